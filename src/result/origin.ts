@@ -1,0 +1,70 @@
+import type { Bucket } from "../time/bucket.js";
+import type { TimeRange } from "../time/time-range.js";
+
+/** Where a Result comes from and what was done to it on the way. Never holds a credential. */
+export interface Origin {
+  /** The SQL as it was sent; its values are in `parameters`. Empty where no database was asked. */
+  readonly sql: string;
+  /** The values bound to the SQL's `{name:Type}` placeholders. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+  /** The time that was asked for. */
+  readonly range: TimeRange;
+  /** The database: `embedded:DIR`, or scheme, host, port and database of a server's URL. */
+  readonly source: string;
+  /** ClickHouse's version. */
+  readonly server: string;
+  /** Rows that the server read for it. */
+  readonly rowsRead: number;
+  /** Bytes that the server read for it, uncompressed. */
+  readonly bytesRead: number;
+  /** From the question to the table, in seconds. */
+  readonly seconds: number;
+  /** When it was asked. */
+  readonly askedAt: Date;
+  /** What the columns mean. */
+  readonly columns: ResultColumns;
+  /** What was left out or merged on the way, a sentence each, in order. */
+  readonly reductions: readonly string[];
+  /** What else the reader must know (an incomplete bucket, an empty answer), a sentence each. */
+  readonly notes: readonly string[];
+}
+
+/** The meaning of a Result's columns; empty lists for free SQL. */
+export interface ResultColumns {
+  /** The bucket column, its step, and the buckets of the range in order; missing where the result has no time. */
+  readonly time?: TimeColumn;
+  /** What the rows are grouped by, outermost first. */
+  readonly dimensions: readonly DimensionColumn[];
+  /** What was measured. */
+  readonly measures: readonly MeasureColumn[];
+}
+
+/** The column that holds the start of each bucket, as a Date. */
+export interface TimeColumn {
+  readonly name: string;
+  readonly every: Bucket;
+  /** Starts of the buckets that the range covers only in part, at its edges. */
+  readonly incomplete: readonly Date[];
+}
+
+/** A column that the rows are grouped by; its values are text, null where the row has none. */
+export interface DimensionColumn {
+  readonly name: string;
+  /** Every value that occurs, in the order a legend lists them: versions by component, others by size, the rest last. */
+  readonly order: readonly (string | null)[];
+  /** The label of the row that holds all values beyond `top`, where there is one. */
+  readonly other?: string;
+}
+
+/** A column that holds numbers. */
+export interface MeasureColumn {
+  readonly name: string;
+  /** For an axis or a header: `Run duration, median`. */
+  readonly label: string;
+  /** `measurements`, `runs`, `s`, `share` (0 to 1). */
+  readonly unit: string;
+  /** True where values of buckets may be added up (counts); false for quantiles, shares, means. */
+  readonly additive: boolean;
+  /** What a missing row means: nothing happened (`zero`), or nothing is known (`gap`). */
+  readonly missing: "zero" | "gap";
+}

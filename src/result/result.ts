@@ -1,0 +1,80 @@
+import type { ColumnTable } from "arquero";
+import { inspect } from "node:util";
+import { formatInstant } from "../time/time-zone.js";
+import { formatRange } from "../time/time-range.js";
+import type { Origin } from "./origin.js";
+
+/** A value of a Result's cell. */
+export type Value = string | number | bigint | boolean | Date | null | undefined | object;
+
+/**
+ * An answer: an Arquero table with its origin.
+ *
+ * @example
+ * const counts = await lab.measurements.counts({ range: last("3 months"), every: "week" });
+ * counts.table.filter((row) => row.measurements > 0).print();
+ * counts.origin.sql;
+ */
+export class Result {
+  /** The rows, as an Arquero table. */
+  readonly table: ColumnTable;
+  /** The question, the server and what was done to the rows. */
+  readonly origin: Origin;
+
+  constructor(table: ColumnTable, origin: Origin) {
+    this.table = table;
+    this.origin = origin;
+  }
+
+  /** Number of rows. */
+  get numRows(): number {
+    return this.table.numRows();
+  }
+
+  /** Names of the columns, in order. */
+  get columnNames(): string[] {
+    return this.table.columnNames();
+  }
+
+  /** The rows as plain objects, all of them or the first `limit`. */
+  rows(limit = Infinity): Record<string, Value>[] {
+    return this.table.objects({ limit }) as Record<string, Value>[];
+  }
+
+  /** One column's values, in row order. @throws RangeError for a name that the table has not. */
+  column(name: string): Value[] {
+    const column = this.table.getter(name);
+    return Array.from({ length: this.numRows }, (_, row) => column(row) as Value);
+  }
+
+  /** The same origin with another table, and what made it so. */
+  with(table: ColumnTable, change: Partial<Origin> = {}): Result {
+    return new Result(table, { ...this.origin, ...change });
+  }
+
+  /** Text for a console: the first rows, the count, the range, what was left out. */
+  toString(): string {
+    const { range, reductions, notes } = this.origin;
+    const shown = this.rows(20);
+    const lines = shown.map((row) =>
+      Object.fromEntries(
+        Object.entries(row).map(([name, value]) => [
+          name,
+          value instanceof Date ? formatInstant(value, range.timeZone) : value,
+        ]),
+      ),
+    );
+    const body = lines.map((line) => inspect(line, { breakLength: Infinity, compact: true }));
+    if (this.numRows > shown.length) body.push(`… ${this.numRows - shown.length} more rows`);
+    return [
+      `Result of ${this.numRows} rows, ${formatRange(range)}`,
+      ...body,
+      ...reductions,
+      ...notes,
+    ].join("\n");
+  }
+
+  [inspect.custom](): string {
+    return this.toString();
+  }
+}

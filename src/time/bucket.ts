@@ -1,0 +1,78 @@
+import { Temporal } from "temporal-polyfill";
+import { ProbelabError } from "../error.js";
+import type { TimeRange } from "./time-range.js";
+
+/** The steps that time is cut into, from the finest to the coarsest. */
+export const BUCKETS = ["minute", "hour", "day", "week", "month"] as const;
+
+/** A step of time. Weeks start on Monday (ISO 8601); all begin at midnight of the range's zone. */
+export type Bucket = (typeof BUCKETS)[number];
+
+/** One bucket of a range. */
+export interface RangeBucket {
+  readonly start: Date;
+  /** The start of the next bucket. */
+  readonly end: Date;
+  /** False where the range covers only a part of it: such a bucket looks like a drop. */
+  readonly complete: boolean;
+}
+
+/** The bucket name as given, once it is known. */
+export function checkBucket(every: unknown): Bucket {
+  if (BUCKETS.includes(every as Bucket)) return every as Bucket;
+  throw new ProbelabError(
+    `Can't group by ${JSON.stringify(every) ?? "undefined"}: pass every: ${BUCKETS.map((b) => `"${b}"`).join(", ")}.`,
+  );
+}
+
+/**
+ * All buckets that a range touches, in order, the incomplete ones at its edges marked.
+ *
+ * @example
+ * buckets(between("2026-05-01", "2026-05-11"), "week").map((b) => b.complete); // [false, true]
+ */
+export function buckets(range: TimeRange, every: Bucket): RangeBucket[] {
+  const result: RangeBucket[] = [];
+  let start = bucketStart(range.start, every, range.timeZone);
+  while (start < range.end) {
+    const end = nextBucket(start, every, range.timeZone);
+    result.push({ start, end, complete: start >= range.start && end <= range.end });
+    start = end;
+  }
+  return result;
+}
+
+/** The start of the bucket that an instant falls in. */
+export function bucketStart(instant: Date, every: Bucket, timeZone: string): Date {
+  const ms = instant.getTime();
+  if (timeZone === "UTC" && (every === "minute" || every === "hour" || every === "day")) {
+    const size = { minute: 60_000, hour: 3_600_000, day: 86_400_000 }[every];
+    return new Date(Math.floor(ms / size) * size);
+  }
+  const local = Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timeZone);
+  switch (every) {
+    case "minute":
+    case "hour":
+      return new Date(local.round({ smallestUnit: every, roundingMode: "floor" }).epochMilliseconds);
+    case "day":
+      return midnight(local.toPlainDate(), timeZone);
+    case "week":
+      return midnight(local.toPlainDate().subtract({ days: local.dayOfWeek - 1 }), timeZone);
+    case "month":
+      return midnight(local.toPlainDate().with({ day: 1 }), timeZone);
+  }
+}
+
+function nextBucket(start: Date, every: Bucket, timeZone: string): Date {
+  if (every === "minute") return new Date(start.getTime() + 60_000);
+  const local = Temporal.Instant.fromEpochMilliseconds(start.getTime()).toZonedDateTimeISO(timeZone);
+  if (every === "hour") {
+    // An hour of elapsed time, then its start again: zones shift by half hours too.
+    return bucketStart(new Date(start.getTime() + 3_600_000), "hour", timeZone);
+  }
+  return midnight(local.toPlainDate().add({ [`${every}s`]: 1 }), timeZone);
+}
+
+function midnight(date: Temporal.PlainDate, timeZone: string): Date {
+  return new Date(date.toZonedDateTime(timeZone).epochMilliseconds);
+}

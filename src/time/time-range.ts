@@ -1,0 +1,125 @@
+import { Temporal } from "temporal-polyfill";
+import { ProbelabError } from "../error.js";
+import { checkTimeZone, formatInstant } from "./time-zone.js";
+
+/** A half-open span of time, [start, end), and the time zone in which its calendar is read. */
+export interface TimeRange {
+  /** The first instant that belongs to the range. */
+  readonly start: Date;
+  /** The first instant after the range. */
+  readonly end: Date;
+  /** IANA name; buckets (days, weeks, months) begin at midnight of this zone. */
+  readonly timeZone: string;
+}
+
+const UNITS = new Set(["second", "minute", "hour", "day", "week", "month", "year"]);
+
+/**
+ * The time up to now: `last("3 months")`.
+ *
+ * Months and years are calendar steps in `timeZone`: a month before 31 March is the last day of
+ * February. The range is half-open, [now − duration, now).
+ *
+ * @param duration a whole number and a unit: second, minute, hour, day, week, month or year, with
+ *   or without s; a unit alone means one of it.
+ * @param options `now` (default: the present; for a database whose data ends earlier take
+ *   `lab.now`), `timeZone` (IANA name, default UTC).
+ * @throws ProbelabError when the duration can't be read or the time zone is unknown.
+ * @example
+ * const range = last("3 months", { now: new Date("2026-05-01T00:00:00Z") });
+ * formatRange(range); // "2026-02-01 to 2026-05-01 UTC"
+ */
+export function last(
+  duration: string,
+  options: { now?: Date | string; timeZone?: string } = {},
+): TimeRange {
+  const timeZone = checkTimeZone(options.timeZone ?? "UTC");
+  const match = /^\s*(\d+)?\s*([a-z]+?)s?\s*$/i.exec(String(duration));
+  const unit = match?.[2]?.toLowerCase() ?? "";
+  const amount = match?.[1] === undefined ? 1 : Number(match[1]);
+  if (!UNITS.has(unit) || !(amount > 0) || amount > 1e6) {
+    throw new ProbelabError(
+      `Can't read the duration ${JSON.stringify(duration)}: write a whole number and a unit, such as last("3 months"), last("36 hours") or last("week").`,
+    );
+  }
+  const end = options.now === undefined ? new Date() : instant(options.now, timeZone, "now");
+  const start = Temporal.Instant.fromEpochMilliseconds(end.getTime())
+    .toZonedDateTimeISO(timeZone)
+    .subtract({ [`${unit}s`]: amount });
+  return makeRange(new Date(start.epochMilliseconds), end, timeZone);
+}
+
+/**
+ * The time from `start` up to, and without, `end`.
+ *
+ * A text without an offset (`"2026-05-01"`, `"2026-05-01 12:00"`) is read in `timeZone`; one with
+ * `Z` or an offset, and a Date, is an exact instant.
+ *
+ * @param options `timeZone`: IANA name, default UTC.
+ * @throws ProbelabError when a bound can't be read, end is not after start, or a bound lies
+ *   outside 1970-01-01 to 2106-02-07, the time that a ClickHouse DateTime can hold.
+ * @example
+ * formatRange(between("2026-05-01", "2026-05-08")); // "2026-05-01 to 2026-05-08 UTC"
+ */
+export function between(
+  start: Date | string,
+  end: Date | string,
+  options: { timeZone?: string } = {},
+): TimeRange {
+  const timeZone = checkTimeZone(options.timeZone ?? "UTC");
+  return makeRange(instant(start, timeZone, "start"), instant(end, timeZone, "end"), timeZone);
+}
+
+/** `"2026-02-01 to 2026-05-01 UTC"`; with the time of day where a bound is not at midnight. */
+export function formatRange(range: TimeRange): string {
+  const start = formatInstant(range.start, range.timeZone);
+  const end = formatInstant(range.end, range.timeZone);
+  return `${start} to ${end} ${range.timeZone}`;
+}
+
+/** The range that a query was given, checked: every query is bounded in time. */
+export function checkRange(value: unknown, action: string): TimeRange {
+  const range = value as Partial<TimeRange> | null | undefined;
+  if (!(range?.start instanceof Date) || !(range.end instanceof Date)) {
+    throw new ProbelabError(
+      `Can't ${action} without a time range: pass { range: last("3 months") } or { range: between("2026-05-01", "2026-05-08") }.`,
+    );
+  }
+  return makeRange(range.start, range.end, checkTimeZone(range.timeZone ?? "UTC"));
+}
+
+const LATEST = Date.UTC(2106, 1, 7);
+
+function makeRange(start: Date, end: Date, timeZone: string): TimeRange {
+  const from = start.getTime();
+  const to = end.getTime();
+  if (!(to > from)) {
+    throw new ProbelabError(
+      `Can't use a time range that ends at ${formatInstant(end, timeZone)}, not after its start ${formatInstant(start, timeZone)}: swap the two bounds, or move the end.`,
+    );
+  }
+  if (from < 0 || to > LATEST) {
+    throw new ProbelabError(
+      `Can't use the time range ${formatInstant(start, timeZone)} to ${formatInstant(end, timeZone)}: ClickHouse's DateTime holds 1970-01-01 to 2106-02-07, take bounds inside it.`,
+    );
+  }
+  return Object.freeze({ start: new Date(from), end: new Date(to), timeZone });
+}
+
+function instant(value: unknown, timeZone: string, name: string): Date {
+  if (value instanceof Date && !Number.isNaN(value.getTime())) return value;
+  if (typeof value === "string") {
+    const text = value.trim();
+    try {
+      return /(?:z|[+-]\d\d(?::?\d\d)?)$/i.test(text) && /\d[t ]\d/i.test(text)
+        ? new Date(Temporal.Instant.from(text).epochMilliseconds)
+        : new Date(Temporal.PlainDateTime.from(text).toZonedDateTime(timeZone).epochMilliseconds);
+    } catch {
+      // told below, with the value
+    }
+  }
+  const shown = value instanceof Date ? "an invalid Date" : (JSON.stringify(value) ?? "undefined");
+  throw new ProbelabError(
+    `Can't read ${shown} as the ${name} of a time range: pass a Date or a text such as "2026-05-01" or "2026-05-01T12:00:00Z".`,
+  );
+}

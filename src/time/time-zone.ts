@@ -1,0 +1,30 @@
+import { Temporal } from "temporal-polyfill";
+import { ProbelabError } from "../error.js";
+
+/** The IANA name as given, once it is known to exist. */
+export function checkTimeZone(name: string): string {
+  try {
+    if (/^[+-]/.test(name)) throw new RangeError("offset");
+    Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name);
+    return name;
+  } catch {
+    throw new ProbelabError(
+      `Can't use the time zone ${JSON.stringify(name)}: pass an IANA name such as "UTC" or "Europe/Rome".`,
+    );
+  }
+}
+
+/** `2026-05-01` at midnight of the zone, else `2026-05-01 12:30`, `… 12:30:05` or `… 12:30:05.250`. */
+export function formatInstant(instant: Date, timeZone: string): string {
+  if (Number.isNaN(instant.getTime())) return "an invalid Date";
+  const local = Temporal.Instant.fromEpochMilliseconds(instant.getTime())
+    .toZonedDateTimeISO(timeZone)
+    .toPlainDateTime();
+  const date = local.toPlainDate().toString();
+  if (local.millisecond) return `${date} ${local.toPlainTime().toString({ fractionalSecondDigits: 3 })}`;
+  if (local.second) return `${date} ${local.toPlainTime().toString({ smallestUnit: "second" })}`;
+  if (local.hour || local.minute) {
+    return `${date} ${local.toPlainTime().toString({ smallestUnit: "minute" })}`;
+  }
+  return date;
+}
