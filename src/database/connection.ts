@@ -1,0 +1,86 @@
+import { ClickHouseLogLevel, createClient, type ClickHouseClient } from "@clickhouse/client";
+import { EMBEDDED_DATABASE, TOKEN_HEADER } from "./embedded/directory.js";
+import { joinServer, type Lease } from "./embedded/join.js";
+import type { Source } from "./source.js";
+
+/** A way to a ClickHouse server: gives a client, a new one when the embedded server has ended. */
+export interface Connection extends AsyncDisposable {
+  readonly label: string;
+  readonly database: string;
+  client(): Promise<ClickHouseClient>;
+}
+
+/** Opens the way that a source names; nothing is asked yet of a remote server. */
+export function openConnection(source: Source, requestSeconds: number): Connection {
+  return source.kind === "embedded"
+    ? embeddedConnection(source.directory, source.label, requestSeconds)
+    : serverConnection(source, requestSeconds);
+}
+
+const COMMON = {
+  // Errors are thrown, told once and with a remedy; the client's own log would show settings too.
+  log: { level: ClickHouseLogLevel.OFF },
+  application: "probelab",
+  max_open_connections: 8,
+  max_response_headers_size: 1 << 20,
+  compression: { request: false, response: false },
+  keep_alive: { idle_socket_ttl: 2_000 },
+};
+
+function embeddedConnection(directory: string, label: string, requestSeconds: number): Connection {
+  let joined: Promise<{ lease: Lease; client: ClickHouseClient }> | null = null;
+  const join = async () => {
+    const lease = await joinServer(directory);
+    const client = createClient({
+      ...COMMON,
+      url: `http://127.0.0.1:${lease.server.httpPort}`,
+      database: EMBEDDED_DATABASE,
+      http_headers: { [TOKEN_HEADER]: lease.server.token },
+      request_timeout: requestSeconds * 1000,
+      set_basic_auth_header: false,
+    });
+    return { lease, client };
+  };
+  return {
+    label,
+    database: EMBEDDED_DATABASE,
+    async client() {
+      const seen = joined;
+      const current = seen && (await seen.catch(() => null));
+      if (current?.lease.held) return current.client;
+      if (joined === seen) {
+        joined = join();
+        await current?.client.close();
+      }
+      return (await (joined ?? join())).client;
+    },
+    async [Symbol.asyncDispose]() {
+      const current = joined && (await joined.catch(() => null));
+      joined = null;
+      await current?.client.close();
+      current?.lease[Symbol.dispose]();
+    },
+  };
+}
+
+function serverConnection(
+  source: Extract<Source, { kind: "server" }>,
+  requestSeconds: number,
+): Connection {
+  const client = createClient({
+    ...COMMON,
+    url: source.url,
+    database: source.database,
+    username: source.username,
+    password: source.password,
+    request_timeout: requestSeconds * 1000,
+    // Only a network is worth the processor time of compression.
+    compression: { request: false, response: true },
+  });
+  return {
+    label: source.label,
+    database: source.database,
+    client: () => Promise.resolve(client),
+    [Symbol.asyncDispose]: () => client.close(),
+  };
+}

@@ -1,0 +1,187 @@
+import type { ColumnTable } from "arquero";
+import { randomUUID } from "node:crypto";
+import type { Stream } from "node:stream";
+import { ProbelabError } from "../error.js";
+import { currentSignal } from "../interrupt/current-signal.js";
+import { arrowTable } from "./arrow.js";
+import { openConnection, type Connection } from "./connection.js";
+import { DEFAULT_GUARD, guardSettings, type Guard } from "./guard.js";
+import { isConnectionLoss, serverError } from "./server-error.js";
+import type { Source } from "./source.js";
+import { learnTable, type AskRows, type TableInfo } from "./table-info.js";
+
+/** One question: SQL with `{name:Type}` placeholders, and what it is for. */
+export interface Question {
+  readonly sql: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
+  /** For errors: "count measurements". */
+  readonly action: string;
+  /** Result column to ClickHouse type, where Arrow alone would lose it. */
+  readonly types?: ReadonlyMap<string, string>;
+  /** Stops the query at the server. Default: the signal of the running notebook cell. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What came back. */
+export interface Answer {
+  readonly table: ColumnTable;
+  readonly rowsRead: number;
+  readonly bytesRead: number;
+  readonly seconds: number;
+  readonly askedAt: Date;
+}
+
+/** A ClickHouse database that is only read, through the client over HTTP, embedded or remote. */
+export class Database implements AsyncDisposable {
+  readonly #connection: Connection;
+  readonly #settings: Record<string, string | number>;
+  readonly #tables = new Map<string, Promise<TableInfo>>();
+  /** `embedded:DIR`, or the server's URL and database without credentials. */
+  readonly source: string;
+  /** ClickHouse's version. */
+  readonly version: string;
+  /** True for the embedded server. */
+  readonly embedded: boolean;
+
+  private constructor(
+    connection: Connection,
+    settings: Record<string, string | number>,
+    version: string,
+    embedded: boolean,
+  ) {
+    this.#connection = connection;
+    this.#settings = settings;
+    this.source = connection.label;
+    this.version = version;
+    this.embedded = embedded;
+  }
+
+  /**
+   * Opens a database: starts or joins the embedded server, or asks a remote one for its version.
+   *
+   * @throws ProbelabError when the server does not answer, refuses the user, or its user may not
+   *   change settings (a profile with readonly = 1), without which no limit could be set.
+   */
+  static async open(source: Source, limits: Partial<Guard> = {}): Promise<Database> {
+    const guard = { ...DEFAULT_GUARD, ...limits };
+    const connection = openConnection(source, guard.maxSeconds + 30);
+    try {
+      const sql =
+        "SELECT version() AS version, toUInt8(getSetting('readonly')) AS readonly FORMAT JSONEachRow";
+      const bytes = await send(connection, { sql, parameters: {}, settings: {} });
+      const { version, readonly } = JSON.parse(Buffer.from(bytes.body).toString("utf8")) as {
+        version: string;
+        readonly: number;
+      };
+      if (readonly === 1) {
+        throw new ProbelabError(
+          `Can't use ${connection.label}: its user may change no setting (readonly = 1), so no limit can be put on a query. Give the user's profile readonly = 2.`,
+        );
+      }
+      const settings = guardSettings(guard, readonly);
+      return new Database(connection, settings, version, source.kind === "embedded");
+    } catch (error) {
+      await connection[Symbol.asyncDispose]();
+      throw serverError(error, "connect", connection.label);
+    }
+  }
+
+  /** Asks and waits for the whole answer, as an Arquero table. */
+  async ask(question: Question): Promise<Answer> {
+    const { sql, parameters, action, types } = question;
+    const askedAt = new Date();
+    const started = performance.now();
+    try {
+      const { body, rowsRead, bytesRead } = await this.#send(
+        `${sql}\nFORMAT ArrowStream`,
+        parameters,
+        question.signal,
+      );
+      const table = await arrowTable(body, types);
+      return { table, rowsRead, bytesRead, askedAt, seconds: (performance.now() - started) / 1000 };
+    } catch (error) {
+      throw serverError(error, action, this.source);
+    }
+  }
+
+  /** Asks a small question about the database itself; rows as objects. */
+  readonly rows: AskRows = async <Row extends object>(
+    sql: string,
+    parameters: Record<string, unknown> = {},
+  ) => {
+    try {
+      const { body } = await this.#send(`${sql}\nFORMAT JSONEachRow`, parameters);
+      const lines = Buffer.from(body).toString("utf8").split("\n").filter(Boolean);
+      return lines.map((line) => JSON.parse(line) as Row);
+    } catch (error) {
+      throw serverError(error, "read the tables' columns", this.source);
+    }
+  };
+
+  /** What the server says of a table; asked once. `time` names the column that bounds it. */
+  table(name: string, time: string): Promise<TableInfo> {
+    const known = this.#tables.get(name);
+    if (known !== undefined) return known;
+    const learned = learnTable(this.rows, this.#connection.database, name, time);
+    this.#tables.set(name, learned);
+    learned.catch(() => this.#tables.delete(name));
+    return learned;
+  }
+
+  /** Gives the connection back; the embedded server ends with its last user. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#connection[Symbol.asyncDispose]();
+  }
+
+  async #send(sql: string, parameters: Readonly<Record<string, unknown>>, signal?: AbortSignal) {
+    const request = { sql, parameters, settings: this.#settings, signal: signal ?? currentSignal() };
+    try {
+      return await send(this.#connection, request);
+    } catch (error) {
+      // A question only reads, so it may be asked again of the embedded server's successor.
+      if (!this.embedded || !isConnectionLoss(error) || request.signal?.aborted) throw error;
+      return await send(this.#connection, request);
+    }
+  }
+}
+
+interface Request {
+  readonly sql: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly settings: Record<string, string | number>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+async function send(connection: Connection, request: Request) {
+  request.signal?.throwIfAborted();
+  const client = await connection.client();
+  const result = await client.exec({
+    query: request.sql,
+    query_params: request.parameters,
+    query_id: randomUUID(),
+    // The server keeps the answer until it is whole: an error can't come in the middle of it, and
+    // the summary counts all that was read.
+    clickhouse_settings: { ...request.settings, wait_end_of_query: 1 },
+    use_multipart_params_auto: true,
+    ...(request.signal && { abort_signal: request.signal }),
+  });
+  const body = await collect(result.stream as Stream & AsyncIterable<Buffer>);
+  return {
+    body,
+    rowsRead: Number(result.summary?.read_rows ?? 0),
+    bytesRead: Number(result.summary?.read_bytes ?? 0),
+  };
+}
+
+async function collect(stream: AsyncIterable<Buffer>): Promise<Uint8Array> {
+  const parts: Buffer[] = [];
+  for await (const part of stream) parts.push(part);
+  // A buffer of its own, aligned for typed arrays.
+  const whole = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
+  let offset = 0;
+  for (const part of parts) {
+    whole.set(part, offset);
+    offset += part.length;
+  }
+  return whole;
+}

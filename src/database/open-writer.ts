@@ -1,0 +1,73 @@
+import type { ClickHouseClient } from "@clickhouse/client";
+import type { Readable } from "node:stream";
+import { ProbelabError } from "../error.js";
+import { openConnection } from "./connection.js";
+import { serverError } from "./server-error.js";
+import type { Source } from "./source.js";
+import type { WriteOptions, Writer } from "./writer.js";
+
+/** A statement that fills 100M rows takes minutes. */
+const REQUEST_SECONDS = 6 * 3600;
+
+/**
+ * Opens the embedded database for writing.
+ *
+ * @throws ProbelabError for a remote server: its rows belong to the service, probelab only reads them.
+ */
+export async function openWriter(source: Source): Promise<Writer> {
+  if (source.kind !== "embedded") {
+    throw new ProbelabError(
+      `Can't write to ${source.label}: probelab fills embedded databases only. Name one, such as --into embedded:.probelab.`,
+    );
+  }
+  const connection = openConnection(source, REQUEST_SECONDS);
+  const run = async <T>(action: string, task: (client: ClickHouseClient) => Promise<T>) => {
+    try {
+      return await task(await connection.client());
+    } catch (error) {
+      throw serverError(error, action, connection.label);
+    }
+  };
+  try {
+    await connection.client();
+  } catch (error) {
+    await connection[Symbol.asyncDispose]();
+    throw error;
+  }
+  const request = (sql: string, options: WriteOptions) => ({
+    query: sql,
+    query_params: { ...options.parameters },
+    clickhouse_settings: { wait_end_of_query: 1 as const, ...options.settings },
+    ...(options.signal && { abort_signal: options.signal }),
+  });
+  return {
+    source: connection.label,
+    database: connection.database,
+    command: (sql, options = {}) =>
+      run("write to the embedded database", async (client) => {
+        await client.command(request(sql, options));
+      }),
+    rows: <Row extends object>(sql: string, options: WriteOptions = {}) =>
+      run("read from the embedded database", async (client) => {
+        const settings = { output_format_json_quote_64bit_integers: 0 as const };
+        const { clickhouse_settings, ...rest } = request(sql, options);
+        const result = await client.query({
+          ...rest,
+          format: "JSONEachRow",
+          clickhouse_settings: { ...settings, ...clickhouse_settings },
+        });
+        return await result.json<Row>();
+      }),
+    insert: (statement, body: Readable, options = {}) =>
+      run("load rows into the embedded database", async (client) => {
+        const { compression } = options;
+        const result = await client.exec({
+          ...request(statement, options),
+          values: body,
+          ...(compression && { http_headers: { "Content-Encoding": compression } }),
+        });
+        for await (const part of result.stream) void part;
+      }),
+    [Symbol.asyncDispose]: () => connection[Symbol.asyncDispose](),
+  };
+}

@@ -1,0 +1,57 @@
+import { ProbelabError } from "../error.js";
+
+const REMEDIES: Readonly<Record<string, string>> = {
+  AUTHENTICATION_FAILED:
+    "check the user and password in PROBELAB_MEASUREMENTS_USER and PROBELAB_MEASUREMENTS_PASSWORD (PROBELAB_LOGS_… for logs)",
+  UNKNOWN_DATABASE: "check the database at the end of the URL",
+  UNKNOWN_TABLE: "check that the URL names the database that holds it",
+  TIMEOUT_EXCEEDED: "take a shorter range, a coarser bucket or more filters, or raise connect({ guard: { maxSeconds } })",
+  TOO_SLOW: "take a shorter range, a coarser bucket or more filters",
+  MEMORY_LIMIT_EXCEEDED: "take a shorter range or more filters, or raise connect({ guard: { maxMemory } })",
+  TOO_MANY_ROWS_OR_BYTES: "aggregate in the query, take a shorter range, or raise connect({ guard: { maxResultRows } })",
+  READONLY: "questions may only read; \"probelab load\" and \"probelab sample\" fill the embedded database",
+  NOT_ENOUGH_SPACE: "free some space on the disk that holds the database",
+};
+
+/**
+ * The error as an analyst can use it: the action, what the server said with its code, the remedy.
+ * Connection errors name the server without its credentials.
+ */
+export function serverError(cause: unknown, action: string, source: string): ProbelabError {
+  if (cause instanceof ProbelabError) return cause;
+  const { type, message, code } = cause as { type?: string; message?: string; code?: string };
+  const said = firstSentence(message ?? String(cause));
+  if (type !== undefined) {
+    const remedy = REMEDIES[type];
+    return new ProbelabError(
+      `Can't ${action}: ${said} (${type}, code ${code}).${remedy === undefined ? "" : ` Remedy: ${remedy}.`}`,
+      { cause, code: type },
+    );
+  }
+  if (isAbort(cause)) return new ProbelabError(`Stopped: ${action}.`, { cause, code: "ABORTED" });
+  const reason = code ?? said;
+  return new ProbelabError(
+    `Can't ${action}: ${source} does not answer (${reason}). Check that the server is up and reachable from here, and that its URL and port are right.`,
+    { cause, ...(code !== undefined && { code }) },
+  );
+}
+
+/** True for the error that an AbortSignal leaves. */
+export function isAbort(error: unknown): boolean {
+  const { name, message } = error as { name?: string; message?: string };
+  return name === "AbortError" || /aborted/i.test(message ?? "");
+}
+
+/** True where the connection was lost rather than the question refused. */
+export function isConnectionLoss(error: unknown): boolean {
+  const { type, code, message } = error as { type?: string; code?: string; message?: string };
+  return (
+    type === undefined &&
+    (/^(ECONNREFUSED|ECONNRESET|EPIPE)$/.test(code ?? "") || /socket hang up/i.test(message ?? ""))
+  );
+}
+
+function firstSentence(message: string): string {
+  const text = message.replace(/\s+/g, " ").trim().replace(/\s*\(version [^)]*\)\)?$/, "");
+  return text.replace(/[.:]?\s*$/, "").slice(0, 600);
+}

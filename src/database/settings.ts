@@ -1,0 +1,84 @@
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { ProbelabError } from "../error.js";
+import { parseSource, type Source } from "./source.js";
+
+/** The two databases of the service. */
+export type DatabaseName = "measurements" | "logs";
+
+/** What a notebook passes to override the environment and the config file. */
+export interface SourceOptions {
+  /** `embedded:DIR` or `http(s)://host:port/database`; default `PROBELAB_MEASUREMENTS`, then probelab.config.json, then `embedded:.probelab`. */
+  readonly measurements?: string;
+  /** The same for the log database; default `PROBELAB_LOGS`, then the config file, then that of the measurements. */
+  readonly logs?: string;
+}
+
+/**
+ * The project's folder: the nearest one, from `from` upwards, that holds probelab.config.json, an
+ * embedded database (.probelab) or package.json; else `from`. Notebooks in subfolders share it.
+ */
+export function projectRoot(from: string): string {
+  for (let folder = from; ; folder = dirname(folder)) {
+    const marks = ["probelab.config.json", ".probelab", "package.json"];
+    if (marks.some((mark) => existsSync(join(folder, mark)))) return folder;
+    if (folder === dirname(folder)) return from;
+  }
+}
+
+/** Where a database is, from the options, the environment and the config file, in that order. */
+export function findSource(
+  name: DatabaseName,
+  options: SourceOptions = {},
+  env: NodeJS.ProcessEnv = process.env,
+  root: string = projectRoot(process.cwd()),
+): Source {
+  const variable = `PROBELAB_${name.toUpperCase()}`;
+  const config = readConfig(root);
+  const found: [string | undefined, string][] = [
+    [options[name], `the option ${name}`],
+    [env[variable], variable],
+    [config[name], `"${name}" in probelab.config.json`],
+  ];
+  const [text, where] = found.find(([value]) => value !== undefined && value !== "") ?? [];
+  if (text === undefined || where === undefined) {
+    if (name === "logs") return findSource("measurements", options, env, root);
+    return parseSource("embedded:.probelab", { root, name: "the default" });
+  }
+  const username = env[`${variable}_USER`];
+  const password = env[`${variable}_PASSWORD`];
+  return parseSource(text, {
+    root,
+    name: where,
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
+  });
+}
+
+function readConfig(root: string): Partial<Record<DatabaseName, string>> {
+  const path = join(root, "probelab.config.json");
+  if (!existsSync(path)) return {};
+  let config: unknown;
+  try {
+    config = JSON.parse(readFileSync(path, "utf8"));
+  } catch (cause) {
+    throw new ProbelabError(
+      `Can't read ${path}: ${(cause as Error).message}. Write JSON such as { "measurements": "https://host:8443/database" }.`,
+      { cause },
+    );
+  }
+  const entries = Object.entries(config ?? {}) as [string, unknown][];
+  for (const [key, value] of entries) {
+    if (key !== "measurements" && key !== "logs") {
+      throw new ProbelabError(
+        `Can't use ${JSON.stringify(key)} in ${path}: it may hold "measurements" and "logs"; passwords belong into PROBELAB_MEASUREMENTS_PASSWORD.`,
+      );
+    }
+    if (typeof value !== "string") {
+      throw new ProbelabError(
+        `Can't use "${key}": ${JSON.stringify(value)} in ${path}: write embedded:DIR or http(s)://host:port/database.`,
+      );
+    }
+  }
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,58 @@
+import { isAbsolute, resolve } from "node:path";
+import { ProbelabError } from "../error.js";
+
+/** Where a database is: a directory served by the embedded server, or a ClickHouse server's URL. */
+export type Source =
+  | { readonly kind: "embedded"; readonly directory: string; readonly label: string }
+  | {
+      readonly kind: "server";
+      /** `http://host:port`, no path, no user, no password. */
+      readonly url: string;
+      readonly database: string;
+      readonly username: string;
+      readonly password: string;
+      /** URL with the database, for origins and errors; never a user or a password. */
+      readonly label: string;
+    };
+
+/**
+ * Reads `embedded:DIR` or `http(s)://host:port/database`.
+ *
+ * @param text what to read; a user and password in the URL are taken out of it.
+ * @param options `root`: what a relative DIR starts from; `name`: where the text was found, for
+ *   errors; `username`, `password`: win over those in the URL (default: user `default`, no password).
+ */
+export function parseSource(
+  text: string,
+  options: { root: string; name: string; username?: string; password?: string },
+): Source {
+  if (text.startsWith("embedded:")) {
+    const directory = text.slice("embedded:".length);
+    if (directory === "") {
+      throw new ProbelabError(
+        `Can't read ${options.name} "embedded:": name a directory, such as embedded:.probelab.`,
+      );
+    }
+    const absolute = isAbsolute(directory) ? directory : resolve(options.root, directory);
+    return { kind: "embedded", directory: absolute, label: `embedded:${directory}` };
+  }
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw new ProbelabError(
+      `Can't read ${options.name} ${JSON.stringify(hideCredentials(text))}: write embedded:DIR or http(s)://host:port/database.`,
+    );
+  }
+  const database = decodeURIComponent(url.pathname.replace(/^\/|\/$/g, "")) || "default";
+  return {
+    kind: "server",
+    url: url.origin,
+    database,
+    username: options.username ?? (decodeURIComponent(url.username) || "default"),
+    password: options.password ?? decodeURIComponent(url.password),
+    label: `${url.origin}/${database}`,
+  };
+}
+
+function hideCredentials(text: string): string {
+  return text.replace(/\/\/[^/@]*@/, "//***@");
+}

@@ -1,0 +1,84 @@
+import { ProbelabError } from "../error.js";
+import { plainType, quoteIdentifier, timeColumn, type TimeColumn } from "./time-column.js";
+
+/** What the server says of a table. */
+export interface TableInfo {
+  readonly name: string;
+  /** Column name to ClickHouse type, in the table's order. */
+  readonly columns: ReadonlyMap<string, string>;
+  /** Such as `MergeTree` or `ReplacingMergeTree`. */
+  readonly engine: string;
+  /** The column that bounds the table's queries in time. */
+  readonly time: TimeColumn;
+}
+
+/** Asks a small question; rows as objects of text and numbers. */
+export type AskRows = <Row extends object>(
+  sql: string,
+  parameters?: Record<string, unknown>,
+) => Promise<Row[]>;
+
+/**
+ * Learns a table's columns, its engine, and how its time column writes an instant.
+ *
+ * @throws ProbelabError when the table or the time column is missing.
+ */
+export async function learnTable(
+  ask: AskRows,
+  database: string,
+  name: string,
+  timeName: string,
+): Promise<TableInfo> {
+  const table = `${quoteIdentifier(database)}.${quoteIdentifier(name)}`;
+  const described = await ask<{ name: string; type: string }>(`DESCRIBE TABLE ${table}`);
+  const columns = new Map(described.map((column) => [column.name, column.type]));
+  const type = columns.get(timeName);
+  if (type === undefined) throw unknownColumn(timeName, name, columns);
+  const [engine] = await ask<{ engine: string }>(
+    "SELECT engine FROM system.tables WHERE database = {database:String} AND name = {name:String}",
+    { database, name },
+  );
+  const needsSample = /^(U?Int|String|FixedString)/.test(plainType(type));
+  const column = quoteIdentifier(timeName);
+  const [sample] = needsSample
+    ? await ask<{ value: string }>(
+        `SELECT toString(${column}) AS value FROM ${table} WHERE isNotNull(${column}) LIMIT 1`,
+      )
+    : [];
+  return {
+    name,
+    columns,
+    engine: engine?.engine ?? "",
+    time: timeColumn(timeName, type, sample?.value ?? null),
+  };
+}
+
+/** An error that lists what there is, the nearest names first. */
+export function unknownColumn(
+  name: string,
+  table: string,
+  columns: ReadonlyMap<string, string>,
+): ProbelabError {
+  const near = [...columns.keys()]
+    .map((column) => ({ column, distance: editDistance(column.toLowerCase(), name.toLowerCase()) }))
+    .sort((a, b) => a.distance - b.distance);
+  const best = near[0];
+  const meant = best && best.distance <= Math.max(2, name.length / 3) ? `: did you mean ${best.column}?` : ".";
+  return new ProbelabError(
+    `Can't find a column ${JSON.stringify(name)} in ${table}${meant} It has ${[...columns.keys()].join(", ")}.`,
+  );
+}
+
+/** Levenshtein's distance: how many letters must be added, dropped or changed. */
+export function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const change = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}
