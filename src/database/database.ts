@@ -120,11 +120,12 @@ export class Database implements AsyncDisposable {
 
   /** What the server says of a table; asked once. `time` names the column that bounds it. */
   table(name: string, time: string): Promise<TableInfo> {
-    const known = this.#tables.get(name);
+    const key = `${name}.${time}`;
+    const known = this.#tables.get(key);
     if (known !== undefined) return known;
     const learned = learnTable(this.rows, this.#connection.database, name, time);
-    this.#tables.set(name, learned);
-    learned.catch(() => this.#tables.delete(name));
+    this.#tables.set(key, learned);
+    learned.catch(() => this.#tables.delete(key));
     return learned;
   }
 

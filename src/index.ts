@@ -1,0 +1,20 @@
+export { connect, type ConnectOptions, type Lab } from "./lab/connect.js";
+export { ProbelabError } from "./error.js";
+export { Result, type Value } from "./result/result.js";
+export type {
+  DimensionColumn,
+  MeasureColumn,
+  Origin,
+  ResultColumns,
+  TimeColumn,
+} from "./result/origin.js";
+export { between, formatRange, last, type TimeRange } from "./time/time-range.js";
+export { buckets, BUCKETS, type Bucket, type RangeBucket } from "./time/bucket.js";
+export { prefix, type Prefix } from "./measurements/prefix.js";
+export { compareVersions } from "./measurements/version-order.js";
+export type { FilterValue, Where } from "./measurements/filter.js";
+export type { Measurements } from "./measurements/measurements.js";
+export type { MeasurementOptions } from "./measurements/question.js";
+export type { RunOptions } from "./measurements/run-cells.js";
+export type { QueryOptions } from "./database/free-query.js";
+export type { Guard } from "./database/guard.js";

@@ -1,0 +1,88 @@
+import { Database } from "../database/database.js";
+import { freeQuery, type QueryOptions } from "../database/free-query.js";
+import type { Guard } from "../database/guard.js";
+import { findSource, type SourceOptions } from "../database/settings.js";
+import { quoteIdentifier } from "../database/time-column.js";
+import { measurementsOf, type Measurements } from "../measurements/measurements.js";
+import type { Result } from "../result/result.js";
+
+/** Where to connect, and the limits that each question carries. */
+export interface ConnectOptions extends SourceOptions {
+  /** Limits of one question: `maxSeconds` (120), `maxResultRows` (2,000,000), `maxMemory` (4 GiB, in bytes). */
+  readonly guard?: Partial<Guard>;
+}
+
+/** The databases of the service, open for questions. */
+export interface Lab extends AsyncDisposable {
+  /** Questions on the measurement table. */
+  readonly measurements: Measurements;
+  /** Where the measurements are: `embedded:DIR`, or the server's URL without credentials. */
+  readonly source: string;
+  /**
+   * What "now" means for this data. A server's is the present. An embedded database's is the end of
+   * its newest day (midnight UTC), where that is past: `last("3 months", { now: lab.now })` finds
+   * rows however old a sample or a loaded file is.
+   */
+  readonly now: Date;
+  /**
+   * Asks free SQL, bounded in time: `{range}` in its WHERE becomes the bound on the sort key.
+   *
+   * @example
+   * await lab.query(
+   *   "SELECT probe_cc, count() AS n FROM fastpath WHERE {range} AND test_name = {test:String} GROUP BY probe_cc",
+   *   { range: last("1 week"), params: { test: "web_connectivity" } },
+   * );
+   */
+  query(sql: string, options: QueryOptions): Promise<Result>;
+  /** Gives the connection back. A notebook need not: it ends with its kernel. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the databases of the service: the embedded ClickHouse in `.probelab` unless the options,
+ * `PROBELAB_MEASUREMENTS` or probelab.config.json name another source.
+ *
+ * Questions may only read, and carry limits. User and password come from
+ * `PROBELAB_MEASUREMENTS_USER` and `PROBELAB_MEASUREMENTS_PASSWORD`.
+ *
+ * @throws ProbelabError when the database can't be reached or its directory can't be written.
+ * @example
+ * const lab = await connect();
+ * const remote = await connect({ measurements: "https://clickhouse.example.org:8443/service" });
+ */
+export async function connect(options: ConnectOptions = {}): Promise<Lab> {
+  const database = await Database.open(findSource("measurements", options), options.guard);
+  const close = () => database[Symbol.asyncDispose]();
+  try {
+    return {
+      measurements: measurementsOf(database),
+      source: database.source,
+      now: await presentOf(database),
+      query: (sql, asked) => freeQuery(database, sql, asked),
+      close,
+      [Symbol.asyncDispose]: close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+const DAY = 86_400_000;
+
+async function presentOf(database: Database): Promise<Date> {
+  const present = new Date();
+  if (!database.embedded) return present;
+  const [known] = await database.rows(
+    "SELECT 1 FROM system.tables WHERE database = currentDatabase() AND name = 'fastpath' AND total_rows > 0",
+  );
+  if (known === undefined) return present;
+  const { time } = await database.table("fastpath", "measurement_start_time");
+  // Cheap: the table is partitioned by month, and its parts know their greatest time.
+  const newest = `toUnixTimestamp64Milli(toDateTime64(${time.dateTime(`max(${time.sql})`)}, 3))`;
+  const [row] = await database.rows<{ newest: number }>(
+    `SELECT ${newest} AS newest FROM ${quoteIdentifier("fastpath")}`,
+  );
+  const end = new Date((Math.floor(Number(row?.newest) / DAY) + 1) * DAY);
+  return end < present ? end : present;
+}

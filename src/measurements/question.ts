@@ -1,0 +1,109 @@
+import type { Database } from "../database/database.js";
+import { unknownColumn, type TableInfo } from "../database/table-info.js";
+import { boundsSql, quoteIdentifier } from "../database/time-column.js";
+import { ProbelabError } from "../error.js";
+import { checkBucket, type Bucket } from "../time/bucket.js";
+import { checkRange, type TimeRange } from "../time/time-range.js";
+import { filterSql, type Sql, type Where } from "./filter.js";
+
+/** What every question on measurements takes. */
+export interface MeasurementOptions {
+  /** The time to ask about, half-open: `last("3 months")` or `between(a, b)`. */
+  readonly range: TimeRange;
+  /** The bucket of time; without it the whole range is one. */
+  readonly every?: Bucket;
+  /** The column, or columns, to group by: any of the table's own. */
+  readonly by?: string | readonly string[];
+  /** How many groups keep their name, the largest first; the rest is "other". Default 6; Infinity keeps all. */
+  readonly top?: number;
+  /** Which measurements count: column to value, list of values, or `prefix()`. */
+  readonly where?: Where;
+  /** True counts a measurement once that the table holds twice (default false). */
+  readonly distinct?: boolean;
+  /** Stops the query at the server; default: the interrupt of the running cell. */
+  readonly signal?: AbortSignal;
+}
+
+/** The options, checked against the table. */
+export interface Asked {
+  readonly range: TimeRange;
+  readonly every: Bucket | null;
+  readonly by: readonly string[];
+  readonly top: number;
+  readonly where: Where;
+  readonly filter: Sql | null;
+  readonly table: TableInfo;
+  readonly distinct: boolean;
+  readonly action: string;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** The table of the seed document, section 2.2, and the column that bounds it. */
+const TABLE = "fastpath";
+const TIME = "measurement_start_time";
+
+/** Checks a question before anything is asked but the table's columns. */
+export async function checkQuestion(
+  database: Database,
+  options: MeasurementOptions,
+  action: string,
+  defaults: { by: readonly string[]; top: number },
+): Promise<Asked> {
+  const range = checkRange((options as MeasurementOptions | undefined)?.range, action);
+  const every = options.every === undefined ? null : checkBucket(options.every);
+  const top = options.top ?? defaults.top;
+  if (!(top >= 1) || (Number.isFinite(top) && !Number.isInteger(top))) {
+    throw new ProbelabError(
+      `Can't keep the top ${JSON.stringify(top) ?? String(top)} groups: pass top: 6, another whole number from 1, or Infinity for all.`,
+    );
+  }
+  const by = typeof options.by === "string" ? [options.by] : [...(options.by ?? defaults.by)];
+  const table = await database.table(TABLE, TIME);
+  for (const [index, column] of by.entries()) {
+    if (!table.columns.has(column)) throw unknownColumn(column, table.name, table.columns);
+    if (by.indexOf(column) !== index) {
+      throw new ProbelabError(`Can't group by ${column} twice: name each column of by once.`);
+    }
+  }
+  const where = options.where ?? {};
+  return {
+    range,
+    every,
+    by,
+    top,
+    where,
+    filter: filterSql(where, table),
+    table,
+    distinct: options.distinct ?? false,
+    action,
+    signal: options.signal,
+  };
+}
+
+/**
+ * FROM and WHERE of a question: the table bounded on its sort key in its own type and filtered.
+ *
+ * Duplicates, where they are to be counted once, are what the table's engine would merge (FINAL);
+ * in a table that merges nothing, rows of one measurement_uid where there is such a column, else
+ * rows that are equal in every column.
+ */
+export function sourceSql(asked: Asked, range: Pick<TimeRange, "start" | "end">): Sql {
+  const { table, filter, distinct } = asked;
+  const name = quoteIdentifier(table.name);
+  const bounds = boundsSql(table.time, range);
+  const where = [bounds.sql, ...(filter ? [filter.sql] : [])].join(" AND ");
+  const parameters = { ...bounds.parameters, ...filter?.parameters };
+  if (!distinct) return { sql: `FROM ${name}\nWHERE ${where}`, parameters };
+  if (/(Replacing|Collapsing|Coalescing)/.test(table.engine)) {
+    return { sql: `FROM ${name} FINAL\nWHERE ${where}`, parameters };
+  }
+  const once = table.columns.has("measurement_uid")
+    ? `SELECT * FROM ${name} WHERE ${where} LIMIT 1 BY measurement_uid`
+    : `SELECT DISTINCT * FROM ${name} WHERE ${where}`;
+  return { sql: `FROM (${once})`, parameters };
+}
+
+/** A column's value as text, null where the row has none. */
+export function dimensionSql(column: string): string {
+  return `toNullable(toString(${quoteIdentifier(column)}))`;
+}
