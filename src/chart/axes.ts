@@ -1,0 +1,60 @@
+import type { Drawing } from "./draw-rows.js";
+import { label } from "./label.js";
+import { timeTicks } from "./ticks.js";
+import { zoneExpression } from "./zone-expression.js";
+import type { Bucket } from "../time/bucket.js";
+
+const LABEL_WIDTH = 62;
+
+const TITLES: Record<Bucket, string> = {
+  minute: "Minute",
+  hour: "Hour",
+  day: "Day",
+  week: "Week from Monday",
+  month: "Month",
+};
+
+/** A Vega-Lite axis along time, in the range's zone, whatever the zone of the process. */
+export function timeAxis(
+  domain: readonly [number, number],
+  timeZone: string,
+  width: number,
+  every?: Bucket,
+): Record<string, unknown> {
+  const ticks = timeTicks(domain, timeZone, Math.max(2, Math.floor(width / LABEL_WIDTH)), every);
+  const text = (format: string): string => zoneExpression("datum.value", format, timeZone, domain);
+  const first = text(ticks.format);
+  return {
+    title: `${every === undefined ? "Time" : TITLES[every]} (${timeZone})`,
+    values: ticks.at,
+    labelExpr:
+      ticks.majorFormat === ""
+        ? first
+        : `indexof([${ticks.major.join(",")}], +datum.value) < 0 ? ${first} : [${first}, ${text(ticks.majorFormat)}]`,
+    labelAngle: 0,
+    labelFlush: true,
+    labelOverlap: "greedy",
+    grid: false,
+    labelPadding: 4,
+    titlePadding: 6,
+  };
+}
+
+/** What a number is measured in, as an axis and a tooltip write it. */
+export function numberFormat(unit: string | undefined, values: Iterable<number | null>): string {
+  if (unit === "share") return "~%";
+  let largest = 0;
+  for (const value of values) largest = Math.max(largest, Math.abs(value ?? 0));
+  return largest >= 10_000 ? "~s" : ",~r";
+}
+
+/** The name of the vertical axis: `Run duration, median (s)`. */
+export function measureTitle({ roles }: Drawing): string {
+  const { measure, y } = roles;
+  if (measure === undefined) return label(y);
+  const unit = measure.unit === "share" ? "%" : measure.unit;
+  const named = unit === "" || measure.label.toLowerCase().includes(unit.toLowerCase());
+  return label(
+    named && unit !== "s" && unit !== "%" ? measure.label : `${measure.label} (${unit})`,
+  );
+}

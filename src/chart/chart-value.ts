@@ -1,0 +1,62 @@
+import type { Origin } from "../result/origin.js";
+import type { Value } from "../result/result.js";
+import { displayBundle } from "./display.js";
+import { pngPicture } from "./render/png.js";
+import { svgPicture } from "./render/svg.js";
+import { saveChart } from "./save.js";
+import type { VegaLiteSpec } from "./frame.js";
+
+/** The rows that a chart draws, before they became a spec's data. */
+export interface ChartRows {
+  readonly names: readonly string[];
+  readonly rows: readonly (readonly Value[])[];
+}
+
+/**
+ * A chart: a value that draws nothing until it is shown or saved.
+ *
+ * As the last expression of a cell it is shown; `await chart.line(counts).save("counts.svg")`
+ * writes it.
+ */
+export class Chart {
+  /** The whole Vega-Lite specification, with its data and, in `usermeta.probelab`, its origin. */
+  readonly spec: VegaLiteSpec;
+  /** Where the data comes from. */
+  readonly origin: Origin;
+  /** The rows drawn, for `.csv`. */
+  readonly data: ChartRows;
+
+  constructor(spec: VegaLiteSpec, origin: Origin, data: ChartRows) {
+    this.spec = spec;
+    this.origin = origin;
+    this.data = data;
+  }
+
+  /** The chart as an SVG document: same data, same bytes, wherever and in whatever time zone. */
+  svg(): Promise<string> {
+    return svgPicture(this.spec);
+  }
+
+  /** The chart as a PNG picture. @param options `scale`: pixels per CSS pixel, default 2. */
+  png(options: { scale?: number } = {}): Promise<Buffer> {
+    return pngPicture(this.spec, options.scale ?? 2);
+  }
+
+  /**
+   * Writes the chart, in the format of the path's extension: `.svg`, `.png`, `.json` (the spec) or
+   * `.csv` (the rows drawn). The file is written whole or not at all; folders are made.
+   *
+   * @returns the absolute path.
+   * @throws ProbelabError for another extension, or where the path can't be written.
+   * @example
+   * await chart.line(durations, { y: "q50" }).save("out/run-durations.svg");
+   */
+  save(path: string): Promise<string> {
+    return saveChart(this, path);
+  }
+
+  /** What a notebook shows: an interactive chart where it can, else a picture. */
+  async [Symbol.for("Jupyter.display")](): Promise<Record<string, unknown>> {
+    return (await displayBundle(this)).data;
+  }
+}

@@ -1,0 +1,66 @@
+import { ProbelabError } from "../error.js";
+import type { Result } from "../result/result.js";
+import { between } from "../time/time-range.js";
+import type { Chart } from "./chart-value.js";
+import { freeChart } from "./free-chart.js";
+import type { VegaLiteSpec } from "./frame.js";
+import type { ChartMark, ChartOptions } from "./options.js";
+import { resultChart } from "./result-chart.js";
+
+/**
+ * Charts of a Result: `chart.line(counts)`. Each is a value that draws nothing until it is shown
+ * (the last expression of a cell) or saved. x, y, colours and title follow from the Result; what
+ * the chart leaves out, and buckets that the range covers only in part, stand in its subtitle.
+ * Whatever comes in, fewer than 5,000 rows are drawn.
+ */
+export const chart = {
+  /**
+   * Lines along time, one per series; null is a gap.
+   * @throws ProbelabError for an unknown column, or more series than can be told apart.
+   * @example
+   * chart.line(durations, { y: "q50", marks: [chart.mark("2026-03-02", "3.10 released")] });
+   */
+  line(result: Result, options: ChartOptions = {}): Chart {
+    return resultChart(result, "line", options);
+  },
+  /** Areas along time, stacked where there are several series: for counts, which can be added up. */
+  area(result: Result, options: ChartOptions = {}): Chart {
+    return resultChart(result, "area", options);
+  },
+  /** Bars along time, as wide as their buckets, or one bar per value of a dimension. */
+  bar(result: Result, options: ChartOptions = {}): Chart {
+    return resultChart(result, "bar", options);
+  },
+  /** A point per row, for two measures or single events. */
+  points(result: Result, options: ChartOptions = {}): Chart {
+    return resultChart(result, "points", options);
+  },
+  /**
+   * Free Vega-Lite over the rows of a Result. Fields are the column names; the spec's own data is
+   * left out. Rows are limited to 4,999 as everywhere; nothing is loaded from files or addresses.
+   *
+   * @throws ProbelabError for more rows than that, or a spec that loads its data.
+   * @example
+   * chart.vegaLite(counts, { mark: "rect", encoding: { x: { field: "t", timeUnit: "utcday" } } });
+   */
+  vegaLite(result: Result, spec: VegaLiteSpec): Chart {
+    return freeChart(result, spec);
+  },
+  /**
+   * A deploy or an incident, for the option `marks`.
+   * @param time a Date, or a text read in UTC: `"2026-03-02"`, `"2026-03-02T09:00:00Z"`.
+   * @throws ProbelabError for a time that can't be read.
+   */
+  mark(time: Date | string, label: string): ChartMark {
+    try {
+      const { start } = between(time, new Date(Date.UTC(2106, 1, 7)));
+      return Object.freeze({ time: start, label });
+    } catch (error) {
+      const shown = time instanceof Date ? "an invalid Date" : JSON.stringify(time);
+      throw new ProbelabError(
+        `Can't read ${shown} as the time of a mark: pass a Date or a text such as "2026-05-01T12:00:00Z".`,
+        { cause: error },
+      );
+    }
+  },
+};

@@ -1,0 +1,144 @@
+import { ProbelabError } from "../error.js";
+import { reduceForChart } from "../downsample/reduce-for-chart.js";
+import type { Result, Value } from "../result/result.js";
+import { formatRange } from "../time/time-range.js";
+import { Chart } from "./chart-value.js";
+import type { VegaLiteSpec } from "./frame.js";
+import { formatInstantIso } from "./instant.js";
+import { cleanText, textOf } from "./label.js";
+import { originRecord, type Json } from "./origin-record.js";
+import { SCHEMA } from "./result-chart.js";
+import { wrap } from "./sentences.js";
+import { THEMES, themeConfig } from "./theme.js";
+
+const LONGEST_TEXT = 1_000;
+const MOST_ROWS = 4_999;
+
+/** A chart of an analyst's own Vega-Lite over a Result's rows; see `chart.vegaLite`. */
+export function freeChart(result: Result, spec: VegaLiteSpec): Chart {
+  const loaded = findUrl(spec);
+  if (loaded !== undefined) {
+    throw new ProbelabError(
+      `Can't draw a spec that loads its data from ${JSON.stringify(loaded.slice(0, 200))}: query it first, and pass the Result.`,
+    );
+  }
+  const reduced = reduce(result, spec);
+  const names = reduced.table.columnNames();
+  const getters = names.map((name) => reduced.table.getter(name));
+  const rows = Array.from({ length: reduced.table.numRows() }, (_, row) =>
+    getters.map((getter) => getter(row) as Value),
+  );
+  const { usermeta, config, title, ...own } = spec;
+  const sentences = [...result.origin.reductions, ...reduced.sentences, ...result.origin.notes];
+  const heading = titleOf(title, result, sentences);
+  const complete = {
+    $schema: SCHEMA,
+    description: `${[heading.text].flat().join(" ")}. ${rows.length} rows.`,
+    background: THEMES.light.background,
+    padding: 12,
+    ...("layer" in own || "mark" in own ? { width: 1000, height: 300 } : {}),
+    ...own,
+    title: heading,
+    data: {
+      values: rows.map((row) =>
+        Object.fromEntries(row.map((value, index) => [names[index] ?? "", plain(value)])),
+      ),
+    },
+    usermeta: {
+      ...(typeof usermeta === "object" ? usermeta : {}),
+      probelab: originRecord(result.origin, reduced.sentences),
+    },
+    config: merge(themeConfig(THEMES.light), config),
+  };
+  return new Chart(complete, result.origin, { names, rows });
+}
+
+/** A plain line, area, bar or point spec can be reduced as any chart; others must come small. */
+function reduce(result: Result, spec: VegaLiteSpec): ReturnType<typeof reduceForChart> {
+  if (result.numRows <= MOST_ROWS) return { table: result.table, sentences: [] };
+  const mark = typeof spec.mark === "string" ? spec.mark : (spec.mark as { type?: unknown })?.type;
+  const { x, y, color } = (spec.encoding ?? {}) as Record<
+    string,
+    Record<string, unknown> | undefined
+  >;
+  const plainFields = [x, y, color].every(
+    (channel) =>
+      channel === undefined ||
+      !["aggregate", "bin", "timeUnit", "stack"].some((key) => channel[key]),
+  );
+  const column = (channel: Record<string, unknown> | undefined): string | undefined =>
+    typeof channel?.field === "string" && result.columnNames.includes(channel.field)
+      ? channel.field
+      : undefined;
+  const [along, up, series] = [column(x), column(y), column(color)];
+  if (mark !== "line" || !plainFields || spec.transform !== undefined || !along || !up) {
+    throw new ProbelabError(
+      `Can't draw ${result.numRows.toLocaleString("en-US")} rows with a spec of one's own: a chart takes fewer than 5,000; group them in the query (every, by, top), or reduce them with downsample.`,
+    );
+  }
+  return reduceForChart(result, {
+    mark,
+    x: along,
+    y: up,
+    ...(series !== undefined && { series }),
+    width: typeof spec.width === "number" ? spec.width : 1000,
+  });
+}
+
+function titleOf(
+  title: unknown,
+  result: Result,
+  sentences: readonly string[],
+): { text: readonly string[] | string } & VegaLiteSpec {
+  const given =
+    typeof title === "object" && title !== null && !Array.isArray(title) ? title : { text: title };
+  const { text, subtitle, ...rest } = given as VegaLiteSpec;
+  const named =
+    text === undefined ? ["Result"] : [text].flat().map((line) => cleanText(textOf(line), 300));
+  const below =
+    subtitle === undefined ? [] : [subtitle].flat().map((line) => cleanText(textOf(line), 300));
+  const told = wrap([formatRange(result.origin.range), ...sentences], 1000, 12);
+  return { ...rest, text: named, subtitle: [...below, ...told] };
+}
+
+/** The address of data that a spec would load, anywhere in it. */
+function findUrl(value: unknown): string | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  for (const [name, inner] of Object.entries(value)) {
+    if (
+      (name === "data" || name === "from") &&
+      typeof (inner as { url?: unknown })?.url === "string"
+    ) {
+      return (inner as { url: string }).url;
+    }
+    const found = name === "values" ? undefined : findUrl(inner);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function plain(value: Value): Json {
+  if (value === null || value === undefined) return null;
+  if (value instanceof Date)
+    return Number.isNaN(value.getTime()) ? null : formatInstantIso(value.getTime());
+  if (typeof value === "number") return Number.isFinite(value) ? value : null;
+  if (typeof value === "bigint") return Number(value);
+  if (typeof value === "boolean") return value;
+  return cleanText(textOf(value), LONGEST_TEXT);
+}
+
+function merge(base: Record<string, unknown>, over: unknown): Record<string, unknown> {
+  if (typeof over !== "object" || over === null) return base;
+  const merged: Record<string, unknown> = { ...base };
+  for (const [name, value] of Object.entries(over)) {
+    const below = base[name];
+    merged[name] =
+      typeof below === "object" &&
+      typeof value === "object" &&
+      value !== null &&
+      !Array.isArray(value)
+        ? { ...below, ...value }
+        : value;
+  }
+  return merged;
+}

@@ -1,0 +1,75 @@
+import { createRequire } from "node:module";
+import type { Origin } from "../result/origin.js";
+
+/** JSON: what a spec, a file's metadata and a MIME bundle are made of. */
+export type Json =
+  string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
+
+const require = createRequire(import.meta.url);
+
+const SECRET_NAME = /passw|secret|token|credential|api_?key|authorization/i;
+const LONGEST = 20_000;
+
+/**
+ * An Origin as JSON, as it stands inside every exported file: SQL, parameters, range, source,
+ * server, rows read, reductions, versions. User names and passwords in addresses, and parameters
+ * with a secret's name, are left out.
+ */
+export function originRecord(
+  origin: Origin,
+  reductions: readonly string[] = [],
+): Record<string, Json> {
+  const { range } = origin;
+  return {
+    sql: withoutCredentials(origin.sql),
+    parameters: Object.fromEntries(
+      Object.entries(origin.parameters).map(([name, value]) => [
+        name,
+        SECRET_NAME.test(name) ? "(left out)" : plain(value),
+      ]),
+    ),
+    range: {
+      start: range.start.toISOString(),
+      end: range.end.toISOString(),
+      timeZone: range.timeZone,
+    },
+    source: withoutCredentials(origin.source),
+    server: origin.server,
+    rowsRead: origin.rowsRead,
+    bytesRead: origin.bytesRead,
+    seconds: origin.seconds,
+    askedAt: origin.askedAt.toISOString(),
+    reductions: [...new Set([...origin.reductions, ...reductions])],
+    notes: [...origin.notes],
+    versions: { probelab: versionOf("../../package.json"), node: process.versions.node },
+  };
+}
+
+/** The text with user names, passwords and secret query parameters of its addresses left out. */
+export function withoutCredentials(text: string): string {
+  return text
+    .slice(0, LONGEST)
+    .replace(/(\b[a-z][a-z0-9+.-]*:\/\/)[^/\s'"@?#]*(?::[^\s'"]*)?@(?=[^\s'"@]+)/gi, "$1")
+    .replace(/([?&](?:user|password|token|secret|access_key)=)[^&\s'"#]*/gi, "$1…");
+}
+
+function plain(value: unknown): Json {
+  if (value === null || value === undefined) return null;
+  if (value instanceof Date) return value.toISOString();
+  if (typeof value === "string") return withoutCredentials(value);
+  if (typeof value === "number") return Number.isFinite(value) ? value : String(value);
+  if (typeof value === "boolean") return value;
+  if (typeof value === "bigint") return value.toString();
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== "object") return typeof value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [
+      name,
+      SECRET_NAME.test(name) ? "(left out)" : plain(inner),
+    ]),
+  );
+}
+
+function versionOf(path: string): string {
+  return (require(path) as { version: string }).version;
+}

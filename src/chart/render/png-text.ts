@@ -1,0 +1,33 @@
+import { crc32, deflateSync } from "node:zlib";
+
+const HEADER_END = 8 + 25; // signature and IHDR
+const DOTS_PER_METRE = 96 / 0.0254;
+
+/**
+ * A PNG with a compressed text (an iTXt chunk) and its resolution (pHYs) after the header.
+ *
+ * Source: https://www.w3.org/TR/png-3/
+ */
+export function pngWithText(png: Buffer, keyword: string, text: string, scale: number): Buffer {
+  const resolution = Buffer.alloc(9);
+  const dots = Math.round(DOTS_PER_METRE * scale);
+  resolution.writeUInt32BE(dots, 0);
+  resolution.writeUInt32BE(dots, 4);
+  resolution[8] = 1; // the unit is the metre
+  const head = Buffer.from(`${keyword}\0\x01\0\0\0`, "latin1"); // compressed, no language, no translation
+  return Buffer.concat([
+    png.subarray(0, HEADER_END),
+    chunk("pHYs", resolution),
+    chunk("iTXt", Buffer.concat([head, deflateSync(text)])),
+    png.subarray(HEADER_END),
+  ]);
+}
+
+function chunk(type: string, data: Buffer): Buffer {
+  const typed = Buffer.concat([Buffer.from(type, "latin1"), data]);
+  const result = Buffer.alloc(typed.length + 8);
+  result.writeUInt32BE(data.length, 0);
+  typed.copy(result, 4);
+  result.writeUInt32BE(crc32(typed), typed.length + 4);
+  return result;
+}

@@ -1,0 +1,36 @@
+import { ProbelabError } from "../../error.js";
+import { needsOtherFont } from "./font.js";
+import { fontPaths } from "./font-directory.js";
+import { pngWithText } from "./png-text.js";
+import { svgPicture } from "./svg.js";
+
+const MOST_PIXELS = 16_000;
+
+/**
+ * A Vega-Lite spec as a PNG picture, drawn with the shipped font: a machine without fonts gives the
+ * same pixels. Scripts that it doesn't cover are drawn with the system's fonts.
+ *
+ * @param scale pixels per CSS pixel.
+ */
+export async function pngPicture(spec: Record<string, unknown>, scale: number): Promise<Buffer> {
+  const svg = await svgPicture(spec);
+  const size = Number(/<svg[^>]* width="([\d.]+)"/.exec(svg)?.[1] ?? 0) * scale;
+  if (!(scale > 0) || size > MOST_PIXELS) {
+    throw new ProbelabError(
+      `Can't draw a PNG with scale: ${scale}: pass a number above 0 that keeps the picture under ${MOST_PIXELS} pixels wide.`,
+    );
+  }
+  const { renderAsync } = await import("@resvg/resvg-js");
+  const image = await renderAsync(svg, {
+    fitTo: { mode: "zoom", value: scale },
+    font: {
+      fontFiles: fontPaths(),
+      loadSystemFonts: needsOtherFont(svg),
+      defaultFontFamily: "Arimo",
+      sansSerifFamily: "Arimo",
+    },
+    logLevel: "off",
+  });
+  const usermeta = spec.usermeta as { probelab?: unknown } | undefined;
+  return pngWithText(image.asPng(), "probelab", JSON.stringify(usermeta?.probelab ?? null), scale);
+}

@@ -1,0 +1,79 @@
+import { createHash } from "node:crypto";
+import type * as Vega from "vega";
+import { inertLoader } from "./inert-loader.js";
+import { loadVega } from "./vega.js";
+import { escapeXml, legalXml } from "./xml.js";
+
+/**
+ * A Vega-Lite spec as an SVG document, with title, description and origin for readers and tools.
+ *
+ * @param spec its data inline: whatever would have to be loaded is left out.
+ */
+export async function svgPicture(spec: Record<string, unknown>): Promise<string> {
+  const { vega, vegaLite } = await loadVega();
+  const warnings = silentLogger(vega);
+  const compiled = vegaLite.compile(spec as unknown as Parameters<typeof vegaLite.compile>[0], {
+    logger: warnings,
+    // Labels of each mark would triple the file; the picture's own description says it.
+    config: { aria: false },
+  });
+  const view = new vega.View(vega.parse(compiled.spec), {
+    renderer: "none",
+    loader: inertLoader as never,
+    logger: warnings,
+  });
+  try {
+    return finish(await view.toSVG(), spec);
+  } finally {
+    view.finalize();
+  }
+}
+
+/** Vega's logger would write data to the console: hostile text, and output in the wrong cell. */
+function silentLogger(vega: typeof Vega): Vega.LoggerInterface {
+  const logger = vega.logger(vega.None);
+  logger.error = () => logger;
+  return logger;
+}
+
+function finish(drawn: string, spec: Record<string, unknown>): string {
+  const title = titleText(spec.title);
+  const description = typeof spec.description === "string" ? spec.description : "";
+  const usermeta = spec.usermeta as { probelab?: unknown } | undefined;
+  const origin = JSON.stringify(usermeta?.probelab ?? null);
+  const body = ownIds(legalXml(drawn));
+  const end = body.indexOf(">", body.indexOf("<svg"));
+  return `${body.slice(0, end)} role="img">${[
+    ...(title === "" ? [] : [`<title>${escapeXml(title)}</title>`]),
+    ...(description === "" ? [] : [`<desc>${escapeXml(description)}</desc>`]),
+    `<metadata><origin xmlns="urn:probelab:origin">${escapeXml(origin)}</origin></metadata>`,
+  ].join("")}${body.slice(end + 1)}\n`;
+}
+
+function titleText(title: unknown): string {
+  if (typeof title === "string") return title;
+  if (Array.isArray(title)) return title.join(" ");
+  const text = (title as { text?: unknown } | undefined)?.text;
+  return text === undefined ? "" : titleText(text);
+}
+
+/**
+ * Ids of clip paths and gradients: Vega numbers them through the life of the process. Here they
+ * follow from the picture, so that the same chart has the same bytes and several fit one page.
+ */
+function ownIds(svg: string): string {
+  const numbers = new Map<string, number>();
+  for (const [, id = ""] of svg.matchAll(
+    /<(?:clipPath|linearGradient|radialGradient|pattern) id="([^"]*)"/g,
+  )) {
+    numbers.set(id, numbers.size);
+  }
+  if (numbers.size === 0) return svg;
+  const rename = (prefix: string): string =>
+    svg.replace(
+      /(<(?:clipPath|linearGradient|radialGradient|pattern) id="|="url\(#)([^")]*)/g,
+      (_, before: string, id: string) => `${before}${prefix}${numbers.get(id) ?? id}`,
+    );
+  const digest = createHash("sha256").update(rename("id-")).digest("hex").slice(0, 8);
+  return rename(`p${digest}-`);
+}

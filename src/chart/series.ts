@@ -1,0 +1,54 @@
+import type { DimensionColumn } from "../result/origin.js";
+import type { Value } from "../result/result.js";
+import { uniqueLabels } from "./label.js";
+import type { Theme } from "./theme.js";
+
+/** One series of a chart, in the legend's order. */
+export interface Series {
+  /** The value of the series column in its rows. */
+  readonly value: Value;
+  readonly label: string;
+  /** True where it holds everything beyond the top values. */
+  readonly other: boolean;
+}
+
+/** Beyond this many, series can't be told apart and a legend can't be read. */
+export const MOST_SERIES = 24;
+
+// Filled shapes that stay apart at 7 pixels.
+const SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"];
+
+/**
+ * The series that occur, in the dimension's own order with "other" last; values that the order
+ * doesn't list come after those listed, as they appear.
+ */
+export function chartSeries(
+  values: Iterable<Value>,
+  dimension: Pick<DimensionColumn, "order" | "other"> | undefined,
+): Series[] {
+  const found = [...new Set([...values].map((value) => value ?? null))];
+  const ranks = new Map<Value, number>(dimension?.order.map((value, index) => [value, index]));
+  const isOther = (value: Value): boolean => value !== null && value === dimension?.other;
+  const last = Number.MAX_SAFE_INTEGER;
+  const rank = (value: Value): number => (isOther(value) ? last : (ranks.get(value) ?? last - 1));
+  found.sort((a, b) => rank(a) - rank(b));
+  const labels = uniqueLabels(found);
+  return found.map((value, index) => ({
+    value,
+    label: labels[index] ?? "",
+    other: isOther(value),
+  }));
+}
+
+/** A colour for each series, neutral grey for "other". */
+export function seriesColours(series: readonly Series[], theme: Theme): string[] {
+  let next = 0;
+  return series.map(({ other }) =>
+    other ? theme.neutral : (theme.series[next++ % theme.series.length] ?? theme.neutral),
+  );
+}
+
+/** A shape for each series, the second cue beside its colour. */
+export function seriesShapes(series: readonly Series[]): string[] {
+  return series.map((_, index) => SHAPES[index % SHAPES.length] ?? "circle");
+}

@@ -1,0 +1,154 @@
+import { ProbelabError } from "../error.js";
+import type { Result, Value } from "../result/result.js";
+import { formatRange } from "../time/time-range.js";
+import { formatInstant } from "../time/time-zone.js";
+import { cleanText, label } from "./label.js";
+import { checkColumn } from "./roles.js";
+import { words } from "./sentences.js";
+
+/** What a table of a Result can be told. */
+export interface TableOptions {
+  /** Columns with a bar in each cell; those in a list of their own share a scale. Default: none. */
+  readonly bars?: readonly (string | readonly string[])[] | true;
+  /** Columns to show, in order; default all. */
+  readonly columns?: readonly string[];
+  /** Default: number of rows and the range. */
+  readonly caption?: string;
+  /** Rows to show, default 100, at most 4,999. */
+  readonly limit?: number;
+}
+
+/** A cell: its text, and how long its bar is, from 0 to 1. */
+export interface TableCell {
+  readonly text: string;
+  readonly bar?: number;
+}
+
+/** A table as any format shows it. */
+export interface TableModel {
+  readonly caption: string;
+  readonly columns: readonly { readonly title: string; readonly number: boolean }[];
+  /** Number of leading columns that name their row. */
+  readonly heads: number;
+  readonly rows: readonly (readonly TableCell[])[];
+  /** What isn't in the rows, a sentence each. */
+  readonly notes: readonly string[];
+}
+
+/** @throws ProbelabError for an unknown column, or a bar for what isn't a number of zero or more. */
+export function tableModel(result: Result, options: TableOptions): TableModel {
+  const { range, columns: meaning, reductions, notes } = result.origin;
+  const names = options.columns ?? result.columnNames;
+  const scales = barScales(result, options.bars);
+  for (const name of [...names, ...scales.keys()]) {
+    checkColumn(result.columnNames, name, "show a table: ");
+  }
+  const limit = checkLimit(options.limit ?? 100);
+  const shown = Math.min(limit, result.numRows);
+  const incomplete = new Set(meaning.time?.incomplete.map((start) => start.getTime()));
+  const columns = names.map((name) => {
+    const values = result.column(name);
+    const measure = meaning.measures.find((each) => each.name === name);
+    const isTime = name === meaning.time?.name || values.some((value) => value instanceof Date);
+    const number =
+      !isTime && values.some((value) => typeof value === "number" || typeof value === "bigint");
+    const write = number ? numberWriter(values, measure?.unit) : undefined;
+    const scale = scales.get(name);
+    const cells = values.slice(0, shown).map((value): TableCell => {
+      if (value === null || value === undefined) {
+        const dimension = meaning.dimensions.some((each) => each.name === name);
+        return { text: dimension ? label(null) : "–" };
+      }
+      if (value instanceof Date) {
+        const mark = name === meaning.time?.name && incomplete.has(value.getTime());
+        return { text: `${formatInstant(value, range.timeZone)}${mark ? " (incomplete)" : ""}` };
+      }
+      const text = write ? write(Number(value)) : label(value, 500);
+      return scale === undefined
+        ? { text }
+        : { text, bar: scale === 0 ? 0 : Number(value) / scale };
+    });
+    const unit = measure?.unit === "s" ? " (s)" : "";
+    const zone = isTime ? ` (${range.timeZone})` : "";
+    return { title: `${label(measure?.label ?? words(name))}${unit}${zone}`, number, cells };
+  });
+  const heads = names.findIndex(
+    (name) => name !== meaning.time?.name && !meaning.dimensions.some((each) => each.name === name),
+  );
+  const rest = result.numRows - shown;
+  const all = `${result.numRows.toLocaleString("en-US")} ${result.numRows === 1 ? "row" : "rows"}`;
+  return {
+    caption: cleanText(options.caption ?? `${all}, ${formatRange(range)}`, 300),
+    columns,
+    heads: heads < 0 ? names.length : heads,
+    rows: Array.from({ length: shown }, (_, row) =>
+      columns.map(({ cells }) => cells[row] ?? { text: "" }),
+    ),
+    notes: [
+      ...(rest > 0 ? [`${rest.toLocaleString("en-US")} more of ${all} not shown.`] : []),
+      ...(options.caption === undefined ? [] : [`${formatRange(range)}.`]),
+      ...reductions,
+      ...notes,
+    ].map((note) => cleanText(note, 2_000)),
+  };
+}
+
+/** The value of a full bar, for each column with bars. */
+function barScales(result: Result, bars: TableOptions["bars"]): Map<string, number> {
+  const { measures } = result.origin.columns;
+  const groups =
+    bars === true
+      ? measures.map(({ name }) => [name])
+      : (bars ?? []).map((group) => [group].flat());
+  const scales = new Map<string, number>();
+  for (const group of groups) {
+    for (const name of group) checkColumn(result.columnNames, name, "show a table with bars: ");
+    let largest = 0;
+    for (const name of group) {
+      for (const value of result.column(name)) {
+        if (value === null || value === undefined) continue;
+        const number = typeof value === "number" || typeof value === "bigint" ? Number(value) : NaN;
+        if (!(number >= 0) || number === Infinity) {
+          throw new ProbelabError(
+            `Can't draw a bar for ${label(value, 60)} in column ${JSON.stringify(name)}: bars show finite numbers from zero up; leave the column out of bars.`,
+          );
+        }
+        largest = Math.max(largest, number);
+      }
+    }
+    for (const name of group) scales.set(name, largest);
+  }
+  return scales;
+}
+
+/** The same number of decimals down a column, three or four digits of the largest. */
+function numberWriter(
+  values: readonly Value[],
+  unit: string | undefined,
+): (value: number) => string {
+  const numbers = values.map((value) =>
+    value === null || value === undefined ? 0 : Number(value),
+  );
+  const percent = unit === "share";
+  const largest = numbers.reduce(
+    (most, value) => (Number.isFinite(value) ? Math.max(most, Math.abs(value)) : most),
+    0,
+  );
+  const decimals = percent
+    ? 1
+    : numbers.every((value) => Number.isInteger(value)) || largest >= 100
+      ? 0
+      : Math.min(6, 2 - Math.floor(Math.log10(largest || 1)));
+  return (value) =>
+    (percent ? value * 100 : value).toLocaleString("en-US", {
+      minimumFractionDigits: decimals,
+      maximumFractionDigits: decimals,
+    }) + (percent ? " %" : "");
+}
+
+function checkLimit(limit: number): number {
+  if (Number.isInteger(limit) && limit >= 0 && limit < 5_000) return limit;
+  throw new ProbelabError(
+    `Can't show a table of limit: ${limit}: pass a whole number under 5,000.`,
+  );
+}

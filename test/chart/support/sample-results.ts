@@ -1,0 +1,199 @@
+import { table } from "arquero";
+import type { Origin, ResultColumns } from "../../../src/result/origin.js";
+import { Result, type Value } from "../../../src/result/result.js";
+import { buckets, type Bucket } from "../../../src/time/bucket.js";
+import { between, type TimeRange } from "../../../src/time/time-range.js";
+
+export const RANGE = between("2026-02-01", "2026-05-01");
+export const VERSIONS = ["3.8.2", "3.8.10", "3.9.0", "3.10.1", "3.11.0", "3.12.0-beta"];
+
+/** A Result of the columns given, with an origin as a query gives it. */
+export function makeResult(
+  columns: Record<string, Value[]>,
+  meaning: ResultColumns = { dimensions: [], measures: [] },
+  origin: Partial<Origin> = {},
+): Result {
+  return new Result(table(columns), {
+    sql: "SELECT toStartOfWeek(measurement_start_time, 1) AS t, count() AS measurements FROM fastpath WHERE measurement_start_time >= {start:DateTime} GROUP BY t",
+    parameters: { start: "2026-02-01 00:00:00", end: "2026-05-01 00:00:00" },
+    range: RANGE,
+    source: "embedded:.probelab",
+    server: "25.8.2.1",
+    rowsRead: 4_812_003,
+    bytesRead: 96_240_060,
+    seconds: 0.41,
+    askedAt: new Date("2026-05-01T09:30:00Z"),
+    columns: meaning,
+    reductions: [],
+    notes: [],
+    ...origin,
+  });
+}
+
+/** What `lab.measurements.counts({ by: "software_version", every: "week", top: 6 })` gives. */
+export function weeklyCounts(
+  options: {
+    range?: TimeRange;
+    every?: Bucket;
+    versions?: readonly string[];
+    other?: boolean;
+  } = {},
+): Result {
+  const { range = RANGE, every = "week", versions = VERSIONS, other = true } = options;
+  const steps = buckets(range, every);
+  const names = other ? [...versions, "other"] : [...versions];
+  const random = generator(7);
+  const rows = steps.flatMap(({ start, complete }, step) =>
+    names.map((version, index) => {
+      const born = (index * steps.length) / names.length - 3;
+      const uptake = version === "other" ? 0.3 : 1 / (1 + Math.exp(-(step - born) / 1.2));
+      const decay = version === "other" ? 1 : Math.exp(-Math.max(0, step - born - 3) / 3);
+      const part = complete ? 1 : 0.45;
+      return {
+        t: start,
+        software_version: version,
+        measurements: Math.round(42_000 * uptake * decay * part * (0.9 + 0.2 * random())),
+      };
+    }),
+  );
+  return makeResult(
+    {
+      t: rows.map(({ t }) => t),
+      software_version: rows.map((row) => row.software_version),
+      measurements: rows.map(({ measurements }) => measurements),
+    },
+    {
+      time: { name: "t", every, incomplete: incompleteOf(range, every) },
+      dimensions: [{ name: "software_version", order: names, ...(other && { other: "other" }) }],
+      measures: [
+        {
+          name: "measurements",
+          label: "Measurements",
+          unit: "measurements",
+          additive: true,
+          missing: "zero",
+        },
+      ],
+    },
+    {
+      range,
+      reductions: other
+        ? [
+            "The 6 software_version values with the most measurements are shown, 31 more are added up as other.",
+          ]
+        : [],
+    },
+  );
+}
+
+/** What `lab.measurements.runDurations({ by: "software_version", every: "week" })` gives. */
+export function weeklyDurations(options: { range?: TimeRange } = {}): Result {
+  const { range = RANGE } = options;
+  const steps = buckets(range, "week");
+  const random = generator(11);
+  const rows = steps.flatMap(({ start }, step) =>
+    VERSIONS.map((version, index) => {
+      const known = step >= index * 2 - 2 && !(index === 1 && step === 6);
+      const median = (index >= 4 ? 210 : 640) * (0.94 + 0.12 * random());
+      return {
+        t: start,
+        software_version: version,
+        runs: known ? Math.round(400 + 300 * random()) : 0,
+        q10: known ? median * 0.4 : null,
+        q50: known ? median : null,
+        q90: known ? median * 1.8 : null,
+        single: known ? (index >= 4 ? 0.16 : 0.03) : null,
+      };
+    }),
+  );
+  const column = (name: keyof (typeof rows)[number]): Value[] => rows.map((row) => row[name]);
+  const duration = (name: string, label: string) =>
+    ({
+      name,
+      label: `Run duration, ${label}`,
+      unit: "s",
+      additive: false,
+      missing: "gap",
+    }) as const;
+  return makeResult(
+    {
+      t: column("t"),
+      software_version: column("software_version"),
+      runs: column("runs"),
+      q10: column("q10"),
+      q50: column("q50"),
+      q90: column("q90"),
+      single: column("single"),
+    },
+    {
+      time: { name: "t", every: "week", incomplete: incompleteOf(range, "week") },
+      dimensions: [{ name: "software_version", order: VERSIONS }],
+      measures: [
+        { name: "runs", label: "Runs", unit: "runs", additive: true, missing: "zero" },
+        duration("q10", "10 %"),
+        duration("q50", "median"),
+        duration("q90", "90 %"),
+        {
+          name: "single",
+          label: "Runs of a single measurement",
+          unit: "share",
+          additive: false,
+          missing: "gap",
+        },
+      ],
+    },
+    { range },
+  );
+}
+
+/** What `lab.measurements.summary({ by: "software_version" })` gives. */
+export function versionSummary(versions: readonly (string | null)[] = VERSIONS): Result {
+  const random = generator(5);
+  return makeResult(
+    {
+      software_version: [...versions],
+      runs: versions.map(() => Math.round(2_000 + 9_000 * random())),
+      q50: versions.map((_, index) => (index >= 4 ? 210 : 640) * (0.94 + 0.12 * random())),
+      per_measurement: versions.map(() => 6.1 + 0.4 * random()),
+      single: versions.map((_, index) => (index >= 4 ? 0.16 : 0.03)),
+    },
+    {
+      dimensions: [{ name: "software_version", order: versions }],
+      measures: [
+        { name: "runs", label: "Runs", unit: "runs", additive: true, missing: "zero" },
+        { name: "q50", label: "Run duration, median", unit: "s", additive: false, missing: "gap" },
+        {
+          name: "per_measurement",
+          label: "Seconds per measurement, median",
+          unit: "s",
+          additive: false,
+          missing: "gap",
+        },
+        {
+          name: "single",
+          label: "Runs of a single measurement",
+          unit: "share",
+          additive: false,
+          missing: "gap",
+        },
+      ],
+    },
+  );
+}
+
+/** Numbers in [0, 1), the same ones each time (mulberry32). */
+export function generator(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+function incompleteOf(range: TimeRange, every: Bucket): Date[] {
+  return buckets(range, every)
+    .filter(({ complete }) => !complete)
+    .map(({ start }) => start);
+}
