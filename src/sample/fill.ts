@@ -1,0 +1,111 @@
+import { availableParallelism } from "node:os";
+import type { WriteOptions, Writer } from "../database/writer.js";
+import { GENERATOR, readInfo, type SampleInfo } from "./info.js";
+import { otherLogsInsert, rotationLogsInsert, runLogsInsert } from "./logs.js";
+import { measurementsInsert } from "./measurements.js";
+import { dropAside, makeAside, nameAside, putInPlace, type Aside } from "./replace.js";
+import { makeRuns, type MadeRuns } from "./size.js";
+import { checkPlan, type SamplePlan } from "./plan.js";
+import { testHelpersInsert } from "./test-helpers.js";
+import { truthInsert, truthParameters } from "./truth.js";
+
+/** What sample to make, and whom to tell about it. */
+export interface SampleOptions {
+  /** Measurements, exactly (default 5,000,000). */
+  readonly rows?: number;
+  /** Another seed gives another sample of the same service (default 1). */
+  readonly seed?: number;
+  /** The first instant after the sample (default: the last midnight UTC). */
+  readonly end?: Date;
+  /** Told about each step: what is being done, and the share that is done, 0 to 1. */
+  readonly onProgress?: (message: string, done: number) => void;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Fills the database with the sample service: 26 weeks of `fastpath`, `logs` and
+ * `test_helper_instances`, with a fault planted as `sample_truth` says and `sample_info` to tell
+ * which sample it is. Tables of these names are replaced, once all of it is made.
+ *
+ * The same rows, seed and end give the same rows (`sample_info.made_at` aside) on every machine.
+ * A larger sample holds the runs of a smaller one.
+ *
+ * @returns the sample that is there now.
+ * @throws ProbelabError when an option can't be used.
+ * @example
+ * await fillSample(writer, { rows: 100_000, end: new Date("2026-05-01T00:00:00Z") });
+ */
+export async function fillSample(writer: Writer, options: SampleOptions = {}): Promise<SampleInfo> {
+  const plan = checkPlan(options);
+  const tell = options.onProgress ?? (() => undefined);
+  const signal = options.signal === undefined ? {} : { signal: options.signal };
+  const aside = nameAside();
+  try {
+    await makeAside(writer, aside, signal);
+    tell("Drawing runs", 0);
+    const runs = await makeRuns(writer, aside.runs, plan, signal);
+    await makeMeasurements(writer, aside, plan, runs, tell, signal);
+    tell("Making the rest of the logs and the test helpers", 0.97);
+    await makeRest(writer, aside, plan, signal);
+    signal.signal?.throwIfAborted();
+    const made = await readInfo(writer, aside.sample_info);
+    await putInPlace(writer, aside);
+    tell("Done", 1);
+    return made;
+  } finally {
+    await dropAside(writer, aside);
+  }
+}
+
+/** Rows that one INSERT makes at most, about: bounds the memory, and lets an interrupt through. */
+const SLICE_ROWS = 2_000_000;
+
+async function makeMeasurements(
+  writer: Writer,
+  aside: Aside,
+  plan: SamplePlan,
+  runs: MadeRuns,
+  tell: (message: string, done: number) => void,
+  signal: WriteOptions,
+): Promise<void> {
+  const slices = Math.max(1, Math.ceil(plan.rows / SLICE_ROWS));
+  const bound = (slice: number): number =>
+    plan.start + Math.round(((plan.end - plan.start) * slice) / slices);
+  for (let slice = 0; slice < slices; slice += 1) {
+    const percent = Math.round((slice / slices) * 100);
+    tell(`Making measurements, ${percent} %`, 0.05 + (0.9 * slice) / slices);
+    const parameters = { ...runs, end: plan.end, from: bound(slice), to: bound(slice + 1) };
+    const options = { ...signal, parameters, settings: INSERT_SETTINGS };
+    await writer.command(measurementsInsert(aside.fastpath, aside.runs), options);
+    await writer.command(runLogsInsert(aside.logs, aside.runs), options);
+  }
+}
+
+async function makeRest(
+  writer: Writer,
+  aside: Aside,
+  plan: SamplePlan,
+  signal: WriteOptions,
+): Promise<void> {
+  const lines = Math.min(Math.max(Math.round(plan.rows / 50), 2_000), 500_000);
+  const options = { ...signal, parameters: { ...plan, lines, generator: GENERATOR } };
+  await writer.command(testHelpersInsert(aside.test_helper_instances), options);
+  await writer.command(otherLogsInsert(aside.logs), options);
+  await writer.command(rotationLogsInsert(aside.logs, aside.test_helper_instances), options);
+  await writer.command(truthInsert(aside.sample_truth), {
+    ...signal,
+    parameters: truthParameters(new Date(plan.end * 1000)),
+  });
+  await writer.command(
+    `INSERT INTO ${aside.sample_info} SELECT {rows:UInt64}, {seed:UInt64}, {start:UInt32}, {end:UInt32}, now(), {generator:UInt32}`,
+    options,
+  );
+}
+
+/** Settings of the INSERTs that make many rows. */
+const INSERT_SETTINGS = {
+  max_threads: Math.min(availableParallelism(), 4),
+  max_insert_threads: Math.min(availableParallelism(), 4),
+  min_insert_block_size_rows: 524_288,
+  min_insert_block_size_bytes: 0,
+};

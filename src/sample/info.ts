@@ -1,0 +1,101 @@
+import type { Writer } from "../database/writer.js";
+import { ProbelabError } from "../error.js";
+
+/** Which sample a database holds. */
+export interface SampleInfo {
+  /** Measurements. */
+  readonly rows: number;
+  readonly seed: number;
+  /** The first instant that the sample covers. */
+  readonly start: Date;
+  /** The first instant after it. */
+  readonly end: Date;
+  /** When it was made. */
+  readonly madeAt: Date;
+  /** Version of the generator that made it; another one than GENERATOR makes other rows. */
+  readonly generator: number;
+}
+
+/** Version of the generator: raised with every change of the rows that it makes. */
+export const GENERATOR = 1;
+
+/** The comment on a table that the sample service made; loaded tables have none. */
+export const SAMPLE_COMMENT = "probelab sample";
+
+/** The complete sample that the database holds, or null where there is none. */
+export async function sampleInfo(writer: Writer): Promise<SampleInfo | null> {
+  const tables = await writer.rows(
+    `SELECT name FROM system.tables WHERE database = {database:String} AND name = 'sample_info'`,
+    { parameters: { database: writer.database } },
+  );
+  return tables.length === 0 ? null : findInfo(writer, "sample_info");
+}
+
+/** The row of a `sample_info` table that has just been written. */
+export async function readInfo(writer: Writer, table: string): Promise<SampleInfo> {
+  const info = await findInfo(writer, table);
+  if (info !== null) return info;
+  throw new ProbelabError(
+    `Can't find the sample just made in ${writer.source}: something else emptied ${table}, make it again.`,
+  );
+}
+
+async function findInfo(writer: Writer, table: string): Promise<SampleInfo | null> {
+  const [row] = await writer.rows<Record<keyof SampleInfo, number | string>>(
+    `SELECT rows, seed, toUnixTimestamp(start) AS start, toUnixTimestamp(end) AS end,
+       toUnixTimestamp(made_at) AS madeAt, generator FROM ${table}`,
+  );
+  if (row === undefined) return null;
+  return {
+    rows: Number(row.rows),
+    seed: Number(row.seed),
+    start: new Date(Number(row.start) * 1000),
+    end: new Date(Number(row.end) * 1000),
+    madeAt: new Date(Number(row.madeAt) * 1000),
+    generator: Number(row.generator),
+  };
+}
+
+/** What a complete sample amounts to. */
+export interface SampleFigures {
+  readonly measurements: number;
+  readonly runs: number;
+  readonly logLines: number;
+  readonly testHelpers: number;
+  /** On disk, compressed. */
+  readonly bytes: number;
+}
+
+/** Counts what the sample tables hold: a scan of one column, a second at 100M rows. */
+export async function sampleFigures(writer: Writer): Promise<SampleFigures> {
+  const [row] = await writer.rows<Record<keyof SampleFigures, number | string>>(
+    `SELECT (SELECT count() FROM fastpath) AS measurements,
+       (SELECT uniq(report_id) FROM fastpath) AS runs,
+       (SELECT count() FROM logs) AS logLines,
+       (SELECT count() FROM test_helper_instances) AS testHelpers,
+       (SELECT sum(total_bytes) FROM system.tables WHERE database = {database:String} AND comment = {comment:String}) AS bytes`,
+    { parameters: { database: writer.database, comment: SAMPLE_COMMENT } },
+  );
+  return {
+    measurements: Number(row?.measurements),
+    runs: Number(row?.runs),
+    logLines: Number(row?.logLines),
+    testHelpers: Number(row?.testHelpers),
+    bytes: Number(row?.bytes),
+  };
+}
+
+/**
+ * Names of the tables that a sample would replace although they hold rows that the sample service
+ * did not make, such as rows from `probelab load`.
+ */
+export async function loadedTables(writer: Writer): Promise<string[]> {
+  const tables = await writer.rows<{ name: string }>(
+    `SELECT name FROM system.tables
+     WHERE database = {database:String} AND name IN ('fastpath', 'logs', 'test_helper_instances')
+       AND comment != {comment:String} AND ifNull(total_rows, 1) > 0
+     ORDER BY name`,
+    { parameters: { database: writer.database, comment: SAMPLE_COMMENT } },
+  );
+  return tables.map((table) => table.name);
+}

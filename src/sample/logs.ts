@@ -1,0 +1,88 @@
+import { COUNTRIES } from "./countries.js";
+import { at, list } from "./draw.js";
+import { keptRuns } from "./measurements.js";
+import { PROBES } from "./probes.js";
+import { HELPER_ZONE, HELPERS } from "./test-helpers.js";
+import { TESTS } from "./tests.js";
+
+/**
+ * SQL that writes the log lines of the runs of a slice of time (as `keptRuns` says): the check-in
+ * that a run begins with, the submission of its report, and what the test helper says to it.
+ */
+export function runLogsInsert(table: string, runs: string): string {
+  return `INSERT INTO ${table} (${LOG_COLUMNS})
+SELECT line.1, line.2, line.3, line.4, line.5
+FROM (
+  SELECT *, ${software()} AS software, ${at(COUNTRIES_OF_PROBES, "country")} AS cc,
+    cityHash64(hash, 'log') AS chance, ${ADDRESS} AS address,
+    ${at(USES_HELPER, "test")} AS asks_helper, ${list(HELPERS)}[hash % ${HELPERS.length} + 1] AS helper
+  FROM (${keptRuns(runs)})
+) ARRAY JOIN arrayFilter(each -> each.1 > 0 AND each.1 < {end:UInt32} * 1000000, [
+  ${CHECK_IN},
+  ${SUBMISSION},
+  ${HELPER_LINE}
+]) AS line`;
+}
+
+/** SQL that writes {lines:UInt64} lines of programs that know nothing of runs, in [{start:UInt32}, {end:UInt32}). */
+export function otherLogsInsert(table: string): string {
+  return `INSERT INTO ${table} (${LOG_COLUMNS})
+SELECT line.1, line.2, line.3, line.4, line.5
+FROM (
+  SELECT {start:UInt32} * 1000000 + intDiv(number * ({end:UInt32} - {start:UInt32}), {lines:UInt64}) * 1000000
+      + chance % 1000000 AS time,
+    cityHash64({seed:UInt64}, number, 'other') AS chance, bitShiftRight(chance, 32) AS value
+  FROM numbers_mt({lines:UInt64})
+) ARRAY JOIN [${OTHER_LINE}] AS line`;
+}
+
+/** SQL that writes what the rotation tool said on each rotation in [{start:UInt32}, {end:UInt32}). */
+export function rotationLogsInsert(table: string, testHelpers: string): string {
+  return `INSERT INTO ${table} (${LOG_COLUMNS})
+SELECT toInt64(toUnixTimestamp(assumeNotNull(draining_at))) * 1000000, 'rotation', 6, 'control',
+  concat('draining ', name, ', the oldest live instance of ', rdn, '.', dns_zone, ' in ', region)
+FROM ${testHelpers}
+WHERE draining_at >= toDateTime({start:UInt32}) AND draining_at < toDateTime({end:UInt32})`;
+}
+
+const LOG_COLUMNS = "__REALTIME_TIMESTAMP, SYSLOG_IDENTIFIER, PRIORITY, host, message";
+const COUNTRIES_OF_PROBES = COUNTRIES.map((country) => country.code);
+const USES_HELPER = TESTS.map((test) => (test.usesHelper ? 1 : 0));
+// of the ranges that RFC 5737 keeps for documentation
+const ADDRESS = "concat('203.0.113.', toString(1 + hash % 254))";
+
+const CHECK_IN = `(if(asks_helper = 1, toInt64(start) * 1000000 - 300000 - chance % 1500000, 0), 'probe-api',
+    toUInt8(if(chance % 500 = 0, 4, 6)), 'api1',
+    if(chance % 500 = 0, concat('check-in ', software, ' from ', address, ': no country for this address, 100 URLs of ZZ'),
+      concat('check-in ', software, ' probe_cc=', cc, ' probe_asn=AS', toString(probe_asn), ' from ', address, ': ',
+        toString(if(bitShiftRight(chance, 20) % 100 < 94, 100, 20 + bitShiftRight(chance, 30) % 80)), ' URLs')))`;
+const SUBMISSION = `(toInt64(start) * 1000000 + pace * kept * 1000 + 500000 + chance % 400000, 'probe-api',
+    toUInt8(if(bitShiftRight(chance, 10) % 300 = 0, 3, 6)), 'api1',
+    concat('POST /report/', report_id, ' from ', address,
+      if(bitShiftRight(chance, 10) % 300 = 0, ': 502, the queue is full', concat(': 200, ', toString(kept), ' measurements'))))`;
+const HELPER_LINE = `(if(asks_helper = 1, toInt64(start) * 1000000 + bitShiftRight(chance, 12) % 1000000, 0), 'test-helper',
+    toUInt8(if(bitShiftRight(chance, 40) % 80 = 0, 4, 6)), concat(helper, '.${HELPER_ZONE}'),
+    if(bitShiftRight(chance, 40) % 80 = 0, concat('request from ', address, ' timed out'),
+      concat('answered ', address, ' in ', toString(80 + bitShiftRight(chance, 44) % 900), ' ms')))`;
+
+const OTHER_LINE = `multiIf(
+    chance % 100 < 45, (time, 'fastpath', 6, 'pipeline1', concat('processed ', toString(100 + value % 900), ' measurements, lag ', toString(value % 7), ' s')),
+    chance % 100 < 75, (time, 'nginx', 6, 'api1', concat('198.51.100.', toString(1 + value % 254), ' "GET /api/v1/test-list/urls?country_code=', ${at(
+      COUNTRIES_OF_PROBES,
+      `value % ${COUNTRIES.length}`,
+    )}, '&debug=True" 200 ', toString(9000 + value % 90000))),
+    chance % 100 < 87, (time, 'systemd', 6, 'api1', 'Started the hourly clean-up of temporary files.'),
+    chance % 100 < 95, (time, 'sshd', 5, 'control', concat('Connection closed by 192.0.2.', toString(1 + value % 254), ' [preauth]')),
+    chance % 100 < 99, (time, 'cron', 6, 'pipeline1', '(root) CMD (backup of the metadata)'),
+    (time, 'fastpath', 4, 'pipeline1', concat('skipped a malformed body of ', toString(value % 4096), ' bytes')))`;
+
+function software(): string {
+  const most = Math.max(...PROBES.map((probe) => probe.releases.length));
+  const texts = PROBES.flatMap((probe) =>
+    Array.from(
+      { length: most },
+      (_, index) => `${probe.name}/${probe.releases[index]?.version ?? ""}`,
+    ),
+  );
+  return at(texts, `(probe * ${most} + release)`);
+}

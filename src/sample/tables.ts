@@ -1,0 +1,92 @@
+/**
+ * The `CREATE TABLE` of a measurement table, for the sample service and for loaded files alike:
+ * the seven fields of the service's documentation, and the optional ones that real services have.
+ *
+ * Times are UTC. Flags (`anomaly`, `confirmed`, `msm_failure`) are the texts `t` and `f`; an empty
+ * text means "none". Sorted by `measurement_start_time`; the monthly partitions let ClickHouse tell
+ * the earliest and the latest measurement without a scan.
+ *
+ * @param name the table's name, an identifier of our own (not of a user).
+ * @example
+ * await writer.command(fastpathTable("fastpath"));
+ */
+export function fastpathTable(name: string): string {
+  return `CREATE TABLE ${name} (
+  measurement_uid String CODEC(ZSTD(1)),
+  report_id String CODEC(ZSTD(1)),
+  input LowCardinality(String),
+  probe_cc LowCardinality(String),
+  probe_asn UInt32 CODEC(ZSTD(1)),
+  test_name LowCardinality(String),
+  test_start_time DateTime('UTC') CODEC(ZSTD(1)),
+  measurement_start_time DateTime('UTC') CODEC(Delta, ZSTD(1)),
+  platform LowCardinality(String),
+  anomaly LowCardinality(String),
+  confirmed LowCardinality(String),
+  msm_failure LowCardinality(String),
+  domain LowCardinality(String),
+  software_name LowCardinality(String),
+  software_version LowCardinality(String),
+  test_version LowCardinality(String),
+  engine_name LowCardinality(String),
+  engine_version LowCardinality(String),
+  architecture LowCardinality(String),
+  test_runtime Float32 CODEC(ZSTD(1)),
+  test_helper_address LowCardinality(String),
+  test_helper_type LowCardinality(String)
+) ENGINE = MergeTree
+PARTITION BY toYYYYMM(measurement_start_time)
+PRIMARY KEY (measurement_start_time, report_id)
+ORDER BY (measurement_start_time, report_id, input)`;
+}
+
+/** The `CREATE TABLE` of a log table; `__REALTIME_TIMESTAMP` counts microseconds since 1970, UTC. */
+export function logsTable(name: string): string {
+  return `CREATE TABLE ${name} (
+  __REALTIME_TIMESTAMP Int64 CODEC(Delta, ZSTD(1)),
+  SYSLOG_IDENTIFIER LowCardinality(String),
+  PRIORITY UInt8,
+  host LowCardinality(String),
+  message String CODEC(ZSTD(1))
+) ENGINE = MergeTree
+PARTITION BY toYYYYMM(toDateTime(intDiv(__REALTIME_TIMESTAMP, 1000000), 'UTC'))
+ORDER BY __REALTIME_TIMESTAMP`;
+}
+
+/** The `CREATE TABLE` of the test helpers; an instance is live while `draining_at` is null. */
+export function testHelperInstancesTable(name: string): string {
+  return `CREATE TABLE ${name} (
+  rdn LowCardinality(String),
+  dns_zone LowCardinality(String),
+  name String,
+  region LowCardinality(String),
+  draining_at Nullable(DateTime('UTC'))
+) ENGINE = MergeTree ORDER BY name`;
+}
+
+/** The `CREATE TABLE` of the one row that says which sample this is; it is there once all is made. */
+export function sampleInfoTable(name: string): string {
+  return `CREATE TABLE ${name} (
+  rows UInt64,
+  seed UInt64,
+  start DateTime('UTC'),
+  end DateTime('UTC'),
+  made_at DateTime('UTC'),
+  generator UInt32
+) ENGINE = MergeTree ORDER BY tuple()`;
+}
+
+/** The `CREATE TABLE` of the faults that were planted: a factor of 1 says "unchanged". */
+export function sampleTruthTable(name: string): string {
+  return `CREATE TABLE ${name} (
+  name String,
+  description String,
+  software_name String,
+  software_version String,
+  released_at DateTime('UTC'),
+  changes String,
+  factor_measurements_per_run Float64,
+  factor_run_duration Float64,
+  factor_seconds_per_measurement Float64
+) ENGINE = MergeTree ORDER BY name`;
+}
