@@ -1,0 +1,83 @@
+import { Command, InvalidArgumentError } from "commander";
+import { parseParameter, type ParameterValue } from "../notebook/parameters.js";
+import { runNotebook, type RunOutcome, type RunProgress } from "../notebook/run-notebook.js";
+
+interface Options {
+  out: string;
+  param?: Record<string, ParameterValue>;
+  timeout?: number;
+  memory?: number;
+  allowErrors?: boolean;
+}
+
+/** Exit codes by how a run ended; the first notebook that fails decides. */
+const exitCodes: Record<RunOutcome["status"], number> = {
+  ok: 0,
+  error: 1,
+  timeout: 3,
+  memory: 4,
+  died: 5,
+};
+
+/** `probelab run NOTEBOOK…` */
+export const runCommand = new Command("run")
+  .description("Run notebooks and write them with their outputs, as .ipynb and as a page")
+  .argument("<notebook...>", "the notebooks, run one after the other")
+  .option("--out <dir>", "folder to write to; PROBELAB_OUT in the notebook", "out")
+  .option("--param <name=value>", "set a parameter of the notebook; may be repeated", addParameter)
+  .option("--timeout <seconds>", "most time that a cell may take", positive)
+  .option("--memory <MB>", "most memory that a notebook's process may hold", positive)
+  .option("--allow-errors", "keep errors in the output and go on")
+  .addHelpText("after", "\nExit codes: 1 a cell failed, 3 timeout, 4 memory, 5 the process died.")
+  .action(async (notebooks: string[], options: Options) => {
+    const interrupt = new AbortController();
+    const onSignal = () => interrupt.abort();
+    process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
+    for (const notebook of notebooks) {
+      if (interrupt.signal.aborted) break;
+      process.stderr.write(`${notebook}\n`);
+      const outcome = await runNotebook(notebook, {
+        out: options.out,
+        params: options.param ?? {},
+        timeout: options.timeout,
+        memory: options.memory,
+        allowErrors: options.allowErrors ?? false,
+        onProgress: printProgress,
+        signal: interrupt.signal,
+      });
+      if (outcome.message !== undefined) {
+        process.stderr.write(`${outcome.message}\n`);
+        process.exitCode ||= exitCodes[outcome.status] || 130;
+      }
+      process.stderr.write(
+        `${outcome.cells} of ${outcome.of} cells, ${outcome.seconds.toFixed(1)} s\n`,
+      );
+      process.stdout.write(`${outcome.notebook}\n${outcome.page}\n`);
+    }
+  });
+
+/** One line a cell: on a terminal it stands there while the cell runs, elsewhere it is written at the end. */
+function printProgress({ cell, of, state, seconds }: RunProgress): void {
+  const terminal = process.stderr.isTTY;
+  const head = `cell ${cell}/${of} …`;
+  if (state === "running") {
+    if (terminal) process.stderr.write(head);
+    return;
+  }
+  const note = state === "ok" ? "" : ` ${state}`;
+  process.stderr.write(`${terminal ? "" : head} ${seconds.toFixed(1)} s${note}\n`);
+}
+
+function addParameter(
+  text: string,
+  before: Record<string, ParameterValue> = {},
+): Record<string, ParameterValue> {
+  const [name, value] = parseParameter(text);
+  return { ...before, [name]: value };
+}
+
+function positive(text: string): number {
+  const value = Number(text);
+  if (!(value > 0)) throw new InvalidArgumentError("Write a number above 0.");
+  return value;
+}

@@ -1,0 +1,160 @@
+import type { CompletionInfo } from "tslab/dist/converter.js";
+import type { Executor } from "tslab/dist/executor.js";
+import type { QuickInfo } from "typescript";
+import { withSignal } from "../interrupt/current-signal.js";
+import { captureOutput } from "./capture-output.js";
+import { CellCompiler } from "./cell-compiler.js";
+import { cellError, typeError } from "./cell-error.js";
+import { CellImports } from "./cell-imports.js";
+import type { CellError, OutputSink } from "./cell-output.js";
+import { installRuntime } from "./cell-runtime.js";
+import { CellScripts } from "./cell-scripts.js";
+import { mimeBundle } from "./mime-bundle.js";
+import { withSink } from "./output-context.js";
+import { asCell, runningCell, RunningCell } from "./running-cell.js";
+import { recordingExports } from "./recording-exports.js";
+import { tslabParts, type TslabParts } from "./tslab-parts.js";
+
+/** How a cell ended. */
+export type CellOutcome =
+  { readonly status: "ok" } | { readonly status: "error"; error: CellError };
+
+interface Attempt {
+  readonly set: Set<string>;
+  thrown: { error: unknown } | undefined;
+  value: unknown;
+}
+
+/**
+ * The cells of one notebook, run one after the other in this process, in its working directory. There is
+ * one session in a process, because tslab keeps its state on `globalThis`.
+ */
+export class CellSession {
+  readonly #parts: TslabParts;
+  readonly #scripts = new CellScripts();
+  readonly #compiler: CellCompiler;
+  readonly #executor: Executor;
+  readonly #imports: CellImports;
+  #cell: RunningCell | undefined;
+  #attempt: Attempt | undefined;
+
+  constructor() {
+    this.#parts = tslabParts();
+    this.#compiler = new CellCompiler(this.#parts, this.#scripts);
+    this.#imports = new CellImports(process.cwd());
+    this.#executor = this.#parts.executor.createExecutor(
+      process.cwd(),
+      this.#compiler.forExecutor,
+      {
+        log: (value: unknown) => this.#take(value),
+        error: (error: unknown, ...rest: unknown[]) => this.#refused(error, rest),
+      },
+    );
+    installRuntime({
+      run: (body, exports, require) => this.#runBody(body, exports, require),
+      import: (specifier, require) => this.#imports.importModule(specifier, require),
+      last: (value) => this.#take(value),
+    });
+    captureOutput(this.#parts);
+  }
+
+  /**
+   * Runs a cell to its end. Its outputs, the value of its last expression and its error go to `sink`.
+   *
+   * @param name of the cell, such as `cell-3`, for tracebacks; without spaces
+   */
+  async run(code: string, name: string, sink: OutputSink): Promise<CellOutcome> {
+    const cell = new RunningCell();
+    this.#cell = cell;
+    const inCell = <T>(fn: () => T) =>
+      withSink(sink, () => withSignal(cell.signal, () => asCell(cell, fn)));
+    try {
+      const error = await inCell(() => this.#runCell(code, name, cell, sink));
+      if (!error) return { status: "ok" };
+      sink({ type: "error", error });
+      return { status: "error", error };
+    } finally {
+      this.#cell = undefined;
+    }
+  }
+
+  /** Ends the running cell with an error, its queries and its awaits with it. Without one it does nothing. */
+  interrupt(): void {
+    this.#cell?.interrupt();
+  }
+
+  inspect(code: string, position: number): QuickInfo | undefined {
+    return this.#executor.inspect(code, position);
+  }
+
+  complete(code: string, position: number): CompletionInfo {
+    return this.#executor.complete(code, position);
+  }
+
+  isComplete(code: string): { completed: boolean; indent?: string } {
+    return this.#parts.converter.isCompleteCode(code);
+  }
+
+  close(): void {
+    this.#executor.close();
+  }
+
+  async #runCell(
+    code: string,
+    name: string,
+    cell: RunningCell,
+    sink: OutputSink,
+  ): Promise<CellError | undefined> {
+    const compiled = this.#compiler.prepare(name, code);
+    if (compiled.diagnostics.length > 0) {
+      return typeError(compiled.diagnostics, name, this.#scripts);
+    }
+    const attempt: Attempt = { set: new Set(), thrown: undefined, value: undefined };
+    this.#attempt = attempt;
+    try {
+      await cell.guard(this.#imports.preload(compiled.code));
+      await this.#executor.execute(code);
+      if (!attempt.thrown && attempt.value !== undefined) {
+        const bundle = await cell.guard(mimeBundle(attempt.value));
+        sink({ type: "result", bundle: bundle as Awaited<ReturnType<typeof mimeBundle>> });
+      }
+    } catch (error) {
+      attempt.thrown ??= { error };
+    }
+    const missing = compiled.namesToSet.filter((each) => !attempt.set.has(each));
+    this.#compiler.commit(new Set(attempt.thrown ? missing : []));
+    return attempt.thrown ? cellError(attempt.thrown.error, this.#scripts) : undefined;
+  }
+
+  /** Runs a cell's code; called by what tslab's executor runs. */
+  async #runBody(
+    body: (exports: object, require: NodeJS.Require) => Promise<void>,
+    exports: object,
+    require: unknown,
+  ): Promise<void> {
+    const attempt = this.#attempt;
+    const cell = runningCell();
+    if (!attempt || !cell) throw new Error("A cell's code ran outside of its session.");
+    const load = this.#imports.wrap(require as NodeJS.Require);
+    try {
+      await cell.finish(body(recordingExports(exports, attempt.set), load));
+    } catch (error) {
+      attempt.thrown = { error };
+    }
+  }
+
+  #take(value: unknown): void {
+    if (this.#attempt) this.#attempt.value = value;
+  }
+
+  /** What tslab's executor reports: V8 stopped synchronous code on SIGINT, or a module cell has a type error. */
+  #refused(error: unknown, rest: unknown[]): void {
+    if (!this.#attempt) return;
+    if ((error as { code?: unknown }).code === "ERR_SCRIPT_EXECUTION_INTERRUPTED") {
+      this.#cell?.interrupt();
+      this.#attempt.thrown = { error: this.#cell?.signal.reason };
+      return;
+    }
+    this.#attempt.thrown = { error: rest.length > 0 ? new SyntaxError(rest.join(" ")) : error };
+  }
+}

@@ -1,0 +1,48 @@
+import { inspect } from "node:util";
+import type { MimeBundle, MimeData } from "./cell-output.js";
+
+const displaySymbol = Symbol.for("Jupyter.display");
+const mimeType = /^[\w.+-]+\/[\w.+-]+$/;
+
+/**
+ * The forms in which a frontend can show `value`: what its `Symbol.for("Jupyter.display")` method gives
+ * (Deno's convention; it may be async), and inspected text for everything else.
+ * A Promise is awaited.
+ */
+export async function mimeBundle(value: unknown): Promise<MimeBundle> {
+  const settled = await value;
+  const own = await displayed(settled);
+  if (own) return own;
+  return { data: { "text/plain": inspect(settled) }, metadata: {} };
+}
+
+async function displayed(value: unknown): Promise<MimeBundle | undefined> {
+  if ((typeof value !== "object" && typeof value !== "function") || value === null)
+    return undefined;
+  const method: unknown = (value as Record<symbol, unknown>)[displaySymbol];
+  if (typeof method !== "function") return undefined;
+  const given: unknown = await (Reflect.apply(method, value, []) as unknown);
+  if (typeof given !== "object" || given === null) return undefined;
+  const { data, metadata } = isBundle(given) ? given : { data: given as MimeData, metadata: {} };
+  const usable = Object.entries(data).filter(([type, one]) => mimeType.test(type) && one != null);
+  if (usable.length === 0) return undefined;
+  return {
+    data: Object.fromEntries(usable.map(([type, one]) => [type, encoded(one)])),
+    metadata,
+  };
+}
+
+/** The shape with metadata, such as the size of a picture. */
+function isBundle(given: object): given is MimeBundle {
+  return (
+    "data" in given &&
+    typeof given.data === "object" &&
+    given.data !== null &&
+    "metadata" in given &&
+    typeof given.metadata === "object"
+  );
+}
+
+function encoded(value: unknown): unknown {
+  return value instanceof Uint8Array ? Buffer.from(value).toString("base64") : value;
+}

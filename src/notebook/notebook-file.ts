@@ -1,0 +1,123 @@
+import { createHash } from "node:crypto";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { ProbelabError } from "../error.js";
+
+/** An output of a cell, as nbformat 4.5 writes it. */
+export type NotebookOutput =
+  | { output_type: "stream"; name: "stdout" | "stderr"; text: string }
+  | {
+      output_type: "display_data";
+      data: Record<string, unknown>;
+      metadata: Record<string, unknown>;
+    }
+  | {
+      output_type: "execute_result";
+      data: Record<string, unknown>;
+      metadata: Record<string, unknown>;
+      execution_count: number | null;
+    }
+  | { output_type: "error"; ename: string; evalue: string; traceback: string[] };
+
+interface BaseCell {
+  id: string;
+  source: string;
+  metadata: Record<string, unknown> & { tags?: string[] };
+}
+
+export interface CodeCell extends BaseCell {
+  cell_type: "code";
+  execution_count: number | null;
+  outputs: NotebookOutput[];
+}
+
+export interface TextCell extends BaseCell {
+  cell_type: "markdown" | "raw";
+  attachments?: Record<string, Record<string, string>>;
+}
+
+export type NotebookCell = CodeCell | TextCell;
+
+/** A notebook of nbformat 4.5; texts are whole strings. */
+export interface Notebook {
+  nbformat: 4;
+  nbformat_minor: number;
+  metadata: Record<string, unknown>;
+  cells: NotebookCell[];
+}
+
+/**
+ * Reads a notebook of nbformat 4, without its outputs. Cells that have no id get one.
+ *
+ * @throws ProbelabError where the file can't be read or is no such notebook
+ */
+export async function readNotebook(path: string): Promise<Notebook> {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(await readFile(path, "utf8"));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ProbelabError(`Can't read the notebook ${path}: ${reason}.`, { cause: error });
+  }
+  if (!isNotebook(parsed)) {
+    throw new ProbelabError(
+      `Can't run ${path}: it is no notebook of nbformat 4. Open it in Jupyter and save it anew.`,
+    );
+  }
+  const { metadata, cells } = parsed;
+  return {
+    nbformat: 4,
+    nbformat_minor: Math.max(5, parsed.nbformat_minor),
+    metadata,
+    cells: cells.map((cell, index) => withoutOutputs(cell, index)),
+  };
+}
+
+/** Writes a notebook; a reader sees the old file or the new one, never a part. */
+export async function writeNotebook(path: string, notebook: Notebook): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  const cells = notebook.cells.map((cell) => ({
+    ...cell,
+    source: lines(cell.source),
+    ...(cell.cell_type === "code" ? { outputs: cell.outputs.map(outputLines) } : {}),
+  }));
+  const draft = `${path}.${process.pid}.tmp`;
+  await writeFile(draft, `${JSON.stringify({ ...notebook, cells }, null, 1)}\n`);
+  await rename(draft, path);
+}
+
+interface RawNotebook {
+  nbformat: 4;
+  nbformat_minor: number;
+  metadata: Record<string, unknown>;
+  cells: (Omit<NotebookCell, "source" | "id"> & { source: string | string[]; id?: string })[];
+}
+
+function isNotebook(value: unknown): value is RawNotebook {
+  const { nbformat, cells } = (value ?? {}) as { nbformat?: unknown; cells?: unknown };
+  return nbformat === 4 && Array.isArray(cells);
+}
+
+function withoutOutputs(cell: RawNotebook["cells"][number], index: number): NotebookCell {
+  const source = Array.isArray(cell.source) ? cell.source.join("") : cell.source;
+  const id =
+    cell.id ?? createHash("sha256").update(`${index}\0${source}`).digest("hex").slice(0, 8);
+  const rest = { ...cell, id, source, metadata: cell.metadata ?? {} };
+  if (rest.cell_type !== "code") return rest as TextCell;
+  return { ...rest, cell_type: "code", execution_count: null, outputs: [] };
+}
+
+/** nbformat keeps long texts as lists of lines, so that a change of one line is a change of one line. */
+function lines(text: string): string[] {
+  return text === "" ? [] : text.split(/(?<=\n)/);
+}
+
+function outputLines(output: NotebookOutput): object {
+  if (output.output_type === "stream") return { ...output, text: lines(output.text) };
+  if (output.output_type === "error") return output;
+  const data = Object.entries(output.data).map(([type, value]) => {
+    const isText = typeof value === "string" && (type.startsWith("text/") || type.endsWith("+xml"));
+    return [type, isText ? lines(value) : value] as const;
+  });
+  return { ...output, data: Object.fromEntries(data) };
+}

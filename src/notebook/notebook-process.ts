@@ -1,0 +1,148 @@
+import { fork, type ChildProcess } from "node:child_process";
+import { join } from "node:path";
+import type { CellOutput } from "./cell-output.js";
+import type { CellOutcome } from "./cell-session.js";
+import { headlessVariable } from "./headless.js";
+import { ownPackage } from "./own-package.js";
+import { residentMemory } from "./resident-memory.js";
+import type { FromWorker, ToWorker } from "./worker-messages.js";
+
+/** How the run of a cell ended; the last three end the process. */
+export type CellEnd =
+  | CellOutcome
+  | { readonly status: "timeout"; readonly seconds: number }
+  | { readonly status: "memory"; readonly megabytes: number }
+  | { readonly status: "died"; readonly how: string };
+
+/** Time that an interrupted cell has to end by itself. */
+const graceMilliseconds = 3000;
+const memoryCheckMilliseconds = 250;
+
+/** The process that one notebook runs in. */
+export class NotebookProcess {
+  readonly #child: ChildProcess;
+  readonly #onOutput: (cell: number, output: CellOutput) => void;
+  readonly #memory: number | undefined;
+  readonly #gone: Promise<string>;
+  #running: { cell: number; end: (end: CellEnd) => void } | undefined;
+  #lastCell = 1;
+  #overMemory = false;
+  #ready: () => void = () => undefined;
+  readonly #isReady = new Promise<void>((resolve) => (this.#ready = resolve));
+
+  /** @param options.memory most resident memory in megabytes; without it there is no limit */
+  constructor(options: {
+    folder: string;
+    memory: number | undefined;
+    environment: Record<string, string>;
+    onOutput: (cell: number, output: CellOutput) => void;
+  }) {
+    this.#onOutput = options.onOutput;
+    this.#memory = options.memory;
+    this.#child = fork(join(ownPackage().root, "dist", "notebook", "worker-main.js"), {
+      cwd: options.folder,
+      env: { ...process.env, ...options.environment, [headlessVariable]: "1" },
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
+      execArgv: [],
+    });
+    // What native code and child processes print past the capture.
+    this.#child.stdout?.setEncoding("utf8").on("data", this.#stray("stdout"));
+    this.#child.stderr?.setEncoding("utf8").on("data", this.#stray("stderr"));
+    this.#child.on("message", (message: FromWorker) => this.#take(message));
+    this.#gone = new Promise((resolve) => {
+      this.#child.once("error", (error) => resolve(error.message));
+      this.#child.once("close", (code, signal) =>
+        resolve(signal ? `signal ${signal}` : `exit code ${code ?? "unknown"}`),
+      );
+    });
+  }
+
+  /** Runs a cell to its end. @param timeout in seconds; without it there is no limit */
+  async run(cell: number, code: string, timeout: number | undefined): Promise<CellEnd> {
+    this.#lastCell = cell;
+    await Promise.race([this.#isReady, this.#gone]); // Its start is no part of the first cell's time.
+    const ended = new Promise<CellEnd>((end) => (this.#running = { cell, end }));
+    const limits = new AbortController();
+    this.#tell({ type: "run", cell, code });
+    const memory = this.#watchMemory(limits.signal);
+    let timer: NodeJS.Timeout | undefined;
+    const late =
+      timeout === undefined
+        ? []
+        : [new Promise<"late">((resolve) => (timer = setTimeout(resolve, timeout * 1000, "late")))];
+    try {
+      const end = await Promise.race([ended, this.#gone, memory, ...late]);
+      if (typeof end === "object") return end;
+      if (end === "late") return await this.#stop(ended, timeout ?? 0);
+      const how = await this.#gone;
+      return this.#overMemory
+        ? { status: "memory", megabytes: this.#memory ?? 0 }
+        : { status: "died", how };
+    } finally {
+      clearTimeout(timer);
+      limits.abort();
+      this.#running = undefined;
+    }
+  }
+
+  /** Interrupts the running cell, as an analyst would. */
+  interrupt(): void {
+    this.#tell({ type: "interrupt" });
+    if (this.#child.exitCode === null) this.#child.kill("SIGINT");
+  }
+
+  /** Lets the process end by itself; one that doesn't is killed. */
+  async close(): Promise<void> {
+    this.#tell({ type: "end" });
+    const killer = setTimeout(() => this.#child.kill("SIGKILL"), graceMilliseconds);
+    await this.#gone;
+    clearTimeout(killer);
+  }
+
+  /** Ends the process at once. */
+  async kill(): Promise<void> {
+    this.#child.kill("SIGKILL");
+    await this.#gone;
+  }
+
+  async #stop(ended: Promise<CellEnd>, seconds: number): Promise<CellEnd> {
+    this.interrupt();
+    let timer: NodeJS.Timeout | undefined;
+    const patience = new Promise((resolve) => (timer = setTimeout(resolve, graceMilliseconds)));
+    await Promise.race([ended, this.#gone, patience]);
+    clearTimeout(timer);
+    await this.kill();
+    return { status: "timeout", seconds };
+  }
+
+  async #watchMemory(stop: AbortSignal): Promise<string> {
+    const { pid } = this.#child;
+    while (this.#memory !== undefined && pid !== undefined && !stop.aborted) {
+      const held = await residentMemory(pid);
+      if (stop.aborted) break;
+      if (held !== undefined && held > this.#memory * 2 ** 20) {
+        this.#overMemory = true;
+        this.#child.kill("SIGKILL");
+        break;
+      }
+      await new Promise((resolve) => setTimeout(resolve, memoryCheckMilliseconds).unref());
+    }
+    return this.#gone;
+  }
+
+  #take(message: FromWorker): void {
+    if (message.type === "ready") this.#ready();
+    if (message.type === "output") this.#onOutput(message.cell, message.output);
+    if (message.type === "ended" && this.#running?.cell === message.cell) {
+      this.#running.end(message.outcome);
+    }
+  }
+
+  #stray(name: "stdout" | "stderr"): (text: string) => void {
+    return (text) => this.#onOutput(this.#lastCell, { type: "stream", name, text });
+  }
+
+  #tell(message: ToWorker): void {
+    if (this.#child.connected) this.#child.send(message, () => undefined);
+  }
+}

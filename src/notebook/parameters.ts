@@ -1,0 +1,76 @@
+import ts from "typescript";
+import { ProbelabError } from "../error.js";
+import type { CodeCell, Notebook } from "./notebook-file.js";
+
+export type ParameterValue = string | number | boolean | null | readonly unknown[] | object;
+export type Parameters = Readonly<Record<string, ParameterValue>>;
+
+/**
+ * Sets a notebook's parameters as Papermill does: a cell tagged `injected-parameters` follows the cell
+ * tagged `parameters`, or comes first where there is none. A variable that the `parameters` cell declares
+ * with `let` is assigned, so that its type is checked; others are declared.
+ *
+ * @throws ProbelabError for a name that the `parameters` cell does not declare
+ */
+export function injectParameters(notebook: Notebook, parameters: Parameters): void {
+  if (Object.keys(parameters).length === 0) return;
+  const earlier = (cell: { metadata: { tags?: string[] } }) =>
+    cell.metadata.tags?.includes("injected-parameters");
+  notebook.cells = notebook.cells.filter((cell) => !earlier(cell));
+  const index = notebook.cells.findIndex((cell) => cell.metadata.tags?.includes("parameters"));
+  const declared = declaredVariables(notebook.cells[index]?.source ?? "");
+  if (index >= 0) refuseUnknown(Object.keys(parameters), declared);
+  const lines = Object.entries(parameters).map(([name, value]) => {
+    const keyword = declared.get(name) === "let" ? "" : "const ";
+    return `${keyword}${name} = ${JSON.stringify(value)};`;
+  });
+  const cell: CodeCell = {
+    cell_type: "code",
+    id: "injected-parameters",
+    metadata: { tags: ["injected-parameters"] },
+    source: ["// Parameters", ...lines].join("\n"),
+    execution_count: null,
+    outputs: [],
+  };
+  notebook.cells.splice(index + 1, 0, cell);
+}
+
+/**
+ * Reads `name=value`. The value is a number, `true`, `false`, `null`, a quoted string, a list or an object
+ * where it is valid JSON, and text otherwise.
+ *
+ * @throws ProbelabError where there is no name that a variable may have
+ */
+export function parseParameter(text: string): [name: string, value: ParameterValue] {
+  const [, name = "", value = ""] = /^([A-Za-z_$][\w$]*)=(.*)$/s.exec(text) ?? [];
+  if (name === "") {
+    throw new ProbelabError(`Can't read the parameter "${text}": write it as name=value.`);
+  }
+  try {
+    return [name, JSON.parse(value) as ParameterValue];
+  } catch {
+    return [name, value];
+  }
+}
+
+function refuseUnknown(names: readonly string[], declared: ReadonlyMap<string, string>): void {
+  const unknown = names.find((name) => !declared.has(name));
+  if (unknown === undefined) return;
+  const known = [...declared.keys()].join(", ") || "nothing";
+  throw new ProbelabError(
+    `Can't set the parameter "${unknown}": the notebook's parameters cell declares ${known}.`,
+  );
+}
+
+function declaredVariables(code: string): Map<string, "let" | "const"> {
+  const file = ts.createSourceFile("parameters.ts", code, ts.ScriptTarget.Latest);
+  const found = new Map<string, "let" | "const">();
+  for (const statement of file.statements) {
+    if (!ts.isVariableStatement(statement)) continue;
+    const isConst = (statement.declarationList.flags & ts.NodeFlags.Const) !== 0;
+    for (const { name } of statement.declarationList.declarations) {
+      if (ts.isIdentifier(name)) found.set(name.text, isConst ? "const" : "let");
+    }
+  }
+  return found;
+}

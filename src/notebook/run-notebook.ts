@@ -1,0 +1,158 @@
+import { basename, dirname, join, resolve } from "node:path";
+import { mkdir } from "node:fs/promises";
+import { plain } from "./ansi.js";
+import type { CellOutput } from "./cell-output.js";
+import { OutputCollector } from "./collect-outputs.js";
+import { readNotebook, writeNotebook, type CodeCell } from "./notebook-file.js";
+import { writeNotebookPage } from "./notebook-page.js";
+import { NotebookProcess, type CellEnd } from "./notebook-process.js";
+import { languageInfo, kernelspecMetadata } from "./language-info.js";
+import { injectParameters, type Parameters } from "./parameters.js";
+
+/** How to run a notebook. */
+export interface RunNotebookOptions {
+  /** Folder for the executed notebook and its page; also `PROBELAB_OUT` in the notebook. Default `out`. */
+  readonly out?: string;
+  /** Values for the notebook's parameters, by name. */
+  readonly params?: Parameters;
+  /** Most seconds that a cell may take. Default: no limit. */
+  readonly timeout?: number | undefined;
+  /** Most memory that the notebook's process may hold, in MB. Default: no limit. */
+  readonly memory?: number | undefined;
+  /** Keep errors in the output and go on with the next cell. Default false. */
+  readonly allowErrors?: boolean;
+  /** Called as each code cell begins and ends. */
+  readonly onProgress?: (progress: RunProgress) => void;
+  /** Aborted to interrupt the running cell, and the run with it. */
+  readonly signal?: AbortSignal;
+}
+
+/** Where a run is: a code cell that begins, or one that ended after `seconds`. */
+export interface RunProgress {
+  readonly cell: number;
+  readonly of: number;
+  readonly state: "running" | CellEnd["status"];
+  readonly seconds: number;
+}
+
+/** How a run ended, and what it wrote. */
+export interface RunOutcome {
+  /** `ok`, or how the cell ended that the run stopped at. */
+  readonly status: CellEnd["status"];
+  /** What to tell the analyst when it isn't `ok`; it names the cell. */
+  readonly message: string | undefined;
+  /** The executed notebook, with the outputs so far. */
+  readonly notebook: string;
+  /** The same as a page that needs nothing else. */
+  readonly page: string;
+  /** Code cells that ran to their end, and of how many. */
+  readonly cells: number;
+  readonly of: number;
+  readonly seconds: number;
+}
+
+/**
+ * Runs a notebook in a process of its own, in the notebook's folder, and writes it with its outputs as
+ * `.ipynb` and as a self-contained page. What has run so far is on disk after every cell.
+ *
+ * @throws ProbelabError where the notebook can't be read or a parameter can't be set; a cell that fails
+ * does not throw, it is the outcome
+ * @example
+ * const outcome = await runNotebook("notebooks/measurement-drop.ipynb", { params: { weeks: 12 } });
+ * if (outcome.status !== "ok") console.error(outcome.message);
+ */
+export async function runNotebook(
+  path: string,
+  options: RunNotebookOptions = {},
+): Promise<RunOutcome> {
+  const begun = performance.now();
+  const notebook = await readNotebook(path);
+  injectParameters(notebook, options.params ?? {});
+  notebook.metadata = { ...kernelspecMetadata(notebook.metadata), language_info: languageInfo() };
+  const out = resolve(options.out ?? "out");
+  await mkdir(out, { recursive: true });
+  const name = basename(path, ".ipynb");
+  const files = { notebook: join(out, `${name}.ipynb`), page: join(out, `${name}.html`) };
+  const cells = notebook.cells.filter(
+    (cell): cell is CodeCell => cell.cell_type === "code" && cell.source.trim() !== "",
+  );
+  const collector = new OutputCollector();
+  const child = new NotebookProcess({
+    folder: dirname(resolve(path)),
+    memory: options.memory,
+    environment: { PROBELAB_OUT: out },
+    onOutput: (cell, output) => {
+      const target = cells[cell - 1];
+      if (target && !isAssignmentShown(target, output)) collector.add(target, output);
+    },
+  });
+  const interrupt = () => child.interrupt();
+  options.signal?.addEventListener("abort", interrupt);
+
+  const save = async () => {
+    await writeNotebook(files.notebook, notebook);
+    await writeNotebookPage(files.page, notebook, name);
+  };
+  let end: CellEnd = { status: "ok" };
+  let message: string | undefined;
+  let done = 0;
+  try {
+    for (const [index, cell] of cells.entries()) {
+      const number = index + 1;
+      const cellBegun = performance.now();
+      const report = (state: RunProgress["state"]) =>
+        options.onProgress?.({
+          cell: number,
+          of: cells.length,
+          state,
+          seconds: (performance.now() - cellBegun) / 1000,
+        });
+      cell.execution_count = number;
+      report("running");
+      end = await child.run(number, cell.source, options.timeout);
+      report(end.status);
+      const note = endMessage(end, number, cells.length);
+      if (note !== undefined && end.status !== "error") {
+        collector.add(cell, {
+          type: "error",
+          error: { ename: "NotebookStopped", evalue: note, traceback: [note] },
+        });
+      }
+      await writeNotebook(files.notebook, notebook);
+      const goOn = end.status === "ok" || (end.status === "error" && options.allowErrors === true);
+      if (!goOn || options.signal?.aborted) {
+        message = note ?? "The run was interrupted.";
+        break;
+      }
+      end = { status: "ok" };
+      done++;
+    }
+  } finally {
+    options.signal?.removeEventListener("abort", interrupt);
+    await child.close();
+    await save();
+  }
+  const seconds = (performance.now() - begun) / 1000;
+  return { status: end.status, message, ...files, cells: done, of: cells.length, seconds };
+}
+
+/** The value of the last assignment in the cell of parameters is nothing to show. */
+function isAssignmentShown(cell: CodeCell, output: CellOutput): boolean {
+  return output.type === "result" && (cell.metadata.tags ?? []).includes("injected-parameters");
+}
+
+function endMessage(end: CellEnd, cell: number, of: number): string | undefined {
+  const where = `Cell ${cell} of ${of}`;
+  switch (end.status) {
+    case "ok":
+      return undefined;
+    case "error":
+      return `${where} failed.\n${end.error.traceback.map(plain).join("\n")}`;
+    case "timeout":
+      return `${where} took longer than ${end.seconds} s and was stopped. Allow more with --timeout, or ask for a shorter range.`;
+    case "memory":
+      return `${where} needed more than ${end.megabytes} MB and its process was ended. Allow more with --memory, or let the database aggregate first.`;
+    case "died":
+      return `The notebook's process ended in cell ${cell} of ${of} (${end.how}). The cell itself may have ended it (process.exit), or the system, for want of memory.`;
+  }
+}

@@ -1,0 +1,35 @@
+import { inspect } from "node:util";
+import { CellSession } from "./cell-session.js";
+import { dieWithParent } from "./die-with-parent.js";
+import type { FromWorker, ToWorker } from "./worker-messages.js";
+
+/** The process of one notebook that is run headless: takes cells from the runner, gives it their outputs. */
+function main(): void {
+  dieWithParent();
+  const session = new CellSession();
+  const tell = (message: FromWorker) => {
+    if (process.connected) process.send?.(message);
+  };
+  const run = async (cell: number, code: string) => {
+    const outcome = await session.run(code, `cell-${cell}`, (output) =>
+      tell({ type: "output", cell, output }),
+    );
+    tell({ type: "ended", cell, outcome });
+  };
+  process.on("message", (message: ToWorker) => {
+    if (message.type === "run") void run(message.cell, message.code);
+    if (message.type === "interrupt") session.interrupt();
+    if (message.type === "end") process.disconnect();
+  });
+  process.on("disconnect", () => process.exit());
+  process.on("SIGINT", () => session.interrupt());
+  process.on("unhandledRejection", (reason) => {
+    process.stderr.write(`Unhandled rejection (is an await missing?): ${inspect(reason)}\n`);
+  });
+  process.on("uncaughtException", (error) => {
+    process.stderr.write(`Uncaught error in the background: ${inspect(error)}\n`);
+  });
+  tell({ type: "ready" });
+}
+
+main();

@@ -1,0 +1,75 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { plain } from "../../src/notebook/ansi.js";
+import type { NotebookOutput } from "../../src/notebook/notebook-file.js";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+
+/** A folder inside of the project, so that cells find its packages; removed by `remove`. */
+export async function notebookFolder(): Promise<{ path: string; remove: () => Promise<void> }> {
+  const path = await mkdtemp(join(root, "node_modules", ".probelab-test-"));
+  return { path, remove: () => rm(path, { recursive: true, force: true }) };
+}
+
+/** A cell: code, or `{ markdown }`, or code with tags. */
+export type CellText = string | { markdown: string } | { code: string; tags: string[] };
+
+/** Writes a notebook of the given cells. @returns its path */
+export async function writeCells(
+  folder: string,
+  cells: readonly CellText[],
+  name = "test.ipynb",
+): Promise<string> {
+  const path = join(folder, name);
+  const notebook = {
+    nbformat: 4,
+    nbformat_minor: 5,
+    metadata: {},
+    cells: cells.map((cell, index) => {
+      const id = `cell-${index}`;
+      if (typeof cell === "object" && "markdown" in cell) {
+        return { cell_type: "markdown", id, metadata: {}, source: cell.markdown };
+      }
+      const code = typeof cell === "string" ? cell : cell.code;
+      const metadata = typeof cell === "string" ? {} : { tags: cell.tags };
+      return { cell_type: "code", id, metadata, source: code, outputs: [], execution_count: null };
+    }),
+  };
+  await writeFile(path, JSON.stringify(notebook));
+  return path;
+}
+
+interface WrittenCell {
+  cell_type: string;
+  id: string;
+  execution_count?: number | null;
+  metadata: Record<string, unknown>;
+  source: string[];
+  outputs?: (NotebookOutput & { text?: string[]; data?: Record<string, string | string[]> })[];
+}
+
+export async function readCells(path: string): Promise<WrittenCell[]> {
+  const notebook = JSON.parse(await readFile(path, "utf8")) as { cells: WrittenCell[] };
+  return notebook.cells;
+}
+
+/** The outputs of each code cell as short texts: `stdout: hello`, `result: 42`, `Name: message`. */
+export async function outputTexts(path: string): Promise<string[][]> {
+  const cells = await readCells(path);
+  return cells
+    .filter((cell) => cell.cell_type === "code")
+    .map((cell) => (cell.outputs ?? []).map((output) => outputText(output)));
+}
+
+function outputText(output: NonNullable<WrittenCell["outputs"]>[number]): string {
+  if (output.output_type === "stream") return `${output.name}: ${joined(output.text)}`;
+  if (output.output_type === "error") return output.traceback.map(plain).join("\n");
+  const kind = output.output_type === "execute_result" ? "result" : "display";
+  const text = output.data["text/plain"] ?? output.data["text/html"];
+  return `${kind}: ${joined(text)}`;
+}
+
+function joined(text: string | string[] | undefined): string {
+  return Array.isArray(text) ? text.join("") : (text ?? "");
+}
