@@ -108,13 +108,14 @@ export class Database implements AsyncDisposable {
   readonly rows: AskRows = async <Row extends object>(
     sql: string,
     parameters: Record<string, unknown> = {},
+    action = "read the tables' columns",
   ) => {
     try {
       const { body } = await this.#send(`${sql}\nFORMAT JSONEachRow`, parameters);
       const lines = Buffer.from(body).toString("utf8").split("\n").filter(Boolean);
       return lines.map((line) => JSON.parse(line) as Row);
     } catch (error) {
-      throw serverError(error, "read the tables' columns", this.source);
+      throw serverError(error, action, this.source);
     }
   };
 
@@ -135,7 +136,12 @@ export class Database implements AsyncDisposable {
   }
 
   async #send(sql: string, parameters: Readonly<Record<string, unknown>>, signal?: AbortSignal) {
-    const request = { sql, parameters, settings: this.#settings, signal: signal ?? currentSignal() };
+    const request = {
+      sql,
+      parameters,
+      settings: this.#settings,
+      signal: signal ?? currentSignal(),
+    };
     try {
       return await send(this.#connection, request);
     } catch (error) {

@@ -76,6 +76,7 @@ export async function freeQuery(
   const described = await database.rows<{ name: string; type: string }>(
     `DESCRIBE TABLE (${bounded}\n)`,
     parameters,
+    "run the query",
   );
   const answer = await database.ask({
     sql: bounded,

@@ -5,11 +5,15 @@ const REMEDIES: Readonly<Record<string, string>> = {
     "check the user and password in PROBELAB_MEASUREMENTS_USER and PROBELAB_MEASUREMENTS_PASSWORD (PROBELAB_LOGS_… for logs)",
   UNKNOWN_DATABASE: "check the database at the end of the URL",
   UNKNOWN_TABLE: "check that the URL names the database that holds it",
-  TIMEOUT_EXCEEDED: "take a shorter range, a coarser bucket or more filters, or raise connect({ guard: { maxSeconds } })",
+  TIMEOUT_EXCEEDED:
+    "take a shorter range, a coarser bucket or more filters, or raise connect({ guard: { maxSeconds } })",
   TOO_SLOW: "take a shorter range, a coarser bucket or more filters",
-  MEMORY_LIMIT_EXCEEDED: "take a shorter range or more filters, or raise connect({ guard: { maxMemory } })",
-  TOO_MANY_ROWS_OR_BYTES: "aggregate in the query, take a shorter range, or raise connect({ guard: { maxResultRows } })",
-  READONLY: "questions may only read; \"probelab load\" and \"probelab sample\" fill the embedded database",
+  MEMORY_LIMIT_EXCEEDED:
+    "take a shorter range or more filters, or raise connect({ guard: { maxMemory } })",
+  TOO_MANY_ROWS_OR_BYTES:
+    "aggregate in the query, take a shorter range, or raise connect({ guard: { maxResultRows } })",
+  READONLY:
+    'questions may only read; "probelab load" and "probelab sample" fill the embedded database',
   NOT_ENOUGH_SPACE: "free some space on the disk that holds the database",
 };
 
@@ -52,6 +56,9 @@ export function isConnectionLoss(error: unknown): boolean {
 }
 
 function firstSentence(message: string): string {
-  const text = message.replace(/\s+/g, " ").trim().replace(/\s*\(version [^)]*\)\)?$/, "");
+  const text = message
+    .replace(/\s+/g, " ")
+    .trim()
+    .replace(/\s*\(version [^)]*\)\)?$/, "");
   return text.replace(/[.:]?\s*$/, "").slice(0, 600);
 }

@@ -16,6 +16,7 @@ export interface TableInfo {
 export type AskRows = <Row extends object>(
   sql: string,
   parameters?: Record<string, unknown>,
+  action?: string,
 ) => Promise<Row[]>;
 
 /**
@@ -63,7 +64,8 @@ export function unknownColumn(
     .map((column) => ({ column, distance: editDistance(column.toLowerCase(), name.toLowerCase()) }))
     .sort((a, b) => a.distance - b.distance);
   const best = near[0];
-  const meant = best && best.distance <= Math.max(2, name.length / 3) ? `: did you mean ${best.column}?` : ".";
+  const meant =
+    best && best.distance <= Math.max(2, name.length / 3) ? `: did you mean ${best.column}?` : ".";
   return new ProbelabError(
     `Can't find a column ${JSON.stringify(name)} in ${table}${meant} It has ${[...columns.keys()].join(", ")}.`,
   );

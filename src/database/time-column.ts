@@ -74,8 +74,7 @@ export function timeColumn(name: string, type: string, sample: string | null): T
       sql,
       bound: (instant) => ({ type: plain, value: integerBound(instant, unit) }),
       dateTime: (raw) => `fromUnixTimestamp64${convert}(toInt64(${known(raw)}))`,
-      seconds: (from, to) =>
-        `(toInt64(${known(to)}) - toInt64(${known(from)})) / ${UNITS[unit]}`,
+      seconds: (from, to) => `(toInt64(${known(to)}) - toInt64(${known(from)})) / ${UNITS[unit]}`,
     };
   }
   if (plain === "String" || plain.startsWith("FixedString")) {
@@ -114,6 +113,8 @@ export function bucketSql(dateTime: string, every: Bucket, timeZone: string): st
   const start: Record<Bucket, string> = {
     minute: `toStartOfMinute(${dateTime}, ${zone})`,
     hour: `toStartOfHour(${dateTime}, ${zone})`,
+    "3 hours": `toStartOfInterval(${dateTime}, INTERVAL 3 HOUR, ${zone})`,
+    "6 hours": `toStartOfInterval(${dateTime}, INTERVAL 6 HOUR, ${zone})`,
     day: `toStartOfDay(${dateTime}, ${zone})`,
     week: `toStartOfWeek(${dateTime}, 1, ${zone})`,
     month: `toStartOfMonth(${dateTime}, ${zone})`,

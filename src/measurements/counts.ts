@@ -17,7 +17,7 @@ export async function counts(database: Database, options: MeasurementOptions): P
     ...by.map((column, index) => `${dimensionSql(column)} AS _d${index}`),
     "count() AS _n",
   ];
-  const group = keys.length > 0 ? `\nGROUP BY ${keys.join(", ")}` : "";
+  const group = keys.length > 0 ? `\nGROUP BY ${keys.join(", ")}` : "\nHAVING _n > 0";
   const cells = `SELECT ${columns.join(", ")}\n${source.sql}${group}`;
   const sql = topGroupsSql(cells, asked, "sum(_n)", [{ sql: "sum(_n)", as: "_n" }]);
   return groupedResult(

@@ -17,7 +17,9 @@ export async function explainEmpty(database: Database, asked: Asked): Promise<st
     if (values.length === 0) break;
     const list = Array.isArray(wanted) ? (wanted as readonly unknown[]) : [wanted];
     const matches = values.some((value) =>
-      list.some((one) => (isPrefix(one) ? matchesPrefix(value ?? "", one) : String(one) === String(value))),
+      list.some((one) =>
+        isPrefix(one) ? matchesPrefix(value ?? "", one) : String(one) === String(value),
+      ),
     );
     if (matches) continue;
     const shown = list.map((one) => (isPrefix(one) ? `${one.prefix}…` : String(one)));

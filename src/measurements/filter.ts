@@ -7,7 +7,9 @@ import { continuation, isPrefix, type Prefix } from "./prefix.js";
 export type FilterValue = string | number | bigint | boolean | null;
 
 /** Column to what its value must be: a value, one of a list, or a prefix; all must hold. */
-export type Where = Readonly<Record<string, FilterValue | Prefix | readonly (FilterValue | Prefix)[]>>;
+export type Where = Readonly<
+  Record<string, FilterValue | Prefix | readonly (FilterValue | Prefix)[]>
+>;
 
 /** SQL with the values to bind to it. */
 export interface Sql {
@@ -54,7 +56,9 @@ function columnCondition(
   const text = kind === "other" ? `toString(${name})` : name;
   const parts: string[] = [];
   const prefixes = list.filter(isPrefix);
-  const values = list.filter((value): value is Exclude<FilterValue, null> => value !== null && !isPrefix(value));
+  const values = list.filter(
+    (value): value is Exclude<FilterValue, null> => value !== null && !isPrefix(value),
+  );
   values.forEach((value) => checkValue(column, type, kind, value));
   const bound = kind === "text" || kind === "other" ? "String" : plainType(type);
   const sent = values.map((value) => (typeof value === "bigint" ? String(value) : value));
@@ -94,7 +98,12 @@ function columnKind(type: string): Kind {
   return plain === "Bool" ? "bool" : "other";
 }
 
-function checkValue(column: string, type: string, kind: Kind, value: Exclude<FilterValue, null>): void {
+function checkValue(
+  column: string,
+  type: string,
+  kind: Kind,
+  value: Exclude<FilterValue, null>,
+): void {
   const ok = {
     text: typeof value === "string",
     other: typeof value === "string",
@@ -114,7 +123,5 @@ function checkValue(column: string, type: string, kind: Kind, value: Exclude<Fil
     number: /Int/.test(type) ? "a whole number" : "a number",
   }[kind];
   const shown = typeof value === "string" ? JSON.stringify(value) : String(value);
-  throw new ProbelabError(
-    `Can't compare ${column}, a ${type}, with ${shown}: pass ${want}.`,
-  );
+  throw new ProbelabError(`Can't compare ${column}, a ${type}, with ${shown}: pass ${want}.`);
 }

@@ -1,5 +1,5 @@
 import type { ColumnTable } from "arquero";
-import type { Answer, Database } from "../database/database.js";
+import type { Database } from "../database/database.js";
 import { ProbelabError } from "../error.js";
 import type { DimensionColumn, MeasureColumn, TimeColumn } from "../result/origin.js";
 import { Result, type Value } from "../result/result.js";
@@ -44,7 +44,7 @@ export async function groupedResult(
   if (asked.distinct) said.push("Measurements that the table holds twice are counted once.");
   if (table.numRows() === 0) said.push(await explainEmpty(database, asked));
   else said.push(...incompleteNotes(asked, time));
-  const { rowsRead, bytesRead, seconds, askedAt } = answer as Answer;
+  const { rowsRead, bytesRead, seconds, askedAt } = answer;
   return new Result(table, {
     sql,
     parameters,
@@ -98,10 +98,15 @@ function readGroups(table: ColumnTable, asked: Asked): Groups {
   for (let row = 0; row < table.numRows(); row++) {
     total = Math.max(total, Number(highest(row)));
     const at = Number(place(row));
-    if (!found.has(at)) found.set(at, getters.map((get) => (get(row) as string | null) ?? null));
+    if (!found.has(at))
+      found.set(
+        at,
+        getters.map((get) => (get(row) as string | null) ?? null),
+      );
   }
   const taken = new Set([...found].filter(([at]) => at > 0).flatMap(([, values]) => values));
-  const otherLabel = ["other", "other (rest)"].find((label) => !taken.has(label)) ?? "other (all the rest)";
+  const otherLabel =
+    ["other", "other (rest)"].find((label) => !taken.has(label)) ?? "other (all the rest)";
   const byPlace = new Map<number, Group>();
   for (const [at, values] of found) {
     const rest = at === 0;
@@ -111,20 +116,21 @@ function readGroups(table: ColumnTable, asked: Asked): Groups {
   return { ordered, byPlace, otherLabel, total };
 }
 
-/** Versions by component, everything else by size, the rest last. */
+/** Versions by component, a single other dimension by size, several by their text; the rest last. */
 function compareGroups(a: Group, b: Group, by: readonly string[]): number {
   if (a.rest !== b.rest) return Number(a.rest) - Number(b.rest);
   for (const [index, column] of by.entries()) {
-    if (!isVersion(column)) {
-      if (by.length > 1 && a.values[index] !== b.values[index]) {
-        return compareVersions(a.values[index] ?? null, b.values[index] ?? null);
-      }
-      continue;
-    }
-    const order = compareVersions(a.values[index] ?? null, b.values[index] ?? null);
+    if (by.length === 1 && !isVersion(column)) continue;
+    const compare = isVersion(column) ? compareVersions : compareText;
+    const order = compare(a.values[index] ?? null, b.values[index] ?? null);
     if (order !== 0) return order;
   }
   return a.place - b.place;
+}
+
+function compareText(a: string | null, b: string | null): number {
+  if (a === null || b === null) return Number(a === null) - Number(b === null);
+  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 function isVersion(column: string): boolean {
@@ -136,7 +142,9 @@ function dimensionColumns(asked: Asked, groups: Groups): DimensionColumn[] {
     const order = [...new Set(groups.ordered.map((group) => group.values[index] ?? null))];
     if (isVersion(name)) order.sort((a, b) => compareVersions(a, b));
     const rest = groups.byPlace.has(0);
-    const sorted = rest ? [...order.filter((value) => value !== groups.otherLabel), groups.otherLabel] : order;
+    const sorted = rest
+      ? [...order.filter((value) => value !== groups.otherLabel), groups.otherLabel]
+      : order;
     return { name, order: sorted, ...(rest && { other: groups.otherLabel }) };
   });
 }

@@ -1,4 +1,5 @@
-import { bucketSql } from "../database/time-column.js";
+import type { TableInfo } from "../database/table-info.js";
+import { bucketSql, quoteIdentifier } from "../database/time-column.js";
 import { ProbelabError } from "../error.js";
 import { last } from "../time/time-range.js";
 import type { Sql } from "./filter.js";
@@ -40,7 +41,13 @@ export function quantileLabel({ level, name }: QuantileColumn): string {
   if (level === 0) return "shortest";
   if (level === 1) return "longest";
   const percent = name.slice(1).replace("_", ".");
-  const ending = /(^|[^1])1$/.test(percent) ? "st" : /(^|[^1])2$/.test(percent) ? "nd" : /(^|[^1])3$/.test(percent) ? "rd" : "th";
+  const ending = /(^|[^1])1$/.test(percent)
+    ? "st"
+    : /(^|[^1])2$/.test(percent)
+      ? "nd"
+      : /(^|[^1])3$/.test(percent)
+        ? "rd"
+        : "th";
   return `${percent}${ending} percentile`;
 }
 
@@ -69,8 +76,13 @@ export function runsSql(asked: Asked, options: RunOptions, measures: readonly Ru
   const source = sourceSql(asked, wide);
   const start = time.bound(range.start);
   const end = time.bound(range.end);
-  const dimensions = by.map((column, index) => `any(${dimensionSql(column)}) AS _d${index}`);
-  const runs = `SELECT ${["min(" + time.sql + ") AS _first", `max(${time.sql}) AS _last`, "count() AS _n", ...dimensions].join(", ")}
+  const perRun = [
+    `min(${time.sql}) AS _first`,
+    `max(${time.sql}) AS _last`,
+    "count() AS _n",
+    ...by.map((column, index) => `${atStart(column, table, time.sql)} AS _c${index}`),
+  ];
+  const runs = `SELECT ${perRun.join(", ")}
 ${source.sql}
 GROUP BY report_id
 HAVING _first >= {start:${start.type}} AND _first < {end:${end.type}}`;
@@ -78,9 +90,9 @@ HAVING _first >= {start:${start.type}} AND _first < {end:${end.type}}`;
     ...(every === null
       ? []
       : [`${bucketSql(time.dateTime("_first"), every, range.timeZone)} AS _t`]),
-    ...by.map((_, index) => `_d${index}`),
+    ...by.map((_, index) => `${dimensionSql(`_c${index}`)} AS _d${index}`),
   ];
-  const keys = groups.map((group) => (group.endsWith(" AS _t") ? "_t" : group));
+  const keys = groups.map((group) => group.slice(group.lastIndexOf(" ") + 1));
   const states = measures.map(({ perRun, only, quantiles, as }) => {
     const levels = quantiles.map(({ level }) => level).join(", ");
     const value = perRun.replaceAll("_seconds", `(${time.seconds("_first", "_last")})`);
@@ -92,7 +104,7 @@ HAVING _first >= {start:${start.type}} AND _first < {end:${end.type}}`;
   const cells = `SELECT ${[...groups, ...sums, ...states].join(", ")}
 FROM (
 ${indent(runs)}
-)${keys.length > 0 ? `\nGROUP BY ${keys.join(", ")}` : ""}`;
+)${keys.length > 0 ? `\nGROUP BY ${keys.join(", ")}` : "\nHAVING _runs > 0"}`;
   const merged: CellMeasure[] = [
     ...["_runs", "_single", "_measurements"].map((name) => ({ sql: `sum(${name})`, as: name })),
     ...measures.map(({ quantiles, as }) => ({
@@ -104,6 +116,15 @@ ${indent(runs)}
     sql: topGroupsSql(cells, asked, "sum(_runs)", merged),
     parameters: { ...source.parameters, start: start.value, end: end.value },
   };
+}
+
+/** A column's value at the run's first measurement: all of a run share it, unless the data is odd. */
+function atStart(column: string, table: TableInfo, time: string): string {
+  const name = quoteIdentifier(column);
+  // argMin passes over nulls; a tuple keeps them.
+  return /Nullable\(/.test(table.columns.get(column) ?? "")
+    ? `argMin(tuple(${name}), ${time}).1`
+    : `argMin(${name}, ${time})`;
 }
 
 /** `singles` as SQL over runs; undefined where all count. */

@@ -17,18 +17,26 @@ import {
 export async function runs(database: Database, options: RunOptions): Promise<Result> {
   const asked = await checkQuestion(database, options, "count runs", { by: [], top: 6 });
   const quantiles = quantileColumns(options.quantiles ?? [0.1, 0.5, 0.9]);
-  return askRuns(database, asked, options, [{ perRun: "_n", quantiles, as: "_q" }], [
-    ...quantileMeasures("_q", quantiles, "Measurements per run", "measurements"),
-  ]);
+  return askRuns(
+    database,
+    asked,
+    options,
+    [{ perRun: "_n", quantiles, as: "_q" }],
+    [...quantileMeasures("_q", quantiles, "Measurements per run", "measurements")],
+  );
 }
 
 /** `lab.measurements.runDurations`: see {@link Measurements.runDurations}. */
 export async function runDurations(database: Database, options: RunOptions): Promise<Result> {
   const asked = await checkQuestion(database, options, "measure run durations", { by: [], top: 6 });
   const quantiles = quantileColumns(options.quantiles ?? [0.1, 0.5, 0.9]);
-  return askRuns(database, asked, options, [{ perRun: "_seconds", quantiles, as: "_q" }], [
-    ...quantileMeasures("_q", quantiles, "Run duration", "s"),
-  ]);
+  return askRuns(
+    database,
+    asked,
+    options,
+    [{ perRun: "_seconds", quantiles, as: "_q" }],
+    [...quantileMeasures("_q", quantiles, "Run duration", "s")],
+  );
 }
 
 /** `lab.measurements.summary`: see {@link Measurements.summary}. */

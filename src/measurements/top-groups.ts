@@ -26,7 +26,8 @@ export function topGroupsSql(
   const time = asked.every === null ? [] : ["_t"];
   const made = measures.map(({ sql, as }) => `${sql} AS ${as}`);
   if (dimensions.length === 0) {
-    const group = time.length > 0 ? `\nGROUP BY _t\nORDER BY _t` : "";
+    // Without a group an aggregate over nothing is a row all the same.
+    const group = time.length > 0 ? "\nGROUP BY _t\nORDER BY _t" : "\nHAVING count() > 0";
     return `SELECT ${[...time, "1 AS _place", "1 AS _highest", ...made].join(", ")}\nFROM (\n${indent(cells)}\n)${group}`;
   }
   const limit = Number.isFinite(asked.top) ? "_rank <= {top:UInt64}" : "true";

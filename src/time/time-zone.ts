@@ -21,7 +21,8 @@ export function formatInstant(instant: Date, timeZone: string): string {
     .toZonedDateTimeISO(timeZone)
     .toPlainDateTime();
   const date = local.toPlainDate().toString();
-  if (local.millisecond) return `${date} ${local.toPlainTime().toString({ fractionalSecondDigits: 3 })}`;
+  if (local.millisecond)
+    return `${date} ${local.toPlainTime().toString({ fractionalSecondDigits: 3 })}`;
   if (local.second) return `${date} ${local.toPlainTime().toString({ smallestUnit: "second" })}`;
   if (local.hour || local.minute) {
     return `${date} ${local.toPlainTime().toString({ smallestUnit: "minute" })}`;

@@ -68,14 +68,19 @@ async function startServer(directory: string): Promise<string | null> {
     child.unref();
     if (child.connected) child.disconnect();
     if (answer === null) return null;
-    return missingPackage(answer) ?? lastError((await readFile(path)).subarray(before).toString("utf8")) ?? answer;
+    return (
+      missingPackage(answer) ??
+      lastError((await readFile(path)).subarray(before).toString("utf8")) ??
+      answer
+    );
   } finally {
     await log.close();
   }
 }
 
 function missingPackage(reason: string): string | null {
-  if (!/Cannot find (module|package)|chdb native library|MODULE_NOT_FOUND/i.test(reason)) return null;
+  if (!/Cannot find (module|package)|chdb native library|MODULE_NOT_FOUND/i.test(reason))
+    return null;
   return `the engine's packages chdb and ffi-rs are not installed (they exist for Linux with glibc and macOS): run "npm install", or connect to a server with PROBELAB_MEASUREMENTS=http://host:8123/database`;
 }
 

@@ -7,6 +7,7 @@ import { rmSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo, type Socket } from "node:net";
 import { createRequire } from "node:module";
+import type * as Ffi from "ffi-rs";
 import {
   directoryFiles,
   EMBEDDED_DATABASE,
@@ -58,7 +59,7 @@ async function ask(port: number, query: string, headers: Record<string, string>)
 
 function startEngine(port: number): Promise<unknown> {
   const require = createRequire(import.meta.url);
-  const { open, load, DataType } = require("ffi-rs") as typeof import("ffi-rs");
+  const { open, load, DataType } = require("ffi-rs") as typeof Ffi;
   const { libchdbPath } = require("chdb/libchdb") as { libchdbPath: () => string };
   open({ library: "chdb", path: libchdbPath() });
   const argv = [
@@ -76,7 +77,7 @@ function startEngine(port: number): Promise<unknown> {
     paramsType: [DataType.I32, DataType.StringArray],
     paramsValue: [argv.length, argv],
     runInNewThread: true,
-  }) as unknown as Promise<unknown>;
+  });
 }
 
 async function waitUntilReady(port: number): Promise<void> {

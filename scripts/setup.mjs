@@ -1,0 +1,112 @@
+// Brings a clone to where its commands can run: packages installed, TypeScript built. Does only
+// what is missing, says what it does, and needs no network when nothing changed.
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+process.chdir(root);
+
+const [major, minor] = process.versions.node.split(".").map(Number);
+if (major < 20 || (major === 20 && minor < 19)) {
+  fail(
+    `probelab needs Node 20.19 or newer, this is ${process.versions.node}: install a newer Node and run the command again.`,
+  );
+}
+
+if (!packagesInstalled()) {
+  step("installing packages (the database engine among them, about 550 MB on disk)", "npm", [
+    "ci",
+    "--prefer-offline",
+    "--no-audit",
+    "--no-fund",
+    "--ignore-scripts",
+    "--loglevel=error",
+  ]);
+}
+
+// A cell imports "probelab" by name, as it would where it is installed.
+const self = join("node_modules", "probelab");
+if (!isLink(self)) {
+  rmSync(self, { recursive: true, force: true });
+  symlinkSync("..", self, "junction");
+}
+
+const built = join("dist", ".built");
+const sources = fingerprint(["src", "package-lock.json", "tsconfig.json", "tsconfig.build.json"]);
+if (read(built) !== sources) {
+  step("building", process.execPath, [
+    join("node_modules", "typescript", "bin", "tsc"),
+    "-p",
+    "tsconfig.build.json",
+  ]);
+  mkdirSync("dist", { recursive: true });
+  writeFileSync(built, sources);
+}
+
+function step(what, command, args) {
+  const started = performance.now();
+  process.stderr.write(`probelab: ${what} …\n`);
+  const shell = process.platform === "win32" && command === "npm";
+  const { status, error } = spawnSync(command, args, { stdio: ["ignore", 2, 2], shell });
+  if (status !== 0) {
+    fail(
+      `${what} failed (${error?.message ?? `exit code ${status}`}): read the lines above; the first time needs the network.`,
+    );
+  }
+  process.stderr.write(
+    `probelab: ${what.split(" (")[0]} took ${((performance.now() - started) / 1000).toFixed(1)} s\n`,
+  );
+}
+
+// npm writes what it installed; a package of another platform may be missing.
+function packagesInstalled() {
+  const text = read(join("node_modules", ".package-lock.json"));
+  if (text === null) return false;
+  const have = JSON.parse(text).packages;
+  const want = JSON.parse(readFileSync("package-lock.json", "utf8")).packages;
+  return Object.entries(want).every(
+    ([path, { version, optional }]) =>
+      path === "" || have[path]?.version === version || (optional && !have[path]),
+  );
+}
+
+function fingerprint(paths) {
+  const hash = createHash("sha256");
+  const add = (path) => {
+    const stat = statSync(path);
+    if (stat.isDirectory()) for (const name of readdirSync(path).sort()) add(join(path, name));
+    else hash.update(path).update("\0").update(readFileSync(path));
+  };
+  paths.forEach(add);
+  return hash.digest("hex");
+}
+
+function read(path) {
+  return existsSync(path) ? readFileSync(path, "utf8") : null;
+}
+
+function isLink(path) {
+  try {
+    return lstatSync(path).isSymbolicLink();
+  } catch {
+    return false;
+  }
+}
+
+function fail(message) {
+  process.stderr.write(`probelab: ${message}\n`);
+  process.exit(1);
+}

@@ -1,0 +1,28 @@
+#!/usr/bin/env node
+import { Command } from "commander";
+import { readFileSync } from "node:fs";
+import { ProbelabError } from "../error.js";
+import { loadCommand } from "./load.js";
+import { runCommand } from "./run.js";
+import { sampleCommand } from "./sample.js";
+import { startCommand } from "./start.js";
+
+const { version } = JSON.parse(
+  readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
+) as { version: string };
+
+const program = new Command("probelab")
+  .description("Questions to a network-measurement service, answered in notebooks")
+  .version(version)
+  .addCommand(startCommand)
+  .addCommand(runCommand)
+  .addCommand(sampleCommand)
+  .addCommand(loadCommand);
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  const known = error instanceof ProbelabError;
+  console.error(known ? error.message : error);
+  process.exitCode = 1;
+}

@@ -1,0 +1,58 @@
+import { Command } from "commander";
+import { relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { openWriter } from "../database/open-writer.js";
+import { findSource } from "../database/settings.js";
+import type { Writer } from "../database/writer.js";
+import { fillSample } from "../sample/fill.js";
+import { GENERATOR, loadedTables, sampleInfo } from "../sample/info.js";
+import { printProgress, tellWhereItStopped } from "./run-progress.js";
+import { runNotebook } from "../notebook/run-notebook.js";
+
+/** A sample that ends longer ago is made anew, so that `last("3 months")` finds rows in it. */
+const OLDEST_DAYS = 7;
+
+/** `probelab start`, which `npm start` calls: the investigation from rows to charts. */
+export const startCommand = new Command("start")
+  .description("fill the embedded database if it is empty and run the example investigation")
+  .option("--out <dir>", "folder for the executed notebook, its page and the charts", "out")
+  .action(async ({ out }: { out: string }) => {
+    const source = findSource("measurements");
+    await using writer = source.kind === "embedded" ? await openWriter(source) : null;
+    if (writer !== null) await fillIfEmpty(writer);
+    const path = fileURLToPath(new URL("../../notebooks/measurement-drop.ipynb", import.meta.url));
+    console.error(`Running ${relative("", path)} on ${source.label}`);
+    const outcome = await runNotebook(path, { out, onProgress: printProgress });
+    if (outcome.status !== "ok") {
+      tellWhereItStopped(outcome);
+      return;
+    }
+    console.log(
+      [
+        `Done in ${outcome.seconds.toFixed(1)} s. Open`,
+        `  ${relative("", outcome.page)}   the investigation, with its charts`,
+        `  ${relative("", outcome.notebook)}  the same as a notebook`,
+        `  ${relative("", out) || "."}/*.svg   the charts`,
+      ].join("\n"),
+    );
+  });
+
+async function fillIfEmpty(writer: Writer): Promise<void> {
+  const info = await sampleInfo(writer);
+  const oldest = Date.now() - OLDEST_DAYS * 86_400_000;
+  if (info !== null && info.generator === GENERATOR && info.end.getTime() > oldest) return;
+  if ((await loadedTables(writer)).length > 0) return;
+  const began = performance.now();
+  const why = info === null ? "It is empty" : "Its sample has grown old";
+  console.error(`${writer.source}: ${why}, filling it with the sample service`);
+  let told = began;
+  const made = await fillSample(writer, {
+    onProgress(message) {
+      if (performance.now() - told < 1_000) return;
+      told = performance.now();
+      console.error(`  ${message} …`);
+    },
+  });
+  const seconds = ((performance.now() - began) / 1000).toFixed(1);
+  console.error(`  ${made.rows.toLocaleString("en-US")} measurements in ${seconds} s`);
+}

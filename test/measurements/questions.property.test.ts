@@ -1,0 +1,231 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { Database } from "../../src/database/database.js";
+import { openWriter } from "../../src/database/open-writer.js";
+import type { Writer } from "../../src/database/writer.js";
+import { measurementsOf, type Measurements } from "../../src/measurements/measurements.js";
+import { prefix } from "../../src/measurements/prefix.js";
+import type { Where } from "../../src/measurements/filter.js";
+import type { Result, Value } from "../../src/result/result.js";
+import { between } from "../../src/time/time-range.js";
+import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.js";
+import { EPOCH, HOUR, randomTable, writeTable, type RandomTable } from "./random-table.js";
+import {
+  bucketLabel,
+  countGroups,
+  incompleteLabels,
+  quantile,
+  runGroups,
+  type Asked,
+  type Group,
+  type Row,
+} from "./reference.js";
+
+let directory: TemporaryDirectory;
+let writer: Writer;
+
+beforeAll(async () => {
+  directory = await temporaryDirectory();
+  writer = await openWriter(directory.source);
+});
+
+afterAll(async () => {
+  await writer[Symbol.asyncDispose]();
+  await directory[Symbol.asyncDispose]();
+});
+
+const COLUMN = { name: "software_name", version: "software_version", asn: "probe_asn" } as const;
+
+interface Filter {
+  readonly where: (table: RandomTable) => Where;
+  readonly keep: (row: Row) => boolean;
+}
+
+const FILTERS: readonly Filter[] = [
+  { where: () => ({}), keep: () => true },
+  { where: () => ({ software_name: "a" }), keep: (row) => row.name === "a" },
+  { where: () => ({ software_name: ["a", "c"] }), keep: (row) => row.name !== "b" },
+  {
+    where: () => ({ software_version: prefix("3.8") }),
+    keep: (row) => row.version === "3.8" || row.version === "3.8.1",
+  },
+  {
+    where: () => ({ software_version: prefix("3.8", { edge: false }) }),
+    keep: (row) => row.version?.startsWith("3.8") ?? false,
+  },
+  {
+    where: () => ({ software_version: [null, "3.9"] }),
+    keep: (row) => row.version === null || row.version === "3.9",
+  },
+  {
+    where: (table) => ({ probe_asn: /String/.test(table.asn) ? "30722" : 30722 }),
+    keep: (row) => row.asn === 30722,
+  },
+];
+
+const question = fc
+  .record({
+    first: fc.integer({ min: 0, max: 24 * 6 }),
+    hours: fc.integer({ min: 1, max: 24 * 8 }),
+    cut: fc.constantFrom(0, 0, 1, 1800_000),
+    zone: fc.constantFrom("UTC", "Europe/Rome", "Asia/Kolkata", "America/New_York"),
+    every: fc.constantFrom("hour", "day", "week", "month", undefined),
+    by: fc.constantFrom<Asked["by"][]>([], ["version"], ["name"], ["asn"], ["name", "version"]),
+    top: fc.constantFrom(1, 2, 6, Infinity),
+    margin: fc.constantFrom(1000, 3 * HOUR, 24 * HOUR),
+    drop: fc.boolean(),
+    filter: fc.constantFrom(...FILTERS),
+  })
+  .map(({ first, hours, cut, ...rest }) => ({
+    ...rest,
+    start: EPOCH + first * HOUR + cut,
+    end: EPOCH + (first + hours) * HOUR + cut,
+    levels: [0.1, 0.5, 0.9],
+    keep: rest.filter.keep,
+  }));
+
+type Question = Asked & { readonly filter: Filter };
+
+async function answer(
+  table: RandomTable,
+  asked: Question,
+  ask: (measurements: Measurements, options: Parameters<Measurements["runs"]>[0]) => Promise<Result>,
+): Promise<Result> {
+  await writeTable(writer, table);
+  await using database = await Database.open(directory.source);
+  return ask(measurementsOf(database), {
+    range: between(new Date(asked.start), new Date(asked.end), { timeZone: asked.zone }),
+    ...(asked.every !== undefined && { every: asked.every as "day" }),
+    by: asked.by.map((key) => COLUMN[key]),
+    top: asked.top,
+    where: asked.filter.where(table),
+    margin: `${asked.margin / 1000} seconds`,
+    quantiles: asked.levels,
+    singles: asked.drop ? "drop" : "keep",
+  });
+}
+
+/** The rows of a result by bucket and group. */
+function byKey(result: Result, asked: Asked): Map<string, Record<string, Value>> {
+  return new Map(
+    result.rows().map((row) => {
+      const label =
+        asked.every === undefined
+          ? ""
+          : bucketLabel((row["t"] as Date).getTime(), asked.every, asked.zone);
+      const dimensions = asked.by.map((key) => row[COLUMN[key]]);
+      return [`${label} ${JSON.stringify(dimensions)}`, row];
+    }),
+  );
+}
+
+function check(
+  result: Result,
+  asked: Asked,
+  groups: readonly Group[],
+  compare: (row: Record<string, Value>, group: Group) => void,
+): void {
+  const found = byKey(result, asked);
+  const keys = groups.map((group) => `${group.label} ${JSON.stringify(group.dimensions)}`);
+  expect([...found.keys()].sort()).toEqual([...keys].sort());
+  expect(result.numRows).toBe(keys.length);
+  groups.forEach((group, index) => {
+    compare(found.get(keys[index] ?? "") ?? {}, group);
+  });
+  if (asked.every !== undefined && result.numRows > 0) {
+    const incomplete = result.origin.columns.time?.incomplete ?? [];
+    expect(
+      incomplete.map((start) => bucketLabel(start.getTime(), asked.every, asked.zone)),
+    ).toEqual(incompleteLabels(asked));
+    const times = result.column("t").map(Number);
+    expect(times).toEqual([...times].sort((a, b) => a - b));
+  }
+}
+
+function checkRuns(row: Record<string, Value>, group: Group): void {
+  expect(row["runs"]).toBe(group.runs.length);
+  expect(row["measurements"]).toBe(group.measurements);
+  const single = group.runs.filter((run) => run.n === 1).length / group.runs.length;
+  expect(row["single"]).toBe(group.runs.length === 0 ? null : single);
+}
+
+function near(value: Value, expected: number | null): void {
+  if (expected === null) expect(value).toBeNull();
+  else expect(Math.abs(Number(value) - expected)).toBeLessThanOrEqual(1e-9 * Math.abs(expected));
+  if (expected !== null) expect(value).not.toBeNull();
+}
+
+const seconds = (run: { micros: number; last: number }) => (run.last - run.micros) / 1e6;
+const kept = (group: Group, asked: Asked) =>
+  group.runs.filter((run) => !asked.drop || run.n > 1);
+
+const RUNS = { numRuns: 200, seed: 20251026 };
+
+it("counts agrees with plain rows in every column type, zone, bucket, filter and top", async () => {
+  await fc.assert(
+    fc.asyncProperty(randomTable, question, async (table, asked) => {
+      const result = await answer(table, asked, (measurements, options) =>
+        measurements.counts(options),
+      );
+      check(result, asked, countGroups(table.rows, asked), (row, group) => {
+        expect(row["measurements"]).toBe(group.measurements);
+      });
+    }),
+    RUNS,
+  );
+});
+
+it("runs agrees with plain rows: whole runs, in the bucket of their start", async () => {
+  await fc.assert(
+    fc.asyncProperty(randomTable, question, async (table, asked) => {
+      const result = await answer(table, asked, (measurements, options) =>
+        measurements.runs(options),
+      );
+      check(result, asked, runGroups(table.rows, asked), (row, group) => {
+        checkRuns(row, group);
+        const sizes = kept(group, asked).map((run) => run.n);
+        for (const level of asked.levels) near(row[`q${level * 100}`], quantile(sizes, level));
+      });
+    }),
+    RUNS,
+  );
+});
+
+it("runDurations agrees with plain rows: exact quantiles (R-7) of last minus first start", async () => {
+  await fc.assert(
+    fc.asyncProperty(randomTable, question, async (table, asked) => {
+      const result = await answer(table, asked, (measurements, options) =>
+        measurements.runDurations(options),
+      );
+      check(result, asked, runGroups(table.rows, asked), (row, group) => {
+        checkRuns(row, group);
+        const durations = kept(group, asked).map(seconds);
+        for (const level of asked.levels) near(row[`q${level * 100}`], quantile(durations, level));
+      });
+    }),
+    RUNS,
+  );
+});
+
+it("summary agrees with plain rows: pace over runs of two or more measurements", async () => {
+  await fc.assert(
+    fc.asyncProperty(randomTable, question, async (table, asked) => {
+      const whole: Question = { ...asked, every: undefined };
+      const result = await answer(table, whole, (measurements, options) =>
+        measurements.summary(options),
+      );
+      check(result, whole, runGroups(table.rows, whole), (row, group) => {
+        checkRuns(row, group);
+        const runs = kept(group, whole);
+        near(row["measurements_per_run"], quantile(runs.map((run) => run.n), 0.5));
+        const paced = group.runs.filter((run) => run.n > 1);
+        const pace = paced.map((run) => seconds(run) / (run.n - 1));
+        near(row["seconds_per_measurement"], quantile(pace, 0.5));
+        for (const level of whole.levels) {
+          near(row[`q${level * 100}`], quantile(runs.map(seconds), level));
+        }
+      });
+    }),
+    RUNS,
+  );
+});
