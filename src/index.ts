@@ -18,3 +18,8 @@ export type { MeasurementOptions } from "./measurements/question.js";
 export type { RunOptions } from "./measurements/run-cells.js";
 export type { QueryOptions } from "./database/free-query.js";
 export type { Guard } from "./database/guard.js";
+export { chart } from "./chart/chart.js";
+export type { Chart } from "./chart/chart-value.js";
+export type { ChartMark, ChartOptions } from "./chart/options.js";
+export { table } from "./chart/table.js";
+export { show } from "./notebook/show.js";

@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError } from "commander";
 import { parseParameter, type ParameterValue } from "../notebook/parameters.js";
-import { runNotebook, type RunOutcome, type RunProgress } from "../notebook/run-notebook.js";
+import { runNotebook } from "../notebook/run-notebook.js";
+import { printProgress, tellWhereItStopped } from "./run-progress.js";
 
 interface Options {
   out: string;
@@ -9,15 +10,6 @@ interface Options {
   memory?: number;
   allowErrors?: boolean;
 }
-
-/** Exit codes by how a run ended; the first notebook that fails decides. */
-const exitCodes: Record<RunOutcome["status"], number> = {
-  ok: 0,
-  error: 1,
-  timeout: 3,
-  memory: 4,
-  died: 5,
-};
 
 /** `probelab run NOTEBOOK…` */
 export const runCommand = new Command("run")
@@ -45,28 +37,13 @@ export const runCommand = new Command("run")
         onProgress: printProgress,
         signal: interrupt.signal,
       });
-      if (outcome.message !== undefined) {
-        process.stderr.write(`${outcome.message}\n`);
-        process.exitCode ||= exitCodes[outcome.status] || 130;
-      }
+      tellWhereItStopped(outcome);
       process.stderr.write(
         `${outcome.cells} of ${outcome.of} cells, ${outcome.seconds.toFixed(1)} s\n`,
       );
       process.stdout.write(`${outcome.notebook}\n${outcome.page}\n`);
     }
   });
-
-/** One line a cell: on a terminal it stands there while the cell runs, elsewhere it is written at the end. */
-function printProgress({ cell, of, state, seconds }: RunProgress): void {
-  const terminal = process.stderr.isTTY;
-  const head = `cell ${cell}/${of} …`;
-  if (state === "running") {
-    if (terminal) process.stderr.write(head);
-    return;
-  }
-  const note = state === "ok" ? "" : ` ${state}`;
-  process.stderr.write(`${terminal ? "" : head} ${seconds.toFixed(1)} s${note}\n`);
-}
 
 function addParameter(
   text: string,
