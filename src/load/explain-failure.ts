@@ -1,0 +1,166 @@
+import type { Writer } from "../database/writer.js";
+import { ProbelabError } from "../error.js";
+import { endsWithNewline } from "./file-end.js";
+import { READ_SETTINGS } from "./file-sql.js";
+import { cutFile, type InputFile } from "./input-file.js";
+import { lineOfRow, type RowPlace } from "./line-of-row.js";
+import type { MatchedColumn } from "./match-columns.js";
+import { isText, typeInWords } from "./read-value.js";
+import { FAULT_MARK, type RowsSql } from "./rows-sql.js";
+
+/** What was being loaded when it failed. */
+export interface Failed {
+  readonly writer: Writer;
+  readonly file: InputFile;
+  /** The table that the file was to be loaded into. */
+  readonly table: string;
+  readonly columns?: readonly MatchedColumn[];
+  readonly rows?: RowsSql;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Says what is wrong with a file, and where: file, line and column, from what the server said and,
+ * where that is not enough, from the file itself.
+ */
+export async function explainFailure(error: unknown, failed: Failed): Promise<ProbelabError> {
+  const { file, table, signal } = failed;
+  const code = error instanceof ProbelabError ? error.code : undefined;
+  if (signal?.aborted || code === "ABORTED") {
+    return new ProbelabError(
+      `Stopped loading ${file.name}: ${table} is unchanged. Load the file again to go on.`,
+      { cause: error, code: "ABORTED" },
+    );
+  }
+  if (code === undefined) return asProbelabError(error, file);
+  const said = String((error as ProbelabError & { cause?: Error }).cause?.message ?? error);
+  if (said.includes(FAULT_MARK)) return (await badValue(failed)) ?? asProbelabError(error, file);
+  if (code === "NOT_ENOUGH_SPACE" || /No space left|errno: 28\b/.test(said)) {
+    return new ProbelabError(
+      `Can't load ${file.name}: the disk that holds ${failed.writer.source} is full; ${table} is unchanged. Free some space, or load into a directory on another disk with --into embedded:DIR.`,
+      { cause: error, code },
+    );
+  }
+  if (
+    code === "MEMORY_LIMIT_EXCEEDED" &&
+    file.compression !== "none" &&
+    file.format === "parquet"
+  ) {
+    return new ProbelabError(
+      `Can't load ${file.name}: a packed Parquet file must be held in memory, and this one is too large. Unpack it first (Parquet packs its columns itself).`,
+      { cause: error, code },
+    );
+  }
+  if (code === "ZLIB_INFLATE_FAILED" && /buffer error/.test(said)) {
+    return cutFile(file.name, "the gzip archive ends before its content does");
+  }
+  if (code === "ZLIB_INFLATE_FAILED" || code === "ZSTD_DECODER_FAILED") {
+    return new ProbelabError(
+      `Can't load ${file.name}: the ${file.compression} archive is damaged. Get the file again.`,
+      { cause: error, code },
+    );
+  }
+  if (/expected '\]' at end of stream/.test(said))
+    return cutFile(file.name, "its JSON array is not closed");
+  const row = /\(at row (\d+)\)/.exec(said)?.[1];
+  return row === undefined
+    ? asProbelabError(error, file)
+    : await badRow(failed, said, Number(row), error);
+}
+
+async function badValue(failed: Failed): Promise<ProbelabError | null> {
+  const { writer, file, rows, columns = [], table, signal } = failed;
+  if (rows === undefined) return null;
+  const [fault] = await writer.rows<{
+    row: number;
+    column: number;
+    value: string | null;
+    faults: number;
+  }>(rows.firstFault, {
+    parameters: rows.parameters,
+    settings: READ_SETTINGS,
+    ...(signal && { signal }),
+  });
+  const column = columns[Number(fault?.column) - 1];
+  if (fault === undefined || column === undefined) return null;
+  const row = Number(fault.row);
+  const place = await lineOfRow(writer, file, row, { ...(signal && { signal }) });
+  const more = Number(fault.faults) - 1;
+  const others = more === 0 ? "that row" : `that row and ${more} more with such values`;
+  return new ProbelabError(
+    `Can't load ${where(file, place, row)}, column ${column.name}: ${valueFault(fault.value, column)}. Mend ${others}, or take ${more === 0 ? "it" : "them"} out, and load the file again; ${table} is unchanged.`,
+  );
+}
+
+function valueFault(value: string | null, { type }: MatchedColumn): string {
+  if (value === null) return "the value is missing";
+  if (isText(type)) return `${quote(value)} is not valid UTF-8 text`;
+  if (value.trim() === "") return `the value is empty, not ${typeInWords(type)}`;
+  return `${quote(value)} is not ${typeInWords(type)}`;
+}
+
+async function badRow(
+  failed: Failed,
+  said: string,
+  row: number,
+  cause: unknown,
+): Promise<ProbelabError> {
+  const { writer, file, table, signal } = failed;
+  const options = { ...(signal && { signal }) };
+  const place = await lineOfRow(writer, file, row, options);
+  const open = /end of stream|Cannot read all data|closing quote/i.test(said);
+  const cut = place === null ? open : place.last && (open || !(await isClosed(failed, place)));
+  if (cut)
+    return cutFile(
+      file.name,
+      `it ends in the middle of ${place ? `line ${place.line}` : `row ${row}`}`,
+    );
+  const column =
+    /while reading the value of key ([^)]+)\)/.exec(said)?.[1] ??
+    /Duplicate field found while parsing \w+ format: (.*?): \(at row/.exec(said)?.[1] ??
+    [...said.matchAll(/^Column \d+,\s+name: (.*?),\s+type:/gm)].at(-1)?.[1];
+  const column_ = column === undefined ? "" : `, column ${column}`;
+  return new ProbelabError(
+    `Can't load ${where(file, place, row)}${column_}: ${rowFault(said)}. Mend that row, or take it out, and load the file again; ${table} is unchanged.`,
+    { cause },
+  );
+}
+
+/** Whether the file's last line ends as a whole one does. */
+async function isClosed({ writer, file, signal }: Failed, place: RowPlace): Promise<boolean> {
+  if (file.format === "jsonl") return /[}\]]\s*,?\s*$/.test(place.text);
+  return endsWithNewline(writer, file, { ...(signal && { signal }) });
+}
+
+function rowFault(said: string): string {
+  if (/less columns than expected|expected '\\t' before: '\\n/.test(said)) {
+    return "the row ends here, with fewer values than the header has columns";
+  }
+  if (/more columns than expected/.test(said)) {
+    return "the row has more values than the header has columns, or text after a closing quote";
+  }
+  if (/Duplicate field/.test(said)) return "the row has this key twice";
+  const first = said
+    .replace(/: \((?:while reading|at row)[^]*$/, "")
+    .replace(/^.*?Exception: /, "");
+  return `the row can't be parsed (${first.replace(/\s+/g, " ").slice(0, 200)})`;
+}
+
+function where(file: InputFile, place: RowPlace | null, row: number): string {
+  return place === null ? `${file.name} row ${row}` : `${file.name} line ${place.line}`;
+}
+
+function quote(value: string): string {
+  const text = value.length > 80 ? `${value.slice(0, 80)}…` : value;
+  return `'${text.replace(/\n/g, "\\n")}'`;
+}
+
+function asProbelabError(error: unknown, file: InputFile): ProbelabError {
+  if (error instanceof ProbelabError && error.code === undefined) return error;
+  const said = error instanceof Error ? error.message : String(error);
+  const code = error instanceof ProbelabError ? error.code : undefined;
+  return new ProbelabError(`Can't load ${file.name}: ${said}`, {
+    cause: error,
+    ...(code !== undefined && { code }),
+  });
+}

@@ -1,0 +1,60 @@
+import type { Writer } from "../database/writer.js";
+import { ProbelabError } from "../error.js";
+import { fileSql, IN_ORDER, READ_SETTINGS } from "./file-sql.js";
+import type { InputFile } from "./input-file.js";
+
+/** A column of a file; text formats have no type of their own. */
+export interface FileColumn {
+  readonly name: string;
+  /** ClickHouse's type of a Parquet column. */
+  readonly type?: string;
+}
+
+/** More keys than this make a file of maps, not of rows; the rest is not told apart. */
+const MOST_KEYS = 1000;
+
+/**
+ * The columns of a file: a header's names, all keys of all JSON objects, Parquet's schema.
+ *
+ * @throws ProbelabError for a header that names a column twice.
+ */
+export async function fileColumns(
+  writer: Writer,
+  file: InputFile,
+  signal?: AbortSignal,
+): Promise<FileColumn[]> {
+  const ask = <Row extends object>(sql: string, as: "rows" | "lines" | "objects") => {
+    const source = fileSql(file, as);
+    return writer.rows<Row>(sql.replace("FILE", source.sql), {
+      parameters: source.parameters,
+      settings: as === "lines" ? IN_ORDER : READ_SETTINGS,
+      ...(signal && { signal }),
+    });
+  };
+  if (file.format === "parquet") return ask<FileColumn>("DESCRIBE TABLE FILE", "rows");
+  if (file.format === "jsonl") {
+    const [found] = await ask<{ keys: string[] }>(
+      `SELECT groupUniqArrayArray(${MOST_KEYS})(JSONExtractKeys(json)) AS keys FROM FILE`,
+      "objects",
+    );
+    return (found?.keys ?? []).sort().map((name) => ({ name }));
+  }
+  const [first] = await ask<{ line: string }>("SELECT line FROM FILE LIMIT 1", "lines");
+  const names = headerNames(first?.line ?? "", file.format === "csv" ? "," : "\t");
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) {
+    throw new ProbelabError(
+      `Can't load ${file.name}: its header names the column ${twice} twice. Rename or remove one of the two.`,
+    );
+  }
+  return names.map((name) => ({ name }));
+}
+
+/** The names in a header line; CSV's may stand in quotes. */
+export function headerNames(line: string, separator: "," | "\t"): string[] {
+  const text = line.replace(/^\uFEFF/, "").replace(/\r$/, "");
+  if (separator === "\t") return text.split("\t");
+  // A comma before each name makes every match begin alike, also those of empty names.
+  const names = `,${text}`.matchAll(/,(?:"((?:[^"]|"")*)"|([^,]*))/g);
+  return [...names].map(([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain ?? "");
+}

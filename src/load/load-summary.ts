@@ -1,0 +1,40 @@
+import type { LoadedFile } from "./load-file.js";
+import { LOADABLE_TABLES, type LoadableTable } from "./loadable-table.js";
+import type { LoadProgress } from "./watch-load.js";
+
+/** A loaded file in words: rows, runs and time span (UTC), and the columns that did not match. */
+export function loadSummary(table: LoadableTable, loaded: LoadedFile): string {
+  const { noun } = LOADABLE_TABLES[table];
+  const { span, runs } = loaded;
+  const inRuns = runs === null ? "" : ` in ${count(runs)} run${runs === 1 ? "" : "s"}`;
+  const when = span === null ? "" : `, ${utc(span.first)} to ${utc(span.last)} UTC`;
+  const lines = [`${loaded.file}: ${count(loaded.rows)} ${noun}${inRuns}${when}`];
+  if (loaded.defaulted.length > 0) {
+    lines.push(`  not in the file, left at their defaults: ${loaded.defaulted.join(", ")}`);
+  }
+  if (loaded.ignored.length > 0) {
+    lines.push(`  not in ${table}, ignored: ${loaded.ignored.join(", ")}`);
+  }
+  return lines.join("\n");
+}
+
+/** How far a file has come, in words. */
+export function progressText({ file, bytes, totalBytes, rows }: LoadProgress): string {
+  const percent = Math.floor((100 * bytes) / Math.max(1, totalBytes));
+  return `${file}: ${percent} % of ${megabytes(totalBytes)} MB read, ${count(rows)} rows`;
+}
+
+function count(number: number): string {
+  return number.toLocaleString("en-US");
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0);
+}
+
+function utc(instant: Date): string {
+  return instant
+    .toISOString()
+    .replace("T", " ")
+    .replace(/\.000Z$|Z$/, "");
+}

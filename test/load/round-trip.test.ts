@@ -1,0 +1,226 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { loadFiles } from "../../src/load/load-files.js";
+import { measurement, measurements, REQUIRED } from "./measurement.js";
+import { empty, openDatabase, tableNames, type TestDatabase } from "./open-database.js";
+import { rowsOf } from "./table-content.js";
+import { convert, csv, gzipped, jsonl, put, tsv } from "./write-file.js";
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await openDatabase();
+});
+afterAll(() => db[Symbol.asyncDispose]());
+beforeEach(() => empty(db.writer));
+
+const rows = measurements(300);
+const TEXTS = { jsonl: jsonl(rows), csv: csv(rows), tsv: tsv(rows) };
+
+/** The rows in a format and packing, by the engine where Node can't. */
+async function fileOf(format: string, packing: string): Promise<string> {
+  const { folder, writer } = db;
+  const text = TEXTS[format === "parquet" ? "jsonl" : (format as keyof typeof TEXTS)];
+  const plain = await put(folder, `plain.${format === "parquet" ? "jsonl" : format}`, text);
+  const path = `${folder}/week.${format}${packing}`;
+  const compression = { "": "none", ".gz": "gzip", ".zst": "zstd" }[packing] ?? "";
+  if (format === "parquet") {
+    return convert(
+      writer,
+      { path: plain, format: "JSONEachRow" },
+      { path, format: "Parquet", compression },
+    );
+  }
+  if (packing === ".gz") return put(folder, `week.${format}.gz`, gzipped(text));
+  if (packing === "") return put(folder, `week.${format}`, text);
+  return convert(
+    writer,
+    { path: plain, format: "LineAsString" },
+    { path, format: "TSVRaw", compression },
+  );
+}
+
+describe("loadFiles(writer, table, files) takes each format and packing", () => {
+  for (const format of ["jsonl", "csv", "tsv", "parquet"]) {
+    for (const packing of ["", ".gz", ".zst"]) {
+      it(`reads ${format}${packing}: every row and column`, async () => {
+        const path = await fileOf(format, packing);
+        const [loaded] = await loadFiles(db.writer, "fastpath", [path]);
+        expect(await rowsOf(db.writer)).toEqual(rows);
+        expect(loaded).toEqual({
+          file: path,
+          rows: 300,
+          span: { first: new Date("2026-03-01T00:00:00Z"), last: new Date("2026-03-01T04:59:00Z") },
+          runs: 30,
+          defaulted: [],
+          ignored: [],
+        });
+        expect(await tableNames(db.writer)).toEqual(["fastpath"]);
+      });
+    }
+  }
+
+  it("reads .ndjson, .json, a JSON array and objects over several lines", async () => {
+    const objects = rows.slice(0, 3);
+    const paths = [
+      await put(db.folder, "a.ndjson", jsonl(objects)),
+      await put(db.folder, "b.json", JSON.stringify(objects)),
+      await put(db.folder, "c.json", JSON.stringify(objects, null, 2)),
+    ];
+    for (const path of paths) {
+      await empty(db.writer);
+      await loadFiles(db.writer, "fastpath", [path]);
+      expect(await rowsOf(db.writer)).toEqual(objects);
+    }
+  });
+
+  it("reads the format that --format names, whatever the file is called", async () => {
+    const path = await put(db.folder, "export.txt", gzipped(csv(rows)));
+    await loadFiles(db.writer, "fastpath", [path], { format: "csv.gz" });
+    expect(await rowsOf(db.writer)).toEqual(rows);
+  });
+
+  it("reads a name with pattern letters as this one file", async () => {
+    await put(db.folder, "week1.jsonl", jsonl([measurement(7)]));
+    const path = await put(db.folder, "week{1,2}*[a]?'::`.jsonl", jsonl(rows.slice(0, 5)));
+    await loadFiles(db.writer, "fastpath", [path]);
+    expect(await rowsOf(db.writer)).toEqual(rows.slice(0, 5));
+  });
+
+  it("reads a byte order mark, CRLF, blank lines between JSON, quotes around all of CSV", async () => {
+    const all = csv(rows)
+      .replaceAll(/[^,\n]+/g, '"$&"')
+      .replaceAll("\n", "\r\n");
+    const files = {
+      "bom.csv": `\uFEFF${csv(rows, "\r\n")}`,
+      "bom.tsv": `\uFEFF${tsv(rows, "\r\n")}`,
+      "bom.jsonl": `\uFEFF${jsonl(rows).replaceAll("\n", "\r\n\r\n")}`,
+      "quotes.csv": all,
+      "end.csv": `${csv(rows)}\n\n`,
+    };
+    for (const [name, text] of Object.entries(files)) {
+      await empty(db.writer);
+      await loadFiles(db.writer, "fastpath", [await put(db.folder, name, text)]);
+      expect(await rowsOf(db.writer), name).toEqual(rows);
+    }
+  });
+});
+
+describe("loadFiles(writer, table, files) matches columns by name", () => {
+  it("takes them in any order, defaults missing ones, lists the ignored ones", async () => {
+    const changed = rows.map((row, number) => ({
+      ...Object.fromEntries([...REQUIRED].reverse().map((name) => [name, row[name] ?? ""])),
+      ...(number === 299 && { added_late: "1" }),
+      Probe_CC: "xx",
+    }));
+    const path = await put(db.folder, "few.jsonl", jsonl(changed));
+    const [loaded] = await loadFiles(db.writer, "fastpath", [path]);
+    expect(loaded?.ignored).toEqual(["Probe_CC", "added_late"]);
+    expect(loaded?.defaulted).toContain("input");
+    const [first] = await rowsOf(db.writer);
+    expect(first).toMatchObject({ input: "", test_runtime: "0", probe_cc: "IT" });
+  });
+
+  it("takes a default where an optional value is null, missing or empty", async () => {
+    const base = measurement(1);
+    const optional = ["test_runtime", "test_start_time", "input"];
+    const without = Object.fromEntries(
+      Object.entries(base).filter(([key]) => !optional.includes(key)),
+    );
+    const text =
+      JSON.stringify({ ...without, test_runtime: null, test_start_time: null, input: null }) +
+      JSON.stringify(without) +
+      JSON.stringify({ ...without, test_runtime: "", test_start_time: "", input: "" }) +
+      JSON.stringify(base);
+    await loadFiles(db.writer, "fastpath", [await put(db.folder, "null.jsonl", text)]);
+    const found = await db.writer.rows(
+      "SELECT test_runtime, input, toString(test_start_time) AS start FROM fastpath ORDER BY input",
+    );
+    const none = { test_runtime: 0, input: "", start: "1970-01-01 00:00:00" };
+    expect(found.slice(0, 3)).toEqual([none, none, none]);
+    expect(found).toHaveLength(4);
+  });
+
+  it("reads times with a zone, as seconds and as milliseconds since 1970", async () => {
+    const times = [
+      "2026-03-01T00:00:00Z",
+      "2026-03-01T02:00:00.999+02:00",
+      "2026-02-28 19:00:00-0500",
+      "2026-03-01",
+      "1772323200",
+      "1772323200.5",
+      "1772323200000",
+    ];
+    const changed = times.map((time, number) =>
+      measurement(number, { measurement_start_time: time }),
+    );
+    await loadFiles(db.writer, "fastpath", [await put(db.folder, "times.csv", csv(changed))]);
+    const [found] = await db.writer.rows(
+      "SELECT count() AS rows, uniqExact(measurement_start_time) AS times, toString(any(measurement_start_time)) AS time FROM fastpath",
+    );
+    expect(found).toEqual({ rows: 7, times: 1, time: "2026-03-01 00:00:00" });
+  });
+
+  it("loads logs and test helpers too", async () => {
+    const logs = `{"message":"check-in","SYSLOG_IDENTIFIER":"api","__REALTIME_TIMESTAMP":"1772323200000001","host":"h"}\n`;
+    const helpers =
+      "rdn,dns_zone,name,region,draining_at\n1,th.example.org,a-20260301,fra,\n2,th.example.org,b,fra,2026-03-01 00:00:00\n";
+    const [log] = await loadFiles(db.writer, "logs", [await put(db.folder, "logs.jsonl", logs)]);
+    expect(log).toMatchObject({ rows: 1, runs: null, defaulted: ["PRIORITY"] });
+    expect(log?.span?.first).toEqual(new Date("2026-03-01T00:00:00Z"));
+    await loadFiles(db.writer, "test_helper_instances", [await put(db.folder, "th.csv", helpers)]);
+    const live = await db.writer.rows(
+      "SELECT name FROM test_helper_instances WHERE draining_at IS NULL",
+    );
+    expect(live).toEqual([{ name: "a-20260301" }]);
+  });
+});
+
+describe("what is loaded is what was written", () => {
+  const text = fc.oneof(
+    fc.string({ unit: "grapheme" }),
+    fc.string({
+      unit: fc.constantFrom(
+        '"',
+        "'",
+        ",",
+        "\t",
+        "\n",
+        "\r",
+        "\\",
+        " ",
+        "N",
+        "é",
+        "😀",
+        "{",
+        ";",
+        "\u0000",
+      ),
+    }),
+  );
+  const row = fc.record({
+    report_id: text,
+    input: text,
+    domain: text,
+    probe_asn: fc.oneof(fc.constantFrom(0, 4294967295), fc.nat(4294967295)).map(String),
+    test_runtime: fc.nat(4000).map((quarters) => String(quarters / 4)),
+    measurement_start_time: fc
+      .date({ min: new Date(0), max: new Date("2106-02-07T06:28:15Z"), noInvalidDate: true })
+      .map((date) => date.toISOString().slice(0, 19).replace("T", " ")),
+  });
+  const some = fc.array(row, { minLength: 1, maxLength: 12 });
+
+  for (const [format, write] of Object.entries({ jsonl, csv, tsv })) {
+    it(`holds for arbitrary rows of ${format}`, async () => {
+      await fc.assert(
+        fc.asyncProperty(some, async (changes) => {
+          await empty(db.writer);
+          const written = changes.map((change, number) => measurement(number, change));
+          const path = await put(db.folder, `any.${format}`, write(written));
+          await loadFiles(db.writer, "fastpath", [path]);
+          expect(await rowsOf(db.writer)).toEqual(written);
+        }),
+        { seed: 20260301, numRuns: 60 },
+      );
+    });
+  }
+});
