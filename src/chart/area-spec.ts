@@ -30,7 +30,7 @@ export function areaLayers(frame: Frame): VegaLiteSpec[] {
     encoding: {
       x,
       y: { ...y, stack: stacked ? "zero" : null },
-      color: colour,
+      color: squares(colour),
       ...(stacked && { order: { field: "rank", type: "quantitative", sort: "ascending" } }),
       tooltip,
     },
@@ -41,6 +41,12 @@ export function areaLayers(frame: Frame): VegaLiteSpec[] {
       .filter((points) => points.length > 0)
       .map((points) => layer(points, true)),
   ];
+}
+
+/** The colours' legend with squares, as an area has no points. */
+function squares(colour: VegaLiteSpec): VegaLiteSpec {
+  if (colour.legend === undefined) return colour;
+  return { ...colour, legend: { ...colour.legend, symbolType: "square" } };
 }
 
 /**

@@ -9,6 +9,8 @@ const LABEL_WIDTH = 62;
 const TITLES: Record<Bucket, string> = {
   minute: "Minute",
   hour: "Hour",
+  "3 hours": "3 hours",
+  "6 hours": "6 hours",
   day: "Day",
   week: "Week from Monday",
   month: "Month",
@@ -35,6 +37,8 @@ export function timeAxis(
     labelFlush: true,
     labelOverlap: "greedy",
     grid: false,
+    // Above the areas and bars, whose outlines would cover it.
+    zindex: 1,
     labelPadding: 4,
     titlePadding: 6,
   };

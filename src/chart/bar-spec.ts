@@ -12,7 +12,7 @@ const MOST_CATEGORIES = 60;
 
 /** Layers of a bar chart: a bar as wide as its bucket, or one a category; series stacked. */
 export function barLayers(frame: Frame, range: TimeRange): VegaLiteSpec[] {
-  const { fields, theme, x, y, colour, tooltip, when } = frame;
+  const { fields, theme, width, x, y, colour, tooltip, when } = frame;
   const { roles } = frame.drawing;
   const side = roles.measure?.additive === false && frame.drawing.series.length > 1;
   if (side && roles.xKind !== "category") {
@@ -45,7 +45,7 @@ export function barLayers(frame: Frame, range: TimeRange): VegaLiteSpec[] {
         type: "bar",
         orient: "vertical",
         stroke: theme.background,
-        strokeWidth: ends ? 1 : 0,
+        strokeWidth: ends && width / drawing.xs.length > 6 ? 1 : 0,
       },
       encoding: {
         x,

@@ -58,11 +58,11 @@ export function frame(
     width,
     height: options.height ?? 300,
     domain,
-    x: { field: fields.x, ...xChannel(drawing, domain, timeZone, width) },
+    x: { field: fields.x, ...xChannel(drawing, domain, timeZone, width, end !== undefined) },
     y: {
       field: fields.y,
       type: "quantitative",
-      scale: { type: options.yScale ?? "linear", zero: options.zero ?? options.yScale !== "log" },
+      scale: options.yScale === "log" ? { type: "log" } : { zero: options.zero ?? true },
       axis: {
         title: measureTitle(drawing),
         // Not as `format`, which would give zero the prefix of the other ticks: 0k.
@@ -145,6 +145,7 @@ function xChannel(
   domain: readonly [number, number],
   timeZone: string,
   width: number,
+  bars: boolean,
 ): VegaLiteSpec {
   const { roles, xs, every } = drawing;
   if (roles.xKind === "number") {
@@ -168,7 +169,13 @@ function xChannel(
   const shown = xs.length > 0 && start === end ? ([start - 36e5, end + 36e5] as const) : domain;
   return {
     type: "temporal",
-    scale: { type: "utc", domain: [...shown], nice: false, padding: 0 },
+    scale: {
+      type: "utc",
+      nice: false,
+      padding: 0,
+      // Bars span it themselves, and their second x would give Vega-Lite a second domain.
+      ...(!bars && { domain: [...shown] }),
+    },
     axis: timeAxis(shown, timeZone, width, every),
   };
 }

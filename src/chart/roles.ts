@@ -40,8 +40,8 @@ export function chartRoles(result: Result, mark: MarkType, options: ChartOptions
   })) {
     if (typeof name === "string") checkColumn(names, name, `${action} with ${option}: `);
   }
-  const x =
-    options.x ?? time?.name ?? dimensions[0]?.name ?? of("time") ?? of("text") ?? of("number");
+  const guess = mark === "bar" ? (of("text") ?? of("number")) : (of("number") ?? of("text"));
+  const x = options.x ?? time?.name ?? dimensions[0]?.name ?? of("time") ?? guess;
   const y =
     options.y ??
     measures[0]?.name ??

@@ -1,4 +1,5 @@
 import type { Origin } from "../result/origin.js";
+import type { Bucket } from "../time/bucket.js";
 import { formatRange } from "../time/time-range.js";
 import { formatInstant } from "../time/time-zone.js";
 import { measureTitle } from "./axes.js";
@@ -44,15 +45,20 @@ export function subtitleSentences(
     partial.length === 0
       ? []
       : [
-          `Incomplete, drawn ${faded}: the ${every ?? "bucket"}${partial.length > 1 ? "s" : ""} from ${joined(dates)}.`,
+          `Incomplete, drawn ${faded}: the ${stepName(every)}${partial.length > 1 ? "s" : ""} from ${joined(dates)}.`,
         ];
-  const empty = points.some(({ y }) => y !== null) ? [] : ["No data in this range."];
+  const known = points.some(({ y }) => y !== null);
+  const empty = known || origin.notes.length > 0 ? [] : ["No data in this range."];
+  // The query has noted the incomplete buckets in its own words.
+  const notes = origin.notes.filter(
+    (note) => !dates.length || !dates.every((date) => note.includes(date)),
+  );
   return [
     ...(options.subtitle === undefined ? [] : [options.subtitle]),
     ...(options.title === undefined ? [] : [`${formatRange(origin.range)}.`]),
     ...empty,
     ...edges,
-    ...[...origin.reductions, ...sentences, ...origin.notes],
+    ...[...origin.reductions, ...sentences, ...notes],
   ].filter((sentence, at, all) => sentence !== "" && all.indexOf(sentence) === at);
 }
 
@@ -83,7 +89,7 @@ export function describe(drawing: Drawing, origin: Origin, title: string, kind: 
   const steps =
     every === undefined
       ? count(xs.length, "place", "places")
-      : count(xs.length, every, `${every}s`);
+      : count(xs.length, stepName(every), `${stepName(every)}s`);
   const said = Array.from({ length: Math.min(total, DESCRIBED) }, (_, index) => {
     const own = points.filter((point) => point.series === index && point.y !== null);
     const first = own[0];
@@ -105,6 +111,12 @@ export function describe(drawing: Drawing, origin: Origin, title: string, kind: 
 /** A column's name as words: `software_version` as `software version`. */
 export function words(name: string): string {
   return label(name).replaceAll("_", " ").trim();
+}
+
+/** A step as a countable noun. */
+function stepName(every: Bucket | undefined): string {
+  if (every === undefined) return "bucket";
+  return /^\d/.test(every) ? `${every.replace(/ (\w+)s$/, "-$1")} bucket` : every;
 }
 
 function joined(texts: readonly string[]): string {

@@ -21,9 +21,9 @@ export function tableHtml({ caption, columns, heads, rows, notes }: TableModel):
     return `<tr>${written.join("")}</tr>\n`;
   });
   const below = notes
-    .map((note) => `<br>${htmlText(note)}`)
+    .map((note) => `<br/>${htmlText(note)}`)
     .join("")
-    .slice("<br>".length);
+    .slice("<br/>".length);
   return [
     `<table>\n<caption>${htmlText(caption)}</caption>\n`,
     `<thead><tr>${head}</tr></thead>\n<tbody>\n${body.join("")}</tbody>\n</table>\n`,
@@ -47,5 +47,5 @@ function bar({ bar }: TableCell): string {
   if (bar === undefined) return "";
   const length = Math.round(bar * BAR_WIDTH * 10) / 10;
   const svg = `%3Csvg xmlns='http://www.w3.org/2000/svg' width='${BAR_WIDTH}' height='10'%3E%3Crect width='${length}' height='10' fill='${BAR_COLOUR}'/%3E%3C/svg%3E`;
-  return ` <img alt="" width="${BAR_WIDTH}" height="10" src="data:image/svg+xml,${svg}">`;
+  return ` <img alt="" width="${BAR_WIDTH}" height="10" src="data:image/svg+xml,${svg}"/>`;
 }

@@ -18,11 +18,12 @@ interface Step {
 }
 
 const MS = { minute: 6e4, hour: 36e5, day: 864e5, week: 6048e5, month: 26298e5, year: 315576e5 };
+const FINEST: Record<Bucket, number> = { ...MS, "3 hours": 3 * MS.hour, "6 hours": 6 * MS.hour };
 const SIZES: Record<Step["unit"], readonly number[]> = {
   minute: [1, 5, 10, 15, 30],
   hour: [1, 2, 3, 6, 12],
   day: [1, 2, 4],
-  week: [1, 2, 4],
+  week: [1, 2],
   month: [1, 2, 3, 6],
   year: [1, 2, 5, 10, 20, 50],
 };
@@ -41,9 +42,7 @@ export function timeTicks(
   every?: Bucket,
 ): Ticks {
   const finest = every ?? BUCKETS[0];
-  const usable = STEPS.filter(
-    ({ unit, size }) => MS[unit] >= MS[finest] && (every !== "week" || unit !== "week" || size > 0),
-  );
+  const usable = STEPS.filter(({ unit, size }) => MS[unit] * size >= FINEST[finest]);
   const span = end - start;
   const step =
     usable.find(({ unit, size }) => span / (MS[unit] * size) <= most - 1) ?? usable.at(-1);
@@ -114,9 +113,8 @@ function next(tick: Temporal.ZonedDateTime, { unit, size }: Step): Temporal.Zone
     case "day": {
       const later = tick.add({ days: size });
       // Counted from the first of each month; a lone last day would crowd its label.
-      return later.month === tick.month && later.daysInMonth - later.day >= size / 2
-        ? later
-        : tick.with({ day: 1 }).add({ months: 1 });
+      const room = size === 1 || later.daysInMonth - later.day >= size / 2;
+      return later.month === tick.month && room ? later : tick.with({ day: 1 }).add({ months: 1 });
     }
     case "week":
       return tick.add({ weeks: size });

@@ -74,14 +74,18 @@ function combine(
   const found = new Map(
     keys.map((key, row) => [key, columns.map((column) => column[row] ?? null)] as const),
   );
+  const isOther = (values: readonly Value[]): boolean =>
+    values.every((value, at) => value !== null && value === dimensions[at]?.other);
   const labels = uniqueLabels(
-    [...found.values()].map((values) => values.map((value) => label(value)).join(" · ")),
+    [...found.values()].map((values) =>
+      (isOther(values) ? values.slice(0, 1) : values).map((value) => label(value)).join(" · "),
+    ),
   );
   const entries = [...found].map(([key, values], index) => ({
     key,
     text: labels[index] ?? key,
     rank: values.map((value, at) => ranks[at]?.get(value) ?? Infinity),
-    other: values.every((value, at) => value !== null && value === dimensions[at]?.other),
+    other: isOther(values),
   }));
   entries.sort((a, b) => compare(a.rank, b.rank));
   const texts = new Map(entries.map(({ key, text }) => [key, text]));

@@ -79,7 +79,7 @@ export function weeklyCounts(
       range,
       reductions: other
         ? [
-            "The 6 software_version values with the most measurements are shown, 31 more are added up as other.",
+            'The 6 largest of 37 groups by software_version (by measurements in the range); "other" holds the other 31.',
           ]
         : [],
     },

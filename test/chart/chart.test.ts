@@ -1,0 +1,334 @@
+import { describe, expect, test } from "vitest";
+import { chart } from "../../src/chart/chart.js";
+import { THEMES } from "../../src/chart/theme.js";
+import { ProbelabError } from "../../src/error.js";
+import { between } from "../../src/time/time-range.js";
+import { layers, legend, specRows, subtitle, title } from "./support/layers.js";
+import {
+  makeResult,
+  versionSummary,
+  VERSIONS,
+  weeklyCounts,
+  weeklyDurations,
+} from "./support/sample-results.js";
+
+const at = (day: string): Date => new Date(`${day}T00:00:00Z`);
+
+describe("defaults from the Result", () => {
+  test("chart.area(counts) takes time, measure and dimension of the origin's columns", () => {
+    const [layer] = layers(chart.area(weeklyCounts()));
+    expect(layer?.encoding.x?.field).toBe("t");
+    expect(layer?.encoding.y?.field).toBe("measurements");
+    expect(layer?.encoding.color?.field).toBe("software_version");
+  });
+
+  test("the title is a sentence with the range", () => {
+    expect(title(chart.area(weeklyCounts()))).toBe(
+      "Measurements per week by software version, 2026-02-01 to 2026-05-01 UTC",
+    );
+    expect(title(chart.line(weeklyDurations(), { y: "q50" }))).toBe(
+      "Run duration, median, by week and software version, 2026-02-01 to 2026-05-01 UTC",
+    );
+    expect(title(chart.bar(versionSummary()))).toBe(
+      "Runs by software version, 2026-02-01 to 2026-05-01 UTC",
+    );
+  });
+
+  test("a title of one's own moves the range to the subtitle", () => {
+    const own = chart.area(weeklyCounts(), { title: "Measurements" });
+    expect(title(own)).toBe("Measurements");
+    expect(subtitle(own)).toContain("2026-02-01 to 2026-05-01 UTC.");
+  });
+
+  test("free SQL: the first columns of dates, numbers and text", () => {
+    const result = makeResult({
+      host: ["a", "b"],
+      load: [1, 2],
+      at: [at("2026-02-01"), at("2026-02-02")],
+    });
+    const [layer] = layers(chart.line(result));
+    expect(layer?.encoding.x?.field).toBe("at");
+    expect(layer?.encoding.y?.field).toBe("load");
+    expect(layer?.encoding.color?.field).toBe("host");
+  });
+
+  test("two dimensions make one series of each pair that occurs", () => {
+    const result = makeResult(
+      {
+        t: [at("2026-02-02"), at("2026-02-02"), at("2026-02-02")],
+        name: ["ios", "android", "other"],
+        version: ["3.10", "3.9", "other"],
+        n: [1, 2, 3],
+      },
+      {
+        time: { name: "t", every: "week", incomplete: [] },
+        dimensions: [
+          { name: "name", order: ["android", "ios", "other"], other: "other" },
+          { name: "version", order: ["3.9", "3.10", "other"], other: "other" },
+        ],
+        measures: [{ name: "n", label: "N", unit: "runs", additive: true, missing: "zero" }],
+      },
+    );
+    const { names, colours } = legend(chart.area(result));
+    expect(names).toEqual(["android · 3.9", "ios · 3.10", "other"]);
+    expect(colours[2]).toBe(THEMES.light.neutral);
+  });
+
+  test("colour: null adds counts up, and says so", () => {
+    const total = chart.area(weeklyCounts(), { colour: null });
+    expect(legend(total).names).toEqual([]);
+    expect(subtitle(total)).toContain("Added up over software_version.");
+    const rows = weeklyCounts().rows();
+    const week = "2026-03-02T00:00:00Z";
+    const expected = rows
+      .filter(({ t }) => (t as Date).getTime() === Date.parse(week))
+      .reduce((sum, { measurements }) => sum + (measurements as number), 0);
+    const drawn = layers(total)[0]?.data.values.find(({ t }) => t === week);
+    expect(drawn?.measurements).toBe(expected);
+  });
+
+  test("colour: null refuses to add medians up", () => {
+    expect(() => chart.line(weeklyDurations(), { y: "q50", colour: null })).toThrow(
+      /can't be added up/,
+    );
+  });
+});
+
+describe("legend", () => {
+  test("versions stand as the Result orders them, other last and grey", () => {
+    const { names, colours } = legend(chart.area(weeklyCounts()));
+    expect(names).toEqual([...VERSIONS, "other"]);
+    expect(names.indexOf("3.10.1")).toBeGreaterThan(names.indexOf("3.9.0"));
+    expect(colours.at(-1)).toBe(THEMES.light.neutral);
+    expect(new Set(colours).size).toBe(colours.length);
+  });
+
+  test("the first of the legend is the top of the stack", () => {
+    const values = layers(chart.area(weeklyCounts()))[0]?.data.values ?? [];
+    const ranks = new Map(values.map((row) => [row.software_version, row.rank]));
+    expect(ranks.get("3.8.2")).toBe(6);
+    expect(ranks.get("other")).toBe(0);
+  });
+
+  test("lines have a shape as second cue, the same in the legend", () => {
+    const marked = layers(chart.line(weeklyDurations(), { y: "q50" })).find(
+      ({ mark }) => mark.type === "point",
+    );
+    const scale = marked?.encoding.shape?.scale as { domain: string[]; range: string[] };
+    expect(scale.domain).toEqual(VERSIONS);
+    expect(new Set(scale.range).size).toBe(VERSIONS.length);
+  });
+
+  test("more series than can be told apart are refused with advice", () => {
+    const many = Array.from({ length: 30 }, (_, index) => `3.${index}.0`);
+    expect(() => chart.line(weeklyCounts({ versions: many }))).toThrow(/31 series.*top: 6/);
+  });
+});
+
+describe("incomplete edge buckets", () => {
+  test("are named in the subtitle", () => {
+    expect(subtitle(chart.line(weeklyCounts()))).toContain(
+      "Incomplete, drawn dashed: the weeks from 2026-01-26 and 2026-04-27.",
+    );
+    expect(subtitle(chart.bar(weeklyCounts()))).toContain("drawn faded");
+  });
+
+  test("are not said twice where the query noted them", () => {
+    const note = "The weeks of 2026-01-26 and 2026-04-27 are covered only in part by the range.";
+    const counts = weeklyCounts();
+    const noted = counts.with(counts.table, { notes: [note, "Another note."] });
+    expect(subtitle(chart.line(noted))).not.toContain(note);
+    expect(subtitle(chart.line(noted))).toContain("Another note.");
+  });
+
+  test("are dashed parts of a line that join the whole weeks", () => {
+    const lines = layers(chart.line(weeklyCounts())).filter(({ mark }) => mark.type === "line");
+    expect(lines.map(({ mark }) => mark.strokeDash !== undefined)).toEqual([false, true, true]);
+    const weeks = lines.map(({ data }) => [...new Set(data.values.map(({ t }) => t))]);
+    expect(weeks[0]).not.toContain("2026-01-26T00:00:00Z");
+    expect(weeks[1]).toEqual(["2026-01-26T00:00:00Z", "2026-02-02T00:00:00Z"]);
+    expect(weeks[2]).toEqual(["2026-04-20T00:00:00Z", "2026-04-27T00:00:00Z"]);
+  });
+
+  test("are faded parts of an area", () => {
+    const opacity = layers(chart.area(weeklyCounts())).map(({ mark }) => mark.fillOpacity);
+    expect(opacity).toHaveLength(3);
+    expect(opacity[1]).toBeLessThan(opacity[0] as number);
+  });
+
+  test("are faded bars", () => {
+    const [bars] = layers(chart.bar(weeklyCounts()));
+    const faded = bars?.data.values.filter(({ incomplete }) => incomplete === true) ?? [];
+    expect(new Set(faded.map(({ t }) => t))).toEqual(
+      new Set(["2026-01-26T00:00:00Z", "2026-04-27T00:00:00Z"]),
+    );
+  });
+
+  test("of a range within one week are all that is drawn", () => {
+    const within = weeklyCounts({ range: between("2026-03-03", "2026-03-05") });
+    expect(layers(chart.area(within)).map(({ mark }) => mark.fillOpacity)).toEqual([0.9 * 0.4]);
+  });
+
+  test("no sentence where the range covers whole buckets", () => {
+    const whole = weeklyCounts({ range: between("2026-02-02", "2026-03-02"), other: false });
+    expect(subtitle(chart.line(whole))).toBe("");
+  });
+});
+
+describe("gaps and zeros", () => {
+  const gap = makeResult(
+    {
+      t: ["2026-02-02", "2026-02-09", "2026-02-16"].map(at),
+      q50: [1, NaN, 3],
+      n: [5, null, 7],
+    },
+    {
+      time: { name: "t", every: "week", incomplete: [] },
+      dimensions: [],
+      measures: [
+        { name: "q50", label: "Median", unit: "s", additive: false, missing: "gap" },
+        { name: "n", label: "Runs", unit: "runs", additive: true, missing: "zero" },
+      ],
+    },
+  );
+
+  test("NaN and null are null in the spec, in the middle of the line", () => {
+    for (const y of ["q50", "n"]) {
+      const [line] = layers(chart.line(gap, { y }));
+      expect(line?.data.values.map((row) => row[y])[1]).toBeNull();
+    }
+  });
+
+  test("the line is drawn in two pieces", async () => {
+    const svg = await chart.line(gap, { y: "q50" }).svg();
+    const line = /<g class="mark-line[^>]*><path d="([^"]*)"/.exec(svg)?.[1] ?? "";
+    expect(line.match(/M/g)).toHaveLength(2);
+  });
+
+  test("a stack takes a missing count for zero", () => {
+    const t = at("2026-02-02");
+    const u = at("2026-02-09");
+    const stack = makeResult(
+      { t: [t, u, u], v: ["a", "a", "b"], n: [1, 2, 3] },
+      {
+        time: { name: "t", every: "week", incomplete: [] },
+        dimensions: [{ name: "v", order: ["a", "b"] }],
+        measures: [{ name: "n", label: "N", unit: "runs", additive: true, missing: "zero" }],
+      },
+    );
+    const values = layers(chart.area(stack))[0]?.data.values ?? [];
+    expect(values).toHaveLength(4);
+    expect(values.find((row) => row.v === "b" && row.t === "2026-02-02T00:00:00Z")?.n).toBe(0);
+  });
+
+  test("medians can't be stacked", () => {
+    expect(() => chart.area(weeklyDurations(), { y: "q50" })).toThrow(/chart\.line/);
+    expect(() => chart.bar(weeklyDurations(), { y: "q50" })).toThrow(/chart\.line/);
+  });
+
+  test("infinite values are left out, and it is said", () => {
+    const infinite = makeResult({ x: [1, 2, 3], y: [1, Infinity, 2] });
+    expect(subtitle(chart.line(infinite))).toContain("1 infinite value is left out.");
+  });
+
+  test("a Result without rows is a chart that says so", async () => {
+    const counts = weeklyCounts();
+    const empty = counts.with(counts.table.slice(0, 0));
+    for (const draw of [chart.line, chart.area, chart.bar, chart.points]) {
+      expect(subtitle(draw(empty))).toContain("No data in this range.");
+      expect(await draw(empty).svg()).toContain("</svg>");
+    }
+  });
+});
+
+describe("marks", () => {
+  test("are lines with labels; those outside the chart are named", () => {
+    const marked = chart.line(weeklyCounts(), {
+      marks: [chart.mark("2026-03-02T09:00:00Z", "3.10 out"), chart.mark("2025-01-01", "old")],
+    });
+    const rule = layers(marked).find(({ mark }) => mark.type === "rule");
+    expect(rule?.data.values).toEqual([{ time: "2026-03-02T09:00:00Z", label: "3.10 out" }]);
+    expect(subtitle(marked)).toContain("Outside the chart: old (2025-01-01).");
+  });
+
+  test("labels that would overlap stand on lines of their own", () => {
+    const near = ["2026-03-02", "2026-03-03", "2026-03-04"].map((day) =>
+      chart.mark(day, `Day ${day}`),
+    );
+    const texts = layers(chart.line(weeklyCounts(), { marks: near })).filter(
+      ({ mark }) => mark.type === "text",
+    );
+    expect(new Set(texts.map(({ encoding }) => encoding.y?.value)).size).toBe(3);
+  });
+
+  test("chart.mark(time) refuses a time that can't be read", () => {
+    expect(() => chart.mark("yesterday", "x")).toThrow(/Can't read "yesterday"/);
+    expect(() => chart.mark(new Date(NaN), "x")).toThrow(ProbelabError);
+  });
+});
+
+describe("limits and refusals", () => {
+  test("fewer than 5,000 rows stand in the spec, edges and markers included", () => {
+    const days = weeklyCounts({ range: between("2025-01-01T06:00", "2026-11-25"), every: "day" });
+    expect(days.numRows).toBeGreaterThan(4_700);
+    for (const draw of [chart.line, chart.points]) expect(specRows(draw(days))).toBeLessThan(5_000);
+  });
+
+  test.each([
+    [() => chart.line(weeklyCounts(), { x: "week" }), /no column "week"; the columns are "t"/],
+    [() => chart.line(weeklyCounts(), { y: "software_version" }), /holds text/],
+    [() => chart.line(versionSummary()), /chart\.bar/],
+    [() => chart.line(weeklyCounts(), { width: 10 }), /width: 10/],
+    [() => chart.line(weeklyCounts(), { theme: "pink" as "dark" }), /"light" or "dark"/],
+    [() => chart.area(weeklyCounts(), { zero: false }), /without zero/],
+    [() => chart.bar(weeklyCounts(), { yScale: "log" }), /without zero/],
+    [() => chart.line(makeResult({ text: ["a"] })), /name them as x and y/],
+    [
+      () => chart.bar(versionSummary(Array.from({ length: 61 }, (_, n) => `v${n}`))),
+      /61 values.*top: 20/,
+    ],
+  ])("%# is refused with an error that shows how", (draw, message) => {
+    expect(draw).toThrow(ProbelabError);
+    expect(draw).toThrow(message);
+  });
+
+  test("a vertical axis that doesn't begin at zero is said", () => {
+    expect(subtitle(chart.line(weeklyCounts(), { zero: false }))).toContain("begin at zero");
+  });
+
+  test("the description tells the data in words", () => {
+    expect(chart.line(weeklyCounts()).spec.description).toMatch(
+      /^Line chart: Measurements per week.*14 weeks, 7 series\. 3\.8\.2: from [\d,]+ \(2026-01-26\) to/,
+    );
+  });
+});
+
+describe("chart.vegaLite", () => {
+  test("draws the Result's rows, with origin and range", () => {
+    const free = chart.vegaLite(weeklyCounts(), {
+      mark: "rect",
+      encoding: {
+        x: { field: "t", type: "temporal", timeUnit: "utcyearmonthdate" },
+        y: { field: "software_version", type: "nominal" },
+        color: { field: "measurements", type: "quantitative" },
+      },
+    });
+    expect((free.spec.data as { values: unknown[] }).values).toHaveLength(98);
+    expect(subtitle(free)).toContain("2026-02-01 to 2026-05-01 UTC");
+    expect(free.spec.usermeta).toHaveProperty("probelab.sql");
+  });
+
+  test("refuses data from elsewhere, in any layer", () => {
+    const layer = [{ data: { url: "file:///etc/passwd" }, mark: "point" }];
+    expect(() => chart.vegaLite(weeklyCounts(), { layer })).toThrow(/query it first/);
+  });
+
+  test("refuses 5,000 rows that it can't reduce", () => {
+    const rows = makeResult({ x: Array.from({ length: 5_000 }, (_, n) => n) });
+    const spec = {
+      mark: "bar",
+      encoding: { x: { field: "x", bin: true }, y: { aggregate: "count" } },
+    };
+    expect(() => chart.vegaLite(rows, spec)).toThrow(/5,000/);
+  });
+});

@@ -1,0 +1,114 @@
+import fc from "fast-check";
+import { parse, View } from "vega";
+import { describe, expect, test } from "vitest";
+import { timeTicks } from "../../src/chart/ticks.js";
+import { zoneExpression } from "../../src/chart/zone-expression.js";
+import { BUCKETS, bucketStart } from "../../src/time/bucket.js";
+
+const ZONES = ["UTC", "Europe/Rome", "America/New_York", "Asia/Kathmandu", "Australia/Lord_Howe"];
+const instants = fc.integer({ min: Date.UTC(1990, 0, 1), max: Date.UTC(2100, 0, 1) });
+const spans = fc.oneof(
+  fc.integer({ min: 6e4, max: 864e5 }),
+  fc.integer({ min: 864e5, max: 400 * 864e5 }),
+  fc.integer({ min: 400 * 864e5, max: 20 * 366 * 864e5 }),
+);
+const day = (text: string): number => Date.parse(`${text}T00:00:00Z`);
+const iso = (at: readonly number[]): string[] =>
+  at.map((tick) => new Date(tick).toISOString().slice(0, 10));
+
+describe("timeTicks", () => {
+  test("rise, lie inside the domain, are few, and begin buckets of the zone", () => {
+    fc.assert(
+      fc.property(
+        instants,
+        spans,
+        fc.constantFrom(...ZONES),
+        fc.integer({ min: 2, max: 20 }),
+        fc.option(fc.constantFrom(...BUCKETS), { nil: undefined }),
+        (start, span, zone, most, every) => {
+          const { at, major } = timeTicks([start, start + span], zone, most, every);
+          expect(at.length).toBeLessThanOrEqual(most);
+          for (const [index, tick] of at.entries()) {
+            expect(tick).toBeGreaterThanOrEqual(start);
+            expect(tick).toBeLessThanOrEqual(start + span);
+            if (index > 0) expect(tick).toBeGreaterThan(at[index - 1] ?? Infinity);
+            if (every !== undefined && every !== "week") {
+              expect(bucketStart(new Date(tick), every, zone).getTime()).toBe(tick);
+            }
+          }
+          if (at.length > 0) expect(major[0]).toBe(at[0]);
+        },
+      ),
+      { numRuns: 500, seed: 3 },
+    );
+  });
+
+  test("weeks are Mondays, every chart cuts the same fortnights", () => {
+    const weeks = timeTicks([day("2026-01-26"), day("2026-04-27")], "UTC", 16, "week");
+    expect(weeks.at).toHaveLength(14);
+    const fortnights = timeTicks([day("2026-01-26"), day("2026-04-27")], "UTC", 10, "week").at;
+    const shifted = timeTicks([day("2026-02-02"), day("2026-04-27")], "UTC", 10, "week").at;
+    expect(iso(shifted)).toEqual(iso(fortnights).filter((date) => date >= "2026-02-02"));
+    for (const tick of weeks.at) expect(new Date(tick).getUTCDay()).toBe(1);
+  });
+
+  test("a new year and a new day have a second line", () => {
+    const months = timeTicks([day("2025-10-01"), day("2026-03-01")], "UTC", 8);
+    expect(iso(months.major)).toEqual(["2025-10-01", "2026-01-01"]);
+    const hours = timeTicks([day("2026-03-01"), day("2026-03-03")], "UTC", 8);
+    expect(iso(hours.major)).toEqual(["2026-03-01", "2026-03-02", "2026-03-03"]);
+  });
+
+  test("midnights follow the zone over a change of clocks", () => {
+    const [start, end] = [
+      Date.parse("2026-03-28T00:00+01:00"),
+      Date.parse("2026-03-31T00:00+02:00"),
+    ];
+    const { at } = timeTicks([start, end], "Europe/Rome", 5);
+    expect(at.map((tick) => new Date(tick).toISOString())).toEqual([
+      "2026-03-27T23:00:00.000Z",
+      "2026-03-28T23:00:00.000Z",
+      "2026-03-29T22:00:00.000Z",
+      "2026-03-30T22:00:00.000Z",
+    ]);
+  });
+});
+
+test("zoneExpression(…) writes what Intl writes in that zone", () => {
+  fc.assert(
+    fc.property(
+      instants,
+      fc.integer({ min: 0, max: 900 * 864e5 }),
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      fc.constantFrom(...ZONES),
+      (start, span, share, zone) => {
+        const instant = Math.floor(start + span * share);
+        const expression = zoneExpression("datum.value", "%Y-%m-%d %H:%M", zone, [
+          start,
+          start + span,
+        ]);
+        const transform = [{ type: "formula" as const, as: "text", expr: expression }];
+        const data = [{ name: "rows", values: [{ value: instant }], transform }];
+        const view = new View(parse({ data })).run();
+        const written = (view.data("rows")[0] as { text: string }).text;
+        view.finalize();
+        expect(written).toBe(inZone(instant, zone));
+      },
+    ),
+    { numRuns: 300, seed: 5 },
+  );
+});
+
+function inZone(instant: number, timeZone: string): string {
+  const parts = new Intl.DateTimeFormat("en-GB", {
+    timeZone,
+    year: "numeric",
+    month: "2-digit",
+    day: "2-digit",
+    hour: "2-digit",
+    minute: "2-digit",
+    hourCycle: "h23",
+  }).formatToParts(instant);
+  const part = (type: string): string => parts.find((each) => each.type === type)?.value ?? "";
+  return `${part("year")}-${part("month")}-${part("day")} ${part("hour")}:${part("minute")}`;
+}
