@@ -57,8 +57,8 @@ export async function fillSample(writer: Writer, options: SampleOptions = {}): P
   }
 }
 
-/** Rows that one INSERT makes at most, about: bounds the memory, and lets an interrupt through. */
-const SLICE_ROWS = 2_000_000;
+/** Rows that one INSERT makes, about: an interrupt has to wait for the end of one. */
+const SLICE_ROWS = 1_000_000;
 
 async function makeMeasurements(
   writer: Writer,

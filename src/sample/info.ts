@@ -66,11 +66,11 @@ export interface SampleFigures {
   readonly bytes: number;
 }
 
-/** Counts what the sample tables hold: a scan of one column, a second at 100M rows. */
+/** Counts what the sample tables hold. */
 export async function sampleFigures(writer: Writer): Promise<SampleFigures> {
   const [row] = await writer.rows<Record<keyof SampleFigures, number | string>>(
     `SELECT (SELECT count() FROM fastpath) AS measurements,
-       (SELECT uniq(report_id) FROM fastpath) AS runs,
+       (SELECT uniqExact(report_id) FROM fastpath) AS runs,
        (SELECT count() FROM logs) AS logLines,
        (SELECT count() FROM test_helper_instances) AS testHelpers,
        (SELECT sum(total_bytes) FROM system.tables WHERE database = {database:String} AND comment = {comment:String}) AS bytes`,
