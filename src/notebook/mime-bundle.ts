@@ -1,4 +1,5 @@
 import { inspect } from "node:util";
+import type { Result } from "../result/result.js";
 import type { MimeBundle, MimeData } from "./cell-output.js";
 
 const displaySymbol = Symbol.for("Jupyter.display");
@@ -6,14 +7,20 @@ const mimeType = /^[\w.+-]+\/[\w.+-]+$/;
 
 /**
  * The forms in which a frontend can show `value`: what its `Symbol.for("Jupyter.display")` method gives
- * (Deno's convention; it may be async), and inspected text for everything else.
- * A Promise is awaited.
+ * (Deno's convention; it may be async), a table for a Result, and inspected
+ * text for everything else. A Promise is awaited.
  */
 export async function mimeBundle(value: unknown): Promise<MimeBundle> {
   const settled = await value;
   const own = await displayed(settled);
   if (own) return own;
-  return { data: { "text/plain": inspect(settled) }, metadata: {} };
+  if (!isResult(settled)) return { data: { "text/plain": inspect(settled) }, metadata: {} };
+  // Loaded when it is needed: a kernel starts without the charts.
+  const { resultHtml } = await import("../chart/table.js");
+  return {
+    data: { "text/html": resultHtml(settled), "text/plain": settled.toString() },
+    metadata: {},
+  };
 }
 
 async function displayed(value: unknown): Promise<MimeBundle | undefined> {
@@ -45,4 +52,10 @@ function isBundle(given: object): given is MimeBundle {
 
 function encoded(value: unknown): unknown {
   return value instanceof Uint8Array ? Buffer.from(value).toString("base64") : value;
+}
+
+/** By its shape: a notebook may import another copy of probelab, whose class is another one. */
+function isResult(value: unknown): value is Result {
+  if (typeof value !== "object" || value === null) return false;
+  return value.constructor?.name === "Result" && "origin" in value && "table" in value;
 }

@@ -1,4 +1,4 @@
-import { inspect } from "node:util";
+import { reportBackgroundErrors } from "./background-errors.js";
 import { CellSession } from "./cell-session.js";
 import { dieWithParent } from "./die-with-parent.js";
 import type { FromWorker, ToWorker } from "./worker-messages.js";
@@ -23,12 +23,7 @@ function main(): void {
   });
   process.on("disconnect", () => process.exit());
   process.on("SIGINT", () => session.interrupt());
-  process.on("unhandledRejection", (reason) => {
-    process.stderr.write(`Unhandled rejection (is an await missing?): ${inspect(reason)}\n`);
-  });
-  process.on("uncaughtException", (error) => {
-    process.stderr.write(`Uncaught error in the background: ${inspect(error)}\n`);
-  });
+  reportBackgroundErrors();
   tell({ type: "ready" });
 }
 

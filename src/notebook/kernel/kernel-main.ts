@@ -1,0 +1,58 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type * as ZeroMq from "zeromq";
+import { CellSession } from "../cell-session.js";
+import { dieWithParent } from "../die-with-parent.js";
+import { reportBackgroundErrors } from "../background-errors.js";
+import { Kernel } from "./kernel.js";
+import { Sockets, type ConnectionInfo } from "./sockets.js";
+import { Wire } from "./wire.js";
+
+/**
+ * Starts the kernel that Jupyter asked for, in this process and its working directory.
+ *
+ * @param connectionFile what Jupyter wrote for it
+ */
+export async function startKernel(connectionFile: string): Promise<void> {
+  const info = JSON.parse(readFileSync(connectionFile, "utf8")) as ConnectionInfo;
+  dieWithParent();
+  const wire = new Wire(info.key);
+  const sockets = new Sockets(zeroMq(), info);
+  const log = process.stderr.write.bind(process.stderr);
+  const session = new CellSession();
+  const kernel = new Kernel(
+    session,
+    {
+      reply: (channel, request, type, content) =>
+        sockets.reply(channel, wire.write(type, content, request.header, request.identities)),
+      publish: (type, content, parent) =>
+        sockets.publish(wire.write(type, content, parent?.header, [Buffer.from(type)])),
+    },
+    () => {
+      session.close();
+      sockets.close();
+      // Sockets linger until what was sent has arrived; open connections of the notebook don't hold the kernel.
+      setTimeout(() => process.exit(0), 100);
+    },
+  );
+  process.on("SIGINT", () => session.interrupt());
+  process.on("SIGTERM", () => process.exit(143));
+  reportBackgroundErrors();
+  await sockets.bind();
+  sockets.listen((channel, frames) => {
+    try {
+      kernel.take(channel, wire.read(frames));
+    } catch (error) {
+      log(`probelab: a message was dropped: ${error instanceof Error ? error.message : ""}\n`);
+    }
+  });
+  sockets.publish(
+    wire.write("status", { execution_state: "starting" }, undefined, [Buffer.from("status")]),
+  );
+}
+
+/** The copy that tslab uses. */
+function zeroMq(): typeof ZeroMq {
+  const tslab = createRequire(import.meta.url).resolve("tslab/package.json");
+  return createRequire(tslab)("zeromq") as typeof ZeroMq;
+}

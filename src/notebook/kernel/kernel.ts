@@ -1,0 +1,202 @@
+import type { CellSession } from "../cell-session.js";
+import { languageInfo } from "../language-info.js";
+import { ownPackage } from "../own-package.js";
+import { CellMessages } from "./cell-messages.js";
+import { LanguageAnswers } from "./language-answers.js";
+import type { Channel } from "./sockets.js";
+import type { Message } from "./wire.js";
+
+/** Time for requests that are on their way when a cell fails: they are aborted with it. */
+const abortMilliseconds = 20;
+
+/** What the kernel needs of the connection. */
+export interface Connection {
+  reply(channel: Channel, request: Message, type: string, content: object): void;
+  publish(type: string, content: object, parent: Message | undefined): void;
+}
+
+type Content = Readonly<Record<string, unknown>>;
+
+/** A Jupyter kernel: takes the frontends' requests in order and answers them from a session. */
+export class Kernel {
+  readonly #session: CellSession;
+  readonly #connection: Connection;
+  readonly #answers: LanguageAnswers;
+  readonly #shutDown: () => void;
+  readonly #waiting: Message[] = [];
+  readonly #aborted = new WeakSet<Message>();
+  readonly #history: [session: number, line: number, input: string][] = [];
+  #working = false;
+  #count = 0;
+
+  constructor(session: CellSession, connection: Connection, shutDown: () => void) {
+    this.#session = session;
+    this.#connection = connection;
+    this.#answers = new LanguageAnswers(session);
+    this.#shutDown = shutDown;
+  }
+
+  /** The shell's requests wait for the running cell; the control channel's are answered at once. */
+  take(channel: Channel, request: Message): void {
+    if (channel === "control") {
+      this.#within(request, () => this.#control(request));
+      return;
+    }
+    this.#waiting.push(request);
+    if (!this.#working) void this.#work();
+  }
+
+  async #work(): Promise<void> {
+    this.#working = true;
+    for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
+      const request = next;
+      const busy = (state: string) =>
+        this.#connection.publish("status", { execution_state: state }, request);
+      busy("busy");
+      try {
+        if (request.header.msg_type === "execute_request") await this.#execute(request);
+        else this.#answer("shell", request);
+      } catch (error) {
+        this.#fail("shell", request, error);
+      }
+      busy("idle");
+    }
+    this.#working = false;
+  }
+
+  #within(request: Message, answer: () => void): void {
+    this.#connection.publish("status", { execution_state: "busy" }, request);
+    try {
+      answer();
+    } catch (error) {
+      this.#fail("control", request, error);
+    }
+    this.#connection.publish("status", { execution_state: "idle" }, request);
+  }
+
+  #control(request: Message): void {
+    const reply = (type: string, content: object) =>
+      this.#connection.reply("control", request, type, content);
+    switch (request.header.msg_type) {
+      case "interrupt_request":
+        this.#session.interrupt();
+        return reply("interrupt_reply", { status: "ok" });
+      case "shutdown_request":
+        return this.#shutdown("control", request);
+      default:
+        this.#answer("control", request);
+    }
+  }
+
+  #answer(channel: Channel, request: Message): void {
+    const { content } = request;
+    const reply = (type: string, answer: object) =>
+      this.#connection.reply(channel, request, type, answer);
+    switch (request.header.msg_type) {
+      case "kernel_info_request":
+        return reply("kernel_info_reply", kernelInfo());
+      case "complete_request":
+        return reply("complete_reply", this.#answers.complete(content));
+      case "inspect_request":
+        return reply("inspect_reply", this.#answers.inspect(content));
+      case "is_complete_request":
+        return reply("is_complete_reply", this.#answers.isComplete(content));
+      case "comm_info_request":
+        return reply("comm_info_reply", { status: "ok", comms: {} });
+      case "history_request":
+        return reply("history_reply", { status: "ok", history: this.#historyFor(content) });
+      case "comm_open": // There is nobody in a cell to talk to: close it, as the protocol asks.
+        return this.#connection.publish(
+          "comm_close",
+          { comm_id: content["comm_id"], data: {} },
+          request,
+        );
+      case "shutdown_request":
+        return this.#shutdown(channel, request);
+      case "execute_request":
+        throw new Error("cells are run by the shell channel");
+      default: // comm_msg, comm_close and what later versions of the protocol may bring.
+        return;
+    }
+  }
+
+  async #execute(request: Message): Promise<void> {
+    const reply = (content: object) =>
+      this.#connection.reply("shell", request, "execute_reply", content);
+    if (this.#aborted.has(request)) return reply({ status: "aborted" });
+    const code = text(request.content["code"]);
+    const silent = request.content["silent"] === true;
+    const stored = !silent && request.content["store_history"] !== false;
+    if (stored) this.#history.push([0, ++this.#count, code]);
+    const count = this.#count;
+    const publish = (type: string, content: object) => {
+      if (!silent || type === "error") this.#connection.publish(type, content, request);
+    };
+    publish("execute_input", { code, execution_count: count });
+    const messages = new CellMessages(publish, count);
+    const outcome = await this.#session.run(code, `cell-${count}`, messages.sink);
+    messages.flush();
+    if (outcome.status === "ok") {
+      return reply({ status: "ok", execution_count: count, payload: [], user_expressions: {} });
+    }
+    if (request.content["stop_on_error"] !== false) await this.#abortWaiting();
+    reply({ status: "error", execution_count: count, ...outcome.error });
+  }
+
+  /** What was asked for before the frontend could know of the error isn't run. */
+  async #abortWaiting(): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, abortMilliseconds));
+    for (const request of this.#waiting) {
+      if (request.header.msg_type === "execute_request") this.#aborted.add(request);
+    }
+  }
+
+  #shutdown(channel: Channel, request: Message): void {
+    const content = { status: "ok", restart: request.content["restart"] === true };
+    this.#connection.reply(channel, request, "shutdown_reply", content);
+    this.#connection.publish("shutdown_reply", content, request);
+    setImmediate(this.#shutDown);
+  }
+
+  #historyFor({ n, hist_access_type, session, start, stop }: Content): unknown[] {
+    if (hist_access_type === "range" && session !== undefined && Number(session) !== 0) return [];
+    if (hist_access_type === "range") {
+      return this.#history.slice(
+        Math.max(0, Number(start ?? 1) - 1),
+        stop == null ? undefined : Number(stop) - 1,
+      );
+    }
+    return typeof n === "number" ? this.#history.slice(-n) : this.#history;
+  }
+
+  #fail(channel: Channel, request: Message, error: unknown): void {
+    const { name, message } = error instanceof Error ? error : new Error(String(error));
+    const type = request.header.msg_type.replace(/_request$/, "_reply");
+    this.#connection.reply(channel, request, type, {
+      status: "error",
+      ename: name,
+      evalue: message,
+      traceback: [],
+    });
+  }
+}
+
+function text(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+function kernelInfo(): object {
+  const { name, version } = ownPackage();
+  return {
+    status: "ok",
+    protocol_version: "5.3",
+    implementation: name,
+    implementation_version: version,
+    language_info: languageInfo(),
+    banner: `TypeScript cells of ${name} ${version}, Node ${process.versions.node}`,
+    help_links: [
+      { text: "TypeScript handbook", url: "https://www.typescriptlang.org/docs/handbook/" },
+    ],
+    debugger: false,
+  };
+}

@@ -1,0 +1,127 @@
+import { existsSync, readFileSync } from "node:fs";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { delimiter, join } from "node:path";
+import { ProbelabError } from "../../error.js";
+import { kernelDisplayName, kernelName } from "../language-info.js";
+import { ownPackage } from "../own-package.js";
+import { logo32, logo64, logoSvg } from "./logo.js";
+
+/** Where to write the kernel: for the user, into a prefix, or into the active Python environment. */
+export type KernelPlace =
+  | { readonly kind: "user" }
+  | { readonly kind: "prefix"; readonly prefix: string }
+  | { readonly kind: "sys-prefix" };
+
+/** A kernel that Jupyter finds. */
+export interface InstalledKernel {
+  readonly name: string;
+  readonly displayName: string;
+  readonly folder: string;
+  /** The program that Jupyter starts, and its arguments. */
+  readonly argv: readonly string[];
+}
+
+/**
+ * Writes the kernel where Jupyter looks for kernels. No Python is needed for it.
+ *
+ * @returns the folder written
+ * @throws ProbelabError where it can't be written, or there is no active Python environment
+ */
+export async function installKernel(
+  place: KernelPlace,
+  environment: NodeJS.ProcessEnv = process.env,
+): Promise<string> {
+  const folder = join(kernelsFolder(place, environment), kernelName);
+  const launch = join(ownPackage().root, "dist", "notebook", "kernel", "kernel-launch.js");
+  const spec = {
+    argv: [process.execPath, launch, "{connection_file}"],
+    display_name: kernelDisplayName,
+    language: "typescript",
+    interrupt_mode: "signal",
+    metadata: { debugger: false },
+  };
+  try {
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, "kernel.json"), `${JSON.stringify(spec, null, 2)}\n`);
+    await writeFile(join(folder, "logo-svg.svg"), logoSvg);
+    await writeFile(join(folder, "logo-32x32.png"), Buffer.from(logo32, "base64"));
+    await writeFile(join(folder, "logo-64x64.png"), Buffer.from(logo64, "base64"));
+  } catch (error) {
+    throw new ProbelabError(
+      `Can't write the kernel to ${folder}: ${(error as Error).message}. Use --user, or --prefix with a folder that you may write to.`,
+      { cause: error },
+    );
+  }
+  return folder;
+}
+
+/** Removes the kernel from every place where Jupyter would find it. @returns the folders removed */
+export async function uninstallKernel(
+  environment: NodeJS.ProcessEnv = process.env,
+): Promise<string[]> {
+  const own = installedKernels(environment).filter((kernel) => kernel.name === kernelName);
+  for (const { folder } of own) await rm(folder, { recursive: true });
+  return own.map(({ folder }) => folder);
+}
+
+/** The kernels that Jupyter finds, the first of a name hides the others. */
+export function installedKernels(environment: NodeJS.ProcessEnv = process.env): InstalledKernel[] {
+  return kernelFolders(environment).flatMap((folder) =>
+    [kernelName, "tslab", "jslab"].flatMap((name) => {
+      const kernel = readKernel(join(folder, name), name);
+      return kernel ? [kernel] : [];
+    }),
+  );
+}
+
+function readKernel(folder: string, name: string): InstalledKernel | undefined {
+  const file = join(folder, "kernel.json");
+  if (!existsSync(file)) return undefined;
+  try {
+    const spec = JSON.parse(readFileSync(file, "utf8")) as { argv: string[]; display_name: string };
+    return { name, displayName: spec.display_name, folder, argv: spec.argv };
+  } catch {
+    return { name, displayName: "(its kernel.json can't be read)", folder, argv: [] };
+  }
+}
+
+function kernelsFolder(place: KernelPlace, environment: NodeJS.ProcessEnv): string {
+  switch (place.kind) {
+    case "user":
+      return join(userData(environment), "kernels");
+    case "prefix":
+      return join(place.prefix, "share", "jupyter", "kernels");
+    case "sys-prefix": {
+      const prefix = environment["VIRTUAL_ENV"] ?? environment["CONDA_PREFIX"];
+      if (prefix) return join(prefix, "share", "jupyter", "kernels");
+      throw new ProbelabError(
+        "Can't find the Python environment to install into: activate it (VIRTUAL_ENV or CONDA_PREFIX is then set), or name it with --prefix.",
+      );
+    }
+  }
+}
+
+/** The folders that Jupyter searches, in its order. */
+function kernelFolders(environment: NodeJS.ProcessEnv): string[] {
+  const listed = (environment["JUPYTER_PATH"] ?? "").split(delimiter).filter((path) => path !== "");
+  const prefixes = [environment["VIRTUAL_ENV"], environment["CONDA_PREFIX"]].flatMap((prefix) =>
+    prefix ? [join(prefix, "share", "jupyter")] : [],
+  );
+  const system =
+    process.platform === "win32"
+      ? [join(environment["PROGRAMDATA"] ?? "C:\\ProgramData", "jupyter")]
+      : ["/usr/local/share/jupyter", "/usr/share/jupyter"];
+  const all = [...listed, userData(environment), ...prefixes, ...system];
+  return [...new Set(all)].map((path) => join(path, "kernels"));
+}
+
+/** Jupyter's own folder of a user, per system. */
+function userData(environment: NodeJS.ProcessEnv): string {
+  const home = environment["HOME"] ?? homedir();
+  const given = environment["JUPYTER_DATA_DIR"];
+  if (given) return given;
+  if (process.platform === "darwin") return join(home, "Library", "Jupyter");
+  if (process.platform === "win32") return join(environment["APPDATA"] ?? home, "jupyter");
+  return join(environment["XDG_DATA_HOME"] ?? join(home, ".local", "share"), "jupyter");
+}
