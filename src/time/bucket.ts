@@ -89,7 +89,11 @@ export function nextBucket(start: Date, every: Bucket, timeZone: string): Date {
   );
   if (every === "hour") {
     // An hour of elapsed time, then its start again: zones shift by half hours too.
-    return bucketStart(new Date(start.getTime() + 3_600_000), "hour", timeZone);
+    const next = bucketStart(new Date(start.getTime() + 3_600_000), "hour", timeZone);
+    // Where the clocks are set back by half an hour, that hour takes 90 minutes.
+    return next > start
+      ? next
+      : bucketStart(new Date(start.getTime() + 5_400_000), "hour", timeZone);
   }
   if (every === "3 hours" || every === "6 hours") {
     const hour = local.hour - (local.hour % HOURS[every]) + HOURS[every];

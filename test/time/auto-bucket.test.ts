@@ -1,0 +1,52 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { autoBucket } from "../../src/time/auto-bucket.js";
+import { BUCKETS, buckets } from "../../src/time/bucket.js";
+import { between } from "../../src/time/time-range.js";
+
+describe("autoBucket(range, budgetRows, seriesCount)", () => {
+  test("takes the finest bucket that fits", () => {
+    const quarter = between("2026-02-01", "2026-05-01");
+    expect(autoBucket(quarter, 4_999, 1)).toBe("hour");
+    expect(autoBucket(quarter, 4_999, 6)).toBe("3 hours");
+    expect(autoBucket(quarter, 4_999, 12)).toBe("6 hours");
+    expect(autoBucket(quarter, 4_999, 40)).toBe("day");
+    expect(autoBucket(quarter, 4_999, 200)).toBe("week");
+    expect(autoBucket(quarter, 4_999, 1_000)).toBe("month");
+    expect(autoBucket(between("2026-02-01", "2026-02-02"), 4_999, 3)).toBe("minute");
+  });
+
+  test("agrees with counting the buckets of every step", () => {
+    const start = Date.UTC(2026, 0, 1);
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: 300 * 24 * 60 }),
+        fc.integer({ min: 1, max: 60 * 24 * 60 }),
+        fc.integer({ min: 20, max: 4_999 }),
+        fc.integer({ min: 1, max: 20 }),
+        fc.constantFrom("UTC", "Europe/Rome", "America/Havana", "Australia/Lord_Howe"),
+        (from, length, budget, series, timeZone) => {
+          const range = between(
+            new Date(start + from * 60_000),
+            new Date(start + (from + length) * 60_000),
+            { timeZone },
+          );
+          const fits = BUCKETS.slice(1).find(
+            (every) => buckets(range, every).length * series <= budget,
+          );
+          const expected = length * series <= budget ? "minute" : fits;
+          if (expected === undefined) expect(() => autoBucket(range, budget, series)).toThrow();
+          else expect(autoBucket(range, budget, series)).toBe(expected);
+        },
+      ),
+      { numRuns: 25, seed: 4 },
+    );
+  });
+
+  test("refuses what does not fit by month either", () => {
+    const range = between("1980-01-01", "2026-01-01");
+    expect(() => autoBucket(range, 4_999, 100)).toThrow(
+      /Can't fit 100 series over 1980-01-01 to 2026-01-01 UTC into 4,999 rows.*fewer series/,
+    );
+  });
+});
