@@ -1,0 +1,191 @@
+"""Drives a kernel through jupyter_client for the tests: a JSON command per line in, an answer per line out."""
+import json
+import os
+import queue
+import sys
+import time
+
+import zmq
+from jupyter_client import BlockingKernelClient, KernelManager
+from jupyter_client.kernelspec import KernelSpecManager
+
+manager = None
+clients = []
+kept = {}
+
+
+def describe(message):
+    return {
+        "type": message["header"]["msg_type"],
+        "content": message["content"],
+        "parent": message["parent_header"].get("msg_id"),
+    }
+
+
+def new_client():
+    if not clients:
+        client = manager.client()
+    else:  # Clients of a manager share one identity, as no two frontends do.
+        client = BlockingKernelClient()
+        client.load_connection_info(manager.get_connection_info())
+    client.start_channels()
+    client.wait_for_ready(timeout=60)
+    clients.append(client)
+    return len(clients) - 1
+
+
+def start(kernel, cwd, env=None, message_interrupts=False):
+    global manager
+    manager = KernelManager(kernel_name=kernel)
+    manager.shutdown_wait_time = 5
+    if message_interrupts:
+        manager.kernel_spec.interrupt_mode = "message"
+    manager.start_kernel(cwd=cwd, env={**os.environ, **(env or {})})
+    return new_client()
+
+
+def pid():
+    return manager.provisioner.process.pid
+
+
+def collect(message, client=0, timeout=60):
+    """The reply to a request and what was published for it, in order, up to its idle status."""
+    client = clients[client]
+    published, reply = kept.pop(message, []), None
+    end = time.monotonic() + timeout
+    idle = any(one["content"].get("execution_state") == "idle" for one in published)
+    while not idle:
+        got = describe(client.get_iopub_msg(timeout=max(0.01, end - time.monotonic())))
+        if got["parent"] != message:
+            kept.setdefault(got["parent"], []).append(got)
+            continue
+        published.append(got)
+        idle = got["content"].get("execution_state") == "idle"
+    while reply is None:
+        got = describe(client.get_shell_msg(timeout=max(0.01, end - time.monotonic())))
+        if got["parent"] == message:
+            reply = got
+    return {"reply": reply["content"], "reply_type": reply["type"], "iopub": published}
+
+
+def wait_for_text(message, text, timeout=60):
+    """Waits until a cell has printed `text`; what is published for it is kept for `collect`."""
+    end = time.monotonic() + timeout
+    while True:
+        mine = kept.setdefault(message, [])
+        if any(text in one["content"].get("text", "") for one in mine if one["type"] == "stream"):
+            return
+        got = describe(clients[0].get_iopub_msg(timeout=max(0.01, end - time.monotonic())))
+        kept.setdefault(got["parent"], []).append(got)
+
+
+def send(code, client=0, **options):
+    return clients[client].execute(code, **options)
+
+
+def execute(code, client=0, timeout=60, **options):
+    return collect(send(code, client, **options), client, timeout)
+
+
+def execute_printed(code, timeout=120):
+    """How much a cell printed, in how many messages, and the end of it."""
+    iopub = execute(code, timeout=timeout)["iopub"]
+    text = "".join(one["content"]["text"] for one in iopub if one["type"] == "stream")
+    return {"length": len(text), "messages": len(iopub), "end": text[-6:]}
+
+
+def request(type, content, channel="shell", timeout=30):
+    client = clients[0]
+    message = client.session.msg(type, content)
+    shell = channel == "shell"
+    (client.shell_channel if shell else client.control_channel).send(message)
+    get = client.get_shell_msg if shell else client.get_control_msg
+    end = time.monotonic() + timeout
+    while True:
+        got = describe(get(timeout=max(0.01, end - time.monotonic())))
+        if got["parent"] == message["header"]["msg_id"]:
+            return got
+
+
+def tell(type, content, timeout=30):
+    """A message that has no reply: what is published for it, up to its idle status."""
+    client = clients[0]
+    message = client.session.msg(type, content)
+    client.shell_channel.send(message)
+    published = []
+    end = time.monotonic() + timeout
+    while not published or published[-1]["content"].get("execution_state") != "idle":
+        got = describe(client.get_iopub_msg(timeout=max(0.01, end - time.monotonic())))
+        if got["parent"] == message["header"]["msg_id"]:
+            published.append(got)
+    return published
+
+
+def raw(frames, channel="shell"):
+    """Sends bytes (given as text) to a socket of the kernel as they are."""
+    context = zmq.Context.instance()
+    socket = context.socket(zmq.DEALER)
+    socket.linger = 1000
+    info = manager.get_connection_info()
+    socket.connect(f"tcp://{info['ip']}:{info[channel + '_port']}")
+    socket.send_multipart([frame.encode() for frame in frames])
+    socket.close()
+
+
+def signed_wrongly(code):
+    client = clients[0]
+    session = client.session.clone()
+    session.key = b"another key"
+    context = zmq.Context.instance()
+    socket = context.socket(zmq.DEALER)
+    socket.linger = 1000
+    info = manager.get_connection_info()
+    socket.connect(f"tcp://{info['ip']}:{info['shell_port']}")
+    message = session.msg("execute_request", {"code": code, "silent": False})
+    socket.send_multipart(session.serialize(message))
+    socket.close()
+
+
+def interrupt():
+    manager.interrupt_kernel()
+
+
+def restart():
+    manager.restart_kernel(now=False)
+    clients[0].wait_for_ready(timeout=60)
+
+
+def kill():
+    manager.provisioner.process.kill()
+
+
+def shutdown(now=False):
+    for client in clients:
+        client.stop_channels()
+    clients.clear()
+    manager.shutdown_kernel(now=now)
+
+
+def is_alive():
+    return manager.is_alive()
+
+
+def heartbeat():
+    return clients[0].hb_channel.is_beating()
+
+
+def kernels():
+    return sorted(KernelSpecManager().find_kernel_specs())
+
+
+commands = dict(globals())
+for line in sys.stdin:
+    command = json.loads(line)
+    try:
+        value = commands[command["op"]](**command.get("arguments", {}))
+        answer = {"value": value}
+    except queue.Empty:
+        answer = {"error": "timeout"}
+    except Exception as error:  # The test sees it.
+        answer = {"error": f"{type(error).__name__}: {error}"}
+    print(json.dumps(answer), flush=True)

@@ -1,0 +1,198 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { installKernel } from "../../src/notebook/kernel/kernelspec.js";
+import { notebookFolder } from "../notebook/notebook-fixture.js";
+import {
+  JupyterClient,
+  jupyterEnvironment,
+  printed,
+  python,
+  resultText,
+  skipped,
+  type Executed,
+} from "./jupyter.js";
+
+const sleep = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+/** Seeded, so that a failure can be looked at again. */
+function randomNumbers(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1664525 + 1013904223) % 2 ** 32;
+    return state / 2 ** 32;
+  };
+}
+
+/** Ids of processes whose command line or working folder names `text`. */
+function processesOf(text: string): number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .filter((name) => {
+      try {
+        const command = readFileSync(join("/proc", name, "cmdline"), "utf8");
+        return command.includes(text) && !command.includes("client.py");
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
+}
+
+async function until(condition: () => boolean | Promise<boolean>, seconds: number): Promise<void> {
+  const end = performance.now() + seconds * 1000;
+  while (!(await condition())) {
+    if (performance.now() > end) throw new Error(`Not so after ${seconds} s.`);
+    await sleep(50);
+  }
+}
+
+for (const message_interrupts of [false, true]) {
+  const mode = message_interrupts ? "interrupt_mode: message" : "SIGINT";
+  describe.skipIf(python === undefined)(`interrupt by ${mode}${skipped}`, () => {
+    const environment = jupyterEnvironment();
+    let client: JupyterClient;
+    let folder: Awaited<ReturnType<typeof notebookFolder>>;
+    let data: string;
+
+    beforeAll(async () => {
+      folder = await notebookFolder();
+      data = join(folder.path, "data");
+      await installKernel({ kind: "user" }, environment);
+      client = new JupyterClient(environment);
+      await client.call("start", {
+        kernel: "probelab",
+        cwd: folder.path,
+        env: { PROBELAB_MEASUREMENTS: `embedded:${data}` },
+        message_interrupts,
+      });
+    });
+    afterAll(async () => {
+      await client.call("shutdown");
+      client.close();
+      await until(() => processesOf(data).length === 0, 20);
+      await folder.remove();
+    });
+
+    /** Sends a cell, interrupts it when it has printed "begun", and gives how it ended. */
+    async function interrupted(code: string, afterMilliseconds = 0): Promise<Executed> {
+      const message = await client.call<string>("send", { code });
+      await client.call("wait_for_text", { message, text: "begun" });
+      await sleep(afterMilliseconds);
+      await client.call("interrupt");
+      return client.call<Executed>("collect", { message, timeout: 10 });
+    }
+
+    test("it ends an awaiting cell, stops its code and keeps its variables", async () => {
+      const cell = await interrupted(
+        `let ticks = 0;
+         console.log("begun");
+         for (;;) {
+           await new Promise((resolve) => setTimeout(resolve, 10));
+           ticks++;
+         }`,
+        100,
+      );
+      expect(cell.reply).toMatchObject({ status: "error", ename: "Interrupted" });
+      const first = Number(resultText(await client.execute("ticks")));
+      expect(first).toBeGreaterThan(0);
+      await sleep(300);
+      expect(Number(resultText(await client.execute("ticks")))).toBe(first);
+    });
+
+    test("it ends code that catches every error, after its clean-up ran", async () => {
+      const cell = await interrupted(
+        `let rounds = 0, cleaned = false;
+         console.log("begun");
+         try {
+           for (;;) {
+             try { await new Promise((resolve) => setTimeout(resolve, 20)); } catch {}
+             rounds++;
+           }
+         } finally { cleaned = true; }`,
+      );
+      expect(cell.reply).toMatchObject({ ename: "Interrupted" });
+      await sleep(1000);
+      const rounds = resultText(await client.execute("rounds"));
+      await sleep(200);
+      expect(resultText(await client.execute("rounds"))).toBe(rounds);
+    });
+
+    test("a clean-up that awaits runs to its end", async () => {
+      await interrupted(
+        `let closed = false;
+         console.log("begun");
+         try {
+           await new Promise(() => {});
+         } finally {
+           await new Promise((resolve) => setTimeout(resolve, 50));
+           closed = true;
+         }`,
+      );
+      expect(resultText(await client.execute("closed"))).toBe("true");
+    });
+
+    test.skipIf(message_interrupts)("it ends a synchronous loop", async () => {
+      const cell = await interrupted(`let turns = 0; console.log("begun"); for (;;) turns++;`);
+      expect(cell.reply).toMatchObject({ status: "error", ename: "Interrupted" });
+      expect(resultText(await client.execute("turns > 0"))).toBe("true");
+    });
+
+    test("an idle kernel takes no harm, and later cells run", async () => {
+      await client.call("interrupt");
+      expect(printed(await client.execute("console.log('fine')"))).toBe("fine\n");
+    });
+
+    test("twenty interrupts of a running query leave kernel and engine answering", async () => {
+      await client
+        .execute(
+          `import { connect, between } from "probelab";
+         const lab = await connect();
+         const range = between("2024-01-01", "2024-01-02");
+         const bounds = "{start:DateTime64(3)} < {end:DateTime64(3)}";
+         const slow = "SELECT count() AS n FROM numbers(1000000000000) WHERE sipHash64(number) = 1 AND " + bounds;
+         const running = "SELECT count() AS n FROM system.processes WHERE query LIKE '%sipHash64%' AND query NOT LIKE '%processes%' AND " + bounds;`,
+          { timeout: 120 },
+        )
+        .then((cell) => expect(cell.reply).toMatchObject({ status: "ok" }));
+      const random = randomNumbers(7);
+      for (let round = 0; round < 20; round++) {
+        const cell = await interrupted(
+          `console.log("begun"); await lab.query(slow, { range });`,
+          Math.floor(random() * 400),
+        );
+        expect(cell.reply).toMatchObject({ status: "error", ename: "Interrupted" });
+        await until(async () => {
+          const left = await client.execute("(await lab.query(running, { range })).column('n')");
+          return resultText(left) === "[ 0 ]";
+        }, 1.5);
+      }
+      const answer = await client.execute(
+        `(await lab.query("SELECT 1 AS one WHERE " + bounds, { range })).column("one")`,
+      );
+      expect(resultText(answer)).toBe("[ 1 ]");
+    }, 180_000);
+
+    test("a restart leaves no process of the old kernel behind and begins anew", async () => {
+      const before = await client.call<number>("pid");
+      await client.call("restart");
+      const after = await client.call<number>("pid");
+      expect(after).not.toBe(before);
+      expect(processesOf("kernel-launch").includes(before)).toBe(false);
+      const cell = await client.execute("typeof lab");
+      expect(cell.reply).toMatchObject({ status: "error", ename: "TypeScriptError" });
+      await until(() => processesOf(data).length === 0, 20);
+    });
+
+    test("a kernel that is killed takes its engine with it", async () => {
+      const connected = await client.execute(
+        `import { connect } from "probelab"; const lab = await connect(); lab.source`,
+        { timeout: 120 },
+      );
+      expect(connected.reply).toMatchObject({ status: "ok" });
+      expect(processesOf(data).length).toBeGreaterThan(0);
+      await client.call("kill");
+      await until(() => processesOf(data).length === 0, 20);
+    });
+  });
+}
