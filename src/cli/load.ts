@@ -4,7 +4,7 @@ import { findSource } from "../database/settings.js";
 import { ProbelabError } from "../error.js";
 import type { LoadedFile, LoadOptions } from "../load/load-file.js";
 import { LoadError, loadFiles } from "../load/load-files.js";
-import { loadSummary, progressText } from "../load/load-summary.js";
+import { counted, loadSummary, progressText } from "../load/load-summary.js";
 import { LOADABLE_TABLES, type LoadableTable } from "../load/loadable-table.js";
 
 /** What `probelab load` is told by its options. */
@@ -96,7 +96,7 @@ export async function runLoad(
 function total(loaded: readonly LoadedFile[], files: number): string {
   const rows = loaded.reduce((sum, file) => sum + file.rows, 0);
   const of = loaded.length === files ? `${files}` : `${loaded.length} of ${files}`;
-  return `${of} file${files === 1 ? "" : "s"}, ${rows.toLocaleString("en-US")} rows`;
+  return `${of} file${files === 1 ? "" : "s"}, ${counted(rows, ["row", "rows"])}`;
 }
 
 const QUIET_MS = 1_000;
@@ -104,23 +104,20 @@ const LOG_EVERY_MS = 10_000;
 
 /** Progress of steps longer than a second: one line written over, or a line every ten seconds. */
 function progressLine(err: (text: string) => void, terminal: boolean) {
-  let since = Date.now();
-  let shown = false;
+  let due = Date.now() + QUIET_MS;
+  let open = false;
   return {
     show(text: string) {
-      if (
-        Date.now() - since < (shown && !terminal ? LOG_EVERY_MS : QUIET_MS) &&
-        !(shown && terminal)
-      )
-        return;
+      if (Date.now() < due) return;
       err(terminal ? `\r\u001b[2K${text}` : `${text}\n`);
-      shown = true;
-      if (!terminal) since = Date.now();
+      open = terminal;
+      due = terminal ? 0 : Date.now() + LOG_EVERY_MS;
     },
+    /** Ends the progress of a file. */
     clear() {
-      if (shown && terminal) err("\r\u001b[2K");
-      shown = false;
-      since = Date.now();
+      if (open) err("\r\u001b[2K");
+      open = false;
+      due = Date.now() + QUIET_MS;
     },
   };
 }

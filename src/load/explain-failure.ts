@@ -14,6 +14,8 @@ export interface Failed {
   readonly file: InputFile;
   /** The table that the file was to be loaded into. */
   readonly table: string;
+  /** The file's columns, in its order. */
+  readonly header?: readonly string[];
   readonly columns?: readonly MatchedColumn[];
   readonly rows?: RowsSql;
   readonly signal?: AbortSignal;
@@ -84,7 +86,7 @@ async function badValue(failed: Failed): Promise<ProbelabError | null> {
   const column = columns[Number(fault?.column) - 1];
   if (fault === undefined || column === undefined) return null;
   const row = Number(fault.row);
-  const place = await lineOfRow(writer, file, row, { ...(signal && { signal }) });
+  const place = await placeOf(failed, row);
   const more = Number(fault.faults) - 1;
   const others = more === 0 ? "that row" : `that row and ${more} more with such values`;
   return new ProbelabError(
@@ -105,9 +107,8 @@ async function badRow(
   row: number,
   cause: unknown,
 ): Promise<ProbelabError> {
-  const { writer, file, table, signal } = failed;
-  const options = { ...(signal && { signal }) };
-  const place = await lineOfRow(writer, file, row, options);
+  const { file, table } = failed;
+  const place = await placeOf(failed, row);
   const open = /end of stream|Cannot read all data|closing quote/i.test(said);
   const cut = place === null ? open : place.last && (open || !(await isClosed(failed, place)));
   if (cut)
@@ -115,28 +116,53 @@ async function badRow(
       file.name,
       `it ends in the middle of ${place ? `line ${place.line}` : `row ${row}`}`,
     );
-  const column =
-    /while reading the value of key ([^)]+)\)/.exec(said)?.[1] ??
-    /Duplicate field found while parsing \w+ format: (.*?): \(at row/.exec(said)?.[1] ??
-    [...said.matchAll(/^Column \d+,\s+name: (.*?),\s+type:/gm)].at(-1)?.[1];
-  const column_ = column === undefined ? "" : `, column ${column}`;
+  const column = faultyColumn(failed, said, row, place);
+  const inColumn = column === undefined ? "" : `, column ${column}`;
   return new ProbelabError(
-    `Can't load ${where(file, place, row)}${column_}: ${rowFault(said)}. Mend that row, or take it out, and load the file again; ${table} is unchanged.`,
+    `Can't load ${where(file, place, row)}${inColumn}: ${rowFault(said)}. Mend that row, or take it out, and load the file again; ${table} is unchanged.`,
     { cause },
   );
 }
 
+/** Where the row stands; its number is enough where a second look at the file fails. */
+function placeOf({ writer, file, signal }: Failed, row: number): Promise<RowPlace | null> {
+  return lineOfRow(writer, file, row, { ...(signal && { signal }) }).catch(() => null);
+}
+
+/** The column in which the row fails, from what the server says or the row's own text. */
+function faultyColumn(
+  { file, header = [] }: Failed,
+  said: string,
+  row: number,
+  place: RowPlace | null,
+): string | undefined {
+  if (file.format === "jsonl") {
+    return (
+      /while reading the value of key ([^)]+)\)/.exec(said)?.[1] ??
+      /Duplicate field found while parsing \w+ format: (.*?): \(at row/.exec(said)?.[1]
+    );
+  }
+  if (file.format === "tsv") {
+    // The server tells the columns of the row before.
+    const values = place?.text.split("\t").length ?? 0;
+    return header[Math.min(values, header.length) - 1];
+  }
+  const told = said.split(`\nRow ${row}:`)[1] ?? "";
+  return [...told.matchAll(/^Column \d+,\s+name: (.*?),\s+type:/gm)].at(-1)?.[1];
+}
+
 /** Whether the file's last line ends as a whole one does. */
 async function isClosed({ writer, file, signal }: Failed, place: RowPlace): Promise<boolean> {
-  if (file.format === "jsonl") return /[}\]]\s*,?\s*$/.test(place.text);
+  if (file.format === "jsonl")
+    return !/^[\s[,]*\{/.test(place.text) || /[}\]]\s*,?\s*$/.test(place.text);
   return endsWithNewline(writer, file, { ...(signal && { signal }) });
 }
 
 function rowFault(said: string): string {
-  if (/less columns than expected|expected '\\t' before: '\\n/.test(said)) {
+  if (/expected '(,|\\t)' before: '(\\r)?\\n/.test(said)) {
     return "the row ends here, with fewer values than the header has columns";
   }
-  if (/more columns than expected/.test(said)) {
+  if (/more columns than expected|expected '(\\r)?\\n' before: '\\t/.test(said)) {
     return "the row has more values than the header has columns, or text after a closing quote";
   }
   if (/Duplicate field/.test(said)) return "the row has this key twice";

@@ -23,23 +23,30 @@ export async function fileColumns(
   file: InputFile,
   signal?: AbortSignal,
 ): Promise<FileColumn[]> {
-  const ask = <Row extends object>(sql: string, as: "rows" | "lines" | "objects") => {
+  const ask = <Row extends object>(
+    sql: string,
+    as: "rows" | "lines" | "objects",
+    settings = READ_SETTINGS,
+  ) => {
     const source = fileSql(file, as);
     return writer.rows<Row>(sql.replace("FILE", source.sql), {
       parameters: source.parameters,
-      settings: as === "lines" ? IN_ORDER : READ_SETTINGS,
+      settings,
       ...(signal && { signal }),
     });
   };
   if (file.format === "parquet") return ask<FileColumn>("DESCRIBE TABLE FILE", "rows");
   if (file.format === "jsonl") {
-    const [found] = await ask<{ keys: string[] }>(
-      `SELECT groupUniqArrayArray(${MOST_KEYS})(JSONExtractKeys(json)) AS keys FROM FILE`,
-      "objects",
-    );
+    const keys = (text: string) =>
+      `SELECT groupUniqArrayArray(${MOST_KEYS})(JSONExtractKeys(${text}) AS found) AS keys,
+         countIf(empty(found) AND match(${text}, '\\\\S')) AS others FROM FILE`;
+    type Found = { keys: string[]; others: number };
+    // Lines are read four times as fast as objects, which may stand in an array or over many lines.
+    let [found] = await ask<Found>(keys("line"), "lines", READ_SETTINGS);
+    if (found && Number(found.others) > 0) [found] = await ask<Found>(keys("json"), "objects");
     return (found?.keys ?? []).sort().map((name) => ({ name }));
   }
-  const [first] = await ask<{ line: string }>("SELECT line FROM FILE LIMIT 1", "lines");
+  const [first] = await ask<{ line: string }>("SELECT line FROM FILE LIMIT 1", "lines", IN_ORDER);
   const names = headerNames(first?.line ?? "", file.format === "csv" ? "," : "\t");
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) {
@@ -53,6 +60,7 @@ export async function fileColumns(
 /** The names in a header line; CSV's may stand in quotes. */
 export function headerNames(line: string, separator: "," | "\t"): string[] {
   const text = line.replace(/^\uFEFF/, "").replace(/\r$/, "");
+  if (text === "") return [];
   if (separator === "\t") return text.split("\t");
   // A comma before each name makes every match begin alike, also those of empty names.
   const names = `,${text}`.matchAll(/,(?:"((?:[^"]|"")*)"|([^,]*))/g);

@@ -9,6 +9,7 @@ import { openInputFile, type InputFile } from "./input-file.js";
 import { LOADABLE_TABLES, type LoadableTable } from "./loadable-table.js";
 import { matchColumns, type ColumnMatch, type TableColumn } from "./match-columns.js";
 import { rowsSql } from "./rows-sql.js";
+import { counted } from "./load-summary.js";
 import { openStaging, stagingComment, type Staging } from "./staging.js";
 import { commit, createLike, findTarget } from "./target.js";
 import { watchLoad, type LoadProgress } from "./watch-load.js";
@@ -118,7 +119,8 @@ async function readInto(load: Load, staging: Staging): Promise<ColumnMatch> {
       ...cancel,
     });
   } catch (error) {
-    const failed = { writer, file, table, columns: match.matched, rows, ...cancel };
+    const header = found.map(({ name }) => name);
+    const failed = { writer, file, table, header, columns: match.matched, rows, ...cancel };
     throw await explainFailure(error, failed);
   } finally {
     watch?.[Symbol.dispose]();
@@ -160,10 +162,10 @@ async function refuseTwice(
 ): Promise<void> {
   const there = await countAlreadyThere(writer, table, staged, cancel);
   if (there === 0) return;
-  const { noun } = LOADABLE_TABLES[table];
   const some = there < staged.rows ? `${there} of ` : "";
+  const rows = counted(staged.rows, LOADABLE_TABLES[table].nouns);
   throw new ProbelabError(
-    `Can't load ${file.name}: ${some}its ${staged.rows} ${noun} are in ${table} already, and would count twice. Load it all the same with --again.`,
+    `Can't load ${file.name}: ${some}its ${rows} ${there === 1 ? "is" : "are"} in ${table} already, and would count twice. Load it all the same with --again.`,
   );
 }
 

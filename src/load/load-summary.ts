@@ -4,11 +4,12 @@ import type { LoadProgress } from "./watch-load.js";
 
 /** A loaded file in words: rows, runs and time span (UTC), and the columns that did not match. */
 export function loadSummary(table: LoadableTable, loaded: LoadedFile): string {
-  const { noun } = LOADABLE_TABLES[table];
   const { span, runs } = loaded;
-  const inRuns = runs === null ? "" : ` in ${count(runs)} run${runs === 1 ? "" : "s"}`;
+  const inRuns = runs === null ? "" : ` in ${counted(runs, ["run", "runs"])}`;
   const when = span === null ? "" : `, ${utc(span.first)} to ${utc(span.last)} UTC`;
-  const lines = [`${loaded.file}: ${count(loaded.rows)} ${noun}${inRuns}${when}`];
+  const lines = [
+    `${loaded.file}: ${counted(loaded.rows, LOADABLE_TABLES[table].nouns)}${inRuns}${when}`,
+  ];
   if (loaded.defaulted.length > 0) {
     lines.push(`  not in the file, left at their defaults: ${loaded.defaulted.join(", ")}`);
   }
@@ -22,6 +23,11 @@ export function loadSummary(table: LoadableTable, loaded: LoadedFile): string {
 export function progressText({ file, bytes, totalBytes, rows }: LoadProgress): string {
   const percent = Math.floor((100 * bytes) / Math.max(1, totalBytes));
   return `${file}: ${percent} % of ${megabytes(totalBytes)} MB read, ${count(rows)} rows`;
+}
+
+/** A number with its noun: `1 row`, `1,200 rows`. */
+export function counted(number: number, [one, several]: readonly [string, string]): string {
+  return `${count(number)} ${number === 1 ? one : several}`;
 }
 
 function count(number: number): string {

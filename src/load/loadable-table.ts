@@ -7,8 +7,8 @@ export type LoadableTable = "fastpath" | "logs" | "test_helper_instances";
 export interface TableRules {
   /** The `CREATE TABLE` for a database that has none yet. */
   readonly create: (name: string) => string;
-  /** What a row is, in the plural. */
-  readonly noun: string;
+  /** What a row is: one, and several. */
+  readonly nouns: readonly [string, string];
   /** The columns that a file must bring: the seed document's fields. */
   readonly required: readonly string[];
   /** The column that rows are sorted by in time, and SQL for it as a DateTime64 in UTC. */
@@ -21,7 +21,7 @@ export interface TableRules {
 export const LOADABLE_TABLES: Readonly<Record<LoadableTable, TableRules>> = {
   fastpath: {
     create: fastpathTable,
-    noun: "measurements",
+    nouns: ["measurement", "measurements"],
     required: [
       "measurement_start_time",
       "software_name",
@@ -39,7 +39,7 @@ export const LOADABLE_TABLES: Readonly<Record<LoadableTable, TableRules>> = {
   },
   logs: {
     create: logsTable,
-    noun: "log entries",
+    nouns: ["log entry", "log entries"],
     required: ["message", "SYSLOG_IDENTIFIER", "__REALTIME_TIMESTAMP"],
     time: {
       column: "__REALTIME_TIMESTAMP",
@@ -48,7 +48,7 @@ export const LOADABLE_TABLES: Readonly<Record<LoadableTable, TableRules>> = {
   },
   test_helper_instances: {
     create: testHelperInstancesTable,
-    noun: "test helpers",
+    nouns: ["test helper", "test helpers"],
     required: ["rdn", "dns_zone", "name", "region", "draining_at"],
   },
 };

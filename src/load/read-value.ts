@@ -15,7 +15,7 @@ export interface ValueSql {
  * engine's own parsing wraps integers and clamps times that are out of range without a word.
  *
  * Times without a zone are UTC; also read are ISO 8601 with a zone and seconds or milliseconds
- * since 1970. Whole numbers may end in `.0`.
+ * since 1970; fractions that the type can't hold are cut off. Whole numbers may end in `.0`.
  *
  * @param raw SQL of the value; text is `Nullable(String)`.
  * @param type the table column's type.
@@ -58,7 +58,7 @@ const TIME_SPANS: Readonly<Record<string, readonly [string, string]>> = {
 };
 
 const TIME_TEXT =
-  "^(\\\\d{4}-\\\\d\\\\d-\\\\d\\\\d([ T]([01]\\\\d|2[0-3]):[0-5]\\\\d(:[0-5]\\\\d(\\\\.\\\\d+)?)?(Z|[+-]\\\\d\\\\d:?\\\\d\\\\d)?)?|\\\\d{9,10}(\\\\.\\\\d+)?|\\\\d{13})$";
+  "^([12]\\\\d{3}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\\\d|3[01])([ T]([01]\\\\d|2[0-3]):[0-5]\\\\d(:[0-5]\\\\d(\\\\.\\\\d+)?)?(Z|[+-]\\\\d\\\\d:?\\\\d\\\\d)?)?|\\\\d{9,10}(\\\\.\\\\d+)?|\\\\d{13})$";
 
 type Reading = Pick<ValueSql, "value" | "fault">;
 
