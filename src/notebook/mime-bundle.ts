@@ -23,6 +23,12 @@ export async function mimeBundle(value: unknown): Promise<MimeBundle> {
   };
 }
 
+/** True for what shows as more than text. */
+export function isRich(value: unknown): boolean {
+  if ((typeof value !== "object" && typeof value !== "function") || value === null) return false;
+  return typeof (value as Record<symbol, unknown>)[displaySymbol] === "function" || isResult(value);
+}
+
 async function displayed(value: unknown): Promise<MimeBundle | undefined> {
   if ((typeof value !== "object" && typeof value !== "function") || value === null)
     return undefined;

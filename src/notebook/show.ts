@@ -1,6 +1,8 @@
 import { mimeBundle } from "./mime-bundle.js";
 import { currentSink } from "./output-context.js";
-import { stockDisplay } from "./stock-display.js";
+import { showLastInStock, stockDisplay } from "./stock-display.js";
+
+showLastInStock();
 
 /**
  * Shows a value in the middle of a cell, as its last expression is shown: a chart, a Result, or anything

@@ -87,6 +87,11 @@ def execute(code, client=0, timeout=60, **options):
     return collect(send(code, client, **options), client, timeout)
 
 
+def kept_displays():
+    """What was displayed for cells after they had ended."""
+    return [one for all in kept.values() for one in all if one["type"] == "display_data"]
+
+
 def execute_printed(code, timeout=120):
     """How much a cell printed, in how many messages, and the end of it."""
     iopub = execute(code, timeout=timeout)["iopub"]

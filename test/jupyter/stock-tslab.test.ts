@@ -1,0 +1,91 @@
+import { spawnSync } from "node:child_process";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { notebookFolder } from "../notebook/notebook-fixture.js";
+import {
+  JupyterClient,
+  jupyterEnvironment,
+  printed,
+  publishedTypes,
+  python,
+  skipped,
+  type Published,
+} from "./jupyter.js";
+
+const tslab = fileURLToPath(new URL("../../node_modules/tslab/bin/tslab", import.meta.url));
+
+describe.skipIf(python === undefined)(`the library in tslab's own kernel${skipped}`, () => {
+  const environment = jupyterEnvironment();
+  let client: JupyterClient;
+  let folder: Awaited<ReturnType<typeof notebookFolder>>;
+
+  beforeAll(async () => {
+    folder = await notebookFolder();
+    const spec = join(environment["JUPYTER_DATA_DIR"] ?? "", "kernels", "tslab");
+    await mkdir(spec, { recursive: true });
+    const argv = [process.execPath, tslab, "kernel", "--config-path={connection_file}"];
+    await writeFile(
+      join(spec, "kernel.json"),
+      JSON.stringify({ argv, display_name: "tslab", language: "typescript" }),
+    );
+    client = new JupyterClient(environment);
+    await client.call("start", { kernel: "tslab", cwd: folder.path });
+  });
+  afterAll(async () => {
+    await client.call("shutdown");
+    client.close();
+    await folder.remove();
+  });
+
+  test("import from probelab type-checks and runs", async () => {
+    const good = await client.execute(
+      `import { last } from "probelab"; console.log(last("3 months").timeZone);`,
+    );
+    expect(good.reply["status"]).toBe("ok");
+    expect(printed(good)).toBe("UTC\n");
+  });
+
+  test("show() gives a MIME bundle in one message", async () => {
+    const cell = await client.execute(
+      `import { show } from "probelab";
+       await show({ [Symbol.for("Jupyter.display")]: () => ({ "image/png": "AQID", "text/plain": "a chart" }) });`,
+    );
+    expect(printed(cell, "stderr")).toBe("");
+    expect(publishedTypes(cell)).toEqual(["display_data"]);
+    const shown = cell.iopub.find(({ type }) => type === "display_data");
+    expect(shown?.content["data"]).toEqual({ "image/png": "AQID", "text/plain": "a chart" });
+  });
+
+  test("a chart as the last expression shows as a picture, other values as tslab shows them", async () => {
+    const first = await client.execute(`import { last } from "probelab"; "plain"`);
+    expect(printed(first)).toBe("plain\n");
+    const chart = await client.execute(
+      `const chart = { [Symbol.for("Jupyter.display")]: () => ({ "image/png": "AQID", "text/plain": "a chart" }) };
+       chart`,
+    );
+    expect(printed(chart)).toBe("");
+    // It is drawn after the cell has ended.
+    const late = await client.execute(
+      "await new Promise((resolve) => setTimeout(resolve, 200)); 5",
+    );
+    expect(printed(late)).toBe("5\n");
+    const later = await client.call<Published[]>("kept_displays");
+    expect([...chart.iopub, ...later].map(({ content }) => content["data"])).toContainEqual({
+      "image/png": "AQID",
+      "text/plain": "a chart",
+    });
+  });
+
+  test("a call of probelab with a wrong type is a type error", async () => {
+    const bad = await client.execute(`import { last } from "probelab"; last(3);`);
+    expect(bad.reply["status"]).toBe("error");
+    expect(printed(bad, "stderr")).toContain("not assignable to parameter of type");
+  });
+
+  test("this test runs tslab as it is published", () => {
+    const { stdout } = spawnSync(process.execPath, [tslab, "--version"], { encoding: "utf8" });
+    expect(stdout).toContain("1.0.22");
+  });
+});
