@@ -1,48 +1,32 @@
-import type { ColumnTable } from "arquero";
-import { ProbelabError } from "../error.js";
 import type { Result } from "../result/result.js";
+import type { ChartPlan, Reduced } from "./chart-plan.js";
+import { checkCount, MOST_ROWS } from "./limits.js";
+import { reduceLineChart } from "./reduce-line-chart.js";
+import { reducePoints } from "./points/reduce-points.js";
+import { reduceStacks } from "./regroup/reduce-stacks.js";
 
-/** What a chart draws from a Result. */
-export interface ChartPlan {
-  readonly mark: "line" | "area" | "bar" | "points";
-  /** Column along the horizontal axis: times (Date) or numbers; for bars also text. */
-  readonly x: string;
-  /** Column along the vertical axis: numbers. */
-  readonly y: string;
-  /** Column that tells the series apart; one series without it. */
-  readonly series?: string;
-  /** Width of the plot in pixels: as many pixel columns. */
-  readonly width: number;
-  /** Height of the plot in pixels, default 400. */
-  readonly height?: number;
-  /** Most rows to draw, at most 4,999, the default. */
-  readonly maxRows?: number;
-  /** Default linear. A log scale draws only values above zero. */
-  readonly yScale?: "linear" | "log";
-  /** First and last x of the axis where it isn't that of the data; pixel columns are cut in it. */
-  readonly domain?: readonly [Date | number, Date | number];
-  /** For the mark `points`: counts in two-dimensional bins (default), or fewer of the rows. */
-  readonly points?: "bins" | "thin";
-}
-
-/** The rows that a chart draws, and what was done to get them. */
-export interface Reduced {
-  /** Fewer than 5,000 rows; the Result's own table where nothing was to be done. */
-  readonly table: ColumnTable;
-  /** What was done, a sentence each, for the chart's subtitle; empty where nothing was. */
-  readonly sentences: readonly string[];
-}
+export type { ChartPlan, Reduced } from "./chart-plan.js";
 
 /**
- * Reduces a Result to the rows that a chart can draw.
+ * Reduces a Result to the rows that a chart can draw; with no more than `maxRows` it stays as it is.
+ *
+ * - Lines keep the rows that draw the same picture, gaps as gaps. Missing buckets of a Result are
+ *   rows afterwards where the line needs them (null or zero): put no others in between.
+ * - Areas and bars are regrouped to a coarser bucket, then the smallest series are merged. Their
+ *   rows are those of a full grid, series × buckets, if that is larger than the table.
+ * - Points are counted in bins (see `countColumn`), or thinned where `points` is "thin".
  *
  * @throws ProbelabError where it can't be reduced truthfully, with what to change.
+ * @example
+ * const { table, sentences } = reduceForChart(counts, { mark: "line", x: "t", y: "measurements", width: 800 });
  */
 export function reduceForChart(result: Result, plan: ChartPlan): Reduced {
-  const maxRows = plan.maxRows ?? 4_999;
-  const rows = result.numRows;
-  if (rows <= maxRows) return { table: result.table, sentences: [] };
-  throw new ProbelabError(
-    `Can't draw ${rows.toLocaleString("en-US")} rows as ${plan.mark}: a chart takes fewer than 5,000; ask for a coarser every, a shorter range or fewer series (top).`,
-  );
+  const maxRows = checkCount(plan.maxRows ?? MOST_ROWS, "maxRows", MOST_ROWS);
+  checkCount(plan.width, "width", 100_000);
+  checkCount(plan.height ?? 400, "height", 100_000);
+  if (plan.mark === "area" || plan.mark === "bar") return reduceStacks(result, plan, maxRows);
+  if (result.numRows <= maxRows) return { table: result.table, sentences: [], result };
+  return plan.mark === "line"
+    ? reduceLineChart(result, plan, maxRows)
+    : reducePoints(result, plan, maxRows);
 }
