@@ -39,6 +39,8 @@ export function fileSql(
 
 /** How files are read: values as they stand, nothing guessed, nothing remembered. */
 export const READ_SETTINGS: NonNullable<WriteOptions["settings"]> = {
+  // Mapped into memory, a file would count as the server's, and end it where it is cut meanwhile.
+  storage_file_read_method: "pread",
   schema_inference_use_cache_for_file: 0,
   use_cache_for_count_from_files: 0,
   input_format_skip_unknown_fields: 1,

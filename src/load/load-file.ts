@@ -133,6 +133,7 @@ async function readInto(load: Load, staging: Staging): Promise<ColumnMatch> {
 const INSERT_SETTINGS = {
   insert_null_as_default: 1,
   min_insert_block_size_rows: 1_048_576,
+  min_insert_block_size_bytes: 64 * 2 ** 20,
   // A file may reach over many months, each a partition.
   max_partitions_per_insert_block: 0,
 };
