@@ -1,5 +1,6 @@
 import type { ColumnTable } from "arquero";
 import type { Value } from "../result/result.js";
+import { LazyColumn } from "./lazy-column.js";
 import { plainType } from "./time-column.js";
 
 /**
@@ -13,29 +14,37 @@ export async function arrowTable(
   bytes: Uint8Array,
   types: ReadonlyMap<string, string> = new Map(),
 ): Promise<ColumnTable> {
-  const [aq, { tableFromIPC }] = await Promise.all([
+  const [aq, { tableFromIPC, Type }] = await Promise.all([
     import("arquero"),
     import("@uwdata/flechette"),
   ]);
   const read = (useBigInt: boolean) => {
     const arrow = tableFromIPC(bytes, { useDate: true, useBigInt });
-    return arrow.names.map((name, index): [string, ArrayLike<Value>] => [
-      String(name),
-      arrow.getChildAt(index).toArray() as ArrayLike<Value>,
-    ]);
+    return arrow.names.map((name, index): [string, ArrayLike<Value> | LazyColumn] => {
+      const column = arrow.getChildAt(index);
+      const lazy = column.type.typeId === Type.Utf8;
+      const values = () => column.toArray() as ArrayLike<Value>;
+      return [String(name), lazy ? new LazyColumn(column.length, values) : values()];
+    });
   };
-  let columns: [string, ArrayLike<Value>][];
+  let columns: [string, ArrayLike<Value> | LazyColumn][];
   try {
     columns = read(false);
   } catch (error) {
     if (!(error instanceof Error) || !/exceeds integer number representation/.test(error.message)) {
       throw error;
     }
-    columns = read(true).map(([name, values]) => [name, exactNumbers(values)]);
+    columns = read(true).map(([name, values]) => [
+      name,
+      values instanceof LazyColumn ? values : exactNumbers(values),
+    ]);
   }
-  const entries = columns.map(([name, values]): [string, ArrayLike<Value>] => {
+  const entries = columns.map(([name, values]) => {
     const type = types.get(name);
-    return [name, type === undefined ? values : convert(values, type)];
+    return [
+      name,
+      type === undefined || values instanceof LazyColumn ? values : convert(values, type),
+    ];
   });
   return aq.table(entries as [string, unknown[]][]);
 }

@@ -32,5 +32,6 @@ export function guardSettings(guard: Guard, userReadonly: number): Record<string
     result_overflow_mode: "throw",
     max_memory_usage: String(guard.maxMemory),
     output_format_arrow_compression_method: "none",
+    output_format_arrow_low_cardinality_as_dictionary: 1,
   };
 }

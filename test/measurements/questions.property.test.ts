@@ -89,7 +89,10 @@ type Question = Asked & { readonly filter: Filter };
 async function answer(
   table: RandomTable,
   asked: Question,
-  ask: (measurements: Measurements, options: Parameters<Measurements["runs"]>[0]) => Promise<Result>,
+  ask: (
+    measurements: Measurements,
+    options: Parameters<Measurements["runs"]>[0],
+  ) => Promise<Result>,
 ): Promise<Result> {
   await writeTable(writer, table);
   await using database = await Database.open(directory.source);
@@ -156,8 +159,7 @@ function near(value: Value, expected: number | null): void {
 }
 
 const seconds = (run: { micros: number; last: number }) => (run.last - run.micros) / 1e6;
-const kept = (group: Group, asked: Asked) =>
-  group.runs.filter((run) => !asked.drop || run.n > 1);
+const kept = (group: Group, asked: Asked) => group.runs.filter((run) => !asked.drop || run.n > 1);
 
 const RUNS = { numRuns: 200, seed: 20251026 };
 
@@ -217,7 +219,13 @@ it("summary agrees with plain rows: pace over runs of two or more measurements",
       check(result, whole, runGroups(table.rows, whole), (row, group) => {
         checkRuns(row, group);
         const runs = kept(group, whole);
-        near(row["measurements_per_run"], quantile(runs.map((run) => run.n), 0.5));
+        near(
+          row["measurements_per_run"],
+          quantile(
+            runs.map((run) => run.n),
+            0.5,
+          ),
+        );
         const paced = group.runs.filter((run) => run.n > 1);
         const pace = paced.map((run) => seconds(run) / (run.n - 1));
         near(row["seconds_per_measurement"], quantile(pace, 0.5));

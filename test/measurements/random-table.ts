@@ -16,7 +16,11 @@ export const TIME_TYPES = [
   { type: "String", perSecond: 1e6 },
 ] as const;
 
-const NAME_TYPES = ["String", "LowCardinality(String)", "Enum8('a' = 1, 'b' = 2, 'c' = 3)"] as const;
+const NAME_TYPES = [
+  "String",
+  "LowCardinality(String)",
+  "Enum8('a' = 1, 'b' = 2, 'c' = 3)",
+] as const;
 const VERSION_TYPES = ["Nullable(String)", "LowCardinality(Nullable(String))"] as const;
 const ASN_TYPES = ["UInt32", "Int64", "String", "LowCardinality(String)"] as const;
 

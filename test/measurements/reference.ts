@@ -50,7 +50,8 @@ export function bucketLabel(ms: number, every: string | undefined, zone: string)
   }
   if (every === "day") return `${year}-${month}-${day}`;
   // The clock shows some hours twice when summer time ends: the offset tells them apart.
-  const offset = Date.UTC(+year, +month - 1, +day, +hour, +minute) - Math.floor(ms / 60_000) * 60_000;
+  const offset =
+    Date.UTC(+year, +month - 1, +day, +hour, +minute) - Math.floor(ms / 60_000) * 60_000;
   const time = every === "hour" ? hour : `${hour}:${minute}`;
   return `${year}-${month}-${day} ${time} ${offset}`;
 }

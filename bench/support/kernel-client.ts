@@ -1,0 +1,98 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type * as ZeroMq from "zeromq";
+import { Wire } from "../../src/notebook/kernel/wire.js";
+
+const require = createRequire(join(process.cwd(), "package.json"));
+const zmq = createRequire(require.resolve("tslab/package.json"))("zeromq") as typeof ZeroMq;
+
+/** A kernel and the least of a frontend that can time it: the same for every kernel. */
+export class KernelClient implements AsyncDisposable {
+  readonly #folder = mkdtempSync(join(tmpdir(), "probelab-bench-"));
+  readonly #key = randomUUID();
+  readonly #wire = new Wire(this.#key);
+  readonly #shell = new zmq.Dealer({ linger: 0 });
+  readonly #iopub = new zmq.Subscriber({ linger: 0 });
+  #process: ChildProcess | undefined;
+
+  /** Starts a kernel. @returns seconds until it answered kernel_info_request */
+  async start(argv: (connectionFile: string) => string[]): Promise<number> {
+    const [shell, iopub, control, stdin, hb] = await Promise.all(
+      Array.from({ length: 5 }, freePort),
+    );
+    const file = join(this.#folder, "connection.json");
+    const info = {
+      transport: "tcp",
+      ip: "127.0.0.1",
+      signature_scheme: "hmac-sha256",
+      key: this.#key,
+      shell_port: shell,
+      iopub_port: iopub,
+      control_port: control,
+      stdin_port: stdin,
+      hb_port: hb,
+    };
+    writeFileSync(file, JSON.stringify(info));
+    const begun = performance.now();
+    this.#process = spawn(process.execPath, argv(file), { stdio: "ignore" });
+    this.#shell.connect(`tcp://127.0.0.1:${shell}`);
+    this.#iopub.connect(`tcp://127.0.0.1:${iopub}`);
+    this.#iopub.subscribe("");
+    await this.#request("kernel_info_request", {});
+    return (performance.now() - begun) / 1000;
+  }
+
+  /** Runs a cell. @returns milliseconds until its reply @throws Error where the cell fails */
+  async run(code: string): Promise<number> {
+    const begun = performance.now();
+    const reply = await this.#request("execute_request", {
+      code,
+      silent: false,
+      store_history: true,
+    });
+    const took = performance.now() - begun;
+    if (reply["status"] !== "ok")
+      throw new Error(`The cell failed: ${code}\n${JSON.stringify(reply)}`);
+    return took;
+  }
+
+  /** Memory that the kernel holds, in MB. */
+  memory(): number {
+    const status = readFileSync(`/proc/${this.#process?.pid}/status`, "utf8");
+    return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]) / 1024;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const gone = new Promise((resolve) => this.#process?.once("exit", resolve));
+    this.#process?.kill("SIGKILL");
+    await gone;
+    this.#shell.close();
+    this.#iopub.close();
+    rmSync(this.#folder, { recursive: true });
+  }
+
+  async #request(type: string, content: object): Promise<Readonly<Record<string, unknown>>> {
+    const frames = this.#wire.write(type, content, undefined, []);
+    const id = (JSON.parse(String(frames[2])) as { msg_id: string }).msg_id;
+    await this.#shell.send(frames);
+    for (;;) {
+      const reply = await this.#shell.receive();
+      const parent = JSON.parse(String(reply.at(-3))) as { msg_id?: string };
+      if (parent.msg_id === id) return this.#wire.read(reply).content;
+    }
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" && address ? address.port : 0));
+    });
+  });
+}

@@ -1,0 +1,20 @@
+import { join } from "node:path";
+import { openWriter } from "../../src/database/open-writer.js";
+import type { Source } from "../../src/database/source.js";
+import { fillSample } from "../../src/sample/fill.js";
+import { GENERATOR, sampleInfo } from "../../src/sample/info.js";
+
+/** The end of the benches' samples: the same rows every day. */
+export const END = new Date("2026-07-01T00:00:00Z");
+
+/** A sample of so many measurements in a directory of its own, kept for the next bench. */
+export async function sampleDatabase(rows: number): Promise<Source> {
+  const directory = join(process.cwd(), ".bench", "data", String(rows));
+  const source: Source = { kind: "embedded", directory, label: `embedded:${rows}` };
+  await using writer = await openWriter(source);
+  const info = await sampleInfo(writer);
+  if (info?.rows === rows && info.generator === GENERATOR) return source;
+  console.error(`making ${rows.toLocaleString("en-US")} measurements …`);
+  await fillSample(writer, { rows, end: END });
+  return source;
+}

@@ -1,0 +1,23 @@
+/** Milliseconds of each variant: the middle of `rounds` runs, taken in turn so that all share the weather. */
+export async function sideBySide(
+  variants: Readonly<Record<string, () => Promise<unknown>>>,
+  rounds: number,
+): Promise<Record<string, number>> {
+  const times: Record<string, number[]> = {};
+  for (let round = -1; round < rounds; round++) {
+    for (const [name, run] of Object.entries(variants)) {
+      const started = performance.now();
+      await run();
+      // The first round warms caches and compilers.
+      if (round >= 0) (times[name] ??= []).push(performance.now() - started);
+    }
+  }
+  return Object.fromEntries(Object.entries(times).map(([name, all]) => [name, median(all)]));
+}
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  const high = sorted[middle] ?? NaN;
+  return sorted.length % 2 === 1 ? high : ((sorted[middle - 1] ?? NaN) + high) / 2;
+}

@@ -1,0 +1,97 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { findSource, projectRoot } from "../../src/database/settings.js";
+import { parseSource } from "../../src/database/source.js";
+
+const root = mkdtempSync(join(tmpdir(), "probelab-settings-"));
+afterAll(() => rmSync(root, { recursive: true }));
+
+describe("parseSource(text)", () => {
+  const options = { root: "/project", name: "PROBELAB_MEASUREMENTS" };
+
+  it("takes a relative directory from the project's folder", () => {
+    expect(parseSource("embedded:.probelab", options)).toEqual({
+      kind: "embedded",
+      directory: "/project/.probelab",
+      label: "embedded:.probelab",
+    });
+  });
+
+  it("takes user and password out of a URL, so that no label shows them", () => {
+    const source = parseSource("https://ann:s3cret%21@host:8443/ooni?x=1", options);
+    expect(source).toEqual({
+      kind: "server",
+      url: "https://host:8443",
+      database: "ooni",
+      username: "ann",
+      password: "s3cret!",
+      label: "https://host:8443/ooni",
+    });
+  });
+
+  it("prefers a user and password that are given apart", () => {
+    const source = parseSource("http://host:8123", { ...options, username: "bob", password: "p" });
+    expect(source).toMatchObject({ username: "bob", password: "p", database: "default" });
+  });
+
+  it.each(["clickhouse://ann:s3cret@host/db", "host:8123/ann:s3cret@x", "", "embedded:"])(
+    "refuses %j, without its password",
+    (text) => {
+      expect(() => parseSource(text, options)).toThrow(/PROBELAB_MEASUREMENTS.*embedded:/);
+      if (text.includes("//")) {
+        expect(() => parseSource(text, options)).toThrow(expect.not.stringContaining("s3cret"));
+      }
+    },
+  );
+});
+
+describe("findSource(name)", () => {
+  it("prefers the option, then the environment, then the config file, then .probelab", () => {
+    const env = { PROBELAB_MEASUREMENTS: "embedded:env" };
+    expect(findSource("measurements", {}, {}, root).label).toBe("embedded:.probelab");
+    writeFileSync(join(root, "probelab.config.json"), '{ "measurements": "embedded:config" }');
+    expect(findSource("measurements", {}, {}, root).label).toBe("embedded:config");
+    expect(findSource("measurements", {}, env, root).label).toBe("embedded:env");
+    const options = { measurements: "embedded:option" };
+    expect(findSource("measurements", options, env, root).label).toBe("embedded:option");
+    expect(findSource("logs", {}, env, root).label).toBe("embedded:env");
+  });
+
+  it("reads user and password from the environment", () => {
+    const env = {
+      PROBELAB_MEASUREMENTS: "https://host/db",
+      PROBELAB_MEASUREMENTS_USER: "ann",
+      PROBELAB_MEASUREMENTS_PASSWORD: "pw",
+    };
+    expect(findSource("measurements", {}, env, root)).toMatchObject({
+      username: "ann",
+      password: "pw",
+      label: "https://host/db",
+    });
+  });
+
+  it("refuses a config file that is cut or holds what it can't use, naming the file", () => {
+    const path = join(root, "probelab.config.json");
+    writeFileSync(path, '{ "measurements": ');
+    expect(() => findSource("measurements", {}, {}, root)).toThrow(
+      /probelab\.config\.json: .*JSON/,
+    );
+    writeFileSync(path, '{ "password": "s3cret" }');
+    expect(() => findSource("measurements", {}, {}, root)).toThrow(/"password".*PROBELAB_/);
+    expect(() => findSource("measurements", {}, {}, root)).toThrow(
+      expect.not.stringContaining("s3cret"),
+    );
+    writeFileSync(path, '{ "measurements": 5 }');
+    expect(() => findSource("measurements", {}, {}, root)).toThrow(/"measurements": 5/);
+    rmSync(path);
+  });
+});
+
+it("projectRoot(folder) is shared by a project's subfolders", () => {
+  mkdirSync(join(root, "notebooks", "deep"), { recursive: true });
+  mkdirSync(join(root, ".probelab"));
+  expect(projectRoot(join(root, "notebooks", "deep"))).toBe(root);
+});

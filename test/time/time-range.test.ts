@@ -1,0 +1,100 @@
+import { describe, expect, it } from "vitest";
+import { between, checkRange, formatRange, last } from "../../src/time/time-range.js";
+
+const iso = (range: { start: Date; end: Date }) =>
+  [range.start, range.end].map((d) => d.toISOString());
+
+describe("last(duration)", () => {
+  const now = new Date("2026-03-31T12:30:00Z");
+
+  it("steps back by calendar months and stops at a month's last day", () => {
+    expect(iso(last("1 month", { now }))).toEqual([
+      "2026-02-28T12:30:00.000Z",
+      "2026-03-31T12:30:00.000Z",
+    ]);
+    expect(last("3 months", { now }).start.toISOString()).toBe("2025-12-31T12:30:00.000Z");
+  });
+
+  it("reads a unit alone as one of it", () => {
+    expect(last("week", { now })).toEqual(last("7 days", { now }));
+  });
+
+  it("keeps the wall clock of a named zone when summer time begins in between", () => {
+    const range = last("2 days", { now: "2026-03-30T10:00:00Z", timeZone: "Europe/Rome" });
+    expect(range.start.toISOString()).toBe("2026-03-28T11:00:00.000Z");
+  });
+
+  it("ends at the present by default", () => {
+    const before = Date.now();
+    const { end } = last("1 hour");
+    expect(end.getTime()).toBeGreaterThanOrEqual(before);
+    expect(end.getTime()).toBeLessThanOrEqual(Date.now());
+  });
+
+  it.each(["", "3", "months 3", "-3 days", "0 days", "1.5 hours", "3 fortnights"])(
+    "refuses %j and shows how to write a duration",
+    (text) => {
+      expect(() => last(text, { now })).toThrow(/Can't read the duration .*last\("3 months"\)/);
+    },
+  );
+
+  it("refuses an unknown time zone by its name", () => {
+    expect(() => last("1 day", { timeZone: "Mars/Olympus" })).toThrow(/"Mars\/Olympus".*IANA/);
+    expect(() => last("1 day", { timeZone: "+02:00" })).toThrow(/"\+02:00"/);
+  });
+});
+
+describe("between(start, end)", () => {
+  it("reads a text without an offset in UTC, whatever the process's zone", () => {
+    expect(iso(between("2026-05-01", "2026-05-08 12:00"))).toEqual([
+      "2026-05-01T00:00:00.000Z",
+      "2026-05-08T12:00:00.000Z",
+    ]);
+  });
+
+  it("reads it in the named zone, and one with an offset as it is", () => {
+    const range = between("2026-05-01", "2026-05-02T00:00:00Z", { timeZone: "Europe/Rome" });
+    expect(iso(range)).toEqual(["2026-04-30T22:00:00.000Z", "2026-05-02T00:00:00.000Z"]);
+  });
+
+  it("refuses an end that is not after the start, naming both", () => {
+    expect(() => between("2026-05-08", "2026-05-01")).toThrow(/2026-05-01.*2026-05-08.*swap/);
+    expect(() => between("2026-05-01", "2026-05-01")).toThrow(/swap/);
+  });
+
+  it.each(["1 May", "2026-13-01", "2026-02-30", "", "yesterday"])("refuses %j", (text) => {
+    expect(() => between(text, "2026-12-01")).toThrow(/Can't read .* as the start/);
+  });
+
+  it("refuses an invalid Date and bounds that DateTime can't hold", () => {
+    expect(() => between(new Date(NaN), new Date())).toThrow(/an invalid Date as the start/);
+    expect(() => between("1969-12-31", "2026-01-01")).toThrow(/1970-01-01 to 2106-02-07/);
+    expect(() => between("2026-01-01", "2107-01-01")).toThrow(/1970-01-01 to 2106-02-07/);
+  });
+
+  it("can't be changed afterwards", () => {
+    const start = new Date("2026-05-01");
+    const range = between(start, "2026-05-02");
+    start.setUTCFullYear(1999);
+    expect(range.start.toISOString()).toBe("2026-05-01T00:00:00.000Z");
+    expect(Object.isFrozen(range)).toBe(true);
+  });
+});
+
+describe("formatRange(range)", () => {
+  it("gives dates at midnight of the zone, else the time of day as exact as it is", () => {
+    expect(formatRange(between("2026-05-01", "2026-05-08"))).toBe("2026-05-01 to 2026-05-08 UTC");
+    const rome = between("2026-05-01", "2026-05-01 12:30:05.250", { timeZone: "Europe/Rome" });
+    expect(formatRange(rome)).toBe("2026-05-01 to 2026-05-01 12:30:05.250 Europe/Rome");
+  });
+});
+
+describe("checkRange(value)", () => {
+  it("refuses a question without a range and shows how to give one", () => {
+    for (const value of [undefined, null, {}, { start: "2026-05-01", end: "2026-05-02" }]) {
+      expect(() => checkRange(value, "count")).toThrow(
+        /Can't count without a time range: pass \{ range: last/,
+      );
+    }
+  });
+});
