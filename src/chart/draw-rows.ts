@@ -1,6 +1,6 @@
 import { ProbelabError } from "../error.js";
 import { reduceForChart } from "../downsample/reduce-for-chart.js";
-import { bucketStart, buckets, BUCKETS, type Bucket } from "../time/bucket.js";
+import type { Bucket } from "../time/bucket.js";
 import type { Result, Value } from "../result/result.js";
 import { chartRoles, type MarkType, type Roles } from "./roles.js";
 import type { ChartOptions } from "./options.js";
@@ -16,6 +16,8 @@ export interface Point {
   readonly y: number | null;
   /** Index into the series. */
   readonly series: number;
+  /** How many rows a bin holds, where points were binned. */
+  readonly count?: number;
 }
 
 /** What is drawn of a Result, before any look is decided. */
@@ -55,51 +57,67 @@ export function drawRows(result: Result, mark: MarkType, options: ChartOptions):
     maxRows: 4_999 - spare,
     yScale: options.yScale ?? "linear",
   });
-  const { table } = reduced;
-  const [xs, ys, keys] = [roles.x, roles.y, work.series].map((name) => {
-    const getter = name === undefined ? () => undefined : table.getter(name);
-    return Array.from({ length: table.numRows() }, (_, row) => getter(row) as Value);
-  }) as [Value[], Value[], Value[]];
-  const series = chartSeries(
-    work.series === undefined ? [] : keys,
-    otherOf(work.dimension, keys, values),
-  );
+  const { columns } = reduced.result.origin;
+  const read = (name: string | undefined): Value[] =>
+    name === undefined ? [] : reduced.result.column(name);
+  const [xs, ys, keys, counts] = [roles.x, roles.y, work.series, reduced.countColumn].map(read) as [
+    Value[],
+    Value[],
+    Value[],
+    Value[],
+  ];
+  const dimension = columns.dimensions.find(({ name }) => name === work.series);
+  const series = chartSeries(keys, dimension);
   if (series.length > MOST_SERIES) {
     throw new ProbelabError(
       `Can't tell ${series.length} series of ${JSON.stringify(work.series)} apart in one chart: ask for the largest with top: 6, or take at most ${MOST_SERIES}.`,
     );
   }
-  const sentences = [...work.sentences, ...reduced.sentences];
   const index = new Map(series.map(({ value }, at) => [value, at]));
   const points: Point[] = [];
-  let infinite = 0;
-  let placeless = 0;
+  const left = { infinite: 0, placeless: 0, low: 0 };
   for (const [row, value] of xs.entries()) {
     const x = place(value, roles.xKind);
     if (x === undefined) {
-      placeless++;
+      left.placeless++;
       continue;
     }
-    const y = ys[row] === null || ys[row] === undefined ? NaN : Number(ys[row]);
-    if (y === Infinity || y === -Infinity) infinite++;
-    points.push({ x, y: Number.isFinite(y) ? y : null, series: index.get(keys[row] ?? null) ?? 0 });
+    let y = ys[row] === null || ys[row] === undefined ? NaN : Number(ys[row]);
+    if (y === Infinity || y === -Infinity) left.infinite++;
+    if (options.yScale === "log" && y <= 0) {
+      left.low++;
+      y = NaN;
+    }
+    points.push({
+      x,
+      y: Number.isFinite(y) ? y : null,
+      series: index.get(keys[row] ?? null) ?? 0,
+      ...(reduced.countColumn !== undefined && { count: Number(counts[row]) }),
+    });
   }
-  if (infinite > 0)
-    sentences.push(`${count(infinite, "infinite value is", "infinite values are")} left out.`);
-  if (placeless > 0)
-    sentences.push(`${count(placeless, "row", "rows")} without ${roles.x} left out.`);
   if (roles.xKind !== "category") points.sort((a, b) => Number(a.x) - Number(b.x));
-  const every = table === work.result.table ? roles.every : regrouped(points, roles.every, result);
+  const time = roles.x === columns.time?.name ? columns.time : undefined;
   return {
     roles,
     points,
     series,
     ...(work.series !== undefined && { seriesName: work.series }),
     xs: [...new Set(points.map(({ x }) => x))],
-    ...(every && { every }),
-    incomplete: incompleteOf(result, roles, every),
-    sentences,
+    ...(time && { every: time.every }),
+    incomplete: new Set(time?.incomplete.map((start) => start.getTime())),
+    sentences: [
+      ...work.sentences,
+      ...reduced.sentences,
+      ...leftOut(left.infinite, "infinite value", ""),
+      ...leftOut(left.low, "value", " of zero or below"),
+      ...leftOut(left.placeless, "row", ` without ${roles.x}`),
+    ],
   };
+}
+
+function leftOut(number: number, thing: string, which: string): string[] {
+  if (number === 0) return [];
+  return [`${count(number, thing, `${thing}s`)}${which} left out.`];
 }
 
 /** The number with its noun. */
@@ -107,51 +125,9 @@ export function count(number: number, one: string, many: string): string {
   return `${number.toLocaleString("en-US")} ${number === 1 ? one : many}`;
 }
 
-/** Where the reduction merged series, what it made of them is in no row that came in. */
-function otherOf(
-  dimension: { order: readonly (string | null)[]; other?: string } | undefined,
-  keys: readonly Value[],
-  before: readonly Value[],
-): { order: readonly (string | null)[]; other?: string } | undefined {
-  if (dimension?.other !== undefined) return dimension;
-  const known = new Set(before);
-  const other = keys.find((key) => !known.has(key));
-  return typeof other === "string" ? { order: dimension?.order ?? [], other } : dimension;
-}
-
 function place(value: Value, kind: Roles["xKind"]): number | string | undefined {
   if (kind === "category") return value === null || value === undefined ? "(none)" : textOf(value);
   if (value === null || value === undefined) return undefined;
   const number = Number(value);
   return Number.isFinite(number) ? number : undefined;
-}
-
-/** The coarsest step whose buckets all of the points begin. */
-function regrouped(
-  points: readonly Point[],
-  every: Bucket | undefined,
-  result: Result,
-): Bucket | undefined {
-  if (every === undefined) return undefined;
-  const coarser = BUCKETS.slice(BUCKETS.indexOf(every)).reverse();
-  const { timeZone } = result.origin.range;
-  const xs = [...new Set(points.map(({ x }) => Number(x)))];
-  return coarser.find((bucket) =>
-    xs.every((x) => bucketStart(new Date(x), bucket, timeZone).getTime() === x),
-  );
-}
-
-function incompleteOf(
-  { origin }: Result,
-  roles: Roles,
-  every: Bucket | undefined,
-): ReadonlySet<number | string> {
-  const { time } = origin.columns;
-  if (time === undefined || roles.x !== time.name || every === undefined) return new Set();
-  const known = time.incomplete.map((start) =>
-    bucketStart(start, every, origin.range.timeZone).getTime(),
-  );
-  if (every === time.every) return new Set(known);
-  const partial = buckets(origin.range, every).filter(({ complete }) => !complete);
-  return new Set([...known, ...partial.map(({ start }) => start.getTime())]);
 }

@@ -11,7 +11,7 @@ export interface Fields {
 }
 
 // Names that the specs add, and that JavaScript objects already have.
-const TAKEN = new Set(["rank", "end", "incomplete", "marker", "time", "label", "row"]);
+const TAKEN = new Set(["rank", "end", "incomplete", "marker", "time", "label", "rows", "when"]);
 
 /**
  * Columns under names that Vega-Lite reads as they are: it takes `a.b` and `a[0]` for paths into
@@ -52,5 +52,6 @@ export function specRow(
     [fields.x]: x,
     ...(fields.series !== undefined && { [fields.series]: series[point.series]?.label ?? "" }),
     [fields.y]: point.y,
+    ...(point.count !== undefined && { rows: point.count }),
   };
 }

@@ -62,7 +62,8 @@ export function frame(
     y: {
       field: fields.y,
       type: "quantitative",
-      scale: options.yScale === "log" ? { type: "log" } : { zero: options.zero ?? true },
+      scale:
+        options.yScale === "log" ? { type: "log", nice: false } : { zero: options.zero ?? true },
       axis: {
         title: measureTitle(drawing),
         // Not as `format`, which would give zero the prefix of the other ticks: 0k.
@@ -98,19 +99,25 @@ export function frame(
     }),
     tooltip: [
       roles.xKind === "time"
-        ? { field: "when", type: "nominal", title: `${words(roles.x)} (${timeZone})` }
+        ? { field: "when", type: "nominal", title: quoteless(`${words(roles.x)} (${timeZone})`) }
         : {
             field: fields.x,
             type: roles.xKind === "number" ? "quantitative" : "nominal",
-            title: words(roles.x),
+            title: quoteless(words(roles.x)),
           },
       ...(fields.series === undefined
         ? []
-        : [{ field: fields.series, type: "nominal", title: words(drawing.seriesName ?? "") }]),
+        : [
+            {
+              field: fields.series,
+              type: "nominal",
+              title: quoteless(words(drawing.seriesName ?? "")),
+            },
+          ]),
       {
         field: fields.y,
         type: "quantitative",
-        title: measureTitle(drawing),
+        title: quoteless(measureTitle(drawing)),
         format: roles.measure?.unit === "share" ? ".2%" : ",.6~r",
       },
     ],
@@ -133,6 +140,11 @@ export function frame(
           ]
         : [],
   };
+}
+
+/** Vega-Lite writes a tooltip's titles into an expression, escaping \" but not a \\ before it. */
+function quoteless(title: string): string {
+  return title.replace(/["\\]/g, "'");
 }
 
 /** A bar a thousand pixels wide tells no more than one of a hundred. */

@@ -1,11 +1,11 @@
 import { ProbelabError } from "../error.js";
-import { reduceForChart } from "../downsample/reduce-for-chart.js";
+import { reduceForChart, type Reduced } from "../downsample/reduce-for-chart.js";
 import type { Result, Value } from "../result/result.js";
 import { formatRange } from "../time/time-range.js";
 import { Chart } from "./chart-value.js";
 import type { VegaLiteSpec } from "./frame.js";
 import { formatInstantIso } from "./instant.js";
-import { cleanText, textOf } from "./label.js";
+import { cleanText, specText, textOf } from "./label.js";
 import { originRecord, type Json } from "./origin-record.js";
 import { SCHEMA } from "./result-chart.js";
 import { wrap } from "./sentences.js";
@@ -54,7 +54,7 @@ export function freeChart(result: Result, spec: VegaLiteSpec): Chart {
 }
 
 /** A plain line, area, bar or point spec can be reduced as any chart; others must come small. */
-function reduce(result: Result, spec: VegaLiteSpec): ReturnType<typeof reduceForChart> {
+function reduce(result: Result, spec: VegaLiteSpec): Pick<Reduced, "table" | "sentences"> {
   if (result.numRows <= MOST_ROWS) return { table: result.table, sentences: [] };
   const mark = typeof spec.mark === "string" ? spec.mark : (spec.mark as { type?: unknown })?.type;
   const { x, y, color } = (spec.encoding ?? {}) as Record<
@@ -71,13 +71,17 @@ function reduce(result: Result, spec: VegaLiteSpec): ReturnType<typeof reduceFor
       ? channel.field
       : undefined;
   const [along, up, series] = [column(x), column(y), column(color)];
-  if (mark !== "line" || !plainFields || spec.transform !== undefined || !along || !up) {
+  const kind =
+    mark === "line" ? "line" : /^(point|circle|square)$/.test(String(mark)) ? "points" : "";
+  if (kind === "" || !plainFields || spec.transform !== undefined || !along || !up) {
     throw new ProbelabError(
       `Can't draw ${result.numRows.toLocaleString("en-US")} rows with a spec of one's own: a chart takes fewer than 5,000; group them in the query (every, by, top), or reduce them with downsample.`,
     );
   }
   return reduceForChart(result, {
-    mark,
+    mark: kind,
+    // Bins would be other columns than the spec names.
+    points: "thin",
     x: along,
     y: up,
     ...(series !== undefined && { series }),
@@ -94,9 +98,13 @@ function titleOf(
     typeof title === "object" && title !== null && !Array.isArray(title) ? title : { text: title };
   const { text, subtitle, ...rest } = given as VegaLiteSpec;
   const named =
-    text === undefined ? ["Result"] : [text].flat().map((line) => cleanText(textOf(line), 300));
+    text === undefined
+      ? ["Result"]
+      : [text].flat().map((line) => specText(cleanText(textOf(line), 300)));
   const below =
-    subtitle === undefined ? [] : [subtitle].flat().map((line) => cleanText(textOf(line), 300));
+    subtitle === undefined
+      ? []
+      : [subtitle].flat().map((line) => specText(cleanText(textOf(line), 300)));
   const told = wrap([formatRange(result.origin.range), ...sentences], 1000, 12);
   return { ...rest, text: named, subtitle: [...below, ...told] };
 }

@@ -15,7 +15,15 @@ const HALF = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\ud
 export function label(value: unknown, longest = LONGEST): string {
   if (value === null || value === undefined) return "(none)";
   const text = cleanText(textOf(value), longest);
-  return text === "" ? "(empty)" : text;
+  return text === "" ? "(empty)" : specText(text);
+}
+
+/**
+ * A text for a spec's titles and legends: Vega takes them for keys of objects, where a name such
+ * as `constructor` means something else; it gets quotes.
+ */
+export function specText(text: string): string {
+  return text in Object.prototype ? `"${text}"` : text;
 }
 
 /** A value as text: dates in ISO 8601, arrays and objects as JSON. */

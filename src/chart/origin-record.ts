@@ -24,7 +24,7 @@ export function originRecord(
     sql: withoutCredentials(origin.sql),
     parameters: Object.fromEntries(
       Object.entries(origin.parameters).map(([name, value]) => [
-        name,
+        withoutCredentials(name),
         SECRET_NAME.test(name) ? "(left out)" : plain(value),
       ]),
     ),
@@ -39,8 +39,8 @@ export function originRecord(
     bytesRead: origin.bytesRead,
     seconds: origin.seconds,
     askedAt: origin.askedAt.toISOString(),
-    reductions: [...new Set([...origin.reductions, ...reductions])],
-    notes: [...origin.notes],
+    reductions: [...new Set([...origin.reductions, ...reductions])].map(withoutCredentials),
+    notes: origin.notes.map(withoutCredentials),
     versions: { probelab: versionOf("../../package.json"), node: process.versions.node },
   };
 }
@@ -49,7 +49,7 @@ export function originRecord(
 export function withoutCredentials(text: string): string {
   return text
     .slice(0, LONGEST)
-    .replace(/(\b[a-z][a-z0-9+.-]*:\/\/)[^/\s'"@?#]*(?::[^\s'"]*)?@(?=[^\s'"@]+)/gi, "$1")
+    .replace(/(\b[a-z][a-z0-9+.-]*:\/\/)(?:[^\s/?#"']|'(?![,)\s]))*@/gi, "$1")
     .replace(/([?&](?:user|password|token|secret|access_key)=)[^&\s'"#]*/gi, "$1…");
 }
 
@@ -64,7 +64,7 @@ function plain(value: unknown): Json {
   if (typeof value !== "object") return typeof value;
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => [
-      name,
+      withoutCredentials(name),
       SECRET_NAME.test(name) ? "(left out)" : plain(inner),
     ]),
   );

@@ -47,6 +47,8 @@ export function resultChart(result: Result, mark: MarkType, options: ChartOption
   };
   const subtitle = subtitleSentences(told, result.origin, options, FADED[mark]);
   const theme = THEMES[options.theme ?? "light"];
+  // The title may reach over the legend.
+  const widest = view.width + (drawing.series.length > 0 ? 90 : 0);
   const spec: VegaLiteSpec = {
     $schema: SCHEMA,
     description: describe(drawing, result.origin, title, KINDS[mark]),
@@ -56,8 +58,8 @@ export function resultChart(result: Result, mark: MarkType, options: ChartOption
     width: view.width,
     height: view.height,
     title: {
-      text: wrap([title], view.width, 16),
-      ...(subtitle.length > 0 && { subtitle: wrap(subtitle, view.width, 12) }),
+      text: wrap([title], widest, 16, 700),
+      ...(subtitle.length > 0 && { subtitle: wrap(subtitle, widest, 12) }),
     },
     layer: own.length + marks.layers.length > 0 ? [...own, ...marks.layers] : [emptyLayer(view)],
     config: themeConfig(theme),

@@ -4,8 +4,8 @@ import { formatRange } from "../time/time-range.js";
 import { formatInstant } from "../time/time-zone.js";
 import { measureTitle } from "./axes.js";
 import { count, type Drawing } from "./draw-rows.js";
-import { cleanText, label } from "./label.js";
-import { textWidth } from "./render/font.js";
+import { cleanText, label, specText } from "./label.js";
+import { textWidth, type FontWeight } from "./render/font.js";
 
 /** `Measurements per week by software version, 2026-02-01 to 2026-05-01 UTC`. */
 export function titleSentence(drawing: Drawing, origin: Origin): string {
@@ -63,19 +63,24 @@ export function subtitleSentences(
 }
 
 /** The sentences on lines of at most `width` pixels, so that no title is cut. */
-export function wrap(sentences: readonly string[], width: number, size: number): string[] {
+export function wrap(
+  sentences: readonly string[],
+  width: number,
+  size: number,
+  weight: FontWeight = 400,
+): string[] {
   const lines: string[] = [];
   let line = "";
   for (const word of sentences.flatMap((sentence) => cleanText(sentence, 2_000).split(" "))) {
     const longer = line === "" ? word : `${line} ${word}`;
-    if (line !== "" && textWidth(longer, size) > width) {
+    if (line !== "" && textWidth(longer, size, weight) > width) {
       lines.push(line);
       line = word;
     } else {
       line = longer;
     }
   }
-  return line === "" ? lines : [...lines, line];
+  return (line === "" ? lines : [...lines, line]).map(specText);
 }
 
 const DESCRIBED = 8;

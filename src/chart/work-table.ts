@@ -8,8 +8,6 @@ import { list, type Roles } from "./roles.js";
 export interface Work {
   readonly result: Result;
   readonly series?: string;
-  /** What is known of the series column. */
-  readonly dimension?: DimensionColumn;
   readonly sentences: readonly string[];
 }
 
@@ -30,8 +28,7 @@ export function workTable(result: Result, roles: Roles): Work {
     result.origin.columns.dimensions.find((dimension) => dimension.name === name),
   );
   if (more.length === 0) {
-    const [dimension] = dimensions;
-    return { result: summed, series: only, ...(dimension && { dimension }), sentences };
+    return { result: summed, series: only, sentences };
   }
   return { ...combine(summed, series, dimensions), sentences };
 }
@@ -91,15 +88,11 @@ function combine(
   const texts = new Map(entries.map(({ key, text }) => [key, text]));
   const name = unusedName(result.columnNames, series.join(" and "));
   const other = entries.find((entry) => entry.other)?.text;
-  return {
-    result: result.with(result.table.assign({ [name]: keys.map((key) => texts.get(key)) })),
-    series: name,
-    dimension: {
-      name,
-      order: entries.map(({ text }) => text),
-      ...(other !== undefined && { other }),
-    },
-  };
+  const order = entries.map(({ text }) => text);
+  const dimension = { name, order, ...(other !== undefined && { other }) };
+  const table = result.table.assign({ [name]: keys.map((key) => texts.get(key)) });
+  const meaning = { ...result.origin.columns, dimensions: [dimension] };
+  return { result: result.with(table, { columns: meaning }), series: name };
 }
 
 /** One text for equal values; null and the text "null" differ. */

@@ -12,6 +12,8 @@ import {
   weeklyDurations,
 } from "./support/sample-results.js";
 
+const MARKS = ["line", "area", "bar", "points"] as const;
+
 const at = (day: string): Date => new Date(`${day}T00:00:00Z`);
 
 describe("defaults from the Result", () => {
@@ -228,15 +230,15 @@ describe("gaps and zeros", () => {
 
   test("infinite values are left out, and it is said", () => {
     const infinite = makeResult({ x: [1, 2, 3], y: [1, Infinity, 2] });
-    expect(subtitle(chart.line(infinite))).toContain("1 infinite value is left out.");
+    expect(subtitle(chart.line(infinite))).toContain("1 infinite value left out.");
   });
 
   test("a Result without rows is a chart that says so", async () => {
     const counts = weeklyCounts();
     const empty = counts.with(counts.table.slice(0, 0));
-    for (const draw of [chart.line, chart.area, chart.bar, chart.points]) {
-      expect(subtitle(draw(empty))).toContain("No data in this range.");
-      expect(await draw(empty).svg()).toContain("</svg>");
+    for (const mark of MARKS) {
+      expect(subtitle(chart[mark](empty))).toContain("No data in this range.");
+      expect(await chart[mark](empty).svg()).toContain("</svg>");
     }
   });
 });
@@ -271,7 +273,7 @@ describe("limits and refusals", () => {
   test("fewer than 5,000 rows stand in the spec, edges and markers included", () => {
     const days = weeklyCounts({ range: between("2025-01-01T06:00", "2026-11-25"), every: "day" });
     expect(days.numRows).toBeGreaterThan(4_700);
-    for (const draw of [chart.line, chart.points]) expect(specRows(draw(days))).toBeLessThan(5_000);
+    for (const mark of MARKS) expect(specRows(chart[mark](days))).toBeLessThan(5_000);
   });
 
   test.each([
@@ -330,5 +332,71 @@ describe("chart.vegaLite", () => {
       encoding: { x: { field: "x", bin: true }, y: { aggregate: "count" } },
     };
     expect(() => chart.vegaLite(rows, spec)).toThrow(/5,000/);
+  });
+});
+
+describe("reductions", () => {
+  const long = Array.from({ length: 40_000 }, (_, index) => index);
+  const many = makeResult({
+    at: long.map((index) => new Date(Date.UTC(2026, 1, 1) + index * 60_000)),
+    load: long.map((index) => Math.sin(index / 900) * 10 + (index === 20_123 ? 300 : 0) + 20),
+  });
+
+  test("a line of 40,000 rows keeps its spike, and says what was drawn", () => {
+    const drawn = chart.line(many);
+    expect(specRows(drawn)).toBeLessThan(5_000);
+    expect(subtitle(drawn)).toMatch(/40,000 rows drawn as [\d,]+/);
+    const values = layers(drawn)[0]?.data.values.map(({ load }) => Number(load)) ?? [];
+    expect(Math.max(...values)).toBeGreaterThan(300);
+    expect(drawn.spec.usermeta).toHaveProperty("probelab.reductions.0");
+  });
+
+  test("an area of hours over two years is added up by a coarser step, its title says which", () => {
+    const hours = weeklyCounts({ range: between("2025-01-01", "2026-07-01T05:00"), every: "hour" });
+    const drawn = chart.area(hours);
+    expect(specRows(drawn)).toBeLessThan(5_000);
+    expect(title(drawn)).toContain("Measurements per day by software version");
+    expect(subtitle(drawn)).toContain("added up by day");
+    expect(subtitle(drawn)).toContain("Incomplete, drawn faded: the day from 2026-07-01.");
+    const total = (rows: Iterable<unknown>): number =>
+      [...rows].reduce<number>((sum, n) => sum + Number(n), 0);
+    const [whole, edge] = layers(drawn).map(({ data }) => data.values);
+    const drawnRows = [
+      ...(whole ?? []),
+      ...(edge ?? []).filter(({ t }) => t === "2026-07-01T00:00:00Z"),
+    ];
+    expect(total(drawnRows.map(({ measurements }) => measurements))).toBe(
+      total(hours.column("measurements")),
+    );
+  });
+
+  test("40,000 points are counted in bins, none is lost", async () => {
+    const drawn = chart.points(many);
+    const [layer] = layers(drawn);
+    expect(specRows(drawn)).toBeLessThan(5_000);
+    expect(layer?.encoding.size?.field).toBe("rows");
+    expect(layer?.data.values.reduce((sum, { rows }) => sum + Number(rows), 0)).toBe(40_000);
+    expect(subtitle(drawn)).toContain("40,000 rows counted in");
+    expect(await drawn.svg()).toContain("</svg>");
+  });
+
+  test("free Vega-Lite points are thinned, a line reduced", () => {
+    for (const mark of ["point", "line"]) {
+      const free = chart.vegaLite(many, {
+        mark,
+        encoding: {
+          x: { field: "at", type: "temporal" },
+          y: { field: "load", type: "quantitative" },
+        },
+      });
+      expect((free.spec.data as { values: unknown[] }).values.length).toBeLessThan(5_000);
+      expect(subtitle(free)).toContain("40,000 rows drawn as");
+    }
+  });
+
+  test("zeros are gaps on a log scale, and it is said", () => {
+    const drawn = chart.line(makeResult({ x: [1, 2, 3], y: [5, 0, 7] }), { yScale: "log" });
+    expect(layers(drawn)[0]?.data.values.map(({ y }) => y)).toEqual([5, null, 7]);
+    expect(subtitle(drawn)).toContain("1 value of zero or below left out.");
   });
 });

@@ -12,11 +12,15 @@ import { escapeXml, legalXml } from "./xml.js";
 export async function svgPicture(spec: Record<string, unknown>): Promise<string> {
   const { vega, vegaLite } = await loadVega();
   const warnings = silentLogger(vega);
-  const compiled = vegaLite.compile(spec as unknown as Parameters<typeof vegaLite.compile>[0], {
-    logger: warnings,
-    // Labels of each mark would triple the file; the picture's own description says it.
-    config: { aria: false },
-  });
+  // Vega writes into the rows that it is given; the chart's own stay as they are.
+  const compiled = vegaLite.compile(
+    structuredClone(spec) as unknown as Parameters<typeof vegaLite.compile>[0],
+    {
+      logger: warnings,
+      // Labels of each mark would triple the file; the picture's own description says it.
+      config: { aria: false },
+    },
+  );
   const view = new vega.View(vega.parse(compiled.spec), {
     renderer: "none",
     loader: inertLoader as never,

@@ -1,0 +1,52 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { chart } from "../../src/chart/chart.js";
+import { csv } from "../../src/chart/csv.js";
+import { parseCsv } from "./support/parse-csv.js";
+import { PAYLOADS } from "./support/payloads.js";
+import { weeklyCounts } from "./support/sample-results.js";
+
+describe("csv(names, rows)", () => {
+  test("gives every text back to a reader, but for the ' before a formula", () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.string(), fc.string())), (rows) => {
+        const inert = (text: string): string => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
+        const expected = [["a", "b"], ...rows.map((row) => row.map(inert))];
+        expect(parseCsv(csv(["a", "b"], rows))).toEqual(expected);
+      }),
+      { numRuns: 300, seed: 1 },
+    );
+  });
+
+  test("no cell of hostile data begins a formula", () => {
+    const rows = parseCsv(
+      csv(
+        ["a", "b"],
+        PAYLOADS.map((text) => [text, 1]),
+      ),
+    );
+    expect(rows).toHaveLength(PAYLOADS.length + 1);
+    for (const [cell = ""] of rows) expect(cell).not.toMatch(/^[=+\-@\t\r]/);
+  });
+
+  test("writes times in ISO 8601, numbers as they are, nothing for null and NaN", () => {
+    const row = [new Date(0), -1.5, 12n, null, NaN, undefined, true];
+    expect(parseCsv(csv(["a"], [row]))[1]).toEqual([
+      "1970-01-01T00:00:00Z",
+      "-1.5",
+      "12",
+      "",
+      "",
+      "",
+      "true",
+    ]);
+  });
+
+  test("of a chart holds the rows drawn", () => {
+    const { names, rows } = chart.line(weeklyCounts()).data;
+    const records = parseCsv(csv(names, rows));
+    expect(records).toHaveLength(99);
+    expect(records[0]).toEqual(["t", "software_version", "measurements"]);
+    expect(records[1]?.[0]).toBe("2026-01-26T00:00:00Z");
+  });
+});

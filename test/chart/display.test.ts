@@ -1,0 +1,47 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { chart } from "../../src/chart/chart.js";
+import { displayBundle } from "../../src/chart/display.js";
+import { decodePng } from "./support/png-image.js";
+import { show } from "./support/show.js";
+import { weeklyCounts } from "./support/sample-results.js";
+
+const drawn = chart.area(weeklyCounts(), { width: 300, height: 100 });
+
+describe("displayBundle(chart)", () => {
+  test("is Vega-Lite, a PNG and a text; no HTML, which would win over Vega-Lite", async () => {
+    const { data } = await displayBundle(drawn);
+    expect(Object.keys(data)).toEqual([
+      "application/vnd.vegalite.v5+json",
+      "image/png",
+      "text/plain",
+    ]);
+    expect(data["application/vnd.vegalite.v5+json"]).toEqual(drawn.spec);
+    expect(data["text/plain"]).toBe(drawn.spec.description);
+  });
+
+  test("says how large the PNG is meant to be", async () => {
+    const { data, metadata } = await displayBundle(drawn);
+    const { width, height } = decodePng(Buffer.from(data["image/png"] as string, "base64"));
+    expect(metadata["image/png"]).toEqual({ width: width / 2, height: height / 2 });
+  });
+
+  test("is what the chart's own display method gives", async () => {
+    expect(await show(drawn)).toEqual((await displayBundle(drawn)).data);
+  });
+});
+
+test("no module of src/chart loads Vega, Arquero or resvg before a picture is drawn", () => {
+  const directory = new URL("../../src/chart/", import.meta.url);
+  const files = readdirSync(directory, { recursive: true })
+    .map(String)
+    .filter((name) => name.endsWith(".ts"));
+  expect(files.length).toBeGreaterThan(20);
+  for (const file of files) {
+    const text = readFileSync(new URL(file, directory), "utf8");
+    const loaded = [...text.matchAll(/^(?:import|export)(?! type)[^;]*? from "([^"]+)"/gm)].map(
+      ([, name]) => name,
+    );
+    expect(loaded.filter((name) => /^(vega|arquero|@resvg)/.test(name ?? ""))).toEqual([]);
+  }
+});

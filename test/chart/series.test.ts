@@ -1,0 +1,103 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { label, uniqueLabels } from "../../src/chart/label.js";
+import { chartSeries, seriesColours, seriesShapes } from "../../src/chart/series.js";
+import { THEMES } from "../../src/chart/theme.js";
+
+const names = fc.constantFrom("3.8", "3.9", "3.10", "3.80", "other", "", null);
+
+describe("chartSeries(values, dimension)", () => {
+  test("lists each value once: known ones in their order, then the rest as they appear, other last", () => {
+    fc.assert(
+      fc.property(
+        fc.array(names),
+        fc.shuffledSubarray(["3.8", "3.9", "3.10", null]),
+        (values, order) => {
+          const series = chartSeries(values, { order, other: "other" }).map(({ value }) => value);
+          const found = [...new Set(values)];
+          const expected = [
+            ...order.filter((value) => (found as unknown[]).includes(value)),
+            ...found.filter((value) => !(order as unknown[]).includes(value) && value !== "other"),
+            ...found.filter((value) => value === "other"),
+          ];
+          expect(series).toEqual(expected);
+        },
+      ),
+      { numRuns: 300, seed: 6 },
+    );
+  });
+
+  test("a value that is called other, where nothing was merged, is a value like others", () => {
+    const series = chartSeries(["other", "a"], { order: ["other", "a"] });
+    expect(series.map(({ value, other }) => [value, other])).toEqual([
+      ["other", false],
+      ["a", false],
+    ]);
+  });
+
+  test("colours and shapes together tell 24 series apart", () => {
+    const series = chartSeries(
+      Array.from({ length: 24 }, (_, index) => `v${index}`),
+      undefined,
+    );
+    for (const theme of Object.values(THEMES)) {
+      const looks = seriesColours(series, theme).map(
+        (colour, at) => colour + seriesShapes(series)[at],
+      );
+      expect(new Set(looks).size).toBe(24);
+    }
+  });
+});
+
+describe("label(value)", () => {
+  test("uniqueLabels(values) are unique, on one line, without control or direction characters", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.oneof(fc.string({ unit: "binary" }), fc.constant(null))),
+        (values) => {
+          const labels = uniqueLabels([...values, "a\u202e", "a\u0000", "a "]);
+          expect(new Set(labels).size).toBe(labels.length);
+          for (const text of labels) {
+            expect(text).toMatch(/^[^\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]+$/u);
+          }
+        },
+      ),
+      { numRuns: 300, seed: 7 },
+    );
+  });
+
+  test("spells out what turns the reading direction, and what is missing", () => {
+    expect(label("\u202egnp.exe")).toBe("<U+202E>gnp.exe");
+    expect([label(null), label(""), label("a\nb"), label([1, 2n])]).toEqual([
+      "(none)",
+      "(empty)",
+      "a b",
+      '[1,"2"]',
+    ]);
+    expect(label("x".repeat(1e6))).toHaveLength(120);
+  });
+});
+
+/** Contrast of two colours, as WCAG 2 has it. */
+function contrast(one: string, two: string): number {
+  const luminance = (colour: string): number => {
+    const [red = 0, green = 0, blue = 0] = [1, 3, 5]
+      .map((at) => parseInt(colour.slice(at, at + 2), 16) / 255)
+      .map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  };
+  const [light = 0, dark = 0] = [luminance(one), luminance(two)].sort((a, b) => b - a);
+  return (light + 0.05) / (dark + 0.05);
+}
+
+test("themes keep text readable (WCAG AA, 4.5) and series visible against the background", () => {
+  for (const theme of Object.values(THEMES)) {
+    for (const colour of [theme.text, theme.muted, theme.mark]) {
+      expect(contrast(colour, theme.background)).toBeGreaterThan(4.5);
+    }
+    for (const colour of [...theme.series, theme.neutral]) {
+      expect(contrast(colour, theme.background)).toBeGreaterThan(1.7);
+    }
+    expect(new Set(theme.series).size).toBe(theme.series.length);
+  }
+});

@@ -1,0 +1,53 @@
+import { inflateSync } from "node:zlib";
+
+/** A decoded PNG: 4 bytes (red, green, blue, alpha) a pixel. */
+export interface Image {
+  readonly width: number;
+  readonly height: number;
+  readonly pixels: Uint8Array;
+}
+
+/** The chunks of a PNG, by type. */
+export function pngChunks(png: Buffer): { type: string; data: Buffer; crc: number }[] {
+  const chunks = [];
+  for (let at = 8; at < png.length;) {
+    const length = png.readUInt32BE(at);
+    chunks.push({
+      type: png.toString("latin1", at + 4, at + 8),
+      data: png.subarray(at + 8, at + 8 + length),
+      crc: png.readUInt32BE(at + 8 + length),
+    });
+    at += 12 + length;
+  }
+  return chunks;
+}
+
+/** Decodes a PNG of 8-bit RGBA, not interlaced, as resvg writes. */
+export function decodePng(png: Buffer): Image {
+  const width = png.readUInt32BE(16);
+  const height = png.readUInt32BE(20);
+  if (png[24] !== 8 || png[25] !== 6 || png[28] !== 0) throw new TypeError("Not 8-bit RGBA");
+  const data = pngChunks(png).filter(({ type }) => type === "IDAT");
+  const raw = inflateSync(Buffer.concat(data.map((chunk) => chunk.data)));
+  const stride = width * 4;
+  const pixels = new Uint8Array(stride * height);
+  for (let row = 0; row < height; row++) {
+    const filter = raw[row * (stride + 1)] ?? 0;
+    for (let column = 0; column < stride; column++) {
+      const at = row * stride + column;
+      const left = column >= 4 ? (pixels[at - 4] ?? 0) : 0;
+      const up = row > 0 ? (pixels[at - stride] ?? 0) : 0;
+      const corner = row > 0 && column >= 4 ? (pixels[at - stride - 4] ?? 0) : 0;
+      const guess = [0, left, up, (left + up) >> 1, paeth(left, up, corner)][filter] ?? 0;
+      pixels[at] = (raw[row * (stride + 1) + 1 + column] ?? 0) + guess;
+    }
+  }
+  return { width, height, pixels };
+}
+
+function paeth(left: number, up: number, corner: number): number {
+  const estimate = left + up - corner;
+  const distances = [left, up, corner].map((value) => Math.abs(estimate - value));
+  const nearest = Math.min(...distances);
+  return [left, up, corner][distances.indexOf(nearest)] ?? 0;
+}

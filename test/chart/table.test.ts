@@ -1,0 +1,114 @@
+import { describe, expect, test } from "vitest";
+import { resultHtml, table } from "../../src/chart/table.js";
+import { inertHtml } from "./support/inert.js";
+import { show } from "./support/show.js";
+import { makeResult, versionSummary, VERSIONS, weeklyCounts } from "./support/sample-results.js";
+
+const bars = ["runs", ["q50"]] as const;
+
+describe("table(result)", () => {
+  test("has a caption, headers with scope, numbers as text", () => {
+    const elements = inertHtml(table(versionSummary(), { bars, caption: "Runs by version" }).html);
+    const texts = (name: string): string[] =>
+      elements.filter((each) => each.name === name).map(({ text }) => text);
+    expect(texts("caption")).toEqual(["Runs by version"]);
+    const heads = elements.filter(({ name }) => name === "th");
+    expect(
+      heads.filter(({ attributes }) => attributes.scope === "col").map(({ text }) => text),
+    ).toEqual([
+      "software version",
+      "Runs",
+      "Run duration, median (s)",
+      "Seconds per measurement, median (s)",
+      "Runs of a single measurement",
+    ]);
+    expect(
+      heads.filter(({ attributes }) => attributes.scope === "row").map(({ text }) => text),
+    ).toEqual(VERSIONS);
+    expect(
+      texts("td")
+        .map((text) => text.trim())
+        .slice(0, 4),
+    ).toEqual(["8,208", "657", "6.36", "3.0 %"]);
+  });
+
+  test("bars begin at zero; the largest of a scale is full", () => {
+    const result = makeResult({ v: ["a", "b", "c"], n: [10, 5, 0], m: [20, 2, 1] });
+    const lengths = (html: string): number[] =>
+      [...html.matchAll(/%3Crect width='([\d.]+)'/g)].map(([, width]) => Number(width));
+    expect(lengths(table(result, { bars: ["n", "m"] }).html)).toEqual([80, 80, 40, 8, 0, 4]);
+    expect(lengths(table(result, { bars: [["n", "m"]] }).html)).toEqual([40, 80, 20, 8, 0, 4]);
+    for (const { attributes } of inertHtml(table(result, { bars: ["n"] }).html).filter(
+      ({ name }) => name === "img",
+    )) {
+      expect(attributes.alt).toBe("");
+    }
+  });
+
+  test("Markdown bars count in eighths of a character", () => {
+    const result = makeResult({ v: ["a", "b", "c"], n: [80, 41, 0] });
+    const rows = table(result, { bars: ["n"] })
+      .markdown.split("\n")
+      .filter((line) => line.startsWith("|"));
+    expect(rows[2]).toBe("| a | 80 ██████████ |");
+    expect(rows[3]).toBe(`| b | 41 █████▏${"\u2003".repeat(4)} |`);
+    expect(rows[4]).toBe(`| c | 0 ${"\u2003".repeat(10)} |`);
+  });
+
+  test("null is a dash, an incomplete bucket is marked, times stand in the range's zone", () => {
+    const { html } = table(weeklyCounts({ versions: ["3.9"], other: false }));
+    expect(html).toContain(">2026-01-26 (incomplete)</th>");
+    expect(html).toContain(">2026-02-02</th>");
+    expect(html).toContain(">t (UTC)</th>");
+    expect(table(makeResult({ v: ["a", "b"], n: [1, null] })).html).toContain(">–</td>");
+  });
+
+  test("takes the columns asked for, in their order", () => {
+    const { markdown } = table(versionSummary(), { columns: ["single", "software_version"] });
+    expect(markdown).toContain("| Runs of a single measurement | software version |");
+  });
+
+  test("says how many rows aren't shown, the range and what was left out", () => {
+    const { html } = table(weeklyCounts(), { limit: 10, caption: "Counts" });
+    expect(inertHtml(html).filter(({ name }) => name === "tr")).toHaveLength(11);
+    expect(html).toContain("88 more of 98 rows not shown.");
+    expect(html).toContain("2026-02-01 to 2026-05-01 UTC.");
+    expect(html).toContain("holds the other 31");
+  });
+
+  test.each([
+    [{ columns: ["nope"] }, /no column "nope"/],
+    [{ bars: ["nope"] }, /no column "nope"/],
+    [{ bars: ["software_version"] }, /Can't draw a bar for 3\.8\.2/],
+    [{ limit: 5_000 }, /under 5,000/],
+    [{ limit: -1 }, /under 5,000/],
+  ])("%j is refused with an error that shows how", (options, message) => {
+    expect(() => table(versionSummary(), options)).toThrow(message);
+  });
+
+  test("negative numbers have no bars", () => {
+    expect(() => table(makeResult({ v: ["a"], n: [-1] }), { bars: ["n"] })).toThrow(/from zero up/);
+  });
+
+  test("shows itself as HTML, Markdown and text", async () => {
+    const shown = await show(table(versionSummary()));
+    expect(Object.keys(shown)).toEqual(["text/html", "text/markdown", "text/plain"]);
+  });
+});
+
+describe("resultHtml(result)", () => {
+  test("is the first 20 rows, the number of rows, the range and what was left out", () => {
+    const html = resultHtml(weeklyCounts());
+    expect(inertHtml(html).filter(({ name }) => name === "tr")).toHaveLength(21);
+    expect(html).toContain("<caption>98 rows, 2026-02-01 to 2026-05-01 UTC</caption>");
+    expect(html).toContain("78 more of 98 rows not shown.");
+    expect(html).toContain("holds the other 31");
+  });
+
+  test("of an empty Result says so", () => {
+    const counts = weeklyCounts();
+    const html = resultHtml(counts.with(counts.table.slice(0, 0), { notes: ["Nothing found."] }));
+    expect(html).toContain("<caption>0 rows, ");
+    expect(html).toContain("Nothing found.");
+  });
+});
