@@ -1,0 +1,197 @@
+import { Readable } from "node:stream";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Writer } from "../../../src/database/writer.js";
+import { m4 } from "../../../src/downsample/kernels/m4.js";
+import { pixelAxis } from "../../../src/downsample/kernels/pixel-axis.js";
+import { m4Sql, type M4Source } from "../../../src/downsample/sql/m4-sql.js";
+import { temporaryWriter } from "../../sample/temporary-writer.js";
+import { awkwardNumber } from "../awkward.js";
+
+type Row = readonly [dataset: number, series: string, tick: number, y: number | null];
+
+const START = Date.UTC(2026, 4, 1);
+const SECONDS = 3_000;
+let writer: Writer;
+let rows: Row[];
+
+beforeAll(async () => {
+  const point = fc.tuple(
+    fc.constantFrom("a", "Ω 'b'", ""),
+    fc.integer({ min: 0, max: SECONDS }),
+    fc.oneof(awkwardNumber(), fc.constant(null)),
+  );
+  const datasets = fc.sample(fc.array(point, { maxLength: 400, size: "max" }), {
+    numRuns: 25,
+    seed: 7,
+  });
+  rows = datasets.flatMap((points, dataset) => points.map((it): Row => [dataset, ...it]));
+  writer = await temporaryWriter();
+  await writer.command(
+    `CREATE TABLE points (dataset UInt8, series String, second DateTime('UTC'), milli DateTime64(3, 'UTC'),
+      micro DateTime64(6, 'UTC'), whole Int64, part Float64, day Date, y Nullable(Float64), sure Float64, small Int16)
+      ENGINE = MergeTree ORDER BY dataset SETTINGS index_granularity = 64`,
+  );
+  const lines = rows.map(([dataset, series, tick, y]) =>
+    [
+      dataset,
+      series.replaceAll("'", "\\'"),
+      START / 1_000 + tick,
+      (START + tick * 1_000) / 1_000,
+      (START + tick * 1_000) / 1_000,
+      tick - 1_000,
+      (tick - 1_000) / 7,
+      new Date(Math.floor(tick / 10) * 86_400_000).toISOString().slice(0, 10),
+      y === null ? "\\N" : shown(y),
+      shown(y ?? NaN),
+      small(y),
+    ].join("\t"),
+  );
+  // In several inserts, so that the engine's threads read parts of its own.
+  for (let from = 0; from < lines.length; from += 900) {
+    await writer.insert(
+      "INSERT INTO points FORMAT TSV",
+      Readable.from([lines.slice(from, from + 900).join("\n")]),
+    );
+  }
+}, 120_000);
+
+afterAll(async () => {
+  await writer[Symbol.asyncDispose]();
+});
+
+const times = (tick: number): number => START + tick * 1_000;
+const xs: Record<string, { type: string; value: (tick: number) => number }> = {
+  second: { type: "DateTime('UTC')", value: times },
+  milli: { type: "DateTime64(3, 'UTC')", value: times },
+  micro: { type: "DateTime64(6, 'UTC')", value: (tick) => times(tick) * 1_000 },
+  whole: { type: "Int64", value: (tick) => tick - 1_000 },
+  part: { type: "Float64", value: (tick) => (tick - 1_000) / 7 },
+  day: { type: "Date", value: (tick) => Math.floor(tick / 10) * 86_400_000 },
+};
+
+describe.each(Object.keys(xs))("m4Sql(source) along %s", (name) => {
+  test.each([
+    ["y", "Nullable(Float64)"],
+    ["sure", "Float64"],
+    ["small", "Int16"],
+  ])("gives the rows of m4(x, y, axis) for %s", async (y, type) => {
+    const x = xs[name]!;
+    let compared = 0;
+    for (let dataset = 0; dataset < 25; dataset++) {
+      const width = [1, 7, 50, 400][dataset % 4]!;
+      const grouped = dataset % 3 !== 0;
+      const unit = name === "micro" ? 1_000 : 1;
+      const source: M4Source = {
+        from: "points",
+        where: `dataset = ${dataset}`,
+        x: { sql: name, type: x.type },
+        y: { sql: y, type },
+        start: x.value(0) / unit,
+        end: x.value(SECONDS) / unit,
+        width,
+        ...(grouped && { series: "series" }),
+      };
+      const { sql, parameters } = m4Sql(source);
+      const found = await writer.rows<{ series?: string; tick: string | number; y: number | null }>(
+        `SELECT * EXCEPT x, ${tickSql(name)} AS tick FROM (${sql})`,
+        { parameters },
+      );
+      const expected = expectedRows(dataset, grouped, y, x.value, width);
+      const got = found.map((row) => [row.series ?? "", Number(row.tick), row.y].join("|"));
+      expect(got.sort()).toEqual(expected.sort());
+      compared += got.length;
+    }
+    expect(compared).toBeGreaterThan(500);
+  });
+});
+
+describe("m4Sql(source)", () => {
+  test("orders by series and x, ties by y, on one thread as on many", async () => {
+    const { sql, parameters } = m4Sql({
+      from: "(SELECT * FROM points WHERE dataset < 20)",
+      x: { sql: "milli", type: "DateTime64(3)" },
+      y: { sql: "y", type: "Nullable(Float64)" },
+      series: "series",
+      start: new Date(START),
+      end: new Date(times(SECONDS)),
+      width: 200,
+    });
+    const answers = [];
+    for (const max_threads of [1, 2, 8]) {
+      answers.push(await writer.rows(sql, { parameters, settings: { max_threads } }));
+    }
+    expect(answers[0]!.length).toBeGreaterThan(1_000);
+    expect(answers[1]).toEqual(answers[0]);
+    expect(answers[2]).toEqual(answers[0]);
+  });
+
+  test("refuses types that are no number or time, and widths that are none", () => {
+    const source: M4Source = {
+      from: "points",
+      x: { sql: "milli", type: "DateTime64(3)" },
+      y: { sql: "y", type: "Float64" },
+      start: 0,
+      end: 1,
+      width: 10,
+    };
+    expect(() => m4Sql({ ...source, x: { sql: "series", type: "String" } })).toThrow(
+      /Can't downsample along a column of type String: take a time or a number/,
+    );
+    expect(() => m4Sql({ ...source, y: { sql: "series", type: "String" } })).toThrow(
+      /Can't downsample values of type String/,
+    );
+    expect(() => m4Sql({ ...source, width: 0.5 })).toThrow(
+      /Can't cut an axis into 0.5 pixel columns/,
+    );
+  });
+});
+
+function expectedRows(
+  dataset: number,
+  grouped: boolean,
+  y: string,
+  xOf: (tick: number) => number,
+  width: number,
+): string[] {
+  const here = rows.filter((row) => row[0] === dataset);
+  const keys = grouped ? [...new Set(here.map((row) => row[1]))] : [""];
+  const value = (row: Row): number => (y === "small" ? small(row[3]) : (row[3] ?? NaN));
+  const all = keys.flatMap((key) => {
+    const points = here
+      .filter((row) => !grouped || row[1] === key)
+      .map((row) => ({ x: xOf(row[2]), y: value(row) + 0 }))
+      .sort(
+        (a, b) => a.x - b.x || +!Number.isFinite(a.y) - +!Number.isFinite(b.y) || a.y - b.y || 0,
+      );
+    const kept = m4(
+      Float64Array.from(points, (point) => point.x),
+      Float64Array.from(points, (point) => point.y),
+      pixelAxis(xOf(0), xOf(SECONDS), width),
+    );
+    return Array.from(kept, (i) => {
+      const point = points[i]!;
+      return [key, point.x, Number.isFinite(point.y) ? point.y : null].join("|");
+    });
+  });
+  return [...new Set(all)];
+}
+
+function tickSql(name: string): string {
+  if (name === "second") return "toInt64(toUnixTimestamp(x)) * 1000";
+  if (name === "milli") return "toUnixTimestamp64Milli(x)";
+  if (name === "micro") return "toUnixTimestamp64Micro(x)";
+  return name === "day" ? "toInt64(toInt32(x)) * 86400000" : "x";
+}
+
+function small(y: number | null): number {
+  return y === null || !Number.isFinite(y) ? 3 : (Math.trunc(y) % 1_000) | 0;
+}
+
+function shown(y: number): string {
+  return Number.isFinite(y)
+    ? Object.is(y, -0)
+      ? "-0"
+      : String(y)
+    : String(y).replace("Infinity", "inf").toLowerCase();
+}
