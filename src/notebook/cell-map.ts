@@ -14,23 +14,24 @@ const cellFile = "__tslab__.ts";
 /** Finds the line of a cell that a line of its compiled code came from. */
 export class CellMap {
   readonly #label: string;
-  readonly #toTypeScript: SourceMap;
-  #toModule: SourceMap | undefined;
+  // As text, parsed when an error asks for it: a notebook has many cells and few errors.
+  readonly #toTypeScript: string;
+  #toModule: string | undefined;
 
-  /** @param payload the source map of the first step, TypeScript to an ES module */
-  constructor(label: string, payload: SourceMapPayload) {
+  /** @param json the source map of the first step, TypeScript to an ES module */
+  constructor(label: string, json: string) {
     this.#label = label;
-    this.#toTypeScript = new SourceMap(payload);
+    this.#toTypeScript = json;
   }
 
-  /** @param payload the source map of the second step, the ES module to CommonJS */
-  addStep(payload: SourceMapPayload): void {
-    this.#toModule = new SourceMap(payload);
+  /** @param json the source map of the second step, the ES module to CommonJS */
+  addStep(json: string): void {
+    this.#toModule = json;
   }
 
   /** The place for a position in the ES module; both count from 0. */
   fromModule(line: number, column: number): SourcePlace | undefined {
-    const entry = this.#toTypeScript.findEntry(line, column);
+    const entry = parse(this.#toTypeScript).findEntry(line, column);
     if (!("originalLine" in entry)) return undefined;
     const isCell = entry.originalSource.endsWith(cellFile);
     return {
@@ -42,8 +43,18 @@ export class CellMap {
 
   /** The place for a position in the compiled code; both count from 0. */
   fromCompiled(line: number, column: number): SourcePlace | undefined {
-    const entry = this.#toModule?.findEntry(line, column);
+    const entry = this.#toModule && parse(this.#toModule).findEntry(line, column);
     if (!entry || !("originalLine" in entry)) return undefined;
     return this.fromModule(entry.originalLine, entry.originalColumn);
   }
+}
+
+let parsed: { json: string; map: SourceMap } | undefined;
+
+/** Keeps the last one: a transformation asks for many places of one map. */
+function parse(json: string): SourceMap {
+  if (parsed?.json !== json) {
+    parsed = { json, map: new SourceMap(JSON.parse(json) as SourceMapPayload) };
+  }
+  return parsed.map;
 }

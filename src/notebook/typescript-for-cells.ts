@@ -1,4 +1,4 @@
-import { createRequire, type SourceMapPayload } from "node:module";
+import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import ts from "typescript";
 import { CellMap } from "./cell-map.js";
@@ -129,7 +129,7 @@ function transpile(
 ): ts.TranspileOutput {
   const payload = mapComment.exec(input)?.[1];
   if (!payload) return ts.transpileModule(input, options);
-  const map = new CellMap(label, parsePayload(Buffer.from(payload, "base64").toString()));
+  const map = new CellMap(label, Buffer.from(payload, "base64").toString());
   const locate = (line: number, column: number) => {
     const place = map.fromModule(line, column);
     return place ? `${place.source}:${place.line}:${place.column}` : label;
@@ -139,12 +139,8 @@ function transpile(
     compilerOptions: { ...options.compilerOptions, sourceMap: true },
     transformers: { before: [cellTransform(locate)] },
   });
-  if (output.sourceMapText) map.addStep(parsePayload(output.sourceMapText));
+  if (output.sourceMapText) map.addStep(output.sourceMapText);
   const outputText = output.outputText.replace(mapComment, "");
   maps.set(outputText, map);
   return { ...output, outputText };
-}
-
-function parsePayload(json: string): SourceMapPayload {
-  return JSON.parse(json) as SourceMapPayload;
 }

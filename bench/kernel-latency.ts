@@ -1,0 +1,78 @@
+/** The kernel of probelab beside tslab's own: ready, first cell, later cells, memory, in turns. */
+import { join } from "node:path";
+import { KernelClient } from "./support/kernel-client.js";
+import { report } from "./support/report.js";
+
+const rounds = Number(process.env["ROUNDS"] ?? 5);
+const cells = 200;
+const imports = 'import { connect, last, prefix, show } from "probelab";';
+const kernels = {
+  tslab: (file: string) => [
+    join("node_modules", "tslab", "bin", "tslab"),
+    "kernel",
+    `--config-path=${file}`,
+  ],
+  probelab: (file: string) => [join("dist", "notebook", "kernel", "kernel-launch.js"), file],
+};
+
+interface Times {
+  ready: number;
+  emptyCell: number;
+  importCell: number;
+  memory: number;
+}
+
+const all: Record<keyof typeof kernels, Times[]> = { tslab: [], probelab: [] };
+for (let round = 0; round < rounds; round++) {
+  for (const name of ["tslab", "probelab"] as const) {
+    await using empty = new KernelClient();
+    const ready = await empty.start(kernels[name]);
+    const emptyCell = await empty.run("");
+    await using importing = new KernelClient();
+    const readyToo = await importing.start(kernels[name]);
+    const importCell = await importing.run(imports);
+    all[name].push({
+      ready: (ready + readyToo) / 2,
+      emptyCell,
+      importCell,
+      memory: importing.memory(),
+    });
+  }
+}
+
+const later: Record<string, number[]> = {};
+const growth: Record<string, number> = {};
+for (const name of ["tslab", "probelab"] as const) {
+  await using client = new KernelClient();
+  await client.start(kernels[name]);
+  await client.run(imports);
+  const times: number[] = [];
+  let before = 0;
+  for (let cell = 0; cell < cells; cell++) {
+    times.push(await client.run(`const value${cell % 10} = ${cell}; value${cell % 10} + 1`));
+    if (cell === 20) before = client.memory();
+  }
+  later[name] = times;
+  growth[name] = client.memory() - before;
+}
+
+const median = (values: readonly number[]) =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
+const of = (name: keyof typeof kernels, key: keyof Times) =>
+  median(all[name].map((one) => one[key]));
+const rows = (["tslab", "probelab"] as const).map((name) => ({
+  kernel: name,
+  "ready, s": of(name, "ready").toFixed(2),
+  "first cell, empty, ms": Math.round(of(name, "emptyCell")),
+  "first cell, import of probelab, ms": Math.round(of(name, "importCell")),
+  "later cells, ms": median(later[name] ?? []).toFixed(1),
+  "the last 20 of 200, ms": median((later[name] ?? []).slice(-20)).toFixed(1),
+  "memory with import, MB": Math.round(of(name, "memory")),
+  "growth over 180 cells, MB": Math.round(growth[name] ?? NaN),
+}));
+report("kernel-latency", rows, {
+  ready_ratio: of("probelab", "ready") / of("tslab", "ready"),
+  first_cell_extra_ms: of("probelab", "importCell") - of("tslab", "emptyCell"),
+  later_cell_ms: median(later["probelab"] ?? []),
+  rss_ratio: of("probelab", "memory") / of("tslab", "memory"),
+});
