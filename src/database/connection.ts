@@ -8,6 +8,8 @@ export interface Connection extends AsyncDisposable {
   readonly label: string;
   readonly database: string;
   client(): Promise<ClickHouseClient>;
+  /** Lets go of a server that no longer answers, before its end was noticed. */
+  forget(): void;
 }
 
 /** Opens the way that a source names; nothing is asked yet of a remote server. */
@@ -54,6 +56,10 @@ function embeddedConnection(directory: string, label: string, requestSeconds: nu
       }
       return (await (joined ?? join())).client;
     },
+    forget() {
+      void joined?.then(({ lease }) => lease[Symbol.dispose]()).catch(() => undefined);
+      joined = null;
+    },
     async [Symbol.asyncDispose]() {
       const current = joined && (await joined.catch(() => null));
       joined = null;
@@ -81,6 +87,7 @@ function serverConnection(
     label: source.label,
     database: source.database,
     client: () => Promise.resolve(client),
+    forget: () => undefined,
     [Symbol.asyncDispose]: () => client.close(),
   };
 }

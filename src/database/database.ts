@@ -147,6 +147,7 @@ export class Database implements AsyncDisposable {
     } catch (error) {
       // A question only reads, so it may be asked again of the embedded server's successor.
       if (!this.embedded || !isConnectionLoss(error) || request.signal?.aborted) throw error;
+      this.#connection.forget();
       return await send(this.#connection, request);
     }
   }

@@ -14,6 +14,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
     "aggregate in the query, take a shorter range, or raise connect({ guard: { maxResultRows } })",
   READONLY:
     'questions may only read; "probelab load" and "probelab sample" fill the embedded database',
+  SYNTAX_ERROR: "check the SQL at that position",
   NOT_ENOUGH_SPACE: "free some space on the disk that holds the database",
 };
 
@@ -23,7 +24,9 @@ const REMEDIES: Readonly<Record<string, string>> = {
  */
 export function serverError(cause: unknown, action: string, source: string): ProbelabError {
   if (cause instanceof ProbelabError) return cause;
-  const { type, message, code } = cause as { type?: string; message?: string; code?: string };
+  const { message, code, ...rest } = cause as { type?: string; message?: string; code?: string };
+  // The client takes the first word in parentheses for the type, in a syntax error that of the SQL.
+  const type = rest.type !== undefined && code === "62" ? "SYNTAX_ERROR" : rest.type;
   const said = firstSentence(message ?? String(cause));
   if (type !== undefined) {
     const remedy = REMEDIES[type];

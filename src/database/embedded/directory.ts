@@ -1,5 +1,5 @@
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { ProbelabError } from "../../error.js";
 
 /** What a running embedded server tells those who may read its directory. */
@@ -35,7 +35,7 @@ export async function makeDirectory(directory: string): Promise<void> {
   const { data } = directoryFiles(directory);
   const probe = join(directory, `.write-${process.pid}`);
   try {
-    await mkdir(data, { recursive: true, mode: 0o700 });
+    await makeFolders(data);
     await writeFile(probe, "", { mode: 0o600 });
     await rm(probe);
   } catch (cause) {
@@ -45,6 +45,16 @@ export async function makeDirectory(directory: string): Promise<void> {
       { cause },
     );
   }
+}
+
+// Node's own recursive mkdir never returns in a file system that makes no folders, such as /proc.
+async function makeFolders(path: string): Promise<void> {
+  const known = await stat(path).catch(() => null);
+  if (known?.isDirectory()) return;
+  if (dirname(path) !== path) await makeFolders(dirname(path));
+  await mkdir(path, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "EEXIST" || known !== null) throw error;
+  });
 }
 
 /** The running server's record, or null where there is none that can be read. */

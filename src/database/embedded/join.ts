@@ -12,6 +12,9 @@ export interface Lease extends Disposable {
   readonly held: boolean;
 }
 
+/** How long another process may take to start or end the directory's server, in milliseconds. */
+const WAIT_FOR_OTHERS = 10_000;
+
 /**
  * Joins the directory's running server, or starts one.
  *
@@ -23,18 +26,19 @@ export interface Lease extends Disposable {
  */
 export async function joinServer(directory: string): Promise<Lease> {
   await makeDirectory(directory);
-  const deadline = Date.now() + 90_000;
+  const deadline = Date.now() + WAIT_FOR_OTHERS;
   let reason = "";
-  for (let attempt = 0; Date.now() < deadline && attempt < 40; attempt++) {
-    const record = await readRecord(directory);
-    const lease = record && (await takeLease(record));
+  do {
+    const lease = await joinRunning(directory);
     if (lease) return lease;
     reason = (await startServer(directory)) ?? "";
-    if (reason === "") continue;
-    if (!/Cannot lock file|taken by another/.test(reason)) break;
-    // Somebody else is starting one, or ending: look again shortly.
-    await new Promise((resolve) => setTimeout(resolve, 100 + 25 * attempt));
-  }
+    // Somebody else is starting one, or ending: look again for a while before trying once more.
+    for (let look = 0; look < 10 && /Cannot lock file/.test(reason); look++) {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      const joined = await joinRunning(directory);
+      if (joined) return joined;
+    }
+  } while (Date.now() < deadline && (reason === "" || /Cannot lock|taken by/.test(reason)));
   if (/Cannot lock file/.test(reason)) {
     throw new ProbelabError(
       `Can't open the embedded database ${directory}: another server holds it and does not answer here (it may belong to another user or container). End it, or name another directory with PROBELAB_MEASUREMENTS=embedded:DIR.`,
@@ -43,6 +47,11 @@ export async function joinServer(directory: string): Promise<Lease> {
   throw new ProbelabError(
     `Can't start the embedded database in ${directory}: ${reason}. Its log is ${directoryFiles(directory).log}; "probelab doctor" checks what it needs.`,
   );
+}
+
+async function joinRunning(directory: string): Promise<Lease | null> {
+  const record = await readRecord(directory);
+  return record && takeLease(record);
 }
 
 /** Starts a server and waits until it answers; the reason where it did not. */
