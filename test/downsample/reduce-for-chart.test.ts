@@ -1,0 +1,251 @@
+import { op } from "arquero";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { reduceForChart, type ChartPlan } from "../../src/downsample/reduce-for-chart.js";
+import { bucketStart, buckets } from "../../src/time/bucket.js";
+import { between } from "../../src/time/time-range.js";
+import { countsResult, plainResult, rowTexts } from "./sample-result.js";
+
+const quarter = between("2026-02-01", "2026-05-01");
+const plan = { x: "t", y: "measurements", series: "version", width: 800 } as const;
+const names = (count: number): string[] => Array.from({ length: count }, (_, i) => `3.${i}.0`);
+const long = (length: number): number[] => Array.from({ length }, (_, i) => i);
+
+describe("reduceForChart(result, plan)", () => {
+  test.each(["line", "area", "bar", "points"] as const)(
+    "leaves few rows as they are: %s",
+    (mark) => {
+      const result = countsResult(quarter, "day", names(6));
+      const reduced = reduceForChart(result, { ...plan, mark });
+      expect(reduced).toEqual({ table: result.table, sentences: [], result });
+      expect(reduced.table).toBe(result.table);
+    },
+  );
+
+  test("adds up an area by the finest bucket that fits, and says so", () => {
+    const result = countsResult(quarter, "hour", names(6));
+    const { table, sentences, result: told } = reduceForChart(result, { ...plan, mark: "area" });
+    expect(table.numRows()).toBe(89 * 8 * 6);
+    expect(sentences).toEqual(["12,816 rows by hour added up by 3 hours: 4,272 rows."]);
+    expect(told.origin.columns.time?.every).toBe("3 hours");
+    expect(told.origin.reductions).toEqual(sentences);
+    expect(table.columnNames()).toEqual(["t", "version", "measurements"]);
+  });
+
+  test("adds up exactly what falls into each bucket, in any zone", () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom("UTC", "Europe/Rome", "America/New_York"),
+        fc.integer({ min: 100, max: 2_500 }),
+        fc.constantFrom("area" as const, "bar" as const),
+        (timeZone, maxRows, mark) => {
+          const range = between("2026-02-27", "2026-04-05", { timeZone });
+          const result = countsResult(range, "hour", ["a", "Ω", null]);
+          const { table, result: told } = reduceForChart(result, { ...plan, mark, maxRows });
+          const every = told.origin.columns.time!.every;
+          const sums = new Map<string, number>();
+          for (const row of result.rows() as { t: Date; version: string; measurements: number }[]) {
+            const key = `${bucketStart(row.t, every, timeZone).getTime()}|${row.version}`;
+            sums.set(key, (sums.get(key) ?? 0) + row.measurements);
+          }
+          expect(table.numRows()).toBeLessThanOrEqual(maxRows);
+          expect(rowTexts(table)).toEqual([...sums].map(([key, sum]) => `${key}|${sum}`));
+          const partial = buckets(range, every).filter(({ complete }) => !complete);
+          expect(told.origin.columns.time!.incomplete).toEqual(partial.map(({ start }) => start));
+        },
+      ),
+      { numRuns: 20, seed: 6 },
+    );
+  });
+
+  test("merges the smallest series into other where months don't fit", () => {
+    const versions = names(60);
+    const result = countsResult(quarter, "day", versions, (_, version) => version);
+    const {
+      table,
+      sentences,
+      result: told,
+    } = reduceForChart(result, {
+      ...plan,
+      mark: "area",
+      maxRows: 40,
+    });
+    expect(table.numRows()).toBe(3 * 13);
+    expect(sentences[1]).toBe('The smallest 48 of 60 series merged into "other".');
+    expect(told.origin.columns.dimensions[0]).toMatchObject({ other: "other" });
+    expect(told.origin.columns.dimensions[0]!.order).toEqual([...versions.slice(48), "other"]);
+    const sum = (data: typeof table): unknown =>
+      data.rollup({ sum: op.sum("measurements") }).get("sum");
+    expect(sum(table)).toBe(sum(result.table));
+  });
+
+  test("merges series of weeks, which are no parts of months", () => {
+    const result = countsResult(between("2025-01-01", "2026-01-01"), "week", names(200));
+    const { table, sentences } = reduceForChart(result, { ...plan, mark: "bar" });
+    expect(table.numRows()).toBeLessThan(5_000);
+    expect(sentences).toHaveLength(1);
+    expect(sentences[0]).toMatch(/smallest 107 of 200 series merged into "other"/);
+  });
+
+  test("reduces an area whose missing rows would make it too large", () => {
+    const result = countsResult(quarter, "hour", names(6));
+    const some = result.with(
+      result.table.filter((row: { measurements: number }) => row.measurements > 9),
+    );
+    expect(some.numRows).toBeLessThan(4_999);
+    const { table } = reduceForChart(some, { ...plan, mark: "area" });
+    const grid = table.rollup({ xs: op.distinct("t") }).get("xs") as number;
+    expect(grid * 6).toBeLessThanOrEqual(4_999);
+    expect(reduceForChart(some, { ...plan, mark: "bar" }).table).toBe(some.table);
+  });
+
+  test("refuses to add up quantiles, and names the step to ask for", () => {
+    const result = countsResult(quarter, "hour", names(6));
+    expect(() => reduceForChart(result, { ...plan, y: "q50", mark: "bar" })).toThrow(
+      'Can\'t draw 12,816 rows as bars, a chart takes fewer than 5,000: values of "q50" can\'t be added up, only counts can; ask again with every: "3 hours".',
+    );
+  });
+
+  test("refuses bars along what is no time", () => {
+    const result = plainResult({ x: long(6_000).map((i) => `c${i}`), y: long(6_000) });
+    expect(() => reduceForChart(result, { mark: "bar", x: "x", y: "y", width: 800 })).toThrow(
+      /Can't draw 6,000 rows as bars.*"x" is no time.*keep the largest \(top\)/,
+    );
+  });
+});
+
+describe("reduceForChart(result, plan) of lines", () => {
+  const line: ChartPlan = { ...plan, mark: "line" };
+
+  test("keeps the extremes and tells the rows", () => {
+    const minute = between("2026-02-01", "2026-02-08");
+    const result = countsResult(minute, "minute", ["a"], (bucket) =>
+      bucket === 5_000 ? 900 : bucket % 60,
+    );
+    const { table, sentences } = reduceForChart(result, line);
+    expect(table.numRows()).toBeLessThan(5_000);
+    expect(table.array("measurements")).toContain(900);
+    expect(sentences[0]).toMatch(/^10,080 rows drawn as [\d,]+: first, last, lowest and highest/);
+  });
+
+  test("puts a null into a gap of missing buckets, zeros where nothing happened", () => {
+    const minute = between("2026-02-01", "2026-02-08");
+    const all = countsResult(minute, "minute", ["a"], (bucket) => 5 + (bucket % 3));
+    const gone = [new Date("2026-02-03T00:00:00Z"), new Date("2026-02-04T00:00:00Z")] as const;
+    const result = all.with(
+      all.table
+        .params({ gone })
+        .filter(
+          (row: { t: Date }, $: { gone: Date[] }) => row.t < $.gone[0]! || row.t >= $.gone[1]!,
+        ),
+    );
+    const within = (y: string): (readonly [string, unknown])[] =>
+      (reduceForChart(result, { ...line, y }).table.objects() as Record<string, unknown>[])
+        .filter(({ t }) => (t as Date) >= gone[0] && (t as Date) < gone[1])
+        .map((row) => [(row["t"] as Date).toISOString(), row[y]] as const);
+    expect(within("q50")).toEqual([["2026-02-03T00:00:00.000Z", null]]);
+    expect(within("measurements")).toEqual([
+      ["2026-02-03T00:00:00.000Z", 0],
+      ["2026-02-03T23:59:00.000Z", 0],
+    ]);
+  });
+
+  test("begins and ends a count at zero where a series has no rows at the edges", () => {
+    const minute = between("2026-02-01", "2026-02-08");
+    const all = countsResult(minute, "minute", ["a"], () => 7);
+    const result = all.with(all.table.slice(2_000, 9_000).reify());
+    const rows = reduceForChart(result, line).table.objects() as {
+      t: Date;
+      measurements: number;
+    }[];
+    const zeros = rows.filter((row) => row.measurements === 0).map(({ t }) => t.toISOString());
+    expect(zeros).toEqual([
+      "2026-02-01T00:00:00.000Z",
+      "2026-02-02T09:19:00.000Z",
+      "2026-02-07T06:00:00.000Z",
+      "2026-02-07T23:59:00.000Z",
+    ]);
+  });
+
+  test("leaves out what a log scale can't show", () => {
+    const y = long(20_000).map((i) => (i % 50 === 0 ? -5 : 1 + (i % 9)));
+    const result = plainResult({ t: long(20_000), y });
+    const { table } = reduceForChart(result, {
+      mark: "line",
+      x: "t",
+      y: "y",
+      width: 300,
+      yScale: "log",
+    });
+    expect(table.numRows()).toBeLessThan(5_000);
+    expect(table.array("y")).toContain(9);
+  });
+});
+
+describe("reduceForChart(result, plan) of points", () => {
+  const points: ChartPlan = { mark: "points", x: "x", y: "y", width: 600, height: 300 };
+  const cloud = (length: number): Record<string, number[]> => ({
+    x: [...long(length).map((i) => ((i * 7_919) % 10_007) / 10_007), 50],
+    y: [...long(length).map((i) => ((i * 104_729) % 99_991) / 99_991), 50],
+  });
+
+  test("counts them in bins, none lost", () => {
+    const { table, sentences, countColumn } = reduceForChart(plainResult(cloud(30_000)), points);
+    expect(countColumn).toBe("count");
+    expect(table.numRows()).toBeLessThan(5_000);
+    expect(table.rollup({ sum: op.sum("count") }).get("sum")).toBe(30_001);
+    expect(sentences[0]).toMatch(/^30,001 rows counted in [\d,]+ bins? of 6 by 6 pixels\.$/);
+  });
+
+  test("thins them on request and keeps the lone one", () => {
+    const data = plainResult(cloud(30_000));
+    const { table, countColumn } = reduceForChart(data, { ...points, points: "thin" });
+    expect(countColumn).toBeUndefined();
+    expect(table.numRows()).toBeLessThan(5_000);
+    expect(table.numRows()).toBeGreaterThan(1_000);
+    expect(table.array("x")).toContain(50);
+    const all = new Set(rowTexts(data.table));
+    expect(rowTexts(table).every((row) => all.has(row))).toBe(true);
+  });
+
+  test("gives at most maxRows in either way, whatever the points", () => {
+    const value = fc.oneof(fc.double({ noNaN: false }), fc.integer({ min: -50, max: 50 }));
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(value, value, fc.constantFrom("a", "b", "c")), {
+          maxLength: 300,
+          size: "max",
+        }),
+        fc.integer({ min: 10, max: 100 }),
+        fc.constantFrom("bins" as const, "thin" as const),
+        fc.constantFrom("linear" as const, "log" as const),
+        (rows, maxRows, way, yScale) => {
+          const result = plainResult({
+            x: rows.map(([x]) => x),
+            y: rows.map(([, y]) => y),
+            s: rows.map(([, , s]) => s),
+          });
+          const drawn = rows.filter(
+            ([x, y]) => Number.isFinite(x) && Number.isFinite(y) && (yScale === "linear" || y > 0),
+          );
+          const { table } = reduceForChart(result, {
+            ...points,
+            series: "s",
+            maxRows,
+            points: way,
+            yScale,
+          });
+          expect(table.numRows()).toBeLessThanOrEqual(maxRows);
+          if (rows.length > maxRows && way === "bins") {
+            const counts = table.array("count") as number[];
+            expect(counts.reduce((a, b) => a + b, 0)).toBe(drawn.length);
+          }
+          if (rows.length > maxRows && way === "thin" && drawn.length > 0) {
+            expect(table.array("x")).toContain(Math.max(...drawn.map(([x]) => x)));
+          }
+        },
+      ),
+      { numRuns: 200, seed: 8 },
+    );
+  });
+});
