@@ -6,7 +6,7 @@ import type { Frame, VegaLiteSpec } from "./frame.js";
 
 /** Layers of an area chart, stacked where there are several series; incomplete buckets faded. */
 export function areaLayers(frame: Frame): VegaLiteSpec[] {
-  const { fields, theme, x, y, colour, tooltip, when } = frame;
+  const { fields, theme, width, x, y, colour, tooltip, when } = frame;
   const drawing = stackable(frame.drawing);
   const parts = splitEdges(drawing);
   const last = drawing.series.length - 1;
@@ -24,7 +24,12 @@ export function areaLayers(frame: Frame): VegaLiteSpec[] {
       type: "area",
       fillOpacity: (stacked ? 0.9 : 0.55) * (faded ? 0.4 : 1),
       ...(stacked
-        ? { stroke: theme.background, strokeWidth: 0.75 }
+        ? {
+            stroke: theme.background,
+            // Between many narrow steps the outlines would hide the areas.
+            strokeWidth: drawing.xs.length > width / 5 ? 0 : 0.75,
+            strokeJoin: "round",
+          }
         : { line: { strokeWidth: 2, ...(faded && { strokeDash: [3, 3] }) } }),
     },
     encoding: {

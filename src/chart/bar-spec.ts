@@ -29,6 +29,7 @@ export function barLayers(frame: Frame, range: TimeRange): VegaLiteSpec[] {
   const categories = roles.xKind === "category" ? categoryLabels(drawing) : undefined;
   const ends = roles.xKind === "category" ? undefined : barEnds(drawing, range);
   const last = drawing.series.length - 1;
+  const rest = last < 0 ? drawing.restX : undefined;
   const values = drawing.points
     .filter(({ y }) => y !== null)
     .map((point) => ({
@@ -36,6 +37,7 @@ export function barLayers(frame: Frame, range: TimeRange): VegaLiteSpec[] {
       ...(ends && { end: end(ends.get(Number(point.x)) ?? Number(point.x), roles.xKind) }),
       ...(last > 0 && { rank: last - point.series }),
       ...(drawing.incomplete.has(point.x) && { incomplete: true }),
+      ...(point.x === rest && { other: true }),
     }));
   return [
     {
@@ -54,7 +56,10 @@ export function barLayers(frame: Frame, range: TimeRange): VegaLiteSpec[] {
           xOffset: { field: fields.series, sort: drawing.series.map(({ label }) => label) },
         }),
         y: { ...y, stack: last > 0 && !side ? "zero" : null },
-        color: colour,
+        color:
+          rest === undefined
+            ? colour
+            : { condition: { test: "datum.other", value: theme.neutral }, ...colour },
         ...(last > 0 &&
           !side && { order: { field: "rank", type: "quantitative", sort: "ascending" } }),
         ...(drawing.incomplete.size > 0 && {

@@ -1,6 +1,6 @@
 import type { Origin } from "../result/origin.js";
 import type { Value } from "../result/result.js";
-import { displayBundle } from "./display.js";
+import { displayBundle, type MimeBundle } from "./display.js";
 import { pngPicture } from "./render/png.js";
 import { svgPicture } from "./render/svg.js";
 import { saveChart } from "./save.js";
@@ -56,7 +56,7 @@ export class Chart {
   }
 
   /** What a notebook shows: an interactive chart where it can, else a picture. */
-  async [Symbol.for("Jupyter.display")](): Promise<Record<string, unknown>> {
-    return (await displayBundle(this)).data;
+  [Symbol.for("Jupyter.display")](): Promise<MimeBundle> {
+    return displayBundle(this);
   }
 }

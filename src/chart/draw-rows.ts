@@ -1,6 +1,7 @@
 import { ProbelabError } from "../error.js";
 import { reduceForChart } from "../downsample/reduce-for-chart.js";
 import type { Bucket } from "../time/bucket.js";
+import type { DimensionColumn } from "../result/origin.js";
 import type { Result, Value } from "../result/result.js";
 import { chartRoles, type MarkType, type Roles } from "./roles.js";
 import type { ChartOptions } from "./options.js";
@@ -34,6 +35,8 @@ export interface Drawing {
   readonly every?: Bucket;
   /** Those of `xs` that the range covers only in part. */
   readonly incomplete: ReadonlySet<number | string>;
+  /** The category that holds all values beyond the top ones. */
+  readonly restX?: string;
   /** What was left out or merged for this chart. */
   readonly sentences: readonly string[];
 }
@@ -96,14 +99,17 @@ export function drawRows(result: Result, mark: MarkType, options: ChartOptions):
     });
   }
   if (roles.xKind !== "category") points.sort((a, b) => Number(a.x) - Number(b.x));
+  const along = columns.dimensions.find(({ name }) => name === roles.x);
+  const rest = along?.other;
   const time = roles.x === columns.time?.name ? columns.time : undefined;
   return {
     roles,
     points,
     series,
     ...(work.series !== undefined && { seriesName: work.series }),
-    xs: [...new Set(points.map(({ x }) => x))],
+    xs: roles.xKind === "category" ? categories(xs, along) : [...new Set(points.map(({ x }) => x))],
     ...(time && { every: time.every }),
+    ...(rest !== undefined && { restX: rest }),
     incomplete: new Set(time?.incomplete.map((start) => start.getTime())),
     sentences: [
       ...work.sentences,
@@ -113,6 +119,13 @@ export function drawRows(result: Result, mark: MarkType, options: ChartOptions):
       ...leftOut(left.placeless, "row", ` without ${roles.x}`),
     ],
   };
+}
+
+/** The categories in the order of their dimension, the rest last. */
+function categories(xs: readonly Value[], dimension: DimensionColumn | undefined): string[] {
+  return [
+    ...new Set(chartSeries(xs, dimension).map(({ value }) => String(place(value, "category")))),
+  ];
 }
 
 function leftOut(number: number, thing: string, which: string): string[] {

@@ -11,7 +11,7 @@ export interface Fields {
 }
 
 // Names that the specs add, and that JavaScript objects already have.
-const TAKEN = new Set(["rank", "end", "incomplete", "marker", "time", "label", "rows", "when"]);
+const TAKEN = new Set(["rank", "end", "incomplete", "other", "time", "label", "rows", "when"]);
 
 /**
  * Columns under names that Vega-Lite reads as they are: it takes `a.b` and `a[0]` for paths into

@@ -3,6 +3,7 @@ import { measureTitle, numberFormat, timeAxis } from "./axes.js";
 import type { Drawing } from "./draw-rows.js";
 import { categoryLabels, specFields, type Fields } from "./fields.js";
 import type { ChartOptions } from "./options.js";
+import { textWidth } from "./render/font.js";
 import { seriesColours, seriesShapes } from "./series.js";
 import { THEMES, type Theme } from "./theme.js";
 import { words } from "./sentences.js";
@@ -28,6 +29,8 @@ export interface Frame {
   /** Adds the text of the time as field `when`, in the range's zone. */
   readonly when: readonly VegaLiteSpec[];
 }
+
+const LABEL_SIZE = 11;
 
 /** Where the title of the vertical axis stands, above the plot. */
 export const TITLE_Y = -8;
@@ -173,7 +176,14 @@ function xChannel(
       type: "nominal",
       sort: labels,
       scale: { domain: labels, paddingInner: 0.2, paddingOuter: 0.1 },
-      axis: { title: words(roles.x), labelAngle: 0, domain: true, ticks: false },
+      axis: {
+        title: words(roles.x),
+        ...(labels.every((text) => textWidth(text, LABEL_SIZE) + 6 <= width / labels.length)
+          ? { labelAngle: 0 }
+          : { labelAngle: -40, labelLimit: 160 }),
+        domain: true,
+        ticks: false,
+      },
     };
   }
   const [start, end] = domain;

@@ -29,11 +29,13 @@ export function pointsLayers(frame: Frame): VegaLiteSpec[] {
   );
 }
 
-// The finest bin is 6 pixels wide: a full disc just fills it.
-const BIN_AREAS = [2, 36];
-
 /** A disc for each bin, as large as it holds rows. */
-function bins({ drawing, fields, x, y, colour, tooltip, when }: Frame): VegaLiteSpec {
+function bins(frame: Frame): VegaLiteSpec {
+  const { drawing, fields, x, y, colour, tooltip, when } = frame;
+  const largest = Math.max(...drawing.points.map(({ count = 0 }) => count));
+  // Rounded down to one digit, and half of it.
+  const digit = 10 ** Math.floor(Math.log10(largest));
+  const top = Math.floor(largest / digit) * digit;
   return {
     data: { values: drawing.points.map((point) => specRow(point, fields, drawing)) },
     ...(when.length > 0 && { transform: when }),
@@ -45,10 +47,20 @@ function bins({ drawing, fields, x, y, colour, tooltip, when }: Frame): VegaLite
       size: {
         field: "rows",
         type: "quantitative",
-        scale: { range: BIN_AREAS, zero: true },
-        legend: { title: "rows", tickCount: 3, format: "~s" },
+        scale: { domain: [0, largest], range: [0, 0.8 * binWidth(frame) ** 2] },
+        legend: { title: "rows", values: [...new Set([1, Math.ceil(top / 2), top])], format: "~s" },
       },
+      // Smaller ones on top, where two series share a bin.
+      order: { field: "rows", type: "quantitative", sort: "descending" },
       tooltip: [...tooltip, { field: "rows", type: "quantitative", title: "rows", format: "," }],
     },
   };
+}
+
+/** Pixels between two neighbouring columns of bins. */
+function binWidth({ drawing, domain: [start, end], width }: Frame): number {
+  const xs = drawing.xs.map(Number);
+  const gaps = xs.slice(1).map((x, index) => x - (xs[index] ?? 0));
+  const narrowest = gaps.reduce((least, gap) => Math.min(least, gap), end - start);
+  return Math.min(24, (narrowest / (end - start || 1)) * width);
 }

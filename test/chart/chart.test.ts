@@ -400,3 +400,36 @@ describe("reductions", () => {
     expect(subtitle(drawn)).toContain("1 value of zero or below left out.");
   });
 });
+
+describe("bars by category", () => {
+  const countries = makeResult(
+    { cc: ["other", "US", null, "DE"], n: [9, 3, 1, 4] },
+    {
+      dimensions: [{ name: "cc", order: ["DE", "US", null, "other"], other: "other" }],
+      measures: [{ name: "n", label: "N", unit: "runs", additive: true, missing: "zero" }],
+    },
+  );
+
+  test("stand in the order of their dimension, the rest last and grey", () => {
+    const [layer] = layers(chart.bar(countries));
+    expect(layer?.encoding.x?.sort).toEqual(["DE", "US", "(none)", "other"]);
+    expect(layer?.data.values.filter(({ other }) => other).map(({ cc }) => cc)).toEqual(["other"]);
+    expect(layer?.encoding.color?.condition).toMatchObject({ value: THEMES.light.neutral });
+  });
+
+  test("of values that can't be added up stand side by side", () => {
+    const sides = makeResult(
+      { v: ["a", "a", "b"], w: ["x", "y", "x"], q: [1, 2, 3] },
+      {
+        dimensions: [
+          { name: "v", order: ["a", "b"] },
+          { name: "w", order: ["x", "y"] },
+        ],
+        measures: [{ name: "q", label: "Q", unit: "s", additive: false, missing: "gap" }],
+      },
+    );
+    const [layer] = layers(chart.bar(sides));
+    expect(layer?.encoding.xOffset?.field).toBe("w");
+    expect(layer?.encoding.y?.stack).toBeNull();
+  });
+});

@@ -27,7 +27,7 @@ describe("displayBundle(chart)", () => {
   });
 
   test("is what the chart's own display method gives", async () => {
-    expect(await show(drawn)).toEqual((await displayBundle(drawn)).data);
+    expect(await show(drawn)).toEqual(await displayBundle(drawn));
   });
 });
 

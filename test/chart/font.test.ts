@@ -1,7 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { fontFiles, needsOtherFont, textWidth } from "../../src/chart/render/font.js";
-import { woffToTtf } from "../../src/chart/render/woff.js";
+import { renderAsync } from "@resvg/resvg-js";
+import { fontPaths } from "../../src/chart/render/font-directory.js";
+import { fontParts, needsOtherFont, textWidth } from "../../src/chart/render/font.js";
+import { mergeFonts } from "../../src/chart/render/merge-fonts.js";
 
 describe("textWidth", () => {
   // Arial's advance widths, in 1/2048 em: Arimo is made to have the same.
@@ -34,24 +36,43 @@ describe("textWidth", () => {
   });
 });
 
-test("woffToTtf(woff) makes a file whose tables are where its directory says, checksums right", () => {
-  for (const { woff } of fontFiles()) {
-    const ttf = woffToTtf(woff);
+test("mergeFonts(parts) makes a file whose tables are where its directory says, checksums right", () => {
+  for (const { parts } of fontParts()) {
+    const ttf = mergeFonts(parts);
     expect(ttf.readUInt32BE(0)).toBe(0x00010000);
-    const tables = ttf.readUInt16BE(4);
     const names: string[] = [];
-    for (let index = 0; index < tables; index++) {
+    for (let index = 0; index < ttf.readUInt16BE(4); index++) {
       const entry = 12 + 16 * index;
-      const name = ttf.toString("latin1", entry, entry + 4);
-      names.push(name);
+      names.push(ttf.toString("latin1", entry, entry + 4));
       const offset = ttf.readUInt32BE(entry + 8);
       const length = ttf.readUInt32BE(entry + 12);
       expect(offset % 4).toBe(0);
       expect(offset + length).toBeLessThanOrEqual(ttf.length);
-      // The checksum of `head` leaves out its own field for the whole file's.
-      if (name !== "head") expect(checksum(ttf, offset, length)).toBe(ttf.readUInt32BE(entry + 4));
+      expect(checksum(ttf, offset, length)).toBe(ttf.readUInt32BE(entry + 4));
     }
-    expect(names).toEqual(expect.arrayContaining(["cmap", "glyf", "head", "hmtx"]));
+    expect(names).toEqual([...names].sort());
+    expect(names).toEqual(expect.arrayContaining(["cmap", "glyf", "head", "hmtx", "loca", "name"]));
+  }
+});
+
+test("words that need several parts of the font are drawn whole, as wide as they were measured", async () => {
+  const size = 40;
+  for (const text of ["Łódź", "Zażółć", "Řeka", "Москва", "Αθήνα", "Việt", "Åben"]) {
+    const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="400" height="80"><text x="50" y="50" font-family="Arimo" font-size="${size}">${text}|</text></svg>`;
+    const image = await renderAsync(svg, {
+      font: { fontFiles: fontPaths(), loadSystemFonts: false },
+    });
+    const { pixels, width, height } = image;
+    let right = 0;
+    for (let y = 0; y < height; y++) {
+      for (let x = 0; x < width; x++) {
+        if ((pixels[(y * width + x) * 4 + 3] ?? 0) > 128) right = Math.max(right, x);
+      }
+    }
+    // The bar stands in the middle of its width.
+    expect(Math.abs(right - (50 + textWidth(text, size) + textWidth("|", size) / 2))).toBeLessThan(
+      3,
+    );
   }
 });
 

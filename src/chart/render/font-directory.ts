@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
-import { fontFiles } from "./font.js";
-import { woffToTtf } from "./woff.js";
+import { fontParts } from "./font.js";
+import { mergeFonts } from "./merge-fonts.js";
 
 let paths: string[] | undefined;
 
@@ -17,7 +17,10 @@ export function fontPaths(): string[] {
 }
 
 function writeFonts(): string[] {
-  const fonts = fontFiles().map(({ name, woff }) => ({ name, ttf: woffToTtf(woff) }));
+  const fonts = fontParts().map(({ weight, parts }) => ({
+    name: `arimo-${weight}`,
+    ttf: mergeFonts(parts),
+  }));
   let directory = join(
     process.env.XDG_CACHE_HOME || join(homedir(), ".cache"),
     "probelab",

@@ -13,14 +13,12 @@ export type FontWeight = 400 | 700;
 const require = createRequire(import.meta.url);
 const widths = new Map<string, Map<number, number>>();
 
-/** The shipped font's WOFF files of both weights, each with a name to store it under. */
-export function fontFiles(): { name: string; woff: Buffer }[] {
-  return SUBSETS.flatMap((subset) =>
-    ([400, 700] as const).map((weight) => ({
-      name: `arimo-${subset}-${weight}`,
-      woff: readFont(subset, weight),
-    })),
-  );
+/** The shipped font's parts, as WOFF files, for each weight. */
+export function fontParts(): { weight: FontWeight; parts: Buffer[] }[] {
+  return ([400, 700] as const).map((weight) => ({
+    weight,
+    parts: SUBSETS.map((subset) => readFont(subset, weight)),
+  }));
 }
 
 /** Width of a text in pixels, without kerning. */

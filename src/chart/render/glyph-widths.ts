@@ -23,7 +23,8 @@ export function glyphWidths(woff: Buffer): Map<number, number> {
   return widths;
 }
 
-function* characterGlyphs(cmap: Buffer): Generator<[number, number]> {
+/** The characters of a cmap with their glyphs. */
+export function* characterGlyphs(cmap: Buffer): Generator<[number, number]> {
   const offset = formatFour(cmap);
   const segments = cmap.readUInt16BE(offset + 6) / 2;
   const ends = offset + 14;
