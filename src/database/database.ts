@@ -3,10 +3,12 @@ import { randomUUID } from "node:crypto";
 import type { Stream } from "node:stream";
 import { ProbelabError } from "../error.js";
 import { currentSignal } from "../interrupt/current-signal.js";
+import { watchQuery } from "../progress/watch-query.js";
 import { arrowTable } from "./arrow.js";
 import { openConnection, type Connection } from "./connection.js";
 import { DEFAULT_GUARD, guardSettings, type Guard } from "./guard.js";
 import { isConnectionLoss, serverError } from "./server-error.js";
+import { serverProgress } from "./server-progress.js";
 import type { Source } from "./source.js";
 import { learnTable, type AskRows, type TableInfo } from "./table-info.js";
 
@@ -163,22 +165,26 @@ interface Request {
 async function send(connection: Connection, request: Request) {
   request.signal?.throwIfAborted();
   const client = await connection.client();
-  const result = await client.exec({
-    query: request.sql,
-    query_params: request.parameters,
-    query_id: randomUUID(),
-    // The server keeps the answer until it is whole: an error can't come in the middle of it, and
-    // the summary counts all that was read.
-    clickhouse_settings: { ...request.settings, wait_end_of_query: 1 },
-    use_multipart_params_auto: true,
-    ...(request.signal && { abort_signal: request.signal }),
-  });
-  const body = await collect(result.stream as Stream & AsyncIterable<Buffer>);
-  return {
-    body,
-    rowsRead: Number(result.summary?.read_rows ?? 0),
-    bytesRead: Number(result.summary?.read_bytes ?? 0),
+  const id = randomUUID();
+  const run = async () => {
+    const result = await client.exec({
+      query: request.sql,
+      query_params: request.parameters,
+      query_id: id,
+      // The server keeps the answer until it is whole: an error can't come in the middle of it, and
+      // the summary counts all that was read.
+      clickhouse_settings: { ...request.settings, wait_end_of_query: 1 },
+      use_multipart_params_auto: true,
+      ...(request.signal && { abort_signal: request.signal }),
+    });
+    const body = await collect(result.stream as Stream & AsyncIterable<Buffer>);
+    return {
+      body,
+      rowsRead: Number(result.summary?.read_rows ?? 0),
+      bytesRead: Number(result.summary?.read_bytes ?? 0),
+    };
   };
+  return watchQuery(id, run, () => serverProgress(client, id));
 }
 
 async function collect(stream: AsyncIterable<Buffer>): Promise<Uint8Array> {

@@ -1,16 +1,19 @@
 import type { CompletionInfo } from "tslab/dist/converter.js";
 import type { Executor } from "tslab/dist/executor.js";
 import type { QuickInfo } from "typescript";
+import { withProgress } from "../progress/query-progress.js";
 import { withSignal } from "../interrupt/current-signal.js";
 import { captureOutput } from "./capture-output.js";
 import { CellCompiler } from "./cell-compiler.js";
 import { cellError, typeError } from "./cell-error.js";
 import { CellImports } from "./cell-imports.js";
 import type { CellError, OutputSink } from "./cell-output.js";
+import { isHeadless } from "./headless.js";
 import { installRuntime } from "./cell-runtime.js";
 import { CellScripts } from "./cell-scripts.js";
 import { mimeBundle } from "./mime-bundle.js";
 import { withSink } from "./output-context.js";
+import { progressLine } from "./progress-line.js";
 import { asCell, runningCell, RunningCell } from "./running-cell.js";
 import { recordingExports } from "./recording-exports.js";
 import { tslabParts, type TslabParts } from "./tslab-parts.js";
@@ -66,8 +69,11 @@ export class CellSession {
   async run(code: string, name: string, sink: OutputSink): Promise<CellOutcome> {
     const cell = new RunningCell();
     this.#cell = cell;
+    const progress = progressLine(sink, isHeadless());
     const inCell = <T>(fn: () => T) =>
-      withSink(sink, () => withSignal(cell.signal, () => asCell(cell, fn)));
+      withSink(sink, () =>
+        withProgress(progress, () => withSignal(cell.signal, () => asCell(cell, fn))),
+      );
     try {
       const error = await inCell(() => this.#runCell(code, name, cell, sink));
       if (!error) return { status: "ok" };

@@ -84,7 +84,7 @@ test("the installed kernel starts the probelab of the notebook's folder", async 
   expect(started.stdout).toBe("local connection.json\n");
 });
 
-test("without a local probelab the kernel starts its own, and says so when it gets no file", async () => {
+test("without a local probelab the kernel starts its own, and says so when it gets no file", () => {
   const launch = fileURLToPath(
     new URL("../../dist/notebook/kernel/kernel-launch.js", import.meta.url),
   );

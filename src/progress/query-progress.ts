@@ -1,0 +1,32 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+
+/** How far a query is that takes longer than a moment. */
+export interface QueryProgress {
+  /** The same for all news of one query. */
+  readonly id: string;
+  /** `stopped` where it failed or was interrupted. */
+  readonly state: "running" | "done" | "stopped";
+  readonly rowsRead: number;
+  /** Rows that the server expects to read; undefined where it doesn't know. */
+  readonly rowsInAll: number | undefined;
+  /** Since the query was sent. */
+  readonly seconds: number;
+}
+
+export type ProgressListener = (progress: QueryProgress) => void;
+
+const key = Symbol.for("probelab.queryProgress");
+const shared = globalThis as { [key]?: AsyncLocalStorage<ProgressListener> };
+
+// On globalThis, because a notebook may import another copy of probelab than the one its kernel runs on.
+const storage = (shared[key] ??= new AsyncLocalStorage<ProgressListener>());
+
+/** Who wants to know how far the queries of the code are that runs now: the current cell of a notebook. */
+export function progressListener(): ProgressListener | undefined {
+  return storage.getStore();
+}
+
+/** Runs `fn`, and everything it awaits or schedules, with news of its queries going to `listener`. */
+export function withProgress<T>(listener: ProgressListener, fn: () => T): T {
+  return storage.run(listener, fn);
+}

@@ -1,0 +1,51 @@
+import { progressListener, type QueryProgress } from "./query-progress.js";
+
+/** Queries that end within it are not worth a line. */
+const patienceMilliseconds = 500;
+
+/** How far the server says that a query is. */
+export interface ServerProgress {
+  readonly rowsRead: number;
+  readonly rowsInAll: number | undefined;
+}
+
+/**
+ * Runs a query and tells the current listener how far it is: nothing within half a second, then what
+ * `ask` says, twice a second, and how it ended. Without a listener it only runs the query.
+ *
+ * @param ask asks the server; it may fail or know nothing, then the time alone is told
+ */
+export async function watchQuery<Answer extends { readonly rowsRead: number }>(
+  id: string,
+  run: () => Promise<Answer>,
+  ask: () => Promise<ServerProgress | undefined>,
+): Promise<Answer> {
+  const listener = progressListener();
+  if (!listener) return run();
+  const begun = performance.now();
+  let last: ServerProgress = { rowsRead: 0, rowsInAll: undefined };
+  let ended = false;
+  const tell = (state: QueryProgress["state"]) =>
+    listener({ id, state, ...last, seconds: (performance.now() - begun) / 1000 });
+  const look = async () => {
+    last = (await ask().catch(() => undefined)) ?? last;
+    if (ended) return;
+    tell("running");
+    timer = setTimeout(() => void look(), patienceMilliseconds);
+  };
+  let timer = setTimeout(() => void look(), patienceMilliseconds);
+  const isLong = () => performance.now() - begun >= patienceMilliseconds;
+  try {
+    const answer = await run();
+    ended = true;
+    last = { rowsRead: answer.rowsRead, rowsInAll: answer.rowsRead };
+    if (isLong()) tell("done");
+    return answer;
+  } catch (error) {
+    ended = true;
+    if (isLong()) tell("stopped");
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
