@@ -3,6 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
+  chmodSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -54,6 +55,13 @@ if (read(built) !== sources) {
   ]);
   mkdirSync("dist", { recursive: true });
   writeFileSync(built, sources);
+}
+
+// npx probelab …, as where it is installed.
+const command = join("node_modules", ".bin", "probelab");
+if (process.platform !== "win32") {
+  chmodSync(join("dist", "cli", "main.js"), 0o755);
+  if (!isLink(command)) symlinkSync(join("..", "..", "dist", "cli", "main.js"), command);
 }
 
 function step(what, command, args) {

@@ -2,6 +2,8 @@
 import { Command } from "commander";
 import { readFileSync } from "node:fs";
 import { ProbelabError } from "../error.js";
+import { doctorCommand } from "./doctor.js";
+import { kernelCommand } from "./kernel.js";
 import { loadCommand } from "./load.js";
 import { runCommand } from "./run.js";
 import { sampleCommand } from "./sample.js";
@@ -17,7 +19,9 @@ const program = new Command("probelab")
   .addCommand(startCommand)
   .addCommand(runCommand)
   .addCommand(sampleCommand)
-  .addCommand(loadCommand);
+  .addCommand(loadCommand)
+  .addCommand(kernelCommand)
+  .addCommand(doctorCommand);
 
 try {
   await program.parseAsync();

@@ -7,6 +7,7 @@ import { formatRange } from "../time/time-range.js";
 import { fillSample } from "../sample/fill.js";
 import { loadedTables, sampleFigures, type SampleInfo } from "../sample/info.js";
 import { FAULT } from "../sample/truth.js";
+import { wholeNumber } from "./option-values.js";
 
 interface Options {
   readonly rows: number;
@@ -79,14 +80,6 @@ async function summary(writer: Writer, made: SampleInfo, seconds: number): Promi
     `  ${count(figures.measurements)} measurements of ${count(figures.runs)} runs, ${count(figures.logLines)} log lines, ${figures.testHelpers} test helpers; ${count(Math.round(figures.bytes / 1e6))} MB on disk`,
     `  planted: ${FAULT.softwareName} ${FAULT.softwareVersion}, ${FAULT.changes} (table sample_truth)`,
   ].join("\n");
-}
-
-function wholeNumber(text: string): number {
-  const value = /^\d[\d_]*$/.test(text) ? Number(text.replaceAll("_", "")) : NaN;
-  if (!Number.isSafeInteger(value)) {
-    throw new InvalidArgumentError("Write a whole number, such as 5000000.");
-  }
-  return value;
 }
 
 function day(text: string): Date {

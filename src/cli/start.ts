@@ -6,6 +6,7 @@ import { findSource } from "../database/settings.js";
 import type { Writer } from "../database/writer.js";
 import { fillSample } from "../sample/fill.js";
 import { GENERATOR, loadedTables, sampleInfo } from "../sample/info.js";
+import { wholeNumber } from "./option-values.js";
 import { printProgress, tellWhereItStopped } from "./run-progress.js";
 import { runNotebook } from "../notebook/run-notebook.js";
 
@@ -16,10 +17,11 @@ const OLDEST_DAYS = 7;
 export const startCommand = new Command("start")
   .description("fill the embedded database if it is empty and run the example investigation")
   .option("--out <dir>", "folder for the executed notebook, its page and the charts", "out")
-  .action(async ({ out }: { out: string }) => {
+  .option("--rows <n>", "measurements of a sample that has to be made", wholeNumber, 5_000_000)
+  .action(async ({ out, rows }: { out: string; rows: number }) => {
     const source = findSource("measurements");
     await using writer = source.kind === "embedded" ? await openWriter(source) : null;
-    if (writer !== null) await fillIfEmpty(writer);
+    if (writer !== null) await fillIfEmpty(writer, rows);
     const path = fileURLToPath(new URL("../../notebooks/measurement-drop.ipynb", import.meta.url));
     console.error(`Running ${relative("", path)} on ${source.label}`);
     const outcome = await runNotebook(path, { out, onProgress: printProgress });
@@ -37,7 +39,7 @@ export const startCommand = new Command("start")
     );
   });
 
-async function fillIfEmpty(writer: Writer): Promise<void> {
+async function fillIfEmpty(writer: Writer, rows: number): Promise<void> {
   const info = await sampleInfo(writer);
   const oldest = Date.now() - OLDEST_DAYS * 86_400_000;
   if (info !== null && info.generator === GENERATOR && info.end.getTime() > oldest) return;
@@ -47,6 +49,7 @@ async function fillIfEmpty(writer: Writer): Promise<void> {
   console.error(`${writer.source}: ${why}, filling it with the sample service`);
   let told = began;
   const made = await fillSample(writer, {
+    rows,
     onProgress(message) {
       if (performance.now() - told < 1_000) return;
       told = performance.now();

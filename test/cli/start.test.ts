@@ -1,0 +1,96 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, it } from "vitest";
+import { openWriter } from "../../src/database/open-writer.js";
+import { fillSample } from "../../src/sample/fill.js";
+import { sampleInfo } from "../../src/sample/info.js";
+import { temporaryDirectory } from "../support/temporary-directory.js";
+
+const main = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+
+interface Notebook {
+  readonly cells: readonly {
+    readonly outputs?: readonly {
+      readonly output_type: string;
+      readonly data?: Record<string, string | string[] | undefined>;
+    }[];
+  }[];
+}
+
+async function start(directory: string, out: string, ...options: string[]) {
+  const child = spawn(process.execPath, [main, "start", "--out", out, ...options], {
+    env: { ...process.env, PROBELAB_MEASUREMENTS: `embedded:${directory}` },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const text = { stdout: "", stderr: "" };
+  child.stdout.on("data", (part: Buffer) => (text.stdout += part.toString()));
+  child.stderr.on("data", (part: Buffer) => (text.stderr += part.toString()));
+  const [code] = (await once(child, "close")) as [number];
+  return { code, ...text };
+}
+
+function outputs(path: string) {
+  const notebook = JSON.parse(readFileSync(path, "utf8")) as Notebook;
+  return notebook.cells.flatMap((cell) => cell.outputs ?? []);
+}
+
+it("probelab start fills an empty database, and the notebook finds the planted release", async () => {
+  await using directory = await temporaryDirectory();
+  const out = join(directory.path, "out");
+  const first = await start(directory.path, out, "--rows", "2000000");
+  expect(first.stderr).toMatch(/It is empty, filling it with the sample service/);
+  expect(first.code, first.stderr).toBe(0);
+  expect(first.stdout).toMatch(/Open\n.*measurement-drop\.html/);
+
+  await using writer = await openWriter(directory.source);
+  const [truth] = await writer.rows<Record<string, string | number>>("SELECT * FROM sample_truth");
+  const shown = outputs(join(out, "measurement-drop.ipynb"));
+  expect(shown.filter((output) => output.output_type === "error")).toEqual([]);
+  const texts = shown.map((output) => [output.data?.["text/plain"]].flat().join(""));
+  const finding = texts.find((text) => text.includes("against")) ?? "";
+  expect(finding).toContain(`${truth?.["software_name"]} ${truth?.["software_version"]}: `);
+  const change = Number(/measurements per run (-\d+) %/.exec(finding)?.[1]) / 100;
+  expect(1 + change).toBeCloseTo(Number(truth?.["factor_measurements_per_run"]), 1);
+  const pace = Number(/seconds per measurement ([+-]?\d+) %/.exec(finding)?.[1]) / 100;
+  expect(Math.abs(pace)).toBeLessThan(0.05);
+
+  const charts = readdirSync(out).filter((name) => name.endsWith(".svg"));
+  expect(charts).toHaveLength(6);
+  for (const chart of charts) {
+    expect(readFileSync(join(out, chart), "utf8")).toMatch(/^<svg .*UTC/s);
+  }
+  const page = readFileSync(join(out, "measurement-drop.html"), "utf8");
+  expect(page).not.toMatch(/(src|href)="https?:/);
+  expect(page.match(/<img /g)?.length).toBeGreaterThanOrEqual(6);
+
+  const again = await start(directory.path, out);
+  expect(again.code).toBe(0);
+  expect(again.stderr).not.toMatch(/filling/);
+}, 120_000);
+
+it("probelab start makes a sample anew that has grown old, and keeps loaded rows", async () => {
+  await using directory = await temporaryDirectory();
+  const out = join(directory.path, "out");
+  await using writer = await openWriter(directory.source);
+  await fillSample(writer, { rows: 1000, end: new Date("2025-01-01T00:00:00Z") });
+  const old = await start(directory.path, out, "--rows", "100000");
+  expect(old.stderr).toMatch(/Its sample has grown old/);
+  expect((await sampleInfo(writer))?.end.getTime()).toBeGreaterThan(Date.now() - 2 * 86_400_000);
+
+  for (const name of ["fastpath", "sample_info"]) await writer.command(`DROP TABLE ${name} SYNC`);
+  await writer.command(
+    "CREATE TABLE fastpath (measurement_start_time DateTime, report_id String, software_name String, software_version String, test_name String, probe_cc String, probe_asn UInt32) ENGINE = MergeTree ORDER BY measurement_start_time",
+  );
+  await writer.command(
+    "INSERT INTO fastpath VALUES ('2024-01-01 00:00:01', 'r', 'probe-cli', '3.20', 'dash', 'IT', 1)",
+  );
+  const loaded = await start(directory.path, out);
+  expect(loaded.stderr).not.toMatch(/filling/);
+  expect(loaded.code, loaded.stderr).toBe(0);
+  expect(await writer.rows("SELECT software_name FROM fastpath")).toEqual([
+    { software_name: "probe-cli" },
+  ]);
+}, 120_000);

@@ -1,0 +1,311 @@
+import { existsSync, readFileSync } from "node:fs";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { openWriter } from "../../src/database/open-writer.js";
+import type { Writer } from "../../src/database/writer.js";
+import { connect, type Lab } from "../../src/lab/connect.js";
+import { prefix } from "../../src/measurements/prefix.js";
+import { between, last } from "../../src/time/time-range.js";
+import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.js";
+
+let directory: TemporaryDirectory;
+let writer: Writer;
+let lab: Lab;
+
+beforeAll(async () => {
+  directory = await temporaryDirectory();
+  writer = await openWriter(directory.source);
+});
+
+afterAll(async () => {
+  await writer[Symbol.asyncDispose]();
+  await directory[Symbol.asyncDispose]();
+});
+
+/** A table of `[time, report_id, version]` rows, probe-cli's; then a lab on it. */
+async function given(rows: readonly (readonly [string, string, string])[], engine = "MergeTree") {
+  await writer.command(
+    `CREATE OR REPLACE TABLE fastpath (measurement_start_time DateTime('UTC'), report_id String,
+      software_name String DEFAULT 'probe-cli', software_version LowCardinality(String),
+      test_name String DEFAULT 'web_connectivity', probe_cc String DEFAULT 'IT', probe_asn UInt32 DEFAULT 1)
+      ENGINE = ${engine} ORDER BY (measurement_start_time, report_id) SETTINGS min_bytes_for_wide_part = 0`,
+  );
+  await writer.command("SYSTEM STOP MERGES fastpath");
+  for (const row of rows) {
+    const [time, report, version] = row;
+    await writer.command(
+      `INSERT INTO fastpath (measurement_start_time, report_id, software_version) VALUES ('${time}', '${report}', '${version}')`,
+    );
+  }
+  lab = await connect({ measurements: `embedded:${directory.path}` });
+}
+
+beforeEach(async () => {
+  await lab?.close();
+});
+
+afterAll(async () => {
+  await lab?.close();
+});
+
+describe("runDurations", () => {
+  it("counts a run that crosses midnight of the week's edge once, where it starts", async () => {
+    await given([
+      ["2026-05-10 23:50:00", "r", "3.9"],
+      ["2026-05-11 00:20:00", "r", "3.9"],
+    ]);
+    const range = between("2026-05-04", "2026-05-18");
+    const result = await lab.measurements.runDurations({ range, every: "week", quantiles: [0.5] });
+    expect(result.rows()).toEqual([
+      { t: new Date("2026-05-04T00:00:00Z"), runs: 1, measurements: 2, single: 0, q50: 1800 },
+      { t: new Date("2026-05-11T00:00:00Z"), runs: 0, measurements: 0, single: null, q50: null },
+    ]);
+  });
+
+  it("reads runs whole over the range's edges, up to the margin that it states", async () => {
+    await given([
+      ["2026-05-03 23:00:00", "began before", "3.9"],
+      ["2026-05-04 01:00:00", "began before", "3.9"],
+      ["2026-05-10 23:00:00", "ends after", "3.9"],
+      ["2026-05-11 01:00:00", "ends after", "3.9"],
+    ]);
+    const range = between("2026-05-04", "2026-05-11");
+    const whole = await lab.measurements.runDurations({ range, quantiles: [0.5] });
+    expect(whole.rows()).toEqual([{ runs: 1, measurements: 2, single: 0, q50: 7200 }]);
+    expect(whole.origin.notes[0]).toMatch(/24 hours beyond the range/);
+    const cut = await lab.measurements.runDurations({
+      range,
+      quantiles: [0.5],
+      margin: "1 minute",
+    });
+    expect(cut.rows()).toEqual([{ runs: 2, measurements: 2, single: 1, q50: 0 }]);
+    expect(cut.origin.notes[0]).toMatch(/1 minute beyond/);
+  });
+
+  it("tells the share of single-measurement runs and leaves them out when asked", async () => {
+    await given([
+      ["2026-05-04 10:00:00", "one", "3.9"],
+      ["2026-05-04 10:00:00", "two", "3.9"],
+      ["2026-05-04 10:01:40", "two", "3.9"],
+    ]);
+    const options = { range: between("2026-05-04", "2026-05-05"), quantiles: [0.5] };
+    const keep = await lab.measurements.runDurations(options);
+    expect(keep.rows()).toEqual([{ runs: 2, measurements: 3, single: 0.5, q50: 50 }]);
+    const drop = await lab.measurements.runDurations({ ...options, singles: "drop" });
+    expect(drop.rows()).toEqual([{ runs: 2, measurements: 3, single: 0.5, q50: 100 }]);
+    expect(drop.origin.notes).toContain(
+      "Runs of a single measurement are left out of the quantiles.",
+    );
+  });
+
+  it("refuses quantiles outside 0 to 1, given twice, and an unknown singles", async () => {
+    await given([]);
+    const range = between("2026-05-04", "2026-05-05");
+    for (const quantiles of [[1.5], [-0.1], [NaN], [0.5, 0.5]]) {
+      await expect(lab.measurements.runDurations({ range, quantiles })).rejects.toThrow(
+        /Can't give the quantile .*quantiles: \[0\.1, 0\.5, 0\.9\]/,
+      );
+    }
+    const singles = "none" as "keep";
+    await expect(lab.measurements.runDurations({ range, singles })).rejects.toThrow(
+      /"none".*"drop"/,
+    );
+  });
+});
+
+describe("counts", () => {
+  it("marks the incomplete buckets at the range's edges and says so", async () => {
+    await given([["2026-05-12 10:00:00", "r", "3.9"]]);
+    const counts = await lab.measurements.counts({
+      range: between("2026-05-06", "2026-05-20 12:00"),
+      every: "week",
+    });
+    expect(counts.origin.columns.time?.incomplete.map((d) => d.toISOString().slice(0, 10))).toEqual(
+      ["2026-05-04", "2026-05-18"],
+    );
+    expect(counts.origin.notes.at(-1)).toMatch(
+      /weeks of 2026-05-04 and 2026-05-18 are covered only in part/,
+    );
+  });
+
+  it("fills a week in which nothing was counted with zero", async () => {
+    await given([
+      ["2026-05-04 10:00:00", "r", "3.9"],
+      ["2026-05-18 10:00:00", "s", "3.9"],
+    ]);
+    const range = between("2026-05-04", "2026-05-25");
+    const counts = await lab.measurements.counts({ range, every: "week", by: "software_version" });
+    expect(counts.column("measurements")).toEqual([1, 0, 1]);
+  });
+
+  it("keeps the total: what is not in the top is in other, which comes last", async () => {
+    const rows = ["3.10", "3.10", "3.10", "3.9", "3.9", "3.8", "3.7"].map(
+      (version, index) => ["2026-05-04 10:00:00", `r${index}`, version] as const,
+    );
+    await given(rows);
+    const range = between("2026-05-04", "2026-05-05");
+    const counts = await lab.measurements.counts({ range, by: "software_version", top: 2 });
+    expect(counts.rows()).toEqual([
+      { software_version: "3.9", measurements: 2 },
+      { software_version: "3.10", measurements: 3 },
+      { software_version: "other", measurements: 2 },
+    ]);
+    expect(counts.origin.reductions).toEqual([
+      'The 2 largest of 4 groups by software_version (by measurements in the range); "other" holds the other 2.',
+    ]);
+    expect(counts.origin.columns.dimensions[0]).toMatchObject({ other: "other" });
+  });
+
+  it("does not mistake a value named other for the rest", async () => {
+    const rows = ["other", "other", "a", "b"].map(
+      (version, index) => ["2026-05-04 10:00:00", `r${index}`, version] as const,
+    );
+    await given(rows);
+    const range = between("2026-05-04", "2026-05-05");
+    const counts = await lab.measurements.counts({ range, by: "software_version", top: 1 });
+    expect(counts.rows()).toEqual([
+      { software_version: "other", measurements: 2 },
+      { software_version: "other (rest)", measurements: 2 },
+    ]);
+  });
+
+  it("lets prefix('3.8') match 3.8 and 3.8.1, not 3.80 or 3.81", async () => {
+    const versions = ["3.8", "3.8.1", "3.80", "3.81", "3.8-beta"];
+    await given(versions.map((version) => ["2026-05-04 10:00:00", version, version] as const));
+    const range = between("2026-05-04", "2026-05-05");
+    const where = { software_version: prefix("3.8") };
+    const counts = await lab.measurements.counts({ range, by: "software_version", where });
+    expect(counts.column("software_version")).toEqual(["3.8-beta", "3.8", "3.8.1"]);
+  });
+
+  it.each(["MergeTree", "ReplacingMergeTree"])(
+    "counts a row that a %s holds twice once, on request",
+    async (engine) => {
+      const row = ["2026-05-04 10:00:00", "r", "3.9"] as const;
+      await given([row, row, ["2026-05-04 10:00:01", "r", "3.9"]], engine);
+      const range = between("2026-05-04", "2026-05-05");
+      const twice = await lab.measurements.counts({ range });
+      expect(twice.column("measurements")).toEqual([3]);
+      const once = await lab.measurements.counts({ range, distinct: true });
+      expect(once.column("measurements")).toEqual([2]);
+      expect(once.origin.notes).toContain(
+        "Measurements that the table holds twice are counted once.",
+      );
+      const runs = await lab.measurements.runs({ range, distinct: true, quantiles: [0.5] });
+      expect(runs.column("q50")).toEqual([2]);
+    },
+  );
+
+  it("explains an empty answer: the nearest values that the range holds", async () => {
+    await given([["2026-05-04 10:00:00", "r", "3.9"]]);
+    const range = between("2026-05-04", "2026-05-05");
+    const empty = await lab.measurements.counts({ range, where: { software_name: "probe-clie" } });
+    expect(empty.numRows).toBe(0);
+    expect(empty.origin.notes).toEqual([
+      'No measurement from 2026-05-04 to 2026-05-05 UTC has software_name probe-clie; the range holds "probe-cli".',
+    ]);
+    const both = { software_name: "probe-cli", software_version: "3.8" };
+    const second = await lab.measurements.counts({ range, every: "day", where: both });
+    expect(second.origin.notes[0]).toMatch(/has software_version 3.8; the range holds "3.9"/);
+    const none = await lab.measurements.counts({ range: between("2025-05-04", "2025-05-05") });
+    expect(none.origin.notes).toEqual([
+      "fastpath holds no measurement from 2025-05-04 to 2025-05-05 UTC.",
+    ]);
+  });
+
+  it("reads only the range's part of the table", async () => {
+    await given([]);
+    await writer.command(
+      "INSERT INTO fastpath (measurement_start_time, report_id, software_version) SELECT toDateTime('2026-01-01') + number * 60, toString(number), '3.9' FROM numbers(200000)",
+    );
+    const counts = await lab.measurements.counts({ range: between("2026-02-01", "2026-02-02") });
+    expect(counts.column("measurements")).toEqual([1440]);
+    expect(counts.origin.rowsRead).toBeLessThan(20_000);
+  });
+});
+
+describe("a question on measurements", () => {
+  it("names what it can't use", async () => {
+    await given([]);
+    const range = between("2026-05-04", "2026-05-05");
+    const refused = [
+      [{ by: "softwareversion" }, /"softwareversion" in fastpath: did you mean software_version\?/],
+      [{ by: ["probe_cc", "probe_cc"] }, /group by probe_cc twice/],
+      [{ where: { nope: 1 } }, /"nope" in fastpath/],
+      [{ where: { probe_asn: "AS1" } }, /probe_asn, a UInt32, with "AS1": pass a whole number/],
+      [{ where: { probe_asn: 1.5 } }, /with 1.5: pass a whole number/],
+      [{ where: { probe_asn: -1 } }, /with -1/],
+      [{ where: { probe_cc: 5 } }, /probe_cc, a String, with 5: pass text/],
+      [{ where: { probe_cc: [] } }, /probe_cc by an empty list/],
+      [{ where: { probe_asn: prefix("1") } }, /probe_asn by prefix\("1"\)/],
+      [{ every: "fortnight" }, /"fortnight"/],
+      [{ top: 0 }, /top 0 groups/],
+      [{ top: 1.5 }, /top 1.5 groups/],
+    ] as const;
+    for (const [options, message] of refused) {
+      const question = { range, ...options } as Parameters<Lab["measurements"]["counts"]>[0];
+      await expect(lab.measurements.counts(question)).rejects.toThrow(message);
+    }
+    const none = {} as Parameters<Lab["measurements"]["counts"]>[0];
+    await expect(lab.measurements.counts(none)).rejects.toThrow(
+      /Can't count measurements without a time range/,
+    );
+  });
+
+  it("keeps hostile values out of the SQL", async () => {
+    const hostile = "'; DROP TABLE fastpath; --";
+    await given([["2026-05-04 10:00:00", "r", "3.9"]]);
+    const range = between("2026-05-04", "2026-05-05");
+    const counts = await lab.measurements.counts({ range, where: { probe_cc: [hostile, "IT"] } });
+    expect(counts.column("measurements")).toEqual([1]);
+    expect(counts.origin.sql).not.toContain("DROP");
+    expect(Object.values(counts.origin.parameters)).toContainEqual([hostile, "IT"]);
+  });
+});
+
+describe("lab.now", () => {
+  it("is the midnight after the newest row of an embedded database that has grown old", async () => {
+    await given([["2024-01-01 00:00:59", "r", "3.9"]]);
+    expect(lab.now.toISOString()).toBe("2024-01-02T00:00:00.000Z");
+    const counts = await lab.measurements.counts({ range: last("3 months", { now: lab.now }) });
+    expect(counts.column("measurements")).toEqual([1]);
+  });
+
+  it("is the present where the table is empty", async () => {
+    await given([]);
+    expect(Math.abs(lab.now.getTime() - Date.now())).toBeLessThan(60_000);
+  });
+});
+
+const sample = new URL("../../../shared/data/fastpath-sample.jsonl", import.meta.url);
+
+it.skipIf(!existsSync(sample))(
+  "answers on 243 real rows of a public service as a count by hand does (skipped without ../shared/data)",
+  async () => {
+    const rows = readFileSync(sample, "utf8")
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Record<string, string>);
+    const { loadFiles } = await import("../../src/load/load-files.js");
+    await writer.command("DROP TABLE fastpath SYNC");
+    await loadFiles(writer, "fastpath", [sample.pathname]);
+    lab = await connect({ measurements: `embedded:${directory.path}` });
+    const range = last("3 months", { now: lab.now });
+    const counts = await lab.measurements.counts({
+      range,
+      by: ["software_name", "software_version"],
+      top: Infinity,
+    });
+    const byHand = new Map<string, number>();
+    for (const row of rows) {
+      const key = `${row["software_name"]} ${row["software_version"]}`;
+      byHand.set(key, (byHand.get(key) ?? 0) + 1);
+    }
+    expect(counts.numRows).toBe(14);
+    for (const row of counts.rows()) {
+      const key = `${String(row["software_name"])} ${String(row["software_version"])}`;
+      expect(row["measurements"], key).toBe(byHand.get(key));
+    }
+    const runs = await lab.measurements.runs({ range });
+    expect(runs.column("runs")).toEqual([63]);
+  },
+);
