@@ -1,13 +1,13 @@
 import type { Result } from "../result/result.js";
-import { measureTitle, numberFormat, timeAxis } from "./axes.js";
+import { measureTitle, numberFormat } from "./axes.js";
 import type { Drawing } from "./draw-rows.js";
-import { categoryLabels, specFields, type Fields } from "./fields.js";
+import { specFields, type Fields } from "./fields.js";
 import type { ChartOptions } from "./options.js";
-import { textWidth } from "./render/font.js";
 import { seriesColours, seriesShapes } from "./series.js";
 import { THEMES, type Theme } from "./theme.js";
 import { words } from "./sentences.js";
-import { zoneExpression } from "./zone-expression.js";
+import { tooltipChannel, whenTransform } from "./tooltip.js";
+import { xChannel } from "./x-channel.js";
 
 /** JSON of a Vega-Lite specification. */
 export type VegaLiteSpec = Record<string, unknown>;
@@ -29,8 +29,6 @@ export interface Frame {
   /** Adds the text of the time as field `when`, in the range's zone. */
   readonly when: readonly VegaLiteSpec[];
 }
-
-const LABEL_SIZE = 11;
 
 /** Where the title of the vertical axis stands, above the plot. */
 export const TITLE_Y = -8;
@@ -100,104 +98,12 @@ export function frame(
         legend: { title: words(drawing.seriesName ?? ""), values: labels },
       },
     }),
-    tooltip: [
-      roles.xKind === "time"
-        ? { field: "when", type: "nominal", title: quoteless(`${words(roles.x)} (${timeZone})`) }
-        : {
-            field: fields.x,
-            type: roles.xKind === "number" ? "quantitative" : "nominal",
-            title: quoteless(words(roles.x)),
-          },
-      ...(fields.series === undefined
-        ? []
-        : [
-            {
-              field: fields.series,
-              type: "nominal",
-              title: quoteless(words(drawing.seriesName ?? "")),
-            },
-          ]),
-      {
-        field: fields.y,
-        type: "quantitative",
-        title: quoteless(measureTitle(drawing)),
-        format: roles.measure?.unit === "share" ? ".2%" : ",.6~r",
-      },
-    ],
-    when:
-      roles.xKind === "time"
-        ? [
-            {
-              calculate: zoneExpression(
-                `toDate(datum[${JSON.stringify(fields.x)}])`,
-                drawing.every === undefined ||
-                  drawing.every === "minute" ||
-                  drawing.every === "hour"
-                  ? "%Y-%m-%d %H:%M"
-                  : "%Y-%m-%d",
-                timeZone,
-                domain,
-              ),
-              as: "when",
-            },
-          ]
-        : [],
+    tooltip: tooltipChannel(drawing, fields, timeZone),
+    when: whenTransform(drawing, fields, timeZone, domain),
   };
-}
-
-/** Vega-Lite writes a tooltip's titles into an expression, escaping \" but not a \\ before it. */
-function quoteless(title: string): string {
-  return title.replace(/["\\]/g, "'");
 }
 
 /** A bar a thousand pixels wide tells no more than one of a hundred. */
 function categoryWidth(categories: number): number {
   return Math.min(1000, Math.max(320, categories * 90));
-}
-
-function xChannel(
-  drawing: Drawing,
-  domain: readonly [number, number],
-  timeZone: string,
-  width: number,
-  bars: boolean,
-): VegaLiteSpec {
-  const { roles, xs, every } = drawing;
-  if (roles.xKind === "number") {
-    return {
-      type: "quantitative",
-      scale: { zero: false, nice: false, padding: 0 },
-      axis: { title: words(roles.x), grid: false },
-    };
-  }
-  if (roles.xKind === "category") {
-    const labels = [...categoryLabels(drawing).values()];
-    return {
-      type: "nominal",
-      sort: labels,
-      scale: { domain: labels, paddingInner: 0.2, paddingOuter: 0.1 },
-      axis: {
-        title: words(roles.x),
-        ...(labels.every((text) => textWidth(text, LABEL_SIZE) + 6 <= width / labels.length)
-          ? { labelAngle: 0 }
-          : { labelAngle: -40, labelLimit: 160 }),
-        domain: true,
-        ticks: false,
-      },
-    };
-  }
-  const [start, end] = domain;
-  // A lone instant has no width: it is drawn in the middle of two hours.
-  const shown = xs.length > 0 && start === end ? ([start - 36e5, end + 36e5] as const) : domain;
-  return {
-    type: "temporal",
-    scale: {
-      type: "utc",
-      nice: false,
-      padding: 0,
-      // Bars span it themselves, and their second x would give Vega-Lite a second domain.
-      ...(!bars && { domain: [...shown] }),
-    },
-    axis: timeAxis(shown, timeZone, width, every),
-  };
 }

@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
 import type * as Vega from "vega";
+import { ProbelabError } from "../../error.js";
+import { cleanText, textOf } from "../label.js";
 import { inertLoader } from "./inert-loader.js";
 import { loadVega } from "./vega.js";
 import { escapeXml, legalXml } from "./xml.js";
@@ -11,32 +13,42 @@ import { escapeXml, legalXml } from "./xml.js";
  */
 export async function svgPicture(spec: Record<string, unknown>): Promise<string> {
   const { vega, vegaLite } = await loadVega();
-  const warnings = silentLogger(vega);
-  // Vega writes into the rows that it is given; the chart's own stay as they are.
-  const compiled = vegaLite.compile(
-    structuredClone(spec) as unknown as Parameters<typeof vegaLite.compile>[0],
-    {
-      logger: warnings,
-      // Labels of each mark would triple the file; the picture's own description says it.
-      config: { aria: false },
-    },
-  );
-  const view = new vega.View(vega.parse(compiled.spec), {
-    renderer: "none",
-    loader: inertLoader as never,
-    logger: warnings,
-  });
+  const faults: string[] = [];
+  const logger = quietLogger(vega, faults);
+  let view: Vega.View | undefined;
   try {
-    return finish(await view.toSVG(), spec);
+    // Vega writes into the rows that it is given; the chart's own stay as they are.
+    const copy = structuredClone(spec) as unknown as Parameters<typeof vegaLite.compile>[0];
+    // Labels of each mark would triple the file; the picture's own description says it.
+    const compiled = vegaLite.compile(copy, { logger, config: { aria: false } });
+    const loader = inertLoader as never;
+    view = new vega.View(vega.parse(compiled.spec), { renderer: "none", loader, logger });
+    const drawn = await view.toSVG();
+    if (faults.length > 0) throw new Error(faults[0]);
+    return finish(drawn, spec);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new ProbelabError(
+      `Can't draw the chart: Vega says ${JSON.stringify(cleanText(message, 300))}; check the parts of chart.spec that it names.`,
+      { cause: error },
+    );
   } finally {
-    view.finalize();
+    view?.finalize();
   }
 }
 
-/** Vega's logger would write data to the console: hostile text, and output in the wrong cell. */
-function silentLogger(vega: typeof Vega): Vega.LoggerInterface {
+/**
+ * Vega's logger would write data to the console: hostile text, and output in the wrong cell. What
+ * fails while the picture is made is kept: Vega goes on without it, and would draw an empty chart.
+ */
+function quietLogger(vega: typeof Vega, faults: string[]): Vega.LoggerInterface {
   const logger = vega.logger(vega.None);
-  logger.error = () => logger;
+  logger.error = (...args: readonly unknown[]) => {
+    faults.push(
+      args.map((part) => (part instanceof Error ? part.message : textOf(part))).join(" "),
+    );
+    return logger;
+  };
   return logger;
 }
 

@@ -1,0 +1,56 @@
+import type { Drawing } from "./draw-rows.js";
+import { timeAxis } from "./axes.js";
+import { categoryLabels } from "./fields.js";
+import type { VegaLiteSpec } from "./frame.js";
+import { textWidth } from "./render/font.js";
+import { words } from "./sentences.js";
+
+const LABEL_SIZE = 11;
+
+/** The horizontal channel without its field: times in UTC, numbers, or categories. */
+export function xChannel(
+  drawing: Drawing,
+  domain: readonly [number, number],
+  timeZone: string,
+  width: number,
+  bars: boolean,
+): VegaLiteSpec {
+  const { roles, xs, every } = drawing;
+  if (roles.xKind === "number") {
+    return {
+      type: "quantitative",
+      scale: { zero: false, nice: false, padding: 0 },
+      axis: { title: words(roles.x), grid: false },
+    };
+  }
+  if (roles.xKind === "category") {
+    const labels = [...categoryLabels(drawing).values()];
+    return {
+      type: "nominal",
+      sort: labels,
+      scale: { domain: labels, paddingInner: 0.2, paddingOuter: 0.1 },
+      axis: {
+        title: words(roles.x),
+        ...(labels.every((text) => textWidth(text, LABEL_SIZE) + 6 <= width / labels.length)
+          ? { labelAngle: 0 }
+          : { labelAngle: -40, labelLimit: 160 }),
+        domain: true,
+        ticks: false,
+      },
+    };
+  }
+  const [start, end] = domain;
+  // A lone instant has no width: it is drawn in the middle of two hours.
+  const shown = xs.length > 0 && start === end ? ([start - 36e5, end + 36e5] as const) : domain;
+  return {
+    type: "temporal",
+    scale: {
+      type: "utc",
+      nice: false,
+      padding: 0,
+      // Bars span it themselves, and their second x would give Vega-Lite a second domain.
+      ...(!bars && { domain: [...shown] }),
+    },
+    axis: timeAxis(shown, timeZone, width, every),
+  };
+}

@@ -1,0 +1,51 @@
+import { parse, View } from "vega";
+import { compile, type TopLevelSpec } from "vega-lite";
+import { describe, expect, test } from "vitest";
+import type { Chart } from "../../src/chart/chart-value.js";
+import { chart } from "../../src/chart/chart.js";
+import { ProbelabError } from "../../src/error.js";
+import { between } from "../../src/time/time-range.js";
+import { weeklyCounts } from "./support/sample-results.js";
+
+/** What tooltips say of the time, as Vega computes it from the spec. */
+function times(drawn: Chart): Set<unknown> {
+  const { spec } = compile(structuredClone(drawn.spec) as unknown as TopLevelSpec);
+  const view = new View(parse(spec)).run();
+  const rows = (spec.data ?? []).flatMap(({ name }) => view.data(name) as { when?: string }[]);
+  view.finalize();
+  return new Set(rows.flatMap(({ when }) => (when === undefined ? [] : [when])));
+}
+
+describe("the tooltip's time", () => {
+  test("is the day of the bucket, in UTC whatever the process's zone", () => {
+    for (const mark of ["line", "area", "bar", "points"] as const) {
+      const seen = times(chart[mark](weeklyCounts()));
+      expect(seen.size).toBe(14);
+      expect([...seen]).toEqual(expect.arrayContaining(["2026-01-26", "2026-03-09", "2026-04-27"]));
+    }
+  });
+
+  test("follows the clocks of the range's zone", () => {
+    const range = between("2026-03-29", "2026-03-30", { timeZone: "Europe/Rome" });
+    const seen = times(chart.bar(weeklyCounts({ range, every: "hour" })));
+    expect(seen.size).toBe(23);
+    expect(seen).toContain("2026-03-29 01:00");
+    expect(seen).not.toContain("2026-03-29 02:00");
+    expect(seen).toContain("2026-03-29 03:00");
+  });
+});
+
+describe("a spec that Vega can't draw", () => {
+  test.each([
+    [{ mark: "point", encoding: {}, transform: [{ calculate: "nope(", as: "x" }] }, /Unexpected end of input/],
+    [
+      { mark: "point", encoding: {}, transform: [{ calculate: "unknownFunction(1)", as: "x" }] },
+      /unknownFunction/,
+    ],
+    [{ nothing: 1 }, /Can't draw the chart/],
+  ])("%# is an error that says why", async (spec, message) => {
+    const drawn = chart.vegaLite(weeklyCounts(), spec);
+    await expect(drawn.svg()).rejects.toThrow(ProbelabError);
+    await expect(drawn.svg()).rejects.toThrow(message);
+  });
+});
