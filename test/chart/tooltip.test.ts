@@ -37,7 +37,10 @@ describe("the tooltip's time", () => {
 
 describe("a spec that Vega can't draw", () => {
   test.each([
-    [{ mark: "point", encoding: {}, transform: [{ calculate: "nope(", as: "x" }] }, /Unexpected end of input/],
+    [
+      { mark: "point", encoding: {}, transform: [{ calculate: "nope(", as: "x" }] },
+      /Unexpected end of input/,
+    ],
     [
       { mark: "point", encoding: {}, transform: [{ calculate: "unknownFunction(1)", as: "x" }] },
       /unknownFunction/,
