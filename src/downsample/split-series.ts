@@ -72,14 +72,18 @@ export function seriesCodes(
 }
 
 function wholeTable(x: Float64Array, y: Float64Array): SeriesRows {
-  let clean = true;
-  for (let row = 0; row < x.length; row++) {
-    if (!isFiniteNumber(x[row]!)) clean = false;
-  }
   const all = new Int32Array(x.length);
   for (let row = 0; row < all.length; row++) all[row] = row;
-  if (clean && isAscending(x)) return { key: undefined, rows: all, x, y };
-  return gather(undefined, clean ? all : all.filter((row) => isFiniteNumber(x[row]!)), x, y);
+  // Where x ascends, all are finite if the first and the last are.
+  if (isAscending(x) && (x.length === 0 || isFiniteNumber(x[0]! - x.at(-1)!))) {
+    return { key: undefined, rows: all, x, y };
+  }
+  return gather(
+    undefined,
+    all.filter((row) => isFiniteNumber(x[row]!)),
+    x,
+    y,
+  );
 }
 
 function gather(key: unknown, rows: Int32Array, x: Float64Array, y: Float64Array): SeriesRows {
@@ -99,7 +103,7 @@ function take(values: Float64Array, rows: Int32Array): Float64Array {
 }
 
 function isAscending(x: Float64Array): boolean {
-  for (let i = 1; i < x.length; i++) if (x[i]! < x[i - 1]!) return false;
+  for (let i = 1; i < x.length; i++) if (!(x[i]! >= x[i - 1]!)) return false;
   return true;
 }
 

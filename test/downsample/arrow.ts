@@ -1,6 +1,6 @@
 import { fromArrow, table, type ColumnTable } from "arquero";
 
-export { op, table } from "arquero";
+export { escape, op, table } from "arquero";
 
 /** A table that is backed by Arrow columns, as answers from the database are. */
 export function arrowTable(columns: Record<string, unknown[]>): ColumnTable {

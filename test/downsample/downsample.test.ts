@@ -1,4 +1,4 @@
-import { op, table, arrowTable } from "./arrow.js";
+import { arrowTable, escape, op, table } from "./arrow.js";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { downsample, METHODS, type DownsampleOptions } from "../../src/downsample/downsample.js";
@@ -115,10 +115,7 @@ describe("downsample(data, options)", () => {
 
   test("sees filters and orders of the table", () => {
     const data = table({ x: long(30_000), y: long(30_000).map((i) => i % 100) });
-    const some = data
-      .params({ least: 10_000 })
-      .filter((row: { x: number }, $: { least: number }) => row.x >= $.least)
-      .orderby("y", "x");
+    const some = data.filter(escape((row: { x: number }) => row.x >= 10_000)).orderby("y", "x");
     const small = downsample(some, { x: "x", y: "y", width: 200 });
     const kept = small.array("x") as number[];
     expect(Math.min(...kept)).toBe(10_000);

@@ -28,6 +28,11 @@ export class CostHeap {
     this.#down(this.#places[item]!);
   }
 
+  /** The lowest cost; Infinity where no item is left. */
+  least(): number {
+    return this.#size > 0 ? this.#costs[this.#heap[0]!]! : Infinity;
+  }
+
   /** Takes out the item of lowest cost; −1 where none is left. */
   pop(): number {
     if (this.#size === 0) return -1;

@@ -64,11 +64,6 @@ export class Cover {
     }
   }
 
-  /** By how many pixels the picture differs now. */
-  difference(): number {
-    return this.#wrong.reduce((sum, wrong) => sum + wrong, 0) / this.#detail;
-  }
-
   #difference(column: number): number {
     const low = this.#low[column]!;
     const high = this.#high[column]!;

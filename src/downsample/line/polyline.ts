@@ -48,9 +48,4 @@ export class Polyline {
     this.#chain.next[from] = to;
     this.#chain.previous[to] = from;
   }
-
-  /** How many pixels differ from the true picture without anti-aliasing. */
-  difference(): number {
-    return this.#pixels.difference();
-  }
 }

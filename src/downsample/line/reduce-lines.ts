@@ -52,19 +52,16 @@ export function reduceLines(
   const height = pixelHeight(series, picture.height, picture.yScale);
   const exact = series.map((one) => exactLine(one.x, one.y, full));
   if (total(exact) <= maxRows) {
-    // Rows to spare go to what anti-aliasing shows, as long as no whole pixel changes.
-    for (const stay of [undefined, exact]) {
-      const finer = simplified(series, exact, full, height, maxRows, stay);
-      if (finer?.difference === 0) return { kept: finer.kept, columns: picture.width, exact: true };
-    }
-    return { kept: exact, columns: picture.width, exact: true };
+    // Rows to spare go to what anti-aliasing shows; with all of `exact` no whole pixel changes.
+    const kept = simplified(series, exact, full, height, maxRows, exact) ?? exact;
+    return { kept, columns: picture.width, exact: true };
   }
   const most = Math.max(1, Math.floor(MOST_CORNERS / 4 / series.length));
   for (let columns = Math.min(picture.width, most); columns >= 1; columns = columns >> 1) {
     const axis = pixelAxis(picture.start, picture.end, columns);
     const chosen = series.map((one) => oneRowAGap(m4(one.x, one.y, axis), one.y));
-    const simpler = simplified(series, chosen, axis, height, maxRows);
-    if (simpler !== undefined) return { kept: simpler.kept, columns, exact: false };
+    const kept = simplified(series, chosen, axis, height, maxRows);
+    if (kept !== undefined) return { kept, columns, exact: false };
   }
   const extremes = series.map((one) => extremeRows(one.y));
   if (total(extremes) <= maxRows) return { kept: extremes, columns: 1, exact: false };
@@ -80,7 +77,7 @@ function simplified(
   height: (y: number) => number,
   maxRows: number,
   stay?: readonly Int32Array[],
-): { kept: Int32Array[]; difference: number } | undefined {
+): Int32Array[] | undefined {
   const detail = Math.max(1, Math.min(FINEST, Math.floor(MOST_CORNERS / (total(chosen) + 1))));
   const fine = { ...axis, columns: axis.columns * detail, scale: axis.scale * detail };
   const places = series.map(({ x, y }, i) => union(chosen[i]!, m4(x, y, fine), y));
@@ -91,13 +88,12 @@ function simplified(
   const gaps = total(places) - corners.reduce((sum, { x }) => sum + x.length, 0);
   const fixed = corners.reduce((sum, line) => line.fixed.reduce((a, b) => a + b, sum), 0);
   if (fixed + gaps > maxRows) return undefined;
-  const simpler = simplifyLines(corners, axis.columns, maxRows - gaps);
-  const kept = places.map((some, i) => {
+  const stays = simplifyLines(corners, axis.columns, maxRows - gaps);
+  return places.map((some, i) => {
     let corner = 0;
     const { y } = series[i]!;
-    return some.filter((place) => !Number.isFinite(y[place]!) || simpler.kept[i]![corner++] === 1);
+    return some.filter((place) => !Number.isFinite(y[place]!) || stays[i]![corner++] === 1);
   });
-  return { kept, difference: simpler.difference };
 }
 
 /** The places of `chosen` and those of `more` that are no gaps, ascending. */

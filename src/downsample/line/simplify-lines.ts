@@ -13,27 +13,22 @@ export interface LineCorners {
   readonly fixed: Uint8Array;
 }
 
-/** What is left of several lines. */
-export interface SimplerLines {
-  /** For each line, 1 where the corner stays. */
-  readonly kept: readonly Uint8Array[];
-  /** How many pixels of the lines differ, without anti-aliasing, each line alone. */
-  readonly difference: number;
-}
+/** A corner whose absence changes less than this, in pixels, is not kept though there is room. */
+const WORTHLESS = 0.01;
 
 /**
  * Takes corners out of several lines until at most `budget` are left in all of them, each time the
- * one whose absence changes the fewest pixels. So a flat or short line gives its share away.
+ * one whose absence changes the fewest pixels. So a flat or short line gives its share away. Then
+ * those go that change next to nothing. More than `budget` stay where more are fixed.
  *
  * @param columns width of the picture in pixel columns.
- * More than `budget` stay where more are fixed.
- *
+ * @returns for each line, 1 where the corner stays.
  */
 export function simplifyLines(
   lines: readonly LineCorners[],
   columns: number,
   budget: number,
-): SimplerLines {
+): Uint8Array[] {
   const polylines = lines.map((line) => new Polyline(line.x, line.y, line.breaks, columns));
   const kept = lines.map((line) => new Uint8Array(line.x.length).fill(1));
   const starts = [0];
@@ -48,7 +43,7 @@ export function simplifyLines(
       if (line.fixed[i] === 0) heap.set(start + i, polylines[number]!.cost(i));
     }
   });
-  while (left > budget) {
+  while (left > budget || heap.least() < WORTHLESS) {
     const item = heap.pop();
     if (item < 0) break;
     const number = lineOf[item]!;
@@ -64,6 +59,5 @@ export function simplifyLines(
       if (near >= 0 && heap.has(start + near)) heap.set(start + near, line.cost(near));
     }
   }
-  const difference = polylines.reduce((sum, line) => sum + line.difference(), 0);
-  return { kept, difference };
+  return kept;
 }
