@@ -155,6 +155,12 @@ export class Database implements AsyncDisposable {
   }
 }
 
+/**
+ * The server keeps the answer, the first 64 MiB of it in memory, until it is whole: an error can't
+ * come in the middle of it, and the summary counts all that was read.
+ */
+const WHOLE = { wait_end_of_query: 1, buffer_size: String(64 * 2 ** 20) } as const;
+
 interface Request {
   readonly sql: string;
   readonly parameters: Readonly<Record<string, unknown>>;
@@ -171,9 +177,7 @@ async function send(connection: Connection, request: Request) {
       query: request.sql,
       query_params: request.parameters,
       query_id: id,
-      // The server keeps the answer until it is whole: an error can't come in the middle of it, and
-      // the summary counts all that was read.
-      clickhouse_settings: { ...request.settings, wait_end_of_query: 1 },
+      clickhouse_settings: { ...request.settings, ...WHOLE },
       use_multipart_params_auto: true,
       ...(request.signal && { abort_signal: request.signal }),
     });
