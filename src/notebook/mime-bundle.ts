@@ -1,6 +1,7 @@
 import { inspect } from "node:util";
 import type { Result } from "../result/result.js";
 import type { MimeBundle, MimeData } from "./cell-output.js";
+import { pngSize } from "./png-size.js";
 
 const displaySymbol = Symbol.for("Jupyter.display");
 const mimeType = /^[\w.+-]+\/[\w.+-]+$/;
@@ -39,10 +40,14 @@ async function displayed(value: unknown): Promise<MimeBundle | undefined> {
   const { data, metadata } = isBundle(given) ? given : { data: given as MimeData, metadata: {} };
   const usable = Object.entries(data).filter(([type, one]) => mimeType.test(type) && one != null);
   if (usable.length === 0) return undefined;
-  return {
-    data: Object.fromEntries(usable.map(([type, one]) => [type, encoded(one)])),
-    metadata,
-  };
+  const encodedData = Object.fromEntries(usable.map(([type, one]) => [type, encoded(one)]));
+  return { data: encodedData, metadata: { ...pictureSize(encodedData), ...metadata } };
+}
+
+function pictureSize(data: MimeData): Record<string, unknown> {
+  const png = data["image/png"];
+  const size = typeof png === "string" ? pngSize(png) : undefined;
+  return size ? { "image/png": size } : {};
 }
 
 /** The shape with metadata, such as the size of a picture. */

@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { plain } from "../../src/notebook/ansi.js";
+import { kernelDisplayName, kernelName } from "../../src/notebook/language-info.js";
 import type { NotebookOutput } from "../../src/notebook/notebook-file.js";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -25,7 +26,9 @@ export async function writeCells(
   const notebook = {
     nbformat: 4,
     nbformat_minor: 5,
-    metadata: {},
+    metadata: {
+      kernelspec: { name: kernelName, display_name: kernelDisplayName, language: "typescript" },
+    },
     cells: cells.map((cell, index) => {
       const id = `cell-${index}`;
       if (typeof cell === "object" && "markdown" in cell) {

@@ -1,0 +1,159 @@
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { chromium, type Browser, type Page } from "playwright-core";
+
+/** A way to open notebooks in a browser. */
+export interface Frontend {
+  readonly name: string;
+  readonly python: string;
+  readonly module: string;
+  /** Path of a notebook's page on the server. */
+  readonly page: (notebook: string) => string;
+  readonly editor: string;
+  readonly run: (page: Page) => Promise<void>;
+  readonly interrupt: (page: Page) => Promise<void>;
+  readonly restart: (page: Page) => Promise<void>;
+}
+
+const lab = process.env["PROBELAB_TEST_LAB_PYTHON"] ?? "";
+const classic = process.env["PROBELAB_TEST_PYTHON"] ?? "/usr/bin/python3";
+export const browserPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find(existsSync);
+
+const choose = async (page: Page, menu: string, entry: string) => {
+  const exactly = (text: string) => new RegExp(`^${text}$`);
+  await page.locator(".lm-MenuBar-itemLabel", { hasText: exactly(menu) }).click();
+  await page.locator(".lm-Menu-itemLabel", { hasText: exactly(entry) }).click();
+};
+
+const modern = (name: string, module: string, folder: string): Frontend => ({
+  name,
+  python: lab,
+  module,
+  page: (notebook) => `${folder}/${notebook}`,
+  editor: ".jp-Notebook .jp-Cell",
+  run: (page) => choose(page, "Run", "Run All Cells"),
+  interrupt: (page) => choose(page, "Kernel", "Interrupt Kernel"),
+  restart: async (page) => {
+    await choose(page, "Kernel", "Restart Kernel…");
+    await page.locator(".jp-Dialog button.jp-mod-accept").click();
+  },
+});
+
+const all: readonly Frontend[] = [
+  modern("JupyterLab 4", "jupyterlab", "lab/tree"),
+  modern("Notebook 7", "notebook", "notebooks"),
+  {
+    name: "the classic Notebook",
+    python: classic,
+    module: "notebook",
+    page: (notebook) => `notebooks/${notebook}`,
+    editor: "#notebook-container .cell",
+    run: async (page) => {
+      // What is sent before the kernel answered is lost.
+      await page.waitForFunction("Jupyter.notebook.kernel?.info_reply?.status === 'ok'");
+      await page.evaluate("Jupyter.notebook.execute_all_cells()");
+    },
+    interrupt: async (page) => {
+      await page.evaluate("Jupyter.notebook.kernel.interrupt()");
+    },
+    restart: async (page) => {
+      await page.evaluate(
+        "Jupyter.notebook.kernel.info_reply = {}; Jupyter.notebook.kernel.restart()",
+      );
+    },
+  },
+];
+
+/** Whether a frontend can be tested here. */
+export function isThere({ python, module, name }: Frontend): boolean {
+  if (python === "" || browserPath === undefined) return false;
+  const version = name === "the classic Notebook" ? "'6'" : "'4', '7'";
+  const check = `import ${module}, sys; sys.exit(not ${module}.__version__.startswith((${version},)))`;
+  return spawnSync(python, ["-c", check]).status === 0;
+}
+
+export const frontends = all;
+
+/** A frontend's server on loopback, with a notebook in a browser. */
+export class OpenFrontend {
+  readonly #server: ChildProcess;
+  readonly #browser: Browser;
+  readonly page: Page;
+
+  private constructor(server: ChildProcess, browser: Browser, page: Page) {
+    this.#server = server;
+    this.#browser = browser;
+    this.page = page;
+  }
+
+  static async open(
+    frontend: Frontend,
+    folder: string,
+    notebook: string,
+    environment: NodeJS.ProcessEnv,
+  ): Promise<OpenFrontend> {
+    const runtime = environment["JUPYTER_RUNTIME_DIR"] ?? "";
+    mkdirSync(runtime, { recursive: true });
+    const application = frontend.name === "the classic Notebook" ? "NotebookApp" : "ServerApp";
+    const server = spawn(
+      frontend.python,
+      [
+        "-m",
+        frontend.module,
+        "--no-browser",
+        "--allow-root",
+        "--ip=127.0.0.1",
+        `--${application}.token=test`,
+        `--${application}.port=${await freePort()}`,
+        ...(application === "ServerApp"
+          ? [
+              "--LabApp.news_url=None",
+              "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+            ]
+          : []),
+      ],
+      { cwd: folder, env: environment, stdio: "ignore" },
+    );
+    const url = await serverUrl(runtime, server);
+    const browser = await chromium.launch({
+      ...(browserPath === undefined ? {} : { executablePath: browserPath }),
+      args: ["--no-sandbox", "--disable-gpu"],
+    });
+    const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+    await page.goto(`${url}${frontend.page(notebook)}?token=test`);
+    await page.locator(frontend.editor).first().waitFor({ timeout: 60_000 });
+    return new OpenFrontend(server, browser, page);
+  }
+
+  async close(): Promise<void> {
+    await this.#browser.close();
+    const gone = new Promise((resolve) => this.#server.once("exit", resolve));
+    this.#server.kill("SIGTERM");
+    const killer = setTimeout(() => this.#server.kill("SIGKILL"), 10_000);
+    await gone;
+    clearTimeout(killer);
+  }
+}
+
+async function serverUrl(runtime: string, server: ChildProcess): Promise<string> {
+  for (let attempt = 0; attempt < 300 && server.exitCode === null; attempt++) {
+    const file = readdirSync(runtime).find((name) => /^(jp|nb)server-\d+\.json$/.test(name));
+    if (file !== undefined) {
+      const { url } = JSON.parse(readFileSync(join(runtime, file), "utf8")) as { url: string };
+      return url;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  throw new Error("The server did not start.");
+}
+
+async function freePort(): Promise<number> {
+  const { createServer } = await import("node:net");
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" && address ? address.port : 0));
+    });
+  });
+}

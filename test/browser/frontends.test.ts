@@ -1,0 +1,95 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { installKernel } from "../../src/notebook/kernel/kernelspec.js";
+import { jupyterEnvironment } from "../jupyter/jupyter.js";
+import { notebookFolder, writeCells } from "../notebook/notebook-fixture.js";
+import { frontends, isThere, OpenFrontend } from "./frontend.js";
+
+const pictures = fileURLToPath(new URL("../../out/browser/", import.meta.url));
+
+const chartCells = (data: string) => [
+  { markdown: "# A chart" },
+  `import { between, chart, connect } from "probelab";
+const lab = await connect({ measurements: ${JSON.stringify(`embedded:${data}`)} });
+const range = between("2024-01-01", "2024-01-02");
+const sql = "SELECT number AS x, number * number AS y FROM numbers(20) WHERE {start:DateTime64(3)} < {end:DateTime64(3)}";
+const squares = await lab.query(sql, { range });
+squares`,
+  `chart.vegaLite(squares, {
+  title: "Squares", width: 500, height: 200,
+  mark: { type: "point", filled: true, size: 200, tooltip: true },
+  encoding: { x: { field: "x", type: "quantitative" }, y: { field: "y", type: "quantitative" } },
+})`,
+  `let state = "waiting";
+console.log("begun");
+await new Promise(() => {});`,
+];
+
+for (const frontend of frontends) {
+  const there = isThere(frontend);
+  const note = there ? "" : " (skipped: it or Chromium is missing)";
+  describe.skipIf(!there)(`${frontend.name} in a browser${note}`, () => {
+    const environment = jupyterEnvironment();
+    let folder: Awaited<ReturnType<typeof notebookFolder>>;
+    let opened: OpenFrontend | undefined;
+
+    beforeAll(async () => {
+      folder = await notebookFolder();
+      await installKernel({ kind: "user" }, environment);
+      await writeCells(folder.path, chartCells(join(folder.path, "data")));
+      opened = await OpenFrontend.open(frontend, folder.path, "test.ipynb", environment);
+    });
+    afterAll(async () => {
+      await opened?.close();
+      await folder.remove();
+    });
+
+    test("a notebook runs, shows its table and its chart, is interrupted and restarted", async () => {
+      if (!opened) throw new Error("It did not open.");
+      const { page } = opened;
+      await frontend.run(page);
+      const output = page.locator(".jp-OutputArea-output, .output_area");
+      await output.filter({ hasText: "begun" }).waitFor({ timeout: 60_000 });
+      await page.locator("table").first().waitFor();
+      const picture = page.locator(".vega-embed canvas, .vega-embed svg, .output_png img").first();
+      await picture.waitFor();
+      const box = await picture.boundingBox();
+      expect(box?.width).toBeGreaterThan(400);
+      mkdirSync(pictures, { recursive: true });
+      const file = join(pictures, `${frontend.name.replaceAll(" ", "-").toLowerCase()}.png`);
+      await picture.scrollIntoViewIfNeeded();
+      await page.screenshot({ path: file });
+
+      if (await page.locator(".vega-embed").count()) {
+        const at = await picture.boundingBox();
+        const { x = 0, y = 0, width = 0, height = 0 } = at ?? {};
+        const tooltip = page.locator("#vg-tooltip-element.visible");
+        // Where a point is depends on the fonts: the mouse crosses the chart until it meets one.
+        for (let step = 0; step < 100 && !(await tooltip.count()); step++) {
+          const across = 0.1 + 0.85 * (step / 100);
+          const up = ((across - 0.1) / 0.87) ** 2;
+          await page.mouse.move(x + across * width, y + height * (0.87 - 0.66 * up));
+        }
+        await tooltip.waitFor({ timeout: 5000 });
+      }
+
+      const interrupted = output.filter({ hasText: "Interrupted: The cell was interrupted" });
+      await frontend.interrupt(page);
+      await interrupted.waitFor({ timeout: 10_000 });
+      await page.screenshot({ path: file.replace(".png", "-interrupted.png") });
+
+      // A restarted kernel counts from 1 again.
+      await frontend.restart(page);
+      await frontend.run(page);
+      await interrupted.waitFor({ state: "detached", timeout: 60_000 });
+      await output.filter({ hasText: "begun" }).waitFor({ timeout: 60_000 });
+      const prompts = await page.locator(".jp-InputPrompt, .input_prompt").allTextContents();
+      const counts = prompts.map((text) => /\[(.*)\]/.exec(text)?.[1]).filter(Boolean);
+      expect(counts).toEqual(["1", "2", "*"]);
+      await frontend.interrupt(page);
+      await interrupted.waitFor({ timeout: 10_000 });
+    }, 180_000);
+  });
+}
