@@ -6,6 +6,9 @@ const DETAIL = 4;
 /** What a pixel of difference with anti-aliasing weighs beside one without. */
 const SMOOTH = 1;
 
+/** How much dearer a corner is for each pixel between its neighbours, so that no wide hole opens. */
+const SPREAD = 0.3;
+
 /** One series as a chain of corners in pixels, of which some can be taken out. */
 export class Polyline {
   readonly #chain: Chain;
@@ -36,7 +39,10 @@ export class Polyline {
 
   /** How much the picture suffers without the corner, in pixels. Not for the ends. */
   cost(corner: number): number {
-    return this.#pixels.cost(corner) + SMOOTH * this.#smooth.cost(corner);
+    const { x, previous, next } = this.#chain;
+    const span = x[next[corner]!]! - x[previous[corner]!]!;
+    const cost = this.#pixels.cost(corner) + SMOOTH * this.#smooth.cost(corner);
+    return cost > 0 ? cost * (1 + SPREAD * span) : cost;
   }
 
   /** Takes the corner out. */

@@ -80,7 +80,10 @@ function simplified(
 ): Int32Array[] | undefined {
   const detail = Math.max(1, Math.min(FINEST, Math.floor(MOST_CORNERS / (total(chosen) + 1))));
   const fine = { ...axis, columns: axis.columns * detail, scale: axis.scale * detail };
-  const places = series.map(({ x, y }, i) => union(chosen[i]!, m4(x, y, fine), y));
+  const places = series.map(({ x, y }, i) => {
+    const finer = union(chosen[i]!, m4(x, y, fine), y);
+    return union(finer, beforeJumps(finer, y, height), y);
+  });
   const spikes = Math.floor(maxRows / 4 / series.length);
   const corners = series.map((one, i) =>
     lineCorners(one, places[i]!, axis, height, spikes, stay?.[i]),
@@ -94,6 +97,21 @@ function simplified(
     const { y } = series[i]!;
     return some.filter((place) => !Number.isFinite(y[place]!) || stays[i]![corner++] === 1);
   });
+}
+
+/** The rows just before those that leave a level: with them a step stays upright. */
+function beforeJumps(
+  places: Int32Array,
+  y: Float64Array,
+  height: (y: number) => number,
+): Int32Array {
+  return places
+    .map((place, i) => {
+      const before = i > 0 ? places[i - 1]! : place;
+      if (place - before < 2 || Math.abs(height(y[place]!) - height(y[place - 1]!)) < 1) return -1;
+      return Math.abs(height(y[place - 1]!) - height(y[before]!)) < 0.5 ? place - 1 : -1;
+    })
+    .filter((place) => place >= 0);
 }
 
 /** The places of `chosen` and those of `more` that are no gaps, ascending. */

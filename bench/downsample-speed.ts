@@ -1,0 +1,87 @@
+/**
+ * The kernels over typed arrays, 10M points (POINTS) to 4,000, against a plain sum(x) + sum(y) over
+ * the same arrays and against the npm packages, in turn in one run.
+ */
+import { table } from "arquero";
+import { downsample } from "../src/downsample/downsample.js";
+import { lttb } from "../src/downsample/kernels/lttb.js";
+import { m4 } from "../src/downsample/kernels/m4.js";
+import { minMaxLttb } from "../src/downsample/kernels/min-max-lttb.js";
+import { minMax } from "../src/downsample/kernels/min-max.js";
+import { pixelAxis } from "../src/downsample/kernels/pixel-axis.js";
+import { peers, type Pair } from "./downsample/peers.js";
+import { makeShape } from "./downsample/shapes.js";
+import { report } from "./support/report.js";
+import { sideBySide } from "./support/side-by-side.js";
+
+const length = Number(process.env["POINTS"] ?? 10_000_000);
+const COUNT = 4_000;
+const { x, y } = makeShape("random walk", length, 1);
+for (let i = 0; i < length; i++) x[i] = 1.7e12 + 1_000 * x[i]!;
+
+function sum(values: Float64Array): number {
+  let total = 0;
+  for (let i = 0; i < values.length; i++) total += values[i]!;
+  return total;
+}
+
+const axis = pixelAxis(x[0]!, x.at(-1)!, COUNT / 4);
+const data = table({ x, y });
+let sink = 0;
+const run = (task: () => number) => () => Promise.resolve((sink += task()));
+const ours = {
+  sum: run(() => sum(x) + sum(y)),
+  m4: run(() => m4(x, y, axis).length),
+  minMax: run(() => minMax(y, COUNT).length),
+  minMaxLttb: run(() => minMaxLttb(x, y, COUNT).length),
+  lttb: run(() => lttb(x, y, COUNT).length),
+};
+const times = await sideBySide(ours, 15);
+const whole = await sideBySide(
+  {
+    auto: run(() => downsample(data, { x: "x", y: "y", width: 1_000 }).numRows()),
+    m4: run(() => downsample(data, { x: "x", y: "y", width: 1_000, method: "m4" }).numRows()),
+  },
+  5,
+);
+const started = performance.now();
+const pairs = Array.from({ length }, (_, i): Pair => [x[i]!, y[i]!]);
+const building = performance.now() - started;
+const others = await peers();
+const theirs = await sideBySide(
+  Object.fromEntries(
+    Object.entries(others).map(([name, sample]) => [
+      name,
+      run(() => (sample(pairs, COUNT) as Pair[]).length),
+    ]),
+  ),
+  2,
+);
+
+const base = times["sum"]!;
+const row = (name: string, ms: number): Record<string, string | number> => ({
+  name,
+  "ns a point": Number(((ms / length) * 1e6).toFixed(2)),
+  "ratio to sum(x) + sum(y)": Number((ms / base).toFixed(2)),
+});
+const slowest = Math.max(times["m4"]!, times["minMaxLttb"]!, times["lttb"]!);
+report(
+  "downsample-speed",
+  [
+    ...Object.entries(times).map(([name, ms]) =>
+      row(name === "sum" ? "sum(x) + sum(y)" : name, ms),
+    ),
+    row("downsample(table), auto", whole["auto"]!),
+    row("downsample(table), m4", whole["m4"]!),
+    ...Object.entries(theirs).map(([name, ms]) => row(`npm ${name}`, ms)),
+    row("(building [[x, y]] for the npm packages)", building),
+  ],
+  {
+    m4_ratio: times["m4"]! / base,
+    minmaxlttb_ratio: times["minMaxLttb"]! / base,
+    lttb_ratio: times["lttb"]! / base,
+    slowest_against_npm: slowest / Math.min(...Object.values(theirs)),
+    points: length,
+  },
+);
+if (Number.isNaN(sink)) throw new Error("the sums are no numbers");
