@@ -302,7 +302,7 @@ it.skipIf(!existsSync(sample))(
     }
     expect(counts.numRows).toBe(14);
     for (const row of counts.rows()) {
-      const key = `${String(row["software_name"])} ${String(row["software_version"])}`;
+      const key = [row["software_name"], row["software_version"]].join(" ");
       expect(row["measurements"], key).toBe(byHand.get(key));
     }
     const runs = await lab.measurements.runs({ range });
