@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import type { WriteOptions, Writer } from "../database/writer.js";
+import { helperTruthInsert } from "./helper-faults.js";
 import { GENERATOR, readInfo, type SampleInfo } from "./info.js";
 import { otherLogsInsert, rotationLogsInsert, runLogsInsert } from "./logs.js";
 import { measurementsInsert } from "./measurements.js";
@@ -24,7 +25,7 @@ export interface SampleOptions {
 
 /**
  * Fills the database with the sample service: 26 weeks of `fastpath`, `logs` and
- * `test_helper_instances`, with a fault planted as `sample_truth` says and `sample_info` to tell
+ * `test_helper_instances`, with faults planted as `sample_truth` says and `sample_info` to tell
  * which sample it is. Tables of these names are replaced, once all of it is made.
  *
  * The same rows, seed and end give the same rows (`sample_info.made_at` aside) on every machine.
@@ -74,7 +75,13 @@ async function makeMeasurements(
   for (let slice = 0; slice < slices; slice += 1) {
     const percent = Math.round((slice / slices) * 100);
     tell(`Making measurements, ${percent} %`, 0.05 + (0.9 * slice) / slices);
-    const parameters = { ...runs, end: plan.end, from: bound(slice), to: bound(slice + 1) };
+    const parameters = {
+      ...runs,
+      seed: plan.seed,
+      end: plan.end,
+      from: bound(slice),
+      to: bound(slice + 1),
+    };
     const options = { ...signal, parameters, settings: INSERT_SETTINGS };
     await writer.command(measurementsInsert(aside.fastpath, aside.runs), options);
     await writer.command(runLogsInsert(aside.logs, aside.runs), options);
@@ -96,6 +103,7 @@ async function makeRest(
     ...signal,
     parameters: truthParameters(new Date(plan.end * 1000)),
   });
+  await writer.command(helperTruthInsert(aside.sample_truth), options);
   await writer.command(
     `INSERT INTO ${aside.sample_info} SELECT {rows:UInt64}, {seed:UInt64}, {start:UInt32}, {end:UInt32}, now(), {generator:UInt32}`,
     options,

@@ -1,6 +1,7 @@
 import { COUNTRIES } from "./countries.js";
 import { at } from "./draw.js";
 import { PROBES } from "./probes.js";
+import { FAILED_PERMILLE_SQL } from "./helper-faults.js";
 import { HELPER_ZONE, HELPERS } from "./test-helpers.js";
 import { TESTS } from "./tests.js";
 import { DOMAINS, INPUT_SPANS, INPUTS, PRIORITY_SITES } from "./urls.js";
@@ -124,7 +125,7 @@ const OF_MEASUREMENT = {
   domain: at(DOMAINS, "item"),
   anomaly: "if(is_anomaly, 't', 'f')",
   confirmed: "if(is_blocked AND is_anomaly AND item % 3 = 0, 't', 'f')",
-  msm_failure: "if(bitShiftRight(chance, 16) % 1000 < 12, 't', 'f')",
+  msm_failure: `if(bitShiftRight(chance, 16) % 1000 < ${FAILED_PERMILLE_SQL}, 't', 'f')`,
   test_runtime: "toFloat32(intDiv(pace, 10) * (60 + bitShiftRight(chance, 44) % 32) / 10000)",
   test_helper_address: `if(test_helper_type = '', '', ${at(
     HELPERS.map((rdn) => `https://${rdn}.${HELPER_ZONE}`),

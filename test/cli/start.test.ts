@@ -46,7 +46,9 @@ it("probelab start fills an empty database, and the notebook finds the planted r
   expect(first.stdout).toMatch(/Open\n.*measurement-drop\.html/);
 
   await using writer = await openWriter(directory.source);
-  const [truth] = await writer.rows<Record<string, string | number>>("SELECT * FROM sample_truth");
+  const [truth] = await writer.rows<Record<string, string | number>>(
+    "SELECT * FROM sample_truth WHERE name = 'unattended-runs-end-early'",
+  );
   const shown = outputs(join(out, "measurement-drop.ipynb"));
   expect(shown.filter((output) => output.output_type === "error")).toEqual([]);
   const texts = shown.map((output) => [output.data?.["text/plain"]].flat().join(""));

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Writer } from "../../src/database/writer.js";
 import { fillSample } from "../../src/sample/fill.js";
+import { HASTY_ROTATION } from "../../src/sample/test-helpers.js";
 import { numbers, temporaryWriter } from "./temporary-writer.js";
 
 const END = new Date("2026-05-01T00:00:00Z");
@@ -82,7 +83,7 @@ describe("the logs of the sample", () => {
 });
 
 describe("the test helpers of the sample", () => {
-  it("are made a week apart, the four newest live, the older ones drained", async () => {
+  it("are made a week apart but for the planted one, the four newest live, the older ones drained", async () => {
     const helpers = await writer.rows<{ name: string; rdn: string; drained: string | null }>(
       "SELECT name, rdn, draining_at AS drained FROM test_helper_instances ORDER BY name DESC",
     );
@@ -98,7 +99,10 @@ describe("the test helpers of the sample", () => {
         .map(Number);
       return Date.UTC(y ?? 0, (mo ?? 0) - 1, d, h, mi, s) / 86_400_000;
     });
+    const { index: hasty, minutesAfter } = HASTY_ROTATION;
+    expect((made[hasty] ?? NaN) - (made[hasty + 1] ?? NaN)).toBeCloseTo(minutesAfter / 1440, 9);
     for (let index = 1; index < made.length; index += 1) {
+      if (index === hasty || index === hasty + 1) continue;
       const apart = (made[index - 1] ?? NaN) - (made[index] ?? NaN);
       expect(Math.abs(apart - 7)).toBeLessThan(0.5);
     }
