@@ -302,7 +302,8 @@ it.skipIf(!existsSync(sample))(
     }
     expect(counts.numRows).toBe(14);
     for (const row of counts.rows()) {
-      const key = [row["software_name"], row["software_version"]].join(" ");
+      const { software_name: name, software_version: version } = row as Record<string, string>;
+      const key = `${name} ${version}`;
       expect(row["measurements"], key).toBe(byHand.get(key));
     }
     const runs = await lab.measurements.runs({ range });
