@@ -53,8 +53,9 @@ export function reduceLines(
   const exact = series.map((one) => exactLine(one.x, one.y, full));
   if (total(exact) <= maxRows) {
     // Rows to spare go to what anti-aliasing shows; with all of `exact` no whole pixel changes.
-    const kept = simplified(series, exact, full, height, maxRows, exact) ?? exact;
-    return { kept, columns: picture.width, exact: true };
+    const few = series.length * picture.width <= MOST_CORNERS;
+    const finer = few ? simplified(series, exact, full, height, maxRows, exact) : undefined;
+    return { kept: finer ?? exact, columns: picture.width, exact: true };
   }
   const most = Math.max(1, Math.floor(MOST_CORNERS / 4 / series.length));
   for (let columns = Math.min(picture.width, most); columns >= 1; columns = columns >> 1) {
