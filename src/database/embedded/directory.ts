@@ -51,9 +51,10 @@ export async function makeDirectory(directory: string): Promise<void> {
 async function makeFolders(path: string): Promise<void> {
   const known = await stat(path).catch(() => null);
   if (known?.isDirectory()) return;
+  if (known !== null) throw Object.assign(new Error(`${path} is a file`), { code: "ENOTDIR" });
   if (dirname(path) !== path) await makeFolders(dirname(path));
   await mkdir(path, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== "EEXIST" || known !== null) throw error;
+    if (error.code !== "EEXIST") throw error; // another process made it in between
   });
 }
 
