@@ -1,4 +1,10 @@
-import type { CompletionInfo, Converter, ConvertResult, Diagnostic } from "tslab/dist/converter.js";
+import type {
+  CompletionInfo,
+  Converter,
+  ConvertResult,
+  Diagnostic,
+  SideOutput,
+} from "tslab/dist/converter.js";
 import type { ConverterSet } from "tslab/dist/executor.js";
 import { runtimeName } from "./cell-transform.js";
 import {
@@ -8,6 +14,9 @@ import {
 } from "./cell-declarations.js";
 import type { CellScripts } from "./cell-scripts.js";
 import type { TslabParts } from "./tslab-parts.js";
+
+/** TypeScript's "Cannot find module …". */
+const moduleNotFound = 2307;
 
 /** A cell as it will run. */
 export interface CompiledCell {
@@ -30,6 +39,7 @@ export class CellCompiler {
   #declarations = "";
   #prepared: ConvertResult | undefined;
   #declarationsAfter = "";
+  #checkedFiles: SideOutput[] = [];
 
   constructor(parts: TslabParts, scripts: CellScripts) {
     this.#parts = parts;
@@ -46,25 +56,63 @@ export class CellCompiler {
     this.forExecutor = { node: converter, browser: converter, close: () => converter.close() };
   }
 
+  /** True for a cell that tslab keeps as a module for later cells: with `@module name` in its comment. */
+  isModule(code: string): boolean {
+    return this.#parts.metadata.getCodeMetadata(code).module !== undefined;
+  }
+
   /** Compiles a cell; nothing of it runs. */
   prepare(name: string, code: string): CompiledCell {
+    const converted = this.#convert(name, code, this.#declarations);
+    const output = converted.output ?? "";
+    const sideOutputs = [...this.#checkedFiles, ...(converted.sideOutputs ?? [])];
+    this.#checkedFiles = [];
+    this.#declarationsAfter = converted.declOutput ?? "";
+    this.#prepared = {
+      ...converted,
+      sideOutputs,
+      hasToplevelAwait: true,
+      output: wrap(name, output),
+    };
+    return {
+      diagnostics: converted.diagnostics,
+      code: [output, ...sideOutputs.map((side) => side.data)].join("\n"),
+      namesToSet: namesToSet(output),
+    };
+  }
+
+  /**
+   * The objections to the first of `cells` that has any, as if those before it had run. It ends at a cell
+   * that can't be judged yet: a module that isn't there may be made by an earlier cell.
+   */
+  check(
+    cells: readonly { readonly name: string; readonly code: string }[],
+  ): { index: number; diagnostics: readonly Diagnostic[] } | undefined {
+    let declarations = this.#declarations;
+    for (const [index, { name, code }] of cells.entries()) {
+      if (this.isModule(code)) return undefined;
+      const { diagnostics, declOutput, sideOutputs } = this.#convert(name, code, declarations);
+      if (diagnostics.some((one) => one.code === moduleNotFound)) return undefined;
+      if (diagnostics.length > 0) return { index, diagnostics };
+      // tslab gives the files that cells import once: they are kept for the cell that runs next.
+      this.#checkedFiles.push(...(sideOutputs ?? []));
+      declarations = declOutput ?? "";
+    }
+    return undefined;
+  }
+
+  #convert(name: string, code: string, declarations: string): ConvertResult {
     const { typescript } = this.#parts;
     typescript.label = name;
     typescript.maps.clear();
-    const converted = this.#converter.convert(this.#declarations, code);
+    const converted = this.#converter.convert(declarations, code);
     const output = converted.output ?? "";
     this.#scripts.addCell(name, code, output, typescript.maps.get(output));
     for (const side of converted.sideOutputs ?? []) {
       const map = typescript.maps.get(side.data);
       if (map) this.#scripts.addFile(side.path, map);
     }
-    this.#declarationsAfter = converted.declOutput ?? "";
-    this.#prepared = { ...converted, hasToplevelAwait: true, output: wrap(name, output) };
-    return {
-      diagnostics: converted.diagnostics,
-      code: [output, ...(converted.sideOutputs ?? []).map((side) => side.data)].join("\n"),
-      namesToSet: namesToSet(output),
-    };
+    return converted;
   }
 
   /** Takes over what the prepared cell declares; `missing` is what it failed to reach. */

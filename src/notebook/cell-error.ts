@@ -1,3 +1,4 @@
+import { isAbsolute, relative } from "node:path";
 import { inspect } from "node:util";
 import type { Diagnostic } from "tslab/dist/converter.js";
 import { bold, cyan, dim, red } from "./ansi.js";
@@ -76,7 +77,10 @@ function placeLines(place: SourcePlace, scripts: CellScripts, length: number): s
 }
 
 function placeName(place: SourcePlace): string {
-  return cyan(`${place.source.replace(/^cell-/, "cell ")}, line ${place.line}`);
+  const name = isAbsolute(place.source)
+    ? relative(process.cwd(), place.source)
+    : place.source.replace(/^cell-/, "cell ");
+  return cyan(`${name}, line ${place.line}`);
 }
 
 function nameAndMessage(thrown: unknown): { ename: string; evalue: string } {

@@ -1,4 +1,6 @@
+import { existsSync } from "node:fs";
 import { SourceMap, type SourceMapPayload } from "node:module";
+import { resolve } from "node:path";
 
 /** A place in what the analyst wrote: a cell or a file that it imports; line and column count from 1. */
 export interface SourcePlace {
@@ -7,8 +9,10 @@ export interface SourcePlace {
   readonly column: number;
 }
 
-/** tslab puts `export {};` on a line of its own before each cell. */
+/** tslab puts `export {};` on a line of its own before each cell, also before one that is a module. */
 const prefixLines = 1;
+/** Where tslab has TypeScript write to, in the working directory; there is no such folder. */
+const outputFolder = "outDir";
 const cellFile = "__tslab__.ts";
 
 /** Finds the line of a cell that a line of its compiled code came from. */
@@ -34,9 +38,11 @@ export class CellMap {
     const entry = parse(this.#toTypeScript).findEntry(line, column);
     if (!("originalLine" in entry)) return undefined;
     const isCell = entry.originalSource.endsWith(cellFile);
+    const file = resolve(outputFolder, entry.originalSource);
+    const hasPrefix = isCell || !existsSync(file);
     return {
-      source: isCell ? this.#label : entry.originalSource,
-      line: entry.originalLine + 1 - prefixLines,
+      source: isCell ? this.#label : file,
+      line: entry.originalLine + 1 - (hasPrefix ? prefixLines : 0),
       column: entry.originalColumn + 1,
     };
   }

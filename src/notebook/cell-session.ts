@@ -84,6 +84,16 @@ export class CellSession {
     }
   }
 
+  /** The first of `cells` that TypeScript objects to, as if those before it had run; nothing is run. */
+  check(
+    cells: readonly { readonly name: string; readonly code: string }[],
+  ): { index: number; error: CellError } | undefined {
+    const found = this.#compiler.check(cells);
+    const name = found && cells[found.index]?.name;
+    if (!found || name === undefined) return undefined;
+    return { index: found.index, error: typeError(found.diagnostics, name, this.#scripts) };
+  }
+
   /** Ends the running cell with an error, its queries and its awaits with it. Without one it does nothing. */
   interrupt(): void {
     this.#cell?.interrupt();
@@ -111,6 +121,7 @@ export class CellSession {
     cell: RunningCell,
     sink: OutputSink,
   ): Promise<CellError | undefined> {
+    if (this.#compiler.isModule(code)) return this.#addModule(code);
     const compiled = this.#compiler.prepare(name, code);
     if (compiled.diagnostics.length > 0) {
       return typeError(compiled.diagnostics, name, this.#scripts);
@@ -129,6 +140,14 @@ export class CellSession {
     }
     const missing = compiled.namesToSet.filter((each) => !attempt.set.has(each));
     this.#compiler.commit(new Set(attempt.thrown ? missing : []));
+    return attempt.thrown ? cellError(attempt.thrown.error, this.#scripts) : undefined;
+  }
+
+  /** A module for later cells; tslab reports its type errors as it runs nothing of it. */
+  async #addModule(code: string): Promise<CellError | undefined> {
+    const attempt: Attempt = { set: new Set(), thrown: undefined, value: undefined };
+    this.#attempt = attempt;
+    await this.#executor.execute(code);
     return attempt.thrown ? cellError(attempt.thrown.error, this.#scripts) : undefined;
   }
 

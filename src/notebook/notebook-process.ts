@@ -5,7 +5,7 @@ import type { CellOutcome } from "./cell-session.js";
 import { headlessVariable } from "./headless.js";
 import { ownPackage } from "./own-package.js";
 import { residentMemory } from "./resident-memory.js";
-import type { FromWorker, ToWorker } from "./worker-messages.js";
+import type { FromWorker, Objection, ToWorker } from "./worker-messages.js";
 
 /** How the run of a cell ended; the last three end the process. */
 export type CellEnd =
@@ -17,6 +17,7 @@ export type CellEnd =
 /** Time that an interrupted cell has to end by itself. */
 const graceMilliseconds = 3000;
 const memoryCheckMilliseconds = 250;
+const signalAfterMilliseconds = 700;
 
 /** The process that one notebook runs in. */
 export class NotebookProcess {
@@ -27,6 +28,7 @@ export class NotebookProcess {
   #running: { cell: number; end: (end: CellEnd) => void } | undefined;
   #lastCell = 1;
   #overMemory = false;
+  #checked: (objection: Objection | undefined) => void = () => undefined;
   #ready: () => void = () => undefined;
   readonly #isReady = new Promise<void>((resolve) => (this.#ready = resolve));
 
@@ -55,6 +57,14 @@ export class NotebookProcess {
         resolve(signal ? `signal ${signal}` : `exit code ${code ?? "unknown"}`),
       );
     });
+  }
+
+  /** The first cell that TypeScript objects to; undefined where all is well, or can't be said yet. */
+  async check(codes: readonly string[]): Promise<Objection | undefined> {
+    await Promise.race([this.#isReady, this.#gone]);
+    const checked = new Promise<Objection | undefined>((resolve) => (this.#checked = resolve));
+    this.#tell({ type: "check", codes });
+    return Promise.race([checked, this.#gone.then(() => undefined)]);
   }
 
   /** Runs a cell to its end. @param timeout in seconds; without it there is no limit */
@@ -88,7 +98,12 @@ export class NotebookProcess {
   /** Interrupts the running cell, as an analyst would. */
   interrupt(): void {
     this.#tell({ type: "interrupt" });
-    if (this.#child.exitCode === null) this.#child.kill("SIGINT");
+    // A synchronous loop hears a signal only. It comes second, because V8 takes over the signal where such
+    // code begins and ends, and one that falls between its hands ends the process.
+    const signal = setTimeout(() => {
+      if (this.#running) this.#child.kill("SIGINT");
+    }, signalAfterMilliseconds);
+    void this.#gone.then(() => clearTimeout(signal));
   }
 
   /** Lets the process end by itself; one that doesn't is killed. */
@@ -132,6 +147,7 @@ export class NotebookProcess {
 
   #take(message: FromWorker): void {
     if (message.type === "ready") this.#ready();
+    if (message.type === "checked") this.#checked(message.objection);
     if (message.type === "output") this.#onOutput(message.cell, message.output);
     if (message.type === "ended" && this.#running?.cell === message.cell) {
       this.#running.end(message.outcome);

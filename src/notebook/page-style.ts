@@ -38,7 +38,8 @@ pre { margin: 0; padding: 0.7rem 0.9rem; overflow-x: auto; white-space: pre; }
 .error pre { background: var(--error-paper); border-left: 3px solid var(--error); border-radius: 4px; }
 table { border-collapse: collapse; font-size: 0.9rem; font-variant-numeric: tabular-nums; }
 th, td { padding: 0.3rem 0.7rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
-caption { text-align: left; color: var(--soft); padding: 0.3rem 0; }
+caption { text-align: left; color: var(--soft); padding: 0.3rem 0; min-width: 18rem; }
+.text table, .text pre { margin: 1em 0; }
 blockquote { margin: 1em 0; padding-left: 1em; border-left: 3px solid var(--line); color: var(--soft); }
 footer { margin-top: 3rem; padding-top: 0.8rem; border-top: 1px solid var(--line); color: var(--soft); font-size: 0.8rem; }
 .ansi-bold { font-weight: 700; } .ansi-dim { opacity: 0.7; }

@@ -1,7 +1,8 @@
 import { basename, dirname, join, resolve } from "node:path";
-import { mkdir } from "node:fs/promises";
+import { access, constants, mkdir } from "node:fs/promises";
+import { ProbelabError } from "../error.js";
 import { plain } from "./ansi.js";
-import type { CellOutput } from "./cell-output.js";
+import type { CellError, CellOutput } from "./cell-output.js";
 import { OutputCollector } from "./collect-outputs.js";
 import { readNotebook, writeNotebook, type CodeCell } from "./notebook-file.js";
 import { writeNotebookPage } from "./notebook-page.js";
@@ -54,6 +55,7 @@ export interface RunOutcome {
 /**
  * Runs a notebook in a process of its own, in the notebook's folder, and writes it with its outputs as
  * `.ipynb` and as a self-contained page. What has run so far is on disk after every cell.
+ * A type error in any cell is shown before anything runs.
  *
  * @throws ProbelabError where the notebook can't be read or a parameter can't be set; a cell that fails
  * does not throw, it is the outcome
@@ -69,8 +71,7 @@ export async function runNotebook(
   const notebook = await readNotebook(path);
   injectParameters(notebook, options.params ?? {});
   notebook.metadata = { ...kernelspecMetadata(notebook.metadata), language_info: languageInfo() };
-  const out = resolve(options.out ?? "out");
-  await mkdir(out, { recursive: true });
+  const out = await outFolder(options.out ?? "out", path);
   const name = basename(path, ".ipynb");
   const files = { notebook: join(out, `${name}.ipynb`), page: join(out, `${name}.html`) };
   const cells = notebook.cells.filter(
@@ -97,7 +98,16 @@ export async function runNotebook(
   let message: string | undefined;
   let done = 0;
   try {
-    for (const [index, cell] of cells.entries()) {
+    const objection = options.allowErrors
+      ? undefined
+      : await child.check(cells.map((cell) => cell.source));
+    const wrong = objection && cells[objection.cell - 1];
+    if (wrong) {
+      collector.add(wrong, { type: "error", error: objection.error });
+      end = { status: "error", error: objection.error };
+      message = `Cell ${objection.cell} of ${cells.length} has a type error; nothing was run.\n${text(objection.error)}`;
+    }
+    for (const [index, cell] of wrong ? [] : cells.entries()) {
       const number = index + 1;
       const cellBegun = performance.now();
       const report = (state: RunProgress["state"]) =>
@@ -136,6 +146,30 @@ export async function runNotebook(
   return { status: end.status, message, ...files, cells: done, of: cells.length, seconds };
 }
 
+function text(error: CellError): string {
+  return error.traceback.map(plain).join("\n");
+}
+
+/** Makes the folder to write to. @throws ProbelabError where it can't be, or is the notebook's own */
+async function outFolder(folder: string, notebook: string): Promise<string> {
+  const out = resolve(folder);
+  if (out === dirname(resolve(notebook))) {
+    throw new ProbelabError(
+      `Can't write to ${folder}: the executed notebook would replace ${notebook} itself. Name another folder with --out.`,
+    );
+  }
+  try {
+    await mkdir(out, { recursive: true });
+    await access(out, constants.W_OK);
+  } catch (error) {
+    throw new ProbelabError(
+      `Can't write to ${folder}: ${(error as Error).message}. Name another folder with --out.`,
+      { cause: error },
+    );
+  }
+  return out;
+}
+
 /** The value of the last assignment in the cell of parameters is nothing to show. */
 function isAssignmentShown(cell: CodeCell, output: CellOutput): boolean {
   return output.type === "result" && (cell.metadata.tags ?? []).includes("injected-parameters");
@@ -147,7 +181,7 @@ function endMessage(end: CellEnd, cell: number, of: number): string | undefined 
     case "ok":
       return undefined;
     case "error":
-      return `${where} failed.\n${end.error.traceback.map(plain).join("\n")}`;
+      return `${where} failed.\n${text(end.error)}`;
     case "timeout":
       return `${where} took longer than ${end.seconds} s and was stopped. Allow more with --timeout, or ask for a shorter range.`;
     case "memory":

@@ -2,7 +2,6 @@ import { createRequire, Module } from "node:module";
 import { dirname, join } from "node:path";
 import type { Converter } from "tslab/dist/converter.js";
 import type { ConsoleInterface, ConverterSet, Executor } from "tslab/dist/executor.js";
-import type { JupyterHandlerImpl, ZmqServer } from "tslab/dist/jupyter.js";
 import { typescriptForCells, type TypeScriptForCells } from "./typescript-for-cells.js";
 
 /** The parts of tslab that this kernel is built from, unmodified. */
@@ -15,9 +14,8 @@ export interface TslabParts {
   executor: {
     createExecutor(root: string, converters: ConverterSet, console: ConsoleInterface): Executor;
   };
+  metadata: { getCodeMetadata(code: string): { module?: string } };
   jupyter: {
-    JupyterHandlerImpl: typeof JupyterHandlerImpl;
-    ZmqServer: typeof ZmqServer;
     lastWriteDisplayData: TslabDisplay | null;
   };
 }
@@ -49,6 +47,7 @@ export function tslabParts(): TslabParts {
     typescript,
     converter: load("converter.js") as TslabParts["converter"],
     executor: load("executor.js") as TslabParts["executor"],
+    metadata: load("metadata.js") as TslabParts["metadata"],
     jupyter: load("jupyter.js") as TslabParts["jupyter"],
   };
   return parts;

@@ -1,4 +1,5 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { plain } from "../../src/notebook/ansi.js";
@@ -7,9 +8,10 @@ import type { NotebookOutput } from "../../src/notebook/notebook-file.js";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
-/** A folder inside of the project, so that cells find its packages; removed by `remove`. */
+/** A folder whose notebooks find the packages of this project; removed by `remove`. */
 export async function notebookFolder(): Promise<{ path: string; remove: () => Promise<void> }> {
-  const path = await mkdtemp(join(root, "node_modules", ".probelab-test-"));
+  const path = await realpath(await mkdtemp(join(tmpdir(), "probelab-notebook-")));
+  await symlink(join(root, "node_modules"), join(path, "node_modules"), "junction");
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
 }
 

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { runNotebook, type RunNotebookOptions } from "../../src/notebook/run-notebook.js";
@@ -150,6 +150,60 @@ test("type errors are shown before anything of the cell runs", async () => {
       ].join("\n"),
     ],
   ]);
+});
+
+test("a type error in a later cell is shown before anything of the notebook runs", async () => {
+  const { outcome, outputs } = await run([
+    "const weeks = 3;\nconsole.log('ran');",
+    "weeks.toFixed(1)",
+    "weeks.toUpperCase()",
+  ]);
+  expect(outcome).toMatchObject({ status: "error", cells: 0, of: 3 });
+  expect(outcome.message).toMatch(
+    /^Cell 3 of 3 has a type error; nothing was run\.\nTypeScriptError: Property 'toUpperCase'/,
+  );
+  expect(outputs.map((texts) => texts.length)).toEqual([0, 0, 1]);
+});
+
+test("a cell may import a file that an earlier cell wrote", async () => {
+  const { outcome, outputs } = await run([
+    "import { writeFileSync } from 'node:fs';\nwriteFileSync('made.ts', 'export const made: number = 5;');",
+    "import { made } from './made';\nmade + 1",
+  ]);
+  expect(outcome.message).toBeUndefined();
+  expect(outputs[1]).toEqual(["result: 6"]);
+});
+
+test("cells import files beside the notebook, whose errors point to their own lines", async () => {
+  await writeFile(
+    join(folder.path, "helper.ts"),
+    "export function half(n: number): number {\n  if (n % 2) throw new RangeError(`odd: ${n}`);\n  return n / 2;\n}\n",
+  );
+  const { outcome, outputs } = await run([
+    "import { half } from './helper';\nhalf(4)",
+    "half(10)",
+    "half(5)",
+  ]);
+  expect(outputs.slice(0, 2)).toEqual([["result: 2"], ["result: 5"]]);
+  expect(outcome.message).toMatch(/RangeError: odd: 5\n {4}at .*helper\.ts, line 2\n/);
+  expect(outcome.message).toContain("> 2 |   if (n % 2) throw new RangeError");
+  expect(outcome.message).toContain("at cell 3, line 1");
+});
+
+test("a cell with @module is a module for later cells", async () => {
+  const { outputs } = await run([
+    "/** @module shared */\nexport const answer: number = 42;",
+    "import { answer } from './shared';\nanswer",
+  ]);
+  expect(outputs).toEqual([[], ["result: 42"]]);
+});
+
+test("runNotebook(path) refuses to write over the notebook, or where it can't", async () => {
+  const path = await writeCells(folder.path, ["1"]);
+  await expect(runNotebook(path, { out: folder.path })).rejects.toThrow(
+    /would replace .*test\.ipynb itself\. Name another folder with --out\./,
+  );
+  await expect(runNotebook(path, { out: join(path, "out") })).rejects.toThrow(/^Can't write to /);
 });
 
 test("allowErrors keeps the error, goes on, and keeps what the failed cell declared", async () => {

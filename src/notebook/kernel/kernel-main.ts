@@ -36,7 +36,6 @@ export async function startKernel(connectionFile: string): Promise<void> {
     },
   );
   process.on("SIGINT", () => session.interrupt());
-  process.on("SIGTERM", () => process.exit(143));
   reportBackgroundErrors();
   await sockets.bind();
   sockets.listen((channel, frames) => {

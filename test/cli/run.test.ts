@@ -1,0 +1,127 @@
+import { spawn } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import {
+  notebookFolder,
+  outputTexts,
+  writeCells,
+  type CellText,
+} from "../notebook/notebook-fixture.js";
+
+const main = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+
+let folder: Awaited<ReturnType<typeof notebookFolder>>;
+beforeEach(async () => {
+  folder = await notebookFolder();
+});
+afterEach(() => folder.remove());
+
+function start(...args: string[]) {
+  const child = spawn(process.execPath, [main, "run", ...args, "--out", join(folder.path, "out")]);
+  let stdout = "";
+  let stderr = "";
+  child.stdout.on("data", (text: Buffer) => (stdout += text.toString()));
+  child.stderr.on("data", (text: Buffer) => (stderr += text.toString()));
+  const ended = new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) =>
+    child.once("close", (code) => resolve({ code, stdout, stderr })),
+  );
+  return { child, ended };
+}
+
+async function run(cells: readonly CellText[], ...args: string[]) {
+  return start(await writeCells(folder.path, cells), ...args).ended;
+}
+
+test("probelab run prints a line per cell and what it wrote", async () => {
+  const { code, stdout, stderr } = await run(["1", "2"]);
+  expect(code).toBe(0);
+  expect(stderr).toMatch(/cell 1\/2 … [\d.]+ s\ncell 2\/2 … [\d.]+ s\n/);
+  const files = stdout.trim().split("\n");
+  expect(files).toEqual(["ipynb", "html"].map((type) => join(folder.path, "out", `test.${type}`)));
+  expect(files.every((file) => existsSync(file))).toBe(true);
+});
+
+test("probelab run tells failure, timeout, memory and death apart by message and exit code", async () => {
+  const ends = [
+    await run(["throw new Error('x')"]),
+    await run(["await new Promise(() => {})"], "--timeout", "1"),
+    await run(["const all = []; for (;;) all.push(Buffer.alloc(2 ** 24, 1));"], "--memory", "400"),
+    await run(["process.exit(0)"]),
+  ];
+  expect(ends.map(({ code }) => code)).toEqual([1, 3, 4, 5]);
+  const messages = [/failed/, /took longer than 1 s/, /needed more than 400 MB/, /process ended/];
+  ends.forEach(({ stderr }, index) => expect(stderr).toMatch(messages[index] ?? /never/));
+});
+
+test("probelab run --allow-errors goes on and exits with 0", async () => {
+  const { code } = await run(["throw new Error('x')", "'after'"], "--allow-errors");
+  expect(code).toBe(0);
+  const outputs = await outputTexts(join(folder.path, "out", "test.ipynb"));
+  expect(outputs[1]).toEqual(["result: 'after'"]);
+});
+
+test("probelab run --param sets numbers, text and lists", async () => {
+  const parameters = { code: "let n = 1, s = 'a', l: number[] = [];", tags: ["parameters"] };
+  const { code } = await run(
+    [parameters, "[n, s, l]"],
+    "--param",
+    "n=2",
+    "--param",
+    "s=b c",
+    "--param",
+    "l=[3]",
+  );
+  expect(code).toBe(0);
+  const outputs = await outputTexts(join(folder.path, "out", "test.ipynb"));
+  expect(outputs[2]).toEqual(["result: [ 2, 'b c', [ 3 ] ]"]);
+});
+
+test("an interrupted run ends its cell and keeps what ran", async () => {
+  const path = await writeCells(folder.path, ["'first'", "await new Promise(() => {})"]);
+  const { child, ended } = start(path);
+  await until(() => workerRuns(2));
+  child.kill("SIGINT");
+  const { code, stderr } = await ended;
+  expect({ code, stderr }).toMatchObject({ code: 1 });
+  expect(stderr).toContain("Interrupted: The cell was interrupted");
+  const outputs = await outputTexts(join(folder.path, "out", "test.ipynb"));
+  expect(outputs[0]).toEqual(["result: 'first'"]);
+});
+
+test("a runner that is killed leaves no notebook's process behind, not even one in a loop", async () => {
+  const path = await writeCells(folder.path, ["'first'", "for (;;);"]);
+  const { child, ended } = start(path);
+  await until(() => workerRuns(2));
+  child.kill("SIGKILL");
+  await ended;
+  await until(() => workers().length === 0);
+});
+
+/** True when the cells before `cell` are on disk, and its process is there. */
+function workerRuns(cell: number): boolean {
+  const file = join(folder.path, "out", "test.ipynb");
+  if (!existsSync(file) || workers().length === 0) return false;
+  const { cells } = JSON.parse(readFileSync(file, "utf8")) as {
+    cells: { execution_count: number | null }[];
+  };
+  return cells[cell - 2]?.execution_count === cell - 1;
+}
+
+/** Processes that work in this test's folder. */
+function workers(): string[] {
+  return readdirSync("/proc").filter((name) => {
+    try {
+      const environment = readFileSync(join("/proc", name, "environ"), "utf8");
+      const command = readFileSync(join("/proc", name, "cmdline"), "utf8");
+      return command.includes("worker-main") && environment.includes(folder.path);
+    } catch {
+      return false;
+    }
+  });
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 50));
+}
