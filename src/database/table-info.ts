@@ -19,6 +19,9 @@ export type AskRows = <Row extends object>(
   action?: string,
 ) => Promise<Row[]>;
 
+/** A value of a column whose unit is known where an empty table shows none: systemd's are microseconds. */
+const ASSUMED = new Map([["__REALTIME_TIMESTAMP", "1700000000000000"]]);
+
 /**
  * Learns a table's columns, its engine, and how its time column writes an instant.
  *
@@ -50,7 +53,7 @@ export async function learnTable(
     name,
     columns,
     engine: engine?.engine ?? "",
-    time: timeColumn(timeName, type, sample?.value ?? null),
+    time: timeColumn(timeName, type, sample?.value ?? ASSUMED.get(timeName) ?? null),
   };
 }
 

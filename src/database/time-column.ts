@@ -19,7 +19,8 @@ const UNITS = { s: 1, ms: 1e3, us: 1e6, ns: 1e9 } as const;
 
 /**
  * Reads and writes the instants of a column in its own type: DateTime, DateTime64, Date, integers
- * counting seconds to nanoseconds since 1970 UTC, or text `YYYY-MM-DD hh:mm:ss[.f…]` in UTC.
+ * counting seconds to nanoseconds since 1970 UTC, text `YYYY-MM-DD hh:mm:ss[.f…]` in UTC, or text of
+ * such an integer's digits.
  *
  * @param name the column.
  * @param type ClickHouse's name of its type; Nullable and LowCardinality are looked through.
@@ -78,6 +79,7 @@ export function timeColumn(name: string, type: string, sample: string | null): T
     };
   }
   if (plain === "String" || plain.startsWith("FixedString")) {
+    if (sample !== null && /^\d+$/.test(sample)) return digitColumn(sql, sample, known);
     const dateTime = (raw: string) =>
       `parseDateTime64BestEffort(toString(${known(raw)}), 6, 'UTC')`;
     const micro = (raw: string) => `toUnixTimestamp64Micro(${dateTime(raw)})`;
@@ -91,6 +93,22 @@ export function timeColumn(name: string, type: string, sample: string | null): T
   throw new ProbelabError(
     `Can't bound a query by ${name}, a ${type}: a time column is a DateTime, DateTime64, Date, an integer since 1970 or text such as "2026-05-01 12:00:00".`,
   );
+}
+
+/** Text of digits sorts as its numbers do while all have the same length, as all of 2001 to 2286 have. */
+function digitColumn(sql: string, sample: string, known: (raw: string) => string): TimeColumn {
+  const unit = integerUnit(sample, false);
+  const convert = { s: "Second", ms: "Milli", us: "Micro", ns: "Nano" }[unit];
+  const number = (raw: string) => `toInt64OrZero(toString(${known(raw)}))`;
+  return {
+    sql,
+    bound: (instant) => ({
+      type: "String",
+      value: integerBound(instant, unit).padStart(sample.length, "0"),
+    }),
+    dateTime: (raw) => `fromUnixTimestamp64${convert}(${number(raw)})`,
+    seconds: (from, to) => `(${number(to)} - ${number(from)}) / ${UNITS[unit]}`,
+  };
 }
 
 /** The type inside Nullable(…) and LowCardinality(…). */

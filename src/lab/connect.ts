@@ -3,8 +3,11 @@ import { freeQuery, type QueryOptions } from "../database/free-query.js";
 import type { Guard } from "../database/guard.js";
 import { findSource, type SourceOptions } from "../database/settings.js";
 import { quoteIdentifier } from "../database/time-column.js";
+import { logsOf, type Logs } from "../logs/logs.js";
 import { measurementsOf, type Measurements } from "../measurements/measurements.js";
 import type { Result } from "../result/result.js";
+import { testHelpersOf, type TestHelpers } from "../test-helpers/test-helpers.js";
+import { sharedDatabase } from "./shared-database.js";
 
 /** Where to connect, and the limits that each question carries. */
 export interface ConnectOptions extends SourceOptions {
@@ -16,6 +19,10 @@ export interface ConnectOptions extends SourceOptions {
 export interface Lab extends AsyncDisposable {
   /** Questions on the measurement table. */
   readonly measurements: Measurements;
+  /** Questions on the test helpers: which there are, their rotation, how often they fail. */
+  readonly testHelpers: TestHelpers;
+  /** Questions on the log table; its database is opened with the first of them. */
+  readonly logs: Logs;
   /** Where the measurements are: `embedded:DIR`, or the server's URL without credentials. */
   readonly source: string;
   /**
@@ -51,13 +58,22 @@ export interface Lab extends AsyncDisposable {
  * const remote = await connect({ measurements: "https://clickhouse.example.org:8443/service" });
  */
 export async function connect(options: ConnectOptions = {}): Promise<Lab> {
-  const database = await Database.open(findSource("measurements", options), options.guard);
-  const close = () => database[Symbol.asyncDispose]();
+  const source = findSource("measurements", options);
+  const logSource = findSource("logs", options);
+  const database = await Database.open(source, options.guard);
+  const logs = sharedDatabase(database, source, logSource, options.guard);
+  const close = async () => {
+    await logs[Symbol.asyncDispose]();
+    await database[Symbol.asyncDispose]();
+  };
   try {
+    const now = await presentOf(database);
     return {
       measurements: measurementsOf(database),
+      testHelpers: testHelpersOf(database, now),
+      logs: logsOf(logs.open),
       source: database.source,
-      now: await presentOf(database),
+      now,
       query: (sql, asked) => freeQuery(database, sql, asked),
       close,
       [Symbol.asyncDispose]: close,

@@ -42,7 +42,8 @@ export async function groupedResult(
   const table = await buildTable(answer.table, asked, groups, measures);
   const said: string[] = [...notes];
   if (asked.distinct) said.push("Measurements that the table holds twice are counted once.");
-  if (table.numRows() === 0) said.push(await explainEmpty(database, asked));
+  const whyEmpty = asked.whyEmpty ?? (() => explainEmpty(database, asked));
+  if (table.numRows() === 0) said.push(await whyEmpty());
   else said.push(...incompleteNotes(asked, time));
   const { rowsRead, bytesRead, seconds, askedAt } = answer;
   return new Result(table, {

@@ -36,6 +36,8 @@ export interface Asked {
   readonly distinct: boolean;
   readonly action: string;
   readonly signal: AbortSignal | undefined;
+  /** Says why an answer is empty; default: as of measurements. */
+  readonly whyEmpty?: () => Promise<string>;
 }
 
 /** The table of the seed document, section 2.2, and the column that bounds it. */

@@ -1,0 +1,69 @@
+import type { TableInfo } from "../database/table-info.js";
+import { plainType, quoteIdentifier } from "../database/time-column.js";
+import { ProbelabError } from "../error.js";
+import { filterSql, type FilterValue, type Sql } from "../measurements/filter.js";
+import type { Prefix } from "../measurements/prefix.js";
+import { columnOf } from "./log-table.js";
+import { priorityNumber, type Priority } from "./priority.js";
+
+/** Which lines count; all conditions must hold. */
+export interface LogFilter {
+  /** The emitting program (SYSLOG_IDENTIFIER): one, a list, or `prefix()`. */
+  readonly identifier?: FilterValue | Prefix | readonly (FilterValue | Prefix)[];
+  /** The host that wrote the line, where the table has the column. */
+  readonly host?: FilterValue | Prefix | readonly (FilterValue | Prefix)[];
+  /** This severity and worse, as `journalctl -p`: `"err"` or 3 keeps 0 to 3. */
+  readonly priority?: Priority;
+  /** A text that the message holds, upper and lower case as given. */
+  readonly contains?: string;
+  /** A pattern that the message matches somewhere, in RE2's syntax; of a RegExp, the flags i, m and s count. */
+  readonly matches?: string | RegExp;
+}
+
+/** The condition of a filter, its values bound; null where all lines count. */
+export function logFilterSql(filter: LogFilter, table: TableInfo): Sql | null {
+  const where = Object.fromEntries(
+    (["identifier", "host"] as const).flatMap((field) =>
+      filter[field] === undefined ? [] : [[columnOf(field, table), filter[field]]],
+    ),
+  );
+  const equal = filterSql(where, table);
+  const conditions = equal === null ? [] : [equal.sql];
+  const parameters: Record<string, unknown> = { ...equal?.parameters };
+  if (filter.priority !== undefined) {
+    parameters["priority"] = priorityNumber(filter.priority);
+    conditions.push(`${prioritySql(table)} <= {priority:UInt8}`);
+  }
+  const message = quoteIdentifier(columnOf("message", table));
+  if (filter.contains !== undefined) {
+    parameters["contains"] = checkText(filter.contains, "contains");
+    conditions.push(`position(${message}, {contains:String}) > 0`);
+  }
+  if (filter.matches !== undefined) {
+    parameters["matches"] = patternText(filter.matches);
+    conditions.push(`match(${message}, {matches:String})`);
+  }
+  return conditions.length === 0 ? null : { sql: conditions.join(" AND "), parameters };
+}
+
+function prioritySql(table: TableInfo): string {
+  const column = columnOf("priority", table);
+  const name = quoteIdentifier(column);
+  const number = /^U?Int/.test(plainType(table.columns.get(column) ?? ""));
+  return number ? name : `toUInt8OrNull(toString(${name}))`;
+}
+
+function patternText(pattern: string | RegExp): string {
+  if (!(pattern instanceof RegExp)) return checkText(pattern, "matches");
+  const flags = [...pattern.flags].filter((flag) => "ims".includes(flag)).join("");
+  // match() lets a dot stand for a line's end too, unlike JavaScript.
+  const dot = flags.includes("s") ? "" : "(?-s)";
+  return `${dot}${flags === "" ? "" : `(?${flags})`}${pattern.source}`;
+}
+
+function checkText(value: unknown, option: string): string {
+  if (typeof value === "string" && value !== "") return value;
+  throw new ProbelabError(
+    `Can't search for ${option}: ${JSON.stringify(value) ?? "undefined"}: pass a text of at least one letter, or leave ${option} out.`,
+  );
+}

@@ -1,0 +1,86 @@
+import type { Database } from "../database/database.js";
+import type { TableInfo } from "../database/table-info.js";
+import { boundsSql, quoteIdentifier } from "../database/time-column.js";
+import { ProbelabError } from "../error.js";
+import type { Sql } from "../measurements/filter.js";
+import type { Origin } from "../result/origin.js";
+import { checkRange, type TimeRange } from "../time/time-range.js";
+import { logFilterSql, type LogFilter } from "./log-filter.js";
+import { logTable } from "./log-table.js";
+
+/** What every question on the logs takes. */
+export interface LogOptions extends LogFilter {
+  /** The time to ask about, half-open: `last("1 hour")` or `between(a, b)`. */
+  readonly range: TimeRange;
+  /** Stops the query at the server; default: the interrupt of the running cell. */
+  readonly signal?: AbortSignal;
+}
+
+/** The options, checked against the table. */
+export interface AskedLogs {
+  readonly range: TimeRange;
+  readonly table: TableInfo;
+  readonly filter: LogFilter;
+  readonly action: string;
+  readonly signal: AbortSignal | undefined;
+  /** FROM and WHERE: the table bounded on its sort key in its own type, and filtered. */
+  readonly source: Sql;
+}
+
+/** Checks a question before anything is asked but the table's columns. */
+export async function checkLogQuestion(
+  database: Database,
+  options: LogOptions,
+  action: string,
+): Promise<AskedLogs> {
+  const range = checkRange((options as LogOptions | undefined)?.range, action);
+  const table = await logTable(database);
+  const bounds = boundsSql(table.time, range);
+  const filter = logFilterSql(options, table);
+  return {
+    range,
+    table,
+    filter: options,
+    action,
+    signal: options.signal,
+    source: {
+      sql: `FROM ${quoteIdentifier(table.name)}\nWHERE ${bounds.sql}${filter ? ` AND ${filter.sql}` : ""}`,
+      parameters: { ...bounds.parameters, ...filter?.parameters },
+    },
+  };
+}
+
+/** A whole number from 1, or Infinity. */
+export function checkLimit(limit: number): number {
+  if (limit === Infinity || (Number.isSafeInteger(limit) && limit >= 1)) return limit;
+  throw new ProbelabError(
+    `Can't take a limit of ${String(limit)}: pass limit: 100, another whole number from 1, or Infinity for all.`,
+  );
+}
+
+/** Asks SQL of a checked question; the answer's table and its origin, the columns' meaning still to tell. */
+export async function askLogs(database: Database, asked: AskedLogs, question: Sql) {
+  const { range, action, signal } = asked;
+  const { sql, parameters } = question;
+  const { table, rowsRead, bytesRead, seconds, askedAt } = await database.ask({
+    sql,
+    parameters,
+    action,
+    signal,
+  });
+  const origin: Origin = {
+    sql,
+    parameters,
+    range,
+    source: database.source,
+    server: database.version,
+    rowsRead,
+    bytesRead,
+    seconds,
+    askedAt,
+    columns: { dimensions: [], measures: [] },
+    reductions: [],
+    notes: [],
+  };
+  return { table, origin };
+}

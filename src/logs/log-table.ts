@@ -1,0 +1,44 @@
+import type { Database } from "../database/database.js";
+import { unknownColumn, type TableInfo } from "../database/table-info.js";
+import { ProbelabError } from "../error.js";
+
+/** The table of the seed document, section 2.3, and the column that bounds it. */
+const TABLE = "logs";
+const TIME = "__REALTIME_TIMESTAMP";
+
+/** Short names of a log line's fields, as options and results have them, and their columns. */
+const COLUMNS = {
+  identifier: "SYSLOG_IDENTIFIER",
+  priority: "PRIORITY",
+  host: "host",
+  message: "message",
+} as const;
+
+/** A field of a log line; `priority` and `host` only where the table has them. */
+export type LogField = keyof typeof COLUMNS;
+
+/** What the server says of the log table; asked once. */
+export function logTable(database: Database): Promise<TableInfo> {
+  return database.table(TABLE, TIME);
+}
+
+/** The fields that the table has, in the order of a line. */
+export function fieldsOf(table: TableInfo): LogField[] {
+  return (Object.keys(COLUMNS) as LogField[]).filter((field) => table.columns.has(COLUMNS[field]));
+}
+
+/**
+ * The column of a field, or of a column's own name.
+ *
+ * @throws ProbelabError where the table has no such column.
+ */
+export function columnOf(name: string, table: TableInfo): string {
+  const column = Object.hasOwn(COLUMNS, name) ? COLUMNS[name as LogField] : name;
+  if (table.columns.has(column)) return column;
+  if (column === name && !Object.hasOwn(COLUMNS, name)) {
+    throw unknownColumn(name, table.name, table.columns);
+  }
+  throw new ProbelabError(
+    `Can't use ${name}: ${table.name} has no column ${column}. It has ${[...table.columns.keys()].join(", ")}; leave ${name} out.`,
+  );
+}

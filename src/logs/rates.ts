@@ -1,0 +1,113 @@
+import type { Database } from "../database/database.js";
+import { bucketSql } from "../database/time-column.js";
+import { ProbelabError } from "../error.js";
+import { groupedResult } from "../measurements/grouped-result.js";
+import { dimensionSql, type Asked } from "../measurements/question.js";
+import { topGroupsSql } from "../measurements/top-groups.js";
+import type { Result, Value } from "../result/result.js";
+import { autoBucket } from "../time/auto-bucket.js";
+import { checkBucket, nextBucket, type Bucket } from "../time/bucket.js";
+import type { TimeRange } from "../time/time-range.js";
+import { checkLogQuestion, type AskedLogs, type LogOptions } from "./log-question.js";
+import { columnOf, type LogField } from "./log-table.js";
+import { whyNoLines } from "./why-no-lines.js";
+
+/** What lines are grouped by: a field of a line, or a column by its own name. */
+export type LogDimension = LogField | (string & {});
+
+/** What rates take besides. */
+export interface RateOptions extends LogOptions {
+  /** The bucket of time; default: minutes, or the finest that a chart of the answer holds. */
+  readonly every?: Bucket;
+  /** `"identifier"` (the program), `"host"`, `"priority"` or a column, or a list of them. */
+  readonly by?: LogDimension | readonly LogDimension[];
+  /** How many groups keep their name, the largest first; the rest is "other". Default 6; Infinity keeps all. */
+  readonly top?: number;
+}
+
+/** Rows that a chart may have. */
+const CHART_ROWS = 4_999;
+
+/** `lab.logs.rates`: see {@link Logs.rates}. */
+export async function rates(database: Database, options: RateOptions): Promise<Result> {
+  const logs = await checkLogQuestion(database, options, "count log messages");
+  const asked = groupedLogs(database, logs, options);
+  const every = asked.every as Bucket;
+  const { table, range, source } = logs;
+  const time = bucketSql(table.time.dateTime(table.time.sql), every, range.timeZone);
+  const dimensions = asked.by.map(
+    (name, index) => `${dimensionSql(columnOf(name, table))} AS _d${index}`,
+  );
+  const keys = ["_t", ...asked.by.map((_, index) => `_d${index}`)];
+  const cells = `SELECT ${[`${time} AS _t`, ...dimensions, "count() AS _n"].join(", ")}
+${source.sql}
+GROUP BY ${keys.join(", ")}`;
+  const sql = topGroupsSql(cells, asked, "sum(_n)", [{ sql: "sum(_n)", as: "_n" }]);
+  const minutes = (t: Value) => coveredMinutes(new Date(Number(t)), every, range);
+  return groupedResult(
+    database,
+    asked,
+    { sql, parameters: source.parameters },
+    [
+      {
+        name: "messages",
+        label: "Messages",
+        unit: "messages",
+        additive: true,
+        missing: "zero",
+        value: (row) => Number(row["_n"]),
+      },
+      {
+        name: "per_minute",
+        label: "Messages per minute",
+        unit: "messages/min",
+        additive: false,
+        missing: "zero",
+        value: (row) => Number(row["_n"]) / minutes(row["_t"]),
+      },
+    ],
+    "by messages in the range",
+  );
+}
+
+/** A question on logs as the grouping of measurements takes it. */
+export function groupedLogs(
+  database: Database,
+  logs: AskedLogs,
+  options: Pick<RateOptions, "every" | "by" | "top">,
+): Asked {
+  const by = typeof options.by === "string" ? [options.by] : [...(options.by ?? [])];
+  for (const [index, name] of by.entries()) {
+    columnOf(name, logs.table);
+    if (by.indexOf(name) !== index) {
+      throw new ProbelabError(`Can't group by ${name} twice: name each field of by once.`);
+    }
+  }
+  const top = options.top ?? 6;
+  if (!(top >= 1) || (Number.isFinite(top) && !Number.isInteger(top))) {
+    throw new ProbelabError(
+      `Can't keep the top ${String(top)} groups: pass top: 6, another whole number from 1, or Infinity for all.`,
+    );
+  }
+  const series = by.length === 0 ? 1 : Math.min(top, CHART_ROWS - 1) + 1;
+  return {
+    ...logs,
+    every:
+      options.every === undefined
+        ? autoBucket(logs.range, CHART_ROWS, Number.isFinite(top) ? series : 7)
+        : checkBucket(options.every),
+    by,
+    top,
+    where: {},
+    filter: null,
+    distinct: false,
+    whyEmpty: () => whyNoLines(database, logs),
+  };
+}
+
+/** Minutes of a bucket that the range covers. */
+function coveredMinutes(start: Date, every: Bucket, range: TimeRange): number {
+  const from = Math.max(start.getTime(), range.start.getTime());
+  const to = Math.min(nextBucket(start, every, range.timeZone).getTime(), range.end.getTime());
+  return (to - from) / 60_000;
+}
