@@ -1,6 +1,7 @@
 import { ProbelabError } from "../error.js";
 import { Result } from "../result/result.js";
 import { checkRange, type TimeRange } from "../time/time-range.js";
+import { answerOrigin } from "./answer-origin.js";
 import type { Database } from "./database.js";
 import { replaceInCode, sqlCode } from "./sql-text.js";
 import { boundsSql, timeColumn, type TimeColumn } from "./time-column.js";
@@ -85,20 +86,11 @@ export async function freeQuery(
     types: new Map(described.map(({ name, type }) => [name, type])),
     signal: options.signal,
   });
-  const { table, rowsRead, bytesRead, seconds, askedAt } = answer;
-  return new Result(table, {
-    sql: bounded,
-    parameters,
-    range,
-    source: database.source,
-    server: database.version,
-    rowsRead,
-    bytesRead,
-    seconds,
-    askedAt,
+  return new Result(answer.table, {
+    ...answerOrigin(database, { sql: bounded, parameters }, range, answer),
     columns: { dimensions: [], measures: [] },
     reductions: [],
-    notes: table.numRows() === 0 ? ["The query found no rows in the range."] : [],
+    notes: answer.table.numRows() === 0 ? ["The query found no rows in the range."] : [],
   });
 }
 

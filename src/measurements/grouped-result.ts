@@ -1,4 +1,5 @@
 import type { ColumnTable } from "arquero";
+import { answerOrigin } from "../database/answer-origin.js";
 import type { Database } from "../database/database.js";
 import { ProbelabError } from "../error.js";
 import type { DimensionColumn, MeasureColumn, TimeColumn } from "../result/origin.js";
@@ -45,17 +46,8 @@ export async function groupedResult(
   const whyEmpty = asked.whyEmpty ?? (() => explainEmpty(database, asked));
   if (table.numRows() === 0) said.push(await whyEmpty());
   else said.push(...incompleteNotes(asked, time));
-  const { rowsRead, bytesRead, seconds, askedAt } = answer;
   return new Result(table, {
-    sql,
-    parameters,
-    range: asked.range,
-    source: database.source,
-    server: database.version,
-    rowsRead,
-    bytesRead,
-    seconds,
-    askedAt,
+    ...answerOrigin(database, { sql, parameters }, asked.range, answer),
     columns: {
       ...(time && { time }),
       dimensions: dimensionColumns(asked, groups),
