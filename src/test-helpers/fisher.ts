@@ -1,0 +1,69 @@
+/**
+ * Fisher's exact test, one-sided: how likely at least `failed` of `tried` are among one group,
+ * were failures spread evenly over both. Exact for any counts, by the hypergeometric distribution.
+ *
+ * Source: R. A. Fisher, "On the interpretation of χ² from contingency tables, and the calculation
+ * of P", Journal of the Royal Statistical Society 85 (1), 1922.
+ *
+ * @returns p, from 0 to 1; 1 where one of the groups is empty.
+ * @example
+ * fisherMore(3, 4, 1, 4); // 0.242857…: 17/70, the lady tasting tea with one cup of each wrong
+ */
+export function fisherMore(
+  failed: number,
+  tried: number,
+  restFailed: number,
+  restTried: number,
+): number {
+  if (tried <= 0 || restTried <= 0) return 1;
+  const all = tried + restTried;
+  const allFailed = failed + restFailed;
+  const least = Math.max(0, allFailed - restTried);
+  const most = Math.min(tried, allFailed);
+  if (failed <= least) return 1;
+  /** P(X = x + 1) / P(X = x). */
+  const step = (x: number) =>
+    ((tried - x) * (allFailed - x)) / ((x + 1) * (restTried - allFailed + x + 1));
+  const chance = (x: number) =>
+    Math.exp(logChoose(tried, x) + logChoose(restTried, allFailed - x) - logChoose(all, allFailed));
+  // Terms shrink away from the mean, so the tail beyond it ends soon; the other is its complement.
+  if (failed > (tried * allFailed) / all) return Math.min(1, tail(failed, most, chance, step, 1));
+  return Math.max(0, 1 - tail(failed - 1, least, chance, (x) => 1 / step(x - 1), -1));
+}
+
+function tail(
+  from: number,
+  to: number,
+  chance: (x: number) => number,
+  ratio: (x: number) => number,
+  direction: 1 | -1,
+): number {
+  let term = chance(from);
+  let sum = term;
+  for (let x = from; x !== to && term > sum * 1e-17; x += direction) {
+    term *= ratio(x);
+    sum += term;
+  }
+  return sum;
+}
+
+function logChoose(n: number, k: number): number {
+  return logFactorial(n) - logFactorial(k) - logFactorial(n - k);
+}
+
+const SMALL = [0];
+for (let n = 1; n < 32; n++) SMALL[n] = (SMALL[n - 1] ?? 0) + Math.log(n);
+
+/** ln n!, by Stirling's series beyond 31 (error below 1e-14). */
+function logFactorial(n: number): number {
+  const known = SMALL[n];
+  if (known !== undefined) return known;
+  const x = n + 1;
+  const inverse = 1 / (x * x);
+  return (
+    (x - 0.5) * Math.log(x) -
+    x +
+    0.5 * Math.log(2 * Math.PI) +
+    (1 / 12 - (1 / 360 - (1 / 1260 - inverse / 1680) * inverse) * inverse) / x
+  );
+}

@@ -1,0 +1,119 @@
+import type { Answer, Database } from "../database/database.js";
+import { unknownColumn, type TableInfo } from "../database/table-info.js";
+import {
+  plainType,
+  quoteIdentifier,
+  timeColumn,
+  type TimeColumn,
+} from "../database/time-column.js";
+
+/** One test helper instance, as the table has it. */
+export interface Instance {
+  readonly rdn: string;
+  readonly dnsZone: string;
+  readonly name: string;
+  readonly region: string;
+  /** When it was made, as its name ends (`…-YYYYMMDDHHMMSS`, UTC); null where the name tells no time. */
+  readonly madeAt: Date | null;
+  /** When it began to drain; null while it is live. */
+  readonly drainingAt: Date | null;
+  /** When it was destroyed, where the table has that (wider) column; null where it is not known. */
+  readonly destroyedAt: Date | null;
+}
+
+/** Instances in descending order of their names, how many the table holds, and what was asked. */
+export interface Instances {
+  readonly instances: readonly Instance[];
+  readonly total: number;
+  readonly sql: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly answer: Answer;
+}
+
+const TABLE = "test_helper_instances";
+const FIELDS = ["rdn", "dns_zone", "name", "region", "draining_at"] as const;
+
+/** Said with every answer from this table. */
+export const WHOLE_TABLE =
+  "The whole table of test helpers was read: it has a row per instance and no time of its own to bound it by.";
+
+/**
+ * Reads the test helpers, those of the greatest names first, `limit` of them.
+ *
+ * Cancelled rows don't count: a CollapsingMergeTree (VersionedCollapsing, Replacing too) is read
+ * with FINAL; behind another engine, a Distributed table or a view, rows are balanced by their
+ * `sign`, where there is such a column.
+ *
+ * @throws ProbelabError where the table or one of the five fields of the seed document is missing.
+ */
+export async function readInstances(
+  database: Database,
+  options: { readonly limit?: number; readonly action: string; readonly signal?: AbortSignal },
+): Promise<Instances> {
+  const table = await database.table(TABLE, "draining_at");
+  for (const field of FIELDS) {
+    if (!table.columns.has(field)) throw unknownColumn(field, TABLE, table.columns);
+  }
+  const sql = instancesSql(table, options.limit);
+  const parameters = options.limit === undefined ? {} : { limit: options.limit };
+  const { action, signal } = options;
+  const answer = await database.ask({ sql, parameters, action, signal });
+  const rows = answer.table.objects() as Record<string, string | number | null>[];
+  const instances = rows.map((row): Instance => {
+    const name = String(row["_name"]);
+    return {
+      rdn: String(row["_rdn"]),
+      dnsZone: String(row["_dns_zone"]),
+      name,
+      region: String(row["_region"]),
+      madeAt: timeOfName(name),
+      drainingAt: instant(row["_draining_at"]),
+      destroyedAt: instant(row["_destroyed_at"]),
+    };
+  });
+  return { instances, total: Number(rows[0]?.["_total"] ?? 0), sql, parameters, answer };
+}
+
+/** The time that a name ends in, `…YYYYMMDDHHMMSS` in UTC; null where it ends in none. */
+export function timeOfName(name: string): Date | null {
+  const parts = /(?<!\d)(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/.exec(name)?.slice(1);
+  if (parts === undefined) return null;
+  const [year, month, day, hour, minute, second] = parts;
+  const text = `${year}-${month}-${day}T${hour}:${minute}:${second}.000Z`;
+  const time = new Date(text);
+  // the calendar of Date is lenient: 30 February would be 2 March
+  return !Number.isNaN(time.getTime()) && time.toISOString() === text ? time : null;
+}
+
+function instancesSql(table: TableInfo, limit: number | undefined): string {
+  const name = quoteIdentifier(table.name);
+  const final = /(Replacing|Collapsing)/.test(table.engine);
+  const destroyed = table.columns.get("destroyed_at");
+  const columns = [
+    ...FIELDS.slice(0, 4).map((field) => `toString(${quoteIdentifier(field)}) AS _${field}`),
+    `${milliseconds("draining_at", table.columns.get("draining_at") ?? "", table.time)} AS _draining_at`,
+    destroyed === undefined || !/^DateTime/.test(plainType(destroyed))
+      ? "NULL AS _destroyed_at"
+      : `${milliseconds("destroyed_at", destroyed, timeColumn("destroyed_at", destroyed, null))} AS _destroyed_at`,
+  ].join(",\n  ");
+  const balanced =
+    !final && table.columns.has("sign")
+      ? "\nGROUP BY _rdn, _dns_zone, _name, _region, _draining_at, _destroyed_at\nHAVING sum(`sign`) > 0"
+      : "";
+  const source = `SELECT ${columns}\nFROM ${name}${final ? " FINAL" : ""}${balanced}`;
+  const most = limit === undefined ? "" : "\nLIMIT {limit:UInt32}";
+  return `SELECT *, count() OVER () AS _total\nFROM (\n${source}\n)\nORDER BY _name DESC, _rdn${most}`;
+}
+
+/** SQL for milliseconds since 1970; null for what stands for "never": null, an empty text, 1970. */
+function milliseconds(column: string, type: string, time: TimeColumn): string {
+  const raw = quoteIdentifier(column);
+  const none = /String/.test(plainType(type))
+    ? `empty(ifNull(toString(${raw}), ''))`
+    : `(isNull(${raw}) OR toString(${raw}) IN ('0', '1970-01-01 00:00:00'))`;
+  return `if(${none}, NULL, toFloat64(toUnixTimestamp64Milli(toDateTime64(${time.dateTime(raw)}, 3, 'UTC'))))`;
+}
+
+function instant(value: string | number | null | undefined): Date | null {
+  return value === null || value === undefined ? null : new Date(Number(value));
+}

@@ -1,0 +1,104 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { fisherMore } from "../../src/test-helpers/fisher.js";
+import { CONFIDENCES, wilson, type Confidence } from "../../src/test-helpers/wilson.js";
+
+const SEED = { seed: 1, numRuns: 300 };
+
+describe("wilson(failed, tried, confidence)", () => {
+  it("gives the published interval of 1 in 10", () => {
+    expect(wilson(1, 10)?.low).toBeCloseTo(0.0179, 4);
+    expect(wilson(1, 10)?.high).toBeCloseTo(0.4042, 4);
+  });
+
+  it("ends where the score test just accepts the share", () => {
+    const trials = fc.integer({ min: 1, max: 5_000 });
+    const confidence = fc.constantFrom<Confidence>(0.9, 0.95, 0.99);
+    fc.assert(
+      fc.property(
+        trials,
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        confidence,
+        (n, share, level) => {
+          const failed = Math.round(n * share);
+          const found = wilson(failed, n, level);
+          expect(found).not.toBeNull();
+          const { low, high } = found ?? { low: NaN, high: NaN };
+          expect(low).toBeLessThanOrEqual(failed / n);
+          expect(high).toBeGreaterThanOrEqual(failed / n);
+          for (const [end, open] of [
+            [low, failed > 0],
+            [high, failed < n],
+          ] as const) {
+            if (!open) continue;
+            const distance = Math.abs(failed / n - end) / Math.sqrt((end * (1 - end)) / n);
+            expect(distance).toBeCloseTo(CONFIDENCES[level], 6);
+          }
+        },
+      ),
+      SEED,
+    );
+  });
+
+  it("stays within 0 and 1 and is null where nothing was tried", () => {
+    expect(wilson(0, 5)?.low).toBe(0);
+    expect(wilson(5, 5)?.high).toBe(1);
+    expect(wilson(0, 0)).toBeNull();
+  });
+});
+
+describe("fisherMore(failed, tried, restFailed, restTried)", () => {
+  it("gives Fisher's own example of the tea, 17 in 70", () => {
+    expect(fisherMore(3, 4, 1, 4)).toBeCloseTo(17 / 70, 12);
+  });
+
+  it("is the sum of hypergeometric chances, counted in whole numbers", () => {
+    const group = fc
+      .integer({ min: 1, max: 60 })
+      .chain((n) => fc.tuple(fc.integer({ min: 0, max: n }), fc.constant(n)));
+    fc.assert(
+      fc.property(group, group, ([a, n], [b, m]) => {
+        expect(fisherMore(a, n, b, m)).toBeCloseTo(reference(a, n, b, m), 9);
+      }),
+      SEED,
+    );
+  });
+
+  it("keeps its precision far out in the tail and for millions of measurements", () => {
+    expect(fisherMore(60, 60, 0, 60)).toBeGreaterThan(0);
+    expect(fisherMore(60, 60, 0, 60) / reference(60, 60, 0, 60)).toBeCloseTo(1, 9);
+    // The normal approximation, with its correction for continuity, is good here.
+    const p = fisherMore(101_000, 10_000_000, 200_000, 20_000_000);
+    const z = (101_000 - 0.5 - 301_000 / 3) / Math.sqrt(((301_000 * 2) / 9) * (1 - 301_000 / 3e7));
+    expect(p / normalTail(z)).toBeCloseTo(1, 1);
+    expect(fisherMore(0, 10, 5, 10)).toBe(1);
+    expect(fisherMore(3, 10, 0, 0)).toBe(1);
+  });
+});
+
+function choose(n: number, k: number): bigint {
+  let value = 1n;
+  for (let i = 1; i <= k; i++) value = (value * BigInt(n - k + i)) / BigInt(i);
+  return value;
+}
+
+function reference(a: number, n: number, b: number, m: number): number {
+  let sum = 0n;
+  for (let x = a; x <= Math.min(n, a + b); x++) {
+    if (a + b - x <= m) sum += choose(n, x) * choose(m, a + b - x);
+  }
+  const all = choose(n + m, a + b);
+  return Number((sum * 10n ** 60n) / all) / 1e60;
+}
+
+/** 1 − Φ(z) by Simpson's rule. */
+function normalTail(z: number): number {
+  const steps = 20_000;
+  const width = 12 / steps;
+  let sum = 0;
+  for (let i = 0; i <= steps; i++) {
+    const weight = i === 0 || i === steps ? 1 : i % 2 === 1 ? 4 : 2;
+    sum += weight * Math.exp(-((z + i * width) ** 2) / 2);
+  }
+  return (sum * width) / 3 / Math.sqrt(2 * Math.PI);
+}
