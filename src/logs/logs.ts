@@ -1,5 +1,7 @@
 import type { Database } from "../database/database.js";
 import type { Result } from "../result/result.js";
+import { bursts, type BurstOptions } from "./bursts.js";
+import { patterns, type PatternOptions } from "./patterns.js";
 import { rates, type RateOptions } from "./rates.js";
 import { search, type SearchOptions } from "./search.js";
 
@@ -22,12 +24,37 @@ export interface Logs {
    * chart.line(await lab.logs.rates({ range: last("6 hours"), every: "minute", by: "identifier" }));
    */
   rates(options: RateOptions): Promise<Result>;
+  /**
+   * The minutes that stand out of their own program's usual rate: columns `t`, `identifier` (or the
+   * fields of `by`), `messages`, `usual` (median messages of all minutes of the range, silent ones
+   * included) and `score`, in the order of time.
+   *
+   * The score is how many spreads a minute lies above the median; the spread is the median absolute
+   * deviation × 1.4826 (which one burst doesn't widen; Rousseeuw and Croux, 1993), at least that of
+   * a Poisson process of the usual rate and at least one message.
+   *
+   * @example
+   * const bursts = await lab.logs.bursts({ range: last("1 day"), priority: "err" });
+   * chart.points(bursts);
+   */
+  bursts(options: BurstOptions): Promise<Result>;
+  /**
+   * Messages grouped by program and shape (numbers, addresses, times, ids and country codes
+   * replaced, as `messageShape`): columns `identifier`, `pattern`, `messages`, `first` and `last`
+   * (Dates) and `example`, the first message of that shape; the commonest first.
+   *
+   * @example
+   * table(await lab.logs.patterns({ range: last("1 hour"), priority: "warning", mask: true }));
+   */
+  patterns(options: PatternOptions): Promise<Result>;
 }
 
 /** The questions, on a database that is opened when the first of them is asked. */
 export function logsOf(open: () => Promise<Database>): Logs {
   return {
     search: async (options) => search(await open(), options),
+    bursts: async (options) => bursts(await open(), options),
+    patterns: async (options) => patterns(await open(), options),
     rates: async (options) => rates(await open(), options),
   };
 }
