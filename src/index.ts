@@ -23,6 +23,8 @@ export type { LogOptions } from "./logs/log-question.js";
 export type { SearchOptions } from "./logs/search.js";
 export type { LogDimension, RateOptions } from "./logs/rates.js";
 export type { BurstOptions } from "./logs/bursts.js";
+export type { FollowOptions } from "./logs/follow.js";
+export type { LogLine } from "./logs/log-follower.js";
 export type { PatternOptions } from "./logs/patterns.js";
 export { messageShape } from "./logs/message-shape.js";
 export type { Priority } from "./logs/priority.js";

@@ -1,4 +1,5 @@
-import { table as makeTable, type ColumnTable } from "arquero";
+import type { ColumnTable } from "arquero";
+import { newTable } from "./new-table.js";
 
 /** Rows of a table in their order there, as a table. @param rows row numbers, ascending. */
 export function pickRows(table: ColumnTable, rows: ArrayLike<number>): ColumnTable {
@@ -36,5 +37,5 @@ export function pickAndAddRows(
       ),
     ];
   });
-  return makeTable(columns);
+  return newTable(table, columns);
 }

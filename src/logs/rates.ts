@@ -96,6 +96,7 @@ export function groupedLogs(
       options.every === undefined
         ? autoBucket(logs.range, CHART_ROWS, Number.isFinite(top) ? series : 7)
         : checkBucket(options.every),
+    notes: [],
     by,
     top,
     where: {},

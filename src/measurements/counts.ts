@@ -7,7 +7,11 @@ import { topGroupsSql } from "./top-groups.js";
 
 /** `lab.measurements.counts`: see {@link Measurements.counts}. */
 export async function counts(database: Database, options: MeasurementOptions): Promise<Result> {
-  const asked = await checkQuestion(database, options, "count measurements", { by: [], top: 6 });
+  const asked = await checkQuestion(database, options, "count measurements", {
+    every: "auto",
+    by: [],
+    top: 6,
+  });
   const { every, by, table, range } = asked;
   const source = sourceSql(asked, range);
   const time = every && bucketSql(table.time.dateTime(table.time.sql), every, range.timeZone);

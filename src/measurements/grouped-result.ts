@@ -41,7 +41,7 @@ export async function groupedResult(
   const groups = readGroups(answer.table, asked);
   const time = timeColumn(asked);
   const table = await buildTable(answer.table, asked, groups, measures);
-  const said: string[] = [...notes];
+  const said: string[] = [...asked.notes, ...notes];
   if (asked.distinct) said.push("Measurements that the table holds twice are counted once.");
   const whyEmpty = asked.whyEmpty ?? (() => explainEmpty(database, asked));
   if (table.numRows() === 0) said.push(await whyEmpty());

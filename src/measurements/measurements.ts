@@ -8,8 +8,7 @@ import { runDurations, runs, summary } from "./run-questions.js";
 /** Questions on the measurement table `fastpath`, each bounded in time. */
 export interface Measurements {
   /**
-   * How many measurements: columns `t` (start of the bucket, with `every`), the dimensions of `by`,
-   * `measurements`. A bucket without measurements is a zero.
+   * How many measurements: columns `t` (start of the bucket), the dimensions of `by`, `measurements`. A bucket without measurements is a zero.
    *
    * @example
    * await lab.measurements.counts({

@@ -2,6 +2,7 @@ import type { Database } from "../database/database.js";
 import { unknownColumn, type TableInfo } from "../database/table-info.js";
 import { boundsSql, quoteIdentifier } from "../database/time-column.js";
 import { ProbelabError } from "../error.js";
+import { autoBucket } from "../time/auto-bucket.js";
 import { checkBucket, type Bucket } from "../time/bucket.js";
 import { checkRange, type TimeRange } from "../time/time-range.js";
 import { filterSql, type Sql, type Where } from "./filter.js";
@@ -10,8 +11,11 @@ import { filterSql, type Sql, type Where } from "./filter.js";
 export interface MeasurementOptions {
   /** The time to ask about, half-open: `last("3 months")` or `between(a, b)`. */
   readonly range: TimeRange;
-  /** The bucket of time; without it the whole range is one. */
-  readonly every?: Bucket;
+  /**
+   * The bucket of time; `"all"` makes the whole range one, without the column `t`. Default `"auto"`
+   * (for `summary` `"all"`): the finest that keeps the answer under 5,000 rows.
+   */
+  readonly every?: Bucket | "auto" | "all";
   /** The column, or columns, to group by: any of the table's own. */
   readonly by?: string | readonly string[];
   /** How many groups keep their name, the largest first; the rest is "other". Default 6; Infinity keeps all. */
@@ -28,6 +32,8 @@ export interface MeasurementOptions {
 export interface Asked {
   readonly range: TimeRange;
   readonly every: Bucket | null;
+  /** What was decided for the analyst, a sentence each. */
+  readonly notes: readonly string[];
   readonly by: readonly string[];
   readonly top: number;
   readonly where: Where;
@@ -49,10 +55,9 @@ export async function checkQuestion(
   database: Database,
   options: MeasurementOptions,
   action: string,
-  defaults: { by: readonly string[]; top: number },
+  defaults: { every: "auto" | "all"; by: readonly string[]; top: number },
 ): Promise<Asked> {
   const range = checkRange((options as MeasurementOptions | undefined)?.range, action);
-  const every = options.every === undefined ? null : checkBucket(options.every);
   const top = options.top ?? defaults.top;
   if (!(top >= 1) || (Number.isFinite(top) && !Number.isInteger(top))) {
     throw new ProbelabError(
@@ -68,9 +73,17 @@ export async function checkQuestion(
     }
   }
   const where = options.where ?? {};
+  const wanted = options.every ?? defaults.every;
+  const every = pickBucket(wanted, range, by.length === 0 ? 1 : top + 1);
   return {
     range,
     every,
+    notes:
+      wanted === "auto"
+        ? [
+            `Grouped by ${every}, the finest bucket that keeps the rows under 5,000 (every: "auto").`,
+          ]
+        : [],
     by,
     top,
     where,
@@ -80,6 +93,19 @@ export async function checkQuestion(
     action,
     signal: options.signal,
   };
+}
+
+/** More groups than this are not drawn; `top: Infinity` may give fewer or more. */
+const MANY_GROUPS = 50;
+
+function pickBucket(
+  every: Bucket | "auto" | "all",
+  range: TimeRange,
+  groups: number,
+): Bucket | null {
+  if (every === "all") return null;
+  if (every !== "auto") return checkBucket(every);
+  return autoBucket(range, 4_999, Math.min(groups, MANY_GROUPS));
 }
 
 /**

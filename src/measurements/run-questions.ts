@@ -15,7 +15,11 @@ import {
 
 /** `lab.measurements.runs`: see {@link Measurements.runs}. */
 export async function runs(database: Database, options: RunOptions): Promise<Result> {
-  const asked = await checkQuestion(database, options, "count runs", { by: [], top: 6 });
+  const asked = await checkQuestion(database, options, "count runs", {
+    every: "auto",
+    by: [],
+    top: 6,
+  });
   const quantiles = quantileColumns(options.quantiles ?? [0.1, 0.5, 0.9]);
   return askRuns(
     database,
@@ -28,7 +32,11 @@ export async function runs(database: Database, options: RunOptions): Promise<Res
 
 /** `lab.measurements.runDurations`: see {@link Measurements.runDurations}. */
 export async function runDurations(database: Database, options: RunOptions): Promise<Result> {
-  const asked = await checkQuestion(database, options, "measure run durations", { by: [], top: 6 });
+  const asked = await checkQuestion(database, options, "measure run durations", {
+    every: "auto",
+    by: [],
+    top: 6,
+  });
   const quantiles = quantileColumns(options.quantiles ?? [0.1, 0.5, 0.9]);
   return askRuns(
     database,
@@ -42,6 +50,7 @@ export async function runDurations(database: Database, options: RunOptions): Pro
 /** `lab.measurements.summary`: see {@link Measurements.summary}. */
 export async function summary(database: Database, options: RunOptions): Promise<Result> {
   const asked = await checkQuestion(database, options, "summarise runs", {
+    every: "all",
     by: ["software_name", "software_version"],
     top: Infinity,
   });

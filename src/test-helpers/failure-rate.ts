@@ -32,7 +32,7 @@ export async function failureRate(
   options: FailureRateOptions,
 ): Promise<Result> {
   const action = "ask for the failure rate of test helpers";
-  const defaults = { by: [] as string[], top: 20 };
+  const defaults = { every: "all", by: [] as string[], top: 20 } as const;
   const plain = await checkQuestion(database, options, action, defaults);
   const { columns } = plain.table;
   const confidence = options.confidence ?? 0.95;

@@ -24,7 +24,7 @@ export interface RangeBucket {
 export function checkBucket(every: unknown): Bucket {
   if (BUCKETS.includes(every as Bucket)) return every as Bucket;
   throw new ProbelabError(
-    `Can't group by ${JSON.stringify(every) ?? "undefined"}: pass every: ${BUCKETS.map((b) => `"${b}"`).join(", ")}.`,
+    `Can't group by ${JSON.stringify(every) ?? "undefined"}: pass every: ${BUCKETS.map((b) => `"${b}"`).join(", ")}, "auto" or "all".`,
   );
 }
 

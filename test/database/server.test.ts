@@ -58,6 +58,7 @@ describe("connect({ measurements: URL })", () => {
     expect(lab.now.getTime()).toBeGreaterThan(before - 60_000);
     const counts = await lab.measurements.counts({
       range: between("2026-05-01", "2026-05-02"),
+      every: "all",
       by: "software_version",
     });
     expect(counts.rows()).toEqual([{ software_version: "3.20", measurements: 1 }]);

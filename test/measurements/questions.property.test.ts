@@ -98,7 +98,7 @@ async function answer(
   await using database = await Database.open(directory.source);
   return ask(measurementsOf(database), {
     range: between(new Date(asked.start), new Date(asked.end), { timeZone: asked.zone }),
-    ...(asked.every !== undefined && { every: asked.every as "day" }),
+    every: (asked.every ?? "all") as "day",
     by: asked.by.map((key) => COLUMN[key]),
     top: asked.top,
     where: asked.filter.where(table),

@@ -69,11 +69,12 @@ describe("runDurations", () => {
       ["2026-05-11 01:00:00", "ends after", "3.9"],
     ]);
     const range = between("2026-05-04", "2026-05-11");
-    const whole = await lab.measurements.runDurations({ range, quantiles: [0.5] });
+    const whole = await lab.measurements.runDurations({ range, every: "all", quantiles: [0.5] });
     expect(whole.rows()).toEqual([{ runs: 1, measurements: 2, single: 0, q50: 7200 }]);
     expect(whole.origin.notes[0]).toMatch(/24 hours beyond the range/);
     const cut = await lab.measurements.runDurations({
       range,
+      every: "all",
       quantiles: [0.5],
       margin: "1 minute",
     });
@@ -87,7 +88,8 @@ describe("runDurations", () => {
       ["2026-05-04 10:00:00", "two", "3.9"],
       ["2026-05-04 10:01:40", "two", "3.9"],
     ]);
-    const options = { range: between("2026-05-04", "2026-05-05"), quantiles: [0.5] };
+    const range = between("2026-05-04", "2026-05-05");
+    const options = { range, every: "all", quantiles: [0.5] } as const;
     const keep = await lab.measurements.runDurations(options);
     expect(keep.rows()).toEqual([{ runs: 2, measurements: 3, single: 0.5, q50: 50 }]);
     const drop = await lab.measurements.runDurations({ ...options, singles: "drop" });
@@ -143,7 +145,12 @@ describe("counts", () => {
     );
     await given(rows);
     const range = between("2026-05-04", "2026-05-05");
-    const counts = await lab.measurements.counts({ range, by: "software_version", top: 2 });
+    const counts = await lab.measurements.counts({
+      range,
+      every: "all",
+      by: "software_version",
+      top: 2,
+    });
     expect(counts.rows()).toEqual([
       { software_version: "3.9", measurements: 2 },
       { software_version: "3.10", measurements: 3 },
@@ -161,7 +168,12 @@ describe("counts", () => {
     );
     await given(rows);
     const range = between("2026-05-04", "2026-05-05");
-    const counts = await lab.measurements.counts({ range, by: "software_version", top: 1 });
+    const counts = await lab.measurements.counts({
+      range,
+      every: "all",
+      by: "software_version",
+      top: 1,
+    });
     expect(counts.rows()).toEqual([
       { software_version: "other", measurements: 2 },
       { software_version: "other (rest)", measurements: 2 },
@@ -173,7 +185,12 @@ describe("counts", () => {
     await given(versions.map((version) => ["2026-05-04 10:00:00", version, version] as const));
     const range = between("2026-05-04", "2026-05-05");
     const where = { software_version: prefix("3.8") };
-    const counts = await lab.measurements.counts({ range, by: "software_version", where });
+    const counts = await lab.measurements.counts({
+      range,
+      every: "all",
+      by: "software_version",
+      where,
+    });
     expect(counts.column("software_version")).toEqual(["3.8-beta", "3.8", "3.8.1"]);
   });
 
@@ -183,14 +200,19 @@ describe("counts", () => {
       const row = ["2026-05-04 10:00:00", "r", "3.9"] as const;
       await given([row, row, ["2026-05-04 10:00:01", "r", "3.9"]], engine);
       const range = between("2026-05-04", "2026-05-05");
-      const twice = await lab.measurements.counts({ range });
+      const twice = await lab.measurements.counts({ range, every: "all" });
       expect(twice.column("measurements")).toEqual([3]);
-      const once = await lab.measurements.counts({ range, distinct: true });
+      const once = await lab.measurements.counts({ range, every: "all", distinct: true });
       expect(once.column("measurements")).toEqual([2]);
       expect(once.origin.notes).toContain(
         "Measurements that the table holds twice are counted once.",
       );
-      const runs = await lab.measurements.runs({ range, distinct: true, quantiles: [0.5] });
+      const runs = await lab.measurements.runs({
+        range,
+        every: "all",
+        distinct: true,
+        quantiles: [0.5],
+      });
       expect(runs.column("q50")).toEqual([2]);
     },
   );
@@ -198,7 +220,11 @@ describe("counts", () => {
   it("explains an empty answer: the nearest values that the range holds", async () => {
     await given([["2026-05-04 10:00:00", "r", "3.9"]]);
     const range = between("2026-05-04", "2026-05-05");
-    const empty = await lab.measurements.counts({ range, where: { software_name: "probe-clie" } });
+    const empty = await lab.measurements.counts({
+      range,
+      every: "all",
+      where: { software_name: "probe-clie" },
+    });
     expect(empty.numRows).toBe(0);
     expect(empty.origin.notes).toEqual([
       'No measurement from 2026-05-04 to 2026-05-05 UTC has software_name probe-clie; the range holds "probe-cli".',
@@ -206,10 +232,29 @@ describe("counts", () => {
     const both = { software_name: "probe-cli", software_version: "3.8" };
     const second = await lab.measurements.counts({ range, every: "day", where: both });
     expect(second.origin.notes[0]).toMatch(/has software_version 3.8; the range holds "3.9"/);
-    const none = await lab.measurements.counts({ range: between("2025-05-04", "2025-05-05") });
+    const none = await lab.measurements.counts({
+      range: between("2025-05-04", "2025-05-05"),
+      every: "all",
+    });
     expect(none.origin.notes).toEqual([
       "fastpath holds no measurement from 2025-05-04 to 2025-05-05 UTC.",
     ]);
+  });
+
+  it("picks the finest bucket under 5,000 rows where every is left out, and says so", async () => {
+    await given([["2026-05-04 10:00:00", "r", "3.9"]]);
+    const range = between("2026-05-01", "2026-08-01");
+    const counts = await lab.measurements.counts({ range });
+    expect(counts.origin.columns.time?.every).toBe("hour");
+    expect(counts.numRows).toBe(92 * 24);
+    expect(counts.origin.notes[0]).toMatch(/Grouped by hour, the finest bucket .*under 5,000/);
+    const grouped = await lab.measurements.runs({ range, by: "software_version" });
+    expect(grouped.origin.columns.time?.every).toBe("6 hours");
+    expect(grouped.numRows).toBeLessThan(5000);
+    const long = between("2000-01-01", "2026-08-01");
+    await expect(
+      lab.measurements.counts({ range: long, by: "probe_cc", top: Infinity }),
+    ).rejects.toThrow(/Can't fit 50 series .* not even by month: ask for fewer series \(top\)/);
   });
 
   it("reads only the range's part of the table", async () => {
@@ -217,7 +262,10 @@ describe("counts", () => {
     await writer.command(
       "INSERT INTO fastpath (measurement_start_time, report_id, software_version) SELECT toDateTime('2026-01-01') + number * 60, toString(number), '3.9' FROM numbers(200000)",
     );
-    const counts = await lab.measurements.counts({ range: between("2026-02-01", "2026-02-02") });
+    const counts = await lab.measurements.counts({
+      range: between("2026-02-01", "2026-02-02"),
+      every: "all",
+    });
     expect(counts.column("measurements")).toEqual([1440]);
     expect(counts.origin.rowsRead).toBeLessThan(20_000);
   });
@@ -255,7 +303,11 @@ describe("a question on measurements", () => {
     const hostile = "'; DROP TABLE fastpath; --";
     await given([["2026-05-04 10:00:00", "r", "3.9"]]);
     const range = between("2026-05-04", "2026-05-05");
-    const counts = await lab.measurements.counts({ range, where: { probe_cc: [hostile, "IT"] } });
+    const counts = await lab.measurements.counts({
+      range,
+      every: "all",
+      where: { probe_cc: [hostile, "IT"] },
+    });
     expect(counts.column("measurements")).toEqual([1]);
     expect(counts.origin.sql).not.toContain("DROP");
     expect(Object.values(counts.origin.parameters)).toContainEqual([hostile, "IT"]);
@@ -266,7 +318,10 @@ describe("lab.now", () => {
   it("is the midnight after the newest row of an embedded database that has grown old", async () => {
     await given([["2024-01-01 00:00:59", "r", "3.9"]]);
     expect(lab.now.toISOString()).toBe("2024-01-02T00:00:00.000Z");
-    const counts = await lab.measurements.counts({ range: last("3 months", { now: lab.now }) });
+    const counts = await lab.measurements.counts({
+      range: last("3 months", { now: lab.now }),
+      every: "all",
+    });
     expect(counts.column("measurements")).toEqual([1]);
   });
 
@@ -292,6 +347,7 @@ it.skipIf(!existsSync(sample))(
     const range = last("3 months", { now: lab.now });
     const counts = await lab.measurements.counts({
       range,
+      every: "all",
       by: ["software_name", "software_version"],
       top: Infinity,
     });
@@ -306,7 +362,7 @@ it.skipIf(!existsSync(sample))(
       const key = `${name} ${version}`;
       expect(row["measurements"], key).toBe(byHand.get(key));
     }
-    const runs = await lab.measurements.runs({ range });
+    const runs = await lab.measurements.runs({ range, every: "all" });
     expect(runs.column("runs")).toEqual([63]);
   },
 );

@@ -1,5 +1,5 @@
-import { table as makeTable } from "arquero";
 import { ProbelabError } from "../../error.js";
+import { newTable } from "../new-table.js";
 import type { Result } from "../../result/result.js";
 import type { ChartPlan, Reduced } from "../chart-plan.js";
 import { counted } from "../counted.js";
@@ -78,7 +78,7 @@ export function reducePoints(result: Result, plan: ChartPlan, maxRows: number): 
     columns.push([plan.series, column((cell) => points.keys[cells.series[cell]!])]);
   columns.push([countColumn, [...cells.count]]);
   sentences.unshift(`${counted(all, "row")} counted in ${counted(count, "bin")} of ${size}.`);
-  return { ...finish(result, makeTable(columns), sentences), countColumn };
+  return { ...finish(result, newTable(result.table, columns), sentences), countColumn };
 }
 
 function finish(result: Result, table: Reduced["table"], sentences: string[]): Reduced {

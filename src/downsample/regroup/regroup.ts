@@ -1,4 +1,5 @@
-import { table as makeTable, type ColumnTable } from "arquero";
+import type { ColumnTable } from "arquero";
+import { newTable } from "../new-table.js";
 import type { Result } from "../../result/result.js";
 import { bucketStart, type Bucket } from "../../time/bucket.js";
 import type { ChartPlan } from "../chart-plan.js";
@@ -56,5 +57,5 @@ export function regroup(
     });
     columns.push([name, sums]);
   }
-  return makeTable(columns);
+  return newTable(table, columns);
 }
