@@ -1,6 +1,8 @@
 import type { Database } from "../database/database.js";
 import type { Result } from "../result/result.js";
 import { bursts, type BurstOptions } from "./bursts.js";
+import { follow, type FollowOptions } from "./follow.js";
+import type { LogLine } from "./log-follower.js";
 import { patterns, type PatternOptions } from "./patterns.js";
 import { rates, type RateOptions } from "./rates.js";
 import { search, type SearchOptions } from "./search.js";
@@ -47,6 +49,16 @@ export interface Logs {
    * table(await lab.logs.patterns({ range: last("1 hour"), priority: "warning", mask: true }));
    */
   patterns(options: PatternOptions): Promise<Result>;
+  /**
+   * New lines as they come, until interrupted: each that is stored up to `lateness` after its own
+   * time exactly once, also where many share a time or come out of order; those of one question in
+   * the order of their times.
+   *
+   * @throws ProbelabError when a question fails; go on with `since` the time of the last line.
+   * @example
+   * for await (const line of lab.logs.follow({ priority: "err" })) console.log(line.t, line.message);
+   */
+  follow(options?: FollowOptions): AsyncGenerator<LogLine, void, undefined>;
 }
 
 /** The questions, on a database that is opened when the first of them is asked. */
@@ -55,6 +67,7 @@ export function logsOf(open: () => Promise<Database>): Logs {
     search: async (options) => search(await open(), options),
     bursts: async (options) => bursts(await open(), options),
     patterns: async (options) => patterns(await open(), options),
+    follow: (options) => follow(open, options),
     rates: async (options) => rates(await open(), options),
   };
 }

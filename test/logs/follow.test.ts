@@ -1,0 +1,164 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Database } from "../../src/database/database.js";
+import { openWriter } from "../../src/database/open-writer.js";
+import type { Writer } from "../../src/database/writer.js";
+import { connect } from "../../src/lab/connect.js";
+import { LogFollower, type LogLine } from "../../src/logs/log-follower.js";
+import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.js";
+import { EPOCH, insertLogs, LOG_TIME_TYPES, writeLogs, type LogRow } from "./log-rows.js";
+
+let directory: TemporaryDirectory;
+let writer: Writer;
+
+beforeAll(async () => {
+  directory = await temporaryDirectory();
+  writer = await openWriter(directory.source);
+});
+afterAll(async () => {
+  await writer[Symbol.asyncDispose]();
+  await directory[Symbol.asyncDispose]();
+});
+
+const LATENESS = 10_000;
+
+/** What happens, in order: lines are stored, with an age in ms (below 0: their clock is ahead), time passes, a poll. */
+const event = fc.oneof(
+  fc.record({
+    kind: fc.constant("store" as const),
+    lines: fc.array(
+      fc.record({
+        age: fc.oneof(
+          fc.constantFrom(0, 1, LATENESS - 1000),
+          fc.integer({ min: -3000, max: LATENESS - 1000 }),
+        ),
+        message: fc.constantFrom("a", "b"),
+        identifier: fc.constantFrom("nginx", "sshd"),
+      }),
+      { minLength: 1, maxLength: 6 },
+    ),
+  }),
+  fc.record({ kind: fc.constant("pass" as const), ms: fc.integer({ min: 1, max: 15_000 }) }),
+  fc.record({ kind: fc.constant("poll" as const) }),
+);
+
+const text = (row: Pick<LogRow, "identifier" | "message"> & { ms: number }) =>
+  `${row.ms} ${row.identifier} ${row.message}`;
+
+it("a follower gives each line once, however late within the lateness, shared times and twins included", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(event, { minLength: 5, maxLength: 25 }),
+      fc.constantFrom(...LOG_TIME_TYPES),
+      fc.boolean(),
+      async (events, time, filtered) => {
+        await writeLogs(writer, [], time.type);
+        await using database = await Database.open(directory.source);
+        let present = EPOCH;
+        const follower = new LogFollower(database, {
+          filter: filtered ? { identifier: "nginx" } : {},
+          since: new Date(EPOCH),
+          lateness: LATENESS,
+          now: () => new Date(present),
+        });
+        const stored: LogRow[] = [];
+        const given: LogLine[] = [];
+        for (const happening of [...events, { kind: "poll" as const }]) {
+          if (happening.kind === "pass") present += happening.ms;
+          if (happening.kind === "poll") given.push(...(await follower.poll()));
+          if (happening.kind === "store") {
+            const rows = happening.lines.map(({ age, ...rest }) => ({
+              ...rest,
+              micros: Math.floor(((present - age) * 1000) / time.step) * time.step,
+              priority: 6,
+              host: "api1",
+            }));
+            await insertLogs(writer, rows, time.type);
+            stored.push(...rows);
+          }
+        }
+        const wanted = stored.filter(
+          (row) => row.micros >= EPOCH * 1000 && (!filtered || row.identifier === "nginx"),
+        );
+        expect(given.map((line) => text({ ...line, ms: line.t.getTime() })).sort()).toEqual(
+          wanted.map((row) => text({ ...row, ms: Math.floor(row.micros / 1000) })).sort(),
+        );
+      },
+    ),
+    { numRuns: 80, seed: 11 },
+  );
+}, 120_000);
+
+describe("a follower", () => {
+  it("forgets lines that no later poll reads", async () => {
+    await writeLogs(writer, []);
+    await using database = await Database.open(directory.source);
+    let present = EPOCH;
+    const follower = new LogFollower(database, {
+      filter: {},
+      since: new Date(EPOCH),
+      lateness: LATENESS,
+      now: () => new Date(present),
+    });
+    for (let round = 0; round < 20; round++) {
+      const micros = present * 1000;
+      await insertLogs(writer, [
+        { micros, identifier: "nginx", priority: 6, host: "api1", message: `line ${round}` },
+      ]);
+      expect((await follower.poll()).map((line) => line.message)).toEqual([`line ${round}`]);
+      expect(follower.remembered).toBeLessThanOrEqual(4);
+      present += 5_000;
+    }
+  });
+});
+
+describe("lab.logs.follow", () => {
+  it("gives what is written while it runs, masked when asked, and ends when interrupted", async () => {
+    await writeLogs(writer, []);
+    await using lab = await connect({ measurements: `embedded:${directory.path}` });
+    const interrupt = new AbortController();
+    const since = new Date();
+    const following = lab.logs.follow({
+      since,
+      every: "1 second",
+      mask: true,
+      matches: "^n\\d+ ",
+      signal: interrupt.signal,
+    });
+    const WANTED = 300;
+    const writing = (async () => {
+      for (let batch = 0; batch < 30; batch++) {
+        // Every line of a batch has the same time, and every third batch an earlier one.
+        const micros = (Date.now() + (batch % 3 === 2 ? -2000 : 0)) * 1000;
+        const rows = Array.from({ length: 10 }, (_, index) => ({
+          micros: Math.max(micros, since.getTime() * 1000),
+          identifier: "nginx",
+          priority: 6,
+          host: "api1",
+          message: `n${batch * 10 + index} from 203.0.113.9`,
+        }));
+        await insertLogs(writer, rows);
+      }
+    })();
+    const seen: string[] = [];
+    for await (const line of following) {
+      seen.push(line.message);
+      if (seen.length === WANTED) break;
+    }
+    await writing;
+    expect([...seen].sort()).toEqual(
+      Array.from({ length: WANTED }, (_, index) => `n${index} from [IPv4]`).sort(),
+    );
+    const again = lab.logs.follow({ since: new Date(), signal: interrupt.signal });
+    const ended = again.next();
+    interrupt.abort();
+    expect(await ended).toEqual({ done: true, value: undefined });
+  });
+
+  it("refuses what can't be meant before it asks", async () => {
+    await using lab = await connect({ measurements: `embedded:${directory.path}` });
+    expect(() => lab.logs.follow({ every: "often" })).toThrow(/Can't read the duration "often"/);
+    expect(() => lab.logs.follow({ since: "now" as unknown as Date })).toThrow(/no Date/);
+    await expect(lab.logs.follow({ priority: 9 }).next()).rejects.toThrow(/priority 9/);
+  });
+});
