@@ -16,7 +16,7 @@ export function tableHtml({ caption, columns, heads, rows, notes }: TableModel):
     const written = cells.map((cell, at) =>
       at < heads
         ? `<th scope="row" align="left">${htmlText(cell.text)}</th>`
-        : `<td${align(columns[at]?.number ?? false)}>${htmlText(cell.text)}${bar(cell)}</td>`,
+        : `<td nowrap="nowrap"${align(columns[at]?.number ?? false)}>${htmlText(cell.text)}${bar(cell)}</td>`,
     );
     return `<tr>${written.join("")}</tr>\n`;
   });

@@ -37,7 +37,11 @@ pre { margin: 0; padding: 0.7rem 0.9rem; overflow-x: auto; white-space: pre; }
 .stderr pre { border-left: 3px solid var(--line); color: var(--soft); }
 .error pre { background: var(--error-paper); border-left: 3px solid var(--error); border-radius: 4px; }
 table { border-collapse: collapse; font-size: 0.9rem; font-variant-numeric: tabular-nums; }
-th, td { padding: 0.3rem 0.7rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
+th, td { padding: 0.3rem 0.7rem; border-bottom: 1px solid var(--line); vertical-align: top; }
+th:not([align]), td:not([align]) { text-align: left; }
+[align="left"] { text-align: left; }
+[align="right"] { text-align: right; }
+td img { max-width: none; vertical-align: middle; }
 caption { text-align: left; color: var(--soft); padding: 0.3rem 0; min-width: 18rem; }
 .text table, .text pre { margin: 1em 0; }
 blockquote { margin: 1em 0; padding-left: 1em; border-left: 3px solid var(--line); color: var(--soft); }
