@@ -6,7 +6,9 @@ export default tseslint.config(
   {
     languageOptions: {
       parserOptions: {
-        projectService: { allowDefaultProject: ["eslint.config.js", "scripts/*.mjs"] },
+        projectService: {
+          allowDefaultProject: ["eslint.config.js", "scripts/*.mjs", "test/test-lists/*.mjs"],
+        },
         tsconfigRootDir: import.meta.dirname,
       },
     },
@@ -23,7 +25,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ["eslint.config.js", "*.config.ts", "scripts/*.mjs"],
+    files: ["eslint.config.js", "*.config.ts", "scripts/*.mjs", "test/**/*.mjs"],
     ...tseslint.configs.disableTypeChecked,
     rules: { ...tseslint.configs.disableTypeChecked.rules, "no-restricted-syntax": "off" },
   },
