@@ -18,6 +18,9 @@ const REMEDIES: Readonly<Record<string, string>> = {
   NOT_ENOUGH_SPACE: "free some space on the disk that holds the database",
 };
 
+const FILL =
+  'the embedded database does not hold it yet: fill it with "npx probelab sample" or "npx probelab load"';
+
 /**
  * The error as an analyst can use it: the action, what the server said with its code, the remedy.
  * Connection errors name the server without its credentials.
@@ -29,18 +32,30 @@ export function serverError(cause: unknown, action: string, source: string): Pro
   const type = rest.type !== undefined && code === "62" ? "SYNTAX_ERROR" : rest.type;
   const said = firstSentence(message ?? String(cause));
   if (type !== undefined) {
-    const remedy = REMEDIES[type];
+    const empty = type === "UNKNOWN_TABLE" && source.startsWith("embedded:");
+    const remedy = empty ? FILL : REMEDIES[type];
     return new ProbelabError(
       `Can't ${action}: ${said} (${type}, code ${code}).${remedy === undefined ? "" : ` Remedy: ${remedy}.`}`,
       { cause, code: type },
     );
   }
   if (isAbort(cause)) return new ProbelabError(`Stopped: ${action}.`, { cause, code: "ABORTED" });
-  const reason = code ?? said;
+  if (isNetworkError(cause)) {
+    return new ProbelabError(
+      `Can't ${action}: ${source} does not answer (${code ?? said}). Check that the server is up and reachable from here, and that its URL and port are right.`,
+      { cause, ...(code !== undefined && { code }) },
+    );
+  }
   return new ProbelabError(
-    `Can't ${action}: ${source} does not answer (${reason}). Check that the server is up and reachable from here, and that its URL and port are right.`,
-    { cause, ...(code !== undefined && { code }) },
+    `Can't ${action}: ${source} gave an answer that ClickHouse does not give: ${said}. Check that its URL is that of ClickHouse's HTTP interface (usually port 8123, or 8443 with https).`,
+    { cause },
   );
+}
+
+function isNetworkError(error: unknown): boolean {
+  const { code, message } = error as { code?: unknown; message?: string };
+  const known = typeof code === "string" && /^(E[A-Z_]+|ERR_(TLS|SSL)\w*|\w*CERT\w*)$/.test(code);
+  return known || /socket hang up|timeout|network/i.test(message ?? "");
 }
 
 /** True for the error that an AbortSignal leaves. */
