@@ -71,7 +71,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Lab> {
     return {
       measurements: measurementsOf(database),
       testHelpers: testHelpersOf(database, now),
-      logs: logsOf(logs.open),
+      logs: logsOf(logs.open, database),
       source: database.source,
       now,
       query: (sql, asked) => freeQuery(database, sql, asked),

@@ -1,11 +1,18 @@
 import type { Database } from "../database/database.js";
 import type { Result } from "../result/result.js";
 import { bursts, type BurstOptions } from "./bursts.js";
+import {
+  checkIn,
+  checkInLengths,
+  type CheckInLengthOptions,
+  type CheckInOptions,
+} from "./check-in.js";
 import { follow, type FollowOptions } from "./follow.js";
 import type { LogLine } from "./log-follower.js";
 import { patterns, type PatternOptions } from "./patterns.js";
 import { rates, type RateOptions } from "./rates.js";
 import { search, type SearchOptions } from "./search.js";
+import { submissions, type SubmissionOptions } from "./submissions.js";
 
 /** Questions on the log table `logs`, each bounded in time on its sort key, `__REALTIME_TIMESTAMP`. */
 export interface Logs {
@@ -59,15 +66,42 @@ export interface Logs {
    * for await (const line of lab.logs.follow({ priority: "err" })) console.log(line.t, line.message);
    */
   follow(options?: FollowOptions): AsyncGenerator<LogLine, void, undefined>;
+  /**
+   * How many URLs check-in returned, from the API's lines: columns `t` (hours), `lists`, `hundred`
+   * (share of lists with exactly 100, as nearly all have), `fewest`, `q10`, `q50`, `q90`, `most`.
+   * An hour without a list is a gap.
+   *
+   * @example
+   * chart.line(await lab.logs.checkIn({ range: last("1 week") }), { y: "hundred" });
+   */
+  checkIn(options: CheckInOptions): Promise<Result>;
+  /** The same as a distribution: columns `t`, `urls` (the length, the commonest `top` and "other"), `lists`. */
+  checkInLengths(options: CheckInLengthOptions): Promise<Result>;
+  /**
+   * What probes claim against what is stored: the collector's `POST /report/<id>` lines against the
+   * measurements of that report. A row for each report: `t` (its first submission), `report_id`,
+   * `finding`, `measurements` (stored), `claimed_cc`, `stored_cc`, `claimed_asn`, `stored_asn`,
+   * `detail`. Findings: `unreadable` (no report id), `refused` (answered with an error and not
+   * stored), `missing` (accepted and not stored), `country` or `network` (stored with another than
+   * the id says), `stored`.
+   *
+   * @example
+   * const reports = await lab.logs.submissions({ range: last("1 day") });
+   * reports.rows().filter((row) => row.finding === "missing");
+   */
+  submissions(options: SubmissionOptions): Promise<Result>;
 }
 
 /** The questions, on a database that is opened when the first of them is asked. */
-export function logsOf(open: () => Promise<Database>): Logs {
+export function logsOf(open: () => Promise<Database>, measurements: Database): Logs {
   return {
     search: async (options) => search(await open(), options),
     bursts: async (options) => bursts(await open(), options),
     patterns: async (options) => patterns(await open(), options),
     follow: (options) => follow(open, options),
     rates: async (options) => rates(await open(), options),
+    checkIn: async (options) => checkIn(await open(), options),
+    checkInLengths: async (options) => checkInLengths(await open(), options),
+    submissions: async (options) => submissions(await open(), measurements, options),
   };
 }

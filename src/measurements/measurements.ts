@@ -1,6 +1,7 @@
 import type { Database } from "../database/database.js";
 import type { Result } from "../result/result.js";
 import { counts } from "./counts.js";
+import { duplicates, type DuplicateOptions } from "./duplicates.js";
 import type { MeasurementOptions } from "./question.js";
 import type { RunOptions } from "./run-cells.js";
 import { runDurations, runs, summary } from "./run-questions.js";
@@ -44,6 +45,13 @@ export interface Measurements {
    * `q10`, `q30`, `q50`, `q70`, `q90`. All groups unless `top` is given.
    */
   summary(options: RunOptions): Promise<Result>;
+  /**
+   * How many measurements the table holds more than once: columns `t`, the dimensions,
+   * `measurements` (each once), `rows`, `duplicated` (measurements with more than one row) and
+   * `share` (of rows that are surplus, 0 to 1). Rows are one measurement by measurement_uid, or
+   * where they are equal in every column. A measurement belongs to the bucket of its first row.
+   */
+  duplicates(options: DuplicateOptions): Promise<Result>;
 }
 
 /** The questions, bound to a database. */
@@ -52,6 +60,7 @@ export function measurementsOf(database: Database): Measurements {
     counts: (options) => counts(database, options),
     runs: (options) => runs(database, options),
     runDurations: (options) => runDurations(database, options),
+    duplicates: (options) => duplicates(database, options),
     summary: (options) => summary(database, options),
   };
 }

@@ -6,6 +6,11 @@ import { otherLogsInsert, rotationLogsInsert, runLogsInsert } from "./logs.js";
 import { measurementsInsert } from "./measurements.js";
 import { dropAside, makeAside, nameAside, putInPlace, type Aside } from "./replace.js";
 import { makeRuns, type MadeRuns } from "./size.js";
+import {
+  lostReportLogsInsert,
+  pipelineErrorLogsInsert,
+  pipelineTruthInsert,
+} from "./pipeline-fault.js";
 import { checkPlan, type SamplePlan } from "./plan.js";
 import { testHelpersInsert } from "./test-helpers.js";
 import { truthInsert, truthParameters } from "./truth.js";
@@ -99,6 +104,9 @@ async function makeRest(
   await writer.command(testHelpersInsert(aside.test_helper_instances), options);
   await writer.command(otherLogsInsert(aside.logs), options);
   await writer.command(rotationLogsInsert(aside.logs, aside.test_helper_instances), options);
+  await writer.command(pipelineErrorLogsInsert(aside.logs), options);
+  await writer.command(lostReportLogsInsert(aside.logs), options);
+  await writer.command(pipelineTruthInsert(aside.sample_truth), options);
   await writer.command(truthInsert(aside.sample_truth), {
     ...signal,
     parameters: truthParameters(new Date(plan.end * 1000)),

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Writer } from "../../src/database/writer.js";
 import { fillSample } from "../../src/sample/fill.js";
 import { HASTY_ROTATION } from "../../src/sample/test-helpers.js";
+import { PIPELINE_FAULT } from "../../src/sample/pipeline-fault.js";
 import { numbers, temporaryWriter } from "./temporary-writer.js";
 
 const END = new Date("2026-05-01T00:00:00Z");
@@ -35,10 +36,27 @@ describe("the logs of the sample", () => {
          (SELECT uniqExact(report_id) FROM fastpath) AS runs
        FROM (SELECT extract(message, '^POST /report/([^ ]+)') AS id FROM logs WHERE message LIKE 'POST /report/%')`,
     );
-    expect(reports["known"]).toBe(reports["n"]);
+    // but for those that the planted fault of the pipeline loses
+    expect((reports["n"] ?? NaN) - (reports["known"] ?? NaN)).toBe(PIPELINE_FAULT.lostReports);
     expect(reports["ids"]).toBe(reports["n"]);
     // those of the last minutes come after the end
-    expect((reports["runs"] ?? NaN) - (reports["n"] ?? NaN)).toBeLessThan(10);
+    expect((reports["runs"] ?? NaN) - (reports["known"] ?? NaN)).toBeLessThan(10);
+  });
+
+  it("hold the planted burst of the pipeline, where sample_truth says", async () => {
+    const burst = await numbers(
+      writer,
+      `SELECT count() AS n, min(__REALTIME_TIMESTAMP) / 1e6 AS first, max(__REALTIME_TIMESTAMP) / 1e6 AS last,
+         (SELECT toUnixTimestamp(released_at) FROM sample_truth WHERE name = '${PIPELINE_FAULT.name}') AS begins
+       FROM logs WHERE SYSLOG_IDENTIFIER = '${PIPELINE_FAULT.program}' AND PRIORITY <= 3`,
+    );
+    const { begins = NaN, first = NaN, last = NaN } = burst;
+    expect(burst["n"]).toBe(PIPELINE_FAULT.minutes * PIPELINE_FAULT.linesPerMinute);
+    expect(begins).toBe(END.getTime() / 1000 - PIPELINE_FAULT.hoursBeforeEnd * 3600);
+    expect(first - begins).toBeGreaterThanOrEqual(0);
+    expect(first - begins).toBeLessThan(3);
+    expect((last - begins) / 60).toBeGreaterThan(PIPELINE_FAULT.minutes - 1);
+    expect((last - begins) / 60).toBeLessThan(PIPELINE_FAULT.minutes + 0.1);
   });
 
   it("come from the API, the helper daemon and other programs", async () => {

@@ -1,0 +1,107 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openWriter } from "../../src/database/open-writer.js";
+import type { Writer } from "../../src/database/writer.js";
+import { connect, type Lab } from "../../src/lab/connect.js";
+import { between } from "../../src/time/time-range.js";
+import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.js";
+import { EPOCH, LOG_TIME_TYPES, MINUTE, writeLogs, type LogRow } from "./log-rows.js";
+
+let directory: TemporaryDirectory;
+let writer: Writer;
+
+beforeAll(async () => {
+  directory = await temporaryDirectory();
+  writer = await openWriter(directory.source);
+});
+afterAll(async () => {
+  await writer[Symbol.asyncDispose]();
+  await directory[Symbol.asyncDispose]();
+});
+
+const open = (): Promise<Lab> => connect({ measurements: `embedded:${directory.path}` });
+const HOUR = 60 * MINUTE;
+const range = between(new Date(EPOCH), new Date(EPOCH + 3 * HOUR));
+
+function line(minute: number, message: string, time: { step: number } = { step: 1 }): LogRow {
+  const micros = Math.floor(((EPOCH + minute * MINUTE) * 1000) / time.step) * time.step;
+  return { micros, identifier: "probe-api", priority: 6, host: "api1", message };
+}
+
+/** Quantile R-7: linear between the neighbours. */
+function quantile(values: readonly number[], p: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const at = (sorted.length - 1) * p;
+  const low = sorted[Math.floor(at)] ?? NaN;
+  return low + (at % 1) * ((sorted[Math.ceil(at)] ?? NaN) - low);
+}
+
+it("checkIn and checkInLengths agree with plain lists by hour", async () => {
+  const list = fc.record({
+    minute: fc.integer({ min: 0, max: 179 }),
+    urls: fc.oneof(fc.constant(100), fc.integer({ min: 0, max: 120 })),
+  });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(list, { minLength: 1, maxLength: 40 }),
+      fc.constantFrom(...LOG_TIME_TYPES),
+      async (lists, time) => {
+        const rows = lists.map(({ minute, urls }) =>
+          line(minute, `check-in probe-cli/3.20 probe_cc=IT from 203.0.113.9: ${urls} URLs`, time),
+        );
+        const noise = [line(1, "GET /x 100 URLs"), line(1, "check-in failed")];
+        await writeLogs(writer, [...rows, ...noise], time.type);
+        await using lab = await open();
+        const found = await lab.logs.checkIn({ range });
+        const lengths = await lab.logs.checkInLengths({ range, top: Infinity });
+        const wanted = [0, 1, 2].map((hour) => {
+          const own = lists
+            .filter(({ minute }) => Math.floor(minute / 60) === hour)
+            .map(({ urls }) => urls);
+          const level = (p: number) => (own.length === 0 ? null : quantile(own, p));
+          const full = own.filter((n) => n === 100).length;
+          return {
+            t: new Date(EPOCH + hour * HOUR),
+            lists: own.length,
+            hundred: own.length === 0 ? null : full / own.length,
+            fewest: level(0),
+            q10: level(0.1),
+            q50: level(0.5),
+            q90: level(0.9),
+            most: level(1),
+          };
+        });
+        const round = (row: object) =>
+          Object.entries(row).map(([name, value]: [string, unknown]) => [
+            name,
+            typeof value === "number" ? value.toPrecision(10) : value,
+          ]);
+        expect(found.rows().map(round)).toEqual(wanted.map(round));
+        for (const { t, urls, lists: n } of lengths.rows()) {
+          const same = lists.filter(
+            (one) =>
+              String(one.urls) === urls &&
+              Math.floor(one.minute / 60) === (Number(t) - EPOCH) / HOUR,
+          );
+          expect(n).toBe(same.length);
+        }
+        const total = lengths.column("lists").map(Number);
+        expect(total.reduce((a, b) => a + b)).toBe(lists.length);
+      },
+    ),
+    { numRuns: 60, seed: 100 },
+  );
+}, 120_000);
+
+describe("checkIn", () => {
+  it("reads other forms of the line by a pattern with the number in brackets", async () => {
+    await writeLogs(writer, [line(1, "gave 7 of them"), line(2, "gave 9 of them")]);
+    await using lab = await open();
+    const found = await lab.logs.checkIn({ range, length: "^gave (\\d+)" });
+    expect(found.rows(1)).toMatchObject([{ lists: 2, fewest: 7, q50: 8, most: 9 }]);
+    const none = await lab.logs.checkIn({ range });
+    expect(none.numRows).toBe(0);
+    expect(none.origin.notes[0]).toMatch(/there are lines of probe-api/);
+    await expect(lab.logs.checkIn({ range, length: "\\d+ URLs" })).rejects.toThrow(/in brackets/);
+  });
+});
