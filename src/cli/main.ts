@@ -8,6 +8,7 @@ import { loadCommand } from "./load.js";
 import { runCommand } from "./run.js";
 import { sampleCommand } from "./sample.js";
 import { startCommand } from "./start.js";
+import { watchCommand } from "./watch.js";
 
 const { version } = JSON.parse(
   readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
@@ -20,6 +21,7 @@ const program = new Command("probelab")
   .addCommand(runCommand)
   .addCommand(sampleCommand)
   .addCommand(loadCommand)
+  .addCommand(watchCommand)
   .addCommand(kernelCommand)
   .addCommand(doctorCommand);
 
