@@ -175,8 +175,14 @@ def is_alive():
     return manager.is_alive()
 
 
-def heartbeat():
-    return clients[0].hb_channel.is_beating()
+def heartbeat(timeout=30):
+    """True once the heart beats; after a long synchronous cell it needs a beat."""
+    end = time.monotonic() + timeout
+    while not clients[0].hb_channel.is_beating():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.1)
+    return True
 
 
 def kernels():
