@@ -1,0 +1,54 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect } from "vitest";
+import { openWriter } from "../../src/database/open-writer.js";
+import { runNotebook } from "../../src/notebook/run-notebook.js";
+import { fillSample } from "../../src/sample/fill.js";
+import { temporaryDirectory } from "../support/temporary-directory.js";
+
+/** What is planted, as the table `sample_truth` tells it. */
+export interface Truth {
+  /** When it begins, in milliseconds since 1970. */
+  readonly begins: number;
+  readonly changes: string;
+}
+
+/** A sample of the service in a directory of its own, and its notebooks run on it. */
+export async function sampleLab(rows: number) {
+  const directory = await temporaryDirectory();
+  const writer = await openWriter(directory.source);
+  await fillSample(writer, { rows });
+  const before = process.env["PROBELAB_MEASUREMENTS"];
+  process.env["PROBELAB_MEASUREMENTS"] = `embedded:${directory.path}`;
+  return {
+    /** The planted fault of that name. */
+    async truth(name: string): Promise<Truth> {
+      const [truth] = await writer.rows<{ begins: number; changes: string }>(
+        "SELECT toUnixTimestamp(released_at) * 1000 AS begins, changes FROM sample_truth WHERE name = {name:String}",
+        { parameters: { name } },
+      );
+      expect(truth, name).toBeDefined();
+      return { begins: Number(truth?.begins), changes: truth?.changes ?? "" };
+    },
+    /** Executes a notebook of the package. @returns the plain text of each output, and the seconds it took */
+    async run(name: string) {
+      const path = fileURLToPath(new URL(`../../notebooks/${name}.ipynb`, import.meta.url));
+      const outcome = await runNotebook(path, { out: join(directory.path, "out") });
+      expect(outcome.message).toBeUndefined();
+      expect(outcome.status).toBe("ok");
+      const notebook = JSON.parse(await readFile(outcome.notebook, "utf8")) as {
+        cells: { outputs?: { data?: Record<string, string | string[]> }[] }[];
+      };
+      const outputs = notebook.cells.flatMap((cell) => cell.outputs ?? []);
+      const texts = outputs.map((output) => [output.data?.["text/plain"] ?? ""].flat().join(""));
+      return { texts, seconds: outcome.seconds };
+    },
+    async [Symbol.asyncDispose]() {
+      if (before === undefined) delete process.env["PROBELAB_MEASUREMENTS"];
+      else process.env["PROBELAB_MEASUREMENTS"] = before;
+      await writer[Symbol.asyncDispose]();
+      await directory[Symbol.asyncDispose]();
+    },
+  };
+}
