@@ -42,6 +42,7 @@ export { helperTimeline } from "./test-helpers/timeline.js";
 export type { Changes, Entries } from "./test-lists/churn.js";
 export type { FetchOptions } from "./test-lists/fetch.js";
 export type { TestList, TestListEntry } from "./test-lists/test-list.js";
+export { serveSampleTestLists, type SampleApi } from "./sample/serve-test-lists.js";
 export { testLists } from "./test-lists/test-lists.js";
 export type { QueryOptions } from "./database/free-query.js";
 export type { Guard } from "./database/guard.js";

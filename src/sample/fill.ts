@@ -13,6 +13,7 @@ import {
 } from "./pipeline-fault.js";
 import { checkPlan, type SamplePlan } from "./plan.js";
 import { testHelpersInsert } from "./test-helpers.js";
+import { testListTruthInsert } from "./test-lists.js";
 import { truthInsert, truthParameters } from "./truth.js";
 
 /** What sample to make, and whom to tell about it. */
@@ -112,6 +113,7 @@ async function makeRest(
     parameters: truthParameters(new Date(plan.end * 1000)),
   });
   await writer.command(helperTruthInsert(aside.sample_truth), options);
+  await writer.command(testListTruthInsert(aside.sample_truth), signal);
   await writer.command(
     `INSERT INTO ${aside.sample_info} SELECT {rows:UInt64}, {seed:UInt64}, {start:UInt32}, {end:UInt32}, now(), {generator:UInt32}`,
     options,

@@ -1,4 +1,6 @@
 import { changes, churn, type Changes, type Entries } from "./churn.js";
+import type { Result } from "../result/result.js";
+import { churns } from "./churns.js";
 import { fetchTestList, type FetchOptions } from "./fetch.js";
 import type { TestList } from "./test-list.js";
 
@@ -28,6 +30,10 @@ export const testLists = {
    */
   churn(before: Entries, after: Entries): number | null {
     return churn(before, after);
+  },
+  /** The churn of each list against the one of its country before it, as a Result. */
+  churns(lists: readonly TestList[]): Promise<Result> {
+    return churns(lists);
   },
   /** Which URLs came in and went out among the first 100. */
   changes(before: Entries, after: Entries): Changes {

@@ -2,7 +2,6 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -200,7 +199,7 @@ describe("probelab watch test-list", () => {
           "--base-url",
           server.base("changing"),
           "--statsd",
-          `127.0.0.1:${(statsd.address()).port}`,
+          `127.0.0.1:${statsd.address().port}`,
           "--prometheus",
           "0",
           "--state",

@@ -1,0 +1,44 @@
+import { describe, expect, it } from "vitest";
+import { serveSampleTestLists } from "../../src/sample/serve-test-lists.js";
+import { REPLACED_URLS, sampleTestList } from "../../src/sample/test-lists.js";
+import { testLists } from "../../src/test-lists/test-lists.js";
+
+describe("sampleTestList(country, poll)", () => {
+  it("changes by one URL in a poll, but for the planted one", () => {
+    for (const country of ["GE", "IT", "US", "XX"]) {
+      for (let poll = 2; poll <= 40; poll += 1) {
+        const before = sampleTestList(country, poll - 1);
+        const { added } = testLists.changes(before, sampleTestList(country, poll));
+        const planted = country === REPLACED_URLS.country && poll === REPLACED_URLS.poll;
+        expect(added.length, `${country} ${poll}`).toBeGreaterThanOrEqual(
+          planted ? REPLACED_URLS.urls : 1,
+        );
+        expect(added.length).toBeLessThanOrEqual(planted ? REPLACED_URLS.urls + 1 : 1);
+      }
+    }
+  });
+
+  it("holds each URL once, the highest priority first, on reserved names only", () => {
+    const list = sampleTestList("GE", REPLACED_URLS.poll);
+    expect(new Set(list.map(({ url }) => url)).size).toBe(list.length);
+    expect(list.every(({ url }) => /^https:\/\/[\w.-]+\.example\/$/.test(url))).toBe(true);
+    const priorities = list.map(({ priority }) => priority);
+    expect(priorities).toEqual([...priorities].sort((a, b) => b - a));
+  });
+});
+
+describe("serveSampleTestLists()", () => {
+  it("gives each country's next poll at each request, and nothing else", async () => {
+    await using api = await serveSampleTestLists();
+    const get = (country: string) => testLists.fetch({ baseUrl: api.baseUrl, country });
+    const [first, italy, second] = [await get("GE"), await get("IT"), await get("GE")];
+    expect(first.entries).toEqual(sampleTestList("GE", 1));
+    expect(italy.entries).toEqual(sampleTestList("IT", 1));
+    expect(second.entries).toEqual(sampleTestList("GE", 2));
+    const churns = await testLists.churns([first, italy, second]);
+    expect(churns.rows()).toMatchObject([{ poll: 2, country: "GE", added: 1, removed: 1 }]);
+    expect(churns.column("churn")[0]).toBeCloseTo(200 / 101, 12);
+    expect((await testLists.churns([first])).numRows).toBe(0);
+    expect((await fetch(`${api.baseUrl}/else`)).status).toBe(404);
+  });
+});
