@@ -11,8 +11,8 @@ import { groupedLogs } from "./rates.js";
 
 /** What questions on check-in lists take besides. */
 export interface CheckInOptions extends LogOptions {
-  /** The bucket of time; default `"hour"`. */
-  readonly every?: Bucket;
+  /** The bucket of time, as for `rates`; default `"hour"`. */
+  readonly every?: Bucket | "auto" | "all";
   /**
    * How a line of the API tells a list's length: a pattern (RE2) whose first bracket is the number;
    * default `^check-in .*?\b(\d+) URLs`.
@@ -65,6 +65,7 @@ export async function checkIn(database: Database, options: CheckInOptions): Prom
       quantile(4, "most", "most"),
     ],
     "by lists in the range",
+    asked.notes,
   );
 }
 
@@ -75,7 +76,14 @@ export async function checkInLengths(
 ): Promise<Result> {
   const { asked, cells, parameters } = await question(database, options, ["urls"]);
   const sql = topGroupsSql(cells, asked, "sum(_n)", [{ sql: "sum(_n)", as: "_n" }]);
-  return groupedResult(database, asked, { sql, parameters }, [LISTS], "by lists in the range");
+  return groupedResult(
+    database,
+    asked,
+    { sql, parameters },
+    [LISTS],
+    "by lists in the range",
+    asked.notes,
+  );
 }
 
 const LISTS: Measure = {
@@ -103,21 +111,20 @@ async function question(database: Database, options: CheckInLengthOptions, by: r
   });
   const asked = { ...grouped, by };
   const message = quoteIdentifier(columnOf("message", table));
-  const time = bucketSql(
-    table.time.dateTime(table.time.sql),
-    asked.every as Bucket,
-    range.timeZone,
-  );
+  const { every } = asked;
+  const start = every && bucketSql(table.time.dateTime(table.time.sql), every, range.timeZone);
+  const time = start === null ? "" : `${start} AS _t, `;
+  const keys = [...(start === null ? [] : ["_t"]), ...by.map((_, index) => `_d${index}`)];
   const own =
     by.length > 0
       ? "toNullable(toString(_urls)) AS _d0, count() AS _n"
       : "count() AS _n, countIf(_urls = 100) AS _hundreds, quantilesExactInclusiveState(0, 0.1, 0.5, 0.9, 1)(_urls) AS _q";
-  const cells = `SELECT _t, ${own}
+  const cells = `SELECT ${start === null ? "" : "_t, "}${own}
 FROM (
-  SELECT ${time} AS _t, toUInt32OrNull(extract(${message}, {length:String})) AS _found, assumeNotNull(_found) AS _urls
+  SELECT ${time}toUInt32OrNull(extract(${message}, {length:String})) AS _found, assumeNotNull(_found) AS _urls
   ${source.sql.replace("\n", "\n  ")} AND match(${message}, {length:String})
 )
 WHERE isNotNull(_found)
-GROUP BY _t${by.length > 0 ? ", _d0" : ""}`;
+${keys.length > 0 ? `GROUP BY ${keys.join(", ")}` : "HAVING _n > 0"}`;
   return { asked, cells, parameters: { ...source.parameters, length } };
 }

@@ -17,8 +17,11 @@ export type LogDimension = LogField | (string & {});
 
 /** What rates take besides. */
 export interface RateOptions extends LogOptions {
-  /** The bucket of time; default: minutes, or the finest that a chart of the answer holds. */
-  readonly every?: Bucket;
+  /**
+   * The bucket of time; `"all"` makes the whole range one, without the column `t`. Default `"auto"`:
+   * minutes, or the finest bucket that keeps the answer under 5,000 rows.
+   */
+  readonly every?: Bucket | "auto" | "all";
   /** `"identifier"` (the program), `"host"`, `"priority"` or a column, or a list of them. */
   readonly by?: LogDimension | readonly LogDimension[];
   /** How many groups keep their name, the largest first; the rest is "other". Default 6; Infinity keeps all. */
@@ -32,16 +35,18 @@ const CHART_ROWS = 4_999;
 export async function rates(database: Database, options: RateOptions): Promise<Result> {
   const logs = await checkLogQuestion(database, options, "count log messages");
   const asked = groupedLogs(database, logs, options);
-  const every = asked.every as Bucket;
+  const { every } = asked;
   const { table, range, source } = logs;
-  const time = bucketSql(table.time.dateTime(table.time.sql), every, range.timeZone);
+  const time = every && bucketSql(table.time.dateTime(table.time.sql), every, range.timeZone);
   const dimensions = asked.by.map(
     (name, index) => `${dimensionSql(columnOf(name, table))} AS _d${index}`,
   );
-  const keys = ["_t", ...asked.by.map((_, index) => `_d${index}`)];
-  const cells = `SELECT ${[`${time} AS _t`, ...dimensions, "count() AS _n"].join(", ")}
+  const times = time === null ? [] : [`${time} AS _t`];
+  const keys = [...times.map(() => "_t"), ...asked.by.map((_, index) => `_d${index}`)];
+  const group = keys.length > 0 ? `GROUP BY ${keys.join(", ")}` : "HAVING _n > 0";
+  const cells = `SELECT ${[...times, ...dimensions, "count() AS _n"].join(", ")}
 ${source.sql}
-GROUP BY ${keys.join(", ")}`;
+${group}`;
   const sql = topGroupsSql(cells, asked, "sum(_n)", [{ sql: "sum(_n)", as: "_n" }]);
   const minutes = (t: Value) => coveredMinutes(new Date(Number(t)), every, range);
   return groupedResult(
@@ -67,6 +72,7 @@ GROUP BY ${keys.join(", ")}`;
       },
     ],
     "by messages in the range",
+    asked.notes,
   );
 }
 
@@ -89,14 +95,17 @@ export function groupedLogs(
       `Can't keep the top ${String(top)} groups: pass top: 6, another whole number from 1, or Infinity for all.`,
     );
   }
-  const series = by.length === 0 ? 1 : Math.min(top, CHART_ROWS - 1) + 1;
+  const wanted = options.every ?? "auto";
+  const every = pickBucket(wanted, logs.range, by.length === 0 ? 1 : top + 1);
   return {
     ...logs,
-    every:
-      options.every === undefined
-        ? autoBucket(logs.range, CHART_ROWS, Number.isFinite(top) ? series : 7)
-        : checkBucket(options.every),
-    notes: [],
+    every,
+    notes:
+      wanted === "auto"
+        ? [
+            `Grouped by ${String(every)}, the finest bucket that keeps the rows under 5,000 (every: "auto").`,
+          ]
+        : [],
     by,
     top,
     where: {},
@@ -106,8 +115,22 @@ export function groupedLogs(
   };
 }
 
-/** Minutes of a bucket that the range covers. */
-function coveredMinutes(start: Date, every: Bucket, range: TimeRange): number {
+/** More groups than this are not drawn; `top: Infinity` may give fewer or more. */
+const MANY_GROUPS = 50;
+
+function pickBucket(
+  every: Bucket | "auto" | "all",
+  range: TimeRange,
+  groups: number,
+): Bucket | null {
+  if (every === "all") return null;
+  if (every !== "auto") return checkBucket(every);
+  return autoBucket(range, CHART_ROWS, Math.min(groups, MANY_GROUPS));
+}
+
+/** Minutes of a bucket, or of all, that the range covers. */
+function coveredMinutes(start: Date, every: Bucket | null, range: TimeRange): number {
+  if (every === null) return (range.end.getTime() - range.start.getTime()) / 60_000;
   const from = Math.max(start.getTime(), range.start.getTime());
   const to = Math.min(nextBucket(start, every, range.timeZone).getTime(), range.end.getTime());
   return (to - from) / 60_000;

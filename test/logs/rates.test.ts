@@ -91,6 +91,12 @@ describe("rates", () => {
     expect(await ask(0.5)).toBe("minute");
     expect(await ask(3, "identifier")).toBe("hour");
     expect(await ask(60)).toBe("hour");
+    const all = await lab.logs.rates({
+      range: between(new Date(EPOCH), new Date(EPOCH + 4 * MINUTE)),
+      every: "all",
+    });
+    expect(all.rows()).toEqual([{ messages: 1, per_minute: 0.25 }]);
+    expect(all.origin.columns.time).toBeUndefined();
   });
 
   it("groups by any column of the table, and refuses others", async () => {
