@@ -101,19 +101,19 @@ GROUP BY ${time === null ? "" : "_t, "}_d0`;
     [
       {
         name: "rate",
-        label: "Failed measurements",
+        label: "Share of failed measurements",
         ...share,
         value: (row) => counted(row).failures / counted(row).n,
       },
       {
         name: "low",
-        label: `Failed, low end of the ${percent}`,
+        label: `Share, low end of the ${percent}`,
         ...share,
         value: (row) => interval(row)?.low ?? null,
       },
       {
         name: "high",
-        label: `Failed, high end of the ${percent}`,
+        label: `Share, high end of the ${percent}`,
         ...share,
         value: (row) => interval(row)?.high ?? null,
       },

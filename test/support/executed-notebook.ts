@@ -6,7 +6,7 @@ import { runNotebook, type RunOutcome } from "../../src/notebook/run-notebook.js
 /** A notebook of this repository, executed on an embedded database. */
 export interface Executed {
   readonly outcome: RunOutcome;
-  /** What each output says as plain text. */
+  /** What each output says as plain text, printed lines too. */
   readonly texts: readonly string[];
   readonly errors: number;
 }
@@ -22,7 +22,9 @@ export async function executeNotebook(name: string, directory: string): Promise<
     const outputs = cells.flatMap((cell) => cell.outputs ?? []);
     return {
       outcome,
-      texts: outputs.map((output) => [output.data?.["text/plain"] ?? []].flat().join("")),
+      texts: outputs.map((output) =>
+        [output.data?.["text/plain"] ?? output.text ?? []].flat().join(""),
+      ),
       errors: outputs.filter((output) => output.output_type === "error").length,
     };
   } finally {
@@ -35,6 +37,7 @@ interface Notebook {
   readonly cells: readonly {
     readonly outputs?: readonly {
       readonly output_type: string;
+      readonly text?: string | string[];
       readonly data?: Record<string, string | string[] | undefined>;
     }[];
   }[];

@@ -59,7 +59,9 @@ describe("failureRate({ range, every })", () => {
       { t: hour(2), test_helper_address: "a", ...row(0, 0) },
       { t: hour(2), test_helper_address: "b", ...row(0, 1) },
     ]);
-    expect(await chart.line(result, { y: "rate" }).svg()).toContain("Failed measurements (%)");
+    expect(await chart.line(result, { y: "rate" }).svg()).toContain(
+      "Share of failed measurements (%)",
+    );
   });
 
   it.each([
