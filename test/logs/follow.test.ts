@@ -5,6 +5,8 @@ import { openWriter } from "../../src/database/open-writer.js";
 import type { Writer } from "../../src/database/writer.js";
 import { connect } from "../../src/lab/connect.js";
 import { LogFollower, type LogLine } from "../../src/logs/log-follower.js";
+import { withSignal } from "../../src/interrupt/current-signal.js";
+import { last } from "../../src/time/time-range.js";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.js";
 import { EPOCH, insertLogs, LOG_TIME_TYPES, writeLogs, type LogRow } from "./log-rows.js";
 
@@ -152,6 +154,17 @@ describe("lab.logs.follow", () => {
     const again = lab.logs.follow({ since: new Date(), signal: interrupt.signal });
     const ended = again.next();
     interrupt.abort();
+    expect(await ended).toEqual({ done: true, value: undefined });
+  });
+
+  it("ends with the interrupt of the cell that began it, also while it waits", async () => {
+    await writeLogs(writer, []);
+    await using lab = await connect({ measurements: `embedded:${directory.path}` });
+    const cell = new AbortController();
+    const following = withSignal(cell.signal, () => lab.logs.follow({ every: "1 hour" }));
+    const ended = following.next();
+    await lab.logs.rates({ range: last("1 minute") });
+    cell.abort();
     expect(await ended).toEqual({ done: true, value: undefined });
   });
 
