@@ -32,7 +32,26 @@ const modern = (name: string, module: string, folder: string): Frontend => ({
   module,
   page: (notebook) => `${folder}/${notebook}`,
   editor: ".jp-Notebook .jp-Cell",
-  run: (page) => choose(page, "Run", "Run All Cells"),
+  run: async (page) => {
+    // What is run before the kernel is there is lost.
+    const idle = '.jp-Notebook-ExecutionIndicator[data-status="idle"]';
+    await page.locator(idle).first().waitFor({ timeout: 60_000 });
+    await choose(page, "Run", "Run All Cells");
+    // JupyterLab asks for the kernel where it has not yet read which one the notebook names.
+    const asked = page.locator(".jp-Dialog", { hasText: "Select Kernel" });
+    if (
+      await asked.waitFor({ timeout: 3000 }).then(
+        () => true,
+        () => false,
+      )
+    ) {
+      await asked.locator("select").selectOption({ label: "TypeScript (probelab)" });
+      await asked.locator("button.jp-mod-accept").click();
+      await asked.waitFor({ state: "detached" });
+      await page.locator(idle).first().waitFor({ timeout: 60_000 });
+      await choose(page, "Run", "Run All Cells");
+    }
+  },
   interrupt: (page) => choose(page, "Kernel", "Interrupt Kernel"),
   restart: async (page) => {
     await choose(page, "Kernel", "Restart Kernel…");

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { installKernel } from "../../src/notebook/kernel/kernelspec.js";
 import { jupyterEnvironment } from "../jupyter/jupyter.js";
 import { notebookFolder, writeCells } from "../notebook/notebook-fixture.js";
@@ -40,6 +40,11 @@ for (const frontend of frontends) {
       await installKernel({ kind: "user" }, environment);
       await writeCells(folder.path, chartCells(join(folder.path, "data")));
       opened = await OpenFrontend.open(frontend, folder.path, "test.ipynb", environment);
+    });
+    afterEach(async ({ task }) => {
+      if (task.result?.state !== "fail") return;
+      mkdirSync(pictures, { recursive: true });
+      await opened?.page.screenshot({ path: join(pictures, "failed.png") });
     });
     afterAll(async () => {
       await opened?.close();
