@@ -100,6 +100,8 @@ const SECONDS = { s: 1, m: 60, h: 3600 } as const;
 function duration(text: string): number {
   const [, digits, unit] = /^(\d{1,5})([smh])$/.exec(text) ?? [];
   const seconds = Number(digits) * SECONDS[(unit ?? "s") as keyof typeof SECONDS];
-  if (!(seconds >= 1)) throw new InvalidArgumentError("Write a duration such as 30s, 10m or 1h.");
+  if (!(seconds >= 1 && seconds <= 86_400)) {
+    throw new InvalidArgumentError("Write a duration such as 30s, 10m or 1h, a day at most.");
+  }
   return seconds;
 }

@@ -49,6 +49,7 @@ class Passing extends Error {
  */
 export async function getJson(url: URL, action: string, limits: GetLimits): Promise<JsonAnswer> {
   const { retries = 3, backoffSeconds = 1, signal } = limits;
+  checkLimits(limits, action);
   for (let attempt = 0; ; attempt++) {
     try {
       return await attemptOnce(url, action, limits);
@@ -70,6 +71,24 @@ export async function getJson(url: URL, action: string, limits: GetLimits): Prom
         throw stopped(action, cause);
       });
     }
+  }
+}
+
+/** No timer of Node waits longer than some weeks: it would fire at once. */
+const LONGEST_SECONDS = 86_400;
+
+function checkLimits(limits: GetLimits, action: string): void {
+  for (const [name, least, most] of [
+    ["timeoutSeconds", 0.001, LONGEST_SECONDS],
+    ["retries", 0, 100],
+    ["backoffSeconds", 0, LONGEST_SECONDS],
+    ["maxBytes", 1, 2 ** 29],
+  ] as const) {
+    const value = limits[name];
+    if (value === undefined || (value >= least && value <= most)) continue;
+    throw new ProbelabError(
+      `Can't ${action} with ${name}: ${String(value)}: pass a number from ${least} to ${most}.`,
+    );
   }
 }
 

@@ -37,9 +37,9 @@ export async function watchTestLists(options: WatchOptions): Promise<void> {
   const { everySeconds = 600, signal } = options;
   const baseUrl = checkBaseUrl(options.baseUrl);
   const countries = [...new Set(options.countries.map(checkCountry))];
-  if (countries.length === 0 || !(everySeconds >= 1)) {
+  if (countries.length === 0 || !(everySeconds >= 1 && everySeconds <= DAY / 1000)) {
     throw new ProbelabError(
-      `Can't watch ${countries.length} countries every ${everySeconds} s: name at least one country and a step from 1 s.`,
+      `Can't watch ${countries.length} countries every ${everySeconds} s: name at least one country and a step from 1 s to a day.`,
     );
   }
   let state = await readState(options.state, baseUrl);

@@ -94,6 +94,16 @@ describe("testLists.fetch({ baseUrl, country })", () => {
     await expect(waiting).rejects.toMatchObject({ name: "ProbelabError", code: "ABORTED" });
   });
 
+  it.each([
+    [{ timeoutSeconds: 0 }, "with timeoutSeconds: 0: pass a number from 0.001 to 86400."],
+    [{ timeoutSeconds: 1e9 }, "with timeoutSeconds: 1000000000: pass"],
+    [{ retries: -1 }, "with retries: -1: pass a number from 0 to 100."],
+    [{ maxBytes: NaN }, "with maxBytes: NaN: pass"],
+  ])("refuses the limits %o", async (limits, message) => {
+    await expect(get("good", limits, "ES")).rejects.toThrow(message);
+    expect(await times("good", "ES")).toBe(0);
+  });
+
   it("says that nobody listens, and refuses what is no country or no address", async () => {
     const nobody = { baseUrl: "http://127.0.0.1:9", country: "IT", retries: 0 };
     await expect(testLists.fetch(nobody)).rejects.toThrow("tried once, the connection failed (");

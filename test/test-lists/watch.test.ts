@@ -253,6 +253,9 @@ describe("probelab watch test-list", () => {
       "Write two letters each, such as GE,IT,US.",
     );
     expect((await run("--country", "IT", "--every", "soon")).err).toContain("30s, 10m or 1h");
+    // A timer of so long a time would fire at once.
+    const long = await run("--country", "IT", "--every", "99999h");
+    expect(long.err).toContain("10m or 1h, a day at most.");
     const none = await run("--country", "IT");
     expect(none.err).toContain("Can't fetch a test list from nowhere: pass the API's address");
     expect(none.code).toBe(1);
