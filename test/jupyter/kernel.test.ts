@@ -236,4 +236,19 @@ describe.skipIf(python === undefined)(`the kernel under jupyter_client${skipped}
   test("the heartbeat beats", async () => {
     expect(await client.call("heartbeat")).toBe(true);
   });
+
+  test("a cell that ends the process leaves a dead kernel, which restarts without its variables", async () => {
+    await client.execute("const before = 1");
+    await client.call("send", { code: "process.exit(3)" });
+    let alive = true;
+    for (let look = 0; look < 200 && alive; look++) {
+      alive = await client.call<boolean>("is_alive");
+      if (alive) await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    expect(alive).toBe(false);
+    await client.call("restart");
+    expect(resultText(await client.execute("1 + 1"))).toBe("2");
+    const gone = await client.execute("before");
+    expect(gone.reply["status"]).toBe("error");
+  });
 });
