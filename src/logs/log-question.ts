@@ -1,3 +1,4 @@
+import { answerOrigin } from "../database/answer-origin.js";
 import type { Database } from "../database/database.js";
 import type { TableInfo } from "../database/table-info.js";
 import { boundsSql, quoteIdentifier } from "../database/time-column.js";
@@ -62,25 +63,12 @@ export function checkLimit(limit: number): number {
 export async function askLogs(database: Database, asked: AskedLogs, question: Sql) {
   const { range, action, signal } = asked;
   const { sql, parameters } = question;
-  const { table, rowsRead, bytesRead, seconds, askedAt } = await database.ask({
-    sql,
-    parameters,
-    action,
-    signal,
-  });
+  const answer = await database.ask({ sql, parameters, action, signal });
   const origin: Origin = {
-    sql,
-    parameters,
-    range,
-    source: database.source,
-    server: database.version,
-    rowsRead,
-    bytesRead,
-    seconds,
-    askedAt,
+    ...answerOrigin(database, question, range, answer),
     columns: { dimensions: [], measures: [] },
     reductions: [],
     notes: [],
   };
-  return { table, origin };
+  return { table: answer.table, origin };
 }

@@ -1,3 +1,4 @@
+import { answerOrigin } from "../database/answer-origin.js";
 import type { Database } from "../database/database.js";
 import { Result } from "../result/result.js";
 import { between } from "../time/time-range.js";
@@ -30,17 +31,8 @@ export async function list(
     draining_at: instances.map((each) => each.drainingAt),
   };
   const aq = await import("arquero");
-  const { rowsRead, bytesRead, seconds, askedAt } = read.answer;
   return new Result(aq.table(columns), {
-    sql: read.sql,
-    parameters: read.parameters,
-    range: spanOf(instances, now),
-    source: database.source,
-    server: database.version,
-    rowsRead,
-    bytesRead,
-    seconds,
-    askedAt,
+    ...answerOrigin(database, read, spanOf(instances, now), read.answer),
     columns: {
       dimensions: (["rdn", "dns_zone", "name", "region"] as const).map((name) => ({
         name,

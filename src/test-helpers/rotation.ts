@@ -1,3 +1,4 @@
+import { answerOrigin } from "../database/answer-origin.js";
 import type { Database } from "../database/database.js";
 import type { Origin } from "../result/origin.js";
 import { Result } from "../result/result.js";
@@ -50,17 +51,8 @@ export async function rotation(
   const events = rotationEvents(read.instances, asked).filter(
     ({ time }) => time >= range.start && time < range.end,
   );
-  const { rowsRead, bytesRead, seconds, askedAt } = read.answer;
   const origin = {
-    sql: read.sql,
-    parameters: read.parameters,
-    range,
-    source: database.source,
-    server: database.version,
-    rowsRead,
-    bytesRead,
-    seconds,
-    askedAt,
+    ...answerOrigin(database, read, range, read.answer),
     reductions: [],
     notes: [WHOLE_TABLE],
   };
