@@ -13,7 +13,8 @@ const REMEDIES: Readonly<Record<string, string>> = {
   TOO_MANY_ROWS_OR_BYTES:
     "aggregate in the query, take a shorter range, or raise connect({ guard: { maxResultRows } })",
   READONLY:
-    'questions may only read; "probelab load" and "probelab sample" fill the embedded database',
+    'questions may only read; "npx probelab load" and "npx probelab sample" fill the embedded database',
+  UNKNOWN_QUERY_PARAMETER: "give its value in params",
   SYNTAX_ERROR: "check the SQL at that position",
   NOT_ENOUGH_SPACE: "free some space on the disk that holds the database",
 };
@@ -32,8 +33,9 @@ export function serverError(cause: unknown, action: string, source: string): Pro
   const type = rest.type !== undefined && code === "62" ? "SYNTAX_ERROR" : rest.type;
   const said = firstSentence(message ?? String(cause));
   if (type !== undefined) {
+    const near = /maybe you meant/i.test(said);
     const empty = type === "UNKNOWN_TABLE" && source.startsWith("embedded:");
-    const remedy = empty ? FILL : REMEDIES[type];
+    const remedy = near ? undefined : empty ? FILL : REMEDIES[type];
     return new ProbelabError(
       `Can't ${action}: ${said} (${type}, code ${code}).${remedy === undefined ? "" : ` Remedy: ${remedy}.`}`,
       { cause, code: type },

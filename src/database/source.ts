@@ -42,17 +42,29 @@ export function parseSource(
       `Can't read ${options.name} ${JSON.stringify(hideCredentials(text))}: write embedded:DIR or http(s)://host:port/database.`,
     );
   }
-  const database = decodeURIComponent(url.pathname.replace(/^\/|\/$/g, "")) || "default";
+  const decode = (part: string) => decodePart(part, options.name);
+  const database = decode(url.pathname.replace(/^\/|\/$/g, "")) || "default";
   return {
     kind: "server",
     url: url.origin,
     database,
-    username: options.username ?? (decodeURIComponent(url.username) || "default"),
-    password: options.password ?? decodeURIComponent(url.password),
+    username: options.username ?? (decode(url.username) || "default"),
+    password: options.password ?? decode(url.password),
     label: `${url.origin}/${database}`,
   };
 }
 
+function decodePart(part: string, name: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw new ProbelabError(
+      `Can't read the URL in ${name}: a % in its user, password or database is not followed by two hexadecimal digits. Write % as %25, or give user and password in ${name.startsWith("PROBELAB_") ? name : "PROBELAB_MEASUREMENTS"}_USER and …_PASSWORD.`,
+    );
+  }
+}
+
 function hideCredentials(text: string): string {
-  return text.replace(/\/\/[^/@]*@/, "//***@");
+  // Greedy: a password may hold @ or /, and the scheme may be missing or misspelt.
+  return text.replace(/^(\w+:\/\/)?.*@/s, "$1***@");
 }

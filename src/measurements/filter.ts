@@ -20,13 +20,18 @@ export interface Sql {
 /**
  * The condition of a `where`, its values bound in the columns' own types; null without filters.
  *
+ * @param prefix what the names of the bound values begin with.
  * @throws ProbelabError for an unknown column, a value of another type than the column's, or an
  *   empty list.
  */
-export function filterSql(where: Where | undefined, table: TableInfo): Sql | null {
+export function filterSql(
+  where: Where | undefined,
+  table: TableInfo,
+  prefix = "where",
+): Sql | null {
   const parameters: Record<string, unknown> = {};
   const bind = (type: string, value: unknown) => {
-    const name = `where_${Object.keys(parameters).length + 1}`;
+    const name = `${prefix}_${Object.keys(parameters).length + 1}`;
     parameters[name] = value;
     return `{${name}:${type}}`;
   };
@@ -123,5 +128,9 @@ function checkValue(
     number: /Int/.test(type) ? "a whole number" : "a number",
   }[kind];
   const shown = typeof value === "string" ? JSON.stringify(value) : String(value);
-  throw new ProbelabError(`Can't compare ${column}, a ${type}, with ${shown}: pass ${want}.`);
+  const version = /version$/.test(column) && kind === "text";
+  const more = version ? `, or prefix("${String(value)}") for all that begin with it` : "";
+  throw new ProbelabError(
+    `Can't compare ${column}, a ${plainType(type)}, with ${shown}: pass ${want}${more}.`,
+  );
 }

@@ -6,7 +6,7 @@ import type { DimensionColumn, MeasureColumn, TimeColumn } from "../result/origi
 import { Result, type Value } from "../result/result.js";
 import { buckets } from "../time/bucket.js";
 import { formatInstant } from "../time/time-zone.js";
-import { explainEmpty } from "./explain-empty.js";
+import { explainEmpty, missingFromLists } from "./explain-empty.js";
 import type { Sql } from "./filter.js";
 import type { Asked } from "./question.js";
 import { compareVersions } from "./version-order.js";
@@ -37,7 +37,10 @@ export async function groupedResult(
   if (asked.by.length > 0 && Number.isFinite(asked.top)) parameters["top"] = asked.top;
   const { sql } = question;
   const { action, signal } = asked;
-  const answer = await database.ask({ sql, parameters, action, signal });
+  const [answer, missing] = await Promise.all([
+    database.ask({ sql, parameters, action, signal }),
+    missingFromLists(database, asked),
+  ]);
   const groups = readGroups(answer.table, asked);
   const time = timeColumn(asked);
   const table = await buildTable(answer.table, asked, groups, measures);
@@ -45,19 +48,13 @@ export async function groupedResult(
   if (asked.distinct) said.push("Measurements that the table holds twice are counted once.");
   const whyEmpty = asked.whyEmpty ?? (() => explainEmpty(database, asked));
   if (table.numRows() === 0) said.push(await whyEmpty());
-  else said.push(...incompleteNotes(asked, time));
+  else said.push(...missing, ...incompleteNotes(asked, time));
   return new Result(table, {
     ...answerOrigin(database, { sql, parameters }, asked.range, answer),
     columns: {
       ...(time && { time }),
       dimensions: dimensionColumns(asked, groups),
-      measures: measures.map(({ name, label, unit, additive, missing }) => ({
-        name,
-        label,
-        unit,
-        additive,
-        missing,
-      })),
+      measures: measures.map(({ value: _, ...meaning }) => meaning),
     },
     reductions: restSentence(asked, groups, groupedThing),
     notes: said,

@@ -127,9 +127,14 @@ function quantileMeasures(
   label: string,
   unit: string,
 ): Measure[] {
+  const main = Math.max(
+    0,
+    quantiles.findIndex(({ level }) => level === 0.5),
+  );
   return quantiles.map((quantile, index) => ({
     ...quantileMeasure(column, index, `${label}, ${quantileLabel(quantile)}`, unit),
     name: quantile.name,
+    ...(index === main && { main: true as const }),
   }));
 }
 

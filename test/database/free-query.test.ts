@@ -123,6 +123,14 @@ describe("freeQuery(sql, { range, params })", () => {
     ],
     ["INSERT INTO fastpath SELECT * FROM fastpath WHERE {range}", /Can't run the query/],
     ["SELECT * FROM nowhere WHERE {range}", /nowhere.*UNKNOWN_TABLE.*Remedy/],
+    [
+      "SELECT * FROM fastpth WHERE {range}",
+      /Maybe you meant probelab.fastpath\? \(UNKNOWN_TABLE, code 60\)\.$/,
+    ],
+    [
+      "SELECT {cc:String} FROM fastpath WHERE {range}",
+      /cc.*UNKNOWN_QUERY_PARAMETER.*give its value in params/,
+    ],
   ])("refuses %j", async (sql, message) => {
     await expect(freeQuery(database, sql, { range })).rejects.toThrow(message);
   });

@@ -9,6 +9,15 @@ import { parseSource } from "../../src/database/source.js";
 const root = mkdtempSync(join(tmpdir(), "probelab-settings-"));
 afterAll(() => rmSync(root, { recursive: true }));
 
+function messageOf(action: () => unknown): string {
+  try {
+    action();
+  } catch (error) {
+    return String(error);
+  }
+  throw new Error("nothing was thrown");
+}
+
 describe("parseSource(text)", () => {
   const options = { root: "/project", name: "PROBELAB_MEASUREMENTS" };
 
@@ -37,15 +46,19 @@ describe("parseSource(text)", () => {
     expect(source).toMatchObject({ username: "bob", password: "p", database: "default" });
   });
 
-  it.each(["clickhouse://ann:s3cret@host/db", "host:8123/ann:s3cret@x", "", "embedded:"])(
-    "refuses %j, without its password",
-    (text) => {
-      expect(() => parseSource(text, options)).toThrow(/PROBELAB_MEASUREMENTS.*embedded:/);
-      if (text.includes("//")) {
-        expect(() => parseSource(text, options)).toThrow(expect.not.stringContaining("s3cret"));
-      }
-    },
-  );
+  it.each([
+    "clickhouse://ann:s3cret@host/db",
+    "htp://ann:s3cret/@host/db",
+    "ann:s3cret@host:9/db",
+    "ann:s3cret@x@host",
+    "http://ann:s3cret%zz@host/db",
+    "http://ann:s3cret@host:99999/db",
+    "",
+    "embedded:",
+  ])("refuses %j, without its password", (text) => {
+    expect(() => parseSource(text, options)).toThrow(/PROBELAB_MEASUREMENTS/);
+    expect(messageOf(() => parseSource(text, options))).not.toContain("s3cret");
+  });
 });
 
 describe("findSource(name)", () => {
@@ -81,9 +94,7 @@ describe("findSource(name)", () => {
     );
     writeFileSync(path, '{ "password": "s3cret" }');
     expect(() => findSource("measurements", {}, {}, root)).toThrow(/"password".*PROBELAB_/);
-    expect(() => findSource("measurements", {}, {}, root)).toThrow(
-      expect.not.stringContaining("s3cret"),
-    );
+    expect(messageOf(() => findSource("measurements", {}, {}, root))).not.toContain("s3cret");
     writeFileSync(path, '{ "measurements": 5 }');
     expect(() => findSource("measurements", {}, {}, root)).toThrow(/"measurements": 5/);
     rmSync(path);

@@ -237,7 +237,7 @@ describe("counts", () => {
       every: "all",
     });
     expect(none.origin.notes).toEqual([
-      "fastpath holds no measurement from 2025-05-04 to 2025-05-05 UTC.",
+      'fastpath holds no measurement from 2025-05-04 to 2025-05-05 UTC; its newest is of 2026-05-04 10:00, so last("…", { now: lab.now }) finds some.',
     ]);
   });
 
@@ -255,6 +255,24 @@ describe("counts", () => {
     await expect(
       lab.measurements.counts({ range: long, by: "probe_cc", top: Infinity }),
     ).rejects.toThrow(/Can't fit 50 series .* not even by month: ask for fewer series \(top\)/);
+  });
+
+  it("names the values of a list that nothing matches, since they only make the number smaller", async () => {
+    await given([
+      ["2026-05-04 10:00:00", "r", "3.9.1"],
+      ["2026-05-04 10:00:00", "s", "3.10"],
+    ]);
+    const options = { range: between("2026-05-04", "2026-05-05"), every: "all" } as const;
+    const where = { software_version: ["3.9", "3.10"], probe_cc: ["it", "IT"] };
+    const counts = await lab.measurements.counts({ ...options, where });
+    expect(counts.column("measurements")).toEqual([1]);
+    expect(counts.origin.notes).toEqual([
+      'No measurement from 2026-05-04 to 2026-05-05 UTC has software_version 3.9; the range holds "3.9.1", "3.10" (prefix("3.9") matches them).',
+      'No measurement from 2026-05-04 to 2026-05-05 UTC has probe_cc it; the range holds "IT".',
+    ]);
+    const whole = { software_version: [prefix("3.9"), "3.10"] };
+    const none = await lab.measurements.counts({ ...options, where: whole });
+    expect(none.origin.notes).toEqual([]);
   });
 
   it("reads only the range's part of the table", async () => {
@@ -283,6 +301,10 @@ describe("a question on measurements", () => {
       [{ where: { probe_asn: 1.5 } }, /with 1.5: pass a whole number/],
       [{ where: { probe_asn: -1 } }, /with -1/],
       [{ where: { probe_cc: 5 } }, /probe_cc, a String, with 5: pass text/],
+      [
+        { where: { software_version: 3.9 } },
+        /software_version, a String, with 3.9: pass text, such as "3.9", or prefix\("3.9"\)/,
+      ],
       [{ where: { probe_cc: [] } }, /probe_cc by an empty list/],
       [{ where: { probe_asn: prefix("1") } }, /probe_asn by prefix\("1"\)/],
       [{ every: "fortnight" }, /"fortnight"/],

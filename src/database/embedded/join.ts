@@ -45,7 +45,7 @@ export async function joinServer(directory: string): Promise<Lease> {
     );
   }
   throw new ProbelabError(
-    `Can't start the embedded database in ${directory}: ${reason}. Its log is ${directoryFiles(directory).log}; "probelab doctor" checks what it needs.`,
+    `Can't start the embedded database in ${directory}: ${reason}. Its log is ${directoryFiles(directory).log}; "npx probelab doctor" checks what it needs.`,
   );
 }
 
