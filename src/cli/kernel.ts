@@ -33,7 +33,7 @@ export const kernelCommand = new Command("kernel")
     new Command("list").description("show the TypeScript kernels that Jupyter finds").action(() => {
       const kernels = installedKernels();
       if (kernels.length === 0) {
-        process.stdout.write("No kernel of probelab or tslab: run probelab kernel install.\n");
+        process.stdout.write("No kernel of probelab or tslab: run npx probelab kernel install.\n");
       }
       for (const { name, displayName, folder } of kernels) {
         process.stdout.write(`${name.padEnd(10)} ${displayName.padEnd(24)} ${folder}\n`);

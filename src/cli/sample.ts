@@ -51,7 +51,7 @@ async function run(options: Options): Promise<void> {
 }
 
 const STOPPED =
-  "Can't finish the sample, it was interrupted: what was there before is unchanged, run probelab sample again.";
+  "Can't finish the sample, it was interrupted: what was there before is unchanged, run npx probelab sample again.";
 
 async function refuseLoaded(writer: Writer): Promise<void> {
   const tables = await loadedTables(writer);

@@ -21,4 +21,4 @@ export async function checkJupyter(program = "jupyter"): Promise<Check> {
 }
 
 const remedy =
-  "To edit notebooks, install one: pip install jupyterlab (or use VS Code). probelab run works without.";
+  "To edit notebooks, install one: pip install jupyterlab (or use VS Code). npx probelab run works without.";

@@ -12,7 +12,8 @@ export function checkKernel(environment: NodeJS.ProcessEnv = process.env): Check
       name,
       state: "advice",
       found: "not installed",
-      remedy: "To use it in Jupyter, run probelab kernel install. probelab run works without.",
+      remedy:
+        "To use it in Jupyter, run npx probelab kernel install. npx probelab run works without.",
     };
   }
   const missing = kernel.argv
@@ -24,6 +25,6 @@ export function checkKernel(environment: NodeJS.ProcessEnv = process.env): Check
         name,
         state: "failure",
         found: `${kernel.folder} starts ${missing ?? "nothing"}, which is not there`,
-        remedy: "Run probelab kernel install again; Node or probelab was moved since.",
+        remedy: "Run npx probelab kernel install again; Node or probelab was moved since.",
       };
 }

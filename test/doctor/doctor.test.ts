@@ -1,12 +1,15 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { existsSync } from "node:fs";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { checkDatabase } from "../../src/doctor/check-database.js";
 import { checkFonts } from "../../src/doctor/check-fonts.js";
 import { checkJupyter } from "../../src/doctor/check-jupyter.js";
 import { checkKernel } from "../../src/doctor/check-kernel.js";
 import { checkNode } from "../../src/doctor/check-node.js";
+import { openWriter } from "../../src/database/open-writer.js";
+import { parseSource } from "../../src/database/source.js";
 import { installKernel } from "../../src/notebook/kernel/kernelspec.js";
 
 let folder: string;
@@ -49,15 +52,49 @@ test("checkFonts() draws text with the shipped font", async () => {
   expect(await checkFonts()).toMatchObject({ state: "ok" });
 });
 
-test("checkDatabase() says why the database can't be opened, and what to do", async () => {
+async function checkDatabaseAt(source: string) {
   const before = process.env["PROBELAB_MEASUREMENTS"];
-  process.env["PROBELAB_MEASUREMENTS"] = "http://127.0.0.1:9/nothing";
+  process.env["PROBELAB_MEASUREMENTS"] = source;
   try {
-    const check = await checkDatabase();
-    expect(check.state).toBe("failure");
-    expect(check.remedy).toContain("PROBELAB_MEASUREMENTS");
+    return await checkDatabase();
   } finally {
     if (before === undefined) delete process.env["PROBELAB_MEASUREMENTS"];
     else process.env["PROBELAB_MEASUREMENTS"] = before;
   }
+}
+
+test("checkDatabase() says why a server can't be reached, and does not blame the engine", async () => {
+  const check = await checkDatabaseAt("http://127.0.0.1:9/nothing");
+  expect(check.state).toBe("failure");
+  expect(check.remedy).toContain("PROBELAB_MEASUREMENTS");
+  expect(check.remedy).not.toContain("chdb");
+});
+
+test("checkDatabase() advises to fill an embedded database that isn't there, and makes nothing", async () => {
+  const directory = join(folder, "nothere");
+  expect(await checkDatabaseAt(`embedded:${directory}`)).toMatchObject({
+    state: "advice",
+    found: `embedded:${directory} is empty`,
+    remedy: "Fill it with npx probelab start, sample or load.",
+  });
+  expect(existsSync(directory)).toBe(false);
+});
+
+test("checkDatabase() tells the rows of an embedded database and their span", async () => {
+  const directory = join(folder, "data");
+  const source = `embedded:${directory}`;
+  await using writer = await openWriter(parseSource(source, { root: folder, name: "the test" }));
+  expect(await checkDatabaseAt(source)).toMatchObject({ state: "advice" });
+  await writer.command(
+    "CREATE TABLE fastpath (measurement_start_time DateTime64(3, 'Asia/Tokyo')) ORDER BY tuple()",
+  );
+  expect(await checkDatabaseAt(source)).toMatchObject({ state: "advice" });
+  await writer.command(
+    "INSERT INTO fastpath SELECT toDateTime64('2026-01-01 00:00:00', 3, 'UTC') + INTERVAL number DAY FROM numbers(1200)",
+  );
+  expect(await checkDatabaseAt(source)).toEqual({
+    name: "Database",
+    state: "ok",
+    found: `${source}: 1,200 measurements, 2026-01-01 00:00 to 2029-04-14 00:00 UTC`,
+  });
 });
