@@ -28,14 +28,11 @@ if (major < 20 || (major === 20 && minor < 19)) {
 }
 
 if (!packagesInstalled()) {
-  step("installing packages (the database engine among them, about 550 MB on disk)", "npm", [
-    "ci",
-    "--prefer-offline",
-    "--no-audit",
-    "--no-fund",
-    "--ignore-scripts",
-    "--loglevel=error",
-  ]);
+  step(
+    "installing packages (the database engine among them, about 800 MB on disk with all packages)",
+    "npm",
+    ["ci", "--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"],
+  );
 }
 
 // A cell imports "probelab" by name, as it would where it is installed.

@@ -65,9 +65,10 @@ export class Result {
       ),
     );
     const body = lines.map((line) => inspect(line, { breakLength: Infinity, compact: true }));
-    if (this.numRows > shown.length) body.push(`… ${this.numRows - shown.length} more rows`);
+    if (this.numRows > shown.length)
+      body.push(`… ${(this.numRows - shown.length).toLocaleString("en-US")} more rows`);
     return [
-      `Result of ${this.numRows} rows, ${formatRange(range)}`,
+      `Result of ${this.numRows.toLocaleString("en-US")} ${this.numRows === 1 ? "row" : "rows"}, ${formatRange(range)}`,
       ...body,
       ...reductions,
       ...notes,

@@ -15,6 +15,7 @@ interface Notebook {
   readonly cells: readonly {
     readonly outputs?: readonly {
       readonly output_type: string;
+      readonly text?: string | string[];
       readonly data?: Record<string, string | string[] | undefined>;
     }[];
   }[];
@@ -51,7 +52,7 @@ it("probelab start fills an empty database, and the notebook finds the planted r
   );
   const shown = outputs(join(out, "measurement-drop.ipynb"));
   expect(shown.filter((output) => output.output_type === "error")).toEqual([]);
-  const texts = shown.map((output) => [output.data?.["text/plain"]].flat().join(""));
+  const texts = shown.map((output) => [output.text ?? ""].flat().join(""));
   const finding = texts.find((text) => text.includes("against")) ?? "";
   expect(finding).toContain(`${truth?.["software_name"]} ${truth?.["software_version"]}: `);
   const change = Number(/measurements per run (-\d+) %/.exec(finding)?.[1]) / 100;
