@@ -52,16 +52,10 @@ export interface Notebook {
  * @throws ProbelabError where the file can't be read or is no such notebook
  */
 export async function readNotebook(path: string): Promise<Notebook> {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(await readFile(path, "utf8"));
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new ProbelabError(`Can't read the notebook ${path}: ${reason}.`, { cause: error });
-  }
+  const parsed = parseNotebook(await readText(path), path);
   if (!isNotebook(parsed)) {
     throw new ProbelabError(
-      `Can't run ${path}: it is no notebook of nbformat 4. Open it in Jupyter and save it anew.`,
+      `Can't read the notebook ${path}: it is JSON, but not a notebook of nbformat 4. Name an .ipynb file; open one of an older format in Jupyter and save it anew.`,
     );
   }
   const { metadata, cells } = parsed;
@@ -84,6 +78,32 @@ export async function writeNotebook(path: string, notebook: Notebook): Promise<v
   const draft = `${path}.${process.pid}.tmp`;
   await writeFile(draft, `${JSON.stringify({ ...notebook, cells }, null, 1)}\n`);
   await rename(draft, path);
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const reasons: Record<string, string> = {
+      ENOENT: "there is no such file. Check the path.",
+      EISDIR: "it is a folder: name the .ipynb in it.",
+      EACCES: "you may not read it. Change its permissions.",
+    };
+    const reason = reasons[code ?? ""] ?? `${message}.`;
+    throw new ProbelabError(`Can't read the notebook ${path}: ${reason}`, { cause: error });
+  }
+}
+
+function parseNotebook(text: string, path: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new ProbelabError(
+      `Can't read the notebook ${path}: it is not a notebook (no JSON). Name an .ipynb file; one that was cut short has to be restored.`,
+      { cause: error },
+    );
+  }
 }
 
 interface RawNotebook {

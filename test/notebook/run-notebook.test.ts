@@ -332,8 +332,18 @@ test("the page holds texts, code and outputs, escaped, and asks for nothing", as
   expect(page).not.toMatch(/(?:src|href)="(?!data:)/);
 });
 
-test("a file that is no notebook is refused", async () => {
-  await expect(runNotebook(join(folder.path, "none.ipynb"))).rejects.toThrow(
-    /Can't read the notebook/,
-  );
+test("runNotebook(path) says what is wrong with a file that is no notebook", async () => {
+  const texts = { "text.ipynb": "# Weeks", "list.ipynb": "[1]", "old.ipynb": '{"nbformat": 3}' };
+  for (const [name, text] of Object.entries(texts)) await writeFile(join(folder.path, name), text);
+  const reasons = {
+    "none.ipynb": "there is no such file. Check the path.",
+    ".": "it is a folder: name the .ipynb in it.",
+    "text.ipynb": "it is not a notebook (no JSON).",
+    "list.ipynb": "it is JSON, but not a notebook of nbformat 4.",
+    "old.ipynb": "it is JSON, but not a notebook of nbformat 4.",
+  };
+  for (const [name, reason] of Object.entries(reasons)) {
+    const path = join(folder.path, name);
+    await expect(runNotebook(path)).rejects.toThrow(`Can't read the notebook ${path}: ${reason}`);
+  }
 });
