@@ -1,6 +1,7 @@
 import type { Origin } from "../result/origin.js";
 import type { Value } from "../result/result.js";
 import { displayBundle, type MimeBundle } from "./display.js";
+import { fitText } from "./render/fit-text.js";
 import { pngPicture } from "./render/png.js";
 import { svgPicture } from "./render/svg.js";
 import { saveChart } from "./save.js";
@@ -33,8 +34,8 @@ export class Chart {
   }
 
   /** The chart as an SVG document: same data, same bytes, wherever and in whatever time zone. */
-  svg(): Promise<string> {
-    return svgPicture(this.spec);
+  async svg(): Promise<string> {
+    return fitText(await svgPicture(this.spec));
   }
 
   /** The chart as a PNG picture. @param options `scale`: pixels per CSS pixel, default 2. */

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { chart } from "../../src/chart/chart.js";
 import { originRecord } from "../../src/chart/origin-record.js";
+import { textWidth } from "../../src/chart/render/font.js";
 import { between } from "../../src/time/time-range.js";
 import { makeResult, weeklyCounts, weeklyDurations } from "./support/sample-results.js";
 import { xmlElements } from "./support/xml-tree.js";
@@ -53,6 +54,42 @@ describe("chart.svg()", () => {
     const host = "host-with-a-name-of-38-characters-01";
     const result = makeResult({ x: [1, 2, 1, 2], y: [1, 2, 3, 4], host: [host, host, "b", "b"] });
     expect(xmlElements(await chart.line(result).svg()).map(({ text }) => text)).toContain(host);
+  });
+
+  test("each text is as wide in any font as it was laid out; a line is a text of its own", async () => {
+    const drawn = chart.line(weeklyDurations(), {
+      y: "q50",
+      width: 300,
+      title: "A < B & C ".repeat(9),
+    });
+    const elements = xmlElements(await drawn.svg());
+    const texts = elements.filter(({ name, text }) => name === "text" && text.length > 1);
+    expect(elements.filter(({ name }) => name === "tspan")).toEqual([]);
+    expect(texts.length).toBeGreaterThan(20);
+    for (const { attributes, text } of texts) {
+      const weight = attributes["font-weight"] === "bold" ? 700 : 400;
+      const width = textWidth(text, Number.parseInt(attributes["font-size"] ?? ""), weight);
+      expect(Number(attributes.textLength)).toBeCloseTo(width, 1);
+      expect(attributes.lengthAdjust).toBe("spacingAndGlyphs");
+    }
+    const lines = texts.filter(({ attributes }) => attributes["font-weight"] === "bold");
+    expect(lines.map(({ text }) => text).join(" ")).toBe("A < B & C ".repeat(9).trim());
+    expect(lines.map(({ attributes }) => attributes.transform?.split(" ").slice(1))).toEqual(
+      lines.map((_, line) => (line === 0 ? [] : [`translate(0,${line * 18})`])),
+    );
+  });
+
+  test("texts of another font or script than the shipped keep their own width", async () => {
+    const texts = (name: string, font?: object) =>
+      chart
+        .vegaLite(makeResult({ x: [1] }), {
+          mark: { type: "text", text: name, ...font },
+        })
+        .svg();
+    const length = /textLength="[^"]*" lengthAdjust="spacingAndGlyphs">name/;
+    expect(await texts("name")).toMatch(length);
+    expect(await texts("name", { font: "monospace" })).not.toMatch(length);
+    expect(await texts("name \u0628\u0631\u0644\u064a\u0646")).not.toMatch(length);
   });
 
   test("ids of clip paths are its own, so that several fit one page", async () => {
