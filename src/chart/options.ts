@@ -10,7 +10,7 @@ export interface ChartMark {
 export interface ChartOptions {
   /** Column along the horizontal axis. Default: the time column; without one, the first dimension. */
   readonly x?: string;
-  /** Column along the vertical axis. Default: the first measure. */
+  /** Column along the vertical axis. Default: the measure that the question is about; in a stack, one that can be added up. */
   readonly y?: string;
   /** Column whose values are the series. Default: the dimensions; null for one series. */
   readonly colour?: string | null;

@@ -42,9 +42,10 @@ export function chartRoles(result: Result, mark: MarkType, options: ChartOptions
   }
   const guess = mark === "bar" ? (of("text") ?? of("number")) : (of("number") ?? of("text"));
   const x = options.x ?? time?.name ?? dimensions[0]?.name ?? of("time") ?? guess;
+  const others = dimensions.map(({ name }) => name).filter((name) => name !== x);
   const y =
     options.y ??
-    measures[0]?.name ??
+    defaultMeasure(measures, mark, options, others)?.name ??
     names.find((name) => kinds.get(name) === "number" && name !== x);
   if (x === undefined || y === undefined) {
     throw new ProbelabError(
@@ -63,7 +64,6 @@ export function chartRoles(result: Result, mark: MarkType, options: ChartOptions
       `Can't ${action} along ${JSON.stringify(x)}, which holds text: pass x: a column of times or numbers, or use chart.bar.`,
     );
   }
-  const others = dimensions.map(({ name }) => name).filter((name) => name !== x);
   const series = seriesColumns(options.colour, others, dimensions.length > 0, () => {
     const text = names.find((name) => kinds.get(name) === "text" && name !== x);
     return text === undefined ? [] : [text];
@@ -91,6 +91,21 @@ export function checkColumn(names: readonly string[], name: string, before: stri
   throw new ProbelabError(
     `Can't ${before}there is no column ${JSON.stringify(name)}; the columns are ${list(names)}.`,
   );
+}
+
+/** What the question is about, unless the chart adds up values that can't be. */
+function defaultMeasure(
+  measures: readonly MeasureColumn[],
+  mark: MarkType,
+  { colour }: ChartOptions,
+  others: readonly string[],
+): MeasureColumn | undefined {
+  const main = measures.find((measure) => measure.main) ?? measures[0];
+  const series = seriesColumns(colour, others, true, () => []);
+  const stacked = (mark === "area" || mark === "bar") && series.length > 0;
+  const added = stacked || others.some((name) => !series.includes(name));
+  if (main?.additive === true || !added) return main;
+  return measures.find(({ additive }) => additive) ?? main;
 }
 
 function seriesColumns(

@@ -42,6 +42,36 @@ describe("defaults from the Result", () => {
     expect(subtitle(own)).toContain("2026-02-01 to 2026-05-01 UTC.");
   });
 
+  test("y is the main measure, where values are added up an additive one", () => {
+    const plain = weeklyDurations();
+    const { columns } = plain.origin;
+    const marked = columns.measures.map((measure) =>
+      measure.name === "q50" ? { ...measure, main: true as const } : measure,
+    );
+    const result = (measures: typeof marked, dimensions = columns.dimensions) =>
+      plain.with(plain.table, { columns: { ...columns, dimensions, measures } });
+    const y = (drawn: ReturnType<typeof chart.line>) => layers(drawn)[0]?.encoding.y?.field;
+    const durations = result(marked);
+    expect(y(chart.line(durations))).toBe("q50");
+    expect(y(chart.points(durations))).toBe("q50");
+    expect(y(chart.line(plain))).toBe("runs");
+    expect(y(chart.line(durations, { y: "q90" }))).toBe("q90");
+    expect(y(chart.area(durations))).toBe("runs");
+    expect(y(chart.bar(durations))).toBe("runs");
+    expect(y(chart.line(durations, { colour: null }))).toBe("runs");
+    const days = result(marked, []);
+    const alone = days.with(
+      days.table.filter((row: { software_version: string }) => row.software_version === "3.11.0"),
+    );
+    expect(y(chart.area(alone))).toBe("q50");
+    expect(y(chart.bar(alone))).toBe("q50");
+    const sums = result([
+      ...columns.measures.filter(({ additive }) => additive),
+      { name: "single", label: "Sum", unit: "", additive: true, missing: "zero", main: true },
+    ]);
+    expect(y(chart.area(sums))).toBe("single");
+  });
+
   test("free SQL: the first columns of dates, numbers and text", () => {
     const result = makeResult({
       host: ["a", "b"],
