@@ -8,9 +8,6 @@ import { Kernel } from "./kernel.js";
 import { Sockets, type ConnectionInfo } from "./sockets.js";
 import { Wire } from "./wire.js";
 
-/** Where no frontend asks, the session is made all the same. */
-const warmUpMilliseconds = 500;
-
 /**
  * Starts the kernel that Jupyter asked for, in this process and its working directory.
  *
@@ -22,9 +19,7 @@ export async function startKernel(connectionFile: string): Promise<void> {
   const wire = new Wire(info.key);
   const sockets = new Sockets(zeroMq(), info);
   const log = process.stderr.write.bind(process.stderr);
-  // Made when the frontend knows that the kernel is there, or needs it: it takes the most of the start.
-  let made: CellSession | undefined;
-  const session = () => (made ??= new CellSession());
+  const session = new CellSession();
   const kernel = new Kernel(
     session,
     {
@@ -34,24 +29,22 @@ export async function startKernel(connectionFile: string): Promise<void> {
         sockets.publish(wire.write(type, content, parent?.header, [Buffer.from(type)])),
     },
     () => {
-      made?.close();
+      session.close();
       sockets.close();
       // Sockets linger until what was sent has arrived; open connections of the notebook don't hold the kernel.
       setTimeout(() => process.exit(0), 100);
     },
   );
-  process.on("SIGINT", () => made?.interrupt());
+  process.on("SIGINT", () => session.interrupt());
   reportBackgroundErrors();
   await sockets.bind();
   sockets.listen((channel, frames) => {
     try {
       kernel.take(channel, wire.read(frames));
-      setImmediate(session);
     } catch (error) {
       log(`probelab: a message was dropped: ${error instanceof Error ? error.message : ""}\n`);
     }
   });
-  setTimeout(session, warmUpMilliseconds);
   sockets.publish(
     wire.write("status", { execution_state: "starting" }, undefined, [Buffer.from("status")]),
   );

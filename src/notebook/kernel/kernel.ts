@@ -19,7 +19,7 @@ type Content = Readonly<Record<string, unknown>>;
 
 /** A Jupyter kernel: takes the frontends' requests in order and answers them from a session. */
 export class Kernel {
-  readonly #session: () => CellSession;
+  readonly #session: CellSession;
   readonly #connection: Connection;
   readonly #answers: LanguageAnswers;
   readonly #shutDown: () => void;
@@ -29,8 +29,7 @@ export class Kernel {
   #working = false;
   #count = 0;
 
-  /** @param session gives the session, which may be made when it is first asked for */
-  constructor(session: () => CellSession, connection: Connection, shutDown: () => void) {
+  constructor(session: CellSession, connection: Connection, shutDown: () => void) {
     this.#session = session;
     this.#connection = connection;
     this.#answers = new LanguageAnswers(session);
@@ -80,7 +79,7 @@ export class Kernel {
       this.#connection.reply("control", request, type, content);
     switch (request.header.msg_type) {
       case "interrupt_request":
-        this.#session().interrupt();
+        this.#session.interrupt();
         return reply("interrupt_reply", { status: "ok" });
       case "shutdown_request":
         return this.#shutdown("control", request);
@@ -135,7 +134,7 @@ export class Kernel {
     };
     publish("execute_input", { code, execution_count: count });
     const messages = new CellMessages(publish, count);
-    const outcome = await this.#session().run(code, `cell-${count}`, messages.sink);
+    const outcome = await this.#session.run(code, `cell-${count}`, messages.sink);
     messages.flush();
     if (outcome.status === "ok") {
       return reply({ status: "ok", execution_count: count, payload: [], user_expressions: {} });

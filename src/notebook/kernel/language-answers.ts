@@ -5,16 +5,16 @@ type Content = Readonly<Record<string, unknown>>;
 
 /** Answers about code that isn't run: completion, documentation, whether a cell is complete. */
 export class LanguageAnswers {
-  readonly #session: () => CellSession;
+  readonly #session: CellSession;
 
-  constructor(session: () => CellSession) {
+  constructor(session: CellSession) {
     this.#session = session;
   }
 
   complete({ code, cursor_pos }: Content): object {
     const text = String(code);
     const position = toUtf16(text, Number(cursor_pos));
-    const { start, end, candidates, original } = this.#session().complete(text, position);
+    const { start, end, candidates, original } = this.#session.complete(text, position);
     const kinds = new Map(original?.entries.map((entry) => [entry.name, String(entry.kind)]));
     const [from, to] = [toCharacters(text, start), toCharacters(text, end)];
     return {
@@ -35,7 +35,7 @@ export class LanguageAnswers {
 
   inspect({ code, cursor_pos }: Content): object {
     const text = String(code);
-    const info = this.#session().inspect(text, toUtf16(text, Number(cursor_pos)));
+    const info = this.#session.inspect(text, toUtf16(text, Number(cursor_pos)));
     if (!info) return { status: "ok", found: false, data: {}, metadata: {} };
     const signature = ts.displayPartsToString(info.displayParts);
     const documentation = ts.displayPartsToString(info.documentation);
@@ -60,7 +60,7 @@ export class LanguageAnswers {
   }
 
   isComplete({ code }: Content): object {
-    const { completed, indent } = this.#session().isComplete(String(code));
+    const { completed, indent } = this.#session.isComplete(String(code));
     return completed ? { status: "complete" } : { status: "incomplete", indent: indent ?? "" };
   }
 }
