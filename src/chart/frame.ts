@@ -43,10 +43,12 @@ export function frame(
   const { roles, series, xs, points } = drawing;
   const theme = THEMES[options.theme ?? "light"];
   const width = options.width ?? (roles.xKind === "category" ? categoryWidth(xs.length) : 1000);
-  const { timeZone } = result.origin.range;
+  const { timeZone, start: from, end: to } = result.origin.range;
   const fields = specFields(drawing);
   const numbers = roles.xKind === "category" ? [] : xs.map(Number);
-  const domain = [numbers[0] ?? 0, end ?? numbers.at(-1) ?? 1] as const;
+  // Without a row the axis shows the time that was asked for.
+  const asked = roles.xKind === "time" ? [from.getTime(), to.getTime()] : [0, 1];
+  const domain = [numbers[0] ?? asked[0] ?? 0, end ?? numbers.at(-1) ?? asked[1] ?? 1] as const;
   const format = numberFormat(
     roles.measure?.unit,
     points.map(({ y }) => y),

@@ -8,6 +8,7 @@ import { frame, TITLE_Y, type VegaLiteSpec } from "./frame.js";
 import { cleanText } from "./label.js";
 import { lineLayers } from "./line-spec.js";
 import { markLayers } from "./mark-layers.js";
+import { noDataLayers } from "./no-data.js";
 import type { ChartOptions } from "./options.js";
 import { originRecord } from "./origin-record.js";
 import { pointsLayers } from "./points-spec.js";
@@ -61,7 +62,11 @@ export function resultChart(result: Result, mark: MarkType, options: ChartOption
       text: wrap([title], widest, 16, 700),
       ...(subtitle.length > 0 && { subtitle: wrap(subtitle, widest, 12) }),
     },
-    layer: own.length + marks.layers.length > 0 ? [...own, ...marks.layers] : [emptyLayer(view)],
+    layer: [
+      ...(drawing.points.length > 0 ? own : [emptyLayer(view)]),
+      ...marks.layers,
+      ...noDataLayers(view, result.origin),
+    ],
     config: themeConfig(theme),
   };
   return new Chart(spec, result.origin, rowsDrawn(drawing));

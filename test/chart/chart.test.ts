@@ -4,6 +4,7 @@ import { THEMES } from "../../src/chart/theme.js";
 import { ProbelabError } from "../../src/error.js";
 import { between } from "../../src/time/time-range.js";
 import { layers, legend, specRows, subtitle, title } from "./support/layers.js";
+import { xmlElements } from "./support/xml-tree.js";
 import {
   makeResult,
   versionSummary,
@@ -263,10 +264,17 @@ describe("gaps and zeros", () => {
     expect(subtitle(chart.line(infinite))).toContain("1 infinite value left out.");
   });
 
-  test("a Result without rows is a chart that says so", async () => {
+  test("a Result without rows is a chart that says so, over the range asked for", async () => {
     const counts = weeklyCounts();
     const empty = counts.with(counts.table.slice(0, 0));
+    const noted = counts.with(counts.table.slice(0, 0), { notes: ["No table 'fastpath'."] });
     for (const mark of MARKS) {
+      const texts = xmlElements(await chart[mark](noted, { width: 420 }).svg()).map(
+        ({ text }) => text,
+      );
+      expect(texts).toContain("No data: No table 'fastpath'.");
+      expect(texts).toEqual(expect.arrayContaining(["Feb", "Apr"]));
+      expect(await chart[mark](counts).svg()).not.toContain("No data");
       expect(subtitle(chart[mark](empty))).toContain("No data in this range.");
       expect(await chart[mark](empty).svg()).toContain("</svg>");
     }
