@@ -12,8 +12,10 @@ import {
   namesToSet,
   withoutInitialisation,
 } from "./cell-declarations.js";
+import { declaredNames, namesIn } from "./cell-names.js";
 import type { CellScripts } from "./cell-scripts.js";
 import type { TslabParts } from "./tslab-parts.js";
+import type { NamedCode } from "./worker-messages.js";
 
 /** TypeScript's "Cannot find module …". */
 const moduleNotFound = 2307;
@@ -82,23 +84,34 @@ export class CellCompiler {
   }
 
   /**
-   * The objections to the first of `cells` that has any, as if those before it had run. It ends at a cell
-   * that can't be judged yet: a module that isn't there may be made by an earlier cell.
+   * The objections to `cells`, each as if those before it had run. A cell that uses what an objectionable
+   * one declares is passed over. It ends at a cell that can't be judged yet: a module that isn't there may
+   * be made by an earlier cell.
    */
   check(
-    cells: readonly { readonly name: string; readonly code: string }[],
-  ): { index: number; diagnostics: readonly Diagnostic[] } | undefined {
+    cells: readonly NamedCode[],
+  ): { index: number; name: string; diagnostics: readonly Diagnostic[] }[] {
+    const found: { index: number; name: string; diagnostics: readonly Diagnostic[] }[] = [];
+    const unknown = new Set<string>();
     let declarations = this.#declarations;
     for (const [index, { name, code }] of cells.entries()) {
-      if (this.isModule(code)) return undefined;
+      if (this.isModule(code)) break;
+      if (unknown.size > 0 && namesIn(code).some((each) => unknown.has(each))) {
+        for (const each of declaredNames(code)) unknown.add(each);
+        continue;
+      }
       const { diagnostics, declOutput, sideOutputs } = this.#convert(name, code, declarations);
-      if (diagnostics.some((one) => one.code === moduleNotFound)) return undefined;
-      if (diagnostics.length > 0) return { index, diagnostics };
+      if (diagnostics.some((one) => one.code === moduleNotFound)) break;
+      if (diagnostics.length > 0) {
+        found.push({ index, name, diagnostics });
+        for (const each of declaredNames(code)) unknown.add(each);
+        continue;
+      }
       // tslab gives the files that cells import once: they are kept for the cell that runs next.
       this.#checkedFiles.push(...(sideOutputs ?? []));
       declarations = declOutput ?? "";
     }
-    return undefined;
+    return found;
   }
 
   #convert(name: string, code: string, declarations: string): ConvertResult {

@@ -17,6 +17,7 @@ import { progressLine } from "./progress-line.js";
 import { asCell, runningCell, RunningCell } from "./running-cell.js";
 import { recordingExports } from "./recording-exports.js";
 import { tslabParts, type TslabParts } from "./tslab-parts.js";
+import type { Fault, NamedCode } from "./worker-messages.js";
 
 /** How a cell ended. */
 export type CellOutcome =
@@ -84,14 +85,18 @@ export class CellSession {
     }
   }
 
-  /** The first of `cells` that TypeScript objects to, as if those before it had run; nothing is run. */
+  /** Those of `cells` that TypeScript objects to, as if those before them had run; nothing is run. */
   check(
-    cells: readonly { readonly name: string; readonly code: string }[],
-  ): { index: number; error: CellError } | undefined {
-    const found = this.#compiler.check(cells);
-    const name = found && cells[found.index]?.name;
-    if (!found || name === undefined) return undefined;
-    return { index: found.index, error: typeError(found.diagnostics, name, this.#scripts) };
+    cells: readonly NamedCode[],
+  ): { index: number; error: CellError; faults: readonly Fault[] }[] {
+    return this.#compiler.check(cells).map(({ index, name, diagnostics }) => ({
+      index,
+      error: typeError(diagnostics, name, this.#scripts),
+      faults: diagnostics.map(({ start, messageText }) => ({
+        line: start.line + 1,
+        text: messageText,
+      })),
+    }));
   }
 
   /** Ends the running cell with an error, its queries and its awaits with it. Without one it does nothing. */

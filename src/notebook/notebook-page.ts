@@ -4,6 +4,7 @@ import { markdownHtml } from "./markdown-html.js";
 import type { Notebook, NotebookCell, TextCell } from "./notebook-file.js";
 import { outputHtml } from "./output-html.js";
 import { ownPackage } from "./own-package.js";
+import { isInjected } from "./parameters.js";
 import { pageStyle } from "./page-style.js";
 
 /** No script, no request, nothing from elsewhere: what stands in the file is all there is. */
@@ -56,7 +57,8 @@ function cellHtml(cell: NotebookCell): string {
   if (cell.cell_type !== "code" || cell.source.trim() === "") return "";
   const open = tags.includes("hide-input") ? "" : " open";
   const count = cell.execution_count === null ? "not run" : `${cell.execution_count}`;
-  const source = `<details class="source"${open}><summary>Code, cell ${count}</summary><pre tabindex="0"><code>${escapeHtml(cell.source)}</code></pre></details>`;
+  const label = isInjected(cell) ? "Code, parameters of this run" : `Code, cell ${count}`;
+  const source = `<details class="source"${open}><summary>${label}</summary><pre tabindex="0"><code>${escapeHtml(cell.source)}</code></pre></details>`;
   return `<section class="cell">${source}${cell.outputs.map(outputHtml).join("")}</section>`;
 }
 

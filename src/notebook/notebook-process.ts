@@ -5,7 +5,7 @@ import type { CellOutcome } from "./cell-session.js";
 import { headlessVariable } from "./headless.js";
 import { ownPackage } from "./own-package.js";
 import { residentMemory } from "./resident-memory.js";
-import type { FromWorker, Objection, ToWorker } from "./worker-messages.js";
+import type { FromWorker, NamedCode, Objection, ToWorker } from "./worker-messages.js";
 
 /** How the run of a cell ended; the last three end the process. */
 export type CellEnd =
@@ -28,7 +28,7 @@ export class NotebookProcess {
   #running: { cell: number; end: (end: CellEnd) => void } | undefined;
   #lastCell = 1;
   #overMemory = false;
-  #checked: (objection: Objection | undefined) => void = () => undefined;
+  #checked: (objections: readonly Objection[]) => void = () => undefined;
   #ready: () => void = () => undefined;
   readonly #isReady = new Promise<void>((resolve) => (this.#ready = resolve));
 
@@ -59,16 +59,16 @@ export class NotebookProcess {
     });
   }
 
-  /** The first cell that TypeScript objects to; undefined where all is well, or can't be said yet. */
-  async check(codes: readonly string[]): Promise<Objection | undefined> {
+  /** The cells that TypeScript objects to; none where all is well, or can't be said yet. */
+  async check(cells: readonly NamedCode[]): Promise<readonly Objection[]> {
     await Promise.race([this.#isReady, this.#gone]);
-    const checked = new Promise<Objection | undefined>((resolve) => (this.#checked = resolve));
-    this.#tell({ type: "check", codes });
-    return Promise.race([checked, this.#gone.then(() => undefined)]);
+    const checked = new Promise<readonly Objection[]>((resolve) => (this.#checked = resolve));
+    this.#tell({ type: "check", cells });
+    return Promise.race([checked, this.#gone.then(() => [])]);
   }
 
   /** Runs a cell to its end. @param timeout in seconds; without it there is no limit */
-  async run(cell: number, code: string, timeout: number | undefined): Promise<CellEnd> {
+  async run(cell: number, code: NamedCode, timeout: number | undefined): Promise<CellEnd> {
     this.#lastCell = cell;
     await Promise.race([this.#isReady, this.#gone]); // Its start is no part of the first cell's time.
     const ended = new Promise<CellEnd>((end) => (this.#running = { cell, end }));
@@ -147,7 +147,7 @@ export class NotebookProcess {
 
   #take(message: FromWorker): void {
     if (message.type === "ready") this.#ready();
-    if (message.type === "checked") this.#checked(message.objection);
+    if (message.type === "checked") this.#checked(message.objections);
     if (message.type === "output") this.#onOutput(message.cell, message.output);
     if (message.type === "ended" && this.#running?.cell === message.cell) {
       this.#running.end(message.outcome);

@@ -1,6 +1,6 @@
 import ts from "typescript";
 import { ProbelabError } from "../error.js";
-import type { CodeCell, Notebook } from "./notebook-file.js";
+import type { CodeCell, Notebook, NotebookCell } from "./notebook-file.js";
 
 export type ParameterValue = string | number | boolean | null | readonly unknown[] | object;
 export type Parameters = Readonly<Record<string, ParameterValue>>;
@@ -14,9 +14,7 @@ export type Parameters = Readonly<Record<string, ParameterValue>>;
  */
 export function injectParameters(notebook: Notebook, parameters: Parameters): void {
   if (Object.keys(parameters).length === 0) return;
-  const earlier = (cell: { metadata: { tags?: string[] } }) =>
-    cell.metadata.tags?.includes("injected-parameters");
-  notebook.cells = notebook.cells.filter((cell) => !earlier(cell));
+  notebook.cells = notebook.cells.filter((cell) => !isInjected(cell));
   const index = notebook.cells.findIndex((cell) => cell.metadata.tags?.includes("parameters"));
   const declared = declaredVariables(notebook.cells[index]?.source ?? "");
   if (index >= 0) refuseUnknown(Object.keys(parameters), declared);
@@ -33,6 +31,11 @@ export function injectParameters(notebook: Notebook, parameters: Parameters): vo
     outputs: [],
   };
   notebook.cells.splice(index + 1, 0, cell);
+}
+
+/** True for a cell that sets parameters, put there by this or an earlier run. */
+export function isInjected(cell: NotebookCell): boolean {
+  return cell.metadata.tags?.includes("injected-parameters") ?? false;
 }
 
 /**

@@ -8,7 +8,8 @@ import { readNotebook, writeNotebook, type CodeCell } from "./notebook-file.js";
 import { writeNotebookPage } from "./notebook-page.js";
 import { NotebookProcess, type CellEnd } from "./notebook-process.js";
 import { languageInfo, kernelspecMetadata } from "./language-info.js";
-import { injectParameters, type Parameters } from "./parameters.js";
+import { objectionMessage, type RunCell } from "./objection-message.js";
+import { injectParameters, isInjected, type Parameters } from "./parameters.js";
 
 /** How to run a notebook. */
 export interface RunNotebookOptions {
@@ -77,6 +78,9 @@ export async function runNotebook(
   const cells = notebook.cells.filter(
     (cell): cell is CodeCell => cell.cell_type === "code" && cell.source.trim() !== "",
   );
+  const places = numbered(cells);
+  const of = places.filter((place) => !place.injected).length;
+  const named = cells.map(({ source: code }, index) => ({ name: nameOf(places[index]), code }));
   const collector = new OutputCollector();
   const child = new NotebookProcess({
     folder: dirname(resolve(path)),
@@ -98,30 +102,28 @@ export async function runNotebook(
   let message: string | undefined;
   let done = 0;
   try {
-    const objection = options.allowErrors
-      ? undefined
-      : await child.check(cells.map((cell) => cell.source));
-    const wrong = objection && cells[objection.cell - 1];
-    if (wrong) {
-      collector.add(wrong, { type: "error", error: objection.error });
-      end = { status: "error", error: objection.error };
-      message = `Cell ${objection.cell} of ${cells.length} has a type error; nothing was run.\n${text(objection.error)}`;
+    const objections = options.allowErrors ? [] : await child.check(named);
+    for (const { cell, error } of objections) {
+      const wrong = cells[cell - 1];
+      if (wrong) collector.add(wrong, { type: "error", error });
     }
-    for (const [index, cell] of wrong ? [] : cells.entries()) {
-      const number = index + 1;
+    const [objection] = objections;
+    if (objection) {
+      end = { status: "error", error: objection.error };
+      message = objectionMessage(objections, places, of, options.params ?? {});
+    }
+    for (const [index, cell] of objection ? [] : cells.entries()) {
+      const { number = 0, injected = false } = places[index] ?? {};
       const cellBegun = performance.now();
-      const report = (state: RunProgress["state"]) =>
-        options.onProgress?.({
-          cell: number,
-          of: cells.length,
-          state,
-          seconds: (performance.now() - cellBegun) / 1000,
-        });
+      const report = (state: RunProgress["state"]) => {
+        const seconds = (performance.now() - cellBegun) / 1000;
+        if (!injected) options.onProgress?.({ cell: number, of, state, seconds });
+      };
       cell.execution_count = number;
       report("running");
-      end = await child.run(number, cell.source, options.timeout);
+      end = await child.run(index + 1, named[index] ?? { name: "", code: "" }, options.timeout);
       report(end.status);
-      const note = endMessage(end, number, cells.length);
+      const note = endMessage(end, number, of);
       if (note !== undefined && end.status !== "error") {
         collector.add(cell, {
           type: "error",
@@ -135,7 +137,7 @@ export async function runNotebook(
         break;
       }
       end = { status: "ok" };
-      done++;
+      if (!injected) done++;
     }
   } finally {
     options.signal?.removeEventListener("abort", interrupt);
@@ -143,7 +145,21 @@ export async function runNotebook(
     await save();
   }
   const seconds = (performance.now() - begun) / 1000;
-  return { status: end.status, message, ...files, cells: done, of: cells.length, seconds };
+  return { status: end.status, message, ...files, cells: done, of, seconds };
+}
+
+/** Gives cells the numbers that they have in the notebook as it was given. */
+function numbered(cells: readonly CodeCell[]): RunCell[] {
+  let number = 0;
+  return cells.map((cell) => {
+    const injected = isInjected(cell);
+    if (!injected) number++;
+    return { number, injected };
+  });
+}
+
+function nameOf(place: RunCell | undefined): string {
+  return place?.injected ? "--param" : `cell-${place?.number}`;
 }
 
 function text(error: CellError): string {
@@ -172,7 +188,7 @@ async function outFolder(folder: string, notebook: string): Promise<string> {
 
 /** The value of the last assignment in the cell of parameters is nothing to show. */
 function isAssignmentShown(cell: CodeCell, output: CellOutput): boolean {
-  return output.type === "result" && (cell.metadata.tags ?? []).includes("injected-parameters");
+  return output.type === "result" && isInjected(cell);
 }
 
 function endMessage(end: CellEnd, cell: number, of: number): string | undefined {

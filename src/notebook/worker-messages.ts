@@ -1,22 +1,35 @@
 import type { CellError, CellOutput } from "./cell-output.js";
 import type { CellOutcome } from "./cell-session.js";
 
+/** The code of a cell, and the name of the cell in tracebacks, such as `cell-3`. */
+export interface NamedCode {
+  readonly name: string;
+  readonly code: string;
+}
+
 /** What the runner tells the process of a notebook. */
 export type ToWorker =
-  | { readonly type: "check"; readonly codes: readonly string[] }
-  | { readonly type: "run"; readonly cell: number; readonly code: string }
+  | { readonly type: "check"; readonly cells: readonly NamedCode[] }
+  | { readonly type: "run"; readonly cell: number; readonly code: NamedCode }
   | { readonly type: "interrupt" }
   | { readonly type: "end" };
 
-/** A type error of a cell, found before anything ran. */
+/** What TypeScript says of a line, which counts from 1. */
+export interface Fault {
+  readonly line: number;
+  readonly text: string;
+}
+
+/** The type errors of a cell, found before anything ran. */
 export interface Objection {
   readonly cell: number;
   readonly error: CellError;
+  readonly faults: readonly Fault[];
 }
 
 /** What the process of a notebook tells the runner. `cell` counts the code cells from 1. */
 export type FromWorker =
   | { readonly type: "ready" }
-  | { readonly type: "checked"; readonly objection: Objection | undefined }
+  | { readonly type: "checked"; readonly objections: readonly Objection[] }
   | { readonly type: "output"; readonly cell: number; readonly output: CellOutput }
   | { readonly type: "ended"; readonly cell: number; readonly outcome: CellOutcome };

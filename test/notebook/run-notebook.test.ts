@@ -165,6 +165,49 @@ test("a type error in a later cell is shown before anything of the notebook runs
   expect(outputs.map((texts) => texts.length)).toEqual([0, 0, 1]);
 });
 
+test("type errors of all cells are told, but not those that follow from others", async () => {
+  const { outcome, outputs } = await run([
+    "const weeks: number = 'three';",
+    "const days = weeks * 7;",
+    "days.toFixed()",
+    "const name = 'x';",
+    "name.toFixed();\n",
+    "[1].at('0')",
+  ]);
+  expect(outcome.message?.split("\n")).toEqual([
+    "Cells 1, 5 and 6 of 6 have type errors; nothing was run.",
+    expect.stringContaining("'string' is not assignable to type 'number'. TS2322"),
+    "    at cell 1, line 1",
+    "    > 1 | const weeks: number = 'three';",
+    "        |       ^^^^^",
+    expect.stringMatching(/^Cell 5, line 1: Property 'toFixed' does not exist/),
+    expect.stringMatching(/^Cell 6, line 1: Argument of type 'string'/),
+  ]);
+  expect(outputs.map((texts) => texts.length)).toEqual([1, 0, 0, 0, 1, 1]);
+});
+
+test("numbers of cells are those of the notebook, without the cell that sets parameters", async () => {
+  const parameters = { code: "let span = '3 months';", tags: ["parameters"] };
+  const seen: string[] = [];
+  const onProgress: RunNotebookOptions["onProgress"] = ({ cell, of, state }) =>
+    seen.push(`${cell}/${of} ${state}`);
+  const { outcome } = await run([parameters, "throw new Error(span);"], {
+    params: { span: "1 week" },
+    onProgress,
+  });
+  expect(outcome).toMatchObject({ cells: 1, of: 2 });
+  expect(outcome.message).toMatch(/^Cell 2 of 2 failed\.\nError: 1 week\n {4}at cell 2, line 1\n/);
+  expect(seen).toEqual(["1/2 running", "1/2 ok", "2/2 running", "2/2 error"]);
+  const page = await readFile(outcome.page, "utf8");
+  expect(page).toContain("parameters of this run");
+  expect(page).toContain("Code, cell 2<");
+  expect(page).not.toContain("Code, cell 3<");
+  const wrong = await run([parameters, "span.toFixed()"], { params: { span: 3 } });
+  expect(wrong.outcome.message).toBe(
+    `Can't set the parameter span with --param span=3: Type 'number' is not assignable to type 'string'. Write text in quotes where it looks like something else: --param 'span="3"'.\nNothing was run.`,
+  );
+});
+
 test("a cell may import a file that an earlier cell wrote", async () => {
   const { outcome, outputs } = await run([
     "import { writeFileSync } from 'node:fs';\nwriteFileSync('made.ts', 'export const made: number = 5;');",
@@ -270,7 +313,9 @@ test("params are assigned in a cell after the one tagged parameters", async () =
 test("a parameter of the wrong type is a type error, an unknown one is refused", async () => {
   const cells = [{ code: "let weeks = 12;", tags: ["parameters"] }];
   const { outcome } = await run(cells, { params: { weeks: "many" } });
-  expect(outcome.message).toContain("Type 'string' is not assignable to type 'number'");
+  expect(outcome.message).toBe(
+    `Can't set the parameter weeks with --param weeks="many": Type 'string' is not assignable to type 'number'. Give a value of the type that the notebook's parameters cell declares.\nNothing was run.`,
+  );
   await expect(run(cells, { params: { week: 1 } })).rejects.toThrow(
     `Can't set the parameter "week": the notebook's parameters cell declares weeks.`,
   );
