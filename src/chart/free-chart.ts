@@ -3,6 +3,7 @@ import { reduceForChart, type Reduced } from "../downsample/reduce-for-chart.js"
 import type { Result, Value } from "../result/result.js";
 import { formatRange } from "../time/time-range.js";
 import { Chart } from "./chart-value.js";
+import { count } from "./draw-rows.js";
 import type { VegaLiteSpec } from "./frame.js";
 import { formatInstantIso } from "./instant.js";
 import { cleanText, specText, textOf } from "./label.js";
@@ -33,7 +34,7 @@ export function freeChart(result: Result, spec: VegaLiteSpec): Chart {
   const heading = titleOf(title, result, sentences);
   const complete = {
     $schema: SCHEMA,
-    description: `${[heading.text].flat().join(" ")}. ${rows.length} rows.`,
+    description: `${[heading.text].flat().join(" ")}. ${count(rows.length, "row", "rows")}.`,
     background: THEMES.light.background,
     padding: 12,
     ...("layer" in own || "mark" in own ? { width: 1000, height: 300 } : {}),

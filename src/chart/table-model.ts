@@ -35,6 +35,9 @@ export interface TableModel {
   readonly notes: readonly string[];
 }
 
+// Numbers that name something, such as an AS or a process, are no amounts.
+const NAMING = /(?:asn|id|year|port|code)$/i;
+
 /** @throws ProbelabError for an unknown column, or a bar for what isn't a number of zero or more. */
 export function tableModel(result: Result, options: TableOptions): TableModel {
   const { range, columns: meaning, reductions, notes } = result.origin;
@@ -52,11 +55,12 @@ export function tableModel(result: Result, options: TableOptions): TableModel {
     const isTime = name === meaning.time?.name || values.some((value) => value instanceof Date);
     const number =
       !isTime && values.some((value) => typeof value === "number" || typeof value === "bigint");
-    const write = number ? numberWriter(values, measure?.unit) : undefined;
+    const dimension = meaning.dimensions.some((each) => each.name === name);
+    const grouped = measure !== undefined || !(dimension || NAMING.test(name));
+    const write = number ? numberWriter(values, measure?.unit, grouped) : undefined;
     const scale = scales.get(name);
     const cells = values.slice(0, shown).map((value): TableCell => {
       if (value === null || value === undefined) {
-        const dimension = meaning.dimensions.some((each) => each.name === name);
         return { text: dimension ? label(null) : "–" };
       }
       if (value instanceof Date) {
@@ -125,6 +129,7 @@ function barScales(result: Result, bars: TableOptions["bars"]): Map<string, numb
 function numberWriter(
   values: readonly Value[],
   unit: string | undefined,
+  grouped: boolean,
 ): (value: number) => string {
   const numbers = values.map((value) =>
     value === null || value === undefined ? 0 : Number(value),
@@ -143,6 +148,7 @@ function numberWriter(
     (percent ? value * 100 : value).toLocaleString("en-US", {
       minimumFractionDigits: decimals,
       maximumFractionDigits: decimals,
+      useGrouping: grouped,
     }) + (percent ? " %" : "");
 }
 

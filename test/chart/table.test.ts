@@ -63,6 +63,19 @@ describe("table(result)", () => {
     expect(table(makeResult({ v: ["a", "b"], n: [1, null] })).html).toContain(">–</td>");
   });
 
+  test("numbers that name something have no separators, amounts do", () => {
+    const columns = { probe_asn: [198316], hour: [1200], year: [2026], _UID: [1000], n: [198316] };
+    const row = (result: Parameters<typeof table>[0]) => table(result).markdown.split("\n")[4];
+    const plain = makeResult(columns);
+    expect(row(plain)).toBe("| 198316 | 1,200 | 2026 | 1000 | 198,316 |");
+    const declared = makeResult(columns, {
+      dimensions: [{ name: "hour", order: ["1200"] }],
+      measures: [{ name: "year", label: "Years", unit: "", additive: true, missing: "zero" }],
+    });
+    expect(row(declared)).toBe("| 198316 | 1200 | 2,026 | 1000 | 198,316 |");
+    expect(resultHtml(plain)).toContain("<caption>1 row, ");
+  });
+
   test("takes the columns asked for, in their order", () => {
     const { markdown } = table(versionSummary(), { columns: ["single", "software_version"] });
     expect(markdown).toContain("| Runs of a single measurement | software version |");
