@@ -6,6 +6,7 @@ import type { CellError } from "./cell-output.js";
 import type { SourcePlace } from "./cell-map.js";
 import type { CellScripts } from "./cell-scripts.js";
 import { codeFrame } from "./code-frame.js";
+import { isProbelabError } from "./is-probelab-error.js";
 import { stackPlaces } from "./stack-places.js";
 
 /** What a cell threw, as Jupyter shows it: name, message, and the way to it in the cell's own lines. */
@@ -61,13 +62,24 @@ function causes(thrown: unknown, scripts: CellScripts): string[] {
   let cause = thrown instanceof Error ? thrown.cause : undefined;
   while (cause !== undefined && cause !== null && !seen.has(cause)) {
     seen.add(cause);
-    lines.push("", "Caused by:", ...errorLines(cause, scripts));
+    if (!saysAlready(thrown, cause)) lines.push("", "Caused by:", ...errorLines(cause, scripts));
     cause = cause instanceof Error ? cause.cause : undefined;
   }
   if (thrown instanceof AggregateError) {
     for (const error of thrown.errors.slice(0, 5)) lines.push("", ...errorLines(error, scripts));
   }
   return lines;
+}
+
+/** A ProbelabError tells what the server said; the same again as its cause is of no use. */
+function saysAlready(thrown: unknown, cause: unknown): boolean {
+  if (!isProbelabError(thrown)) return false;
+  // The house writes what was said in one line, without the full stop and ClickHouse's version.
+  const words = nameAndMessage(cause)
+    .evalue.replace(/\s+/g, " ")
+    .replace(/\s*\(version [^)]*\)\)?\s*$/, "")
+    .replace(/[.:]?\s*$/, "");
+  return nameAndMessage(thrown).evalue.includes(words.slice(0, 600));
 }
 
 function placeLines(place: SourcePlace, scripts: CellScripts, length: number): string[] {

@@ -34,6 +34,7 @@ pre { margin: 0; padding: 0.7rem 0.9rem; overflow-x: auto; white-space: pre; }
   cursor: pointer; color: var(--soft); font-size: 0.75rem; padding: 0.25rem 0.9rem; list-style-position: inside;
 }
 .output { margin: 0.6rem 0; overflow-x: auto; }
+.output pre { white-space: pre-wrap; overflow-wrap: anywhere; }
 .stderr pre { border-left: 3px solid var(--line); color: var(--soft); }
 .error pre { background: var(--error-paper); border-left: 3px solid var(--error); border-radius: 4px; }
 table { border-collapse: collapse; font-size: 0.9rem; font-variant-numeric: tabular-nums; }

@@ -1,8 +1,9 @@
-import { dirname } from "node:path";
+import { dirname, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { awaitedPlaces } from "./awaited-places.js";
 import type { SourcePlace } from "./cell-map.js";
 import type { CellScripts } from "./cell-scripts.js";
+import { isProbelabError } from "./is-probelab-error.js";
 
 /** A frame of a stack: a place in the analyst's code, or a line that stands as it is. */
 export interface Frame {
@@ -13,15 +14,18 @@ export interface Frame {
 const framePattern =
   /^\s+at (?:(?:async )?(.*?) \()?(?:async )?(?:file:\/\/)?(.+?):(\d+):(\d+)\)?$/;
 const machinery = dirname(fileURLToPath(import.meta.url));
+const library = join(machinery, "..", sep);
 const mostLibraryFrames = 5;
 
 /** The frames of an error down to the cell's own code, then the awaits that it came through. */
 export function stackPlaces(error: unknown, scripts: CellScripts): Frame[] {
   const stack = error instanceof Error && typeof error.stack === "string" ? error.stack : "";
   const frames: Frame[] = [];
+  // Its message says what to do; the way through the library is of no use to who reads it.
+  const known = isProbelabError(error);
   for (const line of stack.split("\n")) {
     const [, call = "", file = "", row = "", column = ""] = framePattern.exec(line) ?? [];
-    if (file === "" || isMachinery(file)) continue;
+    if (file === "" || isMachinery(file) || (known && isOfProbelab(file))) continue;
     frames.push({
       call: call || `${file}:${row}`,
       place: scripts.find(file, Number(row), Number(column)),
@@ -39,6 +43,10 @@ export function stackPlaces(error: unknown, scripts: CellScripts): Frame[] {
   }
   const firstOwn = own.findIndex((frame) => frame.place);
   return own.filter((frame, index) => frame.place ?? index < Math.min(firstOwn, mostLibraryFrames));
+}
+
+function isOfProbelab(file: string): boolean {
+  return file.startsWith(library) || /\/node_modules\/probelab\/dist\//.test(file);
 }
 
 function isMachinery(file: string): boolean {

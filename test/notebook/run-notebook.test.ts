@@ -131,6 +131,22 @@ test("an error shows its causes", async () => {
   );
 });
 
+test("an error of probelab shows neither its own frames nor a cause that it tells", async () => {
+  const { outcome } = await run(
+    [
+      "import { ProbelabError, last } from 'probelab';",
+      "last('x');",
+      "throw new ProbelabError(\"Can't count: no table x (UNKNOWN_TABLE).\", { cause: new Error('no table x. (version 26.1)') });",
+      "throw new ProbelabError(\"Can't count.\", { cause: new Error('the disk is full') });",
+    ],
+    { allowErrors: true },
+  );
+  const [, frames, said, unsaid] = await outputTexts(outcome.notebook);
+  expect(frames?.[0]).toMatch(/^ProbelabError: Can't [^\n]*\n {4}at cell 2, line 1\n/);
+  expect(said?.[0]).not.toContain("Caused by");
+  expect(unsaid?.[0]).toContain("Caused by:\nError: the disk is full");
+});
+
 test("a thrown value that is no Error is shown", async () => {
   const { outcome } = await run(["throw { code: 7 };"]);
   expect(outcome.message).toContain("Thrown: { code: 7 }");
