@@ -16,6 +16,14 @@ export function tellWhereItStopped(outcome: RunOutcome): void {
   process.exitCode ||= exitCodes[outcome.status] || 130;
 }
 
+/** Tells in one line that the analyst ended a run, and where what ran is; exit code 130. */
+export function tellInterrupted(outcome: RunOutcome): void {
+  process.stderr.write(
+    `Interrupted: ${outcome.cells} of ${outcome.of} cells ran; they are in ${outcome.notebook}.\n`,
+  );
+  process.exitCode = 130;
+}
+
 /** One line a cell: on a terminal it stands there while the cell runs, elsewhere it is written at the end. */
 export function printProgress({ cell, of, state, seconds }: RunProgress): void {
   const terminal = process.stderr.isTTY;

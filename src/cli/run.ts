@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from "commander";
 import { parseParameter, type ParameterValue } from "../notebook/parameters.js";
 import { runNotebook } from "../notebook/run-notebook.js";
-import { printProgress, tellWhereItStopped } from "./run-progress.js";
+import { printProgress, tellInterrupted, tellWhereItStopped } from "./run-progress.js";
 
 interface Options {
   out: string;
@@ -20,13 +20,15 @@ export const runCommand = new Command("run")
   .option("--timeout <seconds>", "most time that a cell may take", positive)
   .option("--memory <MB>", "most memory that a notebook's process may hold", positive)
   .option("--allow-errors", "keep errors in the output and go on")
-  .addHelpText("after", "\nExit codes: 1 a cell failed, 3 timeout, 4 memory, 5 the process died.")
+  .addHelpText(
+    "after",
+    "\nExit codes: 1 a cell failed, 3 timeout, 4 memory, 5 the process died, 130 interrupted.",
+  )
   .action(async (notebooks: string[], options: Options) => {
     const interrupt = new AbortController();
     const onSignal = () => interrupt.abort();
     process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
     for (const notebook of notebooks) {
-      if (interrupt.signal.aborted) break;
       process.stderr.write(`${notebook}\n`);
       const outcome = await runNotebook(notebook, {
         out: options.out,
@@ -37,6 +39,10 @@ export const runCommand = new Command("run")
         onProgress: printProgress,
         signal: interrupt.signal,
       });
+      if (interrupt.signal.aborted) {
+        tellInterrupted(outcome);
+        break;
+      }
       tellWhereItStopped(outcome);
       process.stderr.write(
         `${outcome.cells} of ${outcome.of} cells, ${outcome.seconds.toFixed(1)} s\n`,

@@ -7,7 +7,7 @@ import type { Writer } from "../database/writer.js";
 import { fillSample } from "../sample/fill.js";
 import { GENERATOR, loadedTables, sampleInfo } from "../sample/info.js";
 import { wholeNumber } from "./option-values.js";
-import { printProgress, tellWhereItStopped } from "./run-progress.js";
+import { printProgress, tellInterrupted, tellWhereItStopped } from "./run-progress.js";
 import { runNotebook } from "../notebook/run-notebook.js";
 
 /** A sample that ends longer ago is made anew, so that `last("3 months")` finds rows in it. */
@@ -19,12 +19,31 @@ export const startCommand = new Command("start")
   .option("--out <dir>", "folder for the executed notebook, its page and the charts", "out")
   .option("--rows <n>", "measurements of a sample that has to be made", wholeNumber, 5_000_000)
   .action(async ({ out, rows }: { out: string; rows: number }) => {
+    const interrupt = new AbortController();
+    const onSignal = () => interrupt.abort();
+    process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
     const source = findSource("measurements");
     await using writer = source.kind === "embedded" ? await openWriter(source) : null;
-    if (writer !== null) await fillIfEmpty(writer, rows);
+    try {
+      if (writer !== null) await fillIfEmpty(writer, rows, interrupt.signal);
+      interrupt.signal.throwIfAborted();
+    } catch (error) {
+      if (!interrupt.signal.aborted) throw error;
+      console.error("Interrupted: the investigation was not run; npx probelab start begins anew.");
+      process.exitCode = 130;
+      return;
+    }
     const path = fileURLToPath(new URL("../../notebooks/measurement-drop.ipynb", import.meta.url));
     console.error(`Running ${relative("", path)} on ${source.label}`);
-    const outcome = await runNotebook(path, { out, onProgress: printProgress });
+    const outcome = await runNotebook(path, {
+      out,
+      onProgress: printProgress,
+      signal: interrupt.signal,
+    });
+    if (interrupt.signal.aborted) {
+      tellInterrupted(outcome);
+      return;
+    }
     if (outcome.status !== "ok") {
       tellWhereItStopped(outcome);
       return;
@@ -39,7 +58,7 @@ export const startCommand = new Command("start")
     );
   });
 
-async function fillIfEmpty(writer: Writer, rows: number): Promise<void> {
+async function fillIfEmpty(writer: Writer, rows: number, signal: AbortSignal): Promise<void> {
   const info = await sampleInfo(writer);
   const oldest = Date.now() - OLDEST_DAYS * 86_400_000;
   if (info !== null && info.generator === GENERATOR && info.end.getTime() > oldest) return;
@@ -50,6 +69,7 @@ async function fillIfEmpty(writer: Writer, rows: number): Promise<void> {
   let told = began;
   const made = await fillSample(writer, {
     rows,
+    signal,
     onProgress(message) {
       if (performance.now() - told < 1_000) return;
       told = performance.now();
