@@ -1,7 +1,9 @@
 import tseslint from "typescript-eslint";
 
 export default tseslint.config(
-  { ignores: ["dist/", "out/", "node_modules/", "bench/results/", ".bench/", ".venv/", "**/*.d.ts"] },
+  {
+    ignores: ["dist/", "out/", "node_modules/", "bench/results/", ".bench/", ".venv/", "**/*.d.ts"],
+  },
   ...tseslint.configs.recommendedTypeChecked,
   {
     languageOptions: {

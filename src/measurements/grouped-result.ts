@@ -54,11 +54,15 @@ export async function groupedResult(
     columns: {
       ...(time && { time }),
       dimensions: dimensionColumns(asked, groups),
-      measures: measures.map(({ value: _, ...meaning }) => meaning),
+      measures: measures.map(meaningOf),
     },
     reductions: restSentence(asked, groups, groupedThing),
     notes: said,
   });
+}
+
+function meaningOf({ name, label, unit, additive, missing, main }: Measure): MeasureColumn {
+  return { name, label, unit, additive, missing, ...(main && { main }) };
 }
 
 /** One group of a question: a value per dimension. */
