@@ -1,4 +1,5 @@
 export { connect, type ConnectOptions, type Lab } from "./lab/connect.js";
+export type { ValuesOptions } from "./lab/values.js";
 export { ProbelabError } from "./error.js";
 export { Result, type Value } from "./result/result.js";
 export type {

@@ -14,37 +14,35 @@ import {
 } from "./run-cells.js";
 
 /** `lab.measurements.runs`: see {@link Measurements.runs}. */
-export async function runs(database: Database, options: RunOptions): Promise<Result> {
-  const asked = await checkQuestion(database, options, "count runs", {
-    every: "auto",
-    by: [],
-    top: 6,
+export function runs(database: Database, options: RunOptions): Promise<Result> {
+  return quantilesOf(database, options, "count runs", {
+    perRun: "_n",
+    label: "Measurements per run",
+    unit: "measurements",
   });
-  const quantiles = quantileColumns(options.quantiles ?? [0.1, 0.5, 0.9]);
-  return askRuns(
-    database,
-    asked,
-    options,
-    [{ perRun: "_n", quantiles, as: "_q" }],
-    [...quantileMeasures("_q", quantiles, "Measurements per run", "measurements")],
-  );
 }
 
 /** `lab.measurements.runDurations`: see {@link Measurements.runDurations}. */
-export async function runDurations(database: Database, options: RunOptions): Promise<Result> {
-  const asked = await checkQuestion(database, options, "measure run durations", {
-    every: "auto",
-    by: [],
-    top: 6,
+export function runDurations(database: Database, options: RunOptions): Promise<Result> {
+  return quantilesOf(database, options, "measure run durations", {
+    perRun: "_seconds",
+    label: "Run duration",
+    unit: "s",
   });
+}
+
+/** Quantiles of one thing that each run has, by bucket and group. */
+async function quantilesOf(
+  database: Database,
+  options: RunOptions,
+  action: string,
+  { perRun, label, unit }: { perRun: string; label: string; unit: string },
+): Promise<Result> {
+  const defaults = { every: "auto", by: [], top: 6 } as const;
+  const asked = await checkQuestion(database, options, action, defaults);
   const quantiles = quantileColumns(options.quantiles ?? [0.1, 0.5, 0.9]);
-  return askRuns(
-    database,
-    asked,
-    options,
-    [{ perRun: "_seconds", quantiles, as: "_q" }],
-    [...quantileMeasures("_q", quantiles, "Run duration", "s")],
-  );
+  const measures = quantileMeasures("_q", quantiles, label, unit);
+  return askRuns(database, asked, options, [{ perRun, quantiles, as: "_q" }], measures);
 }
 
 /** `lab.measurements.summary`: see {@link Measurements.summary}. */
