@@ -33,24 +33,25 @@ const modern = (name: string, module: string, folder: string): Frontend => ({
   page: (notebook) => `${folder}/${notebook}`,
   editor: ".jp-Notebook .jp-Cell",
   run: async (page) => {
-    // What is run before the kernel is there is lost.
+    // A run that comes while the kernel starts is lost without a word, and JupyterLab may ask which
+    // kernel it is to be before it has read that in the notebook: as a person would, look whether
+    // the cells wait or run ([*]) and press again.
     const idle = '.jp-Notebook-ExecutionIndicator[data-status="idle"]';
-    await page.locator(idle).first().waitFor({ timeout: 60_000 });
-    await choose(page, "Run", "Run All Cells");
-    // JupyterLab asks for the kernel where it has not yet read which one the notebook names.
     const asked = page.locator(".jp-Dialog", { hasText: "Select Kernel" });
-    if (
-      await asked.waitFor({ timeout: 3000 }).then(
-        () => true,
-        () => false,
-      )
-    ) {
-      await asked.locator("select").selectOption({ label: "TypeScript (probelab)" });
-      await asked.locator("button.jp-mod-accept").click();
-      await asked.waitFor({ state: "detached" });
+    const begun = page.locator(".jp-InputPrompt", { hasText: "[*]" });
+    for (let press = 0; press < 6; press++) {
+      if (await asked.count()) {
+        await asked.locator("select").selectOption({ label: "TypeScript (probelab)" });
+        await asked.locator("button.jp-mod-accept").click();
+        await asked.waitFor({ state: "detached" });
+      }
       await page.locator(idle).first().waitFor({ timeout: 60_000 });
       await choose(page, "Run", "Run All Cells");
+      const first = begun.or(asked).first();
+      await first.waitFor({ timeout: 5000 }).catch(() => undefined);
+      if ((await begun.count()) && !(await asked.count())) return;
     }
+    throw new Error("The cells never began to run.");
   },
   interrupt: (page) => choose(page, "Kernel", "Interrupt Kernel"),
   restart: async (page) => {
