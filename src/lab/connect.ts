@@ -2,7 +2,7 @@ import { Database } from "../database/database.js";
 import { freeQuery, type QueryOptions } from "../database/free-query.js";
 import type { Guard } from "../database/guard.js";
 import { findSource, type SourceOptions } from "../database/settings.js";
-import { quoteIdentifier } from "../database/time-column.js";
+import { newestRow } from "../database/newest-row.js";
 import { logsOf, type Logs } from "../logs/logs.js";
 import { measurementsOf, type Measurements } from "../measurements/measurements.js";
 import type { Result } from "../result/result.js";
@@ -106,12 +106,11 @@ async function presentOf(database: Database): Promise<Date> {
     "SELECT 1 FROM system.tables WHERE database = currentDatabase() AND name = 'fastpath' AND total_rows > 0",
   );
   if (known === undefined) return present;
-  const { time } = await database.table("fastpath", "measurement_start_time");
-  // Cheap: the table is partitioned by month, and its parts know their greatest time.
-  const newest = `toUnixTimestamp64Milli(toDateTime64(${time.dateTime(`max(${time.sql})`)}, 3))`;
-  const [row] = await database.rows<{ newest: number }>(
-    `SELECT ${newest} AS newest FROM ${quoteIdentifier("fastpath")}`,
+  const newest = await newestRow(
+    database,
+    await database.table("fastpath", "measurement_start_time"),
   );
-  const end = new Date((Math.floor(Number(row?.newest) / DAY) + 1) * DAY);
+  if (newest === null) return present;
+  const end = new Date((Math.floor(newest.getTime() / DAY) + 1) * DAY);
   return end < present ? end : present;
 }

@@ -2,7 +2,7 @@ import type { Database } from "../database/database.js";
 import { bucketSql } from "../database/time-column.js";
 import { ProbelabError } from "../error.js";
 import { groupedResult } from "../measurements/grouped-result.js";
-import { dimensionSql, type Asked } from "../measurements/question.js";
+import { checkTop, dimensionSql, type Asked } from "../measurements/question.js";
 import { topGroupsSql } from "../measurements/top-groups.js";
 import type { Result, Value } from "../result/result.js";
 import { autoBucket } from "../time/auto-bucket.js";
@@ -89,12 +89,7 @@ export function groupedLogs(
       throw new ProbelabError(`Can't group by ${name} twice: name each field of by once.`);
     }
   }
-  const top = options.top ?? 6;
-  if (!(top >= 1) || (Number.isFinite(top) && !Number.isInteger(top))) {
-    throw new ProbelabError(
-      `Can't keep the top ${String(top)} groups: pass top: 6, another whole number from 1, or Infinity for all.`,
-    );
-  }
+  const top = checkTop(options.top ?? 6);
   const wanted = options.every ?? "auto";
   const every = pickBucket(wanted, logs.range, by.length === 0 ? 1 : top + 1);
   return {

@@ -1,4 +1,5 @@
 import type { Database } from "../database/database.js";
+import { newestRow } from "../database/newest-row.js";
 import { editDistance } from "../database/table-info.js";
 import { boundsSql, quoteIdentifier } from "../database/time-column.js";
 import { formatRange } from "../time/time-range.js";
@@ -30,12 +31,9 @@ export async function explainEmpty(database: Database, asked: Asked): Promise<st
 /** Where the data ends: only an embedded database is asked beyond the range. */
 async function newestOf(database: Database, { table, range }: Asked): Promise<string> {
   if (!database.embedded) return "";
-  const newest = `toUnixTimestamp64Milli(toDateTime64(${table.time.dateTime(`max(${table.time.sql})`)}, 3))`;
-  const [row] = await database.rows<{ newest: number }>(
-    `SELECT ${newest} AS newest FROM ${quoteIdentifier(table.name)} HAVING count() > 0`,
-  );
-  if (row === undefined) return ": it is empty";
-  const shown = formatInstant(new Date(Number(row.newest)), range.timeZone);
+  const newest = await newestRow(database, table);
+  if (newest === null) return ": it is empty";
+  const shown = formatInstant(newest, range.timeZone);
   return `; its newest is of ${shown}, so last("…", { now: lab.now }) finds some`;
 }
 

@@ -58,12 +58,7 @@ export async function checkQuestion(
   defaults: { every: "auto" | "all"; by: readonly string[]; top: number },
 ): Promise<Asked> {
   const range = checkRange((options as MeasurementOptions | undefined)?.range, action);
-  const top = options.top ?? defaults.top;
-  if (!(top >= 1) || (Number.isFinite(top) && !Number.isInteger(top))) {
-    throw new ProbelabError(
-      `Can't keep the top ${JSON.stringify(top) ?? String(top)} groups: pass top: 6, another whole number from 1, or Infinity for all.`,
-    );
-  }
+  const top = checkTop(options.top ?? defaults.top);
   const by = typeof options.by === "string" ? [options.by] : [...(options.by ?? defaults.by)];
   const table = await database.table(TABLE, TIME);
   for (const [index, column] of by.entries()) {
@@ -93,6 +88,14 @@ export async function checkQuestion(
     action,
     signal: options.signal,
   };
+}
+
+/** How many groups keep their name, once it is a number that can be. */
+export function checkTop(top: number): number {
+  if (top >= 1 && (!Number.isFinite(top) || Number.isInteger(top))) return top;
+  throw new ProbelabError(
+    `Can't keep the top ${String(top)} groups: pass top: 6, another whole number from 1, or Infinity for all.`,
+  );
 }
 
 /** More groups than this are not drawn; `top: Infinity` may give fewer or more. */
