@@ -1,9 +1,8 @@
-import { randomUUID } from "node:crypto";
-import { mkdir, open, rename, rm } from "node:fs/promises";
-import { basename, dirname, extname, join, resolve } from "node:path";
+import { extname } from "node:path";
 import { ProbelabError } from "../error.js";
 import type { Chart } from "./chart-value.js";
 import { csv } from "./csv.js";
+import { writeWhole } from "../files/write-whole.js";
 
 const FORMATS: Record<string, (chart: Chart) => Promise<string | Buffer>> = {
   ".svg": (chart) => chart.svg(),
@@ -22,46 +21,4 @@ export async function saveChart(chart: Chart, path: string): Promise<string> {
     );
   }
   return writeWhole(path, await format(chart));
-}
-
-/**
- * Writes a file whole or not at all: into a temporary file beside it, flushed to the disk, then
- * renamed. Folders are made.
- *
- * @returns the absolute path. @throws ProbelabError where it can't be written.
- */
-export async function writeWhole(path: string, content: string | Buffer): Promise<string> {
-  const target = resolve(path);
-  const directory = dirname(target);
-  const temporary = join(directory, `.${basename(target)}.${randomUUID().slice(0, 8)}.tmp`);
-  try {
-    await mkdir(directory, { recursive: true });
-    const file = await open(temporary, "wx");
-    try {
-      await file.writeFile(content);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(temporary, target);
-    await syncDirectory(directory);
-    return target;
-  } catch (error) {
-    await rm(temporary, { force: true }).catch(() => undefined);
-    const code = (error as NodeJS.ErrnoException).code ?? String(error);
-    throw new ProbelabError(
-      `Can't write ${JSON.stringify(path)} (${code}): nothing was changed; check that the folder can be written and the disk isn't full.`,
-      { cause: error },
-    );
-  }
-}
-
-/** Makes the rename itself last; some file systems can't, which is no reason to fail. */
-async function syncDirectory(directory: string): Promise<void> {
-  try {
-    const handle = await open(directory, "r");
-    await handle.sync().finally(() => handle.close());
-  } catch {
-    // the file's content is safe already
-  }
 }
