@@ -1,11 +1,12 @@
 import type { Origin } from "../result/origin.js";
-import type { Value } from "../result/result.js";
+import type { Result, Value } from "../result/result.js";
 import { displayBundle, type MimeBundle } from "./display.js";
 import { fitText } from "./render/fit-text.js";
 import { pngPicture } from "./render/png.js";
 import { svgPicture } from "./render/svg.js";
 import { saveChart } from "./save.js";
 import type { VegaLiteSpec } from "./frame.js";
+import type { Recipe } from "./recipe.js";
 
 /** The rows that a chart draws, before they became a spec's data. */
 export interface ChartRows {
@@ -22,15 +23,23 @@ export interface ChartRows {
 export class Chart {
   /** The whole Vega-Lite specification, with its data and, in `usermeta.probelab`, its origin. */
   readonly spec: VegaLiteSpec;
-  /** Where the data comes from. */
-  readonly origin: Origin;
-  /** The rows drawn, for `.csv`. */
+  /** The Result that it is a chart of. */
+  readonly result: Result;
+  /** The rows drawn, for `.csv`: fewer than 5,000. */
   readonly data: ChartRows;
+  /** How it was made of its Result; `drawRecipe` makes it again. */
+  readonly recipe: Recipe;
 
-  constructor(spec: VegaLiteSpec, origin: Origin, data: ChartRows) {
+  constructor(spec: VegaLiteSpec, result: Result, data: ChartRows, recipe: Recipe) {
     this.spec = spec;
-    this.origin = origin;
+    this.result = result;
     this.data = data;
+    this.recipe = recipe;
+  }
+
+  /** Where the data comes from. */
+  get origin(): Origin {
+    return this.result.origin;
   }
 
   /** The chart as an SVG document: same data, same bytes, wherever and in whatever time zone. */

@@ -1,7 +1,7 @@
 import type { Drawing, Point } from "./draw-rows.js";
 import { formatInstantIso } from "./instant.js";
 import { uniqueLabels } from "./label.js";
-import type { Json } from "./origin-record.js";
+import type { Json } from "../result/json.js";
 
 /** The names of a spec's fields. */
 export interface Fields {

@@ -1,5 +1,6 @@
 import { ProbelabError } from "../error.js";
 import { reduceForChart, type Reduced } from "../downsample/reduce-for-chart.js";
+import type { Json } from "../result/json.js";
 import type { Result, Value } from "../result/result.js";
 import { formatRange } from "../time/time-range.js";
 import { Chart } from "./chart-value.js";
@@ -7,7 +8,7 @@ import { count } from "./draw-rows.js";
 import type { VegaLiteSpec } from "./frame.js";
 import { formatInstantIso } from "./instant.js";
 import { cleanText, specText, textOf } from "./label.js";
-import { originRecord, type Json } from "./origin-record.js";
+import { originRecord } from "./origin-record.js";
 import { SCHEMA } from "./result-chart.js";
 import { wrap } from "./sentences.js";
 import { THEMES, themeConfig } from "./theme.js";
@@ -51,7 +52,7 @@ export function freeChart(result: Result, spec: VegaLiteSpec): Chart {
     },
     config: merge(themeConfig(THEMES.light), config),
   };
-  return new Chart(complete, result.origin, { names, rows });
+  return new Chart(complete, result, { names, rows }, { spec });
 }
 
 /** A plain line, area, bar or point spec can be reduced as any chart; others must come small. */

@@ -1,9 +1,7 @@
 import { createRequire } from "node:module";
+import type { Json } from "../result/json.js";
 import type { Origin } from "../result/origin.js";
-
-/** JSON: what a spec, a file's metadata and a MIME bundle are made of. */
-export type Json =
-  string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
+import type { Question } from "../result/question.js";
 
 const require = createRequire(import.meta.url);
 
@@ -39,10 +37,17 @@ export function originRecord(
     bytesRead: origin.bytesRead,
     seconds: origin.seconds,
     askedAt: origin.askedAt.toISOString(),
+    ...(origin.question && askable(origin.question)),
     reductions: [...new Set([...origin.reductions, ...reductions])].map(withoutCredentials),
     notes: origin.notes.map(withoutCredentials),
     versions: { probelab: versionOf("../../package.json"), node: process.versions.node },
   };
+}
+
+/** A question as it can be asked again: none where something had to be left out of it. */
+function askable(question: Question): { question?: Json } {
+  const asked = JSON.stringify(question);
+  return JSON.stringify(plain(question)) === asked ? { question: JSON.parse(asked) as Json } : {};
 }
 
 /** The text with user names, passwords and secret query parameters of its addresses left out. */

@@ -69,7 +69,7 @@ export function resultChart(result: Result, mark: MarkType, options: ChartOption
     ],
     config: themeConfig(theme),
   };
-  return new Chart(spec, result.origin, rowsDrawn(drawing));
+  return new Chart(spec, result, rowsDrawn(drawing), { mark, options });
 }
 
 function rowsDrawn({ roles, points, series, seriesName }: Drawing): ChartRows {

@@ -6,23 +6,32 @@ import { tableModel, type TableModel, type TableOptions } from "./table-model.js
 
 /** A table: a value that a notebook shows. */
 export class Table {
-  /** Where the data comes from. */
-  readonly origin: Origin;
-  readonly #model: TableModel;
+  /** The Result that it is a table of. */
+  readonly result: Result;
+  /** What it was told. */
+  readonly options: TableOptions;
+  /** What any format shows. */
+  readonly model: TableModel;
 
-  constructor(model: TableModel, origin: Origin) {
-    this.#model = model;
-    this.origin = origin;
+  constructor(result: Result, options: TableOptions) {
+    this.result = result;
+    this.options = options;
+    this.model = tableModel(result, options);
+  }
+
+  /** Where the data comes from. */
+  get origin(): Origin {
+    return this.result.origin;
   }
 
   /** HTML with a caption, headers with scope, numbers as text. */
   get html(): string {
-    return tableHtml(this.#model);
+    return tableHtml(this.model);
   }
 
   /** Markdown, bars as block characters. */
   get markdown(): string {
-    return tableMarkdown(this.#model);
+    return tableMarkdown(this.model);
   }
 
   toString(): string {
@@ -47,7 +56,7 @@ export class Table {
  * table(summary, { bars: ["runs", ["q10", "q50", "q90"]], caption: "Runs by version" });
  */
 export function table(result: Result, options: TableOptions = {}): Table {
-  return new Table(tableModel(result, options), result.origin);
+  return new Table(result, options);
 }
 
 const SHOWN_ROWS = 20;

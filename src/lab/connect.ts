@@ -7,6 +7,7 @@ import { logsOf, type Logs } from "../logs/logs.js";
 import { measurementsOf, type Measurements } from "../measurements/measurements.js";
 import type { Result } from "../result/result.js";
 import { testHelpersOf, type TestHelpers } from "../test-helpers/test-helpers.js";
+import { remember, rememberAll } from "./remember.js";
 import { sharedDatabase } from "./shared-database.js";
 import { values, type ValuesOptions } from "./values.js";
 
@@ -81,13 +82,15 @@ export async function connect(options: ConnectOptions = {}): Promise<Lab> {
   try {
     const now = await presentOf(database);
     return {
-      measurements: measurementsOf(database),
-      testHelpers: testHelpersOf(database, now),
-      logs: logsOf(logs.open, database),
+      measurements: rememberAll("measurements", measurementsOf(database)),
+      testHelpers: rememberAll("testHelpers", testHelpersOf(database, now)),
+      logs: rememberAll("logs", logsOf(logs.open, database)),
       source: database.source,
       now,
-      query: (sql, asked) => freeQuery(database, sql, asked),
-      values: (asked) => values(database, asked),
+      query: remember("query", (sql: string, asked: QueryOptions) =>
+        freeQuery(database, sql, asked),
+      ),
+      values: remember("values", (asked: ValuesOptions) => values(database, asked)),
       close,
       [Symbol.asyncDispose]: close,
     };

@@ -1,5 +1,6 @@
 import type { Bucket } from "../time/bucket.js";
 import type { TimeRange } from "../time/time-range.js";
+import type { Question } from "./question.js";
 
 /** Where a Result comes from and what was done to it on the way. Never holds a credential. */
 export interface Origin {
@@ -21,6 +22,8 @@ export interface Origin {
   readonly seconds: number;
   /** When it was asked. */
   readonly askedAt: Date;
+  /** The call that gave exactly these rows; missing where they were changed since. */
+  readonly question?: Question;
   /** What the columns mean. */
   readonly columns: ResultColumns;
   /** What was left out or merged on the way, a sentence each, in order. */

@@ -49,7 +49,10 @@ export class Result {
 
   /** The same origin with another table, and what made it so. */
   with(table: ColumnTable, change: Partial<Origin> = {}): Result {
-    return new Result(table, { ...this.origin, ...change });
+    const { question, ...origin } = this.origin;
+    // Other rows are no longer what the question gives.
+    const same = table === this.table && question !== undefined;
+    return new Result(table, { ...origin, ...(same && { question }), ...change });
   }
 
   /** Text for a console: the first rows, the count, the range, what was left out. */

@@ -1,0 +1,3 @@
+/** What JSON can hold. */
+export type Json =
+  string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };

@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fillSample } from "../../src/sample/fill.js";
+import { openWriter } from "../../src/database/open-writer.js";
+import { askAgain } from "../../src/lab/ask-again.js";
+import { connect, type Lab } from "../../src/lab/connect.js";
+import { prefix } from "../../src/measurements/prefix.js";
+import type { Question } from "../../src/result/question.js";
+import type { Result } from "../../src/result/result.js";
+import { between, last } from "../../src/time/time-range.js";
+import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.js";
+
+let directory: TemporaryDirectory;
+let lab: Lab;
+
+beforeAll(async () => {
+  directory = await temporaryDirectory();
+  const writer = await openWriter(directory.source);
+  await fillSample(writer, { rows: 60_000, end: new Date("2026-05-01T00:00:00Z") });
+  await writer[Symbol.asyncDispose]();
+  lab = await connect({ measurements: `embedded:${directory.path}` });
+}, 60_000);
+
+afterAll(async () => {
+  await lab.close();
+  await directory[Symbol.asyncDispose]();
+});
+
+const range = between("2026-04-01", "2026-05-01", { timeZone: "Europe/Rome" });
+const ASKS: Record<string, (lab: Lab) => Promise<Result>> = {
+  "measurements.counts": ({ measurements }) =>
+    measurements.counts({
+      range,
+      by: ["software_version"],
+      top: 3,
+      where: { software_version: prefix("3") },
+    }),
+  "measurements.runs": ({ measurements }) => measurements.runs({ range, every: "week" }),
+  "measurements.runDurations": ({ measurements }) =>
+    measurements.runDurations({ range, every: "week", by: "software_version", quantiles: [0.5] }),
+  "measurements.summary": ({ measurements }) => measurements.summary({ range }),
+  "measurements.duplicates": ({ measurements }) => measurements.duplicates({ range }),
+  "logs.rates": ({ logs }) => logs.rates({ range, every: "day", by: "identifier", top: Infinity }),
+  "logs.search": ({ logs }) => logs.search({ range, contains: "o", limit: 5 }),
+  "logs.patterns": ({ logs }) => logs.patterns({ range }),
+  "testHelpers.list": ({ testHelpers }) => testHelpers.list(),
+  query: (each) =>
+    each.query(
+      "SELECT probe_cc, count() AS n FROM fastpath WHERE {range} AND test_name IN {tests:Array(String)} GROUP BY probe_cc ORDER BY n DESC, probe_cc",
+      { range, params: { tests: ["web_connectivity"] } },
+    ),
+  values: (each) =>
+    each.values({ range: last("2 days", { now: new Date("2026-05-01") }), y: "probe_asn" }),
+};
+
+describe("askAgain(lab, question)", () => {
+  it.each(Object.keys(ASKS))(
+    "gives the same rows for %s, from the question in JSON",
+    async (name) => {
+      const first = await ASKS[name]?.(lab);
+      const asked = JSON.parse(JSON.stringify(first?.origin.question)) as Question;
+      expect(asked.ask).toBe(name);
+      const second = await askAgain(lab, asked);
+      expect(second.rows().length).toBeGreaterThan(0);
+      expect(second.rows()).toEqual(first?.rows());
+      expect(second.origin.question).toEqual(asked);
+    },
+  );
+
+  it("is not offered for rows that were changed after the answer", async () => {
+    const counts = await lab.measurements.counts({ range, every: "week" });
+    expect(counts.with(counts.table).origin.question).toBeDefined();
+    expect(counts.with(counts.table.slice(0, 2)).origin.question).toBeUndefined();
+  });
+
+  it.each(["close", "measurements", "measurements.constructor", "logs.follow", "x.y", ""])(
+    "refuses %j, which is no question of the lab",
+    async (ask) => {
+      await expect(askAgain(lab, { ask, arguments: [] })).rejects.toThrow(/has no such question/);
+      expect((await lab.testHelpers.list()).numRows).toBeGreaterThan(0);
+    },
+  );
+});
