@@ -53,8 +53,10 @@ export class Chart {
   }
 
   /**
-   * Writes the chart, in the format of the path's extension: `.svg`, `.png`, `.json` (the spec) or
-   * `.csv` (the rows drawn). The file is written whole or not at all; folders are made.
+   * Writes the chart, in the format of the path's extension: `.svg`, `.png`, `.json` (the spec),
+   * `.csv` (the rows drawn) or
+   * `.parquet` (the rows drawn, typed, with the origin in the metadata).
+   * The file is written whole or not at all; folders are made.
    *
    * @returns the absolute path.
    * @throws ProbelabError for another extension, or where the path can't be written.

@@ -2,6 +2,7 @@ import { extname } from "node:path";
 import { ProbelabError } from "../error.js";
 import type { Chart } from "./chart-value.js";
 import { csv } from "./csv.js";
+import { parquetRows } from "./parquet-rows.js";
 import { writeWhole } from "../files/write-whole.js";
 
 const FORMATS: Record<string, (chart: Chart) => Promise<string | Buffer>> = {
@@ -9,6 +10,7 @@ const FORMATS: Record<string, (chart: Chart) => Promise<string | Buffer>> = {
   ".png": (chart) => chart.png(),
   ".json": (chart) => Promise.resolve(`${JSON.stringify(chart.spec, null, 1)}\n`),
   ".csv": (chart) => Promise.resolve(csv(chart.data.names, chart.data.rows)),
+  ".parquet": (chart) => Promise.resolve(parquetRows(chart)),
 };
 
 /** Writes a chart in the format of the path's extension; see `Chart.save`. */

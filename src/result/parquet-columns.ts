@@ -10,6 +10,9 @@ export const COLUMNS_KEY = "probelab.columns";
  */
 export type ColumnKind = "time" | "number" | "bigint" | "boolean" | "text" | "json" | "null";
 
+/** Who wrote the file, in Parquet's own field; a tool that rewrites it puts its own name there. */
+export const CREATED_BY = "probelab";
+
 /** What Parquet's own types don't say about a file that probelab wrote. */
 export interface ColumnsRecord {
   readonly version: 1;
@@ -17,6 +20,9 @@ export interface ColumnsRecord {
   readonly rows: number;
   /** The columns as named and typed in JavaScript, in the file's order. */
   readonly columns: readonly { readonly name: string; readonly kind: ColumnKind }[];
+  /** The data pages stand in the file's first so many bytes, with this SHA-256 (hex). */
+  readonly bytes: number;
+  readonly sha256: string;
 }
 
 const RECORD = z.object({
@@ -28,6 +34,8 @@ const RECORD = z.object({
       kind: z.enum(["time", "number", "bigint", "boolean", "text", "json", "null"]),
     }),
   ),
+  bytes: z.int().nonnegative(),
+  sha256: z.string(),
 });
 
 /** The record of a file's metadata. @throws SyntaxError or ZodError for another text. */
@@ -52,7 +60,9 @@ export function columnKind(values: readonly Value[]): ColumnKind {
 /** True for what Parquet's null stands for. */
 export function isMissing(value: Value): value is null | undefined | Date {
   return (
-    value === null || value === undefined || (value instanceof Date && Number.isNaN(value.getTime()))
+    value === null ||
+    value === undefined ||
+    (value instanceof Date && Number.isNaN(value.getTime()))
   );
 }
 

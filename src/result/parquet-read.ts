@@ -1,13 +1,15 @@
 import {
   parquetMetadata,
-  parquetReadColumn,
+  parquetScan,
   parquetSchema,
   type AsyncBuffer,
   type FileMetaData,
 } from "hyparquet";
+import { createHash } from "node:crypto";
 import { ProbelabError } from "../error.js";
 import {
   COLUMNS_KEY,
+  CREATED_BY,
   parseColumnsRecord,
   type ColumnKind,
   type ColumnsRecord,
@@ -39,24 +41,27 @@ export async function readParquet(bytes: Uint8Array): Promise<ParquetContent> {
   return guarded(async () => {
     const { [COLUMNS_KEY]: recordText, ...metadata } = texts;
     const stored = parquetSchema(file).children.map(({ element }) => element.name);
-    const record = recordText === undefined ? undefined : parseColumnsRecord(recordText);
-    const count = record && stored.length === 0 ? record.rows : Number(file.num_rows);
-    check(record === undefined || agrees(record, stored.length, count));
-    const rows = Array.from({ length: count }, (): Value[] => []);
-    for (const [index, name] of stored.entries()) {
-      const values = await parquetReadColumn({
-        file: asyncBuffer(bytes),
-        metadata: file,
-        columns: [name],
-        parsers: { stringFromBytes },
-      });
-      check(values.length === count);
-      const kind = record?.columns[index]?.kind;
-      for (const [row, cells] of rows.entries()) {
-        const value = values[row] as Value;
-        cells.push(kind === undefined ? (value ?? null) : restore(value, kind));
+    const record = ownRecord(file, recordText);
+    check(record === undefined || isIntact(bytes, record));
+    const scan = await parquetScan({
+      file: asyncBuffer(bytes),
+      metadata: file,
+      parsers: { stringFromBytes },
+    });
+    const rows: Value[][] = [];
+    for (const { rowStart, rowEnd } of scan.ranges) {
+      const columns: ArrayLike<Value>[] = [];
+      for (const [index, column] of stored.entries()) {
+        const values = await scan.readColumn({ column, rowStart, rowEnd });
+        check(values.length === rowEnd - rowStart);
+        columns.push(restoreAll(values, record?.columns[index]?.kind));
+      }
+      for (let row = 0; row < rowEnd - rowStart; row++) {
+        rows.push(columns.map((values) => values[row] ?? null));
       }
     }
+    while (stored.length === 0 && rows.length < (record?.rows ?? 0)) rows.push([]);
+    check(rows.length === (record?.rows ?? Number(file.num_rows)));
     return { names: record?.columns.map(({ name }) => name) ?? stored, rows, metadata };
   });
 }
@@ -104,15 +109,29 @@ function damaged(cause: unknown): ProbelabError {
   );
 }
 
-function agrees(record: ColumnsRecord, columns: number, rows: number): boolean {
-  return record.columns.length === columns && record.rows === rows;
+/** The record of a file that probelab wrote; another tool's rewriting may have kept it untrue. */
+function ownRecord(file: FileMetaData, text: string | undefined): ColumnsRecord | undefined {
+  if (file.created_by !== CREATED_BY) return undefined;
+  check(text !== undefined);
+  const record = parseColumnsRecord(text ?? "");
+  check(record.columns.length === parquetSchema(file).children.length);
+  return record;
+}
+
+function isIntact(bytes: Uint8Array, record: ColumnsRecord): boolean {
+  const data = bytes.subarray(0, record.bytes);
+  return createHash("sha256").update(data).digest("hex") === record.sha256;
 }
 
 function check(holds: boolean): void {
-  if (!holds) throw new Error("its columns, rows and metadata contradict each other");
+  if (!holds) throw new Error("its rows aren't those that were written");
 }
 
-/** A value as its column's kind says. */
+/** A column's values as its kind says; as they are where the file says none. */
+function restoreAll(values: ArrayLike<Value>, kind: ColumnKind | undefined): ArrayLike<Value> {
+  return kind === undefined ? values : Array.from(values, (value) => restore(value, kind));
+}
+
 function restore(value: Value, kind: ColumnKind): Value {
   if (value === null || value === undefined) return null;
   const type = typeof value;

@@ -1,7 +1,15 @@
-import { parquetWriteBuffer, type ColumnSource } from "hyparquet-writer";
-import type { SchemaElement } from "hyparquet";
+import type { KeyValue, SchemaElement } from "hyparquet";
+import { ByteWriter, ParquetWriter, type ColumnSource } from "hyparquet-writer";
+import { createHash } from "node:crypto";
 import { ProbelabError } from "../error.js";
-import { COLUMNS_KEY, columnKind, isMissing, type ColumnsRecord } from "./parquet-columns.js";
+import {
+  COLUMNS_KEY,
+  columnKind,
+  CREATED_BY,
+  isMissing,
+  type ColumnKind,
+  type ColumnsRecord,
+} from "./parquet-columns.js";
 import type { Value } from "./result.js";
 import { toTaggedJson } from "./tagged-json.js";
 
@@ -26,7 +34,7 @@ interface StoredColumn {
  * undefined and invalid dates become null, as do the cells that a short row has not.
  *
  * @param names the columns, of any characters. In the file itself a name that occurs twice gets a
- * number, and what is no Unicode is replaced; `readParquet` gives them back as they were.
+ * number, an empty one is `column`, and what is no Unicode is replaced; `readParquet` gives them back as they were.
  * @param metadata texts for the file's key-value metadata; `probelab.columns` is added.
  * @throws ProbelabError for a value that contains itself.
  * @example
@@ -53,23 +61,26 @@ export function parquet(
     });
     return { name, kind };
   });
-  const record: ColumnsRecord = { version: 1, rows: rows.length, columns };
-  const bytes = parquetWriteBuffer({
-    columnData,
-    schema,
-    rowGroupSize: GROUP_ROWS,
-    createdBy: "probelab",
-    kvMetadata: Object.entries({ ...metadata, [COLUMNS_KEY]: JSON.stringify(record) }).map(
-      ([key, value]) => ({ key, value }),
-    ),
-  });
-  return Buffer.from(bytes);
+  const kvMetadata: KeyValue[] = Object.entries(metadata).map(([key, value]) => ({ key, value }));
+  const writer = new ByteWriter();
+  const file = new ParquetWriter({ writer, schema, createdBy: CREATED_BY, kvMetadata });
+  void file.write({ columnData, rowGroupSize: GROUP_ROWS });
+  const record: ColumnsRecord = {
+    version: 1,
+    rows: rows.length,
+    columns,
+    bytes: writer.offset,
+    sha256: createHash("sha256").update(writer.getBytes()).digest("hex"),
+  };
+  kvMetadata.push({ key: COLUMNS_KEY, value: JSON.stringify(record) });
+  void file.finish();
+  return Buffer.from(writer.getBuffer());
 }
 
 function store(
   column: string,
   values: readonly Value[],
-  kind: ColumnsRecord["columns"][number]["kind"],
+  kind: ColumnKind,
   name: string,
 ): StoredColumn {
   switch (kind) {
@@ -124,18 +135,23 @@ function storeBigints(
     values.every((value) => typeof value !== "bigint" || (value >= low && value <= high));
   const data = present(values, (value) => value);
   if (fits(-(2n ** 63n), 2n ** 63n - 1n)) return { element: optional(column, "INT64"), data };
-  if (!fits(0n, 2n ** 64n - 1n)) return { element: text(column), data: data.map(textOrNull) };
+  if (!fits(0n, 2n ** 64n - 1n)) {
+    return {
+      element: text(column),
+      data: present(values, (value) => (value as bigint).toString()),
+    };
+  }
   return {
-    element: {
-      ...optional(column, "INT64"),
-      converted_type: "UINT_64",
-      logical_type: { type: "INTEGER", bitWidth: 64, isSigned: false },
-    },
+    // The writer spells the logical type INTEGER so that Thrift readers refuse the file.
+    element: { ...optional(column, "INT64"), converted_type: "UINT_64" },
     data,
   };
 }
 
-function optional(name: string, type: "INT64" | "DOUBLE" | "BOOLEAN" | "BYTE_ARRAY"): SchemaElement {
+function optional(
+  name: string,
+  type: "INT64" | "DOUBLE" | "BOOLEAN" | "BYTE_ARRAY",
+): SchemaElement {
   return { name, type, repetition_type: "OPTIONAL" };
 }
 
@@ -151,10 +167,6 @@ function present(values: readonly Value[], convert: (value: Value) => unknown): 
   return values.map((value) => (isMissing(value) ? null : convert(value)));
 }
 
-function textOrNull(value: unknown): string | null {
-  return value === null ? null : String(value);
-}
-
 function jsonOf(value: Value, name: string): string {
   try {
     return toTaggedJson(value);
@@ -168,7 +180,7 @@ function jsonOf(value: Value, name: string): string {
 
 /** A name that Parquet can hold and that no other column of the file has. */
 function fileName(name: string, taken: Set<string>): string {
-  const base = name.replace(/\p{Surrogate}/gu, "\uFFFD").replace(/^\uFEFF+/, "");
+  const base = name.replace(/\p{Surrogate}/gu, "\uFFFD").replace(/^\uFEFF+/, "") || "column";
   let free = base;
   for (let number = 2; taken.has(free); number++) free = `${base} (${number})`;
   taken.add(free);

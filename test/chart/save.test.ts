@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { chart } from "../../src/chart/chart.js";
 import { ProbelabError } from "../../src/error.js";
+import { readParquet } from "../../src/result/parquet-read.js";
 import { weeklyCounts } from "./support/sample-results.js";
 
 const drawn = chart.area(weeklyCounts(), { width: 300, height: 100 });
@@ -25,6 +26,15 @@ describe("chart.save(path)", () => {
     expect(JSON.parse(readFileSync(at("a.json"), "utf8"))).toEqual(drawn.spec);
     expect(readFileSync(at("A.CSV"), "utf8")).toMatch(/^t,software_version,measurements\r\n2026-/);
     expect(readdirSync(join(directory, "out", "charts"))).toHaveLength(4);
+  });
+
+  test(".parquet holds the rows drawn, as they are, and the origin", async () => {
+    const content = await readParquet(readFileSync(await drawn.save(join(directory, "a.parquet"))));
+    expect(content.names).toEqual(drawn.data.names);
+    expect(content.rows).toEqual(drawn.data.rows);
+    expect(JSON.parse(content.metadata["probelab.origin"] ?? "")).toEqual(
+      (drawn.spec.usermeta as { probelab: unknown }).probelab,
+    );
   });
 
   test("replaces a file as a whole", async () => {
