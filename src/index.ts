@@ -55,3 +55,14 @@ export type { ChartMark, ChartOptions } from "./chart/options.js";
 export { table } from "./chart/table.js";
 export { show } from "./notebook/show.js";
 export { duplicateUrls, type DuplicateUrl, type UrlPlace } from "./test-lists/duplicate-urls.js";
+export { severity } from "./incident/severity/severity.js";
+export type { Severity, SeverityNumber } from "./incident/severity/severities.js";
+export type { FactName, FactRule, Facts, Known } from "./incident/severity/facts.js";
+export type { SeveritySuggestion } from "./incident/severity/suggest.js";
+export type {
+  Checklist,
+  Demand,
+  DemandName,
+  DemandState,
+  IncidentRecord,
+} from "./incident/severity/checklist.js";

@@ -1,0 +1,163 @@
+import { inspect } from "node:util";
+import { ProbelabError } from "../../error.js";
+import { readInstant } from "../../time/instant.js";
+import { formatInstant } from "../../time/time-zone.js";
+import { formatDuration } from "./format-duration.js";
+import { severityOf, type Severity, type SeverityNumber } from "./severities.js";
+
+/** What is known of an incident; what isn't there yet is null or left out. */
+export interface IncidentRecord {
+  readonly severity: SeverityNumber;
+  /** A Date, or a text read in UTC. */
+  readonly detectedAt: Date | string;
+  /** When the response began. */
+  readonly respondedAt?: Date | string | null | undefined;
+  /** Conference call: true, its link, or when it was held. */
+  readonly call?: boolean | string | Date | null | undefined;
+  /** Call leader: true, or a name. */
+  readonly leader?: boolean | string | null | undefined;
+  /** Postmortem: true, its path or link, or when it was finished. */
+  readonly postmortem?: boolean | string | Date | null | undefined;
+  /** Whether the investigation is held sterile. */
+  readonly sterile?: boolean | null | undefined;
+}
+
+/** What shows that something is there. */
+type Evidence = boolean | string | Date | null | undefined;
+
+/** What a severity can demand. */
+export type DemandName = "response" | "conference call" | "call leader" | "postmortem" | "sterile";
+
+/**
+ * `done`; `late`: done after its deadline; `overdue`: not done at its deadline; `missing`: demanded
+ * and not yet there; `not demanded` by this severity.
+ */
+export type DemandState = "done" | "late" | "overdue" | "missing" | "not demanded";
+
+/** A demand of a severity, and how it stands. */
+export interface Demand {
+  readonly demand: DemandName;
+  readonly state: DemandState;
+  /** The response's alone: the policy gives no other demand a time. */
+  readonly deadline?: Date;
+  /** Milliseconds after the deadline, where `late` or `overdue`. */
+  readonly overBy?: number;
+  /** Milliseconds left until the deadline, where the response is `missing`. */
+  readonly left?: number;
+}
+
+/** The demands of an incident's severity at a moment, in the order of the policy's table. */
+export class Checklist {
+  readonly severity: Severity;
+  readonly detectedAt: Date;
+  /** The moment that the states hold for. */
+  readonly now: Date;
+  readonly demands: readonly Demand[];
+
+  constructor(severity: Severity, detectedAt: Date, now: Date, demands: readonly Demand[]) {
+    this.severity = severity;
+    this.detectedAt = detectedAt;
+    this.now = now;
+    this.demands = demands;
+  }
+
+  /** The demands that are overdue, then those that are missing and have no deadline. */
+  get overdue(): Demand[] {
+    const open = this.demands.filter(({ deadline }) => deadline === undefined);
+    return [
+      ...this.demands.filter(({ state }) => state === "overdue"),
+      ...open.filter(({ state }) => state === "missing"),
+    ];
+  }
+
+  toString(): string {
+    const { severity, detectedAt, now } = this;
+    return [
+      `Severity ${severity.number}, detected ${formatInstant(detectedAt, "UTC")} UTC, as of ${formatInstant(now, "UTC")} UTC`,
+      ...this.demands.map((each) => `  ${each.demand.padEnd(15)}  ${stateText(each)}`),
+    ].join("\n");
+  }
+
+  [inspect.custom](): string {
+    return this.toString();
+  }
+}
+
+/**
+ * When the response to an incident must have begun.
+ *
+ * @throws ProbelabError for an unknown severity, or a time that can't be read.
+ * @example
+ * deadline(2, "2026-05-01T12:00:00Z").toISOString(); // "2026-05-01T20:00:00.000Z"
+ */
+export function deadline(severity: SeverityNumber, detectedAt: Date | string): Date {
+  const { responseTime } = severityOf(severity);
+  const detected = readInstant(detectedAt, "UTC", "time of detection");
+  return new Date(detected.getTime() + responseTime * 3_600_000);
+}
+
+/**
+ * What the incident's severity demands, and what of it is there.
+ *
+ * Only the response has a deadline, and is in time at that very instant; the other demands are
+ * `missing` until they are there. What is dated after `now` isn't there yet.
+ *
+ * @param options `now`: the moment to look at; default the present.
+ * @throws ProbelabError for an unknown severity, a time that can't be read, a response or a `now`
+ *   before the detection.
+ */
+export function checklist(
+  incident: IncidentRecord,
+  options: { readonly now?: Date | string } = {},
+): Checklist {
+  const severity = severityOf(incident.severity);
+  const detectedAt = new Date(readInstant(incident.detectedAt, "UTC", "time of detection"));
+  const now =
+    options.now === undefined ? new Date() : new Date(readInstant(options.now, "UTC", "time now"));
+  if (now < detectedAt) {
+    throw new ProbelabError(
+      `Can't check an incident at ${formatInstant(now, "UTC")} UTC, before it was detected at ${formatInstant(detectedAt, "UTC")} UTC: pass a later now, or correct detectedAt.`,
+    );
+  }
+  const there = (value: Evidence, what: string): boolean => {
+    if (value instanceof Date) return readInstant(value, "UTC", `time of the ${what}`) <= now;
+    return typeof value === "string" ? value.trim() !== "" : value === true;
+  };
+  const open = (demand: DemandName, demanded: boolean, value?: Evidence): Demand => ({
+    demand,
+    state: !demanded ? "not demanded" : there(value, demand) ? "done" : "missing",
+  });
+  return new Checklist(severity, detectedAt, now, [
+    response(incident, detectedAt, deadline(severity.number, detectedAt), now),
+    open("conference call", severity.conferenceCall, incident.call),
+    open("call leader", severity.callLeader, incident.leader),
+    open("postmortem", severity.postmortem, incident.postmortem),
+    open("sterile", severity.sterile, incident.sterile),
+  ]);
+}
+
+function response(incident: IncidentRecord, detectedAt: Date, deadline: Date, now: Date): Demand {
+  const demand = "response";
+  const begun =
+    incident.respondedAt === undefined || incident.respondedAt === null
+      ? undefined
+      : readInstant(incident.respondedAt, "UTC", "time of the response");
+  if (begun !== undefined && begun < detectedAt) {
+    throw new ProbelabError(
+      `Can't use a response at ${formatInstant(begun, "UTC")} UTC, before the detection at ${formatInstant(detectedAt, "UTC")} UTC: swap or correct the two times.`,
+    );
+  }
+  const answered = begun !== undefined && begun <= now;
+  const overBy = (answered ? begun : now).getTime() - deadline.getTime();
+  if (overBy > 0) return { demand, state: answered ? "late" : "overdue", deadline, overBy };
+  if (answered) return { demand, state: "done", deadline };
+  return { demand, state: "missing", deadline, left: 0 - overBy };
+}
+
+/** How a demand stands, in words: `missing, due 2026-05-01 20:00 UTC, 3 h left`. */
+export function stateText({ state, deadline, overBy, left }: Demand): string {
+  const due = deadline === undefined ? "" : `, due ${formatInstant(deadline, "UTC")} UTC`;
+  if (overBy !== undefined) return `${state} by ${formatDuration(overBy)}${due}`;
+  if (left !== undefined) return `${state}${due}, ${formatDuration(left)} left`;
+  return `${state}${state === "done" ? due : ""}`;
+}

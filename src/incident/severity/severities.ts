@@ -1,0 +1,86 @@
+import { ProbelabError } from "../../error.js";
+import { shown } from "../shown.js";
+
+/** Severities are told by their number; 1 is the highest. */
+export type SeverityNumber = 1 | 2 | 3 | 4;
+
+/** What a severity means and demands: operations policy, sections 1.1 and 1.2. */
+export interface Severity {
+  readonly number: SeverityNumber;
+  /** The policy's own words. */
+  readonly meaning: string;
+  /** In hours, from the detection until the response begins. */
+  readonly responseTime: number;
+  /** As the policy writes it: `"2 h"`, `"7 d"`. */
+  readonly responseTimeText: string;
+  readonly conferenceCall: boolean;
+  readonly callLeader: boolean;
+  readonly postmortem: boolean;
+  /** During the investigation the only priority is the incident; all else is postponed. */
+  readonly sterile: boolean;
+}
+
+/** The four severities, the highest first. */
+export const SEVERITIES: readonly Severity[] = Object.freeze(
+  (
+    [
+      {
+        number: 1,
+        meaning:
+          "Serious security breach or data loss; serious loss of privacy for users or team members; legal risk.",
+        responseTime: 2,
+        responseTimeText: "2 h",
+        conferenceCall: true,
+        callLeader: true,
+        postmortem: true,
+        sterile: true,
+      },
+      {
+        number: 2,
+        meaning:
+          "Downtime affecting usability for a significant fraction of users (for example probes unable to submit measurements); serious security vulnerability.",
+        responseTime: 8,
+        responseTimeText: "8 h",
+        conferenceCall: true,
+        callLeader: false,
+        postmortem: true,
+        sterile: true,
+      },
+      {
+        number: 3,
+        meaning:
+          "Downtime or poor performance of secondary services; anything that becomes a severity 2 event if not handled within 24 hours; outages of monitoring infrastructure.",
+        responseTime: 24,
+        responseTimeText: "24 h",
+        conferenceCall: false,
+        callLeader: false,
+        postmortem: false,
+        sterile: true,
+      },
+      {
+        number: 4,
+        meaning: "Any other event that needs attention within 7 days.",
+        responseTime: 7 * 24,
+        responseTimeText: "7 d",
+        conferenceCall: false,
+        callLeader: false,
+        postmortem: false,
+        sterile: false,
+      },
+    ] as const
+  ).map((each) => Object.freeze(each)),
+);
+
+/**
+ * A severity by its number.
+ *
+ * @throws ProbelabError for anything but the numbers 1 to 4; a text is none.
+ */
+export function severityOf(number: SeverityNumber): Severity {
+  const found = SEVERITIES.find((each) => each.number === number);
+  if (found !== undefined) return found;
+  const meant = SEVERITIES.find((each) => String(each.number) === String(number).trim());
+  throw new ProbelabError(
+    `Can't use ${shown(number)} as a severity: ${meant === undefined ? "pass 1, 2, 3 or 4; 1 is the highest." : `pass the number ${meant.number}.`}`,
+  );
+}
