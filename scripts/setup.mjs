@@ -43,13 +43,21 @@ if (!isLink(self)) {
 }
 
 const built = join("dist", ".built");
-const sources = fingerprint(["src", "package-lock.json", "tsconfig.json", "tsconfig.build.json"]);
+const pageRuntime = join("scripts", "page-runtime.mjs");
+const sources = fingerprint([
+  "src",
+  "package-lock.json",
+  "tsconfig.json",
+  "tsconfig.build.json",
+  pageRuntime,
+]);
 if (read(built) !== sources) {
   step("building", process.execPath, [
     join("node_modules", "typescript", "bin", "tsc"),
     "-p",
     "tsconfig.build.json",
   ]);
+  step("bundling the script of saved pages", process.execPath, [pageRuntime]);
   mkdirSync("dist", { recursive: true });
   writeFileSync(built, sources);
 }

@@ -1,6 +1,7 @@
 import type { Origin } from "../result/origin.js";
 import type { Result, Value } from "../result/result.js";
 import { displayBundle, type MimeBundle } from "./display.js";
+import { chartPage } from "./page/chart-page.js";
 import { fitText } from "./render/fit-text.js";
 import { pngPicture } from "./render/png.js";
 import { svgPicture } from "./render/svg.js";
@@ -53,8 +54,16 @@ export class Chart {
   }
 
   /**
+   * The chart as an HTML page: interactive, self-contained, offline. For several charts in one page
+   * see `chartPage`.
+   */
+  html(): Promise<string> {
+    return chartPage([this]);
+  }
+
+  /**
    * Writes the chart, in the format of the path's extension: `.svg`, `.png`, `.json` (the spec),
-   * `.csv` (the rows drawn) or
+   * `.html` (an interactive page, offline), `.csv` (the rows drawn) or
    * `.parquet` (the rows drawn, typed, with the origin in the metadata).
    * The file is written whole or not at all; folders are made.
    *

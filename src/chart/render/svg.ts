@@ -66,7 +66,8 @@ function finish(drawn: string, spec: Record<string, unknown>): string {
   ].join("")}${body.slice(end + 1)}\n`;
 }
 
-function titleText(title: unknown): string {
+/** The title of a spec as one text. */
+export function titleText(title: unknown): string {
   if (typeof title === "string") return title;
   if (Array.isArray(title)) return title.join(" ");
   const text = (title as { text?: unknown } | undefined)?.text;
