@@ -22,27 +22,36 @@ export function pngChunks(png: Buffer): { type: string; data: Buffer; crc: numbe
   return chunks;
 }
 
-/** Decodes a PNG of 8-bit RGBA, not interlaced, as resvg writes. */
+/** Decodes a PNG of 8-bit RGBA or RGB, not interlaced, as resvg and Chromium write. */
 export function decodePng(png: Buffer): Image {
   const width = png.readUInt32BE(16);
   const height = png.readUInt32BE(20);
-  if (png[24] !== 8 || png[25] !== 6 || png[28] !== 0) throw new TypeError("Not 8-bit RGBA");
+  const channels = { 2: 3, 6: 4 }[png[25] ?? 0];
+  if (png[24] !== 8 || channels === undefined || png[28] !== 0) {
+    throw new TypeError("Not 8-bit RGBA or RGB");
+  }
   const data = pngChunks(png).filter(({ type }) => type === "IDAT");
   const raw = inflateSync(Buffer.concat(data.map((chunk) => chunk.data)));
-  const stride = width * 4;
+  const stride = width * channels;
   const pixels = new Uint8Array(stride * height);
   for (let row = 0; row < height; row++) {
     const filter = raw[row * (stride + 1)] ?? 0;
     for (let column = 0; column < stride; column++) {
       const at = row * stride + column;
-      const left = column >= 4 ? (pixels[at - 4] ?? 0) : 0;
+      const left = column >= channels ? (pixels[at - channels] ?? 0) : 0;
       const up = row > 0 ? (pixels[at - stride] ?? 0) : 0;
-      const corner = row > 0 && column >= 4 ? (pixels[at - stride - 4] ?? 0) : 0;
+      const corner = row > 0 && column >= channels ? (pixels[at - stride - channels] ?? 0) : 0;
       const guess = [0, left, up, (left + up) >> 1, paeth(left, up, corner)][filter] ?? 0;
       pixels[at] = (raw[row * (stride + 1) + 1 + column] ?? 0) + guess;
     }
   }
-  return { width, height, pixels };
+  return { width, height, pixels: channels === 4 ? pixels : opaque(pixels) };
+}
+
+function opaque(pixels: Uint8Array): Uint8Array {
+  const full = new Uint8Array((pixels.length / 3) * 4).fill(255);
+  for (let at = 0; at < pixels.length; at++) full[at + Math.floor(at / 3)] = pixels[at] ?? 0;
+  return full;
 }
 
 function paeth(left: number, up: number, corner: number): number {
