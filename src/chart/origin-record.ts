@@ -58,7 +58,8 @@ export function withoutCredentials(text: string): string {
     .replace(/([?&](?:user|password|token|secret|access_key)=)[^&\s'"#]*/gi, "$1…");
 }
 
-function plain(value: unknown): Json {
+/** A value as JSON, without the secrets of its texts and members. */
+export function plain(value: unknown): Json {
   if (value === null || value === undefined) return null;
   if (value instanceof Date) return value.toISOString();
   if (typeof value === "string") return withoutCredentials(value);

@@ -5,6 +5,7 @@ import { ProbelabError } from "../error.js";
 import { doctorCommand } from "./doctor.js";
 import { kernelCommand } from "./kernel.js";
 import { loadCommand } from "./load.js";
+import { originCommand } from "./origin.js";
 import { runCommand } from "./run.js";
 import { sampleCommand } from "./sample.js";
 import { startCommand } from "./start.js";
@@ -22,6 +23,7 @@ const program = new Command("probelab")
   .addCommand(sampleCommand)
   .addCommand(loadCommand)
   .addCommand(watchCommand)
+  .addCommand(originCommand)
   .addCommand(kernelCommand)
   .addCommand(doctorCommand);
 

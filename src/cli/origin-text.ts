@@ -1,0 +1,146 @@
+import type { FoundOrigin } from "../chart/origin-file/found-origin.js";
+import type { Json } from "../result/json.js";
+import { formatInstant } from "../time/time-zone.js";
+
+const LONGEST = 2_000;
+const INDENT = "  ";
+
+/** What the record's members are called; others are printed under their own names. */
+const TOLD = new Set([
+  "sql",
+  "parameters",
+  "range",
+  "source",
+  "server",
+  "rowsRead",
+  "bytesRead",
+  "seconds",
+  "askedAt",
+  "reductions",
+  "notes",
+  "versions",
+]);
+
+/**
+ * Where a chart comes from, for a reader at a terminal: the SQL whole and as it was sent, anything
+ * else cut to 2,000 characters a line. What would steer the terminal is spelled out.
+ */
+export function originText({ title, origin }: FoundOrigin): string {
+  const lines = [
+    ...(title === undefined ? [] : [`${INDENT}${line(title)}`]),
+    ...entry("Range", [rangeText(origin.range)]),
+    ...entry("Source", [joined([text(origin.source), serverText(origin.server)])]),
+    ...entry("Read", [readText(origin)]),
+    ...entry("Asked at", [instantText(origin.askedAt, "UTC")]),
+    ...entry("Parameters", members(origin.parameters)),
+    ...entry("Reductions", sentences(origin.reductions)),
+    ...entry("Notes", sentences(origin.notes)),
+    ...entry("Versions", [
+      joined(members(origin.versions).map((part) => part.replace(" = ", " "))),
+    ]),
+    ...Object.entries(origin)
+      .filter(([name]) => !TOLD.has(name))
+      .flatMap(([name, value]) => entry(line(name, 20), [plainText(value)])),
+    ...sqlLines(text(origin.sql)),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+/** A text on one line of a terminal. */
+export function line(value: string, longest = LONGEST): string {
+  return inert(value.length > longest ? `${value.slice(0, longest - 1)}…` : value);
+}
+
+// Control characters, among them the beginning of ANSI sequences, and marks that turn the reading
+// direction around or are line breaks to some terminals.
+const STEERING =
+  /[\0-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]|\p{Surrogate}/gu;
+
+function inert(value: string): string {
+  return value.replace(
+    STEERING,
+    (character) => `<U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}>`,
+  );
+}
+
+/** JSON in which what would steer a terminal stands as \u escapes: the same JSON. */
+export function inertJson(value: unknown): string {
+  return JSON.stringify(value, null, 2).replace(STEERING, (character) =>
+    character === "\n" ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+function entry(name: string, values: readonly string[]): string[] {
+  return values
+    .filter((value) => value !== "")
+    .map((value, index) => `${INDENT}${(index === 0 ? name : "").padEnd(12)}${line(value)}`);
+}
+
+function sqlLines(sql: string): string[] {
+  if (sql.trim() === "") return [];
+  const lines = sql.replaceAll("\t", "    ").split(/\r?\n/);
+  return [`${INDENT}SQL`, ...lines.map((part) => `${INDENT}${INDENT}${inert(part)}`)];
+}
+
+function rangeText(range: Json | undefined): string {
+  const { start, end, timeZone } = asObject(range);
+  const zone = typeof timeZone === "string" ? timeZone : "UTC";
+  const [from, to] = [instantText(start, zone), instantText(end, zone)];
+  if (from === "" || to === "") return "";
+  return `${from.replace(` ${zone}`, "")} to ${to}`;
+}
+
+/** `2026-05-01 09:30 UTC`; nothing for what is no instant. */
+function instantText(instant: Json | undefined, timeZone: string): string {
+  if (typeof instant !== "string" || Number.isNaN(Date.parse(instant))) return "";
+  try {
+    return `${formatInstant(new Date(instant), timeZone)} ${timeZone}`;
+  } catch {
+    return `${instant} (${timeZone})`;
+  }
+}
+
+function readText({ rowsRead, bytesRead, seconds }: FoundOrigin["origin"]): string {
+  return joined([
+    typeof rowsRead === "number"
+      ? `${rowsRead.toLocaleString("en-US")} ${rowsRead === 1 ? "row" : "rows"}`
+      : "",
+    typeof bytesRead === "number" ? bytesText(bytesRead) : "",
+    typeof seconds === "number" ? `in ${Number(seconds.toPrecision(3))} s` : "",
+  ]);
+}
+
+function bytesText(bytes: number): string {
+  const step = Math.min(4, Math.max(0, Math.floor(Math.log10(Math.max(1, bytes)) / 3)));
+  return `${Number((bytes / 1000 ** step).toPrecision(3))} ${["B", "kB", "MB", "GB", "TB"][step]}`;
+}
+
+function serverText(server: Json | undefined): string {
+  return text(server) === "" ? "" : `ClickHouse ${text(server)}`;
+}
+
+function members(value: Json | undefined): string[] {
+  return Object.entries(asObject(value)).map(([name, inner]) => `${name} = ${plainText(inner)}`);
+}
+
+function sentences(value: Json | undefined): string[] {
+  return Array.isArray(value) ? (value as readonly Json[]).map(plainText) : [];
+}
+
+function plainText(value: Json): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function joined(parts: readonly string[]): string {
+  return parts.filter((part) => part !== "").join(", ");
+}
+
+function text(value: Json | undefined): string {
+  return typeof value === "string" ? value : "";
+}
+
+function asObject(value: Json | undefined): Readonly<Record<string, Json>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as Readonly<Record<string, Json>>)
+    : {};
+}
