@@ -32,9 +32,14 @@ export function textWidth(text: string, size: number, weight: FontWeight = 400):
 export function needsOtherFont(text: string): boolean {
   for (const character of text) {
     const code = character.codePointAt(0) ?? 0;
-    if (code >= 0x20 && shippedWidth(code, 400) === undefined) return true;
+    if (code >= 0x20 && !isShipped(code)) return true;
   }
   return false;
+}
+
+/** True where the shipped font has a glyph for the character. */
+export function isShipped(code: number): boolean {
+  return shippedWidth(code, 400) !== undefined;
 }
 
 function characterWidth(code: number, weight: FontWeight): number {

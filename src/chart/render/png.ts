@@ -1,6 +1,8 @@
 import { ProbelabError } from "../../error.js";
-import { needsOtherFont } from "./font.js";
+import { fallbackFonts } from "./fallback-fonts.js";
 import { fontPaths } from "./font-directory.js";
+import { owe } from "./memory.js";
+import { warnOfMissing } from "./missing-characters.js";
 import { pngWithText } from "./png-text.js";
 import { svgPicture } from "./svg.js";
 
@@ -8,7 +10,8 @@ const MOST_PIXELS = 16_000;
 
 /**
  * A Vega-Lite spec as a PNG picture, drawn with the shipped font: a machine without fonts gives the
- * same pixels. Scripts that it doesn't cover are drawn with the system's fonts.
+ * same pixels. Scripts that it doesn't cover are drawn with the machine's fonts; where there are none,
+ * a warning says so.
  *
  * @param scale pixels per CSS pixel.
  */
@@ -20,17 +23,20 @@ export async function pngPicture(spec: Record<string, unknown>, scale: number): 
       `Can't draw a PNG with scale: ${scale}: pass a number above 0 that keeps the picture under ${MOST_PIXELS} pixels wide.`,
     );
   }
+  const { faces, missing } = fallbackFonts(svg, { outlines: false });
+  warnOfMissing(missing, "PNG");
   const { renderAsync } = await import("@resvg/resvg-js");
   const image = await renderAsync(svg, {
     fitTo: { mode: "zoom", value: scale },
     font: {
-      fontFiles: fontPaths(),
-      loadSystemFonts: needsOtherFont(svg),
+      fontFiles: [...fontPaths(), ...faces.map(({ path }) => path)],
+      loadSystemFonts: false,
       defaultFontFamily: "Arimo",
       sansSerifFamily: "Arimo",
     },
     logLevel: "off",
   });
+  owe(image.width * image.height * 4);
   const usermeta = spec.usermeta as { probelab?: unknown } | undefined;
   return pngWithText(image.asPng(), "probelab", JSON.stringify(usermeta?.probelab ?? null), scale);
 }

@@ -3,8 +3,12 @@ import type * as Vega from "vega";
 import { ProbelabError } from "../../error.js";
 import { cleanText, textOf } from "../label.js";
 import { inertLoader } from "./inert-loader.js";
+import { owe } from "./memory.js";
 import { loadVega } from "./vega.js";
 import { escapeXml, legalXml } from "./xml.js";
+
+/** Bytes that Vega leaves behind for each character of a picture: a line of 5,000 rows, some 20 MB. */
+const GARBAGE = 200;
 
 /**
  * A Vega-Lite spec as an SVG document, with title, description and origin for readers and tools.
@@ -24,6 +28,7 @@ export async function svgPicture(spec: Record<string, unknown>): Promise<string>
     const loader = inertLoader as never;
     view = new vega.View(vega.parse(compiled.spec), { renderer: "none", loader, logger });
     const drawn = await view.toSVG();
+    owe(drawn.length * GARBAGE);
     if (faults.length > 0) throw new Error(faults[0]);
     return finish(drawn, spec);
   } catch (error) {
