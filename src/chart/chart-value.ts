@@ -3,6 +3,7 @@ import type { Result, Value } from "../result/result.js";
 import { displayBundle, type MimeBundle } from "./display.js";
 import { chartPage } from "./page/chart-page.js";
 import { fitText } from "./render/fit-text.js";
+import { pdfPicture } from "./render/pdf.js";
 import { pngPicture } from "./render/png.js";
 import { svgPicture } from "./render/svg.js";
 import { saveChart } from "./save.js";
@@ -53,6 +54,11 @@ export class Chart {
     return pngPicture(this.spec, options.scale ?? 2);
   }
 
+  /** The chart as a PDF of one page: vectors, text to select, its origin attached. Same data, same bytes. */
+  pdf(): Promise<Buffer> {
+    return pdfPicture(this.spec, this.origin.askedAt);
+  }
+
   /**
    * The chart as an HTML page: interactive, self-contained, offline. For several charts in one page
    * see `chartPage`.
@@ -62,7 +68,7 @@ export class Chart {
   }
 
   /**
-   * Writes the chart, in the format of the path's extension: `.svg`, `.png`, `.json` (the spec),
+   * Writes the chart, in the format of the path's extension: `.svg`, `.png`, `.pdf`, `.json` (the spec),
    * `.html` (an interactive page, offline), `.csv` (the rows drawn) or
    * `.parquet` (the rows drawn, typed, with the origin in the metadata).
    * The file is written whole or not at all; folders are made.

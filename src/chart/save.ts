@@ -8,6 +8,7 @@ import { writeWhole } from "../files/write-whole.js";
 const FORMATS: Record<string, (chart: Chart) => Promise<string | Buffer>> = {
   ".svg": (chart) => chart.svg(),
   ".png": (chart) => chart.png(),
+  ".pdf": (chart) => chart.pdf(),
   ".html": (chart) => chart.html(),
   ".json": (chart) => Promise.resolve(`${JSON.stringify(chart.spec, null, 1)}\n`),
   ".csv": (chart) => Promise.resolve(csv(chart.data.names, chart.data.rows)),

@@ -1,0 +1,223 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { chart } from "../../src/chart/chart.js";
+import type { Chart } from "../../src/chart/chart-value.js";
+import { originRecord } from "../../src/chart/origin-record.js";
+import { drawSvg } from "../../src/chart/render/draw-svg.js";
+import { openPdf } from "../../src/chart/render/pdf-document.js";
+import { pdfObjects, pdfString, type PdfObject } from "./support/pdf-objects.js";
+import { PAYLOADS } from "./support/payloads.js";
+import { pdfText, popplerMissing, popplerNote } from "./support/poppler.js";
+import { makeResult, weeklyCounts, weeklyDurations } from "./support/sample-results.js";
+
+const drawn = chart.area(weeklyCounts(), { width: 300, height: 100 });
+const rejections: unknown[] = [];
+const listener = (reason: unknown): void => void rejections.push(reason);
+const requests = vi.spyOn(globalThis, "fetch");
+
+beforeAll(() => {
+  process.on("unhandledRejection", listener);
+  process.on("uncaughtException", listener);
+});
+afterAll(async () => {
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  process.off("unhandledRejection", listener);
+  process.off("uncaughtException", listener);
+  expect(rejections).toEqual([]);
+  expect(requests).not.toHaveBeenCalled();
+});
+
+const find = (objects: readonly PdfObject[], part: RegExp): PdfObject[] =>
+  objects.filter(({ text }) => part.test(text));
+
+/** Nothing of the file runs, opens or leads anywhere but to web pages. */
+function inert(pdf: Buffer): PdfObject[] {
+  const objects = pdfObjects(pdf);
+  for (const { text } of objects) {
+    const names = text.replace(/\((?:\\.|[^\\)])*\)/gs, "()");
+    expect(names).not.toMatch(
+      /\/(JavaScript|JS|Launch|GoToR|GoToE|SubmitForm|ImportData|OpenAction|AA|RichMedia|XFA)\b/,
+    );
+    const address = /\/URI \(((?:\\.|[^\\)])*)\)/s.exec(text)?.[1];
+    if (address !== undefined) expect(pdfString(address)).toMatch(/^https?:\/\/[^\s"'<>]+$/);
+  }
+  return objects;
+}
+
+describe("chart.pdf()", () => {
+  test("is a whole PDF with one page as large as the picture, 0.75 points a CSS pixel", async () => {
+    const objects = inert(await drawn.pdf());
+    const pages = find(objects, /\/Type \/Page\n/);
+    expect(pages).toHaveLength(1);
+    const svg = await drawn.svg();
+    const [width, height] = ["width", "height"].map(
+      (name) => Number(new RegExp(`<svg[^>]* ${name}="([\\d.]+)"`).exec(svg)?.[1]) * 0.75,
+    );
+    expect(pages[0]?.text).toContain(`/MediaBox [0 0 ${width} ${height}]`);
+  });
+
+  test("has title, language and dates of the question, and is tagged: a figure that tells the chart", async () => {
+    const objects = pdfObjects(await drawn.pdf());
+    const [catalog] = find(objects, /\/Type \/Catalog/);
+    expect(catalog?.text).toMatch(/\/MarkInfo \d+ 0 R|\/Marked true/);
+    expect(catalog?.text).toContain("/Lang (en)");
+    expect(catalog?.text).toMatch(/\/StructTreeRoot \d+ 0 R/);
+    const [figure] = find(objects, /\/S \/Figure/);
+    const alt = /\/Alt \(((?:\\.|[^\\)])*)\)/s.exec(figure?.text ?? "")?.[1] ?? "";
+    expect(pdfString(alt)).toBe(drawn.spec.description);
+    expect(figure?.text).toMatch(/\/BBox \[0 0 [\d.]+ [\d.]+\]/);
+    expect(objects.some(({ text }) => text === "(D:20260501093000Z)")).toBe(true);
+    const [metadata] = find(objects, /\/Type \/Metadata/);
+    expect(metadata?.stream?.toString("utf8")).toContain("Measurements per week");
+  });
+
+  test("carries the origin as the file origin.json", async () => {
+    const objects = pdfObjects(await drawn.pdf());
+    const [file] = find(objects, /\/Type \/EmbeddedFile/);
+    expect(file?.text).toContain("/Subtype /application#2Fjson");
+    expect(JSON.parse(file?.stream?.toString("utf8") ?? "")).toEqual(originRecord(drawn.origin));
+    const [spec] = find(objects, /\/Type \/Filespec/);
+    expect(spec?.text).toContain("/UF (origin.json)");
+    expect(spec?.text).toContain(`/F ${file?.id} 0 R`);
+  });
+
+  test("embeds the shipped font, and no other is named", async () => {
+    const objects = pdfObjects(await drawn.pdf());
+    const names = find(objects, /\/BaseFont/).map(
+      ({ text }) => /\/BaseFont \/(\S+)/.exec(text)?.[1],
+    );
+    expect(new Set(names.map((name) => name?.replace(/^[A-Z]{6}\+/, "")))).toEqual(
+      new Set(["Arimo-Regular", "Arimo-Bold"]),
+    );
+    expect(find(objects, /\/FontFile2 \d+/)).toHaveLength(2);
+    expect(find(objects, /\/ToUnicode/)).toHaveLength(2);
+  });
+
+  test("has the same bytes each time", async () => {
+    const again = chart.area(weeklyCounts(), { width: 300, height: 100 });
+    expect((await drawn.pdf()).equals(await again.pdf())).toBe(true);
+  });
+
+  test.skipIf(popplerMissing)(
+    `has text that can be selected and searched${popplerNote}`,
+    async () => {
+      const text = pdfText(
+        await chart.area(weeklyCounts(), { title: "Łódź, Москва and שלום עולם" }).pdf(),
+      );
+      expect(text).toMatch(/Łódź, Москва and \W*שלום עולם/);
+      expect(text).toContain("software version");
+      for (const label of ["3.8.10", "3.12.0-beta", "100k", "Week from Monday (UTC)"]) {
+        expect(text).toContain(label);
+      }
+    },
+  );
+});
+
+describe("hostile data in a PDF", () => {
+  const counts = (texts: readonly string[]) =>
+    makeResult(
+      {
+        t: texts.map(() => new Date("2026-02-02T00:00:00Z")),
+        name: [...texts],
+        n: texts.map((_, index) => index + 1),
+      },
+      { dimensions: [{ name: "name", order: texts }], measures: [] },
+    );
+  const groups = Array.from({ length: Math.ceil(PAYLOADS.length / 12) }, (_, index) =>
+    PAYLOADS.slice(index * 12, index * 12 + 12),
+  );
+
+  test.each(groups.map((texts, index) => [index, texts] as const))(
+    "as categories, titles, links, pictures, texts and colours, group %i",
+    async (_, texts) => {
+      const free = chart.vegaLite(counts(texts), {
+        title: texts[0]?.slice(0, 300) ?? "",
+        layer: [
+          { mark: "point", encoding: { href: { field: "name" } } },
+          {
+            mark: { type: "image", width: 9, height: 9 },
+            encoding: { url: { field: "name" } },
+          },
+          { mark: "text", encoding: { text: { field: "name" } } },
+          { mark: "bar", encoding: { color: { field: "name", scale: null } } },
+        ],
+        encoding: {
+          x: { field: "name", type: "nominal" },
+          y: { field: "n", type: "quantitative" },
+        },
+      });
+      const bars = chart.bar(counts(texts), { x: "name", y: "n", colour: null });
+      for (const one of [free, bars]) inert(await one.pdf());
+    },
+  );
+
+  test("a title is text in the metadata, not markup", async () => {
+    const title = '</rdf:li><x a="1"/>&<script>';
+    const objects = inert(await chart.area(weeklyCounts(), { title }).pdf());
+    const xml = find(objects, /\/Type \/Metadata/)[0]?.stream?.toString("utf8") ?? "";
+    expect(xml).toContain("&lt;/rdf:li&gt;&lt;x a=&quot;1&quot;/&gt;&amp;&lt;script&gt;");
+    expect(xml).not.toContain("<script");
+  });
+
+  test.each([
+    ["a file", 'href="/etc/passwd"'],
+    ["a file address", 'xlink:href="file:///etc/passwd"'],
+    ["a page", 'href="https://evil.example/x.png"'],
+    ["no picture", 'href="data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAAAAAA"'],
+    [
+      "a picture that loads",
+      `href="data:image/svg+xml;base64,${Buffer.from("<svg/>").toString("base64")}"`,
+    ],
+  ])("an image of an SVG that is %s is left out", async (_, href) => {
+    const pdf = await openPdf({ title: "x", date: new Date(0) });
+    pdf.kit.addPage({ size: [100, 100], margin: 0 });
+    const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="100" height="50"><image ${href} width="9" height="9"/><use href="#a"/><a href="javascript:alert(1)"><rect width="5" height="5" fill="constructor" stroke-linecap="constructor"/></a></svg>`;
+    expect(await drawSvg(pdf, svg, 0, 0, 100)).toBe(50);
+    const bytes = await pdf.bytes();
+    const objects = inert(bytes);
+    expect(bytes.includes("root:")).toBe(false);
+    expect(objects.some(({ text }) => text.includes("/URI"))).toBe(false);
+    const pictures = find(objects, /\/Subtype \/Image/);
+    for (const picture of pictures) expect(picture.stream?.every((byte) => byte === 0)).toBe(true);
+  });
+
+  test("links to web pages stay, and a picture in the data is drawn", async () => {
+    const picture =
+      "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
+    const objects = inert(
+      await chart
+        .vegaLite(counts(["a"]), {
+          layer: [
+            { mark: "point", encoding: { href: { value: "https://example.org/run?id=1" } } },
+            { mark: { type: "image", url: picture, width: 20, height: 20 } },
+          ],
+          encoding: { x: { field: "n", type: "quantitative" } },
+        })
+        .pdf(),
+    );
+    expect(find(objects, /\/URI \(https:\/\/example\.org\/run\?id=1\)/)).toHaveLength(1);
+    expect(find(objects, /\/Subtype \/Image\n[^]*\/Width 40/)).not.toHaveLength(0);
+  });
+});
+
+test("several charts make one document of several pages, each with its origin", async () => {
+  const pdf = await openPdf({
+    title: "Two",
+    subject: "Charts & <more>",
+    lang: "it",
+    date: new Date(0),
+  });
+  const charts: Chart[] = [
+    drawn,
+    chart.line(weeklyDurations(), { width: 300, height: 100, y: "q50" }),
+  ];
+  for (const [index, one] of charts.entries()) {
+    pdf.kit.addPage({ size: "A4", margin: 0 });
+    expect(await drawSvg(pdf, await one.svg(), 40, 40, 500)).toBeGreaterThan(100);
+    pdf.attachJson(`chart-${index + 1}.origin.json`, originRecord(one.origin), "Origin");
+  }
+  const objects = inert(await pdf.bytes());
+  expect(find(objects, /\/Type \/Page\n/)).toHaveLength(2);
+  expect(find(objects, /\/S \/Figure/)).toHaveLength(2);
+  expect(find(objects, /\/UF \(chart-\d\.origin\.json\)/)).toHaveLength(2);
+  expect(find(objects, /\/Lang \(it\)/)).toHaveLength(1);
+});
