@@ -16,6 +16,7 @@ const TOLD = new Set([
   "bytesRead",
   "seconds",
   "askedAt",
+  "question",
   "reductions",
   "notes",
   "versions",
@@ -32,6 +33,7 @@ export function originText({ title, origin }: FoundOrigin): string {
     ...entry("Source", [joined([text(origin.source), serverText(origin.server)])]),
     ...entry("Read", [readText(origin)]),
     ...entry("Asked at", [instantText(origin.askedAt, "UTC")]),
+    ...entry("Question", [questionText(origin.question)]),
     ...entry("Parameters", members(origin.parameters)),
     ...entry("Reductions", sentences(origin.reductions)),
     ...entry("Notes", sentences(origin.notes)),
@@ -108,6 +110,13 @@ function readText({ rowsRead, bytesRead, seconds }: FoundOrigin["origin"]): stri
     typeof bytesRead === "number" ? bytesText(bytesRead) : "",
     typeof seconds === "number" ? `in ${Number(seconds.toPrecision(3))} s` : "",
   ]);
+}
+
+/** `measurements.counts({…})`, as it was asked. */
+function questionText(question: Json | undefined): string {
+  const { ask, arguments: given } = asObject(question);
+  if (typeof ask !== "string" || !Array.isArray(given)) return "";
+  return `${ask}(${(given as readonly Json[]).map((part) => JSON.stringify(part)).join(", ")})`;
 }
 
 function bytesText(bytes: number): string {

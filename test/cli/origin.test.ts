@@ -50,6 +50,7 @@ describe("probelab origin FILE", () => {
   test.each([
     ["svg", 'Runs & "probes" <é>'],
     ["png", undefined],
+    ["pdf", 'Runs & "probes" <é>'],
     ["html", 'Runs & "probes" <é>'],
     ["json", 'Runs & "probes" <é>'],
     ["parquet", undefined],
@@ -120,7 +121,7 @@ describe("probelab origin FILE", () => {
       code: 1,
       stderr: expect.stringMatching(/no such file/) as string,
     });
-  });
+  }, 60_000);
 });
 
 describe("probelab origin of other tools' files", () => {
@@ -250,6 +251,7 @@ describe("probelab origin of what it can't read", () => {
     ["XML of another kind", "<rss></rss>", /format isn't known/],
     ["JSON cut short", '{"usermeta":', /isn't JSON to its end/],
     ["JSON without an origin", '{"mark":"line"}', /no origin in it/],
+    ["JSON of 70 MB", `{"probelab":[${"1,".repeat(35e6)}1]}`, /larger than any chart or notebook/],
     ["a spec whose origin is null", '{"usermeta":{"probelab":null}}', /no origin in it/],
     ["a spec whose origin is a text", '{"usermeta":{"probelab":"x"}}', /its origin isn't a record/],
     ["JSON nested 200,000 deep", "[".repeat(200_000), /damaged/],

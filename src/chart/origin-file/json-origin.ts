@@ -5,14 +5,17 @@ import { pngOrigins } from "./png-origin.js";
 
 const VEGA_LITE = /^application\/vnd\.vegalite\.v\d+(\+json|\.json)$/;
 
-/** Characters; parsed JSON takes twenty times as much memory. */
-const LARGEST = 100 * 1024 * 1024;
+/** Characters; parsed JSON may take thirty times as much memory. */
+const LARGEST = 64 * 1024 * 1024;
+/** From here on it is looked first whether parsing can find anything. */
+const LARGE = 1024 * 1024;
 
 /**
  * The origins in JSON: of a chart's spec, or of the charts in the outputs of a Jupyter notebook
  * (their Vega-Lite, else their PNG).
  */
 export function jsonOrigins(text: string): FoundOrigin[] {
+  if (text.length > LARGE && !/"probelab"|vegalite|image\/png/.test(text)) return [];
   if (text.length > LARGEST) throw damagedFile("JSON", "is larger than any chart or notebook");
   let value: Json;
   try {

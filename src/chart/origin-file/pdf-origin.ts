@@ -35,9 +35,20 @@ export function pdfOrigins(text: string): FoundOrigin[] {
         if (/\/Encrypt[\0\t\n\f\r ]/.test(text)) throw encrypted();
         throw damagedFile("a PDF", `its attachment ${JSON.stringify(name)} can't be unpacked`);
       }
-      const title = name.replace(/\.?origin\.json$/, "");
+      const title = name.replace(/\.?origin\.json$/, "") || documentTitle(text, objects);
       return foundOrigin(Buffer.from(json, "latin1").toString("utf8"), title) ?? [];
     });
+}
+
+/** The title in the document's information, where there is one. */
+function documentTitle(text: string, objects: ReadonlyMap<number, PdfObject>): string {
+  const references = [
+    ...text.matchAll(/\/Info[\0\t\n\f\r ]+(\d{1,10})[\0\t\n\f\r ]+\d{1,5}[\0\t\n\f\r ]+R/g),
+  ];
+  const information = objects.get(Number(references.at(-1)?.[1]))?.value;
+  if (!isDictionary(information)) return "";
+  const title = resolved(objects, information.get("/Title"))?.value;
+  return title instanceof PdfText ? textOf(title) : "";
 }
 
 function encrypted(): ProbelabError {
