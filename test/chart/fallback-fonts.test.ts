@@ -1,0 +1,179 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { chart } from "../../src/chart/chart.js";
+import { fallbackFonts } from "../../src/chart/render/fallback-fonts.js";
+import { readFontFace } from "../../src/chart/render/font-face.js";
+import { FALLBACK_FAMILY, withFontRuns } from "../../src/chart/render/font-runs.js";
+import { missingSentence } from "../../src/chart/render/missing-characters.js";
+import { systemFonts } from "../../src/chart/render/system-fonts.js";
+import { georgianFont, inGeorgian } from "./support/georgian-font.js";
+import { pdfObjects } from "./support/pdf-objects.js";
+import { pdfText, popplerMissing, popplerNote } from "./support/poppler.js";
+import { decodePng } from "./support/png-image.js";
+import { weeklyCounts } from "./support/sample-results.js";
+
+const WORD = inGeorgian("probelab");
+const own = process.env.PROBELAB_FONTS;
+let folder = "";
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "probelab-fonts-"));
+  process.env.PROBELAB_FONTS = folder;
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true, force: true });
+  if (own === undefined) delete process.env.PROBELAB_FONTS;
+  else process.env.PROBELAB_FONTS = own;
+});
+
+const titled = (title: string) => chart.area(weeklyCounts(), { width: 200, height: 60, title });
+const install = (name = "deep/er/Kartuli Sans.ttf"): string => {
+  const path = join(folder, name);
+  mkdirSync(join(path, ".."), { recursive: true });
+  writeFileSync(path, georgianFont());
+  return path;
+};
+const other = (text: string): string => `<svg><text x="1">${text}</text></svg>`;
+
+describe("fallbackFonts(svg)", () => {
+  test("asks for none where the shipped font has every character, or it is not shown", () => {
+    install();
+    for (const svg of [
+      other("Łódź Москва Αθήνα שלום Việt … ‘’"),
+      `<svg><desc>${WORD}</desc><metadata>${WORD}</metadata></svg>`,
+      other("zero\u200bwidth \u200f\u202e marks\ufeff \u00a0 \ufffd \u0001"),
+    ]) {
+      expect(fallbackFonts(svg, { outlines: true })).toEqual({ faces: [], missing: [] });
+    }
+  });
+
+  test("finds the font that has the characters, and names those that none has", () => {
+    const path = install();
+    writeFileSync(join(folder, "broken.ttf"), "no font");
+    writeFileSync(join(folder, "cut.otf"), georgianFont().subarray(0, 200));
+    writeFileSync(join(folder, "notes.txt"), georgianFont());
+    const { faces, missing } = fallbackFonts(other(`${WORD} 東京 a 東`), { outlines: true });
+    expect(faces.map((face) => face.path)).toEqual([path]);
+    expect(missing).toEqual(["東", "京"]);
+    expect(faces[0]?.outlines).toBe(true);
+    expect(faces[0]?.has(WORD.codePointAt(0) ?? 0)).toBe(true);
+    expect(faces[0]?.has(0x61)).toBe(false);
+  });
+
+  test("takes as few fonts as it can, those made for text first", () => {
+    for (const name of ["Mono.ttf", "Kartu Sans Bold.ttf", "Kartu Sans Regular.ttf", "unifont.ttf"])
+      install(name);
+    const { faces } = fallbackFonts(other(WORD), { outlines: true });
+    expect(faces.map((face) => face.path)).toEqual([join(folder, "Kartu Sans Regular.ttf")]);
+  });
+});
+
+test("PROBELAB_FONTS names folders, separated as in PATH; empty there is no font", () => {
+  const path = install();
+  process.env.PROBELAB_FONTS = [join(folder, "absent"), join(folder, "deep")].join(delimiter);
+  expect(systemFonts().map((face) => face.path)).toEqual([path]);
+  process.env.PROBELAB_FONTS = "";
+  expect(systemFonts()).toEqual([]);
+});
+
+test("readFontFace(path) reads a collection by its first face's name", () => {
+  const font = georgianFont();
+  const shifted = Buffer.from(font);
+  const head = Buffer.alloc(16);
+  head.write("ttcf", 0, "latin1");
+  head.writeUInt32BE(0x00010000, 4);
+  head.writeUInt32BE(1, 8);
+  head.writeUInt32BE(16, 12);
+  for (let index = 0; index < font.readUInt16BE(4); index++) {
+    const at = 12 + index * 16 + 8;
+    shifted.writeUInt32BE(font.readUInt32BE(at) + 16, at);
+  }
+  const path = join(folder, "Kartu.ttc");
+  writeFileSync(path, Buffer.concat([head, shifted]));
+  const face = readFontFace(path);
+  expect(face.name).toMatch(/^Kartu/);
+  expect(face.has(0x10d0)).toBe(true);
+});
+
+describe("a picture with a script that the shipped font has not", () => {
+  test("PNG: drawn with the machine's font, as it would be in Latin", async () => {
+    const boxes = decodePng(await titled(WORD).png({ scale: 1 }));
+    install();
+    process.env.PROBELAB_FONTS = join(folder, "deep");
+    const drawn = decodePng(await titled(WORD).png({ scale: 1 }));
+    const differing = boxes.pixels.filter((value, at) => value !== drawn.pixels[at]).length;
+    expect(differing).toBeGreaterThan(200);
+  });
+
+  test("PDF: the font is embedded, and no box is drawn", async () => {
+    install();
+    const pdf = await titled(`x ${WORD} y`).pdf();
+    const fonts = pdfObjects(pdf).filter(({ text }) => /\/BaseFont \/\w+\+Kartu/.test(text));
+    expect(fonts.length).toBeGreaterThan(0);
+    expect((await titled(`x ${WORD} y`).pdf()).equals(pdf)).toBe(true);
+  });
+
+  test.skipIf(popplerMissing)(`PDF: the text is still its characters${popplerNote}`, async () => {
+    install();
+    expect(pdfText(await titled(`Łódź ${WORD} y`).pdf())).toContain(`Łódź ${WORD} y`);
+  });
+});
+
+describe("withFontRuns(svg, faces)", () => {
+  const face = () => fallbackFonts(other(WORD), { outlines: true }).faces;
+  const span = (text: string): string => `<tspan font-family="${FALLBACK_FAMILY}0">${text}</tspan>`;
+
+  test("leaves texts alone that need one font", () => {
+    install();
+    const svg = other("Łódź &amp; more");
+    expect(withFontRuns(svg, face())).toBe(svg);
+  });
+
+  test("puts stretches of another font into spans, entities whole, spaces outside", () => {
+    install();
+    expect(withFontRuns(other(`a &lt;${WORD} ${WORD}&gt;`), face())).toBe(
+      other(`a &lt;${span(WORD)} ${span(WORD)}&gt;`),
+    );
+  });
+
+  test("puts words from right to left in the order in which they are seen", () => {
+    expect(withFontRuns(other("a שלום עולם b"), [])).toBe(other("a םלוע םולש b"));
+  });
+});
+
+describe("a warning names what no font has", () => {
+  test.each([
+    [["東", "京"], "PNG", /"東京" \(Chinese characters\).*fonts-noto-cjk/],
+    [["ก"], "PDF", /\(Thai\).*fonts-noto-core/],
+    [["😀"], "PNG", /\(emoji and symbols\).*fonts-noto-color-emoji/],
+    [["😀"], "PDF", /fonts-symbola/],
+    [["\ue000"], "PNG", /\(U\+E000\)/],
+    [[..."абвгдежзик"], "PNG", /"абвгдежз" and 2 more/],
+  ] as const)("%j in a %s", (missing, kind, sentence) => {
+    expect(missingSentence(missing, kind)).toMatch(sentence);
+    expect(missingSentence(missing, kind).split(/\. /)).toHaveLength(1);
+  });
+
+  test("once for each script and format, on the error output of a process", () => {
+    const script = `
+      const { warnOfMissing } = await import(${JSON.stringify(new URL("../../dist/chart/render/missing-characters.js", import.meta.url).href)});
+      for (let i = 0; i < 3; i++) { warnOfMissing(["東"], "PNG"); warnOfMissing(["京"], "PNG"); }
+      warnOfMissing(["ก"], "PNG");
+      warnOfMissing(["東"], "PDF");`;
+    const output = execFileSync(
+      process.execPath,
+      [
+        "--input-type=module",
+        "-e",
+        `process.stderr.write = process.stdout.write.bind(process.stdout); process.on("warning", (w) => console.log(w.name, w.code, w.message)); ${script}`,
+      ],
+      { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] },
+    );
+    expect(
+      output.match(/^ProbelabWarning PROBELAB_FONTS The (PNG|PDF) shows boxes/gm),
+    ).toHaveLength(3);
+  });
+});
