@@ -8,6 +8,8 @@ import { count } from "./draw-rows.js";
 import type { VegaLiteSpec } from "./frame.js";
 import { formatInstantIso } from "./instant.js";
 import { cleanText, specText, textOf } from "./label.js";
+import { pictureColumns } from "./picture-columns.js";
+import { isPictureAddress } from "./render/inert-loader.js";
 import { originRecord } from "./origin-record.js";
 import { SCHEMA } from "./result-chart.js";
 import { wrap } from "./sentences.js";
@@ -26,6 +28,7 @@ export function freeChart(result: Result, spec: VegaLiteSpec): Chart {
   }
   const reduced = reduce(result, spec);
   const names = reduced.table.columnNames();
+  const pictures = pictureColumns(spec, names);
   const getters = names.map((name) => reduced.table.getter(name));
   const rows = Array.from({ length: reduced.table.numRows() }, (_, row) =>
     getters.map((getter) => getter(row) as Value),
@@ -43,7 +46,12 @@ export function freeChart(result: Result, spec: VegaLiteSpec): Chart {
     title: heading,
     data: {
       values: rows.map((row) =>
-        Object.fromEntries(row.map((value, index) => [names[index] ?? "", plain(value)])),
+        Object.fromEntries(
+          row.map((value, index) => {
+            const name = names[index] ?? "";
+            return [name, pictures.has(name) ? picture(value) : plain(value)];
+          }),
+        ),
       ),
     },
     usermeta: {
@@ -125,6 +133,13 @@ function findUrl(value: unknown): string | undefined {
     if (found !== undefined) return found;
   }
   return undefined;
+}
+
+// Vega would load an address called "null".
+const NO_PICTURE = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7";
+
+function picture(value: Value): Json {
+  return typeof value === "string" && isPictureAddress(value) ? value : NO_PICTURE;
 }
 
 function plain(value: Value): Json {

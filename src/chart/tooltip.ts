@@ -26,8 +26,15 @@ export function tooltipChannel(drawing: Drawing, fields: Fields, timeZone: strin
     title: measureTitle(drawing),
     format: roles.measure?.unit === "share" ? ".2%" : ",.6~r",
   };
-  // Vega-Lite writes the titles into an expression, escaping a " but not a \ before it.
-  return [x, ...series, y].map((part) => ({ ...part, title: part.title.replace(/["\\]/g, "'") }));
+  return [x, ...series, y].map((part) => ({ ...part, title: tooltipTitle(part.title) }));
+}
+
+/**
+ * Vega-Lite writes the titles into an expression, escaping a " but not a \ before it. The tooltips
+ * of notebooks load what is called "image" as a picture, and show a "title" without its name.
+ */
+function tooltipTitle(title: string): string {
+  return /^(image|title)$/.test(title) ? `'${title}'` : title.replace(/["\\]/g, "'");
 }
 
 /** The transform that adds the text of the time as field `when`, in the range's zone. */

@@ -20,6 +20,8 @@ export interface WatchedPage {
   readonly page: Page;
   /** Everything since the page was opened; the document's own request is left out. */
   readonly seen: readonly string[];
+  /** Lets the page ask for one more file, once. */
+  readonly allow: (path: string) => void;
 }
 
 /** A browser without a network that opens documents from files and watches what they do. */
@@ -53,13 +55,19 @@ export class WatchingBrowser {
     name = "page.html",
     options: BrowserContextOptions = {},
   ): Promise<WatchedPage> {
+    return this.openFile(await this.#write(document, name), options);
+  }
+
+  async #write(document: string, name: string): Promise<string> {
     const path = join(this.#folder, `${this.#files++}-${name}`);
     await writeFile(path, document);
-    return this.openFile(path, options);
+    return path;
   }
 
   async openFile(path: string, options: BrowserContextOptions = {}): Promise<WatchedPage> {
     const own = pathToFileURL(path).href;
+    const unasked = new Set([own]);
+    const allowed = new Set([own]);
     const context = await this.#browser.newContext({
       viewport: { width: 1400, height: 900 },
       offline: true,
@@ -68,11 +76,14 @@ export class WatchingBrowser {
     this.#contexts.push(context);
     const seen: string[] = [];
     const saw = (what: string): void => void seen.push(what.slice(0, 300));
-    let opened = false;
     context.on("request", (request) => {
       const url = request.url();
-      if (url === own && !opened) opened = true;
-      else if (!url.startsWith("data:image/")) saw(`request: ${url}`);
+      if (!unasked.delete(url) && !url.startsWith("data:image/")) saw(`request: ${url}`);
+    });
+    context.on("requestfailed", (request) => {
+      // What the policy of a page stops never leaves the browser.
+      const at = seen.lastIndexOf(`request: ${request.url()}`.slice(0, 300));
+      if (request.failure()?.errorText === "csp" && at >= 0) seen[at] = "stopped by the policy";
     });
     context.on("console", (message) => saw(`console: ${message.text()}`));
     context.on("weberror", (error) => saw(`error: ${error.error().message}`));
@@ -83,13 +94,29 @@ export class WatchingBrowser {
     const page = await context.newPage();
     context.on("page", () => saw("window opened"));
     page.on("framenavigated", (frame) => {
-      if (frame.url() !== own) saw(`navigation: ${frame.url()}`);
+      if (!allowed.has(frame.url())) saw(`navigation: ${frame.url()}`);
     });
     page.on("frameattached", () => saw("frame attached"));
     page.on("download", () => saw("download"));
     page.on("worker", () => saw("worker"));
     await page.goto(own);
-    return { page, seen };
+    const allow = (another: string): void => {
+      allowed.add(pathToFileURL(another).href);
+      unasked.add(pathToFileURL(another).href);
+    };
+    return { page, seen, allow };
+  }
+
+  /** Opens documents one after the other in one page. @returns what any of them did. */
+  async openEach(documents: readonly string[], name: string): Promise<readonly string[]> {
+    const [first = "", ...others] = documents;
+    const { page, seen, allow } = await this.open(first, name);
+    for (const document of others) {
+      const path = await this.#write(document, name);
+      allow(path);
+      await page.goto(pathToFileURL(path).href);
+    }
+    return seen;
   }
 
   /** Closes what was opened, which makes room for the next. */

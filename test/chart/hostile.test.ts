@@ -104,12 +104,17 @@ describe("values of the data stay inert", () => {
 
   test("as rows of free Vega-Lite: links, pictures, texts, tooltips", async () => {
     for (const texts of groups) {
-      const drawn = chart.vegaLite(counts(texts), {
+      const rows = {
+        software_version: [...texts],
+        address: [...texts],
+        n: texts.map((_, at) => at),
+      };
+      const drawn = chart.vegaLite(makeResult(rows), {
         layer: [
           { mark: "point", encoding: { href: { field: "software_version" } } },
           {
             mark: { type: "image", width: 9, height: 9 },
-            encoding: { url: { field: "software_version" } },
+            encoding: { url: { field: "address" } },
           },
           { mark: "text", encoding: { text: { field: "software_version" } } },
         ],

@@ -27,7 +27,7 @@ function inert(document: string, allowed: ReadonlySet<string>): Element[] {
       if (/^(xlink:)?href$|^src$/.test(attribute)) {
         if (name === "img")
           expect(value).toMatch(/^data:image\/svg\+xml,%3Csvg xmlns='[^<>"]*%3E$/);
-        else if (name === "image") expect(value).toMatch(/^(data:image\/png;base64,.*)?$/);
+        else if (name === "image") expect(value).toMatch(/^(data:image\/(png|gif);base64,.*)?$/);
         else expect(value).toMatch(/^https?:\/\/[^\s"'<>]+$/);
       }
       if (value.includes("url(") && attribute !== "aria-label")

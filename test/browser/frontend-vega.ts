@@ -1,0 +1,22 @@
+import { parse, View } from "vega";
+import { compile, type TopLevelSpec } from "vega-lite";
+import { Handler } from "vega-tooltip";
+
+/**
+ * What a notebook frontend does with a chart: Vega-Lite compiled in the browser, expressions run as
+ * code, Vega's own loader, vega-tooltip's HTML. Bundled into a page by the test.
+ */
+async function drawSpecs(specs: readonly unknown[]): Promise<void> {
+  const tooltip = new Handler();
+  for (const [index, spec] of specs.entries()) {
+    const compiled = compile(spec as TopLevelSpec).spec;
+    const view = new View(parse(compiled), {
+      renderer: "svg",
+      hover: true,
+      tooltip: (handler, event, item, value) => tooltip.call(handler, event, item, value),
+    });
+    await view.initialize(`#chart-${index}`).runAsync();
+  }
+}
+
+Object.assign(globalThis, { drawSpecs });

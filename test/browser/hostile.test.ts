@@ -1,0 +1,234 @@
+import { build } from "esbuild";
+import { fileURLToPath } from "node:url";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { chart } from "../../src/chart/chart.js";
+import type { Chart } from "../../src/chart/chart-value.js";
+import type { Drawable } from "../../src/chart/page/chart-figure.js";
+import { label } from "../../src/chart/label.js";
+import { chartPage } from "../../src/chart/page/chart-page.js";
+import { jsonScript } from "../../src/chart/page/json-script.js";
+import { resultHtml, table } from "../../src/chart/table.js";
+import { markdownHtml } from "../../src/notebook/markdown-html.js";
+import type { Result } from "../../src/result/result.js";
+import { PAYLOADS } from "../chart/support/payloads.js";
+import { makeResult } from "../chart/support/sample-results.js";
+import { bare, counts, groups, namedBy, small, usable } from "./hostile-results.js";
+import { browserMissing, drawnFigures, missingNote, WatchingBrowser } from "./watched-page.js";
+
+function withAddresses(texts: readonly string[]): Result {
+  const n = texts.map((_, index) => index + 1);
+  return makeResult({ software_version: [...texts], address: [...texts], n });
+}
+
+/** Drawn once for all the paths that it takes. */
+function once(chart: Chart): Drawable {
+  let svg: Promise<string> | undefined;
+  return { spec: chart.spec, svg: () => (svg ??= chart.svg()) };
+}
+
+/** The payloads as values: series, categories, and every channel of a spec of one's own. */
+const valueCharts = groups
+  .flatMap((texts) => [
+    chart.points(counts(texts), small),
+    chart.bar(counts(texts), { ...small, x: "software_version", colour: null }),
+    chart.vegaLite(withAddresses(texts), {
+      ...small,
+      layer: [
+        {
+          mark: { type: "image", width: 9, height: 9 },
+          encoding: { url: { field: "address" } },
+        },
+        { mark: { type: "text", dy: 8 }, encoding: { text: { field: "software_version" } } },
+        { mark: "point", encoding: { href: { field: "software_version" } } },
+      ],
+      encoding: {
+        x: { field: "software_version", type: "nominal" },
+        y: { field: "n", type: "quantitative" },
+        color: { field: "software_version", type: "nominal" },
+        tooltip: { field: "software_version" },
+      },
+    }),
+  ])
+  .map(once);
+
+const namedCharts = usable
+  .map((text) =>
+    chart.points(namedBy(text), {
+      ...small,
+      title: text,
+      subtitle: text,
+      marks: [chart.mark("2026-02-05", text)],
+    }),
+  )
+  .map(once);
+
+/** Moves the pointer over each mark. @returns the texts of the tooltips. */
+async function hoverAll(page: Page, marks: string, tooltip: string): Promise<string[]> {
+  const places = await page.evaluate<{ x: number; y: number }[]>(
+    `[...document.querySelectorAll(${JSON.stringify(marks)})].map((mark) => {
+      const { x, y, width, height } = mark.getBoundingClientRect();
+      return { x: x + scrollX + width / 2, y: y + scrollY + height / 2 };
+    })`,
+  );
+  await page.evaluate(`{
+    globalThis.shownTooltips = new Set();
+    const keep = () => shownTooltips.add(document.querySelector(${JSON.stringify(tooltip)})?.textContent);
+    const changes = { childList: true, subtree: true, characterData: true, attributes: true };
+    new MutationObserver(keep).observe(document.body, changes);
+  }`);
+  let top = 0;
+  for (const { x, y } of places.toSorted((a, b) => a.y - b.y)) {
+    if (y > top + 850) {
+      top = y - 50;
+      await page.evaluate(`scrollTo(0, ${top})`);
+      top = await page.evaluate<number>("scrollY");
+    }
+    await page.mouse.move(x, y - top);
+  }
+  return page.evaluate<string[]>("[...shownTooltips].filter(Boolean)");
+}
+
+describe.skipIf(browserMissing)(`hostile data in Chromium${missingNote}`, () => {
+  let browser: WatchingBrowser;
+  beforeAll(async () => {
+    browser = await WatchingBrowser.start();
+  });
+  afterEach(() => browser.clear());
+  afterAll(() => browser.stop());
+
+  test("as values in a page: series, categories, links, pictures, texts, shown in tooltips", async () => {
+    const charts = valueCharts;
+    const { page, seen } = await browser.open(await chartPage(charts));
+    expect(new Set(await drawnFigures(page))).toEqual(new Set(["probelab-chart probelab-live"]));
+    const marks = ".probelab-drawing .mark-symbol.role-mark path";
+    const tooltips = await hoverAll(page, marks, ".probelab-tooltip");
+    for (const text of PAYLOADS) {
+      const shown = label(text);
+      expect(
+        tooltips.some((tooltip) => tooltip.includes(shown)),
+        shown,
+      ).toBe(true);
+    }
+    const links = await page.evaluate<string[]>(
+      "[...document.querySelectorAll('a')].map((a) => (a.getAttribute('href') ?? a.getAttribute('xlink:href') ?? '') + ' ' + a.getAttribute('rel')).filter((link) => link !== ' null')",
+    );
+    expect(new Set(links.map((link) => link.replace(/:\S* /, ": ")))).toEqual(
+      new Set(["https: noopener noreferrer"]),
+    );
+    expect(seen).toEqual([]);
+  });
+
+  test("links that are no web addresses lead nowhere when they are pressed", async () => {
+    const texts = PAYLOADS.filter((text) => text.length < 1_000 && !/^https?:/.test(text));
+    const linked = chart.vegaLite(counts(texts), {
+      width: 2_000,
+      height: 60,
+      mark: { type: "point", size: 40, filled: true },
+      encoding: {
+        x: { field: "n", type: "quantitative", scale: { domain: [0, texts.length + 2] } },
+        href: { field: "software_version" },
+      },
+    });
+    const { page, seen } = await browser.open(await chartPage([linked]), "links.html", {
+      viewport: { width: 2_300, height: 700 },
+    });
+    await drawnFigures(page);
+    const points = page.locator(".probelab-drawing .mark-symbol.role-mark path");
+    expect(await points.count()).toBe(texts.length);
+    for (const box of await page.evaluate<{ x: number; y: number }[]>(
+      "[...document.querySelectorAll('.probelab-drawing .mark-symbol.role-mark path')].map((path) => { const { x, y, width, height } = path.getBoundingClientRect(); return { x: x + width / 2, y: y + height / 2 }; })",
+    )) {
+      await page.mouse.click(box.x, box.y);
+    }
+    expect(seen).toEqual([]);
+  });
+
+  test("as names in a page: columns, titles, marks, SQL, parameters, notes", async () => {
+    const charts = namedCharts;
+    const { page, seen } = await browser.open(await chartPage(charts, { title: usable.join(" ") }));
+    expect(new Set(await drawnFigures(page))).toEqual(new Set(["probelab-chart probelab-live"]));
+    await page.evaluate(
+      "for (const details of document.querySelectorAll('details')) details.open = true",
+    );
+    const told = await page.evaluate<string[]>(
+      "[...document.querySelectorAll('script.probelab-origin')].map((script) => JSON.parse(script.textContent).sql)",
+    );
+    expect(told.filter((sql) => !sql.includes("evil.example"))).toEqual(
+      usable.map((text) => `SELECT '${text}'`).filter((sql) => !sql.includes("evil.example")),
+    );
+    const marks = ".probelab-drawing .mark-symbol.role-mark path";
+    const tooltips = await hoverAll(page, marks, ".probelab-tooltip");
+    expect(tooltips.length).toBeGreaterThan(usable.length * 0.9);
+    expect(seen).toEqual([]);
+  });
+
+  test("in SVG pictures: opened by themselves, inline, as images", async () => {
+    const charts = [...valueCharts, ...namedCharts];
+    const svgs = await Promise.all(charts.map((one) => one.svg()));
+    expect(await browser.openEach(svgs, "chart.svg")).toEqual([]);
+    const inline = await browser.open(bare(svgs.join("\n")));
+    expect(await inline.page.locator("body > svg").count()).toBe(svgs.length);
+    expect(inline.seen).toEqual([]);
+    const images = svgs.map(
+      (svg) => `<img src="data:image/svg+xml;base64,${Buffer.from(svg).toString("base64")}">`,
+    );
+    const { page, seen } = await browser.open(bare(images.join("\n")));
+    const widths = await page.evaluate<number[]>(
+      "[...document.images].map((one) => one.naturalWidth)",
+    );
+    expect(widths.filter((width) => width > 100)).toHaveLength(svgs.length);
+    expect(seen).toEqual([]);
+  });
+
+  test("in tables: as HTML, as Markdown that is rendered, as a bare Result", async () => {
+    const tables = [
+      table(counts(PAYLOADS), { bars: true, limit: 4_000 }),
+      ...usable.map((text) => table(namedBy(text), { caption: text })),
+    ];
+    const documents = [
+      ...tables.flatMap(({ html, markdown }) => [html, markdownHtml(markdown)]),
+      resultHtml(counts(PAYLOADS)),
+      ...usable.map((text) => resultHtml(namedBy(text))),
+    ];
+    const { page, seen } = await browser.open(bare(documents.join("\n")));
+    expect(await page.locator("table").count()).toBe(documents.length);
+    expect(await page.locator("a").count()).toBe(0);
+    expect(seen).toEqual([]);
+  });
+
+  test("in the Vega-Lite bundle that a notebook's own Vega draws, with its tooltips", async () => {
+    const charts = [...valueCharts, ...namedCharts];
+    const places = charts.map((_, index) => `<div id="chart-${index}"></div>`).join("");
+    const runtime = await bundled(new URL("frontend-vega.ts", import.meta.url));
+    const specs = jsonScript(
+      "specs",
+      charts.map(({ spec }) => spec),
+    );
+    const { page, seen } = await browser.open(bare(`${places}${specs}<script>${runtime}</script>`));
+    await page.evaluate("drawSpecs(JSON.parse(document.querySelector('.specs').textContent))");
+    expect(await page.locator("svg.marks").count()).toBe(charts.length);
+    const marks = "svg .mark-symbol.role-mark path";
+    const tooltips = await hoverAll(page, marks, "#vg-tooltip-element.visible");
+    expect(tooltips.length).toBeGreaterThan(PAYLOADS.length * 1.5);
+    // Vega tells of empty scales.
+    expect(seen.filter((what) => !/^console: WARN /.test(what))).toEqual([]);
+    const loading = {
+      mark: { type: "image", url: "https://evil.example/seen.png" },
+      data: { values: [{}] },
+    };
+    await page.evaluate(`drawSpecs([${JSON.stringify(loading)}])`);
+    await expect.poll(() => seen.join()).toContain("request: https://evil.example/seen.png");
+  });
+});
+
+async function bundled(entry: URL): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [fileURLToPath(entry)],
+    bundle: true,
+    format: "iife",
+    write: false,
+    logLevel: "silent",
+  });
+  return (outputFiles[0]?.text ?? "").replaceAll("</script", "<\\/script");
+}
