@@ -66,3 +66,15 @@ export type {
   DemandState,
   IncidentRecord,
 } from "./incident/severity/checklist.js";
+export { postmortem } from "./incident/postmortem/postmortem.js";
+export type { Action, EvidenceSource, Postmortem } from "./incident/postmortem/postmortem.js";
+export type { PostmortemFields } from "./incident/postmortem/fields.js";
+export type { SaveOptions } from "./incident/postmortem/folder/save.js";
+export { tiers } from "./incident/tiers/tiers.js";
+export type { Component } from "./incident/tiers/graph.js";
+export type { PictureOptions } from "./incident/tiers/picture.js";
+export type { Reclassified } from "./incident/tiers/reclassify.js";
+export type { BrokenRule, TierReport } from "./incident/tiers/report.js";
+export type { Review } from "./incident/tiers/reviews.js";
+export type { TierRule } from "./incident/tiers/rules.js";
+export type { TierGraph } from "./incident/tiers/tier-graph.js";

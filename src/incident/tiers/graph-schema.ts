@@ -1,0 +1,130 @@
+import { z } from "zod";
+import { ProbelabError } from "../../error.js";
+import { shown } from "../shown.js";
+
+const names = z.union([z.string(), z.array(z.string())]).transform((given) => [given].flat());
+const optionalNames = names.nullish().transform((given) => given ?? []);
+
+const COMPONENT = z.strictObject({
+  tier: z.number().int().min(1).max(99),
+  stage: z.string().nullish(),
+  hard: optionalNames,
+  soft: optionalNames,
+  receives: optionalNames,
+  contains: optionalNames,
+  causes: z.union([z.literal(1), z.literal(2), z.literal(3), z.literal(4)]).nullish(),
+});
+
+const REST = z.strictObject({
+  stages: z.array(z.string().min(1)).min(1).max(20).nullish(),
+  failover: z.array(z.strictObject({ machinery: z.string(), protects: z.string() })).nullish(),
+  pairs: z
+    .array(z.strictObject({ service: z.string(), active: z.string(), standby: z.string() }))
+    .nullish(),
+  redundancy: z
+    .array(
+      z.strictObject({
+        service: z.string(),
+        members: names,
+        balancer: z.string().nullish(),
+        reliable: z.boolean().nullish(),
+        testHelpers: z.boolean().nullish(),
+      }),
+    )
+    .nullish(),
+});
+
+/** A component as it is written. */
+export type WrittenComponent = z.output<typeof COMPONENT>;
+
+/** A graph as it is written, each value of the right kind; names are not looked at yet. */
+export interface WrittenGraph {
+  readonly components: readonly (readonly [name: string, component: WrittenComponent])[];
+  readonly rest: z.output<typeof REST>;
+}
+
+const MOST_COMPONENTS = 2_000;
+const LONGEST_NAME = 200;
+const MOST_TOLD = 5;
+
+// What zod's messages don't tell.
+const REMEDIES: Readonly<Record<string, string>> = {
+  tier: "write tier: 1 to 4 by the highest severity it can cause, 5 for pre-production",
+  causes: "write the highest severity it can cause, 1 to 4, or leave it out",
+  stage: "write one of the stages",
+  reliable: "write true or false",
+  testHelpers: "write true or false",
+};
+const LISTS = "write a name or a list of names, such as [api, database]";
+
+/**
+ * The parts of a component graph, each of the right kind.
+ *
+ * @param source the graph's name for the error.
+ * @throws ProbelabError with the first five places that are wrong.
+ */
+export function readGraphParts(content: unknown, source: string): WrittenGraph {
+  const action = `Can't read the component graph ${shown(source)}`;
+  const { components, ...others } = (isObject(content) ? content : {}) as Record<string, unknown>;
+  const entries = isObject(components) ? Object.entries(components) : [];
+  if (entries.length === 0) {
+    throw new ProbelabError(
+      `${action}: it has no components; write "components:", and below it each name with its tier.`,
+    );
+  }
+  if (entries.length > MOST_COMPONENTS) {
+    throw new ProbelabError(
+      `${action}: it has ${entries.length.toLocaleString("en-US")} components, more than ${MOST_COMPONENTS.toLocaleString("en-US")}; split it by service.`,
+    );
+  }
+  const faults: string[] = [];
+  const read = entries.flatMap(([name, written]) => {
+    if (name.trim() === "" || name.length > LONGEST_NAME) {
+      faults.push(`a component's name has ${name.length} characters, not 1 to ${LONGEST_NAME}`);
+    }
+    if (!isObject(written)) {
+      faults.push(`component ${shown(name)} has no tier: ${REMEDIES.tier}`);
+      return [];
+    }
+    const { success, data, error } = COMPONENT.safeParse(written);
+    if (success) return [[name, data] as const];
+    faults.push(...error.issues.map((issue) => componentFault(name, written, issue)));
+    return [];
+  });
+  const rest = REST.safeParse(others);
+  if (!rest.success) {
+    faults.push(
+      ...rest.error.issues.map(
+        ({ path, message }) =>
+          `${shown(["", ...path].join(".").slice(1) || "the file").replaceAll('"', "")}: ${shown(message, 160).slice(1, -1)}`,
+      ),
+    );
+  }
+  if (faults.length > 0 || !rest.success) throw faultsError(action, faults);
+  return { components: read, rest: rest.data };
+}
+
+/** The first faults as one error. */
+export function faultsError(action: string, faults: readonly string[]): ProbelabError {
+  const more = faults.length - MOST_TOLD;
+  return new ProbelabError(
+    `${action}: ${faults.slice(0, MOST_TOLD).join("; ")}${more > 0 ? `; and ${more.toLocaleString("en-US")} more` : ""}.`,
+  );
+}
+
+function componentFault(name: string, written: object, issue: z.core.$ZodIssue): string {
+  const of = `component ${shown(name)}`;
+  if (issue.code === "unrecognized_keys") {
+    return `${of} has ${issue.keys.map((key) => shown(key)).join(", ")}, which isn't known: write ${Object.keys(COMPONENT.shape).join(", ")}`;
+  }
+  const field = String(issue.path[0] ?? "");
+  const value = (written as Record<string, unknown>)[field];
+  if (field === "tier" && (value === undefined || value === null)) {
+    return `${of} has no tier: ${REMEDIES.tier}`;
+  }
+  return `${of} has ${field}: ${shown(value)}; ${REMEDIES[field] ?? LISTS}`;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,213 @@
+import { cleanText } from "../../chart/label.js";
+import { textWidth } from "../../chart/render/font.js";
+import { componentOf, type Graph } from "./graph.js";
+import { KINDS } from "./picture-edges.js";
+import type { BoxSize, Layout, Point, Route } from "./picture-layout.js";
+import type { BrokenRule, TierReport } from "./report.js";
+
+/** Rows of the picture's layers. */
+export interface PictureRows {
+  readonly boxes: readonly BoxRow[];
+  readonly lines: readonly LineRow[];
+  readonly heads: readonly HeadRow[];
+  readonly labels: readonly LabelRow[];
+}
+
+export interface BoxRow {
+  readonly name: string;
+  readonly line1: string;
+  readonly line2: string;
+  readonly below: string;
+  readonly tier: string;
+  readonly class: string;
+  readonly stage: string;
+  readonly rules: string;
+  readonly broken: boolean;
+  readonly x: number;
+  readonly y: number;
+}
+
+export interface LineRow extends Point {
+  readonly edge: number;
+  readonly at: number;
+  readonly kind: string;
+  readonly broken: boolean;
+}
+
+export interface HeadRow extends Point {
+  readonly angle: number;
+  readonly broken: boolean;
+}
+
+export interface LabelRow extends Point {
+  readonly text: string;
+  readonly width: number;
+}
+
+/** Room for the tier at the left of a box. */
+export const BADGE = 30;
+export const NAME_SIZE = 12;
+const HEAD = 8;
+const PADDING = 9;
+const WIDEST_NAME = 150;
+export const BELOW_SIZE = 10;
+
+/** The legend's entry of a tier. */
+export function tierClass(tier: number): string {
+  return tier > 4 ? "5 and up" : String(tier);
+}
+
+/** One size for all boxes, that of the longest name within limits. */
+export function boxSize(graph: Graph): BoxSize {
+  const wrapped = [...graph.components.keys()].map((name) => nameLines(name));
+  const widest = Math.max(
+    ...wrapped.flat().map((line) => textWidth(line, NAME_SIZE, 700)),
+    textWidth("tier 3 as written", BELOW_SIZE),
+  );
+  const tall = wrapped.some(([, second]) => second !== "");
+  return { width: Math.ceil(BADGE + PADDING * 2 + widest), height: tall ? 54 : 42 };
+}
+
+/** Everything that is drawn, in pixels. */
+export function pictureRows(graph: Graph, report: TierReport, layout: Layout): PictureRows {
+  const edges = new Map<string, BrokenRule[]>();
+  const boxes = new Map<string, Set<number>>();
+  const drawn = new Set(layout.routes.map(({ from, to }) => JSON.stringify([from, to])));
+  for (const broken of report.broken) {
+    const way = edgeOf(broken, drawn);
+    if (way !== undefined) edges.set(way, [...(edges.get(way) ?? []), broken]);
+    else boxes.set(broken.component, (boxes.get(broken.component) ?? new Set()).add(broken.rule));
+  }
+  const tiers = new Map(report.reviews.map(({ component, tier }) => [component, tier]));
+  const labels: LabelRow[] = [];
+  const lines: LineRow[] = [];
+  const heads: HeadRow[] = [];
+  layout.routes.forEach((route, edge) => {
+    const rules = [
+      ...new Set(
+        (edges.get(JSON.stringify([route.from, route.to])) ?? [])
+          .filter((each) => belongs(each, route))
+          .map(({ rule }) => rule),
+      ),
+    ];
+    const broken = rules.length > 0;
+    const kind = route.kind;
+    const { points, head } = withHead(route.points);
+    const headed = kind !== "part or member";
+    (headed ? points : route.points).forEach((point, at) =>
+      lines.push({ edge, at, kind, broken, ...rounded(point) }),
+    );
+    if (headed) heads.push({ ...head, broken });
+    if (broken) labels.push(ruleLabel(rules, middle(points)));
+  });
+  return {
+    boxes: layout.boxes.map(({ name, stage, x, y }) => {
+      const written = componentOf(graph, name).tier;
+      const tier = tiers.get(name) ?? written;
+      const rules = [...(boxes.get(name) ?? [])].sort();
+      const [line1, line2] = nameLines(name);
+      return {
+        name: cleanText(name, 120),
+        line1,
+        line2,
+        below: tier === written ? "" : `tier ${written} as written`,
+        tier: String(tier),
+        class: tierClass(tier),
+        stage: cleanText(stage, 60),
+        rules: rules.length === 0 ? "" : `rule ${rules.join(", ")}`,
+        broken: rules.length > 0,
+        ...rounded({ x, y }),
+      };
+    }),
+    lines,
+    heads,
+    labels,
+  };
+}
+
+/** Rules about an arrow mark it; the others mark the component. */
+function edgeOf(broken: BrokenRule, drawn: ReadonlySet<string>): string | undefined {
+  const [from, to, ...more] = broken.path;
+  if (broken.rule === 1 || broken.rule === 3 || more.length > 0) return undefined;
+  const ways = [JSON.stringify([from, to]), JSON.stringify([to, from])];
+  return ways.find((way) => drawn.has(way));
+}
+
+/** Of several arrows between two boxes the one that the rule is about. */
+function belongs({ rule, message }: BrokenRule, { kind }: Route): boolean {
+  if (rule === 5 || rule === 6) return kind === KINDS[0];
+  if (rule === 8) return kind === KINDS[3];
+  if (rule === 9) return kind === KINDS[4];
+  if (message.includes(" receives data from ")) return kind === KINDS[2];
+  return kind === KINDS[0] || kind === KINDS[1];
+}
+
+function ruleLabel(rules: readonly number[], at: Point): LabelRow {
+  const text = `rule ${[...rules].sort().join(", ")}`;
+  return { text, width: Math.ceil(textWidth(text, BELOW_SIZE, 700)) + 8, ...rounded(at) };
+}
+
+/** The way cut where its arrow head begins. */
+function withHead(points: readonly Point[]): { points: Point[]; head: Point & { angle: number } } {
+  const tip = points.at(-1) ?? { x: 0, y: 0 };
+  const before = points.at(-2) ?? tip;
+  const [dx, dy] = [tip.x - before.x, tip.y - before.y];
+  const length = Math.hypot(dx, dy) || 1;
+  const back = (by: number): Point => ({
+    x: tip.x - (dx / length) * by,
+    y: tip.y - (dy / length) * by,
+  });
+  return {
+    points: [...points.slice(0, -1), back(HEAD)],
+    head: {
+      ...rounded(back(HEAD / 2)),
+      angle: Math.round((Math.atan2(dy, dx) * 180) / Math.PI + 90),
+    },
+  };
+}
+
+/** A place on the drawn curve: a uniform cubic B-spline over the points. */
+function middle(points: readonly Point[]): Point {
+  const last = points.length - 1;
+  const at = Math.floor(last / 2);
+  const [a, b, c] = [points[Math.max(0, at - 1)], points[at], points[Math.min(last, at + 1)]];
+  if (!a || !b || !c) return { x: 0, y: 0 };
+  if (points.length === 2) return { x: (a.x + c.x) / 2, y: (a.y + c.y) / 2 };
+  if (points.length % 2 === 0) {
+    // Between two knots: weights of the spline at its half.
+    const d = points[Math.min(last, at + 2)] ?? c;
+    const half = (p: number, q: number, r: number, s: number): number =>
+      (p + 23 * q + 23 * r + s) / 48;
+    return { x: half(a.x, b.x, c.x, d.x), y: half(a.y, b.y, c.y, d.y) };
+  }
+  return { x: (a.x + 4 * b.x + c.x) / 6, y: (a.y + 4 * b.y + c.y) / 6 };
+}
+
+/** A name on one or two lines of the box's width; the end of a longer one is left out. */
+export function nameLines(name: string): [string, string] {
+  const text = cleanText(name, 120);
+  if (textWidth(text, NAME_SIZE, 700) <= WIDEST_NAME) return [text, ""];
+  const first = fitting(text);
+  // Broken after a space, a dash, a dot or a slash where one is near.
+  const cut = Math.max(...[" ", "-", ".", "/", "_"].map((mark) => first.lastIndexOf(mark)));
+  const line = cut > first.length / 3 ? first.slice(0, cut + 1) : first;
+  const rest = text.slice(line.length).trim();
+  const shownRest = fitting(rest);
+  return [
+    line.trim(),
+    shownRest === rest ? rest : `${fitting(rest, WIDEST_NAME - textWidth("…", NAME_SIZE, 700))}…`,
+  ];
+}
+
+function fitting(text: string, width = WIDEST_NAME): string {
+  let fits = "";
+  for (const character of text) {
+    if (textWidth(fits + character, NAME_SIZE, 700) > width) break;
+    fits += character;
+  }
+  return fits;
+}
+
+function rounded({ x, y }: Point): Point {
+  return { x: Math.round(x * 10) / 10, y: Math.round(y * 10) / 10 };
+}
