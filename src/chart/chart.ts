@@ -1,6 +1,5 @@
-import { ProbelabError } from "../error.js";
 import type { Result } from "../result/result.js";
-import { between } from "../time/time-range.js";
+import { readInstant } from "../time/instant.js";
 import type { Chart } from "./chart-value.js";
 import { freeChart } from "./free-chart.js";
 import type { VegaLiteSpec } from "./frame.js";
@@ -52,15 +51,6 @@ export const chart = {
    * @throws ProbelabError for a time that can't be read.
    */
   mark(time: Date | string, label: string): ChartMark {
-    try {
-      const { start } = between(time, new Date(Date.UTC(2106, 1, 7)));
-      return Object.freeze({ time: start, label });
-    } catch (error) {
-      const shown = time instanceof Date ? "an invalid Date" : JSON.stringify(time);
-      throw new ProbelabError(
-        `Can't read ${shown} as the time of a mark: pass a Date or a text such as "2026-05-01T12:00:00Z".`,
-        { cause: error },
-      );
-    }
+    return Object.freeze({ time: readInstant(time, "UTC", "time of a mark"), label });
   },
 };

@@ -5,6 +5,7 @@ import { ProbelabError } from "../error.js";
 import { doctorCommand } from "./doctor.js";
 import { kernelCommand } from "./kernel.js";
 import { loadCommand } from "./load.js";
+import { postmortemCommand } from "./postmortem.js";
 import { originCommand } from "./origin.js";
 import { runCommand } from "./run.js";
 import { sampleCommand } from "./sample.js";
@@ -25,6 +26,7 @@ const program = new Command("probelab")
   .addCommand(watchCommand)
   .addCommand(originCommand)
   .addCommand(kernelCommand)
+  .addCommand(postmortemCommand)
   .addCommand(doctorCommand);
 
 try {

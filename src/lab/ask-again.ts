@@ -27,7 +27,9 @@ export async function askAgain(lab: Lab, question: Question): Promise<Result> {
       ? (holder as Record<string, unknown>)[name]
       : undefined;
   const answer: unknown =
-    typeof ask === "function" ? await ask(...questionArguments(question)) : undefined;
+    typeof ask === "function"
+      ? await (ask as (...given: unknown[]) => unknown)(...questionArguments(question))
+      : undefined;
   if (answer instanceof Result) return answer;
   throw new ProbelabError(
     `Can't ask ${JSON.stringify(question.ask)} again: this probelab has no such question; use the version that wrote it.`,

@@ -1,5 +1,6 @@
 import { Temporal } from "temporal-polyfill";
 import { ProbelabError } from "../error.js";
+import { readInstant } from "./instant.js";
 import { checkTimeZone, formatInstant } from "./time-zone.js";
 
 /** A half-open span of time, [start, end), and the time zone in which its calendar is read. */
@@ -42,7 +43,7 @@ export function last(
       `Can't read the duration ${JSON.stringify(duration)}: write a whole number and a unit, such as last("3 months"), last("36 hours") or last("week").`,
     );
   }
-  const end = options.now === undefined ? new Date() : instant(options.now, timeZone, "now");
+  const end = options.now === undefined ? new Date() : readInstant(options.now, timeZone, "now of a time range");
   const start = Temporal.Instant.fromEpochMilliseconds(end.getTime())
     .toZonedDateTimeISO(timeZone)
     .subtract({ [`${unit}s`]: amount });
@@ -67,7 +68,11 @@ export function between(
   options: { timeZone?: string } = {},
 ): TimeRange {
   const timeZone = checkTimeZone(options.timeZone ?? "UTC");
-  return makeRange(instant(start, timeZone, "start"), instant(end, timeZone, "end"), timeZone);
+  return makeRange(
+    readInstant(start, timeZone, "start of a time range"),
+    readInstant(end, timeZone, "end of a time range"),
+    timeZone,
+  );
 }
 
 /** `"2026-02-01 to 2026-05-01 UTC"`; with the time of day where a bound is not at midnight. */
@@ -104,22 +109,4 @@ function makeRange(start: Date, end: Date, timeZone: string): TimeRange {
     );
   }
   return Object.freeze({ start: new Date(from), end: new Date(to), timeZone });
-}
-
-function instant(value: unknown, timeZone: string, name: string): Date {
-  if (value instanceof Date && !Number.isNaN(value.getTime())) return value;
-  if (typeof value === "string") {
-    const text = value.trim();
-    try {
-      return /(?:z|[+-]\d\d(?::?\d\d)?)$/i.test(text) && /\d[t ]\d/i.test(text)
-        ? new Date(Temporal.Instant.from(text).epochMilliseconds)
-        : new Date(Temporal.PlainDateTime.from(text).toZonedDateTime(timeZone).epochMilliseconds);
-    } catch {
-      // told below, with the value
-    }
-  }
-  const shown = value instanceof Date ? "an invalid Date" : (JSON.stringify(value) ?? "undefined");
-  throw new ProbelabError(
-    `Can't read ${shown} as the ${name} of a time range: pass a Date or a text such as "2026-05-01" or "2026-05-01T12:00:00Z".`,
-  );
 }

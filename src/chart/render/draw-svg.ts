@@ -1,9 +1,9 @@
-import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fallbackFonts } from "./fallback-fonts.js";
 import { FALLBACK_FAMILY, withFontRuns } from "./font-runs.js";
 import { warnOfMissing } from "./missing-characters.js";
 import { PDF_FONT, type PdfDocument, type PdfKit } from "./pdf-document.js";
+import { pdfFont } from "./pdf-font.js";
 import { svgForPdf } from "./pdf-svg.js";
 import { safePicture } from "./safe-picture.js";
 import { unescapeXml } from "./xml.js";
@@ -62,11 +62,7 @@ export async function drawSvg(
       ? faces[Number(name.slice(FALLBACK_FAMILY.length))]
       : undefined;
     if (face === undefined) return bold ? PDF_FONT.bold : PDF_FONT.regular;
-    if (!registered(kit).has(face.path)) {
-      kit.registerFont(face.path, readFileSync(face.path), face.name);
-      registered(kit).add(face.path);
-    }
-    return face.path;
+    return pdfFont(kit, face);
   };
   const draw = (): void =>
     (require("svg-to-pdfkit") as SvgToPdf)(kit, ready, x, y, {
@@ -80,14 +76,6 @@ export async function drawSvg(
   const figure = { alt: alternative(svg), bbox: [x, y, x + width, y + height] };
   pdf.add(kit.struct("Figure", figure, draw));
   return height;
-}
-
-const fontsOf = new WeakMap<PdfKit, Set<string>>();
-
-function registered(kit: PdfKit): Set<string> {
-  let paths = fontsOf.get(kit);
-  if (paths === undefined) fontsOf.set(kit, (paths = new Set()));
-  return paths;
 }
 
 function alternative(svg: string): string {

@@ -1,0 +1,94 @@
+import { Table } from "../../../chart/table.js";
+import { markdownText } from "../../../chart/table-markdown.js";
+import type { Block, Span } from "./blocks.js";
+import type { Figure } from "../figure.js";
+
+/**
+ * Blocks as GitHub-flavoured Markdown. Charts are PNG files in `charts/`, which GitHub shows; every
+ * figure links to its data and its query. All text is shown as it is: no HTML, picture or link
+ * begins in it that isn't one of the document's own.
+ */
+export function documentMarkdown(blocks: readonly Block[]): string {
+  return `${blocks.map(blockMarkdown).join("\n\n")}\n`;
+}
+
+/** Blocks as a notebook shows them while they are being written: figures by their names only. */
+export function previewMarkdown(blocks: readonly Block[]): string {
+  return `${blocks
+    .map((block) =>
+      block.kind === "figure"
+        ? startless(`Figure ${block.number}: ${markdownText(block.figure.caption)}`)
+        : blockMarkdown(block),
+    )
+    .join("\n\n")}\n`;
+}
+
+function blockMarkdown(block: Block): string {
+  switch (block.kind) {
+    case "heading":
+      return `${"#".repeat(block.level)} ${markdownText(block.text)}`;
+    case "paragraph":
+      return startless(inline(block.spans));
+    case "list":
+      return block.items.map((item) => `- ${startless(inline(item))}`).join("\n");
+    case "checklist":
+      return block.items
+        .map(({ done, spans }) => `- [${done ? "x" : " "}] ${inline(spans)}`)
+        .join("\n");
+    case "facts":
+      return table(
+        ["", ""],
+        block.facts.map(([label, value]) => [[{ text: label }], value]),
+      );
+    case "table":
+      return table(block.heads, block.rows);
+    case "figure":
+      return figureMarkdown(block.number, block.figure);
+  }
+}
+
+function figureMarkdown(number: number, { name, caption, content }: Figure): string {
+  const files = `[data](data/${name}.csv), [Parquet](data/${name}.parquet), [query](queries/${name}.sql)`;
+  const picture =
+    content instanceof Table
+      ? content.markdown.trim()
+      : `![${markdownText(caption)}](charts/${name}.png)`;
+  return [
+    // GitHub makes a heading's id of its words: these give #figure-1.
+    `### Figure ${number}`,
+    startless(markdownText(caption)),
+    picture,
+    content instanceof Table ? files : `[SVG](charts/${name}.svg), ${files}`,
+  ].join("\n\n");
+}
+
+function table(heads: readonly string[], rows: readonly (readonly (readonly Span[])[])[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
+  return [
+    line(heads.map(markdownText)),
+    line(heads.map(() => ":--")),
+    ...rows.map((row) => line(row.map(inline))),
+  ].join("\n");
+}
+
+/** Text that begins no heading, list or rule. */
+function startless(markdown: string): string {
+  return markdown
+    .replace(/^([-+=])(?=[\s=+-]|$)/, "\\$1")
+    .replace(/^(\d+)([.)])(?=\s|$)/, "$1\\$2");
+}
+
+function inline(spans: readonly Span[]): string {
+  return spans
+    .map((span) => {
+      if ("link" in span) return `[${markdownText(span.text)}](<${address(span.link)}>)`;
+      if ("figure" in span)
+        return `[${markdownText(span.text)}](#${span.text.toLowerCase().replace(" ", "-")})`;
+      return markdownText(span.text);
+    })
+    .join("");
+}
+
+function address(link: string): string {
+  return link.replace(/[<>\s\\]/g, (character) => encodeURIComponent(character));
+}

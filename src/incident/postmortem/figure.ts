@@ -1,0 +1,60 @@
+import { drawRecipe } from "../../chart/draw-recipe.js";
+import { Chart } from "../../chart/chart-value.js";
+import type { Recipe } from "../../chart/recipe.js";
+import { table, Table } from "../../chart/table.js";
+import type { TableOptions } from "../../chart/table-model.js";
+import type { Json } from "../../result/json.js";
+import type { Result } from "../../result/result.js";
+import { fromTaggedJson, toTaggedJson } from "../../result/tagged-json.js";
+import type { FigureRecord } from "./record.js";
+
+/** A chart or a table of a postmortem, with its data. */
+export interface Figure {
+  readonly name: string;
+  readonly caption: string;
+  readonly content: Chart | Table;
+}
+
+/** What a figure's record says of it, besides its data. */
+export function figureRecord({ name, caption, content }: Figure): FigureRecord {
+  const recipe = content instanceof Chart ? content.recipe : content.options;
+  return {
+    name,
+    kind: content instanceof Chart ? "chart" : "table",
+    caption,
+    recipe: JSON.parse(toTaggedJson(recipe)) as Json,
+  };
+}
+
+/** The figure again, of its record and its data. @throws ProbelabError where that data can't be drawn so. */
+export function drawFigure({ name, caption, kind, recipe }: FigureRecord, result: Result): Figure {
+  const made = fromTaggedJson(JSON.stringify(recipe));
+  const content =
+    kind === "chart"
+      ? drawRecipe(result, made as unknown as Recipe)
+      : table(result, made as TableOptions);
+  return { name, caption, content };
+}
+
+/** A chart's title, or a table's caption: what a figure is called where nobody named it. */
+export function titleOf(content: Chart | Table): string {
+  if (content instanceof Table) return content.model.caption;
+  const { title } = content.spec;
+  const text = typeof title === "object" && title !== null && "text" in title ? title.text : title;
+  return Array.isArray(text) ? text.join(" ") : typeof text === "string" ? text : "Chart";
+}
+
+/** A name for a figure's files, made of a text, and of no other's. */
+export function figureName(text: string, taken: ReadonlySet<string>): string {
+  const plain =
+    text
+      .normalize("NFKD")
+      .toLowerCase()
+      .replace(/[^a-z0-9]+/g, "-")
+      .slice(0, 60)
+      .replace(/^-+|-+$/g, "") || "figure";
+  for (let count = 1; ; count++) {
+    const name = count === 1 ? plain : `${plain}-${count}`;
+    if (!taken.has(name)) return name;
+  }
+}

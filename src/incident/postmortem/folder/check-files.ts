@@ -1,0 +1,37 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { MANIFEST, sha256, type Manifest } from "./manifest.js";
+
+/** A file of a postmortem's folder against the manifest. */
+export interface FileCheck {
+  readonly path: string;
+  readonly state: "same" | "changed" | "missing" | "added";
+}
+
+/** Every file of the manifest and of the folder, by path: does it hold the bytes that were saved? */
+export async function checkFiles(folder: string, { files }: Manifest): Promise<FileCheck[]> {
+  const found = new Set(await filesOf(folder));
+  const listed = await Promise.all(
+    Object.entries(files).map(async ([path, { sha256: hash }]): Promise<FileCheck> => {
+      if (!found.has(path)) return { path, state: "missing" };
+      const same = sha256(await readFile(join(folder, path))) === hash;
+      return { path, state: same ? "same" : "changed" };
+    }),
+  );
+  const added = [...found]
+    .filter((path) => path !== MANIFEST && !Object.hasOwn(files, path))
+    .map((path): FileCheck => ({ path, state: "added" }));
+  return [...listed, ...added].sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** Paths of all files, with `/`, relative to the folder. */
+async function filesOf(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) =>
+      join(entry.parentPath, entry.name)
+        .slice(folder.length + 1)
+        .replaceAll("\\", "/"),
+    );
+}

@@ -1,0 +1,57 @@
+import { Chart } from "../../../chart/chart-value.js";
+import { csv } from "../../../chart/csv.js";
+import type { Value } from "../../../result/result.js";
+import { documentBlocks } from "../document/document.js";
+import { documentHtml } from "../document/document-html.js";
+import { documentMarkdown } from "../document/document-markdown.js";
+import { documentPdf } from "../document/document-pdf.js";
+import { drawFigure, type Figure } from "../figure.js";
+import { queryFile } from "./query-file.js";
+import type { PostmortemRecord } from "../record.js";
+import { readResultFile } from "./result-file.js";
+
+/** The file that holds the record. */
+export const RECORD = "postmortem.json";
+
+/** The file of a figure's rows. */
+export function dataPath(name: string): string {
+  return `data/${name}.parquet`;
+}
+
+/**
+ * All files of a postmortem but its manifest, made of its record and the rows of its figures and of
+ * nothing else: saving and verifying both call this, so what is drawn is what the data gives.
+ *
+ * @param data a Parquet file of `resultFile` for each figure of the record, by the figure's name.
+ */
+export async function folderFiles(
+  record: PostmortemRecord,
+  data: ReadonlyMap<string, Uint8Array>,
+): Promise<Map<string, string | Uint8Array>> {
+  const files = new Map<string, string | Uint8Array>();
+  const figures: Figure[] = [];
+  for (const each of record.figures) {
+    const bytes = data.get(each.name) ?? new Uint8Array();
+    const result = await readResultFile(bytes);
+    const figure = drawFigure(each, result);
+    figures.push(figure);
+    files.set(dataPath(each.name), bytes);
+    const names = result.columnNames;
+    const columns = names.map((name) => result.column(name));
+    const rows = Array.from({ length: result.numRows }, (_, row): Value[] =>
+      columns.map((values) => values[row]),
+    );
+    files.set(`data/${each.name}.csv`, csv(names, rows));
+    files.set(`queries/${each.name}.sql`, queryFile(each.caption, result.origin));
+    if (figure.content instanceof Chart) {
+      files.set(`charts/${each.name}.svg`, await figure.content.svg());
+      files.set(`charts/${each.name}.png`, await figure.content.png());
+    }
+  }
+  const blocks = documentBlocks(record, figures);
+  files.set("postmortem.md", documentMarkdown(blocks));
+  files.set("postmortem.html", await documentHtml(record.title, blocks));
+  files.set("postmortem.pdf", await documentPdf(record, blocks));
+  files.set(RECORD, `${JSON.stringify(record, null, 1)}\n`);
+  return files;
+}

@@ -1,0 +1,72 @@
+import { maskAddresses } from "../../../logs/mask-addresses.js";
+import type { Origin } from "../../../result/origin.js";
+import type { Result, Value } from "../../../result/result.js";
+import { drawFigure, figureRecord, type Figure } from "../figure.js";
+
+/** True where rows may hold log messages: their SQL reads the table `logs`. */
+export function mayHoldAddresses({ sql }: Pick<Origin, "sql">): boolean {
+  return /\blogs\b/i.test(sql);
+}
+
+/** The Result with the addresses in its text masked, in the values, the SQL's parameters and the notes. */
+export function maskResult(result: Result): Result {
+  const { columns, parameters, question, ...origin } = result.origin;
+  const values = new Map<string, Value[]>(
+    result.columnNames.map((name) => [name, result.column(name).map(masked)]),
+  );
+  // Two addresses must not become one value of what the rows are grouped by.
+  const dimensions = columns.dimensions.map((dimension) => {
+    const order = dimension.order.map((value) => masked(value) as string | null);
+    const labels = new Map(dimension.order.map((value, at) => [value, told(order, at)]));
+    const column = result.columnNames.includes(dimension.name) ? result.column(dimension.name) : [];
+    values.set(
+      dimension.name,
+      column.map((value) => labels.get(value as string | null) ?? masked(value)),
+    );
+    return { ...dimension, order: dimension.order.map((value) => labels.get(value) ?? null) };
+  });
+  const names = result.columnNames.filter((name) => values.has(name));
+  const table = result.table.create({
+    data: Object.fromEntries(names.map((name) => [name, values.get(name) ?? []])),
+  });
+  const asked = masked(question);
+  const same = JSON.stringify(asked) === JSON.stringify(question);
+  return result.with(table.ungroup().unorder(), {
+    ...origin,
+    sql: maskAddresses(origin.sql),
+    parameters: masked(parameters) as Record<string, unknown>,
+    columns: { ...columns, dimensions },
+    reductions: origin.reductions.map(maskAddresses),
+    notes: origin.notes.map(maskAddresses),
+    // With an address left out, another question would be asked again.
+    ...(question && same && { question }),
+  });
+}
+
+/** The figure of masked data, drawn anew; as it is where its data can't hold addresses. */
+export function maskFigure(figure: Figure): Figure {
+  const { result } = figure.content;
+  if (!mayHoldAddresses(result.origin)) return figure;
+  const record = figureRecord(figure);
+  const words = masked(record.recipe) as typeof record.recipe;
+  return drawFigure(
+    { ...record, caption: maskAddresses(record.caption), recipe: words },
+    maskResult(result),
+  );
+}
+
+function masked(value: Value): Value {
+  if (typeof value === "string") return maskAddresses(value);
+  if (typeof value !== "object" || value === null || value instanceof Date) return value;
+  if (Array.isArray(value)) return value.map((each) => masked(each as Value));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [name, masked(inner as Value)]),
+  );
+}
+
+/** The text, with a number where the same stands before it. */
+function told(order: readonly (string | null)[], at: number): string | null {
+  const value = order[at] ?? null;
+  const before = order.slice(0, at).filter((each) => each === value).length;
+  return value === null || before === 0 ? value : `${value} ${before + 1}`;
+}

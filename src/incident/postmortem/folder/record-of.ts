@@ -1,0 +1,27 @@
+import { maskAddresses } from "../../../logs/mask-addresses.js";
+import { figureRecord, type Figure } from "../figure.js";
+import type { Draft } from "../postmortem.js";
+import type { PostmortemRecord } from "../record.js";
+import { versions } from "../versions.js";
+import { maskWords } from "./mask-words.js";
+
+/** The record of a draft at a moment. @param figures their data masked already, where it has to be. */
+export function recordOf(
+  draft: Draft,
+  figures: readonly Figure[],
+  savedAt: Date,
+  masked: boolean,
+): PostmortemRecord {
+  return {
+    format: "probelab postmortem 1",
+    ...(masked ? maskWords(draft) : draft),
+    figures: figures.map((figure) => {
+      const record = figureRecord(figure);
+      return masked ? { ...record, caption: maskAddresses(record.caption) } : record;
+    }),
+    // Nobody needs the time of saving to the millisecond.
+    savedAt: new Date(Math.floor(savedAt.getTime() / 1000) * 1000).toISOString(),
+    masked,
+    versions: versions(),
+  };
+}

@@ -1,0 +1,106 @@
+import { z } from "zod";
+import { originRecord } from "../../../chart/origin-record.js";
+import { ProbelabError } from "../../../error.js";
+import type { Json } from "../../../result/json.js";
+import type { Origin } from "../../../result/origin.js";
+import { readParquet } from "../../../result/parquet-read.js";
+import { parquet } from "../../../result/parquet-write.js";
+import { Result, type Value } from "../../../result/result.js";
+import { BUCKETS } from "../../../time/bucket.js";
+import { between } from "../../../time/time-range.js";
+
+const ORIGIN = "probelab.origin";
+const MEANING = "probelab.meaning";
+
+const instant = z.iso.datetime();
+const json = z.custom<Json>();
+
+const storedOrigin = z.object({
+  sql: z.string(),
+  parameters: z.record(z.string(), json),
+  range: z.object({ start: instant, end: instant, timeZone: z.string() }),
+  source: z.string(),
+  server: z.string(),
+  rowsRead: z.number(),
+  bytesRead: z.number(),
+  seconds: z.number(),
+  askedAt: instant,
+  question: z.object({ ask: z.string(), arguments: z.array(json) }).optional(),
+  reductions: z.array(z.string()),
+  notes: z.array(z.string()),
+});
+
+const storedMeaning = z.object({
+  time: z
+    .object({ name: z.string(), every: z.enum(BUCKETS), incomplete: z.array(instant) })
+    .optional(),
+  dimensions: z.array(
+    z.object({
+      name: z.string(),
+      order: z.array(z.string().nullable()),
+      other: z.string().optional(),
+    }),
+  ),
+  measures: z.array(
+    z.object({
+      name: z.string(),
+      label: z.string(),
+      unit: z.string(),
+      additive: z.boolean(),
+      main: z.literal(true).optional(),
+      missing: z.enum(["zero", "gap"]),
+    }),
+  ),
+});
+
+/** A Result as a Parquet file: its rows, its origin without credentials, what its columns mean. */
+export function resultFile(result: Result): Buffer {
+  const names = result.columnNames;
+  const getters = names.map((name) => result.table.getter(name));
+  const rows = Array.from({ length: result.numRows }, (_, row) =>
+    getters.map((get) => get(row) as Value),
+  );
+  return parquet(names, rows, {
+    [ORIGIN]: JSON.stringify(originRecord(result.origin)),
+    [MEANING]: JSON.stringify(result.origin.columns),
+  });
+}
+
+/** The Result of such a file. @throws ProbelabError for a file that isn't one. */
+export async function readResultFile(bytes: Uint8Array): Promise<Result> {
+  const { names, rows, metadata } = await readParquet(bytes);
+  const aq = await import("arquero");
+  const columns = names.map((name, at) => [name, rows.map((row) => row[at])] as const);
+  try {
+    const { range, askedAt, question, ...plain } = storedOrigin.parse(parsed(metadata[ORIGIN]));
+    const { time, dimensions, measures } = storedMeaning.parse(parsed(metadata[MEANING]));
+    const { start, end, timeZone } = range;
+    const origin: Origin = {
+      ...plain,
+      range: between(start, end, { timeZone }),
+      askedAt: new Date(askedAt),
+      ...(question && { question }),
+      columns: {
+        ...(time && {
+          time: { ...time, incomplete: time.incomplete.map((each) => new Date(each)) },
+        }),
+        dimensions: dimensions.map(({ other, ...rest }) => ({
+          ...rest,
+          ...(other !== undefined && { other }),
+        })),
+        measures: measures.map(({ main, ...rest }) => ({ ...rest, ...(main && { main }) })),
+      },
+    };
+    return new Result(aq.table(columns as [string, unknown[]][], [...names]), origin);
+  } catch (error) {
+    if (error instanceof ProbelabError) throw error;
+    throw new ProbelabError(
+      "Can't read where the rows of this Parquet file come from: probelab didn't write it, or another tool wrote it again; use the file of the postmortem's own data/ folder.",
+      { cause: error },
+    );
+  }
+}
+
+function parsed(text: string | undefined): unknown {
+  return JSON.parse(text ?? "null");
+}

@@ -1,0 +1,38 @@
+import { writeFolder } from "../../../files/write-folder.js";
+import { readInstant } from "../../../time/instant.js";
+import type { Figure } from "../figure.js";
+import { folderFiles } from "./folder-files.js";
+import { MANIFEST, manifestOf } from "./manifest.js";
+import { maskFigure } from "./mask-figure.js";
+import { mayReplace } from "./may-replace.js";
+import type { Draft } from "../postmortem.js";
+import { recordOf } from "./record-of.js";
+import { resultFile } from "./result-file.js";
+
+/** How a postmortem is saved. */
+export interface SaveOptions {
+  /** False leaves e-mail and IP addresses as they are: for the team's own eyes. Default true. */
+  readonly maskAddresses?: boolean;
+  /** True replaces a postmortem in the folder also where files of it were changed or added. Default false. */
+  readonly replaceChanges?: boolean;
+  /** The time of saving, which stands in the documents; default the present. */
+  readonly now?: Date | string;
+}
+
+/** Writes a postmortem's folder; see `Postmortem.save`. */
+export async function savePostmortem(
+  { draft, figures }: { readonly draft: Draft; readonly figures: readonly Figure[] },
+  directory: string,
+  options: SaveOptions,
+): Promise<string> {
+  const masked = options.maskAddresses ?? true;
+  const savedAt = readInstant(options.now ?? new Date(), "UTC", "time of saving");
+  const shown = masked ? figures.map(maskFigure) : figures;
+  const record = recordOf(draft, shown, savedAt, masked);
+  const data = new Map(shown.map(({ name, content }) => [name, resultFile(content.result)]));
+  const files = await folderFiles(record, data);
+  const manifest = manifestOf(files, record);
+  files.set(MANIFEST, `${JSON.stringify(manifest, null, 1)}\n`);
+  const replace = options.replaceChanges ?? false;
+  return writeFolder(directory, files, (folder) => mayReplace(folder, replace));
+}

@@ -1,0 +1,4 @@
+/** A line of a report: how something stands, then what it is. */
+export function stateLine(state: string, text: string): string {
+  return `${state.padEnd(9)} ${text}`;
+}

@@ -1,0 +1,96 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { inflateSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { chart } from "../../../src/chart/chart.js";
+import { table } from "../../../src/chart/table.js";
+import { readResultFile } from "../../../src/incident/postmortem/folder/result-file.js";
+import { postmortem } from "../../../src/incident/postmortem/postmortem.js";
+import { verifyPostmortem } from "../../../src/incident/postmortem/verify/verify.js";
+import { weeklyCounts } from "../../chart/support/sample-results.js";
+import { logLines, NOW } from "./report.js";
+
+const SECRET = /203\.0\.113\.|2001:db8|jo@example/;
+let parent = "";
+
+beforeAll(() => {
+  parent = mkdtempSync(join(tmpdir(), "probelab-mask-"));
+});
+afterAll(() => rmSync(parent, { recursive: true, force: true }));
+
+function about() {
+  const lines = logLines();
+  return postmortem({
+    title: "203.0.113.7 floods the API",
+    severity: 4,
+    detectedAt: "2026-05-04",
+    authors: ["A. Operator (ops@example.net)"],
+    summary: "203.0.113.7 asked too often",
+  })
+    .add(table(lines, { caption: "Lines of 203.0.113.7" }), { name: "lines" })
+    .add(chart.bar(lines, { x: "host", title: "By 203.0.113.7" }), { name: "hosts" })
+    .add(chart.area(weeklyCounts({ versions: ["3.8.1.2", "3.8.1.3"] }), { width: 200 }), {
+      name: "counts",
+    })
+    .finding("From 203.0.113.7 and 2001:db8::1")
+    .timeline("2026-05-04 08:40:10", "jo@example.org calls", "https://203.0.113.9/dashboard")
+    .action({ what: "Ask jo@example.org", owner: "jo.owner@team.example" });
+}
+
+/** Everything that a reader could find in the files, also inside compressed parts. */
+function textOf(folder: string): string {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => {
+      const bytes = readFileSync(join(entry.parentPath, entry.name));
+      return bytes.toString("latin1") + (entry.name.endsWith(".png") ? pngText(bytes) : "");
+    })
+    .join("\n");
+}
+
+function pngText(png: Buffer): string {
+  const at = png.indexOf("iTXtprobelab");
+  const length = png.readUInt32BE(at - 4);
+  return inflateSync(png.subarray(at + 4 + "probelab".length + 5, at + 4 + length)).toString();
+}
+
+describe("report.save(folder) masks addresses", () => {
+  test("of log rows, their queries and all words, in every file; names of people and links stay", async () => {
+    const folder = await about().save(join(parent, "masked"), { now: NOW });
+    const text = textOf(folder)
+      .replaceAll("https://203.0.113.9/dashboard", "")
+      .replaceAll("203.0.113.9/dashboard", "");
+    expect(SECRET.exec(text)?.[0]).toBeUndefined();
+    expect(text).toContain("ops@example.net");
+    expect(text).toContain("jo.owner@team.example");
+    expect(readFileSync(join(folder, "postmortem.md"), "utf8")).toMatch(
+      /\\\[IPv4\\\] asked too often/,
+    );
+    expect((await verifyPostmortem(folder)).intact).toBe(true);
+  });
+
+  test("two addresses that rows are grouped by stay two", async () => {
+    const folder = await about().save(join(parent, "grouped"), { now: NOW });
+    const lines = await readResultFile(readFileSync(join(folder, "data", "hosts.parquet")));
+    expect(lines.column("host")).toEqual(["[IPv4]", "[IPv4] 2", "api-1"]);
+    expect(lines.origin.columns.dimensions[0]?.order).toEqual(["[IPv4]", "[IPv4] 2", "api-1"]);
+    expect(lines.origin.question).toBeUndefined();
+  });
+
+  test("measurements are no log lines: a version of four numbers stays", async () => {
+    const folder = await about().save(join(parent, "versions"), { now: NOW });
+    const counts = await readResultFile(readFileSync(join(folder, "data", "counts.parquet")));
+    expect(new Set(counts.column("software_version"))).toContain("3.8.1.2");
+  });
+
+  test("unless asked otherwise, and then the document warns", async () => {
+    const folder = await about().save(join(parent, "open"), { now: NOW, maskAddresses: false });
+    const lines = await readResultFile(readFileSync(join(folder, "data", "lines.parquet")));
+    expect(lines.rows()).toEqual(logLines().rows());
+    expect(lines.origin.question).toEqual(logLines().origin.question);
+    expect(readFileSync(join(folder, "postmortem.md"), "utf8")).toMatch(
+      /Addresses are not masked: not for publication/,
+    );
+  });
+});

@@ -1,0 +1,137 @@
+import { describe, expect, test } from "vitest";
+import { chart } from "../../../src/chart/chart.js";
+import { table } from "../../../src/chart/table.js";
+import { postmortem } from "../../../src/incident/postmortem/postmortem.js";
+import { versionSummary, weeklyCounts } from "../../chart/support/sample-results.js";
+import { report } from "./report.js";
+
+const begun = { title: "T", severity: 3, detectedAt: "2026-05-04T08:40:00Z" } as const;
+
+describe("postmortem(fields)", () => {
+  test("reads times in UTC, texts as a list, and leaves the rest untold", () => {
+    const { draft } = postmortem({
+      ...begun,
+      startedAt: "2026-05-04 10:00",
+      resolvedAt: new Date(Date.UTC(2026, 4, 5)),
+      summary: " one ",
+      impact: ["a", " ", "b"],
+    });
+    expect(draft).toMatchObject({
+      startedAt: "2026-05-04T10:00:00.000Z",
+      detectedAt: "2026-05-04T08:40:00.000Z",
+      resolvedAt: "2026-05-05T00:00:00.000Z",
+      respondedAt: null,
+      status: "draft",
+      summary: ["one"],
+      impact: ["a", "b"],
+      trigger: [],
+    });
+  });
+
+  test.each([
+    [{ title: "T", severity: 3 }, /without detectedAt/],
+    [{ ...begun, title: " " }, /" " as title/],
+    [{ ...begun, severity: 5 }, /severity 5: pass 1, 2, 3 or 4/],
+    [{ ...begun, severity: "2" }, /severity "2"/],
+    [{ ...begun, detectedAt: "soon" }, /Can't read "soon" as the detection of an incident/],
+    [{ ...begun, detectedAt: null }, /Can't read null as the detection/],
+    [{ ...begun, summry: "x" }, /"summry" into a postmortem: it takes .*summary/],
+    [{ ...begun, impact: [1] }, /1 as impact of a postmortem: pass a text/],
+    [{ ...begun, sterile: "yes" }, /"yes" as sterile of a postmortem: pass true or false/],
+    [
+      { ...begun, resolvedAt: "2026-05-03", startedAt: "2026-05-04" },
+      /resolved at .* before it began/,
+    ],
+    [
+      { ...begun, respondedAt: "2026-05-03" },
+      /response at 2026-05-03T00:00:00.000Z, before the detection/,
+    ],
+  ])("%j is refused", (fields, message) => {
+    expect(() => postmortem(fields as never)).toThrow(message);
+  });
+
+  test("set(fields) says it anew; what is refused changes nothing", () => {
+    const report = postmortem({ ...begun, summary: "old" });
+    expect(() => report.set({ summary: "new", severity: 7 as never })).toThrow(/severity 7/);
+    expect(() => report.set({ respondedAt: "2020-01-01" })).toThrow(/before the detection/);
+    expect(report.draft.summary).toEqual(["old"]);
+    expect(report.set({ summary: "new", leader: null }).draft.summary).toEqual(["new"]);
+  });
+
+  test("a chart that a finding rests on is added once, and keeps its place, name and caption until told anew", () => {
+    const [counts, summary] = [chart.area(weeklyCounts()), table(versionSummary())];
+    const report = postmortem(begun)
+      .finding("first", counts, summary)
+      .timeline("2026-05-04", "then", counts)
+      .add(counts, { caption: "Weekly" })
+      .add(counts, { name: "weekly" });
+    expect(report.figures.map(({ name, caption }) => [name, caption])).toEqual([
+      ["weekly", "Weekly"],
+      ["6-rows-2026-02-01-to-2026-05-01-utc", "6 rows, 2026-02-01 to 2026-05-01 UTC"],
+    ]);
+    expect(report.draft.findings[0]?.evidence).toEqual([
+      { figure: "weekly" },
+      { figure: "6-rows-2026-02-01-to-2026-05-01-utc" },
+    ]);
+    expect(report.draft.timeline[0]?.evidence).toEqual([{ figure: "weekly" }]);
+  });
+
+  test("two charts with one title have files of two names", () => {
+    const [one, two] = [chart.area(weeklyCounts()), chart.area(weeklyCounts())];
+    const names = postmortem(begun)
+      .add(one)
+      .add(two)
+      .figures.map(({ name }) => name);
+    expect(names[0]).toMatch(/^measurements-per-week-by-software-version/);
+    expect(names[1]).toBe(`${names[0]}-2`);
+  });
+
+  test("the timeline is in the order of time, whatever the order of telling", () => {
+    const times = report().draft.timeline.map(({ time }) => time);
+    expect(times).toEqual(["2026-03-18T09:00:00.000Z", "2026-03-20T08:40:00.000Z"]);
+  });
+
+  test.each([
+    [() => postmortem(begun).finding(""), /"" as a finding/],
+    [
+      () => postmortem(begun).finding("x", "javascript:alert(1)"),
+      /Can't rest .*"javascript:alert\(1\)"/,
+    ],
+    [
+      () => postmortem(begun).finding("x", undefined as never),
+      /Can't rest a statement on undefined/,
+    ],
+    [() => postmortem(begun).add({} as never), /pass a chart .* or a table/],
+    [
+      () => postmortem(begun).add(chart.area(weeklyCounts()), { name: "../x" }),
+      /files "\.\.\/x": use up to 80 .* such as "x"/,
+    ],
+    [() => report().add(chart.area(weeklyCounts()), { name: "counts" }), /two figures "counts"/],
+    [() => postmortem(begun).timeline("x", "y"), /Can't read "x" as the time of a timeline entry/],
+    [() => postmortem(begun).action({ what: " " }), /" " as an action item/],
+  ])("%s is refused", (act, message) => {
+    expect(act).toThrow(message);
+  });
+
+  test("as a notebook shows it: what the severity demands, what nobody has written", () => {
+    const shown = String(report());
+    expect(shown).toMatch(/- \[x\] Response: done/);
+    expect(shown).toMatch(/- \[ \] Conference call: missing/);
+    expect(shown).toMatch(
+      /- \[ \] Postmortem: missing; not written yet: root causes, trigger, detection, resolution/,
+    );
+    expect(shown).toMatch(/- \[ \] Sterile: missing/);
+    expect(shown).not.toMatch(/Call leader/); // severity 2 demands none
+    expect(shown).toMatch(/## Trigger\n\nNot written yet\./);
+    const complete = report().set({
+      call: "2026-03-20 09:30",
+      sterile: true,
+      rootCauses: "a",
+      trigger: "b",
+      detection: "c",
+      resolution: "d",
+    });
+    expect(String(complete)).toMatch(/- \[x\] Postmortem: done/);
+    expect(String(complete)).not.toMatch(/\[ \]/);
+  });
+});

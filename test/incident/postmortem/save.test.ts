@@ -1,0 +1,237 @@
+import {
+  mkdtempSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { sha256 } from "../../../src/incident/postmortem/folder/manifest.js";
+import { readResultFile } from "../../../src/incident/postmortem/folder/result-file.js";
+import { verificationText } from "../../../src/incident/postmortem/verify/verification-text.js";
+import { verifyPostmortem } from "../../../src/incident/postmortem/verify/verify.js";
+import { parseCsv } from "../../chart/support/parse-csv.js";
+import { weeklyDurations } from "../../chart/support/sample-results.js";
+import { NOW, report } from "./report.js";
+
+let parent = "";
+let kept = "";
+
+beforeAll(async () => {
+  parent = mkdtempSync(join(tmpdir(), "probelab-postmortem-"));
+  kept = await report().save(join(parent, "kept"), { now: NOW });
+});
+afterAll(() => rmSync(parent, { recursive: true, force: true }));
+
+/** A copy of the saved folder, changed by hand. */
+function changed(name: string, change: (folder: string) => void): string {
+  const folder = join(parent, name);
+  for (const path of filesOf(kept)) {
+    mkdirSync(join(folder, path, ".."), { recursive: true });
+    writeFileSync(join(folder, path), readFileSync(join(kept, path)));
+  }
+  change(folder);
+  return folder;
+}
+
+function filesOf(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+    .sort();
+}
+
+const read = (folder: string, path: string): string => readFileSync(join(folder, path), "utf8");
+
+/** The manifest's hash of a file made right again, as somebody would who wants to deceive. */
+function rehash(folder: string, path: string): void {
+  const manifest = JSON.parse(read(folder, "manifest.json")) as {
+    files: Record<string, { sha256: string; bytes: number }>;
+  };
+  const bytes = readFileSync(join(folder, path));
+  manifest.files[path] = { sha256: sha256(bytes), bytes: bytes.length };
+  writeFileSync(join(folder, "manifest.json"), JSON.stringify(manifest));
+}
+
+describe("report.save(folder)", () => {
+  test("writes documents, charts, data and queries of every figure, and a manifest of all", () => {
+    const names = [
+      "counts",
+      "free",
+      "run-duration-median-by-week-and-software-version-2026-02-01-t",
+      "versions",
+    ];
+    const found = filesOf(kept);
+    expect(found.filter((path) => path.startsWith("data/"))).toHaveLength(8);
+    expect(found.filter((path) => path.startsWith("charts/"))).toHaveLength(6);
+    expect(found.filter((path) => !path.includes("/"))).toEqual([
+      "manifest.json",
+      "postmortem.html",
+      "postmortem.json",
+      "postmortem.md",
+      "postmortem.pdf",
+    ]);
+    const queries = found.filter((path) => path.startsWith("queries/"));
+    expect(queries).toHaveLength(4);
+    expect(queries[0]).toBe("queries/counts.sql");
+    expect(names[0]).toBe("counts");
+    const manifest = JSON.parse(read(kept, "manifest.json")) as {
+      files: Record<string, { sha256: string }>;
+    };
+    expect(Object.keys(manifest.files).sort()).toEqual(
+      found.filter((path) => path !== "manifest.json"),
+    );
+    for (const [path, { sha256: hash }] of Object.entries(manifest.files)) {
+      expect(hash).toBe(sha256(readFileSync(join(kept, path))));
+    }
+  });
+
+  test("writes the same bytes for the same postmortem at the same time", async () => {
+    const again = await report().save(join(parent, "again"), { now: NOW });
+    for (const path of filesOf(kept)) {
+      expect(readFileSync(join(again, path)).equals(readFileSync(join(kept, path))), path).toBe(
+        true,
+      );
+    }
+  });
+
+  test("data/ holds the rows of each figure, with what its columns mean", async () => {
+    const [name] = filesOf(kept).filter(
+      (path) => path.startsWith("data/run-duration") && path.endsWith(".parquet"),
+    );
+    const result = await readResultFile(readFileSync(join(kept, name ?? "")));
+    const original = weeklyDurations();
+    expect(result.rows()).toEqual(original.rows());
+    expect(result.origin).toEqual({ ...original.origin, parameters: original.origin.parameters });
+    const csv = parseCsv(read(kept, (name ?? "").replace(".parquet", ".csv")));
+    expect(csv).toHaveLength(original.numRows + 1);
+    expect(csv[0]).toEqual(original.columnNames);
+  });
+
+  test("postmortem.md shows every figure from a file that is there", () => {
+    const text = read(kept, "postmortem.md");
+    const links = [...text.matchAll(/\]\(((?:charts|data|queries)\/[^)]+)\)/g)].map(
+      ([, path]) => path ?? "",
+    );
+    expect(links).toHaveLength(3 * 5 + 3);
+    expect(links.filter((path) => !filesOf(kept).includes(path))).toEqual([]);
+    expect(text).toContain(
+      "[alerts.example.org/a?b=1&amp;c=2](<https://alerts.example.org/a?b=1&c=2>)",
+    );
+    expect(text).toMatch(
+      /\| 2026-03-18 09:00 \| 3\.11\.0 released \| \[Figure 2\]\(#figure-2\) \|/,
+    );
+  });
+
+  test("replaces its own folder, but not one where somebody changed or added a file, unless told so", async () => {
+    const folder = changed("mine", (at) => {
+      writeFileSync(join(at, "postmortem.md"), "my own words");
+      writeFileSync(join(at, "notes.txt"), "mine");
+    });
+    await expect(report().save(folder, { now: NOW })).rejects.toThrow(
+      /notes\.txt \(added\), postmortem\.md \(changed\) would be lost; save it elsewhere, or pass replaceChanges: true/,
+    );
+    expect(read(folder, "postmortem.md")).toBe("my own words");
+    await report().save(folder, { now: NOW, replaceChanges: true });
+    expect(filesOf(folder)).toEqual(filesOf(kept));
+    await report().set({ status: "final" }).save(folder, { now: NOW });
+    expect(read(folder, "postmortem.md")).toContain("final");
+  });
+
+  test("refuses a folder of something else", async () => {
+    const folder = join(parent, "other");
+    mkdirSync(folder);
+    writeFileSync(join(folder, "thesis.txt"), "x");
+    await expect(report().save(folder, { replaceChanges: true })).rejects.toThrow(
+      /something else is there/,
+    );
+    expect(readdirSync(folder)).toEqual(["thesis.txt"]);
+  });
+});
+
+describe("verifyPostmortem(folder)", () => {
+  test("finds a saved one intact, every chart the same", async () => {
+    const verification = await verifyPostmortem(kept);
+    expect(verification.intact).toBe(true);
+    expect(verification.files.every(({ state }) => state === "same")).toBe(true);
+    expect(verification.redrawn.filter(({ path }) => path.endsWith(".png"))).toHaveLength(3);
+    expect(verification.redrawn.every(({ state }) => state === "same")).toBe(true);
+    expect(verificationText(verification)).toMatch(
+      /^ok +3 charts drawn again from data\/: the same pictures$/m,
+    );
+  });
+
+  test("names every file that was changed or is missing, and does not mind one that was added", async () => {
+    const folder = changed("touched", (at) => {
+      writeFileSync(join(at, "queries", "counts.sql"), "SELECT 1");
+      unlinkSync(join(at, "charts", "free.svg"));
+      writeFileSync(join(at, "notes.txt"), "x");
+    });
+    const verification = await verifyPostmortem(folder);
+    expect(verification.intact).toBe(false);
+    expect(verification.files.filter(({ state }) => state !== "same")).toEqual([
+      { path: "charts/free.svg", state: "missing" },
+      { path: "notes.txt", state: "added" },
+      { path: "queries/counts.sql", state: "changed" },
+    ]);
+    expect(verificationText(verification)).toMatch(/^MISSING +charts\/free\.svg$/m);
+    unlinkSync(join(folder, "notes.txt"));
+  });
+
+  test("finds a chart that is not what its data gives, also with its hash made right", async () => {
+    const folder = changed("swapped", (at) => {
+      writeFileSync(join(at, "charts", "counts.png"), readFileSync(join(at, "charts", "free.png")));
+      writeFileSync(join(at, "postmortem.md"), read(at, "postmortem.md").replace("40 %", "4 %"));
+      rehash(at, "charts/counts.png");
+      rehash(at, "postmortem.md");
+    });
+    const verification = await verifyPostmortem(folder);
+    expect(verification.files.every(({ state }) => state === "same")).toBe(true);
+    expect(
+      verification.redrawn
+        .filter(({ state }) => state === "differs")
+        .map(({ path }) => path)
+        .sort(),
+    ).toEqual(["charts/counts.png", "postmortem.md"]);
+    expect(verification.intact).toBe(false);
+    expect(verificationText(verification)).toMatch(
+      /^DIFFERS +charts\/counts\.png is not what the data gives \(100 % of the pixels\)$/m,
+    );
+  });
+
+  test.each(["data/counts.parquet", "postmortem.json"])(
+    "draws nothing of a changed %s, and says so",
+    async (path) => {
+      const folder = changed(`broken-${path.length}`, (at) => writeFileSync(join(at, path), "x"));
+      const verification = await verifyPostmortem(folder);
+      expect(verification.intact).toBe(false);
+      expect(verification.redrawn).toEqual([]);
+      expect(verification.undrawn).toMatch(/can't be used/);
+      expect(verificationText(verification)).toMatch(/^UNDRAWN /m);
+    },
+  );
+
+  test.each([
+    ["no-manifest", (at: string) => unlinkSync(join(at, "manifest.json")), /has no manifest.json/],
+    [
+      "bad-manifest",
+      (at: string) => writeFileSync(join(at, "manifest.json"), "{}"),
+      /no manifest that this probelab writes/,
+    ],
+    [
+      "outside",
+      (at: string) =>
+        writeFileSync(
+          join(at, "manifest.json"),
+          read(at, "manifest.json").replace('"postmortem.md"', '"../../etc/passwd"'),
+        ),
+      /no manifest that this probelab writes/,
+    ],
+  ])("refuses %s", async (name, change, message) => {
+    await expect(verifyPostmortem(changed(name, change))).rejects.toThrow(message);
+  });
+});
