@@ -78,7 +78,7 @@ export class WatchingBrowser {
     const saw = (what: string): void => void seen.push(what.slice(0, 300));
     context.on("request", (request) => {
       const url = request.url();
-      if (!unasked.delete(url) && !url.startsWith("data:image/")) saw(`request: ${url}`);
+      if (!unasked.delete(url) && !/^data:(image|font)\//.test(url)) saw(`request: ${url}`);
     });
     context.on("requestfailed", (request) => {
       // What the policy of a page stops never leaves the browser.

@@ -52,6 +52,7 @@ describe("chart.html()", () => {
       `script-src 'sha256-${hash(scripts[0] ?? "")}'`,
       `style-src 'sha256-${hash(styles[0] ?? "")}'`,
       "img-src data:",
+      "font-src data:",
       "base-uri 'none'",
       "form-action 'none'",
       "require-trusted-types-for 'script'",

@@ -3,6 +3,7 @@ import { escapeXml } from "../render/xml.js";
 import type { ThemeName } from "../theme.js";
 import { baseStyle } from "./base-style.js";
 import { figureStyle } from "./figure-style.js";
+import { fontRules } from "./page-font.js";
 import { pagePolicy } from "./page-policy.js";
 import { runtimeScript, runtimeSource } from "./runtime-script.js";
 
@@ -41,7 +42,7 @@ ${runtimeScript()}
 
 /** The content of the page's `<head>`: policy, title, style. */
 export function pageHead({ title, theme = "light", style = "" }: Omit<PageParts, "body">): string {
-  const css = `${baseStyle(theme)}${figureStyle}${style}`;
+  const css = `${baseStyle(theme)}${figureStyle}${style}${fontRules()}`;
   return `<meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${pagePolicy([runtimeSource()], [css])}">
 <meta name="referrer" content="no-referrer">

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 
 /**
- * The Content-Security-Policy of a saved page. Nothing is loaded but pictures that stand in the
- * page itself; of scripts and styles only those given run, known by their hash, so that the same
+ * The Content-Security-Policy of a saved page. Nothing is loaded but pictures and fonts that stand in
+ * the page itself; of scripts and styles only those given run, known by their hash, so that the same
  * page has the same bytes; no script can make HTML out of text (Trusted Types).
  */
 export function pagePolicy(scripts: readonly string[], styles: readonly string[]): string {
@@ -13,6 +13,7 @@ export function pagePolicy(scripts: readonly string[], styles: readonly string[]
     `script-src ${hashes(scripts)}`,
     `style-src ${hashes(styles)}`,
     "img-src data:",
+    "font-src data:",
     "base-uri 'none'",
     "form-action 'none'",
     "require-trusted-types-for 'script'",

@@ -2,6 +2,10 @@ import { drawChart } from "./draw-chart.js";
 
 /** Makes the charts of the page live, one after the other: the reader may scroll in between. */
 async function drawAll(): Promise<void> {
+  // Texts are measured when a chart is drawn.
+  await Promise.allSettled(
+    ["400", "700"].map((weight) => document.fonts.load(`${weight} 12px Arimo`)),
+  );
   for (const figure of document.querySelectorAll<HTMLElement>("figure.probelab-chart")) {
     try {
       await drawChart(figure);
