@@ -1,0 +1,57 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, it } from "vitest";
+import { verificationText } from "../../src/incident/postmortem/verify/verification-text.js";
+import { verifyPostmortem } from "../../src/incident/postmortem/verify/verify.js";
+import { runNotebook } from "../../src/notebook/run-notebook.js";
+import { notebookFolder, writeCells } from "../notebook/notebook-fixture.js";
+import { sampleLab } from "./sample-lab.js";
+
+it("postmortem.ipynb writes a postmortem that tells the planted release, and that verifies", async () => {
+  await using sample = await sampleLab(1_000_000);
+  const truth = await sample.truth("unattended-runs-end-early");
+  const folder = await notebookFolder();
+  try {
+    const path = fileURLToPath(new URL("../../notebooks/postmortem.ipynb", import.meta.url));
+    const outcome = await runNotebook(path, { out: folder.path });
+    expect(outcome.message).toBeUndefined();
+    expect(outcome.status).toBe("ok");
+    const saved = join(folder.path, "postmortem");
+    const text = await readFile(join(saved, "postmortem.md"), "utf8");
+    expect(text).toMatch(/Measurements per run of web\\_connectivity went from \d\d\.\d to 1\d\.\d \\\(−(5[5-9]|6[0-5]) %\\\)/);
+    const [, began = ""] = /\| Began \| ([\d-]+)/.exec(text) ?? [];
+    const days = (Date.parse(began) - truth.begins) / 86_400_000;
+    expect(days).toBeGreaterThan(-1);
+    expect(days).toBeLessThan(2);
+    const verification = await verifyPostmortem(saved);
+    expect(verificationText(verification)).toMatch(/The postmortem is as it was saved/);
+    expect(verification.redrawn.filter(({ path }) => path.endsWith(".png"))).toHaveLength(3);
+  } finally {
+    await folder.remove();
+  }
+}, 120_000);
+
+it("docs/postmortem.md: its cells run, and the folder holds what the table says", async () => {
+  const text = await readFile(new URL("../../docs/postmortem.md", import.meta.url), "utf8");
+  const examples = [...text.matchAll(/```ts\n(.*?)```/gs)].map(([, code = ""]) => code);
+  await using sample = await sampleLab(50_000);
+  expect(await sample.truth("unattended-runs-end-early")).toBeDefined();
+  const folder = await notebookFolder();
+  try {
+    const path = await writeCells(folder.path, examples, "docs.ipynb");
+    const outcome = await runNotebook(path, { out: join(folder.path, "out") });
+    expect(outcome.message).toBeUndefined();
+    expect(outcome).toMatchObject({ status: "ok", cells: examples.length });
+    const verification = await verifyPostmortem(join(folder.path, "out", "short-runs"));
+    expect(verificationText(verification)).toMatch(/The postmortem is as it was saved/);
+    const paths = Object.keys(verification.manifest.files);
+    for (const [, named = ""] of text.matchAll(/^\| `([\w.]+\/?)` \|/gm)) {
+      if (named === "manifest.json") continue;
+      expect(paths.some((each) => each.startsWith(named)), named).toBe(true);
+    }
+    expect(paths).toHaveLength(12);
+  } finally {
+    await folder.remove();
+  }
+}, 120_000);
