@@ -17,6 +17,7 @@ import { THEMES, themeConfig } from "./theme.js";
 
 const LONGEST_TEXT = 1_000;
 const MOST_ROWS = 4_999;
+const NARROWEST_TITLE = 300;
 
 /** A chart of an analyst's own Vega-Lite over a Result's rows; see `chart.vegaLite`. */
 export function freeChart(result: Result, spec: VegaLiteSpec): Chart {
@@ -35,7 +36,9 @@ export function freeChart(result: Result, spec: VegaLiteSpec): Chart {
   );
   const { usermeta, config, title, ...own } = spec;
   const sentences = [...result.origin.reductions, ...reduced.sentences, ...result.origin.notes];
-  const heading = titleOf(title, result, sentences);
+  // No narrower than a line that can be read, no wider than the picture.
+  const wide = typeof own.width === "number" ? Math.max(NARROWEST_TITLE, own.width) : 1000;
+  const heading = titleOf(title, result, sentences, wide);
   const complete = {
     $schema: SCHEMA,
     description: `${[heading.text].flat().join(" ")}. ${count(rows.length, "row", "rows")}.`,
@@ -103,6 +106,7 @@ function titleOf(
   title: unknown,
   result: Result,
   sentences: readonly string[],
+  width: number,
 ): { text: readonly string[] | string } & VegaLiteSpec {
   const given =
     typeof title === "object" && title !== null && !Array.isArray(title) ? title : { text: title };
@@ -115,7 +119,7 @@ function titleOf(
     subtitle === undefined
       ? []
       : [subtitle].flat().map((line) => specText(cleanText(textOf(line), 300)));
-  const told = wrap([formatRange(result.origin.range), ...sentences], 1000, 12);
+  const told = wrap([`${formatRange(result.origin.range)}.`, ...sentences], width, 12);
   return { ...rest, text: named, subtitle: [...below, ...told] };
 }
 

@@ -1,0 +1,133 @@
+import { chart } from "../../../src/chart/chart.js";
+import { between } from "../../../src/time/time-range.js";
+import {
+  generator,
+  makeResult,
+  versionSummary,
+  weeklyCounts,
+  weeklyDurations,
+} from "./sample-results.js";
+
+/** The size of most. */
+export const small = { width: 420, height: 130 };
+export const marks = [
+  chart.mark("2026-03-18T09:00:00Z", "3.11.0 released"),
+  chart.mark("2026-03-24", "alarm"),
+];
+// Four at nearly the same time, one at each edge, and one with a long name.
+const crowded = [
+  chart.mark("2026-01-26", "range begins"),
+  chart.mark("2026-03-18T09:00:00Z", "3.11.0 released"),
+  chart.mark("2026-03-18T10:00:00Z", "3.11.0 halted"),
+  chart.mark("2026-03-19", "alarm"),
+  chart.mark("2026-03-20", "a rollback of the release to all probes of the second and third stage"),
+  chart.mark("2026-04-27", "all clear"),
+];
+// A gradient, a clipped band, links, text that is turned, and points that shine through.
+const free = {
+  width: 420,
+  height: 130,
+  title: { text: "Sum and its parts", subtitle: "Free Vega-Lite" },
+  encoding: { x: { field: "t", type: "temporal", scale: { type: "utc" }, title: null } },
+  layer: [
+    {
+      mark: {
+        type: "area",
+        clip: true,
+        color: {
+          gradient: "linear",
+          x1: 1,
+          y1: 1,
+          x2: 1,
+          y2: 0,
+          stops: [
+            { offset: 0, color: "white" },
+            { offset: 1, color: "hsl(200, 60%, 45%)" },
+          ],
+        },
+      },
+      encoding: {
+        y: { aggregate: "sum", field: "measurements", scale: { domain: [0, 100_000] } },
+      },
+    },
+    {
+      mark: { type: "point", filled: true, opacity: 0.5, color: "#d55e00cc" },
+      encoding: {
+        y: { field: "measurements", type: "quantitative" },
+        href: { value: "https://example.org/" },
+      },
+    },
+    {
+      data: { values: [{ label: "turned" }] },
+      mark: { type: "text", angle: 300, fontStyle: "italic", fontWeight: "bold" },
+      encoding: { text: { field: "label" }, x: { value: 30 }, y: { value: 40 } },
+    },
+  ],
+};
+const rome = between("2026-03-28", "2026-03-31", { timeZone: "Europe/Rome" });
+
+/** Every kind of chart, in both themes. */
+export const PICTURES = {
+  "area-light": chart.area(weeklyCounts(), small),
+  "area-dark": chart.area(weeklyCounts(), { ...small, theme: "dark" }),
+  "area-total": chart.area(weeklyCounts(), { ...small, colour: null }),
+  "area-rome": chart.area(weeklyCounts({ range: rome, every: "hour" }), small),
+  "line-light": chart.line(weeklyDurations(), { ...small, y: "q50", marks }),
+  "line-dark": chart.line(weeklyDurations(), { ...small, y: "q50", marks, theme: "dark" }),
+  "line-log": chart.line(weeklyDurations(), { ...small, y: "q90", yScale: "log" }),
+  "line-dense": chart.line(dense(), { ...small, title: "Load by host" }),
+  "bar-light": chart.bar(weeklyCounts(), small),
+  "bar-dark": chart.bar(weeklyCounts(), { ...small, theme: "dark" }),
+  "bar-category": chart.bar(versionSummary(), { height: 170 }),
+  "line-empty": chart.line(empty(), small),
+  "line-marks": chart.line(weeklyDurations(), { ...small, y: "q50", marks: crowded }),
+  "points-light": chart.points(weeklyDurations(), { ...small, y: "q10" }),
+  "points-dark": chart.points(weeklyDurations(), { ...small, y: "q10", theme: "dark" }),
+  "points-total": chart.points(weeklyCounts({ versions: [], other: true }), {
+    ...small,
+    colour: null,
+    marks,
+  }),
+  "points-numbers": chart.points(versionSummary(), { ...small, x: "runs", y: "q50" }),
+  "free-heat": chart.vegaLite(weeklyCounts(), {
+    width: 420,
+    height: 130,
+    title: "Measurements by week and version",
+    mark: { type: "rect", clip: true },
+    encoding: {
+      x: { field: "t", type: "ordinal", timeUnit: "utcmonthdate", title: "Week" },
+      y: { field: "software_version", type: "nominal", title: null },
+      color: { field: "measurements", type: "quantitative", scale: { scheme: "viridis" } },
+    },
+  }),
+  "free-layers": chart.vegaLite(weeklyCounts(), free),
+};
+
+function empty() {
+  const counts = weeklyCounts();
+  return counts.with(counts.table.slice(0, 0), {
+    notes: [
+      'No measurement of the range has probe_cc: "XX"; those that occur most are "IT", "DE" and "US", and nothing was measured before 2026-01-26.',
+    ],
+  });
+}
+
+function dense() {
+  const random = generator(3);
+  const levels = [30, 35, 40, 45];
+  const rows = Array.from({ length: 3_600 }, (_, index) => {
+    const host = index % 4;
+    levels[host] = (levels[host] ?? 0) + random() - 0.5;
+    const known = host !== 2 || index < 1_000 || index > 1_600;
+    return {
+      at: new Date(Date.UTC(2026, 1, 1) + Math.floor(index / 4) * 72e5),
+      host,
+      load: known ? levels[host] : null,
+    };
+  });
+  return makeResult({
+    at: rows.map(({ at }) => at),
+    host: rows.map(({ host }) => `host-${host}`),
+    load: rows.map(({ load }) => load),
+  });
+}
