@@ -78,6 +78,19 @@ describe("report.save(folder) masks addresses", () => {
     expect(lines.origin.question).toBeUndefined();
   });
 
+  test("in titles and marks of other charts too, as an analyst wrote them", async () => {
+    const counts = chart.area(weeklyCounts(), {
+      title: "Load of 203.0.113.7",
+      marks: [chart.mark("2026-03-02", "2001:db8::7 blocked")],
+    });
+    const report = about().add(counts, { name: "load", caption: "What 203.0.113.7 did" });
+    const folder = await report.save(join(parent, "titles"), { now: NOW });
+    const svg = readFileSync(join(folder, "charts", "load.svg"), "utf8");
+    expect(svg).toContain("Load of [IPv4]");
+    expect(svg).toContain("[IPv6] blocked");
+    expect((await verifyPostmortem(folder)).intact).toBe(true);
+  });
+
   test("measurements are no log lines: a version of four numbers stays", async () => {
     const folder = await about().save(join(parent, "versions"), { now: NOW });
     const counts = await readResultFile(readFileSync(join(folder, "data", "counts.parquet")));

@@ -1,4 +1,5 @@
 import { maskAddresses } from "../../../logs/mask-addresses.js";
+import type { Json } from "../../../result/json.js";
 import type { Origin } from "../../../result/origin.js";
 import type { Result, Value } from "../../../result/result.js";
 import { drawFigure, figureRecord, type Figure } from "../figure.js";
@@ -43,16 +44,37 @@ export function maskResult(result: Result): Result {
   });
 }
 
-/** The figure of masked data, drawn anew; as it is where its data can't hold addresses. */
+/**
+ * The figure with masked words, drawn anew: of rows that may hold log messages all of them, of others
+ * what the analyst wrote (titles, labels of marks), since their versions can look like addresses.
+ */
 export function maskFigure(figure: Figure): Figure {
   const { result } = figure.content;
-  if (!mayHoldAddresses(result.origin)) return figure;
   const record = figureRecord(figure);
-  const words = masked(record.recipe) as typeof record.recipe;
-  return drawFigure(
-    { ...record, caption: maskAddresses(record.caption), recipe: words },
-    maskResult(result),
+  const caption = maskAddresses(record.caption);
+  if (mayHoldAddresses(result.origin)) {
+    const recipe = masked(record.recipe) as Json;
+    return drawFigure({ ...record, caption, recipe }, maskResult(result));
+  }
+  const recipe = maskTitles(record.recipe);
+  return JSON.stringify(recipe) === JSON.stringify(record.recipe)
+    ? { ...figure, caption }
+    : drawFigure({ ...record, caption, recipe }, result);
+}
+
+const WRITTEN = new Set(["title", "subtitle", "caption", "label", "text"]);
+
+function maskTitles(value: Json, written = false): Json {
+  if (typeof value === "string") return written ? maskAddresses(value) : value;
+  if (typeof value !== "object" || value === null) return value;
+  if (isList(value)) return value.map((each) => maskTitles(each, written));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [name, maskTitles(inner, WRITTEN.has(name))]),
   );
+}
+
+function isList(value: Json): value is readonly Json[] {
+  return Array.isArray(value);
 }
 
 function masked(value: Value): Value {
