@@ -151,7 +151,7 @@ export function pathText(path: readonly string[], most = 12): string {
   const half = Math.floor(most / 2);
   return [
     ...names.slice(0, half),
-    `… ${names.length - 2 * half} more …`,
+    `… ${(names.length - 2 * half).toLocaleString("en-US")} more …`,
     ...names.slice(-half),
   ].join(" → ");
 }

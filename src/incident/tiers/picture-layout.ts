@@ -2,6 +2,7 @@ import { createRequire } from "node:module";
 import type { Graph } from "./graph.js";
 import type { Arrow } from "./picture-edges.js";
 import { placeEnds } from "./picture-ends.js";
+import { stackStages } from "./picture-stages.js";
 
 const require = createRequire(import.meta.url);
 
@@ -59,10 +60,6 @@ interface DagreGraph {
   edge(edge: { v: string; w: string; name: string }): { readonly points: readonly Point[] };
 }
 
-/** Room for a stage's name above its boxes, and between stages. */
-const HEADING = 20;
-const BAND_GAP = 16;
-
 /** Between layers. */
 export const RANK_GAP = 64;
 
@@ -84,7 +81,7 @@ export function layoutGraph(graph: Graph, arrows: readonly Arrow[], size: BoxSiz
     edgesep: 14,
     ranksep: RANK_GAP,
     marginx: 10,
-    marginy: 10 + (stages.length > 1 ? HEADING : 0),
+    marginy: 10,
   });
   if (stages.length > 1) stages.forEach((stage, at) => laid.setNode(`stage ${at}`, {}));
   const numbers = new Map(components.map(({ name }, at) => [name, String(at)]));
@@ -107,51 +104,7 @@ export function layoutGraph(graph: Graph, arrows: readonly Arrow[], size: BoxSiz
     return { ...arrow, points: laid.edge({ ...ends, name: String(at) }).points };
   });
   const { width = 0, height = 0 } = laid.graph();
-  return apart({
-    width,
-    height,
-    boxes,
-    bands:
-      stages.length < 2 ? [] : stages.map((stage, at) => bandOf(stage, laid.node(`stage ${at}`))),
-    routes: placeEnds(routes, boxes, size),
-  });
-}
-
-/** Room between the stages that stand below each other; those then go over the whole width. */
-function apart(layout: Layout): Layout {
-  const tops = layout.bands.map(({ y }) => y).sort((a, b) => a - b);
-  const gap = HEADING + BAND_GAP;
-  const move = <P extends Point>(point: P): P => ({
-    ...point,
-    y: point.y + gap * tops.slice(1).filter((top) => top + HEADING <= point.y + HEADING / 2).length,
-  });
-  const inOrder = [...layout.bands].sort((a, b) => a.y - b.y);
-  // A band's heading reaches into the one above until they are moved.
-  const stacked = inOrder.every(
-    ({ y, height }, at) => y + height <= (inOrder[at + 1]?.y ?? Infinity) + HEADING + 1,
-  );
-  return {
-    ...layout,
-    height: layout.height + gap * Math.max(0, tops.length - 1),
-    boxes: layout.boxes.map((box) => move(box)),
-    bands: layout.bands.map((band) => ({
-      ...band,
-      y: move({ x: 0, y: band.y + HEADING }).y - HEADING,
-      ...(stacked && { x: 0, width: layout.width }),
-    })),
-    routes: layout.routes.map((route) => ({
-      ...route,
-      points: route.points.map((point) => move(point)),
-    })),
-  };
-}
-
-function bandOf(stage: string, { x, y, width, height }: Point & BoxSize): Band {
-  return {
-    stage,
-    x: x - width / 2,
-    y: y - height / 2 - HEADING,
-    width,
-    height: height + HEADING,
-  };
+  const flat: Layout = { width, height, boxes, bands: [], routes };
+  const stacked = stages.length > 1 ? stackStages(flat, stages, size) : flat;
+  return { ...stacked, routes: placeEnds(stacked.routes, stacked.boxes, size) };
 }

@@ -42,10 +42,12 @@ export function drawGraph(graph: Graph, report: TierReport, options: PictureOpti
   const spec = pictureSpec(layout, rows, size, options.theme ?? "light");
   const heading = `${summary(report)}.`;
   const title = options.title ?? `Tiers of ${nameText(graph.source)}`;
+  const marks =
+    report.broken.length === 0 ? [] : ["Thick arrows and frames break the rule that they name."];
   return chart.vegaLite(graphResult(graph, report), {
     ...spec,
     description: describe(title, heading, graph, report),
-    title: { text: title, subtitle: [heading.charAt(0).toUpperCase() + heading.slice(1)] },
+    title: { text: title, subtitle: [heading, ...marks] },
   });
 }
 

@@ -1,0 +1,213 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { tiers } from "../../../src/incident/tiers/tiers.js";
+import { inertHtml, inertSvg } from "../../chart/support/inert.js";
+import { PAYLOADS } from "../../chart/support/payloads.js";
+import { decodePng } from "../../chart/support/png-image.js";
+import { randomGraph, turned } from "./random-graph.js";
+
+const directory = new URL("snapshots/", import.meta.url);
+const asOf = new Date("2026-05-01T12:00:00Z");
+
+const SMALL = {
+  components: {
+    api: { tier: 1, hard: ["cache", "db"], soft: ["mon"] },
+    cache: { tier: 3 },
+    db: { tier: 1, contains: ["one", "two"] },
+    one: { tier: 1 },
+    two: { tier: 2 },
+    mon: { tier: 3, receives: ["api"] },
+    copy: { tier: 4, stage: "staging", soft: ["api"], hard: ["stub"] },
+    stub: { tier: 5, stage: "staging" },
+  },
+  pairs: [{ service: "db", active: "one", standby: "two" }],
+};
+
+const rejections: unknown[] = [];
+const listener = (reason: unknown): void => void rejections.push(reason);
+beforeAll(() => void process.on("unhandledRejection", listener));
+afterAll(() => {
+  process.off("unhandledRejection", listener);
+  expect(rejections).toEqual([]);
+});
+
+interface Row {
+  readonly [name: string]: unknown;
+}
+
+/** Rows of the layers with this mark. */
+function rowsOf(spec: Record<string, unknown>, mark: string): Row[] {
+  const layers = spec.layer as { mark: { type: string }; data: { values: Row[] } }[];
+  return layers.filter((layer) => layer.mark.type === mark).flatMap(({ data }) => data.values);
+}
+
+describe("the picture looks as it did (make it anew with UPDATE_PICTURES=1, then look at it)", () => {
+  test.each(["light", "dark"] as const)("%s", async (theme) => {
+    const graph = tiers.graph(SMALL, { name: "small.yaml", asOf });
+    const png = await graph.picture({ theme }).png({ scale: 1 });
+    const path = fileURLToPath(new URL(`tiers-${theme}.png`, directory));
+    if (process.env.UPDATE_PICTURES) {
+      mkdirSync(directory, { recursive: true });
+      writeFileSync(path, png);
+    }
+    expect(existsSync(path), `${path} is missing`).toBe(true);
+    const [seen, kept] = [decodePng(png), decodePng(readFileSync(path))];
+    expect([seen.width, seen.height]).toEqual([kept.width, kept.height]);
+    // Rounding of blended edges differs between kinds of processor.
+    const other = seen.pixels.filter((value, at) => Math.abs(value - (kept.pixels[at] ?? 0)) > 8);
+    expect(other.length / seen.pixels.length).toBeLessThan(0.001);
+  });
+});
+
+test("picture() tells how many rules are broken, marks them, and shows the resulting tiers", async () => {
+  const graph = tiers.graph(SMALL, { name: "small.yaml", asOf });
+  const picture = graph.picture();
+  const { text, subtitle } = picture.spec.title as { text: string[]; subtitle: string[] };
+  expect(text).toEqual(["Tiers of small.yaml"]);
+  expect(subtitle[0]).toBe(
+    "8 components, 3 rules broken in 4 places, 3 of them still when all is reclassified, 1 to reclassify.",
+  );
+  const svg = await picture.svg();
+  const texts = inertSvg(svg)
+    .filter(({ name }) => name === "text")
+    .map((element) => element.text);
+  for (const name of Object.keys(SMALL.components)) expect(texts).toContain(name);
+  for (const word of ["rule 3", "rule 6", "rule 8", "tier 2 as written", "hard", "soft", "data"]) {
+    expect(texts).toContain(word);
+  }
+  expect(picture.spec.description).toMatch(
+    /^Tiers of small\.yaml: 8 components, .*api 1, .*Rule 6: /,
+  );
+  expect(picture.origin).toMatchObject({ sql: "", source: "small.yaml" });
+});
+
+test("picture() has a row per component, for files", () => {
+  const { data } = tiers.graph(SMALL, { name: "small.yaml", asOf }).picture();
+  expect(data.rows.map(([name]) => name)).toEqual(Object.keys(SMALL.components).sort());
+  const two = data.rows.find(([name]) => name === "two");
+  expect(Object.fromEntries(data.names.map((name, at) => [name, two?.[at]]))).toEqual({
+    component: "two",
+    stage: "production",
+    tier: 1,
+    tier_as_written: 2,
+    hard: "",
+    soft: "",
+    receives: "",
+    contains: "",
+    broken_rules: "8",
+  });
+});
+
+test("picture(): no two boxes meet, each is whole in the picture and in the band of its stage", () => {
+  fc.assert(
+    fc.property(randomGraph(), (written) => {
+      const { spec } = tiers.graph(written, { asOf }).picture();
+      const [width, height] = [Number(spec.width), Number(spec.height)];
+      const rects = rowsOf(spec, "rect").map((row) => ({
+        ...row,
+        stage: row.stage as string | undefined,
+        name: row.name as string | undefined,
+        text: row.text as string,
+        left: Number(row.left),
+        right: Number(row.right),
+        top: Number(row.top),
+        bottom: Number(row.bottom),
+      }));
+      const boxes = [
+        ...new Map(rects.filter(({ name }) => name).map((box) => [box.name, box])),
+      ].map(([, box]) => box);
+      expect(boxes.map(({ name }) => name).sort()).toEqual(Object.keys(written.components).sort());
+      const bands = new Map(
+        rects.filter(({ text }) => written.stages.includes(text)).map((band) => [band.text, band]),
+      );
+      boxes.forEach((box, at) => {
+        expect(box.left).toBeGreaterThanOrEqual(0);
+        expect(box.top).toBeGreaterThanOrEqual(0);
+        expect(box.right).toBeLessThanOrEqual(width);
+        expect(box.bottom).toBeLessThanOrEqual(height);
+        const band = bands.get(box.stage ?? "");
+        if (bands.size > 0) {
+          expect(band?.top).toBeLessThan(box.top);
+          expect(band?.bottom).toBeGreaterThan(box.bottom);
+        }
+        for (const other of boxes.slice(at + 1)) {
+          const apart =
+            other.left >= box.right ||
+            box.left >= other.right ||
+            other.top >= box.bottom ||
+            box.top >= other.bottom;
+          expect(apart, `${box.name} and ${other.name}`).toBe(true);
+        }
+      });
+      const areas = [...bands.values()].sort((a, b) => a.top - b.top);
+      areas.slice(1).forEach((band, at) => {
+        expect(band.top).toBeGreaterThanOrEqual(areas[at]?.bottom ?? 0);
+      });
+    }),
+    { seed: 9, numRuns: 60 },
+  );
+});
+
+test("picture() doesn't hang on the order of the file", async () => {
+  const [written] = fc.sample(randomGraph(), { seed: 10, numRuns: 1 });
+  if (written === undefined) throw new Error("no graph");
+  const options = { name: "g", asOf };
+  const svg = await tiers.graph(written, options).picture().svg();
+  expect(await tiers.graph(turned(written, 3), options).picture().svg()).toBe(svg);
+});
+
+test("picture() of more than 300 components, or too many arrows, is refused", () => {
+  const components = (count: number, soft: number) =>
+    Object.fromEntries(
+      Array.from({ length: count }, (_, at) => [
+        `c${at}`,
+        {
+          tier: 2,
+          soft: Array.from({ length: soft }, (_, next) => `c${(at + next + 1) % count}`),
+        },
+      ]),
+    );
+  expect(() => tiers.graph({ components: components(301, 0) }).picture()).toThrow(
+    /^Can't draw 301 components: a picture that can be read holds at most 300/,
+  );
+  expect(() => tiers.graph({ components: components(200, 20) }).picture()).toThrow(
+    /^Can't draw 4,000 arrows: /,
+  );
+});
+
+describe("names stay inert", () => {
+  const groups = Array.from({ length: Math.ceil(PAYLOADS.length / 15) }, (_, at) =>
+    PAYLOADS.slice(at * 15, at * 15 + 15)
+      .map((payload) => payload.slice(0, 200))
+      .filter((payload) => payload.trim() !== ""),
+  );
+
+  test.each(groups.map((names, at) => [at, names] as const))("group %i", async (_, names) => {
+    const unique = [...new Set(names)];
+    const components = Object.fromEntries(
+      unique.map((name, at) => [
+        name,
+        { tier: 4 - (at % 3), hard: unique.slice(at + 1, at + 3), stage: "</script>" },
+      ]),
+    );
+    const graph = tiers.graph(
+      { stages: ["<b>low", "</script>"], components },
+      { name: unique[0] ?? "" },
+    );
+    const report = graph.check();
+    inertHtml(report.html);
+    const told = report.toString() + report.broken.map((each) => each.message + each.remedy).join();
+    expect(told).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u200e\u200f\u202a-\u202e\u2066-\u2069]/);
+    expect(report.markdown).not.toMatch(/<(?!U\+)[a-z/!]/i);
+    const elements = inertSvg(await graph.picture().svg());
+    expect(elements.length).toBeGreaterThan(unique.length * 3);
+  });
+
+  test("in errors too", () => {
+    const name = "\u202e</script>\u0007".padEnd(150, "x");
+    const read = () => tiers.graph({ components: { a: { tier: 1, hard: [name] } } });
+    expect(read).toThrow(/no component "<U\+202E><\/script> x+…"/);
+  });
+});
