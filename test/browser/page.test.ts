@@ -207,7 +207,8 @@ describe.skipIf(browserMissing)(`a saved page in Chromium${missingNote}`, () => 
   });
 
   test("fits a phone: the page stays within the window, only the chart scrolls", async () => {
-    const { page } = await browser.open(await chart.area(weeklyCounts()).html(), "phone.html", {
+    const points = chart.points(weeklyDurations(), { y: "q50" });
+    const { page } = await browser.open(await points.html(), "phone.html", {
       viewport: { width: 390, height: 800 },
     });
     await drawnFigures(page);
@@ -216,6 +217,11 @@ describe.skipIf(browserMissing)(`a saved page in Chromium${missingNote}`, () => 
     );
     expect(widths[0]).toBe(390);
     expect(widths[1]).toBeGreaterThan(600);
+    // The drawing is scaled down; what is under the pointer is still found.
+    await page.locator('.probelab-drawing .role-mark path[fill="#56b4e9"]').first().hover();
+    const tooltip = await page.locator(".probelab-tooltip").boundingBox();
+    expect(tooltip?.x).toBeGreaterThanOrEqual(0);
+    expect((tooltip?.x ?? 0) + (tooltip?.width ?? 999)).toBeLessThanOrEqual(390);
     await shot(page, "phone");
   });
 

@@ -29,7 +29,7 @@ export async function chartFigure(chart: Drawable, id: string): Promise<string> 
   const scaled = usesPointer(vega) ? "" : " probelab-scaled";
   return `<figure class="probelab-chart" id="${escapeXml(id)}" aria-label="${escapeXml(titleText(spec.title))}">
 <div class="probelab-plot${scaled}" tabindex="0" role="group" aria-label="Chart"><div class="probelab-picture">${inlineSvg(svg)}</div></div>
-<figcaption>${words === "" ? "" : `<details><summary>In words</summary><p>${escapeXml(words)}</p></details>`}
+<figcaption>${words === "" ? "" : `<details class="probelab-words"><summary>In words</summary><p>${escapeXml(words)}</p></details>`}
 ${originDetails(origin)}</figcaption>
 ${jsonScript("probelab-content", { vega, ...(series !== undefined && { series }) })}
 ${jsonScript("probelab-origin", origin)}

@@ -10,10 +10,11 @@ export const figureStyle = `
 .probelab-drawing [class*="role-legend-"], .probelab-drawing [class*="role-legend-"] * { pointer-events: all; cursor: default; }
 .probelab-drawing .role-mark > *, .probelab-drawing [class*="role-legend-"] > * { transition: opacity 0.12s; }
 .probelab-faded { opacity: 0.15 !important; }
-.probelab-chart figcaption { font-size: 0.85rem; color: var(--soft); padding: 0 12px; }
-.probelab-chart summary { cursor: pointer; padding: 0.15rem 0; }
-.probelab-chart summary:hover { color: var(--ink); }
-.probelab-chart details > :not(summary) { color: var(--ink); max-width: 60rem; margin: 0.4rem 0 0.8rem; }
+.probelab-chart figcaption { padding: 0 12px; }
+.probelab-words, .probelab-source { font-size: 0.85rem; color: var(--soft); }
+.probelab-words summary, .probelab-source summary { cursor: pointer; padding: 0.15rem 0; }
+.probelab-words summary:hover, .probelab-source summary:hover { color: var(--ink); }
+.probelab-words p, .probelab-source dl { color: var(--ink); max-width: 60rem; margin: 0.4rem 0 0.8rem; }
 .probelab-source dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 0.3rem 1rem; }
 .probelab-source dt { color: var(--soft); }
 .probelab-source dd { margin: 0; overflow-wrap: anywhere; }
@@ -33,6 +34,6 @@ export const figureStyle = `
   .probelab-live .probelab-picture { display: block; }
   .probelab-plot { overflow: visible; }
   .probelab-plot svg { max-width: 100%; }
-  .probelab-chart details:not([open]) { display: none; }
+  .probelab-words:not([open]), .probelab-source:not([open]) { display: none; }
 }
 `;
