@@ -50,7 +50,8 @@ export function subtitleSentences(
   const known = points.some(({ y }) => y !== null);
   const empty = known || origin.notes.length > 0 ? [] : ["No data in this range."];
   // The query has noted the incomplete buckets in its own words.
-  const notes = origin.notes.filter(
+  // Of an empty chart the first note stands in the plot.
+  const notes = (known ? origin.notes : origin.notes.slice(1)).filter(
     (note) => !dates.length || !dates.every((date) => note.includes(date)),
   );
   return [

@@ -5,8 +5,7 @@ import type { Writer } from "../database/writer.js";
 import { ProbelabError } from "../error.js";
 import { formatRange } from "../time/time-range.js";
 import { fillSample } from "../sample/fill.js";
-import { loadedTables, sampleFigures, type SampleInfo } from "../sample/info.js";
-import { FAULT } from "../sample/truth.js";
+import { loadedTables, plantedFaults, sampleFigures, type SampleInfo } from "../sample/info.js";
 import { wholeNumber } from "./option-values.js";
 
 interface Options {
@@ -78,7 +77,8 @@ async function summary(writer: Writer, made: SampleInfo, seconds: number): Promi
   return [
     `Made a sample in ${writer.source}, ${formatRange({ ...made, timeZone: "UTC" })}, seed ${made.seed}, in ${seconds.toFixed(1)} s:`,
     `  ${count(figures.measurements)} measurements of ${count(figures.runs)} runs, ${count(figures.logLines)} log lines, ${figures.testHelpers} test helpers; ${count(Math.round(figures.bytes / 1e6))} MB on disk`,
-    `  planted: ${FAULT.softwareName} ${FAULT.softwareVersion}, ${FAULT.changes} (table sample_truth)`,
+    "  planted (table sample_truth):",
+    ...(await plantedFaults(writer)).map((fault) => `    ${fault}`),
   ].join("\n");
 }
 

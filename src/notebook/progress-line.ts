@@ -50,7 +50,7 @@ function summaryText(ended: {
 }): string {
   const what = ended.queries === 1 ? "1 query" : `${ended.queries} queries`;
   const stopped = ended.stopped === 0 ? "" : `, ${ended.stopped} stopped before the end`;
-  return `${what}, ${countText(ended.rows)} rows read in ${ended.seconds.toFixed(1)} s${stopped}`;
+  return `${what}, ${countText(ended.rows)} ${ended.rows === 1 ? "row" : "rows"} read in ${ended.seconds.toFixed(1)} s${stopped}`;
 }
 
 /** A count in three digits: 950, 1.23K, 45.6M. */

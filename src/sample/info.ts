@@ -85,6 +85,17 @@ export async function sampleFigures(writer: Writer): Promise<SampleFigures> {
   };
 }
 
+/** What is planted in the sample, a line each, by the time at which it begins. */
+export async function plantedFaults(writer: Writer): Promise<string[]> {
+  const faults = await writer.rows<{ name: string; where: string; changes: string }>(
+    `SELECT name, trim(concat(software_name, ' ', software_version)) AS where, changes
+     FROM sample_truth ORDER BY released_at, name`,
+  );
+  return faults.map(({ name, where, changes }) =>
+    [name, where === "" ? "" : ` (${where})`, ": ", changes].join(""),
+  );
+}
+
 /**
  * Names of the tables that a sample would replace although they hold rows that the sample service
  * did not make, such as rows from `probelab load`.
