@@ -51,6 +51,7 @@ export { autoBucket } from "./time/auto-bucket.js";
 export { downsample, METHODS, type DownsampleOptions } from "./downsample/downsample.js";
 export { chart } from "./chart/chart.js";
 export type { Chart } from "./chart/chart-value.js";
+export type { Page } from "./chart/page/page-value.js";
 export type { ChartMark, ChartOptions } from "./chart/options.js";
 export { table } from "./chart/table.js";
 export { show } from "./notebook/show.js";

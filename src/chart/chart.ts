@@ -4,6 +4,7 @@ import type { Chart } from "./chart-value.js";
 import { freeChart } from "./free-chart.js";
 import type { VegaLiteSpec } from "./frame.js";
 import type { ChartMark, ChartOptions } from "./options.js";
+import { Page } from "./page/page-value.js";
 import { resultChart } from "./result-chart.js";
 
 /**
@@ -44,6 +45,17 @@ export const chart = {
    */
   vegaLite(result: Result, spec: VegaLiteSpec): Chart {
     return freeChart(result, spec);
+  },
+  /**
+   * Several charts on one interactive page, below each other.
+   *
+   * @param options `title`: the page's heading; default none.
+   * @throws ProbelabError without a chart.
+   * @example
+   * await chart.page([chart.area(counts), chart.line(durations)], { title: "Week 12" }).save("week-12.html");
+   */
+  page(charts: readonly Chart[], options: { title?: string } = {}): Page {
+    return new Page(charts, options.title);
   },
   /**
    * A deploy or an incident, for the option `marks`.

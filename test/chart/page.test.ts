@@ -236,3 +236,21 @@ describe("the runtime", () => {
     expect(runtimeSource()).toContain("BSD-3-Clause");
   });
 });
+
+describe("chart.page(charts, { title })", () => {
+  test("is one page with one runtime, every chart with its origin", async () => {
+    const charts = [chart.area(weeklyCounts()), chart.line(weeklyDurations())];
+    const html = await chart.page(charts, { title: "Week <12>" }).html();
+    expect(html).toContain("<h1>Week &lt;12&gt;</h1>");
+    expect(html.match(/<script>/g)).toHaveLength(1);
+    expect(html.match(/class="probelab-origin"/g)).toHaveLength(2);
+  });
+
+  test("is saved as .html and nothing else, and needs a chart", async () => {
+    expect(() => chart.page([])).toThrow(/page of no charts: pass at least one/);
+    const page = chart.page([chart.area(weeklyCounts())]);
+    await expect(page.save("week.pdf")).rejects.toThrow(
+      /Can't save a page as "week.pdf": end the path with .html/,
+    );
+  });
+});
