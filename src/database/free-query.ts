@@ -79,6 +79,7 @@ export async function freeQuery(
     parameters,
     "run the query",
   );
+  checkNames(described.map(({ name }) => name));
   const answer = await database.ask({
     sql: bounded,
     parameters,
@@ -92,6 +93,17 @@ export async function freeQuery(
     reductions: [],
     notes: answer.table.numRows() === 0 ? ["The query found no rows in the range."] : [],
   });
+}
+
+/** A table holds each column under a name of its own. */
+function checkNames(names: readonly string[]): void {
+  const bad = names.find((name, at) => name === "__proto__" || names.indexOf(name) !== at);
+  if (bad === undefined) return;
+  throw new ProbelabError(
+    bad === "__proto__"
+      ? `Can't take a column named ${bad}, which means something else in JavaScript: name it otherwise with AS.`
+      : `Can't take two columns named ${JSON.stringify(bad)}: give each a name of its own with AS.`,
+  );
 }
 
 async function findTimeColumn(

@@ -116,6 +116,11 @@ describe("freeQuery(sql, { range, params })", () => {
     ["SELECT 1", /does not use its time range: put \{range\} into its WHERE/],
     ["SELECT '{range}' -- {range}", /does not use its time range/],
     ["SELECT 1 FROM fastpath WHERE {range} FORMAT JSON", /its own FORMAT/],
+    [
+      "SELECT count(), count() FROM fastpath WHERE {range}",
+      /two columns named "count\(\)": give each/,
+    ],
+    ["SELECT 1 AS `__proto__` FROM fastpath WHERE {range}", /column named __proto__.*with AS/],
     ["SELECT 1 FROM fastpath WHERE {range:nope}", /by nope: the database has no such column/],
     [
       "SELECT nope FROM fastpath WHERE {range}",
