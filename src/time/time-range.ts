@@ -43,7 +43,10 @@ export function last(
       `Can't read the duration ${JSON.stringify(duration)}: write a whole number and a unit, such as last("3 months"), last("36 hours") or last("week").`,
     );
   }
-  const end = options.now === undefined ? new Date() : readInstant(options.now, timeZone, "now of a time range");
+  const end =
+    options.now === undefined
+      ? new Date()
+      : readInstant(options.now, timeZone, "now of a time range");
   const start = Temporal.Instant.fromEpochMilliseconds(end.getTime())
     .toZonedDateTimeISO(timeZone)
     .subtract({ [`${unit}s`]: amount });
@@ -75,9 +78,13 @@ export function between(
   );
 }
 
-/** `"2026-02-01 to 2026-05-01 UTC"`; with the time of day where a bound is not at midnight. */
+/**
+ * `"2026-02-01 to 2026-05-01 UTC"`; with the time of day where a bound is not at midnight; a range
+ * of a millisecond, which holds one instant, as that instant.
+ */
 export function formatRange(range: TimeRange): string {
   const start = formatInstant(range.start, range.timeZone);
+  if (range.end.getTime() - range.start.getTime() === 1) return `${start} ${range.timeZone}`;
   const end = formatInstant(range.end, range.timeZone);
   return `${start} to ${end} ${range.timeZone}`;
 }

@@ -82,6 +82,13 @@ describe("between(start, end)", () => {
 });
 
 describe("formatRange(range)", () => {
+  it("tells a range of one millisecond as its instant", () => {
+    const instant = between("2026-05-01 12:00", "2026-05-01T12:00:00.001Z");
+    expect(formatRange(instant)).toBe("2026-05-01 12:00 UTC");
+    const longer = between("2026-05-01 12:00", "2026-05-01T12:00:00.002Z");
+    expect(formatRange(longer)).toBe("2026-05-01 12:00 to 2026-05-01 12:00:00.002 UTC");
+  });
+
   it("gives dates at midnight of the zone, else the time of day as exact as it is", () => {
     expect(formatRange(between("2026-05-01", "2026-05-08"))).toBe("2026-05-01 to 2026-05-08 UTC");
     const rome = between("2026-05-01", "2026-05-01 12:30:05.250", { timeZone: "Europe/Rome" });

@@ -3,53 +3,13 @@ import type { VegaLiteSpec } from "../../chart/frame.js";
 import { THEMES, themeConfig, type Theme, type ThemeName } from "../../chart/theme.js";
 import { KINDS } from "./picture-edges.js";
 import type { BoxSize, Layout } from "./picture-layout.js";
-import { BADGE, BELOW_SIZE, NAME_SIZE, type PictureRows } from "./picture-rows.js";
+import { boxLayers, boxRows, type LayerOf } from "./picture-boxes.js";
+import { COLOURS, type Colours } from "./picture-colours.js";
+import { BELOW_SIZE, type PictureRows } from "./picture-rows.js";
 
-/** Colours that the theme doesn't name: those of tiers (Okabe-Ito), and of what is broken. */
-interface Colours {
-  readonly tiers: Readonly<Record<string, string>>;
-  readonly onTiers: Readonly<Record<string, string>>;
-  readonly broken: string;
-  readonly band: string;
-}
-
-const ON_TIERS = {
-  "1": "#ffffff",
-  "2": "#000000",
-  "3": "#000000",
-  "4": "#ffffff",
-  "5 and up": "#000000",
-};
-
-const COLOURS: Readonly<Record<ThemeName, Colours>> = {
-  light: {
-    tiers: {
-      "1": "#b84a00",
-      "2": "#e69f00",
-      "3": "#56b4e9",
-      "4": "#00785a",
-      "5 and up": "#b9bfc6",
-    },
-    onTiers: ON_TIERS,
-    broken: "#c1006e",
-    band: "#f5f6f8",
-  },
-  dark: {
-    tiers: {
-      "1": "#d55e00",
-      "2": "#e69f00",
-      "3": "#56b4e9",
-      "4": "#009e73",
-      "5 and up": "#98a1ab",
-    },
-    onTiers: { ...ON_TIERS, "1": "#000000", "4": "#000000" },
-    broken: "#ff7ac0",
-    band: "#1b2026",
-  },
-};
-
+// Solid is one long dash: PDF takes none of length zero.
 const DASHES: readonly (readonly number[])[] = [
-  [1, 0],
+  [10_000, 1],
   [6, 4],
   [1.5, 3.5],
   [9, 3, 2, 3],
@@ -183,8 +143,7 @@ function legendsApart(config: Record<string, unknown>): Record<string, unknown> 
   return { ...config, legend: { ...legend, layout: { bottom: { margin: 40 } } } };
 }
 
-type LayerOf = (values: readonly object[], mark: object, encoding?: object) => object[];
-
+/** The areas of the stages, with their names. */
 function bandLayers(
   { bands }: Layout,
   theme: Theme,
@@ -207,121 +166,6 @@ function bandLayers(
       rows,
       { type: "text", align: "left", baseline: "middle", fontSize: 12, color: theme.muted },
       { text: { field: "text" } },
-    ),
-  ];
-}
-
-function boxRows({ boxes }: PictureRows, { width, height }: BoxSize) {
-  return boxes.map((box) => {
-    const left = box.x - width / 2;
-    const lines = [box.line1, box.line2, box.below].filter((line) => line !== "").length;
-    const step = 14;
-    const first = box.y - ((lines - 1) * step) / 2;
-    return {
-      ...box,
-      left,
-      right: left + width,
-      top: box.y - height / 2,
-      bottom: box.y + height / 2,
-      badge: left + BADGE,
-      badgeMiddle: left + BADGE / 2,
-      text: left + BADGE + 9,
-      y1: first,
-      y2: first + step,
-      yBelow: first + (lines - 1) * step,
-      labelY: box.y - height / 2,
-      labelX: left + width - 8,
-    };
-  });
-}
-
-function boxLayers(
-  rows: ReturnType<typeof boxRows>,
-  theme: Theme,
-  colours: Colours,
-  spans: { x: object; y: object },
-  classes: readonly string[],
-  layer: LayerOf,
-): object[] {
-  const at = (x: string, y: string) => ({
-    x: { ...spans.x, field: x },
-    y: { ...spans.y, field: y },
-  });
-  const tooltip = ["name", "stage", "tier", "below", "rules"].map((field) => ({ field }));
-  const tier = (colour: "tiers" | "onTiers") => ({
-    field: "class",
-    type: "nominal",
-    scale: { domain: classes, range: classes.map((each) => colours[colour][each]) },
-  });
-  const text = { type: "text", align: "left", baseline: "middle" };
-  const marked = rows.filter(({ broken }) => broken);
-  return [
-    ...layer(
-      rows,
-      {
-        type: "rect",
-        color: theme.background,
-        cornerRadius: 5,
-        stroke: theme.axis,
-        strokeWidth: 1,
-      },
-      { ...spans, tooltip },
-    ),
-    ...layer(
-      rows,
-      { type: "rect", cornerRadiusTopLeft: 5, cornerRadiusBottomLeft: 5 },
-      {
-        ...spans,
-        x2: { field: "badge" },
-        tooltip,
-        color: {
-          ...tier("tiers"),
-          legend: {
-            title: "Tier",
-            orient: "bottom",
-            direction: "horizontal",
-            symbolType: "square",
-            symbolSize: 160,
-          },
-        },
-      },
-    ),
-    ...layer(
-      marked,
-      { type: "rect", filled: false, stroke: colours.broken, strokeWidth: 3, cornerRadius: 5 },
-      spans,
-    ),
-    ...classes.flatMap((each) =>
-      layer(
-        rows.filter((row) => row.class === each),
-        { ...text, align: "center", fontSize: 15, fontWeight: 700, color: colours.onTiers[each] },
-        { ...at("badgeMiddle", "y"), text: { field: "tier" } },
-      ),
-    ),
-    ...(["line1", "line2"] as const).flatMap((line, index) =>
-      layer(
-        rows.filter((row) => row[line] !== ""),
-        { ...text, fontSize: NAME_SIZE, fontWeight: 700, color: theme.text },
-        { ...at("text", index === 0 ? "y1" : "y2"), text: { field: line } },
-      ),
-    ),
-    ...layer(
-      rows.filter(({ below }) => below !== ""),
-      { ...text, fontSize: BELOW_SIZE, color: theme.muted },
-      { ...at("text", "yBelow"), text: { field: "below" } },
-    ),
-    ...layer(
-      marked,
-      {
-        ...text,
-        align: "right",
-        baseline: "bottom",
-        dy: -4,
-        fontSize: BELOW_SIZE,
-        fontWeight: 700,
-        color: colours.broken,
-      },
-      { ...at("labelX", "labelY"), text: { field: "rules" } },
     ),
   ];
 }

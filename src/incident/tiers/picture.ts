@@ -79,12 +79,12 @@ function graphResult(graph: Graph, report: TierReport): Result {
     contains: components.map(({ contains }) => list(contains)),
     broken_rules: components.map(({ name }) => rules(name)),
   });
-  // A graph has no span of time: the day of its last change.
-  const start = new Date(Math.floor(graph.asOf.getTime() / 86_400_000) * 86_400_000);
+  // A graph has no span of time: it is as of an instant, told by the minute.
+  const start = new Date(Math.floor(graph.asOf.getTime() / 60_000) * 60_000);
   return new Result(table, {
     sql: "",
     parameters: {},
-    range: { start, end: new Date(start.getTime() + 86_400_000), timeZone: "UTC" },
+    range: { start, end: new Date(start.getTime() + 1), timeZone: "UTC" },
     source: graph.source,
     server: "",
     rowsRead: components.length,

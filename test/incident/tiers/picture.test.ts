@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -6,6 +7,7 @@ import { tiers } from "../../../src/incident/tiers/tiers.js";
 import { inertHtml, inertSvg } from "../../chart/support/inert.js";
 import { PAYLOADS } from "../../chart/support/payloads.js";
 import { decodePng } from "../../chart/support/png-image.js";
+import { temporaryDirectory } from "../../support/temporary-directory.js";
 import { randomGraph, turned } from "./random-graph.js";
 
 const directory = new URL("snapshots/", import.meta.url);
@@ -148,6 +150,24 @@ test("picture(): no two boxes meet, each is whole in the picture and in the band
     }),
     { seed: 9, numRuns: 60 },
   );
+});
+
+test("picture() is saved in every format of charts", async () => {
+  await using folder = await temporaryDirectory();
+  const picture = tiers.graph(SMALL, { name: "small.yaml", asOf }).picture();
+  const beginnings = {
+    svg: "<svg",
+    png: "\u0089PNG",
+    pdf: "%PDF",
+    html: "<!DOCTYPE html>",
+    json: "{",
+  };
+  for (const [extension, beginning] of Object.entries(beginnings)) {
+    const path = await picture.save(join(folder.path, `tiers.${extension}`));
+    expect(readFileSync(path, "latin1").slice(0, 15).toLowerCase()).toMatch(
+      new RegExp(`^${beginning.toLowerCase()}`),
+    );
+  }
 });
 
 test("picture() doesn't hang on the order of the file", async () => {
