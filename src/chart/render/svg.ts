@@ -7,8 +7,8 @@ import { owe } from "./memory.js";
 import { loadVega } from "./vega.js";
 import { escapeXml, legalXml } from "./xml.js";
 
-/** Bytes that Vega leaves behind for each character of a picture: a line of 5,000 rows, some 20 MB. */
-const GARBAGE = 200;
+/** Bytes that Vega leaves behind for each character of a picture: a line of 5,000 rows, some 30 MB. */
+const GARBAGE = 320;
 
 /**
  * A Vega-Lite spec as an SVG document, with title, description and origin for readers and tools.
