@@ -2,6 +2,7 @@ import { shown } from "../shown.js";
 import { findCycle } from "./find-cycle.js";
 import type { Component, Graph } from "./graph.js";
 import { faultsError, readGraphParts } from "./graph-schema.js";
+import { pathText } from "./path-text.js";
 
 const STAGES = ["staging", "production"];
 
@@ -142,16 +143,4 @@ function unknown(graph: Graph, name: string, where: string): string[] {
   return [
     `${where}: there is no component ${shown(name)}; ${meant === undefined ? "add it under components, or correct the name" : `write ${shown(meant)}`}`,
   ];
-}
-
-/** `a → b → c`; the middle of a long path is left out. */
-export function pathText(path: readonly string[], most = 12): string {
-  const names = path.map((name) => shown(name).slice(1, -1));
-  if (names.length <= most) return names.join(" → ");
-  const half = Math.floor(most / 2);
-  return [
-    ...names.slice(0, half),
-    `… ${(names.length - 2 * half).toLocaleString("en-US")} more …`,
-    ...names.slice(-half),
-  ].join(" → ");
 }

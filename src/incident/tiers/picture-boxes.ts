@@ -1,7 +1,8 @@
 import type { Theme } from "../../chart/theme.js";
 import type { Colours } from "./picture-colours.js";
 import type { BoxSize } from "./picture-layout.js";
-import { BADGE, BELOW_SIZE, NAME_SIZE, type PictureRows } from "./picture-rows.js";
+import { NAME_SIZE } from "./picture-names.js";
+import { BADGE, BELOW_SIZE, type PictureRows } from "./picture-rows.js";
 
 /** A layer of these rows; none where there are no rows. */
 export type LayerOf = (values: readonly object[], mark: object, encoding?: object) => object[];

@@ -3,6 +3,7 @@ import { textWidth } from "../../chart/render/font.js";
 import { componentOf, type Graph } from "./graph.js";
 import { KINDS } from "./picture-edges.js";
 import type { BoxSize, Layout, Point, Route } from "./picture-layout.js";
+import { NAME_SIZE, nameLines } from "./picture-names.js";
 import type { BrokenRule, TierReport } from "./report.js";
 
 /** Rows of the picture's layers. */
@@ -46,10 +47,8 @@ export interface LabelRow extends Point {
 
 /** Room for the tier at the left of a box. */
 export const BADGE = 30;
-export const NAME_SIZE = 12;
 const HEAD = 8;
 const PADDING = 9;
-const WIDEST_NAME = 150;
 export const BELOW_SIZE = 10;
 
 /** The legend's entry of a tier. */
@@ -181,31 +180,6 @@ function middle(points: readonly Point[]): Point {
     return { x: half(a.x, b.x, c.x, d.x), y: half(a.y, b.y, c.y, d.y) };
   }
   return { x: (a.x + 4 * b.x + c.x) / 6, y: (a.y + 4 * b.y + c.y) / 6 };
-}
-
-/** A name on one or two lines of the box's width; the end of a longer one is left out. */
-export function nameLines(name: string): [string, string] {
-  const text = cleanText(name, 120);
-  if (textWidth(text, NAME_SIZE, 700) <= WIDEST_NAME) return [text, ""];
-  const first = fitting(text);
-  // Broken after a space, a dash, a dot or a slash where one is near.
-  const cut = Math.max(...[" ", "-", ".", "/", "_"].map((mark) => first.lastIndexOf(mark)));
-  const line = cut > first.length / 3 ? first.slice(0, cut + 1) : first;
-  const rest = text.slice(line.length).trim();
-  const shownRest = fitting(rest);
-  return [
-    line.trim(),
-    shownRest === rest ? rest : `${fitting(rest, WIDEST_NAME - textWidth("…", NAME_SIZE, 700))}…`,
-  ];
-}
-
-function fitting(text: string, width = WIDEST_NAME): string {
-  let fits = "";
-  for (const character of text) {
-    if (textWidth(fits + character, NAME_SIZE, 700) > width) break;
-    fits += character;
-  }
-  return fits;
 }
 
 function rounded({ x, y }: Point): Point {

@@ -1,8 +1,8 @@
 import type { TableModel } from "../../chart/table-model.js";
 import { cleanText } from "../../chart/label.js";
-import { pathText } from "./build-graph.js";
+import { pathText } from "./path-text.js";
 import type { TierReport } from "./report.js";
-import { nameText, reviewWord, summary } from "./report-text.js";
+import { nameText, reviewWord, summary, uncheckedText } from "./report-text.js";
 import { REVIEW_NAMES } from "./reviews.js";
 
 const MOST_ROWS = 200;
@@ -20,7 +20,10 @@ export function reportTables(report: TierReport): TableModel[] {
         message,
         remedy,
       ]),
-      broken.length === 0 ? ["No rule that the data shows is broken."] : [],
+      [
+        ...(broken.length === 0 ? ["No rule that the data shows is broken."] : []),
+        uncheckedText(report),
+      ],
     ),
     ...(reclassify.length === 0
       ? []

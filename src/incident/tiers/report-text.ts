@@ -1,5 +1,5 @@
 import { shown } from "../shown.js";
-import { pathText } from "./build-graph.js";
+import { pathText } from "./path-text.js";
 import type { Reclassified } from "./reclassify.js";
 import type { TierReport } from "./report.js";
 import { REVIEW_NAMES, type Review } from "./reviews.js";
@@ -41,7 +41,14 @@ export function reportText(report: TierReport): string {
     ...(reviews.some(({ added }) => added.length > 0)
       ? ["  + comes with the reclassification"]
       : []),
+    uncheckedText(report),
   ].join("\n");
+}
+
+/** What no file can show, so that nobody takes silence for it. */
+export function uncheckedText({ unchecked }: TierReport): string {
+  const numbers = unchecked.map(({ number }) => String(number));
+  return `Not seen in a file: parts of rules ${numbers.slice(0, -1).join(", ")} and ${numbers.at(-1) ?? ""}; tiers.rules tells which.`;
 }
 
 /** `api: tier 3 → 2 because of api → database (rule 6)`. */

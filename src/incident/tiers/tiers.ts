@@ -1,3 +1,4 @@
+import { readInstant } from "../../time/instant.js";
 import { buildGraph } from "./build-graph.js";
 import { readGraphFile } from "./graph-file.js";
 import { TierGraph } from "./tier-graph.js";
@@ -32,8 +33,9 @@ export const tiers = {
    */
   graph(
     content: unknown,
-    options: { readonly name?: string; readonly asOf?: Date } = {},
+    options: { readonly name?: string; readonly asOf?: Date | string } = {},
   ): TierGraph {
-    return new TierGraph(buildGraph(content, options.name ?? "graph", options.asOf ?? new Date()));
+    const asOf = readInstant(options.asOf ?? new Date(), "UTC", "time of a component graph");
+    return new TierGraph(buildGraph(content, options.name ?? "graph", asOf));
   },
 } as const;
