@@ -81,6 +81,17 @@ describe("rule 6, as its two sentences stand", () => {
     expect(moved(graph)[0]).toBe("a>m>db 4-1 rule 6");
   });
 
+  test("also where the equal paths end at different components", () => {
+    const graph = {
+      a: { tier: 4, hard: ["x", "z"] },
+      x: { tier: 4, hard: ["db2"] },
+      z: { tier: 4, hard: ["db1"] },
+      db1: { tier: 1 },
+      db2: { tier: 1 },
+    };
+    expect(moved(graph)[0]).toBe("a>x>db2 4-1 rule 6");
+  });
+
   test("a chain of 2,000 components is settled", () => {
     const name = (at: number) => `c${String(at).padStart(4, "0")}`;
     const components = Object.fromEntries(
