@@ -1,6 +1,6 @@
 // Compiles the benches and runs those that are named: npm run bench -- query-overhead
 import { spawnSync } from "node:child_process";
-import { readdirSync } from "node:fs";
+import { copyFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
 const known = readdirSync("bench")
@@ -16,6 +16,8 @@ if (wanted.length === 0 || unknown.length > 0) {
   process.exit(1);
 }
 run([join("node_modules", "typescript", "bin", "tsc"), "-p", "tsconfig.bench.json"]);
+// A chart's origin names the version of probelab.
+copyFileSync("package.json", join(".bench", "package.json"));
 for (const name of wanted) {
   run(["--expose-gc", "--enable-source-maps", join(".bench", "bench", `${name}.js`)]);
 }
