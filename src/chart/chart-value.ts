@@ -61,7 +61,7 @@ export class Chart {
 
   /**
    * The chart as an HTML page: interactive, self-contained, offline. For several charts in one page
-   * see `chartPage`.
+   * see `chart.page`.
    */
   html(): Promise<string> {
     return chartPage([this]);

@@ -5,7 +5,8 @@ import { expect, it } from "vitest";
 import { verificationText } from "../../src/incident/postmortem/verify/verification-text.js";
 import { verifyPostmortem } from "../../src/incident/postmortem/verify/verify.js";
 import { runNotebook } from "../../src/notebook/run-notebook.js";
-import { notebookFolder, writeCells } from "../notebook/notebook-fixture.js";
+import { notebookFolder } from "../notebook/notebook-fixture.js";
+import { runDoc } from "./run-doc.js";
 import { sampleLab } from "./sample-lab.js";
 
 it("postmortem.ipynb writes a postmortem that tells the planted release, and that verifies", async () => {
@@ -33,25 +34,15 @@ it("postmortem.ipynb writes a postmortem that tells the planted release, and tha
 }, 120_000);
 
 it("docs/postmortem.md: its cells run, and the folder holds what the table says", async () => {
-  const text = await readFile(new URL("../../docs/postmortem.md", import.meta.url), "utf8");
-  const examples = [...text.matchAll(/```ts\n(.*?)```/gs)].map(([, code = ""]) => code);
   await using sample = await sampleLab(50_000);
   expect(await sample.truth("unattended-runs-end-early")).toBeDefined();
-  const folder = await notebookFolder();
-  try {
-    const path = await writeCells(folder.path, examples, "docs.ipynb");
-    const outcome = await runNotebook(path, { out: join(folder.path, "out") });
-    expect(outcome.message).toBeUndefined();
-    expect(outcome).toMatchObject({ status: "ok", cells: examples.length });
-    const verification = await verifyPostmortem(join(folder.path, "out", "short-runs"));
-    expect(verificationText(verification)).toMatch(/The postmortem is as it was saved/);
-    const paths = Object.keys(verification.manifest.files);
-    for (const [, named = ""] of text.matchAll(/^\| `([\w.]+\/?)` \|/gm)) {
-      if (named === "manifest.json") continue;
-      expect(paths.some((each) => each.startsWith(named)), named).toBe(true);
-    }
-    expect(paths).toHaveLength(12);
-  } finally {
-    await folder.remove();
+  await using doc = await runDoc("postmortem.md");
+  const verification = await verifyPostmortem(join(doc.folder, "out", "short-runs"));
+  expect(verificationText(verification)).toMatch(/The postmortem is as it was saved/);
+  const paths = Object.keys(verification.manifest.files);
+  for (const [, named = ""] of doc.text.matchAll(/^\| `([\w.]+\/?)` \|/gm)) {
+    if (named === "manifest.json") continue;
+    expect(paths.some((each) => each.startsWith(named)), named).toBe(true);
   }
+  expect(paths).toHaveLength(12);
 }, 120_000);
