@@ -2,7 +2,6 @@ import { extname } from "node:path";
 import { ProbelabError } from "../error.js";
 import type { Chart } from "./chart-value.js";
 import { csv } from "./csv.js";
-import { parquetRows } from "./parquet-rows.js";
 import { writeWhole } from "../files/write-whole.js";
 
 const FORMATS: Record<string, (chart: Chart) => Promise<string | Buffer>> = {
@@ -12,7 +11,8 @@ const FORMATS: Record<string, (chart: Chart) => Promise<string | Buffer>> = {
   ".html": (chart) => chart.html(),
   ".json": (chart) => Promise.resolve(`${JSON.stringify(chart.spec, null, 1)}\n`),
   ".csv": (chart) => Promise.resolve(csv(chart.data.names, chart.data.rows)),
-  ".parquet": (chart) => Promise.resolve(parquetRows(chart)),
+  // Loaded when it is needed: every kernel would wait for it at its start.
+  ".parquet": async (chart) => (await import("./parquet-rows.js")).parquetRows(chart),
 };
 
 /** Writes a chart in the format of the path's extension; see `Chart.save`. */

@@ -16,7 +16,7 @@ import { previewMarkdown } from "./document/document-markdown.js";
 import { figureName, titleOf, type Figure } from "./figure.js";
 import type { Evidence, PostmortemRecord } from "./record.js";
 import { recordOf } from "./folder/record-of.js";
-import { savePostmortem, type SaveOptions } from "./folder/save.js";
+import type { SaveOptions } from "./folder/save.js";
 
 /** What a statement rests on: a chart or a table (added where it isn't yet), or a web address. */
 export type EvidenceSource = Chart | Table | string;
@@ -153,7 +153,9 @@ export class Postmortem {
    * @example
    * await report.save("postmortems/2026-05-04-short-runs");
    */
-  save(directory: string, options: SaveOptions = {}): Promise<string> {
+  async save(directory: string, options: SaveOptions = {}): Promise<string> {
+    // Loaded when it is needed: every kernel would wait for it at its start.
+    const { savePostmortem } = await import("./folder/save.js");
     return savePostmortem(this, directory, options);
   }
 

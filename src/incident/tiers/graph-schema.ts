@@ -1,46 +1,62 @@
-import { z } from "zod";
+import { createRequire } from "node:module";
+import type * as Zod from "zod";
 import { ProbelabError } from "../../error.js";
 import { shown } from "../shown.js";
 
-const names = z.union([z.string(), z.array(z.string())]).transform((given) => [given].flat());
-const optionalNames = names.nullish().transform((given) => given ?? []);
+const require = createRequire(import.meta.url);
 
-const COMPONENT = z.strictObject({
-  tier: z.number().int().min(1).max(99),
-  stage: z.string().nullish(),
-  hard: optionalNames,
-  soft: optionalNames,
-  receives: optionalNames,
-  contains: optionalNames,
-  causes: z.union([z.literal(1), z.literal(2), z.literal(3), z.literal(4)]).nullish(),
-});
+let made: ReturnType<typeof makeSchemas> | undefined;
 
-const REST = z.strictObject({
-  stages: z.array(z.string().min(1)).min(1).max(20).nullish(),
-  failover: z.array(z.strictObject({ machinery: z.string(), protects: z.string() })).nullish(),
-  pairs: z
-    .array(z.strictObject({ service: z.string(), active: z.string(), standby: z.string() }))
-    .nullish(),
-  redundancy: z
-    .array(
-      z.strictObject({
-        service: z.string(),
-        members: names,
-        balancer: z.string().nullish(),
-        reliable: z.boolean().nullish(),
-        testHelpers: z.boolean().nullish(),
-      }),
-    )
-    .nullish(),
-});
+/** The schemas, made with the first graph: every kernel would wait for zod at its start. */
+function schemas(): ReturnType<typeof makeSchemas> {
+  return (made ??= makeSchemas());
+}
+
+function makeSchemas() {
+  const { z } = require("zod") as typeof Zod;
+  const names = z.union([z.string(), z.array(z.string())]).transform((given) => [given].flat());
+  const optionalNames = names.nullish().transform((given) => given ?? []);
+
+  const component = z.strictObject({
+    tier: z.number().int().min(1).max(99),
+    stage: z.string().nullish(),
+    hard: optionalNames,
+    soft: optionalNames,
+    receives: optionalNames,
+    contains: optionalNames,
+    causes: z.union([z.literal(1), z.literal(2), z.literal(3), z.literal(4)]).nullish(),
+  });
+
+  const rest = z.strictObject({
+    stages: z.array(z.string().min(1)).min(1).max(20).nullish(),
+    failover: z.array(z.strictObject({ machinery: z.string(), protects: z.string() })).nullish(),
+    pairs: z
+      .array(z.strictObject({ service: z.string(), active: z.string(), standby: z.string() }))
+      .nullish(),
+    redundancy: z
+      .array(
+        z.strictObject({
+          service: z.string(),
+          members: names,
+          balancer: z.string().nullish(),
+          reliable: z.boolean().nullish(),
+          testHelpers: z.boolean().nullish(),
+        }),
+      )
+      .nullish(),
+  });
+  return { component, rest };
+}
+
+type Schemas = ReturnType<typeof makeSchemas>;
 
 /** A component as it is written. */
-export type WrittenComponent = z.output<typeof COMPONENT>;
+export type WrittenComponent = Zod.output<Schemas["component"]>;
 
 /** A graph as it is written, each value of the right kind; names are not looked at yet. */
 export interface WrittenGraph {
   readonly components: readonly (readonly [name: string, component: WrittenComponent])[];
-  readonly rest: z.output<typeof REST>;
+  readonly rest: Zod.output<Schemas["rest"]>;
 }
 
 const MOST_COMPONENTS = 2_000;
@@ -86,12 +102,12 @@ export function readGraphParts(content: unknown, source: string): WrittenGraph {
       faults.push(`component ${shown(name)} has no tier: ${REMEDIES.tier}`);
       return [];
     }
-    const { success, data, error } = COMPONENT.safeParse(written);
+    const { success, data, error } = schemas().component.safeParse(written);
     if (success) return [[name, data] as const];
     faults.push(...error.issues.map((issue) => componentFault(name, written, issue)));
     return [];
   });
-  const rest = REST.safeParse(others);
+  const rest = schemas().rest.safeParse(others);
   if (!rest.success) {
     faults.push(
       ...rest.error.issues.map(
@@ -112,10 +128,10 @@ export function faultsError(action: string, faults: readonly string[]): Probelab
   );
 }
 
-function componentFault(name: string, written: object, issue: z.core.$ZodIssue): string {
+function componentFault(name: string, written: object, issue: Zod.core.$ZodIssue): string {
   const of = `component ${shown(name)}`;
   if (issue.code === "unrecognized_keys") {
-    return `${of} has ${issue.keys.map((key) => shown(key)).join(", ")}, which isn't known: write ${Object.keys(COMPONENT.shape).join(", ")}`;
+    return `${of} has ${issue.keys.map((key) => shown(key)).join(", ")}, which isn't known: write ${Object.keys(schemas().component.shape).join(", ")}`;
   }
   const field = String(issue.path[0] ?? "");
   const value = (written as Record<string, unknown>)[field];
