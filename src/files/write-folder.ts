@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { lstat, mkdir, open, readdir, rename, rm, type FileHandle } from "node:fs/promises";
 import { hostname } from "node:os";
 import { basename, dirname, join, resolve, sep } from "node:path";
@@ -27,18 +27,21 @@ export async function writeFolder(
   const target = resolve(path);
   const parent = dirname(target);
   const name = basename(target);
-  const own = `.${name}.${HOST}-${process.pid}-${randomUUID().slice(0, 8)}`;
+  const own = `${ownPrefix(name)}${process.pid}-${randomUUID().slice(0, 8)}`;
   const made = join(parent, `${own}.tmp`);
   try {
     await mkdir(parent, { recursive: true });
-    await removeAbandoned(parent, name);
+    await removeAbandoned(parent, name, ".tmp");
     if (await holdsSomething(target)) await mayReplace(target);
     await fill(made, files);
-    await putInPlace(made, target, join(parent, `${own}.old`), mayReplace);
+    const left = await putInPlace(made, target, join(parent, `${own}.old`), mayReplace);
+    // The new names must be on the disk before the old content goes from it.
     await flush(parent);
+    if (left !== undefined) await remove(left);
+    await removeAbandoned(parent, name, ".old");
     return target;
   } catch (error) {
-    await rm(made, { recursive: true, force: true }).catch(() => undefined);
+    await remove(made);
     if (error instanceof ProbelabError) throw error;
     const code = (error as NodeJS.ErrnoException).code ?? String(error);
     throw new ProbelabError(
@@ -48,7 +51,7 @@ export async function writeFolder(
   }
 }
 
-const HOST = hostname().replace(/[^\w]/g, "_");
+const HOST = hostname().replace(/[^\w]/g, "_").slice(0, 64);
 
 async function fill(folder: string, files: FolderFiles): Promise<void> {
   await mkdir(folder);
@@ -57,7 +60,7 @@ async function fill(folder: string, files: FolderFiles): Promise<void> {
     const file = join(folder, path);
     if (!file.startsWith(`${folder}${sep}`)) throw new TypeError(`${path} leads out of the folder`);
     await mkdir(dirname(file), { recursive: true });
-    folders.add(dirname(file));
+    for (let each = dirname(file); each !== folder; each = dirname(each)) folders.add(each);
     await using handle = await opened(file);
     await handle.file.writeFile(content);
     await handle.file.sync();
@@ -70,27 +73,25 @@ async function opened(path: string): Promise<AsyncDisposable & { readonly file: 
   return { file, [Symbol.asyncDispose]: () => file.close() };
 }
 
+/** @returns where the old folder is now, if there was one. */
 async function putInPlace(
   made: string,
   target: string,
   aside: string,
   mayReplace: (folder: string) => Promise<void>,
-): Promise<void> {
+): Promise<string | undefined> {
   if (!(await holdsSomething(target))) {
     try {
       // An empty folder is replaced by the rename itself.
       await rename(made, target);
-      return;
+      return undefined;
     } catch (error) {
       // Somebody else was here meanwhile.
       if (!(await holdsSomething(target))) throw error;
       await mayReplace(target);
     }
   }
-  if (exchange(made, target)) {
-    await rm(made, { recursive: true, force: true });
-    return;
-  }
+  if (exchange(made, target)) return made;
   await rename(target, aside);
   try {
     await rename(made, target);
@@ -98,7 +99,7 @@ async function putInPlace(
     await rename(aside, target);
     throw error;
   }
-  await rm(aside, { recursive: true, force: true });
+  return aside;
 }
 
 async function holdsSomething(path: string): Promise<boolean> {
@@ -110,13 +111,26 @@ async function holdsSomething(path: string): Promise<boolean> {
   }
 }
 
-/** Temporary folders of this machine's processes that are no more. */
-async function removeAbandoned(parent: string, name: string): Promise<void> {
+/** Begins the names of what is made beside the folder. */
+function ownPrefix(name: string): string {
+  // A name may be as long as a file system allows: what is put before and after it must still fit.
+  const isLong = Buffer.byteLength(name) > 100;
+  const hash = createHash("sha256").update(name).digest("hex").slice(0, 16);
+  return `.${isLong ? `${[...name].slice(0, 16).join("")}-${hash}` : name}.${HOST}-`;
+}
+
+/** Folders that this machine's processes which are no more left beside. */
+async function removeAbandoned(parent: string, name: string, end: ".tmp" | ".old"): Promise<void> {
   for (const entry of await readdir(parent)) {
-    if (!entry.startsWith(`.${name}.${HOST}-`) || !entry.endsWith(".tmp")) continue;
-    const pid = Number(/-(\d+)-[0-9a-f]{8}\.tmp$/.exec(entry)?.[1]);
-    if (pid > 0 && !isAlive(pid)) await rm(join(parent, entry), { recursive: true, force: true });
+    if (!entry.startsWith(ownPrefix(name)) || !entry.endsWith(end)) continue;
+    const pid = Number(/^(\d+)-[0-9a-f]{8}\.\w+$/.exec(entry.slice(ownPrefix(name).length))?.[1]);
+    if (pid > 0 && !isAlive(pid)) await remove(join(parent, entry));
   }
+}
+
+/** Removes what is of no use any more; what can't be removed is no reason to fail. */
+async function remove(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true }).catch(() => undefined);
 }
 
 function isAlive(pid: number): boolean {

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import {
   mkdtempSync,
   mkdirSync,
@@ -20,6 +21,16 @@ const files = (text: string) =>
     ["deep/er/b.bin", new Uint8Array([1, 2, 3])],
   ]);
 const yes = (): Promise<void> => Promise.resolve();
+
+/** A small disk on a folder; only root of a system that lets it can make one. */
+function mounted(folder: string, options: string): boolean {
+  const made = spawnSync("mount", ["-t", "tmpfs", "-o", options, "none", folder]);
+  return made.status === 0;
+}
+
+function unmount(folder: string): void {
+  spawnSync("umount", [folder]);
+}
 
 beforeEach(() => {
   parent = mkdtempSync(join(tmpdir(), "probelab-folder-"));
@@ -74,9 +85,66 @@ describe("writeFolder(path, files, mayReplace)", () => {
   test("removes what a process that is no more left behind, and nothing of a living one", async () => {
     const host = hostname().replace(/[^\w]/g, "_");
     const left = (pid: number): string => `.it.${host}-${pid}-0123abcd.tmp`;
+    const aside = left(2 ** 22 + 7).replace(".tmp", ".old");
     for (const pid of [2 ** 22 + 7, process.pid]) mkdirSync(join(parent, left(pid)));
+    mkdirSync(join(parent, aside));
+    const cut = writeFolder(join(parent, "it"), new Map([["../x", ""]]), yes);
+    await expect(cut).rejects.toThrow();
+    // It may be the only copy of the old folder until there is a new one.
+    expect(readdirSync(parent).sort()).toEqual([aside, left(process.pid)].sort());
     await writeFolder(join(parent, "it"), files("x"), yes);
     expect(readdirSync(parent).sort()).toEqual([left(process.pid), "it"]);
+  });
+
+  test("takes names as long and as odd as a file system does", async () => {
+    const odd = ["n".repeat(255), `${"n".repeat(254)}m`, "ö".repeat(127), "a b\n.tmp", ".old"];
+    for (const name of odd) {
+      await writeFolder(join(parent, name), files("one"), yes);
+      await writeFolder(join(parent, name), files(name), yes);
+    }
+    for (const name of odd) {
+      expect(readFileSync(join(parent, name, "a.txt"), "utf8")).toBe(name);
+    }
+    expect(readdirSync(parent).sort()).toEqual(odd.toSorted());
+  });
+
+  test("a folder that is replaced but can't be removed is no failure", async () => {
+    const path = join(parent, "it");
+    await writeFolder(path, files("one"), yes);
+    const stuck = join(path, "stuck");
+    mkdirSync(stuck);
+    if (!mounted(stuck, "size=64k")) return;
+    try {
+      expect(await writeFolder(path, files("two"), yes)).toBe(path);
+      expect(readFileSync(join(path, "a.txt"), "utf8")).toBe("two");
+    } finally {
+      for (const name of readdirSync(parent)) unmount(join(parent, name, "stuck"));
+    }
+  });
+
+  test("on a full or a read-only disk the old folder stays as it is", async () => {
+    const disk = join(parent, "disk");
+    mkdirSync(disk);
+    if (!mounted(disk, "size=256k")) return;
+    try {
+      const path = join(disk, "it");
+      await writeFolder(path, files("one"), yes);
+      const large = new Map([["a.txt", "x".repeat(400_000)]]);
+      await expect(writeFolder(path, large, yes)).rejects.toThrow(
+        /Can't write the folder ".*it" \(ENOSPC\): nothing was changed; .* the disk isn't full\.$/,
+      );
+      expect(readFileSync(join(path, "a.txt"), "utf8")).toBe("one");
+      expect(readdirSync(disk)).toEqual(["it"]);
+      // A disk of its own can't be exchanged with a folder beside it.
+      await expect(writeFolder(disk, files("two"), yes)).rejects.toThrow(/nothing was changed/);
+      expect(readdirSync(disk)).toEqual(["it"]);
+      spawnSync("mount", ["-o", "remount,ro", disk]);
+      await expect(writeFolder(path, files("two"), yes)).rejects.toThrow(/\(EROFS\)/);
+      expect(readFileSync(join(path, "a.txt"), "utf8")).toBe("one");
+      expect(readdirSync(parent)).toEqual(["disk"]);
+    } finally {
+      unmount(disk);
+    }
   });
 
   test("where it can't be written, nothing is left and the error says why", async () => {
