@@ -1,3 +1,4 @@
+import type { MeasureColumn } from "../result/origin.js";
 import type { Drawing } from "./draw-rows.js";
 import { label } from "./label.js";
 import { timeTicks } from "./ticks.js";
@@ -53,12 +54,13 @@ export function numberFormat(unit: string | undefined, values: Iterable<number |
 }
 
 /** The name of the vertical axis: `Run duration, median (s)`. */
-export function measureTitle({ roles }: Drawing): string {
-  const { measure, y } = roles;
-  if (measure === undefined) return label(y);
-  const unit = measure.unit === "share" ? "%" : measure.unit;
-  const named = unit === "" || measure.label.toLowerCase().includes(unit.toLowerCase());
-  return label(
-    named && unit !== "s" && unit !== "%" ? measure.label : `${measure.label} (${unit})`,
-  );
+export function measureTitle({ roles: { measure, y } }: Drawing): string {
+  return measure === undefined ? label(y) : columnTitle(measure);
+}
+
+/** A measure with its unit: `Run duration, median (s)`. */
+export function columnTitle({ label: name, unit: given }: MeasureColumn): string {
+  const unit = given === "share" ? "%" : given;
+  const named = unit === "" || name.toLowerCase().includes(unit.toLowerCase());
+  return label(named && unit !== "s" && unit !== "%" ? name : `${name} (${unit})`);
 }

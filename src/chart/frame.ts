@@ -54,6 +54,7 @@ export function frame(
     points.map(({ y }) => y),
   );
   const labels = series.map(({ label }) => label);
+  const along = result.origin.columns.measures.find(({ name }) => name === roles.x);
   return {
     drawing,
     fields,
@@ -61,7 +62,7 @@ export function frame(
     width,
     height: options.height ?? 300,
     domain,
-    x: { field: fields.x, ...xChannel(drawing, domain, timeZone, width, end !== undefined) },
+    x: { field: fields.x, ...xChannel(drawing, domain, timeZone, width, end !== undefined, along) },
     y: {
       field: fields.y,
       type: "quantitative",

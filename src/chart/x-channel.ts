@@ -1,5 +1,6 @@
 import type { Drawing } from "./draw-rows.js";
-import { timeAxis } from "./axes.js";
+import type { MeasureColumn } from "../result/origin.js";
+import { columnTitle, timeAxis } from "./axes.js";
 import { categoryLabels } from "./fields.js";
 import type { VegaLiteSpec } from "./frame.js";
 import { textWidth } from "./render/font.js";
@@ -7,20 +8,29 @@ import { words } from "./sentences.js";
 
 const LABEL_SIZE = 11;
 
-/** The horizontal channel without its field: times in UTC, numbers, or categories. */
+/**
+ * The horizontal channel without its field: times in UTC, numbers, or categories.
+ *
+ * @param measure what the numbers mean, where the Result knows.
+ */
 export function xChannel(
   drawing: Drawing,
   domain: readonly [number, number],
   timeZone: string,
   width: number,
   bars: boolean,
+  measure?: MeasureColumn,
 ): VegaLiteSpec {
   const { roles, xs, every } = drawing;
   if (roles.xKind === "number") {
     return {
       type: "quantitative",
       scale: { zero: false, nice: false, padding: 0 },
-      axis: { title: words(roles.x), grid: false },
+      axis: {
+        title: measure === undefined ? words(roles.x) : columnTitle(measure),
+        grid: false,
+        ...(measure?.unit === "share" && { format: "~%" }),
+      },
     };
   }
   if (roles.xKind === "category") {
