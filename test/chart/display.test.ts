@@ -43,6 +43,10 @@ test("no module of src/chart loads Vega, Arquero or resvg before a picture is dr
     const loaded = [...text.matchAll(/^(?:import|export)(?! type)[^;]*? from "([^"]+)"/gm)].map(
       ([, name]) => name,
     );
-    expect(loaded.filter((name) => /^(vega|arquero|@resvg|pdfkit|svg-to-pdfkit|hyparquet)/.test(name ?? ""))).toEqual([]);
+    expect(
+      loaded.filter((name) =>
+        /^(vega|arquero|@resvg|pdfkit|svg-to-pdfkit|hyparquet)/.test(name ?? ""),
+      ),
+    ).toEqual([]);
   }
 });
