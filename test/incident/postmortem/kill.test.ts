@@ -1,0 +1,161 @@
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { checkFiles } from "../../../src/incident/postmortem/folder/check-files.js";
+import { readManifest } from "../../../src/incident/postmortem/folder/manifest.js";
+import { writeFolder } from "../../../src/files/write-folder.js";
+import { generator } from "../../chart/support/sample-results.js";
+
+const dist = (path: string): string => new URL(`../../../dist/${path}`, import.meta.url).href;
+
+/**
+ * A process of its own: `once` saves two postmortems and large files in three folders and says how
+ * long each took; `save` and `write` replace a folder by one and the other until they are killed.
+ */
+const CHILD = `
+import { join } from "node:path";
+import { writeFolder } from "${dist("files/write-folder.js")}";
+import { MANIFEST, manifestOf } from "${dist("incident/postmortem/folder/manifest.js")}";
+const [mode, folder, first] = process.argv.slice(1);
+const now = "2026-05-05T10:00:00Z";
+async function reports() {
+  const [{ table }, { chart, postmortem }, { Result }, { between }] = await Promise.all([
+    import("arquero"), import("${dist("index.js")}"), import("${dist("result/result.js")}"), import("${dist("time/time-range.js")}"),
+  ]);
+  const result = new Result(table({ name: ["a", "b", "c"], n: [3, 2, 1] }), {
+    sql: "", parameters: {}, range: between("2026-02-01", "2026-05-01"), source: "embedded:.probelab",
+    server: "", rowsRead: 0, bytesRead: 0, seconds: 0, askedAt: new Date(now),
+    columns: { dimensions: [], measures: [] }, reductions: [], notes: [],
+  });
+  return [["one", ["first"]], ["the other", ["second", "third"]]].map(([summary, figures]) => {
+    const made = postmortem({ title: "Kill", severity: 4, detectedAt: "2026-05-04", summary });
+    const size = { x: "name", y: "n", width: 120, height: 60 };
+    for (const name of figures) made.add(chart.bar(result, { ...size, title: name }), { name });
+    return made;
+  });
+}
+// More and larger files, so that writing them takes most of the time.
+const large = (text) => {
+  const files = new Map(Array.from({ length: 30 }, (_, at) => ["data/" + text + "-" + at + ".csv", (text + at).repeat(8000)]));
+  const manifest = manifestOf(files, { title: text, savedAt: new Date(now).toISOString(), versions: {} });
+  return files.set(MANIFEST, JSON.stringify(manifest));
+};
+const larges = [large("one"), large("other")];
+const yes = () => Promise.resolve();
+const save = mode === "write" ? [] : (await reports()).map((report) => (to) => report.save(to, { now, replaceChanges: true }));
+const write = larges.map((files) => (to) => writeFolder(to, files, yes));
+if (mode === "once") {
+  const lasts = {};
+  for (const [name, ways] of Object.entries({ save, write })) {
+    const begun = performance.now();
+    await ways[0](join(folder, name + "-0"));
+    lasts[name] = performance.now() - begun;
+    await ways[1](join(folder, name + "-1"));
+  }
+  console.log(JSON.stringify(lasts));
+} else {
+  const ways = mode === "save" ? save : write;
+  process.stdout.write("begun");
+  for (let at = Number(first); ; at = 1 - at) await ways[at](folder);
+}
+`;
+
+type Mode = "save" | "write";
+
+let parent = "";
+let expected: Record<Mode, readonly string[]> = { save: [], write: [] };
+let lasts: Record<Mode, number> = { save: 0, write: 0 };
+
+beforeAll(async () => {
+  parent = mkdtempSync(join(tmpdir(), "probelab-kill-"));
+  const known = join(parent, "known");
+  const child = start("once", known);
+  let out = "";
+  child.stdout.on("data", (text: Buffer) => (out += text.toString()));
+  await new Promise((resolve) => child.once("close", resolve));
+  lasts = JSON.parse(out) as typeof lasts;
+  const manifest = (name: string) => readFileSync(join(known, name, "manifest.json"), "utf8");
+  expected = {
+    save: [manifest("save-0"), manifest("save-1")],
+    write: [manifest("write-0"), manifest("write-1")],
+  };
+}, 60_000);
+afterAll(() => rmSync(parent, { recursive: true, force: true }));
+
+function start(mode: Mode | "once", folder: string, first = 0) {
+  return spawn(
+    process.execPath,
+    ["--input-type=module", "-e", CHILD, "--", mode, folder, String(first)],
+    { stdio: ["ignore", "pipe", "inherit"] },
+  );
+}
+
+/** Lets a child replace a folder, and kills it after so many times what a first save takes. */
+async function killAfter(saves: number, mode: Mode, folder: string, first: number): Promise<void> {
+  const child = start(mode, folder, first);
+  await new Promise((resolve) => child.stdout.once("data", resolve));
+  await new Promise((resolve) => setTimeout(resolve, saves * lasts[mode]));
+  child.kill("SIGKILL");
+  const signal = await new Promise((resolve) => child.once("exit", (_, killed) => resolve(killed)));
+  expect(signal).toBe("SIGKILL");
+}
+
+/** Which of all folders that a child writes is there, whole: none, or the place of its manifest. */
+async function stateOf(folder: string): Promise<string | undefined> {
+  if (!existsSync(folder)) return undefined;
+  const text = readFileSync(join(folder, "manifest.json"), "utf8");
+  const checks = await checkFiles(folder, readManifest(text, folder));
+  expect(checks.filter(({ state }) => state !== "same")).toEqual([]);
+  return text;
+}
+
+const abandoned = (folder: string): string[] =>
+  (existsSync(folder) ? readdirSync(folder) : []).filter((name) => /^\..*\.tmp$/.test(name));
+
+describe("a process killed while it saves a postmortem", () => {
+  test("50 times at random moments: the old folder or the new one, and what it left goes with the next", async () => {
+    const seen = { save: new Set<string>(), write: new Set<string>() };
+    const inWriting = { save: 0, write: 0 };
+    const lane = async (mode: Mode, kills: number, seed: number): Promise<void> => {
+      const random = generator(seed);
+      const above = join(parent, mode);
+      const folder = join(above, "report");
+      let before: string | undefined;
+      for (let kill = 0; kill < kills; kill++) {
+        await killAfter(random() * 3, mode, folder, kill % 2);
+        const state = await stateOf(folder);
+        if (state === undefined) expect(before).toBeUndefined();
+        else expect(expected[mode]).toContain(state);
+        before = state;
+        if (state !== undefined) seen[mode].add(state);
+        const left = abandoned(above);
+        expect(left.length).toBeLessThanOrEqual(1);
+        inWriting[mode] += left.length;
+      }
+    };
+    await Promise.all([lane("save", 15, 1), lane("write", 35, 2)]);
+    // Both were seen, and many kills fell into the writing: else this test would show nothing.
+    expect([seen.save.size, seen.write.size]).toEqual([2, 2]);
+    expect(inWriting.write).toBeGreaterThan(10);
+    for (const mode of ["save", "write"] as const) {
+      const above = join(parent, mode);
+      await writeFolder(join(above, "report"), new Map([["x.txt", "x"]]), () => Promise.resolve());
+      expect(readdirSync(above)).toEqual(["report"]);
+    }
+  }, 120_000);
+
+  test("at the first save: nothing, or the new folder", async () => {
+    const random = generator(3);
+    let none = 0;
+    for (let kill = 0; kill < 8; kill++) {
+      const folder = join(parent, "first", `report-${kill}`);
+      await killAfter(random(), "write", folder, kill % 2);
+      const state = await stateOf(folder);
+      if (state === undefined) none++;
+      else expect(expected.write).toContain(state);
+    }
+    expect(none).toBeGreaterThan(0);
+  }, 60_000);
+});
