@@ -83,6 +83,8 @@ const NAMES = new Set([
   "sterile",
 ]);
 
+const LONGEST_TITLE = 300;
+
 /** Nothing told yet. */
 export const UNTOLD: Omit<Told, "title" | "severity" | "detectedAt"> = {
   status: "draft",
@@ -174,7 +176,11 @@ function checked(name: string, value: unknown): unknown {
   } else if (name === "leader" && value === null) {
     return value;
   } else if (typeof value === "string" && value.trim() !== "") {
-    return value.trim();
+    const text = value.trim();
+    if (name !== "title" || text.length <= LONGEST_TITLE) return text;
+    throw new ProbelabError(
+      `Can't write a title of ${text.length.toLocaleString("en-US")} characters: say it in ${LONGEST_TITLE}, the summary takes more.`,
+    );
   }
   throw new ProbelabError(
     `Can't write ${JSON.stringify(value)} as ${name} of a postmortem: pass ${name === "sterile" ? "true or false" : "a text"}.`,

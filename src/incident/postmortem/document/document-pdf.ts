@@ -6,16 +6,12 @@ import { drawSvg, POINTS_PER_PIXEL, svgSize } from "../../../chart/render/draw-s
 import { openPdf, type PdfDocument } from "../../../chart/render/pdf-document.js";
 import type { PostmortemRecord } from "../record.js";
 import type { Block, Span } from "./blocks.js";
-import {
-  destination,
-  SOFT,
-  spansHeight,
-  textLength,
-  writeSpans,
-  type TextStyle,
-} from "./pdf-flow.js";
+import type { PdfTable } from "./pdf-columns.js";
+import { drawLines, flow, lineHeight, linesHeight, SOFT, textLength } from "./pdf-flow.js";
+import { breakLines } from "./pdf-lines.js";
 import { PdfPages } from "./pdf-pages.js";
-import { heightOf, writeTable, type PdfTable } from "./pdf-table.js";
+import { heightOf, tableBeginning, writeTable } from "./pdf-table.js";
+import { destination, type TextStyle } from "./pdf-text.js";
 
 type FigureBlock = Extract<Block, { kind: "figure" }>;
 
@@ -35,7 +31,8 @@ export async function documentPdf(
 ): Promise<Buffer> {
   const pdf = await openPdf({ title, date: new Date(savedAt) });
   const pages = new PdfPages(pdf, cleanText(title, 300));
-  for (const block of blocks) await writeBlock(pdf, pages, block, blocks);
+  for (const [index, block] of blocks.entries())
+    await writeBlock(pdf, pages, block, blocks[index + 1]);
   return pdf.bytes();
 }
 
@@ -43,17 +40,16 @@ async function writeBlock(
   pdf: PdfDocument,
   pages: PdfPages,
   block: Block,
-  blocks: readonly Block[],
+  next: Block | undefined,
 ): Promise<void> {
   switch (block.kind) {
     case "heading":
       // Figures are wider than high.
-      if (blocks[blocks.indexOf(block) + 1]?.kind === "figure") pages.next({ landscape: true });
-      heading(pdf, pages, block.level, block.text);
+      if (next?.kind === "figure") pages.next({ landscape: true });
+      heading(pdf, pages, block.level, block.text, next);
       return;
     case "paragraph": {
-      const last = block === blocks.at(-1);
-      paragraph(pdf, pages, block.spans, last ? SMALL : TEXT);
+      paragraph(pdf, pages, block.spans, next === undefined ? SMALL : TEXT);
       return;
     }
     case "list":
@@ -70,30 +66,44 @@ async function writeBlock(
         block.items.map(({ done, spans }) => [done ? "[x]" : "[ ]", spans] as const),
       );
       return;
-    case "facts": {
-      const rows = block.facts.map(([name, spans]) => [{ spans: [{ text: name }] }, { spans }]);
-      writeTable(pdf, pages, { rows, named: 1 });
+    case "facts":
+    case "table":
+      writeTable(pdf, pages, wordsTable(block));
       return;
-    }
-    case "table": {
-      const rows = block.rows.map((row) => row.map((spans) => ({ spans })));
-      writeTable(pdf, pages, { heads: block.heads, rows });
-      return;
-    }
     case "figure":
       await figure(pdf, pages, block);
   }
 }
 
-function heading(pdf: PdfDocument, pages: PdfPages, level: 1 | 2, text: string): void {
+function wordsTable(block: Extract<Block, { kind: "facts" | "table" }>): PdfTable {
+  if (block.kind === "facts") {
+    const rows = block.facts.map(([name, spans]) => [{ spans: [{ text: name }] }, { spans }]);
+    return { rows, named: 1 };
+  }
+  return { heads: block.heads, rows: block.rows.map((row) => row.map((spans) => ({ spans }))) };
+}
+
+function heading(
+  pdf: PdfDocument,
+  pages: PdfPages,
+  level: 1 | 2,
+  text: string,
+  next: Block | undefined,
+): void {
   const style = level === 1 ? TITLE : SECTION;
-  const spans = [{ text }];
-  const height = spansHeight(pdf, spans, pages.width, style);
+  const lines = breakLines(pdf, [{ text }], pages.width, style).length;
   // Some of what follows must stand on the same page.
-  if (!pages.begin(height + 50) && level === 2) pages.y += 8;
-  const place = { x: pages.left, y: pages.y, width: pages.width };
-  pdf.add(pdf.kit.struct(`H${level}`, {}, () => writeSpans(pdf, spans, place, style)));
-  pages.y += height + (level === 1 ? 6 : 2);
+  const beginning =
+    next?.kind === "facts" || next?.kind === "table"
+      ? tableBeginning(pdf, pages, wordsTable(next))
+      : 3 * lineHeight(TEXT);
+  const height = lines * lineHeight(style) + beginning + 10;
+  if (!pages.begin(Math.min(height, pages.height)) && level === 2) pages.y += 8;
+  const element = pdf.kit.struct(`H${level}`);
+  pdf.add(element);
+  flow(pdf, pages, element, [{ text }], style);
+  element.end();
+  pages.y += level === 1 ? 6 : 2;
 }
 
 function paragraph(
@@ -102,11 +112,10 @@ function paragraph(
   spans: readonly Span[],
   style: TextStyle,
 ): void {
-  const height = spansHeight(pdf, spans, pages.width, style);
-  pages.begin(Math.min(height, pages.height));
-  const place = { x: pages.left, y: pages.y, width: pages.width };
-  pdf.add(pdf.kit.struct("P", {}, () => writeSpans(pdf, spans, place, style)));
-  pages.y = height > pages.height ? pdf.kit.y : pages.y + height;
+  const element = pdf.kit.struct("P");
+  pdf.add(element);
+  flow(pdf, pages, element, spans, style);
+  element.end();
   pages.y += 4;
 }
 
@@ -120,17 +129,17 @@ function list(
   pdf.add(root);
   const indent = Math.max(...items.map(([mark]) => textLength(pdf, mark, TEXT))) + 6;
   for (const [mark, spans] of items) {
-    const height = spansHeight(pdf, spans, pages.width - indent, TEXT);
-    pages.begin(Math.min(height, pages.height));
-    const top = pages.y;
+    pages.begin(2 * lineHeight(TEXT));
     const item = kit.struct("LI");
     root.add(item);
-    const marked = { x: pages.left, y: top, width: indent };
-    item.add(kit.struct("Lbl", {}, () => writeSpans(pdf, [{ text: mark }], marked, TEXT)));
-    const place = { x: pages.left + indent, y: top, width: pages.width - indent };
-    item.add(kit.struct("LBody", {}, () => writeSpans(pdf, spans, place, TEXT)));
+    const [label, body] = [kit.struct("Lbl"), kit.struct("LBody")];
+    item.add(label);
+    item.add(body);
+    const place = { x: pages.left, y: pages.y, width: indent };
+    drawLines(pdf, label, breakLines(pdf, [{ text: mark }], indent, TEXT), place, TEXT);
+    flow(pdf, pages, body, spans, TEXT, indent);
     item.end();
-    pages.y = (height > pages.height ? kit.y : top + height) + 2;
+    pages.y += 2;
   }
   root.end();
   pages.y += 4;
@@ -145,17 +154,24 @@ async function figure(
   const size = svg === undefined ? undefined : svgSize(svg);
   const scale = size ? Math.min(POINTS_PER_PIXEL, pages.width / size.width) : 1;
   const spans = [{ text: `Figure ${number}: ${caption}` }];
-  const head = spansHeight(pdf, spans, pages.width, CAPTION) + 4;
-  const room = pages.height - head;
+  const head = linesHeight(breakLines(pdf, spans, pages.width, CAPTION), CAPTION) + 4;
+  // A caption of half a page leaves no room for the chart beside it.
+  const isLong = head > pages.height / 2;
+  const room = isLong ? pages.height : pages.height - head;
   const fit = size ? Math.min(scale, room / size.height) : 1;
   const shown = content instanceof Chart ? undefined : pdfTable(content.model);
-  const below = shown ? heightOf(pdf, pages, shown) : (size?.height ?? 0) * fit;
-  pages.begin(head + Math.min(below, room));
+  const tall = shown ? heightOf(pdf, pages, shown) : 0;
+  // A table that takes several pages in any case begins where there is some room.
+  const below = shown ? (tall <= room ? tall : pages.height / 3) : (size?.height ?? 0) * fit;
+  if (!isLong) pages.begin(head + below);
   const { kit } = pdf;
   kit.addNamedDestination(destination(`Figure ${number}`), "XYZ", pages.left, pages.y, null);
-  const place = { x: pages.left, y: pages.y, width: pages.width };
-  pdf.add(kit.struct("H3", {}, () => writeSpans(pdf, spans, place, CAPTION)));
-  pages.y += head;
+  const title = kit.struct("H3");
+  pdf.add(title);
+  flow(pdf, pages, title, spans, CAPTION);
+  title.end();
+  pages.y += 4;
+  pages.begin(below);
   if (svg !== undefined && size !== undefined) {
     pages.y += await drawSvg(pdf, svg, pages.left, pages.y, size.width * fit);
   } else if (shown && !(content instanceof Chart)) {

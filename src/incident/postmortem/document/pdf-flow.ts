@@ -1,107 +1,154 @@
-import { fallbackFonts } from "../../../chart/render/fallback-fonts.js";
-import { isShipped } from "../../../chart/render/font.js";
-import type { FontFace } from "../../../chart/render/font-face.js";
-import { warnOfMissing } from "../../../chart/render/missing-characters.js";
-import { PDF_FONT, type PdfDocument } from "../../../chart/render/pdf-document.js";
-import { pdfFont } from "../../../chart/render/pdf-font.js";
-import { escapeXml } from "../../../chart/render/xml.js";
-import { cleanText } from "../../../chart/label.js";
+import type { PdfDocument } from "../../../chart/render/pdf-document.js";
 import type { Span } from "./blocks.js";
+import { breakLines, type Line, type SetPiece } from "./pdf-lines.js";
+import type { PdfPages } from "./pdf-pages.js";
+import type { TextStyle } from "./pdf-text.js";
 
 export const INK = "#1f2328";
 export const SOFT = "#59636e";
 export const LINE = "#d1d9e0";
 const LINK = "#0a5cad";
 
-/** How a text is set; sizes and lengths in points. */
-export interface TextStyle {
-  readonly size: number;
-  readonly bold?: boolean;
-  readonly colour?: string;
+/** The ascent of the shipped font, and the distance of lines, in sizes. */
+const ASCENT = 0.905;
+const LEADING = 1.4;
+
+/** Where text stands: its upper left corner, or its right edge where it is set to the right. */
+export interface Place {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
   readonly align?: "left" | "right";
 }
 
-/** The name of the place in the document where a figure stands. */
-export function destination(figureNumber: string): string {
-  return figureNumber.toLowerCase().replace(" ", "-");
+/** From one line to the next. */
+export function lineHeight({ size }: TextStyle): number {
+  return size * LEADING;
 }
 
-/**
- * Writes spans at a place, wrapped in a width, in the shipped font, and other scripts in the
- * machine's. Links lead to their address or figure. Breaks to the next page where the text does.
- */
-export function writeSpans(
-  { kit }: PdfDocument,
-  spans: readonly Span[],
-  place: { readonly x: number; readonly y: number; readonly width: number },
-  style: TextStyle,
-): void {
-  const runs = spans.flatMap((span) => {
-    const options =
-      "link" in span
-        ? { link: span.link, underline: true }
-        : "figure" in span
-          ? { goTo: destination(span.text), underline: true }
-          : { link: null, goTo: null, underline: false };
-    return fontRuns(plainText(span.text)).map((run) => ({ ...run, options }));
-  });
-  if (runs.length === 0) return;
-  for (const [index, { text, face, options }] of runs.entries()) {
-    kit.font(face === undefined ? ownFont(style) : pdfFont(kit, face)).fontSize(style.size);
-    kit.fillColor("link" in options && options.link === null ? (style.colour ?? INK) : LINK);
-    const set = {
-      ...options,
-      width: place.width,
-      align: style.align ?? "left",
-      lineGap: style.size * 0.25,
-      continued: index < runs.length - 1,
-    } as PDFKit.Mixins.TextOptions;
-    if (index === 0) kit.text(text, place.x, place.y, set);
-    else kit.text(text, set);
-  }
-  kit.fillColor(INK);
-}
-
-/** The height that spans take in a width. */
-export function spansHeight(
-  { kit }: PdfDocument,
-  spans: readonly Span[],
-  width: number,
-  style: TextStyle,
-): number {
-  kit.font(ownFont(style)).fontSize(style.size);
-  const text = spans.map((span) => plainText(span.text)).join("");
-  return kit.heightOfString(text === "" ? " " : text, { width, lineGap: style.size * 0.25 });
+/** The height of lines. */
+export function linesHeight(lines: readonly Line[], style: TextStyle): number {
+  return lines.length * lineHeight(style);
 }
 
 /** Width of a text on one line. */
-export function textLength({ kit }: PdfDocument, text: string, style: TextStyle): number {
-  kit.font(ownFont(style)).fontSize(style.size);
-  return kit.widthOfString(plainText(text));
+export function textLength(pdf: PdfDocument, text: string, style: TextStyle): number {
+  return breakLines(pdf, [{ text }], Infinity, style)[0]?.width ?? 0;
 }
 
-function ownFont({ bold }: TextStyle): string {
-  return bold ? PDF_FONT.bold : PDF_FONT.regular;
-}
-
-// cleanText trims; spaces between spans must stay.
-function plainText(text: string): string {
-  const [, before = "", after = ""] = /^(\s*)[\s\S]*?(\s*)$/.exec(text) ?? [];
-  return `${before === "" ? "" : " "}${cleanText(text)}${after === "" || text.trim() === "" ? "" : " "}`;
-}
-
-/** The text in stretches of one font each; undefined is the shipped one. */
-function fontRuns(text: string): { text: string; face: FontFace | undefined }[] {
-  if (!/[^\u0000-\u007e]/.test(text)) return text === "" ? [] : [{ text, face: undefined }];
-  const { faces, missing } = fallbackFonts(`<text>${escapeXml(text)}</text>`, { outlines: true });
-  warnOfMissing(missing, "PDF");
-  const runs: { text: string; face: FontFace | undefined }[] = [];
-  for (const character of text) {
-    const code = character.codePointAt(0) ?? 0;
-    const face = code < 0x7f || isShipped(code) ? undefined : faces.find((each) => each.has(code));
-    const last = runs.at(-1);
-    if (last && last.face === face) last.text += character;
-    else runs.push({ text: character, face });
+/**
+ * Draws lines on the current page, as content of an element of the structure: links lead to their
+ * address or figure and are elements of their own.
+ */
+export function drawLines(
+  pdf: PdfDocument,
+  element: PDFKit.PDFStructureElement,
+  lines: readonly Line[],
+  place: Place,
+  style: TextStyle,
+): void {
+  for (const { y, line } of rows(lines, place, style)) {
+    let x = lineStart(line, place);
+    for (const { linked, pieces } of stretches(line.pieces)) {
+      const left = x;
+      const draw = (): void => drawPieces(pdf, pieces, left, y, style);
+      x += pieces.reduce((sum, { width }) => sum + width, 0);
+      const [{ link, goTo } = { link: undefined, goTo: undefined }] = pieces;
+      if (!linked) {
+        element.add(draw);
+        continue;
+      }
+      const inside = pdf.kit.struct("Link");
+      element.add(inside);
+      inside.add(draw);
+      const box = [left, y, x - left, style.size * 1.2] as const;
+      const about: object = { structParent: inside, Contents: new String(link ?? goTo) };
+      // pdfkit knows `structParent` of a link, and its types don't.
+      if (link !== undefined) pdf.kit.link(...box, link, about);
+      else if (goTo !== undefined) pdf.kit.goTo(...box, goTo, about);
+      inside.end();
+    }
   }
-  return runs;
+}
+
+/** Draws lines that are no content of the document, such as the foot of a page. */
+export function drawArtifact(
+  pdf: PdfDocument,
+  lines: readonly Line[],
+  place: Place,
+  style: TextStyle,
+): void {
+  pdf.kit.markContent("Artifact", { type: "Pagination" });
+  for (const { y, line } of rows(lines, place, style))
+    drawPieces(pdf, line.pieces, lineStart(line, place), y, style);
+  pdf.kit.endMarkedContent();
+}
+
+/** Sets a text over as many pages as it takes; two lines at least stand together. */
+export function flow(
+  pdf: PdfDocument,
+  pages: PdfPages,
+  element: PDFKit.PDFStructureElement,
+  spans: readonly Span[],
+  style: TextStyle,
+  indent = 0,
+): void {
+  const place = { x: pages.left + indent, width: pages.width - indent };
+  let rest: readonly Line[] = breakLines(pdf, spans, place.width, style);
+  while (rest.length > 0) {
+    pages.begin(lineHeight(style) * Math.min(2, rest.length));
+    let count = Math.max(1, Math.floor(pages.room / lineHeight(style)));
+    // No last line alone on a page.
+    if (count === rest.length - 1 && count > 2) count--;
+    const now = rest.slice(0, count);
+    rest = rest.slice(count);
+    drawLines(pdf, element, now, { ...place, y: pages.y }, style);
+    pages.y += linesHeight(now, style);
+  }
+}
+
+function* rows(lines: readonly Line[], { y }: Place, style: TextStyle) {
+  for (const [index, line] of lines.entries()) yield { y: y + index * lineHeight(style), line };
+}
+
+function lineStart(line: Line, { x, width, align }: Place): number {
+  return align === "right" ? x + width - line.width : x;
+}
+
+/** Pieces beside each other that lead to the same place. */
+function stretches(pieces: readonly SetPiece[]): { linked: boolean; pieces: SetPiece[] }[] {
+  const found: { linked: boolean; pieces: SetPiece[] }[] = [];
+  for (const piece of pieces) {
+    const last = found.at(-1)?.pieces;
+    const before = last?.[0];
+    if (last && before?.link === piece.link && before?.goTo === piece.goTo) last.push(piece);
+    else found.push({ linked: (piece.link ?? piece.goTo) !== undefined, pieces: [piece] });
+  }
+  return found;
+}
+
+function drawPieces(
+  { kit }: PdfDocument,
+  pieces: readonly SetPiece[],
+  left: number,
+  y: number,
+  style: TextStyle,
+): void {
+  let x = left;
+  for (const { text, font, width, link, goTo } of pieces) {
+    const leads = (link ?? goTo) !== undefined;
+    kit.font(font).fontSize(style.size);
+    kit.fillColor(leads ? LINK : (style.colour ?? INK));
+    // Fonts of all heights stand on one line.
+    kit.text(text, x, y + ASCENT * style.size, { lineBreak: false, baseline: "alphabetic" });
+    if (leads) {
+      const below = y + ASCENT * style.size + 1.2;
+      kit
+        .moveTo(x, below)
+        .lineTo(x + width, below)
+        .lineWidth(0.5)
+        .stroke(LINK);
+    }
+    x += width;
+  }
 }

@@ -1,10 +1,13 @@
 import type { PdfDocument } from "../../../chart/render/pdf-document.js";
-import { SOFT, textLength, writeSpans } from "./pdf-flow.js";
+import { drawArtifact, SOFT, textLength } from "./pdf-flow.js";
+import { breakLines } from "./pdf-lines.js";
 
 /** A4 in points. */
 const SHORT = 595.28;
 const LONG = 841.89;
 const MARGIN = 50;
+const FOOT = { size: 7.5, colour: SOFT } as const;
+const LONGEST_FOOT = 120;
 
 /** The pages of a document: where the next thing stands, and when a new page begins. */
 export class PdfPages {
@@ -18,7 +21,8 @@ export class PdfPages {
   /** @param foot what stands at the foot of every page, beside its number. */
   constructor(pdf: PdfDocument, foot: string) {
     this.#pdf = pdf;
-    this.#foot = foot;
+    this.#foot =
+      foot.length > LONGEST_FOOT ? `${foot.slice(0, LONGEST_FOOT - 1).trimEnd()}…` : foot;
     this.next();
   }
 
@@ -35,9 +39,20 @@ export class PdfPages {
     return (this.#landscape ? SHORT : LONG) - 2 * MARGIN;
   }
 
+  /** What is left of this page. */
+  get room(): number {
+    return MARGIN + this.height - this.y;
+  }
+
+  /** True where nothing stands on this page yet. */
+  get isFresh(): boolean {
+    return this.y === MARGIN;
+  }
+
   /** Begins a page where `height` doesn't fit on this one any more. @returns whether it did. */
   begin(height: number): boolean {
-    if (this.y + height <= MARGIN + this.height || this.y === MARGIN) return false;
+    // What fits exactly is a hair too high in binary fractions.
+    if (height <= this.room + 0.01 || this.isFresh) return false;
     this.next();
     return true;
   }
@@ -46,29 +61,20 @@ export class PdfPages {
   next(options: { landscape?: boolean } = {}): void {
     this.#landscape = options.landscape ?? this.#landscape;
     const size = this.#landscape ? [LONG, SHORT] : [SHORT, LONG];
-    // What is set breaks the pages itself; pdfkit would at its own bottom margin.
-    this.#pdf.kit.addPage({ size: size as [number, number], margins: BORDERS });
+    // What is set breaks the pages itself: pdfkit must not at a margin of its own.
+    this.#pdf.kit.addPage({ size: size as [number, number], margin: 0 });
     this.y = MARGIN;
     this.#number++;
     this.#writeFoot();
   }
 
   #writeFoot(): void {
-    const { kit } = this.#pdf;
-    const style = { size: 7.5, colour: SOFT } as const;
-    const y = MARGIN + this.height + 16;
-    // Below the margin pdfkit would begin a page.
-    kit.page.margins.bottom = 0;
-    kit.markContent("Artifact", { type: "Pagination" });
+    const pdf = this.#pdf;
+    const place = { x: MARGIN, y: MARGIN + this.height + 16, width: this.width };
     let foot = this.#foot;
-    while (textLength(this.#pdf, foot, style) > this.width - 60) foot = `${foot.slice(0, -2)}…`;
-    writeSpans(this.#pdf, [{ text: foot }], { x: MARGIN, y, width: this.width - 50 }, style);
-    const right = { ...style, align: "right" } as const;
-    const place = { x: MARGIN + this.width - 50, y, width: 50 };
-    writeSpans(this.#pdf, [{ text: String(this.#number) }], place, right);
-    kit.endMarkedContent();
-    kit.page.margins.bottom = MARGIN;
+    while (textLength(pdf, foot, FOOT) > this.width - 50) foot = `${foot.slice(0, -2)}…`;
+    drawArtifact(pdf, breakLines(pdf, [{ text: foot }], Infinity, FOOT), place, FOOT);
+    const number = breakLines(pdf, [{ text: String(this.#number) }], Infinity, FOOT);
+    drawArtifact(pdf, number, { ...place, align: "right" }, FOOT);
   }
 }
-
-const BORDERS = { top: MARGIN, bottom: MARGIN, left: MARGIN, right: MARGIN };

@@ -1,48 +1,51 @@
 import type { PdfDocument } from "../../../chart/render/pdf-document.js";
-import type { Span } from "./blocks.js";
+import {
+  BAR_ROOM,
+  CELL,
+  columnWidths,
+  GAP,
+  HEAD,
+  type PdfCell,
+  type PdfTable,
+} from "./pdf-columns.js";
+import { drawLines, LINE, lineHeight } from "./pdf-flow.js";
+import { breakLines, type Line } from "./pdf-lines.js";
 import type { PdfPages } from "./pdf-pages.js";
-import { LINE, SOFT, spansHeight, textLength, writeSpans, type TextStyle } from "./pdf-flow.js";
+import type { TextStyle } from "./pdf-text.js";
 
-/** A cell: what it says, and how long its bar is, from 0 to 1. */
-export interface PdfCell {
-  readonly spans: readonly Span[];
-  readonly bar?: number;
-}
-
-/** A table as it is set. */
-export interface PdfTable {
-  /** None where the rows' first cells name them. */
-  readonly heads?: readonly string[];
-  readonly rows: readonly (readonly PdfCell[])[];
-  /** Columns of numbers, set to the right. */
-  readonly numbers?: readonly boolean[];
-  /** Leading columns that name their row. */
-  readonly named?: number;
-}
-
-const CELL: TextStyle = { size: 8.5 };
-const HEAD: TextStyle = { size: 8, bold: true, colour: SOFT };
-const GAP = 8;
 const PAD = 3;
-const BAR = { width: 44, height: 6, colour: "#4a90c2" };
+const BAR = { width: BAR_ROOM - 4, height: 6, colour: "#4a90c2" };
 
-/** Sets a table, tagged; its head stands again on every page. */
+/** A row with its text in lines. */
+interface SetRow {
+  readonly cells: readonly { readonly lines: readonly Line[]; readonly bar?: number }[];
+  readonly height: number;
+  readonly style: TextStyle;
+}
+
+interface Columns extends PdfTable {
+  readonly widths: readonly number[];
+}
+
+/**
+ * Sets a table, tagged; its head stands again on every page. A row goes to the next page as a whole,
+ * one of more than a third of a page is parted.
+ */
 export function writeTable(pdf: PdfDocument, pages: PdfPages, table: PdfTable): void {
   const { kit } = pdf;
-  const widths = columnWidths(pdf, table, pages.width);
-  pages.begin(Math.min(tableHeight(pdf, table, widths), pages.height));
+  const columns: Columns = { ...table, widths: columnWidths(pdf, table, pages.width) };
+  const head = headRow(pdf, columns);
+  pages.begin(tableBeginning(pdf, pages, table));
   const root = kit.struct("Table");
   pdf.add(root);
-  const head = (): void => {
-    if (table.heads === undefined) return;
-    const cells = table.heads.map((text) => ({ spans: [{ text }] }));
-    root.add(row(pdf, pages, cells, widths, table, "head"));
+  const begin = (): void => {
+    if (head) writeRow(pdf, pages, root, head, columns, () => undefined);
   };
-  head();
+  begin();
   for (const cells of table.rows) {
-    const height = rowHeight(pdf, cells, widths, CELL);
-    if (pages.begin(height)) head();
-    root.add(row(pdf, pages, cells, widths, table, "body"));
+    const row = setRow(pdf, cells, columns.widths, CELL);
+    if (row.height <= pages.height / 3 && pages.begin(row.height)) begin();
+    writeRow(pdf, pages, root, row, columns, begin);
   }
   root.end();
   pages.y += 6;
@@ -50,92 +53,100 @@ export function writeTable(pdf: PdfDocument, pages: PdfPages, table: PdfTable): 
 
 /** The height of a table of that width, head and all. */
 export function heightOf(pdf: PdfDocument, pages: PdfPages, table: PdfTable): number {
-  return tableHeight(pdf, table, columnWidths(pdf, table, pages.width));
+  const widths = columnWidths(pdf, table, pages.width);
+  const head = headRow(pdf, { ...table, widths })?.height ?? 0;
+  return table.rows.reduce((sum, cells) => sum + setRow(pdf, cells, widths, CELL).height, head);
 }
 
-function tableHeight(pdf: PdfDocument, table: PdfTable, widths: readonly number[]): number {
-  const heads = (table.heads ?? []).map((text) => ({ spans: [{ text }] }));
-  const head = heads.length === 0 ? 0 : rowHeight(pdf, heads, widths, HEAD);
-  return table.rows.reduce((sum, cells) => sum + rowHeight(pdf, cells, widths, CELL), head);
+/** The height that must be free for a table to begin: its head and its first row, or some of it. */
+export function tableBeginning(pdf: PdfDocument, pages: PdfPages, table: PdfTable): number {
+  const widths = columnWidths(pdf, table, pages.width);
+  const head = headRow(pdf, { ...table, widths })?.height ?? 0;
+  const [first] = table.rows;
+  const row = first ? setRow(pdf, first, widths, CELL).height : 0;
+  return head + (row <= pages.height / 3 ? row : 4 * lineHeight(CELL));
 }
 
-function row(
+function headRow(pdf: PdfDocument, { heads, widths }: Columns): SetRow | undefined {
+  if (heads === undefined) return undefined;
+  const cells = heads.map((text) => ({ spans: [{ text }] }));
+  return setRow(pdf, cells, widths, HEAD);
+}
+
+function setRow(
   pdf: PdfDocument,
-  pages: PdfPages,
-  cells: readonly PdfCell[],
-  widths: readonly number[],
-  { numbers = [], named = 0 }: PdfTable,
-  part: "head" | "body",
-): PDFKit.PDFStructureElement {
-  const { kit } = pdf;
-  const style = part === "head" ? HEAD : CELL;
-  const height = rowHeight(pdf, cells, widths, style);
-  pages.begin(height);
-  const top = pages.y + PAD;
-  const element = kit.struct("TR");
-  let x = pages.left;
-  for (const [index, cell] of cells.entries()) {
-    const width = widths[index] ?? 0;
-    const right = numbers[index] ?? false;
-    const bar = cell.bar === undefined ? 0 : BAR.width + 4;
-    const at = x;
-    const kind = part === "head" || index < named ? "TH" : "TD";
-    element.add(
-      kit.struct(kind, {}, () => {
-        const place = { x: at, y: top, width: width - bar };
-        writeSpans(pdf, cell.spans, place, { ...style, align: right ? "right" : "left" });
-      }),
-    );
-    if (cell.bar !== undefined && cell.bar > 0) {
-      const length = Math.max(0.5, cell.bar * BAR.width);
-      kit.markContent("Artifact");
-      kit.rect(at + width - BAR.width, top + 2, length, BAR.height).fill(BAR.colour);
-      kit.endMarkedContent();
-    }
-    x += width + GAP;
-  }
-  kit.markContent("Artifact");
-  const below = pages.y + height;
-  kit.moveTo(pages.left, below).lineTo(pages.left + pages.width, below);
-  kit.lineWidth(0.5).stroke(LINE);
-  kit.endMarkedContent();
-  pages.y = below;
-  return element;
-}
-
-function rowHeight(
-  pdf: PdfDocument,
-  cells: readonly PdfCell[],
+  row: readonly PdfCell[],
   widths: readonly number[],
   style: TextStyle,
-): number {
-  const heights = cells.map(({ spans, bar }, index) =>
-    spansHeight(pdf, spans, (widths[index] ?? 0) - (bar === undefined ? 0 : BAR.width + 4), style),
-  );
-  return Math.max(...heights) + 2 * PAD;
+): SetRow {
+  const cells = row.map(({ spans, bar }, index) => {
+    const width = (widths[index] ?? 0) - (bar === undefined ? 0 : BAR_ROOM);
+    return { lines: breakLines(pdf, spans, width, style), ...(bar !== undefined && { bar }) };
+  });
+  const most = Math.max(1, ...cells.map(({ lines }) => lines.length));
+  return { cells, style, height: most * lineHeight(style) + 2 * PAD };
 }
 
-/** As wide as their longest line where that fits; else the widest columns give way. */
-function columnWidths(pdf: PdfDocument, table: PdfTable, room: number): number[] {
-  const columns = Math.max(table.heads?.length ?? 0, ...table.rows.map((row) => row.length));
-  const wanted = Array.from({ length: columns }, (_, index) => {
-    const cells = table.rows.map((row) => {
-      const { spans = [], bar } = row[index] ?? {};
-      const text = spans.map((span) => span.text).join("");
-      return textLength(pdf, `${text} `, CELL) + (bar === undefined ? 0 : BAR.width + 4) + 1;
-    });
-    // A head may be broken: its longest word must fit.
-    const words = (table.heads?.[index] ?? "").split(" ");
-    return Math.max(12, ...words.map((word) => textLength(pdf, `${word} `, HEAD) + 1), ...cells);
+/** @param begin is called on each further page that a row takes. */
+function writeRow(
+  pdf: PdfDocument,
+  pages: PdfPages,
+  table: PDFKit.PDFStructureElement,
+  { cells, style, height }: SetRow,
+  { widths, numbers = [], named = 0 }: Columns,
+  begin: () => void,
+): void {
+  const { kit } = pdf;
+  const element = kit.struct("TR");
+  table.add(element);
+  const isHead = style === HEAD;
+  const set = cells.map((_, index) => {
+    const scope = isHead ? "Column" : index < named ? "Row" : undefined;
+    const cell = kit.struct(scope ? "TH" : "TD", (scope ? { scope } : {}) as object);
+    element.add(cell);
+    return cell;
   });
-  const free = room - GAP * (columns - 1);
-  let most = free;
-  // The width to which the widest are cut, so that all fit.
-  for (let step = 0; step < 30; step++) {
-    const sum = wanted.reduce((total, width) => total + Math.min(width, most), 0);
-    if (sum <= free) break;
-    const cut = wanted.filter((width) => width >= most).length || 1;
-    most -= (sum - free) / cut;
+  const most = Math.round((height - 2 * PAD) / lineHeight(style));
+  for (let done = 0; done < most;) {
+    if (done > 0) {
+      pages.next();
+      begin();
+    }
+    const fitting = Math.floor((pages.room - 2 * PAD + 0.01) / lineHeight(style));
+    const count = Math.max(1, Math.min(most - done, fitting));
+    const top = pages.y + PAD;
+    let x = pages.left;
+    for (const [index, { lines, bar }] of cells.entries()) {
+      const width = widths[index] ?? 0;
+      const place = {
+        x,
+        y: top,
+        width: width - (bar === undefined ? 0 : BAR_ROOM),
+        align: numbers[index] ? "right" : "left",
+      } as const;
+      const cell = set[index];
+      if (cell) drawLines(pdf, cell, lines.slice(done, done + count), place, style);
+      if (bar !== undefined && bar > 0 && done === 0) drawBar(pdf, x + width, top, bar);
+      x += width + GAP;
+    }
+    pages.y += count * lineHeight(style) + 2 * PAD;
+    done += count;
+    drawRule(pdf, pages);
   }
-  return wanted.map((width) => Math.min(width, most));
+  for (const cell of set) cell.end();
+  element.end();
+}
+
+function drawBar({ kit }: PdfDocument, right: number, top: number, share: number): void {
+  kit.markContent("Artifact");
+  const length = Math.max(0.5, share * BAR.width);
+  kit.rect(right - BAR.width, top + 2, length, BAR.height).fill(BAR.colour);
+  kit.endMarkedContent();
+}
+
+function drawRule({ kit }: PdfDocument, pages: PdfPages): void {
+  kit.markContent("Artifact");
+  kit.moveTo(pages.left, pages.y).lineTo(pages.left + pages.width, pages.y);
+  kit.lineWidth(0.5).stroke(LINE);
+  kit.endMarkedContent();
 }
