@@ -41,6 +41,7 @@ export function textPieces(
     ? fallbackFonts(`<text>${escapeXml(whole)}</text>`, { outlines: true })
     : { faces: [], missing: [] };
   warnOfMissing(missing, "PDF");
+  const lost = new Set(missing);
   return spans.flatMap((span, index) => {
     const leads =
       "link" in span
@@ -48,14 +49,16 @@ export function textPieces(
         : "figure" in span
           ? { goTo: destination(span.text) }
           : {};
-    return fontRuns(texts[index] ?? "", (code) => {
+    // pdfkit draws a glyph that the font hasn't got wider than it says.
+    const drawn = [...(texts[index] ?? "")].map((each) => (lost.has(each) ? "\ufffd" : each));
+    return fontRuns(drawn, (code) => {
       const face = code < 0x7f || isShipped(code) ? undefined : faces.find((one) => one.has(code));
       return face === undefined ? own : pdfFont(kit, face);
     }).map((run) => ({ ...run, ...leads }));
   });
 }
 
-function fontRuns(text: string, fontOf: (code: number) => string): Piece[] {
+function fontRuns(text: readonly string[], fontOf: (code: number) => string): Piece[] {
   const runs: { text: string; font: string }[] = [];
   for (const character of text) {
     // A space belongs to what is before it.

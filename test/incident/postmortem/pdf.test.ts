@@ -1,0 +1,252 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { chart } from "../../../src/chart/chart.js";
+import { table } from "../../../src/chart/table.js";
+import { documentBlocks } from "../../../src/incident/postmortem/document/document.js";
+import { documentPdf } from "../../../src/incident/postmortem/document/document-pdf.js";
+import { recordOf } from "../../../src/incident/postmortem/folder/record-of.js";
+import { postmortem, type Postmortem } from "../../../src/incident/postmortem/postmortem.js";
+import { popplerMissing, popplerNote } from "../../chart/support/poppler.js";
+import { pdfObjects } from "../../chart/support/pdf-objects.js";
+import { makeResult, versionSummary, weeklyCounts } from "../../chart/support/sample-results.js";
+
+const NOW = new Date("2026-05-05T10:00:00Z");
+const begun = { title: "T", severity: 4, detectedAt: "2026-05-04" } as const;
+const sentence = "The quick brown probe measures the slow network and tells the collector. ";
+/** Words that can be counted. */
+const counted = (count: number): string =>
+  Array.from({ length: count }, (_, at) => `w${at}x`).join(" ");
+
+function pdfOf(report: Postmortem): Promise<Buffer> {
+  const record = recordOf(report.draft, report.figures, NOW, true);
+  return documentPdf(record, documentBlocks(record, report.figures));
+}
+
+interface Word {
+  readonly text: string;
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+  readonly bottom: number;
+}
+interface Page {
+  readonly width: number;
+  readonly height: number;
+  readonly words: readonly Word[];
+}
+
+/** The words of each page and where they stand, as another reader of PDF finds them. */
+function pagesOf(pdf: Buffer): Page[] {
+  const html = poppler("pdftotext", pdf, ["-bbox"]);
+  return html
+    .split("<page ")
+    .slice(1)
+    .map((page) => {
+      const number = (name: string, of: string) =>
+        Number(new RegExp(`${name}="([\\d.-]+)"`).exec(of)?.[1]);
+      const words = [...page.matchAll(/<word ([^>]*)>(.*?)<\/word>/g)].map(
+        ([, at = "", text = ""]) => ({
+          text,
+          left: number("xMin", at),
+          right: number("xMax", at),
+          top: number("yMin", at),
+          bottom: number("yMax", at),
+        }),
+      );
+      return { width: number("width", page), height: number("height", page), words };
+    });
+}
+
+function poppler(command: string, pdf: Buffer, options: readonly string[]): string {
+  const folder = mkdtempSync(join(tmpdir(), "probelab-pdf-"));
+  try {
+    const [file, out] = [join(folder, "it.pdf"), join(folder, "out")];
+    writeFileSync(file, pdf);
+    if (command === "pdfinfo") return execFileSync(command, [...options, file]).toString();
+    execFileSync(command, [...options, file, out]);
+    return readFileSync(out, "utf8");
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** What is wrong with pages: text over text, text in the margins, no number at the foot. */
+function faultsOf(pages: readonly Page[]): string[] {
+  return pages.flatMap(({ width, height, words }, index) => {
+    const page = `page ${index + 1}`;
+    const outside = words.filter(
+      ({ left, right, bottom, top }) =>
+        left < 49 || right > width - 49 || top < 45 || bottom > height - 20,
+    );
+    const over = words.flatMap((one, at) =>
+      words
+        .slice(at + 1)
+        .filter(
+          (two) =>
+            Math.min(one.right, two.right) - Math.max(one.left, two.left) > 1.5 &&
+            Math.min(one.bottom, two.bottom) - Math.max(one.top, two.top) >
+              0.5 * Math.min(one.bottom - one.top, two.bottom - two.top),
+        )
+        .map((two) => `${page}: ${one.text} over ${two.text}`),
+    );
+    const foot = words.filter(({ top }) => top > height - 50).at(-1)?.text;
+    return [
+      ...outside.map(({ text }) => `${page}: ${text} in the margin`),
+      ...over,
+      ...(foot === String(index + 1) ? [] : [`${page}: foot ${foot}`]),
+      ...(words.filter(({ top }) => top < height - 50).length === 0 ? [`${page}: empty`] : []),
+    ];
+  });
+}
+
+const textOf = (pages: readonly Page[]): string[] =>
+  pages.flatMap(({ words, height }) =>
+    words.filter(({ top }) => top < height - 50).map(({ text }) => text),
+  );
+
+describe.skipIf(popplerMissing)(`postmortem.pdf${popplerNote}`, () => {
+  test("an empty postmortem has two pages", async () => {
+    const pages = pagesOf(await pdfOf(postmortem(begun)));
+    expect(pages).toHaveLength(2);
+    expect(faultsOf(pages)).toEqual([]);
+  });
+
+  test("long words, addresses and titles are broken, and nothing of them is lost", async () => {
+    const address = `https://example.org/${"path/".repeat(60)}?q=${"a".repeat(300)}`;
+    const report = postmortem({
+      ...begun,
+      title: `Long ${"W".repeat(290)}`,
+      summary: `${"M".repeat(900)} ${address} end.`,
+      impact: ["x".repeat(5_000), "i".repeat(20_000)],
+    })
+      .timeline("2026-05-04", "y".repeat(700), `https://example.org/${"z".repeat(200)}`)
+      .action({
+        what: "v".repeat(700),
+        owner: "u".repeat(90),
+        reference: address,
+        type: "t".repeat(60),
+      });
+    const pdf = await pdfOf(report);
+    const pages = pagesOf(pdf);
+    expect(faultsOf(pages)).toEqual([]);
+    const text = textOf(pages).join("");
+    for (const [letter, count] of [
+      ["W", 290],
+      ["M", 900],
+      ["x", 5_000],
+    ] as const) {
+      expect(text.split(letter).length - 1, letter).toBeGreaterThanOrEqual(count);
+    }
+    const targets = pdfObjects(pdf).flatMap(({ text }) => /\/URI \((.*)\)/.exec(text)?.[1] ?? []);
+    expect(new Set(targets)).toEqual(new Set([address, `https://example.org/${"z".repeat(200)}`]));
+  });
+
+  test("a finding of three pages, a row of three pages: whole, in order, heads again", async () => {
+    const long = counted(2_400);
+    const report = postmortem(begun)
+      .finding(long)
+      .finding("short")
+      .timeline("2026-05-04 01:00", sentence.repeat(2))
+      .timeline("2026-05-04 02:00", long, "https://example.org/a")
+      .action({ what: sentence.repeat(30).slice(0, 2_000), reference: "https://example.org/b" })
+      .action({ what: "small" });
+    const pages = pagesOf(await pdfOf(report));
+    expect(faultsOf(pages)).toEqual([]);
+    const words = textOf(pages).filter((text) => /^w\d+x$/.test(text));
+    expect(words).toEqual([...long.split(" "), ...long.split(" ")]);
+    expect(textOf(pages).filter((text) => text === "(UTC)").length).toBeGreaterThan(2);
+  });
+
+  test("no heading stands alone at the end of a page, wherever the page ends", async () => {
+    for (let lines = 0; lines < 60; lines += 3) {
+      const summary = Array.from({ length: lines }, () => sentence.slice(0, 60));
+      const report = postmortem({ ...begun, summary }).action({ what: sentence.repeat(8) });
+      for (const { words, height } of pagesOf(await pdfOf(report))) {
+        const last = words.filter(({ top }) => top < height - 50).at(-1);
+        const size = (last?.bottom ?? 0) - (last?.top ?? 0);
+        expect(size, `${lines} lines: ${last?.text}`).toBeLessThan(13);
+      }
+    }
+  });
+
+  test("other scripts and boxes for missing ones keep their places", async () => {
+    const mixed = "مرحبا بالعالم שלום עולם 你好世界 Привет Γειά こんにちは 안녕 สวัสดี გამარჯობა ";
+    const report = postmortem({
+      ...begun,
+      title: mixed,
+      summary: mixed.repeat(12) + "你好世界".repeat(90),
+      impact: [mixed, "after"],
+    }).timeline("2026-05-04", mixed.repeat(3));
+    expect(faultsOf(pagesOf(await pdfOf(report)))).toEqual([]);
+  });
+
+  test("a table of 60 rows and 8 columns, and twelve charts, each on its page with its title", async () => {
+    const columns = Object.fromEntries(
+      Array.from({ length: 8 }, (_, column) => [
+        `column ${column}`,
+        Array.from({ length: 60 }, (_, row) =>
+          column % 2 ? row * 1000 * column : `row ${row} ${"of a table ".repeat(column)}`,
+        ),
+      ]),
+    );
+    const report = postmortem(begun).add(
+      table(makeResult(columns), { bars: ["column 1"], limit: 100, caption: "Sixty rows" }),
+    );
+    for (let at = 0; at < 12; at++) {
+      const size = { width: 300 + 100 * at, height: 100 + 50 * at };
+      const counts = weeklyCounts({ versions: ["1.0"], other: false });
+      report.add(chart.line(counts, { ...size, title: `Chart ${at}` }), {
+        caption: at === 5 ? sentence.repeat(6) : `Caption ${at}`,
+      });
+    }
+    report.finding("all", ...report.figures.map(({ content }) => content));
+    const pdf = await pdfOf(report);
+    const pages = pagesOf(pdf);
+    const drawn = faultsOf(pages).filter((fault) => !/: (\d|Feb|Mar|Apr|20)/.test(fault));
+    expect(drawn).toEqual([]);
+    expect(textOf(pages).filter((text) => text === "row")).toHaveLength(60 * 4);
+    const places = poppler("pdfinfo", pdf, ["-dests"]).match(/"figure-\d+"/g);
+    expect(new Set(places).size).toBe(13);
+    const goes = pdfObjects(pdf).flatMap(
+      ({ text }) => /\/D \((figure-\d+)\)/.exec(text)?.[1] ?? [],
+    );
+    expect(new Set(goes.map((name) => `"${name}"`))).toEqual(new Set(places));
+  });
+
+  test("is tagged: headings, lists, tables with their heads, links, figures", async () => {
+    const counts = weeklyCounts();
+    const report = postmortem({ ...begun, impact: ["one", "two https://example.org/"] })
+      .add(chart.area(counts))
+      .add(table(versionSummary()))
+      .timeline("2026-05-04", "x", "https://example.org/x");
+    const tree = poppler("pdfinfo", await pdfOf(report), ["-struct"]);
+    for (const name of [
+      "H1",
+      "H2",
+      "H3",
+      "P",
+      "L",
+      "LI",
+      "Lbl",
+      "LBody",
+      "Table",
+      "TR",
+      "TH",
+      "TD",
+      "Link",
+      "Figure",
+    ]) {
+      expect(tree, name).toMatch(new RegExp(`^ +${name}\\b`, "m"));
+    }
+    expect(tree).toMatch(/Scope \/Column/);
+  });
+
+  test("200,000 characters without a space are broken, not laid out at once", async () => {
+    const report = postmortem({ ...begun, summary: "<".repeat(200_000) });
+    const pages = pagesOf(await pdfOf(report));
+    expect(textOf(pages).join("").match(/&lt;/g)?.length).toBe(200_000);
+  }, 60_000);
+});
