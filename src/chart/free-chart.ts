@@ -2,7 +2,6 @@ import { ProbelabError } from "../error.js";
 import { reduceForChart, type Reduced } from "../downsample/reduce-for-chart.js";
 import type { Json } from "../result/json.js";
 import type { Result, Value } from "../result/result.js";
-import { formatRange } from "../time/time-range.js";
 import { Chart } from "./chart-value.js";
 import { count } from "./draw-rows.js";
 import type { VegaLiteSpec } from "./frame.js";
@@ -12,7 +11,7 @@ import { pictureColumns } from "./picture-columns.js";
 import { isPictureAddress } from "./render/inert-loader.js";
 import { originRecord } from "./origin-record.js";
 import { SCHEMA } from "./result-chart.js";
-import { wrap } from "./sentences.js";
+import { originSpan, wrap } from "./sentences.js";
 import { THEMES, themeConfig } from "./theme.js";
 
 const LONGEST_TEXT = 1_000;
@@ -119,7 +118,7 @@ function titleOf(
     subtitle === undefined
       ? []
       : [subtitle].flat().map((line) => specText(cleanText(textOf(line), 300)));
-  const told = wrap([`${formatRange(result.origin.range)}.`, ...sentences], width, 12);
+  const told = wrap([`${originSpan(result.origin)}.`, ...sentences], width, 12);
   return { ...rest, text: named, subtitle: [...below, ...told] };
 }
 

@@ -23,7 +23,13 @@ export function titleSentence(drawing: Drawing, origin: Origin): string {
     : by.length > 0
       ? `${what.includes(",") ? "," : ""} by ${by.join(" and ")}`
       : "";
-  return `${what}${grouped}, ${formatRange(origin.range)}`;
+  return `${what}${grouped}, ${originSpan(origin)}`;
+}
+
+/** Which rows and which time were asked for: `software_name = probe-cli, 2026-02-01 to 2026-05-01 UTC`. */
+export function originSpan({ filter, range }: Pick<Origin, "filter" | "range">): string {
+  const span = formatRange(range);
+  return filter === undefined ? span : `${label(filter, 200)}, ${span}`;
 }
 
 /** What the reader must know and the picture doesn't say, a sentence each. */
@@ -56,7 +62,7 @@ export function subtitleSentences(
   );
   return [
     ...(options.subtitle === undefined ? [] : [options.subtitle]),
-    ...(options.title === undefined ? [] : [`${formatRange(origin.range)}.`]),
+    ...(options.title === undefined ? [] : [`${originSpan(origin)}.`]),
     ...empty,
     ...edges,
     ...[...origin.reductions, ...sentences, ...notes],

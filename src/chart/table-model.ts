@@ -1,10 +1,9 @@
 import { ProbelabError } from "../error.js";
 import type { Result, Value } from "../result/result.js";
-import { formatRange } from "../time/time-range.js";
 import { formatInstant } from "../time/time-zone.js";
 import { cleanText, label } from "./label.js";
 import { checkColumn } from "./roles.js";
-import { words } from "./sentences.js";
+import { originSpan, words } from "./sentences.js";
 
 /** What a table of a Result can be told. */
 export interface TableOptions {
@@ -82,7 +81,7 @@ export function tableModel(result: Result, options: TableOptions): TableModel {
   const rest = result.numRows - shown;
   const all = `${result.numRows.toLocaleString("en-US")} ${result.numRows === 1 ? "row" : "rows"}`;
   return {
-    caption: cleanText(options.caption ?? `${all}, ${formatRange(range)}`, 300),
+    caption: cleanText(options.caption ?? `${all}, ${originSpan(result.origin)}`, 300),
     columns,
     heads: heads < 0 ? names.length : heads,
     rows: Array.from({ length: shown }, (_, row) =>
@@ -90,7 +89,7 @@ export function tableModel(result: Result, options: TableOptions): TableModel {
     ),
     notes: [
       ...(rest > 0 ? [`${rest.toLocaleString("en-US")} more of ${all} not shown.`] : []),
-      ...(options.caption === undefined ? [] : [`${formatRange(range)}.`]),
+      ...(options.caption === undefined ? [] : [`${originSpan(result.origin)}.`]),
       ...reductions,
       ...notes,
     ].map((note) => cleanText(note, 2_000)),

@@ -12,6 +12,7 @@ const TOLD = new Set([
   "range",
   "source",
   "server",
+  "filter",
   "rowsRead",
   "bytesRead",
   "seconds",
@@ -30,6 +31,7 @@ export function originText({ title, origin }: FoundOrigin): string {
   const lines = [
     ...(title === undefined ? [] : [`${INDENT}${line(title)}`]),
     ...entry("Range", [rangeText(origin.range)]),
+    ...entry("Filter", [text(origin.filter)]),
     ...entry("Source", [joined([text(origin.source), serverText(origin.server)])]),
     ...entry("Read", [readText(origin)]),
     ...entry("Asked at", [instantText(origin.askedAt, "UTC")]),

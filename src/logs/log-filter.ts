@@ -2,6 +2,7 @@ import type { TableInfo } from "../database/table-info.js";
 import { plainType, quoteIdentifier } from "../database/time-column.js";
 import { ProbelabError } from "../error.js";
 import { filterSql, type FilterValue, type Sql } from "../measurements/filter.js";
+import { filterText } from "../measurements/filter-text.js";
 import type { Prefix } from "../measurements/prefix.js";
 import { columnOf } from "./log-table.js";
 import { priorityNumber, type Priority } from "./priority.js";
@@ -44,6 +45,21 @@ export function logFilterSql(filter: LogFilter, table: TableInfo): Sql | null {
     conditions.push(`match(${message}, {matches:String})`);
   }
   return conditions.length === 0 ? null : { sql: conditions.join(" AND "), parameters };
+}
+
+/** The filter in words: `identifier = api, contains "timed out"`; "" for none. */
+export function logFilterText(filter: LogFilter): string {
+  const { identifier, host, priority, contains, matches } = filter;
+  const equal = filterText({
+    ...(identifier !== undefined && { identifier }),
+    ...(host !== undefined && { host }),
+  });
+  return [
+    ...(equal === "" ? [] : [equal]),
+    ...(priority === undefined ? [] : [`priority ${priority} and worse`]),
+    ...(contains === undefined ? [] : [`contains ${JSON.stringify(contains)}`]),
+    ...(matches === undefined ? [] : [`matches ${String(matches)}`]),
+  ].join(", ");
 }
 
 function prioritySql(table: TableInfo): string {

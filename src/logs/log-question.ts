@@ -6,7 +6,7 @@ import { ProbelabError } from "../error.js";
 import type { Sql } from "../measurements/filter.js";
 import type { Origin } from "../result/origin.js";
 import { checkRange, type TimeRange } from "../time/time-range.js";
-import { logFilterSql, type LogFilter } from "./log-filter.js";
+import { logFilterSql, logFilterText, type LogFilter } from "./log-filter.js";
 import { logTable } from "./log-table.js";
 
 /** What every question on the logs takes. */
@@ -63,9 +63,11 @@ export function checkLimit(limit: number): number {
 export async function askLogs(database: Database, asked: AskedLogs, question: Sql) {
   const { range, action, signal } = asked;
   const { sql, parameters } = question;
+  const filter = logFilterText(asked.filter);
   const answer = await database.ask({ sql, parameters, action, signal });
   const origin: Origin = {
     ...answerOrigin(database, question, range, answer),
+    ...(filter !== "" && { filter }),
     columns: { dimensions: [], measures: [] },
     reductions: [],
     notes: [],

@@ -8,6 +8,7 @@ import type { Result, Value } from "../result/result.js";
 import { autoBucket } from "../time/auto-bucket.js";
 import { checkBucket, nextBucket, type Bucket } from "../time/bucket.js";
 import type { TimeRange } from "../time/time-range.js";
+import { logFilterText } from "./log-filter.js";
 import { checkLogQuestion, type AskedLogs, type LogOptions } from "./log-question.js";
 import { columnOf, type LogField } from "./log-table.js";
 import { whyNoLines } from "./why-no-lines.js";
@@ -105,6 +106,7 @@ export function groupedLogs(
     top,
     where: {},
     filter: null,
+    filterText: logFilterText(logs.filter),
     distinct: false,
     whyEmpty: () => whyNoLines(database, logs),
   };

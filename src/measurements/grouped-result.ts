@@ -51,6 +51,7 @@ export async function groupedResult(
   else said.push(...missing, ...incompleteNotes(asked, time));
   return new Result(table, {
     ...answerOrigin(database, { sql, parameters }, asked.range, answer),
+    ...(asked.filterText !== "" && { filter: asked.filterText }),
     columns: {
       ...(time && { time }),
       dimensions: dimensionColumns(asked, groups),

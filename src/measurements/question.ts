@@ -6,6 +6,7 @@ import { autoBucket } from "../time/auto-bucket.js";
 import { checkBucket, type Bucket } from "../time/bucket.js";
 import { checkRange, type TimeRange } from "../time/time-range.js";
 import { filterSql, type Sql, type Where } from "./filter.js";
+import { filterText } from "./filter-text.js";
 
 /** What every question on measurements takes. */
 export interface MeasurementOptions {
@@ -38,6 +39,8 @@ export interface Asked {
   readonly top: number;
   readonly where: Where;
   readonly filter: Sql | null;
+  /** The filter in words; "" without one. */
+  readonly filterText: string;
   readonly table: TableInfo;
   readonly distinct: boolean;
   readonly action: string;
@@ -83,6 +86,7 @@ export async function checkQuestion(
     top,
     where,
     filter: filterSql(where, table),
+    filterText: filterText(where),
     table,
     distinct: options.distinct ?? false,
     action,

@@ -10,6 +10,8 @@ export interface Origin {
   readonly parameters: Readonly<Record<string, unknown>>;
   /** The time that was asked for. */
   readonly range: TimeRange;
+  /** Which rows were asked for, in words: `software_name = probe-cli`. Missing where all, or with free SQL. */
+  readonly filter?: string;
   /** The database: `embedded:DIR`, or scheme, host, port and database of a server's URL. */
   readonly source: string;
   /** ClickHouse's version. */

@@ -47,12 +47,20 @@ export class Result {
     return Array.from({ length: this.numRows }, (_, row) => column(row) as Value);
   }
 
-  /** The same origin with another table, and what made it so. */
+  /**
+   * The same origin with another table, and what made it so. Rows that were changed without a word
+   * of it get a note: the SQL no longer tells the whole of them.
+   */
   with(table: ColumnTable, change: Partial<Origin> = {}): Result {
     const { question, ...origin } = this.origin;
     // Other rows are no longer what the question gives.
-    const same = table === this.table && question !== undefined;
-    return new Result(table, { ...origin, ...(same && { question }), ...change });
+    const same = table === this.table;
+    return new Result(table, {
+      ...origin,
+      ...(same && question && { question }),
+      ...(!same && !change.reductions && { notes: changedNotes(this, table.numRows()) }),
+      ...change,
+    });
   }
 
   /** Text for a console: the first rows, the count, the range, what was left out. */
@@ -81,4 +89,14 @@ export class Result {
   [inspect.custom](): string {
     return this.toString();
   }
+}
+
+const CHANGED = "The rows were changed after the answer";
+
+function changedNotes({ origin, numRows }: Result, left: number): string[] {
+  const counts =
+    left === numRows
+      ? ""
+      : `: ${left.toLocaleString("en-US")} of ${numRows.toLocaleString("en-US")} ${numRows === 1 ? "row" : "rows"}`;
+  return [...origin.notes.filter((note) => !note.startsWith(CHANGED)), `${CHANGED}${counts}.`];
 }

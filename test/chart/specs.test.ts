@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import type { LoggerInterface } from "vega";
 import { compile } from "vega-lite";
 import type { Chart } from "../../src/chart/chart-value.js";
+import { table } from "../../src/chart/table.js";
 import { chart } from "../../src/chart/chart.js";
 import { between } from "../../src/time/time-range.js";
 import {
@@ -83,3 +84,22 @@ function collector(messages: unknown[]): LoggerInterface {
   } as unknown as LoggerInterface;
   return logger;
 }
+
+describe("what was asked for stands in every picture", () => {
+  const counts = weeklyCounts();
+  const filtered = counts.with(counts.table, { filter: "software_name = probe-cli" });
+
+  test("in the title, or below a title of one's own; in a table's caption", () => {
+    const title = (options = {}) =>
+      chart.area(filtered, options).spec.title as { text: string[]; subtitle?: string[] };
+    expect(title().text.join(" ")).toBe(
+      "Measurements per week by software version, software_name = probe-cli, 2026-02-01 to 2026-05-01 UTC",
+    );
+    expect(title({ title: "Mine" }).subtitle?.join(" ")).toMatch(
+      /^software_name = probe-cli, 2026-02-01 to 2026-05-01 UTC\./,
+    );
+    expect(table(filtered).markdown).toMatch(/rows, software\\_name = probe-cli, 2026/);
+    const free = chart.vegaLite(filtered, { mark: "point", encoding: { x: { field: "t" } } });
+    expect(JSON.stringify(free.spec.title)).toContain("software_name = probe-cli");
+  });
+});

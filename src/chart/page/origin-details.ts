@@ -11,6 +11,7 @@ export type OriginRecord = ReturnType<typeof originRecord>;
 export function originDetails(record: OriginRecord): string {
   const entries: [string, string][] = [
     ["Time", rangeText(record.range)],
+    ["Rows asked for", paragraph([text(record.filter)])],
     ["Source", paragraph([text(record.source), serverText(record.server)])],
     ["Asked", askedText(record)],
     ["Left out or merged", list(record.reductions)],

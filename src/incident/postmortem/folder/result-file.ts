@@ -19,6 +19,7 @@ const storedOrigin = z.object({
   sql: z.string(),
   parameters: z.record(z.string(), json),
   range: z.object({ start: instant, end: instant, timeZone: z.string() }),
+  filter: z.string().optional(),
   source: z.string(),
   server: z.string(),
   rowsRead: z.number(),
@@ -72,7 +73,7 @@ export async function readResultFile(bytes: Uint8Array): Promise<Result> {
   const aq = await import("arquero");
   const columns = names.map((name, at) => [name, rows.map((row) => row[at])] as const);
   try {
-    const { range, askedAt, question, ...plain } = storedOrigin.parse(parsed(metadata[ORIGIN]));
+    const { range, askedAt, question, filter, ...plain } = storedOrigin.parse(parsed(metadata[ORIGIN]));
     const { time, dimensions, measures } = storedMeaning.parse(parsed(metadata[MEANING]));
     const { start, end, timeZone } = range;
     const origin: Origin = {
@@ -80,6 +81,7 @@ export async function readResultFile(bytes: Uint8Array): Promise<Result> {
       range: between(start, end, { timeZone }),
       askedAt: new Date(askedAt),
       ...(question && { question }),
+      ...(filter !== undefined && { filter }),
       columns: {
         ...(time && {
           time: { ...time, incomplete: time.incomplete.map((each) => new Date(each)) },

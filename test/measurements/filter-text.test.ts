@@ -1,0 +1,23 @@
+import { describe, expect, test } from "vitest";
+import { logFilterText } from "../../src/logs/log-filter.js";
+import { filterText } from "../../src/measurements/filter-text.js";
+import { prefix } from "../../src/measurements/prefix.js";
+
+describe("filterText(where)", () => {
+  test("says in words which rows are asked for", () => {
+    expect(filterText({})).toBe("");
+    expect(filterText({ software_name: "probe-cli", probe_cc: ["IT", null, ""] })).toBe(
+      "software_name = probe-cli, probe_cc = IT or (none) or (empty)",
+    );
+    expect(filterText({ software_version: prefix("3.8"), probe_asn: [1, 2n, 3, 4, 5] })).toBe(
+      "software_version = 3.8…, probe_asn = 1 or 2 or 3 or 2 more",
+    );
+  });
+
+  test("of log lines too", () => {
+    expect(logFilterText({})).toBe("");
+    expect(
+      logFilterText({ identifier: "api", priority: "err", contains: 'a "b"', matches: /x+/i }),
+    ).toBe('identifier = api, priority err and worse, contains "a \\"b\\"", matches /x+/i');
+  });
+});
