@@ -5,7 +5,18 @@ import type { Question } from "../result/question.js";
 
 const require = createRequire(import.meta.url);
 
-const SECRET_NAME = /passw|secret|token|credential|api_?key|authorization/i;
+// Names of parameters, of a query or of an address, whose values are secrets.
+const SECRET =
+  "passw(?:or)?d|passwd|passphrase|pwd?|pass|secret|token|credentials?|(?:api|access|private)[_-]?key|key|auth(?:orization)?|session(?:[_-]?id)?|cookie|sig(?:nature)?";
+// Also as a part of a name: userPassword, x_api_key.
+const SECRET_NAME = new RegExp(
+  `^(?:${SECRET})$|passw|secret|token|credential|(?:api|access|private)[_-]?key|authorization`,
+  "i",
+);
+const SECRET_IN_ADDRESS = new RegExp(
+  `([?&;](?:[\\w-]*(?:passw|secret|token|credential|key)[\\w-]*|user(?:name)?|${SECRET})=)[^&\\s'"#;]*`,
+  "gi",
+);
 const LONGEST = 20_000;
 
 /**
@@ -56,7 +67,7 @@ export function withoutCredentials(text: string): string {
   return text
     .slice(0, LONGEST)
     .replace(/(\b[a-z][a-z0-9+.-]*:\/\/)(?:[^\s/?#"']|'(?![,)\s]))*@/gi, "$1")
-    .replace(/([?&](?:user|password|token|secret|access_key)=)[^&\s'"#]*/gi, "$1…");
+    .replace(SECRET_IN_ADDRESS, "$1…");
 }
 
 /** A value as JSON, without the secrets of its texts and members. */

@@ -54,6 +54,33 @@ describe("originRecord(origin)", () => {
     });
   });
 
+  test.each([
+    "pw",
+    "pwd",
+    "pass",
+    "auth",
+    "sig",
+    "key",
+    "sessionId",
+    "cookie",
+    "X-Api-Key",
+    "accessKey",
+  ])("leaves out the secret %j, as a parameter and in an address", (name) => {
+    const { origin } = makeResult({ x: [1] }, undefined, {
+      sql: `SELECT * FROM url('https://x.example/?${name}=hunter2&n=1')`,
+      parameters: { [name]: "hunter2", from: `https://x.example/a?b=1&${name}=hunter2` },
+    });
+    const text = JSON.stringify(originRecord(origin));
+    expect(text).not.toContain("hunter2");
+    expect(text).toContain("n=1");
+  });
+
+  test("names that only look like secrets stay", () => {
+    const parameters = { author: "a", keyword: "b", passed: "c", test: "d", monkey: "e" };
+    const { origin } = makeResult({ x: [1] }, undefined, { parameters });
+    expect(originRecord(origin).parameters).toEqual(parameters);
+  });
+
   test("withoutCredentials(text) leaves plain texts as they are", () => {
     for (const text of [
       "SELECT * FROM fastpath WHERE input = 'https://example.org/a@b?x=1'",

@@ -16,6 +16,13 @@ describe("maskAddresses(text)", () => {
     ["::ffff:203.0.113.7 and ::1", "[IPv6] and [IPv6]"],
     ["mail <jo.do+x@mail.example.org>", "mail <[e-mail]>"],
     ["at 12:30:45.123 std::map 10:20 a::", "at 12:30:45.123 std::map 10:20 [IPv6]"],
+    ["198-51-100-7.isp.example.net, host-203-0-113-172", "[IPv4].isp.example.net, host-[IPv4]"],
+    ["/from 203\\.0\\.113\\.200/ 203[.]0[.]113[.]7", "/from [IPv4]/ [IPv4]"],
+    [
+      "a=203%2E0%2e113%2E7&m=user%40example.org&v=2001%3Adb8%3A%3A1",
+      "a=[IPv4]&m=[e-mail]&v=[IPv6]",
+    ],
+    ["2026-05-04-10, 256-1-1-1, 1-2-3-4-5, 10:20%3A", null],
     ["MAC 02:00:5e:10:00:01, root@api1, v1.2.3, 1.2.3.4.5", null],
   ])("%j", (text, masked) => {
     expect(maskAddresses(text)).toBe(masked ?? text);
