@@ -2,6 +2,7 @@ import { inspect } from "node:util";
 import { Chart } from "../../chart/chart-value.js";
 import { Table } from "../../chart/table.js";
 import { ProbelabError } from "../../error.js";
+import { untilDone } from "../../files/pending-work.js";
 import {
   instantText,
   inOrder,
@@ -17,6 +18,8 @@ import { figureName, titleOf, type Figure } from "./figure.js";
 import type { Evidence, PostmortemRecord } from "./record.js";
 import { recordOf } from "./folder/record-of.js";
 import type { SaveOptions } from "./folder/save.js";
+import { maskText } from "./secrets.js";
+import { webAddress } from "./web-address.js";
 
 /** What a statement rests on: a chart or a table (added where it isn't yet), or a web address. */
 export type EvidenceSource = Chart | Table | string;
@@ -154,9 +157,11 @@ export class Postmortem {
    * await report.save("postmortems/2026-05-04-short-runs");
    */
   async save(directory: string, options: SaveOptions = {}): Promise<string> {
-    // Loaded when it is needed: every kernel would wait for it at its start.
-    const { savePostmortem } = await import("./folder/save.js");
-    return savePostmortem(this, directory, options);
+    return untilDone(async () => {
+      // Loaded when it is needed: every kernel would wait for it at its start.
+      const { savePostmortem } = await import("./folder/save.js");
+      return savePostmortem(this, directory, options);
+    });
   }
 
   /** The whole text as Markdown, with what the severity demands and what nobody has written yet. */
@@ -177,7 +182,7 @@ export class Postmortem {
 
   #evidence(source: EvidenceSource): EvidenceSource {
     if (source instanceof Chart || source instanceof Table) this.#figure(source, {});
-    else if (typeof source !== "string" || !/^https?:\/\/\S+$/i.test(source)) {
+    else if (typeof source !== "string" || webAddress(source) === undefined) {
       throw new ProbelabError(
         `Can't rest a statement on ${JSON.stringify(source) ?? "undefined"}: pass a chart, a table, or an address that begins with https://.`,
       );
@@ -211,7 +216,8 @@ export class Postmortem {
   #name(wanted: string | undefined, title: string, content: Chart | Table): string {
     const others = this.figures.filter((figure) => figure.content !== content);
     const taken = new Set(others.map(({ name }) => name));
-    if (wanted === undefined) return figureName(title, taken);
+    // A file's name is read by everybody: whatever becomes of the title, it holds no address.
+    if (wanted === undefined) return figureName(maskText(title), taken);
     if (!/^[a-z0-9][a-z0-9-]{0,79}$/.test(wanted)) {
       throw new ProbelabError(
         `Can't name a figure's files ${JSON.stringify(wanted)}: use up to 80 small letters, digits and hyphens, such as ${JSON.stringify(figureName(wanted, taken))}.`,

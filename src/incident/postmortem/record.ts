@@ -18,7 +18,7 @@ const figureName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,79}$/);
 
 const evidence = z.union([
   z.strictObject({ figure: figureName }),
-  z.strictObject({ link: z.string() }),
+  z.strictObject({ link: z.string().regex(/^https?:\/\//i) }),
 ]);
 
 const figure = z.strictObject({

@@ -70,6 +70,16 @@ describe("report.save(folder) masks addresses", () => {
     expect((await verifyPostmortem(folder)).intact).toBe(true);
   });
 
+  test("in the names of files, which are made of titles", async () => {
+    const report = about().add(
+      table(logLines(), { caption: "Asked by 203.0.113.7, jo@example.org" }),
+    );
+    const folder = await report.save(join(parent, "names"), { now: NOW });
+    const names = readdirSync(folder, { recursive: true }).join(" ");
+    expect(names).toContain("asked-by-ipv4-e-mail.csv");
+    expect(names).not.toMatch(/203|jo-example/);
+  });
+
   test("two addresses that rows are grouped by stay two", async () => {
     const folder = await about().save(join(parent, "grouped"), { now: NOW });
     const lines = await readResultFile(readFileSync(join(folder, "data", "hosts.parquet")));

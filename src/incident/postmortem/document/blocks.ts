@@ -1,4 +1,5 @@
 import type { Figure } from "../figure.js";
+import { webAddress } from "../web-address.js";
 
 /** A run of text: plain, or a link to an address, or to a figure of the same document. */
 export type Span =
@@ -31,7 +32,8 @@ export function spans(text: string): Span[] {
   let end = 0;
   for (const match of text.matchAll(/https?:\/\/[^\s<>"'`]*[^\s<>"'`.,;:!?)\]}]/gi)) {
     if (match.index > end) parts.push({ text: text.slice(end, match.index) });
-    parts.push({ text: match[0], link: match[0] });
+    const link = webAddress(match[0]);
+    parts.push({ text: match[0], ...(link !== undefined && { link }) });
     end = match.index + match[0].length;
   }
   if (end < text.length) parts.push({ text: text.slice(end) });

@@ -9,6 +9,7 @@ import type { Block, Span } from "./blocks.js";
 import type { Figure } from "../figure.js";
 
 const STYLE = `
+main { overflow-wrap: break-word; }
 main > p, main > ul { max-width: 46rem; }
 .facts th { font-weight: normal; color: var(--soft); padding-left: 0; white-space: nowrap; }
 .facts td, .facts th { border: 0; padding-top: 0.1rem; padding-bottom: 0.1rem; }
@@ -16,7 +17,10 @@ main > p, main > ul { max-width: 46rem; }
 .checklist li { padding-left: 1.6rem; text-indent: -1.6rem; }
 .checklist .mark { display: inline-block; width: 1.6rem; text-indent: 0; }
 .checklist .open { color: var(--error); font-weight: bold; }
-.overview td:first-child { white-space: nowrap; }
+.facts td, .overview td { overflow-wrap: anywhere; }
+.overview td { min-width: 4.5rem; }
+.events td:first-child { white-space: nowrap; }
+.events td:nth-child(2), .tasks td:first-child { min-width: 14rem; }
 .shown h3 { margin-bottom: 0.2em; }
 .table { overflow-x: auto; }
 main > p:last-child { margin-top: 3rem; padding-top: 0.8rem; border-top: 1px solid var(--line); color: var(--soft); font-size: 0.8rem; max-width: none; }
@@ -47,7 +51,7 @@ async function blockHtml(block: Block): Promise<string> {
         )
         .join("")}</tbody></table>`;
     case "table":
-      return `<div class="table"><table class="overview"><thead><tr>${block.heads
+      return `<div class="table"><table class="overview ${block.heads[0] === "Time (UTC)" ? "events" : "tasks"}"><thead><tr>${block.heads
         .map((head) => `<th scope="col">${escapeXml(head)}</th>`)
         .join("")}</tr></thead><tbody>${block.rows
         .map((row) => `<tr>${row.map((cell) => `<td>${inline(cell)}</td>`).join("")}</tr>`)

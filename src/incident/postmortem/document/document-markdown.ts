@@ -90,5 +90,8 @@ function inline(spans: readonly Span[]): string {
 }
 
 function address(link: string): string {
-  return link.replace(/[<>\s\\]/g, (character) => encodeURIComponent(character));
+  // Markdown reads entities in addresses too.
+  return link
+    .replace(/[<>\s\\]/g, (character) => encodeURIComponent(character))
+    .replace(/&(?=#?\w+;)/g, "&amp;");
 }

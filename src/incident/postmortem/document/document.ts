@@ -3,6 +3,7 @@ import { checklist, stateText } from "../../severity/checklist.js";
 import { formatDuration } from "../../severity/format-duration.js";
 import { spans, type Block, type Span } from "./blocks.js";
 import type { Figure } from "../figure.js";
+import { webAddress } from "../web-address.js";
 import type { Evidence, PostmortemRecord } from "../record.js";
 import { missingParts } from "../missing-parts.js";
 
@@ -199,13 +200,18 @@ function evidenceSpans(
   return evidence.flatMap((each, index): Span[] => [
     ...(index > 0 ? [{ text: ", " }] : []),
     "link" in each
-      ? { text: shortLink(each.link), link: each.link }
+      ? linkSpan(each.link)
       : { text: `Figure ${numbers.get(each.figure) ?? "?"}`, figure: each.figure },
   ]);
 }
 
 function bracketed(inner: readonly Span[]): Span[] {
   return inner.length === 0 ? [] : [{ text: " (" }, ...inner, { text: ")" }];
+}
+
+function linkSpan(link: string): Span {
+  const address = webAddress(link);
+  return { text: shortLink(link), ...(address !== undefined && { link: address }) };
 }
 
 function shortLink(link: string): string {

@@ -110,8 +110,8 @@ function measured(kit: PdfKit, piece: Piece, text: string, style: TextStyle): Se
 }
 
 function textWidth(kit: PdfKit, font: string, text: string, { size }: TextStyle): number {
-  let widths = known.get(kit);
-  if (widths === undefined) known.set(kit, (widths = new Map()));
+  const widths = known.get(kit) ?? new Map<string, number>();
+  known.set(kit, widths);
   const key = `${size} ${font} ${text}`;
   let width = widths.get(key);
   if (width === undefined) {

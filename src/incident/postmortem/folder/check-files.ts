@@ -10,28 +10,30 @@ export interface FileCheck {
 
 /** Every file of the manifest and of the folder, by path: does it hold the bytes that were saved? */
 export async function checkFiles(folder: string, { files }: Manifest): Promise<FileCheck[]> {
-  const found = new Set(await filesOf(folder));
+  const found = await filesOf(folder);
   const listed = await Promise.all(
     Object.entries(files).map(async ([path, { sha256: hash }]): Promise<FileCheck> => {
       if (!found.has(path)) return { path, state: "missing" };
-      const same = sha256(await readFile(join(folder, path))) === hash;
+      // A link or a pipe is no file that was saved, wherever it leads.
+      const same = found.get(path) && sha256(await readFile(join(folder, path))) === hash;
       return { path, state: same ? "same" : "changed" };
     }),
   );
-  const added = [...found]
+  const added = [...found.keys()]
     .filter((path) => path !== MANIFEST && !Object.hasOwn(files, path))
     .map((path): FileCheck => ({ path, state: "added" }));
   return [...listed, ...added].sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** Paths of all files, with `/`, relative to the folder. */
-async function filesOf(folder: string): Promise<string[]> {
+/** Paths of all files, with `/`, relative to the folder, and whether each is a plain file. */
+async function filesOf(folder: string): Promise<Map<string, boolean>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  return entries
-    .filter((entry) => !entry.isDirectory())
-    .map((entry) =>
-      join(entry.parentPath, entry.name)
-        .slice(folder.length + 1)
-        .replaceAll("\\", "/"),
-    );
+  return new Map(
+    entries
+      .filter((entry) => !entry.isDirectory())
+      .map((entry) => {
+        const path = join(entry.parentPath, entry.name).slice(folder.length + 1);
+        return [path.replaceAll("\\", "/"), entry.isFile()];
+      }),
+  );
 }

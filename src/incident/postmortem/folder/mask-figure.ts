@@ -1,8 +1,11 @@
-import { maskAddresses } from "../../../logs/mask-addresses.js";
 import type { Json } from "../../../result/json.js";
 import type { Origin } from "../../../result/origin.js";
 import type { Result, Value } from "../../../result/result.js";
 import { drawFigure, figureRecord, type Figure } from "../figure.js";
+import { mapTexts, maskText } from "../secrets.js";
+
+/** Changes a text: `maskText`, or `withoutSecrets` where addresses may stay. */
+type Change = (text: string) => string;
 
 /** True where rows may hold log messages: their SQL reads the table `logs`. */
 export function mayHoldAddresses({ sql }: Pick<Origin, "sql">): boolean {
@@ -10,8 +13,9 @@ export function mayHoldAddresses({ sql }: Pick<Origin, "sql">): boolean {
 }
 
 /** The Result with the addresses in its text masked, in the values, the SQL's parameters and the notes. */
-export function maskResult(result: Result): Result {
-  const { columns, parameters, question, ...origin } = result.origin;
+export function maskResult(result: Result, change: Change = maskText): Result {
+  const masked = (value: Value): Value => mapTexts(value, change);
+  const { columns, parameters, question, filter, ...origin } = result.origin;
   const values = new Map<string, Value[]>(
     result.columnNames.map((name) => [name, result.column(name).map(masked)]),
   );
@@ -34,11 +38,12 @@ export function maskResult(result: Result): Result {
   const same = JSON.stringify(asked) === JSON.stringify(question);
   return result.with(table.ungroup().unorder(), {
     ...origin,
-    sql: maskAddresses(origin.sql),
+    ...(filter !== undefined && { filter: change(filter) }),
+    sql: change(origin.sql),
     parameters: masked(parameters) as Record<string, unknown>,
     columns: { ...columns, dimensions },
-    reductions: origin.reductions.map(maskAddresses),
-    notes: origin.notes.map(maskAddresses),
+    reductions: origin.reductions.map(change),
+    notes: origin.notes.map(change),
     // With an address left out, another question would be asked again.
     ...(question && same && { question }),
   });
@@ -48,15 +53,15 @@ export function maskResult(result: Result): Result {
  * The figure with masked words, drawn anew: of rows that may hold log messages all of them, of others
  * what the analyst wrote (titles, labels of marks), since their versions can look like addresses.
  */
-export function maskFigure(figure: Figure): Figure {
+export function maskFigure(figure: Figure, change: Change = maskText): Figure {
   const { result } = figure.content;
   const record = figureRecord(figure);
-  const caption = maskAddresses(record.caption);
+  const caption = change(record.caption);
   if (mayHoldAddresses(result.origin)) {
-    const recipe = masked(record.recipe) as Json;
-    return drawFigure({ ...record, caption, recipe }, maskResult(result));
+    const recipe = mapTexts(record.recipe, change);
+    return drawFigure({ ...record, caption, recipe }, maskResult(result, change));
   }
-  const recipe = maskTitles(record.recipe);
+  const recipe = maskTitles(record.recipe, change);
   return JSON.stringify(recipe) === JSON.stringify(record.recipe)
     ? { ...figure, caption }
     : drawFigure({ ...record, caption, recipe }, result);
@@ -64,26 +69,20 @@ export function maskFigure(figure: Figure): Figure {
 
 const WRITTEN = new Set(["title", "subtitle", "caption", "label", "text"]);
 
-function maskTitles(value: Json, written = false): Json {
-  if (typeof value === "string") return written ? maskAddresses(value) : value;
+function maskTitles(value: Json, change: Change, written = false): Json {
+  if (typeof value === "string") return written ? change(value) : value;
   if (typeof value !== "object" || value === null) return value;
-  if (isList(value)) return value.map((each) => maskTitles(each, written));
+  if (isList(value)) return value.map((each) => maskTitles(each, change, written));
   return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [name, maskTitles(inner, WRITTEN.has(name))]),
+    Object.entries(value).map(([name, inner]) => [
+      name,
+      maskTitles(inner, change, WRITTEN.has(name)),
+    ]),
   );
 }
 
 function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value);
-}
-
-function masked(value: Value): Value {
-  if (typeof value === "string") return maskAddresses(value);
-  if (typeof value !== "object" || value === null || value instanceof Date) return value;
-  if (Array.isArray(value)) return value.map((each) => masked(each as Value));
-  return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [name, masked(inner as Value)]),
-  );
 }
 
 /** The text, with a number where the same stands before it. */

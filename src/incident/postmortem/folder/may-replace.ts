@@ -1,8 +1,9 @@
-import { lstat, readFile } from "node:fs/promises";
+import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { ProbelabError } from "../../../error.js";
 import { checkFiles } from "./check-files.js";
 import { MANIFEST, readManifest } from "./manifest.js";
+import { readPlain } from "./read-folder.js";
 
 /**
  * Lets a postmortem replace one that was saved before, and nothing else.
@@ -13,7 +14,7 @@ import { MANIFEST, readManifest } from "./manifest.js";
 export async function mayReplace(folder: string, changes: boolean): Promise<void> {
   const shown = JSON.stringify(folder);
   const text = (await lstat(folder)).isDirectory()
-    ? await readFile(join(folder, MANIFEST), "utf8").catch(() => undefined)
+    ? await readPlain(join(folder, MANIFEST)).catch(() => undefined)
     : undefined;
   if (text === undefined) {
     throw new ProbelabError(
@@ -21,7 +22,7 @@ export async function mayReplace(folder: string, changes: boolean): Promise<void
     );
   }
   if (changes) return;
-  const checks = await checkFiles(folder, readManifest(text, folder));
+  const checks = await checkFiles(folder, readManifest(text.toString("utf8"), folder));
   const touched = checks.filter(({ state }) => state === "changed" || state === "added");
   if (touched.length === 0) return;
   const names = touched.slice(0, 5).map(({ path, state }) => `${path} (${state})`);

@@ -1,7 +1,8 @@
+import { cleanText } from "../../../chart/label.js";
 import { originRecord } from "../../../chart/origin-record.js";
 import type { Origin } from "../../../result/origin.js";
 import type { Json } from "../../../result/json.js";
-import { formatRange } from "../../../time/time-range.js";
+import { originSpan } from "../../../chart/sentences.js";
 
 /**
  * The question of a figure as SQL that ClickHouse's own client runs: what it is, then the values of
@@ -12,17 +13,20 @@ export function queryFile(title: string, origin: Origin): string {
   const { sql, source, server, askedAt } = strings(record);
   const about = [
     title,
-    `${formatRange(origin.range)}, from ${source} (ClickHouse ${server})`,
+    `${originSpan(origin)}, from ${source} (ClickHouse ${server})`,
     `Asked at ${askedAt}; ${origin.rowsRead.toLocaleString("en-US")} rows read`,
     ...origin.reductions,
     ...origin.notes,
   ];
-  const head = about.map((line) => `-- ${line.replace(/\s+/g, " ")}\n`).join("");
+  const head = about.map((line) => `-- ${cleanText(line).replace(/\s+/g, " ")}\n`).join("");
   if (sql === "") return `${head}-- No database was asked for these rows.\n`;
   const settings = Object.entries(record["parameters"] as Record<string, Json>)
     .filter(([name]) => /^\w+$/.test(name))
     .map(([name, value]) => `SET param_${name} = ${quoted(parameterText(value, false))};\n`);
-  return `${head}\n${settings.join("")}\n${sql.replace(/;?\s*$/, "")};\n`;
+  const query = sql.trimEnd().replace(/;$/, "");
+  // In a comment at its end a semicolon would end nothing.
+  const end = /(--|#|\/\/)[^\n]*$/.test(query) ? "\n;" : ";";
+  return `${head}\n${settings.join("")}\n${query}${end}\n`;
 }
 
 function strings(record: Record<string, Json>) {

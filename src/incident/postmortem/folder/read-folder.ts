@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { lstat, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { ProbelabError } from "../../../error.js";
 import { dataPath, RECORD } from "./folder-files.js";
@@ -18,8 +18,9 @@ export async function openFolder(
   directory: string,
 ): Promise<{ readonly folder: string; readonly manifest: Manifest }> {
   const folder = resolve(directory);
-  const text = await readFile(join(folder, MANIFEST), "utf8").catch(() => undefined);
-  if (text !== undefined) return { folder, manifest: readManifest(text, folder) };
+  const bytes = await readPlain(join(folder, MANIFEST)).catch(() => undefined);
+  if (bytes !== undefined)
+    return { folder, manifest: readManifest(bytes.toString("utf8"), folder) };
   throw new ProbelabError(
     `Can't verify ${JSON.stringify(directory)}: it has no ${MANIFEST}; pass the folder that report.save() wrote.`,
   );
@@ -29,11 +30,10 @@ export async function openFolder(
 export async function readFolder(folder: string, { files }: Manifest): Promise<FolderContent> {
   const data = new Map<string, Uint8Array>();
   try {
-    const text = await readFile(join(folder, RECORD), "utf8");
-    const record = postmortemRecord.parse(JSON.parse(text));
+    const record = readRecord(await readPlain(join(folder, RECORD)));
     for (const { name } of record.figures) {
       const path = dataPath(name);
-      const bytes = await readFile(join(folder, path));
+      const bytes = await readPlain(join(folder, path));
       // A changed file may be anything: what it would draw proves nothing.
       if (sha256(bytes) !== files[path]?.sha256) throw new Error(`${path} is not what was saved`);
       data.set(name, bytes);
@@ -41,6 +41,20 @@ export async function readFolder(folder: string, { files }: Manifest): Promise<F
     return { record, data };
   } catch (error) {
     return { data, reason: `${RECORD} or data/ can't be used: ${messageOf(error)}` };
+  }
+}
+
+/** A file's bytes. @throws for a link, a pipe or a device: reading one may never end. */
+export async function readPlain(path: string): Promise<Buffer> {
+  if (!(await lstat(path)).isFile()) throw new Error("a link or a device stands where a file was");
+  return readFile(path);
+}
+
+function readRecord(bytes: Buffer): PostmortemRecord {
+  try {
+    return postmortemRecord.parse(JSON.parse(bytes.toString("utf8")));
+  } catch {
+    throw new Error(`${RECORD} is no record that this probelab writes`);
   }
 }
 

@@ -1,7 +1,7 @@
-import { maskAddresses } from "../../../logs/mask-addresses.js";
 import { figureRecord, type Figure } from "../figure.js";
 import type { Draft } from "../postmortem.js";
 import type { PostmortemRecord } from "../record.js";
+import { mapTexts, maskText, withoutSecrets } from "../secrets.js";
 import { versions } from "../versions.js";
 import { maskWords } from "./mask-words.js";
 
@@ -14,10 +14,10 @@ export function recordOf(
 ): PostmortemRecord {
   return {
     format: "probelab postmortem 1",
-    ...(masked ? maskWords(draft) : draft),
+    ...mapTexts(masked ? maskWords(draft) : draft, withoutSecrets),
     figures: figures.map((figure) => {
       const record = figureRecord(figure);
-      return masked ? { ...record, caption: maskAddresses(record.caption) } : record;
+      return { ...record, caption: (masked ? maskText : withoutSecrets)(record.caption) };
     }),
     // Nobody needs the time of saving to the millisecond.
     savedAt: new Date(Math.floor(savedAt.getTime() / 1000) * 1000).toISOString(),

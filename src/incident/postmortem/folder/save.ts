@@ -6,6 +6,7 @@ import { MANIFEST, manifestOf } from "./manifest.js";
 import { maskFigure } from "./mask-figure.js";
 import { mayReplace } from "./may-replace.js";
 import type { Draft } from "../postmortem.js";
+import { maskText, withoutSecrets } from "../secrets.js";
 import { recordOf } from "./record-of.js";
 import { resultFile } from "./result-file.js";
 
@@ -27,7 +28,8 @@ export async function savePostmortem(
 ): Promise<string> {
   const masked = options.maskAddresses ?? true;
   const savedAt = readInstant(options.now ?? new Date(), "UTC", "time of saving");
-  const shown = masked ? figures.map(maskFigure) : figures;
+  const change = masked ? maskText : withoutSecrets;
+  const shown = figures.map((figure) => maskFigure(figure, change));
   const record = recordOf(draft, shown, savedAt, masked);
   const data = new Map(shown.map(({ name, content }) => [name, resultFile(content.result)]));
   const files = await folderFiles(record, data);

@@ -1,10 +1,9 @@
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { checkFiles, type FileCheck } from "../folder/check-files.js";
 import { folderFiles, RECORD } from "../folder/folder-files.js";
 import type { Manifest } from "../folder/manifest.js";
-import { messageOf, openFolder, readFolder } from "../folder/read-folder.js";
+import { messageOf, openFolder, readFolder, readPlain } from "../folder/read-folder.js";
 import { pictureDifference } from "./picture-difference.js";
 import type { PostmortemRecord } from "../record.js";
 import { versions } from "../versions.js";
@@ -79,7 +78,7 @@ async function redraw(
   const files: RedrawnFile[] = [];
   for (const [path, content] of made) {
     if (path === RECORD || path.endsWith(".parquet")) continue;
-    const found = await readFile(join(folder, path)).catch(() => undefined);
+    const found = await readPlain(join(folder, path)).catch(() => undefined);
     if (found === undefined) continue;
     const fresh = Buffer.from(content);
     if (fresh.equals(found)) files.push({ path, state: "same" });
