@@ -18,12 +18,14 @@ main > p, main > ul { max-width: 46rem; }
 .checklist .mark { display: inline-block; width: 1.6rem; text-indent: 0; }
 .checklist .open { color: var(--error); font-weight: bold; }
 .facts td, .overview td { overflow-wrap: anywhere; }
-.overview td { min-width: 4.5rem; }
+.overview td { min-width: 6rem; }
 .events td:first-child { white-space: nowrap; }
 .events td:nth-child(2), .tasks td:first-child { min-width: 14rem; }
 .shown h3 { margin-bottom: 0.2em; }
 .table { overflow-x: auto; }
 main > p:last-child { margin-top: 3rem; padding-top: 0.8rem; border-top: 1px solid var(--line); color: var(--soft); font-size: 0.8rem; max-width: none; }
+@page { margin: 15mm; }
+@media print { h1, h2, h3 { break-after: avoid; } .shown, figure, tr { break-inside: avoid; } }
 `;
 
 /** Blocks as one HTML page: charts live, whole in itself, nothing asked of any address. */

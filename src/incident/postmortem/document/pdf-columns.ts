@@ -32,7 +32,7 @@ const MEASURED = 400;
 /** As wide as their longest line where that fits; else the widest columns give way. */
 export function columnWidths(pdf: PdfDocument, table: PdfTable, room: number): number[] {
   const columns = Math.max(table.heads?.length ?? 0, ...table.rows.map((row) => row.length));
-  const wanted = Array.from({ length: columns }, (_, index) => {
+  const needed = Array.from({ length: columns }, (_, index) => {
     const cells = table.rows.map((row) => {
       const { spans = [], bar } = row[index] ?? {};
       const text = spans.map((span) => span.text).join("");
@@ -44,6 +44,11 @@ export function columnWidths(pdf: PdfDocument, table: PdfTable, room: number): n
     return Math.max(12, ...words.map((word) => textLength(pdf, word, HEAD) + 1), ...cells);
   });
   const free = room - GAP * (columns - 1);
+  // Heads stand on one line or two where there is room.
+  const whole = needed.map((width, index) =>
+    Math.max(width, Math.min(90, textLength(pdf, table.heads?.[index] ?? "", HEAD) + 1)),
+  );
+  const wanted = whole.reduce((sum, width) => sum + width, 0) <= free ? whole : needed;
   const most = widest(wanted, free);
   const cut = wanted.filter((width) => width > most);
   const roots = cut.reduce((sum, width) => sum + Math.sqrt(width), 0);

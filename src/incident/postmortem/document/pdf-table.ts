@@ -58,11 +58,18 @@ export function heightOf(pdf: PdfDocument, pages: PdfPages, table: PdfTable): nu
   return table.rows.reduce((sum, cells) => sum + setRow(pdf, cells, widths, CELL).height, head);
 }
 
-/** The height that must be free for a table to begin: its head and its first row, or some of it. */
+/**
+ * The height that must be free for a table to begin: all of a small one, of others the head and the
+ * first row, or some of it.
+ */
 export function tableBeginning(pdf: PdfDocument, pages: PdfPages, table: PdfTable): number {
   const widths = columnWidths(pdf, table, pages.width);
   const head = headRow(pdf, { ...table, widths })?.height ?? 0;
   const [first] = table.rows;
+  if (table.rows.length <= 12) {
+    const whole = heightOf(pdf, pages, table);
+    if (whole <= pages.height / 3) return whole;
+  }
   const row = first ? setRow(pdf, first, widths, CELL).height : 0;
   return head + (row <= pages.height / 3 ? row : 4 * lineHeight(CELL));
 }

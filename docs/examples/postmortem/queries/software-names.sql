@@ -1,0 +1,24 @@
+-- Measurements per week by software name
+-- 2026-02-01 to 2026-05-01 UTC, from embedded:.probelab (ClickHouse 26.7.2.1)
+-- Asked at 2026-11-21T05:38:24.997Z; 2,259,299 rows read
+-- The weeks of 2026-01-26 and 2026-04-27 are covered only in part by the range.
+
+SET param_range_start = '1769904000';
+SET param_range_end = '1777593600';
+SET param_top = '6';
+
+SELECT _t, toUInt64(if(_rank <= {top:UInt64}, _rank, 0)) AS _place, max(_rank) AS _highest, if(_place = 0, NULL, _d0) AS _k0, sum(_n) AS _n
+FROM (
+  SELECT *, dense_rank() OVER (ORDER BY _size DESC, _d0) AS _rank
+  FROM (
+    SELECT *, sum(_n) OVER (PARTITION BY _d0) AS _size
+    FROM (
+      SELECT toDateTime64(toStartOfWeek(`measurement_start_time`, 1, 'UTC'), 3, 'UTC') AS _t, toNullable(toString(`software_name`)) AS _d0, count() AS _n
+      FROM `fastpath`
+      WHERE `measurement_start_time` >= {range_start:DateTime('UTC')} AND `measurement_start_time` < {range_end:DateTime('UTC')}
+      GROUP BY _t, _d0
+    )
+  )
+)
+GROUP BY _t, _place, _k0
+ORDER BY _t, _place = 0, _place;
