@@ -27,7 +27,7 @@ export class Chart {
   readonly spec: VegaLiteSpec;
   /** The Result that it is a chart of. */
   readonly result: Result;
-  /** The rows drawn, for `.csv`: fewer than 5,000. */
+  /** The rows drawn, for `.csv`: fewer than 5,000. They are frozen: a file tells what the picture shows. */
   readonly data: ChartRows;
   /** How it was made of its Result; `drawRecipe` makes it again. */
   readonly recipe: Recipe;
@@ -35,7 +35,7 @@ export class Chart {
   constructor(spec: VegaLiteSpec, result: Result, data: ChartRows, recipe: Recipe) {
     this.spec = spec;
     this.result = result;
-    this.data = data;
+    this.data = frozenRows(data);
     this.recipe = recipe;
   }
 
@@ -73,17 +73,25 @@ export class Chart {
    * `.parquet` (the rows drawn, typed, with the origin in the metadata).
    * The file is written whole or not at all; folders are made.
    *
+   * @param target a path, or a file: URL.
    * @returns the absolute path.
    * @throws ProbelabError for another extension, or where the path can't be written.
    * @example
    * await chart.line(durations, { y: "q50" }).save("out/run-durations.svg");
    */
-  save(path: string): Promise<string> {
-    return saveChart(this, path);
+  save(target: string | URL): Promise<string> {
+    return saveChart(this, target);
   }
 
   /** What a notebook shows: an interactive chart where it can, else a picture. */
   [Symbol.for("Jupyter.display")](): Promise<MimeBundle> {
     return displayBundle(this);
   }
+}
+
+function frozenRows({ names, rows }: ChartRows): ChartRows {
+  return Object.freeze({
+    names: Object.freeze([...names]),
+    rows: Object.freeze(rows.map((row) => Object.freeze([...row]))),
+  });
 }

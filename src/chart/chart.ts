@@ -1,9 +1,12 @@
+import { ProbelabError } from "../error.js";
 import type { Result } from "../result/result.js";
 import { readInstant } from "../time/instant.js";
+import { checkPageOptions, shownValue } from "./check-options.js";
 import type { Chart } from "./chart-value.js";
 import { freeChart } from "./free-chart.js";
 import type { VegaLiteSpec } from "./frame.js";
-import type { ChartMark, ChartOptions } from "./options.js";
+import type { ChartMark, ChartOptions, PageOptions } from "./options.js";
+import { pageCharts } from "./page/page-charts.js";
 import { Page } from "./page/page-value.js";
 import { resultChart } from "./result-chart.js";
 
@@ -39,7 +42,8 @@ export const chart = {
    * Free Vega-Lite over the rows of a Result. Fields are the column names; the spec's own data is
    * left out. Rows are limited to 4,999 as everywhere; nothing is loaded from files or addresses.
    *
-   * @throws ProbelabError for more rows than that, or a spec that loads its data.
+   * @throws ProbelabError for more rows than that, a spec that loads its data, an unknown mark, or a
+   *   field that is no column, where the spec makes none of its own.
    * @example
    * chart.vegaLite(counts, { mark: "rect", encoding: { x: { field: "t", timeUnit: "utcday" } } });
    */
@@ -47,22 +51,28 @@ export const chart = {
     return freeChart(result, spec);
   },
   /**
-   * Several charts on one interactive page, below each other.
+   * One chart or several on one interactive page, below each other.
    *
    * @param options `title`: the page's heading; default none.
-   * @throws ProbelabError without a chart.
+   * @throws ProbelabError without a chart, or for anything else than charts.
    * @example
    * await chart.page([chart.area(counts), chart.line(durations)], { title: "Week 12" }).save("week-12.html");
    */
-  page(charts: readonly Chart[], options: { title?: string } = {}): Page {
-    return new Page(charts, options.title);
+  page(charts: Chart | readonly Chart[], options: PageOptions = {}): Page {
+    checkPageOptions(options);
+    return new Page(pageCharts(charts), options.title);
   },
   /**
    * A deploy or an incident, for the option `marks`.
    * @param time a Date, or a text read in UTC: `"2026-03-02"`, `"2026-03-02T09:00:00Z"`.
-   * @throws ProbelabError for a time that can't be read.
+   * @throws ProbelabError for a time that can't be read, or without a label.
    */
   mark(time: Date | string, label: string): ChartMark {
+    if (typeof label !== "string") {
+      throw new ProbelabError(
+        `Can't make a mark with the label ${shownValue(label)}: pass a text, chart.mark("2026-03-02", "3.10 released").`,
+      );
+    }
     return Object.freeze({ time: readInstant(time, "UTC", "time of a mark"), label });
   },
 };

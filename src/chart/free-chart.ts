@@ -3,6 +3,8 @@ import { reduceForChart, type Reduced } from "../downsample/reduce-for-chart.js"
 import type { Json } from "../result/json.js";
 import type { Result, Value } from "../result/result.js";
 import { Chart } from "./chart-value.js";
+import { checkResult } from "./check-result.js";
+import { checkSpec } from "./check-spec.js";
 import { count } from "./draw-rows.js";
 import type { VegaLiteSpec } from "./frame.js";
 import { formatInstantIso } from "./instant.js";
@@ -20,6 +22,8 @@ const NARROWEST_TITLE = 300;
 
 /** A chart of an analyst's own Vega-Lite over a Result's rows; see `chart.vegaLite`. */
 export function freeChart(result: Result, spec: VegaLiteSpec): Chart {
+  checkResult(result, "chart.vegaLite");
+  checkSpec(spec, result.columnNames);
   const loaded = findUrl(spec);
   if (loaded !== undefined) {
     throw new ProbelabError(

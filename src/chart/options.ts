@@ -31,3 +31,9 @@ export interface ChartOptions {
   /** Whether the vertical axis begins at zero; default true. False for lines and points only. */
   readonly zero?: boolean;
 }
+
+/** What a page of charts can be told. */
+export interface PageOptions {
+  /** The page's heading; default none. */
+  readonly title?: string;
+}

@@ -2,6 +2,8 @@ import { ProbelabError } from "../error.js";
 import type { Result } from "../result/result.js";
 import { areaLayers } from "./area-spec.js";
 import { barEnds, barLayers } from "./bar-spec.js";
+import { checkChartOptions } from "./check-options.js";
+import { checkResult } from "./check-result.js";
 import { Chart, type ChartRows } from "./chart-value.js";
 import { drawRows, type Drawing } from "./draw-rows.js";
 import { frame, TITLE_Y, type VegaLiteSpec } from "./frame.js";
@@ -24,7 +26,9 @@ export const SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json";
 
 /** A chart of a Result: its Vega-Lite specification. @throws ProbelabError where it can't be drawn truthfully. */
 export function resultChart(result: Result, mark: MarkType, options: ChartOptions): Chart {
-  checkOptions(mark, options);
+  checkResult(result, `chart.${mark}`);
+  checkChartOptions(options);
+  checkZero(mark, options);
   const drawing = drawRows(result, mark, options);
   const { timeZone } = result.origin.range;
   const plain = frame(
@@ -103,23 +107,7 @@ function cutAxis(options: ChartOptions): string[] {
   return options.zero === false ? ["The vertical axis does not begin at zero."] : [];
 }
 
-function checkOptions(mark: MarkType, options: ChartOptions): void {
-  for (const [name, most] of [
-    ["width", 4000],
-    ["height", 4000],
-  ] as const) {
-    const value = options[name];
-    if (value !== undefined && !(Number.isInteger(value) && value >= 50 && value <= most)) {
-      throw new ProbelabError(
-        `Can't draw a chart with ${name}: ${String(value)}: pass a whole number of pixels from 50 to ${most}.`,
-      );
-    }
-  }
-  if (options.theme !== undefined && !(options.theme in THEMES)) {
-    throw new ProbelabError(
-      `Can't draw a chart with theme: ${JSON.stringify(options.theme)}: pass "light" or "dark".`,
-    );
-  }
+function checkZero(mark: MarkType, options: ChartOptions): void {
   if ((mark === "area" || mark === "bar") && (options.zero === false || options.yScale === "log")) {
     throw new ProbelabError(
       `Can't draw ${mark === "bar" ? "bars" : "an area"} without zero on the axis: their size would mislead; use chart.line or chart.points.`,

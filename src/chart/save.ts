@@ -1,7 +1,6 @@
-import { extname } from "node:path";
-import { ProbelabError } from "../error.js";
 import type { Chart } from "./chart-value.js";
 import { csv } from "./csv.js";
+import { savePath } from "./save-path.js";
 import { writeWhole } from "../files/write-whole.js";
 
 const FORMATS: Record<string, (chart: Chart) => Promise<string | Buffer>> = {
@@ -16,13 +15,7 @@ const FORMATS: Record<string, (chart: Chart) => Promise<string | Buffer>> = {
 };
 
 /** Writes a chart in the format of the path's extension; see `Chart.save`. */
-export async function saveChart(chart: Chart, path: string): Promise<string> {
-  const extension = extname(path).toLowerCase();
-  const format = FORMATS[extension];
-  if (!Object.hasOwn(FORMATS, extension) || format === undefined) {
-    throw new ProbelabError(
-      `Can't save a chart as ${JSON.stringify(path)}: end the path with ${Object.keys(FORMATS).join(", ")}.`,
-    );
-  }
-  return writeWhole(path, await format(chart));
+export async function saveChart(chart: Chart, target: string | URL): Promise<string> {
+  const { path, extension } = savePath(target, "chart", Object.keys(FORMATS));
+  return writeWhole(path, (await FORMATS[extension]?.(chart)) ?? "");
 }

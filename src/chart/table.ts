@@ -1,5 +1,7 @@
 import type { Origin } from "../result/origin.js";
 import type { Result } from "../result/result.js";
+import { checkTableOptions } from "./check-options.js";
+import { checkResult } from "./check-result.js";
 import { tableHtml } from "./table-html.js";
 import { tableMarkdown } from "./table-markdown.js";
 import { tableModel, type TableModel, type TableOptions } from "./table-model.js";
@@ -56,6 +58,8 @@ export class Table {
  * table(summary, { bars: ["runs", ["q10", "q50", "q90"]], caption: "Runs by version" });
  */
 export function table(result: Result, options: TableOptions = {}): Table {
+  checkResult(result, "table");
+  checkTableOptions(options);
   return new Table(result, options);
 }
 

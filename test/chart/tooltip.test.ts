@@ -45,7 +45,7 @@ describe("a spec that Vega can't draw", () => {
       { mark: "point", encoding: {}, transform: [{ calculate: "unknownFunction(1)", as: "x" }] },
       /unknownFunction/,
     ],
-    [{ nothing: 1 }, /Can't draw the chart/],
+    [{ layer: 1 }, /Can't draw the chart/],
   ])("%# is an error that says why", async (spec, message) => {
     const drawn = chart.vegaLite(weeklyCounts(), spec);
     await expect(drawn.svg()).rejects.toThrow(ProbelabError);

@@ -1,21 +1,26 @@
-import { extname } from "node:path";
-import { ProbelabError } from "../../error.js";
+import { inspect } from "node:util";
 import { writeWhole } from "../../files/write-whole.js";
+import { displayBundle, type MimeBundle } from "../display.js";
+import { cleanText } from "../label.js";
+import { escapeXml } from "../render/xml.js";
+import { titleText } from "../render/svg.js";
+import { savePath } from "../save-path.js";
+import { htmlText } from "../table-html.js";
 import { chartPage } from "./chart-page.js";
 import type { Drawable } from "./chart-figure.js";
 
+/** A chart as far as a page goes. */
+interface PageChart extends Drawable {
+  png(options?: { scale?: number }): Promise<Buffer>;
+}
+
 /** Several charts on one page, which share one runtime: a value that `save` writes. */
 export class Page {
-  readonly charts: readonly Drawable[];
+  readonly charts: readonly PageChart[];
   readonly title: string | undefined;
 
-  constructor(charts: readonly Drawable[], title: string | undefined) {
-    if (charts.length === 0) {
-      throw new ProbelabError(
-        "Can't make a page of no charts: pass at least one, [chart.line(result)].",
-      );
-    }
-    this.charts = charts;
+  constructor(charts: readonly PageChart[], title: string | undefined) {
+    this.charts = Object.freeze([...charts]);
     this.title = title;
   }
 
@@ -27,15 +32,47 @@ export class Page {
   /**
    * Writes the page, whole or not at all; folders are made.
    *
+   * @param target a path, or a file: URL.
    * @returns the absolute path.
    * @throws ProbelabError for another extension than `.html`, or where the path can't be written.
    */
-  async save(path: string): Promise<string> {
-    if (extname(path).toLowerCase() !== ".html") {
-      throw new ProbelabError(
-        `Can't save a page as ${JSON.stringify(path)}: end the path with .html.`,
+  async save(target: string | URL): Promise<string> {
+    const { path } = savePath(target, "page", [".html"]);
+    return writeWhole(path, await this.html());
+  }
+
+  /** What the page is, and how to save it, in a line. */
+  toString(): string {
+    const { length } = this.charts;
+    const name = this.title === undefined ? "Page" : `Page ${JSON.stringify(this.#heading())}`;
+    return `${name} of ${length} ${length === 1 ? "chart" : "charts"}: page.save("page.html") writes it, interactive.`;
+  }
+
+  [inspect.custom](): string {
+    return this.toString();
+  }
+
+  /** What a notebook shows: its charts' pictures below each other, and how to save the page. */
+  async [Symbol.for("Jupyter.display")](): Promise<MimeBundle> {
+    const pictures: string[] = [];
+    for (const chart of this.charts) {
+      const { data, metadata } = await displayBundle(chart);
+      const { width, height } = metadata["image/png"] as { width: number; height: number };
+      pictures.push(
+        `<p><img alt="${escapeXml(titleText(chart.spec.title))}" width="${width}" height="${height}" src="data:image/png;base64,${String(data["image/png"])}"/></p>\n`,
       );
     }
-    return writeWhole(path, await this.html());
+    const text = this.toString();
+    return {
+      data: {
+        "text/html": `${pictures.join("")}<p><small>${htmlText(text)}</small></p>\n`,
+        "text/plain": text,
+      },
+      metadata: {},
+    };
+  }
+
+  #heading(): string {
+    return cleanText(this.title ?? "", 300);
   }
 }

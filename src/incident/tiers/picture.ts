@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
 import type * as Arquero from "arquero";
+import { CHART_RULES, checkOptions, type Rules } from "../../chart/check-options.js";
 import type { Chart } from "../../chart/chart-value.js";
 import { chart } from "../../chart/chart.js";
 import { cleanText, specText } from "../../chart/label.js";
@@ -23,12 +24,18 @@ export interface PictureOptions {
   readonly title?: string;
 }
 
+const RULES = {
+  theme: CHART_RULES.theme,
+  title: CHART_RULES.title,
+} satisfies Rules<PictureOptions>;
+
 const MOST_DRAWN = 300;
 const MOST_ROWS = 4_999;
 const require = createRequire(import.meta.url);
 
 /** The graph as a chart, its rules as the report tells them. */
 export function drawGraph(graph: Graph, report: TierReport, options: PictureOptions): Chart {
+  checkOptions(options, RULES, "draw a graph");
   const { size: components } = graph.components;
   if (components > MOST_DRAWN) throw tooMany(`${components.toLocaleString("en-US")} components`);
   const size = boxSize(graph);

@@ -85,6 +85,15 @@ test("picture() tells how many rules are broken, marks them, and shows the resul
   expect(picture.origin).toMatchObject({ sql: "", source: "small.yaml" });
 });
 
+test.each([
+  [{ theme: "x" }, /draw a graph with theme: "x": pass "light" or "dark"/],
+  [{ them: "dark" }, /draw a graph with them: did you mean theme\? Pass theme or title/],
+  [{ title: 5 }, /title: 5: pass a text/],
+])("picture(%j) says what to pass", (options, message) => {
+  const graph = tiers.graph(SMALL, { name: "small.yaml", asOf });
+  expect(() => graph.picture(options as { theme: "dark" })).toThrow(message);
+});
+
 test("picture() has a row per component, for files", () => {
   const { data } = tiers.graph(SMALL, { name: "small.yaml", asOf }).picture();
   expect(data.rows.map(([name]) => name)).toEqual(Object.keys(SMALL.components).sort());

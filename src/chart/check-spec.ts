@@ -1,0 +1,119 @@
+import { ProbelabError } from "../error.js";
+import { nearName, shownValue } from "./check-options.js";
+import { checkColumn } from "./roles.js";
+
+/** Vega-Lite's marks; see https://vega.github.io/vega-lite/docs/mark.html */
+const MARKS = [
+  "arc",
+  "area",
+  "bar",
+  "boxplot",
+  "circle",
+  "errorband",
+  "errorbar",
+  "geoshape",
+  "image",
+  "line",
+  "point",
+  "rect",
+  "rule",
+  "square",
+  "text",
+  "tick",
+  "trail",
+];
+const COMPOSED = ["layer", "concat", "hconcat", "vconcat"] as const;
+const SUCH = '{ mark: "bar", encoding: { x: { field: "t", type: "temporal" } } }';
+
+type Part = Readonly<Record<string, unknown>>;
+
+/**
+ * Says what Vega would only say when it draws, in words of its own, or not at all: a field that is
+ * no column is drawn as "undefined".
+ *
+ * @param names the columns of the Result. Where a part of the spec has data of its own, or a
+ *   transform that makes fields, its fields may be others.
+ * @throws ProbelabError for no spec, an unknown mark, or a field that nothing could have made.
+ */
+export function checkSpec(spec: unknown, names: readonly string[]): void {
+  if (!isPart(spec)) {
+    throw new ProbelabError(
+      `Can't draw ${spec === undefined ? "without a Vega-Lite spec" : `${shownValue(spec)} as a Vega-Lite spec`}: pass an object, chart.vegaLite(result, ${SUCH}).`,
+    );
+  }
+  if (!["mark", "spec", ...COMPOSED].some((name) => Object.hasOwn(spec, name))) {
+    throw new ProbelabError(
+      `Can't draw a Vega-Lite spec without a mark: pass one, chart.vegaLite(result, ${SUCH}).`,
+    );
+  }
+  // The spec's own data is left out.
+  checkView({ ...spec, data: undefined }, names, false);
+}
+
+/** @param free whether the fields may be others than the columns. */
+function checkView(view: Part, names: readonly string[], free: boolean): void {
+  if (Object.hasOwn(view, "mark")) checkMark(view.mark);
+  const own = free || makesFields(view);
+  const inner = views(view);
+  // What a view hands down may be meant for a part that makes it.
+  if (!own && !inner.some(makesFieldsWithin)) {
+    for (const [channel, field] of fields(view)) {
+      if (field !== "*") checkColumn(names, columnOf(field), `draw a spec with ${channel}: `);
+    }
+  }
+  for (const part of inner) checkView(part, names, own);
+}
+
+function checkMark(mark: unknown): void {
+  const type = isPart(mark) ? mark.type : mark;
+  if (typeof type === "string" && MARKS.includes(type)) return;
+  const near = typeof type === "string" ? nearName(type, MARKS) : undefined;
+  const known = MARKS.map((name) => JSON.stringify(name)).join(", ");
+  throw new ProbelabError(
+    `Can't draw a spec with mark: ${shownValue(type)}: ${near === undefined ? "pass" : `did you mean ${JSON.stringify(near)}? Pass`} one of ${known}.`,
+  );
+}
+
+/** The views that a view is composed of. */
+function views(view: Part): Part[] {
+  return [view.spec, ...COMPOSED.flatMap((name) => view[name])].filter(isPart);
+}
+
+function makesFieldsWithin(view: Part): boolean {
+  return makesFields(view) || views(view).some(makesFieldsWithin);
+}
+
+function makesFields({ data, transform }: Part): boolean {
+  const steps = Array.isArray(transform) ? (transform as unknown[]) : [];
+  return (
+    isPart(data) || steps.some((step) => !isPart(step) || !("filter" in step || "sample" in step))
+  );
+}
+
+/** The fields that a view's channels name, with the channel. */
+function fields({ encoding, facet }: Part): [string, string][] {
+  const channels = isPart(encoding) ? Object.entries(encoding) : [];
+  return [...channels, ["facet", facet] as const].flatMap(([channel, given]) => {
+    const parts = [given].flat().filter(isPart);
+    return [
+      ...parts,
+      ...parts.flatMap(({ condition }) => condition),
+      ...parts.map(({ sort }) => sort),
+      ...(channel === "facet" ? parts.flatMap(({ row, column }) => [row, column]) : []),
+    ]
+      .filter(isPart)
+      .flatMap(({ field }): [string, string][] =>
+        typeof field === "string" ? [[channel, field]] : [],
+      );
+  });
+}
+
+/** The column that a field's path begins with: `a` of `a.b` and `a[0]`, `a.b` of `a\.b` and `["a.b"]`. */
+function columnOf(field: string): string {
+  const found = /^\[(["']?)(.*?)\1\]|^((?:\\.|[^.[\\])+)/.exec(field);
+  return (found?.[2] ?? found?.[3] ?? field).replace(/\\(.)/g, "$1");
+}
+
+function isPart(value: unknown): value is Part {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,110 @@
+import { describe, expect, test } from "vitest";
+import { chart } from "../../src/chart/chart.js";
+import { ProbelabError } from "../../src/error.js";
+import { makeResult, weeklyCounts } from "./support/sample-results.js";
+
+const counts = weeklyCounts();
+const x = { field: "t", type: "temporal" };
+const y = { field: "measurements", type: "quantitative" };
+const nope = { field: "nope", type: "nominal" };
+const draw = (spec: unknown) => () => chart.vegaLite(counts, spec as Record<string, unknown>);
+const made = [{ calculate: "datum.measurements * 2", as: "nope" }];
+
+describe("chart.vegaLite refuses at the call", () => {
+  test.each([
+    [undefined, /without a Vega-Lite spec: pass an object, chart\.vegaLite\(result, \{ mark/],
+    [null, /null as a Vega-Lite spec/],
+    ["bar", /"bar" as a Vega-Lite spec/],
+    [{}, /spec without a mark/],
+    [{ encoding: { x } }, /spec without a mark/],
+    [{ mark: "bra" }, /mark: "bra": did you mean "bar"\? Pass one of "arc", "area", "bar"/],
+    [{ mark: { type: "pie" } }, /mark: "pie": pass one of "arc"/],
+    [{ mark: 5 }, /mark: 5: pass one of/],
+    [{ mark: null }, /mark: null: pass one of/],
+    [{ layer: [{ mark: "bar" }, { mark: "bra" }] }, /mark: "bra"/],
+    [{ hconcat: [{ vconcat: [{ mark: "bra" }] }] }, /mark: "bra"/],
+    [{ repeat: ["t"], spec: { mark: "bra" } }, /mark: "bra"/],
+  ])("%j", (spec, message) => {
+    expect(draw(spec)).toThrow(ProbelabError);
+    expect(draw(spec)).toThrow(message);
+  });
+
+  test.each([
+    [{ mark: "bar", encoding: { x: nope, y } }],
+    [{ mark: "bar", encoding: { x: { field: "T" } } }],
+    [{ mark: "bar", encoding: { x, y, tooltip: [x, nope] } }],
+    [{ mark: "bar", encoding: { x, color: { condition: { test: "true", ...nope }, value: 1 } } }],
+    [{ mark: "bar", encoding: { x: { ...x, sort: { field: "nope", op: "sum" } } } }],
+    [{ mark: "bar", encoding: { x: { field: "t.nope" }, y: { field: "nope.t" } } }],
+    [{ encoding: { x: nope }, layer: [{ mark: "bar" }] }],
+    [{ layer: [{ mark: "bar" }, { mark: "rule", encoding: { x: nope } }] }],
+    [{ hconcat: [{ mark: "bar", encoding: { x: nope } }] }],
+    [{ facet: nope, spec: { mark: "bar" } }],
+    [{ facet: { row: nope }, spec: { mark: "bar" } }],
+    [{ data: { values: [{ nope: 1 }] }, mark: "bar", encoding: { x: nope } }],
+    [{ transform: [{ filter: "datum.measurements > 1" }], mark: "bar", encoding: { x: nope } }],
+    [
+      {
+        layer: [
+          { mark: "bar", encoding: { x: nope } },
+          { transform: made, mark: "bar" },
+        ],
+      },
+    ],
+  ])("a field that is no column: %j", (spec) => {
+    expect(draw(spec)).toThrow(
+      /draw a spec with \w+: there is no column "\w+"; the columns are "t"/,
+    );
+  });
+});
+
+describe("chart.vegaLite takes", () => {
+  test.each([
+    [{ mark: "bar", encoding: { x, y: { aggregate: "count" } } }],
+    [{ mark: "bar", encoding: { x, y: { aggregate: "count", field: "*" } } }],
+    [{ mark: { type: "boxplot" }, encoding: { x: { ...x, sort: "-y" }, y } }],
+    [{ transform: made, mark: "bar", encoding: { x: nope } }],
+    [{ transform: made, layer: [{ mark: "bar", encoding: { x: nope } }] }],
+    [{ encoding: { x: nope }, layer: [{ transform: made, mark: "bar" }] }],
+    [{ layer: [{ data: { values: [{ nope: 1 }] }, mark: "bar", encoding: { x: nope } }] }],
+    [
+      {
+        repeat: ["measurements"],
+        spec: { mark: "bar", encoding: { y: { field: { repeat: "repeat" } } } },
+      },
+    ],
+  ])("fields that may be there: %j", (spec) => {
+    expect(draw(spec)).not.toThrow();
+  });
+
+  test("a column with a dot, as Vega-Lite writes it", async () => {
+    const odd = makeResult({ "a.b": [1, 2], "c[0]": [3, 4] });
+    const spec = { mark: "bar", encoding: { x: { field: "a\\.b" }, y: { field: "['c[0]']" } } };
+    expect(await chart.vegaLite(odd, spec).svg()).not.toContain("undefined");
+    expect(() => chart.vegaLite(odd, { mark: "bar", encoding: { x: { field: "a.b" } } })).toThrow(
+      /no column "a"/,
+    );
+  });
+
+  test("every mark of Vega-Lite", async () => {
+    const schema = (await import("vega-lite/vega-lite-schema.json", {
+      with: { type: "json" },
+    })) as unknown as {
+      default: {
+        definitions: Record<
+          "Mark" | "CompositeMark",
+          { enum?: string[]; anyOf?: { $ref: string }[] }
+        > &
+          Record<string, { const?: string }>;
+      };
+    };
+    const { definitions } = schema.default;
+    const composite =
+      definitions.CompositeMark.anyOf?.map(
+        ({ $ref }) => definitions[$ref.replace("#/definitions/", "")]?.const ?? $ref,
+      ) ?? [];
+    const marks = [...(definitions.Mark.enum ?? []), ...composite];
+    expect(marks.length).toBeGreaterThan(15);
+    for (const mark of marks) expect(draw({ mark, encoding: { x, y } })).not.toThrow();
+  });
+});

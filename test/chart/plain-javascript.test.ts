@@ -1,0 +1,217 @@
+import { table as aqTable } from "arquero";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { describe, expect, test } from "vitest";
+import { chart } from "../../src/chart/chart.js";
+import { table } from "../../src/chart/table.js";
+import { ProbelabError } from "../../src/error.js";
+import { versionSummary, weeklyCounts } from "./support/sample-results.js";
+
+/** A function as plain JavaScript sees it: it takes whatever comes. */
+type Loose = (...given: unknown[]) => unknown;
+
+const counts = weeklyCounts();
+const drawn = chart.area(counts, { width: 300, height: 100 });
+const loose = (made: unknown): Loose => made as Loose;
+const plain = chart as unknown as Record<
+  "line" | "area" | "bar" | "points" | "vegaLite" | "mark" | "page",
+  Loose
+>;
+const makers: [string, Loose][] = [
+  ["chart.line", plain.line],
+  ["chart.area", plain.area],
+  ["chart.bar", plain.bar],
+  ["chart.points", plain.points],
+  ["chart.vegaLite", (result) => plain.vegaLite(result, { mark: "bar" })],
+  ["table", loose(table)],
+];
+
+/** What the call is refused with, a ProbelabError. */
+function refusal(call: () => unknown): string {
+  let told: unknown;
+  try {
+    call();
+  } catch (error) {
+    told = error;
+  }
+  expect(told).toBeInstanceOf(ProbelabError);
+  return (told as ProbelabError).message;
+}
+
+describe.each(makers)("%s of what is no Result", (name, make) => {
+  const said = (value: unknown): string => refusal(() => make(value));
+
+  test("a Promise: the await is named", () => {
+    const question = Promise.resolve(counts);
+    expect(said(question)).toBe(
+      `Can't ${name === "table" ? "show a Promise as a table" : "draw a Promise"}: write await before the question, ${name}(await lab.measurements.counts({ range })).`,
+    );
+  });
+
+  test("an Arquero table, rows, a copy: result.with(table) or the Result itself", () => {
+    for (const rows of [counts.table, aqTable({ a: [1] }), counts.rows(), [counts], []]) {
+      expect(said(rows)).toContain(
+        `own rows as an Arquero table it is ${name}(result.with(table))`,
+      );
+    }
+    expect(said({ ...counts })).toContain("pass the Result itself");
+  });
+
+  test.each([
+    [undefined, "undefined"],
+    [null, "null"],
+    [5, "5"],
+    ["fastpath", '"fastpath"'],
+    [{ range: 1 }, '{"range":1}'],
+    [drawn, "a Chart"],
+    [chart, "{}"],
+  ])("%#: what it is, and where a Result comes from", (value, shown) => {
+    const text = said(value);
+    expect(text).toContain(
+      name === "table" ? `Can't show ${shown} as a table` : `Can't draw ${shown}: `,
+    );
+    expect(text).toContain(`${name}(await lab.measurements.counts({ range })).`);
+  });
+
+  test("a Result of another copy of the library is one", () => {
+    const { table, origin, columnNames, numRows } = counts;
+    const other = {
+      table,
+      origin,
+      columnNames,
+      numRows,
+      rows: counts.rows.bind(counts),
+      column: counts.column.bind(counts),
+      with: counts.with.bind(counts),
+    };
+    expect(() => make(other)).not.toThrow();
+  });
+});
+
+describe("options that TypeScript would refuse", () => {
+  const line = (options: unknown): string => refusal(() => plain.line(counts, options));
+
+  test.each([
+    [{ marks: ["2026-10-01"] }, 'marks: ["2026-10-01"]: pass a list of marks, [chart.mark('],
+    [{ marks: chart.mark("2026-03-02", "out") }, "pass a list of marks"],
+    [{ marks: [{ time: "2026-03-02", label: "out" }] }, "pass a list of marks"],
+    [{ marks: [{ time: new Date(NaN), label: "out" }] }, "pass a list of marks"],
+    [{ title: 5 }, "title: 5: pass a text."],
+    [{ subtitle: ["a"] }, 'subtitle: ["a"]: pass a text.'],
+    [{ title: Promise.resolve("x") }, "title: a Promise: pass a text."],
+    [{ title: () => "x" }, "title: a function: pass a text."],
+    [{ x: 1 }, "x: 1: pass the name of a column."],
+    [{ colour: 3 }, "colour: 3: pass the name of a column, or null."],
+    [{ yScale: "sqrt" }, 'yScale: "sqrt": pass "linear" or "log".'],
+    [{ zero: "no" }, 'zero: "no": pass true or false.'],
+    [{ theme: "constructor" }, 'theme: "constructor": pass "light" or "dark".'],
+    [{ width: "wide" }, 'width: "wide": pass a whole number of pixels'],
+    [{ color: "probe_cc" }, "color: did you mean colour? Pass x, y, colour, title,"],
+    [{ Title: "Week" }, "Title: did you mean title?"],
+    [{ heigth: 100 }, "heigth: did you mean height?"],
+    [{ stacked: true }, "stacked: pass x, y, colour, title,"],
+    [{ "a b": 1 }, '"a b": pass x, y,'],
+    [{ constructor: 1 }, "constructor: pass x, y,"],
+    ["dark", 'options "dark": pass an object'],
+    [null, "options null: pass an object"],
+    [["t"], 'options ["t"]: pass an object'],
+  ])("chart.line(counts, %j)", (options, message) => {
+    const text = line(options);
+    expect(text).toMatch(/^Can't draw a chart with /);
+    expect(text).toContain(message);
+  });
+
+  test.each([
+    [{ bars: "runs" }, 'bars: "runs": pass a list of columns, ["runs",'],
+    [{ bars: [["runs", 1]] }, "pass a list of columns"],
+    [{ bars: false }, "bars: false: pass a list of columns"],
+    [{ columns: "runs" }, 'columns: "runs": pass a list of columns'],
+    [{ caption: 3 }, "caption: 3: pass a text."],
+    [{ colums: ["runs"] }, "colums: did you mean columns? Pass bars, columns, caption or limit."],
+    [{ title: "Runs" }, "title: pass bars, columns, caption or limit."],
+  ])("table(summary, %j)", (options, message) => {
+    const text = refusal(() => loose(table)(versionSummary(), options));
+    expect(text).toMatch(/^Can't show a table with /);
+    expect(text).toContain(message);
+  });
+
+  test("undefined is an option that is not given", () => {
+    expect(() => plain.line(counts, { title: undefined, color: undefined })).not.toThrow();
+  });
+
+  test("chart.mark(time) without a label", () => {
+    expect(refusal(() => plain.mark("2026-10-01"))).toBe(
+      `Can't make a mark with the label undefined: pass a text, chart.mark("2026-03-02", "3.10 released").`,
+    );
+  });
+});
+
+describe("chart.page of what are no charts", () => {
+  const page = (...given: unknown[]): string => refusal(() => plain.page(...given));
+
+  test.each([
+    [[], "no charts: pass at least one"],
+    [undefined, "no charts: pass at least one"],
+    [[Promise.resolve(drawn)], "a Promise on a page: write await"],
+    [Promise.resolve([drawn]), "a Promise on a page: write await"],
+    [[drawn, table(counts)], "a table on a page, which holds charts"],
+    [[drawn, counts], "a Result on a page: pass charts"],
+    [[drawn, "x"], 'Can\'t put "x" on a page: pass charts'],
+    [[undefined], "Can't put undefined on a page"],
+  ])("%#: said at once", (charts, message) => {
+    expect(page(charts)).toContain(message);
+  });
+
+  test("its options", () => {
+    expect(page([drawn], { title: 3 })).toBe("Can't make a page with title: 3: pass a text.");
+    expect(page([drawn], { Title: "x" })).toContain("did you mean title?");
+  });
+
+  test("one chart is a page of one", async () => {
+    const one = chart.page(drawn, { title: "One" });
+    expect(await one.html()).toBe(await chart.page([drawn], { title: "One" }).html());
+  });
+});
+
+describe("save of what is no path", () => {
+  const page = chart.page(drawn);
+
+  test.each([undefined, null, 5, {}])("%j", async (path) => {
+    const [toChart, toPage] = [drawn.save.bind(drawn), page.save.bind(page)].map(loose);
+    await expect(toChart?.(path)).rejects.toThrow(
+      /^Can't save a chart as .*: pass a path, chart.save\("out\/chart.svg"\)\.$/,
+    );
+    await expect(toPage?.(path)).rejects.toThrow(
+      /^Can't save a page as .*: pass a path, page.save\("out\/page.html"\)\.$/,
+    );
+    await expect(toChart?.(path)).rejects.toThrow(ProbelabError);
+  });
+
+  test("an address of the web", async () => {
+    const url = new URL("https://example.org/a.svg");
+    await expect(drawn.save(url)).rejects.toThrow(/as "https:.*pass a path/);
+    await expect(drawn.save(new URL("file://host/a.svg"))).rejects.toThrow(ProbelabError);
+  });
+
+  test("a file: URL is a path", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "probelab save-"));
+    try {
+      const at = (name: string): URL => pathToFileURL(join(directory, name));
+      expect(await drawn.save(at("a.json"))).toBe(join(directory, "a.json"));
+      expect(await page.save(at("a.html"))).toBe(join(directory, "a.html"));
+      expect(readFileSync(at("a.html"), "utf8")).toBe(await page.html());
+      await expect(drawn.save(at("a.gif"))).rejects.toThrow(/end the path with .svg/);
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
+  });
+});
+
+test("chart.data can't be changed: a file tells what the picture shows", () => {
+  const { rows, names } = chart.line(counts).data;
+  expect(() => ((rows[0] as unknown[])[2] = 9e9)).toThrow(TypeError);
+  expect(() => (rows as unknown[]).pop()).toThrow(TypeError);
+  expect(() => (names as string[]).reverse()).toThrow(TypeError);
+});
