@@ -148,6 +148,14 @@ export function instantText(value: unknown, role: string): string {
   return readInstant(value, "UTC", role).toISOString();
 }
 
+/** A text that says something. @param what it is, for the error. */
+export function said(text: unknown, what: string): string {
+  if (typeof text === "string" && text.trim() !== "") return text.trim();
+  throw new ProbelabError(
+    `Can't write ${described(text)} as ${what}: pass a text that says something.`,
+  );
+}
+
 function time(name: keyof typeof TIMES, value: unknown): string | null {
   return value === null && name !== "detectedAt" ? null : instantText(value, TIMES[name]);
 }

@@ -7,6 +7,7 @@ import {
   instantText,
   inOrder,
   readFields,
+  said,
   UNTOLD,
   type PostmortemFields,
   type Told,
@@ -14,6 +15,7 @@ import {
 } from "./fields.js";
 import { documentBlocks } from "./document/document.js";
 import { previewMarkdown } from "./document/document-markdown.js";
+import { described } from "./described.js";
 import { figureName, titleOf, type Figure } from "./figure.js";
 import type { Evidence, PostmortemRecord } from "./record.js";
 import { recordOf } from "./folder/record-of.js";
@@ -184,7 +186,7 @@ export class Postmortem {
     if (source instanceof Chart || source instanceof Table) this.#figure(source, {});
     else if (typeof source !== "string" || webAddress(source) === undefined) {
       throw new ProbelabError(
-        `Can't rest a statement on ${JSON.stringify(source) ?? "undefined"}: pass a chart, a table, or an address that begins with https://.`,
+        `Can't rest a statement on ${described(source)}: pass a chart, a table, or an address that begins with https://.`,
       );
     }
     return source;
@@ -201,7 +203,7 @@ export class Postmortem {
   #figure(content: Chart | Table, { caption, name }: { caption?: string; name?: string }): void {
     if (!(content instanceof Chart) && !(content instanceof Table)) {
       throw new ProbelabError(
-        "Can't add this to a postmortem: pass a chart (chart.line(result)) or a table (table(result)).",
+        `Can't add ${described(content)} to a postmortem: pass a chart (chart.line(result)) or a table (table(result)).`,
       );
     }
     const before = this.#figures.get(content);
@@ -230,13 +232,6 @@ export class Postmortem {
     }
     return wanted;
   }
-}
-
-function said(text: unknown, what: string): string {
-  if (typeof text === "string" && text.trim() !== "") return text.trim();
-  throw new ProbelabError(
-    `Can't write ${JSON.stringify(text) ?? "undefined"} as ${what}: pass a text that says something.`,
-  );
 }
 
 /**

@@ -1,7 +1,3 @@
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { chart } from "../../../src/chart/chart.js";
 import { table } from "../../../src/chart/table.js";
@@ -10,6 +6,7 @@ import { documentPdf } from "../../../src/incident/postmortem/document/document-
 import { recordOf } from "../../../src/incident/postmortem/folder/record-of.js";
 import { postmortem, type Postmortem } from "../../../src/incident/postmortem/postmortem.js";
 import { popplerMissing, popplerNote } from "../../chart/support/poppler.js";
+import { faultsOf, pagesOf, poppler, textOf } from "./pdf-reader.js";
 import { pdfObjects } from "../../chart/support/pdf-objects.js";
 import { makeResult, versionSummary, weeklyCounts } from "../../chart/support/sample-results.js";
 
@@ -24,88 +21,6 @@ function pdfOf(report: Postmortem): Promise<Buffer> {
   const record = recordOf(report.draft, report.figures, NOW, true);
   return documentPdf(record, documentBlocks(record, report.figures));
 }
-
-interface Word {
-  readonly text: string;
-  readonly left: number;
-  readonly right: number;
-  readonly top: number;
-  readonly bottom: number;
-}
-interface Page {
-  readonly width: number;
-  readonly height: number;
-  readonly words: readonly Word[];
-}
-
-/** The words of each page and where they stand, as another reader of PDF finds them. */
-function pagesOf(pdf: Buffer): Page[] {
-  const html = poppler("pdftotext", pdf, ["-bbox"]);
-  return html
-    .split("<page ")
-    .slice(1)
-    .map((page) => {
-      const number = (name: string, of: string) =>
-        Number(new RegExp(`${name}="([\\d.-]+)"`).exec(of)?.[1]);
-      const words = [...page.matchAll(/<word ([^>]*)>(.*?)<\/word>/g)].map(
-        ([, at = "", text = ""]) => ({
-          text,
-          left: number("xMin", at),
-          right: number("xMax", at),
-          top: number("yMin", at),
-          bottom: number("yMax", at),
-        }),
-      );
-      return { width: number("width", page), height: number("height", page), words };
-    });
-}
-
-function poppler(command: string, pdf: Buffer, options: readonly string[]): string {
-  const folder = mkdtempSync(join(tmpdir(), "probelab-pdf-"));
-  try {
-    const [file, out] = [join(folder, "it.pdf"), join(folder, "out")];
-    writeFileSync(file, pdf);
-    if (command === "pdfinfo") return execFileSync(command, [...options, file]).toString();
-    execFileSync(command, [...options, file, out]);
-    return readFileSync(out, "utf8");
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-/** What is wrong with pages: text over text, text in the margins, no number at the foot. */
-function faultsOf(pages: readonly Page[]): string[] {
-  return pages.flatMap(({ width, height, words }, index) => {
-    const page = `page ${index + 1}`;
-    const outside = words.filter(
-      ({ left, right, bottom, top }) =>
-        left < 49 || right > width - 49 || top < 45 || bottom > height - 20,
-    );
-    const over = words.flatMap((one, at) =>
-      words
-        .slice(at + 1)
-        .filter(
-          (two) =>
-            Math.min(one.right, two.right) - Math.max(one.left, two.left) > 1.5 &&
-            Math.min(one.bottom, two.bottom) - Math.max(one.top, two.top) >
-              0.5 * Math.min(one.bottom - one.top, two.bottom - two.top),
-        )
-        .map((two) => `${page}: ${one.text} over ${two.text}`),
-    );
-    const foot = words.filter(({ top }) => top > height - 50).at(-1)?.text;
-    return [
-      ...outside.map(({ text }) => `${page}: ${text} in the margin`),
-      ...over,
-      ...(foot === String(index + 1) ? [] : [`${page}: foot ${foot}`]),
-      ...(words.filter(({ top }) => top < height - 50).length === 0 ? [`${page}: empty`] : []),
-    ];
-  });
-}
-
-const textOf = (pages: readonly Page[]): string[] =>
-  pages.flatMap(({ words, height }) =>
-    words.filter(({ top }) => top < height - 50).map(({ text }) => text),
-  );
 
 describe.skipIf(popplerMissing)(`postmortem.pdf${popplerNote}`, () => {
   test("an empty postmortem has two pages", async () => {
