@@ -1,5 +1,6 @@
 import type { Chart } from "./chart-value.js";
 import { csv } from "./csv.js";
+import { untilDone } from "../files/pending-work.js";
 import { savePath } from "./save-path.js";
 import { writeWhole } from "../files/write-whole.js";
 
@@ -17,5 +18,5 @@ const FORMATS: Record<string, (chart: Chart) => Promise<string | Buffer>> = {
 /** Writes a chart in the format of the path's extension; see `Chart.save`. */
 export async function saveChart(chart: Chart, target: string | URL): Promise<string> {
   const { path, extension } = savePath(target, "chart", Object.keys(FORMATS));
-  return writeWhole(path, (await FORMATS[extension]?.(chart)) ?? "");
+  return untilDone(async () => writeWhole(path, (await FORMATS[extension]?.(chart)) ?? ""));
 }

@@ -2,6 +2,7 @@ import type { ColumnTable } from "arquero";
 import { randomUUID } from "node:crypto";
 import type { Stream } from "node:stream";
 import { ProbelabError } from "../error.js";
+import { untilDone } from "../files/pending-work.js";
 import { currentSignal } from "../interrupt/current-signal.js";
 import { watchQuery } from "../progress/watch-query.js";
 import { arrowTable } from "./arrow.js";
@@ -89,7 +90,11 @@ export class Database implements AsyncDisposable {
   }
 
   /** Asks and waits for the whole answer, as an Arquero table. */
-  async ask(question: Question): Promise<Answer> {
+  ask(question: Question): Promise<Answer> {
+    return untilDone(() => this.#ask(question));
+  }
+
+  async #ask(question: Question): Promise<Answer> {
     const { sql, parameters, action, types } = question;
     const askedAt = new Date();
     const started = performance.now();

@@ -3,6 +3,7 @@ import type { Executor } from "tslab/dist/executor.js";
 import type { QuickInfo } from "typescript";
 import { withProgress } from "../progress/query-progress.js";
 import { withSignal } from "../interrupt/current-signal.js";
+import type { BackgroundError } from "./background-errors.js";
 import { captureOutput } from "./capture-output.js";
 import { CellCompiler } from "./cell-compiler.js";
 import { cellError, typeError } from "./cell-error.js";
@@ -68,7 +69,7 @@ export class CellSession {
    * @param name of the cell, such as `cell-3`, for tracebacks; without spaces
    */
   async run(code: string, name: string, sink: OutputSink): Promise<CellOutcome> {
-    const cell = new RunningCell();
+    const cell = new RunningCell(name);
     this.#cell = cell;
     const progress = progressLine(sink, isHeadless());
     const inCell = <T>(fn: () => T) =>
@@ -97,6 +98,16 @@ export class CellSession {
         text: messageText,
       })),
     }));
+  }
+
+  /** What failed in the background, as the error of a cell. */
+  backgroundError({ reason, isRejection }: BackgroundError): CellError {
+    const error = cellError(reason, this.#scripts);
+    const [head = "", ...rest] = error.traceback;
+    const note = isRejection
+      ? "Nothing waited for it: an await may be missing."
+      : "It was thrown in the background, where nothing could catch it.";
+    return { ...error, traceback: [head, note, ...rest] };
   }
 
   /** Ends the running cell with an error, its queries and its awaits with it. Without one it does nothing. */

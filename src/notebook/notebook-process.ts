@@ -1,6 +1,6 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { join } from "node:path";
-import type { CellOutput } from "./cell-output.js";
+import type { CellError, CellOutput } from "./cell-output.js";
 import type { CellOutcome } from "./cell-session.js";
 import { headlessVariable } from "./headless.js";
 import { ownPackage } from "./own-package.js";
@@ -16,6 +16,8 @@ export type CellEnd =
 
 /** Time that an interrupted cell has to end by itself. */
 const graceMilliseconds = 3000;
+/** Time that an interrupted run has to write what it began. */
+const patienceMilliseconds = 10_000;
 const memoryCheckMilliseconds = 250;
 const signalAfterMilliseconds = 700;
 
@@ -25,11 +27,13 @@ export class NotebookProcess {
   readonly #onOutput: (cell: number, output: CellOutput) => void;
   readonly #memory: number | undefined;
   readonly #gone: Promise<string>;
+  readonly #onBackgroundError: (cell: number | undefined, error: CellError) => void;
   #running: { cell: number; end: (end: CellEnd) => void } | undefined;
   #lastCell = 1;
   #overMemory = false;
   #checked: (objections: readonly Objection[]) => void = () => undefined;
   #ready: () => void = () => undefined;
+  #finished: () => void = () => undefined;
   readonly #isReady = new Promise<void>((resolve) => (this.#ready = resolve));
 
   /** @param options.memory most resident memory in megabytes; without it there is no limit */
@@ -38,8 +42,10 @@ export class NotebookProcess {
     memory: number | undefined;
     environment: Record<string, string>;
     onOutput: (cell: number, output: CellOutput) => void;
+    onBackgroundError: (cell: number | undefined, error: CellError) => void;
   }) {
     this.#onOutput = options.onOutput;
+    this.#onBackgroundError = options.onBackgroundError;
     this.#memory = options.memory;
     this.#child = fork(join(ownPackage().root, "dist", "notebook", "worker-main.js"), {
       cwd: options.folder,
@@ -72,27 +78,30 @@ export class NotebookProcess {
     this.#lastCell = cell;
     await Promise.race([this.#isReady, this.#gone]); // Its start is no part of the first cell's time.
     const ended = new Promise<CellEnd>((end) => (this.#running = { cell, end }));
-    const limits = new AbortController();
     this.#tell({ type: "run", cell, code });
-    const memory = this.#watchMemory(limits.signal);
-    let timer: NodeJS.Timeout | undefined;
-    const late =
-      timeout === undefined
-        ? []
-        : [new Promise<"late">((resolve) => (timer = setTimeout(resolve, timeout * 1000, "late")))];
     try {
-      const end = await Promise.race([ended, this.#gone, memory, ...late]);
-      if (typeof end === "object") return end;
-      if (end === "late") return await this.#stop(ended, timeout ?? 0);
-      const how = await this.#gone;
-      return this.#overMemory
-        ? { status: "memory", megabytes: this.#memory ?? 0 }
-        : { status: "died", how };
+      const end = await this.#within(timeout, ended);
+      return end === "late" ? await this.#stop(ended, timeout ?? 0) : end;
     } finally {
-      clearTimeout(timer);
-      limits.abort();
       this.#running = undefined;
     }
+  }
+
+  /**
+   * Waits for what the cells began and did not await: questions to the database, files that are saved.
+   *
+   * @param timeout in seconds; without it there is no limit
+   * @param signal when it is aborted, the wait goes on for 10 s at most
+   */
+  async finish(timeout: number | undefined, signal: AbortSignal | undefined): Promise<CellEnd> {
+    await Promise.race([this.#isReady, this.#gone]);
+    const finished = new Promise<CellEnd>((resolve) => {
+      this.#finished = () => resolve({ status: "ok" });
+      void after(signal, patienceMilliseconds).then(this.#finished);
+    });
+    this.#tell({ type: "finish" });
+    const end = await this.#within(timeout, finished);
+    return end === "late" ? { status: "timeout", seconds: timeout ?? 0 } : end;
   }
 
   /** Interrupts the running cell, as an analyst would. */
@@ -120,13 +129,36 @@ export class NotebookProcess {
     await this.#gone;
   }
 
+  /** How `work` ends within the run's limits of memory and time. */
+  async #within(timeout: number | undefined, work: Promise<CellEnd>): Promise<CellEnd | "late"> {
+    const limits = new AbortController();
+    const memory = this.#watchMemory(limits.signal);
+    let timer: NodeJS.Timeout | undefined;
+    const late =
+      timeout === undefined
+        ? []
+        : [new Promise<"late">((resolve) => (timer = setTimeout(resolve, timeout * 1000, "late")))];
+    try {
+      const end = await Promise.race([work, this.#gone, memory, ...late]);
+      if (typeof end === "object" || end === "late") return end;
+      const how = await this.#gone;
+      return this.#overMemory
+        ? { status: "memory", megabytes: this.#memory ?? 0 }
+        : { status: "died", how };
+    } finally {
+      clearTimeout(timer);
+      limits.abort();
+    }
+  }
+
   async #stop(ended: Promise<CellEnd>, seconds: number): Promise<CellEnd> {
     this.interrupt();
     let timer: NodeJS.Timeout | undefined;
     const patience = new Promise((resolve) => (timer = setTimeout(resolve, graceMilliseconds)));
-    await Promise.race([ended, this.#gone, patience]);
+    const first = await Promise.race([ended, this.#gone, patience]);
     clearTimeout(timer);
-    await this.kill();
+    // Where the cell ended by itself, what it and others had begun to write can still be finished.
+    if (typeof first !== "object") await this.kill();
     return { status: "timeout", seconds };
   }
 
@@ -149,6 +181,8 @@ export class NotebookProcess {
     if (message.type === "ready") this.#ready();
     if (message.type === "checked") this.#checked(message.objections);
     if (message.type === "output") this.#onOutput(message.cell, message.output);
+    if (message.type === "background") this.#onBackgroundError(message.cell, message.error);
+    if (message.type === "finished") this.#finished();
     if (message.type === "ended" && this.#running?.cell === message.cell) {
       this.#running.end(message.outcome);
     }
@@ -161,4 +195,13 @@ export class NotebookProcess {
   #tell(message: ToWorker): void {
     if (this.#child.connected) this.#child.send(message, () => undefined);
   }
+}
+
+/** Resolves so many milliseconds after the signal; never without one. */
+function after(signal: AbortSignal | undefined, milliseconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    const wait = () => setTimeout(resolve, milliseconds).unref();
+    if (signal?.aborted === true) wait();
+    else signal?.addEventListener("abort", wait, { once: true });
+  });
 }

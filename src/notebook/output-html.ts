@@ -1,3 +1,5 @@
+import { jsonScript } from "../chart/page/json-script.js";
+import { titleText } from "../chart/render/svg.js";
 import { ansiHtml } from "./ansi-html.js";
 import { escapeHtml } from "./escape-html.js";
 import { markdownHtml } from "./markdown-html.js";
@@ -23,7 +25,12 @@ const renderers: Record<string, Render> = {
   "text/plain": (value) => pre(ansiHtml(asText(value))),
 };
 
-/** An output as HTML that is inert: it runs no script and asks for nothing. */
+const vegaLite = /^application\/vnd\.vegalite\.v\d+(\+json|\.json)$/;
+
+/**
+ * An output as HTML that is inert: it runs no script and asks for nothing. A chart is a figure that
+ * holds where it comes from as a data block, `script.probelab-origin`.
+ */
 export function outputHtml(output: NotebookOutput): string {
   if (output.output_type === "stream") {
     return `<div class="output ${output.name}">${pre(ansiHtml(output.text))}</div>`;
@@ -39,7 +46,21 @@ export function outputHtml(output: NotebookOutput): string {
   const size = (output.metadata[type] ?? {}) as { width?: unknown; height?: unknown };
   const text = output.data["text/plain"];
   const alt = typeof text === "string" ? text : "Output of the cell";
-  return `<div class="output">${renderers[type]?.(output.data[type], size, alt) ?? ""}</div>`;
+  const shown = renderers[type]?.(output.data[type], size, alt) ?? "";
+  const { title, origin } = chartOrigin(output.data);
+  if (origin === undefined) return `<div class="output">${shown}</div>`;
+  return `<figure class="output" aria-label="${escapeHtml(title)}">${shown}${jsonScript("probelab-origin", origin)}</figure>`;
+}
+
+/** The title of a chart that probelab made, and where it comes from. */
+function chartOrigin(data: Readonly<Record<string, unknown>>): { title: string; origin?: object } {
+  for (const type of Object.keys(data).filter((one) => vegaLite.test(one))) {
+    const { title, usermeta } = Object(data[type]) as { title?: unknown; usermeta?: unknown };
+    const { probelab } = Object(usermeta) as { probelab?: unknown };
+    const isRecord = typeof probelab === "object" && probelab !== null && !Array.isArray(probelab);
+    if (isRecord) return { title: titleText(title), origin: probelab };
+  }
+  return { title: "" };
 }
 
 function pre(html: string): string {

@@ -1,9 +1,9 @@
 import { basename, dirname, join, resolve } from "node:path";
 import { access, constants, mkdir } from "node:fs/promises";
 import { ProbelabError } from "../error.js";
-import { plain } from "./ansi.js";
 import type { CellError, CellOutput } from "./cell-output.js";
 import { OutputCollector } from "./collect-outputs.js";
+import { backgroundMessage, endMessage, finishMessage } from "./end-message.js";
 import { readNotebook, writeNotebook, type CodeCell } from "./notebook-file.js";
 import { writeNotebookPage } from "./notebook-page.js";
 import { NotebookProcess, type CellEnd } from "./notebook-process.js";
@@ -82,6 +82,8 @@ export async function runNotebook(
   const of = places.filter((place) => !place.injected).length;
   const named = cells.map(({ source: code }, index) => ({ name: nameOf(places[index]), code }));
   const collector = new OutputCollector();
+  let begunCells = 0;
+  let failedLater: { error: CellError; message: string } | undefined;
   const child = new NotebookProcess({
     folder: dirname(resolve(path)),
     memory: options.memory,
@@ -89,6 +91,12 @@ export async function runNotebook(
     onOutput: (cell, output) => {
       const target = cells[cell - 1];
       if (target && !isAssignmentShown(target, output)) collector.add(target, output);
+    },
+    onBackgroundError: (cell, error) => {
+      const target = cells[(cell ?? begunCells) - 1];
+      if (target) collector.add(target, { type: "error", error });
+      const place = cell === undefined ? undefined : places[cell - 1]?.number;
+      failedLater ??= { error, message: backgroundMessage(error, place, of) };
     },
   });
   const interrupt = () => child.interrupt();
@@ -98,6 +106,11 @@ export async function runNotebook(
     await writeNotebook(files.notebook, notebook);
     await writeNotebookPage(files.page, notebook, name);
   };
+  /** How it ended, with what failed in the background taken for it where all else is well. */
+  const judged = (cellEnd: CellEnd): CellEnd =>
+    cellEnd.status === "ok" && failedLater && options.allowErrors !== true
+      ? { status: "error", error: failedLater.error }
+      : cellEnd;
   let end: CellEnd = { status: "ok" };
   let message: string | undefined;
   let done = 0;
@@ -120,6 +133,7 @@ export async function runNotebook(
         if (!injected) options.onProgress?.({ cell: number, of, state, seconds });
       };
       cell.execution_count = number;
+      begunCells = index + 1;
       report("running");
       end = await child.run(index + 1, named[index] ?? { name: "", code: "" }, options.timeout);
       report(end.status);
@@ -132,12 +146,19 @@ export async function runNotebook(
       }
       await writeNotebook(files.notebook, notebook);
       const goOn = end.status === "ok" || (end.status === "error" && options.allowErrors === true);
-      if (!goOn || options.signal?.aborted) {
-        message = note ?? "The run was interrupted.";
+      if (goOn && !injected && !options.signal?.aborted) done++;
+      end = goOn ? judged({ status: "ok" }) : end;
+      if (end.status !== "ok" || options.signal?.aborted) {
+        message = note ?? failedLater?.message ?? "The run was interrupted.";
         break;
       }
-      end = { status: "ok" };
-      if (!injected) done++;
+    }
+    const over = end.status === "timeout" ? AbortSignal.abort() : options.signal;
+    const finish = await child.finish(options.timeout, over);
+    if (message === undefined) {
+      end = judged(finish);
+      message =
+        finishMessage(finish) ?? (end.status === "error" ? failedLater?.message : undefined);
     }
   } finally {
     options.signal?.removeEventListener("abort", interrupt);
@@ -160,10 +181,6 @@ function numbered(cells: readonly CodeCell[]): RunCell[] {
 
 function nameOf(place: RunCell | undefined): string {
   return place?.injected ? "--param" : `cell-${place?.number}`;
-}
-
-function text(error: CellError): string {
-  return error.traceback.map(plain).join("\n");
 }
 
 /** Makes the folder to write to. @throws ProbelabError where it can't be, or is the notebook's own */
@@ -189,20 +206,4 @@ async function outFolder(folder: string, notebook: string): Promise<string> {
 /** The value of the last assignment in the cell of parameters is nothing to show. */
 function isAssignmentShown(cell: CodeCell, output: CellOutput): boolean {
   return output.type === "result" && isInjected(cell);
-}
-
-function endMessage(end: CellEnd, cell: number, of: number): string | undefined {
-  const where = `Cell ${cell} of ${of}`;
-  switch (end.status) {
-    case "ok":
-      return undefined;
-    case "error":
-      return `${where} failed.\n${text(end.error)}`;
-    case "timeout":
-      return `${where} took longer than ${end.seconds} s and was stopped. Allow more with --timeout, or ask for a shorter range.`;
-    case "memory":
-      return `${where} needed more than ${end.megabytes} MB and its process was ended. Allow more with --memory, or let the database aggregate first.`;
-    case "died":
-      return `The notebook's process ended in cell ${cell} of ${of} (${end.how}). The cell itself may have ended it (process.exit), or the system, for want of memory.`;
-  }
 }

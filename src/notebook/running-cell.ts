@@ -10,6 +10,9 @@ export class RunningCell {
   readonly #waiting = new Set<(reason: unknown) => void>();
   #graceEnds = Infinity;
 
+  /** @param name such as `cell-3` */
+  constructor(readonly name: string) {}
+
   /** Aborted by an interrupt. */
   get signal(): AbortSignal {
     return this.#abort.signal;

@@ -1,4 +1,5 @@
-import { reportBackgroundErrors } from "./background-errors.js";
+import { pendingWork } from "../files/pending-work.js";
+import { BackgroundErrors, showWarnings } from "./background-errors.js";
 import { CellSession } from "./cell-session.js";
 import { dieWithParent } from "./die-with-parent.js";
 import type { FromWorker, NamedCode, ToWorker } from "./worker-messages.js";
@@ -7,6 +8,8 @@ import type { FromWorker, NamedCode, ToWorker } from "./worker-messages.js";
 function main(): void {
   dieWithParent();
   const session = new CellSession();
+  const background = new BackgroundErrors();
+  const numbers = new Map<string | undefined, number>();
   const tell = (message: FromWorker) => {
     if (process.connected) process.send?.(message);
   };
@@ -15,21 +18,37 @@ function main(): void {
     const objections = found.map(({ index, ...rest }) => ({ cell: index + 1, ...rest }));
     tell({ type: "checked", objections });
   };
+  const tellBackground = () => {
+    for (const each of background.take()) {
+      const error = session.backgroundError(each);
+      tell({ type: "background", cell: numbers.get(each.cell), error });
+    }
+  };
   const run = async (cell: number, { name, code }: NamedCode) => {
+    numbers.set(name, cell);
     const outcome = await session.run(code, name, (output) =>
       tell({ type: "output", cell, output }),
     );
+    // Node tells a rejection only when the turn is over.
+    await new Promise(setImmediate);
+    tellBackground();
     tell({ type: "ended", cell, outcome });
+  };
+  const finish = async () => {
+    await pendingWork();
+    tellBackground();
+    tell({ type: "finished" });
   };
   process.on("message", (message: ToWorker) => {
     if (message.type === "check") check(message.cells);
     if (message.type === "run") void run(message.cell, message.code);
     if (message.type === "interrupt") session.interrupt();
+    if (message.type === "finish") void finish();
     if (message.type === "end") process.disconnect();
   });
   process.on("disconnect", () => process.exit());
   process.on("SIGINT", () => session.interrupt());
-  reportBackgroundErrors();
+  showWarnings();
   tell({ type: "ready" });
 }
 

@@ -12,6 +12,7 @@ export type ToWorker =
   | { readonly type: "check"; readonly cells: readonly NamedCode[] }
   | { readonly type: "run"; readonly cell: number; readonly code: NamedCode }
   | { readonly type: "interrupt" }
+  | { readonly type: "finish" }
   | { readonly type: "end" };
 
 /** What TypeScript says of a line, which counts from 1. */
@@ -32,4 +33,6 @@ export type FromWorker =
   | { readonly type: "ready" }
   | { readonly type: "checked"; readonly objections: readonly Objection[] }
   | { readonly type: "output"; readonly cell: number; readonly output: CellOutput }
-  | { readonly type: "ended"; readonly cell: number; readonly outcome: CellOutcome };
+  | { readonly type: "background"; readonly cell: number | undefined; readonly error: CellError }
+  | { readonly type: "ended"; readonly cell: number; readonly outcome: CellOutcome }
+  | { readonly type: "finished" };

@@ -45,6 +45,15 @@ export async function writeCells(
   return path;
 }
 
+/** A cell that makes `result`, as if a database had answered: two days with a number each. */
+export const handMade = `import { between, chart, Result, show } from "probelab";
+import { table } from "arquero";
+const range = between("2026-02-01", "2026-02-03");
+const result = new Result(table({ t: [range.start, new Date("2026-02-02")], n: [1, 2] }), {
+  sql: "SELECT 1", parameters: {}, range, source: "embedded:x", server: "25.8", rowsRead: 0, bytesRead: 0,
+  seconds: 0, askedAt: range.start, columns: { dimensions: [], measures: [] }, reductions: [], notes: [],
+});`;
+
 interface WrittenCell {
   cell_type: string;
   id: string;

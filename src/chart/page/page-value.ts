@@ -1,4 +1,5 @@
 import { inspect } from "node:util";
+import { untilDone } from "../../files/pending-work.js";
 import { writeWhole } from "../../files/write-whole.js";
 import { displayBundle, type MimeBundle } from "../display.js";
 import { cleanText } from "../label.js";
@@ -38,7 +39,7 @@ export class Page {
    */
   async save(target: string | URL): Promise<string> {
     const { path } = savePath(target, "page", [".html"]);
-    return writeWhole(path, await this.html());
+    return untilDone(async () => writeWhole(path, await this.html()));
   }
 
   /** What the page is, and how to save it, in a line. */

@@ -1,12 +1,17 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { setTimeout } from "node:timers/promises";
 import type * as ZeroMq from "zeromq";
+import { pendingWork } from "../../files/pending-work.js";
 import { CellSession } from "../cell-session.js";
 import { dieWithParent } from "../die-with-parent.js";
-import { reportBackgroundErrors } from "../background-errors.js";
+import { printBackgroundErrors, showWarnings } from "../background-errors.js";
 import { Kernel } from "./kernel.js";
 import { Sockets, type ConnectionInfo } from "./sockets.js";
 import { Wire } from "./wire.js";
+
+/** Time for what the cells began to write when the kernel is shut down; Jupyter kills it after 5 s. */
+const patienceMilliseconds = 10_000;
 
 /**
  * Starts the kernel that Jupyter asked for, in this process and its working directory.
@@ -28,15 +33,26 @@ export async function startKernel(connectionFile: string): Promise<void> {
       publish: (type, content, parent) =>
         sockets.publish(wire.write(type, content, parent?.header, [Buffer.from(type)])),
     },
-    () => {
-      session.close();
-      sockets.close();
-      // Sockets linger until what was sent has arrived; open connections of the notebook don't hold the kernel.
-      setTimeout(() => process.exit(0), 100);
-    },
+    () => void end(),
   );
+  let isEnding = false;
+  const end = async () => {
+    if (isEnding) return;
+    isEnding = true;
+    kernel.end();
+    // What cells began to write is still written, also where they didn't wait for it.
+    await Promise.race([pendingWork(), setTimeout(patienceMilliseconds)]);
+    session.close();
+    sockets.close();
+    // Sockets linger until what was sent has arrived; open connections of the notebook don't hold the kernel.
+    await setTimeout(100);
+    process.exit(0);
+  };
   process.on("SIGINT", () => session.interrupt());
-  reportBackgroundErrors();
+  // Jupyter sends it when the kernel doesn't end soon after it was asked to.
+  process.on("SIGTERM", () => void end());
+  printBackgroundErrors();
+  showWarnings();
   await sockets.bind();
   sockets.listen((channel, frames) => {
     try {

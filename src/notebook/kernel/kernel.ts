@@ -27,6 +27,7 @@ export class Kernel {
   readonly #aborted = new WeakSet<Message>();
   readonly #history: [session: number, line: number, input: string][] = [];
   #working = false;
+  #hasEnded = false;
   #count = 0;
 
   constructor(session: CellSession, connection: Connection, shutDown: () => void) {
@@ -42,8 +43,16 @@ export class Kernel {
       this.#within(request, () => this.#control(request));
       return;
     }
+    if (this.#hasEnded) return;
     this.#waiting.push(request);
     if (!this.#working) void this.#work();
+  }
+
+  /** Interrupts the running cell; what waits behind it isn't run any more. */
+  end(): void {
+    this.#hasEnded = true;
+    this.#waiting.length = 0;
+    this.#session.interrupt();
   }
 
   async #work(): Promise<void> {

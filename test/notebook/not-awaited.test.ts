@@ -1,0 +1,174 @@
+import { readFile, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { readOrigins } from "../../src/chart/origin-file/read-origin.js";
+import { runNotebook, type RunNotebookOptions } from "../../src/notebook/run-notebook.js";
+import {
+  handMade,
+  notebookFolder,
+  outputTexts,
+  writeCells,
+  type CellText,
+} from "./notebook-fixture.js";
+
+let folder: Awaited<ReturnType<typeof notebookFolder>>;
+beforeEach(async () => {
+  folder = await notebookFolder();
+});
+afterEach(() => folder.remove());
+
+async function run(cells: readonly CellText[], options: Omit<RunNotebookOptions, "out"> = {}) {
+  const path = await writeCells(folder.path, cells);
+  const outcome = await runNotebook(path, { ...options, out: join(folder.path, "out") });
+  return { outcome, outputs: await outputTexts(outcome.notebook) };
+}
+
+/** Saves into the folder's `files`, which nothing awaits. */
+const saves = `
+const at = ${"`${process.cwd()}/files`"};
+const line = chart.line(result);
+for (const end of ["svg", "png", "pdf", "html", "json", "csv", "parquet"]) line.save(\`\${at}/x.\${end}\`);
+chart.page([line]).save(at + "/page.html");
+const report = postmortem({ title: "Short runs", severity: 2, detectedAt: "2026-02-01" });
+report.add(line);
+report.save(at + "/pm");
+1;`;
+
+async function expectSaved(): Promise<void> {
+  const files = join(folder.path, "files");
+  expect((await readdir(files)).sort()).toEqual([
+    "page.html",
+    "pm",
+    ...["csv", "html", "json", "parquet", "pdf", "png", "svg"].map((end) => `x.${end}`),
+  ]);
+  for (const name of ["page.html", "x.html", "x.parquet", "x.pdf", "x.png", "x.svg"]) {
+    expect(readOrigins(await readFile(join(files, name)))).toHaveLength(1);
+  }
+  expect(await readdir(join(files, "pm"))).toContain("postmortem.md");
+}
+
+test("what the last cell saves without an await is there after the run", async () => {
+  const { outcome, outputs } = await run([
+    handMade,
+    `import { postmortem } from "probelab";\n${saves}`,
+  ]);
+  expect(outcome).toMatchObject({ status: "ok", message: undefined, cells: 2 });
+  expect(outputs[1]).toEqual(["result: 1"]);
+  await expectSaved();
+});
+
+test("what a cell saves without an await is there also where a later cell fails, or takes too long", async () => {
+  for (const [code, status, limit] of [
+    ["throw new Error('no');", "error", {}],
+    ["await new Promise(() => {});", "timeout", { timeout: 8 }],
+  ] as const) {
+    const { outcome } = await run(
+      [handMade, `chart.line(result).save(process.cwd() + "/files/${status}.pdf"); 1;`, code],
+      limit,
+    );
+    expect(outcome.status).toBe(status);
+    expect(outcome.message).toMatch(/^Cell 3 of 3 /);
+    expect(await readdir(join(folder.path, "files"))).toContain(`${status}.pdf`);
+  }
+});
+
+test("saves that follow one another in a function that nothing awaits are all made", async () => {
+  const { outcome } = await run([
+    handMade,
+    `async function saveAll() {
+       for (const name of ["a", "b", "c"]) await chart.line(result).save(\`files/\${name}.svg\`);
+     }
+     void saveAll(); 1;`,
+  ]);
+  expect(outcome.status).toBe("ok");
+  expect((await readdir(join(folder.path, "files"))).sort()).toEqual(["a.svg", "b.svg", "c.svg"]);
+});
+
+test("a save that fails and that nothing awaits makes the run fail, and names its cell", async () => {
+  await writeFile(join(folder.path, "taken"), "");
+  const failing = `chart.line(result).save(process.cwd() + "/taken/x.svg"); 1;`;
+  const message = [
+    /^Cell 2 of \d began something that failed later\.\n/,
+    /ProbelabError: Can't write ".*taken\/x\.svg" \(E\w+\): nothing was changed/,
+    /\nNothing waited for it: an await may be missing\.\n/,
+  ];
+  const last = await run([handMade, failing]);
+  expect(last.outcome).toMatchObject({ status: "error", cells: 2, of: 2 });
+  for (const part of message) expect(last.outcome.message).toMatch(part);
+  expect(last.outputs[1]?.[0]).toBe("result: 1");
+  expect(last.outputs[1]?.[1]).toMatch(/^ProbelabError: Can't write .*\n.*an await may be missing/);
+
+  const earlier = await run([
+    handMade,
+    `let go = () => {};
+     void new Promise<void>((resolve) => (go = resolve)).then(async () => {
+       ${failing.replace("chart", "await chart")}
+     }); 2;`,
+    "go(); await new Promise((resolve) => process.once('unhandledRejection', resolve)); 3;",
+    "4",
+  ]);
+  expect(earlier.outcome).toMatchObject({ status: "error", cells: 3, of: 4 });
+  for (const part of message) expect(earlier.outcome.message).toMatch(part);
+  expect(earlier.outputs.map((texts) => texts.length)).toEqual([0, 2, 1, 0]);
+  expect(earlier.outputs[1]?.[1]).toMatch(/^ProbelabError: Can't write /);
+});
+
+test("allowErrors goes on over what failed in the background, and shows it", async () => {
+  const { outcome, outputs } = await run(
+    ["void Promise.reject(new Error('floating')); 1;", "2", "void Promise.reject('end');"],
+    { allowErrors: true },
+  );
+  expect(outcome).toMatchObject({ status: "ok", message: undefined, cells: 3 });
+  expect(outputs[0]?.[1]).toMatch(/^Error: floating\n.*an await may be missing/);
+  expect(outputs[1]).toEqual(["result: 2"]);
+  expect(outputs[2]?.[0]).toMatch(/^Thrown: 'end'\n/);
+});
+
+test("a rejection in the last turn of a cell, and an error in a timer, make the run fail", async () => {
+  const rejected = await run(["Promise.reject(new Error('floating')); 1;", "2"]);
+  expect(rejected.outcome).toMatchObject({ status: "error", cells: 1, of: 2 });
+  expect(rejected.outcome.message).toMatch(
+    /^Cell 1 of 2 began [^]*Error: floating\nNothing waited [^]*cell 1, line 1/,
+  );
+  const thrown = await run([
+    "setTimeout(() => { throw new Error('late'); }, 1); await new Promise((go) => setTimeout(go, 50)); 1;",
+  ]);
+  expect(thrown.outcome.message).toMatch(/^Cell 1 of 1 began [^]*Error: late\n[^]*nothing could/);
+});
+
+test("a rejection that the cell itself takes care of later is none", async () => {
+  const { outcome, outputs } = await run([
+    `const failing = Promise.reject(new Error("handled"));
+     await new Promise((resolve) => process.once("unhandledRejection", resolve));
+     await failing.catch((error: Error) => error.message);`,
+  ]);
+  expect(outcome).toMatchObject({ status: "ok", message: undefined });
+  expect(outputs).toEqual([["result: 'handled'"]]);
+});
+
+test("what takes longer than the time limit after the last cell is given up", async () => {
+  const { outcome } = await run(
+    [
+      // As a save that hangs is known to the runner; no disk hangs at will.
+      `const pending = (globalThis as Record<symbol, Set<Promise<void>>>)[Symbol.for("probelab.pendingWork")];
+       import "probelab";
+       pending!.add(new Promise(() => {})); 1;`,
+    ],
+    { timeout: 1 },
+  );
+  expect(outcome).toMatchObject({ status: "timeout", cells: 1 });
+  expect(outcome.message).toBe(
+    "What the cells began and did not await took longer than 1 s and was given up. Await it in its cell, or allow more with --timeout.",
+  );
+});
+
+test("an aborted run ends although something is still pending", async () => {
+  const abort = new AbortController();
+  const { outcome } = await run(["1", "await new Promise(() => {});"], {
+    signal: abort.signal,
+    onProgress: ({ cell, state }) => {
+      if (cell === 2 && state === "running") abort.abort();
+    },
+  });
+  expect(outcome).toMatchObject({ status: "error", cells: 1, of: 2 });
+});

@@ -1,0 +1,55 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { readOrigins } from "../../src/chart/origin-file/read-origin.js";
+import { runNotebook } from "../../src/notebook/run-notebook.js";
+import { handMade, notebookFolder, writeCells } from "./notebook-fixture.js";
+
+let folder: Awaited<ReturnType<typeof notebookFolder>>;
+beforeEach(async () => {
+  folder = await notebookFolder();
+});
+afterEach(() => folder.remove());
+
+test("the page holds the origin of each chart that it shows, and nothing that runs", async () => {
+  const hostile = "</script><script>alert(1)</script><!--";
+  const path = await writeCells(folder.path, [
+    handMade,
+    `await show(chart.line(result, { title: "Runs & more <b>" }));
+     chart.bar(result.with(result.table, { sql: ${JSON.stringify(hostile)} }))`,
+    { code: `chart.bar(result, { title: "Unseen" })`, tags: ["remove-cell"] },
+    "result",
+  ]);
+  const outcome = await runNotebook(path, { out: join(folder.path, "out") });
+  expect(outcome.message).toBeUndefined();
+  const bytes = await readFile(outcome.page);
+  const found = readOrigins(bytes);
+  expect(found.map(({ title }) => title)).toEqual(["Runs & more <b>", expect.any(String)]);
+  expect(found.map(({ origin }) => origin["sql"])).toEqual(["SELECT 1", hostile]);
+  expect(found[0]?.origin).toMatchObject({
+    range: { start: "2026-02-01T00:00:00.000Z", timeZone: "UTC" },
+    server: "25.8",
+  });
+  // The same as the executed notebook says, which also holds the chart of the removed cell.
+  const [, , unseen] = readOrigins(await readFile(outcome.notebook));
+  expect(unseen?.title).toBe("Unseen");
+  const page = bytes.toString();
+  expect(page.match(/<script[^>]*>/g)).toEqual(
+    Array(2).fill('<script type="application/json" class="probelab-origin">'),
+  );
+  expect(page).toContain("default-src 'none'");
+});
+
+test("an output that only looks like a chart of probelab is shown without an origin", async () => {
+  const path = await writeCells(
+    folder.path,
+    ["null", "1", "{ usermeta: 1 }", "{ usermeta: { probelab: [1] } }"].map(
+      (spec) =>
+        `({ [Symbol.for("Jupyter.display")]: () => ({ "application/vnd.vegalite.v5+json": ${spec}, "text/plain": "a chart" }) })`,
+    ),
+  );
+  const { page } = await runNotebook(path, { out: join(folder.path, "out") });
+  const html = await readFile(page, "utf8");
+  expect(html.match(/a chart<\/pre>/g)).toHaveLength(4);
+  expect(html).not.toMatch(/<script|<figure/);
+});
