@@ -106,7 +106,8 @@ export function frame(
   };
 }
 
-/** A bar a thousand pixels wide tells no more than one of a hundred. */
+/** A bar a thousand pixels wide tells no more than one of a hundred; without one there is room for words. */
 function categoryWidth(categories: number): number {
+  if (categories === 0) return 1000;
   return Math.min(1000, Math.max(320, categories * 90));
 }

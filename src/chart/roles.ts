@@ -127,7 +127,8 @@ function kindOf(result: Result, name: string): "time" | "number" | "text" | "emp
     if (value instanceof Date) return "time";
     return typeof value === "number" || typeof value === "bigint" ? "number" : "text";
   }
-  return "empty";
+  const { kinds = {} } = result.origin.columns;
+  return (Object.hasOwn(kinds, name) && kinds[name]) || "empty";
 }
 
 function article(mark: MarkType): string {

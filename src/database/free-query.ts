@@ -5,6 +5,7 @@ import { answerOrigin } from "./answer-origin.js";
 import type { Database } from "./database.js";
 import { replaceInCode, sqlCode } from "./sql-text.js";
 import { boundsSql, timeColumn, type TimeColumn } from "./time-column.js";
+import { valueKind } from "./value-kind.js";
 
 /** What a free query takes beside its SQL. */
 export interface QueryOptions {
@@ -89,7 +90,11 @@ export async function freeQuery(
   });
   return new Result(answer.table, {
     ...answerOrigin(database, { sql: bounded, parameters }, range, answer),
-    columns: { dimensions: [], measures: [] },
+    columns: {
+      dimensions: [],
+      measures: [],
+      kinds: Object.fromEntries(described.map(({ name, type }) => [name, valueKind(type)])),
+    },
     reductions: [],
     notes: answer.table.numRows() === 0 ? ["The query found no rows in the range."] : [],
   });

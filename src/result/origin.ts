@@ -42,7 +42,12 @@ export interface ResultColumns {
   readonly dimensions: readonly DimensionColumn[];
   /** What was measured. */
   readonly measures: readonly MeasureColumn[];
+  /** What the columns of free SQL hold, by name, as the server says: an empty column can't tell. */
+  readonly kinds?: Readonly<Record<string, ValueKind>>;
 }
+
+/** Values on an axis of time, values on an axis of numbers, or categories. */
+export type ValueKind = "time" | "number" | "text";
 
 /** The column that holds the start of each bucket, as a Date. */
 export interface TimeColumn {

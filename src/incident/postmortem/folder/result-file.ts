@@ -52,6 +52,7 @@ const storedMeaning = z.object({
       missing: z.enum(["zero", "gap"]),
     }),
   ),
+  kinds: z.record(z.string(), z.enum(["time", "number", "text"])).optional(),
 });
 
 /** A Result as a Parquet file: its rows, its origin without credentials, what its columns mean. */
@@ -73,8 +74,10 @@ export async function readResultFile(bytes: Uint8Array): Promise<Result> {
   const aq = await import("arquero");
   const columns = names.map((name, at) => [name, rows.map((row) => row[at])] as const);
   try {
-    const { range, askedAt, question, filter, ...plain } = storedOrigin.parse(parsed(metadata[ORIGIN]));
-    const { time, dimensions, measures } = storedMeaning.parse(parsed(metadata[MEANING]));
+    const { range, askedAt, question, filter, ...plain } = storedOrigin.parse(
+      parsed(metadata[ORIGIN]),
+    );
+    const { time, dimensions, measures, kinds } = storedMeaning.parse(parsed(metadata[MEANING]));
     const { start, end, timeZone } = range;
     const origin: Origin = {
       ...plain,
@@ -91,6 +94,7 @@ export async function readResultFile(bytes: Uint8Array): Promise<Result> {
           ...(other !== undefined && { other }),
         })),
         measures: measures.map(({ main, ...rest }) => ({ ...rest, ...(main && { main }) })),
+        ...(kinds && { kinds }),
       },
     };
     return new Result(aq.table(columns as [string, unknown[]][], [...names]), origin);

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { chart } from "../../src/chart/chart.js";
+import { Database } from "../../src/database/database.js";
+import { freeQuery } from "../../src/database/free-query.js";
+import { openWriter } from "../../src/database/open-writer.js";
+import { readResultFile, resultFile } from "../../src/incident/postmortem/folder/result-file.js";
+import type { Result } from "../../src/result/result.js";
+import { between } from "../../src/time/time-range.js";
+import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.js";
+
+let directory: TemporaryDirectory;
+let database: Database;
+
+beforeAll(async () => {
+  directory = await temporaryDirectory();
+  await using writer = await openWriter(directory.source);
+  await writer.command(
+    `CREATE TABLE fastpath (measurement_start_time DateTime('UTC'), probe_cc LowCardinality(String), seconds Nullable(Float64))
+      ENGINE = MergeTree ORDER BY measurement_start_time`,
+  );
+  await writer.command(`INSERT INTO fastpath VALUES ('2026-05-01 12:00:00', 'IT', NULL)`);
+  database = await Database.open(directory.source);
+});
+
+afterAll(async () => {
+  await database[Symbol.asyncDispose]();
+  await directory[Symbol.asyncDispose]();
+});
+
+const from = "FROM fastpath WHERE {range}";
+const ask = (select: string, day = "2026-01-01"): Promise<Result> =>
+  freeQuery(database, select, { range: between(day, `${day.slice(0, 8)}02`) });
+
+describe("a chart of a free query that finds nothing", () => {
+  it.each([
+    ["bar", `SELECT probe_cc, count() AS n ${from} GROUP BY probe_cc`, "probe_cc", "n by probe cc"],
+    [
+      "line",
+      `SELECT toStartOfHour(measurement_start_time) AS t, avg(seconds) AS s ${from} GROUP BY t`,
+      "t",
+      "s",
+    ],
+    [
+      "area",
+      `SELECT toDate(measurement_start_time) AS day, count() AS n ${from} GROUP BY day`,
+      "day",
+      "n",
+    ],
+    ["points", `SELECT seconds, toUInt8(1) AS n, probe_cc AS cc ${from}`, "n", "seconds"],
+  ] as const)("is a %s chart that says why it is empty", async (mark, sql, x, title) => {
+    const result = await ask(sql);
+    expect(result.numRows).toBe(0);
+    const made = chart[mark](result, mark === "points" ? { x, y: "seconds" } : {});
+    const { spec } = made;
+    expect(spec["width"]).toBe(1000);
+    expect(made.data.names[0]).toBe(x);
+    expect(JSON.stringify(spec["title"])).toContain(`${title}, 2026-01-01 to 2026-01-02 UTC`);
+    const svg = await made.svg();
+    expect(svg).toContain("No data: The query found no rows in the range.");
+    // A postmortem draws it again from its file.
+    const again = await readResultFile(resultFile(result));
+    expect(again.origin.columns).toEqual(result.origin.columns);
+    expect(chart[mark](again, mark === "points" ? { x, y: "seconds" } : {}).spec).toEqual(spec);
+  });
+
+  it("is one too where all its values are missing", async () => {
+    const result = await ask(`SELECT probe_cc, seconds ${from}`, "2026-05-01");
+    expect(result.rows()).toEqual([{ probe_cc: "IT", seconds: null }]);
+    const svg = await chart.bar(result).svg();
+    expect(svg).toContain("No data in this range.");
+    expect(svg).toContain(">IT<");
+  });
+
+  it("is refused where no column holds numbers, with the columns' names", async () => {
+    const result = await ask(`SELECT probe_cc, toString(seconds) AS s ${from}`);
+    expect(() => chart.bar(result)).toThrow(/with the columns "probe_cc", "s": it needs a column/);
+    expect(() => chart.bar(result, { y: "s" })).toThrow(/"s", which holds text/);
+  });
+});
