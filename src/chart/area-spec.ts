@@ -4,13 +4,18 @@ import { splitEdges } from "./edges.js";
 import { specRow } from "./fields.js";
 import type { Frame, VegaLiteSpec } from "./frame.js";
 
+/** Pixels of the line between two areas, and of the thinnest area that it leaves enough of. */
+const SEPARATOR = 0.75;
+const THINNEST = 3;
+
 /** Layers of an area chart, stacked where there are several series; incomplete buckets faded. */
 export function areaLayers(frame: Frame): VegaLiteSpec[] {
-  const { fields, theme, width, x, y, colour, tooltip, when } = frame;
+  const { fields, theme, x, y, colour, tooltip, when } = frame;
   const drawing = stackable(frame.drawing);
   const parts = splitEdges(drawing);
   const last = drawing.series.length - 1;
   const stacked = last > 0;
+  const separated = stacked && isSeparable(drawing, frame);
   const layer = (points: readonly Point[], faded: boolean): VegaLiteSpec => ({
     data: {
       values: points.map((point) => ({
@@ -26,8 +31,7 @@ export function areaLayers(frame: Frame): VegaLiteSpec[] {
       ...(stacked
         ? {
             stroke: theme.background,
-            // Between many narrow steps the outlines would hide the areas.
-            strokeWidth: drawing.xs.length > width / 5 ? 0 : 0.75,
+            strokeWidth: separated ? SEPARATOR : 0,
             strokeJoin: "round",
           }
         : { line: { strokeWidth: 2, ...(faded && { strokeDash: [3, 3] }) } }),
@@ -46,6 +50,18 @@ export function areaLayers(frame: Frame): VegaLiteSpec[] {
       .filter((points) => points.length > 0)
       .map((points) => layer(points, true)),
   ];
+}
+
+/**
+ * Whether lines between the areas leave enough of each: they would hide an area that is as thin as
+ * they are, or that has a step every few pixels.
+ */
+function isSeparable({ points, xs }: Drawing, { width, height }: Frame): boolean {
+  if (xs.length > width / 5) return false;
+  const totals = new Map<number | string, number>();
+  for (const { x, y } of points) totals.set(x, (totals.get(x) ?? 0) + Number(y));
+  const thinnest = (THINNEST / height) * Math.max(0, ...totals.values());
+  return points.every(({ y }) => y === 0 || Number(y) >= thinnest);
 }
 
 /** The colours' legend with squares, as an area has no points. */

@@ -1,6 +1,7 @@
 import type { TableCell, TableModel } from "./table-model.js";
 
 const BAR_CHARACTERS = 10;
+const NO_BREAK = "\u00a0";
 const EIGHTHS = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
 /** A table as GitHub-flavoured Markdown, bars as block characters. */
@@ -10,7 +11,7 @@ export function tableMarkdown({ caption, columns, rows, notes }: TableModel): st
     `${markdownText(caption)}\n\n`,
     line(columns.map(({ title }) => markdownText(title))),
     line(columns.map(({ number }) => (number ? "--:" : ":--"))),
-    ...rows.map((cells) => line(cells.map((cell) => `${markdownText(cell.text)}${bar(cell)}`))),
+    ...rows.map((cells) => line(cells.map((cell) => `${joined(cell)}${bar(cell)}`))),
     ...(notes.length > 0 ? [`\n${notes.map(markdownText).join(" ")}\n`] : []),
   ].join("");
 }
@@ -25,10 +26,15 @@ export function markdownText(text: string): string {
     .replaceAll(">", "&gt;");
 }
 
+/** A cell's text; beside a bar it is a number, which no line may break in. */
+function joined({ text, bar }: TableCell): string {
+  return bar === undefined ? markdownText(text) : markdownText(text).replaceAll(" ", NO_BREAK);
+}
+
 function bar({ bar }: TableCell): string {
   if (bar === undefined) return "";
   const eighths = Math.round(bar * BAR_CHARACTERS * 8);
   const blocks = "█".repeat(Math.floor(eighths / 8)) + (EIGHTHS[eighths % 8] ?? "");
   // Filled up, so that bars begin below each other in a right-aligned column.
-  return ` ${blocks}${"\u2003".repeat(Math.max(0, BAR_CHARACTERS - Math.ceil(eighths / 8)))}`;
+  return `${NO_BREAK}${blocks}${"\u2003".repeat(Math.max(0, BAR_CHARACTERS - Math.ceil(eighths / 8)))}`;
 }

@@ -22,7 +22,9 @@ export interface Theme {
 
 // Okabe and Ito (2008), distinct under the common kinds of colour blindness; ordered so that the
 // first are the darkest against the background. Yellow is darkened on white, blue lightened and
-// black turned to white on black, for contrast.
+// black turned to white on black, for contrast. The 16 after those eight are darker and lighter ones
+// of their hues, chosen so that each is at least 0.1 from all others, the background and the neutral
+// in OKLab.
 export const THEMES: Readonly<Record<ThemeName, Theme>> = {
   light: {
     background: "#ffffff",
@@ -41,6 +43,22 @@ export const THEMES: Readonly<Record<ThemeName, Theme>> = {
       "#d55e00",
       "#d4c200",
       "#000000",
+      "#4cdaa8",
+      "#8f3a6c",
+      "#046246",
+      "#5a2708",
+      "#073b5d",
+      "#836331",
+      "#9a8f2a",
+      "#fa9bcf",
+      "#69154b",
+      "#648ca5",
+      "#996983",
+      "#ecad8e",
+      "#c4886a",
+      "#853902",
+      "#487b66",
+      "#27577b",
     ],
   },
   dark: {
@@ -60,6 +78,22 @@ export const THEMES: Readonly<Record<ThemeName, Theme>> = {
       "#ee7733",
       "#f0e442",
       "#ffffff",
+      "#792c5b",
+      "#075b42",
+      "#60fec6",
+      "#a44b15",
+      "#0069a0",
+      "#fec4e2",
+      "#857d0a",
+      "#a55583",
+      "#0f8965",
+      "#e8c490",
+      "#636363",
+      "#654711",
+      "#ababab",
+      "#6fd5ad",
+      "#a09c5b",
+      "#b77250",
     ],
   },
 };
@@ -68,6 +102,8 @@ export const THEMES: Readonly<Record<ThemeName, Theme>> = {
 export function themeConfig(theme: Theme): Record<string, unknown> {
   return {
     font: FONT_FAMILY,
+    // Vega's own repeat after ten.
+    range: { category: theme.series },
     view: { stroke: null },
     title: {
       anchor: "start",

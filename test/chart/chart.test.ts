@@ -158,6 +158,30 @@ describe("legend", () => {
   });
 });
 
+test("areas are parted by lines unless one is so thin that the lines would hide it", () => {
+  const widths = (sizes: readonly number[]): unknown[] => {
+    const days = ["2026-02-02", "2026-02-09"].flatMap((day) =>
+      sizes.map((n, v) => ({ day, n, v })),
+    );
+    const stack = makeResult(
+      {
+        t: days.map(({ day }) => at(day)),
+        v: days.map(({ v }) => `v${v}`),
+        n: days.map(({ n }) => n),
+      },
+      {
+        time: { name: "t", every: "week", incomplete: [] },
+        dimensions: [{ name: "v", order: sizes.map((_, v) => `v${v}`) }],
+        measures: [{ name: "n", label: "N", unit: "runs", additive: true, missing: "zero" }],
+      },
+    );
+    return layers(chart.area(stack, { height: 100 })).map(({ mark }) => mark.strokeWidth);
+  };
+  expect(widths([50, 47, 3])).toEqual([0.75]);
+  expect(widths([50, 50, 0])).toEqual([0.75]);
+  expect(widths([50, 48, 2])).toEqual([0]);
+});
+
 describe("incomplete edge buckets", () => {
   test("are named in the subtitle", () => {
     expect(subtitle(chart.line(weeklyCounts()))).toContain(
@@ -266,7 +290,7 @@ describe("gaps and zeros", () => {
 
   test("a Result without rows is a chart that says so, over the range asked for", async () => {
     const counts = weeklyCounts();
-    const empty = counts.with(counts.table.slice(0, 0));
+    const empty = counts.with(counts.table.slice(0, 0), { notes: [] });
     const noted = counts.with(counts.table.slice(0, 0), { notes: ["No table 'fastpath'."] });
     for (const mark of MARKS) {
       const texts = xmlElements(await chart[mark](noted, { width: 420 }).svg()).map(
@@ -356,6 +380,24 @@ describe("chart.vegaLite", () => {
     expect((free.spec.data as { values: unknown[] }).values).toHaveLength(98);
     expect(subtitle(free)).toContain("2026-02-01 to 2026-05-01 UTC");
     expect(free.spec.usermeta).toHaveProperty("probelab.sql");
+  });
+
+  test("categories have the colours of series, which don't repeat before 24; the spec's own win", async () => {
+    const names = Array.from({ length: 13 }, (_, index) => `c${index}`);
+    const pie = makeResult({ cc: names, n: names.map((_, index) => index + 1) });
+    const spec = {
+      mark: "arc",
+      encoding: {
+        theta: { field: "n", type: "quantitative" },
+        color: { field: "cc", type: "nominal" },
+      },
+    };
+    const svg = await chart.vegaLite(pie, spec).svg();
+    const slices = /<g class="mark-arc.*?<\/g>/s.exec(svg)?.[0] ?? "";
+    const fills = [...slices.matchAll(/fill="(#\w+)"/g)].map(([, fill]) => fill);
+    expect(new Set(fills)).toEqual(new Set(THEMES.light.series.slice(0, 13)));
+    const own = { range: { category: ["#123456"] } };
+    expect(await chart.vegaLite(pie, { ...spec, config: own }).svg()).toContain("#123456");
   });
 
   test("refuses data from elsewhere, in any layer", () => {

@@ -50,9 +50,15 @@ describe("table(result)", () => {
     const rows = table(result, { bars: ["n"] })
       .markdown.split("\n")
       .filter((line) => line.startsWith("|"));
-    expect(rows[2]).toBe("| a | 80 ██████████ |");
-    expect(rows[3]).toBe(`| b | 41 █████▏${"\u2003".repeat(4)} |`);
-    expect(rows[4]).toBe(`| c | 0 ${"\u2003".repeat(10)} |`);
+    expect(rows[2]).toBe("| a | 80\u00a0██████████ |");
+    expect(rows[3]).toBe(`| b | 41\u00a0█████▏${"\u2003".repeat(4)} |`);
+    expect(rows[4]).toBe(`| c | 0\u00a0${"\u2003".repeat(10)} |`);
+  });
+
+  test("no line breaks between a number, its sign and its bar in Markdown", () => {
+    const { markdown } = table(versionSummary(), { bars: ["single"], columns: ["single"] });
+    expect(markdown).toMatch(/\| \d\.\d\u00a0%\u00a0[█▏▎▍▌▋▊▉]/);
+    expect(table(versionSummary(), { columns: ["single"] }).markdown).toMatch(/\| \d\.\d % \|/);
   });
 
   test("null is a dash, an incomplete bucket is marked, times stand in the range's zone", () => {
