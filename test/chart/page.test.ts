@@ -4,6 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } fro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { inspect } from "node:util";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { chart } from "../../src/chart/chart.js";
@@ -19,6 +20,8 @@ import {
   weeklyCounts,
   weeklyDurations,
 } from "./support/sample-results.js";
+import { inertHtml } from "./support/inert.js";
+import { show } from "./support/show.js";
 import { xmlElements } from "./support/xml-tree.js";
 
 const small = { width: 300, height: 100 };
@@ -238,6 +241,29 @@ describe("the runtime", () => {
 });
 
 describe("chart.page(charts, { title })", () => {
+  test("shows itself in a notebook: the charts' pictures, what it is, how to save it", async () => {
+    const page = chart.page([counts, durations], { title: "Week <12>" });
+    const said = 'Page "Week <12>" of 2 charts: page.save("page.html") writes it, interactive.';
+    const { data } = (await show(page)) as { data: Record<string, string> };
+    expect(Object.keys(data)).toEqual(["text/html", "text/plain"]);
+    expect(data["text/plain"]).toBe(said);
+    const elements = inertHtml(data["text/html"] ?? "");
+    expect(elements.find(({ name }) => name === "small")?.text).toBe(said);
+    const pictures = elements.filter(({ name }) => name === "img");
+    const pngs = await Promise.all([counts.png(), durations.png()]);
+    // Hashes, as a megabyte is no message.
+    expect(pictures.map(({ attributes }) => hash(attributes.src ?? ""))).toEqual(
+      pngs.map((png) => hash(`data:image/png;base64,${png.toString("base64")}`)),
+    );
+    expect(pictures.map(({ attributes }) => attributes.alt?.split(",")[0])).toEqual([
+      "Measurements per week by software version",
+      "Run duration",
+    ]);
+    expect(Number(pictures[0]?.attributes.width) * 2).toBe(pngs[0]?.readUInt32BE(16));
+    expect(inspect(page)).toBe(said);
+    expect(inspect(chart.page(counts))).toMatch(/^Page of 1 chart: /);
+  });
+
   test("is one page with one runtime, every chart with its origin", async () => {
     const charts = [chart.area(weeklyCounts()), chart.line(weeklyDurations())];
     const html = await chart.page(charts, { title: "Week <12>" }).html();

@@ -23,6 +23,18 @@ describe("chart.png()", () => {
     );
   });
 
+  test("carries its title, as other programs read it", async () => {
+    const [, , , title] = pngChunks(await drawn.png());
+    expect(title?.type).toBe("iTXt");
+    expect(title?.data.toString("utf8")).toBe(
+      "Title\0\0\0\0\0Measurements per week by software version, 2026-02-01 to 2026-05-01 UTC",
+    );
+    const bare = await chart
+      .vegaLite(weeklyCounts(), { mark: "bar", title: "", width: 60, height: 20 })
+      .png();
+    expect(pngChunks(bare).filter(({ type }) => type === "iTXt")).toHaveLength(1);
+  });
+
   test("is twice as large as the SVG unless asked otherwise", async () => {
     const width = Number(/ width="(\d+)/.exec(await drawn.svg())?.[1]);
     expect(decodePng(await drawn.png()).width).toBe(width * 2);

@@ -49,11 +49,11 @@ async function records(name: string): Promise<{ title?: string; origin: unknown 
 describe("probelab origin FILE", () => {
   test.each([
     ["svg", 'Runs & "probes" <é>'],
-    ["png", undefined],
+    ["png", 'Runs & "probes" <é>'],
     ["pdf", 'Runs & "probes" <é>'],
     ["html", 'Runs & "probes" <é>'],
     ["json", 'Runs & "probes" <é>'],
-    ["parquet", undefined],
+    ["parquet", 'Runs & "probes" <é>'],
   ])("reads the record of a saved .%s, whatever its name", async (format, title) => {
     const path = await drawn.save(join(directory, `saved.${format}`));
     const [found, ...more] = await records(put(`no-extension-${format}`, readFileSync(path)));

@@ -3,8 +3,8 @@ import { damagedFile, foundOrigin, type FoundOrigin } from "./found-origin.js";
 
 /** The origin in a Parquet file's metadata `probelab.origin`, whoever wrote the file last. */
 export function parquetOrigins(bytes: Buffer): FoundOrigin[] {
-  const text = metadata(bytes)["probelab.origin"];
-  const origin = text === undefined ? undefined : foundOrigin(text);
+  const { "probelab.origin": text, "probelab.title": title } = metadata(bytes);
+  const origin = text === undefined ? undefined : foundOrigin(text, title);
   return origin === undefined ? [] : [origin];
 }
 

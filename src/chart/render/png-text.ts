@@ -4,11 +4,18 @@ const HEADER_END = 8 + 25; // signature and IHDR
 const DOTS_PER_METRE = 96 / 0.0254;
 
 /**
- * A PNG with a compressed text (an iTXt chunk) and its resolution (pHYs) after the header.
+ * A PNG with a compressed text (an iTXt chunk), its resolution (pHYs) and, where it has one, its
+ * title after the header.
  *
  * Source: https://www.w3.org/TR/png-3/
  */
-export function pngWithText(png: Buffer, keyword: string, text: string, scale: number): Buffer {
+export function pngWithText(
+  png: Buffer,
+  keyword: string,
+  text: string,
+  scale: number,
+  title = "",
+): Buffer {
   const resolution = Buffer.alloc(9);
   const dots = Math.round(DOTS_PER_METRE * scale);
   resolution.writeUInt32BE(dots, 0);
@@ -19,6 +26,7 @@ export function pngWithText(png: Buffer, keyword: string, text: string, scale: n
     png.subarray(0, HEADER_END),
     chunk("pHYs", resolution),
     chunk("iTXt", Buffer.concat([head, deflateSync(text)])),
+    ...(title === "" ? [] : [chunk("iTXt", Buffer.from(`Title\0\0\0\0\0${title}`, "utf8"))]),
     png.subarray(HEADER_END),
   ]);
 }

@@ -4,7 +4,7 @@ import { fontPaths } from "./font-directory.js";
 import { owe } from "./memory.js";
 import { warnOfMissing } from "./missing-characters.js";
 import { pngWithText } from "./png-text.js";
-import { svgPicture } from "./svg.js";
+import { svgPicture, titleText } from "./svg.js";
 
 const MOST_PIXELS = 16_000;
 
@@ -38,5 +38,6 @@ export async function pngPicture(spec: Record<string, unknown>, scale: number): 
   });
   owe(image.width * image.height * 4);
   const usermeta = spec.usermeta as { probelab?: unknown } | undefined;
-  return pngWithText(image.asPng(), "probelab", JSON.stringify(usermeta?.probelab ?? null), scale);
+  const origin = JSON.stringify(usermeta?.probelab ?? null);
+  return pngWithText(image.asPng(), "probelab", origin, scale, titleText(spec.title));
 }
