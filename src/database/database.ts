@@ -173,7 +173,11 @@ interface Request {
   readonly signal?: AbortSignal | undefined;
 }
 
-async function send(connection: Connection, request: Request) {
+function send(connection: Connection, request: Request) {
+  return untilDone(() => sent(connection, request));
+}
+
+async function sent(connection: Connection, request: Request) {
   request.signal?.throwIfAborted();
   const client = await connection.client();
   const id = randomUUID();

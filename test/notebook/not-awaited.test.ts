@@ -84,6 +84,24 @@ test("saves that follow one another in a function that nothing awaits are all ma
   expect((await readdir(join(folder.path, "files"))).sort()).toEqual(["a.svg", "b.svg", "c.svg"]);
 });
 
+test("what is asked, drawn and saved in a function that nothing awaits is there after the run", async () => {
+  const { outcome } = await run([
+    `import { between, chart, connect } from "probelab";
+     async function report() {
+       await using lab = await connect({ measurements: \`embedded:\${process.cwd()}/database\` });
+       const result = await lab.query(
+         "SELECT number AS x, sqrt(number) AS y FROM numbers(100) WHERE {start:DateTime64(3)} < {end:DateTime64(3)}",
+         { range: between("2026-02-01", "2026-02-02") },
+       );
+       await chart.line(result, { x: "x", y: "y" }).save("files/roots.svg");
+     }
+     void report(); 1;`,
+  ]);
+  expect(outcome).toMatchObject({ status: "ok", message: undefined });
+  const [root] = readOrigins(await readFile(join(folder.path, "files", "roots.svg")));
+  expect(root?.origin["sql"]).toMatch(/^SELECT number AS x/);
+});
+
 test("a save that fails and that nothing awaits makes the run fail, and names its cell", async () => {
   await writeFile(join(folder.path, "taken"), "");
   const failing = `chart.line(result).save(process.cwd() + "/taken/x.svg"); 1;`;

@@ -12,7 +12,9 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 export async function notebookFolder(): Promise<{ path: string; remove: () => Promise<void> }> {
   const path = await realpath(await mkdtemp(join(tmpdir(), "probelab-notebook-")));
   await symlink(join(root, "node_modules"), join(path, "node_modules"), "junction");
-  return { path, remove: () => rm(path, { recursive: true, force: true }) };
+  // An embedded server writes until it notices that its last user has gone.
+  const options = { recursive: true, force: true, maxRetries: 40, retryDelay: 100 };
+  return { path, remove: () => rm(path, options) };
 }
 
 /** A cell: code, or `{ markdown }`, or code with tags. */
