@@ -18,6 +18,7 @@ const SECRET_IN_ADDRESS = new RegExp(
   "gi",
 );
 const LONGEST = 20_000;
+const LONGEST_SQL = 1_000_000;
 
 /**
  * An Origin as JSON, as it stands inside every exported file: SQL, parameters, range, source,
@@ -30,7 +31,7 @@ export function originRecord(
 ): Record<string, Json> {
   const { range } = origin;
   return {
-    sql: withoutCredentials(origin.sql),
+    sql: withoutCredentials(origin.sql, LONGEST_SQL),
     parameters: Object.fromEntries(
       Object.entries(origin.parameters).map(([name, value]) => [
         withoutCredentials(name),
@@ -50,8 +51,10 @@ export function originRecord(
     seconds: origin.seconds,
     askedAt: origin.askedAt.toISOString(),
     ...(origin.question && askable(origin.question)),
-    reductions: [...new Set([...origin.reductions, ...reductions])].map(withoutCredentials),
-    notes: origin.notes.map(withoutCredentials),
+    reductions: [...new Set([...origin.reductions, ...reductions])].map((text) =>
+      withoutCredentials(text),
+    ),
+    notes: origin.notes.map((text) => withoutCredentials(text)),
     versions: { probelab: versionOf("../../package.json"), node: process.versions.node },
   };
 }
@@ -62,12 +65,20 @@ function askable(question: Question): { question?: Json } {
   return JSON.stringify(plain(question)) === asked ? { question: JSON.parse(asked) as Json } : {};
 }
 
-/** The text with user names, passwords and secret query parameters of its addresses left out. */
-export function withoutCredentials(text: string): string {
-  return text
-    .slice(0, LONGEST)
-    .replace(/(\b[a-z][a-z0-9+.-]*:\/\/)(?:[^\s/?#"']|'(?![,)\s]))*@/gi, "$1")
-    .replace(SECRET_IN_ADDRESS, "$1…");
+/**
+ * The text with user names, passwords and secret query parameters of its addresses left out; cut
+ * after `longest` characters, which its last one tells.
+ */
+export function withoutCredentials(text: string, longest = LONGEST): string {
+  const cut = text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
+  // Word by word, which keeps the search of long texts short: no address holds a space.
+  return cut.replace(/\S+/g, (word) =>
+    word.includes("://") || word.includes("=")
+      ? word
+          .replace(/(\b[a-z][a-z0-9+.-]*:\/\/)(?:[^\s/?#"']|'(?![,)\s]))*@/gi, "$1")
+          .replace(SECRET_IN_ADDRESS, "$1…")
+      : word,
+  );
 }
 
 /** A value as JSON, without the secrets of its texts and members. */

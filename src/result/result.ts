@@ -91,7 +91,8 @@ export class Result {
   }
 }
 
-const CHANGED = "The rows were changed after the answer";
+/** How the note on rows that were changed by hand begins. */
+export const CHANGED = "The rows were changed after the answer";
 
 function changedNotes({ origin, numRows }: Result, left: number): string[] {
   const counts =

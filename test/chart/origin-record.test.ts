@@ -101,3 +101,14 @@ describe("originRecord(origin)", () => {
     expect(record.reductions).toContain("Added up over software_version.");
   });
 });
+
+test("a long SQL stays whole in the record; any other text over 20,000 characters says that it was cut", () => {
+  const sql = `SELECT ${"x, ".repeat(20_000)}1`;
+  const { origin } = makeResult({ x: [1] }, undefined, {
+    sql,
+    parameters: { a: "a".repeat(30_000) },
+  });
+  const record = originRecord(origin) as { sql: string; parameters: { a: string } };
+  expect(record.sql).toBe(sql);
+  expect(record.parameters.a).toBe(`${"a".repeat(19_999)}…`);
+});

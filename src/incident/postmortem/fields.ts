@@ -1,5 +1,6 @@
 import { ProbelabError } from "../../error.js";
 import { readInstant } from "../../time/instant.js";
+import { described } from "./described.js";
 import type { PostmortemRecord } from "./record.js";
 
 /** A time: a Date, or a text read in UTC, such as `"2026-05-04 08:40"`. */
@@ -135,6 +136,16 @@ export function inOrder(told: Told): Told {
       `Can't write a postmortem of an incident that was resolved at ${resolvedAt}, before it began at ${startedAt}: correct startedAt or resolvedAt.`,
     );
   }
+  if (startedAt !== null && detectedAt < startedAt) {
+    throw new ProbelabError(
+      `Can't write a postmortem of an incident that was detected at ${detectedAt}, before it began at ${startedAt}: correct detectedAt or startedAt.`,
+    );
+  }
+  if (respondedAt !== null && resolvedAt !== null && resolvedAt < respondedAt) {
+    throw new ProbelabError(
+      `Can't write a postmortem of an incident that was resolved at ${resolvedAt}, before the response at ${respondedAt}: correct respondedAt or resolvedAt.`,
+    );
+  }
   if (respondedAt !== null && respondedAt < detectedAt) {
     throw new ProbelabError(
       `Can't write a postmortem with a response at ${respondedAt}, before the detection at ${detectedAt}: correct respondedAt or detectedAt.`,
@@ -165,7 +176,7 @@ function words(name: string, value: unknown): string[] {
   for (const each of list) {
     if (typeof each !== "string") {
       throw new ProbelabError(
-        `Can't write ${JSON.stringify(each)} as ${name} of a postmortem: pass a text, or a list of texts.`,
+        `Can't write ${described(each)} as ${name} of a postmortem: pass a text, or a list of texts.`,
       );
     }
   }
@@ -176,7 +187,7 @@ function checked(name: string, value: unknown): unknown {
   if (name === "severity") {
     if (value === 1 || value === 2 || value === 3 || value === 4) return value;
     throw new ProbelabError(
-      `Can't write a postmortem of severity ${JSON.stringify(value)}: pass 1, 2, 3 or 4; severity.suggest(facts) tells which.`,
+      `Can't write a postmortem of severity ${described(value)}: pass 1, 2, 3 or 4; severity.suggest(facts) tells which.`,
     );
   }
   if (name === "sterile") {
@@ -191,6 +202,6 @@ function checked(name: string, value: unknown): unknown {
     );
   }
   throw new ProbelabError(
-    `Can't write ${JSON.stringify(value)} as ${name} of a postmortem: pass ${name === "sterile" ? "true or false" : "a text"}.`,
+    `Can't write ${described(value)} as ${name} of a postmortem: pass ${name === "sterile" ? "true or false" : "a text"}.`,
   );
 }

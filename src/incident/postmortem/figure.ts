@@ -1,6 +1,7 @@
 import { drawRecipe } from "../../chart/draw-recipe.js";
 import { Chart } from "../../chart/chart-value.js";
 import type { Recipe } from "../../chart/recipe.js";
+import { words } from "../../chart/sentences.js";
 import { table, Table } from "../../chart/table.js";
 import type { TableOptions } from "../../chart/table-model.js";
 import type { Json } from "../../result/json.js";
@@ -38,10 +39,21 @@ export function drawFigure({ name, caption, kind, recipe }: FigureRecord, result
 
 /** A chart's title, or a table's caption: what a figure is called where nobody named it. */
 export function titleOf(content: Chart | Table): string {
-  if (content instanceof Table) return content.model.caption;
+  if (content instanceof Table) return tableTitle(content);
   const { title } = content.spec;
   const text = typeof title === "object" && title !== null && "text" in title ? title.text : title;
   return Array.isArray(text) ? text.join(" ") : typeof text === "string" ? text : "Chart";
+}
+
+/** Its own caption, or what it measures: `Runs by software version`. */
+function tableTitle({ options, model, origin: { columns } }: Table): string {
+  const [measure] = columns.measures;
+  if (options.caption !== undefined || measure === undefined) return model.caption;
+  const by = [
+    ...(columns.time ? [columns.time.every] : []),
+    ...columns.dimensions.map(({ name }) => words(name)),
+  ];
+  return by.length === 0 ? measure.label : `${measure.label} by ${by.join(" and ")}`;
 }
 
 /** A name for a figure's files, made of a text, and of no other's. */

@@ -18,6 +18,8 @@ const figureName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,79}$/);
 
 const evidence = z.union([
   z.strictObject({ figure: figureName }),
+  // What was a link before an address in it was masked.
+  z.strictObject({ text: z.string() }),
   z.strictObject({ link: z.string().regex(/^https?:\/\//i) }),
 ]);
 

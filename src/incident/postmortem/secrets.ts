@@ -1,17 +1,27 @@
 import { withoutCredentials } from "../../chart/origin-record.js";
-import { maskAddresses } from "../../logs/mask-addresses.js";
+import { maskAddresses, replaceAddresses } from "../../logs/mask-addresses.js";
 
 /** The text with user names, passwords and secret parameters of its web addresses left out. */
 export function withoutSecrets(text: string): string {
-  // Word by word: what is asked for one address is cut after 20,000 characters.
-  return text.replace(/\S+/g, (word) =>
-    word.includes("://") || word.includes("=") ? withoutCredentials(word) : word,
-  );
+  return withoutCredentials(text, Infinity);
 }
 
 /** The text without secrets, and with e-mail and IP addresses masked. */
 export function maskText(text: string): string {
   return maskAddresses(withoutSecrets(text));
+}
+
+/** As `maskText`, with a number for each address: `[IPv4 2]` is the same wherever it stands. */
+export function numberedMask(): (text: string) => string {
+  const numbers = new Map<string, Map<string, number>>();
+  return (text) =>
+    replaceAddresses(withoutSecrets(text), (kind, address) => {
+      const known = numbers.get(kind) ?? new Map<string, number>();
+      numbers.set(kind, known);
+      const number = known.get(address.toLowerCase()) ?? known.size + 1;
+      known.set(address.toLowerCase(), number);
+      return `[${kind} ${number}]`;
+    });
 }
 
 /** The same value with every text in it changed; names of members stay. */

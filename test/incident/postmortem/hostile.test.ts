@@ -37,7 +37,7 @@ describe("a postmortem of hostile texts", () => {
   test("writes its own files and no other, and is intact", async () => {
     for (const path of filesOf(folder)) {
       expect(path).toMatch(
-        /^(manifest\.json|postmortem\.(md|html|pdf|json)|(charts|data|queries)\/[a-z0-9-]+\.(svg|png|csv|parquet|sql))$/,
+        /^(\.gitattributes|manifest\.json|postmortem\.(md|html|pdf|json)|(charts|data|queries)\/[a-z0-9-]+\.(svg|png|csv|parquet|sql))$/,
       );
     }
     expect(readdirSync(parent)).toEqual(["report"]);

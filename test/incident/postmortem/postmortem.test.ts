@@ -11,13 +11,13 @@ describe("postmortem(fields)", () => {
   test("reads times in UTC, texts as a list, and leaves the rest untold", () => {
     const { draft } = postmortem({
       ...begun,
-      startedAt: "2026-05-04 10:00",
+      startedAt: "2026-05-04 07:00",
       resolvedAt: new Date(Date.UTC(2026, 4, 5)),
       summary: " one ",
       impact: ["a", " ", "b"],
     });
     expect(draft).toMatchObject({
-      startedAt: "2026-05-04T10:00:00.000Z",
+      startedAt: "2026-05-04T07:00:00.000Z",
       detectedAt: "2026-05-04T08:40:00.000Z",
       resolvedAt: "2026-05-05T00:00:00.000Z",
       respondedAt: null,
@@ -41,6 +41,14 @@ describe("postmortem(fields)", () => {
     [
       { ...begun, resolvedAt: "2026-05-03", startedAt: "2026-05-04" },
       /resolved at .* before it began/,
+    ],
+    [
+      { ...begun, startedAt: "2026-05-05" },
+      /detected at 2026-05-04T08:40:00.000Z, before it began/,
+    ],
+    [
+      { ...begun, respondedAt: "2026-05-06", resolvedAt: "2026-05-05" },
+      /resolved at .*, before the response/,
     ],
     [
       { ...begun, respondedAt: "2026-05-03" },
@@ -67,11 +75,11 @@ describe("postmortem(fields)", () => {
       .add(counts, { name: "weekly" });
     expect(report.figures.map(({ name, caption }) => [name, caption])).toEqual([
       ["weekly", "Weekly"],
-      ["6-rows-2026-02-01-to-2026-05-01-utc", "6 rows, 2026-02-01 to 2026-05-01 UTC"],
+      ["runs-by-software-version", "Runs by software version"],
     ]);
     expect(report.draft.findings[0]?.evidence).toEqual([
       { figure: "weekly" },
-      { figure: "6-rows-2026-02-01-to-2026-05-01-utc" },
+      { figure: "runs-by-software-version" },
     ]);
     expect(report.draft.timeline[0]?.evidence).toEqual([{ figure: "weekly" }]);
   });
@@ -101,6 +109,19 @@ describe("postmortem(fields)", () => {
       () => postmortem(begun).finding("x", undefined as never),
       /Can't rest a statement on undefined/,
     ],
+    [
+      () => postmortem(begun).finding("x", weeklyCounts() as never),
+      /Can't rest a statement on a Result \(wrap it: table\(result\)\)/,
+    ],
+    [
+      () => postmortem(begun).finding("x", Promise.resolve() as never),
+      /a Promise \(is an await missing\?\)/,
+    ],
+    [
+      () => postmortem(begun).finding("x", [chart.area(weeklyCounts())] as never),
+      /a list \(pass its members one by one\)/,
+    ],
+    [() => String(postmortem({ ...begun, detectedAt: "2030-01-01" })), /detected later, at 2030/],
     [() => postmortem(begun).add({} as never), /pass a chart .* or a table/],
     [
       () => postmortem(begun).add(chart.area(weeklyCounts()), { name: "../x" }),

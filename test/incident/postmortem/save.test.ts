@@ -8,6 +8,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
+import { decode, encode } from "fast-png";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sha256 } from "../../../src/incident/postmortem/folder/manifest.js";
@@ -69,6 +70,7 @@ describe("report.save(folder)", () => {
     expect(found.filter((path) => path.startsWith("data/"))).toHaveLength(8);
     expect(found.filter((path) => path.startsWith("charts/"))).toHaveLength(6);
     expect(found.filter((path) => !path.includes("/"))).toEqual([
+      ".gitattributes",
       "manifest.json",
       "postmortem.html",
       "postmortem.json",
@@ -142,6 +144,21 @@ describe("report.save(folder)", () => {
     expect(read(folder, "postmortem.md")).toContain("final");
   });
 
+  test("refuses a folder that holds another incident's postmortem", async () => {
+    const folder = changed("another", () => undefined);
+    const other = report().set({
+      title: "Another incident",
+      detectedAt: "2026-03-19",
+      respondedAt: null,
+    });
+    await expect(other.save(folder, { now: NOW, replaceChanges: true })).rejects.toThrow(
+      /holds that of another incident, "Short runs after 3.11.0"; pass a folder of its own/,
+    );
+    expect(read(folder, "postmortem.md")).toBe(read(kept, "postmortem.md"));
+    await report().set({ title: "The same, renamed" }).save(folder, { now: NOW });
+    expect(read(folder, "postmortem.md")).toContain("# The same, renamed");
+  });
+
   test("refuses a folder of something else", async () => {
     const folder = join(parent, "other");
     mkdirSync(folder);
@@ -199,8 +216,77 @@ describe("verifyPostmortem(folder)", () => {
     ).toEqual(["charts/counts.png", "postmortem.md"]);
     expect(verification.intact).toBe(false);
     expect(verificationText(verification)).toMatch(
-      /^DIFFERS +charts\/counts\.png is not what the data gives \(100 % of the pixels\)$/m,
+      /^DIFFERS +charts\/counts\.png is not what the data gives \([\d,]+ pixels differ\)$/m,
     );
+  });
+
+  test("finds a digit that was painted over, though it is a speck of the picture", async () => {
+    const folder = changed("painted", (at) => {
+      const path = join(at, "charts", "counts.png");
+      const { data, ...picture } = decode(readFileSync(path));
+      for (let y = 0; y < 12; y++) {
+        for (let x = 0; x < 3 * picture.channels; x++) {
+          const byte = ((y + 120) * picture.width + 40) * picture.channels + x;
+          data[byte] = 255 - (data[byte] ?? 0);
+        }
+      }
+      writeFileSync(path, encode({ data, ...picture }));
+      rehash(at, "charts/counts.png");
+    });
+    const verification = await verifyPostmortem(folder);
+    expect(verification.redrawn.find(({ path }) => path === "charts/counts.png")).toMatchObject({
+      state: "differs",
+      pixels: 36,
+    });
+    expect(verification.intact).toBe(false);
+  });
+
+  test("finds files that are gone with their lines of the manifest, and a manifest that tells another story", async () => {
+    const folder = changed("thinned", (at) => {
+      const manifest = JSON.parse(read(at, "manifest.json")) as { title: string; files: object };
+      for (const path of ["charts/free.svg", "queries/counts.sql"]) {
+        unlinkSync(join(at, path));
+        Reflect.deleteProperty(manifest.files, path);
+      }
+      writeFileSync(join(at, "manifest.json"), JSON.stringify({ ...manifest, title: "Another" }));
+    });
+    const verification = await verifyPostmortem(folder);
+    expect(verification.intact).toBe(false);
+    expect(verification.files.every(({ state }) => state === "same")).toBe(true);
+    expect(verification.redrawn.filter(({ state }) => state !== "same")).toEqual([
+      { path: "manifest.json", state: "differs" },
+      { path: "queries/counts.sql", state: "missing" },
+      { path: "charts/free.svg", state: "missing" },
+    ]);
+  });
+
+  test("of another Node: rows, queries and text are compared all the same, the rest by hash, which it says", async () => {
+    const renamed = (name: string, change: (at: string) => void): string =>
+      changed(name, (at) => {
+        for (const path of [
+          "postmortem.json",
+          "charts/counts.svg",
+          "postmortem.html",
+          "manifest.json",
+        ]) {
+          writeFileSync(join(at, path), read(at, path).replaceAll(process.versions.node, "18.0.0"));
+          if (path !== "manifest.json") rehash(at, path);
+        }
+        change(at);
+      });
+    const alone = verificationText(await verifyPostmortem(renamed("elder", () => undefined)));
+    expect(alone).toMatch(/as far as this version can tell: 2 files were compared by hash alone\./);
+    const lied = await verifyPostmortem(
+      renamed("lied", (at) => {
+        writeFileSync(
+          join(at, "data", "counts.csv"),
+          read(at, "data/counts.csv").replace(/\d\r\n$/, "999999\r\n"),
+        );
+        rehash(at, "data/counts.csv");
+      }),
+    );
+    expect(lied.intact).toBe(false);
+    expect(lied.redrawn).toContainEqual({ path: "data/counts.csv", state: "differs" });
   });
 
   test.each(["data/counts.parquet", "postmortem.json"])(

@@ -32,7 +32,8 @@ export function spans(text: string): Span[] {
   let end = 0;
   for (const match of text.matchAll(/https?:\/\/[^\s<>"'`]*[^\s<>"'`.,;:!?)\]}]/gi)) {
     if (match.index > end) parts.push({ text: text.slice(end, match.index) });
-    const link = webAddress(match[0]);
+    const masked = /\[(?:IPv[46]|e-mail)/.test(match[0]);
+    const link = masked ? undefined : webAddress(match[0]);
     parts.push({ text: match[0], ...(link !== undefined && { link }) });
     end = match.index + match[0].length;
   }

@@ -199,9 +199,11 @@ function evidenceSpans(
 ): Span[] {
   return evidence.flatMap((each, index): Span[] => [
     ...(index > 0 ? [{ text: ", " }] : []),
-    "link" in each
-      ? linkSpan(each.link)
-      : { text: `Figure ${numbers.get(each.figure) ?? "?"}`, figure: each.figure },
+    "text" in each
+      ? { text: each.text }
+      : "link" in each
+        ? linkSpan(each.link)
+        : { text: `Figure ${numbers.get(each.figure) ?? "?"}`, figure: each.figure },
   ]);
 }
 

@@ -52,6 +52,8 @@ export async function folderFiles(
   files.set("postmortem.md", documentMarkdown(blocks));
   files.set("postmortem.html", await documentHtml(record.title, blocks));
   files.set("postmortem.pdf", await documentPdf(record, blocks));
+  // Git would change line ends on its way through Windows, and with them the hashes.
+  files.set(".gitattributes", "* -text\n");
   files.set(RECORD, `${JSON.stringify(record, null, 1)}\n`);
   return files;
 }

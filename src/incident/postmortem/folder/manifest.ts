@@ -12,7 +12,7 @@ const manifest = z.strictObject({
   versions: z.record(z.string(), z.string()),
   /** Path, with `/`, to its SHA-256 in hexadecimal and its size in bytes. */
   files: z.record(
-    z.string().regex(/^(?:[a-z]+\/)?[\w-]+\.[a-z]+$/),
+    z.string().regex(/^(?:[a-z]+\/)?[\w-]*\.[a-z]+$/),
     z.strictObject({ sha256: z.string().regex(/^[0-9a-f]{64}$/), bytes: z.int().min(0) }),
   ),
 });

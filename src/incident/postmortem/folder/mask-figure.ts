@@ -2,7 +2,7 @@ import type { Json } from "../../../result/json.js";
 import type { Origin } from "../../../result/origin.js";
 import type { Result, Value } from "../../../result/result.js";
 import { drawFigure, figureRecord, type Figure } from "../figure.js";
-import { mapTexts, maskText } from "../secrets.js";
+import { mapTexts, maskText, numberedMask } from "../secrets.js";
 
 /** Changes a text: `maskText`, or `withoutSecrets` where addresses may stay. */
 type Change = (text: string) => string;
@@ -12,14 +12,24 @@ export function mayHoldAddresses({ sql }: Pick<Origin, "sql">): boolean {
   return /\blogs\b/i.test(sql);
 }
 
-/** The Result with the addresses in its text masked, in the values, the SQL's parameters and the notes. */
-export function maskResult(result: Result, change: Change = maskText): Result {
+/** How the note on masked addresses begins. */
+export const MASKED = "E-mail and IP addresses are masked";
+
+/**
+ * The Result with the addresses in its text masked, in the values, the SQL's parameters and the notes.
+ * Two addresses stay two: each has its number within the figure, by the order in which they come.
+ */
+export function maskResult(result: Result, change: Change = numberedMask()): Result {
   const masked = (value: Value): Value => mapTexts(value, change);
   const { columns, parameters, question, filter, ...origin } = result.origin;
   const values = new Map<string, Value[]>(
     result.columnNames.map((name) => [name, result.column(name).map(masked)]),
   );
-  // Two addresses must not become one value of what the rows are grouped by.
+  const before = JSON.stringify(
+    result.columnNames.map((name) => [name, result.column(name)]),
+    plain,
+  );
+  // Two values must not become one of what the rows are grouped by.
   const dimensions = columns.dimensions.map((dimension) => {
     const order = dimension.order.map((value) => masked(value) as string | null);
     const labels = new Map(dimension.order.map((value, at) => [value, told(order, at)]));
@@ -35,6 +45,7 @@ export function maskResult(result: Result, change: Change = maskText): Result {
     data: Object.fromEntries(names.map((name) => [name, values.get(name) ?? []])),
   });
   const asked = masked(question);
+  const hidden = JSON.stringify([...values], plain) !== before;
   const same = JSON.stringify(asked) === JSON.stringify(question);
   return result.with(table.ungroup().unorder(), {
     ...origin,
@@ -43,10 +54,19 @@ export function maskResult(result: Result, change: Change = maskText): Result {
     parameters: masked(parameters) as Record<string, unknown>,
     columns: { ...columns, dimensions },
     reductions: origin.reductions.map(change),
-    notes: origin.notes.map(change),
+    notes: [...origin.notes.map(change), ...maskedNote(hidden, question !== undefined && !same)],
     // With an address left out, another question would be asked again.
     ...(question && same && { question }),
   });
+}
+
+function maskedNote(hidden: boolean, asked: boolean): string[] {
+  if (asked) return [`${MASKED}, also in the question, which can't be asked again.`];
+  return hidden ? [`${MASKED}.`] : [];
+}
+
+function plain(_: string, value: unknown): unknown {
+  return typeof value === "bigint" ? value.toString() : value;
 }
 
 /**
@@ -56,11 +76,13 @@ export function maskResult(result: Result, change: Change = maskText): Result {
 export function maskFigure(figure: Figure, change: Change = maskText): Figure {
   const { result } = figure.content;
   const record = figureRecord(figure);
-  const caption = change(record.caption);
   if (mayHoldAddresses(result.origin)) {
-    const recipe = mapTexts(record.recipe, change);
-    return drawFigure({ ...record, caption, recipe }, maskResult(result, change));
+    const own = change === maskText ? numberedMask() : change;
+    const masked = maskResult(result, own);
+    const recipe = mapTexts(record.recipe, own);
+    return drawFigure({ ...record, caption: own(record.caption), recipe }, masked);
   }
+  const caption = change(record.caption);
   const recipe = maskTitles(record.recipe, change);
   return JSON.stringify(recipe) === JSON.stringify(record.recipe)
     ? { ...figure, caption }

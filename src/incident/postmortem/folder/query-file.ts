@@ -13,21 +13,31 @@ export function queryFile(title: string, origin: Origin): string {
   const { sql, source, server, askedAt } = strings(record);
   const about = [
     title,
-    `${originSpan(origin)}, from ${source} (ClickHouse ${server})`,
+    `${originSpan(origin)}, from ${source}${server === "" ? "" : ` (ClickHouse ${server})`}`,
     `Asked at ${askedAt}; ${origin.rowsRead.toLocaleString("en-US")} rows read`,
     ...origin.reductions,
     ...origin.notes,
   ];
   const head = about.map((line) => `-- ${cleanText(line).replace(/\s+/g, " ")}\n`).join("");
   if (sql === "") return `${head}-- No database was asked for these rows.\n`;
+  const incomplete = isIncomplete(JSON.stringify([sql, record["parameters"] ?? {}]));
   const settings = Object.entries(record["parameters"] as Record<string, Json>)
     .filter(([name]) => /^\w+$/.test(name))
     .map(([name, value]) => `SET param_${name} = ${quoted(parameterText(value, false))};\n`);
   const query = sql.trimEnd().replace(/;$/, "");
   // In a comment at its end a semicolon would end nothing.
   const end = /(--|#|\/\/)[^\n]*$/.test(query) ? "\n;" : ";";
-  return `${head}\n${settings.join("")}\n${query}${end}\n`;
+  return `${head}${incomplete ? INCOMPLETE : ""}\n${settings.join("")}\n${query}${end}\n`;
 }
+
+/** Whether a value was masked or left out: another query would be run, and answer. */
+function isIncomplete(text: string): boolean {
+  return /\[(?:IPv[46]|e-mail) \d+\]|\(left out\)|=…/.test(text);
+}
+
+const INCOMPLETE = `-- Addresses in it are masked, or secrets left out: put the values back, then remove the next line.
+SELECT throwIf(1, 'This query is not complete: read the lines above it');
+`;
 
 function strings(record: Record<string, Json>) {
   const text = (name: string): string => {

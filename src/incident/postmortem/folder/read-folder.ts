@@ -61,5 +61,5 @@ function readRecord(bytes: Buffer): PostmortemRecord {
 /** An error's message on one line. */
 export function messageOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
-  return message.replace(/\s+/g, " ").slice(0, 300);
+  return message.replace(/\s+/g, " ").slice(0, 1_000);
 }

@@ -1,3 +1,4 @@
+import { ProbelabError } from "../../../error.js";
 import { figureRecord, type Figure } from "../figure.js";
 import type { Draft } from "../postmortem.js";
 import type { PostmortemRecord } from "../record.js";
@@ -12,6 +13,11 @@ export function recordOf(
   savedAt: Date,
   masked: boolean,
 ): PostmortemRecord {
+  if (savedAt.toISOString() < draft.detectedAt) {
+    throw new ProbelabError(
+      `Can't write a postmortem at ${savedAt.toISOString()} of an incident that was detected later, at ${draft.detectedAt}: correct detectedAt.`,
+    );
+  }
   return {
     format: "probelab postmortem 1",
     ...mapTexts(masked ? maskWords(draft) : draft, withoutSecrets),

@@ -36,5 +36,5 @@ export async function savePostmortem(
   const manifest = manifestOf(files, record);
   files.set(MANIFEST, `${JSON.stringify(manifest, null, 1)}\n`);
   const replace = options.replaceChanges ?? false;
-  return writeFolder(directory, files, (folder) => mayReplace(folder, replace));
+  return writeFolder(directory, files, (folder) => mayReplace(folder, record, replace));
 }

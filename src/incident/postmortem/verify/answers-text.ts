@@ -23,7 +23,9 @@ export function answersText(answers: readonly AnswerNow[]): string {
 
 function answerLines({ figure, differences, reason, failed }: AnswerNow): string[] {
   if (differences === undefined)
-    return [stateLine(failed ? "FAILED" : "not asked", `${figure}: ${clean(reason ?? "")}`)];
+    return [
+      stateLine(failed ? "FAILED" : "not asked", `${figure}: ${cleanText(reason ?? "", 1_000)}`),
+    ];
   const { rows, changed, gone, come, columns } = differences;
   if (isSame(differences)) {
     return [
@@ -56,12 +58,22 @@ function answerLines({ figure, differences, reason, failed }: AnswerNow): string
 function answersLine(answers: readonly AnswerNow[]): string {
   const asked = answers.filter(({ differences }) => differences !== undefined);
   const changed = asked.filter(({ differences }) => differences && !isSame(differences));
-  const rest = answers.length - asked.length;
+  const failed = answers.filter((each) => each.failed === true).length;
+  const rest = answers.length - asked.length - failed;
+  const elsewhere = [...new Set(asked.flatMap(({ source }) => source ?? []))];
   return [
-    changed.length === 0
-      ? `The database gives the same numbers for ${count(asked.length, "figure", "figures")}.`
-      : `The database gives other numbers for ${changed.length} of ${count(asked.length, "figure", "figures")}.`,
+    ...(changed.length > 0
+      ? [
+          `The database gives other numbers for ${changed.length} of ${count(asked.length, "figure", "figures")}.`,
+        ]
+      : asked.length > 0
+        ? [`The database gives the same numbers for ${count(asked.length, "figure", "figures")}.`]
+        : []),
+    ...(failed > 0 ? [`${count(failed, "figure", "figures")} could not be asked again.`] : []),
     ...(rest > 0 ? [`${count(rest, "figure was", "figures were")} not asked again.`] : []),
+    ...(elsewhere.length > 0
+      ? [`The saved numbers came from ${elsewhere.map((each) => cleanText(each, 200)).join(", ")}.`]
+      : []),
   ].join(" ");
 }
 

@@ -17,9 +17,17 @@ export function verificationText(verification: Verification): string {
     ...wrong.map(({ path, state }) => stateLine(state.toUpperCase(), path)),
     ...added.map(({ path }) => stateLine("added", `${path} (not part of the postmortem)`)),
     ...(undrawn === undefined ? redrawnLines(redrawn) : [stateLine("UNDRAWN", clean(undrawn))]),
-    intact ? "The postmortem is as it was saved." : "The postmortem is not as it was saved.",
+    verdict(intact, redrawn),
   ];
   return `${lines.join("\n")}\n`;
+}
+
+function verdict(intact: boolean, redrawn: readonly RedrawnFile[]): string {
+  if (!intact) return "The postmortem is not as it was saved.";
+  const byHash = redrawn.filter(({ state }) => state === "other version").length;
+  return byHash === 0
+    ? "The postmortem is as it was saved."
+    : `The postmortem is as it was saved, as far as this version can tell: ${count(byHash, "file was", "files were")} compared by hash alone.`;
 }
 
 function redrawnLines(redrawn: readonly RedrawnFile[]): string[] {
@@ -33,7 +41,7 @@ function redrawnLines(redrawn: readonly RedrawnFile[]): string[] {
       ? [
           stateLine(
             "ok",
-            `${count(charts.length, "chart", "charts")} drawn again from data/: the same pictures`,
+            `${count(charts.length, "chart", "charts")} drawn again from data/: the same pictures${rounding(charts)}`,
           ),
         ]
       : []),
@@ -46,11 +54,13 @@ function redrawnLines(redrawn: readonly RedrawnFile[]): string[] {
         ]
       : []),
     ...redrawn
-      .filter(({ state }) => state === "differs")
-      .map(({ path, share }) =>
+      .filter(({ state }) => state === "differs" || state === "missing")
+      .map(({ path, state, pixels }) =>
         stateLine(
-          "DIFFERS",
-          `${path} is not what the data gives${share === undefined ? "" : ` (${percent(share)} of the pixels)`}`,
+          state.toUpperCase(),
+          state === "missing"
+            ? path
+            : `${path} is not what the data gives${pixels === undefined ? "" : ` (${count(pixels, "pixel differs", "pixels differ")})`}`,
         ),
       ),
     ...(elsewhere.length > 0
@@ -68,6 +78,7 @@ function clean(text: string): string {
   return cleanText(text, 200);
 }
 
-function percent(share: number): string {
-  return `${Number((share * 100).toPrecision(2))} %`;
+function rounding(charts: readonly RedrawnFile[]): string {
+  const pixels = charts.reduce((sum, chart) => sum + (chart.pixels ?? 0), 0);
+  return pixels === 0 ? "" : ` but for ${count(pixels, "pixel", "pixels")} of rounding`;
 }

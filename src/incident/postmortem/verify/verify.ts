@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { checkFiles, type FileCheck } from "../folder/check-files.js";
 import { folderFiles, RECORD } from "../folder/folder-files.js";
-import type { Manifest } from "../folder/manifest.js";
+import { MANIFEST, manifestOf, type Manifest } from "../folder/manifest.js";
 import { messageOf, openFolder, readFolder, readPlain } from "../folder/read-folder.js";
 import { pictureDifference } from "./picture-difference.js";
 import type { PostmortemRecord } from "../record.js";
@@ -12,12 +12,13 @@ import { versions } from "../versions.js";
 export interface RedrawnFile {
   readonly path: string;
   /**
-   * `same` bytes; `same picture` in other bytes; `differs`; `other version`: written by another
-   * probelab or Node, whose documents have other bytes by nature (pictures are compared all the same).
+   * `same` bytes; `same picture` in other bytes; `differs`; `missing`, and not in the manifest either;
+   * `other version`: written by another probelab or Node, whose documents have other bytes by nature
+   * (pictures, rows and queries are compared all the same).
    */
-  readonly state: "same" | "same picture" | "differs" | "other version";
-  /** Of a picture that differs: the share of its pixels. */
-  readonly share?: number;
+  readonly state: "same" | "same picture" | "differs" | "missing" | "other version";
+  /** Of a picture in other bytes: how many of its pixels differ visibly. */
+  readonly pixels?: number;
 }
 
 /** What is right and wrong with a postmortem's folder. */
@@ -31,9 +32,6 @@ export interface Verification {
   /** True where every hash is right, everything was drawn again, and is the same. */
   readonly intact: boolean;
 }
-
-// Of a picture's pixels so many may differ between kinds of processor.
-const OTHER_PIXELS = 0.001;
 
 /**
  * Checks the folder of a postmortem: the hashes of the manifest; then draws every chart and writes
@@ -51,14 +49,14 @@ export async function verifyPostmortem(directory: string): Promise<Verification>
   const redrawn =
     record === undefined
       ? { files: [], reason }
-      : await redraw(folder, record, data).catch((error: unknown) => ({
+      : await redraw(folder, manifest, record, data).catch((error: unknown) => ({
           files: [],
           reason: messageOf(error),
         }));
   const right =
     files.every(({ state }) => state === "same" || state === "added") &&
     redrawn.reason === undefined &&
-    redrawn.files.every(({ state }) => state !== "differs");
+    redrawn.files.every(({ state }) => state !== "differs" && state !== "missing");
   return {
     manifest,
     files,
@@ -70,23 +68,35 @@ export async function verifyPostmortem(directory: string): Promise<Verification>
 
 async function redraw(
   folder: string,
+  manifest: Manifest,
   record: PostmortemRecord,
   data: ReadonlyMap<string, Uint8Array>,
 ): Promise<{ files: RedrawnFile[]; reason?: string }> {
   const made = await folderFiles(record, data);
-  const sameVersions = isDeepStrictEqual(record.versions, versions());
+  const own = versions();
+  const sameVersions = isDeepStrictEqual(record.versions, own);
+  const comparable = (path: string): boolean =>
+    sameVersions ||
+    /\.(csv|sql)$/.test(path) ||
+    (path.endsWith(".md") && record.versions["probelab"] === own["probelab"]);
   const files: RedrawnFile[] = [];
+  if (!isDeepStrictEqual(manifestOf(new Map(), record), { ...manifest, files: {} })) {
+    files.push({ path: MANIFEST, state: "differs" });
+  }
   for (const [path, content] of made) {
     if (path === RECORD || path.endsWith(".parquet")) continue;
     const found = await readPlain(join(folder, path)).catch(() => undefined);
-    if (found === undefined) continue;
+    if (found === undefined) {
+      // One that the manifest lists is told as missing already.
+      if (!Object.hasOwn(manifest.files, path)) files.push({ path, state: "missing" });
+      continue;
+    }
     const fresh = Buffer.from(content);
     if (fresh.equals(found)) files.push({ path, state: "same" });
     else if (path.endsWith(".png")) {
-      const share = pictureDifference(found, fresh);
-      const same = share <= OTHER_PIXELS;
-      files.push(same ? { path, state: "same picture" } : { path, state: "differs", share });
-    } else files.push({ path, state: sameVersions ? "differs" : "other version" });
+      const { pixels, same } = pictureDifference(found, fresh);
+      files.push({ path, state: same ? "same picture" : "differs", pixels });
+    } else files.push({ path, state: comparable(path) ? "differs" : "other version" });
   }
   return { files };
 }
