@@ -52,7 +52,7 @@ export { downsample, METHODS, type DownsampleOptions } from "./downsample/downsa
 export { chart } from "./chart/chart.js";
 export type { Chart } from "./chart/chart-value.js";
 export type { Page } from "./chart/page/page-value.js";
-export type { ChartMark, ChartOptions } from "./chart/options.js";
+export type { ChartMark, ChartOptions, PageOptions } from "./chart/options.js";
 export { table } from "./chart/table.js";
 export { show } from "./notebook/show.js";
 export { duplicateUrls, type DuplicateUrl, type UrlPlace } from "./test-lists/duplicate-urls.js";

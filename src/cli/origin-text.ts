@@ -91,7 +91,13 @@ function rangeText(range: Json | undefined): string {
   const zone = typeof timeZone === "string" ? timeZone : "UTC";
   const [from, to] = [instantText(start, zone), instantText(end, zone)];
   if (from === "" || to === "") return "";
+  // A file's moment, such as that of a component graph, is a range of a millisecond.
+  if (milliseconds(end) - milliseconds(start) === 1) return from;
   return `${from.replace(` ${zone}`, "")} to ${to}`;
+}
+
+function milliseconds(instant: Json | undefined): number {
+  return typeof instant === "string" ? Date.parse(instant) : NaN;
 }
 
 /** `2026-05-01 09:30 UTC`; nothing for what is no instant. */

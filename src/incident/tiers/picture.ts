@@ -91,6 +91,7 @@ function graphResult(graph: Graph, report: TierReport): Result {
   return new Result(table, {
     sql: "",
     parameters: {},
+    filter: `${graph.source} as written`,
     range: { start, end: new Date(start.getTime() + 1), timeZone: "UTC" },
     source: graph.source,
     server: "",
