@@ -68,7 +68,8 @@ export type {
   IncidentRecord,
 } from "./incident/severity/checklist.js";
 export { postmortem } from "./incident/postmortem/postmortem.js";
-export type { Action, EvidenceSource, Postmortem } from "./incident/postmortem/postmortem.js";
+export type { Postmortem } from "./incident/postmortem/postmortem.js";
+export type { Action, EvidenceSource } from "./incident/postmortem/draft.js";
 export type { PostmortemFields } from "./incident/postmortem/fields.js";
 export type { SaveOptions } from "./incident/postmortem/folder/save.js";
 export { tiers } from "./incident/tiers/tiers.js";

@@ -112,8 +112,13 @@ export const UNTOLD: Omit<Told, "title" | "severity" | "detectedAt"> = {
  *
  * @throws ProbelabError for an unknown field, a time that can't be read, or no text where one belongs.
  */
-export function readFields(fields: Partial<PostmortemFields>): Partial<Told> {
+export function readFields(fields: Partial<PostmortemFields> | null | undefined): Partial<Told> {
   const read: Record<string, unknown> = {};
+  if (typeof fields !== "object" || fields === null) {
+    throw new ProbelabError(
+      `Can't write ${described(fields)} into a postmortem: pass its fields, { title: "…", severity: 2, detectedAt: "2026-05-04T08:40:00Z" }.`,
+    );
+  }
   for (const [name, value] of Object.entries(fields)) {
     if (!NAMES.has(name)) {
       throw new ProbelabError(

@@ -16,30 +16,14 @@ import {
 import { documentBlocks } from "./document/document.js";
 import { previewMarkdown } from "./document/document-markdown.js";
 import { described } from "./described.js";
+import type { Action, Draft, EvidenceSource } from "./draft.js";
 import { figureName, titleOf, type Figure } from "./figure.js";
 import type { Evidence, PostmortemRecord } from "./record.js";
+import { checkAction, checkFigureOptions, checkSaving, type FigureOptions } from "./options.js";
 import { recordOf } from "./folder/record-of.js";
 import type { SaveOptions } from "./folder/save.js";
 import { maskText } from "./secrets.js";
 import { webAddress } from "./web-address.js";
-
-/** What a statement rests on: a chart or a table (added where it isn't yet), or a web address. */
-export type EvidenceSource = Chart | Table | string;
-
-/** What is done so that it doesn't happen again, or is noticed sooner. */
-export interface Action {
-  readonly what: string;
-  /** `"prevent"`, `"detect"`, `"mitigate"`, or the team's own word. */
-  readonly type?: string;
-  readonly owner?: string;
-  /** An issue's number or address. */
-  readonly reference?: string;
-  readonly due?: When;
-  readonly done?: boolean;
-}
-
-/** Everything told so far; what the record adds when it is saved is left out. */
-export type Draft = Told & Pick<PostmortemRecord, "findings" | "timeline" | "actions">;
 
 /**
  * A postmortem that is being written: its words, its charts and tables with their data. A value that
@@ -78,7 +62,8 @@ export class Postmortem {
    *   small letters, digits and hyphens (default: made of its title).
    * @throws ProbelabError for a name that is taken.
    */
-  add(content: Chart | Table, options: { caption?: string; name?: string } = {}): this {
+  add(content: Chart | Table, options: FigureOptions = {}): this {
+    checkFigureOptions(options);
     this.#figure(content, options);
     return this;
   }
@@ -108,6 +93,7 @@ export class Postmortem {
 
   /** Adds an action item. */
   action(action: Action): this {
+    checkAction(action);
     const { owner, reference, due } = action;
     this.#actions.push({
       what: said(action.what, "an action item"),
@@ -159,6 +145,7 @@ export class Postmortem {
    * await report.save("postmortems/2026-05-04-short-runs");
    */
   async save(directory: string, options: SaveOptions = {}): Promise<string> {
+    checkSaving(directory, options);
     return untilDone(async () => {
       // Loaded when it is needed: every kernel would wait for it at its start.
       const { savePostmortem } = await import("./folder/save.js");
@@ -200,7 +187,7 @@ export class Postmortem {
     );
   }
 
-  #figure(content: Chart | Table, { caption, name }: { caption?: string; name?: string }): void {
+  #figure(content: Chart | Table, { caption, name }: FigureOptions): void {
     if (!(content instanceof Chart) && !(content instanceof Table)) {
       throw new ProbelabError(
         `Can't add ${described(content)} to a postmortem: pass a chart (chart.line(result)) or a table (table(result)).`,

@@ -121,6 +121,20 @@ describe("postmortem(fields)", () => {
       () => postmortem(begun).finding("x", [chart.area(weeklyCounts())] as never),
       /a list \(pass its members one by one\)/,
     ],
+    [
+      () => (postmortem as () => unknown)(),
+      /Can't write undefined into a postmortem: pass its fields/,
+    ],
+    [() => postmortem(begun).action({ what: "x", onwer: "y" } as never), /did you mean owner\?/i],
+    [
+      () => postmortem(begun).action({ what: "x", done: "no" } as never),
+      /done: "no": pass true or false/,
+    ],
+    [() => postmortem(begun).action(undefined as never), /Can't add an action item/],
+    [
+      () => postmortem(begun).add(chart.area(weeklyCounts()), { capton: "x" } as never),
+      /did you mean caption\?/i,
+    ],
     [() => String(postmortem({ ...begun, detectedAt: "2030-01-01" })), /detected later, at 2030/],
     [() => postmortem(begun).add({} as never), /pass a chart .* or a table/],
     [
@@ -132,6 +146,15 @@ describe("postmortem(fields)", () => {
     [() => postmortem(begun).action({ what: " " }), /" " as an action item/],
   ])("%s is refused", (act, message) => {
     expect(act).toThrow(message);
+  });
+
+  test("save(folder, options) refuses options that it doesn't know, before anything is written", async () => {
+    await expect(report().save("nowhere", { maskAdresses: false } as never)).rejects.toThrow(
+      /did you mean maskAddresses\?/i,
+    );
+    await expect(report().save(undefined as never)).rejects.toThrow(
+      /Can't save a postmortem in undefined: pass the path of a folder/,
+    );
   });
 
   test("as a notebook shows it: what the severity demands, what nobody has written", () => {

@@ -187,6 +187,7 @@ describe("verifyPostmortem(folder)", () => {
       writeFileSync(join(at, "queries", "counts.sql"), "SELECT 1");
       unlinkSync(join(at, "charts", "free.svg"));
       writeFileSync(join(at, "notes.txt"), "x");
+      writeFileSync(join(at, "charts", ".DS_Store"), "of a desktop");
     });
     const verification = await verifyPostmortem(folder);
     expect(verification.intact).toBe(false);

@@ -8,6 +8,9 @@ export interface FileCheck {
   readonly state: "same" | "changed" | "missing" | "added";
 }
 
+// What desktops leave in every folder that somebody looks into.
+const DROPPED = /(^|\/)(\.DS_Store|Thumbs\.db|desktop\.ini)$/;
+
 /** Every file of the manifest and of the folder, by path: does it hold the bytes that were saved? */
 export async function checkFiles(folder: string, { files }: Manifest): Promise<FileCheck[]> {
   const found = await filesOf(folder);
@@ -20,7 +23,7 @@ export async function checkFiles(folder: string, { files }: Manifest): Promise<F
     }),
   );
   const added = [...found.keys()]
-    .filter((path) => path !== MANIFEST && !Object.hasOwn(files, path))
+    .filter((path) => path !== MANIFEST && !Object.hasOwn(files, path) && !DROPPED.test(path))
     .map((path): FileCheck => ({ path, state: "added" }));
   return [...listed, ...added].sort((a, b) => (a.path < b.path ? -1 : 1));
 }

@@ -5,7 +5,7 @@ import { folderFiles } from "./folder-files.js";
 import { MANIFEST, manifestOf } from "./manifest.js";
 import { maskFigure } from "./mask-figure.js";
 import { mayReplace } from "./may-replace.js";
-import type { Draft } from "../postmortem.js";
+import type { Draft } from "../draft.js";
 import { maskText, withoutSecrets } from "../secrets.js";
 import { recordOf } from "./record-of.js";
 import { resultFile } from "./result-file.js";
