@@ -3,10 +3,10 @@ import { bucketSql } from "../database/time-column.js";
 import { ProbelabError } from "../error.js";
 import { groupedResult } from "../measurements/grouped-result.js";
 import { checkTop, dimensionSql, type Asked } from "../measurements/question.js";
+import { pickBucket } from "../measurements/pick-bucket.js";
 import { topGroupsSql } from "../measurements/top-groups.js";
 import type { Result, Value } from "../result/result.js";
-import { autoBucket } from "../time/auto-bucket.js";
-import { checkBucket, nextBucket, type Bucket } from "../time/bucket.js";
+import { nextBucket, type Bucket } from "../time/bucket.js";
 import type { TimeRange } from "../time/time-range.js";
 import { logFilterText } from "./log-filter.js";
 import { checkLogQuestion, type AskedLogs, type LogOptions } from "./log-question.js";
@@ -28,9 +28,6 @@ export interface RateOptions extends LogOptions {
   /** How many groups keep their name, the largest first; the rest is "other". Default 6; Infinity keeps all. */
   readonly top?: number;
 }
-
-/** Rows that a chart may have. */
-const CHART_ROWS = 4_999;
 
 /** `lab.logs.rates`: see {@link Logs.rates}. */
 export async function rates(database: Database, options: RateOptions): Promise<Result> {
@@ -92,16 +89,11 @@ export function groupedLogs(
   }
   const top = checkTop(options.top ?? 6);
   const wanted = options.every ?? "auto";
-  const every = pickBucket(wanted, logs.range, by.length === 0 ? 1 : top + 1);
+  const { every, notes } = pickBucket(wanted, logs.range, by.length === 0 ? 1 : top + 1);
   return {
     ...logs,
     every,
-    notes:
-      wanted === "auto"
-        ? [
-            `Grouped by ${String(every)}, the finest bucket that keeps the rows under 5,000 (every: "auto").`,
-          ]
-        : [],
+    notes,
     by,
     top,
     where: {},
@@ -110,19 +102,6 @@ export function groupedLogs(
     distinct: false,
     whyEmpty: () => whyNoLines(database, logs),
   };
-}
-
-/** More groups than this are not drawn; `top: Infinity` may give fewer or more. */
-const MANY_GROUPS = 50;
-
-function pickBucket(
-  every: Bucket | "auto" | "all",
-  range: TimeRange,
-  groups: number,
-): Bucket | null {
-  if (every === "all") return null;
-  if (every !== "auto") return checkBucket(every);
-  return autoBucket(range, CHART_ROWS, Math.min(groups, MANY_GROUPS));
 }
 
 /** Minutes of a bucket, or of all, that the range covers. */

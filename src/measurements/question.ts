@@ -2,11 +2,11 @@ import type { Database } from "../database/database.js";
 import { unknownColumn, type TableInfo } from "../database/table-info.js";
 import { boundsSql, quoteIdentifier } from "../database/time-column.js";
 import { ProbelabError } from "../error.js";
-import { autoBucket } from "../time/auto-bucket.js";
-import { checkBucket, type Bucket } from "../time/bucket.js";
+import type { Bucket } from "../time/bucket.js";
 import { checkRange, type TimeRange } from "../time/time-range.js";
 import { filterSql, type Sql, type Where } from "./filter.js";
 import { filterText } from "./filter-text.js";
+import { pickBucket } from "./pick-bucket.js";
 
 /** What every question on measurements takes. */
 export interface MeasurementOptions {
@@ -72,16 +72,11 @@ export async function checkQuestion(
   }
   const where = options.where ?? {};
   const wanted = options.every ?? defaults.every;
-  const every = pickBucket(wanted, range, by.length === 0 ? 1 : top + 1);
+  const { every, notes } = pickBucket(wanted, range, by.length === 0 ? 1 : top + 1);
   return {
     range,
     every,
-    notes:
-      wanted === "auto"
-        ? [
-            `Grouped by ${every}, the finest bucket that keeps the rows under 5,000 (every: "auto").`,
-          ]
-        : [],
+    notes,
     by,
     top,
     where,
@@ -100,19 +95,6 @@ export function checkTop(top: number): number {
   throw new ProbelabError(
     `Can't keep the top ${String(top)} groups: pass top: 6, another whole number from 1, or Infinity for all.`,
   );
-}
-
-/** More groups than this are not drawn; `top: Infinity` may give fewer or more. */
-const MANY_GROUPS = 50;
-
-function pickBucket(
-  every: Bucket | "auto" | "all",
-  range: TimeRange,
-  groups: number,
-): Bucket | null {
-  if (every === "all") return null;
-  if (every !== "auto") return checkBucket(every);
-  return autoBucket(range, 4_999, Math.min(groups, MANY_GROUPS));
 }
 
 /**
