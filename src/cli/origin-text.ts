@@ -1,6 +1,12 @@
+import {
+  bytesWords,
+  instantWords,
+  jsonObject,
+  rangeWords,
+  serverWords,
+} from "../chart/origin-words.js";
 import type { FoundOrigin } from "../chart/origin-file/found-origin.js";
 import type { Json } from "../result/json.js";
-import { formatInstant } from "../time/time-zone.js";
 
 const LONGEST = 2_000;
 const INDENT = "  ";
@@ -30,11 +36,11 @@ const TOLD = new Set([
 export function originText({ title, origin }: FoundOrigin): string {
   const lines = [
     ...(title === undefined ? [] : [`${INDENT}${line(title)}`]),
-    ...entry("Range", [rangeText(origin.range)]),
+    ...entry("Range", [rangeWords(origin.range)]),
     ...entry("Filter", [text(origin.filter)]),
-    ...entry("Source", [joined([text(origin.source), serverText(origin.server)])]),
+    ...entry("Source", [joined([text(origin.source), serverWords(origin.server)])]),
     ...entry("Read", [readText(origin)]),
-    ...entry("Asked at", [instantText(origin.askedAt, "UTC")]),
+    ...entry("Asked at", [instantWords(origin.askedAt, "UTC")]),
     ...entry("Question", [questionText(origin.question)]),
     ...entry("Parameters", members(origin.parameters)),
     ...entry("Reductions", sentences(origin.reductions)),
@@ -86,58 +92,25 @@ function sqlLines(sql: string): string[] {
   return [`${INDENT}SQL`, ...lines.map((part) => `${INDENT}${INDENT}${inert(part)}`)];
 }
 
-function rangeText(range: Json | undefined): string {
-  const { start, end, timeZone } = asObject(range);
-  const zone = typeof timeZone === "string" ? timeZone : "UTC";
-  const [from, to] = [instantText(start, zone), instantText(end, zone)];
-  if (from === "" || to === "") return "";
-  // A file's moment, such as that of a component graph, is a range of a millisecond.
-  if (milliseconds(end) - milliseconds(start) === 1) return from;
-  return `${from.replace(` ${zone}`, "")} to ${to}`;
-}
-
-function milliseconds(instant: Json | undefined): number {
-  return typeof instant === "string" ? Date.parse(instant) : NaN;
-}
-
-/** `2026-05-01 09:30 UTC`; nothing for what is no instant. */
-function instantText(instant: Json | undefined, timeZone: string): string {
-  if (typeof instant !== "string" || Number.isNaN(Date.parse(instant))) return "";
-  try {
-    return `${formatInstant(new Date(instant), timeZone)} ${timeZone}`;
-  } catch {
-    return `${instant} (${timeZone})`;
-  }
-}
-
 function readText({ rowsRead, bytesRead, seconds }: FoundOrigin["origin"]): string {
   return joined([
     typeof rowsRead === "number"
       ? `${rowsRead.toLocaleString("en-US")} ${rowsRead === 1 ? "row" : "rows"}`
       : "",
-    typeof bytesRead === "number" ? bytesText(bytesRead) : "",
+    typeof bytesRead === "number" ? bytesWords(bytesRead) : "",
     typeof seconds === "number" ? `in ${Number(seconds.toPrecision(3))} s` : "",
   ]);
 }
 
 /** `measurements.counts({…})`, as it was asked. */
 function questionText(question: Json | undefined): string {
-  const { ask, arguments: given } = asObject(question);
+  const { ask, arguments: given } = jsonObject(question);
   if (typeof ask !== "string" || !Array.isArray(given)) return "";
   return `${ask}(${(given as readonly Json[]).map((part) => JSON.stringify(part)).join(", ")})`;
 }
 
-function bytesText(bytes: number): string {
-  const step = Math.min(4, Math.max(0, Math.floor(Math.log10(Math.max(1, bytes)) / 3)));
-  return `${Number((bytes / 1000 ** step).toPrecision(3))} ${["B", "kB", "MB", "GB", "TB"][step]}`;
-}
-
-function serverText(server: Json | undefined): string {
-  return text(server) === "" ? "" : `ClickHouse ${text(server)}`;
-}
-
 function members(value: Json | undefined): string[] {
-  return Object.entries(asObject(value)).map(([name, inner]) => `${name} = ${plainText(inner)}`);
+  return Object.entries(jsonObject(value)).map(([name, inner]) => `${name} = ${plainText(inner)}`);
 }
 
 function sentences(value: Json | undefined): string[] {
@@ -154,10 +127,4 @@ function joined(parts: readonly string[]): string {
 
 function text(value: Json | undefined): string {
   return typeof value === "string" ? value : "";
-}
-
-function asObject(value: Json | undefined): Readonly<Record<string, Json>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? (value as Readonly<Record<string, Json>>)
-    : {};
 }

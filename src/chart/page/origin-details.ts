@@ -1,6 +1,6 @@
-import { formatInstant } from "../../time/time-zone.js";
 import { cleanText } from "../label.js";
 import type { originRecord } from "../origin-record.js";
+import { bytesWords, instantWords, jsonObject, rangeWords, serverWords } from "../origin-words.js";
 import { escapeXml } from "../render/xml.js";
 import type { Json } from "../../result/json.js";
 
@@ -10,9 +10,9 @@ export type OriginRecord = ReturnType<typeof originRecord>;
 /** Where a chart comes from, for a reader: SQL, parameters, range, server, rows read, reductions. */
 export function originDetails(record: OriginRecord): string {
   const entries: [string, string][] = [
-    ["Time", rangeText(record.range)],
+    ["Time", escapeXml(rangeWords(record.range))],
     ["Rows asked for", paragraph([text(record.filter)])],
-    ["Source", paragraph([text(record.source), serverText(record.server)])],
+    ["Source", paragraph([text(record.source), serverWords(record.server)])],
     ["Asked", askedText(record)],
     ["Left out or merged", list(record.reductions)],
     ["Notes", list(record.notes)],
@@ -28,42 +28,25 @@ export function originDetails(record: OriginRecord): string {
   ].join("");
 }
 
-function rangeText(range: Json | undefined): string {
-  const { start, end, timeZone } = members(range);
-  if (typeof start !== "string" || typeof end !== "string" || typeof timeZone !== "string")
-    return "";
-  const instant = (iso: string): string => formatInstant(new Date(iso), timeZone);
-  return escapeXml(`${instant(start)} to ${instant(end)} ${timeZone}`);
-}
-
 function askedText({ askedAt, rowsRead, bytesRead, seconds }: OriginRecord): string {
   const parts = [
-    typeof askedAt === "string" ? `${formatInstant(new Date(askedAt), "UTC")} UTC` : "",
+    instantWords(askedAt, "UTC"),
     typeof rowsRead === "number" && typeof bytesRead === "number"
-      ? `${rowsRead.toLocaleString("en-US")} rows read (${bytesText(bytesRead)})`
+      ? `${rowsRead.toLocaleString("en-US")} rows read (${bytesWords(bytesRead)})`
       : "",
     typeof seconds === "number" ? `${Number(seconds.toPrecision(3))} s` : "",
   ];
   return paragraph(parts);
 }
 
-function bytesText(bytes: number): string {
-  const step = Math.min(4, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
-  return `${Number((bytes / 1000 ** step).toPrecision(3))} ${["B", "kB", "MB", "GB", "TB"][step]}`;
-}
-
-function serverText(server: Json | undefined): string {
-  return text(server) === "" ? "" : `ClickHouse ${text(server)}`;
-}
-
 function parameterLines(parameters: Json | undefined): string {
-  return Object.entries(members(parameters))
+  return Object.entries(jsonObject(parameters))
     .map(([name, value]) => `${name} = ${JSON.stringify(value)}`)
     .join("\n");
 }
 
 function versionTexts(versions: Json | undefined): string[] {
-  return Object.entries(members(versions)).map(([name, version]) => `${name} ${text(version)}`);
+  return Object.entries(jsonObject(versions)).map(([name, version]) => `${name} ${text(version)}`);
 }
 
 function list(sentences: Json | undefined): string {
@@ -87,10 +70,4 @@ function paragraph(parts: readonly string[]): string {
 
 function text(value: Json | undefined): string {
   return typeof value === "string" ? value : "";
-}
-
-function members(value: Json | undefined): Readonly<Record<string, Json>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? (value as Readonly<Record<string, Json>>)
-    : {};
 }

@@ -1,11 +1,11 @@
+import { isPromise, shownValue } from "../../chart/check-options.js";
 import { Result } from "../../result/result.js";
 
 /** What was passed, for an error: rows and SQL have no place in one. */
 export function described(value: unknown): string {
-  if (value instanceof Promise) return "a Promise (is an await missing?)";
+  if (isPromise(value)) return "a Promise (is an await missing?)";
   if (value instanceof Result) return "a Result (wrap it: table(result))";
   if (Array.isArray(value)) return "a list (pass its members one by one)";
   if (typeof value === "object" && value !== null) return "an object";
-  const text = JSON.stringify(value) ?? String(value);
-  return text.length > 120 ? `${text.slice(0, 119)}…` : text;
+  return shownValue(value);
 }
