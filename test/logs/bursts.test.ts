@@ -1,25 +1,12 @@
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openWriter } from "../../src/database/open-writer.js";
-import type { Writer } from "../../src/database/writer.js";
-import { connect, type Lab } from "../../src/lab/connect.js";
+import { describe, expect, it } from "vitest";
 import { between } from "../../src/time/time-range.js";
-import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.js";
+import { ownDatabase } from "../support/own-database.js";
 import { EPOCH, LOG_TIME_TYPES, MINUTE, writeLogs, type LogRow } from "./log-rows.js";
 
-let directory: TemporaryDirectory;
-let writer: Writer;
+const own = ownDatabase();
 
-beforeAll(async () => {
-  directory = await temporaryDirectory();
-  writer = await openWriter(directory.source);
-});
-afterAll(async () => {
-  await writer[Symbol.asyncDispose]();
-  await directory[Symbol.asyncDispose]();
-});
-
-const open = (): Promise<Lab> => connect({ measurements: `embedded:${directory.path}` });
+const { open } = own;
 
 /** The middle value, or the mean of the two. */
 function median(values: readonly number[]): number {
@@ -61,7 +48,7 @@ it("bursts agrees with plain medians over all minutes, silent ones included", as
       fc.constantFrom(2, 3.5, 6),
       fc.integer({ min: 1, max: length }),
       async (given, time, threshold, minutes) => {
-        await writeLogs(writer, linesOf(given, time.step), time.type);
+        await writeLogs(own.writer, linesOf(given, time.step), time.type);
         await using lab = await open();
         const range = between(new Date(EPOCH), new Date(EPOCH + minutes * MINUTE));
         const found = await lab.logs.bursts({ range, threshold, atLeast: 3 });
@@ -111,7 +98,7 @@ describe("bursts", () => {
   it("compares a program with itself: what is usual for a loud one is a burst of a quiet one", async () => {
     const loud = quiet.map(() => 40);
     const burst = quiet.map((n, minute) => (minute === 30 ? 40 : n));
-    await writeLogs(writer, linesOf({ loud, quiet: burst }, 1));
+    await writeLogs(own.writer, linesOf({ loud, quiet: burst }, 1));
     await using lab = await open();
     const found = await lab.logs.bursts({ range });
     expect(found.column("identifier")).toEqual(["quiet"]);
@@ -121,7 +108,7 @@ describe("bursts", () => {
   });
 
   it("says that nothing stands out, or that there is nothing", async () => {
-    await writeLogs(writer, linesOf({ quiet }, 1));
+    await writeLogs(own.writer, linesOf({ quiet }, 1));
     await using lab = await open();
     const none = await lab.logs.bursts({ range });
     expect(none.origin.notes).toEqual(["No minute stands out by 6 spreads from the usual rate."]);
@@ -132,7 +119,7 @@ describe("bursts", () => {
 
   it("keeps those that stand out most, and says how many there were", async () => {
     const two = quiet.map((n, minute) => (minute === 10 ? 20 : minute === 30 ? 40 : n));
-    await writeLogs(writer, linesOf({ two }, 1));
+    await writeLogs(own.writer, linesOf({ two }, 1));
     await using lab = await open();
     const found = await lab.logs.bursts({ range, limit: 1 });
     expect(found.column("messages")).toEqual([40]);

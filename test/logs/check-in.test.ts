@@ -1,25 +1,12 @@
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openWriter } from "../../src/database/open-writer.js";
-import type { Writer } from "../../src/database/writer.js";
-import { connect, type Lab } from "../../src/lab/connect.js";
+import { describe, expect, it } from "vitest";
 import { between } from "../../src/time/time-range.js";
-import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.js";
+import { ownDatabase } from "../support/own-database.js";
 import { EPOCH, LOG_TIME_TYPES, MINUTE, writeLogs, type LogRow } from "./log-rows.js";
 
-let directory: TemporaryDirectory;
-let writer: Writer;
+const own = ownDatabase();
 
-beforeAll(async () => {
-  directory = await temporaryDirectory();
-  writer = await openWriter(directory.source);
-});
-afterAll(async () => {
-  await writer[Symbol.asyncDispose]();
-  await directory[Symbol.asyncDispose]();
-});
-
-const open = (): Promise<Lab> => connect({ measurements: `embedded:${directory.path}` });
+const { open } = own;
 const HOUR = 60 * MINUTE;
 const range = between(new Date(EPOCH), new Date(EPOCH + 3 * HOUR));
 
@@ -50,7 +37,7 @@ it("checkIn and checkInLengths agree with plain lists by hour", async () => {
           line(minute, `check-in probe-cli/3.20 probe_cc=IT from 203.0.113.9: ${urls} URLs`, time),
         );
         const noise = [line(1, "GET /x 100 URLs"), line(1, "check-in failed")];
-        await writeLogs(writer, [...rows, ...noise], time.type);
+        await writeLogs(own.writer, [...rows, ...noise], time.type);
         await using lab = await open();
         const found = await lab.logs.checkIn({ range });
         const lengths = await lab.logs.checkInLengths({ range, top: Infinity });
@@ -101,7 +88,7 @@ it("checkIn and checkInLengths agree with plain lists by hour", async () => {
 
 describe("checkIn", () => {
   it("reads other forms of the line by a pattern with the number in brackets", async () => {
-    await writeLogs(writer, [line(1, "gave 7 of them"), line(2, "gave 9 of them")]);
+    await writeLogs(own.writer, [line(1, "gave 7 of them"), line(2, "gave 9 of them")]);
     await using lab = await open();
     const found = await lab.logs.checkIn({ range, length: "^gave (\\d+)" });
     expect(found.rows(1)).toMatchObject([{ lists: 2, fewest: 7, q50: 8, most: 9 }]);

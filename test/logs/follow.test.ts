@@ -1,26 +1,13 @@
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { Database } from "../../src/database/database.js";
-import { openWriter } from "../../src/database/open-writer.js";
-import type { Writer } from "../../src/database/writer.js";
-import { connect } from "../../src/lab/connect.js";
 import { LogFollower, type LogLine } from "../../src/logs/log-follower.js";
 import { withSignal } from "../../src/interrupt/current-signal.js";
 import { last } from "../../src/time/time-range.js";
-import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.js";
+import { ownDatabase } from "../support/own-database.js";
 import { EPOCH, insertLogs, LOG_TIME_TYPES, writeLogs, type LogRow } from "./log-rows.js";
 
-let directory: TemporaryDirectory;
-let writer: Writer;
-
-beforeAll(async () => {
-  directory = await temporaryDirectory();
-  writer = await openWriter(directory.source);
-});
-afterAll(async () => {
-  await writer[Symbol.asyncDispose]();
-  await directory[Symbol.asyncDispose]();
-});
+const own = ownDatabase();
 
 const LATENESS = 10_000;
 
@@ -54,8 +41,8 @@ it("a follower gives each line once, however late within the lateness, shared ti
       fc.constantFrom(...LOG_TIME_TYPES),
       fc.boolean(),
       async (events, time, filtered) => {
-        await writeLogs(writer, [], time.type);
-        await using database = await Database.open(directory.source);
+        await writeLogs(own.writer, [], time.type);
+        await using database = await Database.open(own.directory.source);
         let present = EPOCH;
         const follower = new LogFollower(database, {
           filter: filtered ? { identifier: "nginx" } : {},
@@ -75,7 +62,7 @@ it("a follower gives each line once, however late within the lateness, shared ti
               priority: 6,
               host: "api1",
             }));
-            await insertLogs(writer, rows, time.type);
+            await insertLogs(own.writer, rows, time.type);
             stored.push(...rows);
           }
         }
@@ -93,8 +80,8 @@ it("a follower gives each line once, however late within the lateness, shared ti
 
 describe("a follower", () => {
   it("forgets lines that no later poll reads", async () => {
-    await writeLogs(writer, []);
-    await using database = await Database.open(directory.source);
+    await writeLogs(own.writer, []);
+    await using database = await Database.open(own.directory.source);
     let present = EPOCH;
     const follower = new LogFollower(database, {
       filter: {},
@@ -104,7 +91,7 @@ describe("a follower", () => {
     });
     for (let round = 0; round < 20; round++) {
       const micros = present * 1000;
-      await insertLogs(writer, [
+      await insertLogs(own.writer, [
         { micros, identifier: "nginx", priority: 6, host: "api1", message: `line ${round}` },
       ]);
       expect((await follower.poll()).map((line) => line.message)).toEqual([`line ${round}`]);
@@ -116,8 +103,8 @@ describe("a follower", () => {
 
 describe("lab.logs.follow", () => {
   it("gives what is written while it runs, masked when asked, and ends when interrupted", async () => {
-    await writeLogs(writer, []);
-    await using lab = await connect({ measurements: `embedded:${directory.path}` });
+    await writeLogs(own.writer, []);
+    await using lab = await own.open();
     const interrupt = new AbortController();
     const since = new Date();
     const following = lab.logs.follow({
@@ -139,7 +126,7 @@ describe("lab.logs.follow", () => {
           host: "api1",
           message: `n${batch * 10 + index} from 203.0.113.9`,
         }));
-        await insertLogs(writer, rows);
+        await insertLogs(own.writer, rows);
       }
     })();
     const seen: string[] = [];
@@ -158,8 +145,8 @@ describe("lab.logs.follow", () => {
   });
 
   it("ends with the interrupt of the cell that began it, also while it waits", async () => {
-    await writeLogs(writer, []);
-    await using lab = await connect({ measurements: `embedded:${directory.path}` });
+    await writeLogs(own.writer, []);
+    await using lab = await own.open();
     const cell = new AbortController();
     const following = withSignal(cell.signal, () => lab.logs.follow({ every: "1 hour" }));
     const ended = following.next();
@@ -169,7 +156,7 @@ describe("lab.logs.follow", () => {
   });
 
   it("refuses what can't be meant before it asks", async () => {
-    await using lab = await connect({ measurements: `embedded:${directory.path}` });
+    await using lab = await own.open();
     expect(() => lab.logs.follow({ every: "often" })).toThrow(/Can't read the duration "often"/);
     expect(() => lab.logs.follow({ since: "now" as unknown as Date })).toThrow(/no Date/);
     await expect(lab.logs.follow({ priority: 9 }).next()).rejects.toThrow(/priority 9/);

@@ -1,26 +1,13 @@
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openWriter } from "../../src/database/open-writer.js";
-import type { Writer } from "../../src/database/writer.js";
-import { connect, type Lab } from "../../src/lab/connect.js";
+import { describe, expect, it } from "vitest";
 import { messageShape } from "../../src/logs/message-shape.js";
 import { between } from "../../src/time/time-range.js";
-import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.js";
+import { ownDatabase } from "../support/own-database.js";
 import { EPOCH, MINUTE, writeLogs, type LogRow } from "./log-rows.js";
 
-let directory: TemporaryDirectory;
-let writer: Writer;
+const own = ownDatabase();
 
-beforeAll(async () => {
-  directory = await temporaryDirectory();
-  writer = await openWriter(directory.source);
-});
-afterAll(async () => {
-  await writer[Symbol.asyncDispose]();
-  await directory[Symbol.asyncDispose]();
-});
-
-const open = (): Promise<Lab> => connect({ measurements: `embedded:${directory.path}` });
+const { open } = own;
 const hour = between(new Date(EPOCH), new Date(EPOCH + 60 * MINUTE));
 
 /** A piece of a message, and what its shape must show for it: known because it was drawn as such. */
@@ -94,7 +81,7 @@ it("patterns agrees with the plain grouping of messages by program and shape", a
   await fc.assert(
     fc.asyncProperty(rows, async (given) => {
       await writeLogs(
-        writer,
+        own.writer,
         given.map((row): LogRow => ({
           micros: (EPOCH + row.second * 1000) * 1000,
           identifier: row.identifier,
@@ -149,7 +136,7 @@ describe("patterns", () => {
     }));
 
   it("says what the limit leaves out, and hides addresses in the examples when asked", async () => {
-    await writeLogs(writer, rows(["from 203.0.113.1", "from 203.0.113.2", "bye"]));
+    await writeLogs(own.writer, rows(["from 203.0.113.1", "from 203.0.113.2", "bye"]));
     await using lab = await open();
     const found = await lab.logs.patterns({ range: hour, limit: 1, mask: true });
     expect(found.rows()).toEqual([
@@ -168,7 +155,7 @@ describe("patterns", () => {
   });
 
   it("says why there is none", async () => {
-    await writeLogs(writer, rows(["bye"]));
+    await writeLogs(own.writer, rows(["bye"]));
     await using lab = await open();
     const none = await lab.logs.patterns({ range: hour, contains: "hello" });
     expect(none.numRows).toBe(0);

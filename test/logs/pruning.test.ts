@@ -1,39 +1,27 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openWriter } from "../../src/database/open-writer.js";
-import type { Writer } from "../../src/database/writer.js";
-import { connect, type Lab } from "../../src/lab/connect.js";
+import type { Lab } from "../../src/lab/connect.js";
 import { last } from "../../src/time/time-range.js";
-import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.js";
+import { ownDatabase } from "../support/own-database.js";
 import { EPOCH, LOG_TIME_TYPES, timeSql } from "./log-rows.js";
 
 const ROWS = 3_000_000;
 /** Lines of 60 days up to EPOCH, evenly: an hour holds 0.07 % of them, less than one granule. */
 const SPAN_MICROS = 60 * 86_400 * 1_000_000;
 
-let directory: TemporaryDirectory;
-let writer: Writer;
+const own = ownDatabase();
 let lab: Lab;
-
-beforeAll(async () => {
-  directory = await temporaryDirectory();
-  writer = await openWriter(directory.source);
-});
-afterAll(async () => {
-  await writer[Symbol.asyncDispose]();
-  await directory[Symbol.asyncDispose]();
-});
 
 describe.each(LOG_TIME_TYPES)("the last hour of a table with $type", ({ type }) => {
   beforeAll(async () => {
     const micros = `${EPOCH * 1000} - ${SPAN_MICROS} + intDiv(number * ${SPAN_MICROS}, ${ROWS})`;
-    await writer.command(
+    await own.writer.command(
       `CREATE OR REPLACE TABLE logs (__REALTIME_TIMESTAMP ${type}, SYSLOG_IDENTIFIER LowCardinality(String), message String)
        ENGINE = MergeTree ORDER BY __REALTIME_TIMESTAMP`,
     );
-    await writer.command(
+    await own.writer.command(
       `INSERT INTO logs SELECT ${timeSql(type, micros)}, ['nginx', 'sshd'][number % 2 + 1], concat('line ', toString(number)) FROM numbers(${ROWS})`,
     );
-    lab = await connect({ measurements: `embedded:${directory.path}` });
+    lab = await own.open();
   });
   afterAll(() => lab.close());
 

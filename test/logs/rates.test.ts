@@ -1,25 +1,12 @@
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openWriter } from "../../src/database/open-writer.js";
-import type { Writer } from "../../src/database/writer.js";
-import { connect, type Lab } from "../../src/lab/connect.js";
+import { describe, expect, it } from "vitest";
 import { between } from "../../src/time/time-range.js";
-import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.js";
+import { ownDatabase } from "../support/own-database.js";
 import { EPOCH, LOG_TIME_TYPES, logRow, MINUTE, writeLogs, type LogRow } from "./log-rows.js";
 
-let directory: TemporaryDirectory;
-let writer: Writer;
+const own = ownDatabase();
 
-beforeAll(async () => {
-  directory = await temporaryDirectory();
-  writer = await openWriter(directory.source);
-});
-afterAll(async () => {
-  await writer[Symbol.asyncDispose]();
-  await directory[Symbol.asyncDispose]();
-});
-
-const open = (): Promise<Lab> => connect({ measurements: `embedded:${directory.path}` });
+const { open } = own;
 const LENGTHS = { minute: MINUTE, hour: 60 * MINUTE } as const;
 
 it("rates agrees with plain rows: buckets, groups, the rest as other, covered minutes", async () => {
@@ -37,7 +24,7 @@ it("rates agrees with plain rows: buckets, groups, the rest as other, covered mi
   );
   await fc.assert(
     fc.asyncProperty(cases, async ({ time, rows, every, by, top, from, minutes, cut }) => {
-      await writeLogs(writer, rows, time.type);
+      await writeLogs(own.writer, rows, time.type);
       await using lab = await open();
       const start = EPOCH + from * MINUTE + cut;
       const end = start + minutes * MINUTE;
@@ -77,7 +64,7 @@ function nameOf(row: LogRow, by: "identifier" | "host" | "priority", kept: reado
 describe("rates", () => {
   it("takes minutes, and the finest step that a chart holds for a longer range", async () => {
     const micros = EPOCH * 1000;
-    await writeLogs(writer, [
+    await writeLogs(own.writer, [
       { micros, identifier: "nginx", priority: 6, host: "api1", message: "a" },
     ]);
     await using lab = await open();
@@ -101,7 +88,7 @@ describe("rates", () => {
 
   it("groups by any column of the table, and refuses others", async () => {
     const micros = EPOCH * 1000;
-    await writeLogs(writer, [
+    await writeLogs(own.writer, [
       { micros, identifier: "nginx", priority: 6, host: "api1", message: "a" },
     ]);
     await using lab = await open();

@@ -1,27 +1,17 @@
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { openWriter } from "../../src/database/open-writer.js";
-import type { Writer } from "../../src/database/writer.js";
-import { connect, type Lab } from "../../src/lab/connect.js";
+import { connect } from "../../src/lab/connect.js";
 import type { SearchOptions } from "../../src/logs/search.js";
 import { prefix } from "../../src/measurements/prefix.js";
 import { between } from "../../src/time/time-range.js";
-import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.js";
+import { ownDatabase } from "../support/own-database.js";
+import { temporaryDirectory } from "../support/temporary-directory.js";
 import { EPOCH, LOG_TIME_TYPES, logRow, MINUTE, writeLogs, type LogRow } from "./log-rows.js";
 
-let directory: TemporaryDirectory;
-let writer: Writer;
+const own = ownDatabase();
 
-beforeAll(async () => {
-  directory = await temporaryDirectory();
-  writer = await openWriter(directory.source);
-});
-afterAll(async () => {
-  await writer[Symbol.asyncDispose]();
-  await directory[Symbol.asyncDispose]();
-});
-
-const open = (): Promise<Lab> => connect({ measurements: `embedded:${directory.path}` });
+const { open } = own;
 const hour = between(new Date(EPOCH), new Date(EPOCH + 60 * MINUTE));
 
 function line(minute: number, message: string, more: Partial<LogRow> = {}): LogRow {
@@ -57,7 +47,7 @@ it("search agrees with plain rows in every time type: filter, order, limit", asy
   );
   await fc.assert(
     fc.asyncProperty(cases, async ({ time, rows, filter, limit, newestFirst, from, minutes }) => {
-      await writeLogs(writer, rows, time.type);
+      await writeLogs(own.writer, rows, time.type);
       await using lab = await open();
       const start = EPOCH + from * MINUTE;
       const end = start + minutes * MINUTE;
@@ -91,7 +81,7 @@ function fields({ identifier, priority, host, message }: LogRow) {
 
 describe("search", () => {
   it("needs the seed's three columns only, and tells which one a filter lacks", async () => {
-    await writeLogs(writer, [line(1, "hello")], "Int64", true);
+    await writeLogs(own.writer, [line(1, "hello")], "Int64", true);
     await using lab = await open();
     const found = await lab.logs.search({ range: hour });
     expect(found.columnNames).toEqual(["t", "identifier", "message"]);
@@ -104,11 +94,11 @@ describe("search", () => {
   });
 
   it("reads priorities that are text", async () => {
-    await writer.command(
+    await own.writer.command(
       `CREATE OR REPLACE TABLE logs (__REALTIME_TIMESTAMP String, SYSLOG_IDENTIFIER String, PRIORITY Nullable(String), message String) ENGINE = MergeTree ORDER BY __REALTIME_TIMESTAMP`,
     );
     const micros = String(EPOCH * 1000);
-    await writer.command(
+    await own.writer.command(
       `INSERT INTO logs VALUES ('${micros}', 'a', '3', 'bad'), ('${micros}', 'a', '6', 'good'), ('${micros}', 'a', NULL, 'none'), ('${micros}', 'a', '', 'empty')`,
     );
     await using lab = await open();
@@ -117,7 +107,7 @@ describe("search", () => {
   });
 
   it("hides addresses when asked, and says so", async () => {
-    await writeLogs(writer, [line(1, "request from 203.0.113.9 by jo@example.org")]);
+    await writeLogs(own.writer, [line(1, "request from 203.0.113.9 by jo@example.org")]);
     await using lab = await open();
     const open1 = await lab.logs.search({ range: hour });
     expect(open1.column("message")).toEqual(["request from 203.0.113.9 by jo@example.org"]);
@@ -127,7 +117,7 @@ describe("search", () => {
   });
 
   it("says that there is more than the limit, and why there is nothing", async () => {
-    await writeLogs(writer, [line(1, "a"), line(2, "b"), line(3, "c", { identifier: "sshd" })]);
+    await writeLogs(own.writer, [line(1, "a"), line(2, "b"), line(3, "c", { identifier: "sshd" })]);
     await using lab = await open();
     const two = await lab.logs.search({ range: hour, limit: 2 });
     expect(two.column("message")).toEqual(["c", "b"]);
@@ -142,7 +132,7 @@ describe("search", () => {
   });
 
   it("refuses what can't be meant", async () => {
-    await writeLogs(writer, [line(1, "hello")]);
+    await writeLogs(own.writer, [line(1, "hello")]);
     await using lab = await open();
     const refused = async (options: object, message: RegExp) => {
       await expect(lab.logs.search({ range: hour, ...options })).rejects.toThrow(message);
@@ -159,12 +149,12 @@ describe("search", () => {
 describe("lab.logs", () => {
   it("is a database of its own where its source differs, opened on first use", async () => {
     await using other = await temporaryDirectory();
-    await writeLogs(writer, [line(1, "of the measurements' database")]);
+    await writeLogs(own.writer, [line(1, "of the measurements' database")]);
     {
       await using own = await openWriter(other.source);
       await writeLogs(own, [line(1, "of the log database")]);
     }
-    const measurements = `embedded:${directory.path}`;
+    const measurements = `embedded:${own.directory.path}`;
     await using apart = await connect({ measurements, logs: `embedded:${other.path}` });
     const found = await apart.logs.search({ range: hour });
     expect(found.column("message")).toEqual(["of the log database"]);

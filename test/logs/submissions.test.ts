@@ -1,22 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openWriter } from "../../src/database/open-writer.js";
-import type { Writer } from "../../src/database/writer.js";
-import { connect, type Lab } from "../../src/lab/connect.js";
+import { describe, expect, it } from "vitest";
+import type { Lab } from "../../src/lab/connect.js";
 import { between } from "../../src/time/time-range.js";
-import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.js";
+import { ownDatabase } from "../support/own-database.js";
 import { EPOCH, MINUTE, writeLogs, type LogRow } from "./log-rows.js";
 
-let directory: TemporaryDirectory;
-let writer: Writer;
-
-beforeAll(async () => {
-  directory = await temporaryDirectory();
-  writer = await openWriter(directory.source);
-});
-afterAll(async () => {
-  await writer[Symbol.asyncDispose]();
-  await directory[Symbol.asyncDispose]();
-});
+const own = ownDatabase();
 
 const range = between(new Date(EPOCH), new Date(EPOCH + 60 * MINUTE));
 const id = (cc: string, asn: number | string, random: string) =>
@@ -32,14 +20,16 @@ async function given(
   stored: readonly (readonly [report: string, cc: string, asn: string, time?: string])[],
   asnType = "UInt32",
 ): Promise<Lab> {
-  await writer.command(
+  await own.writer.command(
     `CREATE OR REPLACE TABLE fastpath (measurement_start_time DateTime('UTC'), report_id String, probe_cc String, probe_asn ${asnType})
      ENGINE = MergeTree ORDER BY measurement_start_time`,
   );
   for (const [report, cc, asn, time = "2026-04-29 23:59:10"] of stored) {
-    await writer.command(`INSERT INTO fastpath VALUES ('${time}', '${report}', '${cc}', ${asn})`);
+    await own.writer.command(
+      `INSERT INTO fastpath VALUES ('${time}', '${report}', '${cc}', ${asn})`,
+    );
   }
-  return connect({ measurements: `embedded:${directory.path}` });
+  return own.open();
 }
 
 describe("submissions", () => {
@@ -47,7 +37,7 @@ describe("submissions", () => {
     const good = id("IT", 30722, "good");
     const moved = id("IT", 30722, "moved");
     const network = id("IT", 30722, "network");
-    await writeLogs(writer, [
+    await writeLogs(own.writer, [
       post(1, good),
       post(2, good, ": 502, the queue is full"),
       post(3, moved),
@@ -91,7 +81,7 @@ describe("submissions", () => {
 
   it("reads measurements from before the range by the margin, and ASNs that are text", async () => {
     const early = id("IT", 30722, "early");
-    await writeLogs(writer, [post(1, early)]);
+    await writeLogs(own.writer, [post(1, early)]);
     await using lab = await given([[early, "IT", "'AS30722'", "2026-04-29 12:00:00"]], "String");
     const finding = async (margin?: string) =>
       (await lab.logs.submissions({ range, ...(margin && { margin }) })).column("finding");
@@ -100,7 +90,7 @@ describe("submissions", () => {
   });
 
   it("says why there is none", async () => {
-    await writeLogs(writer, [{ ...post(1, "x"), message: "hello" }]);
+    await writeLogs(own.writer, [{ ...post(1, "x"), message: "hello" }]);
     await using lab = await given([]);
     const none = await lab.logs.submissions({ range });
     expect(none.numRows).toBe(0);

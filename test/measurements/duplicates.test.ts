@@ -1,22 +1,9 @@
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { openWriter } from "../../src/database/open-writer.js";
-import type { Writer } from "../../src/database/writer.js";
-import { connect } from "../../src/lab/connect.js";
+import { expect, it } from "vitest";
 import { between } from "../../src/time/time-range.js";
-import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.js";
+import { ownDatabase } from "../support/own-database.js";
 
-let directory: TemporaryDirectory;
-let writer: Writer;
-
-beforeAll(async () => {
-  directory = await temporaryDirectory();
-  writer = await openWriter(directory.source);
-});
-afterAll(async () => {
-  await writer[Symbol.asyncDispose]();
-  await directory[Symbol.asyncDispose]();
-});
+const own = ownDatabase();
 
 const EPOCH = Date.UTC(2026, 3, 1);
 const DAY = 86_400_000;
@@ -38,15 +25,15 @@ it("duplicates agrees with plain rows, by measurement_uid and by whole rows", as
           ? drawn.map((one) => ({ ...one, cc: one.uid < "c" ? "IT" : "GE" }))
           : drawn;
         const uid = withUid ? "measurement_uid" : "input";
-        await writer.command(
+        await own.writer.command(
           `CREATE OR REPLACE TABLE fastpath (measurement_start_time DateTime('UTC'), ${uid} String, report_id String, probe_cc String)
            ENGINE = MergeTree ORDER BY measurement_start_time`,
         );
         const seconds = (one: (typeof rows)[number]) => (EPOCH + one.day * DAY) / 1000 + one.second;
-        await writer.command(
+        await own.writer.command(
           `INSERT INTO fastpath VALUES ${rows.map((one) => `(${seconds(one)}, '${one.uid}', 'r', '${one.cc}')`).join(", ")}`,
         );
-        await using lab = await connect({ measurements: `embedded:${directory.path}` });
+        await using lab = await own.open();
         const range = between(new Date(EPOCH), new Date(EPOCH + 3 * DAY));
         const found = await lab.measurements.duplicates({ range, every: "day", by: "probe_cc" });
 

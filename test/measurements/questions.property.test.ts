@@ -1,14 +1,12 @@
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { Database } from "../../src/database/database.js";
-import { openWriter } from "../../src/database/open-writer.js";
-import type { Writer } from "../../src/database/writer.js";
 import { measurementsOf, type Measurements } from "../../src/measurements/measurements.js";
 import { prefix } from "../../src/measurements/prefix.js";
 import type { Where } from "../../src/measurements/filter.js";
 import type { Result, Value } from "../../src/result/result.js";
 import { between } from "../../src/time/time-range.js";
-import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.js";
+import { ownDatabase } from "../support/own-database.js";
 import { EPOCH, HOUR, randomTable, writeTable, type RandomTable } from "./random-table.js";
 import {
   bucketLabel,
@@ -21,18 +19,7 @@ import {
   type Row,
 } from "./reference.js";
 
-let directory: TemporaryDirectory;
-let writer: Writer;
-
-beforeAll(async () => {
-  directory = await temporaryDirectory();
-  writer = await openWriter(directory.source);
-});
-
-afterAll(async () => {
-  await writer[Symbol.asyncDispose]();
-  await directory[Symbol.asyncDispose]();
-});
+const own = ownDatabase();
 
 const COLUMN = { name: "software_name", version: "software_version", asn: "probe_asn" } as const;
 
@@ -94,8 +81,8 @@ async function answer(
     options: Parameters<Measurements["runs"]>[0],
   ) => Promise<Result>,
 ): Promise<Result> {
-  await writeTable(writer, table);
-  await using database = await Database.open(directory.source);
+  await writeTable(own.writer, table);
+  await using database = await Database.open(own.directory.source);
   return ask(measurementsOf(database), {
     range: between(new Date(asked.start), new Date(asked.end), { timeZone: asked.zone }),
     every: (asked.every ?? "all") as "day",

@@ -1,42 +1,29 @@
 import { existsSync, readFileSync } from "node:fs";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { openWriter } from "../../src/database/open-writer.js";
-import type { Writer } from "../../src/database/writer.js";
-import { connect, type Lab } from "../../src/lab/connect.js";
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import type { Lab } from "../../src/lab/connect.js";
 import { prefix } from "../../src/measurements/prefix.js";
 import { between, last } from "../../src/time/time-range.js";
-import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.js";
+import { ownDatabase } from "../support/own-database.js";
 
-let directory: TemporaryDirectory;
-let writer: Writer;
+const own = ownDatabase();
 let lab: Lab;
-
-beforeAll(async () => {
-  directory = await temporaryDirectory();
-  writer = await openWriter(directory.source);
-});
-
-afterAll(async () => {
-  await writer[Symbol.asyncDispose]();
-  await directory[Symbol.asyncDispose]();
-});
 
 /** A table of `[time, report_id, version]` rows, probe-cli's; then a lab on it. */
 async function given(rows: readonly (readonly [string, string, string])[], engine = "MergeTree") {
-  await writer.command(
+  await own.writer.command(
     `CREATE OR REPLACE TABLE fastpath (measurement_start_time DateTime('UTC'), report_id String,
       software_name String DEFAULT 'probe-cli', software_version LowCardinality(String),
       test_name String DEFAULT 'web_connectivity', probe_cc String DEFAULT 'IT', probe_asn UInt32 DEFAULT 1)
       ENGINE = ${engine} ORDER BY (measurement_start_time, report_id) SETTINGS min_bytes_for_wide_part = 0`,
   );
-  await writer.command("SYSTEM STOP MERGES fastpath");
+  await own.writer.command("SYSTEM STOP MERGES fastpath");
   for (const row of rows) {
     const [time, report, version] = row;
-    await writer.command(
+    await own.writer.command(
       `INSERT INTO fastpath (measurement_start_time, report_id, software_version) VALUES ('${time}', '${report}', '${version}')`,
     );
   }
-  lab = await connect({ measurements: `embedded:${directory.path}` });
+  lab = await own.open();
 }
 
 beforeEach(async () => {
@@ -277,7 +264,7 @@ describe("counts", () => {
 
   it("reads only the range's part of the table", async () => {
     await given([]);
-    await writer.command(
+    await own.writer.command(
       "INSERT INTO fastpath (measurement_start_time, report_id, software_version) SELECT toDateTime('2026-01-01') + number * 60, toString(number), '3.9' FROM numbers(200000)",
     );
     const counts = await lab.measurements.counts({
@@ -363,9 +350,9 @@ it.skipIf(!existsSync(sample))(
       .split("\n")
       .map((line) => JSON.parse(line) as Record<string, string>);
     const { loadFiles } = await import("../../src/load/load-files.js");
-    await writer.command("DROP TABLE fastpath SYNC");
-    await loadFiles(writer, "fastpath", [sample.pathname]);
-    lab = await connect({ measurements: `embedded:${directory.path}` });
+    await own.writer.command("DROP TABLE fastpath SYNC");
+    await loadFiles(own.writer, "fastpath", [sample.pathname]);
+    lab = await own.open();
     const range = last("3 months", { now: lab.now });
     const counts = await lab.measurements.counts({
       range,

@@ -1,23 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { chart } from "../../src/chart/chart.js";
-import { openWriter } from "../../src/database/open-writer.js";
-import type { Writer } from "../../src/database/writer.js";
-import { connect, type Lab } from "../../src/lab/connect.js";
+import type { Lab } from "../../src/lab/connect.js";
 import { wilson } from "../../src/test-helpers/wilson.js";
 import { between } from "../../src/time/time-range.js";
-import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.js";
+import { ownDatabase } from "../support/own-database.js";
 
-let directory: TemporaryDirectory;
-let writer: Writer;
-
-beforeAll(async () => {
-  directory = await temporaryDirectory();
-  writer = await openWriter(directory.source);
-});
-afterAll(async () => {
-  await writer[Symbol.asyncDispose]();
-  await directory[Symbol.asyncDispose]();
-});
+const own = ownDatabase();
 
 const range = between("2026-05-01", "2026-05-01T03:00:00Z");
 
@@ -26,11 +14,11 @@ async function given<T>(
   values: string,
   ask: (lab: Lab) => Promise<T>,
 ): Promise<T> {
-  await writer.command(
+  await own.writer.command(
     `CREATE OR REPLACE TABLE fastpath (measurement_start_time DateTime('UTC'), ${columns}) ENGINE = MergeTree ORDER BY measurement_start_time`,
   );
-  if (values !== "") await writer.command(`INSERT INTO fastpath VALUES ${values}`);
-  await using lab = await connect({ measurements: `embedded:${directory.path}` });
+  if (values !== "") await own.writer.command(`INSERT INTO fastpath VALUES ${values}`);
+  await using lab = await own.open();
   return await ask(lab);
 }
 
