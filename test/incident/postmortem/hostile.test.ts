@@ -15,6 +15,7 @@ import { PAYLOADS } from "../../chart/support/payloads.js";
 import { pdfObjects, pdfString } from "../../chart/support/pdf-objects.js";
 import { makeResult } from "../../chart/support/sample-results.js";
 import { runSqlFile } from "../../support/clickhouse-client.js";
+import { filesOf } from "./files-of.js";
 import { hostileLinks, hostileReport } from "./hostile-report.js";
 
 let parent = "";
@@ -26,12 +27,6 @@ beforeAll(async () => {
   folder = await hostileReport().save(join(parent, "report"), { now: NOW });
 }, 60_000);
 afterAll(() => rmSync(parent, { recursive: true, force: true }));
-
-const filesOf = (at: string): string[] =>
-  readdirSync(at, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(at.length + 1))
-    .sort();
 
 describe("a postmortem of hostile texts", () => {
   test("writes its own files and no other, and is intact", async () => {

@@ -17,6 +17,7 @@ import { verificationText } from "../../../src/incident/postmortem/verify/verifi
 import { verifyPostmortem } from "../../../src/incident/postmortem/verify/verify.js";
 import { parseCsv } from "../../chart/support/parse-csv.js";
 import { weeklyDurations } from "../../chart/support/sample-results.js";
+import { filesOf } from "./files-of.js";
 import { NOW, report } from "./report.js";
 
 let parent = "";
@@ -37,13 +38,6 @@ function changed(name: string, change: (folder: string) => void): string {
   }
   change(folder);
   return folder;
-}
-
-function filesOf(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
-    .sort();
 }
 
 const read = (folder: string, path: string): string => readFileSync(join(folder, path), "utf8");

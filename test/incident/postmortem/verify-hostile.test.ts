@@ -1,19 +1,12 @@
 import { execFileSync } from "node:child_process";
-import {
-  cpSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sha256 } from "../../../src/incident/postmortem/folder/manifest.js";
 import { verificationText } from "../../../src/incident/postmortem/verify/verification-text.js";
 import { verifyPostmortem } from "../../../src/incident/postmortem/verify/verify.js";
+import { filesOf } from "./files-of.js";
 import { NOW, report } from "./report.js";
 
 let parent = "";
@@ -24,12 +17,6 @@ beforeAll(async () => {
   folder = await report().save(join(parent, "report"), { now: NOW });
 }, 60_000);
 afterAll(() => rmSync(parent, { recursive: true, force: true }));
-
-const filesOf = (at: string): string[] =>
-  readdirSync(at, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(at.length + 1))
-    .sort();
 
 describe("verifyPostmortem(folder) of a folder made to harm", () => {
   type Json = Record<string, unknown>;
