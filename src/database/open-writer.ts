@@ -2,7 +2,7 @@ import type { ClickHouseClient } from "@clickhouse/client";
 import type { Readable } from "node:stream";
 import { ProbelabError } from "../error.js";
 import { openConnection } from "./connection.js";
-import { serverError } from "./server-error.js";
+import { isConnectionLoss, serverError } from "./server-error.js";
 import type { Source } from "./source.js";
 import type { WriteOptions, Writer } from "./writer.js";
 
@@ -21,7 +21,18 @@ export async function openWriter(source: Source): Promise<Writer> {
     );
   }
   const connection = openConnection(source, REQUEST_SECONDS);
-  const run = async <T>(action: string, task: (client: ClickHouseClient) => Promise<T>) => {
+  const run = async <T>(
+    action: string,
+    task: (client: ClickHouseClient) => Promise<T>,
+    mayRepeat: (error: unknown) => boolean,
+  ) => {
+    try {
+      return await task(await connection.client());
+    } catch (error) {
+      // Its end may not have been noticed yet: what follows goes to the server's successor.
+      if (isConnectionLoss(error)) connection.forget();
+      if (!mayRepeat(error)) throw serverError(error, action, connection.label);
+    }
     try {
       return await task(await connection.client());
     } catch (error) {
@@ -44,30 +55,47 @@ export async function openWriter(source: Source): Promise<Writer> {
     source: connection.label,
     database: connection.database,
     command: (sql, options = {}) =>
-      run("write to the embedded database", async (client) => {
-        await client.command(request(sql, options));
-      }),
+      run(
+        "write to the embedded database",
+        async (client) => {
+          await client.command(request(sql, options));
+        },
+        (error) => wasRefused(error) && options.signal?.aborted !== true,
+      ),
     rows: <Row extends object>(sql: string, options: WriteOptions = {}) =>
-      run("read from the embedded database", async (client) => {
-        const settings = { output_format_json_quote_64bit_integers: 0 as const };
-        const { clickhouse_settings, ...rest } = request(sql, options);
-        const result = await client.query({
-          ...rest,
-          format: "JSONEachRow",
-          clickhouse_settings: { ...settings, ...clickhouse_settings },
-        });
-        return await result.json<Row>();
-      }),
+      run(
+        "read from the embedded database",
+        async (client) => {
+          const settings = { output_format_json_quote_64bit_integers: 0 as const };
+          const { clickhouse_settings, ...rest } = request(sql, options);
+          const result = await client.query({
+            ...rest,
+            format: "JSONEachRow",
+            clickhouse_settings: { ...settings, ...clickhouse_settings },
+          });
+          return await result.json<Row>();
+        },
+        (error) => isConnectionLoss(error) && options.signal?.aborted !== true,
+      ),
     insert: (statement, body: Readable, options = {}) =>
-      run("load rows into the embedded database", async (client) => {
-        const { compression } = options;
-        const result = await client.exec({
-          ...request(statement, options),
-          values: body,
-          ...(compression && { http_headers: { "Content-Encoding": compression } }),
-        });
-        for await (const part of result.stream) void part;
-      }),
+      run(
+        "load rows into the embedded database",
+        async (client) => {
+          const { compression } = options;
+          const result = await client.exec({
+            ...request(statement, options),
+            values: body,
+            ...(compression && { http_headers: { "Content-Encoding": compression } }),
+          });
+          for await (const part of result.stream) void part;
+        },
+        () => false, // The rows are a stream, which is read once.
+      ),
     [Symbol.asyncDispose]: () => connection[Symbol.asyncDispose](),
   };
+}
+
+/** True where the server heard nothing of the statement, so that it can be sent again. */
+function wasRefused(error: unknown): boolean {
+  return (error as { code?: unknown }).code === "ECONNREFUSED";
 }

@@ -12,6 +12,7 @@ import type { CellError, OutputSink } from "./cell-output.js";
 import { isHeadless } from "./headless.js";
 import { installRuntime } from "./cell-runtime.js";
 import { CellScripts } from "./cell-scripts.js";
+import { setSynchronous } from "./interrupt-signal.js";
 import { mimeBundle } from "./mime-bundle.js";
 import { withSink } from "./output-context.js";
 import { progressLine } from "./progress-line.js";
@@ -26,6 +27,8 @@ export type CellOutcome =
 
 interface Attempt {
   readonly set: Set<string>;
+  /** Settles when the code has ended; undefined until its first await. */
+  ended: Promise<void> | undefined;
   thrown: { error: unknown } | undefined;
   value: unknown;
 }
@@ -142,11 +145,12 @@ export class CellSession {
     if (compiled.diagnostics.length > 0) {
       return typeError(compiled.diagnostics, name, this.#scripts);
     }
-    const attempt: Attempt = { set: new Set(), thrown: undefined, value: undefined };
-    this.#attempt = attempt;
+    const attempt = this.#begin();
     try {
       await cell.guard(this.#imports.preload(compiled.code));
-      await this.#executor.execute(code);
+      setSynchronous(true);
+      await this.#executor.execute(code).finally(() => setSynchronous(false));
+      await attempt.ended; // The executor doesn't wait for code that was interrupted just before its first await.
       if (!attempt.thrown && attempt.value !== undefined) {
         const bundle = await cell.guard(mimeBundle(attempt.value));
         sink({ type: "result", bundle: bundle as Awaited<ReturnType<typeof mimeBundle>> });
@@ -161,8 +165,7 @@ export class CellSession {
 
   /** A module for later cells; tslab reports its type errors as it runs nothing of it. */
   async #addModule(code: string): Promise<CellError | undefined> {
-    const attempt: Attempt = { set: new Set(), thrown: undefined, value: undefined };
-    this.#attempt = attempt;
+    const attempt = this.#begin();
     await this.#executor.execute(code);
     return attempt.thrown ? cellError(attempt.thrown.error, this.#scripts) : undefined;
   }
@@ -178,10 +181,18 @@ export class CellSession {
     if (!attempt || !cell) throw new Error("A cell's code ran outside of its session.");
     const load = this.#imports.wrap(require as NodeJS.Require);
     try {
-      await cell.finish(body(recordingExports(exports, attempt.set), load));
+      const code = cell.finish(body(recordingExports(exports, attempt.set), load));
+      attempt.ended = code.catch(() => undefined);
+      setSynchronous(false);
+      await code;
     } catch (error) {
       attempt.thrown = { error };
     }
+  }
+
+  #begin(): Attempt {
+    this.#attempt = { set: new Set(), ended: undefined, thrown: undefined, value: undefined };
+    return this.#attempt;
   }
 
   #take(value: unknown): void {

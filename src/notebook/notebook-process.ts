@@ -107,8 +107,7 @@ export class NotebookProcess {
   /** Interrupts the running cell, as an analyst would. */
   interrupt(): void {
     this.#tell({ type: "interrupt" });
-    // A synchronous loop hears a signal only. It comes second, because V8 takes over the signal where such
-    // code begins and ends, and one that falls between its hands ends the process.
+    // A synchronous loop hears a signal only; what awaits ends by the message, also where there are no signals.
     const signal = setTimeout(() => {
       if (this.#running) this.#child.kill("SIGINT");
     }, signalAfterMilliseconds);

@@ -2,11 +2,13 @@ import { pendingWork } from "../files/pending-work.js";
 import { BackgroundErrors, showWarnings } from "./background-errors.js";
 import { CellSession } from "./cell-session.js";
 import { dieWithParent } from "./die-with-parent.js";
+import { watchForSigint } from "./interrupt-signal.js";
 import type { FromWorker, NamedCode, ToWorker } from "./worker-messages.js";
 
 /** The process of one notebook that is run headless: takes cells from the runner, gives it their outputs. */
-function main(): void {
+async function main(): Promise<void> {
   dieWithParent();
+  const isWatched = watchForSigint();
   const session = new CellSession();
   const background = new BackgroundErrors();
   const numbers = new Map<string | undefined, number>();
@@ -49,7 +51,8 @@ function main(): void {
   process.on("disconnect", () => process.exit());
   process.on("SIGINT", () => session.interrupt());
   showWarnings();
+  await isWatched;
   tell({ type: "ready" });
 }
 
-main();
+await main();

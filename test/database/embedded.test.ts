@@ -7,6 +7,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { Database } from "../../src/database/database.js";
 import { readRecord, TOKEN_HEADER } from "../../src/database/embedded/directory.js";
 import { joinServer } from "../../src/database/embedded/join.js";
+import { openWriter } from "../../src/database/open-writer.js";
 import { entryPath } from "../../src/entry-path.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
 
@@ -101,6 +102,18 @@ describe("joinServer(directory)", () => {
     expect(await database.rows("SELECT 1 AS one")).toEqual([{ one: 1 }]);
     const after = await readRecord(directory.path);
     expect(after?.pid).not.toBe(before?.pid);
+  });
+
+  it("lets a writer go on where its server was killed, before it could notice", async () => {
+    await using directory = await temporaryDirectory();
+    await using writer = await openWriter(directory.source);
+    await writer.command("CREATE TABLE kept (number UInt8) ENGINE = MergeTree ORDER BY number");
+    for (let round = 0; round < 3; round++) {
+      const before = await readRecord(directory.path);
+      process.kill(before?.pid ?? 0, "SIGKILL");
+      expect(await writer.rows("SELECT count() AS rows FROM kept")).toEqual([{ rows: round }]);
+      await writer.command(`INSERT INTO kept VALUES (${round})`);
+    }
   });
 
   it("passes over the remains of a server that was killed", async () => {

@@ -138,6 +138,31 @@ for (const message_interrupts of [false, true]) {
       expect(resultText(await client.execute("turns > 0"))).toBe("true");
     });
 
+    test("none is lost where synchronous code begins or ends", async () => {
+      const random = randomNumbers(11);
+      for (let round = 0; round < 100; round++) {
+        const turns = Math.floor(random() * 2_000_000);
+        const cell = await interrupted(
+          `console.log("begun"); for (let turn = 0; turn < ${turns}; turn++); await new Promise(() => {});`,
+        );
+        expect(cell.reply).toMatchObject({ status: "error", ename: "Interrupted" });
+      }
+    });
+
+    test.skipIf(message_interrupts)("a cell's own listener of SIGINT hears it too", async () => {
+      await client.execute(
+        `let heard = 0;
+         const listen = () => { heard++; };
+         process.on("SIGINT", listen);`,
+      );
+      await interrupted(`console.log("begun"); await new Promise(() => {});`);
+      const cell = await interrupted(
+        `process.off("SIGINT", listen); console.log("begun"); for (;;);`,
+      );
+      expect(cell.reply).toMatchObject({ ename: "Interrupted" });
+      expect(resultText(await client.execute("heard"))).toBe("1");
+    });
+
     test("an idle kernel takes no harm, and later cells run", async () => {
       await client.call("interrupt");
       expect(printed(await client.execute("console.log('fine')"))).toBe("fine\n");

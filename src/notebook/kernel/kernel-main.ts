@@ -6,6 +6,7 @@ import { pendingWork } from "../../files/pending-work.js";
 import { CellSession } from "../cell-session.js";
 import { dieWithParent } from "../die-with-parent.js";
 import { printBackgroundErrors, showWarnings } from "../background-errors.js";
+import { watchForSigint } from "../interrupt-signal.js";
 import { Kernel } from "./kernel.js";
 import { Sockets, type ConnectionInfo } from "./sockets.js";
 import { Wire } from "./wire.js";
@@ -24,6 +25,7 @@ export async function startKernel(connectionFile: string): Promise<void> {
   const wire = new Wire(info.key);
   const sockets = new Sockets(zeroMq(), info);
   const log = process.stderr.write.bind(process.stderr);
+  const isWatched = watchForSigint();
   const session = new CellSession();
   const kernel = new Kernel(
     session,
@@ -53,6 +55,7 @@ export async function startKernel(connectionFile: string): Promise<void> {
   process.on("SIGTERM", () => void end());
   printBackgroundErrors();
   showWarnings();
+  await isWatched;
   await sockets.bind();
   sockets.listen((channel, frames) => {
     try {
