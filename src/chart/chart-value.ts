@@ -6,11 +6,11 @@ import { fitText } from "./render/fit-text.js";
 import { pdfPicture } from "./render/pdf.js";
 import { pngPicture } from "./render/png.js";
 import { svgPicture } from "./render/svg.js";
-import { saveChart } from "./save.js";
+import { saveChart } from "./save-chart.js";
 import type { VegaLiteSpec } from "./frame.js";
 import type { Recipe } from "./recipe.js";
 
-/** The rows that a chart draws, before they became a spec's data. */
+/** The rows that a chart draws or a table shows, as they came from the question. */
 export interface ChartRows {
   readonly names: readonly string[];
   readonly rows: readonly (readonly Value[])[];

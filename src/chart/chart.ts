@@ -6,8 +6,9 @@ import type { Chart } from "./chart-value.js";
 import { freeChart } from "./free-chart.js";
 import type { VegaLiteSpec } from "./frame.js";
 import type { ChartMark, ChartOptions, PageOptions } from "./options.js";
-import { pageCharts } from "./page/page-charts.js";
+import { pageContents } from "./page/page-contents.js";
 import { Page } from "./page/page-value.js";
+import type { Table } from "./table.js";
 import { resultChart } from "./result-chart.js";
 
 /**
@@ -51,16 +52,16 @@ export const chart = {
     return freeChart(result, spec);
   },
   /**
-   * One chart or several on one interactive page, below each other.
+   * Charts and tables, one or several, on one interactive page, below each other.
    *
    * @param options `title`: the page's heading; default none.
-   * @throws ProbelabError without a chart, or for anything else than charts.
+   * @throws ProbelabError for none, or for anything else than charts and tables.
    * @example
    * await chart.page([chart.area(counts), chart.line(durations)], { title: "Week 12" }).save("week-12.html");
    */
-  page(charts: Chart | readonly Chart[], options: PageOptions = {}): Page {
+  page(contents: Chart | Table | readonly (Chart | Table)[], options: PageOptions = {}): Page {
     checkPageOptions(options);
-    return new Page(pageCharts(charts), options.title);
+    return new Page(pageContents(contents), options.title);
   },
   /**
    * A deploy or an incident, for the option `marks`.

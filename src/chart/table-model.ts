@@ -1,6 +1,7 @@
 import { ProbelabError } from "../error.js";
 import type { Result, Value } from "../result/result.js";
 import { formatInstant } from "../time/time-zone.js";
+import type { ChartRows } from "./chart-value.js";
 import { cleanText, label } from "./label.js";
 import { checkColumn } from "./roles.js";
 import { originSpan, words } from "./sentences.js";
@@ -45,7 +46,7 @@ export function tableModel(result: Result, options: TableOptions): TableModel {
   for (const name of [...names, ...scales.keys()]) {
     checkColumn(result.columnNames, name, "show a table: ");
   }
-  const shown = Math.min(options.limit ?? 100, result.numRows);
+  const shown = shownRows(result, options.limit);
   const incomplete = new Set(meaning.time?.incomplete.map((start) => start.getTime()));
   const columns = names.map((name) => {
     const values = result.column(name);
@@ -93,6 +94,22 @@ export function tableModel(result: Result, options: TableOptions): TableModel {
       ...notes,
     ].map((note) => cleanText(note, 2_000)),
   };
+}
+
+/** The values of the rows and columns that a table shows. */
+export function tableRows(result: Result, { columns, limit }: TableOptions): ChartRows {
+  const names = columns ?? result.columnNames;
+  const values = names.map((name) => result.column(name));
+  return {
+    names,
+    rows: Array.from({ length: shownRows(result, limit) }, (_, row): Value[] =>
+      values.map((column) => column[row]),
+    ),
+  };
+}
+
+function shownRows(result: Result, limit = 100): number {
+  return Math.min(limit, result.numRows);
 }
 
 /** The value of a full bar, for each column with bars. */

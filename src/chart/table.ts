@@ -1,10 +1,12 @@
 import type { Origin } from "../result/origin.js";
 import type { Result } from "../result/result.js";
 import { checkTableOptions } from "./check-options.js";
+import type { ChartRows } from "./chart-value.js";
 import { checkResult } from "./check-result.js";
+import { saveTable } from "./save-table.js";
 import { tableHtml } from "./table-html.js";
 import { tableMarkdown } from "./table-markdown.js";
-import { tableModel, type TableModel, type TableOptions } from "./table-model.js";
+import { tableModel, tableRows, type TableModel, type TableOptions } from "./table-model.js";
 
 /** A table: a value that a notebook shows. */
 export class Table {
@@ -21,6 +23,11 @@ export class Table {
     this.model = tableModel(result, options);
   }
 
+  /** The rows and columns that it shows, for `.csv` and `.parquet`. */
+  get data(): ChartRows {
+    return tableRows(this.result, this.options);
+  }
+
   /** Where the data comes from. */
   get origin(): Origin {
     return this.result.origin;
@@ -34,6 +41,21 @@ export class Table {
   /** Markdown, bars as block characters. */
   get markdown(): string {
     return tableMarkdown(this.model);
+  }
+
+  /**
+   * Writes the table, in the format of the path's extension: `.html` (a page, offline, with where it comes
+   * from), `.md` (bars as block characters), `.csv` or `.parquet` (the rows shown, typed, with the origin in
+   * the metadata). The file is written whole or not at all; folders are made.
+   *
+   * @param target a path, or a file: URL.
+   * @returns the absolute path.
+   * @throws ProbelabError for another extension, or where the path can't be written.
+   * @example
+   * await table(summary, { bars: ["runs"] }).save("out/runs-by-version.html");
+   */
+  save(target: string | URL): Promise<string> {
+    return saveTable(this, target);
   }
 
   toString(): string {

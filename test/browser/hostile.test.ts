@@ -195,6 +195,9 @@ describe.skipIf(browserMissing)(`hostile data in Chromium${missingNote}`, () => 
     expect(await page.locator("table").count()).toBe(documents.length);
     expect(await page.locator("a").count()).toBe(0);
     expect(seen).toEqual([]);
+    const saved = await browser.open(await chartPage([valueCharts[0]!, ...tables]));
+    expect(await saved.page.locator("table").count()).toBe(tables.length);
+    expect(saved.seen).toEqual([]);
   });
 
   test("in the Vega-Lite bundle that a notebook's own Vega draws, with its tooltips", async () => {

@@ -6,6 +6,7 @@ import type { Page } from "playwright-core";
 import { chart } from "../../src/chart/chart.js";
 import type { Chart } from "../../src/chart/chart-value.js";
 import { chartPage } from "../../src/chart/page/chart-page.js";
+import { table } from "../../src/chart/table.js";
 import { between } from "../../src/time/time-range.js";
 import { decodePng, type Image } from "../chart/support/png-image.js";
 import {
@@ -239,6 +240,24 @@ describe.skipIf(browserMissing)(`a saved page in Chromium${missingNote}`, () => 
     expect(await first.locator(".probelab-picture svg").isVisible()).toBe(true);
     expect(await first.locator(".probelab-drawing").count()).toBe(0);
     expect(seen).toEqual([]);
+  });
+
+  test("shows tables beside charts and on their own, wide ones to be scrolled", async () => {
+    const summary = table(versionSummary(), { bars: ["runs", "q50"], caption: "Runs by version" });
+    const both = await browser.open(await chartPage([summary, CHARTS.area!], { title: "Both" }));
+    expect(await drawnFigures(both.page)).toEqual(["probelab-chart probelab-live"]);
+    await shot(both.page, "table-and-chart");
+    const path = await summary.save(join(browser.folder, "table.html"));
+    const alone = await browser.openFile(path);
+    await alone.page.setViewportSize({ width: 400, height: 700 });
+    expect(await alone.page.locator("tbody tr").count()).toBe(versionSummary().numRows);
+    expect(
+      await alone.page.evaluate<boolean>(
+        "document.documentElement.scrollWidth <= innerWidth && document.querySelector('.probelab-wide').scrollWidth > innerWidth",
+      ),
+    ).toBe(true);
+    await shot(alone.page, "table");
+    expect([both.seen, alone.seen]).toEqual([[], []]);
   });
 
   test("three charts of 5,000 rows are drawn without a request or a message", async () => {

@@ -135,6 +135,6 @@ export class WatchingBrowser {
 export async function drawnFigures(page: Page): Promise<string[]> {
   await page.locator("html.probelab-drawn").waitFor({ state: "attached", timeout: 60_000 });
   return page.evaluate<string[]>(
-    "[...document.querySelectorAll('figure')].map((figure) => figure.className)",
+    "[...document.querySelectorAll('figure.probelab-chart')].map((figure) => figure.className)",
   );
 }

@@ -13,6 +13,7 @@ import { chartPage } from "../../src/chart/page/chart-page.js";
 import { exactDates } from "../../src/chart/page/browser/exact-dates.js";
 import { jsonScript } from "../../src/chart/page/json-script.js";
 import { pageDocument } from "../../src/chart/page/page-document.js";
+import { table } from "../../src/chart/table.js";
 import { runtimeSource } from "../../src/chart/page/runtime-script.js";
 import {
   makeResult,
@@ -96,6 +97,23 @@ describe("chartPage(charts)", () => {
     expect(origins(html)).toHaveLength(3);
     expect(html).toContain("<title>Week &lt;12&gt;</title>");
     expect(html).toContain("<h1>Week &lt;12&gt;</h1>");
+  });
+
+  test("holds tables in their places; without a chart neither script nor font", async () => {
+    const versions = table(versionSummary(), { bars: ["runs"], caption: "Runs <by> version" });
+    const html = await chartPage([versions, counts, versions]);
+    expect(all(html, /<figure class="[^"]*" id="([^"]*)"/g)).toEqual([
+      "table-1",
+      "chart-1",
+      "table-2",
+    ]);
+    expect(html.split(runtimeSource())).toHaveLength(2);
+    expect(html).toContain("<title>Runs &lt;by&gt; version</title>");
+    expect(origins(html)).toHaveLength(3);
+    const bare = await chartPage([versions]);
+    expect(bare).not.toMatch(/<script>|@font-face/);
+    expect(bare).toContain("script-src 'none'");
+    expect(bare).toContain("prefers-color-scheme: dark");
   });
 
   test("three charts of 5,000 rows take less than 2 MB", async () => {
@@ -262,6 +280,13 @@ describe("chart.page(charts, { title })", () => {
     expect(Number(pictures[0]?.attributes.width) * 2).toBe(pngs[0]?.readUInt32BE(16));
     expect(inspect(page)).toBe(said);
     expect(inspect(chart.page(counts))).toMatch(/^Page of 1 chart: /);
+    const versions = table(versionSummary());
+    expect(inspect(chart.page([counts, versions, counts]))).toMatch(
+      /^Page of 2 charts and 1 table: /,
+    );
+    expect(inspect(chart.page(versions))).toMatch(/^Page of 1 table: /);
+    const bundle = (await show(chart.page(versions))) as { data: Record<string, string> };
+    expect(bundle.data["text/html"]).toContain(versions.html);
   });
 
   test("is one page with one runtime, every chart with its origin", async () => {

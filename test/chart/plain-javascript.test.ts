@@ -156,9 +156,8 @@ describe("chart.page of what are no charts", () => {
     [undefined, "no charts: pass at least one"],
     [[Promise.resolve(drawn)], "a Promise on a page: write await"],
     [Promise.resolve([drawn]), "a Promise on a page: write await"],
-    [[drawn, table(counts)], "a table on a page, which holds charts"],
-    [[drawn, counts], "a Result on a page: pass charts"],
-    [[drawn, "x"], 'Can\'t put "x" on a page: pass charts'],
+    [[drawn, counts], "a Result on a page: pass charts and tables"],
+    [[drawn, "x"], 'Can\'t put "x" on a page: pass charts and tables'],
     [[undefined], "Can't put undefined on a page"],
   ])("%#: said at once", (charts, message) => {
     expect(page(charts)).toContain(message);

@@ -1,5 +1,7 @@
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { readOrigins } from "../../src/chart/origin-file/read-origin.js";
 import { runOrigin } from "../../src/cli/origin.js";
 import { runDoc } from "./run-doc.js";
 import { sampleLab } from "./sample-lab.js";
@@ -9,6 +11,8 @@ it("docs/exports.md: its cells save every format, and each but CSV tells its ori
   expect(await sample.truth("accepted-reports-not-stored")).toBeDefined();
   await using doc = await runDoc("exports.md");
   const formats = ["svg", "png", "pdf", "html", "json", "csv", "parquet"];
+  const [table] = readOrigins(readFileSync(join(doc.folder, "out", "versions.html")));
+  expect(table?.origin).toMatchObject({ question: { ask: "measurements.summary" } });
   const files = formats.map((format) => join(doc.folder, "out", `counts.${format}`));
   const said = { out: "", err: "" };
   const code = await runOrigin([...files, doc.notebook], { json: true }, {

@@ -1,6 +1,9 @@
 /** The looks of a chart in a page: the live drawing on a screen, its picture in print and without JavaScript. */
 export const figureStyle = `
 .probelab-chart { margin: 1.5rem 0; break-inside: avoid; }
+.probelab-table { margin: 1.5rem 0; }
+.probelab-wide { overflow-x: auto; }
+.probelab-table p { margin: 0.6rem 0 0.2rem; }
 .probelab-plot { overflow-x: auto; overflow-y: hidden; }
 .probelab-plot svg { display: block; height: auto; }
 .probelab-scaled svg { max-width: max(100%, 42rem); }

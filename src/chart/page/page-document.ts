@@ -15,6 +15,8 @@ export interface PageParts {
   readonly body: string;
   /** Default light; `auto` is as the reader's system is. */
   readonly theme?: ThemeName | "auto" | undefined;
+  /** Whether it holds charts, which need the script and the font; default true. */
+  readonly live?: boolean | undefined;
   /** CSS of the page's own. Rules stand here: the policy leaves out `style` attributes. */
   readonly style?: string | undefined;
 }
@@ -34,17 +36,22 @@ ${pageHead(parts)}
 <main>
 ${parts.body}
 </main>
-${runtimeScript()}
+${parts.live === false ? "" : runtimeScript()}
 </body>
 </html>
 `;
 }
 
 /** The content of the page's `<head>`: policy, title, style. */
-export function pageHead({ title, theme = "light", style = "" }: Omit<PageParts, "body">): string {
-  const css = `${baseStyle(theme)}${figureStyle}${style}${fontRules()}`;
+export function pageHead({
+  title,
+  theme = "light",
+  live = true,
+  style = "",
+}: Omit<PageParts, "body">): string {
+  const css = `${baseStyle(theme)}${figureStyle}${style}${live ? fontRules() : ""}`;
   return `<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${pagePolicy([runtimeSource()], [css])}">
+<meta http-equiv="Content-Security-Policy" content="${pagePolicy(live ? [runtimeSource()] : [], [css])}">
 <meta name="referrer" content="no-referrer">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeXml(cleanText(title, 300))}</title>

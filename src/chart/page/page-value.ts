@@ -4,30 +4,30 @@ import { writeWhole } from "../../files/write-whole.js";
 import { displayBundle, type MimeBundle } from "../display.js";
 import { cleanText } from "../label.js";
 import { escapeXml } from "../render/xml.js";
-import { titleText } from "../render/svg.js";
 import { savePath } from "../save-path.js";
 import { htmlText } from "../table-html.js";
-import { chartPage } from "./chart-page.js";
+import { chartPage, titleOf } from "./chart-page.js";
 import type { Drawable } from "./chart-figure.js";
+import type { Tabular } from "./table-figure.js";
 
 /** A chart as far as a page goes. */
 interface PageChart extends Drawable {
   png(options?: { scale?: number }): Promise<Buffer>;
 }
 
-/** Several charts on one page, which share one runtime: a value that `save` writes. */
+/** Charts, which share one runtime, and tables on one page: a value that `save` writes. */
 export class Page {
-  readonly charts: readonly PageChart[];
+  readonly contents: readonly (PageChart | Tabular)[];
   readonly title: string | undefined;
 
-  constructor(charts: readonly PageChart[], title: string | undefined) {
-    this.charts = Object.freeze([...charts]);
+  constructor(contents: readonly (PageChart | Tabular)[], title: string | undefined) {
+    this.contents = Object.freeze([...contents]);
     this.title = title;
   }
 
   /** The page as an HTML document: interactive, self-contained, offline. */
   html(): Promise<string> {
-    return chartPage(this.charts, this.title === undefined ? {} : { title: this.title });
+    return chartPage(this.contents, this.title === undefined ? {} : { title: this.title });
   }
 
   /**
@@ -44,29 +44,34 @@ export class Page {
 
   /** What the page is, and how to save it, in a line. */
   toString(): string {
-    const { length } = this.charts;
+    const charts = this.contents.filter((each) => "spec" in each).length;
+    const parts = [counted(charts, "chart"), counted(this.contents.length - charts, "table")];
     const name = this.title === undefined ? "Page" : `Page ${JSON.stringify(this.#heading())}`;
-    return `${name} of ${length} ${length === 1 ? "chart" : "charts"}: page.save("page.html") writes it, interactive.`;
+    return `${name} of ${parts.filter((part) => part !== "").join(" and ")}: page.save("page.html") writes it, interactive.`;
   }
 
   [inspect.custom](): string {
     return this.toString();
   }
 
-  /** What a notebook shows: its charts' pictures below each other, and how to save the page. */
+  /** What a notebook shows: its charts' pictures and its tables below each other, and how to save the page. */
   async [Symbol.for("Jupyter.display")](): Promise<MimeBundle> {
-    const pictures: string[] = [];
-    for (const chart of this.charts) {
-      const { data, metadata } = await displayBundle(chart);
+    const shown: string[] = [];
+    for (const each of this.contents) {
+      if (!("spec" in each)) {
+        shown.push(each.html);
+        continue;
+      }
+      const { data, metadata } = await displayBundle(each);
       const { width, height } = metadata["image/png"] as { width: number; height: number };
-      pictures.push(
-        `<p><img alt="${escapeXml(titleText(chart.spec.title))}" width="${width}" height="${height}" src="data:image/png;base64,${String(data["image/png"])}"/></p>\n`,
+      shown.push(
+        `<p><img alt="${escapeXml(titleOf(each))}" width="${width}" height="${height}" src="data:image/png;base64,${String(data["image/png"])}"/></p>\n`,
       );
     }
     const text = this.toString();
     return {
       data: {
-        "text/html": `${pictures.join("")}<p><small>${htmlText(text)}</small></p>\n`,
+        "text/html": `${shown.join("")}<p><small>${htmlText(text)}</small></p>\n`,
         "text/plain": text,
       },
       metadata: {},
@@ -76,4 +81,8 @@ export class Page {
   #heading(): string {
     return cleanText(this.title ?? "", 300);
   }
+}
+
+function counted(count: number, what: string): string {
+  return count === 0 ? "" : `${count} ${what}${count === 1 ? "" : "s"}`;
 }

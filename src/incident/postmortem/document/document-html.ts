@@ -1,9 +1,7 @@
 import { Chart } from "../../../chart/chart-value.js";
-import { originRecord } from "../../../chart/origin-record.js";
 import { chartFigure } from "../../../chart/page/chart-figure.js";
-import { jsonScript } from "../../../chart/page/json-script.js";
-import { originDetails } from "../../../chart/page/origin-details.js";
 import { pageDocument } from "../../../chart/page/page-document.js";
+import { tableFigure } from "../../../chart/page/table-figure.js";
 import { escapeXml } from "../../../chart/render/xml.js";
 import type { Block, Span } from "./blocks.js";
 import type { Figure } from "../figure.js";
@@ -71,11 +69,10 @@ function checkHtml({ done, spans }: { done: boolean; spans: readonly Span[] }): 
 }
 
 async function figureHtml(number: number, { name, caption, content }: Figure): Promise<string> {
-  const record = originRecord(content.origin);
   const shown =
     content instanceof Chart
       ? await chartFigure(content, `chart-${number}`)
-      : `<div class="table">${content.html}</div>${originDetails(record)}${jsonScript("probelab-origin", record)}`;
+      : tableFigure(content, `table-${number}`);
   const files = [
     ["CSV", `data/${name}.csv`],
     ["Parquet", `data/${name}.parquet`],

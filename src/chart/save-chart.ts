@@ -12,7 +12,7 @@ const FORMATS: Record<string, (chart: Chart) => Promise<string | Buffer>> = {
   ".json": (chart) => Promise.resolve(`${JSON.stringify(chart.spec, null, 1)}\n`),
   ".csv": (chart) => Promise.resolve(csv(chart.data.names, chart.data.rows)),
   // Loaded when it is needed: every kernel would wait for it at its start.
-  ".parquet": async (chart) => (await import("./parquet-rows.js")).parquetRows(chart),
+  ".parquet": async (chart) => (await import("./parquet-rows.js")).parquetOfChart(chart),
 };
 
 /** Writes a chart in the format of the path's extension; see `Chart.save`. */

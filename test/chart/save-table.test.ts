@@ -1,0 +1,65 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { readOrigins } from "../../src/chart/origin-file/read-origin.js";
+import { originRecord } from "../../src/chart/origin-record.js";
+import { readParquet } from "../../src/result/parquet-read.js";
+import { table } from "../../src/chart/table.js";
+import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.js";
+import { versionSummary, weeklyCounts } from "./support/sample-results.js";
+
+const summary = table(versionSummary(), { bars: ["runs"], caption: "Runs by <version>" });
+let directory: TemporaryDirectory;
+
+beforeEach(async () => {
+  directory = await temporaryDirectory();
+});
+afterEach(() => directory[Symbol.asyncDispose]());
+const at = (name: string): string => join(directory.path, name);
+const saved = async (name: string): Promise<string> =>
+  readFileSync(await summary.save(at(name)), "utf8");
+
+describe("table(result).save(path)", () => {
+  test(".html is a page of the table with its origin, which runs nothing", async () => {
+    const html = await saved("out/a.html");
+    expect(html.split(summary.html)).toHaveLength(2);
+    expect(html).toContain("script-src 'none'");
+    expect(html).toContain("<title>Runs by &lt;version&gt;</title>");
+    expect(html).not.toContain("<script>");
+    expect(html.length).toBeLessThan(40_000);
+    expect(readOrigins(Buffer.from(html))).toEqual([
+      { title: "Runs by <version>", origin: originRecord(summary.origin) },
+    ]);
+  });
+
+  test(".md is its Markdown", async () => {
+    expect(await saved("a.md")).toBe(summary.markdown);
+  });
+
+  test(".csv and .parquet hold the rows and columns that it shows, and Parquet the origin", async () => {
+    const some = table(weeklyCounts(), { columns: ["measurements", "t"], limit: 3 });
+    const names = ["measurements", "t"];
+    const rows = weeklyCounts()
+      .rows()
+      .slice(0, 3)
+      .map((row) => names.map((name) => row[name]));
+    const text = readFileSync(await some.save(at("a.csv")), "utf8");
+    expect(text.split("\r\n")).toHaveLength(5);
+    expect(text).toMatch(/^measurements,t\r\n\d+,2026-/);
+    const content = await readParquet(readFileSync(await some.save(at("a.parquet"))));
+    expect([content.names, content.rows]).toEqual([names, rows]);
+    expect(JSON.parse(content.metadata["probelab.origin"] ?? "")).toEqual(
+      originRecord(some.origin),
+    );
+  });
+
+  test("takes a file: URL, and refuses other formats before anything is written", async () => {
+    const url = pathToFileURL(at("b.md"));
+    expect(await summary.save(url)).toBe(fileURLToPath(url));
+    await expect(summary.save(at("b.png"))).rejects.toThrow(
+      /Can't save a table as ".*b\.png": end the path with \.html, \.md, \.csv, \.parquet\./,
+    );
+    expect(readdirSync(directory.path)).toEqual(["b.md"]);
+  });
+});
