@@ -1,5 +1,6 @@
 /** The kernel of probelab beside tslab's own: ready, first cell, later cells, memory, in turns. */
 import { join } from "node:path";
+import { processEnvironment } from "../src/notebook/process-environment.js";
 import { KernelClient } from "./support/kernel-client.js";
 import { report } from "./support/report.js";
 
@@ -15,6 +16,8 @@ const kernels = {
   probelab: (file: string) => [join("dist", "notebook", "kernel", "kernel-launch.js"), file],
 };
 
+const environments = { tslab: {}, probelab: processEnvironment };
+
 interface Times {
   ready: number;
   emptyCell: number;
@@ -26,10 +29,10 @@ const all: Record<keyof typeof kernels, Times[]> = { tslab: [], probelab: [] };
 for (let round = 0; round < rounds; round++) {
   for (const name of ["tslab", "probelab"] as const) {
     await using empty = new KernelClient();
-    const ready = await empty.start(kernels[name]);
+    const ready = await empty.start(kernels[name], environments[name]);
     const emptyCell = await empty.run("");
     await using importing = new KernelClient();
-    const readyToo = await importing.start(kernels[name]);
+    const readyToo = await importing.start(kernels[name], environments[name]);
     const importCell = await importing.run(imports);
     all[name].push({
       ready: (ready + readyToo) / 2,
@@ -44,7 +47,7 @@ const later: Record<string, number[]> = {};
 const growth: Record<string, number> = {};
 for (const name of ["tslab", "probelab"] as const) {
   await using client = new KernelClient();
-  await client.start(kernels[name]);
+  await client.start(kernels[name], environments[name]);
   await client.run(imports);
   const times: number[] = [];
   let before = 0;

@@ -20,8 +20,15 @@ export class KernelClient implements AsyncDisposable {
   readonly #iopub = new zmq.Subscriber({ linger: 0 });
   #process: ChildProcess | undefined;
 
-  /** Starts a kernel. @returns seconds until it answered kernel_info_request */
-  async start(argv: (connectionFile: string) => string[]): Promise<number> {
+  /**
+   * Starts a kernel. @returns seconds until it answered kernel_info_request
+   *
+   * @param environment what its kernel.json adds to the environment
+   */
+  async start(
+    argv: (connectionFile: string) => string[],
+    environment: Readonly<Record<string, string>>,
+  ): Promise<number> {
     const [shell, iopub, control, stdin, hb] = await Promise.all(
       Array.from({ length: 5 }, freePort),
     );
@@ -39,7 +46,10 @@ export class KernelClient implements AsyncDisposable {
     };
     writeFileSync(file, JSON.stringify(info));
     const begun = performance.now();
-    this.#process = spawn(process.execPath, argv(file), { stdio: "ignore" });
+    this.#process = spawn(process.execPath, argv(file), {
+      stdio: "ignore",
+      env: { ...process.env, ...environment },
+    });
     this.#shell.connect(`tcp://127.0.0.1:${shell}`);
     this.#iopub.connect(`tcp://127.0.0.1:${iopub}`);
     this.#iopub.subscribe("");

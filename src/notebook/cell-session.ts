@@ -1,6 +1,7 @@
 import type { CompletionInfo } from "tslab/dist/converter.js";
 import type { Executor } from "tslab/dist/executor.js";
 import type { QuickInfo } from "typescript";
+import { owe } from "../owed-memory.js";
 import { withProgress } from "../progress/query-progress.js";
 import { withSignal } from "../interrupt/current-signal.js";
 import type { BackgroundError } from "./background-errors.js";
@@ -12,7 +13,7 @@ import type { CellError, OutputSink } from "./cell-output.js";
 import { isHeadless } from "./headless.js";
 import { installRuntime } from "./cell-runtime.js";
 import { CellScripts } from "./cell-scripts.js";
-import { setSynchronous } from "./interrupt-signal.js";
+import { setSynchronous } from "./watch-thread.js";
 import { mimeBundle } from "./mime-bundle.js";
 import { withSink } from "./output-context.js";
 import { progressLine } from "./progress-line.js";
@@ -20,6 +21,9 @@ import { asCell, runningCell, RunningCell } from "./running-cell.js";
 import { recordingExports } from "./recording-exports.js";
 import { tslabParts, type TslabParts } from "./tslab-parts.js";
 import type { Fault, NamedCode } from "./worker-messages.js";
+
+/** As which a cell's compilation counts: V8 collects after every tenth or twentieth, not when 300 MB are reached. */
+const bytesOfCell = 8_000_000;
 
 /** How a cell ended. */
 export type CellOutcome =
@@ -86,6 +90,7 @@ export class CellSession {
       return { status: "error", error };
     } finally {
       this.#cell = undefined;
+      owe(bytesOfCell);
     }
   }
 

@@ -4,6 +4,7 @@ import type { CellError, CellOutput } from "./cell-output.js";
 import type { CellOutcome } from "./cell-session.js";
 import { headlessVariable } from "./headless.js";
 import { ownPackage } from "./own-package.js";
+import { processEnvironment } from "./process-environment.js";
 import { residentMemory } from "./resident-memory.js";
 import type { FromWorker, NamedCode, Objection, ToWorker } from "./worker-messages.js";
 
@@ -49,7 +50,12 @@ export class NotebookProcess {
     this.#memory = options.memory;
     this.#child = fork(join(ownPackage().root, "dist", "notebook", "worker-main.js"), {
       cwd: options.folder,
-      env: { ...process.env, ...options.environment, [headlessVariable]: "1" },
+      env: {
+        ...processEnvironment,
+        ...process.env,
+        ...options.environment,
+        [headlessVariable]: "1",
+      },
       stdio: ["ignore", "pipe", "pipe", "ipc"],
       execArgv: [],
     });

@@ -1,14 +1,12 @@
 import { pendingWork } from "../files/pending-work.js";
 import { BackgroundErrors, showWarnings } from "./background-errors.js";
 import { CellSession } from "./cell-session.js";
-import { dieWithParent } from "./die-with-parent.js";
-import { watchForSigint } from "./interrupt-signal.js";
+import { startWatchThread } from "./watch-thread.js";
 import type { FromWorker, NamedCode, ToWorker } from "./worker-messages.js";
 
 /** The process of one notebook that is run headless: takes cells from the runner, gives it their outputs. */
 async function main(): Promise<void> {
-  dieWithParent();
-  const isWatched = watchForSigint();
+  const isWatched = startWatchThread();
   const session = new CellSession();
   const background = new BackgroundErrors();
   const numbers = new Map<string | undefined, number>();

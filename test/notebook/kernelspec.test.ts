@@ -20,6 +20,7 @@ interface Spec {
   argv: string[];
   display_name: string;
   language: string;
+  env: Record<string, string>;
 }
 
 async function specIn(kernel: string): Promise<Spec> {
@@ -38,6 +39,7 @@ test("installKernel({ prefix }) writes kernel.json and the logos below the prefi
   const spec = await specIn(kernel);
   expect(spec.argv[0]).toBe(process.execPath);
   expect(spec.argv.at(-1)).toBe("{connection_file}");
+  expect(spec.env).toEqual({ MALLOC_ARENA_MAX: "1" });
   expect((await readFile(join(kernel, "logo-64x64.png"))).subarray(1, 4).toString()).toBe("PNG");
 });
 

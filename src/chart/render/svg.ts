@@ -3,7 +3,7 @@ import type * as Vega from "vega";
 import { ProbelabError } from "../../error.js";
 import { cleanText, textOf } from "../label.js";
 import { inertLoader } from "./inert-loader.js";
-import { owe } from "./memory.js";
+import { owe } from "../../owed-memory.js";
 import { loadVega } from "./vega.js";
 import { escapeXml, legalXml } from "./xml.js";
 

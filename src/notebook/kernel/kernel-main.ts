@@ -4,9 +4,8 @@ import { setTimeout } from "node:timers/promises";
 import type * as ZeroMq from "zeromq";
 import { pendingWork } from "../../files/pending-work.js";
 import { CellSession } from "../cell-session.js";
-import { dieWithParent } from "../die-with-parent.js";
 import { printBackgroundErrors, showWarnings } from "../background-errors.js";
-import { watchForSigint } from "../interrupt-signal.js";
+import { startWatchThread } from "../watch-thread.js";
 import { Kernel } from "./kernel.js";
 import { Sockets, type ConnectionInfo } from "./sockets.js";
 import { Wire } from "./wire.js";
@@ -21,11 +20,10 @@ const patienceMilliseconds = 10_000;
  */
 export async function startKernel(connectionFile: string): Promise<void> {
   const info = JSON.parse(readFileSync(connectionFile, "utf8")) as ConnectionInfo;
-  dieWithParent();
+  const isWatched = startWatchThread();
   const wire = new Wire(info.key);
   const sockets = new Sockets(zeroMq(), info);
   const log = process.stderr.write.bind(process.stderr);
-  const isWatched = watchForSigint();
   const session = new CellSession();
   const kernel = new Kernel(
     session,

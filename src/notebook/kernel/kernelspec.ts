@@ -5,6 +5,7 @@ import { delimiter, join } from "node:path";
 import { ProbelabError } from "../../error.js";
 import { kernelDisplayName, kernelName } from "../language-info.js";
 import { ownPackage } from "../own-package.js";
+import { processEnvironment } from "../process-environment.js";
 import { logo32, logo64, logoSvg } from "./logo.js";
 
 /** Where to write the kernel: for the user, into a prefix, or into the active Python environment. */
@@ -39,6 +40,7 @@ export async function installKernel(
     display_name: kernelDisplayName,
     language: "typescript",
     interrupt_mode: "signal",
+    env: processEnvironment,
     metadata: { debugger: false },
   };
   try {

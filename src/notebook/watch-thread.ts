@@ -1,6 +1,8 @@
 import { once, type EventEmitter } from "node:events";
 import { Worker } from "node:worker_threads";
 
+const parentCheckMilliseconds = 1000;
+
 /** 1 while a cell's synchronous code may run. Shared with the thread below. */
 const synchronous = new Int32Array(new SharedArrayBuffer(4));
 
@@ -11,49 +13,56 @@ export function setSynchronous(runs: boolean): void {
 
 // What waits in `listen` is told of a signal by Node, unless the main thread's own watch, which is newer,
 // takes it. `base` stays while `listen` begins anew, so that there is somebody to tell at any time.
-const listener = `
+const watcher = `
 const { parentPort, workerData } = require("node:worker_threads");
 const vm = require("node:vm");
+const { synchronous, parent, every } = workerData;
 const never = new Int32Array(new SharedArrayBuffer(4));
 const wait = new vm.Script("probelabWait()");
 const base = new vm.Script("probelabListen()");
-const told = () => parentPort.postMessage(null);
-const watch = { breakOnSigint: true };
-globalThis.probelabWait = () => Atomics.wait(never, 0, 0);
+const tell = () => parentPort.postMessage(null);
+const watched = { breakOnSigint: true };
+globalThis.probelabWait = () => {
+  while (process.ppid === parent) Atomics.wait(never, 0, 0, every);
+  process.kill(process.pid, "SIGKILL");
+};
 globalThis.probelabListen = () => {
   for (;;) {
     try {
-      wait.runInThisContext(watch);
+      wait.runInThisContext(watched);
     } catch {
       // A watch that began before this wait was passed over: it is the newest now.
-      if (Atomics.load(workerData, 0) === 1) process.kill(process.pid, "SIGINT");
-      else told();
+      if (Atomics.load(synchronous, 0) === 1) process.kill(process.pid, "SIGINT");
+      else tell();
     }
   }
 };
-told();
+tell();
 for (;;) {
   try {
-    base.runInThisContext(watch);
+    base.runInThisContext(watched);
   } catch {
-    told();
+    tell();
   }
 }
 `;
 
 /**
- * Calls the listeners of SIGINT for every signal, but those that end a cell's synchronous code. To be awaited
- * before the first cell.
+ * Starts a thread that notices what this one can't while a cell runs. To be awaited before the first cell.
  *
- * Node's own way is not enough: it takes the listeners off while `vm` runs code with `breakOnSigint`, and a
- * signal that comes where that begins or ends is lost, or ends the process with all variables. A thread that
+ * It ends the process when its parent is gone, also in an endless loop. (A pipe that closes is only noticed
+ * between two turns of the event loop.)
+ *
+ * It calls the listeners of SIGINT for every signal, but those that end a cell's synchronous code. Node's
+ * own way is not enough: it takes the listeners off while `vm` runs code with `breakOnSigint`, and a signal
+ * that comes where that begins or ends is lost, or ends the process with all variables. A thread that
  * always watches closes these gaps.
  */
-export async function watchForSigint(): Promise<void> {
+export async function startWatchThread(): Promise<void> {
   keepHandlerOff();
-  const thread = new Worker(listener, {
+  const thread = new Worker(watcher, {
     eval: true,
-    workerData: synchronous,
+    workerData: { synchronous, parent: process.ppid, every: parentCheckMilliseconds },
     resourceLimits: { maxOldGenerationSizeMb: 8, stackSizeMb: 1 },
   });
   await once(thread, "message");

@@ -6,8 +6,8 @@ const told: { buffer?: ArrayBuffer } = {};
 
 /**
  * Tells V8 about memory that it doesn't see or doesn't hurry for: pixels of resvg that hang on small
- * objects, and what Vega leaves behind. Unasked it collects them only when its own heap grows, and a
- * process that draws charts would hold some hundred megabytes of dead ones.
+ * objects, what Vega and TypeScript leave behind. Unasked it collects them only when its own heap grows,
+ * and a process that draws charts or runs cells would hold some hundred megabytes of dead ones.
  *
  * What V8 counts is array buffers. One that nobody writes to takes addresses and no memory, so each
  * time that enough is owed a new one takes the place of the last, and V8 collects in small steps.
