@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
-import { dirname } from "node:path";
+import { readFile } from "node:fs/promises";
 import { ProbelabError } from "../error.js";
+import { writeWhole } from "../files/write-whole.js";
 
 /** An output of a cell, as nbformat 4.5 writes it. */
 export type NotebookOutput =
@@ -69,15 +69,12 @@ export async function readNotebook(path: string): Promise<Notebook> {
 
 /** Writes a notebook; a reader sees the old file or the new one, never a part. */
 export async function writeNotebook(path: string, notebook: Notebook): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
   const cells = notebook.cells.map((cell) => ({
     ...cell,
     source: lines(cell.source),
     ...(cell.cell_type === "code" ? { outputs: cell.outputs.map(outputLines) } : {}),
   }));
-  const draft = `${path}.${process.pid}.tmp`;
-  await writeFile(draft, `${JSON.stringify({ ...notebook, cells }, null, 1)}\n`);
-  await rename(draft, path);
+  await writeWhole(path, `${JSON.stringify({ ...notebook, cells }, null, 1)}\n`);
 }
 
 async function readText(path: string): Promise<string> {

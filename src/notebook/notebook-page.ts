@@ -1,4 +1,4 @@
-import { rename, writeFile } from "node:fs/promises";
+import { writeWhole } from "../files/write-whole.js";
 import { escapeHtml } from "./escape-html.js";
 import { markdownHtml } from "./markdown-html.js";
 import type { Notebook, NotebookCell, TextCell } from "./notebook-file.js";
@@ -17,9 +17,7 @@ export async function writeNotebookPage(
   notebook: Notebook,
   name: string,
 ): Promise<void> {
-  const draft = `${path}.${process.pid}.tmp`;
-  await writeFile(draft, notebookPage(notebook, name));
-  await rename(draft, path);
+  await writeWhole(path, notebookPage(notebook, name));
 }
 
 /**
