@@ -1,27 +1,76 @@
 import { Temporal } from "temporal-polyfill";
 import { ProbelabError } from "../error.js";
 
+// Date, time, offset and annotations of RFC 9557, in the extended and the basic form.
+const SHAPE =
+  /^(?:[+-]\d{6}|\d{4})-?\d\d-?\d\d(?:[T ]\d\d(?::?\d\d(?::?\d\d(?:[.,]\d{1,9})?)?)?(?<offset>Z|[+-]\d\d(?::?\d\d(?::?\d\d(?:[.,]\d{1,9})?)?)?)?)?(?<annotations>(?:\[[^\]]*\])*)$/i;
+
+// Annotations with an equals sign tell the calendar and the like, which change no instant.
+const ZONE = /\[!?([^\]=]+)\]/;
+
 /**
- * An instant from what an analyst writes: a Date, or a text. A text without an offset
- * (`"2026-05-01"`, `"2026-05-01 12:00"`) is read in `timeZone`, one with `Z` or an offset is exact.
+ * An instant from what an analyst writes: a Date, or a text. A text with `Z` or an offset is exact;
+ * one with a zone in brackets, as `Temporal.ZonedDateTime` writes it, is read in that zone, and its
+ * offset, where it has one, must be that zone's; any other (`"2026-05-01"`, `"2026-05-01 12:00"`)
+ * is read in `timeZone`. Of a wall time that clocks show twice it is the earlier.
  *
  * @param role what it is, for the error: "time of a mark".
- * @throws ProbelabError for what can't be read.
+ * @throws ProbelabError for what can't be read, in whole: nothing in a text is ignored.
+ * @example
+ * readInstant("2026-11-02T09:00+01:00[Europe/Berlin]", "UTC", "time of a mark"); // 08:00 UTC
  */
 export function readInstant(value: unknown, timeZone: string, role: string): Date {
   if (value instanceof Date && !Number.isNaN(value.getTime())) return value;
-  if (typeof value === "string") {
-    const text = value.trim();
+  const parts = typeof value === "string" ? partsOf(value) : undefined;
+  let remedy = `pass a Date or a text such as "2026-05-01" or "2026-05-01T12:00:00Z".`;
+  if (parts !== undefined) {
     try {
-      return /(?:z|[+-]\d\d(?::?\d\d)?)$/i.test(text) && /\d[t ]\d/i.test(text)
-        ? new Date(Temporal.Instant.from(text).epochMilliseconds)
-        : new Date(Temporal.PlainDateTime.from(text).toZonedDateTime(timeZone).epochMilliseconds);
+      return new Date(epochMilliseconds(parts, timeZone));
     } catch {
-      // told below, with the value
+      remedy = contradiction(parts) ?? remedy;
     }
   }
-  const shown = value instanceof Date ? "an invalid Date" : (JSON.stringify(value) ?? "undefined");
-  throw new ProbelabError(
-    `Can't read ${shown} as the ${role}: pass a Date or a text such as "2026-05-01" or "2026-05-01T12:00:00Z".`,
-  );
+  throw new ProbelabError(`Can't read ${shown(value)} as the ${role}: ${remedy}`);
+}
+
+interface Parts {
+  readonly text: string;
+  readonly offset: string | undefined;
+  readonly zone: string | undefined;
+}
+
+function partsOf(value: string): Parts | undefined {
+  const text = value.trim();
+  const groups = SHAPE.exec(text)?.groups;
+  if (groups === undefined) return undefined;
+  return { text, offset: groups["offset"], zone: ZONE.exec(groups["annotations"] ?? "")?.[1] };
+}
+
+function epochMilliseconds({ text, offset, zone }: Parts, timeZone: string): number {
+  // Each of the three refuses what it would have to ignore, but for an offset in a PlainDateTime.
+  if (zone !== undefined) {
+    return Temporal.ZonedDateTime.from(text, { offset: "reject" }).epochMilliseconds;
+  }
+  return offset === undefined
+    ? Temporal.PlainDateTime.from(text).toZonedDateTime(timeZone).epochMilliseconds
+    : Temporal.Instant.from(text).epochMilliseconds;
+}
+
+/** What to do where only the offset and the zone don't go together. */
+function contradiction({ text, offset, zone }: Parts): string | undefined {
+  if (zone === undefined || offset === undefined) return undefined;
+  try {
+    Temporal.ZonedDateTime.from(text, { offset: "ignore" });
+    return `clocks of ${zone} don't show that time with the offset ${offset}; leave out or correct one of the two.`;
+  } catch {
+    return undefined;
+  }
+}
+
+function shown(value: unknown): string {
+  if (typeof value === "string") return JSON.stringify(value);
+  if (value instanceof Date) return "an invalid Date";
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "function") return "a function";
+  return typeof value === "object" && value !== null ? "an object" : String(value);
 }
