@@ -135,7 +135,7 @@ export function readFields(fields: Partial<PostmortemFields> | null | undefined)
 
 /** What is told, its times checked against each other. @throws ProbelabError where they can't be right. */
 export function inOrder(told: Told): Told {
-  const { startedAt, detectedAt, respondedAt, resolvedAt } = told;
+  const { startedAt, detectedAt, respondedAt, resolvedAt, call } = told;
   if (startedAt !== null && resolvedAt !== null && resolvedAt < startedAt) {
     throw new ProbelabError(
       `Can't write a postmortem of an incident that was resolved at ${resolvedAt}, before it began at ${startedAt}: correct startedAt or resolvedAt.`,
@@ -154,6 +154,11 @@ export function inOrder(told: Told): Told {
   if (respondedAt !== null && respondedAt < detectedAt) {
     throw new ProbelabError(
       `Can't write a postmortem with a response at ${respondedAt}, before the detection at ${detectedAt}: correct respondedAt or detectedAt.`,
+    );
+  }
+  if (call !== null && call < detectedAt) {
+    throw new ProbelabError(
+      `Can't write a postmortem with a conference call at ${call}, before the detection at ${detectedAt}: correct call or detectedAt.`,
     );
   }
   return told;

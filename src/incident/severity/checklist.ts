@@ -2,6 +2,8 @@ import { inspect } from "node:util";
 import { ProbelabError } from "../../error.js";
 import { readInstant } from "../../time/instant.js";
 import { formatInstant } from "../../time/time-zone.js";
+import { checkIncident } from "./check-incident.js";
+import { datedAt, isThere, type Evidence } from "./evidence.js";
 import { formatDuration } from "./format-duration.js";
 import { severityOf, type Severity, type SeverityNumber } from "./severities.js";
 
@@ -12,18 +14,21 @@ export interface IncidentRecord {
   readonly detectedAt: Date | string;
   /** When the response began. */
   readonly respondedAt?: Date | string | null | undefined;
-  /** Conference call: true, its link, or when it was held. */
+  /** Conference call: true, its link, or when it was held; a text that looks like a time is one. */
   readonly call?: boolean | string | Date | null | undefined;
   /** Call leader: true, or a name. */
   readonly leader?: boolean | string | null | undefined;
-  /** Postmortem: true, its path or link, or when it was finished. */
+  /** Postmortem: true, its path or link, or when it was finished, as of `call`. */
   readonly postmortem?: boolean | string | Date | null | undefined;
   /** Whether the investigation is held sterile. */
   readonly sterile?: boolean | null | undefined;
 }
 
-/** What shows that something is there. */
-type Evidence = boolean | string | Date | null | undefined;
+/** How an incident is checked. */
+export interface ChecklistOptions {
+  /** The moment to look at; default the present. */
+  readonly now?: Date | string;
+}
 
 /** What a severity can demand. */
 export type DemandName = "response" | "conference call" | "call leader" | "postmortem" | "sterile";
@@ -100,16 +105,16 @@ export function deadline(severity: SeverityNumber, detectedAt: Date | string): D
  * What the incident's severity demands, and what of it is there.
  *
  * Only the response has a deadline, and is in time at that very instant; the other demands are
- * `missing` until they are there. What is dated after `now` isn't there yet.
+ * `missing` until they are there. What is dated after `now`, by a Date or by a text that looks like
+ * a time (`"2026-05-01 12:00"`), isn't there yet.
  *
- * @param options `now`: the moment to look at; default the present.
- * @throws ProbelabError for an unknown severity, a time that can't be read, a response or a `now`
- *   before the detection.
+ * @throws ProbelabError for an unknown field or severity, a value that a field doesn't take, a time
+ *   that can't be read, and a response, a call, a postmortem or a `now` before the detection.
+ * @example
+ * checklist({ severity: 1, detectedAt: "2026-05-01 12:00", call: true }, { now: "2026-05-01 15:00" });
  */
-export function checklist(
-  incident: IncidentRecord,
-  options: { readonly now?: Date | string } = {},
-): Checklist {
+export function checklist(incident: IncidentRecord, options: ChecklistOptions = {}): Checklist {
+  checkIncident(incident, options);
   const severity = severityOf(incident.severity);
   const detectedAt = new Date(readInstant(incident.detectedAt, "UTC", "time of detection"));
   const now =
@@ -119,21 +124,27 @@ export function checklist(
       `Can't check an incident at ${formatInstant(now, "UTC")} UTC, before it was detected at ${formatInstant(detectedAt, "UTC")} UTC: pass a later now, or correct detectedAt.`,
     );
   }
-  const there = (value: Evidence, what: string): boolean => {
-    if (value instanceof Date) return readInstant(value, "UTC", `time of the ${what}`) <= now;
-    return typeof value === "string" ? value.trim() !== "" : value === true;
+  const dated = (demand: DemandName, demanded: boolean, field: "call" | "postmortem"): Demand => {
+    const at = datedAt(incident[field], demand);
+    if (at !== null && at < detectedAt) {
+      throw new ProbelabError(
+        `Can't use a ${demand} at ${formatInstant(at, "UTC")} UTC, before the detection at ${formatInstant(detectedAt, "UTC")} UTC: correct ${field} or detectedAt; a date alone is its midnight.`,
+      );
+    }
+    return open(demand, demanded, at === null ? incident[field] : at <= now);
   };
-  const open = (demand: DemandName, demanded: boolean, value?: Evidence): Demand => ({
-    demand,
-    state: !demanded ? "not demanded" : there(value, demand) ? "done" : "missing",
-  });
   return new Checklist(severity, detectedAt, now, [
     response(incident, detectedAt, deadline(severity.number, detectedAt), now),
-    open("conference call", severity.conferenceCall, incident.call),
+    dated("conference call", severity.conferenceCall, "call"),
     open("call leader", severity.callLeader, incident.leader),
-    open("postmortem", severity.postmortem, incident.postmortem),
+    dated("postmortem", severity.postmortem, "postmortem"),
     open("sterile", severity.sterile, incident.sterile),
   ]);
+}
+
+/** A demand without a deadline. */
+function open(demand: DemandName, demanded: boolean, evidence: Evidence): Demand {
+  return { demand, state: !demanded ? "not demanded" : isThere(evidence) ? "done" : "missing" };
 }
 
 function response(incident: IncidentRecord, detectedAt: Date, deadline: Date, now: Date): Demand {

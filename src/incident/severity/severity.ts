@@ -1,4 +1,10 @@
-import { checklist, deadline, type Demand, type IncidentRecord } from "./checklist.js";
+import {
+  checklist,
+  deadline,
+  type ChecklistOptions,
+  type Demand,
+  type IncidentRecord,
+} from "./checklist.js";
 import { SEVERITIES, severityOf } from "./severities.js";
 import { suggest } from "./suggest.js";
 
@@ -29,7 +35,7 @@ export const severity = {
   deadline,
   /**
    * Every demand of the incident's severity and its state at `now` (default the present).
-   * @throws ProbelabError for times that can't be read or are out of order.
+   * @throws ProbelabError for a field that isn't known, and times that can't be read or are out of order.
    * @example
    * severity.checklist({ severity: 1, detectedAt: "2026-05-01T12:00:00Z" }, { now: "2026-05-01T15:00:00Z" });
    */
@@ -39,7 +45,7 @@ export const severity = {
    * severity demands and isn't there (`missing`: the policy gives it no time).
    * @throws ProbelabError as `checklist`.
    */
-  overdue(incident: IncidentRecord, options: { readonly now?: Date | string } = {}): Demand[] {
+  overdue(incident: IncidentRecord, options: ChecklistOptions = {}): Demand[] {
     return checklist(incident, options).overdue;
   },
 } as const;

@@ -87,6 +87,63 @@ describe("severity.checklist", () => {
     );
   });
 
+  test("a text that looks like a time is one: what is dated after now isn't there yet", () => {
+    const later = { call: "2026-06-01T12:00Z", postmortem: "2027-01-01" };
+    expect(states({ severity: 1, ...later }, at(3))).toBe(
+      "overdue, missing, missing, missing, missing",
+    );
+    const dates = { call: new Date(later.call), postmortem: new Date(later.postmortem) };
+    expect(states({ severity: 1, ...dates }, at(3))).toBe(states({ severity: 1, ...later }, at(3)));
+    const zoned = { call: "2026-05-01T14:00[Europe/Berlin]", postmortem: " 2026-05-01 14:59 " };
+    expect(states({ severity: 1, ...zoned }, at(3))).toBe("overdue, done, missing, done, missing");
+    expect(states({ severity: 1, ...zoned }, at(2.5))).toBe(
+      "overdue, done, missing, missing, missing",
+    );
+  });
+
+  test.each([
+    "postmortems/2026-05-04",
+    "2027-05-04-outage.md",
+    "2027-05-04T0840-api",
+    "2027-05-04-01",
+    "2027-05-04 12 hosts down.md",
+    "2027/05/04",
+    "20270504",
+    "https://example.org/2027-05-04",
+  ])("the text %s is a path or a link, and there", (postmortem) => {
+    expect(states({ severity: 2, postmortem }, at(1))).toBe(
+      "missing, missing, not demanded, done, missing",
+    );
+  });
+
+  test("a name that looks like a time is a name", () => {
+    expect(states({ severity: 1, leader: "2027-01-01" }, at(1))).toBe(
+      "missing, missing, done, missing, missing",
+    );
+  });
+
+  test("a text that looks like a time is there where the Date is, at every minute", () => {
+    const minutes = fc.integer({ min: 0, max: 50_000 });
+    fc.assert(
+      fc.property(minutes, minutes, fc.constantFrom("Z", "+05:30", "-03:00"), (now, held, zone) => {
+        const call = at(0, held * 60_000);
+        const local = new Date(
+          call.getTime() + { Z: 0, "+05:30": 5.5 * HOUR, "-03:00": -3 * HOUR }[zone],
+        );
+        const text = `${local.toISOString().slice(0, 16)}${zone}`;
+        const expected = held <= now ? "done" : "missing";
+        for (const each of [call, text]) {
+          const [, demand] = severity.checklist(
+            { severity: 1, detectedAt, call: each },
+            { now: at(0, now * 60_000) },
+          ).demands;
+          expect(demand?.state).toBe(expected);
+        }
+      }),
+      { seed: 7, numRuns: 300 },
+    );
+  });
+
   test("the response is in time at the very deadline, and overdue a millisecond later", () => {
     const response = (now: Date, respondedAt?: Date) =>
       severity.checklist({ severity: 1, detectedAt, respondedAt }, { now }).demands[0];
@@ -145,9 +202,57 @@ describe("severity.checklist", () => {
       /^Can't check an incident at 2026-05-01 11:00 UTC, before/,
     ],
     [{}, { now: "later" }, /^Can't read "later" as the time now/],
+    [
+      { call: "2020-01-01" },
+      {},
+      /^Can't use a conference call at 2020-01-01 UTC, before the detection at 2026-05-01 12:00 UTC: correct call or detectedAt; a date alone is its midnight\.$/,
+    ],
+    [
+      { severity: 4, postmortem: new Date("2026-05-01T11:59Z") },
+      {},
+      /^Can't use a postmortem at 2026-05-01 11:59 UTC, before the detection .*: correct postmortem or/,
+    ],
+    [{ call: "2026-05-02 25:00" }, {}, /^Can't read "2026-05-02 25:00" as the time of the conf/],
+    [{ call: "2026-05-02 12:00 CET" }, {}, /^Can't read "2026-05-02 12:00 CET" as the time of/],
+    [{ call: "2026-5-2" }, {}, /^Can't read "2026-5-2" as the time of the conference call: pass/],
+    [{ postmortem: "2026-13-01" }, {}, /^Can't read "2026-13-01" as the time of the postmortem/],
+    [
+      { responedAt: "2026-05-01 13:00" },
+      {},
+      /^Can't check an incident with responedAt: did you mean respondedAt\? Pass severity, detectedAt, respondedAt, call, leader, postmortem or sterile\.$/,
+    ],
+    [{ owner: "Ada" }, {}, /^Can't check an incident with owner: pass severity, detectedAt, resp/],
+    [{ sterile: "yes" }, {}, /^Can't check an incident with sterile: "yes": pass true or false\.$/],
+    [{ call: 1 }, {}, /^Can't check an incident with call: 1: pass true, a link, or when it was/],
+    [{ leader: at(1) }, {}, /^Can't check an incident with leader: 2026-05-01T.*: pass true or a/],
+    [{ severity: 4, postmortem: {} }, {}, /with postmortem: \{\}: pass true, its path or link, or/],
+    [{}, null, /^Can't check an incident with options null: pass an object, \{ now: … \}/],
+    [{}, { Now: at(1) }, /^Can't check an incident with Now: did you mean now\? Pass now\.$/],
   ])("refuses %j %j", (change, options, message) => {
     const incident = { severity: 1, detectedAt, ...change } as IncidentRecord;
-    expect(() => severity.checklist(incident, options)).toThrow(message);
+    for (const act of ["checklist", "overdue"] as const) {
+      expect(() => severity[act](incident, options as object)).toThrow(message);
+    }
+  });
+
+  test.each([undefined, null, "2026-05-01", 2, [], Promise.resolve()])(
+    "refuses %s instead of an incident",
+    (incident) => {
+      for (const act of ["checklist", "overdue"] as const) {
+        expect(() => severity[act](incident as never)).toThrow(
+          /^Can't check .* as an incident: pass an object, \{ severity: 2, detectedAt: "2026-05-01T12:00:00Z" \}/,
+        );
+      }
+    },
+  );
+
+  test("null and undefined are missing in every field that may be missing", () => {
+    for (const none of [null, undefined]) {
+      const nothing = { call: none, leader: none, postmortem: none, sterile: none };
+      expect(states({ severity: 1, respondedAt: none, ...nothing }, at(1))).toBe(
+        "missing, missing, missing, missing, missing",
+      );
+    }
   });
 });
 
