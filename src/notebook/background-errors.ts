@@ -1,4 +1,5 @@
 import { inspect } from "node:util";
+import { InterruptedError } from "./interrupted.js";
 import { runningCell } from "./running-cell.js";
 
 /** What failed in the background: what was thrown, and the cell that began it, where it is known. */
@@ -12,9 +13,11 @@ export interface BackgroundError {
 /** From now on an error that no cell waits for keeps the process; it is printed in the cell it comes from. */
 export function printBackgroundErrors(): void {
   process.on("unhandledRejection", (reason) => {
+    if (reason instanceof InterruptedError) return;
     process.stderr.write(`Unhandled rejection (is an await missing?): ${inspect(reason)}\n`);
   });
   process.on("uncaughtException", (error) => {
+    if (error instanceof InterruptedError) return;
     process.stderr.write(`Uncaught error in the background: ${inspect(error)}\n`);
   });
 }

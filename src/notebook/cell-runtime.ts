@@ -1,12 +1,15 @@
 import { passedThrough } from "./awaited-places.js";
 import { runtimeName } from "./cell-transform.js";
 import { runningCell } from "./running-cell.js";
+import { tellInterrupt } from "./watch-thread.js";
 
 type Load = (specifier: string) => unknown;
 type Body = (exports: object, require: Load) => Promise<void>;
 
 /** What compiled cells call; `cellTransform` and `CellCompiler` write the calls. */
 export interface CellRuntime {
+  /** A turn of a loop. */
+  tick(): void;
   /** Runs a cell's code to its end, whatever that is. */
   run(body: Body, exports: object, require: Load): Promise<void>;
   guard(value: unknown, place: string): unknown;
@@ -21,7 +24,7 @@ export interface CellRuntime {
 
 /** Puts the runtime where compiled cells find it. */
 export function installRuntime(session: Pick<CellRuntime, "run" | "import" | "last">): void {
-  const runtime: CellRuntime = { ...session, guard, guardEach };
+  const runtime: CellRuntime = { ...session, guard, guardEach, tick };
   Object.defineProperty(globalThis, runtimeName, {
     value: runtime,
     enumerable: false,
@@ -29,15 +32,40 @@ export function installRuntime(session: Pick<CellRuntime, "run" | "import" | "la
   });
 }
 
+const turnsBetweenChecks = 64;
+let turns = 0;
+
+/** A turn of a cell's loop: it throws when the cell was interrupted. Some 3 ns, as it does so now and then. */
+function tick(): void {
+  turns = (turns + 1) % turnsBetweenChecks;
+  if (turns !== 0) return;
+  tellInterrupt();
+  runningCell()?.throwIfInterrupted();
+}
+
+/** As long awaits may go on without a turn of the event loop, in which interrupts and messages are read. */
+const turnMilliseconds = 50;
+let lastTurn = 0;
+
 /** An await of a cell: it ends when the cell is interrupted, and remembers its place for a traceback. */
 function guard(value: unknown, place: string): unknown {
-  if (!isThenable(value)) return value;
+  const isDue = performance.now() - lastTurn > turnMilliseconds;
+  if (!isDue && !isThenable(value)) return value;
   const cell = runningCell();
-  const guarded = cell ? cell.guard(value) : Promise.resolve(value);
-  return guarded.catch((error: unknown) => {
+  const work = isThenable(value) ? value : Promise.resolve(value);
+  const guarded = (cell ? cell.guard(work) : Promise.resolve(work)).catch((error: unknown) => {
     passedThrough(error, place);
     throw error;
   });
+  return isDue ? afterTurn(guarded) : guarded;
+}
+
+/** What is awaited in a loop may always be there already: such a loop would keep the event loop from turning. */
+async function afterTurn(work: Promise<unknown>): Promise<unknown> {
+  work.catch(() => undefined); // It is handled after the turn.
+  await new Promise((resolve) => setImmediate(resolve));
+  lastTurn = performance.now();
+  return work;
 }
 
 async function* guardEach(

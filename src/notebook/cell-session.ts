@@ -13,7 +13,7 @@ import type { CellError, OutputSink } from "./cell-output.js";
 import { isHeadless } from "./headless.js";
 import { installRuntime } from "./cell-runtime.js";
 import { CellScripts } from "./cell-scripts.js";
-import { setSynchronous } from "./watch-thread.js";
+import { setSynchronous, tellInterrupt } from "./watch-thread.js";
 import { mimeBundle } from "./mime-bundle.js";
 import { withSink } from "./output-context.js";
 import { progressLine } from "./progress-line.js";
@@ -154,7 +154,10 @@ export class CellSession {
     try {
       await cell.guard(this.#imports.preload(compiled.code));
       setSynchronous(true);
-      await this.#executor.execute(code).finally(() => setSynchronous(false));
+      tellInterrupt(); // One that came while the cell was compiled.
+      if (cell.interrupted) throw cell.signal.reason;
+      await this.#executor.execute(code);
+      setSynchronous(false);
       await attempt.ended; // The executor doesn't wait for code that was interrupted just before its first await.
       if (!attempt.thrown && attempt.value !== undefined) {
         const bundle = await cell.guard(mimeBundle(attempt.value));
@@ -163,6 +166,7 @@ export class CellSession {
     } catch (error) {
       attempt.thrown ??= { error };
     }
+    setSynchronous(false);
     const missing = compiled.namesToSet.filter((each) => !attempt.set.has(each));
     this.#compiler.commit(new Set(attempt.thrown ? missing : []));
     return attempt.thrown ? cellError(attempt.thrown.error, this.#scripts) : undefined;

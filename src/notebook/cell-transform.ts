@@ -5,7 +5,7 @@ export const runtimeName = "__probelab__";
 
 /**
  * Makes the awaits of a cell stoppable: `await x` becomes `await __probelab__.guard(x, "cell 3:12:7")`,
- * `for await (… of x)` goes through `guardEach`, and `import(x)` becomes a real import, because the
+ * `for await (… of x)` goes through `guardEach`, every loop's turn begins with `tick()`, and `import(x)` becomes a real import, because the
  * CommonJS form of it can't load an ES module with top-level await.
  *
  * @param locate the place in the cell of a position in the file being transformed, as `file:line:column`
@@ -21,6 +21,12 @@ export function cellTransform(
         undefined,
         args,
       );
+    const ticking = (body: ts.Statement) => {
+      const tick = factory.createExpressionStatement(runtime("tick"));
+      return ts.isBlock(body)
+        ? factory.updateBlock(body, [tick, ...body.statements])
+        : factory.createBlock([tick, body]);
+    };
     return (file) => {
       const place = (node: ts.Node) => {
         const { line, character } = file.getLineAndCharacterOfPosition(node.getStart(file));
@@ -39,8 +45,36 @@ export function cellTransform(
             seen.awaitModifier,
             seen.initializer,
             guarded,
-            seen.statement,
+            ticking(seen.statement),
           );
+        }
+        if (ts.isForOfStatement(seen)) {
+          return factory.updateForOfStatement(
+            seen,
+            undefined,
+            seen.initializer,
+            seen.expression,
+            ticking(seen.statement),
+          );
+        }
+        if (ts.isForInStatement(seen)) {
+          const body = ticking(seen.statement);
+          return factory.updateForInStatement(seen, seen.initializer, seen.expression, body);
+        }
+        if (ts.isForStatement(seen)) {
+          return factory.updateForStatement(
+            seen,
+            seen.initializer,
+            seen.condition,
+            seen.incrementor,
+            ticking(seen.statement),
+          );
+        }
+        if (ts.isWhileStatement(seen)) {
+          return factory.updateWhileStatement(seen, seen.expression, ticking(seen.statement));
+        }
+        if (ts.isDoStatement(seen)) {
+          return factory.updateDoStatement(seen, ticking(seen.statement), seen.expression);
         }
         if (ts.isCallExpression(seen) && seen.expression.kind === ts.SyntaxKind.ImportKeyword) {
           return runtime(

@@ -9,6 +9,7 @@ export class RunningCell {
   readonly #abort = new AbortController();
   readonly #waiting = new Set<(reason: unknown) => void>();
   #graceEnds = Infinity;
+  #nextFails = false;
 
   /** @param name such as `cell-3` */
   constructor(readonly name: string) {}
@@ -27,13 +28,29 @@ export class RunningCell {
     this.#graceEnds = Date.now() + graceMilliseconds;
     const reason = new InterruptedError();
     this.#abort.abort(reason);
+    this.#nextFails = this.#waiting.size === 0;
     for (const reject of this.#waiting) reject(reason);
     this.#waiting.clear();
   }
 
-  /** Settles as `work` does; after an interrupt it rejects, or, when the grace is over, ends the code for good. */
+  /** Throws after an interrupt where nothing was waited for, and when the grace is over. */
+  throwIfInterrupted(): void {
+    if (!this.#nextFails && Date.now() <= this.#graceEnds) return;
+    this.#nextFails = false;
+    throw this.signal.reason;
+  }
+
+  /**
+   * Settles as `work` does; an interrupt rejects it, or the next one where none is waited for. When the grace
+   * is over, it ends the code for good.
+   */
   guard(work: PromiseLike<unknown>): Promise<unknown> {
     if (Date.now() > this.#graceEnds) return new Promise(() => undefined);
+    if (this.#nextFails) {
+      this.#nextFails = false;
+      Promise.resolve(work).catch(() => undefined);
+      return Promise.reject(this.signal.reason as Error);
+    }
     if (this.interrupted) return Promise.resolve(work);
     return new Promise((resolve, reject) => {
       this.#waiting.add(reject);

@@ -3,12 +3,20 @@ import { Worker } from "node:worker_threads";
 
 const parentCheckMilliseconds = 1000;
 
-/** 1 while a cell's synchronous code may run. Shared with the thread below. */
-const synchronous = new Int32Array(new SharedArrayBuffer(4));
+// Places of what both threads know; 1 is true.
+const SYNCHRONOUS = 0;
+const PENDING = 1;
+const shared = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
 
-/** Says whether a cell's synchronous code may run from now on: V8 ends that code itself on SIGINT. */
+/** Says whether the part of a cell before its first await may run from now on: V8 ends it itself on SIGINT. */
 export function setSynchronous(runs: boolean): void {
-  Atomics.store(synchronous, 0, runs ? 1 : 0);
+  Atomics.store(shared, SYNCHRONOUS, runs ? 1 : 0);
+}
+
+/** Calls the listeners of SIGINT where one came that they were not told of yet. */
+export function tellInterrupt(): void {
+  if (Atomics.load(shared, PENDING) === 0) return;
+  if (Atomics.exchange(shared, PENDING, 0) === 1) process.emit("SIGINT", "SIGINT");
 }
 
 // What waits in `listen` is told of a signal by Node, unless the main thread's own watch, which is newer,
@@ -16,33 +24,47 @@ export function setSynchronous(runs: boolean): void {
 const watcher = `
 const { parentPort, workerData } = require("node:worker_threads");
 const vm = require("node:vm");
-const { synchronous, parent, every } = workerData;
+const { shared, parent, every } = workerData;
+const [SYNCHRONOUS, PENDING] = [0, 1];
 const never = new Int32Array(new SharedArrayBuffer(4));
+const sleep = (milliseconds) => Atomics.wait(never, 0, 0, milliseconds);
 const wait = new vm.Script("probelabWait()");
 const base = new vm.Script("probelabListen()");
-const tell = () => parentPort.postMessage(null);
 const watched = { breakOnSigint: true };
+let missed = false;
+function heard() {
+  Atomics.store(shared, PENDING, 1);
+  if (Atomics.load(shared, SYNCHRONOUS) === 0) parentPort.postMessage(null);
+  else if (Atomics.exchange(shared, PENDING, 0) === 1) {
+    // For the main thread's watch: here it is the newest, or comes in a moment.
+    sleep(1);
+    process.kill(process.pid, "SIGINT");
+    sleep(5);
+  }
+}
 globalThis.probelabWait = () => {
-  while (process.ppid === parent) Atomics.wait(never, 0, 0, every);
+  while (process.ppid === parent) sleep(every);
   process.kill(process.pid, "SIGKILL");
 };
 globalThis.probelabListen = () => {
   for (;;) {
+    if (missed) {
+      missed = false;
+      heard();
+    }
     try {
       wait.runInThisContext(watched);
     } catch {
-      // A watch that began before this wait was passed over: it is the newest now.
-      if (Atomics.load(synchronous, 0) === 1) process.kill(process.pid, "SIGINT");
-      else tell();
+      missed = true;
     }
   }
 };
-tell();
+parentPort.postMessage(null);
 for (;;) {
   try {
     base.runInThisContext(watched);
   } catch {
-    tell();
+    missed = true;
   }
 }
 `;
@@ -53,20 +75,21 @@ for (;;) {
  * It ends the process when its parent is gone, also in an endless loop. (A pipe that closes is only noticed
  * between two turns of the event loop.)
  *
- * It calls the listeners of SIGINT for every signal, but those that end a cell's synchronous code. Node's
- * own way is not enough: it takes the listeners off while `vm` runs code with `breakOnSigint`, and a signal
- * that comes where that begins or ends is lost, or ends the process with all variables. A thread that
- * always watches closes these gaps.
+ * It calls the listeners of SIGINT for every signal, but those that end the part of a cell before its first
+ * await. Node's own way is not enough: it takes the listeners off while `vm` runs code with `breakOnSigint`,
+ * and a signal that comes where that begins or ends is lost, or ends the process with all variables. A
+ * thread that always watches closes these gaps. What it tells is read in the next turn of the event loop, or
+ * by the code of a cell that asks (`tellInterrupt`).
  */
 export async function startWatchThread(): Promise<void> {
   keepHandlerOff();
   const thread = new Worker(watcher, {
     eval: true,
-    workerData: { synchronous, parent: process.ppid, every: parentCheckMilliseconds },
+    workerData: { shared, parent: process.ppid, every: parentCheckMilliseconds },
     resourceLimits: { maxOldGenerationSizeMb: 8, stackSizeMb: 1 },
   });
   await once(thread, "message");
-  thread.on("message", () => process.emit("SIGINT", "SIGINT"));
+  thread.on("message", tellInterrupt);
   thread.unref();
 }
 

@@ -79,6 +79,14 @@ def wait_for_text(message, text, timeout=60):
         kept.setdefault(got["parent"], []).append(got)
 
 
+def wait_for_busy(message, timeout=60):
+    """Waits until the kernel has begun with a request."""
+    end = time.monotonic() + timeout
+    while not kept.get(message):
+        got = describe(clients[0].get_iopub_msg(timeout=max(0.01, end - time.monotonic())))
+        kept.setdefault(got["parent"], []).append(got)
+
+
 def send(code, client=0, **options):
     return clients[client].execute(code, **options)
 
