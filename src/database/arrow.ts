@@ -1,14 +1,21 @@
 import type { ColumnTable } from "arquero";
 import type { Value } from "../result/result.js";
+import { toTaggedJson } from "../result/tagged-json.js";
+import { scalarType } from "./column-type.js";
+import { exactNumbers } from "./exact-numbers.js";
 import { LazyColumn } from "./lazy-column.js";
-import { plainType } from "./time-column.js";
+import { valueReader } from "./value-reader.js";
 
 /**
  * Reads an uncompressed Arrow IPC stream into an Arquero table.
  *
  * Timestamps become Dates (UTC instants, milliseconds); integers beyond 2^53 make their columns
- * bigint instead of losing digits. ClickHouse sends DateTime, Enum and IPv4 as bare numbers in
- * Arrow: `types` (column name to ClickHouse type) turns them back into Dates and text.
+ * bigint instead of losing digits. Arrow alone has bare numbers and bytes for many of ClickHouse's
+ * types: `types` (column name to ClickHouse type) tells what they are, also inside arrays, tuples
+ * and maps. DateTime is a Date; enums, UUID, IPv4, IPv6 and Time text as ClickHouse's toString
+ * writes it; FixedString text without the zero bytes at its end; integers of 128 and 256 bits
+ * bigint; arrays and tuples arrays, maps and tuples with names objects. Rows of equal arrays or
+ * objects share one, frozen: what groups rows by value finds them equal.
  */
 export async function arrowTable(
   bytes: Uint8Array,
@@ -18,72 +25,62 @@ export async function arrowTable(
     import("arquero"),
     import("@uwdata/flechette"),
   ]);
-  const read = (useBigInt: boolean) => {
-    const arrow = tableFromIPC(bytes, { useDate: true, useBigInt });
-    return arrow.names.map((name, index): [string, ArrayLike<Value> | LazyColumn] => {
-      const column = arrow.getChildAt(index);
-      const lazy = column.type.typeId === Type.Utf8;
-      const values = () => column.toArray() as ArrayLike<Value>;
-      return [String(name), lazy ? new LazyColumn(column.length, values) : values()];
-    });
-  };
-  let columns: [string, ArrayLike<Value> | LazyColumn][];
-  try {
-    columns = read(false);
-  } catch (error) {
-    if (!(error instanceof Error) || !/exceeds integer number representation/.test(error.message)) {
-      throw error;
+  const arrow = tableFromIPC(bytes, { useDate: true, useBigInt: true });
+  const plain = new Set<number>([
+    Type.Int,
+    Type.Float,
+    Type.Bool,
+    Type.Decimal,
+    Type.Time,
+    Type.Null,
+  ]);
+  const dates = new Set<number>([Type.Date, Type.Timestamp]);
+  const entries = arrow.names.map((name, index) => {
+    const column = arrow.getChildAt(index);
+    const type = types.get(String(name));
+    const stored = column.type.typeId === Type.Dictionary ? column.type.dictionary : column.type;
+    const { typeId } = stored;
+    const values = () => exactNumbers(column.toArray() as ArrayLike<Value>);
+    const lazy = (read: () => ArrayLike<Value>) => new LazyColumn(column.length, read);
+    if (typeId === Type.Utf8 && !isFixedString(type)) {
+      return [name, stored === column.type ? lazy(values) : values()];
     }
-    columns = read(true).map(([name, values]) => [
-      name,
-      values instanceof LazyColumn ? values : exactNumbers(values),
-    ]);
-  }
-  const entries = columns.map(([name, values]) => {
-    const type = types.get(name);
-    return [
-      name,
-      type === undefined || values instanceof LazyColumn ? values : convert(values, type),
-    ];
+    if (dates.has(typeId)) return [name, values()];
+    if (plain.has(typeId)) return [name, type === undefined ? values() : read(values(), type)];
+    return [name, lazy(() => shared(read(values(), type)))];
   });
   return aq.table(entries as [string, unknown[]][]);
 }
 
-/** Numbers where each value is exact as one, else the bigints as they are. */
-function exactNumbers(values: ArrayLike<Value>): ArrayLike<Value> {
-  const all = Array.from(values);
-  const exact = all.every((value) => typeof value !== "bigint" || BigInt(Number(value)) === value);
-  return exact && all.some((value) => typeof value === "bigint")
-    ? all.map((value) => (typeof value === "bigint" ? Number(value) : value))
-    : values;
+function isFixedString(type: string | undefined): boolean {
+  return type !== undefined && scalarType(type).startsWith("FixedString(");
 }
 
-function convert(values: ArrayLike<Value>, type: string): ArrayLike<Value> {
-  const plain = plainType(type);
-  if (plain === "DateTime" || plain.startsWith("DateTime(")) {
-    return each(values, (seconds) => new Date(seconds * 1000));
-  }
-  if (plain.startsWith("Enum")) {
-    const names = enumNames(plain);
-    return each(values, (number) => names.get(number) ?? number);
-  }
-  if (plain === "IPv4") {
-    return each(values, (n) => [n >>> 24, (n >>> 16) & 255, (n >>> 8) & 255, n & 255].join("."));
-  }
-  return values;
+/** The values as their type says. */
+function read(values: ArrayLike<Value>, type: string | undefined): ArrayLike<Value> {
+  if (type !== undefined && /^U?Int64$/.test(scalarType(type))) return values;
+  let beyond = false;
+  const asNumber = (value: bigint): number | bigint => {
+    const number = Number(value);
+    if (Number.isSafeInteger(number)) return number;
+    beyond = true;
+    return value;
+  };
+  const reader = valueReader(type, asNumber);
+  if (reader === undefined) return values;
+  const numbers = Array.from(values, reader);
+  const exact = beyond ? valueReader(type, (value) => value) : undefined;
+  return exact ? Array.from(values, exact) : numbers;
 }
 
-function each(values: ArrayLike<Value>, map: (value: number) => Value): Value[] {
-  return Array.from(values, (value) =>
-    typeof value === "number" || typeof value === "bigint" ? map(Number(value)) : value,
-  );
-}
-
-/** Enum8('web' = 1, 'it\'s' = 2) */
-function enumNames(type: string): Map<number, string> {
-  const names = new Map<number, string>();
-  for (const [, name = "", number] of type.matchAll(/'((?:[^'\\]|\\.)*)' = (-?\d+)/g)) {
-    names.set(Number(number), name.replace(/\\(.)/g, "$1"));
-  }
-  return names;
+/** The first of equal arrays or objects for all of them. */
+function shared(values: ArrayLike<Value>): ArrayLike<Value> {
+  const first = new Map<string, Value>();
+  return Array.from(values, (value) => {
+    if (typeof value !== "object" || value === null || value instanceof Date) return value;
+    const key = toTaggedJson(value);
+    const seen = first.get(key);
+    if (seen === undefined) first.set(key, value);
+    return seen ?? value;
+  });
 }

@@ -26,7 +26,9 @@ const EXAMPLE =
  * type, `{range:column}` or `{range:table.column}` that on another time column; `{start:DateTime64(3)}`
  * and `{end:DateTime64(3)}` give the bare bounds. Values go into `params`, never into the text.
  *
- * The answer's DateTime columns are Dates, enums are text, integers beyond 2^53 are bigint.
+ * The answer's DateTime columns are Dates, enums, UUIDs and addresses text, integers beyond 2^53
+ * (and all of 128 or 256 bits) bigint; arrays, tuples and maps are plain arrays and objects of
+ * such values, frozen.
  *
  * @throws ProbelabError without a range, without a `{range}` in the SQL, or as the server says.
  */

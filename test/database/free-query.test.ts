@@ -126,7 +126,7 @@ describe("freeQuery(sql, { range, params })", () => {
       ["toUUID('61f0c404-5cb3-11e7-907b-a6006ad3dba0')", "text"],
       ["[1, 2]", "text"],
       ["true", "text"],
-      ["toInt128(7)", "text"],
+      ["toInt128(7)", "number"],
       ["max(measurement_start_time)", "time"],
       ["max(maybe)", "time"],
       ["toDateTime64('2026-05-01', 6, 'UTC')", "time"],

@@ -1,0 +1,182 @@
+import type { Value } from "../result/result.js";
+import {
+  bfloat16,
+  fixedText,
+  ipv4Text,
+  ipv6Text,
+  textOfBytes,
+  uuidText,
+  wideInteger,
+} from "./byte-values.js";
+import { enumNames, parseType, tupleElement } from "./column-type.js";
+
+/** Makes a value of a Result from one of Arrow; null stays null. */
+export type ReadValue = (value: Value) => Value;
+
+const DAY = 86_400_000;
+const AS_IT_IS = /^(?:U?Int(?:8|16|32)|Float(?:32|64)|Decimal\d*|Bool|DateTime64|Nothing)$/;
+const POINT = "Tuple(Float64, Float64)";
+const GEOMETRY: Readonly<Record<string, string>> = {
+  Point: POINT,
+  Ring: `Array(${POINT})`,
+  LineString: `Array(${POINT})`,
+  MultiLineString: `Array(Array(${POINT}))`,
+  Polygon: `Array(Array(${POINT}))`,
+  MultiPolygon: `Array(Array(Array(${POINT})))`,
+};
+
+/**
+ * How values of a ClickHouse type are read: undefined where Arrow's own value is right already.
+ * Arrays, tuples and maps are frozen, since rows of equal values share one.
+ *
+ * @param type as the server names it; undefined where it isn't known.
+ * @param integer makes a value of a whole number of 64 bits inside an array, tuple or map.
+ */
+export function valueReader(
+  type: string | undefined,
+  integer: (value: bigint) => number | bigint,
+): ReadValue | undefined {
+  const read = type === undefined ? anyReader(integer) : reader(type, integer);
+  return read && ((value) => (value === null || value === undefined ? null : read(value)));
+}
+
+function reader(type: string, integer: (value: bigint) => number | bigint): ReadValue | undefined {
+  const { name, parts } = parseType(type);
+  const inner = (part = "Nothing"): ReadValue =>
+    valueReader(part, integer) ?? ((value: Value) => value);
+  if (AS_IT_IS.test(name)) return undefined;
+  switch (name) {
+    case "Nullable":
+    case "LowCardinality":
+      return parts[0] === undefined ? undefined : reader(parts[0], integer);
+    case "SimpleAggregateFunction":
+      return parts[1] === undefined ? undefined : reader(parts[1], integer);
+    case "Int64":
+    case "UInt64":
+      return (value) => (typeof value === "bigint" ? integer(value) : value);
+    case "DateTime":
+      return ofNumber((seconds) => new Date(seconds * 1000));
+    case "Date":
+    case "Date32":
+      return ofNumber((days) => new Date(days * DAY));
+    case "Time":
+      return ofNumber((seconds) => timeText(BigInt(seconds), 0));
+    case "Time64": {
+      const decimals = Number(parts[0]);
+      return (value) =>
+        typeof value === "number" || typeof value === "bigint"
+          ? timeText(BigInt(value), decimals)
+          : value;
+    }
+    case "Enum8":
+    case "Enum16": {
+      const names = enumNames(parts);
+      return ofNumber((number) => names.get(number) ?? number);
+    }
+    case "IPv4":
+      return ofNumber(ipv4Text);
+    case "IPv6":
+      return ofBytes(ipv6Text);
+    case "UUID":
+      return ofBytes(uuidText);
+    case "String":
+      return ofBytes(textOfBytes);
+    case "FixedString":
+      return (value) =>
+        typeof value === "string" ? value.replace(/\0+$/, "") : ofBytes(fixedText)(value);
+    case "Int128":
+    case "Int256":
+      return ofBytes((bytes) => wideInteger(bytes, true));
+    case "UInt128":
+    case "UInt256":
+      return ofBytes((bytes) => wideInteger(bytes, false));
+    case "BFloat16":
+      return ofBytes(bfloat16);
+    case "Array":
+      return listReader(inner(parts[0]));
+    case "Nested":
+      return listReader(tupleReader(parts, inner));
+    case "Tuple":
+      return tupleReader(parts, inner);
+    case "Map":
+      return mapReader(inner(parts[0]), inner(parts[1]));
+    default: {
+      const geometry = GEOMETRY[name];
+      return geometry === undefined ? anyReader(integer) : reader(geometry, integer);
+    }
+  }
+}
+
+function ofNumber(read: (value: number) => Value): ReadValue {
+  return (value) =>
+    typeof value === "number" || typeof value === "bigint" ? read(Number(value)) : value;
+}
+
+function ofBytes(read: (bytes: Uint8Array) => Value): ReadValue {
+  return (value) => (value instanceof Uint8Array ? read(value) : value);
+}
+
+function listReader(read: ReadValue): ReadValue {
+  return (value) =>
+    Array.isArray(value) || ArrayBuffer.isView(value)
+      ? Object.freeze(Array.from(value as ArrayLike<Value>, read))
+      : value;
+}
+
+/** Elements with names make an object, those without an array, as in ClickHouse's JSON. */
+function tupleReader(parts: readonly string[], inner: (type: string) => ReadValue): ReadValue {
+  const elements = parts.map((part, at) => {
+    const { name, type } = tupleElement(part);
+    return { name, field: name ?? String(at + 1), read: inner(type) };
+  });
+  const named = elements.length > 0 && elements.every(({ name }) => name !== undefined);
+  return (value) => {
+    const fields = value as Readonly<Record<string, Value>>;
+    const values = elements.map(({ field, read }): [string, Value] => [field, read(fields[field])]);
+    return Object.freeze(named ? Object.fromEntries(values) : values.map(([, each]) => each));
+  };
+}
+
+/** An object; of a key that occurs twice the first, which is what ClickHouse's map[key] gives. */
+function mapReader(readKey: ReadValue, read: ReadValue): ReadValue {
+  return (value) => {
+    const entries = new Map<string, Value>();
+    for (const [key, each] of value as readonly (readonly [Value, Value])[]) {
+      const name = keyText(readKey(key));
+      if (!entries.has(name)) entries.set(name, read(each));
+    }
+    return Object.freeze(Object.fromEntries(entries));
+  };
+}
+
+function keyText(key: Value): string {
+  if (key instanceof Date) return key.toISOString();
+  return typeof key === "object" && key !== null ? JSON.stringify(key) : String(key);
+}
+
+/** For a type that isn't known: plain arrays and objects of what Arrow gives. */
+function anyReader(integer: (value: bigint) => number | bigint): ReadValue {
+  const read = (value: Value): Value => {
+    if (typeof value === "bigint") return integer(value);
+    if (typeof value !== "object" || value === null || value instanceof Date) return value;
+    if (Array.isArray(value) || ArrayBuffer.isView(value)) {
+      return Object.freeze(Array.from(value as ArrayLike<Value>, read));
+    }
+    const entries = Object.entries(value) as [string, Value][];
+    return Object.freeze(Object.fromEntries(entries.map(([name, each]) => [name, read(each)])));
+  };
+  return read;
+}
+
+/** hh:mm:ss, more hours where there are more, and the decimals; Arrow counts s, ms, µs or ns. */
+function timeText(ticks: bigint, decimals: number): string {
+  const digits = 3 * Math.ceil(decimals / 3);
+  const scale = 10n ** BigInt(digits);
+  const size = ticks < 0n ? -ticks : ticks;
+  const seconds = size / scale;
+  const two = (value: bigint): string => String(value).padStart(2, "0");
+  const fraction = String(size % scale)
+    .padStart(digits, "0")
+    .slice(0, decimals);
+  return `${ticks < 0n ? "-" : ""}${two(seconds / 3600n)}:${two((seconds / 60n) % 60n)}:${two(seconds % 60n)}${decimals > 0 ? `.${fraction}` : ""}`;
+}

@@ -1,0 +1,211 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Database } from "../../src/database/database.js";
+import { freeQuery } from "../../src/database/free-query.js";
+import type { Value } from "../../src/result/result.js";
+import { between } from "../../src/time/time-range.js";
+import { ownDatabase } from "../support/own-database.js";
+
+const own = ownDatabase();
+const range = between("2026-05-01", "2026-05-02");
+let database: Database;
+
+beforeAll(async () => {
+  database = await Database.open(own.directory.source);
+});
+
+afterAll(async () => {
+  await database[Symbol.asyncDispose]();
+});
+
+function query(select: string, from = "numbers(1)") {
+  const sql = `SELECT ${select} FROM ${from} WHERE {start:DateTime64(3)} < {end:DateTime64(3)}`;
+  return freeQuery(database, sql, { range });
+}
+
+/** The values of a column, and what the engine itself writes for the same values. */
+async function both(value: string, write: string, from?: string): Promise<[Value[], string[]]> {
+  const result = await query(`${value} AS v, ${write}(v) AS written`, from);
+  return [result.column("v"), result.column("written") as string[]];
+}
+
+/** A value as toJSONString writes it. */
+function json(value: Value): string {
+  if (typeof value === "bigint") return String(value);
+  if (value instanceof Date) return `"${value.toISOString().slice(0, 19).replace("T", " ")}"`;
+  if (Array.isArray(value)) return `[${value.map(json).join(",")}]`;
+  if (typeof value !== "object" || value === null) {
+    return JSON.stringify(value).replaceAll("/", "\\/");
+  }
+  const entries = Object.entries(value).map(([name, each]) => `"${name}":${json(each as Value)}`);
+  return `{${entries.join(",")}}`;
+}
+
+const UUID = "toUUID('61f0c404-5cb3-11e7-907b-a6006ad3dba0')";
+
+describe("the values of lab.query", () => {
+  it.each([
+    UUID,
+    `toNullable(${UUID})`,
+    `toLowCardinality(${UUID})`,
+    "toIPv4('192.0.2.1')",
+    "toIPv6('2001:db8::1')",
+    "toIPv6('::ffff:192.0.2.1')",
+    "toFixedString('ab', 4)",
+    "toFixedString('abcd', 4)",
+    "toFixedString(unhex('61006200'), 4)",
+    "toFixedString('', 4)",
+    "CAST('ab' AS LowCardinality(Nullable(FixedString(3))))",
+    "CAST('it\\'s\\n\\\\n' AS Enum8('it\\'s\\n\\\\n' = -1, 'b, (c' = 2))",
+    "anyLastSimpleState(CAST('b' AS Enum16('a' = 1, 'b' = 300)))",
+    `anyLastSimpleState(${UUID})`,
+    "CAST('-01:02:03' AS Time)",
+    "CAST('999:59:59' AS Time)",
+    "CAST('12:00:00' AS Time64(0))",
+    "CAST('12:00:00.5' AS Time64(1))",
+    "CAST('-99:00:00.12345' AS Time64(5))",
+    "CAST('-00:00:00.250' AS Time64(3))",
+    "CAST('12:00:00.123456' AS Time64(6))",
+    "CAST('12:00:00.123456789' AS Time64(9))",
+    ...["Int128", "UInt128", "Int256", "UInt256"].flatMap((type) =>
+      ["0", "7", "18446744073709551616", ...(type.startsWith("U") ? [] : ["-1"])].map(
+        (number) => `to${type}('${number}')`,
+      ),
+    ),
+    "CAST('340282366920938463463374607431768211455' AS Nullable(UInt128))",
+    "toInt256('-57896044618658097711785492504343953926634992332820282019728792003956564819968')",
+    "toInt64('-9223372036854775808')",
+    "toUInt64('18446744073709551615')",
+    "toUInt64(9007199254740991)",
+    "toUInt64(9007199254740993)",
+    "CAST(1.5 AS BFloat16)",
+    "toIntervalDay(3)",
+    "toDecimal32('-1.25', 2)",
+    "toDecimal64('123456789.375', 3)",
+  ])("%s is what ClickHouse's toString writes", async (value) => {
+    const [values, written] = await both(value, "toString");
+    expect(values.map(String)).toEqual(written);
+    expect(typeof values[0]).not.toBe("object");
+  });
+
+  it("an address of any zero groups is written as ClickHouse writes it", async () => {
+    const groups = (digits: string): string =>
+      `toIPv6(IPv6NumToString(toFixedString(unhex(arrayStringConcat(arrayMap(i -> if(bitTest(number, i), ${digits}, '0000'), range(8)))), 16)))`;
+    for (const digits of ["'000a'", "if(i = 5, 'ffff', '0a0b')", "'ffff'"]) {
+      const [values, written] = await both(groups(digits), "toString", "numbers(256)");
+      expect(new Set(values).size).toBe(256);
+      expect(values).toEqual(written);
+    }
+  });
+
+  it.each([
+    "[toUInt8(1), 2]",
+    "CAST([1, NULL] AS Array(Nullable(Int16)))",
+    "[1.5, 2]",
+    "[true, false]",
+    "CAST([] AS Array(UUID))",
+    `[${UUID}, NULL]`,
+    "[toDateTime('2026-05-01 00:00:00', 'UTC'), NULL]",
+    "[[toDateTime('2026-05-01 00:00:00', 'UTC')], []]",
+    "[toIPv4('192.0.2.1')]",
+    "[toIPv6('::1')]",
+    "[CAST('b' AS Enum8('a' = 1, 'b' = 2))]",
+    "[toFixedString('abcd', 4)]",
+    "CAST(['a', NULL] AS Array(LowCardinality(Nullable(String))))",
+    "[toUInt64(18446744073709551615), 1]",
+    "[toInt128(-5)]",
+    "[CAST('12:00:00' AS Time)]",
+    `tuple(1, ${UUID})`,
+    `CAST((1, ${UUID}) AS Tuple(number UInt8, \`an id, (quoted\` Nullable(UUID)))`,
+    "tuple(toDateTime('2026-05-01 00:00:00', 'UTC'), [toUInt128(1)])",
+    "tuple()",
+    `map('a', ${UUID}, '__proto__', NULL)`,
+    "map('a', map(toUInt64(18446744073709551615), [toIPv6('::1')]))",
+    "CAST([(1, 'a'), (2, 'b')] AS Nested(n UInt8, s String))",
+    "CAST((1, 2) AS Point)",
+    "CAST([[(1, 2), (3, 4)]] AS Polygon)",
+  ])("%s is what ClickHouse's toJSONString writes", async (value) => {
+    const [values, written] = await both(value, "toJSONString");
+    expect(values.map(json)).toEqual(written);
+  });
+
+  it("random values of nested types are what ClickHouse's toJSONString writes", async () => {
+    const types = [
+      "Array(Nullable(UUID))",
+      "Map(IPv6, Array(UInt64))",
+      "Tuple(a Nullable(Int256), b Array(Tuple(UInt32, IPv4)))",
+      "Array(Array(Nullable(DateTime('UTC'))))",
+      "Map(UUID, Tuple(UInt128, Enum8('x' = 1, 'y' = 2)))",
+      "Array(Map(UUID, Nullable(Int64)))",
+    ];
+    const structure = types.map((type, at) => `c${at} ${type}`).join(", ");
+    const from = `(SELECT * FROM generateRandom('${structure.replaceAll("'", "\\'")}', 7, 8, 4) LIMIT 300)`;
+    for (const at of types.keys()) {
+      const [values, written] = await both(`c${at}`, "toJSONString", from);
+      expect(values).toHaveLength(300);
+      expect(values.map(json)).toEqual(written);
+    }
+  });
+
+  it("a map's repeated key has its first value, as map[key] in ClickHouse", async () => {
+    const map = "CAST([('a', 1), ('b', 2), ('a', 3)] AS Map(String, UInt8))";
+    const result = await query(`${map} AS v, v['a'] AS first`);
+    expect(result.rows()).toEqual([{ v: { a: 1, b: 2 }, first: 1 }]);
+  });
+
+  it("integers of 64 bits are bigint throughout a column where one is beyond 2^53", async () => {
+    const rows = "arrayJoin([9007199254740991, 9007199254740992])";
+    const columns = `[x, 1] AS list, if(x > 9007199254740991, NULL, x) AS maybe`;
+    const result = await query(columns, `(SELECT toUInt64(${rows}) AS x)`);
+    expect(result.column("list")).toEqual([
+      [9007199254740991n, 1n],
+      [9007199254740992n, 1n],
+    ]);
+    expect(result.column("maybe")).toEqual([9007199254740991, null]);
+  });
+
+  it("rows of equal arrays and objects share one, which can't be changed", async () => {
+    const result = await query(
+      "[number % 2, 7] AS list, map('a', [number % 3]) AS keyed",
+      "numbers(12)",
+    );
+    const lists = result.column("list") as number[][];
+    expect(new Set(lists)).toEqual(new Set([lists[0], lists[1]]));
+    expect(new Set(result.column("keyed")).size).toBe(3);
+    expect(() => lists[0]?.push(1)).toThrow(TypeError);
+    const grouped = result.table.groupby("list").count().objects();
+    expect(grouped).toEqual([
+      { list: [0, 7], count: 6 },
+      { list: [1, 7], count: 6 },
+    ]);
+  });
+
+  it("values of several types in one column hold no typed arrays", async () => {
+    const result = await query(
+      "CAST(if(number = 0, [1, 2]::Variant(Array(UInt64), String), 'x'::Variant(Array(UInt64), String)) AS Variant(Array(UInt64), String)) AS v",
+      "numbers(2)",
+    );
+    expect(result.column("v")).toEqual([[1, 2], "x"]);
+  });
+
+  it("a column's kind is that of its values", async () => {
+    const columns = {
+      [UUID]: "text",
+      "toIPv6('::1')": "text",
+      "toFixedString('a', 2)": "text",
+      "toInt128(7)": "number",
+      "toUInt256(7)": "number",
+      "toIntervalDay(3)": "number",
+      "CAST(1.5 AS BFloat16)": "number",
+      "CAST('12:00:00' AS Time)": "text",
+      "maxSimpleState(toDateTime('2026-05-01 00:00:00', 'UTC'))": "time",
+      "maxSimpleState(number)": "number",
+      "[toDateTime('2026-05-01 00:00:00', 'UTC')]": "text",
+    };
+    const result = await query(
+      Object.keys(columns)
+        .map((sql, at) => `${sql} AS c${at}`)
+        .join(", "),
+    );
+    expect(Object.values(result.origin.columns.kinds ?? {})).toEqual(Object.values(columns));
+  });
+});
