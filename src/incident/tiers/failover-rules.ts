@@ -1,10 +1,11 @@
+import { failoverOf } from "./graph.js";
 import { shown } from "../shown.js";
 import { named, tierIn, type Situation, type Violation } from "./violation.js";
 
-/** Rule 8: failover machinery no number above its service's, both members of a pair the same. */
+/** Rule 8: failover machinery and balancers no number above their service's, both members of a pair the same. */
 export function failoverViolations(situation: Situation): Violation[] {
-  const { failover, pairs } = situation.graph;
-  const machinery = failover
+  const { pairs } = situation.graph;
+  const machinery = failoverOf(situation.graph)
     .filter((each) => tierIn(situation, each.machinery) > tierIn(situation, each.protects))
     .map((each) => ({
       rule: 8,

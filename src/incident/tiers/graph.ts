@@ -35,7 +35,7 @@ export interface Pair {
 export interface Redundancy {
   readonly service: string;
   readonly members: readonly string[];
-  /** What moves traffic from one member to another; null where nothing does. */
+  /** What moves traffic from one member to another, failover machinery of the service; null where nothing does. */
   readonly balancer: string | null;
   /** That it moves traffic away from a failing member reliably, with no significant downtime. */
   readonly reliable: boolean;
@@ -56,6 +56,20 @@ export interface Graph {
   readonly failover: readonly Failover[];
   readonly pairs: readonly Pair[];
   readonly redundancy: readonly Redundancy[];
+}
+
+/**
+ * All failover machinery: that written under failover, and the balancer of each redundant service,
+ * which moves traffic off a failing member and so protects the service. Each once.
+ */
+export function failoverOf({ failover, redundancy }: Graph): Failover[] {
+  const balancers = redundancy.flatMap(({ service, balancer }) =>
+    balancer === null ? [] : [{ machinery: balancer, protects: service }],
+  );
+  const all = [...failover, ...balancers];
+  return [
+    ...new Map(all.map((each) => [JSON.stringify([each.machinery, each.protects]), each])).values(),
+  ];
 }
 
 /** The tier number of each component. */

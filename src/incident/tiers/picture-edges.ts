@@ -1,4 +1,4 @@
-import type { Graph } from "./graph.js";
+import { failoverOf, type Graph } from "./graph.js";
 
 /** How two components belong together, as it is drawn. */
 export type Kind = (typeof KINDS)[number];
@@ -27,7 +27,7 @@ export function arrowsOf(graph: Graph): Arrow[] {
     for (const source of receives) add(source, name, "data");
     for (const part of contains) add(name, part, "part or member");
   }
-  for (const { machinery, protects } of graph.failover) {
+  for (const { machinery, protects } of failoverOf(graph)) {
     add(machinery, protects, "failover or pair");
   }
   for (const { service, active, standby } of graph.pairs) {
@@ -36,7 +36,7 @@ export function arrowsOf(graph: Graph): Arrow[] {
   for (const { service, members } of graph.redundancy) {
     for (const member of members) add(service, member, "part or member");
   }
-  // A member of a pair is known to be a part.
+  // A member of a pair is known to be a part; what is broken about it stands at the pair's arrow.
   return [...arrows.values()].filter(
     ({ from, to, kind }) =>
       kind !== "part or member" || !arrows.has(key(to, from, "failover or pair")),

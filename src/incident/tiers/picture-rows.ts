@@ -1,10 +1,10 @@
 import { cleanText } from "../../chart/label.js";
 import { textWidth } from "../../chart/render/font.js";
 import { componentOf, type Graph } from "./graph.js";
-import { KINDS } from "./picture-edges.js";
-import type { BoxSize, Layout, Point, Route } from "./picture-layout.js";
+import type { BoxSize, Layout, Point } from "./picture-layout.js";
+import { marksOf } from "./picture-marks.js";
 import { NAME_SIZE, nameLines } from "./picture-names.js";
-import type { BrokenRule, TierReport } from "./report.js";
+import type { TierReport } from "./report.js";
 
 /** Rows of the picture's layers. */
 export interface PictureRows {
@@ -69,26 +69,13 @@ export function boxSize(graph: Graph): BoxSize {
 
 /** Everything that is drawn, in pixels. */
 export function pictureRows(graph: Graph, report: TierReport, layout: Layout): PictureRows {
-  const edges = new Map<string, BrokenRule[]>();
-  const boxes = new Map<string, Set<number>>();
-  const drawn = new Set(layout.routes.map(({ from, to }) => JSON.stringify([from, to])));
-  for (const broken of report.broken) {
-    const way = edgeOf(broken, drawn);
-    if (way !== undefined) edges.set(way, [...(edges.get(way) ?? []), broken]);
-    else boxes.set(broken.component, (boxes.get(broken.component) ?? new Set()).add(broken.rule));
-  }
+  const marks = marksOf(report.broken, layout.routes);
   const tiers = new Map(report.reviews.map(({ component, tier }) => [component, tier]));
   const labels: LabelRow[] = [];
   const lines: LineRow[] = [];
   const heads: HeadRow[] = [];
   layout.routes.forEach((route, edge) => {
-    const rules = [
-      ...new Set(
-        (edges.get(JSON.stringify([route.from, route.to])) ?? [])
-          .filter((each) => belongs(each, route))
-          .map(({ rule }) => rule),
-      ),
-    ];
+    const rules = [...(marks.arrows.get(edge) ?? [])];
     const broken = rules.length > 0;
     const kind = route.kind;
     const { points, head } = withHead(route.points);
@@ -103,7 +90,7 @@ export function pictureRows(graph: Graph, report: TierReport, layout: Layout): P
     boxes: layout.boxes.map(({ name, stage, x, y }) => {
       const written = componentOf(graph, name).tier;
       const tier = tiers.get(name) ?? written;
-      const rules = [...(boxes.get(name) ?? [])].sort();
+      const rules = [...(marks.boxes.get(name) ?? [])].sort();
       const [line1, line2] = nameLines(name);
       return {
         name: cleanText(name, 120),
@@ -122,23 +109,6 @@ export function pictureRows(graph: Graph, report: TierReport, layout: Layout): P
     heads,
     labels,
   };
-}
-
-/** Rules about an arrow mark it; the others mark the component. */
-function edgeOf(broken: BrokenRule, drawn: ReadonlySet<string>): string | undefined {
-  const [from, to, ...more] = broken.path;
-  if (broken.rule === 1 || broken.rule === 3 || more.length > 0) return undefined;
-  const ways = [JSON.stringify([from, to]), JSON.stringify([to, from])];
-  return ways.find((way) => drawn.has(way));
-}
-
-/** Of several arrows between two boxes the one that the rule is about. */
-function belongs({ rule, message }: BrokenRule, { kind }: Route): boolean {
-  if (rule === 5 || rule === 6) return kind === KINDS[0];
-  if (rule === 8) return kind === KINDS[3];
-  if (rule === 9) return kind === KINDS[4];
-  if (message.includes(" receives data from ")) return kind === KINDS[2];
-  return kind === KINDS[0] || kind === KINDS[1];
 }
 
 function ruleLabel(rules: readonly number[], at: Point): LabelRow {

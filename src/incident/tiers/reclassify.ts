@@ -1,4 +1,4 @@
-import { componentOf, type Graph, type TierNumbers } from "./graph.js";
+import { componentOf, failoverOf, type Graph, type TierNumbers } from "./graph.js";
 import { spread, stepsOf, type Link, type Spread } from "./spread.js";
 
 /** A component whose tier number the policy lowers. */
@@ -48,7 +48,8 @@ export function hardDependents({ components }: Graph): Map<string, string[]> {
  *
  * - Rule 1: no number above a severity that the component can cause.
  * - Rule 6, second sentence: no number above that of a component it hard-depends on.
- * - Rule 8: failover machinery, and both members of a pair, no number above that of their service.
+ * - Rule 8: failover machinery, balancers, and both members of a pair, no number above that of
+ *   their service.
  * - Rule 9: the test helper service no number above 2.
  *
  * No number is ever raised. Each of them is the least of a set that the others don't change (all
@@ -103,7 +104,7 @@ function linksOf(graph: Graph): Map<string, Link[]> {
   for (const name of graph.components.keys()) {
     for (const on of componentOf(graph, name).hard) add(name, on, 6);
   }
-  for (const { machinery, protects } of graph.failover) add(machinery, protects, 8);
+  for (const { machinery, protects } of failoverOf(graph)) add(machinery, protects, 8);
   for (const { service, active, standby } of graph.pairs) {
     add(active, service, 8);
     add(standby, service, 8);

@@ -39,7 +39,11 @@ export const TIER_RULES: readonly TierRule[] = Object.freeze(
         "Each hard and soft dependency, and all data received, against the order of the stages.",
         "Ways of data that the file doesn't name.",
       ],
-      ["Failover", "Failover machinery and both members of each pair against their service.", ""],
+      [
+        "Failover",
+        "Failover machinery, balancers and both members of each pair against their service.",
+        "",
+      ],
       [
         "Redundancy",
         "The test helper service's tier, and that members above it stand behind a balancer.",

@@ -1,4 +1,5 @@
 import { shown } from "../shown.js";
+import { failoverOf } from "./graph.js";
 import { stepsOf } from "./spread.js";
 import { named, tierIn, type Situation, type Violation } from "./violation.js";
 
@@ -53,7 +54,7 @@ function explained(situation: Situation, name: string): boolean {
     (caused.get(name)?.value ?? Infinity) <= tier ||
     neighbours.some((each) => tierIn(situation, each) <= tier) ||
     // Rule 8 allows a lower number to failover machinery, rule 9 to the test helper service.
-    graph.failover.some(({ machinery }) => machinery === name) ||
+    failoverOf(graph).some(({ machinery }) => machinery === name) ||
     graph.redundancy.some(({ service, testHelpers }) => testHelpers && service === name)
   );
 }

@@ -75,6 +75,7 @@ test("check() names a path whose every step is a dependency, and whose end gives
       const hard = (from: string, to: string) => graph.components[from]?.hard.includes(to) ?? false;
       const guarded = (from: string, to: string) =>
         graph.failover.some(({ machinery, protects }) => machinery === from && protects === to) ||
+        graph.redundancy.some(({ service, balancer }) => balancer === from && service === to) ||
         graph.pairs.some(
           ({ service, active, standby }) => service === to && [active, standby].includes(from),
         );

@@ -201,6 +201,28 @@ describe("rule 8", () => {
     expect(broken(graph, { pairs })).toEqual(["8 one>db", "8 two>db no more then"]);
   });
 
+  test("a balancer is failover machinery of its service, said to be reliable or not, written twice or not", () => {
+    const graph = (tier: number) => ({ svc: { tier: 2 }, a: { tier: 2 }, lb: { tier } });
+    const failover = [{ machinery: "lb", protects: "svc" }];
+    for (const testHelpers of [true, false]) {
+      for (const reliable of [true, false]) {
+        const group = { service: "svc", members: ["a"], balancer: "lb", reliable, testHelpers };
+        const redundancy = [group];
+        for (const rest of [{ redundancy }, { redundancy, failover }]) {
+          expect(broken(graph(4), rest)).toEqual(["8 lb>svc no more then"]);
+          expect(moved(graph(4), rest)).toEqual(["lb>svc 4-2 rule 8"]);
+          expect([...broken(graph(2), rest), ...broken(graph(1), rest)]).toEqual([]);
+        }
+      }
+    }
+    const redundancy = [{ service: "svc", members: ["a"], balancer: "lb" }];
+    expect(check(graph(4), { redundancy }).broken[0]?.message).toBe(
+      `"lb" (tier 4) protects "svc" (tier 2), which has a lower tier number.`,
+    );
+    // Rule 8 allows the lower number, so that it needs no other reason.
+    expect(broken({ ...graph(1), lb: { tier: 1, causes: 3 } }, { redundancy })).toEqual([]);
+  });
+
   test("a service that is reclassified takes its machinery and its pair along", () => {
     const graph = {
       api: { tier: 3, hard: ["db"] },
@@ -232,7 +254,8 @@ describe("rule 9", () => {
     const redundancy = [{ ...group, balancer: "lb", reliable: true }];
     const graph = (tier: number) => ({ helpers: { tier }, lb: { tier: 2 }, ...members });
     expect(broken(graph(2), { redundancy })).toEqual([]);
-    expect(broken(graph(1), { redundancy })).toEqual([]);
+    expect(broken({ ...graph(1), lb: { tier: 1 } }, { redundancy })).toEqual([]);
+    expect(broken(graph(1), { redundancy })).toEqual(["8 lb>helpers no more then"]);
     expect(broken(graph(3), { redundancy })).toEqual(["9 helpers no more then"]);
     expect(moved(graph(3), { redundancy })).toEqual(["helpers 3-2 rule 9"]);
   });

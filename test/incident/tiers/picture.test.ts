@@ -85,6 +85,87 @@ test("picture() tells how many rules are broken, marks them, and shows the resul
   expect(picture.origin).toMatchObject({ sql: "", source: "small.yaml" });
 });
 
+describe("picture() names each broken rule where it belongs", () => {
+  const three = { svc: { tier: 2 }, a: { tier: 3 }, b: { tier: 3 } };
+  const pairs = [{ service: "svc", active: "a", standby: "b" }];
+  const redundancy = [{ service: "svc", members: ["a", "b"], testHelpers: true }];
+  const told = (components: object, rest: object) => {
+    const graph = tiers.graph({ components, ...rest }, { asOf });
+    const { spec } = graph.picture();
+    return {
+      rules: graph.check().broken.map(({ rule, path }) => `${rule} ${path.join(">")}`),
+      labels: rowsOf(spec, "text")
+        .filter(({ width }) => width !== undefined)
+        .map(({ text }) => text),
+      lines: new Set(
+        rowsOf(spec, "line").map(({ edge, kind }) => `${String(edge)} ${String(kind)}`),
+      ),
+    };
+  };
+
+  test("rule 9 stands at the arrow of the pair where the members are one", () => {
+    const { rules, labels, lines } = told(three, { pairs, redundancy });
+    expect(rules).toEqual(["8 a>svc", "8 b>svc", "9 svc>a", "9 svc>b"]);
+    expect(labels).toEqual(["rule 8, 9", "rule 8, 9"]);
+    expect(lines.size).toBe(2);
+  });
+
+  test("also beside a hard dependency on the member, whose arrow keeps its own rule", () => {
+    const svc = { tier: 2, hard: ["a"] };
+    const { labels, lines } = told({ ...three, svc }, { pairs, redundancy });
+    expect(labels).toEqual(["rule 6", "rule 8, 9", "rule 8, 9"]);
+    expect(lines.size).toBe(3);
+  });
+
+  test("data from what a component also depends on has its mark at its own arrow", () => {
+    const low = { tier: 5, stage: "staging" };
+    const { labels } = told({ api: { tier: 2, soft: ["low"], receives: ["low"] }, low }, {});
+    expect(labels).toEqual(["rule 7", "rule 7"]);
+  });
+
+  test("a balancer has an arrow to its service, one where it stands under failover too", () => {
+    const parts = { svc: { tier: 2 }, a: { tier: 2 }, lb: { tier: 3 } };
+    const balanced = { service: "svc", members: ["a"], balancer: "lb" };
+    const failover = [{ machinery: "lb", protects: "svc" }];
+    for (const rest of [{}, { failover }]) {
+      const { labels, lines } = told(parts, { redundancy: [balanced], ...rest });
+      expect(labels).toEqual(["rule 8"]);
+      expect(lines.size).toBe(2);
+    }
+  });
+
+  test("none is left out, none told twice: arrows and boxes hold as many as the report", () => {
+    let merged = 0;
+    fc.assert(
+      fc.property(randomGraph(), (written) => {
+        const graph = tiers.graph(written, { asOf });
+        const { spec } = graph.picture();
+        const boxes = new Map(rowsOf(spec, "rect").map(({ name, rules }) => [name, rules]));
+        const arrows = rowsOf(spec, "text").filter(({ width }) => width !== undefined);
+        const seen = [...[...boxes.values()].filter(Boolean), ...arrows.map(({ text }) => text)]
+          .flatMap((text) => String(text).replace("rule ", "").split(", "))
+          .map(Number);
+        // A component's hard dependency that is soft too is drawn once, and a rule of a box told once.
+        const places = graph
+          .check()
+          .broken.map(({ rule, component, path, message }) =>
+            JSON.stringify([
+              rule,
+              ...(path.length === 2 && rule !== 1 && rule !== 3
+                ? [path, message.includes("receives data")]
+                : [component]),
+            ]),
+          );
+        const expected = [...new Set(places)].map((place) => (JSON.parse(place) as number[])[0]);
+        expect(seen.sort()).toEqual(expected.sort());
+        merged += arrows.filter(({ text }) => text === "rule 8, 9").length;
+      }),
+      { seed: 12, numRuns: 400 },
+    );
+    expect(merged).toBeGreaterThan(0);
+  });
+});
+
 test.each([
   [{ theme: "x" }, /draw a graph with theme: "x": pass "light" or "dark"/],
   [{ them: "dark" }, /draw a graph with them: did you mean theme\? Pass theme or title/],

@@ -44,7 +44,10 @@ export function settledTiers(graph: WrittenGraph): Tiers {
       lower(active, tier(service));
       lower(standby, tier(service));
     }
-    for (const { service, testHelpers } of graph.redundancy) if (testHelpers) lower(service, 2);
+    for (const { service, balancer, testHelpers } of graph.redundancy) {
+      if (testHelpers) lower(service, 2);
+      if (balancer !== undefined) lower(balancer, tier(service));
+    }
   }
   return tiers;
 }
@@ -75,6 +78,11 @@ export function brokenRules(graph: WrittenGraph, tiers: Tiers): Set<string> {
   // 8. The same tier, or a lower number; both members share the tier.
   for (const { machinery, protects } of graph.failover) {
     if (tier(machinery) > tier(protects)) add(8, machinery, machinery, protects);
+  }
+  for (const { service, balancer } of graph.redundancy) {
+    if (balancer !== undefined && tier(balancer) > tier(service)) {
+      add(8, balancer, balancer, service);
+    }
   }
   for (const { service, active, standby } of graph.pairs) {
     for (const member of [active, standby]) {
