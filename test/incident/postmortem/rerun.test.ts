@@ -100,6 +100,33 @@ describe("rerunPostmortem(folder, lab)", () => {
     expect(runSqlFile(path("lines.sql"), directory.path, data).length).toBe(6);
   });
 
+  test("finds no change in rows that the server gives in any order, nor in arrays", async () => {
+    await using lab = await connect({ measurements: source });
+    const report = postmortem({ title: "Any order", severity: 4, detectedAt: "2026-04-20" });
+    const questions = {
+      countries: "SELECT probe_cc, count() AS n FROM fastpath WHERE {range} GROUP BY probe_cc",
+      // Nothing names these rows: several countries have the same numbers.
+      sizes:
+        "SELECT count() % 7 AS size, sum(0.1) AS tenths FROM fastpath WHERE {range} GROUP BY probe_cc",
+      arrays:
+        "SELECT software_name, [toUInt8(count() % 5), 2] AS bytes, arraySort(groupUniqArray(test_name)) AS tests, [sum(0.1)] AS sums FROM fastpath WHERE {range} GROUP BY software_name",
+    };
+    for (const [name, sql] of Object.entries(questions))
+      report.add(table(await lab.query(sql, { range })), { name });
+    const any = await report.save(join(directory.path, "any-order"));
+    for (let time = 0; time < 5; time++) {
+      const answers = await rerunPostmortem(any, lab);
+      expect(answersText(answers)).toMatch(
+        /\nThe database gives the same numbers for 3 figures\.\n$/,
+      );
+      expect(answers.map(({ differences }) => differences?.keys)).toEqual([
+        ["probe_cc"],
+        [],
+        ["software_name", "tests"],
+      ]);
+    }
+  });
+
   test("names the numbers that changed: a late measurement, in its row", async () => {
     await write(
       "INSERT INTO fastpath SELECT * FROM fastpath WHERE software_name = 'probe-cli' AND measurement_start_time >= '2026-04-14' LIMIT 1",

@@ -39,17 +39,14 @@ function answerLines({ figure, differences, reason, failed }: AnswerNow): string
     ...columns.map((name) => `column ${clean(name)} is in only one of the answers`),
     ...changed.map(
       ({ row, column, before, now }) =>
-        `${rowText(row, differences)}: ${clean(column)} ${valueText(before)} → ${valueText(now)}`,
+        `${named(row)}${clean(column)} ${valueText(before)} → ${valueText(now)}`,
     ),
-    ...gone.map((row) => `${rowText(row, differences)}: is no more`),
-    ...come.map((row) => `${rowText(row, differences)}: is new`),
+    ...gone.map((row) => `${named(row)}is no more`),
+    ...come.map((row) => `${named(row)}is new`),
   ];
   const hidden = told.length - SHOWN;
   return [
-    stateLine(
-      "CHANGED",
-      `${figure}: asked again, ${count(told.length, "difference", "differences")} in ${count(rows, "row", "rows")}`,
-    ),
+    stateLine("CHANGED", `${figure}: asked again, ${headline(differences)}`),
     ...told.slice(0, SHOWN).map((line) => `           ${line}`),
     ...(hidden > 0 ? [`           … and ${hidden.toLocaleString("en-US")} more`] : []),
   ];
@@ -81,8 +78,17 @@ function isSame({ changed, gone, come, columns }: Differences): boolean {
   return changed.length + gone.length + come.length + columns.length === 0;
 }
 
-function rowText(row: readonly Value[], { keys }: Differences): string {
-  return keys.length === 0 ? `row ${textOf(row[0])}` : row.map(valueText).join(", ");
+function headline({ rows, keys, changed, gone, come, columns }: Differences): string {
+  const all = changed.length + gone.length + come.length + columns.length;
+  // A row that nothing names and that changed is one that is no more and one that is new.
+  return keys.length === 0 && gone.length + come.length > 0
+    ? `of ${count(rows, "row", "rows")} that nothing names ${gone.length.toLocaleString("en-US")} ${gone.length === 1 ? "is" : "are"} no more, ${come.length.toLocaleString("en-US")} ${come.length === 1 ? "is" : "are"} new`
+    : `${count(all, "difference", "differences")} in ${count(rows, "row", "rows")}`;
+}
+
+/** What names a row, before what is said of it. */
+function named(row: readonly Value[]): string {
+  return row.length === 0 ? "" : `${row.map(valueText).join(", ")}: `;
 }
 
 function valueText(value: Value): string {

@@ -1,9 +1,11 @@
 import type { Origin } from "../../../result/origin.js";
 import type { Result, Value } from "../../../result/result.js";
+import { contentKey, holdsNumber, isSame } from "./same-value.js";
+import { unmatchedRows } from "./unmatched-rows.js";
 
 /** A number, or another value, that is not what it was. */
 export interface ChangedValue {
-  /** What names the row: bucket and dimensions, or its place. */
+  /** What names the row; nothing where each answer has one row that nothing names. */
   readonly row: readonly Value[];
   readonly column: string;
   readonly before: Value;
@@ -12,11 +14,11 @@ export interface ChangedValue {
 
 /** What differs between two answers to one question. */
 export interface Differences {
-  /** Columns that name a row; empty where rows are compared by their place. */
+  /** Columns that name a row; empty where nothing does, and rows are compared whole. */
   readonly keys: readonly string[];
   readonly rows: number;
   readonly changed: readonly ChangedValue[];
-  /** Rows that only the earlier answer has, by their keys. */
+  /** Rows that only the earlier answer has: by their keys, or whole. */
   readonly gone: readonly (readonly Value[])[];
   /** Rows that only the later answer has. */
   readonly come: readonly (readonly Value[])[];
@@ -24,57 +26,66 @@ export interface Differences {
   readonly columns: readonly string[];
 }
 
-// Sums of fractions depend on the order in which the server's threads add them up.
-const SAME_NUMBER = 1e-9;
-
 /**
- * Compares two answers row by row: rows are the same by their bucket and dimensions, or by their
- * place where those don't name them. Numbers are the same within a billionth of their size.
+ * Compares two answers row by row. What names a row is its bucket and dimensions, else (as with free
+ * SQL, whose columns nobody named) all its texts and times, where no two rows of an answer have the
+ * same. Where nothing names the rows, an answer of one row is compared with the other's one row, and
+ * more rows are compared whole: how many are no more, how many are new.
+ *
+ * The order of the rows is never compared: without ORDER BY a server gives them in any, and with one
+ * it follows from the values, which are compared; rows that are equal in it come in any order again.
  */
 export function compareResults(before: Result, now: Result): Differences {
   const shared = before.columnNames.filter((name) => now.columnNames.includes(name));
-  const keys = rowKeys(before, now).filter((name) => shared.includes(name));
-  const named = keys.length > 0 && isUnique(before, keys) && isUnique(now, keys) ? keys : [];
-  const [then, later] = [rowsByKey(before, named), rowsByKey(now, named)];
-  const changed: ChangedValue[] = [];
-  for (const [key, row] of then) {
-    const other = later.get(key);
-    if (other === undefined) continue;
-    for (const column of shared) {
-      if (named.includes(column)) continue;
-      const [old, fresh] = [row.values[column], other.values[column]];
-      if (!isSame(old, fresh)) changed.push({ row: row.key, column, before: old, now: fresh });
-    }
+  const columns = [before, now].flatMap(({ columnNames }) =>
+    columnNames.filter((name) => !shared.includes(name)),
+  );
+  const names = namingColumns(before, now, shared);
+  const about = { rows: before.numRows, columns };
+  if (names === undefined && (before.numRows > 1 || now.numRows > 1)) {
+    const { gone, come } = unmatchedRows(valuesOf(before, shared), valuesOf(now, shared));
+    return { ...about, keys: [], changed: [], gone, come };
   }
+  const keys = names ?? [];
+  const values = shared.filter((name) => !keys.includes(name));
+  const [then, later] = [rowsByKey(before, keys), rowsByKey(now, keys)];
+  const changed = [...then].flatMap(([key, { name, row }]): ChangedValue[] => {
+    const other = later.get(key)?.row;
+    if (other === undefined) return [];
+    return values
+      .filter((column) => !isSame(row[column], other[column]))
+      .map((column) => ({ row: name, column, before: row[column], now: other[column] }));
+  });
   const only = (one: typeof then, other: typeof then) =>
-    [...one].filter(([key]) => !other.has(key)).map(([, { key }]) => key);
-  return {
-    keys: named,
-    rows: before.numRows,
-    changed,
-    gone: only(then, later),
-    come: only(later, then),
-    columns: [
-      ...before.columnNames.filter((name) => !shared.includes(name)),
-      ...now.columnNames.filter((name) => !shared.includes(name)),
-    ],
-  };
+    [...one].filter(([key]) => !other.has(key)).map(([, { name }]) => name);
+  return { ...about, keys, changed, gone: only(then, later), come: only(later, then) };
 }
 
-function rowKeys(before: Result, now: Result): string[] {
-  const names = ({ columns }: Origin): string[] => [
+/** The columns that name the rows of both answers; undefined where none do. */
+function namingColumns(
+  before: Result,
+  now: Result,
+  shared: readonly string[],
+): readonly string[] | undefined {
+  const meant = ({ columns }: Origin): string[] => [
     ...(columns.time ? [columns.time.name] : []),
     ...columns.dimensions.map(({ name }) => name),
   ];
-  const other = names(now.origin);
-  return names(before.origin).filter((name) => other.includes(name));
+  const other = meant(now.origin);
+  const known = meant(before.origin).filter((name) => other.includes(name));
+  const words = shared.filter((name) => !isMeasured(before, name) && !isMeasured(now, name));
+  return [known.filter((name) => shared.includes(name)), words].find(
+    (keys) => keys.length > 0 && isUnique(before, keys) && isUnique(now, keys),
+  );
 }
 
-function keyOf(values: readonly Value[]): string {
-  return JSON.stringify(
-    values.map((value) => [typeof value, value ?? null]),
-    plain,
-  );
+/** True for a column that holds what was measured: its values can change, and name no row. */
+function isMeasured(result: Result, name: string): boolean {
+  const { measures, kinds } = result.origin.columns;
+  if (measures.some((measure) => measure.name === name)) return true;
+  // An empty column can't tell; what the server calls a text may be an array of numbers.
+  if (kinds && Object.hasOwn(kinds, name) && kinds[name] === "number") return true;
+  return result.column(name).some(holdsNumber);
 }
 
 function isUnique(result: Result, keys: readonly string[]): boolean {
@@ -82,26 +93,14 @@ function isUnique(result: Result, keys: readonly string[]): boolean {
 }
 
 function rowsByKey(result: Result, keys: readonly string[]) {
-  const rows = result.rows();
   return new Map(
-    rows.map((values, place) => {
-      const key: Value[] = keys.length > 0 ? keys.map((name) => values[name]) : [place + 1];
-      return [keyOf(key), { key, values }] as const;
+    result.rows().map((row) => {
+      const name = keys.map((key) => row[key]);
+      return [contentKey(name), { name, row }] as const;
     }),
   );
 }
 
-function isSame(one: Value, other: Value): boolean {
-  if (typeof one === "number" && typeof other === "number") {
-    return (
-      Object.is(one, other) ||
-      Math.abs(one - other) <= SAME_NUMBER * Math.max(Math.abs(one), Math.abs(other))
-    );
-  }
-  if (one === null || one === undefined) return other === null || other === undefined;
-  return JSON.stringify(one, plain) === JSON.stringify(other, plain);
-}
-
-function plain(_: string, value: unknown): unknown {
-  return typeof value === "bigint" ? `${value}n` : value;
+function valuesOf(result: Result, names: readonly string[]): Value[][] {
+  return result.rows().map((row) => names.map((name) => row[name]));
 }
