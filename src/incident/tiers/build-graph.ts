@@ -1,7 +1,8 @@
 import { shown } from "../shown.js";
 import { findCycle } from "./find-cycle.js";
 import type { Component, Graph } from "./graph.js";
-import { faultsError, readGraphParts } from "./graph-schema.js";
+import { faultsError } from "./graph-faults.js";
+import { readGraphParts } from "./graph-schema.js";
 import { pathText } from "./path-text.js";
 
 const STAGES = ["staging", "production"];

@@ -2,6 +2,7 @@ import { open } from "node:fs/promises";
 import { basename, extname } from "node:path";
 import { ProbelabError } from "../../error.js";
 import { shown } from "../shown.js";
+import { keyFault } from "./graph-keys.js";
 
 const LARGEST_FILE = 2_000_000;
 const MOST_ALIASES = 100;
@@ -18,7 +19,7 @@ export interface GraphFile {
  * Reads a YAML 1.2 or JSON file of at most 2 MB.
  *
  * @throws ProbelabError where it can't be read or parsed, with line and column; for keys that stand
- *   twice; for a file that grows by its aliases.
+ *   twice, or are no text; for a file that grows by its aliases.
  */
 export async function readGraphFile(path: string): Promise<GraphFile> {
   const action = `Can't read the component graph ${shown(path, 200)}`;
@@ -27,14 +28,17 @@ export async function readGraphFile(path: string): Promise<GraphFile> {
   }
   const { text, changedAt } = await readText(path, action);
   // JSON is YAML 1.2, and this reader tells a key that stands twice, which JSON.parse drops.
-  const { parseDocument } = await import("yaml");
+  const yaml = await import("yaml");
   try {
-    const document = parseDocument(text, { version: "1.2", schema: "core", uniqueKeys: true });
+    const document = yaml.parseDocument(text, { version: "1.2", schema: "core", uniqueKeys: true });
     const [fault] = document.errors;
     if (fault !== undefined) throw fault;
+    const key = keyFault(yaml, document, text);
+    if (key !== undefined) throw new ProbelabError(`${action}: ${key}.`);
     const content: unknown = document.toJS({ maxAliasCount: MOST_ALIASES });
     return { content, source: basename(path), changedAt };
   } catch (error) {
+    if (error instanceof ProbelabError) throw error;
     const told = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error);
     const said = error instanceof RangeError ? "it is nested too deeply" : told.replace(/:$/, "");
     const kind = extname(path).toLowerCase() === ".json" ? "JSON" : "YAML";

@@ -2,6 +2,7 @@ import { createRequire } from "node:module";
 import type * as Zod from "zod";
 import { ProbelabError } from "../../error.js";
 import { shown } from "../shown.js";
+import { componentFault, faultsError, restFault, TIER_REMEDY } from "./graph-faults.js";
 
 const require = createRequire(import.meta.url);
 
@@ -61,17 +62,6 @@ export interface WrittenGraph {
 
 const MOST_COMPONENTS = 2_000;
 const LONGEST_NAME = 200;
-const MOST_TOLD = 5;
-
-// What zod's messages don't tell.
-const REMEDIES: Readonly<Record<string, string>> = {
-  tier: "write tier: 1 to 4 by the highest severity it can cause, 5 for pre-production",
-  causes: "write the highest severity it can cause, 1 to 4, or leave it out",
-  stage: "write one of the stages",
-  reliable: "write true or false",
-  testHelpers: "write true or false",
-};
-const LISTS = "write a name or a list of names, such as [api, database]";
 
 /**
  * The parts of a component graph, each of the right kind.
@@ -99,7 +89,7 @@ export function readGraphParts(content: unknown, source: string): WrittenGraph {
       faults.push(`a component's name has ${name.length} characters, not 1 to ${LONGEST_NAME}`);
     }
     if (!isObject(written)) {
-      faults.push(`component ${shown(name)} has no tier: ${REMEDIES.tier}`);
+      faults.push(`component ${shown(name)} has no tier: ${TIER_REMEDY}`);
       return [];
     }
     const { success, data, error } = schemas().component.safeParse(written);
@@ -109,36 +99,10 @@ export function readGraphParts(content: unknown, source: string): WrittenGraph {
   });
   const rest = schemas().rest.safeParse(others);
   if (!rest.success) {
-    faults.push(
-      ...rest.error.issues.map(
-        ({ path, message }) =>
-          `${shown(["", ...path].join(".").slice(1) || "the file").replaceAll('"', "")}: ${shown(message, 160).slice(1, -1)}`,
-      ),
-    );
+    faults.push(...rest.error.issues.map((issue) => restFault(others, issue)));
   }
   if (faults.length > 0 || !rest.success) throw faultsError(action, faults);
   return { components: read, rest: rest.data };
-}
-
-/** The first faults as one error. */
-export function faultsError(action: string, faults: readonly string[]): ProbelabError {
-  const more = faults.length - MOST_TOLD;
-  return new ProbelabError(
-    `${action}: ${faults.slice(0, MOST_TOLD).join("; ")}${more > 0 ? `; and ${more.toLocaleString("en-US")} more` : ""}.`,
-  );
-}
-
-function componentFault(name: string, written: object, issue: Zod.core.$ZodIssue): string {
-  const of = `component ${shown(name)}`;
-  if (issue.code === "unrecognized_keys") {
-    return `${of} has ${issue.keys.map((key) => shown(key)).join(", ")}, which isn't known: write ${Object.keys(schemas().component.shape).join(", ")}`;
-  }
-  const field = String(issue.path[0] ?? "");
-  const value = (written as Record<string, unknown>)[field];
-  if (field === "tier" && (value === undefined || value === null)) {
-    return `${of} has no tier: ${REMEDIES.tier}`;
-  }
-  return `${of} has ${field}: ${shown(value)}; ${REMEDIES[field] ?? LISTS}`;
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -48,6 +48,17 @@ test("tiers.read reads the same graph from YAML and JSON", async () => {
   });
 });
 
+test("tiers.read takes keys in quotes that look like numbers, and aliases of names as keys", async () => {
+  const text = `
+components:
+  "1.10": { tier: 1, hard: ["1.1", &n cache] }
+  '1.1': { tier: 1 }
+  *n : { tier: 1 }
+`;
+  const { components } = await tiers.read(await file("quoted.yaml", text));
+  expect(components.map(({ name }) => name)).toEqual(["1.1", "1.10", "cache"]);
+});
+
 test("tiers.read takes the aliases that a person writes", async () => {
   const path = await file("alias.yaml", "components:\n  a: &a { tier: 2 }\n  b: *a\n");
   expect((await tiers.read(path)).components.map(({ tier }) => tier)).toEqual([2, 2]);
@@ -83,6 +94,36 @@ describe("tiers.read refuses", () => {
       /^Can't read the component graph "empty\.yaml": it has no components; write/,
     ],
     ["list.yaml", "- a\n- b\n", /it has no components/],
+    [
+      "number.yaml",
+      "components:\n  # versions\n  1.10: { tier: 1 }\n",
+      /number\.yaml": the key 1\.10 at line 3 is no text \(it is read as 1\.1\); write it in quotes, "1\.10"\.$/,
+    ],
+    [
+      "true.yaml",
+      "components:\n  a: { tier: 1 }\n  True: { tier: 1 }",
+      /the key True at line 3 is/,
+    ],
+    [
+      "null.yaml",
+      "components: { ~: { tier: 1 } }",
+      /the key ~ at line 1 is no text \(it is read as/,
+    ],
+    ["blank.yaml", "components:\n  : { tier: 1 }\n", /the key at line 2 is empty; write a name/],
+    ["map.yaml", "components:\n  ? { a: b }\n  : { tier: 1 }", /the key at line 2 is a list or a /],
+    ["field.yaml", "components: { a: { tier: 1, 0x10: 2 } }", /the key 0x10 at line 1 .* as 16\)/],
+    ["alias-key.yaml", "x: &v 1.10\ncomponents: { *v : { tier: 1 } }", /the key \*v at line 2 is/],
+    ["key.json", `{"components": {1.10: {"tier": 1}}}`, /the key 1\.10 at line 1 is no text/],
+    [
+      "ring.yaml",
+      "components: &c { a: { tier: 1, hard: *c } }",
+      /component "a" has hard: a value that holds itself; write a name or a list of names/,
+    ],
+    [
+      "self.yaml",
+      "components: { a: { tier: 1 } }\nfailover: &f [*f]\n",
+      /: entry 1 of failover is a value that holds itself; write \{ machinery/,
+    ],
     ["text.yaml", "components: all of them\n", /it has no components/],
     ["latin.yaml", Buffer.from("components: { caf\xe9: { tier: 1 } }", "latin1"), /not in UTF-8/],
     [
@@ -135,8 +176,53 @@ describe("a graph is refused with the place that is wrong", () => {
       /"a" is at the stage "live", which isn't known: write "staging" or "production"/,
     ],
     [{ a: one }, { stages: ["x", "x"] }, /the stage "x" stands twice/],
-    [{ a: one }, { stages: [] }, /stages: /],
-    [{ a: one }, { stage: ["x"] }, /Unrecognized key/],
+    [
+      { a: one },
+      { stages: [] },
+      /: stages: \[\]; write 1 to 20 names from the lowest to the highest, such as \[staging, production\]\.$/,
+    ],
+    [{ a: one }, { stages: "live" }, /: stages: "live"; write 1 to 20 names/],
+    [{ a: one }, { stages: ["x", 1] }, /: stages: \["x",1\]; write 1 to 20 names/],
+    [
+      { a: one },
+      { stage: ["x"] },
+      /: it has "stage", which isn't known: write components, stages, failover, pairs, redundancy \(did you mean stages\?\)\.$/,
+    ],
+    [
+      { a: one },
+      { failovers: [], owner: 1 },
+      /: it has "failovers", "owner", which isn't known: .*\(did you mean failover\?\)\.$/,
+    ],
+    [
+      { a: one },
+      { owner: 1 },
+      /: it has "owner", which isn't known: write components, .*, redundancy\.$/,
+    ],
+    [
+      { a: one },
+      { failover: { machinery: "a" } },
+      /: failover: \{"machinery":"a"\}; write a list, \[\{ machinery: …, protects: … \}\]\.$/,
+    ],
+    [
+      { a: one },
+      { failover: ["a"] },
+      /: entry 1 of failover is "a"; write \{ machinery: …, protects: … \}\.$/,
+    ],
+    [
+      { a: one },
+      { failover: [{ machinery: "a" }] },
+      /: entry 1 of failover has no protects: write the name of a component, in quotes where it looks like a number\.$/,
+    ],
+    [
+      { a: one },
+      { failover: [{ machinery: "a", protects: 7 }] },
+      /: entry 1 of failover has protects: 7; write the name of a component, in quotes/,
+    ],
+    [
+      { a: one },
+      { failover: [{ machinery: "a", protects: "a", protect: 1 }] },
+      /: entry 1 of failover has "protect", which isn't known: write machinery, protects \(did you mean protects\?\)\.$/,
+    ],
     [
       { a: one },
       { failover: [{ machinery: "a", protects: "b" }] },
@@ -148,7 +234,11 @@ describe("a graph is refused with the place that is wrong", () => {
       { pairs: [{ service: "a", active: "b", standby: "b" }] },
       /pairs names "b" twice/,
     ],
-    [{ a: one }, { pairs: [{ service: "a" }] }, /pairs\.0\.active: /],
+    [
+      { a: one },
+      { pairs: [{ service: "a" }] },
+      /: entry 1 of pairs has no active: write the name of a component, .*; entry 1 of pairs has no standby: /,
+    ],
     [
       { a: one },
       { redundancy: [{ service: "a", members: [] }] },
@@ -162,7 +252,17 @@ describe("a graph is refused with the place that is wrong", () => {
     [
       { a: one },
       { redundancy: [{ service: "a", members: ["a"], reliable: "yes" }] },
-      /redundancy\.0\.reliable/,
+      /: entry 1 of redundancy has reliable: "yes"; write true or false\.$/,
+    ],
+    [
+      { a: one },
+      { redundancy: [{ service: "a", members: "a" }, { service: "a", members: [1] }, null] },
+      /: entry 2 of redundancy has members: \[1\]; write a name or a list of names.*; entry 3 of redundancy is null; write \{ service: …/,
+    ],
+    [
+      { a: one },
+      { redundancy: [{ service: "a" }] },
+      /: entry 1 of redundancy has no members: write a name or/,
     ],
     [{ "": one }, {}, /a component's name has 0 characters, not 1 to 200/],
     [{ ["n".repeat(201)]: one }, {}, /a component's name has 201 characters/],
