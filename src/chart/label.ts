@@ -1,3 +1,5 @@
+import { types } from "node:util";
+
 const LONGEST = 120;
 
 // Marks that turn the reading direction around: an invisible one in a name can spoof another.
@@ -26,14 +28,15 @@ export function specText(text: string): string {
   return text in Object.prototype ? `"${text}"` : text;
 }
 
-/** A value as text: dates in ISO 8601, arrays and objects as JSON. */
+/** A value as text: dates in ISO 8601, arrays (typed ones too) and objects as JSON. */
 export function textOf(value: unknown): string {
   if (typeof value === "string") return value;
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? "" : value.toISOString();
   if (typeof value !== "object" || value === null) return `${value as number}`;
-  return JSON.stringify(value, (_, inner: unknown) =>
-    typeof inner === "bigint" ? inner.toString() : inner,
-  );
+  return JSON.stringify(value, (_, inner: unknown) => {
+    if (typeof inner === "bigint") return inner.toString();
+    return types.isTypedArray(inner) ? Array.from<unknown>(inner) : inner;
+  });
 }
 
 /** A text on one line, without what could disturb the line it stands in. */

@@ -3,8 +3,9 @@ import type { Result, Value } from "../result/result.js";
 import { formatInstant } from "../time/time-zone.js";
 import type { ChartRows } from "./chart-value.js";
 import { cleanText, label } from "./label.js";
-import { checkColumn } from "./roles.js";
+import { checkColumn, list } from "./roles.js";
 import { originSpan, words } from "./sentences.js";
+import { isNumber, numberWriter } from "./table-numbers.js";
 
 /** What a table of a Result can be told. */
 export interface TableOptions {
@@ -38,10 +39,15 @@ export interface TableModel {
 // Numbers that name something, such as an AS or a process, are no amounts.
 const NAMING = /(?:asn|id|year|port|code)$/i;
 
-/** @throws ProbelabError for an unknown column, or a bar for what isn't a number of zero or more. */
+/** @throws ProbelabError for an unknown column or none at all, or a bar for what isn't a number of zero or more. */
 export function tableModel(result: Result, options: TableOptions): TableModel {
   const { range, columns: meaning, reductions, notes } = result.origin;
   const names = options.columns ?? result.columnNames;
+  if (options.columns?.length === 0) {
+    throw new ProbelabError(
+      `Can't show a table with columns: []: name those to show, such as ${list(result.columnNames.slice(0, 2))}, or leave columns out for all.`,
+    );
+  }
   const scales = barScales(result, options.bars);
   for (const name of [...names, ...scales.keys()]) {
     checkColumn(result.columnNames, name, "show a table: ");
@@ -52,11 +58,11 @@ export function tableModel(result: Result, options: TableOptions): TableModel {
     const values = result.column(name);
     const measure = meaning.measures.find((each) => each.name === name);
     const isTime = name === meaning.time?.name || values.some((value) => value instanceof Date);
-    const number =
-      !isTime && values.some((value) => typeof value === "number" || typeof value === "bigint");
+    const number = !isTime && values.some(isNumber);
     const dimension = meaning.dimensions.some((each) => each.name === name);
     const grouped = measure !== undefined || !(dimension || NAMING.test(name));
-    const write = number ? numberWriter(values, measure?.unit, grouped) : undefined;
+    const share = measure?.unit === "share";
+    const write = number ? numberWriter(values.filter(isNumber), { share, grouped }) : undefined;
     const scale = scales.get(name);
     const cells = values.slice(0, shown).map((value): TableCell => {
       if (value === null || value === undefined) {
@@ -66,7 +72,7 @@ export function tableModel(result: Result, options: TableOptions): TableModel {
         const mark = name === meaning.time?.name && incomplete.has(value.getTime());
         return { text: `${formatInstant(value, range.timeZone)}${mark ? " (incomplete)" : ""}` };
       }
-      const text = write ? write(Number(value)) : label(value, 500);
+      const text = write && isNumber(value) ? write(value) : label(value, 500);
       return scale === undefined
         ? { text }
         : { text, bar: scale === 0 ? 0 : Number(value) / scale };
@@ -126,7 +132,7 @@ function barScales(result: Result, bars: TableOptions["bars"]): Map<string, numb
     for (const name of group) {
       for (const value of result.column(name)) {
         if (value === null || value === undefined) continue;
-        const number = typeof value === "number" || typeof value === "bigint" ? Number(value) : NaN;
+        const number = isNumber(value) ? Number(value) : NaN;
         if (!(number >= 0) || number === Infinity) {
           throw new ProbelabError(
             `Can't draw a bar for ${label(value, 60)} in column ${JSON.stringify(name)}: bars show finite numbers from zero up; leave the column out of bars.`,
@@ -138,31 +144,4 @@ function barScales(result: Result, bars: TableOptions["bars"]): Map<string, numb
     for (const name of group) scales.set(name, largest);
   }
   return scales;
-}
-
-/** The same number of decimals down a column, three or four digits of the largest. */
-function numberWriter(
-  values: readonly Value[],
-  unit: string | undefined,
-  grouped: boolean,
-): (value: number) => string {
-  const numbers = values.map((value) =>
-    value === null || value === undefined ? 0 : Number(value),
-  );
-  const percent = unit === "share";
-  const largest = numbers.reduce(
-    (most, value) => (Number.isFinite(value) ? Math.max(most, Math.abs(value)) : most),
-    0,
-  );
-  const decimals = percent
-    ? 1
-    : numbers.every((value) => Number.isInteger(value)) || largest >= 100
-      ? 0
-      : Math.min(6, 2 - Math.floor(Math.log10(largest || 1)));
-  return (value) =>
-    (percent ? value * 100 : value).toLocaleString("en-US", {
-      minimumFractionDigits: decimals,
-      maximumFractionDigits: decimals,
-      useGrouping: grouped,
-    }) + (percent ? " %" : "");
 }

@@ -42,6 +42,16 @@ describe("csv(names, rows)", () => {
     ]);
   });
 
+  test("writes arrays, typed ones too, and objects as JSON", () => {
+    const row = [[1, [2n]], Uint8Array.of(1, 2), { a: BigUint64Array.of(7n) }, [new Date(0), null]];
+    expect(parseCsv(csv(["a", "b", "c", "d"], [row]))[1]).toEqual([
+      '[1,["2"]]',
+      "[1,2]",
+      '{"a":["7"]}',
+      '["1970-01-01T00:00:00.000Z",null]',
+    ]);
+  });
+
   test("of a chart holds the rows drawn", () => {
     const { names, rows } = chart.line(weeklyCounts()).data;
     const records = parseCsv(csv(names, rows));

@@ -75,6 +75,7 @@ describe("label(value)", () => {
       '[1,"2"]',
     ]);
     expect(label("x".repeat(1e6))).toHaveLength(120);
+    expect(label([Uint8Array.of(1, 2), Float64Array.of(0.5)])).toBe("[[1,2],[0.5]]");
   });
 });
 

@@ -1,10 +1,18 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { resultHtml, table } from "../../src/chart/table.js";
+import type { Result, Value } from "../../src/result/result.js";
 import { inertHtml } from "./support/inert.js";
 import { show } from "./support/show.js";
 import { makeResult, versionSummary, VERSIONS, weeklyCounts } from "./support/sample-results.js";
 
 const bars = ["runs", ["q50"]] as const;
+
+/** The texts of a column's cells. */
+function cells(result: Result, name: string): string[] {
+  const { rows } = table(result, { columns: [name] }).model;
+  return rows.map(([cell]) => cell?.text ?? "");
+}
 
 describe("table(result)", () => {
   test("has a caption, headers with scope, numbers as text", () => {
@@ -82,6 +90,70 @@ describe("table(result)", () => {
     expect(resultHtml(plain)).toContain("<caption>1 row, ");
   });
 
+  test("every digit of a whole number is there, of bigint too", () => {
+    const exact = [18446744073709551615n, -(2n ** 255n), 5n, 0n];
+    fc.assert(
+      fc.property(fc.array(fc.bigInt({ min: -(2n ** 256n), max: 2n ** 256n })), (values) => {
+        const all = [...exact, ...values];
+        const texts = cells(makeResult({ n: all }), "n");
+        expect(texts.map((text) => BigInt(text.replaceAll(",", "")))).toEqual(all);
+      }),
+      { numRuns: 100, seed: 3 },
+    );
+    expect(cells(makeResult({ n: exact }), "n")[0]).toBe("18,446,744,073,709,551,615");
+    expect(cells(makeResult({ user_id: exact }), "user_id")[0]).toBe("18446744073709551615");
+  });
+
+  test("what isn't zero never reads as zero, and stands within its bound", () => {
+    const amounts = fc.array(fc.oneof(fc.double({ noNaN: true }), fc.constantFrom(0, -0, 1e-9)), {
+      minLength: 1,
+    });
+    fc.assert(
+      fc.property(amounts, fc.boolean(), (values, share) => {
+        const measure = { label: "N", unit: "share", additive: false, missing: "gap" } as const;
+        const result = makeResult(
+          { n: values },
+          { dimensions: [], measures: share ? [{ ...measure, name: "n" }] : [] },
+        );
+        for (const [at, text] of cells(result, "n").entries()) {
+          const value = (values[at] ?? 0) * (share ? 100 : 1);
+          const [, sign = "", digits = ""] = /^([<>]?)([^ ]+)/.exec(text) ?? [];
+          const read =
+            digits === "∞"
+              ? Infinity
+              : digits === "-∞"
+                ? -Infinity
+                : Number(digits.replaceAll(",", ""));
+          if (sign === "<") expect(value > 0 && value < read).toBe(true);
+          else if (sign === ">") expect(value < 0 && value > read).toBe(true);
+          else expect(Math.sign(read)).toBe(Math.sign(value) + 0);
+        }
+      }),
+      { numRuns: 500, seed: 4 },
+    );
+  });
+
+  test("small amounts beside large ones, and tiny ones alone, keep their meaning", () => {
+    const shown = (...values: Value[]): string[] => cells(makeResult({ n: values }), "n");
+    expect(shown(2138, 0.448, -0.2, 0, -0)).toEqual(["2,138", "<1", ">-1", "0", "0"]);
+    expect(shown(1e18, 0.001)).toEqual(["1,000,000,000,000,000,000", "<1"]);
+    expect(shown(5, 0.001, -0.004)).toEqual(["5.00", "<0.01", ">-0.01"]);
+    expect(shown(1e-9, 0, -2.5e-12)).toEqual(["1.00e-9", "0", "-2.50e-12"]);
+    expect(shown(0.00001, 1e-9)).toEqual(["0.000010", "<0.000001"]);
+    expect(shown(0.5, 10n ** 20n)).toEqual(["1", "100,000,000,000,000,000,000"]);
+    expect(shown("text", 1, [2n])).toEqual(["text", "1", '["2"]']);
+  });
+
+  test("a share above none is no 0.0 %", () => {
+    const measures = [
+      { name: "s", label: "S", unit: "share", additive: false, missing: "gap" },
+    ] as const;
+    const result = makeResult({ s: [0.25, 0.0001, 0, -0.0001] }, { dimensions: [], measures });
+    expect(cells(result, "s")).toEqual(["25.0 %", "<0.1 %", "0.0 %", ">-0.1 %"]);
+    expect(table(result).markdown).toContain("| &lt;0.1 % |");
+    expect(table(result).html).toContain(">&lt;0.1 %<");
+  });
+
   test("takes the columns asked for, in their order", () => {
     const { markdown } = table(versionSummary(), { columns: ["single", "software_version"] });
     expect(markdown).toContain("| Runs of a single measurement | software version |");
@@ -97,6 +169,7 @@ describe("table(result)", () => {
 
   test.each([
     [{ columns: ["nope"] }, /no column "nope"/],
+    [{ columns: [] }, /columns: \[\]: name those to show, such as "software_version", "runs"/],
     [{ bars: ["nope"] }, /no column "nope"/],
     [{ bars: ["software_version"] }, /Can't draw a bar for 3\.8\.2/],
     [{ limit: 5_000 }, /under 5,000/],
