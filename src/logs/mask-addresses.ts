@@ -13,6 +13,9 @@ const EMAIL = new RegExp(
   "giu",
 );
 
+const DOTS = new RegExp(DOT, "gi");
+const AT_SIGN = new RegExp(AT, "i");
+
 /**
  * Replaces the addresses in a text, for what leaves the team: e-mail by `[e-mail]`, IPv6 by `[IPv6]`
  * (in any notation, also with a zone), IPv4 by `[IPv4]`, also as `203-0-113-7`, `203_0_113_7`,
@@ -29,13 +32,12 @@ export function maskAddresses(text: string): string {
   return replaceAddresses(text, (kind) => `[${kind}]`);
 }
 
-/** Replaces the addresses in a text by what `write` makes of each. */
+/** Replaces the addresses in a text by what `write` makes of each, which it is given plainly written. */
 export function replaceAddresses(text: string, write: WriteAddress): string {
-  const named = replaceIPv4(
-    text.replace(EMAIL, (address) => write("e-mail", address)),
-    write,
-    "names",
+  const mailless = text.replace(EMAIL, (address) =>
+    write("e-mail", address.replace(DOTS, ".").replace(AT_SIGN, "@")),
   );
+  const named = replaceIPv4(mailless, write, "names");
   // An IPv6 address may end with an IPv4 one.
   return replaceIPv4(replaceIPv6(named, write), write, "any");
 }

@@ -155,8 +155,12 @@ export class Postmortem {
 
   /** The whole text as Markdown, with what the severity demands and what nobody has written yet. */
   toString(): string {
-    const record = recordOf(this.draft, this.figures, new Date(), true);
-    return previewMarkdown(documentBlocks(record, this.figures));
+    const figures = this.figures.map((figure) => ({
+      ...figure,
+      caption: maskText(figure.caption),
+    }));
+    const record = recordOf(this.draft, figures, new Date(), true);
+    return previewMarkdown(documentBlocks(record, figures));
   }
 
   [inspect.custom](): string {
@@ -210,6 +214,11 @@ export class Postmortem {
     if (!/^[a-z0-9][a-z0-9-]{0,79}$/.test(wanted)) {
       throw new ProbelabError(
         `Can't name a figure's files ${JSON.stringify(wanted)}: use up to 80 small letters, digits and hyphens, such as ${JSON.stringify(figureName(wanted, taken))}.`,
+      );
+    }
+    if (maskText(wanted) !== wanted) {
+      throw new ProbelabError(
+        `Can't name a figure's files ${JSON.stringify(wanted)}, which holds an address: names of files are never masked; use another, such as ${JSON.stringify(figureName(maskText(wanted), taken))}.`,
       );
     }
     if (taken.has(wanted)) {

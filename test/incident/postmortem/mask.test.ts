@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inflateSync } from "node:zlib";
+import type { Json } from "../../../src/result/json.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { chart } from "../../../src/chart/chart.js";
 import { table } from "../../../src/chart/table.js";
@@ -10,6 +11,29 @@ import { postmortem } from "../../../src/incident/postmortem/postmortem.js";
 import { verifyPostmortem } from "../../../src/incident/postmortem/verify/verify.js";
 import { makeResult, weeklyCounts } from "../../chart/support/sample-results.js";
 import { logLines, NOW } from "./report.js";
+
+const V4 = "198.51.100.1";
+const V6 = "2001:db8::7";
+
+/** What free SQL gives that counts the lines of two addresses by day, and names columns after them. */
+function byDay(names: readonly [string, string] = [V4, V6]) {
+  const days = [1, 2, 3].map((day) => new Date(Date.UTC(2026, 2, day)));
+  const sql = `SELECT day, countIf(a) AS \`${names[0]}\`, countIf(b) AS \`${names[1]}\` FROM logs GROUP BY day`;
+  return makeResult(
+    { day: days, [names[0]]: [30, 10, 20], [names[1]]: [1, 2, 3] },
+    {
+      dimensions: [],
+      measures: [],
+      kinds: { day: "time", [names[0]]: "number", [names[1]]: "number" },
+    },
+    { sql, question: { ask: "query", arguments: [sql] } },
+  );
+}
+
+/** The strokes of a picture's marks. */
+function strokes(svg: string): string[] {
+  return [...svg.matchAll(/ d="(M[^"]+)"/g)].map(([, path = ""]) => path);
+}
 
 const SECRET = /203\.0\.113\.|2001:db8|jo@example/;
 let parent = "";
@@ -151,6 +175,178 @@ describe("report.save(folder) masks addresses", () => {
     const folder = await about().save(join(parent, "versions"), { now: NOW });
     const counts = await readResultFile(readFileSync(join(folder, "data", "counts.parquet")));
     expect(new Set(counts.column("software_version"))).toContain("3.8.1.2");
+  });
+
+  test("of log figures in the names of columns, alike in the rows, their meaning and the recipe", async () => {
+    const result = byDay();
+    const report = about()
+      .add(table(result), { name: "table" })
+      .add(table(result, { columns: ["day", V4], bars: [V4] }), { name: "some" })
+      .add(chart.line(result), { name: "first" })
+      .add(chart.line(result, { x: "day", y: V6, title: V6 }), { name: "named" });
+    const folder = await report.save(join(parent, "columns"), { now: NOW });
+    expect(/198.51.100|2001.db8/.exec(textOf(folder))?.[0]).toBeUndefined();
+    for (const name of ["table", "some", "first", "named"]) {
+      const { columnNames, origin } = await readResultFile(
+        readFileSync(join(folder, "data", `${name}.parquet`)),
+      );
+      expect(columnNames).toEqual(["day", "[IPv4 1]", "[IPv6 1]"]);
+      expect(Object.keys(origin.columns.kinds ?? {})).toEqual(columnNames);
+      expect(origin.notes.at(-1)).toMatch(/^E-mail and IP addresses are masked/);
+    }
+    expect(readFileSync(join(folder, "data", "named.csv"), "utf8")).toMatch(/^day,\[IPv4 1\]/);
+    const svg = readFileSync(join(folder, "charts", "named.svg"), "utf8");
+    const open = await chart.line(result, { x: "day", y: V6, title: V6 }).svg();
+    expect(strokes(svg)).toEqual(strokes(open));
+    expect((await verifyPostmortem(folder)).intact).toBe(true);
+  });
+
+  test("of columns with a meaning: times, dimensions and measures", async () => {
+    const result = makeResult(
+      { [`t ${V4}`]: [new Date("2026-02-02")], [`of ${V6}`]: ["a"], [V4]: [3] },
+      {
+        time: { name: `t ${V4}`, every: "week", incomplete: [] },
+        dimensions: [{ name: `of ${V6}`, order: ["a", V4], other: V4 }],
+        measures: [
+          { name: V4, label: `Lines of ${V4}`, unit: V6, additive: true, missing: "zero" },
+        ],
+      },
+      { sql: "SELECT 1 FROM logs_local" },
+    );
+    const report = about().add(chart.bar(result), { name: "meant" });
+    const folder = await report.save(join(parent, "meant"), { now: NOW });
+    const { origin } = await readResultFile(readFileSync(join(folder, "data", "meant.parquet")));
+    expect(origin.columns).toEqual({
+      time: { name: "t [IPv4 1]", every: "week", incomplete: [] },
+      dimensions: [{ name: "of [IPv6 1]", order: ["a", "[IPv4 1]"], other: "[IPv4 1]" }],
+      measures: [
+        {
+          name: "[IPv4 1]",
+          label: "Lines of [IPv4 1]",
+          unit: "[IPv6 1]",
+          additive: true,
+          missing: "zero",
+        },
+      ],
+    });
+    expect(/198.51.100|2001.db8/.exec(textOf(folder))?.[0]).toBeUndefined();
+  });
+
+  test("in the specs of free charts, which draw the same: paths, expressions, folds", async () => {
+    const names = ["n_198_51_100_1", "jo@example.org"] as const;
+    const free = (field: string, transform: Json[]) => ({
+      mark: "line",
+      width: 120,
+      height: 60,
+      transform,
+      encoding: {
+        x: { field: "day", type: "temporal" },
+        y: { field, type: "quantitative" },
+      },
+    });
+    const escaped = V4.replaceAll(".", "\\.");
+    const cases = {
+      path: [byDay(), free(escaped, [])],
+      quoted: [byDay(), free(`['${V6}']`, [])],
+      expression: [byDay(), free("v", [{ calculate: `datum['${V4}'] * 2`, as: "v" }])],
+      identifier: [byDay(names), free("v", [{ calculate: `datum.${names[0]} + 1`, as: "v" }])],
+      mail: [byDay(names), free("jo@example\\.org", [])],
+      fold: [byDay(), free("value", [{ fold: [escaped, V6] }])],
+      sum: [
+        byDay(),
+        free("v", [{ aggregate: [{ op: "sum", field: escaped, as: "v" }], groupby: ["day"] }]),
+      ],
+    } as const;
+    const report = about();
+    for (const [name, [result, spec]] of Object.entries(cases))
+      report.add(chart.vegaLite(result, spec), { name });
+    const folder = await report.save(join(parent, "free"), { now: NOW });
+    expect(/198.51.100|2001.db8::7|jo@ex/.exec(textOf(folder))?.[0]).toBeUndefined();
+    for (const [name, [result, spec]] of Object.entries(cases)) {
+      const svg = readFileSync(join(folder, "charts", `${name}.svg`), "utf8");
+      const open = await chart.vegaLite(result, spec).svg();
+      expect([name, strokes(svg)]).toEqual([name, strokes(open)]);
+      expect([name, strokes(svg)]).toEqual([
+        name,
+        expect.arrayContaining([expect.stringMatching(/^M[^ML]*L[^ML]*L/)]),
+      ]);
+    }
+    expect((await verifyPostmortem(folder)).intact).toBe(true);
+  });
+
+  test("of values that hold others: keys and members of tuples, maps and lists", async () => {
+    const free = makeResult(
+      {
+        named: [{ "203.0.113.10": "x", n: 1 }],
+        map: [new Map([["203.0.113.11", ["2001:db8::1"]]])],
+        bytes: [new Uint8Array([1, 2])],
+      },
+      undefined,
+      { sql: "SELECT * FROM logs" },
+    );
+    const report = about().add(table(free), { name: "nested" });
+    const folder = await report.save(join(parent, "nested"), { now: NOW });
+    const rows = (
+      await readResultFile(readFileSync(join(folder, "data", "nested.parquet")))
+    ).rows();
+    expect(rows).toEqual([
+      {
+        named: { "[IPv4 1]": "x", n: 1 },
+        map: new Map([["[IPv4 2]", ["[IPv6 1]"]]]),
+        bytes: [1, 2],
+      },
+    ]);
+    expect(SECRET.exec(textOf(folder))?.[0]).toBeUndefined();
+  });
+
+  test("of rows that nothing proves to be none of the logs", async () => {
+    const rows = logLines().table;
+    const report = about()
+      .add(table(weeklyCounts().with(rows)), { name: "changed" })
+      .add(table(weeklyCounts().with(rows, { reductions: ["The newest."] })), { name: "reduced" })
+      .add(table(makeResult({ m: ["203.0.113.7"] }, undefined, { parameters: { from: "logs" } })), {
+        name: "asked",
+      });
+    const folder = await report.save(join(parent, "unproven"), { now: NOW });
+    expect(SECRET.exec(textOf(folder))?.[0]).toBeUndefined();
+    expect((await verifyPostmortem(folder)).intact).toBe(true);
+  });
+
+  test("in the comments of other figures' queries, which still run and can be asked again", async () => {
+    const sql = `SELECT '203.0.113.7' AS "a --", 1 AS measurements --jo@example.net, 10.0.0.1
+/*jo@example.net*/ FROM fastpath WHERE x != '/* 198.51.100.9 */' # of 10.0.0.1
+AND {range}`;
+    const result = makeResult({ measurements: [1] }, undefined, {
+      sql,
+      question: { ask: "query", arguments: [sql, { range: "…" }] },
+    });
+    const report = about().add(table(result), { name: "commented" });
+    const folder = await report.save(join(parent, "comments"), { now: NOW });
+    const { origin } = await readResultFile(
+      readFileSync(join(folder, "data", "commented.parquet")),
+    );
+    const masked = `SELECT '203.0.113.7' AS "a --", 1 AS measurements --[e-mail], [IPv4]
+/*[e-mail]*/ FROM fastpath WHERE x != '/* 198.51.100.9 */' # of [IPv4]
+AND {range}`;
+    expect(origin.sql).toBe(masked);
+    expect(origin.question).toEqual({ ask: "query", arguments: [masked, { range: "…" }] });
+    const query = readFileSync(join(folder, "queries", "commented.sql"), "utf8");
+    expect(query).toContain(masked);
+    expect(query).not.toContain("throwIf");
+  });
+
+  test("in what a notebook shows, captions too", () => {
+    const text = String(about());
+    expect(text).toContain("Lines of");
+    expect(text).not.toMatch(SECRET);
+  });
+
+  test("and no file is named after an address", () => {
+    const lines = table(logLines());
+    expect(() => about().add(lines, { name: "host-203-0-113-7" })).toThrow(
+      /"host-203-0-113-7", which holds an address: .* such as "host-ipv4"\.$/,
+    );
+    expect(() => about().add(lines, { name: "day-2026-05-04-10-v3-10-0" })).not.toThrow();
   });
 
   test("unless asked otherwise, and then the document warns", async () => {
