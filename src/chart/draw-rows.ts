@@ -7,6 +7,7 @@ import { chartRoles, type MarkType, type Roles } from "./roles.js";
 import type { ChartOptions } from "./options.js";
 import { textOf } from "./label.js";
 import { chartSeries, MOST_SERIES, type Series } from "./series.js";
+import { sharedPlaces } from "./shared-places.js";
 import { workTable } from "./work-table.js";
 
 /** One point to draw. */
@@ -48,6 +49,7 @@ const SPARE_ROWS = 4;
 export function drawRows(result: Result, mark: MarkType, options: ChartOptions): Drawing {
   const roles = chartRoles(result, mark, options);
   const work = workTable(result, roles);
+  const shared = sharedPlaces(work.result, roles, mark, work.series);
   const values = work.series === undefined ? [] : work.result.column(work.series);
   const spare = SPARE_ROWS * Math.min(MOST_SERIES, new Set(values).size || 1);
   const reduced = reduceForChart(work.result, {
@@ -113,6 +115,8 @@ export function drawRows(result: Result, mark: MarkType, options: ChartOptions):
     incomplete: new Set(time?.incomplete.map((start) => start.getTime())),
     sentences: [
       ...work.sentences,
+      // Bins count what they hold.
+      ...(reduced.countColumn === undefined ? shared : []),
       ...reduced.sentences,
       ...leftOut(left.infinite, "infinite value", ""),
       ...leftOut(left.low, "value", " of zero or below"),

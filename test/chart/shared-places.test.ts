@@ -1,0 +1,110 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { chart } from "../../src/chart/chart.js";
+import { ProbelabError } from "../../src/error.js";
+import { subtitle } from "./support/layers.js";
+import { makeResult, versionSummary, weeklyCounts } from "./support/sample-results.js";
+
+const week = (index: number): Date => new Date(Date.UTC(2026, 8, 7 + 7 * index));
+
+/** `SELECT week t, probe_cc c, count() n … WHERE probe_cc IN ('IT', 'US')`. */
+const countries = makeResult({
+  t: [0, 0, 1, 1, 2].map(week),
+  c: ["IT", "US", "IT", "US", "IT"],
+  n: [5, 50, 6, 60, 7],
+});
+/** `SELECT week t, test_name = 'tor' AS is_tor, count() n`. */
+const flags = makeResult({
+  t: [0, 0, 1, 1].map(week),
+  is_tor: [0, 1, 0, 1],
+  n: [500, 5, 600, 6],
+});
+
+function message(draw: () => unknown): string {
+  try {
+    draw();
+  } catch (error) {
+    expect(error).toBeInstanceOf(ProbelabError);
+    return (error as Error).message;
+  }
+  throw new Error("It was drawn");
+}
+
+describe("rows of free SQL in the same place", () => {
+  test("bars and areas of them are refused, with the column that tells them apart", () => {
+    expect(message(() => chart.bar(countries, { colour: null }))).toBe(
+      `Can't draw bars of "n": 4 rows share a place (the same "t", first at 2026-09-07T00:00:00Z) and would hide each other; aggregate in SQL, one row for each "t", or tell them apart with { colour: "c" }.`,
+    );
+    expect(message(() => chart.area(countries, { colour: null }))).toMatch(
+      /^Can't draw an area of "n": 4 rows share/,
+    );
+    expect(chart.bar(countries).data.rows).toHaveLength(5);
+  });
+
+  test("a flag of 0 and 1 is found as the column to name", () => {
+    expect(message(() => chart.bar(flags, { y: "n" }))).toMatch(/with \{ colour: "is_tor" \}\.$/);
+    expect(chart.bar(flags, { y: "n", colour: "is_tor" }).data.rows).toHaveLength(4);
+  });
+
+  test("without a column that tells them apart, the query is to change", () => {
+    const twice = makeResult({ t: [week(0), week(0)], n: [1, 2], c: ["IT", "IT"] });
+    expect(message(() => chart.bar(twice))).toMatch(
+      /\(the same "t" and "c", first at .*\) and would hide each other; aggregate in SQL, one row for each "t" and "c"(, or|\.)/,
+    );
+    const same = makeResult({ c: ["IT", "IT"], n: [2, 2] });
+    expect(message(() => chart.bar(same))).toMatch(
+      /first at IT\) and would hide each other; aggregate in SQL, one row for each "c"\.$/,
+    );
+  });
+
+  test("lines say so, points where they hide each other", () => {
+    expect(subtitle(chart.line(countries, { colour: null }))).toBe(
+      "4 rows share a place: the line runs through several values of n at the same t.",
+    );
+    expect(subtitle(chart.points(countries, { colour: null }))).toBe("");
+    const hidden = makeResult({ x: [1, 1, 1, 2], y: [3, 3, 4, 3] });
+    expect(subtitle(chart.points(hidden))).toBe(
+      "2 rows share a place: points that hide each other.",
+    );
+  });
+
+  test("lines count the rows that share x and series", () => {
+    const row = fc.record({
+      t: fc.option(fc.integer({ min: 0, max: 4 })),
+      c: fc.constantFrom("IT", "US", null),
+      n: fc.option(fc.integer({ min: 0, max: 9 })),
+    });
+    fc.assert(
+      fc.property(fc.array(row, { minLength: 1, maxLength: 20 }), (rows) => {
+        const given = makeResult({
+          t: [week(9), ...rows.map(({ t }) => (t === null ? null : week(t)))],
+          c: ["IT", ...rows.map(({ c }) => c)],
+          n: [1, ...rows.map(({ n }) => n)],
+        });
+        const drawn = rows.filter(({ t, n }) => t !== null && n !== null);
+        const shared = drawn.filter(
+          (one) => drawn.filter(({ t, c }) => t === one.t && c === one.c).length > 1,
+        ).length;
+        const said = /([\d,]+) rows share/.exec(
+          subtitle(chart.line(given, { x: "t", y: "n", colour: "c" })),
+        );
+        expect(Number(said?.[1] ?? 0)).toBe(shared);
+      }),
+      { numRuns: 200, seed: 23 },
+    );
+  });
+
+  test("rows without a value share nothing, nor do those of questions", () => {
+    const gaps = makeResult({ t: [week(0), week(0), week(1)], n: [null, 2, 3] });
+    expect(subtitle(chart.area(gaps))).toBe("");
+    const rounded = versionSummary();
+    expect(subtitle(chart.points(rounded, { x: "runs", y: "q50" }))).not.toContain("share");
+    expect(subtitle(chart.area(weeklyCounts(), { colour: null }))).toContain("Added up over");
+  });
+
+  test("points counted in bins hide nothing", () => {
+    const many = Array.from({ length: 6_000 }, (_, index) => index % 50);
+    const drawn = chart.points(makeResult({ x: many, y: many }));
+    expect(subtitle(drawn)).toMatch(/^6,000 rows counted in /);
+  });
+});
