@@ -1,22 +1,34 @@
 import { ProbelabError } from "../error.js";
+import { standingAlone } from "./area-columns.js";
 import type { Drawing, Point } from "./draw-rows.js";
 import { splitEdges } from "./edges.js";
 import { specRow } from "./fields.js";
 import type { Frame, VegaLiteSpec } from "./frame.js";
+import { stepWidth } from "./step-width.js";
 
 /** Pixels of the line between two areas, and of the thinnest area that it leaves enough of. */
 const SEPARATOR = 0.75;
 const THINNEST = 3;
 
-/** Layers of an area chart, stacked where there are several series; incomplete buckets faded. */
+/** Width of the column that stands for a value without a neighbour: a share of its bucket's. */
+const COLUMN = 0.6;
+/** Pixels of the narrowest one, and of the only one of a chart. */
+const NARROWEST = 2;
+const LONE = 40;
+
+/**
+ * Layers of an area chart, stacked where there are several series; incomplete buckets faded. Values
+ * that no area can show, as it joins neighbours, are narrow columns.
+ */
 export function areaLayers(frame: Frame): VegaLiteSpec[] {
   const { fields, theme, x, y, colour, tooltip, when } = frame;
   const drawing = stackable(frame.drawing);
-  const parts = splitEdges(drawing);
+  const { whole, before, after } = splitEdges(drawing);
   const last = drawing.series.length - 1;
   const stacked = last > 0;
   const separated = stacked && isSeparable(drawing, frame);
-  const layer = (points: readonly Point[], faded: boolean): VegaLiteSpec => ({
+  const outline = { stroke: theme.background, strokeJoin: "round" };
+  const layer = (points: readonly Point[], mark: VegaLiteSpec): VegaLiteSpec => ({
     data: {
       values: points.map((point) => ({
         ...specRow(point, fields, drawing),
@@ -25,17 +37,7 @@ export function areaLayers(frame: Frame): VegaLiteSpec[] {
       })),
     },
     ...(when.length > 0 && { transform: when }),
-    mark: {
-      type: "area",
-      fillOpacity: (stacked ? 0.9 : 0.55) * (faded ? 0.4 : 1),
-      ...(stacked
-        ? {
-            stroke: theme.background,
-            strokeWidth: separated ? SEPARATOR : 0,
-            strokeJoin: "round",
-          }
-        : { line: { strokeWidth: 2, ...(faded && { strokeDash: [3, 3] }) } }),
-    },
+    mark,
     encoding: {
       x,
       y: { ...y, stack: stacked ? "zero" : null },
@@ -44,12 +46,35 @@ export function areaLayers(frame: Frame): VegaLiteSpec[] {
       tooltip,
     },
   });
-  return [
-    ...(parts.whole.length > 0 ? [layer(parts.whole, false)] : []),
-    ...[parts.before, parts.after]
-      .filter((points) => points.length > 0)
-      .map((points) => layer(points, true)),
-  ];
+  const area = (points: readonly Point[], faded: boolean): VegaLiteSpec =>
+    layer(points, {
+      type: "area",
+      fillOpacity: (stacked ? 0.9 : 0.55) * (faded ? 0.4 : 1),
+      ...(stacked
+        ? { ...outline, strokeWidth: separated ? SEPARATOR : 0 }
+        : { line: { strokeWidth: 2, ...(faded && { strokeDash: [3, 3] }) } }),
+    });
+  const column = (points: readonly Point[], faded: boolean): VegaLiteSpec =>
+    layer(points, {
+      type: "bar",
+      orient: "vertical",
+      size: drawing.xs.length === 1 ? LONE : Math.max(NARROWEST, COLUMN * stepWidth(frame)),
+      // Half of one at the edge, which would cover the labels of the axis.
+      clip: true,
+      fillOpacity: 0.9 * (faded ? 0.4 : 1),
+      ...(separated && { ...outline, strokeWidth: SEPARATOR }),
+    });
+  const drawn = (points: readonly Point[], faded: boolean): VegaLiteSpec[] => {
+    if (points.length === 0) return [];
+    const { joined, alone } = standingAlone(points);
+    // At an edge the complete bucket is there to join: its own part draws it.
+    const own = alone.filter((point) => !faded || drawing.incomplete.has(point.x));
+    return [
+      ...(joined.some(({ y }) => y !== null) || own.length === 0 ? [area(joined, faded)] : []),
+      ...(own.length > 0 ? [column(own, faded)] : []),
+    ];
+  };
+  return [...drawn(whole, false), ...drawn(before, true), ...drawn(after, true)];
 }
 
 /**

@@ -2,12 +2,14 @@ import type { Result } from "../result/result.js";
 import { measureTitle, numberFormat } from "./axes.js";
 import type { Drawing } from "./draw-rows.js";
 import { specFields, type Fields } from "./fields.js";
+import { logTicks } from "./log-ticks.js";
 import type { ChartOptions } from "./options.js";
 import { seriesColours, seriesShapes } from "./series.js";
 import { THEMES, type Theme } from "./theme.js";
 import { words } from "./sentences.js";
 import { tooltipChannel, whenTransform } from "./tooltip.js";
 import { xChannel } from "./x-channel.js";
+import { xDomain } from "./x-domain.js";
 
 /** JSON of a Vega-Lite specification. */
 export type VegaLiteSpec = Record<string, unknown>;
@@ -33,7 +35,7 @@ export interface Frame {
 /** Where the title of the vertical axis stands, above the plot. */
 export const TITLE_Y = -8;
 
-/** The channels of a chart of a Result. @param domain first and last x, where it isn't the data's. */
+/** The channels of a chart of a Result. @param end where the last bar ends, in a chart of bars. */
 export function frame(
   result: Result,
   drawing: Drawing,
@@ -43,16 +45,14 @@ export function frame(
   const { roles, series, xs, points } = drawing;
   const theme = THEMES[options.theme ?? "light"];
   const width = options.width ?? (roles.xKind === "category" ? categoryWidth(xs.length) : 1000);
-  const { timeZone, start: from, end: to } = result.origin.range;
+  const height = options.height ?? 300;
+  const { range } = result.origin;
   const fields = specFields(drawing);
-  const numbers = roles.xKind === "category" ? [] : xs.map(Number);
-  // Without a row the axis shows the time that was asked for.
-  const asked = roles.xKind === "time" ? [from.getTime(), to.getTime()] : [0, 1];
-  const domain = [numbers[0] ?? asked[0] ?? 0, end ?? numbers.at(-1) ?? asked[1] ?? 1] as const;
-  const format = numberFormat(
-    roles.measure?.unit,
-    points.map(({ y }) => y),
-  );
+  const domain = xDomain(drawing, range, options.marks ?? [], end);
+  const values = points.map(({ y }) => y);
+  const format = numberFormat(roles.measure?.unit, values);
+  const log = options.yScale === "log";
+  const ticks = log ? logTicks(values, height) : undefined;
   const labels = series.map(({ label }) => label);
   const along = result.origin.columns.measures.find(({ name }) => name === roles.x);
   return {
@@ -60,18 +60,20 @@ export function frame(
     fields,
     theme,
     width,
-    height: options.height ?? 300,
+    height,
     domain,
-    x: { field: fields.x, ...xChannel(drawing, domain, timeZone, width, end !== undefined, along) },
+    x: {
+      field: fields.x,
+      ...xChannel(drawing, domain, range.timeZone, width, end !== undefined, along),
+    },
     y: {
       field: fields.y,
       type: "quantitative",
-      scale:
-        options.yScale === "log" ? { type: "log", nice: false } : { zero: options.zero ?? true },
+      scale: log ? { type: "log", nice: false } : { zero: options.zero ?? true },
       axis: {
         title: measureTitle(drawing),
         // Not as `format`, which would give zero the prefix of the other ticks: 0k.
-        labelExpr: `format(datum.value, ${JSON.stringify(format)})`,
+        labelExpr: valueLabel(format, log),
         titleAngle: 0,
         titleAlign: "left",
         titleAnchor: "end",
@@ -81,7 +83,8 @@ export function frame(
         domain: false,
         ticks: false,
         labelPadding: 6,
-        tickCount: Math.max(2, Math.round((options.height ?? 300) / 50)),
+        // Vega thins values of one's own down to a count.
+        ...(ticks ? { values: ticks } : { tickCount: Math.max(2, Math.round(height / 50)) }),
       },
     },
     colour:
@@ -101,9 +104,15 @@ export function frame(
         legend: { title: words(drawing.seriesName ?? ""), values: labels },
       },
     }),
-    tooltip: tooltipChannel(drawing, fields, timeZone),
-    when: whenTransform(drawing, fields, timeZone, domain),
+    tooltip: tooltipChannel(drawing, fields, range.timeZone),
+    when: whenTransform(drawing, fields, range.timeZone, domain),
   };
+}
+
+/** Prefixes are for thousands: on a log scale that begins below one, half would be "500m". */
+function valueLabel(format: string, log: boolean): string {
+  const label = `format(datum.value, ${JSON.stringify(format)})`;
+  return log && format === "~s" ? `datum.value < 1 ? format(datum.value, ",~r") : ${label}` : label;
 }
 
 /** A bar a thousand pixels wide tells no more than one of a hundred; without one there is room for words. */

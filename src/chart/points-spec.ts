@@ -1,5 +1,6 @@
 import { specRow } from "./fields.js";
 import type { Frame, VegaLiteSpec } from "./frame.js";
+import { stepWidth } from "./step-width.js";
 
 /** The layer of a points chart: a shape and a colour for each series, incomplete buckets hollow. */
 export function pointsLayers(frame: Frame): VegaLiteSpec[] {
@@ -47,7 +48,7 @@ function bins(frame: Frame): VegaLiteSpec {
       size: {
         field: "rows",
         type: "quantitative",
-        scale: { domain: [0, largest], range: [0, 0.8 * binWidth(frame) ** 2] },
+        scale: { domain: [0, largest], range: [0, 0.8 * stepWidth(frame) ** 2] },
         legend: { title: "rows", values: [...new Set([1, Math.ceil(top / 2), top])], format: "~s" },
       },
       // Smaller ones on top, where two series share a bin.
@@ -55,12 +56,4 @@ function bins(frame: Frame): VegaLiteSpec {
       tooltip: [...tooltip, { field: "rows", type: "quantitative", title: "rows", format: "," }],
     },
   };
-}
-
-/** Pixels between two neighbouring columns of bins. */
-function binWidth({ drawing, domain: [start, end], width }: Frame): number {
-  const xs = drawing.xs.map(Number);
-  const gaps = xs.slice(1).map((x, index) => x - (xs[index] ?? 0));
-  const narrowest = gaps.reduce((least, gap) => Math.min(least, gap), end - start);
-  return Math.min(24, (narrowest / (end - start || 1)) * width);
 }

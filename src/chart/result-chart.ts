@@ -67,7 +67,7 @@ export function resultChart(result: Result, mark: MarkType, options: ChartOption
       ...(subtitle.length > 0 && { subtitle: wrap(subtitle, widest, 12) }),
     },
     layer: [
-      ...(drawing.points.length > 0 ? own : [emptyLayer(view)]),
+      ...(drawing.points.length > 0 && own.length > 0 ? own : [emptyLayer(view)]),
       ...marks.layers,
       ...noDataLayers(view, result.origin),
     ],

@@ -29,6 +29,8 @@ export function xChannel(
       axis: {
         title: measure === undefined ? words(roles.x) : columnTitle(measure),
         grid: false,
+        // A lone number has no step that would tell Vega how many digits count.
+        ...(xs.length === 1 && { format: "," }),
         ...(measure?.unit === "share" && { format: "~%" }),
       },
     };
@@ -49,9 +51,6 @@ export function xChannel(
       },
     };
   }
-  const [start, end] = domain;
-  // A lone instant has no width: it is drawn in the middle of two hours.
-  const shown = xs.length > 0 && start === end ? ([start - 36e5, end + 36e5] as const) : domain;
   return {
     type: "temporal",
     scale: {
@@ -59,8 +58,8 @@ export function xChannel(
       nice: false,
       padding: 0,
       // Bars span it themselves, and their second x would give Vega-Lite a second domain.
-      ...(!bars && { domain: [...shown] }),
+      ...(!bars && { domain: [...domain] }),
     },
-    axis: timeAxis(shown, timeZone, width, every),
+    axis: timeAxis(domain, timeZone, width, every),
   };
 }

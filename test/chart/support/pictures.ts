@@ -1,4 +1,5 @@
 import { chart } from "../../../src/chart/chart.js";
+import { buckets } from "../../../src/time/bucket.js";
 import { between } from "../../../src/time/time-range.js";
 import {
   generator,
@@ -65,6 +66,8 @@ const free = {
   ],
 };
 const rome = between("2026-03-28", "2026-03-31", { timeZone: "Europe/Rome" });
+const day = between("2026-03-24", "2026-03-25");
+const begun = between("2026-03-24", "2026-03-24T08:00");
 
 /** Every kind of chart, in both themes. */
 export const PICTURES = {
@@ -72,9 +75,20 @@ export const PICTURES = {
   "area-dark": chart.area(weeklyCounts(), { ...small, theme: "dark" }),
   "area-total": chart.area(weeklyCounts(), { ...small, colour: null }),
   "area-rome": chart.area(weeklyCounts({ range: rome, every: "hour" }), small),
+  "area-one-bucket": chart.area(weeklyCounts({ range: day, every: "day" }), small),
+  "area-one-bucket-dark": chart.area(weeklyCounts({ range: begun, every: "day" }), {
+    ...small,
+    theme: "dark",
+  }),
+  "area-lone-values": chart.area(gaps(), small),
+  "area-mark-last-week": chart.area(weeklyCounts(), {
+    ...small,
+    marks: [chart.mark("2026-04-29T09:00:00Z", "hotfix deployed")],
+  }),
   "line-light": chart.line(weeklyDurations(), { ...small, y: "q50", marks }),
   "line-dark": chart.line(weeklyDurations(), { ...small, y: "q50", marks, theme: "dark" }),
   "line-log": chart.line(weeklyDurations(), { ...small, y: "q90", yScale: "log" }),
+  "line-log-decades": chart.line(decades(), { ...small, yScale: "log", height: 260 }),
   "line-dense": chart.line(dense(), { ...small, title: "Load by host" }),
   "bar-light": chart.bar(weeklyCounts(), small),
   "bar-dark": chart.bar(weeklyCounts(), { ...small, theme: "dark" }),
@@ -109,6 +123,45 @@ function empty() {
     notes: [
       'No measurement of the range has probe_cc: "XX"; those that occur most are "IT", "DE" and "US", and nothing was measured before 2026-01-26.',
     ],
+  });
+}
+
+/** Days of a median, most of them unknown, the last not over. */
+function gaps() {
+  const random = generator(17);
+  const days = buckets(between("2026-03-01", "2026-03-22T12:00"), "day");
+  const known = [0, 3, 4, 5, 9, 12, 13, 16, 21];
+  return makeResult(
+    {
+      t: days.map(({ start }) => start),
+      q50: days.map((_, index) => (known.includes(index) ? 300 + 300 * random() : null)),
+    },
+    {
+      time: {
+        name: "t",
+        every: "day",
+        incomplete: days.filter(({ complete }) => !complete).map(({ start }) => start),
+      },
+      dimensions: [],
+      measures: [
+        { name: "q50", label: "Run duration", unit: "s", additive: false, missing: "gap" },
+      ],
+    },
+    { range: between("2026-03-01", "2026-03-22T12:00") },
+  );
+}
+
+/** Two series, from tens to a hundred thousand. */
+function decades() {
+  const weeks = buckets(between("2026-02-02", "2026-04-27"), "week");
+  const rows = weeks.flatMap(({ start }, index) => [
+    { start, name: "android", n: Math.round(400 * 1.65 ** index) },
+    { start, name: "ios", n: Math.round(9_000 * 0.62 ** index) },
+  ]);
+  return makeResult({
+    week: rows.map(({ start }) => start),
+    name: rows.map(({ name }) => name),
+    n: rows.map(({ n }) => n),
   });
 }
 

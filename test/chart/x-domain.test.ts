@@ -1,0 +1,90 @@
+import { describe, expect, test } from "vitest";
+import { chart } from "../../src/chart/chart.js";
+import type { Chart } from "../../src/chart/chart-value.js";
+import { between } from "../../src/time/time-range.js";
+import { layers, subtitle } from "./support/layers.js";
+import { makeResult, weeklyCounts } from "./support/sample-results.js";
+
+const MARKS = ["line", "area", "points"] as const;
+const range = between("2026-09-07", "2026-11-21");
+const counts = weeklyCounts({ range });
+
+const at = (text: string): number => Date.parse(text.length === 10 ? `${text}T00:00:00Z` : text);
+
+/** The first and the last instant of the axis, as dates. */
+function domain(drawn: Chart): string[] {
+  const scale = layers(drawn)[0]?.encoding.x?.scale as { domain: number[] };
+  return scale.domain.map((instant) => new Date(instant).toISOString().slice(0, 10));
+}
+
+function marked(mark: (typeof MARKS)[number] | "bar", ...times: string[]): Chart {
+  return chart[mark](counts, { marks: times.map((time) => chart.mark(time, `at ${time}`)) });
+}
+
+const drawnMarks = (drawn: Chart): unknown[] =>
+  (layers(drawn).find(({ mark }) => mark.type === "rule")?.data.values ?? []).map(
+    ({ label }) => label,
+  );
+
+describe("the time that a chart shows", () => {
+  test.each(MARKS)("chart.%s takes in a mark of the last bucket", (mark) => {
+    const drawn = marked(mark, "2026-11-18");
+    expect(domain(drawn)).toEqual(["2026-09-07", "2026-11-18"]);
+    expect(drawnMarks(drawn)).toEqual(["at 2026-11-18"]);
+    expect(subtitle(drawn)).not.toContain("Outside");
+  });
+
+  test.each(MARKS)("chart.%s ends at the last bucket's start without one", (mark) => {
+    const whole = ["2026-09-07", "2026-11-16"];
+    expect(domain(marked(mark))).toEqual(whole);
+    expect(domain(marked(mark, "2026-10-01"))).toEqual(whole);
+    const outside = marked(mark, "2026-11-24", "2026-09-01");
+    expect(domain(outside)).toEqual(whole);
+    expect(subtitle(outside)).toContain(
+      "Outside the chart: at 2026-11-24 (2026-11-24), at 2026-09-01 (2026-09-01).",
+    );
+  });
+
+  test("the last bucket may reach beyond the range", () => {
+    expect(domain(marked("line", "2026-11-22"))).toEqual(["2026-09-07", "2026-11-22"]);
+    expect(domain(marked("line", "2026-11-23"))).toEqual(["2026-09-07", "2026-11-23"]);
+  });
+
+  test("bars take in a mark of the range beyond the last of them", () => {
+    const early = counts.with(counts.table.slice(0, counts.numRows - 7 * 4));
+    const marks = [chart.mark("2026-11-18", "hotfix")];
+    expect(drawnMarks(chart.bar(early, { marks }))).toEqual(["hotfix"]);
+    expect(drawnMarks(marked("bar", "2026-11-18"))).toEqual(["at 2026-11-18"]);
+    expect(drawnMarks(marked("bar", "2026-11-24"))).toEqual([]);
+  });
+
+  test("marks of the range before the first row and after the last are in it", () => {
+    const rows = makeResult(
+      { at: [new Date(at("2026-10-01")), new Date(at("2026-10-09"))], n: [1, 2] },
+      undefined,
+      { range },
+    );
+    const marks = [chart.mark("2026-09-10", "rollout"), chart.mark("2026-11-20", "all clear")];
+    expect(domain(chart.line(rows, { marks }))).toEqual(["2026-09-10", "2026-11-20"]);
+    expect(domain(chart.line(rows))).toEqual(["2026-10-01", "2026-10-09"]);
+  });
+
+  test("times that have nothing to do with the range don't stretch to it", () => {
+    const births = makeResult(
+      { born: [new Date(at("1970-01-01")), new Date(at("1990-01-01"))], n: [1, 2] },
+      undefined,
+      { range },
+    );
+    const drawn = chart.line(births, { marks: [chart.mark("2026-10-01", "rollout")] });
+    expect(domain(drawn)).toEqual(["1970-01-01", "1990-01-01"]);
+    expect(subtitle(drawn)).toContain("Outside the chart: rollout");
+  });
+
+  test("a lone bucket stands in the middle, its mark inside", () => {
+    const lone = weeklyCounts({ range: between("2026-11-09", "2026-11-16") });
+    const marks = [chart.mark("2026-11-12", "hotfix")];
+    expect(domain(chart.area(lone, { marks }))).toEqual(["2026-11-06", "2026-11-12"]);
+    const scale = layers(chart.area(lone))[0]?.encoding.x?.scale as { domain: number[] };
+    expect(scale.domain).toEqual([at("2026-11-08T23:00:00Z"), at("2026-11-09T01:00:00Z")]);
+  });
+});
