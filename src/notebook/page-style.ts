@@ -1,4 +1,5 @@
 import { baseStyle } from "../chart/page/base-style.js";
+import { printTables } from "../chart/page/print-tables.js";
 
 /** The looks of an executed notebook's page: one readable column, light or dark as the system is, printable. */
 export const pageStyle = `${baseStyle("auto")}
@@ -19,4 +20,4 @@ export const pageStyle = `${baseStyle("auto")}
 @media print {
   .output, .source { break-inside: avoid; } .output > img { break-inside: avoid; }
 }
-`;
+${printTables}`;

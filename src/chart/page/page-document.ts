@@ -5,6 +5,7 @@ import { baseStyle } from "./base-style.js";
 import { figureStyle } from "./figure-style.js";
 import { fontRules } from "./page-font.js";
 import { pagePolicy } from "./page-policy.js";
+import { printTables } from "./print-tables.js";
 import { runtimeScript, runtimeSource } from "./runtime-script.js";
 
 /** What a page consists of. */
@@ -49,7 +50,7 @@ export function pageHead({
   live = true,
   style = "",
 }: Omit<PageParts, "body">): string {
-  const css = `${baseStyle(theme)}${figureStyle}${style}${live ? fontRules() : ""}`;
+  const css = `${baseStyle(theme)}${figureStyle}${style}${printTables}${live ? fontRules() : ""}`;
   return `<meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${pagePolicy(live ? [runtimeSource()] : [], [css])}">
 <meta name="referrer" content="no-referrer">

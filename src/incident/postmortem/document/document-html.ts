@@ -23,7 +23,10 @@ main > p, main > ul { max-width: 46rem; }
 .table { overflow-x: auto; }
 main > p:last-child { margin-top: 3rem; padding-top: 0.8rem; border-top: 1px solid var(--line); color: var(--soft); font-size: 0.8rem; max-width: none; }
 @page { margin: 15mm; }
-@media print { h1, h2, h3 { break-after: avoid; } .shown, figure, tr { break-inside: avoid; } }
+@media print {
+  h1, h2, h3 { break-after: avoid; } .shown, figure, tr { break-inside: avoid; }
+  .overview td { min-width: 5rem; } .events td:nth-child(2), .tasks td:first-child { min-width: 10rem; }
+}
 `;
 
 /** Blocks as one HTML page: charts live, whole in itself, nothing asked of any address. */
