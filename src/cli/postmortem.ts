@@ -2,7 +2,7 @@ import { Command } from "commander";
 import { answersText, sameAnswers } from "../incident/postmortem/verify/answers-text.js";
 import { rerunPostmortem } from "../incident/postmortem/verify/rerun.js";
 import { verificationText } from "../incident/postmortem/verify/verification-text.js";
-import { verifyPostmortem } from "../incident/postmortem/verify/verify.js";
+import { isAsSaved, verifyPostmortem } from "../incident/postmortem/verify/verify.js";
 import { connect } from "../lab/connect.js";
 
 /** `probelab postmortem verify DIR` */
@@ -12,12 +12,12 @@ const verify = new Command("verify")
   .option("--rerun", "ask the database again, and tell which numbers changed")
   .addHelpText(
     "after",
-    "\nNeeds no database without --rerun. Exits with 1 where a file is not as it was saved, a chart\nis not what the data gives, or the database gives other numbers.",
+    "\nNeeds no database without --rerun. Exits with 1 where a file is not as it was saved or was\nadded, a chart is not what the data gives, or the database gives other numbers.",
   )
   .action(async (folder: string, { rerun }: { rerun?: true }) => {
     const verification = await verifyPostmortem(folder);
     process.stdout.write(verificationText(verification));
-    if (!verification.intact) process.exitCode = 1;
+    if (!isAsSaved(verification)) process.exitCode = 1;
     if (!rerun) return;
     await using lab = await connect();
     const answers = await rerunPostmortem(folder, lab);

@@ -1,6 +1,7 @@
 import { isShipped } from "./font.js";
 import type { FontFace } from "./font-face.js";
 import { systemFonts } from "./system-fonts.js";
+import { noteFonts } from "./used-fonts.js";
 
 /** What a picture needs beside the shipped font. */
 export interface Fallback {
@@ -33,7 +34,9 @@ export function fallbackFonts(svg: string, options: { outlines: boolean }): Fall
     faces.push(best);
     needed = needed.filter((code) => !best.has(code));
   }
-  return { faces, missing: needed.map((code) => String.fromCodePoint(code)) };
+  const fallback = { faces, missing: needed.map((code) => String.fromCodePoint(code)) };
+  noteFonts(fallback);
+  return fallback;
 }
 
 /** The characters of a text that the shipped font has no glyph for, each once. */

@@ -4,6 +4,8 @@ import { characterGlyphs } from "./glyph-widths.js";
 /** A face of a font file, as far as choosing it goes. */
 export interface FontFace {
   readonly path: string;
+  /** What the font calls itself: `Noto Sans CJK SC`; "" where it has no name. */
+  readonly family: string;
   /** In a collection (`.ttc`) the PostScript name by which the face is found. */
   readonly name?: string;
   /** Outlines in glyf or CFF: what a PDF can hold. Bitmaps and colour fonts have none. */
@@ -16,6 +18,8 @@ export interface FontFace {
 type Read = (offset: number, length: number) => Buffer;
 
 const LARGEST_TABLE = 8_000_000;
+const FAMILY = 1;
+const POST_SCRIPT = 6;
 
 /**
  * The first face of a TrueType or OpenType font or collection. Its directory, names and map of
@@ -41,9 +45,11 @@ export function readFontFace(path: string): FontFace {
       return read(...place);
     };
     const ranges = characterRanges(table("cmap"));
+    const names = tables.has("name") ? table("name") : undefined;
     return {
       path,
-      ...(first !== 0 && { name: postScriptName(table("name")) }),
+      family: names ? familyOf(names) : "",
+      ...(first !== 0 && { name: nameOf(table("name"), POST_SCRIPT) }),
       outlines: tables.has("glyf") || tables.has("CFF "),
       shaped: ["GSUB", "GPOS", "morx"].some((tag) => tables.has(tag)),
       has: (code) => within(ranges, code),
@@ -96,11 +102,20 @@ function within(ranges: readonly number[], code: number): boolean {
   return false;
 }
 
-function postScriptName(names: Buffer): string {
+function familyOf(names: Buffer): string {
+  try {
+    return nameOf(names, FAMILY);
+  } catch {
+    return ""; // a damaged name is no reason not to draw with the font
+  }
+}
+
+/** A name of the font, by its number in the table. */
+function nameOf(names: Buffer, wanted: number): string {
   const texts = names.readUInt16BE(4);
   for (let index = 0; index < names.readUInt16BE(2); index++) {
     const at = 6 + index * 12;
-    if (names.readUInt16BE(at + 6) !== 6) continue;
+    if (names.readUInt16BE(at + 6) !== wanted) continue;
     const offset = texts + names.readUInt16BE(at + 10);
     const bytes = Buffer.from(names.subarray(offset, offset + names.readUInt16BE(at + 8)));
     return names.readUInt16BE(at) === 1

@@ -1,9 +1,42 @@
 import { createRequire } from "node:module";
+import { cleanText } from "../../chart/label.js";
+import type { FontFace } from "../../chart/render/font-face.js";
+import { fontHash } from "../../chart/render/used-fonts.js";
+
+/** What writes a postmortem, by name; also its fonts, where the shipped one had not every character. */
+export type Versions = Readonly<Record<string, string>>;
 
 const require = createRequire(import.meta.url);
+const FONT = "font ";
 
-/** What writes a postmortem: the same versions write the same bytes. */
+/** What writes a postmortem: the same versions and fonts write the same bytes. */
 export function versions(): Record<string, string> {
   const { version } = require("../../../package.json") as { version: string };
   return { probelab: version, node: process.versions.node };
+}
+
+/** Fonts of the machine as versions: `font Noto Sans CJK SC` and the SHA-256 of its file. */
+export function fontVersions(faces: Iterable<FontFace>): Record<string, string> {
+  const hashes = new Map<string, Set<string>>();
+  for (const face of faces) {
+    const name = `${FONT}${cleanText(face.family, 100) || "without a name"}`;
+    hashes.set(name, (hashes.get(name) ?? new Set()).add(fontHash(face)));
+  }
+  const sorted = [...hashes].sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(sorted.map(([name, files]) => [name, [...files].sort().join(" ")]));
+}
+
+/** Those of the versions that are fonts, by family, or those that aren't. */
+export function splitVersions(all: Versions): {
+  readonly fonts: Versions;
+  readonly rest: Versions;
+} {
+  const entries = Object.entries(all);
+  const isFont = ([name]: readonly [string, string]): boolean => name.startsWith(FONT);
+  return {
+    fonts: Object.fromEntries(
+      entries.filter(isFont).map(([name, hash]) => [name.slice(FONT.length), hash]),
+    ),
+    rest: Object.fromEntries(entries.filter((entry) => !isFont(entry))),
+  };
 }

@@ -14,7 +14,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sha256 } from "../../../src/incident/postmortem/folder/manifest.js";
 import { readResultFile } from "../../../src/incident/postmortem/folder/result-file.js";
 import { verificationText } from "../../../src/incident/postmortem/verify/verification-text.js";
-import { verifyPostmortem } from "../../../src/incident/postmortem/verify/verify.js";
+import { isAsSaved, verifyPostmortem } from "../../../src/incident/postmortem/verify/verify.js";
 import { parseCsv } from "../../chart/support/parse-csv.js";
 import { weeklyDurations } from "../../chart/support/sample-results.js";
 import { filesOf } from "./files-of.js";
@@ -129,7 +129,7 @@ describe("report.save(folder)", () => {
       writeFileSync(join(at, "notes.txt"), "mine");
     });
     await expect(report().save(folder, { now: NOW })).rejects.toThrow(
-      /notes\.txt \(added\), postmortem\.md \(changed\) would be lost; save it elsewhere, or pass replaceChanges: true/,
+      /what somebody did to it since, notes\.txt \(added\), postmortem\.md \(changed\), would be lost; save it elsewhere, or pass \{ replaceChanges: true \}\.$/,
     );
     expect(read(folder, "postmortem.md")).toBe("my own words");
     await report().save(folder, { now: NOW, replaceChanges: true });
@@ -149,8 +149,44 @@ describe("report.save(folder)", () => {
       /holds that of another incident, "Short runs after 3.11.0"; pass a folder of its own/,
     );
     expect(read(folder, "postmortem.md")).toBe(read(kept, "postmortem.md"));
-    await report().set({ title: "The same, renamed" }).save(folder, { now: NOW });
+  });
+
+  test("replaces a postmortem with another title or detection only where it is told so, and tells how", async () => {
+    const folder = changed("corrected", () => undefined);
+    const renamed = () => report().set({ title: "The same, renamed" });
+    await expect(renamed().save(folder, { now: NOW })).rejects.toThrow(
+      /it has the title "Short runs after 3\.11\.0", not "The same, renamed"\. If you corrected that, save once with \{ replaceChanges: true \}; if it is another incident, pass another folder\.$/,
+    );
+    const sooner = () => report().set({ detectedAt: "2026-03-20T08:30:00Z" });
+    await expect(sooner().save(folder, { now: NOW })).rejects.toThrow(
+      /it has an incident detected at 2026-03-20T08:40:00\.000Z, not 2026-03-20T08:30:00\.000Z\. If you corrected that/,
+    );
+    expect(read(folder, "postmortem.md")).toBe(read(kept, "postmortem.md"));
+    await renamed().save(folder, { now: NOW, replaceChanges: true });
     expect(read(folder, "postmortem.md")).toContain("# The same, renamed");
+    await renamed().save(folder, { now: NOW });
+  });
+
+  test("takes a file that is gone for a change, and a folder without its record for another's where the title is", async () => {
+    const gone = (name: string) => changed(name, (at) => unlinkSync(join(at, "postmortem.json")));
+    const folder = gone("no-record");
+    const other = () =>
+      report().set({ title: "Another", detectedAt: "2026-03-19", respondedAt: null });
+    for (const replaceChanges of [false, true])
+      await expect(other().save(folder, { now: NOW, replaceChanges })).rejects.toThrow(
+        /holds that of another incident, "Short runs after 3\.11\.0"/,
+      );
+    await expect(report().save(folder, { now: NOW })).rejects.toThrow(
+      /what somebody did to it since, postmortem\.json \(missing\), would be lost/,
+    );
+    await report().save(folder, { now: NOW, replaceChanges: true });
+    expect(filesOf(folder)).toEqual(filesOf(kept));
+    const damaged = changed("damaged", (at) =>
+      writeFileSync(join(at, "data", "counts.parquet"), "x"),
+    );
+    await expect(report().set({ title: "Renamed" }).save(damaged, { now: NOW })).rejects.toThrow(
+      /it has the title "Short runs/,
+    );
   });
 
   test("refuses a folder of something else", async () => {
@@ -176,7 +212,37 @@ describe("verifyPostmortem(folder)", () => {
     );
   });
 
-  test("names every file that was changed or is missing, and does not mind one that was added", async () => {
+  test("says of an added file that it is not what was saved, of what desktops drop nothing", async () => {
+    const folder = changed("more", (at) => {
+      writeFileSync(join(at, "notes.txt"), "x");
+      writeFileSync(join(at, "charts", ".DS_Store"), "of a desktop");
+    });
+    const verification = await verifyPostmortem(folder);
+    expect([verification.intact, isAsSaved(verification)]).toEqual([true, false]);
+    const lines = verificationText(verification).trimEnd().split("\n");
+    expect(lines).toContain("added     notes.txt (not part of the postmortem)");
+    expect(lines.at(-1)).toBe("The postmortem is as it was saved, but for 1 added file.");
+    unlinkSync(join(folder, "notes.txt"));
+    expect(isAsSaved(await verifyPostmortem(folder))).toBe(true);
+  });
+
+  test("finds a manifest whose sizes were changed, though every hash fits", async () => {
+    const folder = changed("sizes", (at) =>
+      writeFileSync(
+        join(at, "manifest.json"),
+        read(at, "manifest.json").replace(/"bytes": [0-9]*/g, '"bytes": 1'),
+      ),
+    );
+    const verification = await verifyPostmortem(folder);
+    expect(verification.intact).toBe(false);
+    expect(verification.files.filter(({ state }) => state !== "same")).toEqual([
+      { path: "manifest.json", state: "changed" },
+    ]);
+    expect(verificationText(verification)).toMatch(/^CHANGED +manifest\.json$/m);
+    await expect(report().save(folder, { now: NOW })).rejects.toThrow(/manifest\.json \(changed\)/);
+  });
+
+  test("names every file that was changed, is missing or was added", async () => {
     const folder = changed("touched", (at) => {
       writeFileSync(join(at, "queries", "counts.sql"), "SELECT 1");
       unlinkSync(join(at, "charts", "free.svg"));

@@ -11,17 +11,24 @@ export interface FileCheck {
 // What desktops leave in every folder that somebody looks into.
 const DROPPED = /(^|\/)(\.DS_Store|Thumbs\.db|desktop\.ini)$/;
 
-/** Every file of the manifest and of the folder, by path: does it hold the bytes that were saved? */
+/**
+ * Every file of the manifest and of the folder, by path: does it hold the bytes that were saved? The
+ * manifest itself is among them where it was changed: it tells another size than the hash's file has.
+ */
 export async function checkFiles(folder: string, { files }: Manifest): Promise<FileCheck[]> {
   const found = await filesOf(folder);
+  let miscounted = false;
   const listed = await Promise.all(
-    Object.entries(files).map(async ([path, { sha256: hash }]): Promise<FileCheck> => {
+    Object.entries(files).map(async ([path, { sha256: hash, bytes }]): Promise<FileCheck> => {
       if (!found.has(path)) return { path, state: "missing" };
       // A link or a pipe is no file that was saved, wherever it leads.
-      const same = found.get(path) && sha256(await readFile(join(folder, path))) === hash;
+      const content = found.get(path) ? await readFile(join(folder, path)) : undefined;
+      const same = content !== undefined && sha256(content) === hash;
+      if (same && content.length !== bytes) miscounted = true;
       return { path, state: same ? "same" : "changed" };
     }),
   );
+  if (miscounted) listed.push({ path: MANIFEST, state: "changed" });
   const added = [...found.keys()]
     .filter((path) => path !== MANIFEST && !Object.hasOwn(files, path) && !DROPPED.test(path))
     .map((path): FileCheck => ({ path, state: "added" }));

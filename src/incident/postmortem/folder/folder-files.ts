@@ -1,5 +1,7 @@
 import { Chart } from "../../../chart/chart-value.js";
 import { csv } from "../../../chart/csv.js";
+import type { FontFace } from "../../../chart/render/font-face.js";
+import { withUsedFonts } from "../../../chart/render/used-fonts.js";
 import type { Value } from "../../../result/result.js";
 import { documentBlocks } from "../document/document.js";
 import { documentHtml } from "../document/document-html.js";
@@ -8,10 +10,25 @@ import { documentPdf } from "../document/document-pdf.js";
 import { drawFigure, type Figure } from "../figure.js";
 import { queryFile } from "./query-file.js";
 import type { PostmortemRecord } from "../record.js";
+import { fontVersions } from "../versions.js";
 import { readResultFile } from "./result-file.js";
 
 /** The file that holds the record. */
 export const RECORD = "postmortem.json";
+
+/** Files that were made of a record and data. */
+export interface MadeFiles {
+  readonly files: Map<string, string | Uint8Array>;
+  /** Paths of pictures and pages that show characters which the shipped font has not. */
+  readonly otherFonts: ReadonlySet<string>;
+  /** The machine's fonts that drew those, as versions. */
+  readonly fonts: Readonly<Record<string, string>>;
+}
+
+/** The record's file. */
+export function recordFile(record: PostmortemRecord): string {
+  return `${JSON.stringify(record, null, 1)}\n`;
+}
 
 /** The file of a figure's rows. */
 export function dataPath(name: string): string {
@@ -19,16 +36,25 @@ export function dataPath(name: string): string {
 }
 
 /**
- * All files of a postmortem but its manifest, made of its record and the rows of its figures and of
- * nothing else: saving and verifying both call this, so what is drawn is what the data gives.
+ * All files of a postmortem but its record and manifest, made of its record and the rows of its
+ * figures and of nothing else but fonts, where the shipped one has not every character: saving and
+ * verifying both call this, so what is drawn is what the data gives.
  *
  * @param data a Parquet file of `resultFile` for each figure of the record, by the figure's name.
  */
 export async function folderFiles(
   record: PostmortemRecord,
   data: ReadonlyMap<string, Uint8Array>,
-): Promise<Map<string, string | Uint8Array>> {
+): Promise<MadeFiles> {
   const files = new Map<string, string | Uint8Array>();
+  const otherFonts = new Set<string>();
+  const faces = new Set<FontFace>();
+  const draw = async (path: string, make: () => Promise<Uint8Array>): Promise<void> => {
+    const { made, used } = await withUsedFonts(make);
+    files.set(path, made);
+    if (used.others) otherFonts.add(path);
+    for (const face of used.faces) faces.add(face);
+  };
   const figures: Figure[] = [];
   for (const each of record.figures) {
     const bytes = data.get(each.name) ?? new Uint8Array();
@@ -43,17 +69,17 @@ export async function folderFiles(
     );
     files.set(`data/${each.name}.csv`, csv(names, rows));
     files.set(`queries/${each.name}.sql`, queryFile(each.caption, result.origin));
-    if (figure.content instanceof Chart) {
-      files.set(`charts/${each.name}.svg`, await figure.content.svg());
-      files.set(`charts/${each.name}.png`, await figure.content.png());
+    const { content } = figure;
+    if (content instanceof Chart) {
+      files.set(`charts/${each.name}.svg`, await content.svg());
+      await draw(`charts/${each.name}.png`, () => content.png());
     }
   }
   const blocks = documentBlocks(record, figures);
   files.set("postmortem.md", documentMarkdown(blocks));
   files.set("postmortem.html", await documentHtml(record.title, blocks));
-  files.set("postmortem.pdf", await documentPdf(record, blocks));
+  await draw("postmortem.pdf", () => documentPdf(record, blocks));
   // Git would change line ends on its way through Windows, and with them the hashes.
   files.set(".gitattributes", "* -text\n");
-  files.set(RECORD, `${JSON.stringify(record, null, 1)}\n`);
-  return files;
+  return { files, otherFonts, fonts: fontVersions(faces) };
 }

@@ -3,19 +3,26 @@ import { join } from "node:path";
 import { ProbelabError } from "../../../error.js";
 import { checkFiles } from "./check-files.js";
 import { MANIFEST, readManifest } from "./manifest.js";
-import { readFolder, readPlain } from "./read-folder.js";
+import { readPlain, readRecord } from "./read-folder.js";
 import type { PostmortemRecord } from "../record.js";
 
+/** What tells one incident from another. */
+type Incident = Pick<PostmortemRecord, "title" | "detectedAt">;
+
 /**
- * Lets a postmortem replace one that was saved before, and nothing else.
+ * Lets a postmortem replace the one of the same incident that was saved before, and nothing else.
+ * Incidents are the same by title and detection; where one of them was corrected, the analyst says
+ * so with `changes`. Where both differ, or the title does and no record tells the detection, it is
+ * another incident, which is never replaced.
  *
- * @param incident what is to be saved: another incident's postmortem is not replaced.
- * @param changes whether files that were changed or added since may be lost.
+ * @param incident what is to be saved.
+ * @param changes whether another title or detection, and files that were changed, added or removed
+ *   since, may be lost.
  * @throws ProbelabError where the folder holds something else, or such files.
  */
 export async function mayReplace(
   folder: string,
-  incident: Pick<PostmortemRecord, "title" | "detectedAt">,
+  incident: Incident,
   changes: boolean,
 ): Promise<void> {
   const shown = JSON.stringify(folder);
@@ -28,19 +35,38 @@ export async function mayReplace(
     );
   }
   const manifest = readManifest(text.toString("utf8"), folder);
-  const { record } = await readFolder(folder, manifest);
-  if (record && record.title !== incident.title && record.detectedAt !== incident.detectedAt) {
-    throw new ProbelabError(
-      `Can't save the postmortem ${JSON.stringify(incident.title)} in ${shown}: it holds that of another incident, ${JSON.stringify(record.title)}; pass a folder of its own, or remove that one first.`,
-    );
-  }
+  // Without a record the manifest still has the title, and the record is told as missing below.
+  const held = await readRecord(folder).catch(() => ({ title: manifest.title, detectedAt: null }));
+  checkIncident(shown, held, incident, changes);
   if (changes) return;
   const checks = await checkFiles(folder, manifest);
-  const touched = checks.filter(({ state }) => state === "changed" || state === "added");
+  const touched = checks.filter(({ state }) => state !== "same");
   if (touched.length === 0) return;
   const names = touched.slice(0, 5).map(({ path, state }) => `${path} (${state})`);
   const more = touched.length > 5 ? ` and ${touched.length - 5} more` : "";
   throw new ProbelabError(
-    `Can't replace the postmortem in ${shown}: ${names.join(", ")}${more} would be lost; save it elsewhere, or pass replaceChanges: true.`,
+    `Can't replace the postmortem in ${shown}: what somebody did to it since, ${names.join(", ")}${more}, would be lost; save it elsewhere, or pass { replaceChanges: true }.`,
+  );
+}
+
+function checkIncident(
+  shown: string,
+  held: { readonly title: string; readonly detectedAt: string | null },
+  incident: Incident,
+  changes: boolean,
+): void {
+  const otherTitle = held.title !== incident.title;
+  const otherTime = held.detectedAt !== incident.detectedAt;
+  if (otherTitle && otherTime) {
+    throw new ProbelabError(
+      `Can't save the postmortem ${JSON.stringify(incident.title)} in ${shown}: it holds that of another incident, ${JSON.stringify(held.title)}; pass a folder of its own, or remove that one first.`,
+    );
+  }
+  if (changes || (!otherTitle && (!otherTime || held.detectedAt === null))) return;
+  const [was, is] = otherTitle
+    ? [`the title ${JSON.stringify(held.title)}`, JSON.stringify(incident.title)]
+    : [`an incident detected at ${held.detectedAt}`, incident.detectedAt];
+  throw new ProbelabError(
+    `Can't replace the postmortem in ${shown}: it has ${was}, not ${is}. If you corrected that, save once with { replaceChanges: true }; if it is another incident, pass another folder.`,
   );
 }

@@ -30,7 +30,7 @@ export async function openFolder(
 export async function readFolder(folder: string, { files }: Manifest): Promise<FolderContent> {
   const data = new Map<string, Uint8Array>();
   try {
-    const record = readRecord(await readPlain(join(folder, RECORD)));
+    const record = await readRecord(folder);
     for (const { name } of record.figures) {
       const path = dataPath(name);
       const bytes = await readPlain(join(folder, path));
@@ -50,7 +50,9 @@ export async function readPlain(path: string): Promise<Buffer> {
   return readFile(path);
 }
 
-function readRecord(bytes: Buffer): PostmortemRecord {
+/** The record alone. @throws where there is none that this probelab writes. */
+export async function readRecord(folder: string): Promise<PostmortemRecord> {
+  const bytes = await readPlain(join(folder, RECORD));
   try {
     return postmortemRecord.parse(JSON.parse(bytes.toString("utf8")));
   } catch {

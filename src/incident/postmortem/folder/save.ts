@@ -1,7 +1,7 @@
 import { writeFolder } from "../../../files/write-folder.js";
 import { readInstant } from "../../../time/instant.js";
 import type { Figure } from "../figure.js";
-import { folderFiles } from "./folder-files.js";
+import { folderFiles, RECORD, recordFile } from "./folder-files.js";
 import { MANIFEST, manifestOf } from "./manifest.js";
 import { maskFigure } from "./mask-figure.js";
 import { mayReplace } from "./may-replace.js";
@@ -14,7 +14,10 @@ import { resultFile } from "./result-file.js";
 export interface SaveOptions {
   /** False leaves e-mail and IP addresses as they are: for the team's own eyes. Default true. */
   readonly maskAddresses?: boolean;
-  /** True replaces a postmortem in the folder also where files of it were changed or added. Default false. */
+  /**
+   * True replaces a postmortem in the folder also where its title or its detection was another, or
+   * files of it were changed, added or removed since. Default false.
+   */
   readonly replaceChanges?: boolean;
   /** The time of saving, which stands in the documents; default the present. */
   readonly now?: Date | string;
@@ -30,9 +33,11 @@ export async function savePostmortem(
   const savedAt = readInstant(options.now ?? new Date(), "UTC", "time of saving");
   const change = masked ? maskText : withoutSecrets;
   const shown = figures.map((figure) => maskFigure(figure, change));
-  const record = recordOf(draft, shown, savedAt, masked);
+  const undrawn = recordOf(draft, shown, savedAt, masked);
   const data = new Map(shown.map(({ name, content }) => [name, resultFile(content.result)]));
-  const files = await folderFiles(record, data);
+  const { files, fonts } = await folderFiles(undrawn, data);
+  const record = { ...undrawn, versions: { ...undrawn.versions, ...fonts } };
+  files.set(RECORD, recordFile(record));
   const manifest = manifestOf(files, record);
   files.set(MANIFEST, `${JSON.stringify(manifest, null, 1)}\n`);
   const replace = options.replaceChanges ?? false;

@@ -4,6 +4,8 @@ import { formatInstant } from "../../../time/time-zone.js";
 import { stateLine } from "./state-line.js";
 import type { RedrawnFile, Verification } from "./verify.js";
 
+const SHOWN = 5;
+
 /** A verification for a console: what is right in a line, what is wrong file by file. */
 export function verificationText(verification: Verification): string {
   const { manifest, files, redrawn, undrawn, intact } = verification;
@@ -16,26 +18,31 @@ export function verificationText(verification: Verification): string {
     stateLine("ok", `${count(kept, "file has", "files have")} the bytes that were saved`),
     ...wrong.map(({ path, state }) => stateLine(state.toUpperCase(), path)),
     ...added.map(({ path }) => stateLine("added", `${path} (not part of the postmortem)`)),
-    ...(undrawn === undefined ? redrawnLines(redrawn) : [stateLine("UNDRAWN", clean(undrawn))]),
-    verdict(intact, redrawn),
+    ...(undrawn === undefined
+      ? redrawnLines(verification)
+      : [stateLine("UNDRAWN", clean(undrawn))]),
+    verdict(intact, redrawn, added.length),
   ];
   return `${lines.join("\n")}\n`;
 }
 
-function verdict(intact: boolean, redrawn: readonly RedrawnFile[]): string {
+function verdict(intact: boolean, redrawn: readonly RedrawnFile[], added: number): string {
   if (!intact) return "The postmortem is not as it was saved.";
-  const byHash = redrawn.filter(({ state }) => state === "other version").length;
-  return byHash === 0
-    ? "The postmortem is as it was saved."
-    : `The postmortem is as it was saved, as far as this version can tell: ${count(byHash, "file was", "files were")} compared by hash alone.`;
+  const version = redrawn.filter(({ state }) => state === "other version").length;
+  const fonts = redrawn.filter(({ state }) => state === "other fonts").length;
+  const but = added > 0 ? `, but for ${count(added, "added file", "added files")}` : "";
+  if (version + fonts === 0) return `The postmortem is as it was saved${but}.`;
+  const what = [...(version > 0 ? ["version"] : []), ...(fonts > 0 ? ["machine"] : [])];
+  return `The postmortem is as it was saved${but}, as far as this ${what.join(" and ")} can tell: ${count(version + fonts, "file was", "files were")} compared by hash alone.`;
 }
 
-function redrawnLines(redrawn: readonly RedrawnFile[]): string[] {
+function redrawnLines({ redrawn, fonts }: Verification): string[] {
   const isSame = ({ state }: RedrawnFile) => state === "same" || state === "same picture";
   const isChart = ({ path }: RedrawnFile) => path.endsWith(".png");
   const charts = redrawn.filter((file) => isChart(file) && isSame(file));
   const others = redrawn.filter((file) => !isChart(file) && isSame(file));
   const elsewhere = redrawn.filter(({ state }) => state === "other version");
+  const otherFonts = redrawn.filter(({ state }) => state === "other fonts");
   return [
     ...(charts.length > 0
       ? [
@@ -71,7 +78,18 @@ function redrawnLines(redrawn: readonly RedrawnFile[]): string[] {
           ),
         ]
       : []),
+    ...(otherFonts.length > 0 ? [stateLine("skipped", fontsText(otherFonts, fonts))] : []),
   ];
+}
+
+function fontsText(files: readonly RedrawnFile[], fonts: Verification["fonts"]): string {
+  const { then = [], now = [] } = fonts ?? {};
+  const paths = files.slice(0, SHOWN).map(({ path }) => path);
+  const more = files.length > SHOWN ? ` and ${files.length - SHOWN} more` : "";
+  const [was, is] = [clean(then.join(", ")) || "no known font", clean(now.join(", "))];
+  const here =
+    is === "" ? "none here has them" : was === is ? "here in another version" : `here with ${is}`;
+  return `${paths.join(", ")}${more}: characters that the shipped font has not were drawn with ${was}, ${here}`;
 }
 
 function clean(text: string): string {
