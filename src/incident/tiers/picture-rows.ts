@@ -3,6 +3,7 @@ import { textWidth } from "../../chart/render/font.js";
 import { componentOf, type Graph } from "./graph.js";
 import type { BoxSize, Layout, Point } from "./picture-layout.js";
 import { marksOf } from "./picture-marks.js";
+import { placeLabels, type LabelRow } from "./picture-labels.js";
 import { NAME_SIZE, nameLines } from "./picture-names.js";
 import type { TierReport } from "./report.js";
 
@@ -40,11 +41,6 @@ export interface HeadRow extends Point {
   readonly broken: boolean;
 }
 
-export interface LabelRow extends Point {
-  readonly text: string;
-  readonly width: number;
-}
-
 /** Room for the tier at the left of a box. */
 export const BADGE = 30;
 const HEAD = 8;
@@ -68,10 +64,15 @@ export function boxSize(graph: Graph): BoxSize {
 }
 
 /** Everything that is drawn, in pixels. */
-export function pictureRows(graph: Graph, report: TierReport, layout: Layout): PictureRows {
+export function pictureRows(
+  graph: Graph,
+  report: TierReport,
+  layout: Layout,
+  size: BoxSize,
+): PictureRows {
   const marks = marksOf(report.broken, layout.routes);
   const tiers = new Map(report.reviews.map(({ component, tier }) => [component, tier]));
-  const labels: LabelRow[] = [];
+  const marked: { rules: number[]; points: readonly Point[] }[] = [];
   const lines: LineRow[] = [];
   const heads: HeadRow[] = [];
   layout.routes.forEach((route, edge) => {
@@ -84,7 +85,7 @@ export function pictureRows(graph: Graph, report: TierReport, layout: Layout): P
       lines.push({ edge, at, kind, broken, ...rounded(point) }),
     );
     if (headed) heads.push({ ...head, broken });
-    if (broken) labels.push(ruleLabel(rules, middle(points)));
+    if (broken) marked.push({ rules, points });
   });
   return {
     boxes: layout.boxes.map(({ name, stage, x, y }) => {
@@ -107,13 +108,8 @@ export function pictureRows(graph: Graph, report: TierReport, layout: Layout): P
     }),
     lines,
     heads,
-    labels,
+    labels: placeLabels(marked, layout.boxes, size),
   };
-}
-
-function ruleLabel(rules: readonly number[], at: Point): LabelRow {
-  const text = `rule ${[...rules].sort().join(", ")}`;
-  return { text, width: Math.ceil(textWidth(text, BELOW_SIZE, 700)) + 8, ...rounded(at) };
 }
 
 /** The way cut where its arrow head begins. */
@@ -133,23 +129,6 @@ function withHead(points: readonly Point[]): { points: Point[]; head: Point & { 
       angle: Math.round((Math.atan2(dy, dx) * 180) / Math.PI + 90),
     },
   };
-}
-
-/** A place on the drawn curve: a uniform cubic B-spline over the points. */
-function middle(points: readonly Point[]): Point {
-  const last = points.length - 1;
-  const at = Math.floor(last / 2);
-  const [a, b, c] = [points[Math.max(0, at - 1)], points[at], points[Math.min(last, at + 1)]];
-  if (!a || !b || !c) return { x: 0, y: 0 };
-  if (points.length === 2) return { x: (a.x + c.x) / 2, y: (a.y + c.y) / 2 };
-  if (points.length % 2 === 0) {
-    // Between two knots: weights of the spline at its half.
-    const d = points[Math.min(last, at + 2)] ?? c;
-    const half = (p: number, q: number, r: number, s: number): number =>
-      (p + 23 * q + 23 * r + s) / 48;
-    return { x: half(a.x, b.x, c.x, d.x), y: half(a.y, b.y, c.y, d.y) };
-  }
-  return { x: (a.x + 4 * b.x + c.x) / 6, y: (a.y + 4 * b.y + c.y) / 6 };
 }
 
 function rounded({ x, y }: Point): Point {

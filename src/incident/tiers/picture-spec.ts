@@ -2,10 +2,11 @@ import { cleanText } from "../../chart/label.js";
 import type { VegaLiteSpec } from "../../chart/frame.js";
 import { THEMES, themeConfig, type Theme, type ThemeName } from "../../chart/theme.js";
 import { KINDS } from "./picture-edges.js";
+import { LABEL_HEIGHT, LABEL_SIZE } from "./picture-labels.js";
 import type { BoxSize, Layout } from "./picture-layout.js";
 import { boxLayers, boxRows, type LayerOf } from "./picture-boxes.js";
 import { COLOURS, type Colours } from "./picture-colours.js";
-import { BELOW_SIZE, type PictureRows } from "./picture-rows.js";
+import type { PictureRows } from "./picture-rows.js";
 
 // Solid is one long dash: PDF takes none of length zero.
 const DASHES: readonly (readonly number[])[] = [
@@ -109,8 +110,8 @@ export function pictureSpec(
         rows.labels.map(({ x, y, width }) => ({
           left: x - width / 2,
           right: x + width / 2,
-          top: y - 8,
-          bottom: y + 8,
+          top: y - LABEL_HEIGHT / 2,
+          bottom: y + LABEL_HEIGHT / 2,
         })),
         {
           type: "rect",
@@ -125,7 +126,7 @@ export function pictureSpec(
         rows.labels,
         {
           type: "text",
-          fontSize: BELOW_SIZE,
+          fontSize: LABEL_SIZE,
           fontWeight: 700,
           color: colours.broken,
           baseline: "middle",

@@ -43,7 +43,7 @@ export function drawGraph(graph: Graph, report: TierReport, options: PictureOpti
   if (arrows.length * 3 > MOST_ROWS)
     throw tooMany(`${arrows.length.toLocaleString("en-US")} arrows`);
   const layout = layoutGraph(graph, arrows, size);
-  const rows = pictureRows(graph, report, layout);
+  const rows = pictureRows(graph, report, layout, size);
   const drawn = rows.boxes.length + rows.lines.length + rows.heads.length;
   if (drawn > MOST_ROWS) throw tooMany(`${arrows.length.toLocaleString("en-US")} arrows`);
   const spec = pictureSpec(layout, rows, size, options.theme ?? "light");

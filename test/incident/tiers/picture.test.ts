@@ -134,6 +134,44 @@ describe("picture() names each broken rule where it belongs", () => {
     }
   });
 
+  test("no label hides another or a box, where two or three arrows run side by side too", () => {
+    const low = { tier: 5, stage: "staging" };
+    const svc = { tier: 2, hard: ["a", "low"], receives: ["a", "low"] };
+    const cases = [
+      [
+        { ...three, svc, low },
+        { pairs, redundancy },
+      ],
+      [{ svc: { tier: 2, soft: ["low"], receives: ["low"] }, low }, {}],
+      [{ svc, low, a: { ...low, soft: ["svc"] } }, { pairs: [{ ...pairs[0], standby: "low" }] }],
+    ] as const;
+    for (const [components, rest] of cases) {
+      const { spec } = tiers.graph({ components, ...rest }, { asOf }).picture();
+      const labels = rowsOf(spec, "text").filter(({ width }) => width !== undefined);
+      const boxes = rowsOf(spec, "rect").filter(({ name }) => name !== undefined);
+      expect(labels.length).toBeGreaterThan(1);
+      const areas = [
+        ...labels.map(({ x, y, width }) => ({
+          left: Number(x) - Number(width) / 2,
+          right: Number(x) + Number(width) / 2,
+          top: Number(y) - 8,
+          bottom: Number(y) + 8,
+        })),
+        ...[...new Map(boxes.map((box) => [box.name, box])).values()],
+      ].map((area) => area as Record<"left" | "right" | "top" | "bottom", number>);
+      areas.forEach((area, at) => {
+        for (const other of areas.slice(at + 1)) {
+          const apart =
+            other.left > area.right ||
+            area.left > other.right ||
+            other.top > area.bottom ||
+            area.top > other.bottom;
+          expect(apart, JSON.stringify([area, other])).toBe(true);
+        }
+      });
+    }
+  });
+
   test("none is left out, none told twice: arrows and boxes hold as many as the report", () => {
     let merged = 0;
     fc.assert(
