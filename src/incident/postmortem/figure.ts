@@ -56,15 +56,19 @@ function tableTitle({ options, model, origin: { columns } }: Table): string {
   return by.length === 0 ? measure.label : `${measure.label} by ${by.join(" and ")}`;
 }
 
+// Windows takes them for devices, whatever the extension: a repository with one can't be checked out.
+const DEVICE = /^(?:con|prn|aux|nul|(?:com|lpt)\d)$/;
+
 /** A name for a figure's files, made of a text, and of no other's. */
 export function figureName(text: string, taken: ReadonlySet<string>): string {
-  const plain =
+  const made =
     text
       .normalize("NFKD")
       .toLowerCase()
       .replace(/[^a-z0-9]+/g, "-")
       .slice(0, 60)
       .replace(/^-+|-+$/g, "") || "figure";
+  const plain = DEVICE.test(made) ? `figure-${made}` : made;
   for (let count = 1; ; count++) {
     const name = count === 1 ? plain : `${plain}-${count}`;
     if (!taken.has(name)) return name;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { chart } from "../../../src/chart/chart.js";
 import { table } from "../../../src/chart/table.js";
+import { figureName } from "../../../src/incident/postmortem/figure.js";
 import { postmortem } from "../../../src/incident/postmortem/postmortem.js";
 import { versionSummary, weeklyCounts } from "../../chart/support/sample-results.js";
 import { report } from "./report.js";
@@ -177,5 +178,37 @@ describe("postmortem(fields)", () => {
     });
     expect(String(complete)).toMatch(/- \[x\] Postmortem: done/);
     expect(String(complete)).not.toMatch(/\[ \]/);
+  });
+
+  test("says how many timeline entries rest on nothing, and is not written before they do", () => {
+    const complete = () =>
+      report().set({ rootCauses: "a", trigger: "b", detection: "c", resolution: "d" });
+    const one = complete().timeline("2026-03-20", "Somebody looks");
+    expect(String(one)).toMatch(/- \[ \] Postmortem: missing; 1 timeline entry without data$/m);
+    const two = report().timeline("2026-03-20", "Somebody looks").timeline("2026-03-21", "Again");
+    expect(String(two)).toMatch(
+      /not written yet: root causes, trigger, detection, resolution; 2 timeline entries without data$/m,
+    );
+    expect(String(complete())).toMatch(/- \[x\] Postmortem: done$/m);
+  });
+
+  test("a timeline entry at midnight has its time, as the others have", () => {
+    const shown = String(
+      report().timeline("2026-03-19", "Midnight", "https://alerts.example.org/2"),
+    );
+    expect(shown).toMatch(/\| 2026-03-19 00:00 \| Midnight \|/);
+    expect(shown).toMatch(/\| 2026-03-20 08:40 \| Alarm \|/);
+  });
+});
+
+describe("figureName(text, taken)", () => {
+  test("is no device of Windows, whatever the title", () => {
+    for (const device of ["con", "PRN", "aux", "nul", "com1", "COM¹", "LPT9", "com0", " Nul. "]) {
+      const name = figureName(device, new Set());
+      expect(name).toMatch(/^figure-(con|prn|aux|nul|com\d|lpt\d)$/);
+      expect(figureName(device, new Set([name]))).toBe(`${name}-2`);
+    }
+    for (const name of ["console", "com10", "nul-2", "a-con", "com"])
+      expect(figureName(name, new Set())).toBe(name);
   });
 });

@@ -126,14 +126,11 @@ function demands(record: PostmortemRecord): Block[] {
       items: demands
         .filter(({ state }) => state !== "not demanded")
         .map((each) => {
-          const parts =
-            each.demand === "postmortem" && missing.length > 0
-              ? `; not written yet: ${missing.join(", ")}`
-              : "";
+          const parts = each.demand === "postmortem" ? missing.map((part) => `; ${part}`) : [];
           const name = `${each.demand.slice(0, 1).toUpperCase()}${each.demand.slice(1)}`;
           return {
             done: each.state === "done" || each.state === "late",
-            spans: [{ text: `${name}: ${stateText(each)}${parts}` }],
+            spans: [{ text: `${name}: ${stateText(each)}${parts.join("")}` }],
           };
         }),
     },
@@ -150,7 +147,7 @@ function timeline(
       kind: "table",
       heads: ["Time (UTC)", "Event", "Data"],
       rows: timeline.map(({ time, event, evidence }) => [
-        [{ text: utc(time).replace(" UTC", "") }],
+        [{ text: minute(time) }],
         spans(event),
         rests(evidence),
       ]),
@@ -226,6 +223,12 @@ function colophon({ savedAt, masked, versions }: PostmortemRecord): string {
     ? "E-mail and IP addresses of log messages and in the text are masked."
     : "Addresses are not masked: not for publication.";
   return `Saved at ${utc(savedAt)} by probelab ${versions["probelab"] ?? ""}. ${addresses} Check it with "probelab postmortem verify"; the rows behind every figure are in data/, the queries in queries/.`;
+}
+
+/** A time of the day also at midnight, which is a moment among moments here. */
+function minute(instant: string): string {
+  const text = formatInstant(new Date(instant), "UTC");
+  return text.includes(" ") ? text : `${text} 00:00`;
 }
 
 function utc(instant: string): string {
