@@ -34,9 +34,11 @@ export function maskAddresses(text: string): string {
 
 /** Replaces the addresses in a text by what `write` makes of each, which it is given plainly written. */
 export function replaceAddresses(text: string, write: WriteAddress): string {
-  const mailless = text.replace(EMAIL, (address) =>
-    write("e-mail", address.replace(DOTS, ".").replace(AT_SIGN, "@")),
-  );
+  const mailless = AT_SIGN.test(text)
+    ? text.replace(EMAIL, (address) =>
+        write("e-mail", address.replace(DOTS, ".").replace(AT_SIGN, "@")),
+      )
+    : text;
   const named = replaceIPv4(mailless, write, "names");
   // An IPv6 address may end with an IPv4 one.
   return replaceIPv4(replaceIPv6(named, write), write, "any");

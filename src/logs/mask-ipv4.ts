@@ -1,8 +1,8 @@
 import { DOT, type WriteAddress } from "./address-writings.js";
 
 const SEPARATOR = `${DOT}|[-_]`;
-// Every digit is in one match, so that none is looked at twice.
-const NUMBERS = new RegExp(`\\d+(?:(?:${SEPARATOR})\\d+)*`, "gi");
+// From the first digit of a number only: every other start would read the same digits again.
+const NUMBERS = new RegExp(`(?<!\\d)\\d+(?:(?:${SEPARATOR})\\d+){3,}`, "gi");
 const SEPARATORS = new RegExp(`(${SEPARATOR})`, "gi");
 
 /** A number among others, and what parts it from the one before. */
@@ -23,7 +23,6 @@ export function replaceIPv4(text: string, write: WriteAddress, joined: "names" |
     // %20203 is a space and 203.
     const escape = text[at - 1] === "%" && /^\d{3}/.test(found) ? 2 : 0;
     const parts = partsOf(found.slice(escape));
-    if (parts.length < 4) return found;
     const stretches = merged([
       ...stretchesOf(parts, "-"),
       ...stretchesOf(parts, "_"),

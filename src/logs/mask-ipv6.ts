@@ -1,7 +1,7 @@
 import { COLON, DOT, type WriteAddress } from "./address-writings.js";
 
-// Every such character is in one match, so that none is looked at twice.
-const RUN = new RegExp(`(?:[0-9a-f]|${COLON}|${DOT})+`, "gi");
+// A run is one match, so that nothing in it is looked at twice.
+const RUN = new RegExp(`(?:[0-9a-f]|${COLON}|${DOT}){3,}`, "gi");
 const COLONS = new RegExp(`(${COLON})`, "gi");
 const DOTS = new RegExp(`(${DOT})`, "gi");
 const ZONE = /%[0-9A-Za-z_-]+(?:\.[0-9A-Za-z_-]+)*/y;
@@ -28,7 +28,7 @@ export function replaceIPv6(text: string, write: WriteAddress): string {
   RUN.lastIndex = 0;
   for (let match = RUN.exec(text); match !== null; match = RUN.exec(text)) {
     const [run] = match;
-    if (run.length < 3) continue;
+    if (!/:|%/.test(run)) continue;
     for (const { from, to, address } of addressesIn(run, before(text, match.index))) {
       shown += text.slice(end, match.index + from) + write("IPv6", address);
       end = match.index + to;

@@ -1,0 +1,103 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { cp, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { chart } from "../../../src/chart/chart.js";
+import { table } from "../../../src/chart/table.js";
+import { openWriter } from "../../../src/database/open-writer.js";
+import { readResultFile } from "../../../src/incident/postmortem/folder/result-file.js";
+import { postmortem } from "../../../src/incident/postmortem/postmortem.js";
+import { answersText } from "../../../src/incident/postmortem/verify/answers-text.js";
+import { rerunPostmortem } from "../../../src/incident/postmortem/verify/rerun.js";
+import { connect } from "../../../src/lab/connect.js";
+import { fillSample } from "../../../src/sample/fill.js";
+import { between } from "../../../src/time/time-range.js";
+import { runSqlFile } from "../../support/clickhouse-client.js";
+import { temporaryDirectory, type TemporaryDirectory } from "../../support/temporary-directory.js";
+import { popplerMissing } from "../../chart/support/poppler.js";
+import { poppler } from "./pdf-reader.js";
+
+const SECRET = /.{0,40}(?:203\W?0\W?113\W?\d|2001\W?db8|jo@example)/i;
+const range = between("2026-04-01", "2026-05-01");
+
+let directory: TemporaryDirectory;
+
+beforeAll(async () => {
+  directory = await temporaryDirectory();
+  const writer = await openWriter(directory.source);
+  await fillSample(writer, { rows: 20_000, end: new Date("2026-05-01T00:00:00Z") });
+  await writer[Symbol.asyncDispose]();
+}, 60_000);
+
+afterAll(() => directory[Symbol.asyncDispose]());
+
+describe("report.save(folder) masks what the database answers", () => {
+  test("of the logs, in every file; the rest can be asked again and runs as it stands", async () => {
+    const logs = (columns: string, rest: string) =>
+      `SELECT ${columns} FROM logs WHERE {range:__REALTIME_TIMESTAMP} ${rest}`;
+    let folder = "";
+    {
+      await using lab = await connect({ measurements: `embedded:${directory.path}` });
+      const days = await lab.query(
+        logs(
+          "toDate(toDateTime64(__REALTIME_TIMESTAMP / 1e6, 3, 'UTC')) AS day, countIf(message LIKE '%queue%') AS `203.0.113.7`, count() AS `host-203-0-113-9`",
+          "GROUP BY day ORDER BY day",
+        ),
+        { range },
+      );
+      const nested = await lab.query(
+        logs(
+          "toIPv6('2001:db8::1') AS six, toIPv4('203.0.113.7') AS four, map('203.0.113.8', [toIPv6('2001:db8::2')]) AS m, CAST((1, 'jo@example.org'), 'Tuple(n UInt8, `203.0.113.10` String)') AS named, [1, 2]::Array(UInt8) AS bytes",
+          "LIMIT 1",
+        ),
+        { range },
+      );
+      const counted = await lab.query(
+        "SELECT probe_cc, count() AS n /* as jo@example.org of 203.0.113.7 asks */ FROM fastpath WHERE {range} -- 2001:db8::1\nGROUP BY probe_cc ORDER BY probe_cc",
+        { range },
+      );
+      const summary = await lab.measurements.summary({ range, by: "software_name" });
+      const found = await lab.query(
+        logs("concat('203.0.113.', toString(rowNumberInAllBlocks())) AS m", "LIMIT 3"),
+        { range },
+      );
+      folder = await postmortem({ title: "T", severity: 4, detectedAt: "2026-04-20" })
+        .add(table(days), { name: "table" })
+        .add(chart.line(days), { name: "first" })
+        .add(chart.line(days, { x: "day", y: "host-203-0-113-9" }), { name: "second" })
+        .add(table(nested), { name: "nested" })
+        .add(table(counted), { name: "counted" })
+        .add(table(summary.with(found.table)), { name: "changed" })
+        .save(join(directory.path, "report"));
+      const answers = await rerunPostmortem(folder, lab);
+      expect(answers.map(({ figure, reason }) => [figure, reason])).toEqual([
+        ...["table", "first", "second", "nested"].map((name) => [
+          name,
+          "its question held an address, which is masked",
+        ]),
+        ["counted", undefined],
+        ["changed", "its rows were changed after the answer"],
+      ]);
+      expect(answersText(answers)).toContain("gives the same numbers for 1 figure");
+    }
+    for (const file of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+      if (!file.isFile()) continue;
+      const bytes = readFileSync(join(file.parentPath, file.name));
+      const text = file.name.endsWith(".pdf")
+        ? popplerMissing
+          ? ""
+          : poppler("pdftotext", bytes, [])
+        : bytes.toString("latin1");
+      expect([file.name, SECRET.exec(text)?.[0]]).toEqual([file.name, undefined]);
+    }
+    const nested = await readResultFile(readFileSync(join(folder, "data", "nested.parquet")));
+    expect(JSON.stringify(nested.rows())).toMatch(/\[IPv6 1\].*\[IPv4 1\].*\[IPv4 2\]/);
+    expect(nested.rows()[0]?.["bytes"]).toEqual([1, 2]);
+    const data = join(directory.path, "copy-of-data");
+    await cp(join(directory.path, "data"), join(data, "data"), { recursive: true });
+    await rm(join(data, "data", "status"), { force: true });
+    const query = readFileSync(join(folder, "queries", "counted.sql"), "utf8");
+    expect(query).toContain("/* as [e-mail] of [IPv4] asks */");
+    expect(runSqlFile(query, directory.path, data).length).toBeGreaterThan(1);
+  }, 60_000);
+});
