@@ -61,6 +61,7 @@ export type { Severity, SeverityNumber } from "./incident/severity/severities.js
 export type { FactName, FactRule, Facts, Known } from "./incident/severity/facts.js";
 export type { SeveritySuggestion } from "./incident/severity/suggest.js";
 export type {
+  ChecklistOptions,
   Checklist,
   Demand,
   DemandName,
