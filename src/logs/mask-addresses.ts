@@ -9,7 +9,7 @@ const WORD = String.raw`\p{L}\p{M}\p{N}\u200c\u200d`;
 const LOCAL = `${WORD}.!#$%&*+?^_\`{|}~\\\\\\-`;
 // A letter before it would belong to the address: looking back keeps the search linear.
 const EMAIL = new RegExp(
-  String.raw`(?:"[^"\n]{1,64}"|(?<![${LOCAL}])[${LOCAL}]+(?:['’][${LOCAL}]+){0,2})(?:${AT})(?:\[(?:IPv6:)?[0-9a-f]*[.:][0-9a-f:.]+\]|[${WORD}_\-]+(?:(?:${DOT})[${WORD}_\-]+)+)`,
+  String.raw`(?:"(?:[^"\\\n]|\\.){1,64}"|"[^"\n]{1,64}"|(?<![${LOCAL}])[${LOCAL}]+(?:['’][${LOCAL}]+){0,2})(?:${AT})(?:\[(?:IPv6:)?[0-9a-f]*[.:][0-9a-f:.]+\]|[${WORD}_\-]+(?:(?:${DOT})[${WORD}_\-]+)+)`,
   "giu",
 );
 

@@ -1,4 +1,4 @@
-import { DOT, type WriteAddress } from "./address-writings.js";
+import { DOT, escapeAt, type WriteAddress } from "./address-writings.js";
 
 const SEPARATOR = `${DOT}|[-_]`;
 // From the first digit of a number only: every other start would read the same digits again.
@@ -20,8 +20,8 @@ interface Part {
  */
 export function replaceIPv4(text: string, write: WriteAddress, joined: "names" | "any"): string {
   return text.replace(NUMBERS, (found, at: number) => {
-    // %20203 is a space and 203.
-    const escape = text[at - 1] === "%" && /^\d{3}/.test(found) ? 2 : 0;
+    const begun = escapeAt(text, at);
+    const escape = begun < found.search(/\D/) ? begun : 0;
     const parts = partsOf(found.slice(escape));
     const stretches = merged([
       ...stretchesOf(parts, "-"),

@@ -1,4 +1,4 @@
-import { COLON, DOT, type WriteAddress } from "./address-writings.js";
+import { COLON, DOT, escapeAt, type WriteAddress } from "./address-writings.js";
 
 // A run is one match, so that nothing in it is looked at twice.
 const RUN = new RegExp(`(?:[0-9a-f]|${COLON}|${DOT}){3,}`, "gi");
@@ -29,7 +29,11 @@ export function replaceIPv6(text: string, write: WriteAddress): string {
   for (let match = RUN.exec(text); match !== null; match = RUN.exec(text)) {
     const [run] = match;
     if (!/:|%/.test(run)) continue;
-    for (const { from, to, address } of addressesIn(run, before(text, match.index))) {
+    for (const { from, to, address } of addressesIn(
+      run,
+      escapeAt(text, match.index),
+      followsWord(text, match.index),
+    )) {
       shown += text.slice(end, match.index + from) + write("IPv6", address);
       end = match.index + to;
       if (to < run.length) continue;
@@ -42,13 +46,11 @@ export function replaceIPv6(text: string, write: WriteAddress): string {
   return (shown + text.slice(end)).replace(REVERSED, (name) => write("IPv6", name));
 }
 
-/** What a run of digits and colons follows: a word, a percent sign, or neither. */
-function before(text: string, at: number): "word" | "percent" | undefined {
+function followsWord(text: string, at: number): boolean {
   const last = text[at - 1] ?? "";
-  if (last === "%") return "percent";
-  // In \n2001:db8::1 a line ends.
-  if (/[nrt]/.test(last) && text[at - 2] === "\\") return undefined;
-  return /[0-9A-Za-z]/.test(last) ? "word" : undefined;
+  // In \n2001:db8::1 a line ends before it.
+  if (/[nrt]/.test(last) && text[at - 2] === "\\") return false;
+  return /[0-9A-Za-z]/.test(last);
 }
 
 interface Found {
@@ -57,7 +59,7 @@ interface Found {
   readonly address: string;
 }
 
-function addressesIn(run: string, follows: "word" | "percent" | undefined): Found[] {
+function addressesIn(run: string, begun: number, followsWord: boolean): Found[] {
   const pieces = run.split(COLONS);
   if (pieces.length < 5) return [];
   const found: Found[] = [];
@@ -72,10 +74,9 @@ function addressesIn(run: string, follows: "word" | "percent" | undefined): Foun
     const first = from;
     from += piece.length;
     if (at % 2 === 1) continue;
-    // %202001 is a space and 2001.
-    const escape = at === 0 && follows === "percent" && /^[0-9a-f]{2}/i.test(piece) ? 2 : 0;
+    const escape = at === 0 && !/[^0-9a-f]/i.test(piece.slice(0, begun)) ? begun : 0;
     const word = piece.slice(escape);
-    const glued = at === 0 && follows === "word" && !/^\d[0-9a-f]{2,3}$/i.test(word);
+    const glued = at === 0 && escape === 0 && followsWord && !/^\d[0-9a-f]{2,3}$/i.test(word);
     if (!glued && (word === "" || GROUP.test(word))) {
       open.push({ from: first + escape, to: from, text: word });
       continue;
