@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Database } from "../../src/database/database.js";
 import { freeQuery } from "../../src/database/free-query.js";
+import { valueReader } from "../../src/database/value-reader.js";
 import type { Value } from "../../src/result/result.js";
 import { between } from "../../src/time/time-range.js";
 import { ownDatabase } from "../support/own-database.js";
@@ -163,6 +164,21 @@ describe("the values of lab.query", () => {
     expect(result.column("maybe")).toEqual([9007199254740991, null]);
   });
 
+  it("random integers of 64 bits keep every digit, as numbers where all are within 2^53", async () => {
+    for (const type of ["Int64", "UInt64", "Nullable(Int64)"]) {
+      const from = `(SELECT v FROM generateRandom('v ${type}', 11) LIMIT 2000)`;
+      for (const [value, kind] of [
+        ["v", "bigint"],
+        ["intDiv(v, 2048)", "number"],
+      ] as const) {
+        const [values, written] = await both(value, "toString", from);
+        expect(values.map((each) => (each === null ? null : json(each)))).toEqual(written);
+        const kinds = new Set(values.map((each) => (each === null ? "null" : typeof each)));
+        expect([...kinds].sort()).toEqual(type.startsWith("N") ? [kind, "null"].sort() : [kind]);
+      }
+    }
+  });
+
   it("rows of equal arrays and objects share one, which can't be changed", async () => {
     const result = await query(
       "[number % 2, 7] AS list, map('a', [number % 3]) AS keyed",
@@ -207,5 +223,36 @@ describe("the values of lab.query", () => {
         .join(", "),
     );
     expect(Object.values(result.origin.columns.kinds ?? {})).toEqual(Object.values(columns));
+  });
+});
+
+describe("Database.ask without types", () => {
+  it("gives plain arrays and objects of plain values", async () => {
+    const sql =
+      "SELECT [toUInt8(1)] AS list, [toUInt64(18446744073709551615)] AS big, CAST((1, [2]) AS Tuple(a UInt8, b Array(UInt64))) AS pair, toUInt64(7) AS n";
+    const { table } = await database.ask({ sql, parameters: {}, action: "ask" });
+    expect(table.objects()).toEqual([
+      { list: [1], big: [18446744073709551615n], pair: { a: 1, b: [2] }, n: 7 },
+    ]);
+  });
+});
+
+describe("valueReader(type)", () => {
+  const read = (type: string, value: Value): Value => {
+    const reader = valueReader(type, (integer) => integer);
+    return reader ? reader(value) : value;
+  };
+
+  it("reads what older servers send: dates as days, texts as bytes", () => {
+    expect(read("Date", 20574)).toEqual(new Date("2026-05-01T00:00:00Z"));
+    expect(read("Array(Nullable(Date32))", [-1, null])).toEqual([new Date(-86_400_000), null]);
+    expect(read("String", Buffer.from("é"))).toBe("é");
+    expect(read("FixedString(3)", "a\0\0")).toBe("a");
+  });
+
+  it("has nothing to do for ordinary numbers, so that their columns stay as they came", () => {
+    for (const type of ["UInt8", "Nullable(Int32)", "Float64", "Decimal(9, 2)", "Bool"]) {
+      expect(valueReader(type, Number)).toBeUndefined();
+    }
   });
 });
