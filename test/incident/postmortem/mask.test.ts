@@ -112,10 +112,14 @@ describe("report.save(folder) masks addresses", () => {
 
   test("keeps a chart of addresses true: as many bars and lines as there are addresses, and says so", async () => {
     const addresses = ["203.0.113.7", "2001:db8::1", "203.0.113.8", "203.0.113.7", "10.0.0.1"];
-    const free = makeResult({ client: addresses, n: [1, 2, 3, 4, 5] }, undefined, {
-      sql: "SELECT client, n FROM logs",
-    });
-    const report = about().add(chart.points(free, { x: "n", y: "n", colour: "client" }), {
+    const free = makeResult(
+      { client: addresses, n: [1, 2, 3, 4, 5], s: [2, 1, 4, 3, 5] },
+      undefined,
+      {
+        sql: "SELECT client, n, s FROM logs",
+      },
+    );
+    const report = about().add(chart.points(free, { x: "n", y: "s", colour: "client" }), {
       name: "clients",
     });
     const folder = await report.save(join(parent, "numbered"), { now: NOW });
