@@ -1,6 +1,5 @@
 import { ProbelabError } from "../error.js";
 import type { TimeRange } from "../time/time-range.js";
-import type { Bucket } from "../time/bucket.js";
 
 /** How a table writes an instant in one of its columns. */
 export interface TimeColumn {
@@ -120,24 +119,6 @@ export function plainType(type: string): string {
 /** An identifier in backquotes. */
 export function quoteIdentifier(name: string): string {
   return `\`${name.replace(/\\/g, "\\\\").replace(/`/g, "\\`")}\``;
-}
-
-/**
- * SQL for the start of the bucket that a DateTime or DateTime64 falls in, as DateTime64(3) in UTC.
- * The zone is a checked IANA name; weeks start on Monday.
- */
-export function bucketSql(dateTime: string, every: Bucket, timeZone: string): string {
-  const zone = `'${timeZone}'`;
-  const start: Record<Bucket, string> = {
-    minute: `toStartOfMinute(${dateTime}, ${zone})`,
-    hour: `toStartOfHour(${dateTime}, ${zone})`,
-    "3 hours": `toStartOfInterval(${dateTime}, INTERVAL 3 HOUR, ${zone})`,
-    "6 hours": `toStartOfInterval(${dateTime}, INTERVAL 6 HOUR, ${zone})`,
-    day: `toStartOfDay(${dateTime}, ${zone})`,
-    week: `toStartOfWeek(${dateTime}, 1, ${zone})`,
-    month: `toStartOfMonth(${dateTime}, ${zone})`,
-  };
-  return `toDateTime64(${start[every]}, 3, ${zone})`;
 }
 
 /** `column >= start AND column < end` with the values to bind. */

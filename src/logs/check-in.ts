@@ -1,5 +1,6 @@
 import type { Database } from "../database/database.js";
-import { bucketSql, quoteIdentifier } from "../database/time-column.js";
+import { bucketSql } from "../database/bucket-sql.js";
+import { quoteIdentifier } from "../database/time-column.js";
 import { ProbelabError } from "../error.js";
 import { groupedResult, type Measure } from "../measurements/grouped-result.js";
 import { topGroupsSql } from "../measurements/top-groups.js";
@@ -112,7 +113,7 @@ async function question(database: Database, options: CheckInLengthOptions, by: r
   const asked = { ...grouped, by };
   const message = quoteIdentifier(columnOf("message", table));
   const { every } = asked;
-  const start = every && bucketSql(table.time.dateTime(table.time.sql), every, range.timeZone);
+  const start = every && bucketSql(table.time.dateTime(table.time.sql), every, range);
   const time = start === null ? "" : `${start} AS _t, `;
   const keys = [...(start === null ? [] : ["_t"]), ...by.map((_, index) => `_d${index}`)];
   const own =

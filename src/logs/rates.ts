@@ -1,5 +1,5 @@
 import type { Database } from "../database/database.js";
-import { bucketSql } from "../database/time-column.js";
+import { bucketSql } from "../database/bucket-sql.js";
 import { ProbelabError } from "../error.js";
 import { groupedResult } from "../measurements/grouped-result.js";
 import { checkTop, dimensionSql, type Asked } from "../measurements/question.js";
@@ -35,7 +35,7 @@ export async function rates(database: Database, options: RateOptions): Promise<R
   const asked = groupedLogs(database, logs, options);
   const { every } = asked;
   const { table, range, source } = logs;
-  const time = every && bucketSql(table.time.dateTime(table.time.sql), every, range.timeZone);
+  const time = every && bucketSql(table.time.dateTime(table.time.sql), every, range);
   const dimensions = asked.by.map(
     (name, index) => `${dimensionSql(columnOf(name, table))} AS _d${index}`,
   );

@@ -1,5 +1,5 @@
 import type { Database } from "../database/database.js";
-import { bucketSql } from "../database/time-column.js";
+import { bucketSql } from "../database/bucket-sql.js";
 import type { Result } from "../result/result.js";
 import { groupedResult } from "./grouped-result.js";
 import { checkQuestion, dimensionSql, sourceSql, type MeasurementOptions } from "./question.js";
@@ -14,7 +14,7 @@ export async function counts(database: Database, options: MeasurementOptions): P
   });
   const { every, by, table, range } = asked;
   const source = sourceSql(asked, range);
-  const time = every && bucketSql(table.time.dateTime(table.time.sql), every, range.timeZone);
+  const time = every && bucketSql(table.time.dateTime(table.time.sql), every, range);
   const keys = [...(time === null ? [] : ["_t"]), ...by.map((_, index) => `_d${index}`)];
   const columns = [
     ...(time === null ? [] : [`${time} AS _t`]),

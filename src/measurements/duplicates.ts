@@ -1,5 +1,6 @@
 import type { Database } from "../database/database.js";
-import { bucketSql, quoteIdentifier } from "../database/time-column.js";
+import { bucketSql } from "../database/bucket-sql.js";
+import { quoteIdentifier } from "../database/time-column.js";
 import type { Result } from "../result/result.js";
 import { groupedResult, type Measure } from "./grouped-result.js";
 import { checkQuestion, dimensionSql, sourceSql, type MeasurementOptions } from "./question.js";
@@ -26,9 +27,7 @@ export async function duplicates(database: Database, options: DuplicateOptions):
 ${source.sql}
 GROUP BY ${key.map(quoteIdentifier).join(", ")}`;
   const groups = [
-    ...(every === null
-      ? []
-      : [`${bucketSql(table.time.dateTime("_first"), every, range.timeZone)} AS _t`]),
+    ...(every === null ? [] : [`${bucketSql(table.time.dateTime("_first"), every, range)} AS _t`]),
     ...by.map((_, index) => `${dimensionSql(`_c${index}`)} AS _d${index}`),
   ];
   const keys = groups.map((group) => group.slice(group.lastIndexOf(" ") + 1));

@@ -6,6 +6,7 @@ import type { DimensionColumn, MeasureColumn, TimeColumn } from "../result/origi
 import { Result, type Value } from "../result/result.js";
 import { buckets } from "../time/bucket.js";
 import { formatInstant } from "../time/time-zone.js";
+import { bucketKey, rowsByBucket } from "./rows-by-bucket.js";
 import { explainEmpty, missingFromLists } from "./explain-empty.js";
 import type { Sql } from "./filter.js";
 import type { Asked } from "./question.js";
@@ -43,8 +44,8 @@ export async function groupedResult(
   ]);
   const groups = readGroups(answer.table, asked);
   const time = timeColumn(asked);
-  const table = await buildTable(answer.table, asked, groups, measures);
-  const said: string[] = [...asked.notes, ...notes];
+  const { table, moved } = await buildTable(answer.table, asked, groups, measures);
+  const said: string[] = [...asked.notes, ...notes, ...moved];
   if (asked.distinct) said.push("Measurements that the table holds twice are counted once.");
   const whyEmpty = asked.whyEmpty ?? (() => explainEmpty(database, asked));
   if (table.numRows() === 0) said.push(await whyEmpty());
@@ -174,14 +175,11 @@ async function buildTable(
   asked: Asked,
   groups: Groups,
   measures: readonly Measure[],
-): Promise<ColumnTable> {
+): Promise<{ table: ColumnTable; moved: readonly string[] }> {
   const aq = await import("arquero");
-  const found = new Map<string, Record<string, Value>>();
-  for (const row of answer.objects() as Record<string, Value>[]) {
-    found.set(`${asked.every === null ? "" : timeOf(row["_t"])} ${Number(row["_place"])}`, row);
-  }
   const times =
     asked.every === null ? [null] : buckets(asked.range, asked.every).map((bucket) => bucket.start);
+  const { found, moved } = rowsByBucket(answer, asked, times, measures);
   if (found.size > 0 && times.length * groups.ordered.length > MOST_ROWS) {
     throw new ProbelabError(
       `Can't ${asked.action} in ${times.length} buckets for ${groups.ordered.length} groups: take a coarser every, a shorter range or a smaller top.`,
@@ -192,17 +190,13 @@ async function buildTable(
   for (const name of [...asked.by, ...measures.map((measure) => measure.name)]) columns[name] = [];
   for (const time of found.size === 0 ? [] : times) {
     for (const group of groups.ordered) {
-      const row = found.get(`${time === null ? "" : time.getTime()} ${group.place}`);
+      const values = found.get(bucketKey(time, group.place));
       columns["t"]?.push(time);
       asked.by.forEach((name, index) => columns[name]?.push(group.values[index] ?? null));
-      for (const { name, value, missing } of measures) {
-        columns[name]?.push(row ? value(row) : missing === "zero" ? 0 : null);
-      }
+      measures.forEach(({ name, missing }, index) => {
+        columns[name]?.push(values ? (values[index] ?? null) : missing === "zero" ? 0 : null);
+      });
     }
   }
-  return aq.table(columns);
-}
-
-function timeOf(value: Value): number {
-  return value instanceof Date ? value.getTime() : Number(value);
+  return { table: aq.table(columns), moved };
 }

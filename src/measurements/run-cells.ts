@@ -1,5 +1,6 @@
 import type { TableInfo } from "../database/table-info.js";
-import { bucketSql, quoteIdentifier } from "../database/time-column.js";
+import { bucketSql } from "../database/bucket-sql.js";
+import { quoteIdentifier } from "../database/time-column.js";
 import { ProbelabError } from "../error.js";
 import { last } from "../time/time-range.js";
 import type { Sql } from "./filter.js";
@@ -87,9 +88,7 @@ ${source.sql}
 GROUP BY report_id
 HAVING _first >= {start:${start.type}} AND _first < {end:${end.type}}`;
   const groups = [
-    ...(every === null
-      ? []
-      : [`${bucketSql(time.dateTime("_first"), every, range.timeZone)} AS _t`]),
+    ...(every === null ? [] : [`${bucketSql(time.dateTime("_first"), every, range)} AS _t`]),
     ...by.map((_, index) => `${dimensionSql(`_c${index}`)} AS _d${index}`),
   ];
   const keys = groups.map((group) => group.slice(group.lastIndexOf(" ") + 1));

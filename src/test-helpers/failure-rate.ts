@@ -1,6 +1,6 @@
 import type { Database } from "../database/database.js";
+import { bucketSql } from "../database/bucket-sql.js";
 import { plainType } from "../database/time-column.js";
-import { bucketSql } from "../database/time-column.js";
 import { ProbelabError } from "../error.js";
 import { filterSql, type Where } from "../measurements/filter.js";
 import { groupedResult } from "../measurements/grouped-result.js";
@@ -69,7 +69,7 @@ export async function failureRate(
   };
   const { every, table, range } = asked;
   const source = sourceSql(asked, range);
-  const time = every && bucketSql(table.time.dateTime(table.time.sql), every, range.timeZone);
+  const time = every && bucketSql(table.time.dateTime(table.time.sql), every, range);
   const condition = failed.sql.replaceAll("{where_", "{failed_");
   const parameters = Object.fromEntries(
     Object.entries(failed.parameters).map(([name, value]) => [

@@ -29,9 +29,9 @@ function countBuckets(range: TimeRange, every: Bucket, most: number): number {
   const end = range.end.getTime();
   if (every === "minute") return Math.ceil(end / SHORT.minute) - Math.floor(start / SHORT.minute);
   if (every in SHORT) {
-    // A bucket over which the clocks are set back is an hour longer than its name says.
-    const longest = SHORT[every as keyof typeof SHORT] + SHORT.hour;
-    if ((end - start) / longest > most) return Infinity;
+    // Clocks that are set back make a bucket longer than its name says, by hours altogether.
+    const size = SHORT[every as keyof typeof SHORT];
+    if ((end - start - 86_400_000) / size > most) return Infinity;
   }
   return buckets(range, every).length;
 }

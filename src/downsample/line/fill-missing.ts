@@ -3,15 +3,15 @@ import { bucketStart, nextBucket } from "../../time/bucket.js";
 import type { TimeRange } from "../../time/time-range.js";
 import type { SeriesRows } from "../split-series.js";
 
-/** Longest length of a bucket in milliseconds: two rows further apart miss one. */
-const LONGEST = {
+/** Usual length of a bucket in milliseconds, of a month the least: nearer rows miss none between. */
+const USUAL = {
   minute: 60_000,
-  hour: 5_400_000,
-  "3 hours": 14_400_000,
-  "6 hours": 25_200_000,
-  day: 90_000_000,
-  week: 608_400_000,
-  month: 2_682_000_000,
+  hour: 3_600_000,
+  "3 hours": 10_800_000,
+  "6 hours": 21_600_000,
+  day: 86_400_000,
+  week: 604_800_000,
+  month: 2_419_200_000,
 };
 
 /**
@@ -46,7 +46,7 @@ export function fillMissing(
   if (missing === "zero") fill(first, series.x[0]!);
   for (let i = 0; i < series.x.length; i++) {
     const at = series.x[i]!;
-    if (i > 0 && at - series.x[i - 1]! > LONGEST[time.every]) fill(after(series.x[i - 1]!), at);
+    if (i > 0 && at - series.x[i - 1]! > USUAL[time.every]) fill(after(series.x[i - 1]!), at);
     x.push(at);
     y.push(series.y[i]!);
     rows.push(series.rows[i]!);

@@ -1,0 +1,118 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { bucketStart, buckets, nextBucket, BUCKETS, type Bucket } from "../../src/time/bucket.js";
+import { bucketRuns } from "../../src/time/bucket-runs.js";
+import { hasOddOffsets } from "../../src/time/odd-offsets.js";
+import { between } from "../../src/time/time-range.js";
+import { ODD_CHANGES } from "../support/odd-changes.js";
+
+const MINUTE = 60_000;
+const HOUR = 3_600_000;
+const DAY = 86_400_000;
+
+/** What the clocks show every 30 seconds of [from, to), as clocks in UTC that show it: by Intl. */
+function shown(from: number, to: number, timeZone: string): number[] {
+  const format = new Intl.DateTimeFormat("en-US", {
+    timeZone,
+    hourCycle: "h23",
+    year: "numeric",
+    month: "numeric",
+    day: "numeric",
+    hour: "numeric",
+    minute: "numeric",
+    second: "numeric",
+  });
+  return Array.from({ length: (to - from) / 30_000 }, (_, i) => {
+    const parts = format.formatToParts(from + i * 30_000);
+    const { year, month, day, hour, minute, second } = Object.fromEntries(
+      parts.map(({ type, value }) => [type, Number(value)] as const),
+    );
+    return Date.UTC(year!, month! - 1, day, hour, minute, second);
+  });
+}
+
+/** How many buckets of the wall clock began up to a time shown. */
+function place(wall: number, every: Bucket): number {
+  if (every === "month") {
+    const date = new Date(wall);
+    return date.getUTCFullYear() * 12 + date.getUTCMonth();
+  }
+  if (every === "week") return Math.floor((wall / DAY + 3) / 7);
+  const hours = { minute: 1 / 60, hour: 1, "3 hours": 3, "6 hours": 6, day: 24 }[every];
+  return Math.floor(wall / (hours * HOUR));
+}
+
+/** Which of these times shown begin a bucket, after the first. */
+function startsByWalking(walls: readonly number[], every: Bucket): number[] {
+  const again = every === "minute" || every === "hour";
+  const starts: number[] = [];
+  let last = place(walls[0]!, every);
+  let highest = last;
+  walls.forEach((wall, i) => {
+    if (i === 0) return;
+    const now = place(wall, every);
+    const repeated = again && wall % (every === "minute" ? MINUTE : HOUR) === 0;
+    if (repeated || now > (again ? last : highest)) starts.push(i);
+    highest = Math.max(highest, now);
+    last = now;
+  });
+  return starts;
+}
+
+it.each(ODD_CHANGES)(
+  "nextBucket and bucketStart give the starts that the clocks of %s show around %s",
+  (timeZone, change) => {
+    const from = new Date(change).getTime() - 26 * HOUR;
+    const to = from + 58 * HOUR;
+    const walls = shown(from, to, timeZone);
+    for (const every of BUCKETS) {
+      const starts = startsByWalking(walls, every).map((i) => from + i * 30_000);
+      const found: number[] = [];
+      let at = nextBucket(bucketStart(new Date(from), every, timeZone), every, timeZone);
+      for (; at.getTime() < to; at = nextBucket(at, every, timeZone)) found.push(at.getTime());
+      expect(found, every).toEqual(starts);
+      starts.forEach((start, i) => {
+        const last = (starts[i + 1] ?? to) - 1;
+        for (const ms of [start, Math.floor((start + last) / 2), last]) {
+          expect(bucketStart(new Date(ms), every, timeZone).getTime()).toBe(start);
+        }
+      });
+    }
+  },
+  20_000,
+);
+
+it("bucketRuns(buckets) are the starts, in fewer runs", () => {
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...ODD_CHANGES),
+      fc.constantFrom(...BUCKETS.filter((every) => every !== "minute")),
+      fc.integer({ min: 1, max: 60 }),
+      ([timeZone, change], every, days) => {
+        const at = Math.max(new Date(change).getTime(), 60 * DAY);
+        const range = between(new Date(at - days * DAY), new Date(at + days * DAY), { timeZone });
+        const all = buckets(range, every);
+        const runs = bucketRuns(all);
+        const starts = runs.flatMap(({ from, step, count }) =>
+          Array.from({ length: count }, (_, i) => from + i * step),
+        );
+        expect(starts).toEqual(all.map(({ start }) => start.getTime()));
+        if (every === "hour") expect(runs.length).toBeLessThan(12);
+      },
+    ),
+    { numRuns: 60, seed: 20261003 },
+  );
+});
+
+it("hasOddOffsets(range) is false for UTC and where clocks change by an hour at a whole hour", () => {
+  const year = (timeZone: string) => between("2026-01-01", "2027-01-01", { timeZone });
+  for (const zone of ["UTC", "Europe/Rome", "America/New_York", "Asia/Kolkata", "America/Havana"]) {
+    for (const every of BUCKETS) expect(hasOddOffsets(year(zone), every)).toBe(false);
+  }
+  for (const zone of ["Australia/Lord_Howe", "Pacific/Chatham", "Antarctica/Troll"]) {
+    expect(hasOddOffsets(year(zone), "hour")).toBe(true);
+    expect(hasOddOffsets(year(zone), "minute")).toBe(false);
+  }
+  const quiet = between("2026-06-01", "2026-07-01", { timeZone: "Australia/Lord_Howe" });
+  expect(hasOddOffsets(quiet, "hour")).toBe(false);
+});
