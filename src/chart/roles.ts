@@ -2,7 +2,10 @@ import { ProbelabError } from "../error.js";
 import type { MeasureColumn } from "../result/origin.js";
 import type { Result, Value } from "../result/result.js";
 import type { Bucket } from "../time/bucket.js";
+import { formatRange } from "../time/time-range.js";
+import { drawing, lacking, noNumbers, sameColumn, textAxis, type Columns } from "./check-roles.js";
 import type { ChartOptions } from "./options.js";
+import { unusedName } from "./unused-name.js";
 
 export type MarkType = "line" | "area" | "bar" | "points";
 
@@ -13,6 +16,8 @@ export interface Roles {
   /** The step of the time column, where x is one. */
   readonly every?: Bucket;
   readonly y: string;
+  /** The text of the one place along x, which is no column of the Result then. */
+  readonly single?: string;
   /** What y measures; missing for a column of free SQL. */
   readonly measure?: MeasureColumn;
   /** Columns whose values tell the series apart. */
@@ -21,9 +26,13 @@ export interface Roles {
   readonly hidden: readonly string[];
 }
 
+/** What a column holds; `empty` where nothing tells. */
+export type ColumnKind = "time" | "number" | "text" | "empty";
+
 /**
  * Which column goes where: as the options say, else as the Result's columns mean, else (free SQL)
- * the first column of dates, of numbers and of text.
+ * the first column of dates, of numbers and of text. A bar of one row without a place stands at the
+ * Result's range.
  *
  * @throws ProbelabError for a column that the Result has not or that can't be drawn so.
  */
@@ -31,40 +40,31 @@ export function chartRoles(result: Result, mark: MarkType, options: ChartOptions
   const { time, dimensions, measures } = result.origin.columns;
   const names = result.columnNames;
   const kinds = new Map(names.map((name) => [name, kindOf(result, name)]));
-  const of = (kind: string): string | undefined => names.find((name) => kinds.get(name) === kind);
-  const action = `draw ${article(mark)}`;
-  for (const [option, name] of Object.entries({
-    x: options.x,
-    y: options.y,
-    colour: options.colour,
-  })) {
-    if (typeof name === "string") checkColumn(names, name, `${action} with ${option}: `);
+  const of = (kind: ColumnKind): string | undefined =>
+    names.find((name) => kinds.get(name) === kind);
+  const columns = { mark, kinds, numRows: result.numRows, asked: measures.length > 0 };
+  const { x: wantedX, y: wantedY, colour } = options;
+  for (const [option, name] of Object.entries({ x: wantedX, y: wantedY, colour })) {
+    if (typeof name === "string") checkColumn(names, name, `${drawing(mark)} with ${option}: `);
   }
-  const guess = mark === "bar" ? (of("text") ?? of("number")) : (of("number") ?? of("text"));
-  const x = options.x ?? time?.name ?? dimensions[0]?.name ?? of("time") ?? guess;
-  const others = dimensions.map(({ name }) => name).filter((name) => name !== x);
-  const y =
-    options.y ??
-    defaultMeasure(measures, mark, options, others)?.name ??
-    names.find((name) => kinds.get(name) === "number" && name !== x);
-  if (x === undefined || y === undefined) {
-    throw new ProbelabError(
-      `Can't ${action} of a Result with the columns ${list(names)}: it needs a column along the axis and one of numbers; name them as x and y.`,
-    );
-  }
-  if (!["number", "empty"].includes(kinds.get(y) ?? "")) {
-    throw new ProbelabError(
-      `Can't ${action} with y: ${JSON.stringify(y)}, which holds ${kinds.get(y)}: pass a column of numbers, such as ${list(names.filter((name) => kinds.get(name) === "number"))}.`,
-    );
-  }
+  const meant = wantedX ?? time?.name ?? dimensions[0]?.name ?? of("time");
+  const others = dimensions.map(({ name }) => name).filter((name) => name !== meant);
+  const left = measures.filter(({ name }) => name !== meant);
+  const measured = wantedY ?? defaultMeasure(left, mark, options, others)?.name;
+  const along = meant ?? guessX(columns, measured, measures);
+  const y = measured ?? names.find((name) => kinds.get(name) === "number" && name !== along);
+  const single =
+    mark === "bar" && along === undefined && result.numRows <= 1
+      ? formatRange(result.origin.range)
+      : undefined;
+  const x = single === undefined ? along : unusedName(names, "range");
+  if (x === undefined || y === undefined) throw lacking(columns, along);
+  if (x === y) throw sameColumn(columns, x);
+  if (!["number", "empty"].includes(kinds.get(y) ?? "")) throw noNumbers(columns, y);
   const xKind = { time: "time", number: "number", text: "category", empty: "category" } as const;
   const kind = x === time?.name ? "time" : xKind[kinds.get(x) ?? "text"];
-  if (kind === "category" && mark !== "bar") {
-    throw new ProbelabError(
-      `Can't ${action} along ${JSON.stringify(x)}, which holds text: pass x: a column of times or numbers, or use chart.bar.`,
-    );
-  }
-  const series = seriesColumns(options.colour, others, dimensions.length > 0, () => {
+  if (kind === "category" && mark !== "bar") throw textAxis(columns, x, y);
+  const series = seriesColumns(colour, others, dimensions.length > 0, () => {
     const text = names.find((name) => kinds.get(name) === "text" && name !== x);
     return text === undefined ? [] : [text];
   });
@@ -72,12 +72,32 @@ export function chartRoles(result: Result, mark: MarkType, options: ChartOptions
   return {
     x,
     xKind: kind,
+    ...(single !== undefined && { single }),
     ...(x === time?.name && { every: time.every }),
     y,
     ...(measure && { measure }),
     series: series.filter((name) => name !== x),
     hidden: others.filter((name) => !series.includes(name)),
   };
+}
+
+/** Where nothing tells what is along the axis: numbers, but y, which bars come after text. */
+function guessX(
+  { mark, kinds }: Columns,
+  y: string | undefined,
+  measures: readonly MeasureColumn[],
+): string | undefined {
+  const names = [...kinds.keys()];
+  const text = names.find((name) => kinds.get(name) === "text");
+  const numbers = names.filter((name) => kinds.get(name) === "number" && name !== y);
+  // Bars are of values, they don't stand at them.
+  const places =
+    mark === "bar"
+      ? numbers.filter((name) => !measures.some((each) => each.name === name))
+      : numbers;
+  // One must be left to be y.
+  const number = y === undefined && numbers.length < 2 ? undefined : places[0];
+  return mark === "bar" ? (text ?? number) : (number ?? text);
 }
 
 /** The names as `"t", "runs"`. */
@@ -119,7 +139,7 @@ function seriesColumns(
   return known ? dimensions : guess();
 }
 
-function kindOf(result: Result, name: string): "time" | "number" | "text" | "empty" {
+function kindOf(result: Result, name: string): ColumnKind {
   const column = result.table.getter(name);
   for (let row = 0; row < result.numRows; row++) {
     const value = column(row) as Value;
@@ -129,8 +149,4 @@ function kindOf(result: Result, name: string): "time" | "number" | "text" | "emp
   }
   const { kinds = {} } = result.origin.columns;
   return (Object.hasOwn(kinds, name) && kinds[name]) || "empty";
-}
-
-function article(mark: MarkType): string {
-  return { line: "a line", area: "an area", bar: "bars", points: "points" }[mark];
 }

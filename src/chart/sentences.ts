@@ -12,7 +12,13 @@ export function titleSentence(drawing: Drawing, origin: Origin): string {
   const { roles, every, series, seriesName } = drawing;
   const what = roles.measure?.label ?? label(roles.y);
   const along =
-    roles.xKind === "category" ? [words(roles.x)] : every === undefined ? [] : [every as string];
+    roles.single !== undefined
+      ? []
+      : roles.xKind === "category"
+        ? [words(roles.x)]
+        : every === undefined
+          ? []
+          : [every as string];
   const by = [
     ...along,
     ...(series.length > 0 && seriesName !== undefined ? [words(seriesName)] : []),
@@ -32,7 +38,13 @@ export function originSpan({ filter, range }: Pick<Origin, "filter" | "range">):
   return filter === undefined ? span : `${label(filter, 200)}, ${span}`;
 }
 
-/** What the reader must know and the picture doesn't say, a sentence each. */
+/** Ends a sentence that has its last line to itself. */
+const LINE_END = "\n";
+
+/**
+ * What the reader must know and the picture doesn't say, a sentence each; the user's own subtitle
+ * first, on lines of its own once `wrap` has set them.
+ */
 export function subtitleSentences(
   drawing: Drawing,
   origin: Origin,
@@ -60,8 +72,9 @@ export function subtitleSentences(
   const notes = (known ? origin.notes : origin.notes.slice(1)).filter(
     (note) => !dates.length || !dates.every((date) => note.includes(date)),
   );
+  const own = cleanText(options.subtitle ?? "", 2_000);
   return [
-    ...(options.subtitle === undefined ? [] : [options.subtitle]),
+    ...(own === "" ? [] : [`${own}${LINE_END}`]),
     ...(options.title === undefined ? [] : [`${originSpan(origin)}.`]),
     ...empty,
     ...edges,
@@ -78,13 +91,19 @@ export function wrap(
 ): string[] {
   const lines: string[] = [];
   let line = "";
-  for (const word of sentences.flatMap((sentence) => cleanText(sentence, 2_000).split(" "))) {
-    const longer = line === "" ? word : `${line} ${word}`;
-    if (line !== "" && textWidth(longer, size, weight) > width) {
+  for (const sentence of sentences) {
+    for (const word of cleanText(sentence, 2_000).split(" ")) {
+      const longer = line === "" ? word : `${line} ${word}`;
+      if (line !== "" && textWidth(longer, size, weight) > width) {
+        lines.push(line);
+        line = word;
+      } else {
+        line = longer;
+      }
+    }
+    if (sentence.endsWith(LINE_END) && line !== "") {
       lines.push(line);
-      line = word;
-    } else {
-      line = longer;
+      line = "";
     }
   }
   return (line === "" ? lines : [...lines, line]).map(specText);

@@ -3,6 +3,7 @@ import type { DimensionColumn } from "../result/origin.js";
 import type { Result, Value } from "../result/result.js";
 import { label, uniqueLabels } from "./label.js";
 import { list, type Roles } from "./roles.js";
+import { unusedName } from "./unused-name.js";
 
 /** A Result whose rows have one series column at most, and one row per x and series. */
 export interface Work {
@@ -13,13 +14,17 @@ export interface Work {
 
 /**
  * The Result as a chart reads it: rows of dimensions that aren't shown are added up, two or more
- * series columns become one.
+ * series columns become one, and a bar that stands alone gets its place.
  *
  * @throws ProbelabError where the rows can't be added up, because the measure isn't a count.
  */
 export function workTable(result: Result, roles: Roles): Work {
-  const { hidden, series } = roles;
-  const summed = hidden.length > 0 ? sumOver(result, roles) : result;
+  const { hidden, series, single, x, y } = roles;
+  const placed =
+    single === undefined
+      ? result
+      : result.with(result.table.assign({ [x]: result.column(y).map(() => single) }));
+  const summed = hidden.length > 0 ? sumOver(placed, roles) : placed;
   const sentences =
     hidden.length > 0 ? [`Added up over ${hidden.map((name) => label(name)).join(", ")}.`] : [];
   const [only, ...more] = series;
@@ -107,10 +112,4 @@ function rowKey(values: readonly Value[]): string {
 function compare(a: readonly number[], b: readonly number[]): number {
   const at = a.findIndex((rank, index) => rank !== b[index]);
   return at < 0 ? 0 : (a[at] ?? 0) < (b[at] ?? 0) ? -1 : 1;
-}
-
-function unusedName(taken: readonly string[], wanted: string): string {
-  let name = wanted;
-  while (taken.includes(name)) name += "_";
-  return name;
 }

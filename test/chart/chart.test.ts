@@ -346,7 +346,10 @@ describe("limits and refusals", () => {
     [() => chart.line(weeklyCounts(), { theme: "pink" as "dark" }), /"light" or "dark"/],
     [() => chart.area(weeklyCounts(), { zero: false }), /without zero/],
     [() => chart.bar(weeklyCounts(), { yScale: "log" }), /without zero/],
-    [() => chart.line(makeResult({ text: ["a"] })), /name them as x and y/],
+    [
+      () => chart.line(makeResult({ text: ["a"] })),
+      /with the columns "text": it needs a column of numbers: count or convert in the query/,
+    ],
     [
       () => chart.bar(versionSummary(Array.from({ length: 61 }, (_, n) => `v${n}`))),
       /61 values.*top: 20/,

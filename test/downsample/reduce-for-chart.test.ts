@@ -109,7 +109,7 @@ describe("reduceForChart(result, plan)", () => {
   test("refuses bars along what is no time", () => {
     const result = plainResult({ x: long(6_000).map((i) => `c${i}`), y: long(6_000) });
     expect(() => reduceForChart(result, { mark: "bar", x: "x", y: "y", width: 800 })).toThrow(
-      /Can't draw 6,000 rows as bars.*"x" is no time.*keep the largest \(top\)/,
+      /Can't draw 6,000 rows as bars.*: the texts of "x" can't be added up; ask for the largest \(top, in SQL ORDER BY/,
     );
   });
 });

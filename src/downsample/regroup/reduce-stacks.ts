@@ -25,12 +25,7 @@ export function reduceStacks(result: Result, plan: ChartPlan, maxRows: number): 
     return unchanged;
   }
   const keys = plan.series === undefined ? [undefined] : seriesCodes(table, plan.series).keys;
-  if (!timed)
-    throw refusal(
-      plan,
-      rows,
-      `${JSON.stringify(plan.x)} is no time that could be cut coarser; keep the largest (top) or group them in the query`,
-    );
+  if (!timed) throw refusal(plan, rows, whyNotAdded(result, plan.x));
   const starts = numericColumn(table, plan.x).values;
   const grid = (every: Bucket): number =>
     countBuckets(starts, every, time.every, origin.range.timeZone) * keys.length;
@@ -87,6 +82,18 @@ function countBuckets(starts: Float64Array, every: Bucket, now: Bucket, timeZone
   const coarse = new Set<number>();
   for (const at of distinct) coarse.add(bucketStart(new Date(at), every, timeZone).getTime());
   return coarse.size;
+}
+
+/** Only the buckets of a question can be added up: what stands along another column, nothing tells. */
+function whyNotAdded(result: Result, x: string): string {
+  const name = JSON.stringify(x);
+  const first = result.column(x).find((value) => value !== null && value !== undefined);
+  if (first instanceof Date) {
+    return `nothing tells the step of time in ${name}, by which they could be added up; group them in the query (toStartOfHour(${/^\w+$/.test(x) ? x : "…"}) AS hour, count() AS n … GROUP BY hour), or use chart.points or chart.line`;
+  }
+  return typeof first === "number" || typeof first === "bigint"
+    ? `the numbers of ${name} have no buckets, by which they could be added up; group them in the query, or use chart.points or chart.line`
+    : `the texts of ${name} can't be added up; ask for the largest (top, in SQL ORDER BY … LIMIT 20)`;
 }
 
 function refusal(plan: ChartPlan, rows: number, why: string): ProbelabError {

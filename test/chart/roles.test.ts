@@ -1,0 +1,176 @@
+import { describe, expect, test } from "vitest";
+import { chart } from "../../src/chart/chart.js";
+import type { Chart } from "../../src/chart/chart-value.js";
+import { ProbelabError } from "../../src/error.js";
+import type { MeasureColumn } from "../../src/result/origin.js";
+import type { Result } from "../../src/result/result.js";
+import { makeResult, versionSummary, weeklyCounts } from "./support/sample-results.js";
+
+const MARKS = ["line", "area", "bar", "points"] as const;
+const NOT_BARS = ["line", "area", "points"] as const;
+const SPAN = "2026-02-01 to 2026-05-01 UTC";
+
+const measure: MeasureColumn = {
+  name: "measurements",
+  label: "Measurements",
+  unit: "measurements",
+  additive: true,
+  main: true,
+  missing: "zero",
+};
+/** What `lab.measurements.counts({ range, every: "all" })` gives. */
+const total = (...values: number[]): Result =>
+  makeResult({ measurements: values }, { dimensions: [], measures: [measure] });
+
+function refusal(draw: () => unknown): string {
+  try {
+    draw();
+  } catch (error) {
+    expect(error).toBeInstanceOf(ProbelabError);
+    return (error as Error).message;
+  }
+  throw new Error("it was drawn");
+}
+
+/** The fields along the axes of each layer that has data. */
+function axes({ spec }: Chart): { x: unknown; y: unknown }[] {
+  const layers = spec["layer"] as { encoding?: Record<string, { field?: unknown }> }[];
+  return layers.flatMap(({ encoding }) =>
+    encoding?.["x"]?.field === undefined
+      ? []
+      : [{ x: encoding["x"].field, y: encoding["y"]?.field }],
+  );
+}
+
+describe("chart.bar of a Result of one row without a place", () => {
+  test("is one bar at the range, under the measure's name", async () => {
+    const made = chart.bar(total(2_345_062));
+    expect(made.data).toEqual({ names: ["range", "measurements"], rows: [[SPAN, 2_345_062]] });
+    expect(axes(made)).toEqual([{ x: "range", y: "measurements" }]);
+    expect((made.spec["title"] as { text: string[] }).text.join(" ")).toBe(`Measurements, ${SPAN}`);
+    const svg = await made.svg();
+    expect(svg).toContain(`>${SPAN}<`);
+    expect(svg.match(/class="mark-rect role-mark[^>]*>(<path[^>]*>)+<\/g>/g)).toHaveLength(1);
+    expect(svg).not.toMatch(/2,345,06[23]\.00/);
+  });
+
+  test("takes none of its other measures as a place", () => {
+    const both = makeResult(
+      { runs: [5], measurements: [70] },
+      { dimensions: [], measures: [{ ...measure, name: "runs", main: true }, measure] },
+    );
+    expect(chart.bar(both).data.rows).toEqual([[SPAN, 5]]);
+    expect(chart.bar(both, { y: "measurements" }).data.rows).toEqual([[SPAN, 70]]);
+  });
+
+  test("says why it is empty where there is none", async () => {
+    const empty = total().with(total().table, { notes: ["The query found no rows."] });
+    expect(await chart.bar(empty).svg()).toContain("The query found no rows.");
+  });
+
+  test("of free SQL likewise; several rows have no places", () => {
+    expect(chart.bar(makeResult({ n: [5] })).data.rows).toEqual([[SPAN, 5]]);
+    expect(refusal(() => chart.bar(makeResult({ n: [5, 6] })))).toBe(
+      'Can\'t draw bars of a Result with the columns "n": it needs a column along the axis beside "n": select a time or a number in the query.',
+    );
+  });
+});
+
+describe("x is never y", () => {
+  test.each(NOT_BARS)("chart.%s of one number says what to ask", (mark) => {
+    expect(refusal(() => chart[mark](total(5)))).toMatch(
+      /^Can't draw .* it needs a column along the axis beside "measurements": ask with every: "auto", or use chart\.bar, which draws one bar\.$/,
+    );
+    expect(refusal(() => chart[mark](makeResult({ n: [5] })))).toMatch(
+      /beside "n": select a time or a number in the query, or use chart\.bar, which draws one bar\.$/,
+    );
+  });
+
+  test.each(MARKS)("chart.%s along the measure draws another one, or says so", (mark) => {
+    const x = "measurements";
+    const text = refusal(() => chart[mark](weeklyCounts(), { x, colour: null }));
+    expect(text).toMatch(
+      /it needs a column of numbers beside "measurements": pass another one as x, such as "t"/,
+    );
+    expect(() => chart[mark](weeklyCounts(), { x: "t" })).not.toThrow();
+    expect(refusal(() => chart[mark](weeklyCounts(), { x, y: x }))).toContain(
+      'with "measurements" as x and as y: pass two columns of "t", "software_version", "measurements", or leave out x.',
+    );
+    expect(() => chart[mark](weeklyCounts(), { y: x })).not.toThrow();
+  });
+
+  test("points along one measure show another", () => {
+    const made = chart.points(versionSummary(), { x: "runs" });
+    expect(axes(made)).toEqual([{ x: "runs", y: "q50" }]);
+  });
+});
+
+describe("what can't be drawn along a text", () => {
+  const byCountry = makeResult({ probe_cc: ["IT", "GE"], n: [12, 345] });
+
+  test.each(NOT_BARS)("chart.%s, whether it is named or not: chart.bar can", (mark) => {
+    const said = /along "probe_cc", which holds text: use chart\.bar\.$/;
+    expect(refusal(() => chart[mark](byCountry))).toMatch(said);
+    expect(refusal(() => chart[mark](byCountry, { x: "probe_cc", y: "n" }))).toMatch(said);
+    expect(refusal(() => chart[mark](byCountry, { x: "n" }))).toMatch(
+      /beside "n": use chart\.bar with x: "probe_cc"\.$/,
+    );
+    expect(chart.bar(byCountry).data.rows).toEqual(byCountry.rows().map(Object.values));
+    expect(() => chart.bar(byCountry, { x: "probe_cc" })).not.toThrow();
+  });
+
+  test.each(NOT_BARS)("chart.%s names the columns that it can be drawn along", (mark) => {
+    const more = makeResult({ cc: ["IT", "GE"], n: [12, 345], seconds: [1, 2], t: [null, null] });
+    expect(refusal(() => chart[mark](more, { x: "cc", y: "n" }))).toMatch(
+      /: pass a column of times or numbers as x, "seconds", or use chart\.bar\.$/,
+    );
+    expect(() => chart[mark](more, { x: "seconds", y: "n" })).not.toThrow();
+    expect(() => chart.bar(more, { x: "cc", y: "n" })).not.toThrow();
+  });
+});
+
+describe("what holds no numbers", () => {
+  test.each(MARKS)("chart.%s: convert them in the query, or a table", (mark) => {
+    const texts = makeResult({ cc: ["IT"], s: ["5"] });
+    const said =
+      /count or convert in the query \(count\(\) AS n, toFloat64OrNull\(text\) AS n\), or show it with table\.$/;
+    expect(refusal(() => chart[mark](texts))).toMatch(said);
+    expect(refusal(() => chart[mark](texts, { y: "s" }))).toMatch(said);
+  });
+});
+
+describe("20,000 rows of free SQL as bars or an area", () => {
+  const rows = Array.from({ length: 20_000 }, (_, at) => at);
+  const seconds = rows.map((at) => at % 97);
+
+  test.each(["bar", "area"] as const)("chart.%s along a time: no step of it is known", (mark) => {
+    const raw = makeResult({ t: rows.map((at) => new Date(1.77e12 + at * 61_000)), seconds });
+    const text = refusal(() => chart[mark](raw));
+    expect(text).toContain(
+      'nothing tells the step of time in "t", by which they could be added up',
+    );
+    expect(text).toContain(
+      "group them in the query (toStartOfHour(t) AS hour, count() AS n … GROUP BY hour)",
+    );
+    expect(text).toContain("or use chart.points or chart.line.");
+    expect(() => chart.points(raw)).not.toThrow();
+    expect(() => chart.line(raw)).not.toThrow();
+  });
+
+  test.each(["bar", "area"] as const)("chart.%s along a number", (mark) => {
+    const raw = makeResult({ at: rows, seconds });
+    expect(refusal(() => chart[mark](raw))).toContain(
+      'the numbers of "at" have no buckets, by which they could be added up; group them in the query, or use chart.points or chart.line.',
+    );
+    expect(() => chart.points(raw)).not.toThrow();
+    expect(() => chart.line(raw)).not.toThrow();
+  });
+
+  test("bars of texts: the largest", () => {
+    const raw = makeResult({ host: rows.map((at) => `host-${at}`), seconds });
+    expect(refusal(() => chart.bar(raw))).toContain(
+      'the texts of "host" can\'t be added up; ask for the largest (top, in SQL ORDER BY … LIMIT 20).',
+    );
+    expect(() => chart.bar(raw.with(raw.table.slice(0, 20)))).not.toThrow();
+  });
+});
