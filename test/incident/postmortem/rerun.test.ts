@@ -160,6 +160,16 @@ describe("probelab postmortem verify", () => {
     expect(code).toBe(1);
   });
 
+  test("exits with 1 for a file that was added", async () => {
+    const copy = join(directory.path, "copy-with-more");
+    await cp(folder, copy, { recursive: true });
+    await cp(join(copy, "postmortem.md"), join(copy, "data", "notes.md"));
+    const { code, out } = await command("postmortem", "verify", copy);
+    expect(out).toMatch(/\nadded +data\/notes\.md \(not part of the postmortem\)\n/);
+    expect(out).toMatch(/\nThe postmortem is as it was saved, but for 1 added file\.\n$/);
+    expect(code).toBe(1);
+  });
+
   test("exits with 1 for a file that was changed, and for a folder without a postmortem", async () => {
     const copy = join(directory.path, "copy");
     await cp(folder, copy, { recursive: true });
