@@ -3,6 +3,7 @@ import { reduceForChart } from "../downsample/reduce-for-chart.js";
 import type { Bucket } from "../time/bucket.js";
 import type { DimensionColumn } from "../result/origin.js";
 import type { Result, Value } from "../result/result.js";
+import { valueKey } from "../result/value-key.js";
 import { chartRoles, type MarkType, type Roles } from "./roles.js";
 import type { ChartOptions } from "./options.js";
 import { textOf } from "./label.js";
@@ -51,7 +52,7 @@ export function drawRows(result: Result, mark: MarkType, options: ChartOptions):
   const work = workTable(result, roles);
   const shared = sharedPlaces(work.result, roles, mark, work.series);
   const values = work.series === undefined ? [] : work.result.column(work.series);
-  const spare = SPARE_ROWS * Math.min(MOST_SERIES, new Set(values).size || 1);
+  const spare = SPARE_ROWS * Math.min(MOST_SERIES, new Set(values.map(valueKey)).size || 1);
   const reduced = reduceForChart(work.result, {
     mark,
     x: roles.x,
@@ -78,7 +79,7 @@ export function drawRows(result: Result, mark: MarkType, options: ChartOptions):
       `Can't tell ${series.length} series of ${JSON.stringify(work.series)} apart in one chart: ask for the largest with top: 6, or take at most ${MOST_SERIES}.`,
     );
   }
-  const index = new Map(series.map(({ value }, at) => [value, at]));
+  const index = new Map(series.map(({ value }, at) => [valueKey(value), at]));
   const points: Point[] = [];
   const left = { infinite: 0, placeless: 0, low: 0 };
   for (const [row, value] of xs.entries()) {
@@ -96,7 +97,7 @@ export function drawRows(result: Result, mark: MarkType, options: ChartOptions):
     points.push({
       x,
       y: Number.isFinite(y) ? y : null,
-      series: index.get(keys[row] ?? null) ?? 0,
+      series: index.get(valueKey(keys[row])) ?? 0,
       ...(reduced.countColumn !== undefined && { count: Number(counts[row]) }),
     });
   }

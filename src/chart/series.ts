@@ -1,5 +1,6 @@
 import type { DimensionColumn } from "../result/origin.js";
 import type { Value } from "../result/result.js";
+import { valueKey } from "../result/value-key.js";
 import { uniqueLabels } from "./label.js";
 import type { Theme } from "./theme.js";
 
@@ -26,7 +27,12 @@ export function chartSeries(
   values: Iterable<Value>,
   dimension: Pick<DimensionColumn, "order" | "other"> | undefined,
 ): Series[] {
-  const found = [...new Set([...values].map((value) => value ?? null))];
+  const distinct = new Map<Value, Value>();
+  for (const value of values) {
+    const key = valueKey(value);
+    if (!distinct.has(key)) distinct.set(key, value ?? null);
+  }
+  const found = [...distinct.values()];
   const ranks = new Map<Value, number>(dimension?.order.map((value, index) => [value, index]));
   const isOther = (value: Value): boolean => value !== null && value === dimension?.other;
   const last = Number.MAX_SAFE_INTEGER;

@@ -24,9 +24,17 @@ export function tooltipChannel(drawing: Drawing, fields: Fields, timeZone: strin
     field: fields.y,
     type: "quantitative",
     title: measureTitle(drawing),
-    format: roles.measure?.unit === "share" ? ".2%" : ",.6~r",
+    format: valueFormat(drawing),
   };
   return [x, ...series, y].map((part) => ({ ...part, title: tooltipTitle(part.title) }));
+}
+
+/** Whole numbers and large ones to the unit at least: who points at a value wants to read it off. */
+function valueFormat({ roles, points }: Drawing): string {
+  if (roles.measure?.unit === "share") return ".2%";
+  const values = points.map(({ y }) => y ?? 0);
+  if (values.every(Number.isInteger)) return ",d";
+  return values.some((value) => Math.abs(value) >= 1_000) ? ",.3~f" : ",.6~r";
 }
 
 /**

@@ -1,5 +1,7 @@
 import type { ColumnTable } from "arquero";
 import { ProbelabError } from "../error.js";
+import type { Value } from "../result/result.js";
+import { valueKey } from "../result/value-key.js";
 
 /** The rows of one series, by x. */
 export interface SeriesRows {
@@ -58,8 +60,8 @@ export function seriesCodes(
   const seen = new Map<unknown, number>();
   const keys: unknown[] = [];
   for (let row = 0; row < codes.length; row++) {
-    const key = value(row) as unknown;
-    const same = key instanceof Date ? key.getTime() : key;
+    const key = value(row) as Value;
+    const same = valueKey(key);
     let code = seen.get(same);
     if (code === undefined) {
       code = keys.length;

@@ -5,7 +5,7 @@ import type { Chart } from "../../src/chart/chart-value.js";
 import { chart } from "../../src/chart/chart.js";
 import { ProbelabError } from "../../src/error.js";
 import { between } from "../../src/time/time-range.js";
-import { weeklyCounts } from "./support/sample-results.js";
+import { makeResult, weeklyCounts } from "./support/sample-results.js";
 
 /** What tooltips say of the time, as Vega computes it from the spec. */
 function times(drawn: Chart): Set<unknown> {
@@ -32,6 +32,19 @@ describe("the tooltip's time", () => {
     expect(seen).toContain("2026-03-29 01:00");
     expect(seen).not.toContain("2026-03-29 02:00");
     expect(seen).toContain("2026-03-29 03:00");
+  });
+});
+
+describe("the tooltip's value", () => {
+  const formats = (n: number[]): Set<string> => {
+    const { spec } = chart.line(makeResult({ x: n.map((_, at) => at), n }), { x: "x", y: "n" });
+    return new Set(JSON.stringify(spec).match(/(?<="format":")[^"]*[dfr](?=")/g));
+  };
+
+  test("is every digit of whole numbers, and as many decimals as can be read", () => {
+    expect(formats([1_234_567, 2])).toEqual(new Set([",d"]));
+    expect(formats([1_234_567.25, 2])).toEqual(new Set([",.3~f"]));
+    expect(formats([0.000123, 2])).toEqual(new Set([",.6~r"]));
   });
 });
 
