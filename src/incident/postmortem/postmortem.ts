@@ -137,7 +137,8 @@ export class Postmortem {
    * E-mail and IP addresses in what comes from logs and in the words are masked; people's names
    * and links stay as they are.
    *
-   * A folder that `save` wrote before is replaced, unless somebody changed or added a file in it.
+   * A folder that `save` wrote before is replaced, unless its title or detection is another, or somebody
+   * changed, added or removed a file in it.
    *
    * @returns the absolute path.
    * @throws ProbelabError where the folder holds anything else, or can't be written.
