@@ -1,6 +1,6 @@
 -- Runs of web_connectivity, version by version
 -- software_name = probe-android-unattended, test_name = web_connectivity, 2026-02-01 to 2026-05-01 UTC, from embedded:.probelab (ClickHouse 26.7.2.1)
--- Asked at 2026-11-21T07:33:53.092Z; 2,288,795 rows read
+-- Asked at 2026-11-21T09:10:28.470Z; 2,288,795 rows read
 -- Runs are read up to 24 hours beyond the range, so that those at its edges are whole; a run counts where it starts.
 
 SET param_range_start = '1769817600';
