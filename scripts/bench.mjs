@@ -1,7 +1,7 @@
 // Compiles the benches and runs those that are named: npm run bench -- query-overhead
 import { spawnSync } from "node:child_process";
-import { copyFileSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { copyFileSync, readdirSync, rmSync, symlinkSync } from "node:fs";
+import { join, resolve } from "node:path";
 
 const known = readdirSync("bench")
   .filter((name) => name.endsWith(".ts"))
@@ -16,8 +16,10 @@ if (wanted.length === 0 || unknown.length > 0) {
   process.exit(1);
 }
 run([join("node_modules", "typescript", "bin", "tsc"), "-p", "tsconfig.bench.json"]);
-// A chart's origin names the version of probelab.
+// A chart's origin names the version of probelab; its server runs from what the build made.
 copyFileSync("package.json", join(".bench", "package.json"));
+rmSync(join(".bench", "dist"), { force: true });
+symlinkSync(resolve("dist"), join(".bench", "dist"), "junction");
 for (const name of wanted) {
   run(["--expose-gc", "--enable-source-maps", join(".bench", "bench", `${name}.js`)]);
 }
