@@ -9,7 +9,7 @@ import { notebookPage } from "../../src/notebook/notebook-page.js";
 import type { Result, Value } from "../../src/result/result.js";
 import { popplerMissing, popplerNote } from "../chart/support/poppler.js";
 import { generator, makeResult, VERSIONS, weeklyCounts } from "../chart/support/sample-results.js";
-import { pagesOf, type Page } from "../incident/postmortem/pdf-reader.js";
+import { overlaps, pagesOf, type Page } from "../incident/postmortem/pdf-reader.js";
 import { browserMissing, missingNote, WatchingBrowser } from "./watched-page.js";
 
 const out = fileURLToPath(new URL("../../out/browser/", import.meta.url));
@@ -125,17 +125,7 @@ function faults(pages: readonly Page[], margin: number): string[] {
     ...words
       .filter(({ left, right }) => left < margin || right > width - margin)
       .map(({ text }) => `${text} outside`),
-    ...words.flatMap((one, at) =>
-      words
-        .slice(at + 1)
-        .filter(
-          (two) =>
-            Math.min(one.right, two.right) - Math.max(one.left, two.left) > 1.5 &&
-            Math.min(one.bottom, two.bottom) - Math.max(one.top, two.top) >
-              0.5 * Math.min(one.bottom - one.top, two.bottom - two.top),
-        )
-        .map((two) => `${one.text} over ${two.text}`),
-    ),
+    ...overlaps(words),
   ]);
 }
 

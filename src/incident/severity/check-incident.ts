@@ -8,8 +8,8 @@ import {
 import { ProbelabError } from "../../error.js";
 import type { ChecklistOptions, IncidentRecord } from "./checklist.js";
 
-// Told by what reads it.
-const any: Rule = { fits: () => true, pass: "" };
+// What reads it tells what is wrong with it.
+const checkedLater: Rule = { fits: () => true, pass: "" };
 
 /** A rule for what may be missing: null is as good as leaving it out. */
 const rule = (pass: string, fits: (value: unknown) => boolean): Rule => ({
@@ -21,16 +21,16 @@ const isFlagOrText = (value: unknown): boolean => isFlag(value) || typeof value 
 const isEvidence = (value: unknown): boolean => isFlagOrText(value) || value instanceof Date;
 
 const INCIDENT = {
-  severity: any,
-  detectedAt: any,
-  respondedAt: any,
+  severity: checkedLater,
+  detectedAt: checkedLater,
+  respondedAt: checkedLater,
   call: rule("true, a link, or when it was held", isEvidence),
   leader: rule("true or a name", isFlagOrText),
   postmortem: rule("true, its path or link, or when it was finished", isEvidence),
   sterile: rule("true or false", isFlag),
 } satisfies Rules<IncidentRecord>;
 
-const OPTIONS = { now: any } satisfies Rules<ChecklistOptions>;
+const OPTIONS = { now: checkedLater } satisfies Rules<ChecklistOptions>;
 
 /** @throws ProbelabError for a field or an option that isn't known, or a value that it doesn't take. */
 export function checkIncident(incident: IncidentRecord, options: ChecklistOptions): void {

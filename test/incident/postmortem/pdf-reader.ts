@@ -53,6 +53,21 @@ export function poppler(command: string, pdf: Buffer, options: readonly string[]
   }
 }
 
+/** The words of a page that lie over each other, as `one over two`. */
+export function overlaps(words: readonly Word[]): string[] {
+  return words.flatMap((one, at) =>
+    words
+      .slice(at + 1)
+      .filter(
+        (two) =>
+          Math.min(one.right, two.right) - Math.max(one.left, two.left) > 1.5 &&
+          Math.min(one.bottom, two.bottom) - Math.max(one.top, two.top) >
+            0.5 * Math.min(one.bottom - one.top, two.bottom - two.top),
+      )
+      .map((two) => `${one.text} over ${two.text}`),
+  );
+}
+
 /** What is wrong with pages: text over text, text in the margins, no number at the foot. */
 export function faultsOf(pages: readonly Page[]): string[] {
   return pages.flatMap(({ width, height, words }, index) => {
@@ -61,17 +76,7 @@ export function faultsOf(pages: readonly Page[]): string[] {
       ({ left, right, bottom, top }) =>
         left < 49 || right > width - 49 || top < 45 || bottom > height - 20,
     );
-    const over = words.flatMap((one, at) =>
-      words
-        .slice(at + 1)
-        .filter(
-          (two) =>
-            Math.min(one.right, two.right) - Math.max(one.left, two.left) > 1.5 &&
-            Math.min(one.bottom, two.bottom) - Math.max(one.top, two.top) >
-              0.5 * Math.min(one.bottom - one.top, two.bottom - two.top),
-        )
-        .map((two) => `${page}: ${one.text} over ${two.text}`),
-    );
+    const over = overlaps(words).map((text) => `${page}: ${text}`);
     const foot = words.filter(({ top }) => top > height - 50).at(-1)?.text;
     return [
       ...outside.map(({ text }) => `${page}: ${text} in the margin`),
