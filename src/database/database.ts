@@ -12,6 +12,8 @@ import { isConnectionLoss, serverError } from "./server-error.js";
 import { serverProgress } from "./server-progress.js";
 import type { Source } from "./source.js";
 import { learnTable, type AskRows, type TableInfo } from "./table-info.js";
+import { SEED_TABLES, type TableRole, type Tables } from "./tables.js";
+import type { TimeColumn } from "./time-column.js";
 
 /** One question: SQL with `{name:Type}` placeholders, and what it is for. */
 export interface Question {
@@ -38,7 +40,8 @@ export interface Answer {
 export class Database implements AsyncDisposable {
   readonly #connection: Connection;
   readonly #settings: Record<string, string | number>;
-  readonly #tables = new Map<string, Promise<TableInfo>>();
+  readonly #tables: Tables;
+  readonly #learned = new Map<TableRole, Promise<TableInfo>>();
   /** `embedded:DIR`, or the server's URL and database without credentials. */
   readonly source: string;
   /** ClickHouse's version. */
@@ -51,8 +54,10 @@ export class Database implements AsyncDisposable {
     settings: Record<string, string | number>,
     version: string,
     embedded: boolean,
+    tables: Tables,
   ) {
     this.#connection = connection;
+    this.#tables = tables;
     this.#settings = settings;
     this.source = connection.label;
     this.version = version;
@@ -65,7 +70,11 @@ export class Database implements AsyncDisposable {
    * @throws ProbelabError when the server does not answer, refuses the user, or its user may not
    *   change settings (a profile with readonly = 1), without which no limit could be set.
    */
-  static async open(source: Source, limits: Partial<Guard> = {}): Promise<Database> {
+  static async open(
+    source: Source,
+    limits: Partial<Guard> = {},
+    tables: Tables = SEED_TABLES,
+  ): Promise<Database> {
     const guard = { ...DEFAULT_GUARD, ...limits };
     const connection = openConnection(source, guard.maxSeconds + 30);
     try {
@@ -82,7 +91,7 @@ export class Database implements AsyncDisposable {
         );
       }
       const settings = guardSettings(guard, readonly);
-      return new Database(connection, settings, version, source.kind === "embedded");
+      return new Database(connection, settings, version, source.kind === "embedded", tables);
     } catch (error) {
       await connection[Symbol.asyncDispose]();
       throw serverError(error, "connect", connection.label);
@@ -126,15 +135,20 @@ export class Database implements AsyncDisposable {
     }
   };
 
-  /** What the server says of a table; asked once. `time` names the column that bounds it. */
-  table(name: string, time: string): Promise<TableInfo> {
-    const key = `${name}.${time}`;
-    const known = this.#tables.get(key);
+  /** What the server says of one of the service's tables; asked once. */
+  table(role: TableRole): Promise<TableInfo> {
+    const known = this.#learned.get(role);
     if (known !== undefined) return known;
-    const learned = learnTable(this.rows, this.#connection.database, name, time);
-    this.#tables.set(key, learned);
-    learned.catch(() => this.#tables.delete(key));
+    const learned = learnTable(this.rows, this.#connection.database, this.#tables[role]);
+    this.#learned.set(role, learned);
+    learned.catch(() => this.#learned.delete(role));
     return learned;
+  }
+
+  /** How a column of any table, named in free SQL, writes an instant. */
+  async timeColumn(table: string, name: string): Promise<TimeColumn> {
+    const names = { table, time: name, columns: {} };
+    return (await learnTable(this.rows, this.#connection.database, names)).time;
   }
 
   /** Gives the connection back; the embedded server ends with its last user. */

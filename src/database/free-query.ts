@@ -135,6 +135,6 @@ async function findTimeColumn(
     );
   }
   return first.type === "String" || /Int/.test(first.type)
-    ? (await database.table(first.table, name)).time
+    ? database.timeColumn(first.table, name)
     : timeColumn(name, first.type, null);
 }

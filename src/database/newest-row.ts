@@ -1,6 +1,5 @@
 import type { Database } from "./database.js";
 import type { TableInfo } from "./table-info.js";
-import { quoteIdentifier } from "./time-column.js";
 
 /**
  * The time of a table's newest row, null where it has none. It looks beyond any range, so only an
@@ -10,7 +9,7 @@ export async function newestRow(database: Database, table: TableInfo): Promise<D
   const { time } = table;
   const newest = `toUnixTimestamp64Milli(toDateTime64(${time.dateTime(`max(${time.sql})`)}, 3))`;
   const [row] = await database.rows<{ newest: number }>(
-    `SELECT ${newest} AS newest FROM ${quoteIdentifier(table.name)} HAVING count() > 0`,
+    `SELECT ${newest} AS newest FROM ${table.from} HAVING count() > 0`,
   );
   return row === undefined ? null : new Date(Number(row.newest));
 }

@@ -1,13 +1,26 @@
 import { ProbelabError } from "../error.js";
+import type { TableNames } from "./tables.js";
 import { plainType, quoteIdentifier, timeColumn, type TimeColumn } from "./time-column.js";
 
 /** What the server says of a table. */
 export interface TableInfo {
+  /** As errors and notes name it. */
   readonly name: string;
-  /** Column name to ClickHouse type, in the table's order. */
+  /** The same for FROM: quoted, with its database. */
+  readonly from: string;
+  /**
+   * Every name that a question may use to ClickHouse type, in the table's order: the table's own
+   * columns, and the names that the configuration gives them.
+   */
   readonly columns: ReadonlyMap<string, string>;
+  /** SQL of a column. @throws ProbelabError for a name that the table has not. */
+  column(name: string): string;
   /** Such as `MergeTree` or `ReplacingMergeTree`. */
   readonly engine: string;
+  /** True where the engine merges rows in the background, so that FINAL tells them as merged. */
+  readonly merges: boolean;
+  /** What the reader of every answer must know of the table, a sentence each. */
+  readonly notes: readonly string[];
   /** The column that bounds the table's queries in time. */
   readonly time: TimeColumn;
 }
@@ -30,8 +43,7 @@ const ASSUMED = new Map([["__REALTIME_TIMESTAMP", "1700000000000000"]]);
 export async function learnTable(
   ask: AskRows,
   database: string,
-  name: string,
-  timeName: string,
+  { table: name, time: timeName }: TableNames,
 ): Promise<TableInfo> {
   const table = `${quoteIdentifier(database)}.${quoteIdentifier(name)}`;
   const described = await ask<{ name: string; type: string }>(`DESCRIBE TABLE ${table}`);
@@ -51,8 +63,15 @@ export async function learnTable(
     : [];
   return {
     name,
+    from: quoteIdentifier(name),
     columns,
+    column(column) {
+      if (!columns.has(column)) throw unknownColumn(column, name, columns);
+      return quoteIdentifier(column);
+    },
     engine: engine?.engine ?? "",
+    merges: /(Replacing|Collapsing|Coalescing)/.test(engine?.engine ?? ""),
+    notes: [],
     time: timeColumn(timeName, type, sample?.value ?? ASSUMED.get(timeName) ?? null),
   };
 }

@@ -64,7 +64,7 @@ async function heldBy(
     "SELECT 1 FROM system.tables WHERE database = currentDatabase() AND name = 'fastpath'",
   );
   if (known === undefined) return undefined;
-  const { time } = await database.table("fastpath", "measurement_start_time");
+  const { time } = await database.table("measurements");
   const minute = (bound: "min" | "max") =>
     `formatDateTime(${time.dateTime(`${bound}(${time.sql})`)}, '%Y-%m-%d %H:%i', 'UTC')`;
   const [row] = await database.rows<{ rows: string | number; first: string; last: string }>(

@@ -109,10 +109,7 @@ async function presentOf(database: Database): Promise<Date> {
     "SELECT 1 FROM system.tables WHERE database = currentDatabase() AND name = 'fastpath' AND total_rows > 0",
   );
   if (known === undefined) return present;
-  const newest = await newestRow(
-    database,
-    await database.table("fastpath", "measurement_start_time"),
-  );
+  const newest = await newestRow(database, await database.table("measurements"));
   if (newest === null) return present;
   const end = new Date((Math.floor(newest.getTime() / DAY) + 1) * DAY);
   return end < present ? end : present;

@@ -29,7 +29,7 @@ export async function values(database: Database, options: ValuesOptions): Promis
   const action = "read values";
   const range = checkRange((options as ValuesOptions | undefined)?.range, action);
   const { y, by, top = 6, width = 1000 } = options;
-  const table = await database.table("fastpath", "measurement_start_time");
+  const table = await database.table("measurements");
   const type = table.columns.get(y);
   for (const name of by === undefined ? [y] : [y, by]) {
     if (!table.columns.has(name)) throw unknownColumn(name, table.name, table.columns);
@@ -57,7 +57,7 @@ export async function values(database: Database, options: ValuesOptions): Promis
   const time = table.columns.get("measurement_start_time") ?? "";
   const plain = /^Date(Time(64)?)?\b/.test(time);
   const m4 = m4Sql({
-    from: quoteIdentifier(table.name),
+    from: table.from,
     where: kept === null ? where : `${where} AND has({kept:Array(String)}, ${series})`,
     x: plain
       ? { sql: table.time.sql, type: time }

@@ -68,7 +68,7 @@ export class LogFollower {
     });
     const { table: found } = await this.#database.ask({
       sql: `SELECT toString(${time.sql}) AS _raw, toDateTime64(${time.dateTime(time.sql)}, 3, 'UTC') AS _t, ${columns.join(", ")}, count() AS _n
-FROM ${quoteIdentifier(table.name)}
+FROM ${table.from}
 WHERE ${time.sql} >= {from:${from.type}}${condition ? ` AND ${condition.sql}` : ""}
 GROUP BY ${time.sql}, ${fields.map((field) => `_${field}`).join(", ")}
 ORDER BY ${time.sql}`,

@@ -1,7 +1,7 @@
 import { answerOrigin } from "../database/answer-origin.js";
 import type { Database } from "../database/database.js";
 import type { TableInfo } from "../database/table-info.js";
-import { boundsSql, quoteIdentifier } from "../database/time-column.js";
+import { boundsSql } from "../database/time-column.js";
 import { ProbelabError } from "../error.js";
 import type { Sql } from "../measurements/filter.js";
 import type { Origin } from "../result/origin.js";
@@ -45,7 +45,7 @@ export async function checkLogQuestion(
     action,
     signal: options.signal,
     source: {
-      sql: `FROM ${quoteIdentifier(table.name)}\nWHERE ${bounds.sql}${filter ? ` AND ${filter.sql}` : ""}`,
+      sql: `FROM ${table.from}\nWHERE ${bounds.sql}${filter ? ` AND ${filter.sql}` : ""}`,
       parameters: { ...bounds.parameters, ...filter?.parameters },
     },
   };

@@ -2,10 +2,6 @@ import type { Database } from "../database/database.js";
 import { unknownColumn, type TableInfo } from "../database/table-info.js";
 import { ProbelabError } from "../error.js";
 
-/** The table of the seed document, section 2.3, and the column that bounds it. */
-const TABLE = "logs";
-const TIME = "__REALTIME_TIMESTAMP";
-
 /** Short names of a log line's fields, as options and results have them, and their columns. */
 const COLUMNS = {
   identifier: "SYSLOG_IDENTIFIER",
@@ -19,7 +15,7 @@ export type LogField = keyof typeof COLUMNS;
 
 /** What the server says of the log table; asked once. */
 export function logTable(database: Database): Promise<TableInfo> {
-  return database.table(TABLE, TIME);
+  return database.table("logs");
 }
 
 /** The fields that the table has, in the order of a line. */

@@ -110,12 +110,12 @@ interface Stored {
 }
 
 async function storedReports(database: Database, range: { start: Date; end: Date }) {
-  const table = await database.table("fastpath", "measurement_start_time");
+  const table = await database.table("measurements");
   const bounds = boundsSql(table.time, range);
   const answer = await database.ask({
     sql: `SELECT report_id AS _report, count() AS _n, arrayStringConcat(arraySort(groupUniqArray(toString(probe_cc))), '+') AS _cc,
   arrayStringConcat(arraySort(groupUniqArray(toString(probe_asn))), '+') AS _asn
-FROM ${quoteIdentifier(table.name)}
+FROM ${table.from}
 WHERE ${bounds.sql}
 GROUP BY _report`,
     parameters: bounds.parameters,

@@ -10,7 +10,7 @@ export async function whyNoLines(database: Database, asked: AskedLogs): Promise<
   const bounds = boundsSql(table.time, range);
   const name = quoteIdentifier(columnOf("identifier", table));
   const programs = await database.rows<{ program: string | null }>(
-    `SELECT toString(${name}) AS program FROM ${quoteIdentifier(table.name)} WHERE ${bounds.sql} GROUP BY program ORDER BY count() DESC, program LIMIT 9`,
+    `SELECT toString(${name}) AS program FROM ${table.from} WHERE ${bounds.sql} GROUP BY program ORDER BY count() DESC, program LIMIT 9`,
     bounds.parameters,
   );
   const span = formatRange(range);

@@ -67,7 +67,7 @@ async function missingValues(
     return `toUInt8(countIf(${condition?.sql}) > 0) AS _${index}`;
   });
   const [row] = await database.rows<Record<string, number>>(
-    `SELECT count() AS _all, ${found.join(", ")} FROM ${quoteIdentifier(table.name)} WHERE ${bounds.sql}`,
+    `SELECT count() AS _all, ${found.join(", ")} FROM ${table.from} WHERE ${bounds.sql}`,
     parameters,
   );
   if (Number(row?.["_all"] ?? 0) === 0) return [];
@@ -96,7 +96,7 @@ async function valuesOf(
   const bounds = boundsSql(asked.table.time, asked.range);
   const value = column === null ? "''" : `toString(${quoteIdentifier(column)})`;
   const rows = await database.rows<{ value: string | null }>(
-    `SELECT ${value} AS value FROM ${quoteIdentifier(asked.table.name)} WHERE ${bounds.sql} GROUP BY value ORDER BY count() DESC, value LIMIT 1000`,
+    `SELECT ${value} AS value FROM ${asked.table.from} WHERE ${bounds.sql} GROUP BY value ORDER BY count() DESC, value LIMIT 1000`,
     bounds.parameters,
   );
   return rows.map((row) => row.value);

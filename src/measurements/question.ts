@@ -49,10 +49,6 @@ export interface Asked {
   readonly whyEmpty?: () => Promise<string>;
 }
 
-/** The table of the seed document, section 2.2, and the column that bounds it. */
-const TABLE = "fastpath";
-const TIME = "measurement_start_time";
-
 /** Checks a question before anything is asked but the table's columns. */
 export async function checkQuestion(
   database: Database,
@@ -63,7 +59,7 @@ export async function checkQuestion(
   const range = checkRange((options as MeasurementOptions | undefined)?.range, action);
   const top = checkTop(options.top ?? defaults.top);
   const by = typeof options.by === "string" ? [options.by] : [...(options.by ?? defaults.by)];
-  const table = await database.table(TABLE, TIME);
+  const table = await database.table("measurements");
   for (const [index, column] of by.entries()) {
     if (!table.columns.has(column)) throw unknownColumn(column, table.name, table.columns);
     if (by.indexOf(column) !== index) {
@@ -106,7 +102,7 @@ export function checkTop(top: number): number {
  */
 export function sourceSql(asked: Asked, range: Pick<TimeRange, "start" | "end">): Sql {
   const { table, filter, distinct } = asked;
-  const name = quoteIdentifier(table.name);
+  const name = table.from;
   const bounds = boundsSql(table.time, range);
   const where = [bounds.sql, ...(filter ? [filter.sql] : [])].join(" AND ");
   const parameters = { ...bounds.parameters, ...filter?.parameters };

@@ -30,7 +30,6 @@ export interface Instances {
   readonly answer: Answer;
 }
 
-const TABLE = "test_helper_instances";
 const FIELDS = ["rdn", "dns_zone", "name", "region", "draining_at"] as const;
 
 /** Said with every answer from this table. */
@@ -50,9 +49,9 @@ export async function readInstances(
   database: Database,
   options: { readonly limit?: number; readonly action: string; readonly signal?: AbortSignal },
 ): Promise<Instances> {
-  const table = await database.table(TABLE, "draining_at");
+  const table = await database.table("testHelpers");
   for (const field of FIELDS) {
-    if (!table.columns.has(field)) throw unknownColumn(field, TABLE, table.columns);
+    if (!table.columns.has(field)) throw unknownColumn(field, table.name, table.columns);
   }
   const sql = instancesSql(table, options.limit);
   const parameters = options.limit === undefined ? {} : { limit: options.limit };
@@ -86,7 +85,7 @@ export function timeOfName(name: string): Date | null {
 }
 
 function instancesSql(table: TableInfo, limit: number | undefined): string {
-  const name = quoteIdentifier(table.name);
+  const name = table.from;
   const final = /(Replacing|Collapsing)/.test(table.engine);
   const destroyed = table.columns.get("destroyed_at");
   const columns = [

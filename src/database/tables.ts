@@ -1,0 +1,22 @@
+/** The service's tables, by what they hold. */
+export type TableRole = "measurements" | "logs" | "testHelpers";
+
+/** What a deployment calls a table and its columns. */
+export interface TableNames {
+  /** The table's name, or database.name where it is in another database than the source's. */
+  readonly table: string;
+  /** The column that bounds the table's questions in time. */
+  readonly time: string;
+  /** Columns by the names that the seed document (or the library) gives them, where they differ. */
+  readonly columns: Readonly<Record<string, string>>;
+}
+
+/** What a deployment calls its tables. */
+export type Tables = Readonly<Record<TableRole, TableNames>>;
+
+/** The names of the seed document, sections 2.1 to 2.3. */
+export const SEED_TABLES: Tables = {
+  measurements: { table: "fastpath", time: "measurement_start_time", columns: {} },
+  logs: { table: "logs", time: "__REALTIME_TIMESTAMP", columns: {} },
+  testHelpers: { table: "test_helper_instances", time: "draining_at", columns: {} },
+};
