@@ -11,6 +11,10 @@ export interface TimeColumn {
   dateTime(raw: string): string;
   /** SQL for the seconds from one raw value to another, a Float64. */
   seconds(from: string, to: string): string;
+  /** SQL that a row must fulfil to have a time at all, beside the bounds; missing where these do. */
+  readonly usable?: string | null;
+  /** `"day"` where the column tells no time of the day. */
+  readonly resolution?: string;
 }
 
 /** Steps per second of an integer column. */

@@ -1,16 +1,17 @@
 import type { Database } from "../database/database.js";
 import { ProbelabError } from "../error.js";
-import { dimensionSql } from "../measurements/question.js";
+import { asText } from "../query/dimension.js";
+import { print, raw } from "../query/sql.js";
 import { Result, type Value } from "../result/result.js";
 import { askLogs, checkLimit, checkLogQuestion, type LogOptions } from "./log-question.js";
 import { columnOf } from "./log-table.js";
-import { groupedLogs, type LogDimension } from "./rates.js";
+import type { LogColumn } from "./log-filter.js";
 import { whyNoLines } from "./why-no-lines.js";
 
 /** What bursts take besides. */
 export interface BurstOptions extends LogOptions {
   /** Whose usual rate a minute is compared with; default `"identifier"`, the program. */
-  readonly by?: LogDimension | readonly LogDimension[];
+  readonly by?: LogColumn | readonly LogColumn[];
   /** How many spreads above the usual rate a minute stands out; default 6. */
   readonly threshold?: number;
   /** Minutes with fewer messages are never a burst; default 5. */
@@ -27,13 +28,14 @@ export async function bursts(database: Database, options: BurstOptions): Promise
   const limit = checkLimit(options.limit ?? 1000);
   const threshold = positive(options.threshold ?? 6, "threshold");
   const least = positive(options.atLeast ?? 5, "atLeast");
-  const by = options.by ?? "identifier";
-  const asked = groupedLogs(database, logs, { by, every: "minute" });
+  const wanted = options.by ?? "identifier";
+  const by: readonly string[] = typeof wanted === "string" ? [wanted] : wanted;
   const { table, range, source } = logs;
-  const names = asked.by.map((_, index) => `_d${index}`);
-  const groups = asked.by.map(
-    (name, index) => `${dimensionSql(columnOf(name, table))} AS ${names[index]}`,
-  );
+  const names = by.map((_, index) => `_d${index}`);
+  const groups = by.map((name, index) => {
+    const text = asText(raw(table.column(columnOf(name, table))));
+    return `${print(text).sql} AS ${names[index]}`;
+  });
   const minute = `toStartOfMinute(toDateTime64(${table.time.dateTime(table.time.sql)}, 3, 'UTC'))`;
   const keys = names.map((name) => `${name}, `).join("");
   const sql = `SELECT ${keys}toDateTime64(_cell.1, 3, 'UTC') AS _t, _cell.2 AS _n, _usual,
@@ -67,7 +69,7 @@ ORDER BY _score DESC, _t, ${keys}_n${limit === Infinity ? "" : "\nLIMIT {limit:U
   );
   const total = Number(rows[0]?.["_found"] ?? 0);
   const columns: Record<string, Value[]> = { t: rows.map((row) => row["_t"]) };
-  asked.by.forEach((name, index) => {
+  by.forEach((name, index) => {
     columns[name] = rows.map((row) => row[`_d${index}`] ?? null);
   });
   columns["messages"] = rows.map((row) => Number(row["_n"]));
@@ -83,7 +85,7 @@ ORDER BY _score DESC, _t, ${keys}_n${limit === Infinity ? "" : "\nLIMIT {limit:U
         every: "minute",
         incomplete: edges.map((edge) => new Date(Math.floor(edge.getTime() / MINUTE) * MINUTE)),
       },
-      dimensions: asked.by.map((name) => ({
+      dimensions: by.map((name) => ({
         name,
         order: [...new Set(columns[name] as (string | null)[])],
       })),

@@ -1,14 +1,13 @@
+import { refuseUnknown } from "../check-options.js";
 import type { Database } from "../database/database.js";
-import { bucketSql } from "../database/bucket-sql.js";
-import { quoteIdentifier } from "../database/time-column.js";
 import { ProbelabError } from "../error.js";
-import { groupedResult, type Measure } from "../measurements/grouped-result.js";
-import { topGroupsSql } from "../measurements/top-groups.js";
-import type { Result, Value } from "../result/result.js";
+import { count, quantile, share, type Measure } from "../query/measure.js";
+import { bind, raw, sql } from "../query/sql.js";
+import type { Result } from "../result/result.js";
 import type { Bucket } from "../time/bucket.js";
-import { checkLogQuestion, type LogOptions } from "./log-question.js";
-import { columnOf } from "./log-table.js";
-import { groupedLogs } from "./rates.js";
+import { logTable, columnOf } from "./log-table.js";
+import type { LogOptions } from "./log-question.js";
+import { askLogLines, LOG_FILTER_OPTIONS } from "./rates.js";
 
 /** What questions on check-in lists take besides. */
 export interface CheckInOptions extends LogOptions {
@@ -28,46 +27,22 @@ export interface CheckInLengthOptions extends CheckInOptions {
 }
 
 const LENGTH = "^check-in .*?\\b(\\d+) URLs";
+const OPTIONS = [...LOG_FILTER_OPTIONS, "range", "signal", "every", "length"];
 
 /** `lab.logs.checkIn`: see {@link Logs.checkIn}. */
 export async function checkIn(database: Database, options: CheckInOptions): Promise<Result> {
-  const { asked, cells, parameters } = await question(database, options, []);
-  const sql = topGroupsSql(cells, asked, "sum(_n)", [
-    { sql: "sum(_n)", as: "_n" },
-    { sql: "sum(_hundreds)", as: "_hundreds" },
-    { sql: "quantilesExactInclusiveMerge(0, 0.1, 0.5, 0.9, 1)(_q)", as: "_q" },
-  ]);
-  const quantile = (index: number, name: string, label: string): Measure => ({
-    name,
-    label: `URLs in a check-in list, ${label}`,
-    unit: "URLs",
-    additive: false,
-    missing: "gap",
-    value: (row) => (row["_q"] as ArrayLike<number>)[index] ?? null,
+  refuseUnknown(options, OPTIONS, "count check-in lists");
+  const urls = (level: number, label: string) =>
+    quantile(level, "urls", { label: `URLs in a check-in list, ${label}` });
+  return question(database, options, [], {
+    lists: LISTS,
+    hundred: share({ urls: 100 }, { label: "Share of lists with 100 URLs" }),
+    fewest: urls(0, "fewest"),
+    q10: urls(0.1, "10th percentile"),
+    q50: urls(0.5, "median"),
+    q90: urls(0.9, "90th percentile"),
+    most: urls(1, "most"),
   });
-  return groupedResult(
-    database,
-    asked,
-    { sql, parameters },
-    [
-      LISTS,
-      {
-        name: "hundred",
-        label: "Share of lists with 100 URLs",
-        unit: "share",
-        additive: false,
-        missing: "gap",
-        value: (row) => Number(row["_hundreds"]) / Number(row["_n"]),
-      },
-      quantile(0, "fewest", "fewest"),
-      quantile(1, "q10", "10th percentile"),
-      quantile(2, "q50", "median"),
-      quantile(3, "q90", "90th percentile"),
-      quantile(4, "most", "most"),
-    ],
-    "by lists in the range",
-    asked.notes,
-  );
 }
 
 /** `lab.logs.checkInLengths`: see {@link Logs.checkInLengths}. */
@@ -75,57 +50,43 @@ export async function checkInLengths(
   database: Database,
   options: CheckInLengthOptions,
 ): Promise<Result> {
-  const { asked, cells, parameters } = await question(database, options, ["urls"]);
-  const sql = topGroupsSql(cells, asked, "sum(_n)", [{ sql: "sum(_n)", as: "_n" }]);
-  return groupedResult(
-    database,
-    asked,
-    { sql, parameters },
-    [LISTS],
-    "by lists in the range",
-    asked.notes,
-  );
+  refuseUnknown(options, [...OPTIONS, "top"], "count check-in lists");
+  return question(database, options, ["urls"], { lists: LISTS });
 }
 
-const LISTS: Measure = {
-  name: "lists",
-  label: "Check-in lists",
-  unit: "lists",
-  additive: true,
-  missing: "zero",
-  value: (row: Readonly<Record<string, Value>>) => Number(row["_n"]),
-};
+const LISTS = count({ label: "Check-in lists", unit: "lists" });
 
-async function question(database: Database, options: CheckInLengthOptions, by: readonly string[]) {
-  const length = options.length ?? LENGTH;
+async function question(
+  database: Database,
+  options: CheckInLengthOptions,
+  by: readonly string[],
+  measures: Readonly<Record<string, Measure<unknown>>>,
+): Promise<Result> {
+  const { length = LENGTH, every = "hour", ...rest } = options;
   if (typeof length !== "string" || !/(^|[^\\])\((?!\?)/.test(length)) {
     throw new ProbelabError(
       `Can't find the lengths of check-in lists by ${JSON.stringify(length)}: pass a pattern with the number in brackets, such as length: "(\\\\d+) URLs".`,
     );
   }
-  const logs = await checkLogQuestion(database, options, "count check-in lists");
-  const { table, range, source } = logs;
-  const { top } = options;
-  const grouped = groupedLogs(database, logs, {
-    every: options.every ?? "hour",
-    ...(top !== undefined && { top }),
-  });
-  const asked = { ...grouped, by };
-  const message = quoteIdentifier(columnOf("message", table));
-  const { every } = asked;
-  const start = every && bucketSql(table.time.dateTime(table.time.sql), every, range);
-  const time = start === null ? "" : `${start} AS _t, `;
-  const keys = [...(start === null ? [] : ["_t"]), ...by.map((_, index) => `_d${index}`)];
-  const own =
-    by.length > 0
-      ? "toNullable(toString(_urls)) AS _d0, count() AS _n"
-      : "count() AS _n, countIf(_urls = 100) AS _hundreds, quantilesExactInclusiveState(0, 0.1, 0.5, 0.9, 1)(_urls) AS _q";
-  const cells = `SELECT ${start === null ? "" : "_t, "}${own}
-FROM (
-  SELECT ${time}toUInt32OrNull(extract(${message}, {length:String})) AS _found, assumeNotNull(_found) AS _urls
-  ${source.sql.replace("\n", "\n  ")} AND match(${message}, {length:String})
-)
-WHERE isNotNull(_found)
-${keys.length > 0 ? `GROUP BY ${keys.join(", ")}` : "HAVING _n > 0"}`;
-  return { asked, cells, parameters: { ...source.parameters, length } };
+  const table = await logTable(database);
+  const message = raw(table.column(columnOf("message", table)));
+  const urls = sql`toUInt32OrNull(extract(${message}, ${bind("length", "String", length)}))`;
+  return askLogLines(
+    database,
+    { ...rest, every, by },
+    measures,
+    { action: "count check-in lists" },
+    {
+      only: [sql`match(${message}, ${bind("length", "String", length)})`, sql`isNotNull(${urls})`],
+      computed: {
+        urls: {
+          sql: sql`assumeNotNull(${urls})`,
+          type: "UInt32",
+          label: "URLs in a check-in list",
+          unit: "URLs",
+        },
+      },
+      many: "lists",
+    },
+  );
 }

@@ -1,59 +1,76 @@
 import type { TableInfo } from "../database/table-info.js";
 import { plainType, quoteIdentifier } from "../database/time-column.js";
 import { ProbelabError } from "../error.js";
-import { filterSql, type FilterValue, type Sql } from "../measurements/filter.js";
-import { filterText } from "../measurements/filter-text.js";
-import type { Prefix } from "../measurements/prefix.js";
+import { and, bind, print, raw, sql, type PrintedSql, type Sql } from "../query/sql.js";
+import { whereSql, whereText, type Match, type Where } from "../query/where.js";
+import type { ColumnOf } from "../query/columns.js";
 import { columnOf } from "./log-table.js";
 import { priorityNumber, type Priority } from "./priority.js";
 
 /** Which lines count; all conditions must hold. */
 export interface LogFilter {
   /** The emitting program (SYSLOG_IDENTIFIER): one, a list, or `prefix()`. */
-  readonly identifier?: FilterValue | Prefix | readonly (FilterValue | Prefix)[];
+  readonly identifier?: Match;
   /** The host that wrote the line, where the table has the column. */
-  readonly host?: FilterValue | Prefix | readonly (FilterValue | Prefix)[];
+  readonly host?: Match;
   /** This severity and worse, as `journalctl -p`: `"err"` or 3 keeps 0 to 3. */
   readonly priority?: Priority;
   /** A text that the message holds, upper and lower case as given. */
   readonly contains?: string;
   /** A pattern that the message matches somewhere, in RE2's syntax; of a RegExp, the flags i, m and s count. */
   readonly matches?: string | RegExp;
+  /** Conditions on any column, as for measurements: `{ _PID: { above: 1000 } }`. */
+  readonly where?: Where<LogColumn>;
 }
 
-/** The condition of a filter, its values bound; null where all lines count. */
-export function logFilterSql(filter: LogFilter, table: TableInfo): Sql | null {
-  const where = Object.fromEntries(
-    (["identifier", "host"] as const).flatMap((field) =>
-      filter[field] === undefined ? [] : [[columnOf(field, table), filter[field]]],
-    ),
-  );
-  const equal = filterSql(where, table);
-  const conditions = equal === null ? [] : [equal.sql];
-  const parameters: Record<string, unknown> = { ...equal?.parameters };
+/** The columns of a log table: a field of a line, or a column's own name. */
+export type LogColumn = ColumnOf<"logs">;
+
+/** The conditions of a filter, its values bound; none where all lines count. */
+export function logConditions(filter: LogFilter, table: TableInfo): Sql[] {
+  const find = (name: string) => logColumn(name, table);
+  const conditions = whereSql(filterWhere(filter), find);
   if (filter.priority !== undefined) {
-    parameters["priority"] = priorityNumber(filter.priority);
-    conditions.push(`${prioritySql(table)} <= {priority:UInt8}`);
+    const priority = bind("priority", "UInt8", priorityNumber(filter.priority));
+    conditions.push(sql`${raw(prioritySql(table))} <= ${priority}`);
   }
-  const message = quoteIdentifier(columnOf("message", table));
+  const message = raw(table.column(columnOf("message", table)));
   if (filter.contains !== undefined) {
-    parameters["contains"] = checkText(filter.contains, "contains");
-    conditions.push(`position(${message}, {contains:String}) > 0`);
+    const contains = bind("contains", "String", checkText(filter.contains, "contains"));
+    conditions.push(sql`position(${message}, ${contains}) > 0`);
   }
   if (filter.matches !== undefined) {
-    parameters["matches"] = patternText(filter.matches);
-    conditions.push(`match(${message}, {matches:String})`);
+    const matches = bind("matches", "String", patternText(filter.matches));
+    conditions.push(sql`match(${message}, ${matches})`);
   }
-  return conditions.length === 0 ? null : { sql: conditions.join(" AND "), parameters };
+  return conditions;
+}
+
+/** The condition of a filter as SQL, its values bound; null where all lines count. */
+export function logFilterSql(filter: LogFilter, table: TableInfo): PrintedSql | null {
+  const conditions = logConditions(filter, table);
+  return conditions.length === 0 ? null : print(and(conditions));
+}
+
+/** A column of the log table, by a field's name or its own. */
+export function logColumn(name: string, table: TableInfo): { sql: Sql; type: string } {
+  const column = columnOf(name, table);
+  return { sql: raw(table.column(column)), type: table.columns.get(column) ?? "" };
+}
+
+/** What of a filter is told as conditions on columns. */
+function filterWhere({ identifier, host, where }: LogFilter): Where {
+  return {
+    ...(identifier !== undefined && { identifier }),
+    ...(host !== undefined && { host }),
+    ...where,
+  };
 }
 
 /** The filter in words: `identifier = api, contains "timed out"`; "" for none. */
 export function logFilterText(filter: LogFilter): string {
-  const { identifier, host, priority, contains, matches } = filter;
-  const equal = filterText({
-    ...(identifier !== undefined && { identifier }),
-    ...(host !== undefined && { host }),
-  });
+  const { priority, contains, matches } = filter;
+  const equal = whereText(filterWhere(filter));
   return [
     ...(equal === "" ? [] : [equal]),
     ...(priority === undefined ? [] : [`priority ${priority} and worse`]),

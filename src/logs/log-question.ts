@@ -1,12 +1,12 @@
 import { answerOrigin } from "../database/answer-origin.js";
 import type { Database } from "../database/database.js";
 import type { TableInfo } from "../database/table-info.js";
-import { boundsSql } from "../database/time-column.js";
 import { ProbelabError } from "../error.js";
-import type { Sql } from "../measurements/filter.js";
+import { tableBounds } from "../query/source.js";
+import { and, print, raw, sql, type PrintedSql } from "../query/sql.js";
 import type { Origin } from "../result/origin.js";
 import { checkRange, type TimeRange } from "../time/time-range.js";
-import { logFilterSql, logFilterText, type LogFilter } from "./log-filter.js";
+import { logConditions, logFilterText, type LogFilter } from "./log-filter.js";
 import { logTable } from "./log-table.js";
 
 /** What every question on the logs takes. */
@@ -25,7 +25,7 @@ export interface AskedLogs {
   readonly action: string;
   readonly signal: AbortSignal | undefined;
   /** FROM and WHERE: the table bounded on its sort key in its own type, and filtered. */
-  readonly source: Sql;
+  readonly source: PrintedSql;
 }
 
 /** Checks a question before anything is asked but the table's columns. */
@@ -36,18 +36,14 @@ export async function checkLogQuestion(
 ): Promise<AskedLogs> {
   const range = checkRange((options as LogOptions | undefined)?.range, action);
   const table = await logTable(database);
-  const bounds = boundsSql(table.time, range);
-  const filter = logFilterSql(options, table);
+  const conditions = [...tableBounds(table, range), ...logConditions(options, table)];
   return {
     range,
     table,
     filter: options,
     action,
     signal: options.signal,
-    source: {
-      sql: `FROM ${table.from}\nWHERE ${bounds.sql}${filter ? ` AND ${filter.sql}` : ""}`,
-      parameters: { ...bounds.parameters, ...filter?.parameters },
-    },
+    source: print(sql`FROM ${raw(table.from)}\nWHERE ${and(conditions)}`),
   };
 }
 
@@ -60,7 +56,7 @@ export function checkLimit(limit: number): number {
 }
 
 /** Asks SQL of a checked question; the answer's table and its origin, the columns' meaning still to tell. */
-export async function askLogs(database: Database, asked: AskedLogs, question: Sql) {
+export async function askLogs(database: Database, asked: AskedLogs, question: PrintedSql) {
   const { range, action, signal } = asked;
   const { sql, parameters } = question;
   const filter = logFilterText(asked.filter);

@@ -10,7 +10,12 @@ import {
 import { follow, type FollowOptions } from "./follow.js";
 import type { LogLine } from "./log-follower.js";
 import { patterns, type PatternOptions } from "./patterns.js";
-import { rates, type RateOptions } from "./rates.js";
+import type { By } from "../query/ask.js";
+import type { Measure } from "../query/measure.js";
+import type { GroupedRow } from "../query/row-types.js";
+import type { Bucket } from "../time/bucket.js";
+import type { LogColumn } from "./log-filter.js";
+import { askOwnLogs, rates, type LogGroupOptions } from "./rates.js";
 import { search, type SearchOptions } from "./search.js";
 import { submissions, type SubmissionOptions } from "./submissions.js";
 
@@ -32,7 +37,28 @@ export interface Logs {
    * @example
    * chart.line(await lab.logs.rates({ range: last("6 hours"), every: "minute", by: "identifier" }));
    */
-  rates(options: RateOptions): Promise<Result>;
+  rates<const B extends By<LogColumn> = [], const E extends Bucket | "auto" | "all" = "auto">(
+    options: LogGroupOptions<B> & { readonly every?: E },
+  ): Promise<
+    Result<GroupedRow<B, E, { messages: Measure<number>; per_minute: Measure<number> }>>
+  >;
+  /**
+   * Any question on the lines: `measures` by `every`, `by`, `where` and the filters of lines.
+   * Columns `t`, the dimensions, the measures.
+   *
+   * @example
+   * await lab.logs.ask({
+   *   range: last("1 day"), every: "hour", by: "identifier",
+   *   measures: { messages: count(), errors: share({ priority: { atMost: 3 } }), hosts: distinct("host") },
+   * });
+   */
+  ask<
+    const M extends Readonly<Record<string, Measure<unknown, LogColumn>>>,
+    const B extends By<LogColumn> = [],
+    const E extends Bucket | "auto" | "all" = "auto",
+  >(
+    options: LogGroupOptions<B> & { readonly every?: E; readonly measures: M },
+  ): Promise<Result<GroupedRow<B, E, M>>>;
   /**
    * The minutes that stand out of their own program's usual rate: columns `t`, `identifier` (or the
    * fields of `by`), `messages`, `usual` (median messages of all minutes of the range, silent ones
@@ -99,7 +125,8 @@ export function logsOf(open: () => Promise<Database>, measurements: Database): L
     bursts: async (options) => bursts(await open(), options),
     patterns: async (options) => patterns(await open(), options),
     follow: (options) => follow(open, options),
-    rates: async (options) => rates(await open(), options),
+    rates: async (options) => (await rates(await open(), options)) as never,
+    ask: async (options) => (await askOwnLogs(await open(), options)) as never,
     checkIn: async (options) => checkIn(await open(), options),
     checkInLengths: async (options) => checkInLengths(await open(), options),
     submissions: async (options) => submissions(await open(), measurements, options),

@@ -1,15 +1,59 @@
 import type { Database } from "../database/database.js";
+import type { By } from "../query/ask.js";
+import type { Measure } from "../query/measure.js";
+import type { GroupedRow, QuantileMeasures } from "../query/row-types.js";
 import type { Result } from "../result/result.js";
-import { counts } from "./counts.js";
-import { duplicates, type DuplicateOptions } from "./duplicates.js";
-import type { MeasurementOptions } from "./question.js";
-import type { RunOptions } from "./run-cells.js";
-import { runDurations, runs, summary } from "./run-questions.js";
+import type { Bucket } from "../time/bucket.js";
+import * as questions from "./questions.js";
+import type {
+  DuplicateOptions,
+  FirstSeenOptions,
+  MeasurementColumn,
+  MeasurementOptions,
+  RunColumn,
+  RunOptions,
+  RunQuantileOptions,
+} from "./questions.js";
+
+type Every = Bucket | "auto" | "all";
+type Names = By<MeasurementColumn>;
+type RunNames = By<RunColumn>;
+type Levels = readonly number[];
+
+/** What `runs` and `runDurations` measure. */
+type RunMeasures<L extends Levels> = {
+  runs: Measure<number>;
+  measurements: Measure<number>;
+  single: Measure;
+} & QuantileMeasures<L>;
 
 /** Questions on the measurement table `fastpath`, each bounded in time. */
 export interface Measurements {
   /**
-   * How many measurements: columns `t` (start of the bucket), the dimensions of `by`, `measurements`. A bucket without measurements is a zero.
+   * Any question: `measures` by `every`, `by` and `where`. Columns `t` (start of the bucket, a Date;
+   * not with `every: "all"`), the dimensions of `by` (text or null), the measures.
+   *
+   * @throws ProbelabError without a range or a measure, for unknown columns and options, and for
+   *   measures that a column's type doesn't allow.
+   * @example
+   * const own = await lab.measurements.ask({
+   *   range: last("3 months", { now: lab.now }), every: "day", by: ["probe_cc", "test_name"], top: 10,
+   *   measures: { measurements: count(), blocked: share({ anomaly: "t" }), networks: distinct("probe_asn") },
+   * });
+   */
+  ask<
+    const M extends Readonly<Record<string, Measure<unknown, MeasurementColumn>>>,
+    const B extends Names = [],
+    const E extends Every = "auto",
+  >(
+    options: MeasurementOptions<MeasurementColumn, B> & {
+      readonly every?: E;
+      readonly measures: M;
+    },
+  ): Promise<Result<GroupedRow<B, E, M>>>;
+  /**
+   * How many measurements: columns `t` (start of the bucket), the dimensions of `by`, `measurements`.
+   * A bucket without measurements is a zero.
    *
    * @example
    * await lab.measurements.counts({
@@ -17,14 +61,23 @@ export interface Measurements {
    *   where: { software_name: "probe-android-unattended" },
    * });
    */
-  counts(options: MeasurementOptions): Promise<Result>;
+  counts<const B extends Names = [], const E extends Every = "auto">(
+    options: MeasurementOptions<MeasurementColumn, B> & { readonly every?: E },
+  ): Promise<Result<GroupedRow<B, E, { measurements: Measure<number> }>>>;
   /**
    * How many runs, and how many measurements in each: columns `t`, the dimensions, `runs`,
    * `measurements` (of all those runs), `single` (share of runs with one measurement, 0 to 1) and
    * the quantiles of measurements per run, `q10`, `q50`, `q90`. A bucket without a run has 0 runs
-   * and null quantiles: a gap. A run belongs to the bucket in which it starts.
+   * and null quantiles: a gap. A run belongs to the bucket in which it starts. Measurements without
+   * a report_id are of no run; a note counts them.
    */
-  runs(options: RunOptions): Promise<Result>;
+  runs<
+    const B extends RunNames = [],
+    const E extends Every = "auto",
+    const L extends Levels = [0.1, 0.5, 0.9],
+  >(
+    options: RunQuantileOptions<B, L> & { readonly every?: E },
+  ): Promise<Result<GroupedRow<B, E, RunMeasures<L>>>>;
   /**
    * How long runs take: as `runs`, with quantiles of the duration in seconds. A run's duration is
    * the last measurement_start_time of its report_id minus the first; a run of one measurement
@@ -37,30 +90,116 @@ export interface Measurements {
    *   where: { test_name: "web_connectivity", software_version: prefix("3.8") },
    * });
    */
-  runDurations(options: RunOptions): Promise<Result>;
+  runDurations<
+    const B extends RunNames = [],
+    const E extends Every = "auto",
+    const L extends Levels = [0.1, 0.5, 0.9],
+  >(
+    options: RunQuantileOptions<B, L> & { readonly every?: E },
+  ): Promise<Result<GroupedRow<B, E, RunMeasures<L>>>>;
   /**
    * The table per version: for each software_name and software_version (or `by`), `runs`,
    * `measurements`, `single`, `measurements_per_run` (median), `seconds_per_measurement` (median
    * over runs of two or more, of duration / (measurements − 1)) and duration quantiles in seconds,
    * `q10`, `q30`, `q50`, `q70`, `q90`. All groups unless `top` is given.
    */
-  summary(options: RunOptions): Promise<Result>;
+  summary<
+    const B extends RunNames = ["software_name", "software_version"],
+    const E extends Every = "all",
+    const L extends Levels = [0.1, 0.3, 0.5, 0.7, 0.9],
+  >(
+    options: RunQuantileOptions<B, L> & { readonly every?: E },
+  ): Promise<
+    Result<
+      GroupedRow<
+        B,
+        E,
+        RunMeasures<L> & { measurements_per_run: Measure; seconds_per_measurement: Measure }
+      >
+    >
+  >;
   /**
    * How many measurements the table holds more than once: columns `t`, the dimensions,
    * `measurements` (each once), `rows`, `duplicated` (measurements with more than one row) and
    * `share` (of rows that are surplus, 0 to 1). Rows are one measurement by measurement_uid, or
    * where they are equal in every column. A measurement belongs to the bucket of its first row.
    */
-  duplicates(options: DuplicateOptions): Promise<Result>;
+  duplicates<const B extends Names = [], const E extends Every = "all">(
+    options: DuplicateOptions<B> & { readonly every?: E },
+  ): Promise<
+    Result<
+      GroupedRow<
+        B,
+        E,
+        {
+          measurements: Measure<number>;
+          rows: Measure<number>;
+          duplicated: Measure<number>;
+          share: Measure;
+        }
+      >
+    >
+  >;
+  /**
+   * When the first measurement of each group was within the range: the dimensions, `first` (a Date,
+   * UTC instant) and `measurements`. All groups unless `top` is given.
+   *
+   * @example
+   * await lab.measurements.firstSeen({ range, by: "software_version", where: { software_name: "probe-cli" } });
+   */
+  firstSeen<const B extends Names = []>(
+    options: FirstSeenOptions<B>,
+  ): Promise<
+    Result<
+      GroupedRow<B, "all", { first: Measure<Date | null>; measurements: Measure<number> }>
+    >
+  >;
 }
+
+/** Questions on the runs of the measurement table: a row a run, the measurements of one report_id. */
+export interface Runs {
+  /**
+   * Any question on runs. Their columns: `start` (a Date), `duration` (seconds), `measurements`,
+   * `seconds_per_measurement` (null for a run of one), and every column of the table as the run's
+   * first measurement has it. `where` on the first four chooses runs, on a column of the table the
+   * measurements that runs are made of.
+   *
+   * @example
+   * const short = await lab.runs.ask({
+   *   range, every: "week", by: "software_version",
+   *   measures: { runs: count(), p90: quantile(0.9, "duration"), short: share({ duration: { below: 60 } }) },
+   * });
+   */
+  ask<
+    const M extends Readonly<Record<string, Measure<unknown, RunColumn>>>,
+    const B extends RunNames = [],
+    const E extends Every = "auto",
+  >(
+    options: RunOptions<RunColumn, B> & { readonly every?: E; readonly measures: M },
+  ): Promise<Result<GroupedRow<B, E, M>>>;
+}
+
+/** A question whose row the compiler knows better than its code does. */
+type Asked<F> = F extends (options: infer O) => Promise<Result<infer Row>>
+  ? (options: O) => Promise<Result<Row>>
+  : never;
 
 /** The questions, bound to a database. */
 export function measurementsOf(database: Database): Measurements {
+  const typed = <F>(ask: (database: Database, options: never) => Promise<Result>) =>
+    ((options: never) => ask(database, options)) as Asked<F> as F;
   return {
-    counts: (options) => counts(database, options),
-    runs: (options) => runs(database, options),
-    runDurations: (options) => runDurations(database, options),
-    duplicates: (options) => duplicates(database, options),
-    summary: (options) => summary(database, options),
+    ask: typed<Measurements["ask"]>(questions.askOwn),
+    counts: typed<Measurements["counts"]>(questions.counts),
+    runs: typed<Measurements["runs"]>(questions.runs),
+    runDurations: typed<Measurements["runDurations"]>(questions.runDurations),
+    summary: typed<Measurements["summary"]>(questions.summary),
+    duplicates: typed<Measurements["duplicates"]>(questions.duplicates),
+    firstSeen: typed<Measurements["firstSeen"]>(questions.firstSeen),
   };
+}
+
+/** The questions on runs, bound to a database. */
+export function runsOf(database: Database): Runs {
+  return { ask: (options) => questions.askOwnRuns(database, options) as never };
 }

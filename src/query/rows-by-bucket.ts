@@ -1,13 +1,24 @@
 import type { ColumnTable } from "arquero";
 import { ProbelabError } from "../error.js";
-import type { Value } from "../result/result.js";
+import type { Bucket } from "../time/bucket.js";
+import type { TimeRange } from "../time/time-range.js";
 import { formatInstant } from "../time/time-zone.js";
-import type { Measure } from "./grouped-result.js";
-import type { Asked } from "./question.js";
+import type { AnswerRow, PlannedMeasure } from "./plan.js";
 
-/** The key of a bucket, null for the whole range, and a group's place. */
-export function bucketKey(start: Date | null, place: number): string {
-  return `${start === null ? "" : start.getTime()} ${place}`;
+/** The part of a question that cuts time. */
+export interface Cut {
+  readonly action: string;
+  /** Null where the range is one bucket. */
+  readonly every: Bucket | null;
+  readonly range: TimeRange;
+}
+
+/** What a measure found in a cell. */
+export type CellValue = number | Date | null;
+
+/** The key of a bucket, null for the whole range, and a group. */
+export function bucketKey(start: Date | null, group: number | string): string {
+  return `${start === null ? "" : start.getTime()} ${group}`;
 }
 
 /**
@@ -18,28 +29,37 @@ export function bucketKey(start: Date | null, place: number): string {
  * measures are added up, and a note says so: no row is ever left out.
  *
  * @param starts of all buckets of the range, in order; `[null]` where the range is one.
+ * @param groupOf what tells the groups of rows apart; default: their place.
+ * @param minutesOf how many minutes of a bucket the range covers.
  * @throws ProbelabError where a row begins elsewhere and a measure can't be added up.
  */
 export function rowsByBucket(
   answer: ColumnTable,
-  asked: Pick<Asked, "action" | "every" | "range">,
+  asked: Cut,
   starts: readonly (Date | null)[],
-  measures: readonly Measure[],
-): { found: ReadonlyMap<string, readonly (number | null)[]>; moved: readonly string[] } {
-  const found = new Map<string, (number | null)[]>();
+  measures: readonly PlannedMeasure[],
+  groupOf: (row: AnswerRow) => number | string = (row) => Number(row["_place"]),
+  minutesOf: (start: Date | null) => number = () => 1,
+): { found: ReadonlyMap<string, readonly CellValue[]>; moved: readonly string[] } {
+  const found = new Map<string, CellValue[]>();
   const times = Float64Array.from(starts, Number);
   const elsewhere = new Set<number>();
-  for (const row of answer.objects() as Record<string, Value>[]) {
+  for (const row of answer.objects() as AnswerRow[]) {
     const at = asked.every === null ? 0 : Number(row["_t"]);
     const index = lastUpTo(times, at);
     if (times[index] !== at) {
       elsewhere.add(at);
-      if (!measures.every(({ additive }) => additive)) throw refusal(asked, at);
+      if (!measures.every(({ add }) => add)) throw refusal(asked, at);
     }
-    const key = bucketKey(starts[index] ?? null, Number(row["_place"]));
-    const values = measures.map(({ value }) => value(row));
+    const start = starts[index] ?? null;
+    const key = bucketKey(start, groupOf(row));
+    const minutes = minutesOf(start);
+    const values = measures.map(({ value }) => value(row, minutes));
     const before = found.get(key);
-    found.set(key, before ? values.map((value, i) => add(before[i] ?? null, value)) : values);
+    found.set(
+      key,
+      before ? values.map((value, i) => measures[i]!.add!(before[i] ?? null, value)) : values,
+    );
   }
   return { found, moved: elsewhere.size === 0 ? [] : [note(asked, elsewhere)] };
 }
@@ -56,18 +76,14 @@ function lastUpTo(ascending: Float64Array, value: number): number {
   return low;
 }
 
-function add(a: number | null, b: number | null): number | null {
-  return a === null ? b : b === null ? a : a + b;
-}
-
-function refusal({ action, every, range }: Pick<Asked, "action" | "every" | "range">, at: number) {
+function refusal({ action, every, range }: Cut, at: number) {
   const start = formatInstant(new Date(at), range.timeZone);
   return new ProbelabError(
     `Can't ${action} by ${every} in ${range.timeZone}: the database begins a bucket at ${start}, where none begins, and quantiles or shares can't be added up. Take another every, or timeZone "UTC".`,
   );
 }
 
-function note({ every, range }: Pick<Asked, "every" | "range">, elsewhere: ReadonlySet<number>) {
+function note({ every, range }: Cut, elsewhere: ReadonlySet<number>) {
   const first = formatInstant(new Date(Math.min(...elsewhere)), range.timeZone);
   const many = elsewhere.size.toLocaleString("en-US");
   return `The database begins ${many} of its buckets where none of ${range.timeZone} by ${every} begins, the first at ${first}: each is counted in the bucket in which it begins; timeZone "UTC" counts exactly.`;

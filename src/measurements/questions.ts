@@ -1,0 +1,277 @@
+import { refuseUnknown } from "../check-options.js";
+import type { Database } from "../database/database.js";
+import { ProbelabError } from "../error.js";
+import { askSource, GROUP_OPTIONS, type By, type GroupOptions, type Preset } from "../query/ask.js";
+import type { ColumnOf } from "../query/columns.js";
+import { count, earliest, quantile, ratio, share, sum, type Measure } from "../query/measure.js";
+import type { Result } from "../result/result.js";
+import { measurementOnceSource, measurementSource } from "./measurement-source.js";
+import { runSource, type RUN_COLUMNS } from "./run-source.js";
+
+/** The columns of the measurement table. */
+export type MeasurementColumn = ColumnOf<"measurements">;
+
+/** The columns of a run: its own, and those of its first measurement. */
+export type RunColumn = MeasurementColumn | (typeof RUN_COLUMNS)[number];
+
+/** What every question on measurements takes. */
+export interface MeasurementOptions<
+  Name extends string = MeasurementColumn,
+  B extends By<Name> = By<Name>,
+> extends GroupOptions<Name, B> {
+  /**
+   * True counts a measurement once that the table holds twice. Default: true where the table's
+   * engine merges rows (Replacing and the like), else false.
+   */
+  readonly distinct?: boolean;
+}
+
+/** What questions on runs take besides. A run is the measurements that share a report_id. */
+export interface RunOptions<
+  Name extends string = RunColumn,
+  B extends By<Name> = By<Name>,
+> extends MeasurementOptions<Name, B> {
+  /** How far beyond the range runs are read, so that those at its edges are whole; default "24 hours". */
+  readonly margin?: string;
+}
+
+/** What questions on quantiles of runs take besides. */
+export interface RunQuantileOptions<
+  B extends By<RunColumn> = By<RunColumn>,
+  Levels extends readonly number[] = readonly number[],
+> extends RunOptions<RunColumn, B> {
+  /** Which quantiles to give, each from 0 to 1; exact, interpolated linearly (R-7). Default 0.1, 0.5, 0.9. */
+  readonly quantiles?: Levels;
+  /** `"drop"` leaves runs of a single measurement out of the quantiles (default `"keep"`); `single` tells their share either way. */
+  readonly singles?: "keep" | "drop";
+}
+
+/** What a question on duplicates takes; the whole range is one bucket unless `every` is given. */
+export type DuplicateOptions<B extends By<MeasurementColumn> = By<MeasurementColumn>> = Omit<
+  MeasurementOptions<MeasurementColumn, B>,
+  "distinct"
+>;
+
+/** What `firstSeen` takes. */
+export interface FirstSeenOptions<B extends By<MeasurementColumn> = By<MeasurementColumn>>
+  extends Omit<MeasurementOptions<MeasurementColumn, B>, "every"> {}
+
+const MEASUREMENT_OPTIONS = [...GROUP_OPTIONS, "distinct"];
+const RUN_OPTIONS = [...MEASUREMENT_OPTIONS, "margin"];
+/** One object of options may serve counts, runs and runDurations alike. */
+const FAMILY = [...RUN_OPTIONS, "quantiles", "singles"];
+
+/** Asks the measurements. */
+export async function askMeasurements(
+  database: Database,
+  options: MeasurementOptions<string>,
+  measures: Readonly<Record<string, Measure<unknown>>>,
+  preset: Preset,
+): Promise<Result> {
+  return askSource(
+    database,
+    async (range) => {
+      const { where = {}, distinct } = options;
+      return measurementSource(await database.table("measurements"), { range, where, distinct });
+    },
+    options,
+    measures,
+    preset,
+  );
+}
+
+/** Asks the runs. */
+export async function askRuns(
+  database: Database,
+  options: RunOptions<string>,
+  measures: Readonly<Record<string, Measure<unknown>>>,
+  preset: Preset,
+): Promise<Result> {
+  return askSource(
+    database,
+    async (range) => {
+      const { where = {}, distinct, margin } = options;
+      return runSource(await database.table("measurements"), { range, where, distinct, margin });
+    },
+    options,
+    measures,
+    preset,
+  );
+}
+
+type Measures = Readonly<Record<string, Measure<unknown>>>;
+
+/** `lab.measurements.ask`: see {@link Measurements.ask}. */
+export function askOwn(
+  database: Database,
+  options: MeasurementOptions & { readonly measures: Measures },
+): Promise<Result> {
+  const action = "ask the measurements";
+  refuseUnknown(options, [...MEASUREMENT_OPTIONS, "measures"], action);
+  return askMeasurements(database, options, options.measures, { action });
+}
+
+/** `lab.runs.ask`: see {@link Runs.ask}. */
+export function askOwnRuns(
+  database: Database,
+  options: RunOptions & { readonly measures: Measures },
+): Promise<Result> {
+  const action = "ask the runs";
+  refuseUnknown(options, [...RUN_OPTIONS, "measures"], action);
+  return askRuns(database, options, options.measures, { action });
+}
+
+/** `lab.measurements.counts`: see {@link Measurements.counts}. */
+export async function counts(database: Database, options: MeasurementOptions): Promise<Result> {
+  const action = "count measurements";
+  refuseUnknown(options, FAMILY, action);
+  return askMeasurements(
+    database,
+    options,
+    { measurements: count() },
+    { action, main: "measurements" },
+  );
+}
+
+/** `lab.measurements.runs`: see {@link Measurements.runs}. */
+export function runs(database: Database, options: RunQuantileOptions): Promise<Result> {
+  const { measures, main } = quantiles(options, [0.1, 0.5, 0.9], "measurements");
+  return runQuestion(database, options, measures, { action: "count runs", main });
+}
+
+/** `lab.measurements.runDurations`: see {@link Measurements.runDurations}. */
+export function runDurations(database: Database, options: RunQuantileOptions): Promise<Result> {
+  const { measures, main } = quantiles(options, [0.1, 0.5, 0.9], "duration");
+  return runQuestion(database, options, measures, { action: "measure run durations", main });
+}
+
+/** `lab.measurements.summary`: see {@link Measurements.summary}. */
+export function summary(database: Database, options: RunQuantileOptions): Promise<Result> {
+  const { measures, main } = quantiles(options, [0.1, 0.3, 0.5, 0.7, 0.9], "duration");
+  const where = singles(options);
+  return runQuestion(
+    database,
+    options,
+    {
+      measurements_per_run: quantile(0.5, "measurements", {
+        ...where,
+        label: "Measurements per run, median",
+      }),
+      seconds_per_measurement: quantile(0.5, "seconds_per_measurement", {
+        label: "Seconds per measurement, median",
+      }),
+      ...measures,
+    },
+    {
+      action: "summarise runs",
+      main,
+      every: "all",
+      by: ["software_name", "software_version"],
+      top: Infinity,
+    },
+  );
+}
+
+/** `lab.measurements.duplicates`: see {@link Measurements.duplicates}. */
+export function duplicates(database: Database, options: DuplicateOptions): Promise<Result> {
+  const action = "count duplicates";
+  refuseUnknown(options, GROUP_OPTIONS, action);
+  return askSource(
+    database,
+    async (range) =>
+      measurementOnceSource(await database.table("measurements"), {
+        range,
+        where: options.where ?? {},
+      }),
+    options,
+    {
+      measurements: count({ label: "Measurements, each once" }),
+      rows: sum("rows", { label: "Rows of the table" }),
+      duplicated: count({
+        where: { rows: { above: 1 } },
+        label: "Measurements held more than once",
+      }),
+      share: ratio(sum("surplus"), sum("rows"), {
+        label: "Share of rows that are surplus",
+        unit: "share",
+      }),
+    },
+    { action, every: "all" },
+  );
+}
+
+/** `lab.measurements.firstSeen`: see {@link Measurements.firstSeen}. */
+export function firstSeen(database: Database, options: FirstSeenOptions): Promise<Result> {
+  const action = "find when measurements were first seen";
+  refuseUnknown(options, [...MEASUREMENT_OPTIONS.filter((name) => name !== "every")], action);
+  return askMeasurements(
+    database,
+    { ...options, every: "all" },
+    {
+      first: earliest({ label: "First measurement" }),
+      measurements: count(),
+    },
+    { action, top: Infinity, main: "measurements" },
+  );
+}
+
+/** A question on runs with quantiles: how many there are, then what was asked of each. */
+async function runQuestion(
+  database: Database,
+  options: RunQuantileOptions,
+  measures: Measures,
+  preset: Preset,
+): Promise<Result> {
+  refuseUnknown(options, FAMILY, preset.action);
+  const dropped = singles(options).where !== undefined;
+  return askRuns(
+    database,
+    options,
+    {
+      runs: count(),
+      measurements: sum("measurements", { label: "Measurements" }),
+      single: share({ measurements: 1 }, { label: "Share of runs with a single measurement" }),
+      ...measures,
+    },
+    {
+      ...preset,
+      after: dropped ? ["Runs of a single measurement are left out of the quantiles."] : [],
+    },
+  );
+}
+
+/** The measures `q10`, `q50` … of something that each run has, and which of them is the main one. */
+function quantiles(
+  options: RunQuantileOptions,
+  levels: readonly number[],
+  column: "measurements" | "duration",
+): { measures: Measures; main: string } {
+  const wanted = options?.quantiles ?? levels;
+  const where = singles(options ?? {});
+  const measures = Object.fromEntries(
+    wanted.map((level, index) => {
+      if (!(level >= 0 && level <= 1) || wanted.indexOf(level) !== index) {
+        throw new ProbelabError(
+          `Can't give the quantile ${String(level)}: pass different numbers from 0 to 1, such as quantiles: [0.1, 0.5, 0.9].`,
+        );
+      }
+      return [quantileName(level), quantile(level, column, where)];
+    }),
+  );
+  return { measures, main: quantileName(wanted.includes(0.5) ? 0.5 : (wanted[0] ?? 0.5)) };
+}
+
+/** `q10`, `q50`, `q2_5`. */
+function quantileName(level: number): string {
+  return `q${String(Number((level * 100).toPrecision(12))).replace(".", "_")}`;
+}
+
+/** `singles` as a condition on runs. */
+function singles(options: RunQuantileOptions): { where?: { measurements: { above: number } } } {
+  const { singles: wanted } = options as { singles?: unknown };
+  if (wanted === undefined || wanted === "keep") return {};
+  if (wanted === "drop") return { where: { measurements: { above: 1 } } };
+  throw new ProbelabError(
+    `Can't use singles: ${JSON.stringify(wanted)}: pass "keep" or "drop" for runs of a single measurement.`,
+  );
+}

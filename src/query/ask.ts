@@ -1,0 +1,265 @@
+import { answerOrigin } from "../database/answer-origin.js";
+import { bucketSql } from "../database/bucket-sql.js";
+import type { Database } from "../database/database.js";
+import { ProbelabError } from "../error.js";
+import { Result, type Value } from "../result/result.js";
+import type { MeasureColumn } from "../result/origin.js";
+import { checkRange, type TimeRange } from "../time/time-range.js";
+import type { Bucket } from "../time/bucket.js";
+import { dimensionOf, type AskedDimension, type Dimension } from "./dimension.js";
+import { groupedRows, incompleteNotes } from "./grouped-result.js";
+import type { Measure } from "./measure.js";
+import { pickBucket } from "./pick-bucket.js";
+import { Plan, ROWS, type PlannedMeasure } from "./plan.js";
+import { NOTHING, type Source } from "./source.js";
+import { print, raw, select, type Column } from "./sql.js";
+import { topGroupsSql } from "./top-groups.js";
+import { whereText, type Where } from "./where.js";
+
+/** What to group by: a column's name or a dimension, one, several, or by names of one's own. */
+export type By<Name extends string = string> =
+  | Name
+  | Dimension
+  | readonly (Name | Dimension)[]
+  | Readonly<Record<string, Name | Dimension>>;
+
+/** What every grouped question takes. */
+export interface GroupOptions<Name extends string = string, B extends By<Name> = By<Name>> {
+  /** The time to ask about, half-open: `last("3 months")` or `between(a, b)`. */
+  readonly range: TimeRange;
+  /**
+   * The bucket of time, any span; `"all"` makes the whole range one, without the column `t`. Default
+   * `"auto"`: the finest that keeps the answer under 5,000 rows.
+   */
+  readonly every?: Bucket | "auto" | "all";
+  /** What to group by: columns, `hourOfDay()`, `weekday()`, `versionPart()`, `bins()`; `{ name: … }` names them. */
+  readonly by?: B;
+  /** How many groups keep their name, the largest first; the rest is "other". Default 6; Infinity keeps all. */
+  readonly top?: number;
+  /** False leaves out what is beyond the top, and says so (default true: it is "other"). */
+  readonly other?: boolean;
+  /** Which rows count: column to value, list of values, `prefix()`, or a comparison; all must hold. */
+  readonly where?: Where<Name>;
+  /** Stops the query at the server; default: the interrupt of the running cell. */
+  readonly signal?: AbortSignal;
+}
+
+/** Names of the options above, to tell unknown ones. */
+export const GROUP_OPTIONS = ["range", "every", "by", "top", "other", "where", "signal"] as const;
+
+/** What a question is by default, and what it is called. */
+export interface Preset {
+  /** For errors: "count measurements". */
+  readonly action: string;
+  readonly every?: "auto" | "all";
+  readonly by?: readonly string[];
+  readonly top?: number;
+  /** The measure that charts draw by default; default: none is told. */
+  readonly main?: string;
+  /** The filter in words, where it is not `where`. */
+  readonly filterText?: string;
+  /** Sentences that stand after those of the source. */
+  readonly after?: readonly string[];
+}
+
+/**
+ * Asks a source: source × range × every × by × measures × where, in one scan of the table.
+ *
+ * @param open makes the source, once the range is checked; the same for the question's SQL and for
+ *   what is asked besides (why an answer is empty).
+ * @throws ProbelabError for what can't be asked, before anything is asked but the table's columns.
+ */
+export async function askSource(
+  database: Database,
+  open: (range: TimeRange) => Promise<Source>,
+  options: GroupOptions,
+  measures: Readonly<Record<string, Measure<unknown>>>,
+  preset: Preset,
+): Promise<Result> {
+  const { action } = preset;
+  const range = checkRange((options as GroupOptions | undefined)?.range, action);
+  const top = checkTop(options.top ?? preset.top ?? 6);
+  const source = await open(range);
+  const dimensions = askedDimensions(options.by ?? preset.by ?? [], source, range);
+  const { every, notes } = pickBucket(
+    options.every ?? preset.every ?? "auto",
+    range,
+    groupsAtMost(dimensions, top),
+  );
+  const plan = new Plan(source);
+  const planned = planMeasures(plan, measures, dimensions, preset);
+  const question = questionSql(source, plan, dimensions, { every, range, top });
+  const { signal } = options;
+  const answered = await Promise.all([
+    database.ask({ ...question, action, signal }),
+    source.missingValues(database, signal),
+  ]);
+  const [answer, missing] = answered;
+  const unusable = source.unusable !== undefined && hasUnusable(answer.table);
+  const usable =
+    source.unusable === undefined
+      ? answer.table
+      : answer.table.filter((row: { _unusable: number }) => row._unusable === 0);
+  const asked = {
+    action,
+    range,
+    every,
+    dimensions,
+    other: options.other ?? true,
+    measures: planned,
+    many: source.many,
+  };
+  const grouped = await groupedRows(usable, asked);
+  const empty = grouped.table.numRows() === 0;
+  const leftOut = unusable ? ((await source.unusableNote?.(database, signal)) ?? NOTHING) : NOTHING;
+  const why = empty ? await source.whyEmpty(database, signal) : missing;
+  const filter = preset.filterText ?? whereText(options.where ?? {});
+  const cost = answerOrigin(database, question, range, answer);
+  const beside = [...(why === missing ? [] : [why]), missing, leftOut];
+  return new Result(grouped.table, {
+    ...cost,
+    rowsRead: beside.reduce((sum, { rowsRead }) => sum + rowsRead, cost.rowsRead),
+    bytesRead: beside.reduce((sum, { bytesRead }) => sum + bytesRead, cost.bytesRead),
+    ...(filter !== "" && { filter }),
+    columns: {
+      ...(grouped.time && { time: grouped.time }),
+      dimensions: grouped.dimensions,
+      measures: planned.map(meaningOf),
+    },
+    reductions: grouped.reductions,
+    notes: [
+      ...notes,
+      ...source.notes,
+      ...(preset.after ?? []),
+      ...grouped.moved,
+      ...leftOut.notes,
+      ...why.notes,
+      ...(empty ? [] : incompleteNotes(grouped.time, range)),
+    ],
+  });
+}
+
+/** The question's SQL: cells by bucket and group, the largest groups named. */
+function questionSql(
+  source: Source,
+  plan: Plan,
+  dimensions: readonly AskedDimension[],
+  { every, range, top }: { every: Bucket | null; range: TimeRange; top: number },
+) {
+  const time = every && bucketSql(source.instant, every, range);
+  const names = dimensions.map((_, index) => `_d${index}`);
+  const keys: Column[] = [
+    ...(time === null ? [] : [["_t", raw(time)] as const]),
+    ...dimensions.map(({ sql }, index): Column => [names[index] as string, sql]),
+    ...(source.unusable === undefined ? [] : [["_unusable", source.unusable] as const]),
+  ];
+  const { aggregates } = plan;
+  const cells = select({
+    columns: [
+      ...keys,
+      [ROWS, raw("count()")],
+      ...aggregates.map(({ as, cell }): Column => [as, cell]),
+    ],
+    from: source.from(),
+    ...(keys.length > 0
+      ? { groupBy: keys.map(([name]) => name) }
+      : { having: [raw(`${ROWS} > 0`)] }),
+  });
+  const unusable = source.unusable !== undefined;
+  return print(
+    topGroupsSql({
+      sql: cells,
+      time: time !== null,
+      ranked: names.filter((_, index) => dimensions[index]?.natural !== true),
+      natural: names.filter((_, index) => dimensions[index]?.natural === true),
+      top,
+      size: unusable ? `sum(if(_unusable, 0, ${ROWS}))` : `sum(${ROWS})`,
+      merged: [{ as: ROWS, merge: `sum(${ROWS})` }, ...aggregates],
+      unusable,
+    }),
+  );
+}
+
+function hasUnusable(table: Result["table"]): boolean {
+  const get = table.getter("_unusable");
+  for (let row = 0; row < table.numRows(); row++) if (Number(get(row)) !== 0) return true;
+  return false;
+}
+
+function askedDimensions(by: By, source: Source, range: TimeRange): AskedDimension[] {
+  const named: [string, string | Dimension][] =
+    typeof by === "string"
+      ? [[by, by]]
+      : Array.isArray(by)
+        ? (by as readonly (string | Dimension)[]).map((one) => [nameOf(one), one])
+        : isDimension(by)
+          ? [[by.name, by]]
+          : Object.entries((by ?? {}) as Record<string, string | Dimension>);
+  return named.map(([name, one], index) => {
+    const before = named.findIndex(([other]) => other === name);
+    if (before !== index) {
+      throw new ProbelabError(
+        `Can't group by ${name} twice: name each column of by once, or { ${name}: …, ${name}_2: … } for two of one column.`,
+      );
+    }
+    return dimensionOf(name, one, source, range.timeZone);
+  });
+}
+
+function isDimension(by: unknown): by is Dimension {
+  return (
+    typeof by === "object" && by !== null && typeof (by as Dimension).dimension === "string"
+  );
+}
+
+function nameOf(one: string | Dimension): string {
+  if (typeof one === "string") return one;
+  if (isDimension(one)) return one.name;
+  throw new ProbelabError(
+    `Can't group by ${JSON.stringify(one) ?? "undefined"}: pass columns' names, such as by: ["probe_cc", "test_name"].`,
+  );
+}
+
+/** How many groups an answer may have, as far as it is known before it is asked. */
+function groupsAtMost(dimensions: readonly AskedDimension[], top: number): number {
+  const natural = dimensions.reduce((n, { most, natural }) => (natural ? n * most : n), 1);
+  return dimensions.some((dimension) => !dimension.natural) ? natural * (top + 1) : natural;
+}
+
+function planMeasures(
+  plan: Plan,
+  measures: Readonly<Record<string, Measure<unknown>>>,
+  dimensions: readonly AskedDimension[],
+  { action, main }: Preset,
+): PlannedMeasure[] {
+  const entries = Object.entries(measures ?? {});
+  if (entries.length === 0) {
+    throw new ProbelabError(
+      `Can't ${action} without a measure: pass measures: { measurements: count() }, a name for each.`,
+    );
+  }
+  const taken = new Set(["t", "__proto__", ...dimensions.map(({ name }) => name)]);
+  return entries.map(([name, measure]) => {
+    if (taken.has(name)) {
+      throw new ProbelabError(
+        `Can't name a measure ${JSON.stringify(name)}: ${name === "t" ? "that is the column of time" : "a dimension has that name"}. Give it another name.`,
+      );
+    }
+    return plan.add(name, measure, name === main);
+  });
+}
+
+/** How many groups keep their name, once it is a number that can be. */
+export function checkTop(top: number): number {
+  if (top >= 1 && (!Number.isFinite(top) || Number.isInteger(top))) return top;
+  throw new ProbelabError(
+    `Can't keep the top ${String(top)} groups: pass top: 6, another whole number from 1, or Infinity for all.`,
+  );
+}
+
+function meaningOf({ name, label, unit, additive, missing, main }: PlannedMeasure): MeasureColumn {
+  return { name, label, unit, additive, missing, ...(main && { main }) };
+}
+
+/** A row of the answer of free columns. */
+export type AnyRow = Record<string, Value>;

@@ -1,0 +1,201 @@
+import { ProbelabError } from "../error.js";
+import { columnKind } from "./where.js";
+import { bind, raw, sql, type Sql } from "./sql.js";
+import type { Source } from "./source.js";
+import { compareVersions } from "./version-order.js";
+
+/** Something to group by that is made of a column or of the time: plain data, made by the functions of this file. */
+export interface Dimension<Name extends string = string> {
+  readonly dimension: "hourOfDay" | "weekday" | "versionPart" | "bins";
+  /** The column of the answer; another one with `by: { name: dimension }`. */
+  readonly name: Name;
+  readonly column?: string;
+  readonly parts?: number;
+  readonly edges?: readonly number[];
+}
+
+/**
+ * The hour of the day, `"00"` to `"23"`, of the range's zone: 24 groups at most, none is "other".
+ *
+ * @example
+ * await lab.measurements.ask({ range, every: "all", by: [weekday(), hourOfDay()], measures: { n: count() } });
+ */
+export function hourOfDay(): Dimension<"hour_of_day"> {
+  return { dimension: "hourOfDay", name: "hour_of_day" };
+}
+
+/** The day of the week, `"Monday"` first, of the range's zone. */
+export function weekday(): Dimension<"weekday"> {
+  return { dimension: "weekday", name: "weekday" };
+}
+
+/**
+ * The first parts of a version: `versionPart("software_version", 2)` makes 3.10 of 3.10.2 and of
+ * 3.10.0-rc1; a version with fewer parts stays as it is. Its column is `software_version_2`.
+ *
+ * @param parts how many, from 1.
+ */
+export function versionPart<Column extends string, Parts extends number>(
+  column: Column,
+  parts: Parts,
+): Dimension<`${Column}_${Parts}`> {
+  if (!Number.isInteger(parts) || parts < 1) {
+    throw new ProbelabError(
+      `Can't take ${String(parts)} parts of ${column}: pass a whole number from 1, such as versionPart("${column}", 2).`,
+    );
+  }
+  return { dimension: "versionPart", name: `${column}_${parts}`, column, parts };
+}
+
+/**
+ * Numbers cut into bins, half-open: `bins("duration", [60, 600])` gives `< 60`, `60 to 600` and
+ * `≥ 600`; a number alone is the width of bins from 0. Rows without a number are null.
+ * Its column is `duration_bin`.
+ *
+ * @param at the edges, ascending, or the width of all bins.
+ */
+export function bins<Column extends string>(
+  column: Column,
+  at: readonly number[] | number,
+): Dimension<`${Column}_bin`> {
+  const edges = typeof at === "number" ? [at] : at;
+  const ascending = edges.every(
+    (edge, index) => Number.isFinite(edge) && (index === 0 || edge > (edges[index - 1] as number)),
+  );
+  if (edges.length === 0 || !ascending || (typeof at === "number" && !(at > 0))) {
+    throw new ProbelabError(
+      `Can't cut ${column} into bins at ${JSON.stringify(at)}: pass ascending edges, such as bins("${column}", [0, 60, 600]), or one width above 0.`,
+    );
+  }
+  return {
+    dimension: "bins",
+    name: `${column}_bin`,
+    column,
+    ...(typeof at === "number" ? { parts: at } : { edges: at }),
+  };
+}
+
+/** A dimension as a question asks it. */
+export interface AskedDimension {
+  readonly name: string;
+  /** Nullable text. */
+  readonly sql: Sql;
+  /** The value's text in the answer. */
+  readonly label: (text: string) => string;
+  /** The order of a legend; undefined: by size. */
+  readonly compare?: (a: string, b: string) => number;
+  /** True where there are few values by nature, all of which are kept: hours, weekdays, bins. */
+  readonly natural: boolean;
+  /** How many values there may be, for natural ones. */
+  readonly most: number;
+}
+
+const WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+const numeric = (a: string, b: string): number => Number(a) - Number(b);
+
+/** The SQL of a dimension and how its values are read. */
+export function dimensionOf(
+  name: string,
+  wanted: string | Dimension,
+  source: Source,
+  timeZone: string,
+): AskedDimension {
+  if (typeof wanted === "string") {
+    const version = isVersion(wanted) ? { compare: compareVersions } : {};
+    return { ...PLAIN, ...version, name, sql: asText(source.column(wanted).sql) };
+  }
+  const zone = `'${timeZone}'`;
+  switch (wanted.dimension) {
+    case "hourOfDay":
+      return {
+        name,
+        sql: asText(raw(`toHour(${source.instant}, ${zone})`)),
+        label: (text) => text.padStart(2, "0"),
+        compare: numeric,
+        natural: true,
+        most: 24,
+      };
+    case "weekday":
+      return {
+        name,
+        sql: asText(raw(`toDayOfWeek(${source.instant}, 0, ${zone})`)),
+        label: (text) => WEEKDAYS[Number(text) - 1] ?? text,
+        compare: numeric,
+        natural: true,
+        most: 7,
+      };
+    case "versionPart": {
+      const text = asText(source.column(wanted.column ?? "").sql);
+      // Digits joined by dots, behind what stands before the first digit ("v3.10").
+      const pattern = `^[^0-9]*[0-9]+(?:\\.[0-9]+){0,${(wanted.parts ?? 1) - 1}}`;
+      const part = sql`extract(assumeNotNull(${text}), ${bind("version", "String", pattern)})`;
+      return {
+        ...PLAIN,
+        name,
+        sql: sql`if(isNull(${text}), NULL, if(empty(${part}), assumeNotNull(${text}), ${part}))`,
+        compare: compareVersions,
+      };
+    }
+    case "bins":
+      return binsOf(name, wanted, source);
+  }
+  throw new ProbelabError(
+    `Can't group by ${JSON.stringify(wanted)}: pass a column's name, hourOfDay(), weekday(), versionPart(column, parts) or bins(column, edges).`,
+  );
+}
+
+const PLAIN = { label: (text: string) => text, natural: false, most: Infinity } as const;
+
+function binsOf(name: string, wanted: Dimension, source: Source): AskedDimension {
+  const { column = "", edges, parts: width = 1 } = wanted;
+  const found = source.column(column);
+  if (columnKind(found.type) !== "number") {
+    throw new ProbelabError(
+      `Can't cut ${column}, a ${found.type}, into bins: only numbers have an order. Group by the column itself, or pass a column of numbers.`,
+    );
+  }
+  const number = sql`toFloat64(${found.sql})`;
+  const known = (bin: Sql) =>
+    sql`if(isNull(${found.sql}) OR NOT isFinite(ifNull(${number}, nan)), NULL, ${asText(bin)})`;
+  const unit = found.unit === undefined ? "" : ` ${found.unit}`;
+  if (edges === undefined) {
+    return {
+      name,
+      sql: known(sql`floor(${number} / ${raw(String(width))})`),
+      label: (text) => `${tidy(Number(text) * width)} to ${tidy((Number(text) + 1) * width)}${unit}`,
+      compare: numeric,
+      natural: false,
+      most: Infinity,
+    };
+  }
+  const list = raw(`[${edges.join(", ")}]`);
+  const label = (text: string): string => {
+    const at = Number(text);
+    const [low, high] = [edges[at - 1], edges[at]];
+    if (low === undefined) return `< ${high}${unit}`;
+    return high === undefined ? `≥ ${low}${unit}` : `${low} to ${high}${unit}`;
+  };
+  return {
+    name,
+    sql: known(sql`arrayCount(edge -> ifNull(${number}, nan) >= edge, ${list})`),
+    label,
+    compare: numeric,
+    natural: true,
+    most: edges.length + 1,
+  };
+}
+
+/** Without the noise of floating point: 0.3, not 0.30000000000000004. */
+function tidy(value: number): string {
+  return String(Number(value.toPrecision(12)));
+}
+
+/** A value as text, null where the row has none. */
+export function asText(value: Sql): Sql {
+  return sql`toNullable(toString(${value}))`;
+}
+
+/** True for a column of versions, by its name. */
+export function isVersion(column: string): boolean {
+  return /(^|_)version$/.test(column);
+}

@@ -1,0 +1,215 @@
+import { ProbelabError } from "../error.js";
+import type { Where } from "./where.js";
+import type { Confidence } from "./wilson.js";
+
+declare const VALUE: unique symbol;
+declare const COLUMN: unique symbol;
+
+/**
+ * What is measured of the rows of a bucket and group: plain data, made by the functions of this
+ * file, so that a question can be written down and asked again.
+ *
+ * @typeParam V what a cell of the answer holds.
+ * @typeParam C the columns that it needs.
+ */
+export interface Measure<V = number | null, C extends string = string> {
+  readonly measure: keyof typeof KINDS;
+  readonly column?: string;
+  readonly level?: number;
+  readonly where?: Where;
+  /** The measures that a ratio or a rate is made of. */
+  readonly of?: readonly Measure<unknown>[];
+  readonly confidence?: Confidence;
+  /** For an axis or a header; default: what the column and the measure are. */
+  readonly label?: string;
+  /** Default: that of the column, `share` of a share. */
+  readonly unit?: string;
+  readonly [VALUE]?: V;
+  readonly [COLUMN]?: C;
+}
+
+/** What every measure takes besides. */
+export interface MeasureOptions<C extends string = string> {
+  /** Which rows of the source it is about; default: all that the question keeps. */
+  readonly where?: Where<C>;
+  readonly label?: string;
+  readonly unit?: string;
+}
+
+/** Each kind of measure: whether it adds up over buckets and groups, and what a missing bucket is. */
+export const KINDS = {
+  count: { additive: true, missing: "zero" },
+  sum: { additive: true, missing: "zero" },
+  distinct: { additive: false, missing: "zero" },
+  mean: { additive: false, missing: "gap" },
+  min: { additive: false, missing: "gap" },
+  max: { additive: false, missing: "gap" },
+  quantile: { additive: false, missing: "gap" },
+  earliest: { additive: false, missing: "gap" },
+  latest: { additive: false, missing: "gap" },
+  share: { additive: false, missing: "gap" },
+  shareLow: { additive: false, missing: "gap" },
+  shareHigh: { additive: false, missing: "gap" },
+  ratio: { additive: false, missing: "gap" },
+  perMinute: { additive: false, missing: "zero" },
+} as const;
+
+/** How many rows. Adds up; a bucket without rows is 0. */
+export function count<C extends string = never>(
+  options: MeasureOptions<C> = {},
+): Measure<number, C> {
+  return { measure: "count", ...options };
+}
+
+/** The sum of a column of numbers; what is no number (null, NaN, infinite) is left out. Adds up. */
+export function sum<C extends string>(
+  column: C,
+  options: MeasureOptions<C> = {},
+): Measure<number, C> {
+  return { measure: "sum", column, ...options };
+}
+
+/** How many different values a column has, exactly; null is none. Doesn't add up. */
+export function distinct<C extends string>(
+  column: C,
+  options: MeasureOptions<C> = {},
+): Measure<number, C> {
+  return { measure: "distinct", column, ...options };
+}
+
+/** The mean of a column of numbers; null where no row has one. */
+export function mean<C extends string>(
+  column: C,
+  options: MeasureOptions<C> = {},
+): Measure<number | null, C> {
+  return { measure: "mean", column, ...options };
+}
+
+/** The least number of a column; null where no row has one. */
+export function min<C extends string>(
+  column: C,
+  options: MeasureOptions<C> = {},
+): Measure<number | null, C> {
+  return { measure: "min", column, ...options };
+}
+
+/** The greatest number of a column; null where no row has one. */
+export function max<C extends string>(
+  column: C,
+  options: MeasureOptions<C> = {},
+): Measure<number | null, C> {
+  return { measure: "max", column, ...options };
+}
+
+/**
+ * A quantile of a column of numbers: exact, interpolated linearly (R-7 of Hyndman and Fan, "Sample
+ * quantiles in statistical packages", 1996, as NumPy and d3); null where no row has one.
+ *
+ * @param level from 0 (the least) to 1 (the greatest); 0.5 is the median.
+ * @throws ProbelabError for another level.
+ * @example
+ * quantile(0.9, "duration");
+ */
+export function quantile<C extends string>(
+  level: number,
+  column: C,
+  options: MeasureOptions<C> = {},
+): Measure<number | null, C> {
+  if (!(level >= 0 && level <= 1)) {
+    throw new ProbelabError(
+      `Can't give the quantile ${String(level)}: pass a number from 0 to 1, such as quantile(0.5, ${JSON.stringify(column)}).`,
+    );
+  }
+  return { measure: "quantile", level, column, ...options };
+}
+
+/**
+ * The share of rows that match, 0 to 1; null where there is no row. Without a condition it only
+ * tells what a column of free SQL holds: `lab.query(…, { columns: { blocked: share() } })`.
+ *
+ * @example
+ * share({ anomaly: "t" });
+ */
+export function share<C extends string = never>(
+  matching?: Where<C>,
+  options: Omit<MeasureOptions, "where"> & { readonly of?: Where<C> } = {},
+): Measure<number | null, C> {
+  const { of, ...rest } = options;
+  return {
+    measure: "share",
+    ...(matching && { of: [count({ where: matching })] }),
+    ...(of && { where: of }),
+    ...rest,
+  };
+}
+
+/** What the ends of an interval take besides. */
+export interface IntervalOptions extends Omit<MeasureOptions, "where"> {
+  /** How sure the interval is to hold the true share: 0.9, 0.95 (default) or 0.99. */
+  readonly confidence?: Confidence;
+}
+
+/** The low end of the Wilson interval of a share: how small the true share may well be. */
+export function shareLow<C extends string>(
+  matching: Where<C>,
+  { confidence = 0.95, ...options }: IntervalOptions = {},
+): Measure<number | null, C> {
+  return { measure: "shareLow", of: [count({ where: matching })], confidence, ...options };
+}
+
+/** The high end of the Wilson interval of a share. */
+export function shareHigh<C extends string>(
+  matching: Where<C>,
+  { confidence = 0.95, ...options }: IntervalOptions = {},
+): Measure<number | null, C> {
+  return { measure: "shareHigh", of: [count({ where: matching })], confidence, ...options };
+}
+
+/**
+ * One additive measure by another: `ratio(sum("bytes"), count())`; null where the second is 0.
+ */
+export function ratio<A extends string, B extends string>(
+  of: Measure<number, A>,
+  by: Measure<number, B>,
+  options: Omit<MeasureOptions, "where"> = {},
+): Measure<number | null, A | B> {
+  return { measure: "ratio", of: [of, by], ...options };
+}
+
+/** An additive measure by the minutes of its bucket that the range covers. */
+export function perMinute<C extends string>(
+  of: Measure<number, C>,
+  options: Omit<MeasureOptions, "where"> = {},
+): Measure<number, C> {
+  return { measure: "perMinute", of: [of], ...options };
+}
+
+/** When the first row was, a Date (UTC instant, milliseconds); null where there is none. */
+export function earliest<C extends string = never>(
+  options: MeasureOptions<C> = {},
+): Measure<Date | null, C> {
+  return { measure: "earliest", ...options };
+}
+
+/** When the last row was, a Date (UTC instant, milliseconds); null where there is none. */
+export function latest<C extends string = never>(
+  options: MeasureOptions<C> = {},
+): Measure<Date | null, C> {
+  return { measure: "latest", ...options };
+}
+
+/** "median", or "10th percentile". */
+export function quantileLabel(level: number): string {
+  if (level === 0.5) return "median";
+  if (level === 0) return "shortest";
+  if (level === 1) return "longest";
+  const percent = String(Number((level * 100).toPrecision(12)));
+  const ending = /(^|[^1])1$/.test(percent)
+    ? "st"
+    : /(^|[^1])2$/.test(percent)
+      ? "nd"
+      : /(^|[^1])3$/.test(percent)
+        ? "rd"
+        : "th";
+  return `${percent}${ending} percentile`;
+}

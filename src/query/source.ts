@@ -1,0 +1,71 @@
+import type { Database } from "../database/database.js";
+import type { TableInfo } from "../database/table-info.js";
+import type { TimeRange } from "../time/time-range.js";
+import { bind, raw, sql, type Sql } from "./sql.js";
+import type { ColumnSql } from "./where.js";
+
+/** A column of a source, and what its numbers mean. */
+export interface SourceColumn extends ColumnSql {
+  /** For an axis, where the column's name is not enough: `Run duration`. */
+  readonly label?: string;
+  /** `s`, `measurements`; missing where nothing is known. */
+  readonly unit?: string;
+  /** True for numbers that are never NaN or infinite. */
+  readonly finite?: true;
+}
+
+/**
+ * Rows that a question is asked of: measurements, runs, log lines.
+ *
+ * It is made for one question: `column` notes what the question needs, and `from` then selects that.
+ */
+export interface Source {
+  /** What a row is, one and many: for sentences and as the unit of a count. */
+  readonly one: string;
+  readonly many: string;
+  /** The table that the rows come from. */
+  readonly table: TableInfo;
+  /** A column of a row. @throws ProbelabError for a name that the source has not. */
+  column(name: string): SourceColumn;
+  /** When a row was, a DateTime or DateTime64. */
+  readonly instant: string;
+  /** True (1) for rows that no question counts, such as those of no report; missing where all count. */
+  readonly unusable?: Sql;
+  /** What stands after FROM, with its WHERE: the rows of the range that match. Asked for last. */
+  from(): Sql;
+  /** What the reader of the answer must know of the source, a sentence each. */
+  readonly notes: readonly string[];
+  /** More to say where the answer held unusable rows. */
+  unusableNote?(database: Database, signal: AbortSignal | undefined): Promise<Extra>;
+  /** Says why an answer is empty. */
+  whyEmpty(database: Database, signal: AbortSignal | undefined): Promise<Extra>;
+  /** Names values of the filter's lists that no row of the range has. */
+  missingValues(database: Database, signal: AbortSignal | undefined): Promise<Extra>;
+}
+
+/** Sentences that took questions of their own, and what those read. */
+export interface Extra {
+  readonly notes: readonly string[];
+  readonly rowsRead: number;
+  readonly bytesRead: number;
+}
+
+/** Nothing to say, nothing read. */
+export const NOTHING: Extra = { notes: [], rowsRead: 0, bytesRead: 0 };
+
+/**
+ * The bounds of a range on a table's sort key, in its own type, so that the primary index is used;
+ * and what else a row needs to have a time at all.
+ */
+export function tableBounds(
+  { time }: Pick<TableInfo, "time">,
+  range: Pick<TimeRange, "start" | "end">,
+): Sql[] {
+  const start = time.bound(range.start);
+  const end = time.bound(range.end);
+  return [
+    sql`${raw(time.sql)} >= ${bind("range_start", start.type, start.value)}`,
+    sql`${raw(time.sql)} < ${bind("range_end", end.type, end.value)}`,
+    ...(time.usable ? [raw(time.usable)] : []),
+  ];
+}

@@ -1,0 +1,259 @@
+import { plainType } from "../database/time-column.js";
+import { ProbelabError } from "../error.js";
+import { continuation, isPrefix, type Prefix } from "./prefix.js";
+import { and, bind, join, raw, sql, type Sql } from "./sql.js";
+
+/** One value of a column. */
+export type FilterValue = string | number | bigint | boolean | null;
+
+/** A value, one of a list, or a prefix. */
+export type Match = FilterValue | Prefix | readonly (FilterValue | Prefix)[];
+
+/** How a value compares; all that is given must hold. Rows without a value (null) match `not` only. */
+export interface Comparison {
+  /** Less than. */
+  readonly below?: number | bigint | Date;
+  /** Less than, or the same. */
+  readonly atMost?: number | bigint | Date;
+  /** More than. */
+  readonly above?: number | bigint | Date;
+  /** More than, or the same. */
+  readonly atLeast?: number | bigint | Date;
+  /** Anything else than a value, all of a list, or a prefix; `not: null` is any value at all. */
+  readonly not?: Match;
+}
+
+/**
+ * Column to what its value must be: a value, one of a list, a prefix, or a comparison; all must hold.
+ *
+ * @example
+ * const where: Where = { software_version: prefix("3.8"), probe_asn: { not: 0 }, probe_cc: ["IT", "FR"] };
+ */
+export type Where<Name extends string = string> = {
+  readonly [Column in Name]?: Match | Comparison;
+};
+
+/** A column as conditions and measures need it. */
+export interface ColumnSql {
+  readonly sql: Sql;
+  /** ClickHouse's name of its type. */
+  readonly type: string;
+}
+
+/** Finds a column by its name. @throws ProbelabError for one that isn't there. */
+export type FindColumn = (name: string) => ColumnSql;
+
+const COMPARISONS = { below: "<", atMost: "<=", above: ">", atLeast: ">=" } as const;
+const FIELDS = [...Object.keys(COMPARISONS), "not"];
+
+/**
+ * The conditions of a `where`, a piece of SQL each, their values bound in the columns' own types.
+ *
+ * @param name what the bound values are called.
+ * @throws ProbelabError for an unknown column, a value of another type than the column's, or an
+ *   empty list.
+ */
+export function whereSql(where: Where | undefined, find: FindColumn, name = "where"): Sql[] {
+  if (where !== undefined && (typeof where !== "object" || where === null || Array.isArray(where))) {
+    throw new ProbelabError(
+      `Can't filter by ${JSON.stringify(where)}: pass columns and their values, such as where: { probe_cc: "IT" }.`,
+    );
+  }
+  return Object.entries(where ?? {}).map(([column, wanted]) => {
+    // A variable that holds nothing must not make the question one about everything.
+    if (wanted === undefined) {
+      throw new ProbelabError(
+        `Can't filter ${column} by undefined: pass a value, null for rows without one, or leave the filter out.`,
+      );
+    }
+    return conditionSql(column, wanted, find(column), name);
+  });
+}
+
+/** The values of a list, or the one value. */
+export function matchList(wanted: Match): readonly (FilterValue | Prefix)[] {
+  return (Array.isArray(wanted) ? wanted : [wanted]) as readonly (FilterValue | Prefix)[];
+}
+
+/** True for what compares instead of naming values. */
+export function isComparison(wanted: Match | Comparison): wanted is Comparison {
+  return (
+    typeof wanted === "object" && wanted !== null && !Array.isArray(wanted) && !isPrefix(wanted)
+  );
+}
+
+function conditionSql(
+  column: string,
+  wanted: Match | Comparison,
+  found: ColumnSql,
+  name: string,
+): Sql {
+  if (!isComparison(wanted)) return matchSql(column, wanted, found, name);
+  const entries = Object.entries(wanted).filter(([, value]) => value !== undefined);
+  const unknown = entries.find(([field]) => !FIELDS.includes(field));
+  if (unknown !== undefined || entries.length === 0) {
+    throw new ProbelabError(
+      `Can't compare ${column} by ${JSON.stringify(unknown?.[0] ?? {})}: pass a value, a list, prefix("…"), or an object of ${FIELDS.join(", ")}, such as { ${column}: { above: 10 } }.`,
+    );
+  }
+  return and(
+    entries.map(([field, value]) =>
+      field === "not"
+        ? notSql(matchSql(column, value as Match, found, name), found.type)
+        : compareSql(column, field as keyof typeof COMPARISONS, value, found, name),
+    ),
+  );
+}
+
+/** Where there is no value it is none of those: a bare NOT would leave such rows out. */
+function notSql(condition: Sql, type: string): Sql {
+  return /Nullable\(/.test(type) ? sql`NOT ifNull(${condition}, false)` : sql`NOT (${condition})`;
+}
+
+function compareSql(
+  column: string,
+  field: keyof typeof COMPARISONS,
+  value: unknown,
+  found: ColumnSql,
+  name: string,
+): Sql {
+  const kind = columnKind(found.type);
+  const plain = plainType(found.type);
+  const compared = (type: string, sent: unknown) =>
+    sql`${found.sql} ${raw(COMPARISONS[field])} ${bind(name, type, sent)}`;
+  if (kind === "time" && value instanceof Date && !Number.isNaN(value.getTime())) {
+    return compared("DateTime64(3, 'UTC')", (value.getTime() / 1000).toFixed(3));
+  }
+  if (kind === "number" && typeof value === "bigint") return compared("Int256", String(value));
+  // The column's own type could not hold 0.5 or −1 beside an unsigned integer.
+  if (kind === "number" && typeof value === "number" && Number.isFinite(value)) {
+    const whole = Number.isSafeInteger(value) && /Int/.test(plain);
+    return compared(whole ? "Int64" : "Float64", value);
+  }
+  const shown = value instanceof Date ? "a Date" : JSON.stringify(value);
+  const pass = { number: "a number", time: "a Date", text: "", bool: "", other: "" }[kind];
+  throw new ProbelabError(
+    pass === ""
+      ? `Can't tell whether ${column}, a ${plain}, is ${field} ${shown}: only numbers and times have an order. Pass values or prefix("…").`
+      : `Can't compare ${column}, a ${plain}, with ${field}: ${shown}: pass ${pass}.`,
+  );
+}
+
+function matchSql(column: string, wanted: Match, found: ColumnSql, name: string): Sql {
+  const list = matchList(wanted);
+  if (list.length === 0) {
+    throw new ProbelabError(
+      `Can't filter ${column} by an empty list, which matches nothing: name at least one value or leave the filter out.`,
+    );
+  }
+  const kind = columnKind(found.type);
+  const textual = kind === "other" || kind === "time";
+  const text = textual ? sql`toString(${found.sql})` : found.sql;
+  const values = list.filter(
+    (value): value is Exclude<FilterValue, null> => value !== null && !isPrefix(value),
+  );
+  values.forEach((value) => checkValue(column, found.type, kind, value));
+  const type = kind === "number" || kind === "bool" ? plainType(found.type) : "String";
+  const sent = values.map((value) => (typeof value === "bigint" ? String(value) : value));
+  const parts: Sql[] = [];
+  if (sent.length === 1) parts.push(sql`${text} = ${bind(name, type, sent[0])}`);
+  if (sent.length > 1) parts.push(sql`${text} IN ${bind(name, `Array(${type})`, sent)}`);
+  for (const one of list.filter(isPrefix)) {
+    if (kind === "number" || kind === "bool") {
+      throw new ProbelabError(
+        `Can't match ${column} by prefix("${one.prefix}"): it is a ${found.type}, not text. Pass values, such as { ${column}: [1, 2] }.`,
+      );
+    }
+    parts.push(prefixSql(text, one, name));
+  }
+  if (list.includes(null)) parts.push(sql`isNull(${found.sql})`);
+  return parts.length === 1 ? (parts[0] as Sql) : sql`(${join(parts, " OR ")})`;
+}
+
+function prefixSql(column: Sql, { prefix, edge }: Prefix, name: string): Sql {
+  const starts = sql`startsWith(${column}, ${bind(name, "String", prefix)})`;
+  const goesOn = edge ? continuation(prefix) : null;
+  if (goesOn === null) return starts;
+  // RE2, which ClickHouse uses, reads the same classes; the rest is cut by bytes.
+  const rest = sql`substring(${column}, ${raw(String(Buffer.byteLength(prefix) + 1))})`;
+  return sql`(${starts} AND NOT match(${rest}, ${bind(name, "String", `^${goesOn}`)}))`;
+}
+
+type Kind = "text" | "number" | "bool" | "time" | "other";
+
+/** What can be asked of a column of a type. */
+export function columnKind(type: string): Kind {
+  const plain = plainType(type);
+  if (plain === "String" || plain.startsWith("FixedString")) return "text";
+  if (/^(U?Int\d+|Float\d+|BFloat16|Decimal)/.test(plain)) return "number";
+  if (/^Date(32|Time)?/.test(plain)) return "time";
+  return plain === "Bool" ? "bool" : "other";
+}
+
+function checkValue(
+  column: string,
+  type: string,
+  kind: Kind,
+  value: Exclude<FilterValue, null>,
+): void {
+  const text = typeof value === "string";
+  const ok = {
+    text,
+    other: text,
+    time: text,
+    bool: typeof value === "boolean",
+    number:
+      typeof value === "bigint" ||
+      (typeof value === "number" &&
+        Number.isFinite(value) &&
+        (!/Int/.test(type) || Number.isSafeInteger(value)) &&
+        !(/UInt/.test(type) && value < 0)),
+  }[kind];
+  if (ok) return;
+  const shown = typeof value === "string" ? JSON.stringify(value) : String(value);
+  const asText = `text, such as "${String(value)}"`;
+  const want = {
+    text: asText,
+    other: asText,
+    time: `text, such as "2026-05-01 00:00:00", or { atLeast: new Date(…) }`,
+    bool: "true or false",
+    number: /Int/.test(type) ? "a whole number" : "a number",
+  }[kind];
+  const version = /version$/.test(column) && kind === "text";
+  const more = version ? `, or prefix("${String(value)}") for all that begin with it` : "";
+  throw new ProbelabError(
+    `Can't compare ${column}, a ${plainType(type)}, with ${shown}: pass ${want}${more}.`,
+  );
+}
+
+const MOST_VALUES = 3;
+
+/** A `where` in words, for titles: `software_name = probe-cli, probe_cc = IT or US`; "" for none. */
+export function whereText(where: Where): string {
+  return Object.entries(where)
+    .flatMap(([column, wanted]) => {
+      if (wanted === undefined) return [];
+      if (!isComparison(wanted)) return [`${column} = ${matchText(wanted)}`];
+      return Object.entries(wanted as Readonly<Record<string, unknown>>).map(([field, value]) =>
+        field === "not"
+          ? `${column} ≠ ${matchText(value as Match, " or ")}`
+          : `${column} ${SIGNS[field as keyof typeof SIGNS]} ${value instanceof Date ? value.toISOString() : String(value)}`,
+      );
+    })
+    .join(", ");
+}
+
+const SIGNS = { below: "<", atMost: "≤", above: ">", atLeast: "≥" } as const;
+
+function matchText(wanted: Match, or = " or "): string {
+  const values = matchList(wanted);
+  const shown = values.slice(0, MOST_VALUES).map(valueText);
+  const more = values.length - shown.length;
+  return `${shown.join(or)}${more > 0 ? ` or ${more} more` : ""}`;
+}
+
+function valueText(value: FilterValue | Prefix): string {
+  if (isPrefix(value)) return `${value.prefix}…`;
+  if (value === null) return "(none)";
+  return value === "" ? "(empty)" : String(value);
+}
