@@ -24,19 +24,19 @@ export const chart = {
    * @example
    * chart.line(durations, { y: "q50", marks: [chart.mark("2026-03-02", "3.10 released")] });
    */
-  line(result: Result, options: ChartOptions = {}): Chart {
+  line(result: Result<object>, options: ChartOptions = {}): Chart {
     return resultChart(result, "line", options);
   },
   /** Areas along time, stacked where there are several series: for counts, which can be added up. */
-  area(result: Result, options: ChartOptions = {}): Chart {
+  area(result: Result<object>, options: ChartOptions = {}): Chart {
     return resultChart(result, "area", options);
   },
   /** Bars along time, as wide as their buckets, or one bar per value of a dimension. */
-  bar(result: Result, options: ChartOptions = {}): Chart {
+  bar(result: Result<object>, options: ChartOptions = {}): Chart {
     return resultChart(result, "bar", options);
   },
   /** A point per row, for two measures or single events. */
-  points(result: Result, options: ChartOptions = {}): Chart {
+  points(result: Result<object>, options: ChartOptions = {}): Chart {
     return resultChart(result, "points", options);
   },
   /**
@@ -48,7 +48,7 @@ export const chart = {
    * @example
    * chart.vegaLite(counts, { mark: "rect", encoding: { x: { field: "t", timeUnit: "utcday" } } });
    */
-  vegaLite(result: Result, spec: VegaLiteSpec): Chart {
+  vegaLite(result: Result<object>, spec: VegaLiteSpec): Chart {
     return freeChart(result, spec);
   },
   /**

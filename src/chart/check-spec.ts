@@ -1,5 +1,6 @@
 import { ProbelabError } from "../error.js";
-import { nearName, shownValue } from "./check-options.js";
+import { nearName } from "../near-name.js";
+import { shownValue } from "./check-options.js";
 import { checkColumn } from "./roles.js";
 
 /** Vega-Lite's marks; see https://vega.github.io/vega-lite/docs/mark.html */

@@ -21,7 +21,7 @@ const MOST_ROWS = 4_999;
 const NARROWEST_TITLE = 300;
 
 /** A chart of an analyst's own Vega-Lite over a Result's rows; see `chart.vegaLite`. */
-export function freeChart(result: Result, spec: VegaLiteSpec): Chart {
+export function freeChart(result: Result<object>, spec: VegaLiteSpec): Chart {
   checkResult(result, "chart.vegaLite");
   checkSpec(spec, result.columnNames);
   const loaded = findUrl(spec);

@@ -25,7 +25,7 @@ const FADED = { line: "dashed", area: "faded", bar: "faded", points: "hollow" };
 export const SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json";
 
 /** A chart of a Result: its Vega-Lite specification. @throws ProbelabError where it can't be drawn truthfully. */
-export function resultChart(result: Result, mark: MarkType, options: ChartOptions): Chart {
+export function resultChart(result: Result<object>, mark: MarkType, options: ChartOptions): Chart {
   checkResult(result, `chart.${mark}`);
   checkChartOptions(options);
   checkZero(mark, options);

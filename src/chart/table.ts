@@ -79,7 +79,7 @@ export class Table {
  * const summary = await lab.measurements.summary({ range, by: "software_version" });
  * table(summary, { bars: ["runs", ["q10", "q50", "q90"]], caption: "Runs by version" });
  */
-export function table(result: Result, options: TableOptions = {}): Table {
+export function table(result: Result<object>, options: TableOptions = {}): Table {
   checkResult(result, "table");
   checkTableOptions(options);
   return new Table(result, options);

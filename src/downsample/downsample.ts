@@ -60,11 +60,14 @@ export interface DownsampleOptions {
  * small.numRows(); // at most 4,999
  */
 export function downsample(data: ColumnTable, options: DownsampleOptions): ColumnTable;
-export function downsample(data: Result, options: DownsampleOptions): Result;
-export function downsample(
-  data: ColumnTable | Result,
+export function downsample<Row extends object>(
+  data: Result<Row>,
   options: DownsampleOptions,
-): ColumnTable | Result {
+): Result<Row>;
+export function downsample<Row extends object>(
+  data: ColumnTable | Result<Row>,
+  options: DownsampleOptions,
+): ColumnTable | Result<Row> {
   const table = data instanceof Result ? data.table : data;
   const method = options.method ?? "auto";
   if (!METHODS.includes(method)) {
@@ -102,7 +105,7 @@ export function downsample(
   const smaller = pickRows(table, rows);
   if (!(data instanceof Result)) return smaller;
   const reductions = [...data.origin.reductions, sentence(rows.length)];
-  return data.with(smaller, { reductions });
+  return data.with<Row>(smaller, { reductions });
 }
 
 /** Lowest and highest x of all series; 0 and 0 where there are none. */

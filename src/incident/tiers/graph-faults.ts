@@ -1,5 +1,5 @@
 import type * as Zod from "zod";
-import { nearName } from "../../chart/check-options.js";
+import { nearName } from "../../near-name.js";
 import { ProbelabError } from "../../error.js";
 import { shown } from "../shown.js";
 import type { WrittenComponent, WrittenGraph } from "./graph-schema.js";
