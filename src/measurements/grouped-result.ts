@@ -5,6 +5,7 @@ import { ProbelabError } from "../error.js";
 import type { DimensionColumn, MeasureColumn, TimeColumn } from "../result/origin.js";
 import { Result, type Value } from "../result/result.js";
 import { buckets } from "../time/bucket.js";
+import { bucketNoun } from "../time/step.js";
 import { formatInstant } from "../time/time-zone.js";
 import { bucketKey, rowsByBucket } from "./rows-by-bucket.js";
 import { explainEmpty, missingFromLists } from "./explain-empty.js";
@@ -166,7 +167,7 @@ function incompleteNotes(asked: Asked, time: TimeColumn | null): string[] {
   const starts = time.incomplete.map((start) => formatInstant(start, zone)).join(" and ");
   const one = time.incomplete.length === 1;
   return [
-    `The ${time.every}${one ? "" : "s"} of ${starts} ${one ? "is" : "are"} covered only in part by the range.`,
+    `The ${bucketNoun(time.every, !one)} of ${starts} ${one ? "is" : "are"} covered only in part by the range.`,
   ];
 }
 
