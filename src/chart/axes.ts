@@ -4,18 +4,15 @@ import { label } from "./label.js";
 import { timeTicks } from "./ticks.js";
 import { zoneExpression } from "./zone-expression.js";
 import type { Bucket } from "../time/bucket.js";
+import { stepOf } from "../time/step.js";
 
 const LABEL_WIDTH = 62;
 
-const TITLES: Record<Bucket, string> = {
-  minute: "Minute",
-  hour: "Hour",
-  "3 hours": "3 hours",
-  "6 hours": "6 hours",
-  day: "Day",
-  week: "Week from Monday",
-  month: "Month",
-};
+/** `Day`, `15 minutes`, `Week from Monday`. */
+function stepTitle(every: Bucket): string {
+  const name = every.charAt(0).toUpperCase() + every.slice(1);
+  return stepOf(every).unit === "week" ? `${name} from Monday` : name;
+}
 
 /** A Vega-Lite axis along time, in the range's zone, whatever the zone of the process. */
 export function timeAxis(
@@ -28,7 +25,7 @@ export function timeAxis(
   const text = (format: string): string => zoneExpression("datum.value", format, timeZone, domain);
   const first = text(ticks.format);
   return {
-    title: `${every === undefined ? "Time" : TITLES[every]} (${timeZone})`,
+    title: `${every === undefined ? "Time" : stepTitle(every)} (${timeZone})`,
     values: ticks.at,
     labelExpr:
       ticks.majorFormat === ""

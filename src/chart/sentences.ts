@@ -1,5 +1,6 @@
 import type { Origin } from "../result/origin.js";
 import type { Bucket } from "../time/bucket.js";
+import { bucketNoun } from "../time/step.js";
 import { formatRange } from "../time/time-range.js";
 import { formatInstant } from "../time/time-zone.js";
 import { measureTitle } from "./axes.js";
@@ -63,7 +64,7 @@ export function subtitleSentences(
     partial.length === 0
       ? []
       : [
-          `Incomplete, drawn ${faded}: the ${stepName(every)}${partial.length > 1 ? "s" : ""} from ${joined(dates)}.`,
+          `Incomplete, drawn ${faded}: the ${noun(every, partial.length > 1)} from ${joined(dates)}.`,
         ];
   const known = points.some(({ y }) => y !== null);
   const empty = known || origin.notes.length > 0 ? [] : ["No data in this range."];
@@ -120,7 +121,7 @@ export function describe(drawing: Drawing, origin: Origin, title: string, kind: 
   const steps =
     every === undefined
       ? count(xs.length, "place", "places")
-      : count(xs.length, stepName(every), `${stepName(every)}s`);
+      : count(xs.length, noun(every, false), noun(every, true));
   const said = Array.from({ length: Math.min(total, DESCRIBED) }, (_, index) => {
     const own = points.filter((point) => point.series === index && point.y !== null);
     const first = own[0];
@@ -144,10 +145,8 @@ export function words(name: string): string {
   return label(name).replaceAll("_", " ").trim();
 }
 
-/** A step as a countable noun. */
-function stepName(every: Bucket | undefined): string {
-  if (every === undefined) return "bucket";
-  return /^\d/.test(every) ? `${every.replace(/ (\w+)s$/, "-$1")} bucket` : every;
+function noun(every: Bucket | undefined, many: boolean): string {
+  return every === undefined ? (many ? "buckets" : "bucket") : bucketNoun(every, many);
 }
 
 function joined(texts: readonly string[]): string {

@@ -3,6 +3,7 @@ import { measureTitle } from "./axes.js";
 import type { Fields } from "./fields.js";
 import { words } from "./sentences.js";
 import type { VegaLiteSpec } from "./frame.js";
+import { stepOf } from "../time/step.js";
 import { zoneExpression } from "./zone-expression.js";
 
 /** What a tooltip tells of a point: where it is, its series, its value. */
@@ -53,8 +54,9 @@ export function whenTransform(
   domain: readonly [number, number],
 ): VegaLiteSpec[] {
   if (roles.xKind !== "time") return [];
-  const days = every === "day" || every === "week" || every === "month";
-  const format = days ? "%Y-%m-%d" : "%Y-%m-%d %H:%M";
+  const unit = every && stepOf(every).unit;
+  const time = { second: " %H:%M:%S", minute: " %H:%M", hour: " %H:%M" };
+  const format = `%Y-%m-%d${unit === undefined ? time.minute : unit in time ? time[unit as keyof typeof time] : ""}`;
   const instant = `toDate(datum[${JSON.stringify(fields.x)}])`;
   return [{ calculate: zoneExpression(instant, format, timeZone, domain), as: "when" }];
 }

@@ -8,30 +8,33 @@ import { offsetAt } from "../time/wall-clock.js";
  * SQL for the start of the bucket that a DateTime or DateTime64 inside a range falls in, as
  * DateTime64(3) in the range's zone: the same instant as `bucketStart` gives.
  *
- * ClickHouse's own functions, unless they would begin elsewhere, which is so where the zone changes
- * oddly (`hasOddOffsets`) and before 1970, where they end at 1970-01-01: there the starts themselves
- * are written into the SQL, as runs of an even distance.
+ * ClickHouse's own functions for the usual steps, unless they would begin elsewhere, which is so
+ * where the zone changes oddly (`hasOddOffsets`) and before 1970, where they end at 1970-01-01. There,
+ * and for any other step (of which servers of different age begin some differently), the starts
+ * themselves are written into the SQL, as runs of an even distance: most often it is one.
  *
  * @param range its zone is a checked IANA name.
  */
 export function bucketSql(dateTime: string, every: Bucket, range: TimeRange): string {
   const { timeZone } = range;
   const zone = `'${timeZone}'`;
+  const own = OWN_FUNCTIONS.get(every);
   const first = bucketStart(range.start, every, timeZone);
-  if (isBefore1970(first, timeZone) || hasOddOffsets(range, every)) {
+  if (own === undefined || isBefore1970(first, timeZone) || hasOddOffsets(range, every)) {
     return fromStarts(dateTime, every, range);
   }
-  const start: Record<Bucket, string> = {
-    minute: `toStartOfMinute(${dateTime}, ${zone})`,
-    hour: `toStartOfHour(${dateTime}, ${zone})`,
-    "3 hours": `toStartOfInterval(${dateTime}, INTERVAL 3 HOUR, ${zone})`,
-    "6 hours": `toStartOfInterval(${dateTime}, INTERVAL 6 HOUR, ${zone})`,
-    day: `toStartOfDay(${dateTime}, ${zone})`,
-    week: `toStartOfWeek(${dateTime}, 1, ${zone})`,
-    month: `toStartOfMonth(${dateTime}, ${zone})`,
-  };
-  return `toDateTime64(${start[every]}, 3, ${zone})`;
+  return `toDateTime64(${own(dateTime, zone)}, 3, ${zone})`;
 }
+
+const OWN_FUNCTIONS: ReadonlyMap<string, (dateTime: string, zone: string) => string> = new Map([
+  ["minute", (dateTime, zone) => `toStartOfMinute(${dateTime}, ${zone})`],
+  ["hour", (dateTime, zone) => `toStartOfHour(${dateTime}, ${zone})`],
+  ["3 hours", (dateTime, zone) => `toStartOfInterval(${dateTime}, INTERVAL 3 HOUR, ${zone})`],
+  ["6 hours", (dateTime, zone) => `toStartOfInterval(${dateTime}, INTERVAL 6 HOUR, ${zone})`],
+  ["day", (dateTime, zone) => `toStartOfDay(${dateTime}, ${zone})`],
+  ["week", (dateTime, zone) => `toStartOfWeek(${dateTime}, 1, ${zone})`],
+  ["month", (dateTime, zone) => `toStartOfMonth(${dateTime}, ${zone})`],
+] satisfies [Bucket, (dateTime: string, zone: string) => string][]);
 
 /** Whether an instant lies before 1970 in UTC or on the clocks of the zone. */
 function isBefore1970(instant: Date, timeZone: string): boolean {

@@ -3,6 +3,7 @@ import { ProbelabError } from "../error.js";
 import type { DimensionColumn, TimeColumn } from "../result/origin.js";
 import type { Value } from "../result/result.js";
 import { buckets, nextBucket, type Bucket } from "../time/bucket.js";
+import { bucketNoun } from "../time/step.js";
 import type { TimeRange } from "../time/time-range.js";
 import { formatInstant } from "../time/time-zone.js";
 import type { AskedDimension } from "./dimension.js";
@@ -184,7 +185,7 @@ export function incompleteNotes(time: TimeColumn | undefined, { timeZone }: Time
   const starts = time.incomplete.map((start) => formatInstant(start, timeZone)).join(" and ");
   const one = time.incomplete.length === 1;
   return [
-    `The ${time.every}${one ? "" : "s"} of ${starts} ${one ? "is" : "are"} covered only in part by the range.`,
+    `The ${bucketNoun(time.every, !one)} of ${starts} ${one ? "is" : "are"} covered only in part by the range.`,
   ];
 }
 

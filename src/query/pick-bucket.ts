@@ -1,9 +1,13 @@
 import { autoBucket } from "../time/auto-bucket.js";
 import { checkBucket, type Bucket } from "../time/bucket.js";
-import type { TimeRange } from "../time/time-range.js";
+import { ProbelabError } from "../error.js";
+import { usualLength } from "../time/step.js";
+import { formatRange, type TimeRange } from "../time/time-range.js";
 
 /** Rows that a chart may have. */
 const CHART_ROWS = 4_999;
+/** More buckets than rows that an answer may have. */
+const MOST_BUCKETS = 2_000_000;
 /** More groups than this are not drawn; `top: Infinity` may give fewer or more. */
 const MANY_GROUPS = 50;
 
@@ -17,7 +21,7 @@ export function pickBucket(
   groups: number,
 ): { readonly every: Bucket | null; readonly notes: readonly string[] } {
   if (wanted === "all") return { every: null, notes: [] };
-  if (wanted !== "auto") return { every: checkBucket(wanted), notes: [] };
+  if (wanted !== "auto") return { every: fewEnough(checkBucket(wanted), range), notes: [] };
   const every = autoBucket(range, CHART_ROWS, Math.min(groups, MANY_GROUPS));
   return {
     every,
@@ -25,4 +29,13 @@ export function pickBucket(
       `Grouped by ${every}, the finest bucket that keeps the rows under 5,000 (every: "auto").`,
     ],
   };
+}
+
+/** The step, where the range has not too many of it to tell even one by one. */
+function fewEnough(every: Bucket, range: TimeRange): Bucket {
+  const count = Math.round((range.end.getTime() - range.start.getTime()) / usualLength(every));
+  if (count <= MOST_BUCKETS) return every;
+  throw new ProbelabError(
+    `Can't group ${formatRange(range)} by ${every}: that are ${count.toLocaleString("en-US")} buckets. Take a coarser every ("auto" picks one) or a shorter range.`,
+  );
 }

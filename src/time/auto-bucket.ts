@@ -1,9 +1,9 @@
 import { ProbelabError } from "../error.js";
 import { BUCKETS, buckets, type Bucket } from "./bucket.js";
+import { usualLength } from "./step.js";
 import { formatRange, type TimeRange } from "./time-range.js";
 
-/** Usual length of the shorter buckets, in milliseconds. */
-const SHORT = { minute: 60_000, hour: 3_600_000, "3 hours": 10_800_000, "6 hours": 21_600_000 };
+const DAY = 86_400_000;
 
 /**
  * The finest bucket whose rows fit a budget: one row a bucket and series, over the whole range.
@@ -27,11 +27,7 @@ export function autoBucket(range: TimeRange, budgetRows: number, seriesCount: nu
 function countBuckets(range: TimeRange, every: Bucket, most: number): number {
   const start = range.start.getTime();
   const end = range.end.getTime();
-  if (every === "minute") return Math.ceil(end / SHORT.minute) - Math.floor(start / SHORT.minute);
-  if (every in SHORT) {
-    // Clocks that are set back make a bucket longer than its name says, by hours altogether.
-    const size = SHORT[every as keyof typeof SHORT];
-    if ((end - start - 86_400_000) / size > most) return Infinity;
-  }
+  // Clocks that are set back make buckets longer than they are named, by hours altogether.
+  if (every !== "month" && (end - start - DAY) / usualLength(every) > most) return Infinity;
   return buckets(range, every).length;
 }

@@ -1,16 +1,9 @@
-import type { Temporal } from "temporal-polyfill";
-import { ProbelabError } from "../error.js";
+import { Temporal } from "temporal-polyfill";
+import { stepOf, type Bucket, type Step } from "./step.js";
 import type { TimeRange } from "./time-range.js";
-import { firstInstantAt, offsetAt, offsetChange, wallClock } from "./wall-clock.js";
+import { firstInstantAt, offsetAt, offsetChange, steadyOffset, wallClock } from "./wall-clock.js";
 
-/** The steps that time is cut into, from the finest to the coarsest. */
-export const BUCKETS = ["minute", "hour", "3 hours", "6 hours", "day", "week", "month"] as const;
-
-/**
- * A step of time. Weeks start on Monday (ISO 8601); all begin at midnight of the range's zone, and
- * steps of several hours begin again at each midnight: at 0, 3, 6 … o'clock of the wall clock.
- */
-export type Bucket = (typeof BUCKETS)[number];
+export { BUCKETS, checkBucket, type Bucket } from "./step.js";
 
 /** One bucket of a range. */
 export interface RangeBucket {
@@ -21,17 +14,10 @@ export interface RangeBucket {
   readonly complete: boolean;
 }
 
-/** The bucket name as given, once it is known. */
-export function checkBucket(every: unknown): Bucket {
-  if (BUCKETS.includes(every as Bucket)) return every as Bucket;
-  throw new ProbelabError(
-    `Can't group by ${JSON.stringify(every) ?? "undefined"}: pass every: ${BUCKETS.map((b) => `"${b}"`).join(", ")}, "auto" or "all".`,
-  );
-}
-
 /**
  * All buckets that a range touches, in order, the incomplete ones at its edges marked.
  *
+ * @throws ProbelabError for what is no step of time.
  * @example
  * buckets(between("2026-05-01", "2026-05-11"), "week").map((b) => b.complete); // [false, true]
  */
@@ -46,27 +32,26 @@ export function buckets(range: TimeRange, every: Bucket): RangeBucket[] {
   return result;
 }
 
-const UTC_SIZES = {
-  minute: 60_000,
-  hour: 3_600_000,
-  "3 hours": 10_800_000,
-  "6 hours": 21_600_000,
-  day: 86_400_000,
-} as const;
-
-/** The first instant of 1972-02-01: since then every zone's offset is of whole minutes. */
-const WHOLE_MINUTES = Date.UTC(1972, 1, 1);
+const DAY = 86_400_000;
 
 /**
  * The start of the bucket that an instant falls in: the last start at or before it.
  *
- * Buckets start when the clocks of the zone show a multiple of the step: a whole minute or hour each
- * time they show it (an hour that the clocks show twice is two buckets), 0, 3, 6 … o'clock and
- * midnight the first time. Where the clocks are set forward past a multiple the bucket starts at
- * that change. So no bucket overlaps another, whatever a zone does: an hour takes 30 minutes where
- * half an hour of it is skipped, and 90 where half of it comes again. ClickHouse's `toStartOf…`
- * differ from that on some days on which a zone changes by anything but whole hours; `bucketSql`
- * then asks by these starts.
+ * Buckets start when the clocks of the zone show a multiple of the step:
+ * - seconds, minutes and hours that divide an hour (`"15 minutes"`): each time the clocks show a
+ *   multiple, so that an hour that they show twice is two buckets;
+ * - those that divide a day (`"90 minutes"`, `"3 hours"`): counted from each midnight, the first
+ *   time that the clocks show it: at 0, 3, 6 … o'clock;
+ * - those that divide neither (`"7 minutes"`, `"5 hours"`): even steps from 1970-01-01T00:00Z,
+ *   whatever the zone;
+ * - days: at midnight, several counted from 1970-01-01; weeks: on Monday (ISO 8601), several counted
+ *   from 1970-01-05; months and years: on the first, several counted from January of year 0, so that
+ *   3 months are quarters.
+ *
+ * Where the clocks are set forward past a multiple the bucket starts at that change. So no bucket
+ * overlaps another, whatever a zone does: an hour takes 30 minutes where half an hour of it is
+ * skipped, and 90 where half of it comes again. ClickHouse's `toStartOf…` differ from that on some
+ * days on which a zone changes by anything but whole hours; `bucketSql` then asks by these starts.
  *
  * @example
  * const instant = new Date("2026-10-03T15:45:00Z"); // the clocks went from 02:00 to 02:30 at 15:30Z
@@ -74,38 +59,42 @@ const WHOLE_MINUTES = Date.UTC(1972, 1, 1);
  */
 export function bucketStart(instant: Date, every: Bucket, timeZone: string): Date {
   const ms = instant.getTime();
-  if (timeZone === "UTC" && every !== "week" && every !== "month") {
-    return new Date(floorTo(ms, UTC_SIZES[every]));
-  }
-  if (every === "minute" && ms >= WHOLE_MINUTES) return new Date(floorTo(ms, UTC_SIZES.minute));
-  if (every === "minute" || every === "hour") {
-    return new Date(evenStart(ms, UTC_SIZES[every], timeZone));
-  }
-  let wall = calendarStart(wallClock(ms, timeZone), every);
-  // Clocks that were set back over a multiple show the bucket before it once more.
-  if (offsetAt(ms - UTC_SIZES.day, timeZone) > offsetAt(ms, timeZone)) {
-    let next = calendarNext(wall, every);
-    while (firstInstantAt(next, timeZone) <= ms) {
-      wall = next;
-      next = calendarNext(wall, every);
-    }
-  }
-  return new Date(firstInstantAt(wall, timeZone));
+  const step = stepOf(every);
+  return new Date(
+    steadyStart(ms, step, timeZone) ??
+      (step.begins === "clock"
+        ? evenStart(ms, step.size, timeZone)
+        : calendarStart(ms, step, timeZone)),
+  );
 }
 
 /** The start of the bucket after the one that begins at `start`. */
 export function nextBucket(start: Date, every: Bucket, timeZone: string): Date {
   const ms = start.getTime();
-  if (every === "minute" && ms >= WHOLE_MINUTES) return new Date(ms + UTC_SIZES.minute);
-  if (every === "minute" || every === "hour") {
-    return new Date(evenNext(ms, UTC_SIZES[every], timeZone));
+  const step = stepOf(every);
+  const steady = steadyStart(ms, step, timeZone);
+  if (steady !== undefined) {
+    const next = steady + step.size;
+    if (step.begins === "epoch" || next < steadyOffset(ms, timeZone).until) return new Date(next);
   }
-  let wall = calendarStart(wallClock(ms, timeZone), every);
+  if (step.begins === "clock") return new Date(evenNext(ms, step.size, timeZone));
+  let wall = floorWall(wallClock(ms, timeZone), step);
   for (;;) {
-    wall = calendarNext(wall, every);
+    wall = nextWall(wall, step);
     const next = firstInstantAt(wall, timeZone);
     if (next > ms) return new Date(next);
   }
+}
+
+/** The start of a bucket by arithmetic alone; undefined where a change of the clocks is near, and for months. */
+function steadyStart(ms: number, { begins, size, origin }: Step, timeZone: string) {
+  if (begins === "epoch") return floorTo(ms, size);
+  if (begins === "month") return undefined;
+  const { from, offset } = steadyOffset(ms, timeZone);
+  const shift = offset - origin;
+  const start = floorTo(ms + shift, size) - shift;
+  // Clocks that were set back may have shown the start before: no zone sets them back by a day.
+  return start - DAY >= from ? start : undefined;
 }
 
 /** The last instant up to `ms` at which the wall clock came to a multiple of `size`. */
@@ -128,34 +117,34 @@ function evenNext(ms: number, size: number, timeZone: string): number {
   return evenStart(change, size, timeZone) === change ? change : evenNext(change, size, timeZone);
 }
 
+/** The last instant up to `ms` at which the wall clock came to a multiple of the step for the first time. */
+function calendarStart(ms: number, step: Step, timeZone: string): number {
+  let wall = floorWall(wallClock(ms, timeZone), step);
+  // Clocks that were set back over a multiple show the bucket before it once more.
+  if (offsetAt(ms - DAY, timeZone) > offsetAt(ms, timeZone)) {
+    let next = nextWall(wall, step);
+    while (firstInstantAt(next, timeZone) <= ms) {
+      wall = next;
+      next = nextWall(wall, step);
+    }
+  }
+  return firstInstantAt(wall, timeZone);
+}
+
 function floorTo(value: number, size: number): number {
   return Math.floor(value / size) * size;
 }
 
-type CalendarBucket = Exclude<Bucket, "minute" | "hour">;
-
-const HOURS = { "3 hours": 3, "6 hours": 6 } as const;
-
 /** The multiple of the step that a wall clock showed last. */
-function calendarStart(
-  local: Temporal.PlainDateTime,
-  every: CalendarBucket,
-): Temporal.PlainDateTime {
-  const midnight = local.toPlainDate().toPlainDateTime();
-  switch (every) {
-    case "3 hours":
-    case "6 hours":
-      return midnight.with({ hour: local.hour - (local.hour % HOURS[every]) });
-    case "day":
-      return midnight;
-    case "week":
-      return midnight.subtract({ days: local.dayOfWeek - 1 });
-    case "month":
-      return midnight.with({ day: 1 });
+function floorWall(local: Temporal.PlainDateTime, { begins, size, origin }: Step) {
+  if (begins === "month") {
+    const months = floorTo(local.year * 12 + local.month - 1, size);
+    return new Temporal.PlainDateTime(Math.floor(months / 12), (months % 12) + 1, 1);
   }
+  const shown = local.toZonedDateTime("UTC").epochMilliseconds;
+  return wallClock(floorTo(shown - origin, size) + origin, "UTC");
 }
 
-function calendarNext(wall: Temporal.PlainDateTime, every: CalendarBucket): Temporal.PlainDateTime {
-  if (every === "3 hours" || every === "6 hours") return wall.add({ hours: HOURS[every] });
-  return wall.add({ [`${every}s`]: 1 });
+function nextWall(wall: Temporal.PlainDateTime, { begins, size }: Step): Temporal.PlainDateTime {
+  return wall.add(begins === "month" ? { months: size } : { milliseconds: size });
 }

@@ -1,6 +1,7 @@
 import { Temporal } from "temporal-polyfill";
 import { ProbelabError } from "../error.js";
 import { readInstant } from "./instant.js";
+import { readSpan, whyAmbiguous } from "./span.js";
 import { checkTimeZone, formatInstant } from "./time-zone.js";
 
 /** A half-open span of time, [start, end), and the time zone in which its calendar is read. */
@@ -13,16 +14,15 @@ export interface TimeRange {
   readonly timeZone: string;
 }
 
-const UNITS = new Set(["second", "minute", "hour", "day", "week", "month", "year"]);
-
 /**
- * The time up to now: `last("3 months")`.
+ * The time up to now: `last("3 months")`, `last("90d")`.
  *
  * Months and years are calendar steps in `timeZone`: a month before 31 March is the last day of
  * February. The range is half-open, [now − duration, now).
  *
  * @param duration a whole number and a unit: second, minute, hour, day, week, month or year, with
- *   or without s; a unit alone means one of it.
+ *   or without s, or short: s, sec, min, h, hr, d, w, wk, mo, y, yr; a unit alone means one of it.
+ *   `"3m"` is refused: it may be minutes or months.
  * @param options `now` (default: the present; for a database whose data ends earlier take
  *   `lab.now`), `timeZone` (IANA name, default UTC).
  * @throws ProbelabError when the duration can't be read or the time zone is unknown.
@@ -35,12 +35,10 @@ export function last(
   options: { now?: Date | string; timeZone?: string } = {},
 ): TimeRange {
   const timeZone = checkTimeZone(options.timeZone ?? "UTC");
-  const match = /^\s*(\d+)?\s*([a-z]+?)s?\s*$/i.exec(String(duration));
-  const unit = match?.[2]?.toLowerCase() ?? "";
-  const amount = match?.[1] === undefined ? 1 : Number(match[1]);
-  if (!UNITS.has(unit) || !(amount > 0) || amount > 1e6) {
+  const span = readSpan(duration);
+  if (span === undefined) {
     throw new ProbelabError(
-      `Can't read the duration ${JSON.stringify(duration)}: write a whole number and a unit, such as last("3 months"), last("36 hours") or last("week").`,
+      `Can't read the duration ${JSON.stringify(duration)}: ${whyAmbiguous(duration) ?? 'write a whole number and a unit, such as last("3 months"), last("36 hours"), last("90d") or last("week")'}.`,
     );
   }
   const end =
@@ -49,7 +47,7 @@ export function last(
       : readInstant(options.now, timeZone, "now of a time range");
   const start = Temporal.Instant.fromEpochMilliseconds(end.getTime())
     .toZonedDateTimeISO(timeZone)
-    .subtract({ [`${unit}s`]: amount });
+    .subtract({ [`${span.unit}s`]: span.count });
   return makeRange(new Date(start.epochMilliseconds), end, timeZone);
 }
 

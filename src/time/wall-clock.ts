@@ -34,6 +34,31 @@ export function offsetChange(from: number, to: number, timeZone: string): number
   return high;
 }
 
+/** The time in which the clocks of a zone keep an offset: [from, until) in ms since 1970. */
+export interface SteadyOffset {
+  readonly from: number;
+  readonly until: number;
+  readonly offset: number;
+}
+
+// By zone the time that was asked for last: buckets follow each other.
+const steady = new Map<string, SteadyOffset>();
+
+/** The offset at an instant (ms since 1970), and between which changes the clocks keep it. */
+export function steadyOffset(ms: number, timeZone: string): SteadyOffset {
+  const known = steady.get(timeZone);
+  if (known !== undefined && ms >= known.from && ms < known.until) return known;
+  const at = zoned(ms, timeZone);
+  const found = {
+    from:
+      at.add({ nanoseconds: 1 }).getTimeZoneTransition("previous")?.epochMilliseconds ?? -Infinity,
+    until: at.getTimeZoneTransition("next")?.epochMilliseconds ?? Infinity,
+    offset: at.offsetNanoseconds / 1e6,
+  };
+  steady.set(timeZone, found);
+  return found;
+}
+
 function zoned(ms: number, timeZone: string): Temporal.ZonedDateTime {
   return Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timeZone);
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { bucketStart, buckets, nextBucket, BUCKETS, type Bucket } from "../../src/time/bucket.js";
+import { bucketStart, buckets, nextBucket, BUCKETS } from "../../src/time/bucket.js";
 import { bucketRuns } from "../../src/time/bucket-runs.js";
 import { hasOddOffsets } from "../../src/time/odd-offsets.js";
 import { between } from "../../src/time/time-range.js";
@@ -32,7 +32,7 @@ function shown(from: number, to: number, timeZone: string): number[] {
 }
 
 /** How many buckets of the wall clock began up to a time shown. */
-function place(wall: number, every: Bucket): number {
+function place(wall: number, every: (typeof BUCKETS)[number]): number {
   if (every === "month") {
     const date = new Date(wall);
     return date.getUTCFullYear() * 12 + date.getUTCMonth();
@@ -43,7 +43,7 @@ function place(wall: number, every: Bucket): number {
 }
 
 /** Which of these times shown begin a bucket, after the first. */
-function startsByWalking(walls: readonly number[], every: Bucket): number[] {
+function startsByWalking(walls: readonly number[], every: (typeof BUCKETS)[number]): number[] {
   const again = every === "minute" || every === "hour";
   const starts: number[] = [];
   let last = place(walls[0]!, every);

@@ -1,18 +1,8 @@
 import type { MeasureColumn, TimeColumn } from "../../result/origin.js";
 import { bucketStart, nextBucket } from "../../time/bucket.js";
+import { usualLength } from "../../time/step.js";
 import type { TimeRange } from "../../time/time-range.js";
 import type { SeriesRows } from "../split-series.js";
-
-/** Usual length of a bucket in milliseconds, of a month the least: nearer rows miss none between. */
-const USUAL = {
-  minute: 60_000,
-  hour: 3_600_000,
-  "3 hours": 10_800_000,
-  "6 hours": 21_600_000,
-  day: 86_400_000,
-  week: 604_800_000,
-  month: 2_419_200_000,
-};
 
 /**
  * Puts rows where buckets are missing, as few as draw the line: a gap, or zero at the first and the
@@ -25,6 +15,8 @@ export function fillMissing(
   range: TimeRange,
 ): SeriesRows {
   const { timeZone } = range;
+  // Rows no further apart than this miss no bucket between them.
+  const length = usualLength(time.every);
   const x: number[] = [];
   const y: number[] = [];
   const rows: number[] = [];
@@ -46,7 +38,7 @@ export function fillMissing(
   if (missing === "zero") fill(first, series.x[0]!);
   for (let i = 0; i < series.x.length; i++) {
     const at = series.x[i]!;
-    if (i > 0 && at - series.x[i - 1]! > USUAL[time.every]) fill(after(series.x[i - 1]!), at);
+    if (i > 0 && at - series.x[i - 1]! > length) fill(after(series.x[i - 1]!), at);
     x.push(at);
     y.push(series.y[i]!);
     rows.push(series.rows[i]!);

@@ -2,12 +2,15 @@ import { ProbelabError } from "../../error.js";
 import type { Origin } from "../../result/origin.js";
 import type { Result } from "../../result/result.js";
 import { BUCKETS, buckets, bucketStart, type Bucket } from "../../time/bucket.js";
+import { bucketName, isMultiple, stepOf, usualLength } from "../../time/step.js";
 import type { ChartPlan, Reduced } from "../chart-plan.js";
 import { counted } from "../counted.js";
 import { numericColumn } from "../numeric-column.js";
 import { seriesCodes } from "../split-series.js";
 import { regroup } from "./regroup.js";
 import { smallestSeries } from "./smallest-series.js";
+
+const TIMES = [2, 5, 10, 20, 50, 100];
 
 /**
  * Areas and bars: rows are added up in the next coarser bucket whose grid of buckets × series fits,
@@ -70,9 +73,17 @@ export function reduceStacks(result: Result, plan: ChartPlan, maxRows: number): 
   };
 }
 
-/** The steps whose buckets are whole ones of `every`: weeks don't add up to months. */
+/**
+ * The steps whose buckets are whole ones of `every`: weeks don't add up to months. Those that no
+ * usual step is made of (7 minutes, 10 days) are taken twice, five times, ten times …
+ */
 export function coarserThan(every: Bucket): Bucket[] {
-  return every === "week" ? [] : BUCKETS.slice(BUCKETS.indexOf(every) + 1);
+  const coarser = (steps: readonly Bucket[]): Bucket[] =>
+    steps.filter((each) => usualLength(each) > usualLength(every) && isMultiple(each, every));
+  const usual = coarser(BUCKETS);
+  if (usual.length > 0 || (BUCKETS as readonly Bucket[]).includes(every)) return usual;
+  const { count, unit } = stepOf(every);
+  return coarser(TIMES.map((times) => bucketName({ count: times * count, unit })));
 }
 
 function countBuckets(starts: Float64Array, every: Bucket, now: Bucket, timeZone: string): number {

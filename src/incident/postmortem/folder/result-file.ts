@@ -6,7 +6,9 @@ import type { Origin } from "../../../result/origin.js";
 import { readParquet } from "../../../result/parquet-read.js";
 import { parquet } from "../../../result/parquet-write.js";
 import { Result, type Value } from "../../../result/result.js";
-import { BUCKETS } from "../../../time/bucket.js";
+import type { Bucket } from "../../../time/bucket.js";
+import { readSpan } from "../../../time/span.js";
+import { bucketName } from "../../../time/step.js";
 import { between } from "../../../time/time-range.js";
 
 const ORIGIN = "probelab.origin";
@@ -14,6 +16,11 @@ const MEANING = "probelab.meaning";
 
 const instant = z.iso.datetime();
 const json = z.custom<Json>();
+
+const bucket = z.custom<Bucket>((every) => {
+  const span = readSpan(every);
+  return span !== undefined && bucketName(span) === every;
+});
 
 const storedOrigin = z.object({
   sql: z.string(),
@@ -32,9 +39,7 @@ const storedOrigin = z.object({
 });
 
 const storedMeaning = z.object({
-  time: z
-    .object({ name: z.string(), every: z.enum(BUCKETS), incomplete: z.array(instant) })
-    .optional(),
+  time: z.object({ name: z.string(), every: bucket, incomplete: z.array(instant) }).optional(),
   dimensions: z.array(
     z.object({
       name: z.string(),
