@@ -11,19 +11,46 @@ export type {
 } from "./result/origin.js";
 export { between, formatRange, last, type TimeRange } from "./time/time-range.js";
 export { buckets, BUCKETS, type Bucket, type RangeBucket } from "./time/bucket.js";
-export { prefix, type Prefix } from "./measurements/prefix.js";
-export { compareVersions } from "./measurements/version-order.js";
-export type { FilterValue, Where } from "./measurements/filter.js";
-export type { Measurements } from "./measurements/measurements.js";
-export type { DuplicateOptions } from "./measurements/duplicates.js";
-export type { MeasurementOptions } from "./measurements/question.js";
-export type { RunOptions } from "./measurements/run-cells.js";
+export { prefix, type Prefix } from "./query/prefix.js";
+export { compareVersions } from "./query/version-order.js";
+export type { Comparison, FilterValue, Match, Where } from "./query/where.js";
+export {
+  count,
+  distinct,
+  earliest,
+  latest,
+  max,
+  mean,
+  min,
+  perMinute,
+  quantile,
+  ratio,
+  share,
+  shareHigh,
+  shareLow,
+  sum,
+  type Measure,
+  type MeasureOptions,
+} from "./query/measure.js";
+export { bins, hourOfDay, versionPart, weekday, type Dimension } from "./query/dimension.js";
+export type { By, GroupOptions } from "./query/ask.js";
+export type { GroupedRow } from "./query/row-types.js";
+export type { Measurements, Runs } from "./measurements/measurements.js";
+export type {
+  DuplicateOptions,
+  FirstSeenOptions,
+  MeasurementColumn,
+  MeasurementOptions,
+  RunColumn,
+  RunOptions,
+  RunQuantileOptions,
+} from "./measurements/questions.js";
 export { formatReportId, parseReportId, type ReportId } from "./measurements/report-id.js";
 export type { Logs } from "./logs/logs.js";
-export type { LogFilter } from "./logs/log-filter.js";
+export type { LogColumn, LogFilter } from "./logs/log-filter.js";
 export type { LogOptions } from "./logs/log-question.js";
 export type { SearchOptions } from "./logs/search.js";
-export type { LogDimension, RateOptions } from "./logs/rates.js";
+export type { LogGroupOptions } from "./logs/rates.js";
 export type { BurstOptions } from "./logs/bursts.js";
 export type { CheckInLengthOptions, CheckInOptions } from "./logs/check-in.js";
 export type { SubmissionOptions } from "./logs/submissions.js";

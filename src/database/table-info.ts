@@ -23,6 +23,8 @@ export interface TableInfo {
   readonly notes: readonly string[];
   /** The column that bounds the table's queries in time. */
   readonly time: TimeColumn;
+  /** Its name. */
+  readonly timeName: string;
 }
 
 /** Asks a small question; rows as objects of text and numbers. */
@@ -72,6 +74,7 @@ export async function learnTable(
     engine: engine?.engine ?? "",
     merges: /(Replacing|Collapsing|Coalescing)/.test(engine?.engine ?? ""),
     notes: [],
+    timeName,
     time: timeColumn(timeName, type, sample?.value ?? ASSUMED.get(timeName) ?? null),
   };
 }

@@ -3,7 +3,7 @@ import { questionArguments, type Question } from "../result/question.js";
 import { Result } from "../result/result.js";
 import type { Lab } from "./connect.js";
 
-const ROOMS = ["measurements", "logs", "testHelpers"] as const;
+const ROOMS = ["measurements", "runs", "logs", "testHelpers"] as const;
 
 /**
  * Asks a Result's question again: the same call with the same range, on the databases as they are now.

@@ -4,7 +4,12 @@ import type { Guard } from "../database/guard.js";
 import { findSource, type SourceOptions } from "../database/settings.js";
 import { newestRow } from "../database/newest-row.js";
 import { logsOf, type Logs } from "../logs/logs.js";
-import { measurementsOf, type Measurements } from "../measurements/measurements.js";
+import {
+  measurementsOf,
+  runsOf,
+  type Measurements,
+  type Runs,
+} from "../measurements/measurements.js";
 import type { Result } from "../result/result.js";
 import { testHelpersOf, type TestHelpers } from "../test-helpers/test-helpers.js";
 import { remember, rememberAll } from "./remember.js";
@@ -21,6 +26,8 @@ export interface ConnectOptions extends SourceOptions {
 export interface Lab extends AsyncDisposable {
   /** Questions on the measurement table. */
   readonly measurements: Measurements;
+  /** Questions on the runs of the measurement table: a row a run. */
+  readonly runs: Runs;
   /** Questions on the test helpers: which there are, their rotation, how often they fail. */
   readonly testHelpers: TestHelpers;
   /** Questions on the log table; its database is opened with the first of them. */
@@ -83,6 +90,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Lab> {
     const now = await presentOf(database);
     return {
       measurements: rememberAll("measurements", measurementsOf(database)),
+      runs: rememberAll("runs", runsOf(database)),
       testHelpers: rememberAll("testHelpers", testHelpersOf(database, now)),
       logs: rememberAll("logs", logsOf(logs.open, database)),
       source: database.source,

@@ -1,25 +1,40 @@
+import { refuseUnknown } from "../check-options.js";
 import { answerOrigin } from "../database/answer-origin.js";
 import type { Database } from "../database/database.js";
-import { unknownColumn } from "../database/table-info.js";
-import { boundsSql, plainType, quoteIdentifier } from "../database/time-column.js";
+import { plainType } from "../database/time-column.js";
 import { m4Sql } from "../downsample/sql/m4-sql.js";
 import { ProbelabError } from "../error.js";
-import { filterSql } from "../measurements/filter.js";
-import { dimensionSql, type MeasurementOptions } from "../measurements/question.js";
-import { Result } from "../result/result.js";
-import { checkRange } from "../time/time-range.js";
+import { tableColumn } from "../measurements/measurement-source.js";
+import type { MeasurementColumn } from "../measurements/questions.js";
+import { asText, isVersion } from "../query/dimension.js";
+import { tableBounds } from "../query/source.js";
+import { and, bind, print, raw, select, sql, type Sql } from "../query/sql.js";
+import { compareVersions } from "../query/version-order.js";
+import { whereSql, whereText, type Where } from "../query/where.js";
+import { Result, type Value } from "../result/result.js";
+import { checkRange, type TimeRange } from "../time/time-range.js";
 
 /** What `lab.values` takes. */
-export interface ValuesOptions extends Pick<MeasurementOptions, "range" | "where" | "signal"> {
+export interface ValuesOptions {
+  /** The time to ask about, half-open: `last("3 months")` or `between(a, b)`. */
+  readonly range: TimeRange;
   /** The column of numbers to draw, such as `test_runtime`. */
-  readonly y: string;
+  readonly y: MeasurementColumn;
   /** A column that tells series apart; without it there is one. */
-  readonly by?: string;
-  /** How many series are kept, those with the most measurements first; the others are left out. Default 6. */
+  readonly by?: MeasurementColumn;
+  /** How many series keep their name, those with the most measurements first; the rest is "other". Default 6. */
   readonly top?: number;
+  /** False leaves out what is beyond the top, and says so (default true: it is "other"). */
+  readonly other?: boolean;
   /** Pixel columns of the chart that will draw them; default 1000. */
   readonly width?: number;
+  /** Which measurements count: column to value, list of values, `prefix()`, or a comparison. */
+  readonly where?: Where<MeasurementColumn>;
+  /** Stops the query at the server; default: the interrupt of the running cell. */
+  readonly signal?: AbortSignal;
 }
+
+const OPTIONS = ["range", "y", "by", "top", "other", "width", "where", "signal"];
 
 /** A chart draws fewer than 5,000 rows. */
 const MOST_ROWS = 4_999;
@@ -27,14 +42,13 @@ const MOST_ROWS = 4_999;
 /** `lab.values`: see {@link Lab.values}. */
 export async function values(database: Database, options: ValuesOptions): Promise<Result> {
   const action = "read values";
+  refuseUnknown(options, OPTIONS, action);
   const range = checkRange((options as ValuesOptions | undefined)?.range, action);
-  const { y, by, top = 6, width = 1000 } = options;
+  const { y, by, top = 6, other = true, width = 1000, where = {}, signal } = options;
   const table = await database.table("measurements");
-  const type = table.columns.get(y);
-  for (const name of by === undefined ? [y] : [y, by]) {
-    if (!table.columns.has(name)) throw unknownColumn(name, table.name, table.columns);
-  }
-  if (type === undefined || !/^(U?Int(8|16|32|64)|Float(32|64))$/.test(plainType(type))) {
+  const { time } = table;
+  const { type, sql: column } = tableColumn(table, y);
+  if (!/^(U?Int(8|16|32|64)|Float(32|64))$/.test(plainType(type))) {
     throw new ProbelabError(
       `Can't draw ${y} along time: it is a ${type}. Pass a column of numbers, or count with lab.measurements.counts({ by: "${y}" }).`,
     );
@@ -44,78 +58,138 @@ export async function values(database: Database, options: ValuesOptions): Promis
       `Can't keep ${String(top)} series of values: pass top: a whole number from 1 to 200.`,
     );
   }
-  const bounds = boundsSql(table.time, range);
-  const filter = filterSql(options.where, table);
-  const where = [bounds.sql, ...(filter ? [filter.sql] : [])].join(" AND ");
-  const bound = { ...bounds.parameters, ...filter?.parameters };
-  const kept = by === undefined ? null : await largest(database, by, where, bound, top);
-  const series = by === undefined ? null : `ifNull(${dimensionSql(by)}, '')`;
+  const find = (name: string) => tableColumn(table, name);
+  const conditions = [...tableBounds(table, range), ...whereSql(where, find)];
+  const from = raw(table.from);
+  const text = by === undefined ? null : asText(find(by).sql);
+  const kept =
+    text === null ? null : await largest(database, from, text, conditions, top, { action, signal });
+  const merged = kept !== null && kept.others > 0 && other;
   const columns = Math.max(
     1,
-    Math.min(width, Math.floor(MOST_ROWS / (6 * (kept?.names.length || 1)))),
+    Math.min(width, Math.floor(MOST_ROWS / (6 * ((kept?.names.length || 1) + Number(merged))))),
   );
-  const time = table.columns.get("measurement_start_time") ?? "";
-  const plain = /^Date(Time(64)?)?\b/.test(time);
+  const names = bind("kept", "Array(Nullable(String))", kept?.names ?? []);
+  const isKept = text && sql`has(${names}, ${text})`;
+  const series =
+    text &&
+    (merged ? sql`if(${isKept!}, ${text}, ${bind("other", "String", kept.otherLabel)})` : text);
+  const only = print(
+    and(kept !== null && kept.others > 0 && !other ? [...conditions, isKept!] : conditions),
+  );
+  const seriesSql = series === null ? null : print(series);
+  const timeType = table.columns.get(table.timeName) ?? "";
+  const plain = /^Date(Time(64)?)?\b/.test(timeType);
   const m4 = m4Sql({
     from: table.from,
-    where: kept === null ? where : `${where} AND has({kept:Array(String)}, ${series})`,
+    where: only.sql,
     x: plain
-      ? { sql: table.time.sql, type: time }
+      ? { sql: time.sql, type: timeType }
       : {
-          sql: `toDateTime64(${table.time.dateTime(table.time.sql)}, 6, 'UTC')`,
+          sql: `toDateTime64(${time.dateTime(time.sql)}, 6, 'UTC')`,
           type: "DateTime64(6, 'UTC')",
         },
     y: {
-      sql: quoteIdentifier(y),
+      sql: print(column).sql,
       type: plainType(type) === type ? type : `Nullable(${plainType(type)})`,
     },
-    ...(series !== null && { series }),
+    ...(seriesSql !== null && { series: seriesSql.sql }),
     start: range.start,
     end: range.end,
     width: columns,
   });
-  const parameters = { ...bound, ...m4.parameters, ...(kept && { kept: kept.names }) };
-  const types = new Map([["x", plain ? time : "DateTime64(6, 'UTC')"]]);
-  const { sql } = m4;
-  const answer = await database.ask({ sql, parameters, action, types, signal: options.signal });
+  const parameters = { ...only.parameters, ...seriesSql?.parameters, ...m4.parameters };
+  const types = new Map([["x", plain ? timeType : "DateTime64(6, 'UTC')"]]);
+  const question = { sql: m4.sql, parameters };
+  const answer = await database.ask({ ...question, action, types, signal });
   const renamed = answer.table.rename({ x: "t", y, ...(by !== undefined && { series: by }) });
   const rows = renamed.numRows();
+  const cost = answerOrigin(database, question, range, answer);
+  const filter = whereText(where);
   return new Result(renamed, {
-    ...answerOrigin(database, { sql, parameters }, range, answer),
+    ...cost,
+    rowsRead: cost.rowsRead + (kept?.rowsRead ?? 0),
+    bytesRead: cost.bytesRead + (kept?.bytesRead ?? 0),
+    ...(filter !== "" && { filter }),
     columns: {
-      dimensions: [],
+      dimensions:
+        by === undefined || kept === null
+          ? []
+          : [
+              {
+                name: by,
+                order: [...legend(by, kept.names), ...(merged ? [kept.otherLabel] : [])],
+                ...(merged && { other: kept.otherLabel }),
+              },
+            ],
       measures: [{ name: y, label: y, unit: "", additive: false, missing: "gap", main: true }],
     },
     reductions: [
-      ...(kept?.leftOut ?? []),
+      ...(kept === null || by === undefined ? [] : restSentence(by, kept, other)),
       `${rows.toLocaleString("en-US")} values: first, last, lowest and highest in each of ${columns.toLocaleString("en-US")} columns of time.`,
     ],
-    notes: rows === 0 ? ["No measurement matches in the range."] : [],
+    notes: [...table.notes, ...(rows === 0 ? ["No measurement matches in the range."] : [])],
   });
+}
+
+interface Kept {
+  /** The values with the most measurements, null and "" apart. */
+  readonly names: readonly (string | null)[];
+  readonly others: number;
+  readonly otherMeasurements: number;
+  readonly otherLabel: string;
+  readonly rowsRead: number;
+  readonly bytesRead: number;
 }
 
 async function largest(
   database: Database,
-  by: string,
-  where: string,
-  parameters: Record<string, unknown>,
+  from: Sql,
+  text: Sql,
+  conditions: readonly Sql[],
   top: number,
-) {
-  const found = await database.rows<{ name: string; n: number; all: number; groups: number }>(
-    `SELECT ifNull(${dimensionSql(by)}, '') AS name, count() AS n, sum(n) OVER () AS all, count() OVER () AS groups
-     FROM fastpath WHERE ${where} GROUP BY name ORDER BY n DESC, name LIMIT ${top}`,
-    parameters,
-    "read values",
-  );
-  const names = found.map((row) => row.name);
+  asked: { readonly action: string; readonly signal: AbortSignal | undefined },
+): Promise<Kept> {
+  const groups = select({
+    columns: [
+      ["name", text],
+      ["n", raw("count()")],
+      ["all", raw("sum(n) OVER ()")],
+      ["groups", raw("count() OVER ()")],
+    ],
+    from,
+    where: conditions,
+    groupBy: ["name"],
+    orderBy: [raw("n DESC"), raw("name")],
+  });
+  const answer = await database.ask({
+    ...print(sql`${groups}\nLIMIT ${raw(String(top))}`),
+    ...asked,
+  });
+  const found = answer.table.objects() as Record<string, Value>[];
+  const names = found.map((row) => (row["name"] as string | null) ?? null);
   const [first] = found;
-  const rest = Number(first?.all ?? 0) - found.reduce((sum, row) => sum + Number(row.n), 0);
-  const others = Number(first?.groups ?? 0) - names.length;
-  const leftOut =
-    others > 0
-      ? [
-          `The ${names.length} series of ${by} with the most measurements; ${others === 1 ? "one other" : `${others.toLocaleString("en-US")} others`} with ${rest.toLocaleString("en-US")} measurements left out.`,
-        ]
-      : [];
-  return { names, leftOut };
+  const inAll = Number(first?.["all"] ?? 0);
+  return {
+    names,
+    others: Number(first?.["groups"] ?? 0) - names.length,
+    otherMeasurements: inAll - found.reduce((sum, row) => sum + Number(row["n"]), 0),
+    otherLabel: names.includes("other") ? "other (rest)" : "other",
+    rowsRead: answer.rowsRead,
+    bytesRead: answer.bytesRead,
+  };
+}
+
+function legend(by: string, names: readonly (string | null)[]): (string | null)[] {
+  return isVersion(by) ? [...names].sort(compareVersions) : [...names];
+}
+
+function restSentence(by: string, kept: Kept, other: boolean): string[] {
+  const { names, others, otherMeasurements, otherLabel } = kept;
+  if (others <= 0) return [];
+  const which = others === 1 ? "one other" : `${others.toLocaleString("en-US")} others`;
+  const held = `${which} with ${otherMeasurements.toLocaleString("en-US")} measurements`;
+  return [
+    `The ${names.length} series of ${by} with the most measurements; ${other ? `"${otherLabel}" holds ${held}` : `${held} left out`}.`,
+  ];
 }

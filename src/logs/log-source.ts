@@ -12,7 +12,12 @@ export interface LogLines {
   /** Conditions that a preset adds, such as "is a check-in". */
   readonly only?: readonly Sql[];
   /** Columns that a preset computes of a line. */
-  readonly computed?: Readonly<Record<string, { readonly sql: Sql; readonly type: string; readonly label: string; readonly unit: string }>>;
+  readonly computed?: Readonly<
+    Record<
+      string,
+      { readonly sql: Sql; readonly type: string; readonly label: string; readonly unit: string }
+    >
+  >;
   /** What a row is, where not a message. */
   readonly many?: string;
 }
@@ -25,8 +30,7 @@ export function logSource(table: TableInfo, asked: LogLines): Source {
     one: many.slice(0, -1),
     many,
     table,
-    column: (name) =>
-      Object.hasOwn(computed, name) ? computed[name]! : logColumn(name, table),
+    column: (name) => (Object.hasOwn(computed, name) ? computed[name]! : logColumn(name, table)),
     instant: table.time.dateTime(table.time.sql),
     from: () => sql`${raw(table.from)}\nWHERE ${and(conditions)}`,
     notes: table.notes,

@@ -39,9 +39,7 @@ export interface Logs {
    */
   rates<const B extends By<LogColumn> = [], const E extends Bucket | "auto" | "all" = "auto">(
     options: LogGroupOptions<B> & { readonly every?: E },
-  ): Promise<
-    Result<GroupedRow<B, E, { messages: Measure<number>; per_minute: Measure<number> }>>
-  >;
+  ): Promise<Result<GroupedRow<B, E, { messages: Measure<number>; per_minute: Measure<number> }>>>;
   /**
    * Any question on the lines: `measures` by `every`, `by`, `where` and the filters of lines.
    * Columns `t`, the dimensions, the measures.

@@ -5,7 +5,10 @@ import type { AskedLogs } from "./log-question.js";
 import { columnOf } from "./log-table.js";
 
 /** Says why an answer is empty: nothing in the range, or nothing that matches, and which programs it holds. */
-export async function whyNoLines(database: Database, asked: Pick<AskedLogs, "table" | "range" | "filter">): Promise<string> {
+export async function whyNoLines(
+  database: Database,
+  asked: Pick<AskedLogs, "table" | "range" | "filter">,
+): Promise<string> {
   const { table, range, filter } = asked;
   const bounds = boundsSql(table.time, range);
   const name = quoteIdentifier(columnOf("identifier", table));

@@ -150,9 +150,7 @@ export interface Measurements {
   firstSeen<const B extends Names = []>(
     options: FirstSeenOptions<B>,
   ): Promise<
-    Result<
-      GroupedRow<B, "all", { first: Measure<Date | null>; measurements: Measure<number> }>
-    >
+    Result<GroupedRow<B, "all", { first: Measure<Date | null>; measurements: Measure<number> }>>
   >;
 }
 

@@ -21,7 +21,12 @@ export interface RunFilter extends MeasurementFilter {
 }
 
 /** What a run has besides the dimensions of its first measurement. */
-export const RUN_COLUMNS = ["start", "duration", "measurements", "seconds_per_measurement"] as const;
+export const RUN_COLUMNS = [
+  "start",
+  "duration",
+  "measurements",
+  "seconds_per_measurement",
+] as const;
 type OwnColumn = (typeof RUN_COLUMNS)[number];
 
 /**
@@ -52,7 +57,8 @@ export function runSource(table: TableInfo, asked: RunFilter): Source {
   const conditions = whereSql(where, find);
   const dimensions = new Map<string, string>();
   const column = (name: string): SourceColumn => {
-    if ((RUN_COLUMNS as readonly string[]).includes(name)) return runColumn(table, name as OwnColumn);
+    if ((RUN_COLUMNS as readonly string[]).includes(name))
+      return runColumn(table, name as OwnColumn);
     const { type } = find(name);
     if (!dimensions.has(name)) dimensions.set(name, `_c${dimensions.size}`);
     return { sql: raw(dimensions.get(name) as string), type };
@@ -76,7 +82,8 @@ export function runSource(table: TableInfo, asked: RunFilter): Source {
       having: [noReport === undefined ? inRange : sql`(${inRange} OR _no_report)`],
     });
     if (runConditions.length === 0) return nested(runs);
-    const kept = noReport === undefined ? and(runConditions) : sql`((${and(runConditions)}) OR _no_report)`;
+    const kept =
+      noReport === undefined ? and(runConditions) : sql`((${and(runConditions)}) OR _no_report)`;
     return sql`${nested(runs)}\nWHERE ${kept}`;
   };
   return {

@@ -18,10 +18,7 @@ import { whereText, type Where } from "./where.js";
 
 /** What to group by: a column's name or a dimension, one, several, or by names of one's own. */
 export type By<Name extends string = string> =
-  | Name
-  | Dimension
-  | readonly (Name | Dimension)[]
-  | Readonly<Record<string, Name | Dimension>>;
+  Name | Dimension | readonly (Name | Dimension)[] | Readonly<Record<string, Name | Dimension>>;
 
 /** What every grouped question takes. */
 export interface GroupOptions<Name extends string = string, B extends By<Name> = By<Name>> {
@@ -207,9 +204,7 @@ function askedDimensions(by: By, source: Source, range: TimeRange): AskedDimensi
 }
 
 function isDimension(by: unknown): by is Dimension {
-  return (
-    typeof by === "object" && by !== null && typeof (by as Dimension).dimension === "string"
-  );
+  return typeof by === "object" && by !== null && typeof (by as Dimension).dimension === "string";
 }
 
 function nameOf(one: string | Dimension): string {

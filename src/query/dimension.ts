@@ -162,7 +162,8 @@ function binsOf(name: string, wanted: Dimension, source: Source): AskedDimension
     return {
       name,
       sql: known(sql`floor(${number} / ${raw(String(width))})`),
-      label: (text) => `${tidy(Number(text) * width)} to ${tidy((Number(text) + 1) * width)}${unit}`,
+      label: (text) =>
+        `${tidy(Number(text) * width)} to ${tidy((Number(text) + 1) * width)}${unit}`,
       compare: numeric,
       natural: false,
       most: Infinity,

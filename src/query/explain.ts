@@ -204,8 +204,7 @@ function sentence({ column, value }: Wanted, values: readonly (string | null)[],
   const near = nearest(values, text);
   const more = values.length > near.length ? ` and ${values.length - near.length} more` : "";
   const begins = near.some((one) => one !== null && matchesPrefix(one, prefix(text || " ")));
-  const hint =
-    begins && !isPrefix(value) ? ` (prefix(${JSON.stringify(text)}) matches them)` : "";
+  const hint = begins && !isPrefix(value) ? ` (prefix(${JSON.stringify(text)}) matches them)` : "";
   const shown = isPrefix(value) ? `${text}…` : text;
   return `No measurement from ${span} has ${column} ${shown}; the range holds ${near.map((one) => JSON.stringify(one)).join(", ")}${more}${hint}.`;
 }

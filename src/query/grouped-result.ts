@@ -156,7 +156,11 @@ function dimensionColumns(asked: AskedGroups, groups: Groups): DimensionColumn[]
       order.sort((a, b) => compareRaw(raw.get(a) ?? null, raw.get(b) ?? null, compare));
     }
     const rest = groups.hasRest && asked.other && !natural;
-    return { name, order: rest ? [...order, groups.otherLabel] : order, ...(rest && { other: groups.otherLabel }) };
+    return {
+      name,
+      order: rest ? [...order, groups.otherLabel] : order,
+      ...(rest && { other: groups.otherLabel }),
+    };
   });
 }
 

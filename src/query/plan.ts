@@ -36,7 +36,10 @@ export const ROWS = "_rows";
 export class Plan {
   readonly #source: Source;
   readonly #aggregates = new Map<string, Aggregate>();
-  readonly #quantiles = new Map<string, { as: string; over: string; cell: Sql; levels: number[] }>();
+  readonly #quantiles = new Map<
+    string,
+    { as: string; over: string; cell: Sql; levels: number[] }
+  >();
 
   constructor(source: Source) {
     this.#source = source;
@@ -87,7 +90,9 @@ export class Plan {
     switch (measure.measure) {
       case "count": {
         const as =
-          only.length === 0 ? ROWS : this.#aggregate(sql`countIf(${and(only)})`, (a) => `sum(${a})`);
+          only.length === 0
+            ? ROWS
+            : this.#aggregate(sql`countIf(${and(only)})`, (a) => `sum(${a})`);
         return { label: `${capital(many)}${about}`, unit: many, value: number(as), add };
       }
       case "sum": {
@@ -147,7 +152,9 @@ export class Plan {
           label: `${found.label ?? column}, ${quantileLabel(level)}${about}`,
           unit: found.unit ?? "",
           value(row) {
-            const value = (row[as] as ArrayLike<number> | null | undefined)?.[levels.indexOf(level)];
+            const value = (row[as] as ArrayLike<number> | null | undefined)?.[
+              levels.indexOf(level)
+            ];
             return value === undefined || Number.isNaN(value) ? null : value;
           },
         };
@@ -191,7 +198,7 @@ export class Plan {
     const [matching] = measure.of ?? [];
     if (matching?.where === undefined || Object.keys(matching.where).length === 0) {
       throw new ProbelabError(
-        "Can't tell a share without a condition: pass which rows it is of, such as share({ anomaly: \"t\" }).",
+        'Can\'t tell a share without a condition: pass which rows it is of, such as share({ anomaly: "t" }).',
       );
     }
     const of = { measure: "count", ...(measure.where && { where: measure.where }) } as const;

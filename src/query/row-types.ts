@@ -22,7 +22,11 @@ export type DimensionNames<B> = B extends string | Dimension
 type ValueOf<M> = M extends Measure<infer V> ? V : never;
 
 /** `{ t: Date }`, nothing where the range is one bucket. */
-type Time<Every> = "all" extends Every ? (Every extends "all" ? object : { t?: Date }) : { t: Date };
+type Time<Every> = "all" extends Every
+  ? Every extends "all"
+    ? object
+    : { t?: Date }
+  : { t: Date };
 
 /**
  * A row of a grouped answer: `t`, the dimensions, the measures. Where names are known only when the

@@ -44,7 +44,9 @@ export function bind(name: string, type: string, value: unknown): Sql {
 
 /** SQL one after the other. */
 export function join(list: readonly Sql[], separator = ", "): Sql {
-  return { parts: list.flatMap((one, index) => (index === 0 ? one.parts : [separator, ...one.parts])) };
+  return {
+    parts: list.flatMap((one, index) => (index === 0 ? one.parts : [separator, ...one.parts])),
+  };
 }
 
 /** All conditions at once; `true` for none. */

@@ -54,7 +54,10 @@ const FIELDS = [...Object.keys(COMPARISONS), "not"];
  *   empty list.
  */
 export function whereSql(where: Where | undefined, find: FindColumn, name = "where"): Sql[] {
-  if (where !== undefined && (typeof where !== "object" || where === null || Array.isArray(where))) {
+  if (
+    where !== undefined &&
+    (typeof where !== "object" || where === null || Array.isArray(where))
+  ) {
     throw new ProbelabError(
       `Can't filter by ${JSON.stringify(where)}: pass columns and their values, such as where: { probe_cc: "IT" }.`,
     );

@@ -3,7 +3,7 @@ import type { Result } from "../result/result.js";
 import { formatRange } from "../time/time-range.js";
 import { HELPER } from "./failure-rate.js";
 import { fisherMore } from "./fisher.js";
-import { wilson } from "./wilson.js";
+import { wilson } from "../query/wilson.js";
 
 /** A test helper that fails more than the rest. */
 export interface Departure {

@@ -27,7 +27,12 @@ export async function failureRate(
   options: FailureRateOptions,
 ): Promise<Result> {
   const action = "ask for the failure rate of test helpers";
-  const known = [...GROUP_OPTIONS.filter((name) => name !== "by"), "distinct", "failed", "confidence"];
+  const known = [
+    ...GROUP_OPTIONS.filter((name) => name !== "by"),
+    "distinct",
+    "failed",
+    "confidence",
+  ];
   refuseUnknown(options, known, action);
   const { failed: wanted, confidence = 0.95, where = {}, ...rest } = options ?? {};
   if (!(confidence in CONFIDENCES)) {

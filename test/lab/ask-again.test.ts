@@ -3,7 +3,7 @@ import { fillSample } from "../../src/sample/fill.js";
 import { openWriter } from "../../src/database/open-writer.js";
 import { askAgain } from "../../src/lab/ask-again.js";
 import { connect, type Lab } from "../../src/lab/connect.js";
-import { prefix } from "../../src/measurements/prefix.js";
+import { prefix } from "../../src/query/prefix.js";
 import type { Question } from "../../src/result/question.js";
 import type { Result } from "../../src/result/result.js";
 import { between, last } from "../../src/time/time-range.js";

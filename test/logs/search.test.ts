@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { openWriter } from "../../src/database/open-writer.js";
 import { connect } from "../../src/lab/connect.js";
 import type { SearchOptions } from "../../src/logs/search.js";
-import { prefix } from "../../src/measurements/prefix.js";
+import { prefix } from "../../src/query/prefix.js";
 import { between } from "../../src/time/time-range.js";
 import { ownDatabase } from "../support/own-database.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";

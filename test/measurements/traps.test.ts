@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import type { Lab } from "../../src/lab/connect.js";
-import { prefix } from "../../src/measurements/prefix.js";
+import { prefix } from "../../src/query/prefix.js";
 import { between, last } from "../../src/time/time-range.js";
 import { ownDatabase } from "../support/own-database.js";
 
@@ -367,7 +367,7 @@ it.skipIf(!existsSync(sample))(
     }
     expect(counts.numRows).toBe(14);
     for (const row of counts.rows()) {
-      const { software_name: name, software_version: version } = row as Record<string, string>;
+      const { software_name: name, software_version: version } = row;
       const key = `${name} ${version}`;
       expect(row["measurements"], key).toBe(byHand.get(key));
     }

@@ -1,18 +1,19 @@
 import { table } from "arquero";
 import { describe, expect, it } from "vitest";
 import { ProbelabError } from "../../src/error.js";
-import type { Measure } from "../../src/measurements/grouped-result.js";
-import { bucketKey, rowsByBucket } from "../../src/measurements/rows-by-bucket.js";
+import type { PlannedMeasure } from "../../src/query/plan.js";
+import { bucketKey, rowsByBucket } from "../../src/query/rows-by-bucket.js";
 import { buckets } from "../../src/time/bucket.js";
 import { between } from "../../src/time/time-range.js";
 
-const measure = (name: string, additive: boolean): Measure => ({
+const measure = (name: string, additive: boolean): PlannedMeasure => ({
   name,
   label: name,
   unit: name,
   additive,
   missing: "zero",
   value: (row) => Number(row["_n"]),
+  ...(additive && { add: (a, b) => Number(a ?? 0) + Number(b ?? 0) }),
 });
 const count = measure("measurements", true);
 const share = measure("share", false);

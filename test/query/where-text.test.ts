@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { logFilterText } from "../../src/logs/log-filter.js";
-import { filterText } from "../../src/measurements/filter-text.js";
-import { prefix } from "../../src/measurements/prefix.js";
+import { whereText } from "../../src/query/where.js";
+import { prefix } from "../../src/query/prefix.js";
 
-describe("filterText(where)", () => {
+describe("whereText(where)", () => {
   test("says in words which rows are asked for", () => {
-    expect(filterText({})).toBe("");
-    expect(filterText({ software_name: "probe-cli", probe_cc: ["IT", null, ""] })).toBe(
+    expect(whereText({})).toBe("");
+    expect(whereText({ software_name: "probe-cli", probe_cc: ["IT", null, ""] })).toBe(
       "software_name = probe-cli, probe_cc = IT or (none) or (empty)",
     );
-    expect(filterText({ software_version: prefix("3.8"), probe_asn: [1, 2n, 3, 4, 5] })).toBe(
+    expect(whereText({ software_version: prefix("3.8"), probe_asn: [1, 2n, 3, 4, 5] })).toBe(
       "software_version = 3.8…, probe_asn = 1 or 2 or 3 or 2 more",
     );
   });

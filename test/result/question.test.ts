@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { prefix } from "../../src/measurements/prefix.js";
+import { prefix } from "../../src/query/prefix.js";
 import { question, questionArguments } from "../../src/result/question.js";
 import { between } from "../../src/time/time-range.js";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { chart } from "../../src/chart/chart.js";
 import type { Lab } from "../../src/lab/connect.js";
-import { wilson } from "../../src/test-helpers/wilson.js";
+import { wilson } from "../../src/query/wilson.js";
 import { between } from "../../src/time/time-range.js";
 import { ownDatabase } from "../support/own-database.js";
 

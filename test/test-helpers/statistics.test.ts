@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fisherMore } from "../../src/test-helpers/fisher.js";
-import { CONFIDENCES, wilson, type Confidence } from "../../src/test-helpers/wilson.js";
+import { CONFIDENCES, wilson, type Confidence } from "../../src/query/wilson.js";
 
 const SEED = { seed: 1, numRuns: 300 };
 
