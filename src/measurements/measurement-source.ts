@@ -104,7 +104,6 @@ export function measurementOnceSource(
     column(name) {
       if (name === "rows")
         return { sql: raw("_held"), type: "UInt64", label: "Rows", unit: "rows" };
-      if (name === "surplus") return { sql: raw("_held - 1"), type: "UInt64", unit: "rows" };
       const { type } = find(name);
       if (!needed.has(name)) needed.set(name, `_c${needed.size}`);
       return { sql: raw(needed.get(name) as string), type };

@@ -103,7 +103,7 @@ export async function askRuns(
 type Measures = Readonly<Record<string, Measure<unknown>>>;
 
 /** `lab.measurements.ask`: see {@link Measurements.ask}. */
-export function askOwn(
+export async function askOwn(
   database: Database,
   options: MeasurementOptions & { readonly measures: Measures },
 ): Promise<Result> {
@@ -113,7 +113,7 @@ export function askOwn(
 }
 
 /** `lab.runs.ask`: see {@link Runs.ask}. */
-export function askOwnRuns(
+export async function askOwnRuns(
   database: Database,
   options: RunOptions & { readonly measures: Measures },
 ): Promise<Result> {
@@ -135,19 +135,22 @@ export async function counts(database: Database, options: MeasurementOptions): P
 }
 
 /** `lab.measurements.runs`: see {@link Measurements.runs}. */
-export function runs(database: Database, options: RunQuantileOptions): Promise<Result> {
+export async function runs(database: Database, options: RunQuantileOptions): Promise<Result> {
   const { measures, main } = quantiles(options, [0.1, 0.5, 0.9], "measurements");
   return runQuestion(database, options, measures, { action: "count runs", main });
 }
 
 /** `lab.measurements.runDurations`: see {@link Measurements.runDurations}. */
-export function runDurations(database: Database, options: RunQuantileOptions): Promise<Result> {
+export async function runDurations(
+  database: Database,
+  options: RunQuantileOptions,
+): Promise<Result> {
   const { measures, main } = quantiles(options, [0.1, 0.5, 0.9], "duration");
   return runQuestion(database, options, measures, { action: "measure run durations", main });
 }
 
 /** `lab.measurements.summary`: see {@link Measurements.summary}. */
-export function summary(database: Database, options: RunQuantileOptions): Promise<Result> {
+export async function summary(database: Database, options: RunQuantileOptions): Promise<Result> {
   const { measures, main } = quantiles(options, [0.1, 0.3, 0.5, 0.7, 0.9], "duration");
   const where = singles(options);
   return runQuestion(
@@ -174,7 +177,7 @@ export function summary(database: Database, options: RunQuantileOptions): Promis
 }
 
 /** `lab.measurements.duplicates`: see {@link Measurements.duplicates}. */
-export function duplicates(database: Database, options: DuplicateOptions): Promise<Result> {
+export async function duplicates(database: Database, options: DuplicateOptions): Promise<Result> {
   const action = "count duplicates";
   refuseUnknown(options, GROUP_OPTIONS, action);
   return askSource(
@@ -192,7 +195,8 @@ export function duplicates(database: Database, options: DuplicateOptions): Promi
         where: { rows: { above: 1 } },
         label: "Measurements held more than once",
       }),
-      share: ratio(sum("surplus"), sum("rows"), {
+      share: ratio(count(), sum("rows"), {
+        complement: true,
         label: "Share of rows that are surplus",
         unit: "share",
       }),
@@ -202,7 +206,7 @@ export function duplicates(database: Database, options: DuplicateOptions): Promi
 }
 
 /** `lab.measurements.firstSeen`: see {@link Measurements.firstSeen}. */
-export function firstSeen(database: Database, options: FirstSeenOptions): Promise<Result> {
+export async function firstSeen(database: Database, options: FirstSeenOptions): Promise<Result> {
   const action = "find when measurements were first seen";
   refuseUnknown(options, [...MEASUREMENT_OPTIONS.filter((name) => name !== "every")], action);
   return askMeasurements(

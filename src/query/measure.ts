@@ -20,6 +20,7 @@ export interface Measure<V = number | null, C extends string = string> {
   /** The measures that a ratio or a rate is made of. */
   readonly of?: readonly Measure<unknown>[];
   readonly confidence?: Confidence;
+  readonly complement?: boolean;
   /** For an axis or a header; default: what the column and the measure are. */
   readonly label?: string;
   /** Default: that of the column, `share` of a share. */
@@ -167,11 +168,13 @@ export function shareHigh<C extends string>(
 
 /**
  * One additive measure by another: `ratio(sum("bytes"), count())`; null where the second is 0.
+ *
+ * @param options `complement`: true gives what is left to 1.
  */
 export function ratio<A extends string, B extends string>(
   of: Measure<number, A>,
   by: Measure<number, B>,
-  options: Omit<MeasureOptions, "where"> = {},
+  options: Omit<MeasureOptions, "where"> & { readonly complement?: boolean } = {},
 ): Measure<number | null, A | B> {
   return { measure: "ratio", of: [of, by], ...options };
 }

@@ -179,8 +179,13 @@ export class Plan {
         return {
           label: `${top?.label} by ${bottom?.label.toLowerCase()}`,
           unit: `${top?.unit}/${bottom?.unit}`,
-          value: (row, minutes) =>
-            quotient(Number(top?.value(row, minutes)), Number(bottom?.value(row, minutes))),
+          value(row, minutes) {
+            const value = quotient(
+              Number(top?.value(row, minutes)),
+              Number(bottom?.value(row, minutes)),
+            );
+            return value !== null && measure.complement === true ? 1 - value : value;
+          },
         };
       }
       case "perMinute": {

@@ -72,14 +72,50 @@ describe("lab.values({ y })", () => {
   it("tells series apart, names what it leaves out, and its line can be drawn", async () => {
     await given(TIMES[0][0], TIMES[0][1], 150_000);
     const result = await lab.values({ range, y: "test_runtime", by: "test_name", top: 2 });
-    expect(new Set(result.column("test_name"))).toEqual(new Set(["a", "b"]));
+    expect(new Set(result.column("test_name"))).toEqual(new Set(["a", "b", "other"]));
     expect(result.numRows).toBeLessThan(5000);
     expect(result.origin.reductions[0]).toBe(
+      'The 2 series of test_name with the most measurements; "other" holds one other with 50,000 measurements.',
+    );
+    const left = await lab.values({
+      range,
+      y: "test_runtime",
+      by: "test_name",
+      top: 2,
+      other: false,
+    });
+    expect(new Set(left.column("test_name"))).toEqual(new Set(["a", "b"]));
+    expect(left.origin.reductions[0]).toBe(
       "The 2 series of test_name with the most measurements; one other with 50,000 measurements left out.",
     );
     const drawn = chart.line(result);
     expect(JSON.stringify(drawn.spec)).toContain("test_runtime");
     expect(await drawn.svg()).toMatch(/^<svg/);
+  });
+
+  it("keeps series without a name and with an empty one apart, as counts does", async () => {
+    await writer.command(
+      `CREATE OR REPLACE TABLE fastpath (measurement_start_time DateTime('UTC'), test_name Nullable(String), test_runtime Float32, probe_cc String)
+       ENGINE = MergeTree ORDER BY measurement_start_time`,
+    );
+    await writer.command(
+      `INSERT INTO fastpath SELECT toDateTime(${START / 1000}) + number, [NULL, '', 'c', 'c'][1 + number % 4], number % 4, 'IT' FROM numbers(4000)`,
+    );
+    await lab.close();
+    lab = await connect({ measurements: `embedded:${directory.path}` });
+    const result = await lab.values({ range, y: "test_runtime", by: "test_name", top: 5 });
+    const values = (name: string | null) =>
+      new Set(
+        result
+          .rows()
+          .filter((row) => row["test_name"] === name)
+          .map((row) => row["test_runtime"]),
+      );
+    expect(values(null)).toEqual(new Set([0]));
+    expect(values("")).toEqual(new Set([1]));
+    expect(values("c")).toEqual(new Set([2, 3]));
+    const top = await lab.values({ range, y: "test_runtime", by: "test_name", top: 1 });
+    expect(new Set(top.column("test_name"))).toEqual(new Set(["c", "other"]));
   });
 
   it("never gives 5,000 rows, whatever the width and the number of series", async () => {
