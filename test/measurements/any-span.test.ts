@@ -68,6 +68,6 @@ it("counts refuse more buckets than an answer may have rows", async () => {
   await using lab = await own.open();
   const range = between("2026-01-01", "2026-03-01");
   await expect(lab.measurements.counts({ range, every: "second" })).rejects.toThrow(
-    'Can\'t group 2026-01-01 to 2026-03-01 UTC by second: that are 5,097,600 buckets. Take a coarser every ("auto" picks one) or a shorter range.',
+    'Can\'t group 2026-01-01 to 2026-03-01 UTC by second: 5,097,600 buckets are too many. Take a coarser every ("auto" picks one) or a shorter range.',
   );
 });
