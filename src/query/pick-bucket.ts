@@ -36,6 +36,6 @@ function fewEnough(every: Bucket, range: TimeRange): Bucket {
   const count = Math.round((range.end.getTime() - range.start.getTime()) / usualLength(every));
   if (count <= MOST_BUCKETS) return every;
   throw new ProbelabError(
-    `Can't group ${formatRange(range)} by ${every}: that are ${count.toLocaleString("en-US")} buckets. Take a coarser every ("auto" picks one) or a shorter range.`,
+    `Can't group ${formatRange(range)} by ${every}: ${count.toLocaleString("en-US")} buckets are too many. Take a coarser every ("auto" picks one) or a shorter range.`,
   );
 }

@@ -82,7 +82,8 @@ const steps = new Map<string, Step>();
 export function stepOf(every: Bucket): Step {
   let step = steps.get(every);
   if (step === undefined) {
-    const span = readSpan(every) ?? readSpan(checkBucket(every))!;
+    const given = readSpan(every);
+    const span = readSpan(given === undefined ? checkBucket(every) : bucketName(given))!;
     step = Object.freeze({ ...span, ...gridOf(span) });
     steps.set(every, step);
   }

@@ -3,7 +3,8 @@ import { parse, View } from "vega";
 import { describe, expect, test } from "vitest";
 import { timeTicks } from "../../src/chart/ticks.js";
 import { zoneExpression } from "../../src/chart/zone-expression.js";
-import { BUCKETS, bucketStart } from "../../src/time/bucket.js";
+import { BUCKETS, bucketStart, type Bucket } from "../../src/time/bucket.js";
+import { usualLength } from "../../src/time/step.js";
 
 const ZONES = ["UTC", "Europe/Rome", "America/New_York", "Asia/Kathmandu", "Australia/Lord_Howe"];
 const instants = fc.integer({ min: Date.UTC(1990, 0, 1), max: Date.UTC(2100, 0, 1) });
@@ -50,6 +51,47 @@ describe("timeTicks", () => {
     const shifted = timeTicks([day("2026-02-02"), day("2026-04-27")], "UTC", 10, "week").at;
     expect(iso(shifted)).toEqual(iso(fortnights).filter((date) => date >= "2026-02-02"));
     for (const tick of weeks.at) expect(new Date(tick).getUTCDay()).toBe(1);
+  });
+
+  test("of several units stand where buckets begin, while labels of every second one fit", () => {
+    fc.assert(
+      fc.property(
+        instants,
+        fc.constantFrom(...ZONES),
+        fc.constantFrom<Bucket>(
+          "10 seconds",
+          "7 minutes",
+          "15 minutes",
+          "45 minutes",
+          "90 minutes",
+          "5 hours",
+          "10 days",
+          "2 weeks",
+          "5 months",
+          "3 months",
+          "2 years",
+        ),
+        fc.integer({ min: 3, max: 20 }),
+        (start, zone, every, most) => {
+          const end = start + 2 * (most - 1.5) * usualLength(every);
+          const { at } = timeTicks([start, end], zone, most, every);
+          expect(at.length).toBeGreaterThan(0);
+          for (const tick of at) {
+            expect(bucketStart(new Date(tick), every, zone).getTime()).toBe(tick);
+          }
+        },
+      ),
+      { numRuns: 200, seed: 5 },
+    );
+    const fortnights = timeTicks([day("2026-01-05"), day("2026-05-11")], "UTC", 16, "2 weeks");
+    expect(iso(fortnights.at).slice(0, 2)).toEqual(["2026-01-05", "2026-01-19"]);
+    const seconds = timeTicks(
+      [day("2026-01-05"), day("2026-01-05") + 6e4],
+      "UTC",
+      16,
+      "10 seconds",
+    );
+    expect(seconds).toMatchObject({ format: "%H:%M:%S", majorFormat: "%b %-d, %Y" });
   });
 
   test("a new year and a new day have a second line", () => {

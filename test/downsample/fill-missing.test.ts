@@ -9,6 +9,11 @@ it.each([
   ["Antarctica/Troll", "2026-10-24", "2026-10-27", "3 hours"],
   ["Europe/Rome", "2026-03-28", "2026-03-31", "day"],
   ["UTC", "2026-01-01", "2026-07-01", "month"],
+  ["Europe/Rome", "2026-03-28", "2026-03-31", "90 minutes"],
+  ["Asia/Kathmandu", "2026-03-28", "2026-03-29", "7 minutes"],
+  ["Europe/Rome", "2026-01-01", "2026-12-31", "2 weeks"],
+  ["America/Havana", "2020-01-01", "2026-12-31", "5 months"],
+  ["UTC", "2000-01-01", "2026-12-31", "year"],
 ] as const)(
   "fillMissing draws a gap for each bucket without a row, and for no other: %s %s to %s by %s",
   (timeZone, from, to, every: Bucket) => {

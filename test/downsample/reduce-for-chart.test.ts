@@ -79,6 +79,28 @@ describe("reduceForChart(result, plan)", () => {
     expect(sum(table)).toBe(sum(result.table));
   });
 
+  test.each([
+    ["15 minutes", "2026-02-01", "2026-03-01", "hour"],
+    ["90 minutes", "2026-02-01", "2026-05-01", "3 hours"],
+    ["2 hours", "2026-02-01", "2026-05-01", "6 hours"],
+    ["7 minutes", "2026-02-01", "2026-02-08", "14 minutes"],
+    ["2 days", "2010-01-01", "2026-02-01", "10 days"],
+  ] as const)(
+    "adds up bars by %s in whole buckets of the next step",
+    (every, from, to, coarser) => {
+      const range = between(from, to, { timeZone: "Europe/Rome" });
+      const result = countsResult(range, every, names(5));
+      const { table, sentences, result: told } = reduceForChart(result, { ...plan, mark: "bar" });
+      expect(sentences[0]).toContain(`rows by ${every} added up by ${coarser}: `);
+      expect(told.origin.columns.time?.every).toBe(coarser);
+      const starts = new Set(result.column("t").map(Number));
+      for (const t of told.column("t").slice(5)) expect(starts).toContain(Number(t));
+      const sum = (data: typeof table): unknown =>
+        data.rollup({ sum: op.sum("measurements") }).get("sum");
+      expect(sum(table)).toBe(sum(result.table));
+    },
+  );
+
   test("merges series of weeks, which are no parts of months", () => {
     const result = countsResult(between("2025-01-01", "2026-01-01"), "week", names(200));
     const { table, sentences } = reduceForChart(result, { ...plan, mark: "bar" });

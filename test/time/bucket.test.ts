@@ -1,7 +1,9 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { bucketStart, buckets, BUCKETS, checkBucket } from "../../src/time/bucket.js";
+import { bucketStart, buckets, BUCKETS, checkBucket, type Bucket } from "../../src/time/bucket.js";
+import { isMultiple } from "../../src/time/step.js";
 import { between } from "../../src/time/time-range.js";
+import { ODD_CHANGES } from "../support/odd-changes.js";
 import { bucketLabel } from "../measurements/reference.js";
 
 const ZONES = ["UTC", "Europe/Rome", "America/New_York", "Asia/Kolkata", "Pacific/Auckland"];
@@ -52,6 +54,105 @@ it("buckets(range) follow each other without gap or overlap and cover the range"
 it("buckets(range, 'week') begin on Monday", () => {
   const range = between("2026-05-01", "2026-05-18");
   expect(buckets(range, "week").map((week) => week.start.getUTCDay())).toEqual([1, 1, 1]);
+});
+
+it.each([
+  ["1 day", "day"],
+  ["60 minutes", "hour"],
+  ["90 min", "90 minutes"],
+  ["15min", "15 minutes"],
+  [" 36H ", "36 hours"],
+  ["24 hours", "day"],
+  ["48h", "2 days"],
+  ["7 days", "week"],
+  ["14d", "2 weeks"],
+  ["10d", "10 days"],
+  ["3mo", "3 months"],
+  ["12 months", "year"],
+  ["1y", "year"],
+  ["120s", "2 minutes"],
+])("checkBucket(%j) gives the step its one name, %j", (text, name) => {
+  expect(checkBucket(text)).toBe(name);
+  expect(checkBucket(name)).toBe(name);
+  const instant = new Date("2026-05-07T10:20:30Z");
+  expect(bucketStart(instant, text as Bucket, "Europe/Rome")).toEqual(
+    bucketStart(instant, name as Bucket, "Europe/Rome"),
+  );
+});
+
+it.each([
+  ["5m", /"5m": m may be minutes or months: write "5min" for minutes or "5mo" for months\./],
+  ["fortnight", /"month", any other whole number .* "15 minutes" or "2 weeks", "auto" or "all"/],
+  ["51 years", /at most 50 years; every: "all"/],
+  ...["0 days", "-1 day", "1.5 hours", "2", "", "day 2", "2 days 3 hours", "5 ms"].map(
+    (text) => [text, /any other whole number of a unit/] as const,
+  ),
+] as const)("checkBucket(%j) is refused with a remedy", (text, message) => {
+  expect(() => checkBucket(text)).toThrow(message);
+});
+
+it("buckets of several units begin at the same places whatever the range", () => {
+  const starts = (every: Bucket, from: string, to: string, timeZone = "UTC"): string[] =>
+    buckets(between(from, to, { timeZone }), every).map(({ start }) => start.toISOString());
+  const [jan, feb] = ["2026-01-01", "2026-02-01"];
+  expect(starts("2 weeks", jan, feb).map((at) => at.slice(0, 10))).toEqual([
+    "2025-12-22",
+    "2026-01-05",
+    "2026-01-19",
+  ]);
+  expect(starts("3 months", jan, "2026-12-31").map((at) => at.slice(5, 10))).toEqual([
+    "01-01",
+    "04-01",
+    "07-01",
+    "10-01",
+  ]);
+  expect(starts("10 days", "1970-01-01", "1970-02-01").map((at) => at.slice(5, 10))).toEqual([
+    "01-01",
+    "01-11",
+    "01-21",
+    "01-31",
+  ]);
+  expect(starts("2 years", jan, feb)).toEqual(["2026-01-01T00:00:00.000Z"]);
+  expect(starts("90 minutes", jan, "2026-01-01 03:10", "Asia/Kolkata")).toEqual([
+    "2025-12-31T18:30:00.000Z",
+    "2025-12-31T20:00:00.000Z",
+    "2025-12-31T21:30:00.000Z",
+  ]);
+});
+
+const SPANS = [
+  ...BUCKETS,
+  ..."second,7 seconds,5 minutes,7 minutes,14 minutes,15 minutes,20 minutes,40 minutes,90 minutes".split(
+    ",",
+  ),
+  ..."2 hours,3 hours,5 hours,12 hours,36 hours,2 days,3 days,2 weeks,6 weeks,3 months,year".split(
+    ",",
+  ),
+] as Bucket[];
+
+it("isMultiple(coarse, fine) is true only where each start of the coarse is one of the fine", () => {
+  const found = fc.sample(fc.tuple(fc.constantFrom(...SPANS), fc.constantFrom(...SPANS)), {
+    numRuns: 2_000,
+    seed: 3,
+  });
+  for (const [coarse, fine] of found.filter(([a, b]) => isMultiple(a, b))) {
+    for (const [timeZone, change] of ODD_CHANGES) {
+      let start = new Date(Date.parse(change) + 2 * 3_600_000);
+      for (let i = 0; i < 3; i++) {
+        start = bucketStart(new Date(start.getTime() - 1), coarse, timeZone);
+        expect(bucketStart(start, fine, timeZone), `${coarse} of ${fine} in ${timeZone}`).toEqual(
+          start,
+        );
+      }
+    }
+  }
+  expect(isMultiple("6 hours", "90 minutes")).toBe(true);
+  expect(isMultiple("day", "15 minutes")).toBe(true);
+  expect(isMultiple("3 months", "month")).toBe(true);
+  expect(isMultiple("month", "week")).toBe(false);
+  expect(isMultiple("week", "2 days")).toBe(false);
+  expect(isMultiple("3 hours", "2 hours")).toBe(false);
+  expect(isMultiple("day", "7 minutes")).toBe(false);
 });
 
 it("checkBucket(every) names the buckets there are", () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { bucketStart, buckets, nextBucket, BUCKETS } from "../../src/time/bucket.js";
+import { bucketStart, buckets, nextBucket, BUCKETS, type Bucket } from "../../src/time/bucket.js";
 import { bucketRuns } from "../../src/time/bucket-runs.js";
 import { hasOddOffsets } from "../../src/time/odd-offsets.js";
 import { between } from "../../src/time/time-range.js";
@@ -31,27 +31,53 @@ function shown(from: number, to: number, timeZone: string): number[] {
   });
 }
 
-/** How many buckets of the wall clock began up to a time shown. */
-function place(wall: number, every: (typeof BUCKETS)[number]): number {
-  if (every === "month") {
-    const date = new Date(wall);
-    return date.getUTCFullYear() * 12 + date.getUTCMonth();
-  }
-  if (every === "week") return Math.floor((wall / DAY + 3) / 7);
-  const hours = { minute: 1 / 60, hour: 1, "3 hours": 3, "6 hours": 6, day: 24 }[every];
-  return Math.floor(wall / (hours * HOUR));
-}
+/** Steps that begin where the clocks show them, and how many of each began up to a time shown. */
+const MINUTES = { minute: 1, "5 minutes": 5, "15 minutes": 15, "20 minutes": 20, hour: 60 };
+const PARTS_OF_DAY = {
+  "45 minutes": 45,
+  "90 minutes": 90,
+  "2 hours": 120,
+  "3 hours": 180,
+  "6 hours": 360,
+  "8 hours": 480,
+  day: 1440,
+};
+const month = (wall: number): number =>
+  new Date(wall).getUTCFullYear() * 12 + new Date(wall).getUTCMonth();
+const PLACES: [Bucket, (wall: number) => number][] = [
+  ...Object.entries({ ...MINUTES, ...PARTS_OF_DAY }).map(
+    ([every, minutes]) =>
+      [every as Bucket, (wall) => Math.floor(wall / minutes / MINUTE)] as [
+        Bucket,
+        (wall: number) => number,
+      ],
+  ),
+  ["2 days", (wall) => Math.floor(wall / DAY / 2)],
+  ["10 days", (wall) => Math.floor(wall / DAY / 10)],
+  ["week", (wall) => Math.floor((wall - Date.UTC(1970, 0, 5)) / DAY / 7)],
+  ["2 weeks", (wall) => Math.floor((wall - Date.UTC(1970, 0, 5)) / DAY / 14)],
+  ["month", month],
+  ["3 months", (wall) => Math.floor(month(wall) / 3)],
+  ["5 months", (wall) => Math.floor(month(wall) / 5)],
+  ["year", (wall) => new Date(wall).getUTCFullYear()],
+  ["3 years", (wall) => Math.floor(new Date(wall).getUTCFullYear() / 3)],
+];
 
 /** Which of these times shown begin a bucket, after the first. */
-function startsByWalking(walls: readonly number[], every: (typeof BUCKETS)[number]): number[] {
-  const again = every === "minute" || every === "hour";
+function startsByWalking(
+  walls: readonly number[],
+  every: Bucket,
+  place: (wall: number) => number,
+): number[] {
+  const minutes = (MINUTES as Record<string, number>)[every];
+  const again = minutes !== undefined;
   const starts: number[] = [];
-  let last = place(walls[0]!, every);
+  let last = place(walls[0]!);
   let highest = last;
   walls.forEach((wall, i) => {
     if (i === 0) return;
-    const now = place(wall, every);
-    const repeated = again && wall % (every === "minute" ? MINUTE : HOUR) === 0;
+    const now = place(wall);
+    const repeated = again && wall % (minutes * MINUTE) === 0;
     if (repeated || now > (again ? last : highest)) starts.push(i);
     highest = Math.max(highest, now);
     last = now;
@@ -65,8 +91,8 @@ it.each(ODD_CHANGES)(
     const from = new Date(change).getTime() - 26 * HOUR;
     const to = from + 58 * HOUR;
     const walls = shown(from, to, timeZone);
-    for (const every of BUCKETS) {
-      const starts = startsByWalking(walls, every).map((i) => from + i * 30_000);
+    for (const [every, place] of PLACES) {
+      const starts = startsByWalking(walls, every, place).map((i) => from + i * 30_000);
       const found: number[] = [];
       let at = nextBucket(bucketStart(new Date(from), every, timeZone), every, timeZone);
       for (; at.getTime() < to; at = nextBucket(at, every, timeZone)) found.push(at.getTime());
@@ -86,7 +112,7 @@ it("bucketRuns(buckets) are the starts, in fewer runs", () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...ODD_CHANGES),
-      fc.constantFrom(...BUCKETS.filter((every) => every !== "minute")),
+      fc.constantFrom(...PLACES.flatMap(([every]) => (every === "minute" ? [] : [every]))),
       fc.integer({ min: 1, max: 60 }),
       ([timeZone, change], every, days) => {
         const at = Math.max(new Date(change).getTime(), 60 * DAY);

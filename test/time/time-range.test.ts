@@ -31,12 +31,39 @@ describe("last(duration)", () => {
     expect(end.getTime()).toBeLessThanOrEqual(Date.now());
   });
 
-  it.each(["", "3", "months 3", "-3 days", "0 days", "1.5 hours", "3 fortnights"])(
-    "refuses %j and shows how to write a duration",
-    (text) => {
-      expect(() => last(text, { now })).toThrow(/Can't read the duration .*last\("3 months"\)/);
-    },
-  );
+  it.each([
+    ["90d", "90 days"],
+    ["36h", "36 hours"],
+    ["2w", "2 weeks"],
+    ["45min", "45 minutes"],
+    ["45 Min", "45 minutes"],
+    ["30s", "30 seconds"],
+    ["6mo", "6 months"],
+    ["1y", "year"],
+    ["2 yrs", "2 years"],
+  ])("reads %j as %j", (short, long) => {
+    expect(last(short, { now })).toEqual(last(long, { now }));
+  });
+
+  it.each(["3m", "3 M", "m"])("refuses %j, which may be minutes or months", (text) => {
+    expect(() => last(text, { now })).toThrow(
+      /m may be minutes or months: write "3?min" .* "3?mo"/,
+    );
+  });
+
+  it.each([
+    "",
+    "3",
+    "months 3",
+    "-3 days",
+    "0 days",
+    "1.5 hours",
+    "3 fortnights",
+    "5ms",
+    "1000000 years",
+  ])("refuses %j and shows how to write a duration", (text) => {
+    expect(() => last(text, { now })).toThrow(/Can't read the duration .*last\("3 months"\)/);
+  });
 
   it("refuses an unknown time zone by its name", () => {
     expect(() => last("1 day", { timeZone: "Mars/Olympus" })).toThrow(/"Mars\/Olympus".*IANA/);

@@ -40,7 +40,7 @@ export function reduceStacks(result: Result, plan: ChartPlan, maxRows: number): 
   if (measure?.additive !== true) {
     const remedy =
       fits === undefined
-        ? 'every: "month" and fewer series (top)'
+        ? `every: ${JSON.stringify(steps.at(-1))} and fewer series (top)`
         : `every: ${JSON.stringify(fits)}`;
     throw refusal(
       plan,
@@ -51,7 +51,7 @@ export function reduceStacks(result: Result, plan: ChartPlan, maxRows: number): 
   const every = fits ?? steps.at(-1)!;
   const merge =
     fits === undefined
-      ? merging(result, plan, grid(every) / keys.length, maxRows, keys)
+      ? merging(result, plan, every, grid(every) / keys.length, maxRows, keys)
       : undefined;
   const reduced = regroup(result, plan, every, merge);
   const sentences: string[] = [];
@@ -116,6 +116,7 @@ function refusal(plan: ChartPlan, rows: number, why: string): ProbelabError {
 function merging(
   result: Result,
   plan: ChartPlan,
+  every: Bucket,
   bucketCount: number,
   maxRows: number,
   keys: readonly unknown[],
@@ -125,7 +126,7 @@ function merging(
     throw refusal(
       plan,
       result.numRows,
-      `${counted(bucketCount, "bucket")} of ${counted(keys.length, "series", "series")} don't fit even by month; ask for a shorter range`,
+      `${counted(bucketCount, "bucket")} of ${counted(keys.length, "series", "series")} don't fit even by ${every}; ask for a shorter range`,
     );
   }
   return smallestSeries(result, plan.series, plan.y, room - 1);
