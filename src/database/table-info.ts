@@ -79,7 +79,10 @@ export async function learnTable(
   const left =
     // A helper without a draining_at is a live one.
     role === "testHelpers" || role === undefined ? null : await unusableRows(ask, timed, time);
-  const [any] = await ask(`SELECT 1 FROM ${from} LIMIT 1`);
+  const settled =
+    engine.rows === null
+      ? (await ask(`SELECT 1 FROM ${from} LIMIT 1`)).length > 0
+      : engine.rows > 0;
   return {
     name,
     from,
@@ -92,7 +95,7 @@ export async function learnTable(
     merges: engine.merges,
     notes: [...engine.notes, ...timeNotes(timed, time, left)],
     untold: [...engine.untold, ...untoldOf(timed, left)],
-    settled: any !== undefined,
+    settled,
     time,
   };
 }
