@@ -78,7 +78,7 @@ export async function learnForm(ask: AskRows, table: TimedTable): Promise<TimeFo
   const capped = !text && table.sorted;
   const rest = others.reduce((sum, { rows }) => sum + rows, 0);
   const most = capped ? Math.max(best.rows, (table.rows ?? 0) - rest) : best.rows;
-  if (others.some(({ rows }) => rows * 100 > most || (capped && rows >= MANY))) {
+  if (others.some(({ rows }) => rows * 100 > most + rest || (capped && rows >= MANY))) {
     const told = found.map(({ form, rows }) => {
       const atLeast = capped && rows >= MANY ? " or more" : "";
       return `${rows.toLocaleString("en-US")}${atLeast} rows write ${formName(form)}`;

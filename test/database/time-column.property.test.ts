@@ -110,20 +110,20 @@ it("a learned time column counts the rows of plain arithmetic, whatever lies bet
       const where = [bounds.sql, ...(time.usable === null ? [] : [time.usable])].join(" AND ");
       const micros = (raw: string) =>
         `toString(toUnixTimestamp64Micro(toDateTime64(${time.dateTime(raw)}, 6, 'UTC')))`;
-      const [row] = await database.rows<{ at: string[]; long: number; first: string }>(
-        `SELECT arraySort(groupArray(${micros("at")})) AS at, ${micros("min(at)")} AS first,
-          ${time.seconds("min(at)", "max(at)")} AS long FROM ${name} WHERE ${where}`,
+      const [row] = await database.rows<{ _at: string[]; _long: number; _first: string }>(
+        `SELECT arraySort(groupArray(${micros("at")})) AS _at, ${micros("min(at)")} AS _first,
+          ${time.seconds("min(at)", "max(at)")} AS _long FROM ${name} WHERE ${where}`,
         bounds.parameters,
       );
       const inside = good
         .filter((at) => at >= range.start.getTime() * 1000 && at < range.end.getTime() * 1000)
         .sort((a, b) => a - b);
-      expect(row?.at).toEqual(inside.map(String));
+      expect(row?._at).toEqual(inside.map(String));
       if (inside.length === 0) return;
       const [first = 0, last = 0] = [inside[0], inside.at(-1)];
-      expect(row?.first).toBe(String(first));
-      if (time.resolution !== "day") expect(row?.long).toBeCloseTo((last - first) / 1e6, 5);
+      expect(row?._first).toBe(String(first));
+      if (time.resolution !== "day") expect(row?._long).toBeCloseTo((last - first) / 1e6, 5);
     }),
-    { numRuns: 60, seed: 20260501, examples: [] },
+    { numRuns: 60, seed: 20260501 },
   );
 }, 180_000);

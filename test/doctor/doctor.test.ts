@@ -71,8 +71,12 @@ function checkDatabaseAt(source: string) {
   return withSettings({ PROBELAB_MEASUREMENTS: source }, checkDatabase);
 }
 
-async function checkTablesWith(settings: Record<string, string>): Promise<Check[]> {
-  return withSettings(settings, () => Array.fromAsync(checkTables()));
+function checkTablesWith(settings: Record<string, string>): Promise<Check[]> {
+  return withSettings(settings, async () => {
+    const checks: Check[] = [];
+    for await (const check of checkTables()) checks.push(check);
+    return checks;
+  });
 }
 
 test("checkDatabase() says why a server can't be reached, and does not blame the engine", async () => {
