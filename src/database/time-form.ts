@@ -174,7 +174,9 @@ async function textForms(ask: AskRows, table: TimedTable): Promise<Found[]> {
   // A shape: every digit is a 9, and +00:00 a U, since another offset is another time.
   const shapes = await ask<{ shape: string; rows: number }>(
     `SELECT translate(replaceRegexpOne(text, '[+]00:00$', 'U'), '012345678', '999999999') AS shape,
-  countIf(match(shape, '^9+$') OR isNotNull(parseDateTime64BestEffortOrNull(text, 6, 'UTC'))) AS rows
+  countIf(match(shape, '^9+$') OR (text >= '1990' AND text < '2100'
+    AND match(text, '^.{11}([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]')
+    AND isNotNull(parseDateTime64BestEffortOrNull(text, 6, 'UTC')))) AS rows
 FROM (SELECT assumeNotNull(toString(raw)) AS text FROM (${rows}))
 GROUP BY shape ORDER BY rows DESC, shape LIMIT 1000`,
   );

@@ -50,7 +50,7 @@ describe("learnTable(rows, database, names, role)", () => {
         `INSERT INTO ${name} SELECT 1777593600 + number FROM numbers(20000)`,
       );
       await expect(learn(name)).rejects.toThrow(
-        /rows disagree: .*microseconds.*seconds.*Set "unit" in tables\.measurements of probelab\.config\.json/,
+        /rows disagree: .*seconds, .*seconds\. Set "unit" in tables\.measurements of probelab\.config\.json/,
       );
       const chosen = await learn(name, { unit: "microseconds" });
       expect(chosen.notes[0]).toMatch(/^(At least 10,000|20,400) rows of/);
