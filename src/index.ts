@@ -73,6 +73,7 @@ export type { TestList, TestListEntry } from "./test-lists/test-list.js";
 export { serveSampleTestLists, type SampleApi } from "./sample/serve-test-lists.js";
 export { testLists } from "./test-lists/test-lists.js";
 export type { QueryOptions } from "./database/free-query.js";
+export type { TableOptions, TablesOptions } from "./database/config.js";
 export type { Guard } from "./database/guard.js";
 export { autoBucket } from "./time/auto-bucket.js";
 export { downsample, METHODS, type DownsampleOptions } from "./downsample/downsample.js";

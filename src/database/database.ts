@@ -135,18 +135,23 @@ export class Database implements AsyncDisposable {
     }
   };
 
-  /** What the server says of one of the service's tables; asked once. */
+  /** What the server says of one of the service's tables; asked once, of an empty one anew. */
   table(role: TableRole): Promise<TableInfo> {
     const known = this.#learned.get(role);
     if (known !== undefined) return known;
-    const learned = learnTable(this.rows, this.#connection.database, this.#tables[role]);
+    const learned = learnTable(this.rows, this.#connection.database, this.#tables[role], role);
     this.#learned.set(role, learned);
-    learned.catch(() => this.#learned.delete(role));
+    const forget = () => this.#learned.delete(role);
+    learned.then(({ settled }) => settled || forget(), forget);
     return learned;
   }
 
   /** How a column of any table, named in free SQL, writes an instant. */
   async timeColumn(table: string, name: string): Promise<TimeColumn> {
+    const roles = Object.keys(this.#tables) as TableRole[];
+    const role = roles.find((one) => this.#tables[one].table === table);
+    if (role !== undefined && this.#tables[role].time === name)
+      return (await this.table(role)).time;
     const names = { table, time: name, columns: {} };
     return (await learnTable(this.rows, this.#connection.database, names)).time;
   }

@@ -1,7 +1,9 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { ProbelabError } from "../error.js";
+import { mergeGuard, mergeTables, readConfig, type TablesOptions } from "./config.js";
+import type { Guard } from "./guard.js";
 import { parseSource, type Source } from "./source.js";
+import type { Tables } from "./tables.js";
 
 /** The two databases of the service. */
 export type DatabaseName = "measurements" | "logs";
@@ -34,7 +36,7 @@ export function findSource(
   root: string = projectRoot(process.cwd()),
 ): Source {
   const variable = `PROBELAB_${name.toUpperCase()}`;
-  const config = readConfig(root);
+  const config = readConfig(configPath(root));
   const found: [string | undefined, string][] = [
     [options[name], `the option ${name}`],
     [env[variable], variable],
@@ -55,30 +57,24 @@ export function findSource(
   });
 }
 
-function readConfig(root: string): Partial<Record<DatabaseName, string>> {
-  const path = join(root, "probelab.config.json");
-  if (!existsSync(path)) return {};
-  let config: unknown;
-  try {
-    config = JSON.parse(readFileSync(path, "utf8"));
-  } catch (cause) {
-    throw new ProbelabError(
-      `Can't read ${path}: ${(cause as Error).message}. Write JSON such as { "measurements": "https://host:8443/database" }.`,
-      { cause },
-    );
-  }
-  const entries = Object.entries(config ?? {}) as [string, unknown][];
-  for (const [key, value] of entries) {
-    if (key !== "measurements" && key !== "logs") {
-      throw new ProbelabError(
-        `Can't use ${JSON.stringify(key)} in ${path}: it may hold "measurements" and "logs"; passwords belong into PROBELAB_MEASUREMENTS_PASSWORD.`,
-      );
-    }
-    if (typeof value !== "string") {
-      throw new ProbelabError(
-        `Can't use "${key}": ${JSON.stringify(value)} in ${path}: write embedded:DIR or http(s)://host:port/database.`,
-      );
-    }
-  }
-  return Object.fromEntries(entries);
+/** The names of tables and columns that the options, the environment and the config file give. */
+export function findTables(
+  options: TablesOptions | undefined = undefined,
+  env: NodeJS.ProcessEnv = process.env,
+  root: string = projectRoot(process.cwd()),
+): Tables {
+  return mergeTables(options, env, readConfig(configPath(root)));
+}
+
+/** The limits of a question that the options, the environment and the config file give. */
+export function findGuard(
+  options: Partial<Guard> | undefined = undefined,
+  env: NodeJS.ProcessEnv = process.env,
+  root: string = projectRoot(process.cwd()),
+): Partial<Guard> {
+  return mergeGuard(options, env, readConfig(configPath(root)));
+}
+
+function configPath(root: string): string {
+  return join(root, "probelab.config.json");
 }

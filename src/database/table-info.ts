@@ -1,6 +1,8 @@
 import { ProbelabError } from "../error.js";
-import type { TableNames } from "./tables.js";
-import { plainType, quoteIdentifier, timeColumn, type TimeColumn } from "./time-column.js";
+import { quotedTable, tableEngine, tableName } from "./table-engine.js";
+import type { TableNames, TableRole } from "./tables.js";
+import { quoteIdentifier, timeColumn, type TimeColumn } from "./time-column.js";
+import { learnForm, unusableRows, type TimedTable } from "./time-form.js";
 
 /** What the server says of a table. */
 export interface TableInfo {
@@ -21,6 +23,10 @@ export interface TableInfo {
   readonly merges: boolean;
   /** What the reader of every answer must know of the table, a sentence each. */
   readonly notes: readonly string[];
+  /** What could not be told of the table, a sentence each: for `probelab doctor`. */
+  readonly untold: readonly string[];
+  /** False where the table was empty, so that it has to be learned again. */
+  readonly settled: boolean;
   /** The column that bounds the table's queries in time. */
   readonly time: TimeColumn;
   /** Its name. */
@@ -34,49 +40,107 @@ export type AskRows = <Row extends object>(
   action?: string,
 ) => Promise<Row[]>;
 
-/** A value of a column whose unit is known where an empty table shows none: systemd's are microseconds. */
-const ASSUMED = new Map([["__REALTIME_TIMESTAMP", "1700000000000000"]]);
-
 /**
- * Learns a table's columns, its engine, and how its time column writes an instant.
+ * Learns a table: its columns, the names that the configuration gives them, its engine, and how its
+ * time column writes an instant, told by many of its rows.
  *
- * @throws ProbelabError when the table or the time column is missing.
+ * @param role whose table it is; without one it is a table that free SQL names.
+ * @throws ProbelabError when the table or a configured column is missing, or when its rows don't
+ *   agree on how they write an instant.
  */
 export async function learnTable(
   ask: AskRows,
-  database: string,
-  { table: name, time: timeName }: TableNames,
+  defaultDatabase: string,
+  names: TableNames,
+  role?: TableRole,
 ): Promise<TableInfo> {
-  const table = `${quoteIdentifier(database)}.${quoteIdentifier(name)}`;
-  const described = await ask<{ name: string; type: string }>(`DESCRIBE TABLE ${table}`);
-  const columns = new Map(described.map((column) => [column.name, column.type]));
-  const type = columns.get(timeName);
-  if (type === undefined) throw unknownColumn(timeName, name, columns);
-  const [engine] = await ask<{ engine: string }>(
-    "SELECT engine FROM system.tables WHERE database = {database:String} AND name = {name:String}",
-    { database, name },
+  const [database, name] = tableName(names.table, defaultDatabase);
+  const from = database === defaultDatabase ? quoteIdentifier(name) : quotedTable(database, name);
+  const described = await ask<{ name: string; type: string }>(
+    `DESCRIBE TABLE ${quotedTable(database, name)}`,
   );
-  const needsSample = /^(U?Int|String|FixedString)/.test(plainType(type));
-  const column = quoteIdentifier(timeName);
-  const [sample] = needsSample
-    ? await ask<{ value: string }>(
-        `SELECT toString(${column}) AS value FROM ${table} WHERE isNotNull(${column}) LIMIT 1`,
-      )
-    : [];
+  const own = new Map(described.map((column) => [column.name, column.type]));
+  const columns = new Map(own);
+  for (const [known, column] of [[names.time, names.time], ...Object.entries(names.columns)]) {
+    const type = own.get(column as string);
+    if (type === undefined) throw missingColumn(known as string, column as string, name, own, role);
+    columns.set(known as string, type);
+  }
+  const engine = await tableEngine(ask, database, name);
+  const type = own.get(names.time) as string;
+  const timed: TimedTable = {
+    ...{ name, from, type, column: names.time, unit: names.unit, rows: engine.rows },
+    sorted: engine.sortedBy === names.time,
+    remedy:
+      role === undefined
+        ? "Bound the query with {start:DateTime64(3)} and {end:DateTime64(3)} in its own SQL instead of {range}."
+        : `Set "unit" in tables.${role} of probelab.config.json or connect(), such as { "tables": { "${role}": { "unit": "microseconds" } } }; rows that write another are left out then.`,
+  };
+  const form = await learnForm(ask, timed);
+  const time = timeColumn(names.time, type, form);
+  const left =
+    // A helper without a draining_at is a live one.
+    role === "testHelpers" || role === undefined ? null : await unusableRows(ask, timed, time);
+  const settled =
+    engine.rows === null
+      ? (await ask(`SELECT 1 FROM ${from} LIMIT 1`)).length > 0
+      : engine.rows > 0;
   return {
     name,
-    from: quoteIdentifier(name),
+    from,
     columns,
     column(column) {
       if (!columns.has(column)) throw unknownColumn(column, name, columns);
-      return quoteIdentifier(column);
+      return quoteIdentifier(names.columns[column] ?? column);
     },
-    engine: engine?.engine ?? "",
-    merges: /(Replacing|Collapsing|Coalescing)/.test(engine?.engine ?? ""),
-    notes: [],
-    timeName,
-    time: timeColumn(timeName, type, sample?.value ?? ASSUMED.get(timeName) ?? null),
+    engine: engine.engine,
+    merges: engine.merges,
+    notes: [...engine.notes, ...timeNotes(timed, time, left)],
+    untold: [...engine.untold, ...untoldOf(timed, left)],
+    settled,
+    timeName: names.time,
+    time,
   };
+}
+
+type Unusable = Awaited<ReturnType<typeof unusableRows>>;
+
+function timeNotes(table: TimedTable, time: TimeColumn, left: Unusable | null): string[] {
+  const notes: string[] = [];
+  if (left !== null && left.rows > 0) {
+    const rows = `${left.exact ? "" : "At least "}${left.rows.toLocaleString("en-US")} ${left.rows === 1 ? "row" : "rows"}`;
+    const [have, are] = left.rows === 1 ? ["has", "is"] : ["have", "are"];
+    notes.push(`${rows} of ${table.name} ${have} no usable ${table.column} and ${are} left out.`);
+  }
+  if (time.resolution === "day") {
+    notes.push(
+      `${table.column} of ${table.name} is a ${table.type}: each row counts at midnight UTC of its day.`,
+    );
+  }
+  return notes;
+}
+
+function untoldOf({ name, column, rows }: TimedTable, left: Unusable | null): string[] {
+  if (left === null || left.exact || left.looked === null) return [];
+  const all = rows === null ? "" : ` of ${rows.toLocaleString("en-US")}`;
+  return [
+    `Only ${left.looked.toLocaleString("en-US")}${all} rows of ${name} were looked at for a ${column} that can't be used, since it is not sorted by it in a type that tells.`,
+  ];
+}
+
+function missingColumn(
+  known: string,
+  column: string,
+  table: string,
+  columns: ReadonlyMap<string, string>,
+  role: TableRole | undefined,
+): ProbelabError {
+  const error = unknownColumn(column, table, columns);
+  if (role === undefined) return error;
+  const key = column === known ? "time" : known;
+  return new ProbelabError(
+    `${error.message} Name the column in tables.${role} of probelab.config.json or connect(), such as { "tables": { "${role}": { "${key}": "…" } } }.`,
+  );
 }
 
 /** An error that lists what there is, the nearest names first. */

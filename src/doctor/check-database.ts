@@ -2,9 +2,11 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { Database } from "../database/database.js";
 import { directoryFiles } from "../database/embedded/directory.js";
-import { findSource } from "../database/settings.js";
+import { findGuard, findSource, findTables } from "../database/settings.js";
 import type { Source } from "../database/source.js";
-import { quoteIdentifier } from "../database/time-column.js";
+import type { TableInfo } from "../database/table-info.js";
+import { boundsSql, PLAUSIBLE } from "../database/time-column.js";
+import { ProbelabError } from "../error.js";
 import type { Check } from "./check.js";
 
 const name = "Database";
@@ -26,7 +28,7 @@ export async function checkDatabase(): Promise<Check> {
 }
 
 async function checkServer(source: Source): Promise<Check> {
-  await using database = await Database.open(source);
+  await using database = await Database.open(source, findGuard());
   return { name, state: "ok", found: `${database.source} (ClickHouse ${database.version})` };
 }
 
@@ -48,7 +50,7 @@ async function checkEmbedded(source: Source & { kind: "embedded" }): Promise<Che
     remedy: "Fill it with npx probelab start, sample or load.",
   };
   if (!existsSync(directoryFiles(source.directory).data)) return empty;
-  await using database = await Database.open(source);
+  await using database = await Database.open(source, findGuard(), findTables());
   const held = await heldBy(database);
   if (held === undefined) return empty;
   const { rows, first, last } = held;
@@ -56,19 +58,25 @@ async function checkEmbedded(source: Source & { kind: "embedded" }): Promise<Che
   return { name, state: "ok", found };
 }
 
-/** Rows of the measurement table, and its first and last `measurement_start_time` to the minute, in UTC. */
+/** Rows of the measurement table that have a time, and its first and last to the minute, in UTC. */
 async function heldBy(
   database: Database,
 ): Promise<{ rows: number; first: string; last: string } | undefined> {
-  const [known] = await database.rows(
-    "SELECT 1 FROM system.tables WHERE database = currentDatabase() AND name = 'fastpath'",
-  );
-  if (known === undefined) return undefined;
-  const { time } = await database.table("measurements");
+  let table: TableInfo;
+  try {
+    table = await database.table("measurements");
+  } catch (error) {
+    if (error instanceof ProbelabError && error.code === "UNKNOWN_TABLE") return undefined;
+    throw error;
+  }
+  const { time } = table;
   const minute = (bound: "min" | "max") =>
     `formatDateTime(${time.dateTime(`${bound}(${time.sql})`)}, '%Y-%m-%d %H:%i', 'UTC')`;
+  const bounds = boundsSql(time, PLAUSIBLE);
+  const usable = time.usable === null ? "" : ` AND ${time.usable}`;
   const [row] = await database.rows<{ rows: string | number; first: string; last: string }>(
-    `SELECT count() AS rows, ${minute("min")} AS first, ${minute("max")} AS last FROM ${quoteIdentifier("fastpath")}`,
+    `SELECT count() AS rows, ${minute("min")} AS first, ${minute("max")} AS last FROM ${table.from} WHERE ${bounds.sql}${usable}`,
+    bounds.parameters,
   );
   const rows = Number(row?.rows ?? 0);
   return row === undefined || rows === 0 ? undefined : { ...row, rows };

@@ -1,5 +1,6 @@
 import type { Check } from "./check.js";
 import { checkDatabase } from "./check-database.js";
+import { checkTables } from "./check-tables.js";
 import { checkFonts } from "./check-fonts.js";
 import { checkJupyter } from "./check-jupyter.js";
 import { checkKernel } from "./check-kernel.js";
@@ -10,6 +11,8 @@ export async function* examine(): AsyncGenerator<Check, void, undefined> {
   yield checkNode();
   yield checkKernel();
   yield await checkJupyter();
-  yield await checkDatabase();
+  const database = await checkDatabase();
+  yield database;
+  if (database.state !== "failure") yield* checkTables();
   yield await checkFonts();
 }

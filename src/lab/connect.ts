@@ -1,7 +1,8 @@
 import { Database } from "../database/database.js";
 import { freeQuery, type QueryOptions } from "../database/free-query.js";
 import type { Guard } from "../database/guard.js";
-import { findSource, type SourceOptions } from "../database/settings.js";
+import type { TablesOptions } from "../database/config.js";
+import { findGuard, findSource, findTables, type SourceOptions } from "../database/settings.js";
 import { newestRow } from "../database/newest-row.js";
 import { logsOf, type Logs } from "../logs/logs.js";
 import {
@@ -10,6 +11,7 @@ import {
   type Measurements,
   type Runs,
 } from "../measurements/measurements.js";
+import { ProbelabError } from "../error.js";
 import type { Result } from "../result/result.js";
 import { testHelpersOf, type TestHelpers } from "../test-helpers/test-helpers.js";
 import { remember, rememberAll } from "./remember.js";
@@ -20,6 +22,14 @@ import { values, type ValuesOptions } from "./values.js";
 export interface ConnectOptions extends SourceOptions {
   /** Limits of one question: `maxSeconds` (120), `maxResultRows` (2,000,000), `maxMemory` (4 GiB, in bytes). */
   readonly guard?: Partial<Guard>;
+  /**
+   * What the deployment calls its tables and columns; each name wins over `PROBELAB_TABLES` and
+   * probelab.config.json.
+   *
+   * @example
+   * await connect({ tables: { measurements: { table: "named.fastpath", time: "started_at" } } });
+   */
+  readonly tables?: TablesOptions;
 }
 
 /** The databases of the service, open for questions. */
@@ -80,8 +90,10 @@ export interface Lab extends AsyncDisposable {
 export async function connect(options: ConnectOptions = {}): Promise<Lab> {
   const source = findSource("measurements", options);
   const logSource = findSource("logs", options);
-  const database = await Database.open(source, options.guard);
-  const logs = sharedDatabase(database, source, logSource, options.guard);
+  const guard = findGuard(options.guard);
+  const tables = findTables(options.tables);
+  const database = await Database.open(source, guard, tables);
+  const logs = sharedDatabase(database, source, logSource, guard, tables);
   const close = async () => {
     await logs[Symbol.asyncDispose]();
     await database[Symbol.asyncDispose]();
@@ -113,11 +125,14 @@ const DAY = 86_400_000;
 async function presentOf(database: Database): Promise<Date> {
   const present = new Date();
   if (!database.embedded) return present;
-  const [known] = await database.rows(
-    "SELECT 1 FROM system.tables WHERE database = currentDatabase() AND name = 'fastpath' AND total_rows > 0",
-  );
-  if (known === undefined) return present;
-  const newest = await newestRow(database, await database.table("measurements"));
+  let newest: Date | null;
+  try {
+    newest = await newestRow(database, await database.table("measurements"));
+  } catch (error) {
+    // Logs and free SQL may be asked all the same; a question on measurements says what is wrong.
+    if (error instanceof ProbelabError && error.code !== "ABORTED") return present;
+    throw error;
+  }
   if (newest === null) return present;
   const end = new Date((Math.floor(newest.getTime() / DAY) + 1) * DAY);
   return end < present ? end : present;

@@ -1,6 +1,7 @@
 import { Database } from "../database/database.js";
 import type { Guard } from "../database/guard.js";
 import type { Source } from "../database/source.js";
+import type { Tables } from "../database/tables.js";
 
 /** A database that is opened when it is first asked for, or the one that is open where both are the same. */
 export interface SharedDatabase extends AsyncDisposable {
@@ -15,7 +16,8 @@ export function sharedDatabase(
   opened: Database,
   from: Source,
   source: Source,
-  guard: Partial<Guard> | undefined,
+  guard: Partial<Guard>,
+  tables: Tables,
 ): SharedDatabase {
   if (isSame(from, source)) {
     return { open: () => Promise.resolve(opened), [Symbol.asyncDispose]: () => Promise.resolve() };
@@ -23,7 +25,7 @@ export function sharedDatabase(
   let own: Promise<Database> | undefined;
   return {
     open() {
-      own ??= Database.open(source, guard).catch((error: unknown) => {
+      own ??= Database.open(source, guard, tables).catch((error: unknown) => {
         // The server may be there when it is asked for again.
         own = undefined;
         throw error;

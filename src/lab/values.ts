@@ -112,16 +112,7 @@ export async function values(database: Database, options: ValuesOptions): Promis
     bytesRead: cost.bytesRead + (kept?.bytesRead ?? 0),
     ...(filter !== "" && { filter }),
     columns: {
-      dimensions:
-        by === undefined || kept === null
-          ? []
-          : [
-              {
-                name: by,
-                order: [...legend(by, kept.names), ...(merged ? [kept.otherLabel] : [])],
-                ...(merged && { other: kept.otherLabel }),
-              },
-            ],
+      dimensions: [],
       measures: [{ name: y, label: y, unit: "", additive: false, missing: "gap", main: true }],
     },
     reductions: [

@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { existsSync } from "node:fs";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { checkDatabase } from "../../src/doctor/check-database.js";
+import { checkTables } from "../../src/doctor/check-tables.js";
+import type { Check } from "../../src/doctor/check.js";
 import { checkFonts } from "../../src/doctor/check-fonts.js";
 import { checkJupyter } from "../../src/doctor/check-jupyter.js";
 import { checkKernel } from "../../src/doctor/check-kernel.js";
@@ -52,15 +54,29 @@ test("checkFonts() draws text with the shipped font", async () => {
   expect(await checkFonts()).toMatchObject({ state: "ok" });
 });
 
-async function checkDatabaseAt(source: string) {
-  const before = process.env["PROBELAB_MEASUREMENTS"];
-  process.env["PROBELAB_MEASUREMENTS"] = source;
+async function withSettings<T>(
+  settings: Record<string, string>,
+  run: () => Promise<T>,
+): Promise<T> {
+  const before = { ...process.env };
+  Object.assign(process.env, settings);
   try {
-    return await checkDatabase();
+    return await run();
   } finally {
-    if (before === undefined) delete process.env["PROBELAB_MEASUREMENTS"];
-    else process.env["PROBELAB_MEASUREMENTS"] = before;
+    process.env = before;
   }
+}
+
+function checkDatabaseAt(source: string) {
+  return withSettings({ PROBELAB_MEASUREMENTS: source }, checkDatabase);
+}
+
+function checkTablesWith(settings: Record<string, string>): Promise<Check[]> {
+  return withSettings(settings, async () => {
+    const checks: Check[] = [];
+    for await (const check of checkTables()) checks.push(check);
+    return checks;
+  });
 }
 
 test("checkDatabase() says why a server can't be reached, and does not blame the engine", async () => {
@@ -96,5 +112,43 @@ test("checkDatabase() tells the rows of an embedded database and their span", as
     name: "Database",
     state: "ok",
     found: `${source}: 1,200 measurements, 2026-01-01 00:00 to 2029-04-14 00:00 UTC`,
+  });
+});
+
+test("checkTables() asks each table as it is named, a log table on a source of its own too", async () => {
+  const at = (name: string) => `embedded:${join(folder, name)}`;
+  const settings = { PROBELAB_MEASUREMENTS: at("data"), PROBELAB_LOGS: at("logs") };
+  expect(await checkTablesWith(settings)).toEqual([]);
+  {
+    await using writer = await openWriter(parseSource(at("data"), { root: folder, name: "a" }));
+    await writer.command(
+      `CREATE TABLE seen (started UInt64, rid String, software_name String, software_version String,
+        test_name String, probe_cc String, probe_asn UInt32) ENGINE = ReplacingMergeTree ORDER BY started`,
+    );
+    await writer.command(
+      `INSERT INTO seen SELECT 1777593600000000 + number * 1000000, '', '', '', '', '', 0 FROM numbers(500)`,
+    );
+    await writer.command("INSERT INTO seen (started) VALUES (0)");
+    await using logs = await openWriter(parseSource(at("logs"), { root: folder, name: "b" }));
+    await logs.command(
+      "CREATE TABLE logs (__REALTIME_TIMESTAMP Int64, message String) ORDER BY __REALTIME_TIMESTAMP",
+    );
+    await logs.command("INSERT INTO logs VALUES (1777593600000000, 'a'), (4000000000000000, 'b')");
+  }
+  const tables = { measurements: { table: "seen", time: "started", report_id: "rid" } };
+  const [seen, logs, helpers] = await checkTablesWith({
+    ...settings,
+    PROBELAB_TABLES: JSON.stringify(tables),
+  });
+  expect(seen).toMatchObject({ name: "seen", state: "advice" });
+  expect(seen?.found).toMatch(/ReplacingMergeTree.*started as microseconds in a UInt64, 500 rows/);
+  expect(seen?.found).toContain("1 row of seen has no usable started and is left out");
+  expect(logs).toMatchObject({ name: "logs", state: "advice" });
+  expect(logs?.found).toMatch(/microseconds in a Int64, 1 rows in the 7 days to 2026-05-01/);
+  expect(logs?.remedy).toMatch(/no column SYSLOG_IDENTIFIER.*tables.logs/);
+  expect(helpers).toMatchObject({ name: "test_helper_instances", state: "advice" });
+  expect((await checkTablesWith(settings))[0]).toMatchObject({
+    name: "fastpath",
+    state: "failure",
   });
 });

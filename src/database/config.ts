@@ -1,0 +1,249 @@
+import { existsSync, readFileSync } from "node:fs";
+import { z } from "zod";
+import { ProbelabError } from "../error.js";
+import type { Guard } from "./guard.js";
+import { SEED_TABLES, type TableNames, type TableRole, type Tables } from "./tables.js";
+import { editDistance } from "./table-info.js";
+import { TEXT_FORMS, UNITS, type Unit } from "./time-column.js";
+
+/** Columns of the measurement table that the seed document or the library names. */
+const MEASUREMENT_COLUMNS = [
+  ...["report_id", "software_name", "software_version", "test_name", "probe_cc", "probe_asn"],
+  ...["measurement_uid", "input", "domain", "platform", "architecture", "engine_name"],
+  ...["engine_version", "test_version", "test_start_time", "test_runtime", "anomaly", "confirmed"],
+  ...["msm_failure", "test_helper_address", "test_helper_type"],
+] as const;
+
+/** Fields of a log line, and the columns that the seed document (or systemd) calls them. */
+const LOG_COLUMNS = {
+  message: "message",
+  identifier: "SYSLOG_IDENTIFIER",
+  priority: "PRIORITY",
+  host: "host",
+} as const;
+
+const HELPER_COLUMNS = ["rdn", "dns_zone", "name", "region", "created_at", "destroyed_at"] as const;
+
+/** What a deployment calls its measurement table, its columns, and how it writes an instant. */
+export interface TableOptions {
+  /** The table, or `database.table`; by default fastpath, logs or test_helper_instances. */
+  readonly table?: string;
+  /** The column that bounds questions in time; by default measurement_start_time or __REALTIME_TIMESTAMP. */
+  readonly time?: string;
+  /** What its numbers count, or how its text is written, where the rows don't agree on it. */
+  readonly unit?: Unit | (typeof TEXT_FORMS)[number];
+}
+
+/** What a deployment calls its tables and columns; what is left out has the seed document's name. */
+export interface TablesOptions {
+  /** Columns by the library's names, such as `software_version: "version"`. */
+  readonly measurements?: TableOptions & {
+    readonly [Column in (typeof MEASUREMENT_COLUMNS)[number]]?: string;
+  };
+  /** Columns by a line's fields, such as `identifier: "program"`; `forms` says what lines look like. */
+  readonly logs?: TableOptions & {
+    readonly [Field in keyof typeof LOG_COLUMNS]?: string;
+  } & { readonly forms?: Readonly<Record<string, string>> };
+  /** Columns by the seed document's names; `draining_at` is the time. */
+  readonly testHelpers?: Omit<TableOptions, "time"> & {
+    readonly [Column in (typeof HELPER_COLUMNS)[number] | "draining_at"]?: string;
+  };
+}
+
+/** What probelab.config.json may hold. */
+export interface Config {
+  readonly measurements?: string;
+  readonly logs?: string;
+  readonly guard?: Partial<Guard>;
+  readonly tables?: TablesOptions;
+}
+
+const source = z.string({ error: "write embedded:DIR or http(s)://host:port/database" });
+const column = z
+  .string({ error: "write the name of a column" })
+  .min(1, "write the name of a column");
+const named = {
+  table: z
+    .string({ error: 'write the name of a table, such as "fastpath" or "named.fastpath"' })
+    .min(1, 'write the name of a table, such as "fastpath" or "named.fastpath"'),
+  unit: z.enum([...(Object.keys(UNITS) as Unit[]), ...TEXT_FORMS], {
+    error: `write one of ${[...Object.keys(UNITS), ...TEXT_FORMS].join(", ")}`,
+  }),
+};
+const limit = z
+  .number({ error: "write a number above 0" })
+  .positive({ error: "write a number above 0" });
+const object = { error: "write an object, such as { … }" };
+
+function columnsSchema<Name extends string>(names: readonly Name[]) {
+  return Object.fromEntries(names.map((name) => [name, column])) as Record<Name, typeof column>;
+}
+
+const TABLES = z
+  .strictObject(
+    {
+      measurements: z
+        .strictObject({ ...named, time: column, ...columnsSchema(MEASUREMENT_COLUMNS) }, object)
+        .partial(),
+      logs: z
+        .strictObject(
+          {
+            ...{ ...named, time: column },
+            ...columnsSchema(Object.keys(LOG_COLUMNS) as (keyof typeof LOG_COLUMNS)[]),
+            forms: z.record(z.string(), z.string({ error: "write a text" }), object),
+          },
+          object,
+        )
+        .partial(),
+      testHelpers: z
+        .strictObject({ ...named, draining_at: column, ...columnsSchema(HELPER_COLUMNS) }, object)
+        .partial(),
+    },
+    object,
+  )
+  .partial();
+const GUARD = z
+  .strictObject({ maxSeconds: limit, maxResultRows: limit, maxMemory: limit }, object)
+  .partial();
+const CONFIG = z
+  .strictObject({ measurements: source, logs: source, guard: GUARD, tables: TABLES }, object)
+  .partial();
+
+/** A part of the configuration, and where an analyst finds it. */
+interface Part<T> {
+  readonly value: T;
+  readonly where: string;
+}
+
+/** Reads probelab.config.json; {} where there is none. @throws ProbelabError naming what it can't use. */
+export function readConfig(path: string): Config {
+  if (!existsSync(path)) return {};
+  return checked(CONFIG, parsed(readFileSync(path, "utf8"), path), path, []) as Config;
+}
+
+/** The limits of a question: of the option, the environment and the config file, limit by limit. */
+export function mergeGuard(
+  option: Partial<Guard> | undefined,
+  env: NodeJS.ProcessEnv,
+  config: Config,
+): Partial<Guard> {
+  const parts = layers(option, "PROBELAB_GUARD", env, config.guard, "guard");
+  return parts
+    .map(({ value, where }) => checked(GUARD, value, where, ["guard"]))
+    .reduce((all, one) => ({ ...all, ...one }), {}) as Partial<Guard>;
+}
+
+/** The names of tables and columns: of the option, the environment and the config file, name by name. */
+export function mergeTables(
+  option: TablesOptions | undefined,
+  env: NodeJS.ProcessEnv,
+  config: Config,
+): Tables {
+  const parts = layers(option, "PROBELAB_TABLES", env, config.tables, "tables").map(
+    ({ value, where }) => checked(TABLES, value, where, ["tables"]),
+  );
+  const of = (role: TableRole): TableNames => {
+    const { table, unit, forms, ...names } = Object.assign(
+      {},
+      ...parts.map((part) => part[role]),
+    ) as Record<string, string> & { forms?: Readonly<Record<string, string>> };
+    const seed = SEED_TABLES[role];
+    const { time = names[seed.time] ?? seed.time, ...columns } = names;
+    const renamed = Object.entries(columns).map(([name, own]) => [
+      role === "logs" ? LOG_COLUMNS[name as keyof typeof LOG_COLUMNS] : name,
+      own,
+    ]);
+    return {
+      table: table ?? seed.table,
+      time,
+      columns: {
+        ...(Object.fromEntries(renamed) as Record<string, string>),
+        ...(time !== seed.time && { [seed.time]: time }),
+      },
+      ...(unit !== undefined && { unit }),
+      ...(forms !== undefined && { forms }),
+    };
+  };
+  return { measurements: of("measurements"), logs: of("logs"), testHelpers: of("testHelpers") };
+}
+
+/** The least first, so that the last one wins. */
+function layers(
+  option: unknown,
+  variable: string,
+  env: NodeJS.ProcessEnv,
+  config: unknown,
+  key: string,
+): Part<unknown>[] {
+  const text = env[variable];
+  return [
+    { value: config, where: "probelab.config.json" },
+    ...(text === undefined || text === ""
+      ? []
+      : [{ value: parsed(text, variable), where: variable }]),
+    { value: option, where: `connect({ ${key} })` },
+  ].filter(({ value }) => value !== undefined);
+}
+
+function parsed(text: string, where: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    const example = where.startsWith("PROBELAB_")
+      ? where === "PROBELAB_GUARD"
+        ? '{ "maxSeconds": 30 }'
+        : '{ "measurements": { "table": "named.fastpath" } }'
+      : '{ "measurements": "https://host:8443/database" }';
+    throw new ProbelabError(
+      `Can't read ${where}: ${(cause as Error).message}. Write JSON such as ${example}.`,
+      { cause },
+    );
+  }
+}
+
+function checked<T>(schema: z.ZodType<T>, value: unknown, where: string, path: string[]): T {
+  const read = schema.safeParse(value, { reportInput: false });
+  if (read.success) return read.data;
+  const [issue] = read.error.issues;
+  if (issue === undefined) throw read.error;
+  const at = [...path, ...issue.path.map(String)];
+  if (issue.code === "unrecognized_keys") {
+    throw new ProbelabError(unknownKey(issue.keys[0] ?? "", at, allowedAt(at), where));
+  }
+  const found = issue.path.reduce<unknown>(
+    (inner, key) => (inner as Record<PropertyKey, unknown> | undefined)?.[key],
+    value,
+  );
+  throw new ProbelabError(
+    `Can't use "${at.join(".")}": ${shown(found, at)} in ${where}: ${issue.message}.`,
+  );
+}
+
+/** A value as an error may show it: what could hold a password is not shown. */
+function shown(value: unknown, at: readonly string[]): string {
+  if (value !== null && typeof value === "object") return Array.isArray(value) ? "[…]" : "{…}";
+  if (typeof value === "string" && at.length < 2) return "a text";
+  return JSON.stringify(value) ?? String(value);
+}
+
+function unknownKey(key: string, at: string[], allowed: string[], where: string): string {
+  const seed = SEED_TABLES[at[1] as TableRole] as TableNames | undefined;
+  const [near] = [...allowed].sort((a, b) => editDistance(a, key) - editDistance(b, key));
+  const meant =
+    at.length === 2 && key === seed?.time
+      ? "time"
+      : near !== undefined && editDistance(near, key) <= Math.max(2, key.length / 3)
+        ? near
+        : undefined;
+  const hint = meant === undefined ? "it" : `did you mean ${JSON.stringify(meant)}? It`;
+  const inside = at.length === 0 ? "" : ` in ${at.join(".")}`;
+  const password = at.length === 0 ? "; passwords belong into PROBELAB_MEASUREMENTS_PASSWORD" : "";
+  return `Can't use ${JSON.stringify(key)}${inside} in ${where}: ${hint} may hold ${allowed.map((name) => JSON.stringify(name)).join(", ")}${password}.`;
+}
+
+function allowedAt([first, second]: readonly string[]): string[] {
+  if (first === undefined) return Object.keys(CONFIG.shape);
+  if (first === "guard") return Object.keys(GUARD.shape);
+  if (second === undefined) return Object.keys(TABLES.shape);
+  return Object.keys(TABLES.shape[second as TableRole].unwrap().shape);
+}

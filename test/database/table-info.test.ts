@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Database } from "../../src/database/database.js";
+import { mergeTables } from "../../src/database/config.js";
+import { learnTable } from "../../src/database/table-info.js";
+import { ownDatabase } from "../support/own-database.js";
+
+const own = ownDatabase();
+let database: Database;
+beforeAll(async () => {
+  database = await Database.open(own.directory.source);
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+async function learn(
+  table: string,
+  options: { unit?: string; columns?: Record<string, string> } = {},
+) {
+  const names = { table, time: "at", columns: {}, ...options };
+  return learnTable(database.rows, own.writer.database, names, "measurements");
+}
+
+async function make(
+  name: string,
+  columns: string,
+  insert: string,
+  engine = "MergeTree ORDER BY at",
+) {
+  await own.writer.command(`CREATE TABLE ${name} (${columns}) ENGINE = ${engine}`);
+  if (insert !== "") await own.writer.command(`INSERT INTO ${name} ${insert}`);
+}
+
+const MICROS = "1777593600000000 + number * 1000000";
+
+describe("learnTable(rows, database, names, role)", () => {
+  it("is not turned to seconds by a row 0 that comes first", async () => {
+    await make("zero", "at UInt64", `SELECT if(number = 0, 0, ${MICROS}) FROM numbers(1000)`);
+    const info = await learn("zero");
+    expect(info.time.written).toBe("microseconds in a UInt64");
+    expect(info.notes).toEqual(["1 row of zero has no usable at and is left out."]);
+  });
+
+  it("leaves a unit of at most one row in a hundred out, and refuses more, naming the setting", async () => {
+    const seconds = "if(number % 100 < {n}, 1777593600 + number, " + MICROS + ")";
+    for (const order of ["at", "tuple()"]) {
+      const name = order === "at" ? "mixed" : "mixed_heap";
+      const select = `SELECT ${seconds.replace("{n}", "1")} FROM numbers(40000)`;
+      await make(name, "at Int64", select, `MergeTree ORDER BY ${order}`);
+      expect((await learn(name)).notes[0]).toMatch(/^400 rows of .* left out/);
+      await own.writer.command(
+        `INSERT INTO ${name} SELECT 1777593600 + number FROM numbers(20000)`,
+      );
+      await expect(learn(name)).rejects.toThrow(
+        /rows disagree: .*seconds, .*seconds\. Set "unit" in tables\.measurements of probelab\.config\.json/,
+      );
+      const chosen = await learn(name, { unit: "microseconds" });
+      expect(chosen.notes[0]).toMatch(/^(At least 10,000|20,400) rows of/);
+    }
+  });
+
+  it("refuses texts that mix a space and T, and another offset than UTC's", async () => {
+    const at = "toString(toDateTime(1777593600 + number, 'UTC'))";
+    const both = `if(number % 2, ${at}, replace(${at}, ' ', 'T'))`;
+    await make("both", "at String", `SELECT ${both} FROM numbers(100)`);
+    await expect(learn("both")).rejects.toThrow(
+      /50 rows write YYYY-MM-DD hh:mm:ss, 50 rows write YYYY-MM-DDThh:mm:ss.*"unit"/,
+    );
+    const spaced = await learn("both", { unit: "YYYY-MM-DD hh:mm:ss" });
+    expect(spaced.notes).toEqual(["50 rows of both have no usable at and are left out."]);
+    await make("offset", "at String", `SELECT ${at} || '+02:00' FROM numbers(100)`);
+    await expect(learn("offset")).rejects.toThrow(
+      /none of the rows looked at is one of 1990 to 2100/,
+    );
+  });
+
+  it("refuses numbers that count none of the units, and types that hold no instant", async () => {
+    await make("minutes", "at UInt64", "SELECT 29626560 + number FROM numbers(100)");
+    await expect(learn("minutes")).rejects.toThrow(/Can't tell how at, a UInt64 of minutes/);
+    await make("days", "at Decimal(18, 3)", "SELECT 1777593600.5");
+    await expect(learn("days")).rejects.toThrow(/a Decimal\(18, 3\): a time column is/);
+    await make("typed", "at DateTime", "SELECT now()");
+    await expect(learn("typed", { unit: "seconds" })).rejects.toThrow(/leave unit out/);
+  });
+
+  it("tells that a Date gives no time of day", async () => {
+    await make("dates", "at Date", "SELECT '2026-05-01'");
+    const { time, notes } = await learn("dates");
+    expect(time.resolution).toBe("day");
+    expect(notes).toEqual(["at of dates is a Date: each row counts at midnight UTC of its day."]);
+  });
+
+  it("knows engines that merge rows, also behind a view", async () => {
+    const engines: [engine: string, merges: boolean][] = [
+      ["MergeTree ORDER BY at", false],
+      ["Memory", false],
+      ["ReplacingMergeTree ORDER BY at", true],
+      ["SummingMergeTree ORDER BY at", true],
+      ["AggregatingMergeTree ORDER BY at", true],
+      ["CollapsingMergeTree(sign) ORDER BY at", true],
+      ["VersionedCollapsingMergeTree(sign, v) ORDER BY at", true],
+    ];
+    for (const [index, [engine, merges]] of engines.entries()) {
+      await make(`e${index}`, "at DateTime, sign Int8, v UInt8", "SELECT now(), 1, 1", engine);
+      expect([engine, (await learn(`e${index}`)).merges]).toEqual([engine, merges]);
+    }
+    await own.writer.command("CREATE VIEW plain AS SELECT * FROM e2");
+    await own.writer.command("CREATE VIEW final AS SELECT * FROM e2 FINAL");
+    expect((await learn("plain")).notes).toEqual([
+      expect.stringMatching(/plain is a view of .*e2, a ReplacingMergeTree, without FINAL/),
+    ]);
+    expect((await learn("final")).notes).toEqual([]);
+  });
+
+  it("takes configured names beside the table's own, and a table of another database", async () => {
+    await own.writer.command("CREATE DATABASE IF NOT EXISTS named");
+    await make("named.seen", "at DateTime, version String", "SELECT now(), '3.8'");
+    const tables = mergeTables(
+      { measurements: { table: "named.seen", time: "at", software_version: "version" } },
+      {},
+      {},
+    );
+    const info = await learnTable(
+      database.rows,
+      own.writer.database,
+      tables.measurements,
+      "measurements",
+    );
+    expect([...info.columns.keys()]).toEqual([
+      ...["at", "version", "software_version", "measurement_start_time"],
+    ]);
+    expect(info.column("software_version")).toBe("`version`");
+    expect(info.column("measurement_start_time")).toBe("`at`");
+    const rows = await database.rows(`SELECT ${info.column("version")} AS v FROM ${info.from}`);
+    expect(rows).toEqual([{ v: "3.8" }]);
+    await expect(learn("named.seen", { columns: { report_id: "rid" } })).rejects.toThrow(
+      /column "rid" in seen.*tables\.measurements/,
+    );
+  });
+});
+
+it("Database.table(role) learns a table again that was empty", async () => {
+  await make(
+    "fastpath",
+    "measurement_start_time Int64",
+    "",
+    "MergeTree ORDER BY measurement_start_time",
+  );
+  const before = await database.table("measurements");
+  expect(before.settled).toBe(false);
+  await own.writer.command(`INSERT INTO fastpath SELECT ${MICROS} FROM numbers(10)`);
+  const { time } = await database.table("measurements");
+  expect(time.written).toBe("microseconds in a Int64");
+  expect(await database.table("measurements")).toBe(await database.table("measurements"));
+});
+
+it("lab.now is the end of the newest day that is not in the future", async () => {
+  await own.writer.command("INSERT INTO fastpath VALUES (4000000000000000), (0)");
+  await using lab = await own.open();
+  expect(lab.now).toEqual(new Date("2026-05-02T00:00:00Z"));
+});
