@@ -1,6 +1,6 @@
 import { describe, expectTypeOf, test } from "vitest";
-import { chart } from "../../src/chart/chart.js";
-import { table } from "../../src/chart/table.js";
+import type { chart } from "../../src/chart/chart.js";
+import type { table } from "../../src/chart/table.js";
 import { downsample } from "../../src/downsample/downsample.js";
 import type { Result, Value } from "../../src/result/result.js";
 import { weeklyCounts } from "../chart/support/sample-results.js";
