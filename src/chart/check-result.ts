@@ -57,6 +57,7 @@ function cant(call: string): (what: string) => string {
 
 /** A chart is called a Chart rather than shown with its thousand rows. */
 function described(value: unknown): string {
+  if (Array.isArray(value)) return "a list";
   const maker =
     typeof value === "object" && value !== null
       ? (value as { constructor?: { name?: unknown } }).constructor?.name

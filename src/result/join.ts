@@ -26,7 +26,9 @@ export function joined(
   }
   const places = new Map<string, number[]>();
   rowKeys(right.table, on).forEach((key, row) => {
-    places.set(key, [...(places.get(key) ?? []), row]);
+    const same = places.get(key);
+    if (same) same.push(row);
+    else places.set(key, [row]);
   });
   // -1 stands for no row of the other.
   const pairs = rowKeys(left.table, on).flatMap((key, row) => {

@@ -116,15 +116,29 @@ function isSubset(table: ColumnTable, of: ColumnTable, name: string): boolean {
   return columnValues(table, name).every((value) => known.has(valueKey(value)));
 }
 
-/** Which row before each row is; undefined where one is none, or where keys don't tell rows apart. */
+/**
+ * Which row before each row is, by what they are grouped by, or, where that doesn't tell rows apart,
+ * by all that they hold; undefined where a row is none of them.
+ */
 function matchRows(
   before: ColumnTable,
   table: ColumnTable,
   keys: readonly string[],
 ): number[] | undefined {
-  const places = new Map(rowKeys(before, keys).map((key, row) => [key, row]));
-  if (places.size < before.numRows()) return undefined;
-  const rows = rowKeys(table, keys).map((key) => places.get(key) ?? -1);
+  const unique = new Set(rowKeys(before, keys)).size === before.numRows();
+  const by = unique ? keys : before.columnNames();
+  if (!by.every((name) => table.columnNames().includes(name))) return undefined;
+  const places = new Map<string, number[]>();
+  rowKeys(before, by).forEach((key, row) => {
+    const same = places.get(key);
+    if (same) same.push(row);
+    else places.set(key, [row]);
+  });
+  const rows = rowKeys(table, by).map((key) => {
+    const same = places.get(key);
+    // Equal rows are taken one after another, the last of them again.
+    return (same && same.length > 1 ? same.shift() : same?.[0]) ?? -1;
+  });
   return rows.includes(-1) ? undefined : rows;
 }
 

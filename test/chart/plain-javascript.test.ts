@@ -54,7 +54,7 @@ describe.each(makers)("%s of what is no Result", (name, make) => {
       [[counts], "a Result (one chart draws one)"],
       [[1, 2], "1"],
       [[{ a: 1 }, null], "null"],
-      [[[1]], "[1]"],
+      [[[1]], "a list"],
       [[drawn], "a Chart"],
     ] as const) {
       expect(said(list)).toContain(`a list that holds ${shown}`);
