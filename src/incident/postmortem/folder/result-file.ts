@@ -18,7 +18,7 @@ const json = z.custom<Json>();
 const storedOrigin = z.object({
   sql: z.string(),
   parameters: z.record(z.string(), json),
-  range: z.object({ start: instant, end: instant, timeZone: z.string() }),
+  range: z.object({ start: instant, end: instant, timeZone: z.string() }).optional(),
   filter: z.string().optional(),
   source: z.string(),
   server: z.string(),
@@ -78,10 +78,9 @@ export async function readResultFile(bytes: Uint8Array): Promise<Result> {
       parsed(metadata[ORIGIN]),
     );
     const { time, dimensions, measures, kinds } = storedMeaning.parse(parsed(metadata[MEANING]));
-    const { start, end, timeZone } = range;
     const origin: Origin = {
       ...plain,
-      range: between(start, end, { timeZone }),
+      ...(range && { range: between(range.start, range.end, { timeZone: range.timeZone }) }),
       askedAt: new Date(askedAt),
       ...(question && { question }),
       ...(filter !== undefined && { filter }),
