@@ -69,9 +69,9 @@ describe("an Arquero table of a Result's", () => {
   const counts = weeklyCounts();
   test("filtered: label, unit and the range that is left; the SQL is known", () => {
     const late = chart.area(
-      counts.table
-        .params({ from: new Date("2026-04-06") })
-        .filter((d: { t: Date }, $: { from: Date }) => d.t >= $.from),
+      (counts.table.params({ from: new Date("2026-04-06") }) as typeof counts.table).filter(
+        (d: { t: Date }, $: { from: Date }) => d.t >= $.from,
+      ),
     );
     expect(title(late)).toBe(
       "Measurements per week by software version, 2026-04-06 to 2026-05-01 UTC",

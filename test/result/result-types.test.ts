@@ -70,7 +70,7 @@ describe("verbs", () => {
   });
 
   test("join has the columns of both, a left one null too; pivot any further name", () => {
-    const other = measured.rename({ measurements: "all" });
+    const other = measured.select("t", "measurements").rename({ measurements: "all" });
     const totals = other.with<{ t: Date; all: number }>(other.table.dedupe("t"));
     const inner = measured.join(totals, "t");
     expectTypeOf(inner.rows()[0]!.all).toEqualTypeOf<number>();

@@ -223,7 +223,7 @@ describe("what is still true after a verb", () => {
 
 describe("rows that Arquero made", () => {
   test("a filtered table keeps what is true, also without result.with", () => {
-    const table = counts.table.params({ from: new Date("2026-04-06") });
+    const table = counts.table.params({ from: new Date("2026-04-06") }) as typeof counts.table;
     const late = counts.with(
       table.filter((each: { t: Date }, $: { from: Date }) => each.t >= $.from),
     );
