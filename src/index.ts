@@ -1,7 +1,9 @@
 export { connect, type ConnectOptions, type Lab } from "./lab/connect.js";
 export type { ValuesOptions } from "./lab/values.js";
 export { ProbelabError } from "./error.js";
-export { Result, type Value } from "./result/result.js";
+export { Result, type Computed, type Derived, type Joined, type Value } from "./result/result.js";
+export type { PivotOptions } from "./result/pivot.js";
+export type { RowsGiven } from "./result/own-rows.js";
 export type {
   DimensionColumn,
   MeasureColumn,

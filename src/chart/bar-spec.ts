@@ -1,6 +1,5 @@
 import { ProbelabError } from "../error.js";
 import { buckets, BUCKETS } from "../time/bucket.js";
-import type { TimeRange } from "../time/time-range.js";
 import { stackable } from "./area-spec.js";
 import type { Drawing } from "./draw-rows.js";
 import { categoryLabels, specRow } from "./fields.js";
@@ -11,7 +10,7 @@ import { list } from "./roles.js";
 const MOST_CATEGORIES = 60;
 
 /** Layers of a bar chart: a bar as wide as its bucket, or one a category; series stacked. */
-export function barLayers(frame: Frame, range: TimeRange): VegaLiteSpec[] {
+export function barLayers(frame: Frame, timeZone: string): VegaLiteSpec[] {
   const { fields, theme, width, x, y, colour, tooltip, when } = frame;
   const { roles } = frame.drawing;
   const side = roles.measure?.additive === false && frame.drawing.series.length > 1;
@@ -27,7 +26,7 @@ export function barLayers(frame: Frame, range: TimeRange): VegaLiteSpec[] {
     );
   }
   const categories = roles.xKind === "category" ? categoryLabels(drawing) : undefined;
-  const ends = roles.xKind === "category" ? undefined : barEnds(drawing, range);
+  const ends = roles.xKind === "category" ? undefined : barEnds(drawing, timeZone);
   const last = drawing.series.length - 1;
   const rest = last < 0 ? drawing.restX : undefined;
   const values = drawing.points
@@ -72,12 +71,12 @@ export function barLayers(frame: Frame, range: TimeRange): VegaLiteSpec[] {
 }
 
 /** Where the bar of each x ends. @throws ProbelabError for instants that are no buckets. */
-export function barEnds({ xs, every, roles }: Drawing, range: TimeRange): Map<number, number> {
+export function barEnds({ xs, every, roles }: Drawing, timeZone: string): Map<number, number> {
   const numbers = xs.map(Number);
   if (every !== undefined) {
     const [first, last] = [numbers[0] ?? 0, numbers.at(-1) ?? 0];
     // The buckets may reach beyond the range that was asked for: they are counted from the data's.
-    const wide = { start: new Date(first), end: new Date(last + 1), timeZone: range.timeZone };
+    const wide = { start: new Date(first), end: new Date(last + 1), timeZone };
     return new Map(buckets(wide, every).map(({ start, end }) => [start.getTime(), end.getTime()]));
   }
   const step = Math.min(...numbers.slice(1).map((x, index) => x - (numbers[index] ?? 0)));

@@ -1,5 +1,5 @@
 import { ProbelabError } from "../error.js";
-import type { Result } from "../result/result.js";
+import type { RowsGiven } from "../result/own-rows.js";
 import { readInstant } from "../time/instant.js";
 import { checkPageOptions, shownValue } from "./check-options.js";
 import type { Chart } from "./chart-value.js";
@@ -16,6 +16,11 @@ import { resultChart } from "./result-chart.js";
  * (the last expression of a cell) or saved. x, y, colours and title follow from the Result; what
  * the chart leaves out, and buckets that the range covers only in part, stand in its subtitle.
  * Whatever comes in, fewer than 5,000 rows are drawn.
+ *
+ * Rows of your own are drawn too: an Arquero table, or plain objects, `chart.line([{ t, runs }])`. Dates
+ * are times, numbers are drawn along them, text tells series apart; they have no range and no SQL, and
+ * the subtitle says that they were given by hand. An Arquero table made of a Result's keeps what is
+ * still true of its origin.
  */
 export const chart = {
   /**
@@ -24,20 +29,20 @@ export const chart = {
    * @example
    * chart.line(durations, { y: "q50", marks: [chart.mark("2026-03-02", "3.10 released")] });
    */
-  line(result: Result<object>, options: ChartOptions = {}): Chart {
-    return resultChart(result, "line", options);
+  line(rows: RowsGiven, options: ChartOptions = {}): Chart {
+    return resultChart(rows, "line", options);
   },
   /** Areas along time, stacked where there are several series: for counts, which can be added up. */
-  area(result: Result<object>, options: ChartOptions = {}): Chart {
-    return resultChart(result, "area", options);
+  area(rows: RowsGiven, options: ChartOptions = {}): Chart {
+    return resultChart(rows, "area", options);
   },
   /** Bars along time, as wide as their buckets, or one bar per value of a dimension. */
-  bar(result: Result<object>, options: ChartOptions = {}): Chart {
-    return resultChart(result, "bar", options);
+  bar(rows: RowsGiven, options: ChartOptions = {}): Chart {
+    return resultChart(rows, "bar", options);
   },
   /** A point per row, for two measures or single events. */
-  points(result: Result<object>, options: ChartOptions = {}): Chart {
-    return resultChart(result, "points", options);
+  points(rows: RowsGiven, options: ChartOptions = {}): Chart {
+    return resultChart(rows, "points", options);
   },
   /**
    * Free Vega-Lite over the rows of a Result. Fields are the column names; the spec's own data is
@@ -48,8 +53,8 @@ export const chart = {
    * @example
    * chart.vegaLite(counts, { mark: "rect", encoding: { x: { field: "t", timeUnit: "utcday" } } });
    */
-  vegaLite(result: Result<object>, spec: VegaLiteSpec): Chart {
-    return freeChart(result, spec);
+  vegaLite(rows: RowsGiven, spec: VegaLiteSpec): Chart {
+    return freeChart(rows, spec);
   },
   /**
    * Charts and tables, one or several, on one interactive page, below each other.

@@ -1,19 +1,23 @@
 import { ProbelabError } from "../error.js";
-import { Result } from "../result/result.js";
+import { isArqueroTable } from "../result/arquero-table.js";
+import { resultOfRows, resultOfTable } from "../result/own-rows.js";
+import { isResult, type Result } from "../result/result.js";
 import { isPromise, shownValue } from "./check-options.js";
 
 const QUESTION = "await lab.measurements.counts({ range })";
 
 /**
- * Says what to pass where something else than a Result came, as plain JavaScript and `any` allow.
+ * What was passed as a Result: one as it is, an Arquero table and plain objects with an origin that
+ * says no more of them than is known.
  *
  * @param call what was called, `chart.line` or `table`.
- * @throws ProbelabError for what is no Result.
+ * @throws ProbelabError for anything else, as plain JavaScript and `any` allow, with what to pass.
  */
-export function checkResult(value: unknown, call: string): asserts value is Result {
-  if (value instanceof Result || isResult(value)) return;
-  const can = (what: string): string =>
-    call === "table" ? `Can't show ${what} as a table` : `Can't draw ${what}`;
+export function resultOf(value: unknown, call: string): Result {
+  if (isResult(value)) return value;
+  if (isArqueroTable(value)) return resultOfTable(value);
+  if (Array.isArray(value)) return resultOfRows(checkRows(value, call));
+  const can = cant(call);
   if (isPromise(value)) {
     throw new ProbelabError(
       `${can("a Promise")}: write await before the question, ${call}(${QUESTION}).`,
@@ -25,27 +29,35 @@ export function checkResult(value: unknown, call: string): asserts value is Resu
       `${can("a copy of a Result's members")}: pass the Result itself; with other rows it is ${call}(result.with(table)).`,
     );
   }
-  const rows = "numRows" in members && typeof members.numRows === "function";
-  if (rows || Array.isArray(value)) {
-    const what = rows ? "an Arquero table" : "a list";
-    throw new ProbelabError(
-      `${can(what)}, which doesn't tell where its rows come from: pass a Result, as lab's questions give it; with your own rows as an Arquero table it is ${call}(result.with(table)).`,
-    );
-  }
   throw new ProbelabError(
-    `${can(described(value))}: pass a Result, as lab's questions give it, ${call}(${QUESTION}).`,
+    `${can(described(value))}: pass a Result, as lab's questions give it, ${call}(${QUESTION}), or rows of your own, ${call}([{ t: new Date("2026-05-04"), runs: 12 }]).`,
   );
 }
 
-/** Of another copy of this library. */
-function isResult(value: unknown): boolean {
+/** A list of plain objects, each a row. */
+function checkRows(list: readonly unknown[], call: string): readonly object[] {
+  const bad = list.find((row) => !isRow(row));
+  if (bad === undefined && list.every(isRow)) return list;
+  const what = isResult(bad) ? "a Result (one chart draws one)" : described(bad);
+  throw new ProbelabError(
+    `${cant(call)(`a list that holds ${what}`)}: pass rows, ${call}([{ t: new Date("2026-05-04"), runs: 12 }]).`,
+  );
+}
+
+function isRow(value: unknown): value is object {
   if (typeof value !== "object" || value === null) return false;
-  const { columnNames, column, origin } = value as Partial<Result>;
-  return Array.isArray(columnNames) && typeof column === "function" && origin !== undefined;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  // A cell may have its own Object.
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+function cant(call: string): (what: string) => string {
+  return (what) => (call === "table" ? `Can't show ${what} as a table` : `Can't draw ${what}`);
 }
 
 /** A chart is called a Chart rather than shown with its thousand rows. */
 function described(value: unknown): string {
+  if (Array.isArray(value)) return "a list";
   const maker =
     typeof value === "object" && value !== null
       ? (value as { constructor?: { name?: unknown } }).constructor?.name

@@ -7,7 +7,7 @@ import { valueKey } from "../result/value-key.js";
 import { chartRoles, type MarkType, type Roles } from "./roles.js";
 import type { ChartOptions } from "./options.js";
 import { textOf } from "./label.js";
-import { chartSeries, MOST_SERIES, type Series } from "./series.js";
+import { chartSeries, MOST_SERIES, seriesDimension, type Series } from "./series.js";
 import { sharedPlaces } from "./shared-places.js";
 import { workTable } from "./work-table.js";
 
@@ -72,7 +72,7 @@ export function drawRows(result: Result, mark: MarkType, options: ChartOptions):
     Value[],
     Value[],
   ];
-  const dimension = columns.dimensions.find(({ name }) => name === work.series);
+  const dimension = seriesDimension(columns, work.series, keys);
   const series = chartSeries(keys, dimension);
   if (series.length > MOST_SERIES) {
     throw new ProbelabError(
@@ -102,7 +102,7 @@ export function drawRows(result: Result, mark: MarkType, options: ChartOptions):
     });
   }
   if (roles.xKind !== "category") points.sort((a, b) => Number(a.x) - Number(b.x));
-  const along = columns.dimensions.find(({ name }) => name === roles.x);
+  const along = seriesDimension(columns, roles.x, xs);
   const rest = along?.other;
   const time = roles.x === columns.time?.name ? columns.time : undefined;
   return {
@@ -127,7 +127,10 @@ export function drawRows(result: Result, mark: MarkType, options: ChartOptions):
 }
 
 /** The categories in the order of their dimension, the rest last. */
-function categories(xs: readonly Value[], dimension: DimensionColumn | undefined): string[] {
+function categories(
+  xs: readonly Value[],
+  dimension: Pick<DimensionColumn, "order"> | undefined,
+): string[] {
   return [
     ...new Set(chartSeries(xs, dimension).map(({ value }) => String(place(value, "category")))),
   ];

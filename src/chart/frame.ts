@@ -1,3 +1,4 @@
+import { zoneOf } from "../result/origin.js";
 import type { Result } from "../result/result.js";
 import { measureTitle, numberFormat } from "./axes.js";
 import type { Drawing } from "./draw-rows.js";
@@ -47,6 +48,7 @@ export function frame(
   const width = options.width ?? (roles.xKind === "category" ? categoryWidth(xs.length) : 1000);
   const height = options.height ?? 300;
   const { range } = result.origin;
+  const timeZone = zoneOf(result.origin);
   const fields = specFields(drawing);
   const domain = xDomain(drawing, range, options.marks ?? [], end);
   const values = points.map(({ y }) => y);
@@ -64,7 +66,7 @@ export function frame(
     domain,
     x: {
       field: fields.x,
-      ...xChannel(drawing, domain, range.timeZone, width, end !== undefined, along),
+      ...xChannel(drawing, domain, timeZone, width, end !== undefined, along),
     },
     y: {
       field: fields.y,
@@ -104,8 +106,8 @@ export function frame(
         legend: { title: words(drawing.seriesName ?? ""), values: labels },
       },
     }),
-    tooltip: tooltipChannel(drawing, fields, range.timeZone),
-    when: whenTransform(drawing, fields, range.timeZone, domain),
+    tooltip: tooltipChannel(drawing, fields, timeZone),
+    when: whenTransform(drawing, fields, timeZone, domain),
   };
 }
 

@@ -1,9 +1,10 @@
 import { ProbelabError } from "../error.js";
 import { reduceForChart, type Reduced } from "../downsample/reduce-for-chart.js";
 import type { Json } from "../result/json.js";
+import type { RowsGiven } from "../result/own-rows.js";
 import type { Result, Value } from "../result/result.js";
 import { Chart } from "./chart-value.js";
-import { checkResult } from "./check-result.js";
+import { resultOf } from "./check-result.js";
 import { checkSpec } from "./check-spec.js";
 import { count } from "./draw-rows.js";
 import type { VegaLiteSpec } from "./frame.js";
@@ -13,7 +14,7 @@ import { pictureColumns } from "./picture-columns.js";
 import { isPictureAddress } from "./render/inert-loader.js";
 import { originRecord } from "./origin-record.js";
 import { SCHEMA } from "./result-chart.js";
-import { originSpan, wrap } from "./sentences.js";
+import { spanSentence, wrap } from "./sentences.js";
 import { THEMES, themeConfig } from "./theme.js";
 
 const LONGEST_TEXT = 1_000;
@@ -21,8 +22,8 @@ const MOST_ROWS = 4_999;
 const NARROWEST_TITLE = 300;
 
 /** A chart of an analyst's own Vega-Lite over a Result's rows; see `chart.vegaLite`. */
-export function freeChart(result: Result<object>, spec: VegaLiteSpec): Chart {
-  checkResult(result, "chart.vegaLite");
+export function freeChart(rows: RowsGiven, spec: VegaLiteSpec): Chart {
+  const result = resultOf(rows, "chart.vegaLite");
   checkSpec(spec, result.columnNames);
   const loaded = findUrl(spec);
   if (loaded !== undefined) {
@@ -34,7 +35,7 @@ export function freeChart(result: Result<object>, spec: VegaLiteSpec): Chart {
   const names = reduced.table.columnNames();
   const pictures = pictureColumns(spec, names);
   const getters = names.map((name) => reduced.table.getter(name));
-  const rows = Array.from({ length: reduced.table.numRows() }, (_, row) =>
+  const drawn = Array.from({ length: reduced.table.numRows() }, (_, row) =>
     getters.map((getter) => getter(row) as Value),
   );
   const { usermeta, config, title, ...own } = spec;
@@ -44,14 +45,14 @@ export function freeChart(result: Result<object>, spec: VegaLiteSpec): Chart {
   const heading = titleOf(title, result, sentences, wide);
   const complete = {
     $schema: SCHEMA,
-    description: `${[heading.text].flat().join(" ")}. ${count(rows.length, "row", "rows")}.`,
+    description: `${[heading.text].flat().join(" ")}. ${count(drawn.length, "row", "rows")}.`,
     background: THEMES.light.background,
     padding: 12,
     ...("layer" in own || "mark" in own ? { width: 1000, height: 300 } : {}),
     ...own,
     title: heading,
     data: {
-      values: rows.map((row) =>
+      values: drawn.map((row) =>
         Object.fromEntries(
           row.map((value, index) => {
             const name = names[index] ?? "";
@@ -66,7 +67,7 @@ export function freeChart(result: Result<object>, spec: VegaLiteSpec): Chart {
     },
     config: merge(themeConfig(THEMES.light), config),
   };
-  return new Chart(complete, result, { names, rows }, { spec });
+  return new Chart(complete, result, { names, rows: drawn }, { spec });
 }
 
 /** A plain line, area, bar or point spec can be reduced as any chart; others must come small. */
@@ -122,7 +123,7 @@ function titleOf(
     subtitle === undefined
       ? []
       : [subtitle].flat().map((line) => specText(cleanText(textOf(line), 300)));
-  const told = wrap([`${originSpan(result.origin)}.`, ...sentences], width, 12);
+  const told = wrap([...spanSentence(result.origin), ...sentences], width, 12);
   return { ...rest, text: named, subtitle: [...below, ...told] };
 }
 

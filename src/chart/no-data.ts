@@ -31,6 +31,10 @@ export function noDataLayers(
   ];
 }
 
-function noDataSentence({ notes: [first] }: Origin): string {
-  return first === undefined ? "No data in this range." : `No data: ${first}`;
+function noDataSentence({ notes: [first], range }: Origin): string {
+  return first === undefined
+    ? range
+      ? "No data in this range."
+      : "No data."
+    : `No data: ${first}`;
 }

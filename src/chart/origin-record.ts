@@ -38,11 +38,13 @@ export function originRecord(
         SECRET_NAME.test(name) ? "(left out)" : plain(value),
       ]),
     ),
-    range: {
-      start: range.start.toISOString(),
-      end: range.end.toISOString(),
-      timeZone: range.timeZone,
-    },
+    ...(range && {
+      range: {
+        start: range.start.toISOString(),
+        end: range.end.toISOString(),
+        timeZone: range.timeZone,
+      },
+    }),
     ...(origin.filter !== undefined && { filter: withoutCredentials(origin.filter) }),
     source: withoutCredentials(origin.source),
     server: withoutCredentials(origin.server),

@@ -1,9 +1,11 @@
 import { ProbelabError } from "../error.js";
+import { zoneOf } from "../result/origin.js";
+import type { RowsGiven } from "../result/own-rows.js";
 import type { Result } from "../result/result.js";
 import { areaLayers } from "./area-spec.js";
 import { barEnds, barLayers } from "./bar-spec.js";
 import { checkChartOptions } from "./check-options.js";
-import { checkResult } from "./check-result.js";
+import { resultOf } from "./check-result.js";
 import { Chart, type ChartRows } from "./chart-value.js";
 import { drawRows, type Drawing } from "./draw-rows.js";
 import { frame, TITLE_Y, type VegaLiteSpec } from "./frame.js";
@@ -25,12 +27,12 @@ const FADED = { line: "dashed", area: "faded", bar: "faded", points: "hollow" };
 export const SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json";
 
 /** A chart of a Result: its Vega-Lite specification. @throws ProbelabError where it can't be drawn truthfully. */
-export function resultChart(result: Result<object>, mark: MarkType, options: ChartOptions): Chart {
-  checkResult(result, `chart.${mark}`);
+export function resultChart(rows: RowsGiven, mark: MarkType, options: ChartOptions): Chart {
+  const result = resultOf(rows, `chart.${mark}`);
   checkChartOptions(options);
   checkZero(mark, options);
   const drawing = drawRows(result, mark, options);
-  const { timeZone } = result.origin.range;
+  const timeZone = zoneOf(result.origin);
   const plain = frame(
     result,
     drawing,
@@ -42,7 +44,7 @@ export function resultChart(result: Result<object>, mark: MarkType, options: Cha
   const own = {
     line: () => lineLayers(view),
     area: () => areaLayers(view),
-    bar: () => barLayers(view, result.origin.range),
+    bar: () => barLayers(view, timeZone),
     points: () => pointsLayers(view),
   }[mark]();
   const title = cleanText(options.title ?? titleSentence(drawing, result.origin), 300);
@@ -95,7 +97,7 @@ function raised(y: VegaLiteSpec, height: number): VegaLiteSpec {
 function lastEnd(drawing: Drawing, result: Result): number | undefined {
   const last = drawing.xs.at(-1);
   if (drawing.roles.xKind === "category" || last === undefined) return undefined;
-  return barEnds(drawing, result.origin.range).get(Number(last));
+  return barEnds(drawing, zoneOf(result.origin)).get(Number(last));
 }
 
 /** Axes alone, where the Result has no row to draw. */

@@ -55,7 +55,9 @@ export function chartRoles(result: Result, mark: MarkType, options: ChartOptions
   const y = measured ?? names.find((name) => kinds.get(name) === "number" && name !== along);
   const single =
     mark === "bar" && along === undefined && result.numRows <= 1
-      ? formatRange(result.origin.range)
+      ? result.origin.range
+        ? formatRange(result.origin.range)
+        : "all rows"
       : undefined;
   const x = single === undefined ? along : unusedName(names, "range");
   if (x === undefined || y === undefined) throw lacking(columns, along);
@@ -139,14 +141,22 @@ function seriesColumns(
   return known ? dimensions : guess();
 }
 
+/** What all values of a column are; `text` where they are of several kinds. */
 function kindOf(result: Result, name: string): ColumnKind {
   const column = result.table.getter(name);
-  for (let row = 0; row < result.numRows; row++) {
+  let kind: ColumnKind = "empty";
+  for (let row = 0; row < result.numRows && kind !== "text"; row++) {
     const value = column(row) as Value;
     if (value === null || value === undefined) continue;
-    if (value instanceof Date) return "time";
-    return typeof value === "number" || typeof value === "bigint" ? "number" : "text";
+    const own = valueKind(value);
+    kind = kind === "empty" || kind === own ? own : "text";
   }
+  if (kind !== "empty") return kind;
   const { kinds = {} } = result.origin.columns;
   return (Object.hasOwn(kinds, name) && kinds[name]) || "empty";
+}
+
+function valueKind(value: Value): ColumnKind {
+  if (value instanceof Date) return "time";
+  return typeof value === "number" || typeof value === "bigint" ? "number" : "text";
 }

@@ -1,4 +1,4 @@
-import type { Origin } from "../result/origin.js";
+import { zoneOf, type Origin } from "../result/origin.js";
 import type { Bucket } from "../time/bucket.js";
 import { bucketNoun } from "../time/step.js";
 import { formatRange } from "../time/time-range.js";
@@ -30,13 +30,21 @@ export function titleSentence(drawing: Drawing, origin: Origin): string {
     : by.length > 0
       ? `${what.includes(",") ? "," : ""} by ${by.join(" and ")}`
       : "";
-  return `${what}${grouped}, ${originSpan(origin)}`;
+  return [`${what}${grouped}`, ...originSpan(origin)].join(", ");
 }
 
-/** Which rows and which time were asked for: `software_name = probe-cli, 2026-02-01 to 2026-05-01 UTC`. */
-export function originSpan({ filter, range }: Pick<Origin, "filter" | "range">): string {
-  const span = formatRange(range);
-  return filter === undefined ? span : `${label(filter, 200)}, ${span}`;
+/** Which rows and which time were asked for, as far as known: `software_name = probe-cli`, `2026-02-01 to 2026-05-01 UTC`. */
+export function originSpan({ filter, range }: Pick<Origin, "filter" | "range">): string[] {
+  return [
+    ...(filter === undefined ? [] : [label(filter, 200)]),
+    ...(range ? [formatRange(range)] : []),
+  ];
+}
+
+/** The same as a sentence; none where nothing is known of it. */
+export function spanSentence(origin: Pick<Origin, "filter" | "range">): string[] {
+  const span = originSpan(origin);
+  return span.length === 0 ? [] : [`${span.join(", ")}.`];
 }
 
 /** Ends a sentence that has its last line to itself. */
@@ -53,7 +61,7 @@ export function subtitleSentences(
   faded: string,
 ): string[] {
   const { incomplete, every, points, sentences } = drawing;
-  const zone = origin.range.timeZone;
+  const zone = zoneOf(origin);
   const drawn = new Set(points.map(({ x }) => x));
   const partial = [...incomplete]
     .filter((x) => drawn.has(x))
@@ -67,7 +75,8 @@ export function subtitleSentences(
           `Incomplete, drawn ${faded}: the ${noun(every, partial.length > 1)} from ${joined(dates)}.`,
         ];
   const known = points.some(({ y }) => y !== null);
-  const empty = known || origin.notes.length > 0 ? [] : ["No data in this range."];
+  const empty =
+    known || origin.notes.length > 0 ? [] : [origin.range ? "No data in this range." : "No data."];
   // The query has noted the incomplete buckets in its own words.
   // Of an empty chart the first note stands in the plot.
   const notes = (known ? origin.notes : origin.notes.slice(1)).filter(
@@ -76,7 +85,7 @@ export function subtitleSentences(
   const own = cleanText(options.subtitle ?? "", 2_000);
   return [
     ...(own === "" ? [] : [`${own}${LINE_END}`]),
-    ...(options.title === undefined ? [] : [`${originSpan(origin)}.`]),
+    ...(options.title === undefined ? [] : spanSentence(origin)),
     ...empty,
     ...edges,
     ...[...origin.reductions, ...sentences, ...notes],
@@ -116,7 +125,7 @@ const DESCRIBED = 8;
 export function describe(drawing: Drawing, origin: Origin, title: string, kind: string): string {
   const { points, series, roles, xs, every } = drawing;
   const time = (x: number | string): string =>
-    roles.xKind === "time" ? formatInstant(new Date(x), origin.range.timeZone) : String(x);
+    roles.xKind === "time" ? formatInstant(new Date(x), zoneOf(origin)) : String(x);
   const total = series.length || 1;
   const steps =
     every === undefined

@@ -1,4 +1,5 @@
-import type { DimensionColumn } from "../result/origin.js";
+import { compareVersions } from "../measurements/version-order.js";
+import { isVersionColumn, type DimensionColumn, type ResultColumns } from "../result/origin.js";
 import type { Value } from "../result/result.js";
 import { valueKey } from "../result/value-key.js";
 import { uniqueLabels } from "./label.js";
@@ -44,6 +45,18 @@ export function chartSeries(
     label: labels[index] ?? "",
     other: isOther(value),
   }));
+}
+
+/** What the origin says of a column that tells series apart; of one that it doesn't know, versions have an order. */
+export function seriesDimension(
+  { dimensions }: ResultColumns,
+  name: string | undefined,
+  values: readonly Value[],
+): Pick<DimensionColumn, "order" | "other"> | undefined {
+  const known = dimensions.find((each) => each.name === name);
+  if (known || name === undefined || !isVersionColumn(name)) return known;
+  const texts = values.filter((value) => typeof value === "string");
+  return { order: [...new Set(texts)].sort(compareVersions) };
 }
 
 /** A colour for each series, neutral grey for "other". */

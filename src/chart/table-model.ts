@@ -1,10 +1,11 @@
 import { ProbelabError } from "../error.js";
+import { zoneOf } from "../result/origin.js";
 import type { Result, Value } from "../result/result.js";
 import { formatInstant } from "../time/time-zone.js";
 import type { ChartRows } from "./chart-value.js";
 import { cleanText, label } from "./label.js";
 import { checkColumn, list } from "./roles.js";
-import { originSpan, words } from "./sentences.js";
+import { originSpan, spanSentence, words } from "./sentences.js";
 import { isNumber, numberWriter } from "./table-numbers.js";
 
 /** What a table of a Result can be told. */
@@ -41,7 +42,7 @@ const NAMING = /(?:asn|id|year|port|code)$/i;
 
 /** @throws ProbelabError for an unknown column or none at all, or a bar for what isn't a number of zero or more. */
 export function tableModel(result: Result, options: TableOptions): TableModel {
-  const { range, columns: meaning, reductions, notes } = result.origin;
+  const { columns: meaning, reductions, notes } = result.origin;
   const names = options.columns ?? result.columnNames;
   if (options.columns?.length === 0) {
     throw new ProbelabError(
@@ -53,6 +54,7 @@ export function tableModel(result: Result, options: TableOptions): TableModel {
     checkColumn(result.columnNames, name, "show a table: ");
   }
   const shown = shownRows(result, options.limit);
+  const zone = zoneOf(result.origin);
   const incomplete = new Set(meaning.time?.incomplete.map((start) => start.getTime()));
   const columns = names.map((name) => {
     const values = result.column(name);
@@ -70,7 +72,7 @@ export function tableModel(result: Result, options: TableOptions): TableModel {
       }
       if (value instanceof Date) {
         const mark = name === meaning.time?.name && incomplete.has(value.getTime());
-        return { text: `${formatInstant(value, range.timeZone)}${mark ? " (incomplete)" : ""}` };
+        return { text: `${formatInstant(value, zone)}${mark ? " (incomplete)" : ""}` };
       }
       const text = write && isNumber(value) ? write(value) : label(value, 500);
       return scale === undefined
@@ -78,8 +80,8 @@ export function tableModel(result: Result, options: TableOptions): TableModel {
         : { text, bar: scale === 0 ? 0 : Number(value) / scale };
     });
     const unit = measure?.unit === "s" ? " (s)" : "";
-    const zone = isTime ? ` (${range.timeZone})` : "";
-    return { title: `${label(measure?.label ?? words(name))}${unit}${zone}`, number, cells };
+    const inZone = isTime ? ` (${zone})` : "";
+    return { title: `${label(measure?.label ?? words(name))}${unit}${inZone}`, number, cells };
   });
   const heads = names.findIndex(
     (name) => name !== meaning.time?.name && !meaning.dimensions.some((each) => each.name === name),
@@ -87,7 +89,7 @@ export function tableModel(result: Result, options: TableOptions): TableModel {
   const rest = result.numRows - shown;
   const all = `${result.numRows.toLocaleString("en-US")} ${result.numRows === 1 ? "row" : "rows"}`;
   return {
-    caption: cleanText(options.caption ?? `${all}, ${originSpan(result.origin)}`, 300),
+    caption: cleanText(options.caption ?? [all, ...originSpan(result.origin)].join(", "), 300),
     columns,
     heads: heads < 0 ? names.length : heads,
     rows: Array.from({ length: shown }, (_, row) =>
@@ -95,7 +97,7 @@ export function tableModel(result: Result, options: TableOptions): TableModel {
     ),
     notes: [
       ...(rest > 0 ? [`${rest.toLocaleString("en-US")} more of ${all} not shown.`] : []),
-      ...(options.caption === undefined ? [] : [`${originSpan(result.origin)}.`]),
+      ...(options.caption === undefined ? [] : spanSentence(result.origin)),
       ...reductions,
       ...notes,
     ].map((note) => cleanText(note, 2_000)),

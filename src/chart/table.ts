@@ -1,8 +1,9 @@
 import type { Origin } from "../result/origin.js";
+import type { RowsGiven } from "../result/own-rows.js";
 import type { Result } from "../result/result.js";
 import { checkTableOptions } from "./check-options.js";
 import type { ChartRows } from "./chart-value.js";
-import { checkResult } from "./check-result.js";
+import { resultOf } from "./check-result.js";
 import { saveTable } from "./save-table.js";
 import { tableHtml } from "./table-html.js";
 import { tableMarkdown } from "./table-markdown.js";
@@ -69,7 +70,7 @@ export class Table {
 }
 
 /**
- * A Result as a table, with bars in the cells.
+ * A Result as a table, with bars in the cells; also an Arquero table, or rows of your own.
  *
  * Numbers are text, aligned by their decimals; each bar begins at zero and is full at its column's
  * largest value, or at that of the columns listed with it.
@@ -78,9 +79,10 @@ export class Table {
  * @example
  * const summary = await lab.measurements.summary({ range, by: "software_version" });
  * table(summary, { bars: ["runs", ["q10", "q50", "q90"]], caption: "Runs by version" });
+ * table([{ deploy: new Date("2026-05-04"), version: "3.10" }]);
  */
-export function table(result: Result<object>, options: TableOptions = {}): Table {
-  checkResult(result, "table");
+export function table(rows: RowsGiven, options: TableOptions = {}): Table {
+  const result = resultOf(rows, "table");
   checkTableOptions(options);
   return new Table(result, options);
 }

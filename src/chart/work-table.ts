@@ -1,6 +1,6 @@
 import { ProbelabError } from "../error.js";
 import type { DimensionColumn } from "../result/origin.js";
-import type { Result, Value } from "../result/result.js";
+import { Result, type Value } from "../result/result.js";
 import { label, uniqueLabels } from "./label.js";
 import { list, type Roles } from "./roles.js";
 import { unusedName } from "./unused-name.js";
@@ -23,7 +23,7 @@ export function workTable(result: Result, roles: Roles): Work {
   const placed =
     single === undefined
       ? result
-      : result.with(result.table.assign({ [x]: result.column(y).map(() => single) }));
+      : new Result(result.table.assign({ [x]: result.column(y).map(() => single) }), result.origin);
   const summed = hidden.length > 0 ? sumOver(placed, roles) : placed;
   const sentences =
     hidden.length > 0 ? [`Added up over ${hidden.map((name) => label(name)).join(", ")}.`] : [];
@@ -58,7 +58,7 @@ function sumOver(result: Result, { x, y, series, measure, hidden }: Roles): Resu
   const data: Record<string, Value[]> = {};
   kept.forEach((name, index) => (data[name] = groups.map(({ at }) => columns[index]?.[at])));
   data[y] = groups.map(({ sum }) => sum);
-  return result.with(result.table.create({ data }).ungroup().unorder());
+  return new Result(result.table.create({ data }).ungroup().unorder(), result.origin);
 }
 
 function combine(

@@ -14,21 +14,23 @@ const HOUR = 36e5;
  */
 export function xDomain(
   { roles, xs, every }: Drawing,
-  range: TimeRange,
+  range: TimeRange | undefined,
   marks: readonly ChartMark[],
   end?: number,
 ): readonly [number, number] {
-  const asked = [range.start.getTime(), range.end.getTime()] as const;
+  const asked = range && ([range.start.getTime(), range.end.getTime()] as const);
   const [first, last] = [xs[0], xs.at(-1)].map(Number) as [number, number];
   // Without a row the axis shows the time that was asked for.
-  if (xs.length === 0) return roles.xKind === "time" ? asked : [0, 1];
+  if (xs.length === 0) return (roles.xKind === "time" && asked) || [0, 1];
   if (roles.xKind === "category") return [0, 1];
   if (roles.xKind === "number") return [first, end ?? last];
   const times = marks.map(({ time }) => time.getTime());
   const bucketEnd =
-    every === undefined ? last : nextBucket(new Date(last), every, range.timeZone).getTime();
+    every === undefined
+      ? last
+      : nextBucket(new Date(last), every, range?.timeZone ?? "UTC").getTime();
   // Another column of times, birthdays say, has nothing to do with the range.
-  const within = last >= asked[0] && first <= asked[1];
+  const within = asked !== undefined && last >= asked[0] && first <= asked[1];
   const earliest = within ? Math.min(first, asked[0]) : first;
   const latest = Math.max(last, bucketEnd, within ? asked[1] : last);
   const inside = times.filter((time) => time >= earliest && time <= latest);

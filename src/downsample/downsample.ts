@@ -1,5 +1,6 @@
 import type { ColumnTable } from "arquero";
 import { ProbelabError } from "../error.js";
+import { nearName } from "../near-name.js";
 import { Result } from "../result/result.js";
 import { counted } from "./counted.js";
 import { everyNth } from "./kernels/every-nth.js";
@@ -12,7 +13,7 @@ import { checkCount, MOST_ROWS } from "./limits.js";
 import { reduceLines } from "./line/reduce-lines.js";
 import { logGaps } from "./log-gaps.js";
 import { numericColumn } from "./numeric-column.js";
-import { pickRows } from "./pick-rows.js";
+import { pickRows } from "../result/arquero-table.js";
 import { lineSentence, methodSentence } from "./sentences.js";
 import { splitSeries, type SeriesRows } from "./split-series.js";
 
@@ -68,6 +69,7 @@ export function downsample<Row extends object>(
   data: ColumnTable | Result<Row>,
   options: DownsampleOptions,
 ): ColumnTable | Result<Row> {
+  checkNames(options);
   const table = data instanceof Result ? data.table : data;
   const method = options.method ?? "auto";
   if (!METHODS.includes(method)) {
@@ -106,6 +108,17 @@ export function downsample<Row extends object>(
   if (!(data instanceof Result)) return smaller;
   const reductions = [...data.origin.reductions, sentence(rows.length)];
   return data.with<Row>(smaller, { reductions });
+}
+
+/** TypeScript says so too, but plain JavaScript and `any` pass it by. */
+function checkNames(options: DownsampleOptions): void {
+  const known = ["x", "y", "series", "maxRows", "width", "height", "yScale", "method"];
+  const unknown = Object.keys(options).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const near = nearName(unknown, known);
+  throw new ProbelabError(
+    `Can't downsample with ${JSON.stringify(unknown)}: ${near === undefined ? "pass" : `did you mean ${near}? Pass`} ${known.slice(0, -1).join(", ")} or ${known.at(-1)}.`,
+  );
 }
 
 /** Lowest and highest x of all series; 0 and 0 where there are none. */

@@ -1,15 +1,5 @@
 import type { ColumnTable } from "arquero";
-import { newTable } from "./new-table.js";
-
-/** Rows of a table in their order there, as a table. @param rows row numbers, ascending. */
-export function pickRows(table: ColumnTable, rows: ArrayLike<number>): ColumnTable {
-  const plain = table.ungroup();
-  const indices =
-    plain.isFiltered() || plain.isOrdered()
-      ? Array.from(rows, (row) => plain.indices()[row]!)
-      : Array.from(rows);
-  return plain.unorder().reify(indices);
-}
+import { newTable, pickRows } from "../result/arquero-table.js";
 
 /** A row that is in no table: only these columns have a value, all others are null. */
 export interface NewRow {

@@ -20,8 +20,9 @@ export function reduceLineChart(result: Result, plan: ChartPlan, maxRows: number
   const { time, measures } = origin.columns;
   const missing = measures.find(({ name }) => name === plan.y)?.missing;
   let series = splitSeries(table, plan.series, x.values, y);
-  if (time?.name === plan.x && missing !== undefined) {
-    series = series.map((one) => fillMissing(one, time, missing, origin.range));
+  const { range } = origin;
+  if (time?.name === plan.x && missing !== undefined && range) {
+    series = series.map((one) => fillMissing(one, time, missing, range));
   }
   const [low, high] = extent(series);
   const picture = {

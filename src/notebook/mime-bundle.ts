@@ -1,4 +1,6 @@
+import type { ColumnTable } from "arquero";
 import { inspect } from "node:util";
+import { isArqueroTable } from "../result/arquero-table.js";
 import type { Result } from "../result/result.js";
 import type { MimeBundle, MimeData } from "./cell-output.js";
 import { pngSize } from "./png-size.js";
@@ -8,18 +10,20 @@ const mimeType = /^[\w.+-]+\/[\w.+-]+$/;
 
 /**
  * The forms in which a frontend can show `value`: what its `Symbol.for("Jupyter.display")` method gives
- * (Deno's convention; it may be async), a table for a Result, and inspected
+ * (Deno's convention; it may be async), a table for a Result or an Arquero table, and inspected
  * text for everything else. A Promise is awaited.
  */
 export async function mimeBundle(value: unknown): Promise<MimeBundle> {
   const settled = await value;
   const own = await displayed(settled);
   if (own) return own;
-  if (!isResult(settled)) return { data: { "text/plain": inspect(settled) }, metadata: {} };
+  if (!isTable(settled)) return { data: { "text/plain": inspect(settled) }, metadata: {} };
   // Loaded when it is needed: a kernel starts without the charts.
+  const { resultOf } = await import("../chart/check-result.js");
   const { resultHtml } = await import("../chart/table.js");
+  const result = resultOf(settled, "table");
   return {
-    data: { "text/html": resultHtml(settled), "text/plain": settled.toString() },
+    data: { "text/html": resultHtml(result), "text/plain": result.toString() },
     metadata: {},
   };
 }
@@ -27,7 +31,7 @@ export async function mimeBundle(value: unknown): Promise<MimeBundle> {
 /** True for what shows as more than text. */
 export function isRich(value: unknown): boolean {
   if ((typeof value !== "object" && typeof value !== "function") || value === null) return false;
-  return typeof (value as Record<symbol, unknown>)[displaySymbol] === "function" || isResult(value);
+  return typeof (value as Record<symbol, unknown>)[displaySymbol] === "function" || isTable(value);
 }
 
 async function displayed(value: unknown): Promise<MimeBundle | undefined> {
@@ -66,7 +70,8 @@ function encoded(value: unknown): unknown {
 }
 
 /** By its shape: a notebook may import another copy of probelab, whose class is another one. */
-function isResult(value: unknown): value is Result {
+function isTable(value: unknown): value is Result | ColumnTable {
   if (typeof value !== "object" || value === null) return false;
+  if (isArqueroTable(value)) return true;
   return value.constructor?.name === "Result" && "origin" in value && "table" in value;
 }

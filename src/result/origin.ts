@@ -8,8 +8,11 @@ export interface Origin {
   readonly sql: string;
   /** The values bound to the SQL's `{name:Type}` placeholders. */
   readonly parameters: Readonly<Record<string, unknown>>;
-  /** The time that was asked for. */
-  readonly range: TimeRange;
+  /**
+   * The time that was asked for, as far as the rows still cover it. Missing for rows given by hand,
+   * and for rows that were changed so that nothing tells what time they cover.
+   */
+  readonly range?: TimeRange;
   /** Which rows were asked for, in words: `software_name = probe-cli`. Missing where all, or with free SQL. */
   readonly filter?: string;
   /** The database: `embedded:DIR`, or scheme, host, port and database of a server's URL. */
@@ -34,7 +37,7 @@ export interface Origin {
   readonly notes: readonly string[];
 }
 
-/** The meaning of a Result's columns; empty lists for free SQL. */
+/** The meaning of a Result's columns; empty lists for free SQL and rows given by hand. */
 export interface ResultColumns {
   /** The bucket column, its step, and the buckets of the range in order; missing where the result has no time. */
   readonly time?: TimeColumn;
@@ -79,4 +82,14 @@ export interface MeasureColumn {
   readonly main?: true;
   /** What a missing row means: nothing happened (`zero`), or nothing is known (`gap`). */
   readonly missing: "zero" | "gap";
+}
+
+/** The time zone of an Origin's range, UTC where it has none. */
+export function zoneOf({ range }: Pick<Origin, "range">): string {
+  return range?.timeZone ?? "UTC";
+}
+
+/** Whether a column of this name holds software versions, which are ordered by component: 3.9 before 3.10. */
+export function isVersionColumn(name: string): boolean {
+  return /(?:^|_)version$/i.test(name);
 }

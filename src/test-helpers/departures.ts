@@ -98,7 +98,7 @@ export function helperAlert(
   return [
     ...departures.map(
       ({ helper, measurements, failed, rate, low, high, restRate }) =>
-        `Test helper ${helper} fails more than the rest: ${percent(rate)} (95 % interval ${percent(low)} to ${percent(high)}; ${failed.toLocaleString("en-US")} of ${measurements.toLocaleString("en-US")} measurements) against ${percent(restRate)}, ${formatRange(rates.origin.range)}.`,
+        `Test helper ${helper} fails more than the rest: ${percent(rate)} (95 % interval ${percent(low)} to ${percent(high)}; ${failed.toLocaleString("en-US")} of ${measurements.toLocaleString("en-US")} measurements) against ${percent(restRate)}${rates.origin.range ? `, ${formatRange(rates.origin.range)}` : ""}.`,
     ),
     ...Object.entries(links).map(([name, address]) => `${name}: ${address}`),
   ].join("\n");

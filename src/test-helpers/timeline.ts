@@ -11,7 +11,7 @@ import type { Rotation } from "./rotation.js";
  */
 export function helperTimeline(rotation: Rotation): Record<string, unknown> {
   const hosts = [...new Set(rotation.instances.column("host").map(String))].sort();
-  const start = rotation.instances.origin.range.start.toISOString();
+  const start = (rotation.instances.origin.range?.start ?? new Date(0)).toISOString();
   // A rotation too close belongs to a pair: one label for both, at the second of them.
   const close = rotation.tooClose.map(({ time, hours }) => ({
     at: time.toISOString(),

@@ -1,7 +1,7 @@
 import type { Origin } from "../result/origin.js";
 import { Result, type Value } from "../result/result.js";
 import { ProbelabError } from "../error.js";
-import { between } from "../time/time-range.js";
+import { between, type TimeRange } from "../time/time-range.js";
 
 /** An entry of a test list: its URL, and whatever else the endpoint gives. */
 export interface TestListEntry {
@@ -19,6 +19,9 @@ export class TestList extends Result {
   readonly country: string;
   /** The entries as they came, unknown fields and all, the highest priority first. */
   readonly entries: readonly TestListEntry[];
+
+  /** Its range is the time of the request. */
+  declare readonly origin: Origin & { readonly range: TimeRange };
 
   private constructor(
     table: Result["table"],

@@ -1,4 +1,3 @@
-import { table as aqTable } from "arquero";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -50,12 +49,22 @@ describe.each(makers)("%s of what is no Result", (name, make) => {
     );
   });
 
-  test("an Arquero table, rows, a copy: result.with(table) or the Result itself", () => {
-    for (const rows of [counts.table, aqTable({ a: [1] }), counts.rows(), [counts], []]) {
-      expect(said(rows)).toContain(
-        `own rows as an Arquero table it is ${name}(result.with(table))`,
+  test("a list of something else than rows: what it holds, and how rows look", () => {
+    for (const [list, shown] of [
+      [[counts], "a Result (one chart draws one)"],
+      [[1, 2], "1"],
+      [[{ a: 1 }, null], "null"],
+      [[[1]], "a list"],
+      [[drawn], "a Chart"],
+    ] as const) {
+      expect(said(list)).toContain(`a list that holds ${shown}`);
+      expect(said(list)).toContain(
+        `pass rows, ${name}([{ t: new Date("2026-05-04"), runs: 12 }]).`,
       );
     }
+  });
+
+  test("a copy of a Result: the Result itself", () => {
     expect(said({ ...counts })).toContain("pass the Result itself");
   });
 
@@ -72,7 +81,7 @@ describe.each(makers)("%s of what is no Result", (name, make) => {
     expect(text).toContain(
       name === "table" ? `Can't show ${shown} as a table` : `Can't draw ${shown}: `,
     );
-    expect(text).toContain(`${name}(await lab.measurements.counts({ range })).`);
+    expect(text).toContain(`${name}(await lab.measurements.counts({ range }))`);
   });
 
   test("a Result of another copy of the library is one", () => {

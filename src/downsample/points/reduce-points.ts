@@ -1,10 +1,10 @@
 import { ProbelabError } from "../../error.js";
-import { newTable } from "../new-table.js";
+import { newTable } from "../../result/arquero-table.js";
 import type { Result } from "../../result/result.js";
 import type { ChartPlan, Reduced } from "../chart-plan.js";
 import { counted } from "../counted.js";
 import { numericColumn } from "../numeric-column.js";
-import { pickRows } from "../pick-rows.js";
+import { pickRows } from "../../result/arquero-table.js";
 import { seriesCodes } from "../split-series.js";
 import { middle, sortIntoCells, type Cells, type GridAxis } from "./cells.js";
 import { thinCells } from "./thin-cells.js";

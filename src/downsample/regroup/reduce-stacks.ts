@@ -1,5 +1,5 @@
 import { ProbelabError } from "../../error.js";
-import type { Origin } from "../../result/origin.js";
+import { zoneOf, type Origin } from "../../result/origin.js";
 import type { Result } from "../../result/result.js";
 import { BUCKETS, buckets, bucketStart, type Bucket } from "../../time/bucket.js";
 import { bucketName, isMultiple, stepOf, usualLength } from "../../time/step.js";
@@ -31,7 +31,7 @@ export function reduceStacks(result: Result, plan: ChartPlan, maxRows: number): 
   if (!timed) throw refusal(plan, rows, whyNotAdded(result, plan.x));
   const starts = numericColumn(table, plan.x).values;
   const grid = (every: Bucket): number =>
-    countBuckets(starts, every, time.every, origin.range.timeZone) * keys.length;
+    countBuckets(starts, every, time.every, zoneOf(origin)) * keys.length;
   const cells = grid(time.every);
   if (Math.max(rows, cells) <= maxRows) return unchanged;
   const steps = [time.every, ...coarserThan(time.every)];
@@ -133,15 +133,16 @@ function merging(
 }
 
 function regroupedColumns(
-  { columns, range }: Origin,
+  origin: Origin,
   plan: ChartPlan,
   every: Bucket,
   order?: readonly (string | null)[],
   other?: string,
 ): Origin["columns"] {
-  const incomplete = buckets(range, every).filter(({ complete }) => !complete);
+  const { columns, range } = origin;
+  const incomplete = (range ? buckets(range, every) : []).filter(({ complete }) => !complete);
   const now = new Set(
-    columns.time?.incomplete.map((start) => bucketStart(start, every, range.timeZone).getTime()),
+    columns.time?.incomplete.map((start) => bucketStart(start, every, zoneOf(origin)).getTime()),
   );
   for (const { start } of incomplete) now.add(start.getTime());
   return {

@@ -1,5 +1,6 @@
 import type { ColumnTable } from "arquero";
-import { newTable } from "../new-table.js";
+import { newTable } from "../../result/arquero-table.js";
+import { zoneOf } from "../../result/origin.js";
 import type { Result } from "../../result/result.js";
 import { bucketStart, type Bucket } from "../../time/bucket.js";
 import type { ChartPlan } from "../chart-plan.js";
@@ -33,7 +34,7 @@ export function regroup(
     const at = starts[row]!;
     let start = coarse.get(at);
     if (start === undefined && Number.isFinite(at)) {
-      start = bucketStart(new Date(at), every, origin.range.timeZone).getTime();
+      start = bucketStart(new Date(at), every, zoneOf(origin)).getTime();
       coarse.set(at, start);
     }
     const series = groupOf[codes[row]!]!;

@@ -1,5 +1,6 @@
 import type { Origin, ResultColumns } from "../../../result/origin.js";
-import { CHANGED, type Result, type Value } from "../../../result/result.js";
+import { CHANGED } from "../../../result/changed.js";
+import type { Result, Value } from "../../../result/result.js";
 import { drawFigure, figureRecord, type Figure } from "../figure.js";
 import { mapTexts, maskText, numberedMask, withoutSecrets, type Change } from "../secrets.js";
 import { maskComments } from "./mask-comments.js";

@@ -25,7 +25,7 @@ const bucket = z.custom<Bucket>((every) => {
 const storedOrigin = z.object({
   sql: z.string(),
   parameters: z.record(z.string(), json),
-  range: z.object({ start: instant, end: instant, timeZone: z.string() }),
+  range: z.object({ start: instant, end: instant, timeZone: z.string() }).optional(),
   filter: z.string().optional(),
   source: z.string(),
   server: z.string(),
@@ -83,10 +83,9 @@ export async function readResultFile(bytes: Uint8Array): Promise<Result> {
       parsed(metadata[ORIGIN]),
     );
     const { time, dimensions, measures, kinds } = storedMeaning.parse(parsed(metadata[MEANING]));
-    const { start, end, timeZone } = range;
     const origin: Origin = {
       ...plain,
-      range: between(start, end, { timeZone }),
+      ...(range && { range: between(range.start, range.end, { timeZone: range.timeZone }) }),
       askedAt: new Date(askedAt),
       ...(question && { question }),
       ...(filter !== undefined && { filter }),

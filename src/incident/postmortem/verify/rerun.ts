@@ -1,5 +1,5 @@
 import type { Origin } from "../../../result/origin.js";
-import { CHANGED } from "../../../result/result.js";
+import { CHANGED } from "../../../result/changed.js";
 import { askAgain } from "../../../lab/ask-again.js";
 import type { Lab } from "../../../lab/connect.js";
 import { compareResults, type Differences } from "./compare-results.js";

@@ -1,0 +1,51 @@
+import type { ColumnTable, table } from "arquero";
+import { createRequire } from "node:module";
+import { ownerOf } from "./arquero-table.js";
+import type { Origin } from "./origin.js";
+import { Result, type Value } from "./result.js";
+
+const require = createRequire(import.meta.url);
+
+/** Rows that can be shown: an answer, an Arquero table, or plain objects. */
+export type RowsGiven = Result<object> | ColumnTable | readonly object[];
+
+/** What an Origin says of rows that no question gave. */
+export const BY_HAND = "rows given by hand";
+
+/**
+ * An Arquero table as a Result. One that Arquero made of a Result's rows keeps what is still true of
+ * their origin; of another nothing is known but that it was given.
+ */
+export function resultOfTable(table: ColumnTable): Result {
+  const owner = ownerOf(table);
+  if (owner?.table === table) return new Result(table, owner.origin);
+  return owner ? owner.with(table) : new Result(table, originByHand(table.numRows()));
+}
+
+/** Plain objects as a Result; its columns are all names that occur, null where a row has none. */
+export function resultOfRows(rows: readonly object[]): Result {
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const columns = names.map((name): [string, Value[]] => [
+    name,
+    rows.map((row) => (row as Readonly<Record<string, Value>>)[name] ?? null),
+  ]);
+  // Loaded when it is needed, which a chart can't wait for: importing probelab need not.
+  const aq = require("arquero") as { table: typeof table };
+  return new Result(aq.table(columns, names), originByHand(rows.length));
+}
+
+function originByHand(count: number): Origin {
+  return {
+    sql: "",
+    parameters: {},
+    source: BY_HAND,
+    server: "",
+    rowsRead: 0,
+    bytesRead: 0,
+    seconds: 0,
+    askedAt: new Date(),
+    columns: { dimensions: [], measures: [] },
+    reductions: [],
+    notes: [count === 0 ? "No rows were given." : "Rows given by hand."],
+  };
+}

@@ -1,0 +1,116 @@
+import * as aq from "arquero";
+import { describe, expect, test } from "vitest";
+import { chart } from "../../src/chart/chart.js";
+import { table } from "../../src/chart/table.js";
+import { mimeBundle } from "../../src/notebook/mime-bundle.js";
+import { makeResult, weeklyCounts } from "./support/sample-results.js";
+import { layers, legend, subtitle, title } from "./support/layers.js";
+
+const rows = ["3.10", "3.9"].flatMap((version) =>
+  [4, 11, 18].map((day) => ({ t: new Date(Date.UTC(2026, 4, day)), version, runs: day * 3 })),
+);
+
+describe("rows given by hand", () => {
+  test.each([
+    ["plain objects", rows],
+    ["an Arquero table", aq.from(rows)],
+  ])("%s are drawn, and nothing is invented of them", (_, given) => {
+    const drawn = chart.line(given);
+    expect(title(drawn)).toBe("runs by version");
+    expect(subtitle(drawn)).toBe("Rows given by hand.");
+    const { range, sql, source } = drawn.result.origin;
+    expect({ range, sql, source }).toEqual({
+      range: undefined,
+      sql: "",
+      source: "rows given by hand",
+    });
+    const record = (drawn.spec.usermeta as { probelab: object }).probelab;
+    expect(record).not.toHaveProperty("range");
+    expect(record).toMatchObject({ sql: "", source: "rows given by hand" });
+  });
+
+  test("versions stand by component, 3.9 before 3.10, as series and along bars", () => {
+    expect(legend(chart.line(rows)).names).toEqual(["3.9", "3.10"]);
+    const bars = chart.bar([
+      { software_version: "3.10", runs: 1 },
+      { software_version: "3.9", runs: 2 },
+    ]);
+    expect(JSON.stringify(layers(bars)[0]?.encoding.x)).toContain('["3.9","3.10"]');
+  });
+
+  test("what a column holds is learned from all values", () => {
+    const mixed = [
+      { t: new Date("2026-05-04"), n: 1, who: 7 },
+      { n: 2, who: "probe" },
+      { t: null, n: 3 },
+    ];
+    expect(chart.bar(mixed, { x: "who", y: "n" }).data.rows).toHaveLength(3);
+    expect(() => chart.line(mixed, { x: "t", y: "who" })).toThrow(/which holds text/);
+    expect(subtitle(chart.line(mixed, { x: "t", y: "n", colour: null }))).toContain(
+      "2 rows without t left out.",
+    );
+  });
+
+  test("no rows: the chart and the table say so", () => {
+    expect(table([]).markdown).toContain("No rows were given.");
+    expect(() => chart.line([])).toThrow(/needs a column of numbers/);
+  });
+
+  test("a table of them, and an Arquero table as the last expression", async () => {
+    expect(table(rows).model.caption).toBe("6 rows");
+    expect(table(rows).markdown).toContain("| 2026-05-04 |");
+    const { data } = await mimeBundle(aq.from(rows));
+    expect(data["text/html"]).toContain("<caption>6 rows");
+    expect(data["text/plain"]).toMatch(/^Result of 6 rows\n[^]*Rows given by hand\.$/);
+  });
+});
+
+describe("an Arquero table of a Result's", () => {
+  const counts = weeklyCounts();
+  test("filtered: label, unit and the range that is left; the SQL is known", () => {
+    const late = chart.area(
+      (counts.table.params({ from: new Date("2026-04-06") }) as typeof counts.table).filter(
+        (d: { t: Date }, $: { from: Date }) => d.t >= $.from,
+      ),
+    );
+    expect(title(late)).toBe(
+      "Measurements per week by software version, 2026-04-06 to 2026-05-01 UTC",
+    );
+    expect(subtitle(late)).toMatch(/The rows were changed after the answer: \d+ of \d+ rows\./);
+    expect(late.result.origin.sql).toBe(counts.origin.sql);
+  });
+
+  test("added up by hand: nothing says that the chart did", () => {
+    const sums = chart.line(
+      counts.table.groupby("t").rollup({ measurements: aq.op.sum("measurements") }),
+    );
+    expect(title(sums)).toBe("measurements by week, 2026-02-01 to 2026-05-01 UTC");
+    expect(subtitle(sums)).not.toContain("Added up");
+  });
+});
+
+test("free SQL whose columns are named is drawn as any question's", () => {
+  const weeks = [new Date("2026-02-02"), new Date("2026-02-09"), new Date("2026-02-16")];
+  const versions = ["3.10", "3.9", "other"];
+  const cells = weeks.flatMap((t) =>
+    versions.map((version, at) => ({ t, version, share: 0.4 + at / 10 })),
+  );
+  const named = makeResult(
+    {
+      t: cells.map(({ t }) => t),
+      software_version: cells.map(({ version }) => version),
+      share: cells.map(({ share }) => share),
+    },
+    {
+      time: { name: "t", every: "week", incomplete: [new Date("2026-02-16")] },
+      dimensions: [{ name: "software_version", order: ["3.9", "3.10", "other"], other: "other" }],
+      measures: [{ name: "share", label: "share", unit: "share", additive: false, missing: "gap" }],
+      kinds: { t: "time", software_version: "text", share: "number" },
+    },
+  );
+  const drawn = chart.line(named);
+  expect(subtitle(drawn)).toContain("Incomplete, drawn dashed: the week from 2026-02-16.");
+  expect(legend(drawn).names).toEqual(["3.9", "3.10", "other"]);
+  expect(JSON.stringify(layers(drawn)[0]?.encoding.y)).toContain("%");
+  expect(table(named).markdown).toContain("40.0 %");
+});
