@@ -2,6 +2,7 @@ import type { Database } from "../database/database.js";
 import type { Value } from "../result/result.js";
 import { logFilterSql, type LogFilter } from "./log-filter.js";
 import { columnOf, fieldsOf, logTable } from "./log-table.js";
+import { checkPriorities } from "./priority.js";
 
 /** A log line. */
 export interface LogLine {
@@ -69,6 +70,7 @@ export class LogFollower {
     const fields = fieldsOf(table);
     const condition = logFilterSql(filter, table);
     const from = time.bound(this.#horizon);
+    const bound = `${time.sql} >= {from:${from.type}}`;
     const columns = fields.map((field) => {
       const text = `toString(${table.column(columnOf(field, table))})`;
       return `${field === "message" ? `ifNull(${text}, '')` : text} AS _${field}`;
@@ -76,14 +78,21 @@ export class LogFollower {
     const question = {
       sql: `SELECT toString(${time.sql}) AS _raw, toDateTime64(${time.dateTime(time.sql)}, 3, 'UTC') AS _t, ${columns.join(", ")}, count() AS _n
 FROM ${table.from}
-WHERE ${time.sql} >= {from:${from.type}}${condition ? ` AND ${condition.sql}` : ""}
+WHERE ${bound}${condition ? ` AND ${condition.sql}` : ""}
 GROUP BY ${time.sql}, ${fields.map((field) => `_${field}`).join(", ")}
 ORDER BY ${time.sql}`,
       parameters: { from: from.value, ...condition?.parameters },
       action: "follow the logs",
       signal,
     };
-    const { table: found } = await this.#database.ask(question).catch((error: unknown) => {
+    const ask = async () => {
+      if (filter.priority !== undefined) {
+        const lines = { sql: bound, parameters: { from: from.value } };
+        await checkPriorities(this.#database, table, lines);
+      }
+      return this.#database.ask(question);
+    };
+    const { table: found } = await ask().catch((error: unknown) => {
       this.#failed = true;
       throw error;
     });

@@ -8,6 +8,7 @@ import type { Origin } from "../result/origin.js";
 import { checkRange, type TimeRange } from "../time/time-range.js";
 import { logFilterSql, logFilterText, type LogFilter } from "./log-filter.js";
 import { logTable } from "./log-table.js";
+import { checkPriorities } from "./priority.js";
 
 /** What every question on the logs takes. */
 export interface LogOptions extends LogFilter {
@@ -38,6 +39,7 @@ export async function checkLogQuestion(
   const table = await logTable(database);
   const bounds = boundsSql(table.time, range);
   const filter = logFilterSql(options, table);
+  if (options.priority !== undefined) await checkPriorities(database, table, bounds);
   return {
     range,
     table,
