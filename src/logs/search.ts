@@ -67,7 +67,9 @@ async function lines(
     const mask = masked && name === "message";
     return [
       name,
-      mask ? values.map((value) => (value === null ? null : maskAddresses(String(value)))) : values,
+      mask
+        ? values.map((value) => (value === null ? null : maskAddresses(value as string)))
+        : values,
     ];
   });
   return aq.table(columns as [string, unknown[]][]);
