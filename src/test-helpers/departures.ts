@@ -90,7 +90,7 @@ export function helperDepartures(rates: Result, options: DepartureOptions = {}):
  */
 export function helperVerdict(rates: Result, options: DepartureOptions = {}): HelperVerdict {
   const seen = look(rates, options);
-  const { all, found, rest, limit, leastRatio, past } = seen;
+  const { all, found, rest, alpha, limit, leastRatio, past } = seen;
   const range = formatRange(rates.origin.range);
   const helpers = all.filter(({ helper }) => helper !== rest);
   const compared = past === null ? [NOT_COMPARED] : [];
@@ -129,7 +129,7 @@ export function helperVerdict(rates: Result, options: DepartureOptions = {}): He
   const worst = [...all].sort((a, b) => rateOf(b) - rateOf(a))[0] ?? sum;
   const text = [
     `No test helper stands out, ${range}: ${looked}; the highest is ${worst.helper}, ${interval(worst)}.`,
-    `Each interval ends below the limit of ${percent(limit)}${all.length > 1 ? `; none fails ${leastRatio} times as often as the rest` : ""}${past === null ? "" : `, nor as often as before (${past.since} against ${past.then})`}.`,
+    `Each interval ends below the limit of ${percent(limit)}. None is shown (p at most ${alpha}) to fail ${leastRatio} times as often as ${[...(all.length > 1 ? ["the rest"] : []), ...(past === null ? [] : [`before (${past.since} against ${past.then})`])].join(", or as ") || "another"}.`,
     ...compared,
     ...rates.origin.reductions,
   ].join(" ");
@@ -253,7 +253,7 @@ function look(rates: Result, options: DepartureOptions) {
     const departure = beyond(total(calm, together(calm)), of(past?.recent), of(past?.before));
     if (departure !== undefined) found.push(departure);
   }
-  return { all, found, rest, limit, leastRatio, past };
+  return { all, found, rest, alpha, limit, leastRatio, past };
 }
 
 const together = (helpers: readonly Sum[]) => `the ${helpers.length} others together`;
