@@ -14,7 +14,7 @@ export type {
 export { between, formatRange, last, type TimeRange } from "./time/time-range.js";
 export { buckets, BUCKETS, type Bucket, type RangeBucket } from "./time/bucket.js";
 export { prefix, type Prefix } from "./query/prefix.js";
-export { compareVersions } from "./query/version-order.js";
+export { compareVersions } from "./result/version-order.js";
 export type { Comparison, FilterValue, Match, Where } from "./query/where.js";
 export {
   count,
@@ -55,6 +55,7 @@ export type { SearchOptions } from "./logs/search.js";
 export type { LogGroupOptions } from "./logs/rates.js";
 export type { BurstOptions } from "./logs/bursts.js";
 export type { CheckInLengthOptions, CheckInOptions } from "./logs/check-in.js";
+export type { LogForms } from "./logs/forms.js";
 export type { SubmissionOptions } from "./logs/submissions.js";
 export type { FollowOptions } from "./logs/follow.js";
 export type { LogLine } from "./logs/log-follower.js";
@@ -62,8 +63,8 @@ export type { PatternOptions } from "./logs/patterns.js";
 export { messageShape } from "./logs/message-shape.js";
 export type { Priority } from "./logs/priority.js";
 export { maskAddresses } from "./logs/mask-addresses.js";
-export { helperAlert, helperDepartures } from "./test-helpers/departures.js";
-export type { Departure, DepartureOptions } from "./test-helpers/departures.js";
+export { helperAlert, helperDepartures, helperVerdict } from "./test-helpers/departures.js";
+export type { Departure, DepartureOptions, HelperVerdict } from "./test-helpers/departures.js";
 export type { FailureRateOptions } from "./test-helpers/failure-rate.js";
 export type { Rotation } from "./test-helpers/rotation.js";
 export type { RotationOptions } from "./test-helpers/rotation-options.js";

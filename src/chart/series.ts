@@ -1,4 +1,4 @@
-import { compareVersions } from "../measurements/version-order.js";
+import { compareVersions } from "../result/version-order.js";
 import { isVersionColumn, type DimensionColumn, type ResultColumns } from "../result/origin.js";
 import type { Value } from "../result/result.js";
 import { valueKey } from "../result/value-key.js";

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { ProbelabError } from "../error.js";
 import type { Guard } from "./guard.js";
 import { SEED_TABLES, type TableNames, type TableRole, type Tables } from "./tables.js";
-import { editDistance } from "./table-info.js";
+import { editDistance } from "../near-name.js";
 import { TEXT_FORMS, UNITS, type Unit } from "./time-column.js";
 
 /** Columns of the measurement table that the seed document or the library names. */

@@ -1,4 +1,5 @@
 import { ProbelabError } from "../error.js";
+import { editDistance } from "../near-name.js";
 import { quotedTable, tableEngine, tableName } from "./table-engine.js";
 import type { TableNames, TableRole } from "./tables.js";
 import { quoteIdentifier, timeColumn, type TimeColumn } from "./time-column.js";
@@ -158,18 +159,4 @@ export function unknownColumn(
   return new ProbelabError(
     `Can't find a column ${JSON.stringify(name)} in ${table}${meant} It has ${[...columns.keys()].join(", ")}.`,
   );
-}
-
-/** Levenshtein's distance: how many letters must be added, dropped or changed. */
-export function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const change = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }

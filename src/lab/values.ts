@@ -9,7 +9,7 @@ import type { MeasurementColumn } from "../measurements/questions.js";
 import { asText, isVersion } from "../query/dimension.js";
 import { tableBounds } from "../query/source.js";
 import { and, bind, print, raw, select, sql, type Sql } from "../query/sql.js";
-import { compareVersions } from "../query/version-order.js";
+import { compareVersions } from "../result/version-order.js";
 import { whereSql, whereText, type Where } from "../query/where.js";
 import { Result, type Value } from "../result/result.js";
 import { checkRange, type TimeRange } from "../time/time-range.js";

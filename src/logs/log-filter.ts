@@ -1,11 +1,11 @@
 import type { TableInfo } from "../database/table-info.js";
-import { plainType, quoteIdentifier } from "../database/time-column.js";
+import { quoteIdentifier } from "../database/time-column.js";
 import { ProbelabError } from "../error.js";
 import { and, bind, print, raw, sql, type PrintedSql, type Sql } from "../query/sql.js";
 import { whereSql, whereText, type Match, type Where } from "../query/where.js";
 import type { ColumnOf } from "../query/columns.js";
 import { columnOf } from "./log-table.js";
-import { priorityNumber, type Priority } from "./priority.js";
+import { priorityNumber, prioritySql, type Priority } from "./priority.js";
 
 /** Which lines count; all conditions must hold. */
 export interface LogFilter {
@@ -77,13 +77,6 @@ export function logFilterText(filter: LogFilter): string {
     ...(contains === undefined ? [] : [`contains ${JSON.stringify(contains)}`]),
     ...(matches === undefined ? [] : [`matches ${String(matches)}`]),
   ].join(", ");
-}
-
-function prioritySql(table: TableInfo): string {
-  const column = columnOf("priority", table);
-  const name = quoteIdentifier(column);
-  const number = /^U?Int/.test(plainType(table.columns.get(column) ?? ""));
-  return number ? name : `toUInt8OrNull(toString(${name}))`;
 }
 
 function patternText(pattern: string | RegExp): string {

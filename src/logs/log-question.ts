@@ -1,6 +1,7 @@
 import { answerOrigin } from "../database/answer-origin.js";
 import type { Database } from "../database/database.js";
 import type { TableInfo } from "../database/table-info.js";
+import { boundsSql } from "../database/time-column.js";
 import { ProbelabError } from "../error.js";
 import { tableBounds } from "../query/source.js";
 import { and, print, raw, sql, type PrintedSql } from "../query/sql.js";
@@ -8,6 +9,7 @@ import type { Origin } from "../result/origin.js";
 import { checkRange, type TimeRange } from "../time/time-range.js";
 import { logConditions, logFilterText, type LogFilter } from "./log-filter.js";
 import { logTable } from "./log-table.js";
+import { checkPriorities } from "./priority.js";
 
 /** What every question on the logs takes. */
 export interface LogOptions extends LogFilter {
@@ -37,6 +39,9 @@ export async function checkLogQuestion(
   const range = checkRange((options as LogOptions | undefined)?.range, action);
   const table = await logTable(database);
   const conditions = [...tableBounds(table, range), ...logConditions(options, table)];
+  if (options.priority !== undefined) {
+    await checkPriorities(database, table, boundsSql(table.time, range));
+  }
   return {
     range,
     table,

@@ -1,6 +1,7 @@
 import type { Database } from "../database/database.js";
 import { unknownColumn, type TableInfo } from "../database/table-info.js";
 import { ProbelabError } from "../error.js";
+import type { LogFilter } from "./log-filter.js";
 
 /** Short names of a log line's fields, as options and results have them, and their columns. */
 const COLUMNS = {
@@ -12,6 +13,19 @@ const COLUMNS = {
 
 /** A field of a log line; `priority` and `host` only where the table has them. */
 export type LogField = keyof typeof COLUMNS;
+
+/** The options that filter lines, in every question on them. */
+export const LOG_FILTERS = Object.keys({
+  identifier: true,
+  host: true,
+  priority: true,
+  contains: true,
+  matches: true,
+  where: true,
+} satisfies Record<keyof LogFilter, true>);
+
+/** The options of every question on lines. */
+export const LOG_OPTIONS = ["range", "signal", ...LOG_FILTERS];
 
 /** What the server says of the log table; asked once. */
 export function logTable(database: Database): Promise<TableInfo> {

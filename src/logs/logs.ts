@@ -8,6 +8,7 @@ import {
   type CheckInOptions,
 } from "./check-in.js";
 import { follow, type FollowOptions } from "./follow.js";
+import type { LogForms } from "./forms.js";
 import type { LogLine } from "./log-follower.js";
 import { patterns, type PatternOptions } from "./patterns.js";
 import type { By } from "../query/ask.js";
@@ -85,7 +86,10 @@ export interface Logs {
    * time exactly once, also where many share a time or come out of order; those of one question in
    * the order of their times.
    *
-   * @throws ProbelabError when a question fails; go on with `since` the time of the last line.
+   * A lost server is asked again, with waits of up to 30 seconds, until it answers; `onOutage` (or
+   * console.warn) is told. What was stored meanwhile is given then, each line once.
+   *
+   * @throws ProbelabError when a question fails for another reason, such as a missing table.
    * @example
    * for await (const line of lab.logs.follow({ priority: "err" })) console.log(line.t, line.message);
    */
@@ -102,8 +106,10 @@ export interface Logs {
   /** The same as a distribution: columns `t`, `urls` (the length, the commonest `top` and "other"), `lists`. */
   checkInLengths(options: CheckInLengthOptions): Promise<Result>;
   /**
-   * What probes claim against what is stored: the collector's `POST /report/<id>` lines against the
-   * measurements of that report. A row for each report: `t` (its first submission), `report_id`,
+   * What probes claim against what is stored: the lines that submit a report (`LogForms`: the
+   * collector's `POST /report/<id>`, access lines of nginx and Apache, JSON, or a pattern of your
+   * own) against the measurements of that report. Where no line has such a form the answer is empty
+   * and its note says so: nothing can be told then. A row for each report: `t` (its first submission), `report_id`,
    * `finding`, `measurements` (stored), `claimed_cc`, `stored_cc`, `claimed_asn`, `stored_asn`,
    * `detail`. Findings: `unreadable` (no report id), `refused` (answered with an error and not
    * stored), `missing` (accepted and not stored), `country` or `network` (stored with another than
@@ -116,8 +122,16 @@ export interface Logs {
   submissions(options: SubmissionOptions): Promise<Result>;
 }
 
-/** The questions, on a database that is opened when the first of them is asked. */
-export function logsOf(open: () => Promise<Database>, measurements: Database): Logs {
+/**
+ * The questions, on a database that is opened when the first of them is asked.
+ *
+ * @param forms how the deployment's lines look.
+ */
+export function logsOf(
+  open: () => Promise<Database>,
+  measurements: Database,
+  forms: LogForms = {},
+): Logs {
   return {
     search: async (options) => search(await open(), options),
     bursts: async (options) => bursts(await open(), options),
@@ -127,6 +141,6 @@ export function logsOf(open: () => Promise<Database>, measurements: Database): L
     ask: async (options) => (await askOwnLogs(await open(), options)) as never,
     checkIn: async (options) => checkIn(await open(), options),
     checkInLengths: async (options) => checkInLengths(await open(), options),
-    submissions: async (options) => submissions(await open(), measurements, options),
+    submissions: async (options) => submissions(await open(), measurements, options, forms),
   };
 }

@@ -1,8 +1,8 @@
+import { refuseUnknown } from "../check-options.js";
 import type { Database } from "../database/database.js";
-import { quoteIdentifier } from "../database/time-column.js";
 import { Result, type Value } from "../result/result.js";
 import { askLogs, checkLimit, checkLogQuestion, type LogOptions } from "./log-question.js";
-import { columnOf } from "./log-table.js";
+import { columnOf, LOG_OPTIONS } from "./log-table.js";
 import { maskAddresses } from "./mask-addresses.js";
 import { messageShapeSql } from "./message-shape.js";
 import { whyNoLines } from "./why-no-lines.js";
@@ -15,13 +15,17 @@ export interface PatternOptions extends LogOptions {
   readonly mask?: boolean;
 }
 
+const OPTIONS = [...LOG_OPTIONS, "limit", "mask"];
+
 /** `lab.logs.patterns`: see {@link Logs.patterns}. */
 export async function patterns(database: Database, options: PatternOptions): Promise<Result> {
+  refuseUnknown(options, OPTIONS, "group the log messages");
   const asked = await checkLogQuestion(database, options, "group the log messages");
   const limit = checkLimit(options.limit ?? 100);
   const { table, source } = asked;
-  const message = quoteIdentifier(columnOf("message", table));
-  const program = quoteIdentifier(columnOf("identifier", table));
+  // A message that is NULL is grouped with the empty ones.
+  const message = `ifNull(toString(${table.column(columnOf("message", table))}), '')`;
+  const program = table.column(columnOf("identifier", table));
   const shape = messageShapeSql(message);
   const instant = (raw: string) => `toDateTime64(${table.time.dateTime(raw)}, 3, 'UTC')`;
   const time = table.time.sql;
@@ -63,7 +67,7 @@ ORDER BY _n DESC, _program, _shape${limit === Infinity ? "" : "\nLIMIT {limit:UI
     ...origin,
     columns: {
       dimensions: [
-        { name: "identifier", order: [...new Set(columns["identifier"] as string[])] },
+        { name: "identifier", order: [...new Set(columns["identifier"] as (string | null)[])] },
         { name: "pattern", order: [...new Set(columns["pattern"] as string[])] },
       ],
       measures: [

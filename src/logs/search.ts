@@ -1,10 +1,10 @@
 import type { ColumnTable } from "arquero";
+import { refuseUnknown } from "../check-options.js";
 import type { Database } from "../database/database.js";
-import { quoteIdentifier } from "../database/time-column.js";
 import type { DimensionColumn } from "../result/origin.js";
 import { Result, type Value } from "../result/result.js";
 import { askLogs, checkLimit, checkLogQuestion, type LogOptions } from "./log-question.js";
-import { columnOf, fieldsOf } from "./log-table.js";
+import { columnOf, fieldsOf, LOG_OPTIONS } from "./log-table.js";
 import { maskAddresses } from "./mask-addresses.js";
 import { whyNoLines } from "./why-no-lines.js";
 
@@ -18,16 +18,18 @@ export interface SearchOptions extends LogOptions {
   readonly mask?: boolean;
 }
 
+const OPTIONS = [...LOG_OPTIONS, "limit", "newestFirst", "mask"];
+
 /** `lab.logs.search`: see {@link Logs.search}. */
 export async function search(database: Database, options: SearchOptions): Promise<Result> {
+  refuseUnknown(options, OPTIONS, "search the logs");
   const asked = await checkLogQuestion(database, options, "search the logs");
   const limit = checkLimit(options.limit ?? 100);
   const newestFirst = options.newestFirst ?? true;
   const { table, source } = asked;
   const fields = fieldsOf(table);
   const columns = fields.map((field) => {
-    const name = quoteIdentifier(columnOf(field, table));
-    return `${field === "message" ? name : `toString(${name})`} AS _${field}`;
+    return `toString(${table.column(columnOf(field, table))}) AS _${field}`;
   });
   // Ordered by the raw column: the engine then reads only until it has enough lines.
   const sql = `SELECT toDateTime64(${table.time.dateTime(table.time.sql)}, 3, 'UTC') AS _t, ${columns.join(", ")}
@@ -63,7 +65,12 @@ async function lines(
     const get = found.getter(`_${name}`);
     const values = Array.from({ length: kept }, (_, row) => get(row) as Value);
     const mask = masked && name === "message";
-    return [name, mask ? values.map((value) => maskAddresses(value as string)) : values];
+    return [
+      name,
+      mask
+        ? values.map((value) => (value === null ? null : maskAddresses(value as string)))
+        : values,
+    ];
   });
   return aq.table(columns as [string, unknown[]][]);
 }

@@ -1,10 +1,12 @@
+import { refuseUnknown } from "../check-options.js";
 import type { Database } from "../database/database.js";
-import { boundsSql, quoteIdentifier } from "../database/time-column.js";
+import { boundsSql } from "../database/time-column.js";
 import { parseReportId } from "../measurements/report-id.js";
 import { Result, type Value } from "../result/result.js";
-import { last } from "../time/time-range.js";
-import { askLogs, checkLogQuestion, type LogOptions } from "./log-question.js";
-import { columnOf } from "./log-table.js";
+import { between, formatRange, last } from "../time/time-range.js";
+import { formSql, groupSql, submissionForms, type Form, type LogForms } from "./forms.js";
+import { askLogs, checkLogQuestion, type AskedLogs, type LogOptions } from "./log-question.js";
+import { columnOf, LOG_OPTIONS } from "./log-table.js";
 import { whyNoLines } from "./why-no-lines.js";
 
 /** What a comparison of submissions takes besides. */
@@ -13,8 +15,7 @@ export interface SubmissionOptions extends LogOptions {
   readonly margin?: string;
 }
 
-/** A report's submission, as the collector logged it. */
-const SUBMISSION = "^POST /report/([^ ?]+)";
+const OPTIONS = [...LOG_OPTIONS, "margin"];
 /** Beyond what a run's clock may be ahead of the collector's. */
 const AHEAD_MS = 3_600_000;
 
@@ -23,26 +24,21 @@ export async function submissions(
   logs: Database,
   measurements: Database,
   options: SubmissionOptions,
+  configured: LogForms = {},
 ): Promise<Result> {
-  const asked = await checkLogQuestion(logs, options, "compare submissions with what is stored");
-  const { table, source, range } = asked;
-  const message = quoteIdentifier(columnOf("message", table));
-  const time = table.time.sql;
-  const instant = `toDateTime64(${table.time.dateTime(`min(${time})`)}, 3, 'UTC')`;
-  const sql = `SELECT extract(${message}, {submission:String}) AS _report, ${instant} AS _t, argMin(${message}, ${time}) AS _message
-${source.sql} AND match(${message}, {submission:String})
-GROUP BY _report
-ORDER BY _t, _report`;
-  const parameters = { ...source.parameters, submission: SUBMISSION };
-  const { table: claimed, origin } = await askLogs(logs, asked, { sql, parameters });
-  const before = last(options.margin ?? "24 hours", { now: range.start }).start;
+  const action = "compare submissions with what is stored";
+  refuseUnknown(options, OPTIONS, action);
+  const asked = await checkLogQuestion(logs, options, action);
+  const { range } = asked;
+  const forms = submissionForms(configured);
+  const { table: claimed, origin } = await askLogs(logs, asked, submissionSql(asked, forms));
+  const margin = options.margin ?? "24 hours";
   const stored = await storedReports(measurements, {
-    start: before,
+    start: last(margin, { now: range.start }).start,
     end: new Date(range.end.getTime() + AHEAD_MS),
   });
-  const rows = (claimed.objects() as Record<string, Value>[]).map((row) =>
-    compare(row["_report"] as string, row["_t"] as Date, row["_message"] as string, stored.reports),
-  );
+  const lines = claimed.objects() as Record<string, Value>[];
+  const rows = lines.map((line) => compare(line, stored.reports));
   const aq = await import("arquero");
   const column = (name: keyof Comparison) => rows.map((row) => row[name]);
   const findings = FINDINGS.filter((finding) => rows.some((row) => row.finding === finding));
@@ -77,15 +73,84 @@ ORDER BY _t, _report`;
       },
       notes:
         rows.length === 0
-          ? [await whyNoLines(logs, asked)]
+          ? [await noSubmission(logs, asked, forms, stored)]
           : [
-              `Of ${rows.length.toLocaleString("en-US")} submitted reports: ${findings
+              `Of ${count(rows.length)} submitted reports: ${findings
                 .map((one) => `${rows.filter((row) => row.finding === one).length} ${one}`)
                 .join(", ")}.`,
-              `The stored ones are read from ${options.margin ?? "24 hours"} before the range (${measurements.source}).`,
+              ...formNotes(lines, forms),
+              `The stored ones are read from ${margin} before the range (${measurements.source}).`,
+              ...(stored.reports.size > 0
+                ? []
+                : [`${stored.name} holds no measurement from ${stored.span}: nothing is stored.`]),
             ],
     },
   );
+}
+
+/** A row for each report that the range's lines submit, and how many lines of each form do. */
+function submissionSql({ table, source }: AskedLogs, forms: readonly Form[]) {
+  const message = `ifNull(toString(${table.column(columnOf("message", table))}), '')`;
+  const time = table.time.sql;
+  const form = formSql(forms, message);
+  const group = (name: string) => `${groupSql(forms, name, message, "_form")} AS _${name}`;
+  const ofForm = forms.map((_, at) => `countIf(_form = ${at + 1}) AS _form_${at + 1}`);
+  return {
+    sql: `SELECT _report, toDateTime64(${table.time.dateTime("min(_time)")}, 3, 'UTC') AS _t,
+  countIf(_status = '' OR startsWith(_status, '2')) AS _accepted, countIf(_status = '') AS _untold,
+  argMin((_status, _detail), (_status = '' OR startsWith(_status, '2'), _time)) AS _first,
+  _first.1 AS _refusal, _first.2 AS _why, ${ofForm.join(", ")}
+FROM (
+  SELECT ${time} AS _time, ${form.sql} AS _form,
+    ${["report", "status", "detail"].map(group).join(",\n    ")}
+  ${source.sql.replace("\n", "\n  ")} AND _form > 0
+)
+WHERE _report != ''
+GROUP BY _report
+ORDER BY _t, _report`,
+    parameters: { ...source.parameters, ...form.parameters },
+  };
+}
+
+/** By which forms the lines were read, and what those don't tell. */
+function formNotes(lines: readonly Record<string, Value>[], forms: readonly Form[]): string[] {
+  const sum = (name: string) => lines.reduce((all, line) => all + Number(line[name]), 0);
+  const used = forms
+    .map(({ name }, at) => ({ name, lines: sum(`_form_${at + 1}`) }))
+    .filter((form) => form.lines > 0)
+    .map((form) => `${count(form.lines)} of the form ${form.name}`);
+  const untold = sum("_untold");
+  return [
+    `Lines that submit a report: ${used.join(", ")}.`,
+    ...(untold === 0 ? [] : [`${count(untold)} of them tell no status and count as accepted.`]),
+  ];
+}
+
+/** Says that nothing was found, and that this is no sign of health. */
+async function noSubmission(
+  logs: Database,
+  asked: AskedLogs,
+  forms: readonly Form[],
+  stored: Awaited<ReturnType<typeof storedReports>>,
+): Promise<string> {
+  const { table, source, range } = asked;
+  const programs = await logs.rows<{ program: string | null; all: string }>(
+    `SELECT toString(${table.column(columnOf("identifier", table))}) AS program, sum(count()) OVER () AS all
+${source.sql}
+GROUP BY program
+ORDER BY count() DESC, program
+LIMIT 8`,
+    source.parameters,
+    asked.action,
+  );
+  const [first] = programs;
+  if (first === undefined) return whyNoLines(logs, asked);
+  const names = programs.map(({ program }) => program || "no named program").join(", ");
+  return `No line from ${formatRange(range)} has the form of a submitted report (${forms.map(({ name }) => name).join(", ")}; looked at ${count(Number(first.all))} lines of ${table.name}; there are lines of ${names}): whether reports are stored can't be told. ${stored.name} holds measurements of ${count(stored.reports.size)} reports from ${stored.span}. Say how your lines look: tables.logs.forms.submission.`;
+}
+
+function count(value: number): string {
+  return value.toLocaleString("en-US");
 }
 
 /** What is found of a report, the worst first; each is given its worst. */
@@ -112,11 +177,14 @@ interface Stored {
 async function storedReports(database: Database, range: { start: Date; end: Date }) {
   const table = await database.table("measurements");
   const bounds = boundsSql(table.time, range);
+  const column = (name: string) => `toString(${table.column(name)})`;
+  const joined = (name: string) =>
+    `arrayStringConcat(arraySort(groupUniqArray(${column(name)})), '+')`;
   const answer = await database.ask({
-    sql: `SELECT report_id AS _report, count() AS _n, arrayStringConcat(arraySort(groupUniqArray(toString(probe_cc))), '+') AS _cc,
-  arrayStringConcat(arraySort(groupUniqArray(toString(probe_asn))), '+') AS _asn
+    sql: `SELECT ifNull(${column("report_id")}, '') AS _report, count() AS _n, ${joined("probe_cc")} AS _cc,
+  ${joined("probe_asn")} AS _asn
 FROM ${table.from}
-WHERE ${bounds.sql}
+WHERE ${bounds.sql} AND _report != ''
 GROUP BY _report`,
     parameters: bounds.parameters,
     action: "read the stored reports",
@@ -129,18 +197,15 @@ GROUP BY _report`,
       asn: row["_asn"] as string,
     });
   }
-  return { reports, ...answer };
+  const span = formatRange(between(range.start, range.end));
+  return { reports, name: table.name, span, ...answer };
 }
 
-function compare(
-  report: string,
-  t: Date,
-  message: string,
-  reports: ReadonlyMap<string, Stored>,
-): Comparison {
+function compare(line: Record<string, Value>, reports: ReadonlyMap<string, Stored>): Comparison {
+  const report = line["_report"] as string;
   const stored = reports.get(report);
   const row = {
-    t,
+    t: line["_t"] as Date,
     report_id: report,
     measurements: stored?.measurements ?? 0,
     claimed_cc: null,
@@ -156,16 +221,22 @@ function compare(
   }
   const claims = { ...row, claimed_cc: id.probeCc, claimed_asn: id.probeAsn };
   if (stored === undefined) {
-    const status = /: ([45]\d\d)\b.*$/.exec(message)?.[0]?.slice(2);
-    return status === undefined
-      ? { ...claims, finding: "missing", detail: "The table holds no measurement of it." }
-      : { ...claims, finding: "refused", detail: status };
+    if (Number(line["_accepted"]) > 0) {
+      return { ...claims, finding: "missing", detail: "The table holds no measurement of it." };
+    }
+    const [refusal, why] = [line["_refusal"] as string, line["_why"] as string];
+    const detail = why === "" ? `Answered ${refusal}.` : why;
+    return { ...claims, finding: "refused", detail };
   }
   if (stored.cc !== id.probeCc) {
-    return { ...claims, finding: "country", detail: `Claims ${id.probeCc}, stored ${stored.cc}.` };
+    return {
+      ...claims,
+      finding: "country",
+      detail: `Claims ${id.probeCc}, stored ${stored.cc || "none"}.`,
+    };
   }
   if (stored.asn.replace(/\bAS/g, "") !== String(id.probeAsn)) {
-    const detail = `Claims AS${id.probeAsn}, stored ${stored.asn}.`;
+    const detail = `Claims AS${id.probeAsn}, stored ${stored.asn || "none"}.`;
     return { ...claims, finding: "network", detail };
   }
   return { ...claims, finding: "stored", detail: "" };

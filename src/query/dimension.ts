@@ -2,7 +2,7 @@ import { ProbelabError } from "../error.js";
 import { columnKind } from "./where.js";
 import { bind, raw, sql, type Sql } from "./sql.js";
 import type { Source } from "./source.js";
-import { compareVersions } from "./version-order.js";
+import { compareVersions } from "../result/version-order.js";
 
 /** Something to group by that is made of a column or of the time: plain data, made by the functions of this file. */
 export interface Dimension<Name extends string = string> {

@@ -1,5 +1,5 @@
 import type { ColumnTable } from "arquero";
-import { compareVersions } from "../measurements/version-order.js";
+import { compareVersions } from "./version-order.js";
 import { ProbelabError } from "../error.js";
 import { formatInstant } from "../time/time-zone.js";
 import { newTable, pickRows } from "./arquero-table.js";

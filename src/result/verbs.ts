@@ -1,4 +1,4 @@
-import { compareVersions } from "../measurements/version-order.js";
+import { compareVersions } from "./version-order.js";
 import { ProbelabError } from "../error.js";
 import { nearName } from "../near-name.js";
 import { isVersionColumn } from "./origin.js";

@@ -1,88 +1,144 @@
+import { refuseUnknown } from "../check-options.js";
 import { ProbelabError } from "../error.js";
 import type { Result } from "../result/result.js";
+import { bucketStart } from "../time/bucket.js";
 import { formatRange } from "../time/time-range.js";
+import { formatInstant } from "../time/time-zone.js";
 import { HELPER } from "./failure-rate.js";
-import { fisherMore } from "./fisher.js";
+import { binomialMore, fisherMore } from "./fisher.js";
 import { wilson } from "../query/wilson.js";
 
-/** A test helper that fails more than the rest. */
+/** A test helper that fails more than it should. */
 export interface Departure {
+  /** Its address, or what its row is called where it holds several: the rest of the top, all that do not depart by themselves. */
   readonly helper: string;
+  /** What it fails more than: the other helpers, the limit, or itself before. */
+  readonly against: "rest" | "limit" | "past";
   readonly measurements: number;
   readonly failed: number;
   /** Share of failed measurements, with the ends of its 95 % Wilson interval. */
   readonly rate: number;
   readonly low: number;
   readonly high: number;
-  /** Share of failed measurements of the rest. */
+  /** What the rate is compared with: the share of the rest, the limit, the share of its own past. */
   readonly restRate: number;
-  /** p of Fisher's exact test, one-sided, times the helpers compared (Bonferroni), at most 1. */
+  /** p of the exact test, one-sided, times the helpers compared (Bonferroni), at most 1. */
   readonly p: number;
 }
 
 /** What counts as a departure. */
 export interface DepartureOptions {
-  /** Most p that counts, after the correction; default 0.001: one false alarm in a thousand looks. */
+  /** Most p that counts, after the correction, for each of the three comparisons; default 0.001: one false alarm in a thousand looks. */
   readonly alpha?: number;
-  /** How many times the rate of the rest it must be at least; default 1.5: with millions of measurements any difference is significant. */
+  /** How many times the rate of the rest, or of the past, it must be at least; default 1.5: with millions of measurements any difference is significant. */
   readonly leastRatio?: number;
+  /**
+   * The share of failed measurements that no helper may exceed, whatever the others do. Default 0.1:
+   * `msm_failure` is a matter of few in a hundred, and one measurement in ten lost is the "significant
+   * fraction of users" of a severity 2. With another sign of failure pass what is usual for it.
+   */
+  readonly limit?: number;
+  /**
+   * The past to compare with: a failureRate Result of an earlier range. Default: of a Result with
+   * buckets, all before the last tenth of its range.
+   */
+  readonly baseline?: Result;
+}
+
+/** Whether the test helpers fail more than they should, in words. */
+export interface HelperVerdict {
+  /** null where too little was seen to tell. */
+  readonly alarm: boolean | null;
+  /** What was found or not, how much was looked at, and what was not. */
+  readonly text: string;
+  readonly departures: readonly Departure[];
 }
 
 /**
- * The test helpers that fail more than the rest, the worst first, over the whole range of a
- * `failureRate` Result.
+ * The test helpers that fail more than they should, over a `failureRate` Result: first those that
+ * fail more than the rest, the worst first, then those beyond the limit, then those that fail more
+ * than in their own past; each once.
  *
- * Each helper is compared with all others together by Fisher's exact test, one-sided; its p is
- * multiplied by the number of helpers compared (Bonferroni). The one with the least p, if it
- * departs, is taken out and the rest compared anew, so that one bad helper neither hides a second
- * nor makes the good ones look different. Failures within a run hang together, which the test does
- * not know: `leastRatio` keeps what is significant but small from raising an alarm.
+ * - The rest: each helper is compared with all others together by Fisher's exact test, one-sided.
+ *   The one with the least p, if it departs, is taken out and the rest compared anew, so that one
+ *   bad helper neither hides a second nor makes the good ones look different.
+ * - The limit: the exact binomial test (Clopper and Pearson, 1934), one-sided, over the whole range
+ *   and over its last tenth. It finds what fails alone or with all others.
+ * - The past: Fisher's exact test of the last tenth of the range against all before it, or of the
+ *   range against `baseline`.
  *
- * @throws ProbelabError for a Result that failureRate didn't give.
+ * What does not depart by itself is then taken together. Each p is multiplied by the number of
+ * helpers compared (Bonferroni). Failures within a run hang together, which the tests do not know:
+ * `leastRatio` keeps what is significant but small from raising an alarm.
+ *
+ * @throws ProbelabError for a Result that failureRate didn't give, or a limit that is no share.
  * @example
  * helperDepartures(await lab.testHelpers.failureRate({ range: last("1 day"), every: "hour" }));
  */
-export function helperDepartures(
-  rates: Result,
-  { alpha = 0.001, leastRatio = 1.5 }: DepartureOptions = {},
-): Departure[] {
-  const names = rates.columnNames;
-  if (![HELPER, "failed", "measurements"].every((name) => names.includes(name))) {
-    throw new ProbelabError(
-      `Can't compare test helpers in a Result with the columns ${names.join(", ")}: pass the one of lab.testHelpers.failureRate.`,
-    );
+export function helperDepartures(rates: Result, options: DepartureOptions = {}): Departure[] {
+  return look(rates, options).found;
+}
+
+/**
+ * Whether the test helpers fail more than they should, with what was looked at. Without a departure
+ * it is no alarm only where each helper was seen enough to tell: where the 95 % interval of its rate
+ * ends below the limit, in the whole range and in what is compared with the past.
+ *
+ * @throws ProbelabError as helperDepartures.
+ * @example
+ * helperVerdict(await lab.testHelpers.failureRate({ range: last("1 day"), every: "hour" })).text;
+ */
+export function helperVerdict(rates: Result, options: DepartureOptions = {}): HelperVerdict {
+  const seen = look(rates, options);
+  const { all, found, rest, alpha, limit, leastRatio, past } = seen;
+  const range = spanOf(rates);
+  const helpers = all.filter(({ helper }) => helper !== rest);
+  const compared = past === null ? [NOT_COMPARED] : [];
+  if (found.length > 0) {
+    const every = helpers.every(({ helper }) => found.some((each) => each.helper === helper));
+    const first = every && helpers.length > 1 ? [`All ${helpers.length} test helpers fail.`] : [];
+    const lines = found.map((each) => sentence(each, past, range));
+    return { alarm: true, text: [...first, ...lines].join("\n"), departures: found };
   }
-  const rest = rates.origin.columns.dimensions.find(({ name }) => name === HELPER)?.other;
-  const left = sums(rates);
-  const found: Departure[] = [];
-  for (;;) {
-    const helpers = left.filter(({ helper, measurements }) => helper !== rest && measurements > 0);
-    const compared = helpers.map((each) => {
-      const others = left.filter((other) => other !== each);
-      const restMeasurements = total(others, "measurements");
-      const restFailed = total(others, "failed");
-      const p = fisherMore(each.failed, each.measurements, restFailed, restMeasurements);
-      const rate = each.failed / each.measurements;
-      return {
-        each,
-        rate,
-        restRate: restMeasurements === 0 ? NaN : restFailed / restMeasurements,
-        p: Math.min(1, p * helpers.length),
-      };
-    });
-    const worst = compared
-      .filter(({ p, rate, restRate }) => p <= alpha && rate >= restRate * leastRatio)
-      .sort((a, b) => a.p - b.p || b.rate - a.rate)[0];
-    if (worst === undefined) return found;
-    const { each, rate, restRate, p } = worst;
-    const { low, high } = wilson(each.failed, each.measurements) ?? { low: 0, high: 1 };
-    found.push({ ...each, rate, low, high, restRate, p });
-    left.splice(left.indexOf(each), 1);
+  const sum = total(all);
+  if (sum.measurements === 0) {
+    const text = `Whether a test helper fails can't be told: no measurement names one, ${range}.`;
+    return { alarm: null, text, departures: found };
   }
+  const unsure = all.flatMap((each) => {
+    const recent = past?.recent.get(each.helper);
+    if (!isBelow(each, limit)) return [`${each.helper} has ${interval(each)}`];
+    if (past === null || (recent !== undefined && isBelow(recent, limit))) return [];
+    return [`${each.helper} has ${interval(recent ?? NOTHING)} ${past.since}`];
+  });
+  const gone = [...(past?.before.keys() ?? [])].filter(
+    (helper) => !all.some((each) => each.helper === helper),
+  );
+  unsure.push(...gone.map((helper) => `${helper} has no measurement left`));
+  if (rest !== undefined && all.some(({ helper }) => helper === rest)) {
+    unsure.push(`those in "${rest}" are only seen together (pass top: Infinity)`);
+  }
+  const looked = `${helpers.length} looked at, together ${interval(sum)}`;
+  if (unsure.length > 0) {
+    const text = [
+      `Whether a test helper fails can't be told, ${range}: ${unsure.join("; ")}. The limit is ${percent(limit)}; ${looked}.`,
+      ...compared,
+    ].join(" ");
+    return { alarm: null, text, departures: found };
+  }
+  const worst = [...all].sort((a, b) => rateOf(b) - rateOf(a))[0] ?? sum;
+  const text = [
+    `No test helper stands out, ${range}: ${looked}; the highest is ${worst.helper}, ${interval(worst)}.`,
+    `Each interval ends below the limit of ${percent(limit)}. None is shown (p at most ${alpha}) to fail ${leastRatio} times as often as ${[...(all.length > 1 ? ["the rest"] : []), ...(past === null ? [] : [`before (${past.since} against ${past.then})`])].join(", or as ") || "another"}.`,
+    ...compared,
+    ...rates.origin.reductions,
+  ].join(" ");
+  return { alarm: false, text, departures: found };
 }
 
 /**
  * The alert for a team's chat, or null where no helper departs: a line per helper, then the links.
+ * null is no all-clear where too little was seen: `helperVerdict` tells that apart.
  *
  * @param links full addresses by what they lead to: `{ dashboard, runbook, notebook }`.
  * @example
@@ -93,16 +149,15 @@ export function helperAlert(
   links: Readonly<Record<string, string>> = {},
   options: DepartureOptions = {},
 ): string | null {
-  const departures = helperDepartures(rates, options);
-  if (departures.length === 0) return null;
-  return [
-    ...departures.map(
-      ({ helper, measurements, failed, rate, low, high, restRate }) =>
-        `Test helper ${helper} fails more than the rest: ${percent(rate)} (95 % interval ${percent(low)} to ${percent(high)}; ${failed.toLocaleString("en-US")} of ${measurements.toLocaleString("en-US")} measurements) against ${percent(restRate)}${rates.origin.range ? `, ${formatRange(rates.origin.range)}` : ""}.`,
-    ),
-    ...Object.entries(links).map(([name, address]) => `${name}: ${address}`),
-  ].join("\n");
+  const { alarm, text } = helperVerdict(rates, options);
+  if (alarm !== true) return null;
+  return [text, ...Object.entries(links).map(([name, address]) => `${name}: ${address}`)].join(
+    "\n",
+  );
 }
+
+const NOT_COMPARED =
+  "Not compared with the past: that takes a Result with buckets (every), or a baseline.";
 
 interface Sum {
   readonly helper: string;
@@ -110,20 +165,187 @@ interface Sum {
   readonly failed: number;
 }
 
-function sums(rates: Result): Sum[] {
-  const helpers = new Map<string, { measurements: number; failed: number }>();
-  for (const row of rates.rows()) {
-    const name = row[HELPER] as string;
-    const sum = helpers.get(name) ?? { measurements: 0, failed: 0 };
-    sum.measurements += Number(row["measurements"]);
-    sum.failed += Number(row["failed"]);
-    helpers.set(name, sum);
-  }
-  return [...helpers].map(([helper, sum]) => ({ helper, ...sum }));
+const NOTHING: Sum = { helper: "", measurements: 0, failed: 0 };
+
+/** What is compared with what was before, by helper. */
+interface Past {
+  readonly recent: ReadonlyMap<string, Sum>;
+  readonly before: ReadonlyMap<string, Sum>;
+  /** In words: when the recent is, and when it was before. */
+  readonly since: string;
+  readonly then: string;
 }
 
-function total(list: readonly Sum[], name: "measurements" | "failed"): number {
-  return list.reduce((sum, each) => sum + each[name], 0);
+const OPTIONS = ["alpha", "leastRatio", "limit", "baseline"];
+
+function look(rates: Result, options: DepartureOptions) {
+  refuseUnknown(options, OPTIONS, "compare test helpers");
+  const { alpha = 0.001, leastRatio = 1.5, limit = 0.1 } = options;
+  if (!(limit > 0 && limit < 1)) {
+    throw new ProbelabError(
+      `Can't compare test helpers with limit: ${String(limit)}: pass a share between 0 and 1, such as limit: 0.1.`,
+    );
+  }
+  const rest = rates.origin.columns.dimensions.find(({ name }) => name === HELPER)?.other;
+  const all = [...sums(rates).values()].filter(({ measurements }) => measurements > 0);
+  const past = pastOf(rates, options.baseline);
+  const families = all.filter(({ helper }) => helper !== rest).length;
+  const depart = (
+    each: Sum,
+    against: Departure["against"],
+    restRate: number,
+    p: number,
+  ): Departure[] => {
+    const rate = rateOf(each);
+    const enough = against === "limit" ? rate > restRate : rate >= restRate * leastRatio;
+    const corrected = Math.min(1, p * Math.max(1, families));
+    if (!(corrected <= alpha && enough)) return [];
+    const { low, high } = wilson(each.failed, each.measurements) ?? { low: 0, high: 1 };
+    return [{ ...each, against, rate, low, high, restRate, p: corrected }];
+  };
+  const left = [...all];
+  const found: Departure[] = [];
+  for (;;) {
+    const helpers = left.filter(({ helper }) => helper !== rest);
+    const [worst] = helpers
+      .flatMap((each) => {
+        const others = total(left.filter((other) => other !== each));
+        const p = fisherMore(each.failed, each.measurements, others.failed, others.measurements);
+        // Corrected for those compared in this round.
+        return depart(each, "rest", rateOf(others), (p * helpers.length) / Math.max(1, families));
+      })
+      .sort((a, b) => a.p - b.p || b.rate - a.rate);
+    if (worst === undefined) break;
+    found.push(worst);
+    left.splice(
+      left.findIndex(({ helper }) => helper === worst.helper),
+      1,
+    );
+  }
+  const beyond = (each: Sum, recent: Sum | undefined, before: Sum | undefined) => {
+    const [past1] =
+      recent === undefined || before === undefined
+        ? []
+        : depart(
+            recent,
+            "past",
+            rateOf(before),
+            fisherMore(recent.failed, recent.measurements, before.failed, before.measurements),
+          );
+    const over = [each, ...(recent === undefined ? [] : [recent])].flatMap((sum) =>
+      depart(sum, "limit", limit, binomialMore(sum.failed, sum.measurements, limit)),
+    );
+    return over[0] ?? past1;
+  };
+  const calm = left.filter((each) => {
+    const departure = beyond(each, past?.recent.get(each.helper), past?.before.get(each.helper));
+    if (departure !== undefined) found.push(departure);
+    return departure === undefined;
+  });
+  if (calm.length > 1) {
+    const of = (map: ReadonlyMap<string, Sum> | undefined) =>
+      map === undefined
+        ? undefined
+        : total(
+            calm.flatMap(({ helper }) => map.get(helper) ?? []),
+            together(calm),
+          );
+    const departure = beyond(total(calm, together(calm)), of(past?.recent), of(past?.before));
+    if (departure !== undefined) found.push(departure);
+  }
+  return { all, found, rest, alpha, limit, leastRatio, past };
+}
+
+/** The time that a Result covers, in words. */
+function spanOf({ origin }: Result): string {
+  return origin.range === undefined ? "no range is known" : formatRange(origin.range);
+}
+
+const together = (helpers: readonly Sum[]) => `the ${helpers.length} others together`;
+
+/** The recent part and what was before it; null where the Result has no buckets and there is no baseline. */
+function pastOf(rates: Result, baseline: Result | undefined): Past | null {
+  const { range, columns } = rates.origin;
+  if (baseline !== undefined) {
+    return {
+      recent: sums(rates),
+      before: sums(baseline),
+      since: spanOf(rates),
+      then: spanOf(baseline),
+    };
+  }
+  const { time } = columns;
+  if (range === undefined || time === undefined || !rates.columnNames.includes(time.name)) {
+    return null;
+  }
+  const tenth = new Date(range.end.getTime() - (range.end.getTime() - range.start.getTime()) / 10);
+  const start = bucketStart(tenth, time.every, range.timeZone);
+  if (start <= range.start) return null;
+  const isRecent = (t: unknown) => Number(t) >= start.getTime();
+  const words = `${formatInstant(start, range.timeZone)} ${range.timeZone}`;
+  return {
+    recent: sums(rates, (row) => isRecent(row[time.name])),
+    before: sums(rates, (row) => !isRecent(row[time.name])),
+    since: `since ${words}`,
+    then: `${formatInstant(range.start, range.timeZone)} to ${words}`,
+  };
+}
+
+/** Measurements and failures by helper; rows that name no helper are none's. */
+function sums(
+  rates: Result,
+  counts: (row: Readonly<Record<string, unknown>>) => boolean = () => true,
+): Map<string, Sum> {
+  const names = rates.columnNames;
+  if (![HELPER, "failed", "measurements"].every((name) => names.includes(name))) {
+    throw new ProbelabError(
+      `Can't compare test helpers in a Result with the columns ${names.join(", ")}: pass the one of lab.testHelpers.failureRate.`,
+    );
+  }
+  const helpers = new Map<string, Sum>();
+  for (const row of rates.rows()) {
+    const helper = row[HELPER];
+    if (typeof helper !== "string" || helper === "" || !counts(row)) continue;
+    const each = {
+      helper,
+      measurements: Number(row["measurements"]),
+      failed: Number(row["failed"]),
+    };
+    helpers.set(helper, total([helpers.get(helper) ?? NOTHING, each], helper));
+  }
+  return helpers;
+}
+
+function total(list: readonly Sum[], helper = "all"): Sum {
+  const sum = (name: "measurements" | "failed") => list.reduce((n, each) => n + each[name], 0);
+  return { helper, measurements: sum("measurements"), failed: sum("failed") };
+}
+
+function rateOf({ failed, measurements }: Sum): number {
+  return failed / measurements;
+}
+
+function isBelow({ failed, measurements }: Sum, limit: number): boolean {
+  const ends = wilson(failed, measurements);
+  return ends !== null && ends.high < limit;
+}
+
+function sentence(each: Departure, past: Past | null, range: string): string {
+  const { helper, measurements, failed, rate, low, high, restRate, against } = each;
+  const than = { rest: "the rest", limit: "the limit", past: "before" }[against];
+  const when = against === "past" && past !== null ? `${past.since} against ${past.then}` : range;
+  return `Test helper ${helper} fails more than ${than}: ${percent(rate)} (95 % interval ${percent(low)} to ${percent(high)}; ${count(failed)} of ${count(measurements)} measurements) against ${percent(restRate)}, ${when}.`;
+}
+
+function interval(sum: Sum): string {
+  const { failed, measurements } = sum;
+  const ends = wilson(failed, measurements);
+  if (ends === null) return "no measurement";
+  return `${percent(rateOf(sum))} (95 % interval ${percent(ends.low)} to ${percent(ends.high)}; ${count(failed)} of ${count(measurements)} measurements)`;
+}
+
+function count(value: number): string {
+  return value.toLocaleString("en-US");
 }
 
 function percent(share: number): string {

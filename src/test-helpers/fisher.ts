@@ -31,6 +31,27 @@ export function fisherMore(
   return Math.max(0, 1 - tail(failed - 1, least, chance, (x) => 1 / step(x - 1), -1));
 }
 
+/**
+ * The exact binomial test, one-sided: how likely at least `failed` of `tried` are where each fails
+ * with the chance `share`.
+ *
+ * Source: C. J. Clopper, E. S. Pearson, "The use of confidence or fiducial limits illustrated in the
+ * case of the binomial", Biometrika 26 (4), 1934.
+ *
+ * @param share above 0 and below 1.
+ * @returns p, from 0 to 1.
+ * @example
+ * binomialMore(2, 2, 0.1); // 0.01
+ */
+export function binomialMore(failed: number, tried: number, share: number): number {
+  if (failed <= 0) return 1;
+  const chance = (x: number) =>
+    Math.exp(logChoose(tried, x) + x * Math.log(share) + (tried - x) * Math.log1p(-share));
+  const step = (x: number) => ((tried - x) * share) / ((x + 1) * (1 - share));
+  if (failed > tried * share) return Math.min(1, tail(failed, tried, chance, step, 1));
+  return Math.max(0, 1 - tail(failed - 1, 0, chance, (x) => 1 / step(x - 1), -1));
+}
+
 function tail(
   from: number,
   to: number,

@@ -1,11 +1,6 @@
 import type { Answer, Database } from "../database/database.js";
 import { unknownColumn, type TableInfo } from "../database/table-info.js";
-import {
-  plainType,
-  quoteIdentifier,
-  timeColumn,
-  type TimeColumn,
-} from "../database/time-column.js";
+import { plainType } from "../database/time-column.js";
 
 /** One test helper instance, as the table has it. */
 export interface Instance {
@@ -13,7 +8,7 @@ export interface Instance {
   readonly dnsZone: string;
   readonly name: string;
   readonly region: string;
-  /** When it was made, as its name ends (`…-YYYYMMDDHHMMSS`, UTC); null where the name tells no time. */
+  /** When it was made: `created_at` where the table has it, else as the name ends (`…-YYYYMMDDHHMMSS`, UTC); null where neither tells. */
   readonly madeAt: Date | null;
   /** When it began to drain; null while it is live. */
   readonly drainingAt: Date | null;
@@ -28,6 +23,8 @@ export interface Instances {
   readonly sql: string;
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly answer: Answer;
+  /** What columns that only some tables have would tell, a sentence each. */
+  readonly notes: readonly string[];
 }
 
 const FIELDS = ["rdn", "dns_zone", "name", "region", "draining_at"] as const;
@@ -65,12 +62,20 @@ export async function readInstances(
       dnsZone: String(row["_dns_zone"]),
       name,
       region: String(row["_region"]),
-      madeAt: timeOfName(name),
+      madeAt: instant(row["_created_at"]) ?? timeOfName(name),
       drainingAt: instant(row["_draining_at"]),
       destroyedAt: instant(row["_destroyed_at"]),
     };
   });
-  return { instances, total: Number(rows[0]?.["_total"] ?? 0), sql, parameters, answer };
+  const notes = [
+    ...(table.columns.has("created_at")
+      ? []
+      : [`${table.name} has no column created_at: ages come from the names.`]),
+    ...(table.columns.has("destroyed_at")
+      ? []
+      : [`${table.name} has no column destroyed_at: whether a draining one is gone is not known.`]),
+  ];
+  return { instances, total: Number(rows[0]?.["_total"] ?? 0), sql, parameters, answer, notes };
 }
 
 /** The time that a name ends in, `…YYYYMMDDHHMMSS` in UTC; null where it ends in none. */
@@ -87,30 +92,40 @@ export function timeOfName(name: string): Date | null {
 function instancesSql(table: TableInfo, limit: number | undefined): string {
   const name = table.from;
   const final = /(Replacing|Collapsing)/.test(table.engine);
-  const destroyed = table.columns.get("destroyed_at");
   const columns = [
-    ...FIELDS.slice(0, 4).map((field) => `toString(${quoteIdentifier(field)}) AS _${field}`),
-    `${milliseconds("draining_at", table.columns.get("draining_at") ?? "", table.time)} AS _draining_at`,
-    destroyed === undefined || !/^DateTime/.test(plainType(destroyed))
-      ? "NULL AS _destroyed_at"
-      : `${milliseconds("destroyed_at", destroyed, timeColumn("destroyed_at", destroyed, null))} AS _destroyed_at`,
+    ...FIELDS.slice(0, 4).map((field) => `toString(${table.column(field)}) AS _${field}`),
+    `${milliseconds(table, "draining_at")} AS _draining_at`,
+    `${milliseconds(table, "destroyed_at")} AS _destroyed_at`,
+    `${milliseconds(table, "created_at")} AS _created_at`,
   ].join(",\n  ");
   const balanced =
     !final && table.columns.has("sign")
-      ? "\nGROUP BY _rdn, _dns_zone, _name, _region, _draining_at, _destroyed_at\nHAVING sum(`sign`) > 0"
+      ? "\nGROUP BY _rdn, _dns_zone, _name, _region, _draining_at, _destroyed_at, _created_at\nHAVING sum(`sign`) > 0"
       : "";
   const source = `SELECT ${columns}\nFROM ${name}${final ? " FINAL" : ""}${balanced}`;
   const most = limit === undefined ? "" : "\nLIMIT {limit:UInt32}";
   return `SELECT *, count() OVER () AS _total\nFROM (\n${source}\n)\nORDER BY _name DESC, _rdn${most}`;
 }
 
-/** SQL for milliseconds since 1970; null for what stands for "never": null, an empty text, 1970. */
-function milliseconds(column: string, type: string, time: TimeColumn): string {
-  const raw = quoteIdentifier(column);
-  const none = /String/.test(plainType(type))
-    ? `empty(ifNull(toString(${raw}), ''))`
-    : `(isNull(${raw}) OR toString(${raw}) IN ('0', '1970-01-01 00:00:00'))`;
-  return `if(${none}, NULL, toFloat64(toUnixTimestamp64Milli(toDateTime64(${time.dateTime(raw)}, 3, 'UTC'))))`;
+/**
+ * SQL for milliseconds since 1970, each value read by itself: a time, a date, whole seconds to
+ * nanoseconds (as many digits as years from 2001 on have), or text of either, in UTC. Null where the
+ * table has no such column and for what stands for "never": null, an empty text, zero, 1970.
+ */
+function milliseconds(table: TableInfo, name: string): string {
+  const type = plainType(table.columns.get(name) ?? "");
+  if (type === "") return "NULL";
+  const raw = table.column(name);
+  const never = (ms: string) => `nullIf(${ms}, 0)`;
+  if (/^Date/.test(type)) {
+    return never(`toFloat64(toUnixTimestamp64Milli(toDateTime64(${raw}, 3, 'UTC')))`);
+  }
+  const text = `trimBoth(ifNull(toString(${raw}), ''))`;
+  const number = `toFloat64OrZero(${text})`;
+  const digits = `multiIf(${number} >= 1e17, ${number} / 1e6, ${number} >= 1e14, ${number} / 1e3, ${number} >= 1e11, ${number}, ${number} * 1e3)`;
+  // Text that is no time is an error of the server: null would say that the instance is live.
+  const written = `toFloat64(toUnixTimestamp64Milli(parseDateTime64BestEffort(${text}, 3, 'UTC')))`;
+  return `multiIf(${text} = '', NULL, match(${text}, '^[0-9]+([.][0-9]+)?$'), ${never(digits)}, ${never(written)})`;
 }
 
 function instant(value: string | number | null | undefined): Date | null {

@@ -1,4 +1,5 @@
 import { answerOrigin } from "../database/answer-origin.js";
+import { refuseUnknown } from "../check-options.js";
 import type { Database } from "../database/database.js";
 import { Result } from "../result/result.js";
 import { between } from "../time/time-range.js";
@@ -15,8 +16,10 @@ export interface ListOptions {
 export async function list(
   database: Database,
   now: Date,
-  { limit = 8, signal }: ListOptions = {},
+  options: ListOptions = {},
 ): Promise<Result> {
+  refuseUnknown(options, ["limit", "signal"], "list the test helpers");
+  const { limit = 8, signal } = options;
   const read = await readInstances(database, {
     limit,
     action: "list the test helpers",

@@ -1,3 +1,4 @@
+import { refuseUnknown } from "../check-options.js";
 import { ProbelabError } from "../error.js";
 import { checkRange, last, type TimeRange } from "../time/time-range.js";
 
@@ -28,6 +29,8 @@ export interface RotationQuestion {
 
 /** @throws ProbelabError for a number that is no span of time. */
 export function checkRotation(options: RotationOptions, now: Date): RotationQuestion {
+  const known = ["range", "closestHours", "staggerDays", "toleranceDays", "signal"];
+  refuseUnknown(options, known, "look at rotations");
   const { closestHours = 24, staggerDays = 7, toleranceDays = 3 } = options;
   const range =
     options.range === undefined

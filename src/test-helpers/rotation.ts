@@ -1,6 +1,7 @@
 import { answerOrigin } from "../database/answer-origin.js";
 import type { Database } from "../database/database.js";
 import type { Origin } from "../result/origin.js";
+import { question } from "../result/question.js";
 import { Result } from "../result/result.js";
 import { formatInstant } from "../time/time-zone.js";
 import { readInstances, WHOLE_TABLE } from "./instances.js";
@@ -54,19 +55,25 @@ export async function rotation(
   const origin = {
     ...answerOrigin(database, read, range, read.answer),
     reductions: [],
-    notes: [WHOLE_TABLE],
+    notes: [WHOLE_TABLE, ...read.notes],
   };
   const next = all.find((each) => each.next) ?? null;
   const stagger = staggerOf(all, asked);
   const tooClose = events.filter((event) => event.tooClose);
   return {
-    instances: await instancesResult(shown, now, origin),
-    rotations: await rotationsResult(events, origin),
+    instances: asPart("instances", await instancesResult(shown, now, origin), asked),
+    rotations: asPart("rotations", await rotationsResult(events, origin), asked),
     next,
     stagger,
     tooClose,
     findings: findings(all, next, stagger, tooClose, asked),
   };
+}
+
+/** A part of the rotation, which is asked again by itself: its range stays the one that was looked at. */
+function asPart(name: "instances" | "rotations", part: Result, asked: RotationQuestion): Result {
+  const own = question(`testHelpers.${name}`, [asked]);
+  return own === undefined ? part : part.with(part.table, { question: own });
 }
 
 type Asked = Omit<Origin, "columns">;

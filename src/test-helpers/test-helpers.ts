@@ -24,8 +24,8 @@ export interface TestHelpers {
    * oldest live), whether the ages of the live ones are staggered by about a week, and which
    * rotations came too close together for DNS to follow (default: less than 24 hours apart).
    *
-   * Ages come from the names, which end in the time of making (`…-YYYYMMDDHHMMSS`, UTC); where they
-   * don't, ages are null and `next` is null. "Now" is `lab.now`.
+   * Ages come from the column `created_at` where the table has it, else from the names, which end in
+   * the time of making (`…-YYYYMMDDHHMMSS`, UTC); where neither tells, ages are null and `next` is null. "Now" is `lab.now`.
    *
    * @example
    * const rotation = await lab.testHelpers.rotation({ closestHours: 24 });
@@ -33,6 +33,10 @@ export interface TestHelpers {
    * chart.vegaLite(rotation.instances, helperTimeline(rotation));
    */
   rotation(options?: RotationOptions): Promise<Rotation>;
+  /** The part `instances` of a rotation alone: the same options, a Result that can be asked again. */
+  instances(options?: RotationOptions): Promise<Result>;
+  /** The part `rotations` of a rotation alone. */
+  rotations(options?: RotationOptions): Promise<Result>;
   /**
    * The share of failed measurements by test helper: columns `t` (with `every`),
    * `test_helper_address`, `rate`, the ends `low` and `high` of its Wilson interval (95 %), `failed`
@@ -55,6 +59,8 @@ export function testHelpersOf(database: Database, now: Date): TestHelpers {
   return {
     list: (options) => list(database, now, options),
     rotation: (options) => rotation(database, now, options),
+    instances: async (options) => (await rotation(database, now, options)).instances,
+    rotations: async (options) => (await rotation(database, now, options)).rotations,
     failureRate: (options) => failureRate(database, options),
   };
 }

@@ -31,7 +31,7 @@ const event = fc.oneof(
   fc.record({ kind: fc.constant("poll" as const) }),
 );
 
-const text = (row: Pick<LogRow, "identifier" | "message"> & { ms: number }) =>
+const text = (row: Pick<LogLine, "identifier" | "message"> & { ms: number }) =>
   `${row.ms} ${row.identifier} ${row.message}`;
 
 it("a follower gives each line once, however late within the lateness, shared times and twins included", async () => {

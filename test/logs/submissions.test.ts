@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { Database } from "../../src/database/database.js";
 import type { Lab } from "../../src/lab/connect.js";
+import { checkForms, checkInForms, formSql, groupSql } from "../../src/logs/forms.js";
+import { logsOf } from "../../src/logs/logs.js";
 import { between } from "../../src/time/time-range.js";
 import { ownDatabase } from "../support/own-database.js";
 import { EPOCH, MINUTE, writeLogs, type LogRow } from "./log-rows.js";
@@ -95,5 +98,148 @@ describe("submissions", () => {
     const none = await lab.logs.submissions({ range });
     expect(none.numRows).toBe(0);
     expect(none.origin.notes[0]).toMatch(/there are lines of probe-api/);
+  });
+
+  const ready: readonly [string, string, (report: string, status: number) => string][] = [
+    ["collector", "plain", (r, s) => `POST /report/${r} from 203.0.113.9: ${s}, 3 measurements`],
+    ["collector", "a prefix", (r, s) => `2026-04-30 00:01:00 INFO api[7]: POST /report/${r}: ${s}`],
+    ["collector", "an arrow", (r, s) => `[api] POST /v1/report/${r} from 2001:db8::1 -> ${s}`],
+    [
+      "combined",
+      "combined",
+      (r, s) =>
+        `203.0.113.9 - - [30/Apr/2026:00:01:00 +0000] "POST /report/${r} HTTP/1.1" ${s} 157 "-" "probe/3.20"`,
+    ],
+    ["combined", "cut short", (r, s) => `"POST /report/${r}?x=1 HTTP/2.0" ${s}`],
+    [
+      "combined",
+      "a virtual host",
+      (r, s) =>
+        `api.example.org:443 ::1 - ann [30/Apr/2026:00:01:00 +0000] "POST /report/${r} HTTP/1.1" ${s} 0`,
+    ],
+    [
+      "json",
+      "a method and a path",
+      (r, s) => `{"time": 1, "method": "POST", "path": "/report/${r}", "status": ${s}}`,
+    ],
+    [
+      "json",
+      "a request",
+      (r, s) => `api: {"request":"POST /report/${r} HTTP/1.1","status":"${s}"}`,
+    ],
+  ];
+
+  it.each(ready)("reads the form %s: %s", async (form, _, line) => {
+    const [good, lost, refused] = ["good", "lost", "refused"].map((name) => id("IT", 1, name));
+    const row = (minute: number, message: string) => ({ ...post(minute, "x"), message });
+    await writeLogs(own.writer, [
+      row(1, line(good ?? "", 200)),
+      // Refused at first: sent again, it was accepted.
+      row(2, line(lost ?? "", 503)),
+      row(3, line(lost ?? "", 201)),
+      row(4, line(refused ?? "", 413)),
+      row(5, line(`${good ?? ""}/close`, 200)),
+      row(6, line("unrelated", 200).replace("POST", "GET")),
+      row(7, `upstream timed out, request: "POST /report/${good ?? ""} HTTP/1.1", upstream: x`),
+    ]);
+    await using lab = await given([[good ?? "", "IT", "1"]]);
+    const found = await lab.logs.submissions({ range });
+    expect(found.rows().map((each) => [each["report_id"], each["finding"]])).toEqual([
+      [good, "stored"],
+      [lost, "missing"],
+      [refused, "refused"],
+    ]);
+    expect(found.rows()[2]?.["detail"]).toMatch(/^413/);
+    expect(found.origin.notes).toContain(`Lines that submit a report: 4 of the form ${form}.`);
+  });
+
+  it("reads a form of one's own, each line by the first that fits", async () => {
+    const forms = {
+      submission: ["combined", "got (?:a|the) report=(?P<report>\\S+) \\((?P<n>\\d+)\\)"],
+    };
+    await writeLogs(own.writer, [
+      { ...post(1, "x"), message: `got the report=${id("IT", 1, "own")} (3)` },
+      { ...post(2, "x"), message: `"POST /report/${id("IT", 1, "web")} HTTP/1.1" 200 1` },
+      post(3, id("IT", 1, "not-asked-for")),
+    ]);
+    await using lab = await given([[id("IT", 1, "own"), "IT", "1"]]);
+    void lab;
+    await using database = await Database.open(own.directory.source);
+    const found = await logsOf(() => Promise.resolve(database), database, forms).submissions({
+      range,
+    });
+    expect(found.column("finding")).toEqual(["stored", "missing"]);
+    expect(found.origin.notes).toContain("1 of them tell no status and count as accepted.");
+  });
+
+  it("tells no all-clear where no line has the form, and says what it looked at", async () => {
+    const messages = ["GET /", "report stored", `POST /other/${id("IT", 1, "x")}`];
+    await writeLogs(
+      own.writer,
+      messages.map((message, at) => ({ ...post(at + 1, "x"), message })),
+    );
+    await using lab = await given([[id("IT", 1, "good"), "IT", "1"]]);
+    const found = await lab.logs.submissions({ range });
+    expect(found.numRows).toBe(0);
+    expect(found.origin.notes).toEqual([
+      expect.stringMatching(
+        /^No line from .* has the form of a submitted report \(collector, combined, json; looked at 3 lines of logs; .*\): whether reports are stored can't be told\. fastpath holds measurements of 1 reports/,
+      ),
+    ]);
+  });
+
+  it("says where nothing at all is stored, and reads dirty rows", async () => {
+    await own.writer.command(
+      "CREATE OR REPLACE TABLE logs (__REALTIME_TIMESTAMP DateTime64(3, 'UTC'), SYSLOG_IDENTIFIER LowCardinality(Nullable(String)), message Nullable(String)) ENGINE = MergeTree ORDER BY __REALTIME_TIMESTAMP",
+    );
+    await own.writer.command(
+      `INSERT INTO logs VALUES ('2026-04-30 00:01:00', NULL, NULL), ('2026-04-30 00:02:00', NULL, 'POST /report/${id("IT", 1, "a")}')`,
+    );
+    await using lab = await given([]);
+    const found = await lab.logs.submissions({ range });
+    expect(found.column("finding")).toEqual(["missing"]);
+    expect(found.origin.notes.at(-1)).toMatch(
+      /^fastpath holds no measurement from .*: nothing is stored\.$/,
+    );
+    const lines = await lab.logs.search({ range, mask: true });
+    expect(lines.column("message")).toEqual([expect.stringMatching(/^POST/), null]);
+    expect(lines.column("identifier")).toEqual([null, null]);
+    const patterns = await lab.logs.patterns({ range, mask: true });
+    expect(patterns.column("messages")).toEqual([1, 1]);
+    const stop = new AbortController();
+    const following = lab.logs.follow({ since: new Date(EPOCH), mask: true, signal: stop.signal });
+    const first = await following.next();
+    expect(first.value).toMatchObject({ identifier: null, message: "" });
+    stop.abort();
+  });
+
+  it("refuses unknown options and forms that can't be used", async () => {
+    await using lab = await given([]);
+    await expect(
+      lab.logs.submissions({ range, margn: "1 day" } as object as { range: typeof range }),
+    ).rejects.toThrow(/with the option "margn": did you mean margin\?/);
+    expect(() => checkForms({ submission: "(report)" })).toThrow(/no group \(\?P<report>…\)/);
+    expect(() => checkForms({ checkIn: [] })).toThrow(
+      /Can't use tables\.logs\.forms\.checkIn: \[\]/,
+    );
+    expect(() => checkForms({ checkin: "api" } as object)).toThrow(/did you mean checkIn\?/);
+    expect(checkForms({ checkIn: ["api", "(a)[(\\]](?:b)\\((?P<urls>\\d+)"] })).toBeDefined();
+  });
+});
+
+describe("checkInForms(forms)", () => {
+  it.each([
+    ["check-in probe-cli/3.20 probe_cc=IT from 203.0.113.9: 100 URLs", "100"],
+    ["api[3]: check-in probe-cli/3.20: 7 URLs", "7"],
+    ['{"path":"/api/v1/check-in","probe_cc":"IT","urls": 99}', "99"],
+    ["slow check-in, 100 URLs", ""],
+  ])("%s has %s", async (message, urls) => {
+    const forms = checkInForms();
+    const form = formSql(forms, "{message:String}");
+    const [row] = await own.writer.rows<{ urls: string }>(
+      `SELECT ${form.sql} AS _form, ${groupSql(forms, "urls", "{message:String}", "_form")} AS urls`,
+      { parameters: { ...form.parameters, message } },
+    );
+    expect(row?.urls).toBe(urls);
   });
 });

@@ -1,7 +1,7 @@
 import { table } from "arquero";
 import { describe, expect, it } from "vitest";
 import { Result } from "../../src/result/result.js";
-import { helperAlert, helperDepartures } from "../../src/test-helpers/departures.js";
+import { helperAlert, helperDepartures, helperVerdict } from "../../src/test-helpers/departures.js";
 import { between } from "../../src/time/time-range.js";
 
 /** A failureRate Result of `[helper, failed, measurements]`. */
@@ -75,7 +75,7 @@ describe("helperDepartures(rates)", () => {
     expect(names(rates(Array.from({ length: 10 }, () => bucket(4)).flat()))).toEqual(["b"]);
   });
 
-  it("says nothing of chance, of a small difference, of one helper alone, of none", () => {
+  it("says nothing of chance, of a small difference, of none", () => {
     expect(
       names(
         rates([
@@ -92,7 +92,6 @@ describe("helperDepartures(rates)", () => {
         ]),
       ),
     ).toEqual([]);
-    expect(names(rates([["a", 900, 1000]]))).toEqual([]);
     expect(
       names(
         rates([
@@ -104,7 +103,18 @@ describe("helperDepartures(rates)", () => {
     expect(names(rates([]))).toEqual([]);
   });
 
-  it("never accuses the rest of the top", () => {
+  it("never accuses the rest of the top of failing more than the others, but of the limit", () => {
+    expect(
+      names(
+        rates(
+          [
+            ["a", 12, 1000],
+            ["other", 60, 1000],
+          ],
+          "other",
+        ),
+      ),
+    ).toEqual([]);
     expect(
       names(
         rates(
@@ -115,7 +125,7 @@ describe("helperDepartures(rates)", () => {
           "other",
         ),
       ),
-    ).toEqual([]);
+    ).toEqual(["other"]);
   });
 
   it("corrects for the number of helpers compared", () => {
@@ -163,5 +173,122 @@ describe("helperAlert(rates, links)", () => {
         ]),
       ),
     ).toBeNull();
+  });
+});
+
+/** A failureRate Result of hours: each helper's `[failed, measurements]` an hour. */
+function hourly(helpers: Readonly<Record<string, readonly (readonly [number, number])[]>>): Result {
+  const rows = Object.entries(helpers).flatMap(([helper, hours]) =>
+    hours.map(([failed, measurements], hour) => ({ helper, failed, measurements, hour })),
+  );
+  const plain = rates(rows.map((row) => [row.helper, row.failed, row.measurements]));
+  const start = Date.UTC(2026, 4, 1);
+  const t = rows.map(({ hour }) => new Date(start + hour * 3_600_000));
+  const columns = {
+    ...plain.origin.columns,
+    time: { name: "t", every: "hour", incomplete: [] },
+  } as const;
+  return plain.with(plain.table.assign(table({ t })), { columns });
+}
+
+const day = (usual: readonly [number, number], last: readonly [number, number]) =>
+  Array.from({ length: 24 }, (_, hour) => (hour < 21 ? usual : last));
+
+describe("helperVerdict(rates)", () => {
+  const good = day([1, 100], [1, 100]);
+
+  it("alarms where all helpers fail, and where one alone does", () => {
+    const all = helperVerdict(
+      rates([
+        ["a", 400, 1000],
+        ["b", 410, 1000],
+        ["c", 390, 1000],
+      ]),
+    );
+    expect(all.alarm).toBe(true);
+    expect(all.departures.map(({ against }) => against)).toEqual(["limit", "limit", "limit"]);
+    expect(all.text).toMatch(
+      /^All 3 test helpers fail\.\nTest helper a fails more than the limit: 40\.0 %/,
+    );
+    const alone = helperVerdict(rates([["a", 900, 1000]]));
+    expect([alone.alarm, alone.departures[0]?.against]).toEqual([true, "limit"]);
+  });
+
+  it("alarms where all are together beyond the limit, though none is by itself", () => {
+    const few = Array.from({ length: 8 }, (_, at): [string, number, number] => [`h${at}`, 5, 20]);
+    const found = helperVerdict(rates(few));
+    expect(found.departures.map(({ helper }) => helper)).toEqual(["the 8 others together"]);
+  });
+
+  it("alarms where one helper alone, or all, fail more than in their own past", () => {
+    const worse = day([1, 100], [7, 100]);
+    const alone = helperVerdict(hourly({ a: worse }));
+    expect(alone.departures).toMatchObject([
+      { helper: "a", against: "past", failed: 21, restRate: 0.01 },
+    ]);
+    expect(alone.text).toContain(
+      "since 2026-05-01 21:00 UTC against 2026-05-01 to 2026-05-01 21:00 UTC",
+    );
+    expect(helperVerdict(hourly({ a: worse, b: worse })).departures).toHaveLength(2);
+    const before = rates([["a", 10, 1000]]);
+    expect(helperDepartures(rates([["a", 60, 1000]]), { baseline: before })).toMatchObject([
+      { against: "past", restRate: 0.01 },
+    ]);
+  });
+
+  it("says what was looked at where nothing stands out", () => {
+    const { alarm, text } = helperVerdict(hourly({ a: good, b: good }));
+    expect(alarm).toBe(false);
+    expect(text).toMatch(
+      /^No test helper stands out, 2026-05-01 to 2026-05-02 UTC: 2 looked at, together 1\.00 % \(95 % interval 0\.76 % to 1\.32 %; 48 of 4,800 measurements\).*below the limit of 10\.0 %.*as often as the rest, or as before \(since 2026-05-01 21:00 UTC/,
+    );
+    expect(helperVerdict(rates([["a", 10, 1000]])).text).toMatch(/Not compared with the past/);
+  });
+
+  it.each<[string, Result, RegExp]>([
+    ["no measurement", rates([]), /no measurement names one/],
+    ["only zeros", rates([["a", 0, 0]]), /no measurement names one/],
+    [
+      "few measurements",
+      rates([
+        ["a", 0, 10],
+        ["b", 10, 1000],
+      ]),
+      /a has 0\.00 % .*; 0 of 10 meas/,
+    ],
+    [
+      "a silent helper",
+      hourly({ a: good, b: day([1, 100], [0, 0]) }),
+      /b has no measurement since/,
+    ],
+    [
+      "few recent ones",
+      hourly({ a: good, b: day([1, 100], [0, 1]) }),
+      /b has 0\.00 % .*0 of 3 .* since/,
+    ],
+    [
+      "a rest",
+      rates(
+        [
+          ["a", 10, 1000],
+          ["other", 10, 1000],
+        ],
+        "other",
+      ),
+      /only seen together/,
+    ],
+  ])("can't tell from %s", (_, result, why) => {
+    const { alarm, text } = helperVerdict(result);
+    expect(alarm).toBeNull();
+    expect(text).toMatch(/can't be told/);
+    expect(text).toMatch(why);
+    expect(helperAlert(result)).toBeNull();
+  });
+
+  it("refuses a limit that is no share, and unknown options", () => {
+    expect(() => helperVerdict(rates([]), { limit: 10 })).toThrow(/limit: 10: pass a share/);
+    expect(() => helperAlert(rates([]), {}, { limt: 0.1 } as object)).toThrow(
+      /did you mean limit\?/,
+    );
   });
 });

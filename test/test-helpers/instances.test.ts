@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openWriter } from "../../src/database/open-writer.js";
 import type { Writer } from "../../src/database/writer.js";
+import { askAgain } from "../../src/lab/ask-again.js";
 import { connect, type Lab } from "../../src/lab/connect.js";
 import { timeOfName } from "../../src/test-helpers/instances.js";
 import { helperTimeline } from "../../src/test-helpers/timeline.js";
@@ -202,6 +203,60 @@ describe("rotation(options)", () => {
     expect(found.next).toBeNull();
     expect(found.instances.column("age_days")).toEqual([3, null]);
     expect(found.findings.join(" ")).toContain("is not known: their names don't all end in a time");
+  });
+
+  it.each([
+    [
+      "Nullable(DateTime64(3, 'Asia/Tokyo'))",
+      "toDateTime64('2026-04-30 06:00:00', 3, 'UTC')",
+      "NULL",
+    ],
+    ["UInt32", "1777528800", "0"],
+    ["Int64", "1777528800000000", "0"],
+    ["String", "'2026-04-30T06:00:00Z'", "''"],
+    ["Nullable(String)", "'1777528800000'", "NULL"],
+  ])(
+    "takes the time of making from created_at of type %s, else from the name",
+    async (type, at, none) => {
+      const ask = (lab: Lab) => lab.testHelpers.rotation();
+      const found = await given(
+        [
+          `'0', 'th.example', 'alpha', 'fra1', NULL, ${at}`,
+          `${live(1, "20260501000000")}, ${none}`,
+        ],
+        ask,
+        `${FIVE}, created_at ${type}`,
+      );
+      expect(found.instances.column("made_at")).toEqual([
+        new Date("2026-05-01T00:00:00Z"),
+        new Date("2026-04-30T06:00:00Z"),
+      ]);
+      expect(found.next?.name).toBe("alpha");
+    },
+  );
+
+  it("has parts that can be asked again by themselves, and says which columns are missing", async () => {
+    await given(SERVICE, async (lab) => {
+      const found = await lab.testHelpers.rotation({ closestHours: 1 });
+      for (const part of [found.instances, found.rotations]) {
+        const asked = part.origin.question;
+        expect(asked).toBeDefined();
+        if (asked === undefined) continue;
+        const again = await askAgain(lab, asked);
+        expect(again.rows()).toEqual(part.rows());
+        expect(again.origin.range).toEqual(part.origin.range);
+      }
+      expect(found.instances.origin.notes.slice(1)).toEqual([
+        "test_helper_instances has no column created_at: ages come from the names.",
+        "test_helper_instances has no column destroyed_at: whether a draining one is gone is not known.",
+      ]);
+      await expect(lab.testHelpers.rotation({ closestHour: 1 } as object)).rejects.toThrow(
+        /did you mean closestHours\?/,
+      );
+      await expect(lab.testHelpers.list({ limt: 1 } as object)).rejects.toThrow(
+        /did you mean limit\?/,
+      );
+    });
   });
 
   it("calls an instance destroyed where the table has destroyed_at", async () => {

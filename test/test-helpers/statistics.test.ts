@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fisherMore } from "../../src/test-helpers/fisher.js";
+import { binomialMore, fisherMore } from "../../src/test-helpers/fisher.js";
 import { CONFIDENCES, wilson, type Confidence } from "../../src/query/wilson.js";
 
 const SEED = { seed: 1, numRuns: 300 };
@@ -73,6 +73,32 @@ describe("fisherMore(failed, tried, restFailed, restTried)", () => {
     expect(p / normalTail(z)).toBeCloseTo(1, 1);
     expect(fisherMore(0, 10, 5, 10)).toBe(1);
     expect(fisherMore(3, 10, 0, 0)).toBe(1);
+  });
+});
+
+describe("binomialMore(failed, tried, share)", () => {
+  it("is the sum of binomial chances, counted in whole numbers", () => {
+    const tried = fc.integer({ min: 1, max: 80 });
+    fc.assert(
+      fc.property(
+        tried,
+        fc.integer({ min: 0, max: 80 }),
+        fc.integer({ min: 1, max: 99 }),
+        (n, k, percent) => {
+          const failed = Math.min(n, k);
+          let sum = 0n;
+          for (let x = failed; x <= n; x++) {
+            sum +=
+              choose(n, x) * BigInt(percent) ** BigInt(x) * BigInt(100 - percent) ** BigInt(n - x);
+          }
+          const wanted = Number((sum * 10n ** 60n) / 100n ** BigInt(n)) / 1e60;
+          expect(binomialMore(failed, n, percent / 100)).toBeCloseTo(wanted, 9);
+        },
+      ),
+      SEED,
+    );
+    expect(binomialMore(30, 30, 0.1) / 1e-30).toBeCloseTo(1, 9);
+    expect(binomialMore(0, 10, 0.1)).toBe(1);
   });
 });
 

@@ -1,0 +1,94 @@
+import { describe, expect, it } from "vitest";
+import { PRIORITIES, priorityNumber } from "../../src/logs/priority.js";
+import { between } from "../../src/time/time-range.js";
+import { ownDatabase } from "../support/own-database.js";
+import { EPOCH, MINUTE } from "./log-rows.js";
+
+const own = ownDatabase();
+const range = between(new Date(EPOCH), new Date(EPOCH + 60 * MINUTE));
+
+/** A line for each value, a minute apart; its message is its place. */
+async function given(type: string, values: readonly string[]) {
+  await own.writer.command(
+    `CREATE OR REPLACE TABLE logs (__REALTIME_TIMESTAMP Int64, SYSLOG_IDENTIFIER String, PRIORITY ${type}, message String) ENGINE = MergeTree ORDER BY __REALTIME_TIMESTAMP`,
+  );
+  const rows = values.map(
+    (value, at) => `(${(EPOCH + at * MINUTE) * 1000}, 'nginx', ${value}, '${at}')`,
+  );
+  await own.writer.command(`INSERT INTO logs VALUES ${rows.join(", ")}`);
+  return own.open();
+}
+
+const digits = ["0", "1", "2", "3", "4", "5", "6", "7"];
+const quoted = (values: readonly string[]) => values.map((value) => `'${value}'`);
+const enumOf = (values: readonly string[]) =>
+  `Enum8(${values.map((value, at) => `'${value}' = ${at + 1}`).join(", ")})`;
+
+describe("a filter by priority", () => {
+  it.each<[string, string, readonly string[]]>([
+    ["numbers", "UInt8", digits],
+    ["numbers that may be missing", "Nullable(Int32)", digits],
+    ["numbers with a point", "Float64", digits],
+    ["digits as text", "String", quoted(digits)],
+    ["digits as sd-daemon has them", "LowCardinality(String)", quoted(digits.map((d) => `<${d}>`))],
+    ["names", "LowCardinality(Nullable(String))", quoted(PRIORITIES)],
+    ["names in upper case", "String", quoted(PRIORITIES.map((name) => name.toUpperCase()))],
+    [
+      "RFC 5424's names",
+      "Nullable(String)",
+      quoted([
+        "Emergency",
+        "Alert",
+        "Critical",
+        "Error",
+        "WARN",
+        "Notice",
+        "Informational",
+        "Debug ",
+      ]),
+    ],
+    ["an Enum of names", enumOf(PRIORITIES), quoted(PRIORITIES)],
+    ["an Enum of digits", `Nullable(${enumOf(digits)})`, quoted(digits)],
+  ])("keeps the severe of %s (%s)", async (_, type, values) => {
+    await using lab = await given(type, values);
+    for (const priority of ["emerg", "err", 4, "debug"] as const) {
+      const found = await lab.logs.search({ range, priority, newestFirst: false });
+      const most = priorityNumber(priority);
+      expect(found.column("message")).toEqual(digits.slice(0, most + 1));
+    }
+    const rates = await lab.logs.rates({ range, every: "all", priority: "err" });
+    expect(rates.column("messages")).toEqual([4]);
+  });
+
+  it("refuses spellings that are none of syslog's, and names them", async () => {
+    await using lab = await given("String", ["'P1'", "'P1'", "'FATAL'", "'err'", "''"]);
+    await expect(lab.logs.search({ range, priority: "err" })).rejects.toThrow(
+      'Can\'t filter by priority: 3 lines of logs have a PRIORITY that is no syslog priority: "P1" (2), "FATAL" (1). Leave priority out and ask for the values themselves',
+    );
+    // Only what the range holds is in the way.
+    const later = between(new Date(EPOCH + 3 * MINUTE), range.end);
+    const found = await lab.logs.search({ range: later, priority: "err" });
+    expect(found.column("message")).toEqual(["3"]);
+    const following = lab.logs.follow({ since: new Date(EPOCH), priority: "err" });
+    await expect(following.next()).rejects.toThrow(/no syslog priority: "P1"/);
+  });
+
+  it("refuses an Enum's value that is none of syslog's where the range holds it", async () => {
+    const values = ["'err'", "'loud'"];
+    await using lab = await given("Enum8('err' = 3, 'loud' = 9)", values);
+    await expect(lab.logs.search({ range, priority: "err" })).rejects.toThrow(/"loud" \(1\)/);
+    const before = between(range.start, new Date(EPOCH + MINUTE));
+    const found = await lab.logs.search({ range: before, priority: "err" });
+    expect(found.numRows).toBe(1);
+  });
+
+  it("leaves lines without a priority out, and says so where nothing is left", async () => {
+    await using lab = await given("Nullable(String)", ["NULL", "''", "NULL"]);
+    const found = await lab.logs.search({ range, priority: "debug" });
+    expect(found.numRows).toBe(0);
+    expect(found.origin.notes[0]).toMatch(/3 of the 3 lines have no priority of 0 to 7\.$/);
+    await using numbers = await given("Int16", ["-1", "30", "255"]);
+    const none = await numbers.logs.search({ range, priority: "debug" });
+    expect(none.origin.notes[0]).toMatch(/3 of the 3 lines have no priority of 0 to 7\.$/);
+  });
+});
