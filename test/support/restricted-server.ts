@@ -8,6 +8,8 @@ import { join } from "node:path";
 /** Settings of a profile, and what bounds a user's changes of them. */
 export interface Profile {
   readonly settings: Readonly<Record<string, string | number>>;
+  /** All that the user may do, such as `GRANT SELECT ON probelab.fastpath`; default everything. */
+  readonly grants?: readonly string[];
   /** Setting to its constraint, such as `{ max: 30 }` or `{ readonly: true }`. */
   readonly constraints?: Readonly<Record<string, { min?: number; max?: number; readonly?: true }>>;
 }
@@ -78,7 +80,7 @@ export async function restrictedServer(
 <profiles>${Object.entries(profiles).map(profileXml).join("\n")}</profiles>
 <quotas><default/></quotas>
 <users>${user("default", "", "<access_management>1</access_management>")}
-${names.map((name) => user(name, PASSWORD)).join("\n")}</users>
+${names.map((name) => user(name, PASSWORD, grantsXml(users[name]))).join("\n")}</users>
 </clickhouse>`,
   );
   const config = join(folder, "config.xml");
@@ -131,6 +133,11 @@ ${names.map((name) => user(name, PASSWORD)).join("\n")}</users>
     admin,
     [Symbol.asyncDispose]: end,
   };
+}
+
+function grantsXml({ grants }: Profile = { settings: {} }): string {
+  if (grants === undefined) return "";
+  return `<grants>${grants.map((grant) => `<query>${grant}</query>`).join("")}</grants>`;
 }
 
 function profileXml([name, { settings, constraints = {} }]: [string, Profile]): string {
