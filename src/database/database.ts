@@ -1,5 +1,4 @@
 import type { ColumnTable } from "arquero";
-import { ProbelabError } from "../error.js";
 import { untilDone } from "../files/pending-work.js";
 import { currentSignal } from "../interrupt/current-signal.js";
 import { arrowTable } from "./arrow.js";
@@ -212,19 +211,21 @@ FROM system.settings WHERE has({names:Array(String)}, name)\nFORMAT JSONCompact`
   };
   // Modes that would cut this answer too; who may not send them is asked without.
   const whole = { limit: "0", offset: "0", read_overflow_mode: "throw" };
-  const { body } = await send(connection, { ...request, settings: whole }).catch((error) => {
+  const first = await send(connection, { ...request, settings: whole }).catch((error) => {
     if (!["READONLY", "SETTING_CONSTRAINT_VIOLATION"].includes((error as { type: string }).type)) {
       throw error;
     }
-    return send(connection, { ...request, settings: {} });
+    return undefined;
   });
+  const { body } = first ?? (await send(connection, { ...request, settings: {} }));
   type Row = [name: string, value: string, min: string | null, max: string | null, fixed: boolean];
   const [row] = jsonRows<{ version: string; settings: Row[] }>(body);
   if (row === undefined || row.settings.length === 0) {
     throw cutAnswer("it does not tell its settings");
   }
   const settings = row.settings.map(([name, value, min, max, fixed]): [string, Setting] => {
-    return [name, { value, min, max, fixed }];
+    // What was taken may be sent, whatever the column says.
+    return [name, { value, min, max, fixed: fixed && !(first && name in whole) }];
   });
   return { version: row.version, settings: new Map(settings) };
 }

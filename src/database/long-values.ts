@@ -50,9 +50,12 @@ export function placeValues(sql: string, parameters: Readonly<Record<string, unk
   function addTable(before: string, name: string, value: unknown, whole: string): string {
     const table = `_value_of_${name}`;
     const add = (suffix: string, type: string, lines: string) => {
+      // A value that the SQL names twice is one table.
+      if (`${table}${suffix}_structure` in structures)
+        return `(SELECT value FROM ${table}${suffix})`;
+      parts.push({ name: `${table}${suffix}`, text: lines, file: true });
       structures[`${table}${suffix}_structure`] = `value ${type}`;
       structures[`${table}${suffix}_format`] = "TSV";
-      parts.push({ name: `${table}${suffix}`, text: lines, file: true });
       return `(SELECT value FROM ${table}${suffix})`;
     };
     const place = `\\{\\s*${name}\\s*:\\s*`;

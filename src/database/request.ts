@@ -68,7 +68,7 @@ async function sent(connection: Connection, request: Request): Promise<Received>
       ignore_error_response: true,
     });
     const { http_status_code: status = 200, response_headers: headers } = result;
-    const stream = result.stream as Readable;
+    const { stream } = result;
     if (status !== 200 || headers["x-clickhouse-exception-code"] !== undefined) {
       const body = await collect(stream, 2 ** 20, signal).catch(() => new Uint8Array());
       throw refusal(status, headers, Buffer.from(body).toString("utf8"));
