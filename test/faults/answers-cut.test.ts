@@ -102,7 +102,10 @@ describe("Database.ask(question) never takes a cut answer for a whole one", () =
     for (const encoding of ["identity", "gzip"]) {
       gate.on("FROM numbers(200000)", ({ body }, response) => {
         const sent = encoding === "gzip" ? gzipSync(body) : body;
-        response.writeHead(200, { "content-length": sent.length, "content-encoding": encoding });
+        response.writeHead(200, {
+          "content-length": sent.length,
+          ...(encoding === "gzip" && { "content-encoding": encoding }),
+        });
         response.write(sent.subarray(0, sent.length / 2), () => response.destroy());
       });
       await expect(ask()).rejects.toThrow(/not whole \(the connection broke\)|does not answer/);
