@@ -1,13 +1,16 @@
 import type { ColumnTable } from "arquero";
 import type { Value } from "../result/result.js";
 import { toTaggedJson } from "../result/tagged-json.js";
+import { textOfBytes } from "./byte-values.js";
 import { scalarType } from "./column-type.js";
 import { exactNumbers } from "./exact-numbers.js";
 import { LazyColumn } from "./lazy-column.js";
+import { decodeLz4 } from "./lz4.js";
+import { cutAnswer } from "./server-error.js";
 import { valueReader } from "./value-reader.js";
 
 /**
- * Reads an uncompressed Arrow IPC stream into an Arquero table.
+ * Reads an Arrow IPC stream, plain or compressed by LZ4, into an Arquero table.
  *
  * Timestamps become Dates (UTC instants, milliseconds); integers beyond 2^53 make their columns
  * bigint instead of losing digits. Arrow alone has bare numbers and bytes for many of ClickHouse's
@@ -16,16 +19,23 @@ import { valueReader } from "./value-reader.js";
  * writes it; FixedString text without the zero bytes at its end; integers of 128 and 256 bits
  * bigint; arrays and tuples arrays, maps and tuples with names objects. Rows of equal arrays or
  * objects share one, frozen: what groups rows by value finds them equal.
+ *
+ * @throws AnswerError where the stream ends before its mark of the end.
  */
 export async function arrowTable(
   bytes: Uint8Array,
   types: ReadonlyMap<string, string> = new Map(),
 ): Promise<ColumnTable> {
-  const [aq, { tableFromIPC, Type }] = await Promise.all([
+  const [aq, { tableFromIPC, Type, setCompressionCodec, CompressionType }] = await Promise.all([
     import("arquero"),
     import("@uwdata/flechette"),
   ]);
+  checkEnd(bytes);
+  setCompressionCodec(CompressionType.LZ4_FRAME, { decode: decodeLz4, encode: (plain) => plain });
   const arrow = tableFromIPC(bytes, { useDate: true, useBigInt: true });
+  const marked = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(
+    BYTE_ORDER_MARK,
+  );
   const plain = new Set<number>([
     Type.Int,
     Type.Float,
@@ -37,6 +47,7 @@ export async function arrowTable(
   const dates = new Set<number>([Type.Date, Type.Timestamp]);
   const entries = arrow.names.map((name, index) => {
     const column = arrow.getChildAt(index);
+    if (marked) keepMarks(column.data, Type.Utf8);
     const type = types.get(String(name));
     const stored = column.type.typeId === Type.Dictionary ? column.type.dictionary : column.type;
     const { typeId } = stored;
@@ -83,4 +94,66 @@ function shared(values: ArrayLike<Value>): ArrayLike<Value> {
     if (seen === undefined) first.set(key, value);
     return seen ?? value;
   });
+}
+
+/**
+ * Follows the stream's messages to the mark of its end: it may be cut where a message ends, and
+ * data may look like the mark.
+ * Source: https://arrow.apache.org/docs/format/Columnar.html#encapsulated-message-format
+ */
+function checkEnd(bytes: Uint8Array): void {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  let at = 0;
+  let messages = 0;
+  try {
+    if (bytes.length > 0 && view.getInt32(0, true) !== -1) {
+      const start = Buffer.from(bytes.subarray(0, 200)).toString("utf8");
+      throw new TypeError(start.replace(/\s+/g, " "));
+    }
+    for (;;) {
+      if (view.getInt32(at, true) !== -1) break;
+      const size = view.getInt32(at + 4, true);
+      if (size === 0) {
+        if (messages > 0) return;
+        break;
+      }
+      // A flatbuffer: a table, whose layout says where its fourth field, the body's length, is.
+      const table = at + 8 + view.getInt32(at + 8, true);
+      const layout = table - view.getInt32(table, true);
+      const field = view.getUint16(layout, true) > 10 ? view.getUint16(layout + 10, true) : 0;
+      at += 8 + size + (field === 0 ? 0 : Number(view.getBigInt64(table + field, true)));
+      messages++;
+    }
+  } catch (error) {
+    if (error instanceof TypeError) throw error; // No Arrow at all.
+  }
+  throw cutAnswer(`${bytes.length.toLocaleString("en-US")} bytes without the mark of its end`);
+}
+
+const BYTE_ORDER_MARK = Buffer.of(0xef, 0xbb, 0xbf);
+
+/** What is used of flechette's batches of texts, dictionaries and their parts. */
+interface TextBatch {
+  readonly type: { readonly typeId: number };
+  readonly offsets?: ArrayLike<number | bigint>;
+  readonly values?: ArrayLike<unknown>;
+  readonly children?: readonly TextBatch[];
+  readonly dictionary?: { readonly data: readonly TextBatch[]; toArray(): ArrayLike<unknown> };
+  cache?: ArrayLike<unknown>;
+  value(index: number): unknown;
+}
+
+/** Texts that begin with a byte order mark keep it: flechette's decoder takes it for none of theirs. */
+function keepMarks(batches: readonly TextBatch[], utf8: number): void {
+  for (const batch of batches) {
+    const { type, offsets, values, children = [], dictionary } = batch;
+    if (type.typeId === utf8 && offsets !== undefined && values instanceof Uint8Array) {
+      batch.value = (index) =>
+        textOfBytes(values.subarray(Number(offsets[index]), Number(offsets[index + 1])));
+    }
+    keepMarks(children, utf8);
+    if (dictionary === undefined) continue;
+    keepMarks(dictionary.data, utf8);
+    batch.cache = dictionary.toArray();
+  }
 }

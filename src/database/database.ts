@@ -1,17 +1,20 @@
 import type { ColumnTable } from "arquero";
-import { randomUUID } from "node:crypto";
-import type { Stream } from "node:stream";
-import { ProbelabError } from "../error.js";
 import { untilDone } from "../files/pending-work.js";
 import { currentSignal } from "../interrupt/current-signal.js";
-import { watchQuery } from "../progress/watch-query.js";
 import { arrowTable } from "./arrow.js";
 import { openConnection, type Connection } from "./connection.js";
-import { DEFAULT_GUARD, guardSettings, type Guard } from "./guard.js";
-import { isConnectionLoss, serverError } from "./server-error.js";
-import { serverProgress } from "./server-progress.js";
+import {
+  DEFAULT_GUARD,
+  GUARDED,
+  guardSettings,
+  type Guard,
+  type Guarded,
+  type Setting,
+} from "./guard.js";
+import { send } from "./request.js";
+import { AnswerError, cutAnswer, isConnectionLoss, serverError } from "./server-error.js";
 import type { Source } from "./source.js";
-import { learnTable, type AskRows, type TableInfo } from "./table-info.js";
+import { learnTable, type TableInfo } from "./table-info.js";
 import { SEED_TABLES, type TableRole, type Tables } from "./tables.js";
 import type { TimeColumn } from "./time-column.js";
 
@@ -39,7 +42,7 @@ export interface Answer {
 /** A ClickHouse database that is only read, through the client over HTTP, embedded or remote. */
 export class Database implements AsyncDisposable {
   readonly #connection: Connection;
-  readonly #settings: Record<string, string | number>;
+  readonly #guarded: Guarded;
   readonly #tables: Tables;
   readonly #learned = new Map<TableRole, Promise<TableInfo>>();
   /** `embedded:DIR`, or the server's URL and database without credentials. */
@@ -48,17 +51,20 @@ export class Database implements AsyncDisposable {
   readonly version: string;
   /** True for the embedded server. */
   readonly embedded: boolean;
+  /** What the database's user may not have of probelab's limits, a sentence each. */
+  readonly notes: readonly string[];
 
   private constructor(
     connection: Connection,
-    settings: Record<string, string | number>,
+    guarded: Guarded,
     version: string,
     embedded: boolean,
     tables: Tables,
   ) {
     this.#connection = connection;
     this.#tables = tables;
-    this.#settings = settings;
+    this.#guarded = guarded;
+    this.notes = guarded.notes;
     this.source = connection.label;
     this.version = version;
     this.embedded = embedded;
@@ -67,8 +73,11 @@ export class Database implements AsyncDisposable {
   /**
    * Opens a database: starts or joins the embedded server, or asks a remote one for its version.
    *
-   * @throws ProbelabError when the server does not answer, refuses the user, or its user may not
-   *   change settings (a profile with readonly = 1), without which no limit could be set.
+   * Its user may be one who may change no setting, or only within bounds: `notes` says which of the
+   * limits that touches.
+   *
+   * @throws ProbelabError when the server does not answer within 15 s, refuses the user, or when the
+   *   user's profile cuts answers and may not be changed.
    */
   static async open(
     source: Source,
@@ -76,22 +85,14 @@ export class Database implements AsyncDisposable {
     tables: Tables = SEED_TABLES,
   ): Promise<Database> {
     const guard = { ...DEFAULT_GUARD, ...limits };
-    const connection = openConnection(source, guard.maxSeconds + 30);
+    const connection = openConnection(source, answerSeconds(guard));
     try {
-      const sql =
-        "SELECT version() AS version, toUInt8(getSetting('readonly')) AS readonly FORMAT JSONEachRow";
-      const bytes = await send(connection, { sql, parameters: {}, settings: {} });
-      const { version, readonly } = JSON.parse(Buffer.from(bytes.body).toString("utf8")) as {
-        version: string;
-        readonly: number;
-      };
-      if (readonly === 1) {
-        throw new ProbelabError(
-          `Can't use ${connection.label}: its user may change no setting (readonly = 1), so no limit can be put on a query. Give the user's profile readonly = 2.`,
-        );
-      }
-      const settings = guardSettings(guard, readonly);
-      return new Database(connection, settings, version, source.kind === "embedded", tables);
+      const { version, settings } = await learnServer(
+        connection,
+        Math.min(FIRST_SECONDS, answerSeconds(guard)),
+      );
+      const guarded = guardSettings(guard, settings, connection.label);
+      return new Database(connection, guarded, version, source.kind === "embedded", tables);
     } catch (error) {
       await connection[Symbol.asyncDispose]();
       throw serverError(error, "connect", connection.label);
@@ -108,12 +109,21 @@ export class Database implements AsyncDisposable {
     const askedAt = new Date();
     const started = performance.now();
     try {
-      const { body, rowsRead, bytesRead } = await this.#send(
+      const { body, rowsRead, bytesRead, resultRows } = await this.#send(
         `${sql}\nFORMAT ArrowStream`,
         parameters,
         question.signal,
       );
       const table = await arrowTable(body, types);
+      checkRows(table.numRows(), resultRows);
+      const { maxResultRows } = this.#guarded.guard;
+      if (table.numRows() > maxResultRows) {
+        throw new AnswerError(
+          `answers with ${table.numRows().toLocaleString("en-US")} rows, more than the limit of ${maxResultRows.toLocaleString("en-US")}`,
+          "Aggregate in the query, take a shorter range, or raise connect({ guard: { maxResultRows } })",
+          "TOO_MANY_ROWS_OR_BYTES",
+        );
+      }
       return { table, rowsRead, bytesRead, askedAt, seconds: (performance.now() - started) / 1000 };
     } catch (error) {
       throw serverError(error, action, this.source);
@@ -121,15 +131,21 @@ export class Database implements AsyncDisposable {
   }
 
   /** Asks a small question about the database itself; rows as objects. */
-  readonly rows: AskRows = async <Row extends object>(
+  readonly rows = async <Row extends object>(
     sql: string,
     parameters: Record<string, unknown> = {},
     action = "read the tables' columns",
-  ) => {
+    signal?: AbortSignal,
+  ): Promise<Row[]> => {
     try {
-      const { body } = await this.#send(`${sql}\nFORMAT JSONEachRow`, parameters);
-      const lines = Buffer.from(body).toString("utf8").split("\n").filter(Boolean);
-      return lines.map((line) => JSON.parse(line) as Row);
+      const { body, resultRows } = await this.#send(
+        `${sql}\nFORMAT JSONCompact`,
+        parameters,
+        signal,
+      );
+      const rows = jsonRows<Row>(body);
+      checkRows(rows.length, resultRows);
+      return rows;
     } catch (error) {
       throw serverError(error, action, this.source);
     }
@@ -165,8 +181,10 @@ export class Database implements AsyncDisposable {
     const request = {
       sql,
       parameters,
-      settings: this.#settings,
+      settings: this.#guarded.settings,
       signal: signal ?? currentSignal(),
+      seconds: answerSeconds(this.#guarded.guard),
+      maxBytes: this.#guarded.guard.maxMemory,
     };
     try {
       return await send(this.#connection, request);
@@ -179,55 +197,63 @@ export class Database implements AsyncDisposable {
   }
 }
 
-/**
- * The server keeps the answer, the first 64 MiB of it in memory, until it is whole: an error can't
- * come in the middle of it, and the summary counts all that was read.
- */
-const WHOLE = { wait_end_of_query: 1, buffer_size: String(64 * 2 ** 20) } as const;
-
-interface Request {
-  readonly sql: string;
-  readonly parameters: Readonly<Record<string, unknown>>;
-  readonly settings: Record<string, string | number>;
-  readonly signal?: AbortSignal | undefined;
+/** How long a whole answer may take: the server's own limit comes first, and tells more. */
+function answerSeconds({ maxSeconds }: Guard): number {
+  return maxSeconds + Math.min(30, Math.max(2, maxSeconds / 4));
 }
 
-function send(connection: Connection, request: Request) {
-  return untilDone(() => sent(connection, request));
-}
+/** A server that doesn't answer to this is told soon; one that sleeps has time to wake. */
+const FIRST_SECONDS = 15;
 
-async function sent(connection: Connection, request: Request) {
-  request.signal?.throwIfAborted();
-  const client = await connection.client();
-  const id = randomUUID();
-  const run = async () => {
-    const result = await client.exec({
-      query: request.sql,
-      query_params: request.parameters,
-      query_id: id,
-      clickhouse_settings: { ...request.settings, ...WHOLE },
-      use_multipart_params_auto: true,
-      ...(request.signal && { abort_signal: request.signal }),
-    });
-    const body = await collect(result.stream as Stream & AsyncIterable<Buffer>);
-    return {
-      body,
-      rowsRead: Number(result.summary?.read_rows ?? 0),
-      bytesRead: Number(result.summary?.read_bytes ?? 0),
-    };
+/** Asks for the version, and what is in force for the user, in one row that no profile's limit cuts. */
+async function learnServer(connection: Connection, seconds: number) {
+  const request = {
+    sql: `SELECT version() AS version, groupArray((name, value, min, max, toBool(readonly))) AS settings
+FROM system.settings WHERE has({names:Array(String)}, name)\nFORMAT JSONCompact`,
+    parameters: { names: GUARDED },
+    seconds,
+    maxBytes: 2 ** 20,
   };
-  return watchQuery(id, run, () => serverProgress(client, id));
+  // Modes that would cut this answer too; who may not send them is asked without.
+  const whole = { limit: "0", offset: "0", read_overflow_mode: "throw" };
+  const first = await send(connection, { ...request, settings: whole }).catch((error) => {
+    if (!["READONLY", "SETTING_CONSTRAINT_VIOLATION"].includes((error as { type: string }).type)) {
+      throw error;
+    }
+    return undefined;
+  });
+  const { body } = first ?? (await send(connection, { ...request, settings: {} }));
+  type Row = [name: string, value: string, min: string | null, max: string | null, fixed: boolean];
+  const [row] = jsonRows<{ version: string; settings: Row[] }>(body);
+  if (row === undefined || row.settings.length === 0) {
+    throw cutAnswer("it does not tell its settings");
+  }
+  const settings = row.settings.map(([name, value, min, max, fixed]): [string, Setting] => {
+    // What was taken may be sent, whatever the column says.
+    return [name, { value, min, max, fixed: fixed && !(first && name in whole) }];
+  });
+  return { version: row.version, settings: new Map(settings) };
 }
 
-async function collect(stream: AsyncIterable<Buffer>): Promise<Uint8Array> {
-  const parts: Buffer[] = [];
-  for await (const part of stream) parts.push(part);
-  // A buffer of its own, aligned for typed arrays.
-  const whole = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
-  let offset = 0;
-  for (const part of parts) {
-    whole.set(part, offset);
-    offset += part.length;
+/** Rows of JSONCompact, whose end can be told from a cut. */
+function jsonRows<Row extends object>(body: Uint8Array): Row[] {
+  const text = Buffer.from(body).toString("utf8");
+  let answer: { meta: { name: string }[]; data: unknown[][]; rows: number };
+  try {
+    answer = JSON.parse(text) as typeof answer;
+  } catch (error) {
+    if (text === "" || text.startsWith("{")) throw cutAnswer(`${text.length} characters of JSON`);
+    throw error;
   }
-  return whole;
+  checkRows(answer.data.length, answer.rows);
+  const names = answer.meta.map(({ name }) => name);
+  return answer.data.map(
+    (values) => Object.fromEntries(values.map((value, at) => [names[at], value])) as Row,
+  );
+}
+
+/** Compares with what the server counted; servers that write before they have counted say 0. */
+function checkRows(rows: number, counted: number | undefined): void {
+  if (counted === undefined || counted === 0 || counted === rows) return;
+  throw cutAnswer(`${rows.toLocaleString("en-US")} of ${counted.toLocaleString("en-US")} rows`);
 }

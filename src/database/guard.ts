@@ -1,3 +1,5 @@
+import { ProbelabError } from "../error.js";
+
 /** Limits that every question carries, so that a notebook can't harm the production database. */
 export interface Guard {
   /** Seconds after which the server gives a question up; default 120. */
@@ -15,23 +17,147 @@ export const DEFAULT_GUARD: Guard = {
   maxMemory: 4 * 2 ** 30,
 };
 
+/** A setting as it is in force for the server's user, and what the user may make of it. */
+export interface Setting {
+  readonly value: string;
+  /** Bounds of the profile's constraints. */
+  readonly min: string | null;
+  readonly max: string | null;
+  /** True where the user may not change it. */
+  readonly fixed: boolean;
+}
+
+/** By name; a setting that the server does not know is not there. */
+export type Settings = ReadonlyMap<string, Setting>;
+
+/** Overflow modes, all `throw`, and the limits (0 is none) at which another one cuts the answer. */
+const OVERFLOW: Readonly<Record<string, readonly string[]>> = {
+  read_overflow_mode: ["max_rows_to_read", "max_bytes_to_read"],
+  read_overflow_mode_leaf: ["max_rows_to_read_leaf", "max_bytes_to_read_leaf"],
+  group_by_overflow_mode: ["max_rows_to_group_by"],
+  sort_overflow_mode: ["max_rows_to_sort", "max_bytes_to_sort"],
+  result_overflow_mode: ["max_result_rows", "max_result_bytes"],
+  timeout_overflow_mode: ["max_execution_time"],
+  timeout_overflow_mode_leaf: ["max_execution_time_leaf"],
+  set_overflow_mode: ["max_rows_in_set", "max_bytes_in_set"],
+  join_overflow_mode: ["max_rows_in_join", "max_bytes_in_join"],
+  transfer_overflow_mode: ["max_rows_to_transfer", "max_bytes_to_transfer"],
+  distinct_overflow_mode: ["max_rows_in_distinct", "max_bytes_in_distinct"],
+};
+
+/** What a profile may have set otherwise and would make of the same SQL another answer. */
+const MEANING: Readonly<Record<string, string>> = {
+  limit: "0",
+  offset: "0",
+  partial_result_on_first_cancel: "0",
+  skip_unavailable_shards: "0",
+  distributed_group_by_no_merge: "0",
+  join_use_nulls: "0",
+  group_by_use_nulls: "0",
+  transform_null_in: "0",
+  cast_keep_nullable: "0",
+  aggregate_functions_null_for_empty: "0",
+  empty_result_for_aggregation_by_empty_set: "0",
+  count_distinct_implementation: "uniqExact",
+  prefer_column_name_to_alias: "0",
+  session_timezone: "",
+  output_format_arrow_string_as_string: "1",
+};
+
+/** Forms that are quicker or plainer to read, and that the answer is read without as well. */
+const FORM: Readonly<Record<string, string>> = {
+  max_query_size: String(16 * 2 ** 20),
+  extremes: "0",
+  date_time_input_format: "basic",
+  date_time_output_format: "simple",
+  output_format_json_quote_64bit_integers: "0",
+  output_format_arrow_compression_method: "none",
+  output_format_arrow_low_cardinality_as_dictionary: "1",
+  output_format_arrow_fixed_string_as_fixed_byte_array: "1",
+  output_format_arrow_use_signed_indexes_for_dictionary: "1",
+  output_format_arrow_use_64_bit_indexes_for_dictionary: "0",
+  cancel_http_readonly_queries_on_client_close: "1",
+};
+
+/** The settings that `guardSettings` wants to know. */
+export const GUARDED: readonly string[] = [
+  ...["readonly", "max_memory_usage"],
+  ...Object.entries(OVERFLOW).flat(2),
+  ...[...Object.keys(MEANING), ...Object.keys(FORM)],
+];
+
+/** What a question may send, and what holds without being sent. */
+export interface Guarded {
+  readonly settings: Readonly<Record<string, string>>;
+  /** The guard as the user's constraints leave it. */
+  readonly guard: Guard;
+  /** What the user can't have, a sentence each. */
+  readonly notes: readonly string[];
+}
+
 /**
- * ClickHouse settings of a question that may only read.
+ * ClickHouse settings of a question that may only read, as far as its user may set them.
  *
  * `readonly: 1` forbids every write (2 would let `INSERT INTO FUNCTION file()` through), and with
  * `cancel_http_readonly_queries_on_client_close` an abort really stops the query. A user whose
- * profile is `readonly = 2` can't send `readonly` and needs none.
+ * profile is `readonly = 2` can't send `readonly` and needs none; one with `readonly = 1` can send
+ * nothing, and the limits hold on this side alone.
+ *
+ * @throws ProbelabError where the profile cuts or changes answers and the user may not change that.
  */
-export function guardSettings(guard: Guard, userReadonly: number): Record<string, string | number> {
-  return {
-    ...(userReadonly === 0 && { readonly: 1 }),
-    cancel_http_readonly_queries_on_client_close: 1,
-    max_execution_time: guard.maxSeconds,
-    timeout_overflow_mode: "throw",
-    max_result_rows: String(guard.maxResultRows),
-    result_overflow_mode: "throw",
-    max_memory_usage: String(guard.maxMemory),
-    output_format_arrow_compression_method: "none",
-    output_format_arrow_low_cardinality_as_dictionary: 1,
+export function guardSettings(guard: Guard, inForce: Settings, source: string): Guarded {
+  const settings: Record<string, string> = {};
+  const falsified: string[] = [];
+  const notes: string[] = [];
+  /** Sends a setting where the user may; false where it is in force otherwise. */
+  const want = (name: string, value: string): boolean => {
+    const known = inForce.get(name);
+    if (known === undefined) return true;
+    const below = known.min !== null && Number(value) < Number(known.min);
+    const above = known.max !== null && Number(value) > Number(known.max);
+    const free = !known.fixed && !below && !above;
+    if (free) settings[name] = value;
+    return free || known.value === value;
   };
+  const limit = (name: string, wanted: number, unit: string): number => {
+    const known = inForce.get(name);
+    if (known === undefined) return wanted;
+    const highest = Number(known.fixed ? known.value : known.max) || Infinity; // 0 is no limit
+    const value = Math.max(Math.min(wanted, highest), known.fixed ? 0 : Number(known.min ?? 0));
+    if (!known.fixed) settings[name] = String(value);
+    if (value < wanted) {
+      const amount = `${value.toLocaleString("en-US")} ${unit}`;
+      notes.push(`The database's user may have at most ${amount}.`);
+    }
+    return value;
+  };
+  const kept = {
+    maxSeconds: limit("max_execution_time", guard.maxSeconds, "seconds a question"),
+    maxResultRows: limit("max_result_rows", guard.maxResultRows, "rows an answer"),
+    maxMemory: limit("max_memory_usage", guard.maxMemory, "bytes of memory a question"),
+  };
+  if (inForce.get("readonly")?.value === "0") want("readonly", "1");
+  for (const [name, limits] of Object.entries(OVERFLOW)) {
+    const cuts = limits.filter((each) => Number(inForce.get(each)?.value ?? 0) > 0);
+    if (!want(name, "throw") && cuts.length > 0) falsified.push(name, ...cuts);
+  }
+  for (const [name, value] of Object.entries(MEANING)) {
+    if (!want(name, value)) falsified.push(name);
+  }
+  if (falsified.length > 0) {
+    const list = falsified.map((name) => `${name} = ${inForce.get(name)?.value}`).join(", ");
+    throw new ProbelabError(
+      `Can't use ${source}: the profile of its user sets ${list} and lets nobody change it, so answers could be cut or mean something else without a word. Have it set to ClickHouse's default, or give the user readonly = 2.`,
+    );
+  }
+  for (const [name, value] of Object.entries(FORM)) {
+    if (want(name, value) || name !== "cancel_http_readonly_queries_on_client_close") continue;
+    notes.push("The database's user can't have an interrupted question stopped at the server.");
+  }
+  if (inForce.get("readonly")?.value === "1") {
+    notes.unshift(
+      "The database's user may change no setting (readonly = 1): probelab's limits hold here, not at the server.",
+    );
+  }
+  return { settings, guard: kept, notes };
 }

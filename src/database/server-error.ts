@@ -22,12 +22,38 @@ const REMEDIES: Readonly<Record<string, string>> = {
 const FILL =
   'the embedded database does not hold it yet: fill it with "npx probelab sample" or "npx probelab load"';
 
+/** What is wrong with an answer that the transport itself noticed, told after the server's name. */
+export class AnswerError extends Error {
+  constructor(
+    message: string,
+    readonly remedy: string,
+    readonly known: string | undefined,
+  ) {
+    super(message);
+  }
+}
+
+/** An answer that ends before its end: what came is never taken for the whole. */
+export function cutAnswer(found: string): AnswerError {
+  return new AnswerError(
+    `sent an answer that is not whole (${found})`,
+    "Ask again; where it happens again, look for a proxy between here and the server that cuts answers",
+    "CUT_ANSWER",
+  );
+}
+
 /**
  * The error as an analyst can use it: the action, what the server said with its code, the remedy.
  * Connection errors name the server without its credentials.
  */
 export function serverError(cause: unknown, action: string, source: string): ProbelabError {
   if (cause instanceof ProbelabError) return cause;
+  if (cause instanceof AnswerError) {
+    return new ProbelabError(`Can't ${action}: ${source} ${cause.message}. ${cause.remedy}.`, {
+      cause,
+      ...(cause.known !== undefined && { code: cause.known }),
+    });
+  }
   const { message, code, ...rest } = cause as { type?: string; message?: string; code?: string };
   // The client takes the first word in parentheses for the type, in a syntax error that of the SQL.
   const type = rest.type !== undefined && code === "62" ? "SYNTAX_ERROR" : rest.type;
@@ -41,6 +67,7 @@ export function serverError(cause: unknown, action: string, source: string): Pro
       { cause, code: type },
     );
   }
+  if (isBrokenOff(cause)) return serverError(cutAnswer("the connection broke"), action, source);
   if (isAbort(cause)) return new ProbelabError(`Stopped: ${action}.`, { cause, code: "ABORTED" });
   if (isNetworkError(cause)) {
     return new ProbelabError(
@@ -60,10 +87,20 @@ function isNetworkError(error: unknown): boolean {
   return known || /socket hang up|timeout|network/i.test(message ?? "");
 }
 
-/** True for the error that an AbortSignal leaves. */
-export function isAbort(error: unknown): boolean {
+/** True for the error that an AbortSignal leaves; Node's "aborted" is a connection that broke. */
+function isAbort(error: unknown): boolean {
   const { name, message } = error as { name?: string; message?: string };
-  return name === "AbortError" || /aborted/i.test(message ?? "");
+  return name === "AbortError" || message === "The user aborted a request.";
+}
+
+/** True where the connection broke within the answer's body. */
+function isBrokenOff(error: unknown): boolean {
+  const { code, message } = error as { code?: string; message?: string };
+  return (
+    (code === "ECONNRESET" && message === "aborted") ||
+    code === "ERR_STREAM_PREMATURE_CLOSE" ||
+    (code === "Z_BUF_ERROR" && /unexpected end/i.test(message ?? ""))
+  );
 }
 
 /** True where the connection was lost rather than the question refused. */
@@ -75,7 +112,8 @@ export function isConnectionLoss(error: unknown): boolean {
   );
 }
 
-function firstSentence(message: string): string {
+/** A text on one line without ClickHouse's version, not too long. */
+export function firstSentence(message: string): string {
   const text = message
     .replace(/\s+/g, " ")
     .trim()

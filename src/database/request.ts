@@ -1,0 +1,176 @@
+import { parseError } from "@clickhouse/client";
+import { randomUUID } from "node:crypto";
+import { STATUS_CODES } from "node:http";
+import { Readable } from "node:stream";
+import { untilDone } from "../files/pending-work.js";
+import { watchQuery } from "../progress/watch-query.js";
+import type { Connection } from "./connection.js";
+import { placeValues } from "./long-values.js";
+import { AnswerError, firstSentence } from "./server-error.js";
+import { serverProgress } from "./server-progress.js";
+
+/** A request of one question. */
+export interface Request {
+  readonly sql: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly settings: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal | undefined;
+  /** From sending until the last byte of the answer. */
+  readonly seconds: number;
+  readonly maxBytes: number;
+}
+
+/** A whole body, and what the server says of it. */
+export interface Received {
+  readonly body: Uint8Array;
+  readonly rowsRead: number;
+  readonly bytesRead: number;
+  /** How many rows the server sent; undefined where it does not say, as behind some proxies. */
+  readonly resultRows: number | undefined;
+}
+
+/**
+ * The server keeps the answer, the first 64 MiB of it in memory, until it is whole: an error can't
+ * come in the middle of it, and the summary counts all that was read. These are no settings, so
+ * that every user may send them.
+ */
+const WHOLE = { wait_end_of_query: 1, buffer_size: String(64 * 2 ** 20) } as const;
+
+/**
+ * Sends a question and reads its whole answer.
+ *
+ * @throws AnswerError for a late, too large or refused answer, an AbortError where the signal
+ *   stopped it, what the client throws where the connection breaks, ClickHouse's error as its own.
+ */
+export function send(connection: Connection, request: Request): Promise<Received> {
+  return untilDone(() => sent(connection, request));
+}
+
+async function sent(connection: Connection, request: Request): Promise<Received> {
+  if (request.signal?.aborted) throw stopped();
+  const client = await connection.client();
+  const id = randomUUID();
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), request.seconds * 1000);
+  const signal = AbortSignal.any([late.signal, ...(request.signal ? [request.signal] : [])]);
+  const { sql, parameters, structures, form } = placeValues(request.sql, request.parameters);
+  const run = async (): Promise<Received> => {
+    const result = await client.exec({
+      query: form ? "" : sql,
+      ...(form && {
+        values: Readable.from([form.body]),
+        http_headers: { "Content-Type": form.contentType },
+      }),
+      query_params: { ...parameters },
+      query_id: id,
+      clickhouse_settings: { ...request.settings, ...structures, ...WHOLE },
+      abort_signal: signal,
+      ignore_error_response: true,
+    });
+    const { http_status_code: status = 200, response_headers: headers } = result;
+    const { stream } = result;
+    if (status !== 200 || headers["x-clickhouse-exception-code"] !== undefined) {
+      const body = await collect(stream, 2 ** 20, signal).catch(() => new Uint8Array());
+      throw refusal(status, headers, Buffer.from(body).toString("utf8"));
+    }
+    const { read_rows, read_bytes, result_rows } = result.summary ?? {};
+    return {
+      body: await collect(stream, request.maxBytes, signal),
+      rowsRead: Number(read_rows ?? 0),
+      bytesRead: Number(read_bytes ?? 0),
+      resultRows: result_rows === undefined ? undefined : Number(result_rows),
+    };
+  };
+  try {
+    const answer = await watchQuery(id, run, () => serverProgress(client, id));
+    signal.throwIfAborted();
+    return answer;
+  } catch (error) {
+    if (request.signal?.aborted) throw stopped();
+    if (!late.signal.aborted) throw error;
+    throw new AnswerError(
+      `gave no whole answer within ${request.seconds} s`,
+      "Check that the server is up and not overloaded; or take a shorter range, a coarser bucket or more filters, or raise connect({ guard: { maxSeconds } })",
+      "TIMEOUT_EXCEEDED",
+    );
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function stopped(): DOMException {
+  return new DOMException("The question was stopped.", "AbortError");
+}
+
+/** All bytes of a stream, in a buffer of its own that is aligned for typed arrays. */
+async function collect(
+  stream: Readable,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  // The client lets go of the signal once it has the answer's headers.
+  const stop = () => stream.destroy(stopped());
+  signal.addEventListener("abort", stop, { once: true });
+  if (signal.aborted) stop();
+  const parts: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const part of stream as AsyncIterable<Buffer>) {
+      size += part.length;
+      if (size > maxBytes) {
+        throw new AnswerError(
+          `sends more than ${maxBytes.toLocaleString("en-US")} bytes`,
+          "Aggregate in the query, take a shorter range, or raise connect({ guard: { maxMemory } })",
+          "TOO_MANY_ROWS_OR_BYTES",
+        );
+      }
+      parts.push(part);
+    }
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+  const whole = new Uint8Array(size);
+  let offset = 0;
+  for (const part of parts) {
+    whole.set(part, offset);
+    offset += part.length;
+  }
+  return whole;
+}
+
+type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** ClickHouse's own error where it is one; else the HTTP status, for what stands before the server. */
+function refusal(status: number, headers: Headers, text: string): Error {
+  const error = parseError(text.slice(0, 2 ** 16));
+  if ("type" in error) return error;
+  if (/^(Poco::Exception|Code: \d)/.test(text)) {
+    const long = /too long|too large|limit exceeded/i.test(text);
+    return new AnswerError(
+      `refused the request: ${firstSentence(text)}`,
+      long ? "Give shorter texts or shorter lists" : "Check what was asked",
+      undefined,
+    );
+  }
+  const named = `answered with HTTP status ${status} (${STATUS_CODES[status] ?? "unknown"})`;
+  return new AnswerError(named, statusRemedy(status, headers), `HTTP_${status}`);
+}
+
+function statusRemedy(status: number, headers: Headers): string {
+  if (status === 429 || status === 502 || status === 503 || status === 504) {
+    const after = String(headers["retry-after"] ?? "");
+    const when = /^\d+$/.test(after) ? ` in ${after} s` : " later";
+    return `The server, or what stands before it, is overloaded or down: ask again${when}`;
+  }
+  const place = String(headers["location"] ?? "");
+  if (status >= 300 && status < 400 && URL.canParse(place)) {
+    return `It points to ${new URL(place).origin}: give the URL that it really has`;
+  }
+  if (status === 401 || status === 403 || status === 407) {
+    return "Check the user and password, and that a proxy lets you through";
+  }
+  if (status === 413 || status === 414 || status === 431) {
+    return "Give shorter texts or shorter lists, or have the proxy before the server allow them";
+  }
+  return "Check that its URL is that of ClickHouse's HTTP interface (usually port 8123, or 8443 with https)";
+}

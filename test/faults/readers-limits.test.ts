@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Database } from "../../src/database/database.js";
+import { parseSource } from "../../src/database/source.js";
+import { connect } from "../../src/lab/connect.js";
+import { between } from "../../src/time/time-range.js";
+import {
+  READERS,
+  restrictedServer,
+  type Profile,
+  type RestrictedServer,
+} from "../support/restricted-server.js";
+
+/** Profiles that cut answers or change what they mean, by what they set. */
+const CHANGED = {
+  reading: { max_rows_to_read: 100_000, read_overflow_mode: "break" },
+  groups: { max_rows_to_group_by: 10, group_by_overflow_mode: "any" },
+  results: { max_result_rows: 10, result_overflow_mode: "break" },
+  distinct: { max_rows_in_distinct: 10, distinct_overflow_mode: "break" },
+  limited: { limit: 3 },
+  skipping: { offset: 2 },
+  nulls: { aggregate_functions_null_for_empty: 1, join_use_nulls: 1 },
+  forms: {
+    output_format_arrow_string_as_string: 0,
+    output_format_arrow_fixed_string_as_fixed_byte_array: 0,
+    output_format_json_quote_64bit_integers: 1,
+    date_time_output_format: "iso",
+    extremes: 1,
+  },
+  approximate: { count_distinct_implementation: "uniqHLL12" },
+  zone: { session_timezone: "Asia/Tokyo" },
+} as const;
+
+let server: RestrictedServer;
+beforeAll(async () => {
+  const changed = Object.entries(CHANGED).flatMap(([name, settings]) => [
+    [name, { settings: { readonly: 2, ...settings } }] as const,
+    [`${name}_fixed`, { settings: { readonly: 1, ...settings } }] as const,
+  ]);
+  server = await restrictedServer({
+    ...READERS,
+    ...(Object.fromEntries(changed) as Record<string, Profile>),
+    granted: {
+      settings: { readonly: 1 },
+      grants: ["GRANT SELECT ON probelab.fastpath"],
+    },
+    slow: { settings: { readonly: 1, max_execution_time: 1 } },
+  });
+  await server.admin.command({
+    query: `CREATE TABLE fastpath (measurement_start_time DateTime('UTC'), report_id String, software_name LowCardinality(String), software_version String)
+     ENGINE = MergeTree ORDER BY measurement_start_time`,
+  });
+  await server.admin.command({
+    query: `INSERT INTO fastpath SELECT toDateTime('2026-05-01 00:00:00', 'UTC') + number % 86400, toString(intDiv(number, 40)), 'probe-cli', concat('3.', toString(number % 25)) FROM numbers(2000000)`,
+  });
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const openAs = (user: string) =>
+  Database.open(parseSource(server.as(user), { root: "/", name: "test" }));
+
+async function answersOf(url: string) {
+  await using lab = await connect({ measurements: url });
+  const range = between("2026-05-01", "2026-05-02");
+  const counts = await lab.measurements.counts({ range, every: "6 hours", by: "software_version" });
+  const free = await lab.query(
+    "SELECT count(DISTINCT report_id) AS reports, max(length(software_name)) AS text, toFixedString('ab', 4) AS fixed, (SELECT sum(1) FROM fastpath WHERE {range} AND report_id = '') AS nothing FROM fastpath WHERE {range}",
+    { range },
+  );
+  return { counts: counts.rows(), free: free.rows() };
+}
+
+describe("connect() as a restricted reader", () => {
+  it.each(["ro1", "ro2", "bound", "granted"])(
+    "answers %s as it answers everybody",
+    async (user) => {
+      const expected = await answersOf(server.url);
+      expect(expected.counts.length).toBeGreaterThan(20);
+      expect(expected.free).toMatchObject([{ reports: 50_000, text: 9, fixed: "ab" }]);
+      expect(await answersOf(server.as(user))).toEqual(expected);
+    },
+  );
+
+  it.each(Object.keys(CHANGED))(
+    "answers right where the profile sets %s, or refuses where nobody may change it",
+    async (name) => {
+      const answers = answersOf(server.as(name));
+      if (["reading", "groups"].includes(name))
+        await expect(answers).rejects.toThrow(/TOO_MANY_ROWS/);
+      else expect(await answers).toEqual(await answersOf(server.url));
+      if (["forms", "limited", "skipping"].includes(name)) return;
+      const [setting] = Object.keys(CHANGED[name as keyof typeof CHANGED]).slice(-1);
+      await expect(openAs(`${name}_fixed`)).rejects.toThrow(
+        new RegExp(`Can't use http.*${setting} = .*lets nobody change it.*readonly = 2`),
+      );
+    },
+  );
+});
+
+describe("Database.notes", () => {
+  it("says once what the user can't have", async () => {
+    await using free = await openAs("ro2");
+    expect(free.notes).toEqual([]);
+    await using bound = await openAs("bound");
+    expect(bound.notes).toEqual([
+      "The database's user may have at most 30 seconds a question.",
+      "The database's user may have at most 51,000 rows an answer.",
+      "The database's user may have at most 1,000,000,000 bytes of memory a question.",
+    ]);
+    await using fixed = await openAs("ro1");
+    expect(fixed.notes[0]).toMatch(/may change no setting \(readonly = 1\).*hold here/);
+  });
+});
+
+describe("the limits of a user who may change none hold on this side", () => {
+  it("maxResultRows and maxMemory refuse what is too large", async () => {
+    const source = parseSource(server.as("ro1"), { root: "/", name: "test" });
+    await using database = await Database.open(source, { maxResultRows: 1_000 });
+    const ask = (rows: number) =>
+      database.ask({ sql: `SELECT * FROM numbers(${rows})`, parameters: {}, action: "read" });
+    expect((await ask(1_000)).table.numRows()).toBe(1_000);
+    await expect(ask(1_001)).rejects.toThrow(
+      /1,001 rows, more than the limit of 1,000\. Aggregate/,
+    );
+    await using small = await Database.open(source, { maxMemory: 200_000 });
+    const sql = "SELECT generateUUIDv4() FROM numbers(100000)";
+    await expect(small.ask({ sql, parameters: {}, action: "read" })).rejects.toThrow(
+      /sends more than 200,000 bytes/,
+    );
+  });
+
+  it("maxSeconds is a deadline of the whole answer", async () => {
+    const source = parseSource(server.as("ro1"), { root: "/", name: "test" });
+    await using database = await Database.open(source, { maxSeconds: 1 });
+    const sql = "SELECT sum(sleepEachRow(1)) FROM numbers(30) SETTINGS max_block_size = 1";
+    await expect(
+      database.ask({ sql: sql.replace(/ SETTINGS.*/, ""), parameters: {}, action: "wait" }),
+    ).rejects.toThrow(/Can't wait: .*(gave no whole answer within 3 s|TOO_SLOW|TIMEOUT_EXCEEDED)/);
+  });
+});
+
+describe("values of any length", () => {
+  it.each(["default", "ro1"])("are bound as %s", async (user) => {
+    const url = user === "default" ? server.url : server.as(user);
+    await using database = await Database.open(parseSource(url, { root: "/", name: "test" }));
+    const list = Array.from({ length: 100_000 }, (_, i) => `it's\ta\\${i}\n`);
+    const [found] = await database.rows(
+      "SELECT count() AS n FROM numbers(100010) WHERE 'it''s\\ta\\\\' || toString(number) || '\\n' IN {list:Array(String)}",
+      { list },
+    );
+    expect(found).toEqual({ n: 100_000 });
+    const [row] = await database.rows(
+      "SELECT length({list:Array(String)}) AS items, {list:Array(String)}[2] AS second, length({text:String}) AS size, {short:String} AS short, toUInt8({none:Nullable(String)} IS NULL) AS none",
+      { list, text: "é".repeat(1_000_000), short: "a'b\r\n\tc", none: null },
+    );
+    expect(row).toEqual({
+      items: 100_000,
+      second: "it's\ta\\1\n",
+      size: 2_000_000,
+      short: "a'b\r\n\tc",
+      none: 1,
+    });
+    const [described] = await database.rows(
+      "DESCRIBE TABLE (SELECT number IN ({list:Array(UInt64)}) AS known FROM numbers(3))",
+      { list: Array.from({ length: 100_000 }, (_, i) => i) },
+    );
+    expect(described).toMatchObject({ name: "known", type: "UInt8" });
+  });
+});
+
+it("Database.ask(question) keeps a byte order mark at a text's beginning", async () => {
+  await using database = await openAs("ro1");
+  const { table } = await database.ask({
+    sql: "SELECT t AS plain, toLowCardinality(t) AS dictionary, [t, NULL] AS list, toNullable(t) AS nullable FROM (SELECT arrayJoin(['name', '\uFEFFname', '']) AS t)",
+    parameters: {},
+    action: "ask",
+  });
+  for (const name of ["plain", "dictionary", "nullable"]) {
+    expect([...table.array(name)]).toEqual(["name", "\uFEFFname", ""]);
+  }
+  expect(table.array("list")[1]).toEqual(["\uFEFFname", null]);
+});

@@ -1,0 +1,160 @@
+import { createClient, type ClickHouseClient } from "@clickhouse/client";
+import { spawn } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** Settings of a profile, and what bounds a user's changes of them. */
+export interface Profile {
+  readonly settings: Readonly<Record<string, string | number>>;
+  /** All that the user may do, such as `GRANT SELECT ON probelab.fastpath`; default everything. */
+  readonly grants?: readonly string[];
+  /** Setting to its constraint, such as `{ max: 30 }` or `{ readonly: true }`. */
+  readonly constraints?: Readonly<Record<string, { min?: number; max?: number; readonly?: true }>>;
+}
+
+/** A real server with users of its own, reached by a URL. */
+export interface RestrictedServer extends AsyncDisposable {
+  /** `http://127.0.0.1:PORT/probelab`, without a user. */
+  readonly url: string;
+  /** The URL with a user's name and password: `connect({ measurements: server.as("ro1") })`. */
+  as(user: string): string;
+  /** The user `default`, who may do everything: fills tables, `CREATE USER`, `GRANT`. */
+  readonly admin: ClickHouseClient;
+}
+
+/** Every user's password but that of `default`, who has none. */
+export const PASSWORD = "s3cret";
+
+/**
+ * The usual readers: `ro1` may change no setting, `ro2` may but not write, `bound` may up to 30 s,
+ * 1 GB and 51,000 rows.
+ */
+export const READERS: Readonly<Record<string, Profile>> = {
+  ro1: { settings: { readonly: 1 } },
+  ro2: { settings: { readonly: 2 } },
+  bound: {
+    settings: {
+      readonly: 2,
+      max_execution_time: 30,
+      max_memory_usage: 1_000_000_000,
+      max_result_rows: 51_000,
+    },
+    constraints: {
+      max_execution_time: { max: 30 },
+      max_memory_usage: { max: 1_000_000_000 },
+      max_result_rows: { max: 51_000 },
+    },
+  },
+};
+
+// Ends with its parent, whose end closes the standard input.
+const RUN = `
+process.stdin.resume().on("close", () => process.kill(process.pid, "SIGKILL"));
+const { open, load, DataType } = require("ffi-rs");
+open({ library: "chdb", path: require("chdb/libchdb").libchdbPath() });
+const argv = ["clickhouse", ...process.argv.slice(1)];
+load({ library: "chdb", funcName: "chdb_query_cmdline", retType: DataType.I64, runInNewThread: true,
+  paramsType: [DataType.I32, DataType.StringArray], paramsValue: [argv.length, argv] });
+`;
+
+/**
+ * Starts a server with a user for each profile, of the profile's name; `await using` ends it.
+ *
+ * @param users name to profile; default READERS.
+ * @param settings of the user `default` and so of everybody; default none.
+ */
+export async function restrictedServer(
+  users: Readonly<Record<string, Profile>> = READERS,
+  settings: Profile["settings"] = {},
+): Promise<RestrictedServer> {
+  const folder = await mkdtemp(join(tmpdir(), "probelab-users-"));
+  const names = Object.keys(users);
+  const profiles = { default: { settings }, ...users };
+  const user = (name: string, password: string, more = "") =>
+    `<${name}><password>${password}</password><networks><ip>::/0</ip></networks><profile>${name}</profile><quota>default</quota>${more}</${name}>`;
+  await writeFile(
+    join(folder, "users.xml"),
+    `<clickhouse>
+<profiles>${Object.entries(profiles).map(profileXml).join("\n")}</profiles>
+<quotas><default/></quotas>
+<users>${user("default", "", "<access_management>1</access_management>")}
+${names.map((name) => user(name, PASSWORD, grantsXml(users[name]))).join("\n")}</users>
+</clickhouse>`,
+  );
+  const config = join(folder, "config.xml");
+  await writeFile(
+    config,
+    `<clickhouse><users_config>${join(folder, "users.xml")}</users_config></clickhouse>`,
+  );
+  const port = await freePort();
+  const child = spawn(
+    process.execPath,
+    [
+      "-e",
+      RUN,
+      "--",
+      `--path=${join(folder, "data")}`,
+      `--config-file=${config}`,
+      "--listen_host=127.0.0.1",
+      `--http_port=${port}`,
+      "--query=SYSTEM START LISTEN HTTP; SELECT sleepEachRow(1) FROM system.numbers SETTINGS max_block_size=1, max_execution_time=0, max_result_rows=0, max_rows_to_read=0, limit=0 FORMAT Null",
+    ],
+    { stdio: ["pipe", "ignore", "pipe"], env: { ...process.env, TZ: "UTC" } },
+  );
+  let said = "";
+  child.stderr.on("data", (part: Buffer) => (said += part.toString()));
+  const ended = new Promise<void>((resolve) => child.on("exit", () => resolve()));
+  const url = `http://127.0.0.1:${port}`;
+  const admin = createClient({ url, database: "probelab" });
+  const end = async () => {
+    child.kill("SIGKILL");
+    await ended;
+    await admin.close();
+    await rm(folder, { recursive: true, force: true });
+  };
+  const deadline = Date.now() + 60_000;
+  const create = () =>
+    fetch(url, { method: "POST", body: "CREATE DATABASE IF NOT EXISTS probelab" }).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  while (!(await create())) {
+    if (child.exitCode !== null || Date.now() > deadline) {
+      await end();
+      throw new Error(`The server did not start: ${said.slice(-2_000)}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return {
+    url: `${url}/probelab`,
+    as: (name) => `http://${name}:${PASSWORD}@127.0.0.1:${port}/probelab`,
+    admin,
+    [Symbol.asyncDispose]: end,
+  };
+}
+
+function grantsXml({ grants }: Profile = { settings: {} }): string {
+  if (grants === undefined) return "";
+  return `<grants>${grants.map((grant) => `<query>${grant}</query>`).join("")}</grants>`;
+}
+
+function profileXml([name, { settings, constraints = {} }]: [string, Profile]): string {
+  const tags = (values: Readonly<Record<string, string | number>>) =>
+    Object.entries(values)
+      .map(([key, value]) => `<${key}>${value}</${key}>`)
+      .join("");
+  const bounds = Object.entries(constraints).map(([key, { readonly, ...limits }]) => {
+    return `<${key}>${tags(limits)}${readonly ? "<readonly/>" : ""}</${key}>`;
+  });
+  return `<${name}>${tags(settings)}<constraints>${bounds.join("")}</constraints></${name}>`;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
