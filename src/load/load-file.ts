@@ -41,6 +41,8 @@ export interface LoadedFile {
   readonly defaulted: readonly string[];
   /** The file's columns that the table lacks: they were left out. */
   readonly ignored: readonly string[];
+  /** True for a zstd archive without checksums, in which damage can't be noticed. */
+  readonly unchecked: boolean;
 }
 
 /**
@@ -79,7 +81,7 @@ export async function loadFile(
     await file.checkUnchanged();
     options.signal?.throwIfAborted();
     await commit(writer, target, staging);
-    return { file: path, ...summary, defaulted, ignored };
+    return { file: path, ...summary, defaulted, ignored, unchecked: file.unchecked };
   } catch (error) {
     throw await explainFailure(error, { writer, file, table, ...load.cancel });
   }
