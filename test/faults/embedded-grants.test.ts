@@ -75,7 +75,8 @@ it("what a question needs is granted: the tables, system tables, numbers and vie
 /** The engine's answer to bare SQL, as its owner could send it with a token of the record. */
 async function raw(token: string, sql: string, query: Record<string, string> = {}) {
   const server = await readRecord(db.directory.path);
-  const url = `http://127.0.0.1:${server?.httpPort}/?${new URLSearchParams({ database: "probelab", ...query })}`;
+  const search = new URLSearchParams({ database: "probelab", ...query }).toString();
+  const url = `http://127.0.0.1:${server?.httpPort}/?${search}`;
   const answer = await fetch(url, {
     method: "POST",
     body: sql,

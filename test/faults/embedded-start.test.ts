@@ -59,7 +59,8 @@ async function connectWithin(directory: string, mebibytes: number): Promise<stri
   const script = `
     import { connect } from ${JSON.stringify(index)};
     try {
-      await using lab = await connect({ measurements: ${JSON.stringify(`embedded:${directory}`)} });
+      const lab = await connect({ measurements: ${JSON.stringify(`embedded:${directory}`)} });
+      await lab.close();
       console.log("answers");
     } catch (error) { console.log(error.message); }`;
   const command = `ulimit -v ${mebibytes * 1024}; exec "$0" --input-type=module -e "$1"`;

@@ -7,6 +7,7 @@ import { expect, it } from "vitest";
 import { Database } from "../../src/database/database.js";
 import { readRecord, type ServerRecord } from "../../src/database/embedded/directory.js";
 import { joinServer } from "../../src/database/embedded/join.js";
+import { entryPath } from "../../src/entry-path.js";
 import { openWriter } from "../../src/database/open-writer.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
 
@@ -21,13 +22,13 @@ async function stranger(port: number): Promise<{ heard: () => string } & AsyncDi
     });
     socket.on("error", () => socket.destroy());
   });
-  for (let bound = false; !bound;) {
-    listener.listen(port, "127.0.0.1");
-    bound = await Promise.race([
-      once(listener, "listening").then(() => true),
-      once(listener, "error").then(() => false),
-    ]);
-  }
+  // The system frees the port a moment after the server's end.
+  const listen = () => void listener.listen(port, "127.0.0.1");
+  listener.on("error", () => setTimeout(listen, 5));
+  await new Promise<void>((resolve) => {
+    listener.on("listening", () => resolve());
+    listen();
+  });
   return {
     heard: () => Buffer.concat(heard).toString("latin1"),
     async [Symbol.asyncDispose]() {
@@ -120,6 +121,12 @@ it.skipIf(!asRoot)("a record that another user wrote is not believed (as root on
   expect(await readRecord(directory.path)).toBeNull();
 });
 
+const OWNER = `
+  import { joinServer } from ${JSON.stringify(entryPath(import.meta.url, "../../src/database/embedded/join.js"))};
+  const lease = await joinServer(process.argv[1]);
+  console.log("joined");
+  setInterval(() => lease.server, 1000);`;
+
 const SOCKETS = `
   const [ports, each] = JSON.parse(process.argv[1]);
   const { connect } = require("node:net");
@@ -133,11 +140,13 @@ it.skipIf(!asRoot)(
   "another user's sockets, as many as the server can hold, do not end it (as root only)",
   async () => {
     await using directory = await temporaryDirectory();
-    await using database = await Database.open(directory.source);
+    const owner = spawn("prlimit", [
+      "--nofile=1024:1024",
+      ...[process.execPath, "--input-type=module", "-e", OWNER, directory.path],
+    ]);
+    await once(owner.stdout, "data");
     const { pid, leasePort, httpPort } = await record(directory.path);
-    const used = readdirSync(`/proc/${pid}/fd`).length;
-    execFileSync("prlimit", [`--pid=${pid}`, `--nofile=${used + 300}:${used + 300}`]);
-    const ports = JSON.stringify([[leasePort, httpPort], 300]);
+    const ports = JSON.stringify([[leasePort, httpPort], 600]);
     const other = spawn(process.execPath, ["-e", SOCKETS, ports], {
       uid: NOBODY,
       gid: NOBODY,
@@ -151,8 +160,10 @@ it.skipIf(!asRoot)(
       other.kill("SIGKILL");
     }
     await once(other, "exit");
+    await using database = await Database.open(directory.source);
     expect(await database.rows("SELECT 1 AS one")).toEqual([{ one: 1 }]);
     expect((await record(directory.path)).pid).toBe(pid);
+    owner.kill("SIGKILL");
   },
   60_000,
 );

@@ -12,6 +12,7 @@ export function engineConfig(
   path: string,
   database: string,
   { token, writerToken, secret }: Pick<ServerRecord, "token" | "writerToken" | "secret">,
+  connections: number,
 ): string {
   const rule = (token: string, user: string) => `<rule><methods>POST,GET</methods>
       <headers><${TOKEN_HEADER}>${token}</${TOKEN_HEADER}></headers>
@@ -31,6 +32,7 @@ export function engineConfig(
   return `<clickhouse>
   <users_config>${escaped(path)}</users_config>
   <access_control_improvements><table_engines_require_grant>false</table_engines_require_grant></access_control_improvements>
+  <max_connections>${connections}</max_connections>
   <http_handlers>
     <rule><methods>GET</methods><url>${PROOF_PATH}</url>
       <handler><type>predefined_query_handler</type><user>nobody</user><query>SELECT lower(hex(SHA256(concat('${engineSecret(secret)}', {nonce:String})))) FORMAT TSVRaw</query></handler></rule>

@@ -69,11 +69,15 @@ export async function takeLease(server: ServerRecord, directory: string): Promis
 }
 
 /**
- * Counts the users of a server; `gone` runs when there has been none for `grace` milliseconds.
+ * Counts the users of a server, `connections` at most; `gone` runs when there has been none for
+ * `grace` milliseconds.
  *
  * @returns the loopback port that it listens on.
  */
-export function listenForLeases(secret: string, grace: number, gone: () => void): Promise<number> {
+export function listenForLeases(
+  { secret, grace, connections }: Record<"grace" | "connections", number> & { secret: string },
+  gone: () => void,
+): Promise<number> {
   const leases = new Set<Socket>();
   let timer: NodeJS.Timeout;
   const restart = (delay: number) => {
@@ -99,6 +103,7 @@ export function listenForLeases(secret: string, grace: number, gone: () => void)
       if (leases.delete(socket) && leases.size === 0) restart(grace);
     });
   });
+  server.maxConnections = connections;
   return new Promise((resolve) => {
     server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port));
   });

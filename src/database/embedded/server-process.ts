@@ -3,7 +3,7 @@
  * from the engine's npm package. It lives as long as somebody holds a lease on it.
  */
 import { createHash } from "node:crypto";
-import { rmSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { mkdir, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { get } from "node:http";
 import { createServer, type AddressInfo } from "node:net";
@@ -45,6 +45,20 @@ async function fail(error: unknown): Promise<void> {
   console.error(error);
   await tell({ failed: error instanceof Error ? error.message : String(error) });
   leave();
+}
+
+/**
+ * How many sockets strangers may hold at each port: the engine aborts where no file descriptor is
+ * left. As many again may wait at the engine's; the tables need some, too.
+ */
+function mostConnections(): number {
+  let limit = 1024;
+  try {
+    limit = Number(/^Max open files\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1]);
+  } catch {
+    // A system that does not tell has no less.
+  }
+  return Math.max(16, Math.min(4096, Math.floor((limit - 400) / 4)));
 }
 
 async function freePort(): Promise<number> {
@@ -109,12 +123,16 @@ async function main(): Promise<void> {
   process.on("SIGHUP", () => undefined);
   process.on("uncaughtException", (error) => void fail(error));
   const httpPort = await freePort();
-  await writeFile(config, engineConfig(config, EMBEDDED_DATABASE, secrets), { mode: 0o600 });
+  const connections = mostConnections();
+  const configuration = engineConfig(config, EMBEDDED_DATABASE, secrets, connections);
+  await writeFile(config, configuration, { mode: 0o600 });
   await mkdir(files.functions, { recursive: true });
   await writeFile(join(files.functions, "function_file.sql"), REFUSED_FILE);
   const place = await placeOf(await realpath(directory));
   if (place === null) throw new Error("the directory is gone");
-  const leasePort = await listenForLeases(secrets.secret, Number(graceText), () => leave());
+  const { secret } = secrets;
+  const users = { secret, grace: Number(graceText), connections };
+  const leasePort = await listenForLeases(users, () => leave());
   const ended = startEngine(httpPort).then(() => {
     throw new Error("the engine ended");
   });
