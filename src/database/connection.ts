@@ -1,6 +1,8 @@
 import { ClickHouseLogLevel, createClient, type ClickHouseClient } from "@clickhouse/client";
-import { EMBEDDED_DATABASE, TOKEN_HEADER } from "./embedded/directory.js";
-import { joinServer, type Lease } from "./embedded/join.js";
+import { ProbelabError } from "../error.js";
+import { EMBEDDED_DATABASE, placeOf, TOKEN_HEADER } from "./embedded/directory.js";
+import { joinServer } from "./embedded/join.js";
+import type { Lease } from "./embedded/lease.js";
 import type { Source } from "./source.js";
 
 /** A way to a ClickHouse server: gives a client, a new one when the embedded server has ended. */
@@ -12,10 +14,17 @@ export interface Connection extends AsyncDisposable {
   forget(): void;
 }
 
+/** What an embedded server lets a connection do: `reader` may read its tables and nothing else. */
+export type Role = "reader" | "writer";
+
 /** Opens the way that a source names; nothing is asked yet of a remote server. */
-export function openConnection(source: Source, requestSeconds: number): Connection {
+export function openConnection(
+  source: Source,
+  requestSeconds: number,
+  role: Role = "reader",
+): Connection {
   return source.kind === "embedded"
-    ? embeddedConnection(source.directory, source.label, requestSeconds)
+    ? embeddedConnection(source, requestSeconds, role)
     : serverConnection(source, requestSeconds);
 }
 
@@ -29,15 +38,27 @@ const COMMON = {
   keep_alive: { idle_socket_ttl: 2_000 },
 };
 
-function embeddedConnection(directory: string, label: string, requestSeconds: number): Connection {
+function embeddedConnection(
+  { directory, label }: Extract<Source, { kind: "embedded" }>,
+  requestSeconds: number,
+  role: Role,
+): Connection {
   let joined: Promise<{ lease: Lease; client: ClickHouseClient }> | null = null;
+  let opened = false;
   const join = async () => {
+    if (opened && (await placeOf(directory)) === null) {
+      throw new ProbelabError(
+        `Can't use ${label} any more: its directory was renamed or removed meanwhile. Put it back, or connect to where it is now.`,
+      );
+    }
     const lease = await joinServer(directory);
+    opened = true;
+    const { token, writerToken } = lease.server;
     const client = createClient({
       ...COMMON,
       url: `http://127.0.0.1:${lease.server.httpPort}`,
       database: EMBEDDED_DATABASE,
-      http_headers: { [TOKEN_HEADER]: lease.server.token },
+      http_headers: { [TOKEN_HEADER]: role === "writer" ? writerToken : token },
       request_timeout: requestSeconds * 1000,
       set_basic_auth_header: false,
     });
@@ -49,7 +70,8 @@ function embeddedConnection(directory: string, label: string, requestSeconds: nu
     async client() {
       const seen = joined;
       const current = seen && (await seen.catch(() => null));
-      if (current?.lease.held) return current.client;
+      // Asked each time: a server that has ended may have left its port to a stranger.
+      if (current && (await current.lease.check())) return current.client;
       if (joined === seen) {
         joined = join();
         await current?.client.close();

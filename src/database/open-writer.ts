@@ -20,7 +20,7 @@ export async function openWriter(source: Source): Promise<Writer> {
       `Can't write to ${source.label}: probelab fills embedded databases only. Name one, such as --into embedded:.probelab.`,
     );
   }
-  const connection = openConnection(source, REQUEST_SECONDS);
+  const connection = openConnection(source, REQUEST_SECONDS, "writer");
   const run = async <T>(
     action: string,
     task: (client: ClickHouseClient) => Promise<T>,

@@ -1,8 +1,7 @@
-import { createHash, randomUUID } from "node:crypto";
-import { lstat, mkdir, open, readdir, rename, rm, type FileHandle } from "node:fs/promises";
-import { hostname } from "node:os";
-import { basename, dirname, join, resolve, sep } from "node:path";
+import { lstat, mkdir, open, readdir, rename, type FileHandle } from "node:fs/promises";
+import { dirname, join, resolve, sep } from "node:path";
 import { ProbelabError } from "../error.js";
+import { besidePath, remove, removeAbandoned } from "./beside.js";
 import { exchange } from "./exchange.js";
 
 /** Files of a folder: paths with `/`, relative to it. */
@@ -26,19 +25,17 @@ export async function writeFolder(
 ): Promise<string> {
   const target = resolve(path);
   const parent = dirname(target);
-  const name = basename(target);
-  const own = `${ownPrefix(name)}${process.pid}-${randomUUID().slice(0, 8)}`;
-  const made = join(parent, `${own}.tmp`);
+  const made = besidePath(target, ".tmp");
   try {
     await mkdir(parent, { recursive: true });
-    await removeAbandoned(parent, name, ".tmp");
+    await removeAbandoned(target, ".tmp");
     if (await holdsSomething(target)) await mayReplace(target);
     await fill(made, files);
-    const left = await putInPlace(made, target, join(parent, `${own}.old`), mayReplace);
+    const left = await putInPlace(made, target, besidePath(target, ".old"), mayReplace);
     // The new names must be on the disk before the old content goes from it.
     await flush(parent);
     if (left !== undefined) await remove(left);
-    await removeAbandoned(parent, name, ".old");
+    await removeAbandoned(target, ".old");
     return target;
   } catch (error) {
     await remove(made);
@@ -50,8 +47,6 @@ export async function writeFolder(
     );
   }
 }
-
-const HOST = hostname().replace(/[^\w]/g, "_").slice(0, 64);
 
 async function fill(folder: string, files: FolderFiles): Promise<void> {
   await mkdir(folder);
@@ -108,37 +103,6 @@ async function holdsSomething(path: string): Promise<boolean> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
     throw error;
-  }
-}
-
-/** Begins the names of what is made beside the folder. */
-function ownPrefix(name: string): string {
-  // A name may be as long as a file system allows: what is put before and after it must still fit.
-  const isLong = Buffer.byteLength(name) > 100;
-  const hash = createHash("sha256").update(name).digest("hex").slice(0, 16);
-  return `.${isLong ? `${[...name].slice(0, 16).join("")}-${hash}` : name}.${HOST}-`;
-}
-
-/** Folders that this machine's processes which are no more left beside. */
-async function removeAbandoned(parent: string, name: string, end: ".tmp" | ".old"): Promise<void> {
-  for (const entry of await readdir(parent)) {
-    if (!entry.startsWith(ownPrefix(name)) || !entry.endsWith(end)) continue;
-    const pid = Number(/^(\d+)-[0-9a-f]{8}\.\w+$/.exec(entry.slice(ownPrefix(name).length))?.[1]);
-    if (pid > 0 && !isAlive(pid)) await remove(join(parent, entry));
-  }
-}
-
-/** Removes what is of no use any more; what can't be removed is no reason to fail. */
-async function remove(folder: string): Promise<void> {
-  await rm(folder, { recursive: true, force: true }).catch(() => undefined);
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== "ESRCH";
   }
 }
 

@@ -1,20 +1,22 @@
-import { randomUUID } from "node:crypto";
-import { mkdir, open, rename, rm } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
+import { mkdir, open, rename } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
 import { ProbelabError } from "../error.js";
+import { besidePath, remove, removeAbandoned } from "./beside.js";
 
 /**
  * Writes a file whole or not at all: into a temporary file beside it, flushed to the disk, then
- * renamed. Folders are made.
+ * renamed. Folders are made. What a killed process left beside it goes with the next time.
  *
  * @returns the absolute path. @throws ProbelabError where it can't be written.
  */
 export async function writeWhole(path: string, content: string | Buffer): Promise<string> {
   const target = resolve(path);
   const directory = dirname(target);
-  const temporary = join(directory, `.${basename(target)}.${randomUUID().slice(0, 8)}.tmp`);
+  const temporary = besidePath(target, ".tmp");
   try {
     await mkdir(directory, { recursive: true });
+    // A folder that may be written but not listed is fine to write into.
+    await removeAbandoned(target, ".tmp").catch(() => undefined);
     const file = await open(temporary, "wx");
     try {
       await file.writeFile(content);
@@ -26,7 +28,7 @@ export async function writeWhole(path: string, content: string | Buffer): Promis
     await syncDirectory(directory);
     return target;
   } catch (error) {
-    await rm(temporary, { force: true }).catch(() => undefined);
+    await remove(temporary);
     const code = (error as NodeJS.ErrnoException).code ?? String(error);
     throw new ProbelabError(
       `Can't write ${JSON.stringify(path)} (${code}): nothing was changed; check that the folder can be written and the disk isn't full.`,

@@ -2,6 +2,7 @@ import type { Writer } from "../database/writer.js";
 import { ProbelabError } from "../error.js";
 import { fileSql, IN_ORDER, READ_SETTINGS } from "./file-sql.js";
 import type { InputFile } from "./input-file.js";
+import { lineOfRow } from "./line-of-row.js";
 
 /** A column of a file; text formats have no type of their own. */
 export interface FileColumn {
@@ -44,6 +45,13 @@ export async function fileColumns(
     // Lines are read four times as fast as objects, which may stand in an array or over many lines.
     let [found] = await ask<Found>(keys("line"), "lines", READ_SETTINGS);
     if (found && Number(found.others) > 0) [found] = await ask<Found>(keys("json"), "objects");
+    // Where no row can be read, none is inserted, which would tell its line.
+    if (found?.keys.length === 0 && Number(found.others) > 0) {
+      const place = await lineOfRow(writer, file, 1, { ...(signal && { signal }) });
+      throw new ProbelabError(
+        `Can't load ${file.name}${place === null ? "" : ` line ${place.line}`}: this is not a JSON object with values, nor is any other row of the file. Mend the file, or get it again.`,
+      );
+    }
     return (found?.keys ?? []).sort().map((name) => ({ name }));
   }
   const [first] = await ask<{ line: string }>("SELECT line FROM FILE LIMIT 1", "lines", IN_ORDER);

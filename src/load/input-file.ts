@@ -14,6 +14,8 @@ export interface InputFile extends AsyncDisposable {
   readonly bytes: number;
   readonly format: FileFormat;
   readonly compression: Compression;
+  /** True for a zstd archive without checksums: it reads damaged bytes as if they were right. */
+  readonly unchecked: boolean;
   /** @throws ProbelabError when the file is no longer the one that was opened. */
   checkUnchanged(): Promise<void>;
 }
@@ -25,7 +27,7 @@ export interface InputFile extends AsyncDisposable {
  *   name that tells no format, UTF-16, and an archive that is cut or not what its name says.
  */
 export async function openInputFile(name: string, override?: string): Promise<InputFile> {
-  const { format, compression, bytes, modified } = await check(name, override);
+  const { format, compression, bytes, modified, unchecked } = await check(name, override);
   const real = await realpath(name);
   // The engine's file() takes *, ?, {…} and :: in a path for patterns and knows no way to quote them.
   const aside = /[*?{}[\]\\]|::/.test(real)
@@ -39,6 +41,7 @@ export async function openInputFile(name: string, override?: string): Promise<In
     bytes,
     format,
     compression,
+    unchecked,
     async checkUnchanged() {
       const now = await stat(real).catch(() => null);
       if (now?.size === bytes && now.mtimeMs === modified) return;
@@ -74,21 +77,22 @@ async function check(name: string, override: string | undefined) {
     throw refused(name, cause);
   });
   try {
-    await checkContent(file, name, bytes, told);
+    const unchecked = await checkContent(file, name, bytes, told);
+    return { ...told, bytes, modified: status.mtimeMs, unchecked };
   } finally {
     await file.close();
   }
-  return { ...told, bytes, modified: status.mtimeMs };
 }
 
 const MAGIC = { gzip: "1f8b", zstd: "28b52ffd" };
 
+/** @returns whether the archive has no checksums. */
 async function checkContent(
   file: FileHandle,
   name: string,
   bytes: number,
   { format, compression }: { format: FileFormat; compression: Compression },
-): Promise<void> {
+): Promise<boolean> {
   const head = Buffer.alloc(4);
   await file.read(head, 0, 4, 0);
   const hex = head.toString("hex");
@@ -106,8 +110,9 @@ async function checkContent(
           `Can't load ${name}: the zstd archive is damaged. Get the file again ("zstd -t" checks it).`,
         );
       }
+      return state === "unchecked";
     }
-    return;
+    return false;
   }
   for (const [packed, ending] of [
     ["gzip", "gz"],
@@ -128,6 +133,7 @@ async function checkContent(
       `Can't load ${name}: its text is UTF-16. Convert it first: iconv -f UTF-16 -t UTF-8 FILE > NEW.`,
     );
   }
+  return false;
 }
 
 async function checkParquet(

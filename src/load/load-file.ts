@@ -41,6 +41,8 @@ export interface LoadedFile {
   readonly defaulted: readonly string[];
   /** The file's columns that the table lacks: they were left out. */
   readonly ignored: readonly string[];
+  /** Present for a zstd archive without checksums, in which damage can't be noticed. */
+  readonly unchecked?: true;
 }
 
 /**
@@ -79,7 +81,13 @@ export async function loadFile(
     await file.checkUnchanged();
     options.signal?.throwIfAborted();
     await commit(writer, target, staging);
-    return { file: path, ...summary, defaulted, ignored };
+    return {
+      file: path,
+      ...summary,
+      defaulted,
+      ignored,
+      ...(file.unchecked && { unchecked: true }),
+    };
   } catch (error) {
     throw await explainFailure(error, { writer, file, table, ...load.cancel });
   }

@@ -16,6 +16,11 @@ export function loadSummary(table: LoadableTable, loaded: LoadedFile): string {
   if (loaded.ignored.length > 0) {
     lines.push(`  not in ${table}, ignored: ${loaded.ignored.join(", ")}`);
   }
+  if (loaded.unchecked) {
+    lines.push(
+      "  the zstd archive has no checksums, so damage to it could not be noticed: pack with zstd --check",
+    );
+  }
   return lines.join("\n");
 }
 

@@ -1,7 +1,7 @@
 import type { FileHandle } from "node:fs/promises";
 
-/** What a walk over a zstd file's frames finds. */
-export type ZstdState = "whole" | "cut" | "damaged";
+/** What a walk over a zstd file's frames finds; `unchecked`: whole, but a frame has no checksum. */
+export type ZstdState = "whole" | "unchecked" | "cut" | "damaged";
 
 const MAGIC = 0xfd2fb528;
 
@@ -15,6 +15,7 @@ const MAGIC = 0xfd2fb528;
 export async function zstdState(file: FileHandle, size: number): Promise<ZstdState> {
   const read = windowReader(file, size);
   let at = 0;
+  let checked = true;
   while (at < size) {
     const magic = await read(at, 4);
     if (magic === null) return "cut";
@@ -38,9 +39,10 @@ export async function zstdState(file: FileHandle, size: number): Promise<ZstdSta
       // A run-length block is one byte, however long its content.
       at += 3 + (type === 1 ? 1 : header >>> 3);
     }
-    if (descriptor & 0b100) at += 4; // content checksum
+    if (descriptor & 0b100) at += 4;
+    else checked = false;
   }
-  return at === size ? "whole" : "cut";
+  return at !== size ? "cut" : checked ? "whole" : "unchecked";
 }
 
 /** Bytes of the frame header after its descriptor. */

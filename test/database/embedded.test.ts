@@ -5,7 +5,12 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { Database } from "../../src/database/database.js";
-import { readRecord, TOKEN_HEADER } from "../../src/database/embedded/directory.js";
+import {
+  placeOf,
+  readRecord,
+  TOKEN_HEADER,
+  type ServerRecord,
+} from "../../src/database/embedded/directory.js";
 import { joinServer } from "../../src/database/embedded/join.js";
 import { openWriter } from "../../src/database/open-writer.js";
 import { entryPath } from "../../src/entry-path.js";
@@ -21,7 +26,7 @@ async function otherUser(directory: string): Promise<{ child: ChildProcess; serv
   const join = entryPath(import.meta.url, "../../src/database/embedded/join.js");
   const script = `import { joinServer } from ${JSON.stringify(join)};
     const lease = await joinServer(${JSON.stringify(directory)});
-    console.log(lease.server.pid); setInterval(() => lease.held, 1000);`;
+    console.log(lease.server.pid); setInterval(() => lease.check(), 1000);`;
   const child = spawn(process.execPath, ["--input-type=module", "-e", script], {
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -51,6 +56,13 @@ function statusOf(pid: number): string {
 async function gone(pid: number): Promise<boolean> {
   for (let i = 0; i < 200 && alive(pid); i++) await new Promise((r) => setTimeout(r, 50));
   return !alive(pid);
+}
+
+/** A record of the directory whose ports nobody listens on. */
+async function deadRecord(directory: string, pid: number): Promise<ServerRecord> {
+  const secrets = { token: "old", writerToken: "old", secret: "old" };
+  const place = (await placeOf(directory)) ?? { path: "", identity: "" };
+  return { pid, httpPort: 9, leasePort: 9, ...secrets, directory: place };
 }
 
 describe("joinServer(directory)", () => {
@@ -88,8 +100,8 @@ describe("joinServer(directory)", () => {
     for (const name of readdirSync(directory.path)) {
       expect(statSync(join(directory.path, name)).mode & 0o077, name).toBe(0);
     }
-    const config = readdirSync(directory.path).find((name) => name.endsWith(".xml")) ?? "";
-    expect(await readFile(join(directory.path, config), "utf8")).toContain(token);
+    // Its configuration, which holds the secrets too, is there only while it starts.
+    expect(readdirSync(directory.path).filter((name) => name.endsWith(".xml"))).toEqual([]);
     const commandLine = await readFile(`/proc/${lease.server.pid}/cmdline`, "utf8");
     expect(commandLine).not.toContain(token);
   });
@@ -118,8 +130,9 @@ describe("joinServer(directory)", () => {
 
   it("passes over the remains of a server that was killed", async () => {
     await using directory = await temporaryDirectory();
-    const record = { pid: 1, httpPort: 9, leasePort: 9, token: "old", version: "1" };
+    const record = await deadRecord(directory.path, 1);
     writeFileSync(join(directory.path, "server.json"), JSON.stringify(record));
+    expect((await readRecord(directory.path))?.token).toBe("old");
     using lease = await joinServer(directory.path);
     expect(lease.server.token).not.toBe("old");
     writeFileSync(join(directory.path, "server.json"), "{ cut");
@@ -136,7 +149,7 @@ describe("joinServer(directory)", () => {
     mkdirSync(held);
     const { server } = await otherUser(held);
     // The server stays, but nobody can reach it any more, as if it were in another container.
-    const record = { pid: server, leasePort: 1, httpPort: 1, token: "x", version: "1" };
+    const record = await deadRecord(held, server);
     writeFileSync(join(held, "server.json"), JSON.stringify(record));
     await expect(joinServer(held)).rejects.toThrow(/another server holds it|PROBELAB_MEASUREMENTS/);
   }, 120_000);

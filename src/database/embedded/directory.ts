@@ -1,4 +1,6 @@
-import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { createHmac } from "node:crypto";
+import { constants } from "node:fs";
+import { mkdir, open, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { ProbelabError } from "../../error.js";
 
@@ -9,10 +11,25 @@ export interface ServerRecord {
   readonly httpPort: number;
   /** Loopback port on which users hold their lease. */
   readonly leasePort: number;
-  /** Secret that every request and lease must carry. */
+  /** Secret that every question must carry; with it a request may only read the tables. */
   readonly token: string;
-  readonly version: string;
+  /** Secret that every request must carry which writes, or reads a file. */
+  readonly writerToken: string;
+  /** Secret by which the server and its users prove themselves; it is never sent. */
+  readonly secret: string;
+  /** The directory that the server holds: a copy or a renamed directory has the record, too. */
+  readonly directory: Place;
 }
+
+/** A directory, and what tells it from another one of the same name. */
+export interface Place {
+  readonly path: string;
+  /** The device and the inode. */
+  readonly identity: string;
+}
+
+/** How long a start may take, in seconds: with a cold disk the engine alone is read for a minute. */
+export const START_SECONDS = 90;
 
 /** The header that carries the token. */
 export const TOKEN_HEADER = "X-Probelab-Token";
@@ -24,6 +41,8 @@ export const EMBEDDED_DATABASE = "probelab";
 export function directoryFiles(directory: string) {
   return {
     data: join(directory, "data"),
+    /** Functions in SQL that the engine takes before its own of the same name. */
+    functions: join(directory, "data", "user_defined"),
     record: join(directory, "server.json"),
     log: join(directory, "server.log"),
     config: (pid: number) => join(directory, `server-${pid}.xml`),
@@ -58,12 +77,88 @@ async function makeFolders(path: string): Promise<void> {
   });
 }
 
-/** The running server's record, or null where there is none that can be read. */
+/** Where a directory is now, or null where there is none. */
+export async function placeOf(path: string): Promise<Place | null> {
+  const status = await stat(path, { bigint: true }).catch(() => null);
+  return status && { path, identity: `${status.dev}:${status.ino}` };
+}
+
+/**
+ * The record of the server that holds the directory, or null: also where it is no record, a stranger's,
+ * or that of another directory, which this one is a copy of or was renamed from.
+ */
 export async function readRecord(directory: string): Promise<ServerRecord | null> {
   try {
-    return JSON.parse(await readFile(directoryFiles(directory).record, "utf8")) as ServerRecord;
+    // A pipe of that name would never be opened otherwise.
+    const flags = constants.O_RDONLY | constants.O_NONBLOCK;
+    await using file = await open(directoryFiles(directory).record, flags);
+    const status = await file.stat();
+    const owners = [process.getuid?.(), (await stat(directory)).uid];
+    if (!status.isFile() || !owners.includes(status.uid)) return null;
+    const record: unknown = JSON.parse(await file.readFile("utf8"));
+    return isRecord(record) && (await holds(record, directory)) ? record : null;
   } catch {
     return null;
+  }
+}
+
+/** Whether the server still holds the directory, under whatever names both know it. */
+export async function holds(record: ServerRecord, directory: string): Promise<boolean> {
+  const { path, identity } = record.directory;
+  const places = await Promise.all([placeOf(path), placeOf(directory)]);
+  return places.every((place) => place?.identity === identity);
+}
+
+function isRecord(value: unknown): value is ServerRecord {
+  const record = value as { [Key in keyof ServerRecord]?: unknown } | null;
+  const { path, identity } = (record?.directory ?? {}) as { [Key in keyof Place]?: unknown };
+  const numbers = [record?.pid, record?.httpPort, record?.leasePort];
+  const texts = [record?.token, record?.writerToken, record?.secret, path, identity];
+  return (
+    numbers.every((number) => Number.isInteger(number) && Number(number) > 0) &&
+    numbers.slice(1).every((port) => Number(port) < 65_536) &&
+    texts.every((text) => typeof text === "string" && text !== "")
+  );
+}
+
+/** What only who knows the secret can answer to a `nonce`; `who` says whose answer it is. */
+export function proof(secret: string, who: "server" | "user", nonce: string): string {
+  return createHmac("sha256", secret).update(`${who}:${nonce}`).digest("hex");
+}
+
+/** Whether another process is starting a server in the directory now. */
+export async function isStarting(directory: string): Promise<boolean> {
+  const files = await startFiles(directory);
+  return files.some(({ path, underWay }) => underWay && path.endsWith(".xml"));
+}
+
+/** Removes the files, and with them the tokens, that starts which were killed have left. */
+export async function removeLeftovers(directory: string): Promise<void> {
+  for (const { path, underWay } of await startFiles(directory)) {
+    if (!underWay) await rm(path, { force: true });
+  }
+}
+
+/** Files that stand in the directory only while a server starts: of those of other processes. */
+async function startFiles(directory: string) {
+  const files: { readonly path: string; readonly underWay: boolean }[] = [];
+  for (const name of await readdir(directory)) {
+    const [, pid] =
+      /^(?:server-(\d+)\.xml|server\.json\.(\d+)|\.write-(\d+))$/.exec(name)?.filter(Boolean) ?? [];
+    if (pid === undefined || Number(pid) === process.pid) continue;
+    const path = join(directory, name);
+    const since = (await stat(path).catch(() => null))?.mtimeMs ?? 0;
+    files.push({ path, underWay: Date.now() - since < START_SECONDS * 1000 && runs(Number(pid)) });
+  }
+  return files;
+}
+
+function runs(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM"; // another user's
   }
 }
 

@@ -2,25 +2,28 @@
  * The child process that is the embedded database: a real ClickHouse server on loopback, started
  * from the engine's npm package. It lives as long as somebody holds a lease on it.
  */
-import { randomBytes } from "node:crypto";
-import { rmSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
-import { createServer, type AddressInfo, type Socket } from "node:net";
+import { createHash } from "node:crypto";
+import { readFileSync, rmSync } from "node:fs";
+import { mkdir, realpath, rm, stat, writeFile } from "node:fs/promises";
+import { get } from "node:http";
+import { createServer, type AddressInfo } from "node:net";
 import { createRequire } from "node:module";
+import { join } from "node:path";
 import type * as Ffi from "ffi-rs";
 import {
   directoryFiles,
   EMBEDDED_DATABASE,
-  readRecord,
-  TOKEN_HEADER,
+  placeOf,
+  removeLeftovers,
   writeRecord,
 } from "./directory.js";
+import { engineConfig, engineSecret, PROOF_PATH, REFUSED_FILE } from "./engine-config.js";
+import { listenForLeases, newNonce } from "./lease.js";
 
 const [directory = "", graceText = "2000"] = process.argv.slice(2);
 const files = directoryFiles(directory);
-const token = randomBytes(32).toString("hex");
 const config = files.config(process.pid);
-const grace = Number(graceText);
+const secrets = { token: newNonce(), writerToken: newNonce(), secret: newNonce() };
 
 let owned = false;
 
@@ -38,23 +41,32 @@ function tell(message: { ready: true } | { failed: string }): Promise<void> {
   });
 }
 
+async function fail(error: unknown): Promise<void> {
+  console.error(error);
+  await tell({ failed: error instanceof Error ? error.message : String(error) });
+  leave();
+}
+
+/**
+ * How many sockets strangers may hold at each port: the engine aborts where no file descriptor is
+ * left. As many again may wait at the engine's; the tables need some, too.
+ */
+function mostConnections(): number {
+  let limit = 1024;
+  try {
+    limit = Number(/^Max open files\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1]);
+  } catch {
+    // A system that does not tell has no less.
+  }
+  return Math.max(16, Math.min(4096, Math.floor((limit - 400) / 4)));
+}
+
 async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   await new Promise((resolve) => server.close(resolve));
   return port;
-}
-
-async function ask(port: number, query: string, headers: Record<string, string>): Promise<string> {
-  const response = await fetch(`http://127.0.0.1:${port}/`, {
-    method: "POST",
-    body: query,
-    headers,
-  });
-  const text = await response.text();
-  if (!response.ok) throw new Error(`${response.status} ${text.trim()}`);
-  return text.trim();
 }
 
 function startEngine(port: number): Promise<unknown> {
@@ -68,7 +80,7 @@ function startEngine(port: number): Promise<unknown> {
     `--config-file=${config}`,
     "--listen_host=127.0.0.1",
     `--http_port=${port}`,
-    "--query=SYSTEM START LISTEN HTTP; SELECT sleepEachRow(1) FROM system.numbers SETTINGS max_block_size=1 FORMAT Null",
+    `--query=CREATE DATABASE IF NOT EXISTS ${EMBEDDED_DATABASE} ENGINE = Atomic; SYSTEM START LISTEN HTTP; SELECT sleepEachRow(1) FROM system.numbers SETTINGS max_block_size=1 FORMAT Null`,
   ];
   return load({
     library: "chdb",
@@ -80,58 +92,28 @@ function startEngine(port: number): Promise<unknown> {
   });
 }
 
+/** Waits for the engine: no token is sent to a port that another program may have taken. */
 async function waitUntilReady(port: number): Promise<void> {
-  const deadline = Date.now() + 60_000;
   for (;;) {
-    try {
-      const create = `CREATE DATABASE IF NOT EXISTS ${EMBEDDED_DATABASE} ENGINE = Atomic`;
-      await ask(port, create, { [TOKEN_HEADER]: token });
-      break;
-    } catch (error) {
-      if (Date.now() > deadline) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    const nonce = newNonce();
+    const answer = await ask(`http://127.0.0.1:${port}${PROOF_PATH}?param_nonce=${nonce}`);
+    const expected = createHash("sha256").update(`${engineSecret(secrets.secret)}${nonce}`);
+    if (answer === expected.digest("hex")) return;
+    if (answer !== null) throw new Error(`port ${port} was taken by another program in between`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  // A server that answers without the token is somebody else's, on a port we took to be free.
-  const open = await ask(port, "SELECT 1", {}).then(
-    () => true,
-    () => false,
-  );
-  if (open) throw new Error(`port ${port} was taken by another server in between`);
 }
 
-/** Counts the users; `gone` runs when there has been none for the time of grace. */
-function listenForLeases(gone: () => void): Promise<number> {
-  const leases = new Set<Socket>();
-  let timer: NodeJS.Timeout;
-  const restart = (delay: number) => {
-    clearTimeout(timer);
-    timer = setTimeout(() => {
-      if (leases.size === 0) gone();
-    }, delay);
-  };
-  restart(30_000); // whoever started this server needs a moment to take the first lease
-  const server = createServer((socket) => {
-    let said = "";
-    socket.setEncoding("utf8");
-    socket.setTimeout(5_000, () => {
-      if (!leases.has(socket)) socket.destroy();
-    });
-    socket.on("data", (part: string) => {
-      if (leases.has(socket)) return;
-      said += part;
-      if (said === `${token}\n`) {
-        leases.add(socket);
-        socket.write("ok\n");
-      } else if (said.length > token.length) socket.destroy();
-    });
-    socket.on("error", () => socket.destroy());
-    socket.on("close", () => {
-      if (leases.delete(socket) && leases.size === 0) restart(grace);
-    });
-  });
+/** The answer's text; null where nobody listens. */
+function ask(url: string): Promise<string | null> {
   return new Promise((resolve) => {
-    server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port));
+    const request = get(url, { agent: false, timeout: 5_000 }, (answer) => {
+      let text = "";
+      answer.setEncoding("utf8").on("data", (part: string) => (text += part));
+      answer.on("close", () => resolve(text.trim()));
+    });
+    request.on("timeout", () => request.destroy());
+    request.on("error", () => resolve(null));
   });
 }
 
@@ -139,41 +121,55 @@ async function main(): Promise<void> {
   process.on("SIGINT", () => undefined); // an interrupt of a notebook is not for its database
   process.on("SIGTERM", () => leave());
   process.on("SIGHUP", () => undefined);
+  process.on("uncaughtException", (error) => void fail(error));
   const httpPort = await freePort();
-  await writeFile(
-    config,
-    `<clickhouse>
-  <http_handlers><rule><methods>POST,GET</methods>
-    <headers><${TOKEN_HEADER}>${token}</${TOKEN_HEADER}></headers>
-    <handler><type>dynamic_query_handler</type><query_param_name>query</query_param_name></handler>
-  </rule></http_handlers>
-</clickhouse>
-`,
-    { mode: 0o600, flag: "w" },
-  );
-  const leasePort = await listenForLeases(() => leave());
+  const connections = mostConnections();
+  const configuration = engineConfig(config, EMBEDDED_DATABASE, secrets, connections);
+  await writeFile(config, configuration, { mode: 0o600 });
+  await mkdir(files.functions, { recursive: true });
+  await writeFile(join(files.functions, "function_file.sql"), REFUSED_FILE);
+  const place = await placeOf(await realpath(directory));
+  if (place === null) throw new Error("the directory is gone");
+  const { secret } = secrets;
+  const users = { secret, grace: Number(graceText), connections };
+  const leasePort = await listenForLeases(users, () => leave());
   const ended = startEngine(httpPort).then(() => {
     throw new Error("the engine ended");
   });
   await Promise.race([ended, waitUntilReady(httpPort)]);
-  ended.catch(() => leave());
-  const version = await ask(httpPort, "SELECT version()", { [TOKEN_HEADER]: token });
-  await writeRecord(directory, { pid: process.pid, httpPort, leasePort, token, version });
+  ended.catch((error: unknown) => fail(error));
+  await writeRecord(directory, {
+    pid: process.pid,
+    httpPort,
+    leasePort,
+    ...secrets,
+    directory: place,
+  });
   owned = true;
+  const own = await recordInode();
+  await rm(config, { force: true });
+  await removeLeftovers(directory);
   await tell({ ready: true });
   if (process.connected) process.disconnect();
   setInterval(() => {
-    // A directory that was removed or taken over leaves nobody to serve.
-    void readRecord(directory).then((record) => {
-      if (record?.pid !== process.pid) {
-        owned = false;
-        leave();
-      }
+    // A directory that was renamed, removed or taken over leaves nobody to serve.
+    void recordInode().then((inode) => {
+      if (inode === undefined || inode === own) return;
+      owned = false;
+      leave();
     });
-  }, 5_000).unref();
+  }, 1_000).unref();
 }
 
-main().catch(async (error: unknown) => {
-  await tell({ failed: error instanceof Error ? error.message : String(error) });
-  leave();
-});
+/** The record's inode, null where it is gone; undefined where the system can't tell just now. */
+async function recordInode(): Promise<bigint | null | undefined> {
+  try {
+    // Of all ways to look, only this one needs no free file descriptor, which strangers may use up.
+    return (await stat(files.record, { bigint: true })).ino;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === "ENOENT" || code === "ENOTDIR" ? null : undefined;
+  }
+}
+
+main().catch(fail);

@@ -1,0 +1,131 @@
+import { readFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { readRecord, TOKEN_HEADER } from "../../src/database/embedded/directory.js";
+import type { Lab } from "../../src/lab/connect.js";
+import { between } from "../../src/time/time-range.js";
+import { ownDatabase } from "../support/own-database.js";
+
+const db = ownDatabase();
+let lab: Lab;
+let file: string;
+beforeAll(async () => {
+  await db.writer.command(
+    "CREATE TABLE kept (t DateTime, word String) ENGINE = MergeTree ORDER BY t",
+  );
+  await db.writer.command("INSERT INTO kept VALUES ('2026-05-01 12:00:00', 'row')");
+  file = join(db.directory.path, "secret.txt");
+  writeFileSync(file, "secret of the machine");
+  lab = await db.open();
+});
+afterAll(() => lab.close());
+
+const range = between("2026-05-01", "2026-05-02");
+const ask = (sql: string) => lab.query(`${sql} WHERE {range:t}`, { range });
+
+const FILE = [
+  "file('FILE')",
+  "file('FILE', 'none')",
+  "`file`('FILE')",
+  "arrayMap(x -> file(x), ['FILE'])",
+  "arrayMap(file, ['FILE'])",
+  "(SELECT file('FILE'))",
+  "file('/proc/self/environ')",
+  "(SELECT any(file(concat('/proc/', toString(number), '/environ'), '')) FROM numbers(100000))",
+];
+it.each(FILE)("SQL of a question reads no file: %s", async (expression) => {
+  const sql = `SELECT ${expression.replace("FILE", file)} AS text FROM kept`;
+  await expect(ask(sql)).rejects.toThrow(/questions may not read files|expect 1 arguments/);
+});
+
+const TABLE_FUNCTIONS = [
+  "file('FILE', 'LineAsString', 'text String')",
+  "url('http://127.0.0.1:1/', 'LineAsString', 'text String')",
+  "s3('http://127.0.0.1:1/bucket/a.csv', 'CSV', 'text String')",
+  "remote('127.0.0.1:1', 'system', 'one')",
+  "remote('127.0.0.1', 'system', 'one')",
+  "mysql('127.0.0.1:1', 'a', 'b', 'c', 'd')",
+  "postgresql('127.0.0.1:1', 'a', 'b', 'c', 'd')",
+  "mongodb('127.0.0.1:1', 'a', 'b', 'c', 'd', 'text String')",
+  "sqlite('FILE', 'a')",
+  "executable('sh', 'CSV', 'text String')",
+  "icebergLocal('FILE')",
+  "deltaLakeLocal('FILE')",
+  "format(CSV, '1')",
+];
+it.each(TABLE_FUNCTIONS)("SQL of a question reads the tables only, not %s", async (source) => {
+  const from = source.replace("FILE", file);
+  await expect(lab.query(`SELECT * FROM ${from}, kept WHERE {range:t}`, { range })).rejects.toThrow(
+    /Not enough privileges|ACCESS_DENIED|UNKNOWN_FUNCTION/,
+  );
+});
+
+it("what a question needs is granted: the tables, system tables, numbers and views", async () => {
+  const answer = await ask("SELECT word FROM kept");
+  expect(answer.rows()).toEqual([{ word: "row" }]);
+  const joined = await ask("SELECT number FROM numbers(2) AS n, kept");
+  expect(joined.rows()).toHaveLength(2);
+  const tables = await ask(
+    "SELECT name FROM (SELECT name FROM system.tables WHERE name = 'kept') AS s, kept",
+  );
+  expect(tables.rows()).toEqual([{ name: "kept" }]);
+});
+
+/** The engine's answer to bare SQL, as its owner could send it with a token of the record. */
+async function raw(token: string, sql: string, query: Record<string, string> = {}) {
+  const server = await readRecord(db.directory.path);
+  const search = new URLSearchParams({ database: "probelab", ...query }).toString();
+  const url = `http://127.0.0.1:${server?.httpPort}/?${search}`;
+  const answer = await fetch(url, {
+    method: "POST",
+    body: sql,
+    headers: { [TOKEN_HEADER]: token },
+  });
+  return (await answer.text()).trim();
+}
+
+it("the reader's token writes nothing and stays the reader's, also where a request lifts readonly", async () => {
+  const { token = "" } = (await readRecord(db.directory.path)) ?? {};
+  const out = join(db.directory.path, "out.csv");
+  for (const sql of [
+    "INSERT INTO kept VALUES ('2026-05-01 12:00:00', 'more')",
+    "CREATE TABLE other (a UInt8) ENGINE = Memory",
+    "CREATE TEMPORARY TABLE other (a UInt8)",
+    "DROP TABLE kept",
+    "ALTER TABLE kept DELETE WHERE 1",
+    `INSERT INTO FUNCTION file('${out}', 'CSV') SELECT 1`,
+    "CREATE FUNCTION other AS (a) -> a",
+    "DROP FUNCTION file",
+    "CREATE USER other",
+    `BACKUP TABLE kept TO File('${out}')`,
+    "SYSTEM SHUTDOWN",
+    `SELECT * FROM file('${file}', 'LineAsString')`,
+  ]) {
+    expect(await raw(token, sql), sql).toMatch(/Not enough privileges/);
+  }
+  for (const analyzer of ["0", "1"]) {
+    const said = await raw(token, `SELECT file('${file}')`, { enable_analyzer: analyzer });
+    expect(said).toMatch(/questions may not read files/);
+  }
+  for (const user of ["writer", "default"]) {
+    expect(await raw(token, "SELECT currentUser()", { user })).toMatch(/reader|FAILED|Exception/);
+  }
+  expect(existsSync(out)).toBe(false);
+  expect(await raw(token, "SELECT count() FROM kept")).toBe("1");
+});
+
+it("the server's process has none of the notebook's passwords in its environment", async () => {
+  process.env["PROBELAB_MEASUREMENTS_PASSWORD"] = "hunter2-of-the-test";
+  try {
+    const { pid } = (await readRecord(db.directory.path)) ?? {};
+    process.kill(pid ?? 0, "SIGKILL");
+    await ask("SELECT word FROM kept");
+    const after = await readRecord(db.directory.path);
+    expect(after?.pid).not.toBe(pid);
+    const environment = readFileSync(`/proc/${after?.pid}/environ`, "utf8");
+    expect(environment).not.toMatch(/hunter2|PROBELAB/);
+  } finally {
+    delete process.env["PROBELAB_MEASUREMENTS_PASSWORD"];
+  }
+});
