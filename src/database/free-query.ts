@@ -141,7 +141,6 @@ function checkNamesInText(sql: string, parameters: Readonly<Record<string, unkno
     String(parameters[name]),
   );
   const odd = [...names.map(({ text }) => text), ...identifiers].find((text) =>
-    // eslint-disable-next-line no-control-regex -- control characters are what is looked for
     /[\0-\x1f\\\u201c]|(function|source|column|constant|table)_\w+:/.test(text),
   );
   if (odd === undefined && !/[\u201c\u201d]/.test(sqlCode(sql))) return;
