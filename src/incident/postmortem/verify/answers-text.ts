@@ -92,7 +92,8 @@ function headline({ rows, keys, changed, gone, come, columns }: Differences): st
 
 function valueWords(value: Value, timeZone: string): string {
   if (value === null || value === undefined) return "(none)";
-  if (value instanceof Date) return `${formatInstant(value, timeZone)} ${timeZone}`;
+  if (value instanceof Date)
+    return `${formatInstant(value, timeZone)}${timeZone === "UTC" ? "" : ` ${timeZone}`}`;
   if (typeof value === "number")
     return value.toLocaleString("en-US", { maximumSignificantDigits: 12 });
   return clean(textOf(value));
