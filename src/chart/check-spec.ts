@@ -47,8 +47,31 @@ export function checkSpec(spec: unknown, names: readonly string[]): void {
       `Can't draw a Vega-Lite spec without a mark: pass one, chart.vegaLite(result, ${SUCH}).`,
     );
   }
+  checkSizes(spec);
   // The spec's own data is left out.
   checkView({ ...spec, data: undefined }, names, false);
+}
+
+/** The most that is drawn: of pixels along a side, of ticks on an axis. More takes all memory. */
+const MOST: Readonly<Record<string, number>> = {
+  width: 20_000,
+  height: 20_000,
+  step: 20_000,
+  tickCount: 2_000,
+  maxbins: 10_000,
+};
+
+function checkSizes(spec: Part): void {
+  for (const [name, value] of Object.entries(spec)) {
+    if (name === "data" || name === "datasets") continue;
+    const most = Object.hasOwn(MOST, name) ? MOST[name] : undefined;
+    if (most !== undefined && typeof value === "number" && !(value <= most)) {
+      throw new ProbelabError(
+        `Can't draw a spec with ${name}: ${value}: pass ${most.toLocaleString("en-US")} at most.`,
+      );
+    }
+    for (const part of [value].flat()) if (isPart(part)) checkSizes(part);
+  }
 }
 
 /** @param free whether the fields may be others than the columns. */

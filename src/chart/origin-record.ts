@@ -2,21 +2,10 @@ import { createRequire } from "node:module";
 import type { Json } from "../result/json.js";
 import type { Origin } from "../result/origin.js";
 import type { Question } from "../result/question.js";
+import { isSecretName, redact } from "../redact.js";
 
 const require = createRequire(import.meta.url);
 
-// Names of parameters, of a query or of an address, whose values are secrets.
-const SECRET =
-  "passw(?:or)?d|passwd|passphrase|pwd?|pass|secret|token|credentials?|(?:api|access|private)[_-]?key|key|auth(?:orization)?|session(?:[_-]?id)?|cookie|sig(?:nature)?";
-// Also as a part of a name: userPassword, x_api_key.
-const SECRET_NAME = new RegExp(
-  `^(?:${SECRET})$|passw|secret|token|credential|(?:api|access|private)[_-]?key|authorization`,
-  "i",
-);
-const SECRET_IN_ADDRESS = new RegExp(
-  `([?&;](?:[\\w-]*(?:passw|secret|token|credential|key)[\\w-]*|user(?:name)?|${SECRET})=)[^&\\s'"#;]*`,
-  "gi",
-);
 const LONGEST = 20_000;
 const LONGEST_SQL = 1_000_000;
 
@@ -35,7 +24,7 @@ export function originRecord(
     parameters: Object.fromEntries(
       Object.entries(origin.parameters).map(([name, value]) => [
         withoutCredentials(name),
-        SECRET_NAME.test(name) ? "(left out)" : plain(value),
+        isSecretName(name) ? "(left out)" : plain(value),
       ]),
     ),
     ...(range && {
@@ -67,20 +56,9 @@ function askable(question: Question): { question?: Json } {
   return JSON.stringify(plain(question)) === asked ? { question: JSON.parse(asked) as Json } : {};
 }
 
-/**
- * The text with user names, passwords and secret query parameters of its addresses left out; cut
- * after `longest` characters, which its last one tells.
- */
+/** The text as `redact` gives it, cut after `longest` characters, which its last one tells. */
 export function withoutCredentials(text: string, longest = LONGEST): string {
-  const cut = text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
-  // Word by word, which keeps the search of long texts short: no address holds a space.
-  return cut.replace(/\S+/g, (word) =>
-    word.includes("://") || word.includes("=")
-      ? word
-          .replace(/(\b[a-z][a-z0-9+.-]*:\/\/)(?:[^\s/?#"']|'(?![,)\s]))*@/gi, "$1")
-          .replace(SECRET_IN_ADDRESS, "$1…")
-      : word,
-  );
+  return redact(text.length > longest ? `${text.slice(0, longest - 1)}…` : text);
 }
 
 /** A value as JSON, without the secrets of its texts and members. */
@@ -96,7 +74,7 @@ export function plain(value: unknown): Json {
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => [
       withoutCredentials(name),
-      SECRET_NAME.test(name) ? "(left out)" : plain(inner),
+      isSecretName(name) ? "(left out)" : plain(inner),
     ]),
   );
 }

@@ -1,7 +1,9 @@
 #!/usr/bin/env node
 import { Command } from "commander";
 import { readFileSync } from "node:fs";
+import { inspect } from "node:util";
 import { ProbelabError } from "../error.js";
+import { redact } from "../redact.js";
 import { doctorCommand } from "./doctor.js";
 import { kernelCommand } from "./kernel.js";
 import { loadCommand } from "./load.js";
@@ -15,6 +17,13 @@ import { watchCommand } from "./watch.js";
 const { version } = JSON.parse(
   readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
 ) as { version: string };
+
+// Whatever a command prints, and whoever made the text.
+for (const stream of [process.stdout, process.stderr]) {
+  const write = stream.write.bind(stream) as (...given: unknown[]) => boolean;
+  stream.write = (text: unknown, ...rest: unknown[]) =>
+    write(typeof text === "string" ? redact(text) : text, ...rest);
+}
 
 const program = new Command("probelab")
   .description("Questions to a network-measurement service, answered in notebooks")
@@ -33,6 +42,6 @@ try {
   await program.parseAsync();
 } catch (error) {
   const known = error instanceof ProbelabError;
-  console.error(known ? error.message : error);
+  console.error(known ? error.message : inspect(error));
   process.exitCode = 1;
 }

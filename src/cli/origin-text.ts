@@ -86,6 +86,11 @@ function entry(name: string, values: readonly string[]): string[] {
     .map((value, index) => `${INDENT}${(index === 0 ? name : "").padEnd(12)}${line(value)}`);
 }
 
+/** SQL for a terminal, whole and indented. */
+export function sqlText(sql: string): string {
+  return sqlLines(sql).slice(1).join("\n");
+}
+
 function sqlLines(sql: string): string[] {
   if (sql.trim() === "") return [];
   const lines = sql.replaceAll("\t", "    ").split(/\r?\n/);

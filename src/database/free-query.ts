@@ -2,8 +2,10 @@ import { ProbelabError } from "../error.js";
 import { Result } from "../result/result.js";
 import { checkRange, type TimeRange } from "../time/time-range.js";
 import { answerOrigin } from "./answer-origin.js";
+import { unboundedReads, type KnownBound, type UnboundedRead } from "./bounded-query.js";
 import type { Database } from "./database.js";
-import { replaceInCode, sqlCode } from "./sql-text.js";
+import { replaceInCode, sqlCode, sqlParts } from "./sql-text.js";
+import { checkStatement, explain } from "./statement.js";
 import { boundsSql, timeColumn, type TimeColumn } from "./time-column.js";
 import { valueKind } from "./value-kind.js";
 
@@ -61,6 +63,12 @@ export async function freeQuery(
     parameters["end"] = range.end.getTime() / 1000;
   }
   const keys = [...columns.keys()];
+  const known = new Map<string, KnownBound>(
+    [...columns].map(([key, column]) => [
+      key,
+      { start: column.bound(range.start).value, end: column.bound(range.end).value },
+    ]),
+  );
   const bounded = replaceInCode(
     sql.replace(/[\s;]+$/, ""),
     RANGE,
@@ -76,6 +84,7 @@ export async function freeQuery(
       return `(${bounds.sql})`;
     },
   );
+  await checkBounds(database, bounded, parameters, range, known);
   // Arrow alone would give DateTime and enums as bare numbers: the server names the types.
   const described = await database.rows<{ name: string; type: string }>(
     `DESCRIBE TABLE (${bounded}\n)`,
@@ -99,6 +108,91 @@ export async function freeQuery(
     },
     reductions: [],
     notes: answer.table.numRows() === 0 ? ["The query found no rows in the range."] : [],
+  });
+}
+
+/**
+ * Shows that the query reads nothing outside of the range, by what the server makes of it, before
+ * any of it runs.
+ */
+async function checkBounds(
+  database: Database,
+  sql: string,
+  parameters: Record<string, unknown>,
+  range: TimeRange,
+  known: ReadonlyMap<string, KnownBound>,
+): Promise<void> {
+  checkNamesInText(sql, parameters);
+  checkStatement(await explain(database.rows, "AST", sql, parameters));
+  const tree = await explain(database.rows, "QUERY TREE", sql, parameters);
+  const reads = unboundedReads(tree, range, known);
+  const [read] = await needBound(database, reads, known);
+  if (read === undefined) return;
+  const name = read.table.split(".").pop() ?? read.table;
+  throw new ProbelabError(
+    `Can't show that the query stays in its time range: it reads ${name} beyond it${read.filteredLater ? " (a HAVING or QUALIFY limits no read)" : ""}. Put {range}${known.has(".measurement_start_time") || known.size === 0 ? "" : " or {range:column}"} into the WHERE of each SELECT that reads ${name}, joined to the rest by AND, such as SELECT … FROM ${name} WHERE {range} AND (… OR …); in a JOIN read it by such a subquery.`,
+  );
+}
+
+/** The server's explanation names things as they are: a line break in a name could look like a line of it. */
+function checkNamesInText(sql: string, parameters: Readonly<Record<string, unknown>>): void {
+  const names = sqlParts(sql).filter(({ code, text }) => !code && /^["`]/.test(text));
+  const identifiers = [...sql.matchAll(/\{\s*(\w+)\s*:\s*Identifier\s*\}/g)].map(([, name = ""]) =>
+    String(parameters[name]),
+  );
+  const odd = [...names.map(({ text }) => text), ...identifiers].find((text) =>
+    /[\0-\x1f\\\u201c]|(function|source|column|constant|table)_\w+:/.test(text),
+  );
+  if (odd === undefined && !/[\u201c\u201d]/.test(sqlCode(sql))) return;
+  throw new ProbelabError(
+    "Can't read a query with a backslash, a line break or curly quotes in or around a name: write names in plain quotes without them, and rename columns with AS.",
+  );
+}
+
+/** Engines that keep all rows in memory, or none: what they hold is looked up, not scanned. */
+const LOOKED_UP = ["Memory", "Set", "Join", "Dictionary", "EmbeddedRocksDB", "Null"];
+
+/**
+ * The reads that must be bounded: of the service's two tables, of tables that a `{range:column}` names,
+ * and of all that are kept along time (in their sort or partition key; a view or a distributed table
+ * in any column). What else a query joins, such as the names of networks, has no time to bound.
+ */
+async function needBound(
+  database: Database,
+  reads: readonly UnboundedRead[],
+  known: ReadonlyMap<string, KnownBound>,
+): Promise<UnboundedRead[]> {
+  const tables = [...new Set(reads.map(({ table }) => table))].filter(
+    (table) => table !== "system.one" && !table.startsWith("_temporary_and_external_tables."),
+  );
+  if (tables.length === 0) return [];
+  const found = await database.rows<{ name: string; known: number; alongTime: number }>(
+    `SELECT concat(c.database, '.', c.table) AS name, max(c.name IN {columns:Array(String)}) AS known,
+  max(match(c.type, '^(Nullable\\\\(|LowCardinality\\\\()*Date') AND (c.is_in_sorting_key OR c.is_in_partition_key
+    OR NOT (t.engine LIKE '%MergeTree' OR c.database = 'system' OR has({lookedUp:Array(String)}, t.engine)))) AS alongTime
+FROM system.columns AS c INNER JOIN system.tables AS t ON c.database = t.database AND c.table = t.name
+WHERE has({tables:Array(String)}, concat(c.database, '.', c.table)) GROUP BY name`,
+    {
+      tables,
+      lookedUp: LOOKED_UP,
+      columns: [...known.keys()].map((key) => key.slice(key.indexOf(".") + 1)),
+    },
+    "run the query",
+  );
+  const asked = new Map(found.map((row) => [row.name, row]));
+  const own = await Promise.all(
+    (["measurements", "logs"] as const).map((role) =>
+      database.table(role).then(
+        ({ name }) => name,
+        () => undefined,
+      ),
+    ),
+  );
+  return reads.filter(({ table }) => {
+    if (!tables.includes(table)) return false;
+    const row = asked.get(table);
+    const name = table.slice(table.indexOf(".") + 1);
+    return row === undefined || row.known > 0 || row.alongTime > 0 || own.includes(name);
   });
 }
 

@@ -1,5 +1,6 @@
 import { isAbsolute, resolve } from "node:path";
 import { ProbelabError } from "../error.js";
+import { keepSecret } from "../redact.js";
 
 /** Where a database is: a directory served by the embedded server, or a ClickHouse server's URL. */
 export type Source =
@@ -37,19 +38,23 @@ export function parseSource(
     return { kind: "embedded", directory: absolute, label: `embedded:${directory}` };
   }
   const url = URL.canParse(text) ? new URL(text) : null;
-  if (url === null || !/^https?:$/.test(url.protocol)) {
+  // http://http://user:password@host has the host "http" and all else for a database.
+  if (url === null || !/^https?:$/.test(url.protocol) || /@|\/\//.test(url.pathname)) {
     throw new ProbelabError(
       `Can't read ${options.name} ${JSON.stringify(hideCredentials(text))}: write embedded:DIR or http(s)://host:port/database.`,
     );
   }
   const decode = (part: string) => decodePart(part, options.name);
   const database = decode(url.pathname.replace(/^\/|\/$/g, "")) || "default";
+  const username = options.username ?? (decode(url.username) || "default");
+  const password = options.password ?? decode(url.password);
+  keepSecret(password, username);
   return {
     kind: "server",
     url: url.origin,
     database,
-    username: options.username ?? (decode(url.username) || "default"),
-    password: options.password ?? decode(url.password),
+    username,
+    password,
     label: `${url.origin}/${database}`,
   };
 }

@@ -42,7 +42,7 @@ export function checkCountry(country: unknown): string {
 /** The address without a slash at its end. @throws ProbelabError for another than http(s). */
 export function checkBaseUrl(baseUrl: string | undefined = process.env["PROBELAB_API"]): string {
   const url = baseUrl !== undefined && URL.canParse(baseUrl) ? new URL(baseUrl) : null;
-  if (url === null || !/^https?:$/.test(url.protocol)) {
+  if (url === null || !/^https?:$/.test(url.protocol) || /@|\/\//.test(url.pathname)) {
     throw new ProbelabError(
       `Can't fetch a test list from ${baseUrl ? JSON.stringify(baseUrl.replace(/\/\/[^/@]*@/, "//***@")) : "nowhere"}: pass the API's address as baseUrl (or PROBELAB_API), such as "https://api.example.org".`,
     );

@@ -58,7 +58,7 @@ afterAll(() => directory[Symbol.asyncDispose]());
 
 async function rerun() {
   await using lab = await connect({ measurements: source });
-  return rerunPostmortem(folder, lab);
+  return rerunPostmortem(folder, lab, () => true);
 }
 
 async function command(...given: string[]): Promise<{ code: number; out: string; err: string }> {
@@ -115,7 +115,13 @@ describe("rerunPostmortem(folder, lab)", () => {
       report.add(table(await lab.query(sql, { range })), { name });
     const any = await report.save(join(directory.path, "any-order"));
     for (let time = 0; time < 5; time++) {
-      const answers = await rerunPostmortem(any, lab);
+      const refused = await rerunPostmortem(any, lab, ({ sql }) => !sql.includes("{range}"));
+      expect(refused.length).toBeGreaterThan(0);
+      for (const { differences, reason } of refused) {
+        expect(differences).toBeUndefined();
+        expect(reason).toMatch(/its SQL was not allowed to run; say yes at the terminal/);
+      }
+      const answers = await rerunPostmortem(any, lab, () => true);
       expect(answersText(answers)).toMatch(
         /\nThe database gives the same numbers for 3 figures\.\n$/,
       );

@@ -21,7 +21,7 @@ export function answersText(answers: readonly AnswerNow[]): string {
   return `${[...answers.flatMap(answerLines), answersLine(answers)].join("\n")}\n`;
 }
 
-function answerLines({ figure, differences, reason, failed }: AnswerNow): string[] {
+function answerLines({ figure, differences, reason, failed, timeZone }: AnswerNow): string[] {
   if (differences === undefined)
     return [
       stateLine(failed ? "FAILED" : "not asked", `${figure}: ${cleanText(reason ?? "", 1_000)}`),
@@ -35,6 +35,10 @@ function answerLines({ figure, differences, reason, failed }: AnswerNow): string
       ),
     ];
   }
+  const zone = timeZone ?? "UTC";
+  const valueText = (value: Value) => valueWords(value, zone);
+  const named = (row: readonly Value[]) =>
+    row.length === 0 ? "" : `${row.map(valueText).join(", ")}: `;
   const told = [
     ...columns.map((name) => `column ${clean(name)} is in only one of the answers`),
     ...changed.map(
@@ -86,14 +90,10 @@ function headline({ rows, keys, changed, gone, come, columns }: Differences): st
     : `${count(all, "difference", "differences")} in ${count(rows, "row", "rows")}`;
 }
 
-/** What names a row, before what is said of it. */
-function named(row: readonly Value[]): string {
-  return row.length === 0 ? "" : `${row.map(valueText).join(", ")}: `;
-}
-
-function valueText(value: Value): string {
+function valueWords(value: Value, timeZone: string): string {
   if (value === null || value === undefined) return "(none)";
-  if (value instanceof Date) return `${formatInstant(value, "UTC")}`;
+  if (value instanceof Date)
+    return `${formatInstant(value, timeZone)}${timeZone === "UTC" ? "" : ` ${timeZone}`}`;
   if (typeof value === "number")
     return value.toLocaleString("en-US", { maximumSignificantDigits: 12 });
   return clean(textOf(value));

@@ -1,4 +1,5 @@
 import type { Origin } from "../../../result/origin.js";
+import { questionArguments, type Question } from "../../../result/question.js";
 import { CHANGED } from "../../../result/changed.js";
 import { askAgain } from "../../../lab/ask-again.js";
 import type { Lab } from "../../../lab/connect.js";
@@ -10,6 +11,8 @@ import { readResultFile } from "../folder/result-file.js";
 /** What the database answers now to the question of a figure. */
 export interface AnswerNow {
   readonly figure: string;
+  /** The zone in which its times are told: that of its range. */
+  readonly timeZone?: string;
   /** Missing where it was not asked. */
   readonly differences?: Differences;
   /** Why it was not asked, or what the server said. */
@@ -20,13 +23,26 @@ export interface AnswerNow {
   readonly source?: string;
 }
 
+/** SQL out of a folder that would run: whoever wrote the folder chose it. */
+export interface ToRun {
+  readonly figure: string;
+  readonly sql: string;
+  /** Its range and parameters, as JSON. */
+  readonly values: string;
+}
+
 /**
  * Asks the questions of a postmortem's figures again, of the databases as they are now, and compares
  * the numbers. What a postmortem masks is masked in the new answers too.
  *
+ * @param mayRun whether SQL of the folder may run, shown before; without it none does.
  * @throws ProbelabError where the folder holds no postmortem.
  */
-export async function rerunPostmortem(directory: string, lab: Lab): Promise<AnswerNow[]> {
+export async function rerunPostmortem(
+  directory: string,
+  lab: Lab,
+  mayRun: (sql: ToRun) => Promise<boolean> | boolean = () => false,
+): Promise<AnswerNow[]> {
   const { folder, manifest } = await openFolder(directory);
   const { record, data } = await readFolder(folder, manifest);
   const answers: AnswerNow[] = [];
@@ -39,10 +55,19 @@ export async function rerunPostmortem(directory: string, lab: Lab): Promise<Answ
         answers.push({ figure: name, reason });
         continue;
       }
+      const own = ownSql(name, question);
+      if (own !== undefined && !(await mayRun(own))) {
+        answers.push({
+          figure: name,
+          reason: "its SQL was not allowed to run; say yes at the terminal, or pass --yes",
+        });
+        continue;
+      }
       const fresh = await askAgain(lab, question);
       const now = record?.masked && mayHoldAddresses(fresh.origin) ? maskResult(fresh) : fresh;
       answers.push({
         figure: name,
+        timeZone: before.origin.range.timeZone,
         differences: compareResults(before, now),
         ...(source !== fresh.origin.source && { source }),
       });
@@ -51,6 +76,13 @@ export async function rerunPostmortem(directory: string, lab: Lab): Promise<Answ
     }
   }
   return answers;
+}
+
+/** The SQL of a question that is free SQL: the texts of others are values, bound and never run. */
+function ownSql(figure: string, question: Question): ToRun | undefined {
+  if (question.ask !== "query") return undefined;
+  const [sql, ...values] = questionArguments(question);
+  return { figure, sql: String(sql), values: JSON.stringify(values) };
 }
 
 function whyNot({ sql, notes }: Origin): string {

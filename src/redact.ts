@@ -1,0 +1,103 @@
+/** What stands in the place of a secret. */
+const HIDDEN = "***";
+
+/** Names of parameters, of a query or of an address, whose values are secrets. */
+const SECRET =
+  "passw(?:or)?d|passwd|passphrase|pwd?|pass|secret|token|credentials?|(?:api|access|private)[_-]?key|key|auth(?:orization)?|session(?:[_-]?id)?|cookie|sig(?:nature)?";
+
+/** Names that can hardly mean anything else, also as a part of a name: userPassword, x_api_key. */
+const PLAINLY =
+  "[\\w-]{0,40}(?:passw|passphrase|secret|token|credential|(?:api|access|private|clickhouse)[_-]?key)[\\w-]{0,40}";
+
+const SECRET_NAME = new RegExp(`^(?:${SECRET})$|^${PLAINLY}$|authorization`, "i");
+
+// Lengths have limits, so that no text takes long: secrets are short.
+// user:password@ of an address. The password may hold a slash, but what looks like a port is one.
+const USER_INFO =
+  /(\b[a-z][a-z0-9+.-]{0,40}:?\/\/)(?:(?:[^\s/?#"']|'(?![,)\s])){0,500}@|[^\s/?#"'@:]{0,100}:(?!\d{1,5}[/?#"'\s])[^\s"'<>@]{0,500}@)/gi;
+const IN_ADDRESS = new RegExp(
+  `([?&;](?:[\\w-]{0,40}(?:passw|secret|token|credential|key)[\\w-]{0,40}|user(?:name)?|${SECRET})=)[^&\\s'"#;]*`,
+  "gi",
+);
+// password=… of a command line or an environment; not the {name:Type} of a query.
+const ASSIGNED = new RegExp(
+  `((?<![\\w?&;-])(?:-{0,2})(?:${PLAINLY}|pwd|passwd)=)(?![{(…])(?:"[^"]*"|'[^']*'|[^\\s,;&"'})]+)`,
+  "gi",
+);
+// "password": "…" of JSON, of JSON inside a text, of a JavaScript object, of a header.
+const MEMBER = new RegExp(
+  `(\\b(?:${PLAINLY}|pwd|passwd)\\\\{0,7}["']?\\s{0,4}:\\s{0,4})(\\\\{0,7}["'])(?:(?!\\2)(?:[^\\\\\\n]|\\\\[^\\n])){0,500}\\2`,
+  "gi",
+);
+const HEADER =
+  /((?:authorization|x-clickhouse-key)["'\\]{0,8}\s{0,4}[:=]\s{0,4}["'\\]{0,8}(?:(?:basic|bearer|digest)\s+)?)[^\s"'<>,;&\\]+/gi;
+
+// JSON.parse quotes a piece of what it read, which may begin inside a secret's name.
+const QUOTED_JSON = /(Unexpected [^\n]{0,40}?), (?:\.{3})?"[^]*"(?:\.{3})? is not valid JSON/g;
+
+const known = new Set<string>();
+
+/**
+ * Remembers a password or token, so that `redact` takes it out of every text, as it is and as URLs,
+ * JSON, HTML and an Authorization header write it. Shorter ones than four characters are taken out
+ * only where their place tells what they are.
+ *
+ * @param user whose password it is, for the header `Authorization: Basic`.
+ */
+export function keepSecret(secret: string, user = ""): void {
+  if (secret === "") return;
+  const base64 = Buffer.from(`${user}:${secret}`).toString("base64");
+  known.add(base64);
+  known.add(encodeURIComponent(base64));
+  if (secret.length < 4) return;
+  known.add(secret);
+  known.add(encodeURIComponent(secret));
+  known.add(new URLSearchParams({ "": secret }).toString().slice(1));
+  known.add(JSON.stringify(secret).slice(1, -1));
+  known.add(secret.replace(/['\\]/g, "\\$&"));
+  known.add(
+    secret
+      .replaceAll("&", "&amp;")
+      .replaceAll("<", "&lt;")
+      .replaceAll(">", "&gt;")
+      .replaceAll('"', "&quot;"),
+  );
+}
+
+/**
+ * The text without passwords: those that `keepSecret` was told, and what stands where passwords
+ * usually do (user and password of an address, `password=…`, `"password": "…"`, Authorization).
+ * Every text that leaves passes here: errors, origins, exports, what commands print.
+ *
+ * @example
+ * redact("tcp://h:9000/db?password=s3cret"); // "tcp://h:9000/db?password=…"
+ */
+export function redact(text: string): string {
+  let plain = text.replace(QUOTED_JSON, "$1: it is not valid JSON");
+  for (const secret of [...known].sort((a, b) => b.length - a.length)) {
+    if (plain.includes(secret)) plain = hide(plain, secret);
+  }
+  // Word by word, which keeps the search of long texts short: no address holds a space.
+  if (/[:=@]/.test(plain)) {
+    plain = plain.replace(/\S+/g, (word) =>
+      word.includes("://") || word.includes("=")
+        ? word.replace(USER_INFO, "$1").replace(IN_ADDRESS, "$1…").replace(ASSIGNED, `$1${HIDDEN}`)
+        : word,
+    );
+  }
+  return /passw|secret|token|credential|key|pwd|authorization/i.test(plain)
+    ? plain.replace(MEMBER, `$1$2${HIDDEN}$2`).replace(HEADER, `$1${HIDDEN}`)
+    : plain;
+}
+
+/** True for a name of a parameter or member whose value is a secret. */
+export function isSecretName(name: string): boolean {
+  return SECRET_NAME.test(name);
+}
+
+/** A short secret may be a part of a word that is none. */
+function hide(text: string, secret: string): string {
+  if (secret.length >= 8) return text.replaceAll(secret, HIDDEN);
+  const part = secret.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+  return text.replace(new RegExp(`(?<![\\p{L}\\p{N}_])${part}(?![\\p{L}\\p{N}_])`, "gu"), HIDDEN);
+}

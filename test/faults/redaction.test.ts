@@ -1,0 +1,200 @@
+import fc from "fast-check";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { inspect } from "node:util";
+import { describe, expect, it } from "vitest";
+import { plain, withoutCredentials } from "../../src/chart/origin-record.js";
+import { Database } from "../../src/database/database.js";
+import { serverError } from "../../src/database/server-error.js";
+import { findSource } from "../../src/database/settings.js";
+import { parseSource } from "../../src/database/source.js";
+import { ProbelabError } from "../../src/error.js";
+import { keepSecret, redact } from "../../src/redact.js";
+import { checkBaseUrl } from "../../src/test-lists/fetch.js";
+
+/** What an error tells at a terminal or in a notebook: itself, its causes, its stack. */
+function told(action: () => unknown): string {
+  try {
+    action();
+    return "";
+  } catch (error) {
+    return inspect(error, { depth: 9 });
+  }
+}
+
+const root = { root: "/project", name: "PROBELAB_MEASUREMENTS" };
+
+/** A password that nobody told of, in each place where texts with one come from. */
+const places: [place: string, text: (password: string) => string][] = [
+  ["a clickhouse:// URL", (p) => `clickhouse://ann:${p}@host/db`],
+  ["a URL without a scheme's slashes", (p) => `http://ann:${p}@host:99999/db`],
+  ["a URL in a URL", (p) => `http://http://ann:${p}@host/db`],
+  ["a URL in a URL with https", (p) => `https://https://ann:${p}@host:8443/db`],
+  ["a list of URLs", (p) => `tcp://ann:${p}@a:9000,tcp://ann:${p}@b:9000`],
+  ["a list of users of one URL", (p) => `http://ann:${p}@a:1,bob:${p}@b:2/db`],
+  ["a list with semicolons", (p) => `htp://a:1;htp://ann:${p}@b:2`],
+  ["a password parameter", (p) => `tcp://host:9000/db?password=${p}`],
+  ["a password after a user parameter", (p) => `tcp://host:9000?user=ann&password=${p}&secure=1`],
+  ["JDBC", (p) => `jdbc:clickhouse://host:8123/db?user=ann&password=${p}`],
+  ["JDBC with semicolons", (p) => `jdbc:ch://host:8123/db;user=ann;password=${p};ssl=1`],
+  ["ODBC", (p) => `Driver=ClickHouse;Server=host;UID=ann;PWD=${p}`],
+  ["a connection string", (p) => `host=h port=9000 password=${p} user=ann`],
+  ["a command line", (p) => `clickhouse-client --user ann --password=${p} --query x`],
+  ["an environment", (p) => `PROBELAB_MEASUREMENTS_PASSWORD=${p}`],
+  ["JSON", (p) => JSON.stringify({ url: "http://h", password: p })],
+  ["JSON in a text", (p) => JSON.stringify(JSON.stringify({ password: p }))],
+  ["JSON with spaces", (p) => JSON.stringify({ db: { userPassword: p } }, null, 2)],
+  ["an inspected object", (p) => inspect({ measurements: { url: "http://h", password: p } })],
+  ["an inspected key", (p) => inspect({ "x-api-key": p })],
+  ["a header", (p) => `Authorization: Basic ${Buffer.from(`ann:${p}`).toString("base64")} ${""}`],
+  ["a bearer", (p) => `authorization: Bearer ${p}`],
+  ["headers as JSON", (p) => JSON.stringify({ authorization: `Bearer ${p}` })],
+  ["ClickHouse's header", (p) => `X-ClickHouse-User: ann\nX-ClickHouse-Key: ${p}`],
+];
+
+describe("redact(text) takes out what nobody told of", () => {
+  const password = fc
+    .stringMatching(/^[A-Za-z0-9!$*+._~-]{6,24}$/)
+    .filter((text) => !/^\*+$/.test(text))
+    .map((text) => `Zq${text}`);
+
+  it.each(places)("%s", (_, write) => {
+    fc.assert(
+      fc.property(password, (secret) => {
+        const text = write(secret);
+        const base64 = Buffer.from(`ann:${secret}`).toString("base64");
+        for (const out of [
+          redact(text),
+          redact(`before ${text}, after`),
+          withoutCredentials(text),
+          JSON.stringify(plain({ note: text })),
+          told(() => parseSource(text, root)),
+          told(() => findSource("measurements", { measurements: text }, {}, "/nowhere")),
+          told(() => checkBaseUrl(text)),
+          told(() => serverError(new Error(text), "ask", "http://h/db")),
+          told(() => new ProbelabError("Can't.", { cause: new Error(text) })),
+        ]) {
+          expect(out).not.toContain(secret);
+          expect(out).not.toContain(base64);
+        }
+        expect(redact(redact(text))).toBe(redact(text));
+      }),
+      { numRuns: 40, seed: 17 },
+    );
+  });
+
+  it("also where the password holds a slash, an @ or a #", () => {
+    for (const secret of ["s3c/ret", "s3c@ret", "s3c#ret", "s3c?ret", "s3c:ret"])
+      for (const text of [`clickhouse://ann:${secret}@host/db`, `htp://ann:${secret}@h:1/db`]) {
+        expect(redact(text)).not.toMatch(/s3c|ret/);
+        expect(told(() => parseSource(text, root))).not.toMatch(/s3c.?ret/);
+      }
+  });
+
+  it("configuration objects and cut files", () => {
+    const folder = mkdtempSync(join(tmpdir(), "probelab-redaction-"));
+    const path = join(folder, "probelab.config.json");
+    const read = () => told(() => findSource("measurements", {}, {}, folder));
+    try {
+      for (const content of [
+        { measurements: { url: "http://h", user: "ann", password: "s3cret-word" } },
+        { measurements: ["http://ann:s3cret-word@h/db", "http://ann:s3cret-word@i/db"] },
+        { measurements: "http://http://ann:s3cret-word@h" },
+      ]) {
+        writeFileSync(path, JSON.stringify(content));
+        expect(read()).toMatch(/Can't/);
+        expect(read()).not.toContain("s3cret-word");
+      }
+      writeFileSync(path, '{ "measurements": { "password":"s3cret-word" x');
+      expect(read()).toMatch(/Can't read .*JSON/);
+      expect(read()).not.toMatch(/s3cret|word"/);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
+
+describe("redact(text) takes out what it was told of", () => {
+  it("in every form in which it is written", () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 8, maxLength: 30, unit: "binary-ascii" }), (secret) => {
+        fc.pre(/[a-z0-9]{2}/i.test(secret) && secret.trim() === secret);
+        keepSecret(secret, "ann");
+        const forms = [
+          secret,
+          encodeURIComponent(secret),
+          JSON.stringify(secret).slice(1, -1),
+          Buffer.from(`ann:${secret}`).toString("base64"),
+        ];
+        for (const form of forms) {
+          expect(redact(`x${form}y`)).not.toContain(form);
+          expect(new ProbelabError(`Can't read (${form}).`).message).not.toContain(form);
+        }
+      }),
+      { numRuns: 300, seed: 8 },
+    );
+  });
+
+  it("a short one only where it is a word of its own", () => {
+    keepSecret("demo", "ann");
+    expect(redact("login demo failed")).toBe("login *** failed");
+    expect(redact("democracy, my_demo1")).toBe("democracy, my_demo1");
+  });
+});
+
+describe("redact(text) leaves alone what is no secret", () => {
+  it.each([
+    "SELECT count() FROM fastpath WHERE measurement_start_time >= {range_start:DateTime('UTC')}",
+    "SELECT token, {password:String} AS p, {token: String} FROM t WHERE key = 'x' AND x>=1",
+    "SELECT user, passwords FROM t WHERE token IN ('a', 'b') AND n != 3",
+    "http://host:8123/db and mail to ann@example.org",
+    "https://host:8443/path?country=IT&limit=5, jo@example.org",
+    "Can't use the password: check PROBELAB_MEASUREMENTS_PASSWORD.",
+    "Expected one of: token, DoubleColon, OR (SYNTAX_ERROR)",
+    "embedded:.probelab",
+    "Basic measurements, bearer of news",
+    "a=b, key=value; 20260501T000000Z_webconnectivity_IT_1_n1_x",
+  ])("%s", (text) => expect(redact(text)).toBe(text));
+
+  it("in a time that grows no faster than the text", () => {
+    for (const piece of ["password:", "http://a:", '"password":"', '\\"', "a=", "authorization:"])
+      expect(redact(piece.repeat(20_000)).length).toBeGreaterThan(0);
+  });
+});
+
+it("an error page that echoes Authorization shows no password, in any coding", async () => {
+  await using server = await echo();
+  const url = `http://127.0.0.1:${server.port}/db`;
+  const source = parseSource(url, { ...root, username: "ann", password: "s3cret&<word>" });
+  const error: unknown = await Database.open(source).then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  const text = inspect(error, { depth: 9 });
+  expect(text).toMatch(/Can't connect/);
+  expect(text).not.toContain("s3cret");
+  expect(text).not.toContain(Buffer.from("ann:s3cret&<word>").toString("base64"));
+});
+
+/** A server that is none of ClickHouse's: its error page shows what it was sent. */
+async function echo(): Promise<{ port: number } & AsyncDisposable> {
+  const server = createServer((request, response) => {
+    const { authorization = "" } = request.headers;
+    const decoded = Buffer.from(authorization.replace("Basic ", ""), "base64").toString();
+    response.statusCode = 403;
+    response.end(
+      `<h1>Forbidden</h1> You sent ${JSON.stringify(request.headers)}: ${authorization} ${decoded} ${encodeURIComponent(decoded)}`,
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
