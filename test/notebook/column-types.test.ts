@@ -15,12 +15,12 @@ const learn = (columns: string) =>
 
 test("the types of columns that a cell learned are there for the cells after it", async () => {
   const path = await writeCells(folder.path, [
-    "interface LearnedColumns {}",
+    "const begun = 1;",
     learn("probe_cc: string"),
-    `const ran: string[] = []; const column = (name: keyof globalThis.LearnedColumns) => name; column("probe_cc")`,
+    `const ran: string[] = []; const column = (name: keyof LearnedColumns) => name; column("probe_cc")`,
     `ran.push("never"); column("probe_c")`,
     `${learn("test_name: string")} ran.length`,
-    `const other = (name: keyof globalThis.LearnedColumns) => name; other("test_name")`,
+    `const other = (name: keyof LearnedColumns) => name; other("test_name")`,
     `const list = ${"[".repeat(1000)}${"]".repeat(1000)};`,
     `other("probe_cc")`,
   ]);
