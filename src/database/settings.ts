@@ -18,13 +18,21 @@ export interface SourceOptions {
 
 /**
  * The project's folder: the nearest one, from `from` upwards, that holds probelab.config.json, an
- * embedded database (.probelab) or package.json; else `from`. Notebooks in subfolders share it.
+ * embedded database (.probelab) or package.json; else `from`. Notebooks in subfolders share it. An
+ * installed package is no project: below node_modules, the search begins at what holds node_modules.
+ *
+ * @param given the folder where it is known already: a notebook's process has it from the command
  */
-export function projectRoot(from: string): string {
-  for (let folder = from; ; folder = dirname(folder)) {
+export function projectRoot(
+  from: string,
+  given: string | undefined = process.env["PROBELAB_PROJECT"],
+): string {
+  if (given) return given;
+  const start = /^(.*?)[\\/]node_modules(?=[\\/]|$)/.exec(from)?.[1] || from;
+  for (let folder = start; ; folder = dirname(folder)) {
     const marks = ["probelab.config.json", ".probelab", "package.json"];
     if (marks.some((mark) => existsSync(join(folder, mark)))) return folder;
-    if (folder === dirname(folder)) return from;
+    if (folder === dirname(folder)) return start;
   }
 }
 

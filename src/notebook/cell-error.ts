@@ -9,10 +9,32 @@ import { codeFrame } from "./code-frame.js";
 import { isProbelabError } from "./is-probelab-error.js";
 import { stackPlaces } from "./stack-places.js";
 
+const mostCauses = 10;
+
 /** What a cell threw, as Jupyter shows it: name, message, and the way to it in the cell's own lines. */
 export function cellError(thrown: unknown, scripts: CellScripts): CellError {
-  const { ename, evalue } = nameAndMessage(thrown);
-  return { ename, evalue, traceback: [...errorLines(thrown, scripts), ...causes(thrown, scripts)] };
+  try {
+    const { ename, evalue } = nameAndMessage(thrown);
+    const traceback = [...errorLines(thrown, scripts), ...causes(thrown, scripts)];
+    return { ename, evalue, traceback };
+  } catch {
+    return unreadableError(thrown);
+  }
+}
+
+/** A Proxy, or an Error with a getter that throws: what can be read of it. */
+function unreadableError(thrown: unknown): CellError {
+  const read = (key: "name" | "message"): string | undefined => {
+    try {
+      const value: unknown = (thrown as Error)[key];
+      return typeof value === "string" ? value : undefined;
+    } catch {
+      return undefined;
+    }
+  };
+  const ename = read("name") ?? "Thrown";
+  const evalue = read("message") ?? "a value that throws an error when it is read";
+  return { ename, evalue, traceback: [`${bold(red(ename))}: ${evalue}`] };
 }
 
 /** TypeScript's objections to a cell, which was not run because of them. */
@@ -60,7 +82,7 @@ function causes(thrown: unknown, scripts: CellScripts): string[] {
   const lines: string[] = [];
   const seen = new Set([thrown]);
   let cause = thrown instanceof Error ? thrown.cause : undefined;
-  while (cause !== undefined && cause !== null && !seen.has(cause)) {
+  while (cause !== undefined && cause !== null && !seen.has(cause) && seen.size <= mostCauses) {
     seen.add(cause);
     if (!saysAlready(thrown, cause)) lines.push("", "Caused by:", ...errorLines(cause, scripts));
     cause = cause instanceof Error ? cause.cause : undefined;
@@ -96,7 +118,8 @@ function placeName(place: SourcePlace): string {
 }
 
 function nameAndMessage(thrown: unknown): { ename: string; evalue: string } {
-  if (thrown instanceof Error) return { ename: thrown.name, evalue: thrown.message };
+  if (thrown instanceof Error)
+    return { ename: String(thrown.name), evalue: String(thrown.message) };
   return { ename: "Thrown", evalue: inspect(thrown) };
 }
 

@@ -18,13 +18,15 @@ export interface CellRuntime {
     place: string,
   ): AsyncIterable<unknown>;
   import(specifier: string, require: Load): Promise<unknown>;
+  /** `fn`, whose text is `text` for those who read it. */
+  written<T extends object>(fn: T, text: string): T;
   /** Takes the value of a cell's last expression where tslab's executor can't find it. */
   last(value: unknown): void;
 }
 
 /** Puts the runtime where compiled cells find it. */
 export function installRuntime(session: Pick<CellRuntime, "run" | "import" | "last">): void {
-  const runtime: CellRuntime = { ...session, guard, guardEach, tick };
+  const runtime: CellRuntime = { ...session, guard, guardEach, tick, written };
   Object.defineProperty(globalThis, runtimeName, {
     value: runtime,
     enumerable: false,
@@ -41,6 +43,10 @@ function tick(): void {
   if (turns !== 0) return;
   tellInterrupt();
   runningCell()?.throwIfInterrupted();
+}
+
+function written<T extends object>(fn: T, text: string): T {
+  return Object.defineProperty(fn, "toString", { value: () => text, configurable: true });
 }
 
 /** As long awaits may go on without a turn of the event loop, in which interrupts and messages are read. */

@@ -1,6 +1,7 @@
 import type { CompletionInfo } from "tslab/dist/converter.js";
 import type { Executor } from "tslab/dist/executor.js";
 import type { QuickInfo } from "typescript";
+import { ProbelabError } from "../error.js";
 import { owe } from "../owed-memory.js";
 import { withProgress } from "../progress/query-progress.js";
 import { withSignal } from "../interrupt/current-signal.js";
@@ -29,6 +30,9 @@ const bytesOfCell = 8_000_000;
 export type CellOutcome =
   { readonly status: "ok" } | { readonly status: "error"; error: CellError };
 
+/** Where `connect()` leaves the types of the tables' columns: the text of a declaration file. */
+const columnTypes = Symbol.for("probelab.columnTypes");
+
 interface Attempt {
   readonly set: Set<string>;
   /** Settles when the code has ended; undefined until its first await. */
@@ -48,9 +52,12 @@ export class CellSession {
   readonly #executor: Executor;
   readonly #imports: CellImports;
   #cell: RunningCell | undefined;
+  #columnTypes: unknown;
   #attempt: Attempt | undefined;
 
   constructor() {
+    // The way from a cell's line through a library to where it throws may be longer than V8's ten calls.
+    Error.stackTraceLimit = 50;
     this.#parts = tslabParts();
     this.#compiler = new CellCompiler(this.#parts, this.#scripts);
     this.#imports = new CellImports(process.cwd());
@@ -84,7 +91,9 @@ export class CellSession {
         withProgress(progress, () => withSignal(cell.signal, () => asCell(cell, fn))),
       );
     try {
-      const error = await inCell(() => this.#runCell(code, name, cell, sink));
+      const error = await inCell(() => this.#runCell(code, name, cell, sink)).catch(
+        (failure: unknown) => cellError(failure, this.#scripts),
+      );
       if (!error) return { status: "ok" };
       sink({ type: "error", error });
       return { status: "error", error };
@@ -98,14 +107,22 @@ export class CellSession {
   check(
     cells: readonly NamedCode[],
   ): { index: number; error: CellError; faults: readonly Fault[] }[] {
-    return this.#compiler.check(cells).map(({ index, name, diagnostics }) => ({
-      index,
-      error: typeError(diagnostics, name, this.#scripts),
-      faults: diagnostics.map(({ start, messageText }) => ({
-        line: start.line + 1,
-        text: messageText,
-      })),
-    }));
+    return this.#compiler.check(cells).map(({ index, name, objection }) =>
+      objection instanceof ProbelabError
+        ? {
+            index,
+            error: cellError(objection, this.#scripts),
+            faults: [{ line: 1, text: objection.message }],
+          }
+        : {
+            index,
+            error: typeError(objection, name, this.#scripts),
+            faults: objection.map(({ start, messageText }) => ({
+              line: start.line + 1,
+              text: messageText,
+            })),
+          },
+    );
   }
 
   /** What failed in the background, as the error of a cell. */
@@ -167,9 +184,22 @@ export class CellSession {
       attempt.thrown ??= { error };
     }
     setSynchronous(false);
+    this.#takeColumnTypes();
     const missing = compiled.namesToSet.filter((each) => !attempt.set.has(each));
     this.#compiler.commit(new Set(attempt.thrown ? missing : []));
     return attempt.thrown ? cellError(attempt.thrown.error, this.#scripts) : undefined;
+  }
+
+  /** The types of the tables' columns that a cell learned are there for the cells after it. */
+  #takeColumnTypes(): void {
+    const types: unknown = Reflect.get(globalThis, columnTypes);
+    if (types === this.#columnTypes || typeof types !== "string") return;
+    this.#columnTypes = types;
+    try {
+      this.#compiler.setColumnTypes(types);
+    } catch (error) {
+      process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    }
   }
 
   /** A module for later cells; tslab reports its type errors as it runs nothing of it. */

@@ -21,6 +21,10 @@ const graceMilliseconds = 3000;
 const patienceMilliseconds = 10_000;
 const memoryCheckMilliseconds = 250;
 const signalAfterMilliseconds = 700;
+/** Time that an interrupted run has until a cell that does not end by itself is ended with its process. */
+const interruptMilliseconds = 1800;
+/** Time for what a process printed last; a child of it may hold its streams open for ever. */
+const lastOutputMilliseconds = 500;
 
 /** The process that one notebook runs in. */
 export class NotebookProcess {
@@ -32,6 +36,7 @@ export class NotebookProcess {
   #running: { cell: number; end: (end: CellEnd) => void } | undefined;
   #lastCell = 1;
   #overMemory = false;
+  #busy = true;
   #checked: (objections: readonly Objection[]) => void = () => undefined;
   #ready: () => void = () => undefined;
   #finished: () => void = () => undefined;
@@ -58,6 +63,8 @@ export class NotebookProcess {
       },
       stdio: ["ignore", "pipe", "pipe", "ipc"],
       execArgv: [],
+      // A group of its own: what the cells start can be counted with it and be ended with it.
+      detached: process.platform !== "win32",
     });
     // What native code and child processes print past the capture.
     this.#child.stdout?.setEncoding("utf8").on("data", this.#stray("stdout"));
@@ -65,9 +72,16 @@ export class NotebookProcess {
     this.#child.on("message", (message: FromWorker) => this.#take(message));
     this.#gone = new Promise((resolve) => {
       this.#child.once("error", (error) => resolve(error.message));
-      this.#child.once("close", (code, signal) =>
-        resolve(signal ? `signal ${signal}` : `exit code ${code ?? "unknown"}`),
-      );
+      this.#child.once("exit", (code, signal) => {
+        const gone = () => {
+          clearTimeout(waiting);
+          this.#child.stdout?.destroy();
+          this.#child.stderr?.destroy();
+          resolve(signal ? `signal ${signal}` : `exit code ${code ?? "unknown"}`);
+        };
+        const waiting = setTimeout(gone, lastOutputMilliseconds);
+        this.#child.once("close", gone);
+      });
     });
   }
 
@@ -101,6 +115,7 @@ export class NotebookProcess {
    */
   async finish(timeout: number | undefined, signal: AbortSignal | undefined): Promise<CellEnd> {
     await Promise.race([this.#isReady, this.#gone]);
+    this.#busy = false;
     const finished = new Promise<CellEnd>((resolve) => {
       this.#finished = () => resolve({ status: "ok" });
       void after(signal, patienceMilliseconds).then(this.#finished);
@@ -108,6 +123,15 @@ export class NotebookProcess {
     this.#tell({ type: "finish" });
     const end = await this.#within(timeout, finished);
     return end === "late" ? { status: "timeout", seconds: timeout ?? 0 } : end;
+  }
+
+  /** Ends the run: its cell is interrupted, and ended with its process where it doesn't end by itself. */
+  endRun(): void {
+    this.interrupt();
+    const killer = setTimeout(() => {
+      if (this.#busy) this.#kill();
+    }, interruptMilliseconds);
+    void this.#gone.then(() => clearTimeout(killer));
   }
 
   /** Interrupts the running cell, as an analyst would. */
@@ -123,15 +147,31 @@ export class NotebookProcess {
   /** Lets the process end by itself; one that doesn't is killed. */
   async close(): Promise<void> {
     this.#tell({ type: "end" });
-    const killer = setTimeout(() => this.#child.kill("SIGKILL"), graceMilliseconds);
+    const killer = setTimeout(() => this.#kill(), graceMilliseconds);
     await this.#gone;
     clearTimeout(killer);
   }
 
-  /** Ends the process at once. */
+  /** The same, and ends what the cells started and left running. */
+  async closeAll(): Promise<void> {
+    await this.close();
+    this.#kill();
+  }
+
+  /** Ends the process at once, and what its cells started. */
   async kill(): Promise<void> {
-    this.#child.kill("SIGKILL");
+    this.#kill();
     await this.#gone;
+  }
+
+  #kill(): void {
+    const { pid } = this.#child;
+    try {
+      if (process.platform !== "win32" && pid !== undefined) process.kill(-pid, "SIGKILL");
+    } catch {
+      // There is nobody left in its group.
+    }
+    this.#child.kill("SIGKILL");
   }
 
   /** How `work` ends within the run's limits of memory and time. */
@@ -174,7 +214,7 @@ export class NotebookProcess {
       if (stop.aborted) break;
       if (held !== undefined && held > this.#memory * 2 ** 20) {
         this.#overMemory = true;
-        this.#child.kill("SIGKILL");
+        this.#kill();
         break;
       }
       await new Promise((resolve) => setTimeout(resolve, memoryCheckMilliseconds).unref());

@@ -1,5 +1,6 @@
 import { basename, dirname, join, resolve } from "node:path";
 import { access, constants, mkdir } from "node:fs/promises";
+import { projectRoot } from "../database/settings.js";
 import { ProbelabError } from "../error.js";
 import type { CellError, CellOutput } from "./cell-output.js";
 import { OutputCollector } from "./collect-outputs.js";
@@ -54,7 +55,8 @@ export interface RunOutcome {
 }
 
 /**
- * Runs a notebook in a process of its own, in the notebook's folder, and writes it with its outputs as
+ * Runs a notebook in a process of its own, in the notebook's folder, on the database of the project that
+ * this process works in (the notebook may lie in a package), and writes it with its outputs as
  * `.ipynb` and as a self-contained page. What has run so far is on disk after every cell.
  * A type error in any cell is shown before anything runs.
  *
@@ -87,7 +89,7 @@ export async function runNotebook(
   const child = new NotebookProcess({
     folder: dirname(resolve(path)),
     memory: options.memory,
-    environment: { PROBELAB_OUT: out },
+    environment: { PROBELAB_OUT: out, PROBELAB_PROJECT: projectRoot(process.cwd()) },
     onOutput: (cell, output) => {
       const target = cells[cell - 1];
       if (target && !isAssignmentShown(target, output)) collector.add(target, output);
@@ -99,7 +101,7 @@ export async function runNotebook(
       failedLater ??= { error, message: backgroundMessage(error, place, of) };
     },
   });
-  const interrupt = () => child.interrupt();
+  const interrupt = () => child.endRun();
   options.signal?.addEventListener("abort", interrupt);
 
   const save = async () => {
@@ -137,7 +139,10 @@ export async function runNotebook(
       report("running");
       end = await child.run(index + 1, named[index] ?? { name: "", code: "" }, options.timeout);
       report(end.status);
-      const note = endMessage(end, number, of);
+      const note =
+        options.signal?.aborted && end.status === "died"
+          ? "The run was interrupted; the cell did not end by itself and was ended with its process."
+          : endMessage(end, number, of);
       if (note !== undefined && end.status !== "error") {
         collector.add(cell, {
           type: "error",
@@ -162,7 +167,8 @@ export async function runNotebook(
     }
   } finally {
     options.signal?.removeEventListener("abort", interrupt);
-    await child.close();
+    // What a whole run started in the background and left there may have been meant to stay.
+    await (end.status === "ok" && !options.signal?.aborted ? child.close() : child.closeAll());
     await save();
   }
   const seconds = (performance.now() - begun) / 1000;

@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import ts from "typescript";
 import { CellMap } from "./cell-map.js";
 import { cellTransform } from "./cell-transform.js";
+import { ChangedFiles } from "./changed-files.js";
 import { mendingBuilder } from "./earlier-names.js";
 import { hybridResolver } from "./module-resolver.js";
 import { ownPackage } from "./own-package.js";
@@ -25,6 +26,10 @@ export interface TypeScriptForCells {
   readonly module: object;
   /** Name of the cell that is converted next. */
   label: string;
+  /** The notebook's own files, as they were when they were last compiled. */
+  readonly files: ChangedFiles;
+  /** To be called where a compilation threw: TypeScript keeps in its binder what it worked on. */
+  reset(): void;
   /** Maps of what was compiled since `label` was set, by compiled code. */
   readonly maps: Map<string, CellMap>;
 }
@@ -36,10 +41,22 @@ export interface TypeScriptForCells {
 export function typescriptForCells(): TypeScriptForCells {
   const maps = new Map<string, CellMap>();
   let program: () => ts.Program | undefined = () => undefined;
-  const result: TypeScriptForCells = { module: {}, label: "cell", maps };
+  const files = new ChangedFiles();
+  const result: TypeScriptForCells = {
+    module: {},
+    label: "cell",
+    files,
+    maps,
+    reset: () =>
+      internals.bindSourceFile(ts.createSourceFile("empty.ts", "", language.target), language),
+  };
 
   const additions = {
     __esModule: true,
+    sys: Object.assign(Object.create(ts.sys) as ts.System, {
+      watchFile: (path: string, changed: ts.FileWatcherCallback) => files.add(path, changed),
+      watchDirectory: () => ({ close: () => undefined }),
+    }),
     getDefaultTypeRoots: (directory: string) =>
       ts.getEffectiveTypeRoots({}, { getCurrentDirectory: () => directory }),
     getNullTransformationContext: () => internals.nullTransformationContext,

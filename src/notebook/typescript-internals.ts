@@ -3,6 +3,7 @@ import ts from "typescript";
 /** What tslab and this kernel use of TypeScript beyond its public types; all of it is exported at run time. */
 export interface TypeScriptInternals {
   nullTransformationContext: ts.TransformationContext;
+  bindSourceFile(file: ts.SourceFile, options: ts.CompilerOptions): void;
   getTouchingPropertyName(file: ts.SourceFile, position: number): ts.Node;
   getContainerNode(node: ts.Node): ts.Node | undefined;
   SymbolDisplay: {

@@ -44,6 +44,8 @@ function heard() {
 }
 globalThis.probelabWait = () => {
   while (process.ppid === parent) sleep(every);
+  // What the cells started ends with it, where it leads a group of its own.
+  try { process.kill(-process.pid, "SIGKILL"); } catch {}
   process.kill(process.pid, "SIGKILL");
 };
 globalThis.probelabListen = () => {

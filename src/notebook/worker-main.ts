@@ -1,5 +1,6 @@
 import { pendingWork } from "../files/pending-work.js";
 import { BackgroundErrors, showWarnings } from "./background-errors.js";
+import { ChannelOutput } from "./channel-output.js";
 import { CellSession } from "./cell-session.js";
 import { startWatchThread } from "./watch-thread.js";
 import type { FromWorker, NamedCode, ToWorker } from "./worker-messages.js";
@@ -10,9 +11,8 @@ async function main(): Promise<void> {
   const session = new CellSession();
   const background = new BackgroundErrors();
   const numbers = new Map<string | undefined, number>();
-  const tell = (message: FromWorker) => {
-    if (process.connected) process.send?.(message);
-  };
+  const tell = (message: FromWorker): boolean =>
+    !process.connected || process.send?.(message) !== false;
   const check = (cells: readonly NamedCode[]) => {
     const found = session.check(cells);
     const objections = found.map(({ index, ...rest }) => ({ cell: index + 1, ...rest }));
@@ -26,11 +26,11 @@ async function main(): Promise<void> {
   };
   const run = async (cell: number, { name, code }: NamedCode) => {
     numbers.set(name, cell);
-    const outcome = await session.run(code, name, (output) =>
-      tell({ type: "output", cell, output }),
-    );
+    const channel = new ChannelOutput((output) => tell({ type: "output", cell, output }));
+    const outcome = await session.run(code, name, channel.sink);
     // Node tells a rejection only when the turn is over.
     await new Promise(setImmediate);
+    channel.flush();
     tellBackground();
     tell({ type: "ended", cell, outcome });
   };

@@ -159,6 +159,21 @@ def signed_wrongly(code):
     socket.close()
 
 
+def replayed(code):
+    """Sends one request twice, byte by byte the same, as somebody does who has recorded it."""
+    client = clients[0]
+    context = zmq.Context.instance()
+    socket = context.socket(zmq.DEALER)
+    socket.linger = 1000
+    info = manager.get_connection_info()
+    socket.connect(f"tcp://{info['ip']}:{info['shell_port']}")
+    message = client.session.msg("execute_request", {"code": code, "silent": False})
+    frames = client.session.serialize(message)
+    socket.send_multipart(frames)
+    socket.send_multipart(frames)
+    socket.close()
+
+
 def interrupt():
     manager.interrupt_kernel()
 

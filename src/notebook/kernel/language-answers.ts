@@ -60,8 +60,12 @@ export class LanguageAnswers {
   }
 
   isComplete({ code }: Content): object {
-    const { completed, indent } = this.#session.isComplete(String(code));
-    return completed ? { status: "complete" } : { status: "incomplete", indent: indent ?? "" };
+    try {
+      const { completed, indent } = this.#session.isComplete(String(code));
+      return completed ? { status: "complete" } : { status: "incomplete", indent: indent ?? "" };
+    } catch {
+      return { status: "unknown" }; // Nested too deeply; running it tells so.
+    }
   }
 }
 

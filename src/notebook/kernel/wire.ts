@@ -2,6 +2,9 @@ import { createHmac, randomUUID, timingSafeEqual } from "node:crypto";
 
 const delimiter = Buffer.from("<IDS|MSG>");
 
+/** As many messages are remembered, as Jupyter's own kernel does, so that none is taken twice. */
+const mostRemembered = 65_536;
+
 export interface Header {
   readonly msg_id: string;
   readonly msg_type: string;
@@ -23,13 +26,14 @@ export interface Message {
 export class Wire {
   readonly #key: string;
   readonly #session = randomUUID();
+  readonly #taken = new Set<string>();
 
   /** @param key of the connection file; empty for unsigned messages */
   constructor(key: string) {
     this.#key = key;
   }
 
-  /** @throws Error for what is no message, or has another signature */
+  /** @throws Error for what is no message, has another signature, or came before (somebody replays it) */
   read(frames: readonly Buffer[]): Message {
     const start = frames.findIndex((frame) => frame.equals(delimiter));
     const [signature, ...parts] = start < 0 ? [] : frames.slice(start + 1);
@@ -41,6 +45,7 @@ export class Wire {
     if (signature.length !== expected.length || !timingSafeEqual(signature, expected)) {
       throw new Error("its signature is wrong");
     }
+    if (this.#key !== "") this.#takeOnce(signature.toString());
     return {
       identities: frames.slice(0, start),
       header: object(header) as unknown as Header,
@@ -67,6 +72,13 @@ export class Wire {
       Buffer.from(JSON.stringify(part)),
     );
     return [...identities, delimiter, Buffer.from(this.#sign(parts)), ...parts];
+  }
+
+  #takeOnce(signature: string): void {
+    if (this.#taken.has(signature)) throw new Error("it came before");
+    this.#taken.add(signature);
+    const [oldest] = this.#taken;
+    if (oldest !== undefined && this.#taken.size > mostRemembered) this.#taken.delete(oldest);
   }
 
   #sign(parts: readonly Buffer[]): string {

@@ -1,0 +1,161 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { installKernel } from "../../src/notebook/kernel/kernelspec.js";
+import { runNotebook } from "../../src/notebook/run-notebook.js";
+import {
+  JupyterClient,
+  jupyterEnvironment,
+  python,
+  skipped,
+  tracebackText,
+} from "../jupyter/jupyter.js";
+import { notebookFolder, outputTexts, writeCells } from "../notebook/notebook-fixture.js";
+
+let folder: Awaited<ReturnType<typeof notebookFolder>>;
+beforeEach(async () => {
+  folder = await notebookFolder();
+});
+afterEach(() => folder.remove());
+
+async function run(cells: readonly string[], allowErrors: boolean) {
+  const path = await writeCells(folder.path, cells);
+  const outcome = await runNotebook(path, { allowErrors, out: join(folder.path, "out") });
+  return { outcome, outputs: await outputTexts(outcome.notebook) };
+}
+
+const tooDeep = /^ProbelabError: Can't compile cell \d+: it is nested or chained more deeply/;
+
+/** Cells that must end with an error, and what it says. */
+const hostile: [code: string, error: RegExp][] = [
+  [`const chained = text${".trim()".repeat(1000)};`, tooDeep],
+  [`const list = ${"[".repeat(1000)}${"]".repeat(1000)};`, tooDeep],
+  [`const sum = ${"(".repeat(2000)}1${")".repeat(2000)};`, tooDeep],
+  [
+    `/** @module deep */\nexport const deep = ${"(".repeat(2000)}1${")".repeat(2000)};`,
+    /module deep/,
+  ],
+  [
+    `const e = new TypeError("mine"); Object.defineProperty(e, "stack", { get() { throw 1; } }); throw e;`,
+    /^TypeError: mine/,
+  ],
+  [
+    `const f = new Error("causes"); Object.defineProperty(f, "cause", { get() { return Object.create(f); } }); throw f;`,
+    /^Error: causes/,
+  ],
+  [`throw new Proxy(new Error("x"), { get() { throw 2; } });`, /^Thrown: a value that throws/],
+  [`throw new Proxy({}, { getPrototypeOf() { throw 2; } });`, /^Thrown: a value that throws/],
+  [`const p = Proxy.revocable({}, {}); p.revoke(); throw p.proxy;`, /^Thrown: a value that throws/],
+  [`throw Object.assign(new Error("y"), { name: Symbol("z") });`, /^Thrown: y/],
+  [
+    `throw Object.assign(new Error("y"), { [Symbol.toPrimitive]: 3, message: null });`,
+    /^Error: null/,
+  ],
+];
+
+test("a hostile cell ends with an error, and the cell after it runs", async () => {
+  const cells = hostile.flatMap(([code], index) => [code, `text + ${index}`]);
+  const { outcome, outputs } = await run(["const text: string = 'after ';", ...cells], true);
+  expect(outcome).toMatchObject({ status: "ok", cells: cells.length + 1 });
+  for (const [index, [, error]] of hostile.entries()) {
+    expect(outputs[1 + 2 * index]?.join()).toMatch(error);
+    expect(outputs[2 + 2 * index]).toEqual([`result: 'after ${index}'`]);
+  }
+}, 240_000);
+
+test("a cell that can't be compiled is told before anything runs", async () => {
+  const { outcome, outputs } = await run(
+    ["console.log('ran');", `const list = ${"[".repeat(1000)}${"]".repeat(1000)};`, "list"],
+    false,
+  );
+  expect(outcome).toMatchObject({ status: "error", cells: 0 });
+  expect(outcome.message).toContain("Can't compile cell 2: it is nested");
+  expect(outputs[0]).toEqual([]);
+});
+
+test("files and modules are not run a second time after a cell that can't be compiled", async () => {
+  await writeFile(
+    join(folder.path, "counter.ts"),
+    "export const state: { n: number } = { n: 0 };\n",
+  );
+  const { outputs } = await run(
+    [
+      "/** @module shared */\nexport const box: { n: number } = { n: 0 };",
+      "import { state } from './counter';\nimport { box } from './shared';\nstate.n = 5; box.n = 6;",
+      `const list = ${"[".repeat(1000)}${"]".repeat(1000)};`,
+      "import { state as again } from './counter';\nimport { box as same } from './shared';\n[again.n, same.n]",
+    ],
+    true,
+  );
+  expect(outputs[3]).toEqual(["result: [ 5, 6 ]"]);
+});
+
+test("a file beside the notebook that changes between two cells is compiled anew", async () => {
+  const { outcome, outputs } = await run(
+    [
+      "import { writeFileSync } from 'node:fs';\nwriteFileSync('made.ts', 'export const made: number = 5;');",
+      "import { made } from './made';\nmade",
+      "await new Promise((resolve) => setTimeout(resolve, 20));\nwriteFileSync('made.ts', 'export const made: string = \"six\";');",
+      "import { made as again } from './made';\nagain.toUpperCase()",
+    ],
+    true,
+  );
+  expect(outcome.status).toBe("ok");
+  expect(outputs[3]).toEqual(["result: 'SIX'"]);
+});
+
+test("Arquero reads functions of cells as they were written, and says what a closure needs", async () => {
+  const { outputs } = await run(
+    [
+      "import * as aq from 'arquero';\nimport { op, table } from 'arquero';\nconst least = 1;\nconst rows = table({ n: [1, 2, 3] });",
+      "rows.rollup({ sum: (d: { n: number }) => op.sum(d.n), most: (d) => aq.op.max(d.n) }).objects()",
+      "const more = 1;\nrows.filter((row) => row.n > least)",
+      "rows.params({ least }).filter((row, $) => row.n > $.least).array('n')",
+      "rows.filter(aq.escape((row: { n: number }) => row.n > least)).array('n')",
+      "[1, 2].map((n) => n + least)",
+    ],
+    true,
+  );
+  expect(outputs[1]).toEqual(["result: [ { sum: 6, most: 3 } ]"]);
+  expect(outputs[2]?.join()).toMatch(
+    /^Error: Invalid variable reference: "least"\nNote: [^]*aq\.escape[^]*table\.params[^]*at cell 3, line 2\n/,
+  );
+  expect(outputs.slice(3)).toEqual([
+    ["result: [ 2, 3 ]"],
+    ["result: [ 2, 3 ]"],
+    ["result: [ 2, 3 ]"],
+  ]);
+});
+
+test.skipIf(python === undefined)(
+  `a kernel goes on after a hostile cell, and runs a replayed message once${skipped}`,
+  async () => {
+    const environment = jupyterEnvironment();
+    await installKernel({ kind: "user" }, environment);
+    const client = new JupyterClient(environment);
+    try {
+      await client.call("start", { kernel: "probelab", cwd: folder.path });
+      await client.execute("const text: string = 'after '; let times = 0;");
+      for (const [code, error] of hostile) {
+        const { reply, iopub } = await client.execute(code);
+        expect(reply["status"]).toBe("error");
+        const shown = iopub.find(({ type }) => type === "error")?.content ?? {};
+        expect(tracebackText(shown)).toMatch(error);
+        const deep = { code, cursor_pos: code.length };
+        await client.call("request", { type: "is_complete_request", content: deep });
+        const after = await client.execute("text.length");
+        expect(after.reply["status"]).toBe("ok");
+      }
+      await client.call("replayed", { code: "times += 1;" });
+      await client.execute("1");
+      await client.execute("2");
+      const { iopub } = await client.execute("times");
+      const result = iopub.find(({ type }) => type === "execute_result")?.content;
+      expect(result?.["data"]).toEqual({ "text/plain": "1" });
+    } finally {
+      await client.call("shutdown", { now: true });
+      client.close();
+    }
+  },
+  240_000,
+);

@@ -1,0 +1,145 @@
+import { spawn } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { mkdir, realpath, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { runNotebook, type RunNotebookOptions } from "../../src/notebook/run-notebook.js";
+import { notebookFolder, outputTexts, writeCells } from "../notebook/notebook-fixture.js";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+
+let folder: Awaited<ReturnType<typeof notebookFolder>>;
+beforeEach(async () => {
+  folder = await notebookFolder();
+});
+afterEach(() => folder.remove());
+
+async function run(cells: readonly string[], options: RunNotebookOptions = {}) {
+  const path = await writeCells(folder.path, cells);
+  const outcome = await runNotebook(path, { ...options, out: join(folder.path, "out") });
+  return { outcome, outputs: await outputTexts(outcome.notebook) };
+}
+
+/** The processes whose command line holds `text`. */
+function processesWith(text: string): string[] {
+  return readdirSync("/proc").filter((name) => {
+    try {
+      return /^\d+$/.test(name) && readFileSync(`/proc/${name}/cmdline`, "utf8").includes(text);
+    } catch {
+      return false;
+    }
+  });
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 50));
+}
+
+const onLinux = test.skipIf(!existsSync("/proc/self/stat"));
+
+const child = (mark: string, code = "setInterval(() => {}, 1000)") =>
+  `import { spawn } from "node:child_process";
+  const child = spawn(process.execPath, ["-e", ${JSON.stringify(code)}, ${JSON.stringify(mark)}], { stdio: "inherit" });
+  await new Promise((resolve) => child.once("exit", resolve));`;
+
+onLinux("--timeout ends what the cell started with it", async () => {
+  const mark = `timeout-${process.pid}`;
+  const { outcome } = await run([child(mark)], { timeout: 4 });
+  expect(outcome.status).toBe("timeout");
+  await until(() => processesWith(mark).length === 0);
+});
+
+onLinux("--memory counts what the cell started, and ends it", async () => {
+  const mark = `memory-${process.pid}`;
+  const greedy = "const all = []; setInterval(() => all.push(Buffer.alloc(2 ** 26, 1)), 20)";
+  const { outcome } = await run([child(mark, greedy)], { memory: 700, timeout: 50 });
+  expect(outcome).toMatchObject({ status: "memory" });
+  await until(() => processesWith(mark).length === 0);
+});
+
+onLinux(
+  "a million printed lines are kept, and need little memory",
+  async () => {
+    const held = "process.resourceUsage().maxRSS / 1024";
+    const { outcome, outputs } = await run([
+      `const before = ${held}; for (let i = 0; i < 1e6; i++) console.log(i);`,
+      `Math.round(${held} - before) < 500`,
+    ]);
+    expect(outcome.status).toBe("ok");
+    const [text = ""] = outputs[0] ?? [];
+    expect(text.split("\n").length).toBe(1e6 + 1);
+    expect(text.endsWith("999998\n999999\n")).toBe(true);
+    expect(outputs[1]).toEqual(["result: true"]);
+  },
+  240_000,
+);
+
+onLinux("no file and no folder is watched", async () => {
+  const { outputs } = await run([
+    `import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+    import { chart } from "probelab";
+    const watched = readdirSync("/proc/self/fd").flatMap((fd) => {
+      try {
+        if (!readlinkSync("/proc/self/fd/" + fd).includes("inotify")) return [];
+        return readFileSync("/proc/self/fdinfo/" + fd, "utf8").match(/^inotify/gm) ?? [];
+      } catch {
+        return [];
+      }
+    });
+    [watched.length, process.getActiveResourcesInfo().filter((each) => /watch|FSEvent/i.test(each))]`,
+  ]);
+  expect(outputs[0]).toEqual(["result: [ 0, [] ]"]);
+});
+
+/** A project with a package installed in it that holds a notebook. */
+async function projectWithPackage(cells: readonly string[]): Promise<string> {
+  const project = join(await realpath(folder.path), "project");
+  const notebooks = join(project, "node_modules", "other", "notebooks");
+  await mkdir(notebooks, { recursive: true });
+  await writeFile(join(project, "package.json"), "{}");
+  await writeFile(join(project, "node_modules", "other", "package.json"), "{}");
+  await symlink(root, join(project, "node_modules", "probelab"), "junction");
+  await writeCells(notebooks, cells);
+  return project;
+}
+
+function probelab(project: string, ...args: string[]) {
+  const main = join(root, "dist", "cli", "main.js");
+  const running = spawn(process.execPath, [main, ...args], { cwd: project });
+  let stderr = "";
+  running.stderr.on("data", (text: Buffer) => (stderr += text.toString()));
+  const ended = new Promise<{ code: number | null; stderr: string }>((resolve) =>
+    running.once("close", (code) => resolve({ code, stderr })),
+  );
+  return { running, ended };
+}
+
+const notebook = join("node_modules", "other", "notebooks", "test.ipynb");
+
+test("a notebook in a package works on the project where the command was typed", async () => {
+  const project = await projectWithPackage([
+    `import { connect } from "probelab";\nconst lab = await connect();\nlab.source`,
+  ]);
+  const { code } = await probelab(project, "run", notebook).ended;
+  expect(code).toBe(0);
+  expect(existsSync(join(project, ".probelab"))).toBe(true);
+  expect(existsSync(join(project, "node_modules", "other", ".probelab"))).toBe(false);
+});
+
+test.each(["SIGINT", "SIGTERM"] as const)(
+  "%s ends a run whose cell hears nothing",
+  async (signal) => {
+    const project = await projectWithPackage([
+      `import { writeFileSync } from "node:fs";\nwriteFileSync("begun", "");\nawait null;\nwhile (/^(a+)+$/.test("a".repeat(60) + "b"));`,
+    ]);
+    const { running, ended } = probelab(project, "run", notebook);
+    await until(() => existsSync(join(project, "node_modules", "other", "notebooks", "begun")));
+    running.kill(signal);
+    const { code, stderr } = await ended;
+    expect(code).toBe(130);
+    expect(stderr).toContain("Interrupted: 0 of 1 cells ran");
+    const outputs = await outputTexts(join(project, "out", "test.ipynb"));
+    expect(outputs[0]?.join()).toContain("The run was interrupted");
+  },
+);
