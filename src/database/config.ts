@@ -43,7 +43,7 @@ export interface TablesOptions {
   /** Columns by a line's fields, such as `identifier: "program"`; `forms` says what lines look like. */
   readonly logs?: TableOptions & {
     readonly [Field in keyof typeof LOG_COLUMNS]?: string;
-  } & { readonly forms?: Readonly<Record<string, string>> };
+  } & { readonly forms?: Readonly<Record<string, string | readonly string[]>> };
   /** Columns by the seed document's names; `draining_at` is the time. */
   readonly testHelpers?: Omit<TableOptions, "time"> & {
     readonly [Column in (typeof HELPER_COLUMNS)[number] | "draining_at"]?: string;
@@ -90,7 +90,13 @@ const TABLES = z
           {
             ...{ ...named, time: column },
             ...columnsSchema(Object.keys(LOG_COLUMNS) as (keyof typeof LOG_COLUMNS)[]),
-            forms: z.record(z.string(), z.string({ error: "write a text" }), object),
+            forms: z.record(
+              z.string(),
+              z.union([z.string(), z.array(z.string())], {
+                error: "write a text or a list of texts",
+              }),
+              object,
+            ),
           },
           object,
         )
@@ -146,7 +152,7 @@ export function mergeTables(
     const { table, unit, forms, ...names } = Object.assign(
       {},
       ...parts.map((part) => part[role]),
-    ) as Record<string, string> & { forms?: Readonly<Record<string, string>> };
+    ) as Record<string, string> & { forms?: Readonly<Record<string, string | readonly string[]>> };
     const seed = SEED_TABLES[role];
     const { time = names[seed.time] ?? seed.time, ...columns } = names;
     const renamed = Object.entries(columns).map(([name, own]) => [

@@ -12,7 +12,7 @@ export interface TableNames {
   /** Columns by the names that the seed document (or the library) gives them, where they differ. */
   readonly columns: Readonly<Record<string, string>>;
   /** Log lines only: what they look like, as `src/logs` reads it. */
-  readonly forms?: Readonly<Record<string, string>>;
+  readonly forms?: Readonly<Record<string, string | readonly string[]>>;
 }
 
 /** What a deployment calls its tables. */

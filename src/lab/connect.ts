@@ -4,6 +4,7 @@ import type { Guard } from "../database/guard.js";
 import type { TablesOptions } from "../database/config.js";
 import { findGuard, findSource, findTables, type SourceOptions } from "../database/settings.js";
 import { newestRow } from "../database/newest-row.js";
+import { checkForms } from "../logs/forms.js";
 import { logsOf, type Logs } from "../logs/logs.js";
 import {
   measurementsOf,
@@ -44,6 +45,8 @@ export interface Lab extends AsyncDisposable {
   readonly logs: Logs;
   /** Where the measurements are: `embedded:DIR`, or the server's URL without credentials. */
   readonly source: string;
+  /** What the server doesn't let its user have, a sentence each: limits that are lower, settings that can't be sent. */
+  readonly notes: readonly string[];
   /**
    * What "now" means for this data. A server's is the present. An embedded database's is the end of
    * its newest day (midnight UTC), where that is past: `last("3 months", { now: lab.now })` finds
@@ -92,6 +95,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Lab> {
   const logSource = findSource("logs", options);
   const guard = findGuard(options.guard);
   const tables = findTables(options.tables);
+  const forms = checkForms(tables.logs.forms ?? {});
   const database = await Database.open(source, guard, tables);
   const logs = sharedDatabase(database, source, logSource, guard, tables);
   const close = async () => {
@@ -104,8 +108,9 @@ export async function connect(options: ConnectOptions = {}): Promise<Lab> {
       measurements: rememberAll("measurements", measurementsOf(database)),
       runs: rememberAll("runs", runsOf(database)),
       testHelpers: rememberAll("testHelpers", testHelpersOf(database, now)),
-      logs: rememberAll("logs", logsOf(logs.open, database)),
+      logs: rememberAll("logs", logsOf(logs.open, database, forms)),
       source: database.source,
+      notes: database.notes,
       now,
       query: remember("query", (sql: string, asked: QueryOptions) =>
         freeQuery(database, sql, asked),

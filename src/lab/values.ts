@@ -6,10 +6,9 @@ import { m4Sql } from "../downsample/sql/m4-sql.js";
 import { ProbelabError } from "../error.js";
 import { tableColumn } from "../measurements/measurement-source.js";
 import type { MeasurementColumn } from "../measurements/questions.js";
-import { asText, isVersion } from "../query/dimension.js";
+import { asText } from "../query/dimension.js";
 import { tableBounds } from "../query/source.js";
 import { and, bind, print, raw, select, sql, type Sql } from "../query/sql.js";
-import { compareVersions } from "../result/version-order.js";
 import { whereSql, whereText, type Where } from "../query/where.js";
 import { Result, type Value } from "../result/result.js";
 import { checkRange, type TimeRange } from "../time/time-range.js";
@@ -169,10 +168,6 @@ async function largest(
     rowsRead: answer.rowsRead,
     bytesRead: answer.bytesRead,
   };
-}
-
-function legend(by: string, names: readonly (string | null)[]): (string | null)[] {
-  return isVersion(by) ? [...names].sort(compareVersions) : [...names];
 }
 
 function restSentence(by: string, kept: Kept, other: boolean): string[] {

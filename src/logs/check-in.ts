@@ -2,20 +2,21 @@ import { refuseUnknown } from "../check-options.js";
 import type { Database } from "../database/database.js";
 import { ProbelabError } from "../error.js";
 import { count, quantile, share, type Measure } from "../query/measure.js";
-import { bind, raw, sql } from "../query/sql.js";
+import { printed, raw, sql } from "../query/sql.js";
+import { checkInForms, formSql, groupSql, type Form, type LogForms } from "./forms.js";
 import type { Result } from "../result/result.js";
 import type { Bucket } from "../time/bucket.js";
-import { logTable, columnOf } from "./log-table.js";
+import { columnOf, LOG_OPTIONS, logTable } from "./log-table.js";
 import type { LogOptions } from "./log-question.js";
-import { askLogLines, LOG_FILTER_OPTIONS } from "./rates.js";
+import { askLogLines } from "./rates.js";
 
 /** What questions on check-in lists take besides. */
 export interface CheckInOptions extends LogOptions {
   /** The bucket of time, as for `rates`; default `"hour"`. */
   readonly every?: Bucket | "auto" | "all";
   /**
-   * How a line of the API tells a list's length: a pattern (RE2) whose first bracket is the number;
-   * default `^check-in .*?\b(\d+) URLs`.
+   * How a line tells a list's length: a pattern (RE2) whose first bracket is the number. Default:
+   * the deployment's forms (`tables.logs.forms.checkIn`), else the ready ones.
    */
   readonly length?: string;
 }
@@ -26,32 +27,42 @@ export interface CheckInLengthOptions extends CheckInOptions {
   readonly top?: number;
 }
 
-const LENGTH = "^check-in .*?\\b(\\d+) URLs";
-const OPTIONS = [...LOG_FILTER_OPTIONS, "range", "signal", "every", "length"];
+const OPTIONS = [...LOG_OPTIONS, "every", "length"];
 
 /** `lab.logs.checkIn`: see {@link Logs.checkIn}. */
-export async function checkIn(database: Database, options: CheckInOptions): Promise<Result> {
+export async function checkIn(
+  database: Database,
+  options: CheckInOptions,
+  forms: LogForms,
+): Promise<Result> {
   refuseUnknown(options, OPTIONS, "count check-in lists");
   const urls = (level: number, label: string) =>
     quantile(level, "urls", { label: `URLs in a check-in list, ${label}` });
-  return question(database, options, [], {
-    lists: LISTS,
-    hundred: share({ urls: 100 }, { label: "Share of lists with 100 URLs" }),
-    fewest: urls(0, "fewest"),
-    q10: urls(0.1, "10th percentile"),
-    q50: urls(0.5, "median"),
-    q90: urls(0.9, "90th percentile"),
-    most: urls(1, "most"),
-  });
+  return question(
+    database,
+    options,
+    [],
+    {
+      lists: LISTS,
+      hundred: share({ urls: 100 }, { label: "Share of lists with 100 URLs" }),
+      fewest: urls(0, "fewest"),
+      q10: urls(0.1, "10th percentile"),
+      q50: urls(0.5, "median"),
+      q90: urls(0.9, "90th percentile"),
+      most: urls(1, "most"),
+    },
+    forms,
+  );
 }
 
 /** `lab.logs.checkInLengths`: see {@link Logs.checkInLengths}. */
 export async function checkInLengths(
   database: Database,
   options: CheckInLengthOptions,
+  forms: LogForms,
 ): Promise<Result> {
   refuseUnknown(options, [...OPTIONS, "top"], "count check-in lists");
-  return question(database, options, ["urls"], { lists: LISTS });
+  return question(database, options, ["urls"], { lists: LISTS }, forms);
 }
 
 const LISTS = count({ label: "Check-in lists", unit: "lists" });
@@ -61,26 +72,26 @@ async function question(
   options: CheckInLengthOptions,
   by: readonly string[],
   measures: Readonly<Record<string, Measure<unknown>>>,
+  configured: LogForms,
 ): Promise<Result> {
-  const { length = LENGTH, every = "hour", ...rest } = options;
-  if (typeof length !== "string" || !/(^|[^\\])\((?!\?)/.test(length)) {
-    throw new ProbelabError(
-      `Can't find the lengths of check-in lists by ${JSON.stringify(length)}: pass a pattern with the number in brackets, such as length: "(\\\\d+) URLs".`,
-    );
-  }
+  const { length, every = "hour", ...rest } = options;
+  const forms = length === undefined ? checkInForms(configured) : [lengthForm(length)];
   const table = await logTable(database);
-  const message = raw(table.column(columnOf("message", table)));
-  const urls = sql`toUInt32OrNull(extract(${message}, ${bind("length", "String", length)}))`;
-  return askLogLines(
+  const message = `ifNull(toString(${table.column(columnOf("message", table))}), '')`;
+  const form = formSql(forms, message);
+  const found = sql`toUInt32OrNull(${raw(groupSql(forms, "urls", message, form.sql))})`;
+  // The patterns are bound with the condition; the column's SQL uses the same.
+  const isList = sql`${printed(form)} > 0`;
+  const result = await askLogLines(
     database,
     { ...rest, every, by },
     measures,
     { action: "count check-in lists" },
     {
-      only: [sql`match(${message}, ${bind("length", "String", length)})`, sql`isNotNull(${urls})`],
+      only: [isList, sql`isNotNull(${found})`],
       computed: {
         urls: {
-          sql: sql`assumeNotNull(${urls})`,
+          sql: sql`assumeNotNull(${found})`,
           type: "UInt32",
           label: "URLs in a check-in list",
           unit: "URLs",
@@ -88,5 +99,22 @@ async function question(
       },
       many: "lists",
     },
+  );
+  if (result.numRows > 0) return result;
+  const names = forms.map(({ name }) => name).join(", ");
+  const notes = [
+    ...result.origin.notes,
+    `Read are check-in lines of the form ${names}: if yours look otherwise, say how in tables.logs.forms.checkIn, or pass length.`,
+  ];
+  return result.with(result.table, { notes });
+}
+
+/** A pattern whose first bracket is the length. */
+function lengthForm(length: unknown): Form {
+  if (typeof length === "string" && /(^|[^\\])\((?!\?)/.test(length)) {
+    return { name: length, pattern: length, groups: new Map([["urls", 1]]) };
+  }
+  throw new ProbelabError(
+    `Can't find the lengths of check-in lists by ${JSON.stringify(length)}: pass a pattern with the number in brackets, such as length: "(\\\\d+) URLs".`,
   );
 }

@@ -1,5 +1,4 @@
 import type { TableInfo } from "../database/table-info.js";
-import { quoteIdentifier } from "../database/time-column.js";
 import { ProbelabError } from "../error.js";
 import { and, bind, print, raw, sql, type PrintedSql, type Sql } from "../query/sql.js";
 import { whereSql, whereText, type Match, type Where } from "../query/where.js";

@@ -139,8 +139,8 @@ export function logsOf(
     follow: (options) => follow(open, options),
     rates: async (options) => (await rates(await open(), options)) as never,
     ask: async (options) => (await askOwnLogs(await open(), options)) as never,
-    checkIn: async (options) => checkIn(await open(), options),
-    checkInLengths: async (options) => checkInLengths(await open(), options),
+    checkIn: async (options) => checkIn(await open(), options, forms),
+    checkInLengths: async (options) => checkInLengths(await open(), options, forms),
     submissions: async (options) => submissions(await open(), measurements, options, forms),
   };
 }

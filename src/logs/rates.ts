@@ -1,28 +1,20 @@
 import { refuseUnknown } from "../check-options.js";
 import type { Database } from "../database/database.js";
+import { boundsSql } from "../database/time-column.js";
 import { askSource, GROUP_OPTIONS, type By, type GroupOptions, type Preset } from "../query/ask.js";
 import { count, perMinute, type Measure } from "../query/measure.js";
 import type { Result } from "../result/result.js";
 import { logFilterText, type LogColumn, type LogFilter } from "./log-filter.js";
 import { logSource, type LogLines } from "./log-source.js";
-import { logTable } from "./log-table.js";
+import { LOG_FILTERS, logTable } from "./log-table.js";
+import { checkPriorities } from "./priority.js";
 
 /** What grouped questions on the logs take. */
 export interface LogGroupOptions<B extends By<LogColumn> = By<LogColumn>>
   extends LogFilter, Omit<GroupOptions<LogColumn, B>, "where"> {}
 
-/** Names of the filter's options. */
-export const LOG_FILTER_OPTIONS = [
-  "identifier",
-  "host",
-  "priority",
-  "contains",
-  "matches",
-  "where",
-] as const;
-
 /** Names of the options above. */
-export const LOG_GROUP_OPTIONS = [...new Set([...GROUP_OPTIONS, ...LOG_FILTER_OPTIONS])];
+export const LOG_GROUP_OPTIONS = [...new Set([...GROUP_OPTIONS, ...LOG_FILTERS])];
 
 /** `lab.logs.rates`: see {@link Logs.rates}. */
 export async function rates(database: Database, options: LogGroupOptions): Promise<Result> {
@@ -57,7 +49,13 @@ export function askLogLines(
   const filter = { ...options, ...(where && { where }) };
   return askSource(
     database,
-    async (range) => logSource(await logTable(database), { range, filter, ...more }),
+    async (range) => {
+      const table = await logTable(database);
+      if (filter.priority !== undefined) {
+        await checkPriorities(database, table, boundsSql(table.time, range));
+      }
+      return logSource(table, { range, filter, ...more });
+    },
     options,
     measures,
     { ...preset, filterText: logFilterText(filter) },

@@ -53,9 +53,10 @@ export type DuplicateOptions<B extends By<MeasurementColumn> = By<MeasurementCol
 >;
 
 /** What `firstSeen` takes. */
-export interface FirstSeenOptions<
-  B extends By<MeasurementColumn> = By<MeasurementColumn>,
-> extends Omit<MeasurementOptions<MeasurementColumn, B>, "every"> {}
+export type FirstSeenOptions<B extends By<MeasurementColumn> = By<MeasurementColumn>> = Omit<
+  MeasurementOptions<MeasurementColumn, B>,
+  "every"
+>;
 
 const MEASUREMENT_OPTIONS = [...GROUP_OPTIONS, "distinct"];
 const RUN_OPTIONS = [...MEASUREMENT_OPTIONS, "margin"];

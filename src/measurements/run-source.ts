@@ -50,8 +50,8 @@ export function runSource(table: TableInfo, asked: RunFilter): Source {
   const margin = asked.margin ?? "24 hours";
   const isOfRun = ([name]: [string, unknown]) => (RUN_COLUMNS as readonly string[]).includes(name);
   const entries = Object.entries(asked.where);
-  const runWhere = Object.fromEntries(entries.filter(isOfRun)) as Where;
-  const where = Object.fromEntries(entries.filter((entry) => !isOfRun(entry))) as Where;
+  const runWhere: Where = Object.fromEntries(entries.filter(isOfRun));
+  const where: Where = Object.fromEntries(entries.filter((entry) => !isOfRun(entry)));
   const find = (name: string) => tableColumn(table, name);
   const about: Filtered = { table, range, where, find };
   const conditions = whereSql(where, find);

@@ -23,5 +23,5 @@ interface Suggested {
 /** The columns of a table: those declared of this deployment, else any. */
 export type ColumnOf<Table extends keyof Suggested> = Table extends keyof ProbelabColumns
   ? keyof ProbelabColumns[Table] & string
-  : // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- any text, and the known ones complete
+  : // Any text, and the known ones complete.
     Suggested[Table] | (string & {});

@@ -1,5 +1,4 @@
 import type { Value } from "../result/result.js";
-import type { By } from "./ask.js";
 import type { Dimension } from "./dimension.js";
 import type { Measure } from "./measure.js";
 

@@ -13,7 +13,7 @@ export function queryFile(title: string, origin: Origin): string {
   const { sql, source, server, askedAt } = strings(record);
   const about = [
     title,
-    `${originSpan(origin)}, from ${source}${server === "" ? "" : ` (ClickHouse ${server})`}`,
+    `${[...originSpan(origin), `from ${source}`].join(", ")}${server === "" ? "" : ` (ClickHouse ${server})`}`,
     `Asked at ${askedAt}; ${origin.rowsRead.toLocaleString("en-US")} rows read`,
     ...origin.reductions,
     ...origin.notes,

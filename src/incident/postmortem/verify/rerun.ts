@@ -1,4 +1,4 @@
-import type { Origin } from "../../../result/origin.js";
+import { zoneOf, type Origin } from "../../../result/origin.js";
 import { questionArguments, type Question } from "../../../result/question.js";
 import { CHANGED } from "../../../result/changed.js";
 import { askAgain } from "../../../lab/ask-again.js";
@@ -67,7 +67,7 @@ export async function rerunPostmortem(
       const now = record?.masked && mayHoldAddresses(fresh.origin) ? maskResult(fresh) : fresh;
       answers.push({
         figure: name,
-        timeZone: before.origin.range.timeZone,
+        timeZone: zoneOf(before.origin),
         differences: compareResults(before, now),
         ...(source !== fresh.origin.source && { source }),
       });
