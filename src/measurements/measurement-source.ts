@@ -1,4 +1,5 @@
 import type { TableInfo } from "../database/table-info.js";
+import { plainType } from "../database/time-column.js";
 import { explainEmpty, missingFromLists, type Filtered } from "../query/explain.js";
 import { tableBounds, type Source, type SourceColumn } from "../query/source.js";
 import { join, nested, raw, select, sql, type Column, type Sql } from "../query/sql.js";
@@ -71,15 +72,40 @@ export function distinctNotes(table: TableInfo, distinct: boolean | undefined): 
       ];
 }
 
-/** A column at the first measurement; of several at that instant its smallest value, null last. */
+/**
+ * A column at the first measurement. Of several at that instant it has the value whose hash is the
+ * smallest: an arbitrary order, but the same at every asking, whatever else is asked. A key of one
+ * number costs the engine 5 % of the scan where a tuple costs 150 %.
+ */
 export function firstOf(table: TableInfo, name: string): Sql {
   const column = table.column(name);
-  const type = table.columns.get(name) ?? "";
-  const time = table.time.sql;
+  const nullable = /Nullable\(/.test(table.columns.get(name) ?? "");
+  const hash = nullable
+    ? `cityHash64(isNull(${column}), assumeNotNull(${column}))`
+    : `cityHash64(${column})`;
+  const key = orderKey(table, hash);
   // A tuple keeps nulls, which argMin passes over.
-  return /Nullable\(/.test(type)
-    ? raw(`argMin(tuple(${column}), (${time}, isNull(${column}), assumeNotNull(${column}))).1`)
-    : raw(`argMin(${column}, (${time}, ${column}))`);
+  return raw(nullable ? `argMin(tuple(${column}), ${key}).1` : `argMin(${column}, ${key})`);
+}
+
+/** SQL that orders measurements by their time, then by a hash: one number where the time is one. */
+function orderKey({ time, columns, timeName }: TableInfo, hash: string): string {
+  const type = columns.get(timeName) ?? "";
+  const plain = plainType(type);
+  const known = /Nullable\(/.test(type) ? `assumeNotNull(${time.sql})` : time.sql;
+  if (/^(DateTime(\(|$)|UInt32$)/.test(plain)) {
+    return `bitOr(bitShiftLeft(toUInt64(toUInt32(${known})), 32), bitAnd(${hash}, 4294967295))`;
+  }
+  const precision = /^DateTime64\((\d)/.exec(plain)?.[1];
+  const ticks =
+    precision !== undefined
+      ? `toUnixTimestamp64${Number(precision) > 6 ? "Nano" : "Micro"}(${known})`
+      : /^U?Int64$/.test(plain)
+        ? `toInt64(${known})`
+        : undefined;
+  return ticks === undefined
+    ? `(${known}, ${hash})`
+    : `bitShiftLeft(toUInt128(${ticks}), 64) + ${hash}`;
 }
 
 /**

@@ -39,7 +39,7 @@ type OwnColumn = (typeof RUN_COLUMNS)[number];
  * Its columns: `start` (a Date), `duration` (seconds from its first measurement's start to its
  * last's), `measurements`, `seconds_per_measurement` (duration / (measurements − 1), null for a run
  * of one), and every column of the table as its first measurement has it. Of measurements that share
- * the first instant a column has the smallest value (null last).
+ * the first instant see {@link firstOf}.
  *
  * `where` on these four chooses runs; on a column of the table it chooses the measurements that
  * runs are made of.

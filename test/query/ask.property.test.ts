@@ -1,0 +1,268 @@
+import fc from "fast-check";
+import { afterAll, expect, it } from "vitest";
+import type { Lab } from "../../src/lab/connect.js";
+import {
+  bins,
+  hourOfDay,
+  versionPart,
+  weekday,
+  type Dimension,
+} from "../../src/query/dimension.js";
+import {
+  count,
+  distinct,
+  earliest,
+  latest,
+  max,
+  mean,
+  min,
+  perMinute,
+  quantile,
+  ratio,
+  share,
+  shareHigh,
+  shareLow,
+  sum,
+} from "../../src/query/measure.js";
+import type { Where } from "../../src/query/where.js";
+import { wilson } from "../../src/query/wilson.js";
+import { between } from "../../src/time/time-range.js";
+import { ownDatabase } from "../support/own-database.js";
+import { quantile as plainQuantile } from "../measurements/reference.js";
+
+const own = ownDatabase();
+let lab: Lab | undefined;
+afterAll(() => lab?.close());
+
+interface Row {
+  /** Seconds after the start of the range. */
+  readonly at: number;
+  readonly report: number;
+  readonly version: string | null;
+  readonly bytes: number | null;
+  readonly asn: number;
+}
+
+const START = Date.UTC(2026, 4, 4);
+const DAYS = 3;
+const range = between(new Date(START), new Date(START + DAYS * 86_400_000));
+
+const rows = fc.array(
+  fc.record({
+    at: fc.integer({ min: 0, max: DAYS * 86_400 - 1 }),
+    report: fc.integer({ min: 0, max: 5 }),
+    version: fc.constantFrom("3.9.1", "3.10.0", "3.10.2-rc1", "v4", "dev", "", null),
+    bytes: fc.constantFrom(null, -2.5, 0, 1, 7, 60, 600.25, NaN, Infinity),
+    asn: fc.constantFrom(0, 1, 2),
+  }),
+  { maxLength: 25 },
+);
+
+/** What a group's rows are told by. */
+const DIMENSIONS: readonly {
+  readonly by: "software_version" | Dimension;
+  readonly name: string;
+  readonly of: (row: Row) => string | null;
+}[] = [
+  { by: "software_version", name: "software_version", of: (row) => row.version },
+  {
+    by: hourOfDay(),
+    name: "hour_of_day",
+    of: (row) => String(Math.floor((row.at % 86_400) / 3600)).padStart(2, "0"),
+  },
+  {
+    by: weekday(),
+    name: "weekday",
+    of: (row) => ["Monday", "Tuesday", "Wednesday"][Math.floor(row.at / 86_400)] ?? null,
+  },
+  {
+    by: versionPart("software_version", 2),
+    name: "software_version_2",
+    of: ({ version }) => {
+      if (version === null) return null;
+      const digits = version.split(/[^0-9.]/).filter((part) => /[0-9]/.test(part))[0];
+      return digits === undefined
+        ? version
+        : (version.startsWith("v") ? "v" : "") + digits.split(".").slice(0, 2).join(".");
+    },
+  },
+  {
+    by: bins("bytes", [0, 60, 600]),
+    name: "bytes_bin",
+    of: ({ bytes }) =>
+      bytes === null || !Number.isFinite(bytes)
+        ? null
+        : bytes < 0
+          ? "< 0"
+          : bytes < 60
+            ? "0 to 60"
+            : bytes < 600
+              ? "60 to 600"
+              : "≥ 600",
+  },
+];
+
+const FILTERS: readonly { readonly where: Where; readonly keep: (row: Row) => boolean }[] = [
+  { where: {}, keep: () => true },
+  { where: { probe_asn: { not: 0 } }, keep: (row) => row.asn !== 0 },
+  { where: { probe_asn: { not: [0, 1] } }, keep: (row) => row.asn > 1 },
+  { where: { probe_asn: { above: 0, atMost: 1 } }, keep: (row) => row.asn === 1 },
+  { where: { bytes: { below: 60 } }, keep: ({ bytes }) => bytes !== null && bytes < 60 },
+  { where: { bytes: { atLeast: 0.5 } }, keep: ({ bytes }) => bytes !== null && bytes >= 0.5 },
+  { where: { software_version: { not: "dev" } }, keep: (row) => row.version !== "dev" },
+  { where: { software_version: { not: null } }, keep: (row) => row.version !== null },
+  {
+    where: { software_version: { not: [null, ""] } },
+    keep: (row) => row.version !== null && row.version !== "",
+  },
+];
+
+async function write(table: readonly Row[]): Promise<void> {
+  await own.writer.command(
+    `CREATE OR REPLACE TABLE fastpath (measurement_start_time DateTime('UTC'), report_id String,
+      software_name String, software_version Nullable(String), test_name String, probe_cc String,
+      probe_asn UInt32, bytes Nullable(Float64)) ENGINE = MergeTree ORDER BY measurement_start_time`,
+  );
+  if (table.length === 0) return;
+  const number = (value: number | null) =>
+    value === null ? "NULL" : Number.isNaN(value) ? "nan" : value === Infinity ? "inf" : value;
+  const values = table.map(
+    ({ at, report, version, bytes, asn }) =>
+      `(${START / 1000 + at}, 'r${report}', 'p', ${version === null ? "NULL" : `'${version}'`}, 't', 'IT', ${asn}, ${number(bytes)})`,
+  );
+  await own.writer.command(`INSERT INTO fastpath VALUES ${values.join(", ")}`);
+}
+
+/** Equal, or as near as adding floats in another order leaves it. */
+function expectNear(value: unknown, expected: number | null, what: string): void {
+  if (expected === null) expect(value, what).toBeNull();
+  else
+    expect(Math.abs(Number(value) - expected), what).toBeLessThanOrEqual(
+      1e-9 * (1 + Math.abs(expected)),
+    );
+}
+
+const MEASURES = {
+  n: count(),
+  small: count({ where: { bytes: { below: 60 } } }),
+  bytes: sum("bytes"),
+  mean: mean("bytes"),
+  min: min("bytes"),
+  max: max("bytes"),
+  q50: quantile(0.5, "bytes"),
+  q90: quantile(0.9, "bytes"),
+  networks: distinct("probe_asn"),
+  versions: distinct("software_version"),
+  zero: share({ probe_asn: 0 }),
+  low: shareLow({ probe_asn: 0 }),
+  high: shareHigh({ probe_asn: 0 }),
+  each: ratio(sum("bytes"), count()),
+  rate: perMinute(count()),
+  first: earliest(),
+  last: latest({ where: { probe_asn: 1 } }),
+} as const;
+
+it("every measure agrees with plain rows, by day and dimension, with any comparison", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      rows,
+      fc.constantFrom(...DIMENSIONS),
+      fc.constantFrom(...FILTERS),
+      fc.constantFrom("day", "all"),
+      async (table, dimension, filter, every) => {
+        await write(table);
+        await lab?.close();
+        lab = await own.open();
+        const result = await lab.measurements.ask({
+          range,
+          every,
+          by: [dimension.by],
+          top: Infinity,
+          where: filter.where,
+          measures: MEASURES,
+        });
+        const kept = table.filter(filter.keep);
+        const groups = [...new Set(kept.map(dimension.of))];
+        const times = every === "day" ? [0, 1, 2] : [null];
+        expect(result.numRows).toBe(groups.length * times.length);
+        for (const row of result.rows() as Record<string, unknown>[]) {
+          const own = kept.filter(
+            (one) =>
+              dimension.of(one) === row[dimension.name] &&
+              (every === "all" ||
+                Math.floor(one.at / 86_400) === (Number(row["t"]) - START) / 86_400_000),
+          );
+          const bytes = own
+            .map((one) => one.bytes)
+            .filter((one): one is number => one !== null && Number.isFinite(one));
+          const zero = own.filter((one) => one.asn === 0).length;
+          const total = bytes.reduce((a, b) => a + b, 0);
+          const none = own.length === 0;
+          expect(row["n"]).toBe(own.length);
+          expect(row["small"]).toBe(
+            own.filter((one) => one.bytes !== null && one.bytes < 60).length,
+          );
+          expectNear(row["bytes"], total, "sum");
+          expectNear(row["mean"], bytes.length === 0 ? null : total / bytes.length, "mean");
+          expectNear(row["min"], bytes.length === 0 ? null : Math.min(...bytes), "min");
+          expectNear(row["max"], bytes.length === 0 ? null : Math.max(...bytes), "max");
+          expectNear(row["q50"], plainQuantile(bytes, 0.5), "q50");
+          expectNear(row["q90"], plainQuantile(bytes, 0.9), "q90");
+          expect(row["networks"]).toBe(new Set(own.map((one) => one.asn)).size);
+          const versions = own.map((one) => one.version).filter((one) => one !== null);
+          expect(row["versions"]).toBe(new Set(versions).size);
+          expectNear(row["zero"], none ? null : zero / own.length, "share");
+          const interval = wilson(zero, own.length);
+          expectNear(row["low"], interval?.low ?? null, "low");
+          expectNear(row["high"], interval?.high ?? null, "high");
+          expectNear(row["each"], none ? null : total / own.length, "ratio");
+          expectNear(row["rate"], own.length / (every === "day" ? 1440 : DAYS * 1440), "rate");
+          const at = (list: readonly Row[], pick: (...seconds: number[]) => number) =>
+            list.length === 0 ? null : START + pick(...list.map((one) => one.at)) * 1000;
+          const instant = (value: unknown) => (value === null ? null : Number(value));
+          expect(instant(row["first"])).toBe(at(own, Math.min));
+          expect(instant(row["last"])).toBe(
+            at(
+              own.filter((one) => one.asn === 1),
+              Math.max,
+            ),
+          );
+        }
+      },
+    ),
+    { numRuns: 60, seed: 20261122 },
+  );
+}, 240_000);
+
+it("the rest of the top is merged exactly: what all values together give", async () => {
+  await fc.assert(
+    fc.asyncProperty(rows, fc.constantFrom(1, 2), async (table, top) => {
+      await write(table);
+      await lab?.close();
+      lab = await own.open();
+      const asked = { range, every: "all", by: "software_version", measures: MEASURES } as const;
+      const result = await lab.measurements.ask({ ...asked, top });
+      const other = result.rows().find((row) => row.software_version === "other");
+      const all = await lab.measurements.ask({ ...asked, top: Infinity });
+      const kept = new Set(result.column("software_version"));
+      const rest = all.rows().filter((row) => !kept.has(row.software_version));
+      expect(other === undefined).toBe(rest.length === 0);
+      if (other === undefined) return;
+      expect(other.n).toBe(rest.reduce((sum, row) => sum + row.n, 0));
+      const names = rest.map((row) => row.software_version);
+      const bytes = table
+        .filter((row) => names.includes(row.version))
+        .flatMap((row) => (row.bytes !== null && Number.isFinite(row.bytes) ? [row.bytes] : []));
+      expectNear(other.q90, plainQuantile(bytes, 0.9), "q90 of the rest");
+      expectNear(
+        other.mean,
+        bytes.length === 0 ? null : bytes.reduce((a, b) => a + b, 0) / bytes.length,
+        "mean of the rest",
+      );
+      const left = await lab.measurements.ask({ ...asked, top, other: false });
+      expect(left.numRows).toBe(result.numRows - 1);
+      expect(left.origin.reductions.join()).toMatch(/with \d+ measurements, are left out/);
+    }),
+    { numRuns: 30, seed: 20261122 },
+  );
+}, 240_000);
