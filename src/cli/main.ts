@@ -12,6 +12,7 @@ import { originCommand } from "./origin.js";
 import { runCommand } from "./run.js";
 import { sampleCommand } from "./sample.js";
 import { startCommand } from "./start.js";
+import { typesCommand } from "./types.js";
 import { watchCommand } from "./watch.js";
 
 const { version } = JSON.parse(
@@ -36,6 +37,7 @@ const program = new Command("probelab")
   .addCommand(originCommand)
   .addCommand(kernelCommand)
   .addCommand(postmortemCommand)
+  .addCommand(typesCommand)
   .addCommand(doctorCommand);
 
 try {

@@ -13,6 +13,7 @@ import {
   type Runs,
 } from "../measurements/measurements.js";
 import { ProbelabError } from "../error.js";
+import { offerColumnTypes, tablesOf } from "./column-types.js";
 import type { Result } from "../result/result.js";
 import { testHelpersOf, type TestHelpers } from "../test-helpers/test-helpers.js";
 import { remember, rememberAll } from "./remember.js";
@@ -104,6 +105,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Lab> {
   };
   try {
     const now = await presentOf(database);
+    offerColumnTypes(tablesOf(database, logs.open));
     return {
       measurements: rememberAll("measurements", measurementsOf(database)),
       runs: rememberAll("runs", runsOf(database)),

@@ -4,7 +4,7 @@ import { ProbelabError } from "../error.js";
 import type { LogFilter } from "./log-filter.js";
 
 /** Short names of a log line's fields, as options and results have them, and their columns. */
-const COLUMNS = {
+export const LOG_COLUMNS = {
   identifier: "SYSLOG_IDENTIFIER",
   priority: "PRIORITY",
   host: "host",
@@ -12,7 +12,7 @@ const COLUMNS = {
 } as const;
 
 /** A field of a log line; `priority` and `host` only where the table has them. */
-export type LogField = keyof typeof COLUMNS;
+export type LogField = keyof typeof LOG_COLUMNS;
 
 /** The options that filter lines, in every question on them. */
 export const LOG_FILTERS = Object.keys({
@@ -34,7 +34,9 @@ export function logTable(database: Database): Promise<TableInfo> {
 
 /** The fields that the table has, in the order of a line. */
 export function fieldsOf(table: TableInfo): LogField[] {
-  return (Object.keys(COLUMNS) as LogField[]).filter((field) => table.columns.has(COLUMNS[field]));
+  return (Object.keys(LOG_COLUMNS) as LogField[]).filter((field) =>
+    table.columns.has(LOG_COLUMNS[field]),
+  );
 }
 
 /**
@@ -43,9 +45,9 @@ export function fieldsOf(table: TableInfo): LogField[] {
  * @throws ProbelabError where the table has no such column.
  */
 export function columnOf(name: string, table: TableInfo): string {
-  const column = Object.hasOwn(COLUMNS, name) ? COLUMNS[name as LogField] : name;
+  const column = Object.hasOwn(LOG_COLUMNS, name) ? LOG_COLUMNS[name as LogField] : name;
   if (table.columns.has(column)) return column;
-  if (column === name && !Object.hasOwn(COLUMNS, name)) {
+  if (column === name && !Object.hasOwn(LOG_COLUMNS, name)) {
     throw unknownColumn(name, table.name, table.columns);
   }
   throw new ProbelabError(

@@ -13,12 +13,41 @@ import type { LogLine } from "./log-follower.js";
 import { patterns, type PatternOptions } from "./patterns.js";
 import type { By } from "../query/ask.js";
 import type { Measure } from "../query/measure.js";
-import type { GroupedRow } from "../query/row-types.js";
+import type { DimensionNames, GroupedRow } from "../query/row-types.js";
 import type { Bucket } from "../time/bucket.js";
 import type { LogColumn } from "./log-filter.js";
 import { askOwnLogs, rates, type LogGroupOptions } from "./rates.js";
 import { search, type SearchOptions } from "./search.js";
 import { submissions, type SubmissionOptions } from "./submissions.js";
+
+type Every = Bucket | "auto" | "all";
+
+/** A found line; `priority` and `host` where the table has them. */
+type FoundLine = {
+  t: Date;
+  identifier: string | null;
+  priority?: string | null;
+  host?: string | null;
+  message: string | null;
+};
+
+type BurstRow<By> = { t: Date; messages: number; usual: number; score: number } & {
+  [Name in DimensionNames<By> & string]: string | null;
+};
+
+type PatternRow = {
+  identifier: string | null;
+  pattern: string;
+  messages: number;
+  first: Date;
+  last: Date;
+  example: string;
+};
+
+type CheckInMeasures = { lists: Measure<number> } & Record<
+  "hundred" | "fewest" | "q10" | "q50" | "q90" | "most",
+  Measure
+>;
 
 /** Questions on the log table `logs`, each bounded in time on its sort key, `__REALTIME_TIMESTAMP`. */
 export interface Logs {
@@ -30,7 +59,7 @@ export interface Logs {
    * await lab.logs.search({ range: last("1 hour"), identifier: "test-helper", contains: "timed out", limit: 10 });
    * await lab.logs.search({ range: last("1 day"), priority: "err", mask: true });
    */
-  search(options: SearchOptions): Promise<Result>;
+  search(options: SearchOptions): Promise<Result<FoundLine>>;
   /**
    * How many messages: columns `t` (start of the bucket), the fields of `by`, `messages` and
    * `per_minute` (of the minutes that the range covers). A bucket without messages is a zero.
@@ -38,7 +67,7 @@ export interface Logs {
    * @example
    * chart.line(await lab.logs.rates({ range: last("6 hours"), every: "minute", by: "identifier" }));
    */
-  rates<const B extends By<LogColumn> = [], const E extends Bucket | "auto" | "all" = "auto">(
+  rates<const B extends By<LogColumn> = [], const E extends Every = "auto">(
     options: LogGroupOptions<B> & { readonly every?: E },
   ): Promise<Result<GroupedRow<B, E, { messages: Measure<number>; per_minute: Measure<number> }>>>;
   /**
@@ -54,7 +83,7 @@ export interface Logs {
   ask<
     const M extends Readonly<Record<string, Measure<unknown, LogColumn>>>,
     const B extends By<LogColumn> = [],
-    const E extends Bucket | "auto" | "all" = "auto",
+    const E extends Every = "auto",
   >(
     options: LogGroupOptions<B> & { readonly every?: E; readonly measures: M },
   ): Promise<Result<GroupedRow<B, E, M>>>;
@@ -71,7 +100,9 @@ export interface Logs {
    * const bursts = await lab.logs.bursts({ range: last("1 day"), priority: "err" });
    * chart.points(bursts);
    */
-  bursts(options: BurstOptions): Promise<Result>;
+  bursts<const B extends NonNullable<BurstOptions["by"]> = "identifier">(
+    options: BurstOptions & { readonly by?: B },
+  ): Promise<Result<BurstRow<B>>>;
   /**
    * Messages grouped by program and shape (numbers, addresses, times, ids and country codes
    * replaced, as `messageShape`): columns `identifier`, `pattern`, `messages`, `first` and `last`
@@ -80,7 +111,7 @@ export interface Logs {
    * @example
    * table(await lab.logs.patterns({ range: last("1 hour"), priority: "warning", mask: true }));
    */
-  patterns(options: PatternOptions): Promise<Result>;
+  patterns(options: PatternOptions): Promise<Result<PatternRow>>;
   /**
    * New lines as they come, until interrupted: each that is stored up to `lateness` after its own
    * time exactly once, also where many share a time or come out of order; those of one question in
@@ -102,9 +133,13 @@ export interface Logs {
    * @example
    * chart.line(await lab.logs.checkIn({ range: last("1 week") }), { y: "hundred" });
    */
-  checkIn(options: CheckInOptions): Promise<Result>;
+  checkIn<const E extends Every = "hour">(
+    options: CheckInOptions & { readonly every?: E },
+  ): Promise<Result<GroupedRow<[], E, CheckInMeasures>>>;
   /** The same as a distribution: columns `t`, `urls` (the length, the commonest `top` and "other"), `lists`. */
-  checkInLengths(options: CheckInLengthOptions): Promise<Result>;
+  checkInLengths<const E extends Every = "hour">(
+    options: CheckInLengthOptions & { readonly every?: E },
+  ): Promise<Result<GroupedRow<"urls", E, { lists: Measure<number> }>>>;
   /**
    * What probes claim against what is stored: the lines that submit a report (`LogForms`: the
    * collector's `POST /report/<id>`, access lines of nginx and Apache, JSON, or a pattern of your
@@ -133,14 +168,15 @@ export function logsOf(
   forms: LogForms = {},
 ): Logs {
   return {
-    search: async (options) => search(await open(), options),
-    bursts: async (options) => bursts(await open(), options),
-    patterns: async (options) => patterns(await open(), options),
+    search: async (options) => (await search(await open(), options)) as never,
+    bursts: async (options) => (await bursts(await open(), options)) as never,
+    patterns: async (options) => (await patterns(await open(), options)) as never,
     follow: (options) => follow(open, options),
     rates: async (options) => (await rates(await open(), options)) as never,
     ask: async (options) => (await askOwnLogs(await open(), options)) as never,
-    checkIn: async (options) => checkIn(await open(), options, forms),
-    checkInLengths: async (options) => checkInLengths(await open(), options, forms),
+    checkIn: async (options) => (await checkIn(await open(), options, forms)) as never,
+    checkInLengths: async (options) =>
+      (await checkInLengths(await open(), options, forms)) as never,
     submissions: async (options) => submissions(await open(), measurements, options, forms),
   };
 }

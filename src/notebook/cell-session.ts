@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import type { CompletionInfo } from "tslab/dist/converter.js";
 import type { Executor } from "tslab/dist/executor.js";
 import type { QuickInfo } from "typescript";
@@ -30,8 +31,11 @@ const bytesOfCell = 8_000_000;
 export type CellOutcome =
   { readonly status: "ok" } | { readonly status: "error"; error: CellError };
 
-/** Where `connect()` leaves the types of the tables' columns: the text of a declaration file. */
+/** Where `connect()` leaves the types of the tables' columns: the text of a declaration file, or a promise of it. */
 const columnTypes = Symbol.for("probelab.columnTypes");
+
+/** How long a cell waits for columns that are still being learned; those that come later are for the cell after it. */
+const learningTime = 2000;
 
 interface Attempt {
   readonly set: Set<string>;
@@ -141,10 +145,12 @@ export class CellSession {
   }
 
   inspect(code: string, position: number): QuickInfo | undefined {
+    if (!this.#cell) this.#takeColumnTypes();
     return this.#executor.inspect(code, position);
   }
 
   complete(code: string, position: number): CompletionInfo {
+    if (!this.#cell) this.#takeColumnTypes();
     return this.#executor.complete(code, position);
   }
 
@@ -163,6 +169,8 @@ export class CellSession {
     sink: OutputSink,
   ): Promise<CellError | undefined> {
     if (this.#compiler.isModule(code)) return this.#addModule(code);
+    await cell.guard(this.#columnsLearned());
+    this.#takeColumnTypes();
     const compiled = this.#compiler.prepare(name, code);
     if (compiled.diagnostics.length > 0) {
       return typeError(compiled.diagnostics, name, this.#scripts);
@@ -188,6 +196,16 @@ export class CellSession {
     const missing = compiled.namesToSet.filter((each) => !attempt.set.has(each));
     this.#compiler.commit(new Set(attempt.thrown ? missing : []));
     return attempt.thrown ? cellError(attempt.thrown.error, this.#scripts) : undefined;
+  }
+
+  async #columnsLearned(): Promise<void> {
+    const learning: unknown = Reflect.get(globalThis, columnTypes);
+    if (!(learning instanceof Promise)) return;
+    const given = new AbortController();
+    const late = setTimeout(learningTime, undefined, { signal: given.signal, ref: false });
+    await Promise.race([learning, late]).catch(() => undefined);
+    given.abort();
+    late.catch(() => undefined);
   }
 
   /** The types of the tables' columns that a cell learned are there for the cells after it. */

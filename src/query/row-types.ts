@@ -35,7 +35,7 @@ export type GroupedRow<B, Every, M> = string extends DimensionNames<B> | keyof M
   ? Record<string, Value>
   : Flat<
       Time<Every> & { [Name in DimensionNames<B> & string]: string | null } & {
-        [Name in keyof M]: ValueOf<M[Name]>;
+        -readonly [Name in keyof M]: ValueOf<M[Name]>;
       }
     >;
 

@@ -1,9 +1,15 @@
 import type { Database } from "../database/database.js";
+import type { Measure } from "../query/measure.js";
+import type { GroupedRow } from "../query/row-types.js";
 import type { Result } from "../result/result.js";
+import type { Bucket } from "../time/bucket.js";
 import { failureRate, type FailureRateOptions } from "./failure-rate.js";
 import { list, type ListOptions } from "./list.js";
 import type { RotationOptions } from "./rotation-options.js";
 import { rotation, type Rotation } from "./rotation.js";
+
+type FailureMeasures = Record<"rate" | "low" | "high", Measure> &
+  Record<"failed" | "measurements", Measure<number>>;
 
 /** Questions on the test helpers: the table `test_helper_instances`, and how measurements fare. */
 export interface TestHelpers {
@@ -51,7 +57,9 @@ export interface TestHelpers {
    * const rates = await lab.testHelpers.failureRate({ range: last("2 weeks"), every: "day" });
    * chart.line(rates, { y: "rate" });
    */
-  failureRate(options: FailureRateOptions): Promise<Result>;
+  failureRate<const E extends Bucket | "auto" | "all" = "all">(
+    options: FailureRateOptions & { readonly every?: E },
+  ): Promise<Result<GroupedRow<"test_helper_address", E, FailureMeasures>>>;
 }
 
 /** The questions, bound to a database. @param now what "now" means for its data. */
@@ -61,6 +69,6 @@ export function testHelpersOf(database: Database, now: Date): TestHelpers {
     rotation: (options) => rotation(database, now, options),
     instances: async (options) => (await rotation(database, now, options)).instances,
     rotations: async (options) => (await rotation(database, now, options)).rotations,
-    failureRate: (options) => failureRate(database, options),
+    failureRate: async (options) => (await failureRate(database, options)) as never,
   };
 }

@@ -1,6 +1,7 @@
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runNotebook } from "../../src/notebook/run-notebook.js";
+import { ownDatabase } from "../support/own-database.js";
 import { notebookFolder, outputTexts, writeCells } from "./notebook-fixture.js";
 
 let folder: Awaited<ReturnType<typeof notebookFolder>>;
@@ -31,4 +32,43 @@ test("the types of columns that a cell learned are there for the cells after it"
   expect(outputs[4]).toEqual(["result: 0"]);
   expect(outputs[5]).toEqual(["result: 'test_name'"]);
   expect(outputs[7]?.join()).toContain(`'"probe_cc"' is not assignable`);
+});
+
+describe("connect() in a cell", () => {
+  const database = ownDatabase();
+  beforeAll(async () => {
+    const { writer } = database;
+    await writer.command(`CREATE TABLE fastpath (measurement_start_time DateTime('UTC'), report_id String,
+      probe_cc LowCardinality(String), \`odd "name*/\` Nullable(Int64), kind Enum8('*/ end' = 1))
+      ENGINE = MergeTree ORDER BY measurement_start_time`);
+    await writer.command(
+      `INSERT INTO fastpath VALUES ('2026-03-02 10:00:00', 'r1', 'IT', 1, '*/ end')`,
+    );
+    await writer.command(`CREATE TABLE logs (__REALTIME_TIMESTAMP DateTime64(6, 'UTC'), SYSLOG_IDENTIFIER String, MESSAGE String, message String)
+      ENGINE = MergeTree ORDER BY __REALTIME_TIMESTAMP`);
+  });
+
+  test("an unknown column is a type error of the next cell, wherever it is named", async () => {
+    const range = `range: between("2026-03-01", "2026-03-08")`;
+    const cells = [
+      `import { between, connect, count, sum, distinct } from "probelab";
+       const lab = await connect({ measurements: ${JSON.stringify(`embedded:${database.directory.path}`)} }); const asked: string[] = [];`,
+      `asked.push("by"); await lab.measurements.counts({ ${range}, by: "probe_cx" })`,
+      `asked.push("where"); await lab.measurements.counts({ ${range}, where: { probe_cx: "IT" } })`,
+      `asked.push("measure"); await lab.measurements.ask({ ${range}, measures: { n: sum("probe_cx") } })`,
+      `asked.push("log"); await lab.logs.rates({ ${range}, by: "priority" })`,
+      `const found = await lab.measurements.ask({ ${range}, every: "all", by: ["probe_cc", "kind"], where: { 'odd "name*/': 1 }, measures: { n: count(), of: distinct("report_id") } });
+       await lab.logs.rates({ ${range}, by: ["identifier", "SYSLOG_IDENTIFIER"] });
+       JSON.stringify([asked, found.rows()])`,
+    ];
+    const path = await writeCells(folder.path, cells, "learned.ipynb");
+    const options = { allowErrors: true, out: join(folder.path, "learned") };
+    const outputs = await outputTexts((await runNotebook(path, options)).notebook);
+    expect(outputs[0]).toEqual([]);
+    for (const index of [1, 2, 3]) expect(outputs[index]?.join()).toContain("probe_cx");
+    expect(outputs[4]?.join()).toContain("priority");
+    expect(outputs[5]?.join()).toContain(
+      JSON.stringify([[], [{ probe_cc: "IT", kind: "*/ end", n: 1, of: 1 }]]),
+    );
+  });
 });

@@ -1,0 +1,150 @@
+import { expectTypeOf, test } from "vitest";
+import { count, distinct, earliest, quantile, share } from "../../src/query/measure.js";
+import type { Lab } from "../../src/lab/connect.js";
+import type { Result, Value } from "../../src/result/result.js";
+import { between } from "../../src/time/time-range.js";
+
+// Read by the type check; nothing here is asked.
+const range = between("2026-03-01", "2026-03-08");
+type RowOf<Asked extends Promise<Result<object>>> =
+  Asked extends Promise<Result<infer Row>> ? Row : never;
+type N = number | null;
+
+const measurements = (lab: Lab) => ({
+  counts: lab.measurements.counts({ range, by: "probe_cc" }),
+  total: lab.measurements.counts({ range, every: "all", by: { country: "probe_cc" } }),
+  runs: lab.measurements.runs({ range, by: ["probe_cc"], quantiles: [0.025, 0.5] }),
+  durations: lab.measurements.runDurations({ range }),
+  summary: lab.measurements.summary({ range, quantiles: [0.5] }),
+  duplicates: lab.measurements.duplicates({ range }),
+  firstSeen: lab.measurements.firstSeen({ range, by: "software_version" }),
+  ask: lab.measurements.ask({
+    range,
+    every: "day",
+    by: ["probe_cc"],
+    measures: {
+      n: count(),
+      part: share({ probe_cc: "IT" }),
+      of: distinct("report_id"),
+      at: earliest(),
+    },
+  }),
+  runsAsked: lab.runs.ask({ range, every: "all", measures: { p90: quantile(0.9, "duration") } }),
+  failureRate: lab.testHelpers.failureRate({ range, every: "day" }),
+  failureTotal: lab.testHelpers.failureRate({ range }),
+});
+
+const logs = (lab: Lab) => ({
+  rates: lab.logs.rates({ range, by: "identifier" }),
+  ask: lab.logs.ask({ range, every: "all", measures: { lines: count() } }),
+  bursts: lab.logs.bursts({ range }),
+  burstsByHost: lab.logs.bursts({ range, by: ["host"] }),
+  patterns: lab.logs.patterns({ range }),
+  checkIn: lab.logs.checkIn({ range }),
+  lengths: lab.logs.checkInLengths({ range, every: "all" }),
+});
+
+type M = ReturnType<typeof measurements>;
+type L = ReturnType<typeof logs>;
+type Runs = { runs: number; measurements: number; single: N };
+
+test("a question on measurements gives the row's type", () => {
+  expectTypeOf<RowOf<M["counts"]>>().toEqualTypeOf<{
+    t: Date;
+    probe_cc: string | null;
+    measurements: number;
+  }>();
+  expectTypeOf<RowOf<M["total"]>>().toEqualTypeOf<{
+    country: string | null;
+    measurements: number;
+  }>();
+  expectTypeOf<RowOf<M["runs"]>>().branded.toEqualTypeOf<
+    { t: Date; probe_cc: string | null; q2_5: N; q50: N } & Runs
+  >();
+  expectTypeOf<RowOf<M["durations"]>>().branded.toEqualTypeOf<
+    { t: Date; q10: N; q50: N; q90: N } & Runs
+  >();
+  expectTypeOf<RowOf<M["summary"]>>().branded.toEqualTypeOf<
+    {
+      software_name: string | null;
+      software_version: string | null;
+      measurements_per_run: N;
+      seconds_per_measurement: N;
+      q50: N;
+    } & Runs
+  >();
+  expectTypeOf<RowOf<M["duplicates"]>>().toEqualTypeOf<{
+    measurements: number;
+    rows: number;
+    duplicated: number;
+    share: N;
+  }>();
+  expectTypeOf<RowOf<M["firstSeen"]>>().toEqualTypeOf<{
+    software_version: string | null;
+    first: Date | null;
+    measurements: number;
+  }>();
+  expectTypeOf<RowOf<M["ask"]>>().branded.toEqualTypeOf<{
+    t: Date;
+    probe_cc: string | null;
+    n: number;
+    part: N;
+    of: number;
+    at: Date | null;
+  }>();
+  expectTypeOf<RowOf<M["runsAsked"]>>().branded.toEqualTypeOf<{ p90: N }>();
+});
+
+test("a question on test helpers and on logs gives the row's type", () => {
+  type Rate = {
+    test_helper_address: string | null;
+    rate: N;
+    low: N;
+    high: N;
+    failed: number;
+    measurements: number;
+  };
+  expectTypeOf<RowOf<M["failureRate"]>>().branded.toEqualTypeOf<{ t: Date } & Rate>();
+  expectTypeOf<RowOf<M["failureTotal"]>>().toEqualTypeOf<Rate>();
+  expectTypeOf<RowOf<L["rates"]>>().toEqualTypeOf<{
+    t: Date;
+    identifier: string | null;
+    messages: number;
+    per_minute: number;
+  }>();
+  expectTypeOf<RowOf<L["ask"]>>().branded.toEqualTypeOf<{ lines: number }>();
+  type Burst = { t: Date; messages: number; usual: number; score: number };
+  expectTypeOf<RowOf<L["bursts"]>["identifier"]>().toEqualTypeOf<string | null>();
+  expectTypeOf<RowOf<L["burstsByHost"]>>().toExtend<Burst & { host: string | null }>();
+  expectTypeOf<RowOf<L["patterns"]>["first"]>().toEqualTypeOf<Date>();
+  expectTypeOf<RowOf<L["checkIn"]>>().toEqualTypeOf<{
+    t: Date;
+    lists: number;
+    hundred: N;
+    fewest: N;
+    q10: N;
+    q50: N;
+    q90: N;
+    most: N;
+  }>();
+  expectTypeOf<RowOf<L["lengths"]>>().toEqualTypeOf<{ urls: string | null; lists: number }>();
+});
+
+test("names that only the question knows give a row of any columns", () => {
+  const ask = (lab: Lab, by: string[]) => lab.measurements.counts({ range, by });
+  expectTypeOf<RowOf<ReturnType<typeof ask>>>().toEqualTypeOf<Record<string, Value>>();
+});
+
+test("the verbs follow the row's type", () => {
+  const asked = (rows: Awaited<M["counts"]>) =>
+    rows
+      .filter((row) => row.measurements > 0)
+      .derive({ doubled: (row) => row.measurements * 2 })
+      .rename({ probe_cc: "country" });
+  expectTypeOf<ReturnType<ReturnType<typeof asked>["rows"]>[number]>().toEqualTypeOf<{
+    t: Date;
+    country: string | null;
+    measurements: number;
+    doubled: number;
+  }>();
+});
