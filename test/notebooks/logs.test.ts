@@ -31,9 +31,9 @@ it("incoming-measurements.ipynb finds the reports that were accepted and are not
   const [, minutes = "", lost = ""] =
     /for (\d+) minutes; (\d+) reports accepted and not stored/.exec(changes) ?? [];
   const { texts, seconds } = await lab.run("incoming-measurements");
-  const finding = texts.find((text) => text.includes("accepted")) ?? "";
+  const finding = texts.find((text) => text.includes("accepted reports")) ?? "";
   const found =
-    /(\d+) of (\d+) reports were accepted and are not stored, submitted from (\S+) to (\S+); (\d+) are/.exec(
+    /(\d+) of (\d+) accepted reports are not stored, submitted from (\S+) to (\S+); (\d+) are/.exec(
       finding,
     );
   expect(found?.[1], finding).toBe(lost);

@@ -33,6 +33,27 @@ it("postmortem.ipynb writes a postmortem that tells the planted release, and tha
   }
 }, 120_000);
 
+it.each([
+  ["3.9.1", /are about as long as those of 3\\?\.9\\?\.0/],
+  ["9.9.9", /No measurement of probe-android-unattended 9\.9\.9 is in the range/],
+])("postmortem.ipynb with faulty %s makes no claim of short runs", async (faulty, says) => {
+  await using sample = await sampleLab(300_000, new Date("2026-05-01T00:00:00Z"));
+  expect(await sample.truth("unattended-runs-end-early")).toBeDefined();
+  const folder = await notebookFolder();
+  try {
+    const path = fileURLToPath(new URL("../../notebooks/postmortem.ipynb", import.meta.url));
+    const outcome = await runNotebook(path, { out: folder.path, params: { faulty } });
+    expect(outcome.message).toBeUndefined();
+    const text = await readFile(join(folder.path, "postmortem", "postmortem.md"), "utf8");
+    expect(text).toMatch(says);
+    expect(text).toContain("Not known: the measurements don't tell.");
+    expect(text).not.toMatch(/(are shorter|hold fewer|end early|ends before)/);
+    expect(text).toMatch(/\| Began \| not known/);
+  } finally {
+    await folder.remove();
+  }
+}, 240_000);
+
 it("docs/postmortem.md: its cells run, and the folder holds what the table says", async () => {
   await using sample = await sampleLab(50_000);
   expect(await sample.truth("unattended-runs-end-early")).toBeDefined();

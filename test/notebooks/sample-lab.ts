@@ -15,10 +15,10 @@ export interface Truth {
 }
 
 /** A sample of the service in a directory of its own, and its notebooks run on it. */
-export async function sampleLab(rows: number) {
+export async function sampleLab(rows: number, end?: Date) {
   const directory = await temporaryDirectory();
   const writer = await openWriter(directory.source);
-  await fillSample(writer, { rows });
+  await fillSample(writer, { rows, ...(end && { end }) });
   const before = process.env["PROBELAB_MEASUREMENTS"];
   process.env["PROBELAB_MEASUREMENTS"] = `embedded:${directory.path}`;
   return {

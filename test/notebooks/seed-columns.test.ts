@@ -1,0 +1,51 @@
+import { expect, it } from "vitest";
+import { openWriter } from "../../src/database/open-writer.js";
+import { fillSample } from "../../src/sample/fill.js";
+import { executeNotebook } from "../support/executed-notebook.js";
+import { temporaryDirectory } from "../support/temporary-directory.js";
+
+it("the notebooks need only the seed document's columns, and say what they can't show", async () => {
+  await using directory = await temporaryDirectory();
+  await using writer = await openWriter(directory.source);
+  await fillSample(writer, { rows: 300_000 });
+  const [release] = await writer.rows<{ first: string }>(
+    `SELECT formatDateTime(min(measurement_start_time), '%Y-%m-%d %H:%i:%S', 'UTC') AS first FROM fastpath
+     WHERE software_name = 'probe-android-unattended' AND software_version = '3.10.0'`,
+  );
+  // The time as another type, no wider column, no table of instances, no line of a report.
+  for (const statement of [
+    `CREATE TABLE seven ENGINE = MergeTree ORDER BY measurement_start_time AS
+      SELECT toUInt64(toUnixTimestamp64Micro(toDateTime64(measurement_start_time, 6, 'UTC'))) AS measurement_start_time,
+        software_name, software_version, test_name, report_id, probe_cc, toUInt64(probe_asn) AS probe_asn
+      FROM fastpath`,
+    `CREATE TABLE lines ENGINE = MergeTree ORDER BY __REALTIME_TIMESTAMP AS
+      SELECT __REALTIME_TIMESTAMP, SYSLOG_IDENTIFIER, message FROM logs WHERE message NOT LIKE '%/report/%'`,
+    "DROP TABLE fastpath",
+    "DROP TABLE logs",
+    "DROP TABLE test_helper_instances",
+    "RENAME TABLE seven TO fastpath",
+    "RENAME TABLE lines TO logs",
+  ]) {
+    await writer.command(statement);
+  }
+  const run = async (name: string) => {
+    const { outcome, texts, errors } = await executeNotebook(name, directory.path);
+    expect(outcome.message, name).toBeUndefined();
+    expect(errors, name).toBe(0);
+    return texts.join("\n");
+  };
+
+  expect(await run("measurement-drop")).toMatch(
+    /3\.10\.0: measurements per run -(5[5-9]|6[0-5]) %.* against 3\.9\.1; medians, \d+ runs against \d+/,
+  );
+  expect(await run("postmortem")).toContain(`| Began | ${release?.first} UTC |`);
+
+  const incoming = await run("incoming-measurements");
+  expect(incoming).toContain("whether reports are stored can't be told");
+  expect(incoming).not.toMatch(/All \d|Each of the/);
+  expect(await run("logs")).toContain("messages of any severity (the table has no PRIORITY)");
+  const helpers = await run("test-helpers");
+  expect(helpers).toContain("Whether a test helper fails can't be told.");
+  expect(helpers).toContain("Nothing can be said of rotations.");
+  expect(helpers).not.toContain("No test helper stands out");
+}, 600_000);
