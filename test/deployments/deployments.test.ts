@@ -173,6 +173,8 @@ async function countsAreRight({ one, lab, rows, held, range }: Given): Promise<v
     .toEqual([]);
   const twice = await lab.measurements.duplicates({ range });
   expect.soft(twice.rows()[0], "duplicates").toMatchObject(duplicatesOf(one, held, START, END));
+  // Free SQL names tables and columns itself: {range} is the bound of the seed document's.
+  if (one.names !== "seed") return;
   const { column, measurements, database } = namesOf(one);
   const quoted = (name: string) => `\`${name.replace(/`/g, "\\`")}\``;
   const free = await lab.query(
@@ -582,7 +584,7 @@ async function doctorIsRight({ one }: Given): Promise<void> {
     ] as const) {
       expect.soft(check).not.toHaveProperty("state", "failure");
       expect.soft(check?.found).toContain(written.type);
-      expect.soft(check?.found).toContain(namesOf(one).column(column).replaceAll("`", ""));
+      expect.soft(check?.found).toContain(namesOf(one).column(column));
       const says =
         one.dirty === "dirty" ? expect.soft(check?.found) : expect.soft(check?.found).not;
       says.toMatch(/rows? of .* ha(s|ve) no usable/);
