@@ -90,7 +90,7 @@ async function look(
       ? ""
       : ` in the ${DAYS} days to ${stop.toISOString().slice(0, 16).replace("T", " ")} UTC`;
   const told = [
-    `${table.engine || "engine not shown"}, ${table.columns.size} columns, ${table.time.sql.replaceAll("`", "")} as ${table.time.written}, ${rows.toLocaleString("en-US")} rows${span}`,
+    `${table.engine || "engine not shown"}, ${table.columns.size} columns, ${table.timeName} as ${table.time.written}, ${rows.toLocaleString("en-US")} rows${span}`,
     ...(table.merges ? ["rows are merged in the background"] : []),
     ...table.notes.map((note) => note.replace(/[.]$/, "")),
     ...table.untold.map((one) => one.replace(/[.]$/, "")),

@@ -183,8 +183,8 @@ async function storedReports(database: Database, range: { start: Date; end: Date
   const answer = await database.ask({
     sql: `SELECT ifNull(${column("report_id")}, '') AS _report, count() AS _n, ${joined("probe_cc")} AS _cc,
   ${joined("probe_asn")} AS _asn
-FROM ${table.from}
-WHERE ${bounds.sql} AND _report != ''
+FROM ${table.from}${table.merges ? " FINAL" : ""}
+WHERE ${[bounds.sql, ...(table.time.usable === null ? [] : [table.time.usable])].join(" AND ")} AND _report != ''
 GROUP BY _report`,
     parameters: bounds.parameters,
     action: "read the stored reports",

@@ -1,0 +1,595 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Check } from "../../src/doctor/check.js";
+import { checkTables } from "../../src/doctor/check-tables.js";
+import { connect, type Lab } from "../../src/lab/connect.js";
+import { count, distinct, earliest, mean, quantile, share, sum } from "../../src/query/measure.js";
+import { between, type TimeRange } from "../../src/time/time-range.js";
+import { quantile as r7 } from "../measurements/reference.js";
+import { PASSWORD, restrictedServer, type RestrictedServer } from "../support/restricted-server.js";
+import { deployments, describeDeployment, uncovered, type Deployment } from "./deployment.js";
+import {
+  answered,
+  countedRows,
+  differences,
+  duplicatesOf,
+  grouped,
+  runsOf,
+  type Cell,
+  type Grouping,
+  type Run,
+} from "./reference.js";
+import {
+  END,
+  LOG_END,
+  LOG_START,
+  logLines,
+  measuredRows,
+  START,
+  type Line,
+  type Measured,
+} from "./rows.js";
+import { makeTables, namesOf, tablesOf, type Held } from "./tables.js";
+
+const MATRIX = deployments(78);
+
+let server: RestrictedServer;
+beforeAll(async () => {
+  server = await restrictedServer();
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+type Timed = Measured & { readonly micros: number };
+
+/** A deployment that is there, a lab on it, and what it holds. */
+interface Given {
+  readonly one: Deployment;
+  readonly lab: Lab;
+  readonly held: readonly Held[];
+  /** What questions count. */
+  readonly rows: readonly Timed[];
+  readonly runs: readonly Run[];
+  readonly lines: readonly (Line & { micros: number })[];
+  readonly range: TimeRange;
+  readonly logRange: TimeRange;
+}
+
+function sourceOf(one: Deployment): string {
+  const url = one.user === "default" ? server.url : server.as(one.user);
+  return url.replace(/probelab$/, encodeURIComponent(namesOf(one).connected));
+}
+
+async function given(one: Deployment, open: (given: Given) => Promise<void>): Promise<void> {
+  const measured = measuredRows(one);
+  const lines = logLines(one, measured);
+  const held = await makeTables(server.admin, one, measured, lines);
+  await using lab = await connect({ measurements: sourceOf(one), tables: tablesOf(one) });
+  const timed = <R extends { micros: number | null }>(row: R): row is R & { micros: number } =>
+    row.micros !== null;
+  const rows = countedRows(one, held).filter(timed);
+  const at = (micros: number) => new Date(micros / 1000);
+  const zone = { timeZone: one.zone };
+  await open({
+    ...{ one, lab, held, rows },
+    runs: runsOf(rows, START, END),
+    lines: lines.filter(timed),
+    range: between(at(START), at(END), zone),
+    logRange: between(at(LOG_START), at(LOG_END), zone),
+  });
+}
+
+const size = (rows: readonly unknown[]) => rows.length;
+const known = (values: readonly (number | null)[]) => values.filter((value) => value !== null);
+const part = (some: number, all: number): Cell => (all === 0 ? null : some / all);
+const least = (micros: readonly number[]): Cell =>
+  micros.length === 0 ? null : Math.floor(Math.min(...micros) / 1000);
+
+/** How measurements and runs are grouped here, unless told otherwise. */
+function over<R extends { micros: number }>(
+  one: Deployment,
+  own: Partial<Grouping<R>> & Pick<Grouping<R>, "measures">,
+): Grouping<R> {
+  const all = { start: START, end: END, zone: one.zone, every: undefined, top: Infinity };
+  return { ...all, by: () => [], micros: ({ micros }) => micros, ...own };
+}
+
+describe.each(MATRIX.map((one) => [describeDeployment(one), one] as const))("%s", (_name, one) => {
+  it("answers every question as the rows say, or refuses with the remedy", async () => {
+    await given(one, async (own) => {
+      await countsAreRight(own);
+      await runsAreRight(own);
+      await ownQuestionsAreRight(own);
+      await logsAreRight(own);
+      await doctorIsRight(own);
+    });
+  });
+});
+
+describe("the matrix", () => {
+  it("has every pair of values that deployments differ in", () => {
+    expect(MATRIX.length).toBeGreaterThanOrEqual(60);
+    expect(uncovered(MATRIX)).toEqual([]);
+  });
+});
+
+async function countsAreRight({ one, lab, rows, held, range }: Given): Promise<void> {
+  const { zone } = one;
+  const counted = { measures: { measurements: size } };
+  for (const every of ["week", "day"] as const) {
+    const found = await lab.measurements.counts({ range, every });
+    expect
+      .soft(
+        differences(
+          answered(found.rows(), [], every, zone),
+          grouped(rows, over(one, { ...counted, every })),
+        ),
+      )
+      .toEqual([]);
+  }
+  for (const [name, of] of [
+    ["software_version", (row: Timed) => row.version],
+    ["software_name", (row: Timed) => row.name],
+    ["probe_asn", (row: Timed) => row.asn],
+  ] as const) {
+    const found = await lab.measurements.counts({ range, every: "week", by: name, top: 3 });
+    const expected = over<Timed>(one, {
+      ...counted,
+      every: "week",
+      by: (row) => [of(row)],
+      top: 3,
+    });
+    expect
+      .soft(
+        differences(answered(found.rows(), [name], "week", zone), grouped(rows, expected)),
+        name,
+      )
+      .toEqual([]);
+  }
+  const text = /String/.test(one.asn);
+  const some = await lab.measurements.counts({
+    ...{ range, every: "all" },
+    where: { probe_asn: { not: text ? "0" : 0 }, software_name: ["probe-cli", 'O\'Brien "x"'] },
+  });
+  const kept = rows.filter(
+    (row) => row.asn !== "0" && ["probe-cli", 'O\'Brien "x"'].includes(row.name ?? ""),
+  );
+  expect
+    .soft(
+      differences(answered(some.rows(), [], undefined, zone), grouped(kept, over(one, counted))),
+    )
+    .toEqual([]);
+  const seen = await lab.measurements.firstSeen({ range, by: "software_version" });
+  const first = over<Timed>(one, {
+    by: ({ version }) => [version],
+    measures: { measurements: size, first: (own) => least(own.map(({ micros }) => micros)) },
+  });
+  expect
+    .soft(
+      differences(
+        answered(seen.rows(), ["software_version"], undefined, zone),
+        grouped(rows, first),
+      ),
+      "firstSeen",
+    )
+    .toEqual([]);
+  const twice = await lab.measurements.duplicates({ range });
+  expect.soft(twice.rows()[0], "duplicates").toMatchObject(duplicatesOf(one, held, START, END));
+  // Free SQL names tables and columns itself: {range} is the bound of the seed document's.
+  if (one.names !== "seed") return;
+  const { column, measurements, database } = namesOf(one);
+  const quoted = (name: string) => `\`${name.replace(/`/g, "\\`")}\``;
+  const free = await lab.query(
+    `SELECT ${quoted(column("test_name"))} AS test, count() AS n FROM ${quoted(database)}.${quoted(measurements)} WHERE {range} GROUP BY test`,
+    { range },
+  );
+  const all = held.map(({ row }) => row).filter((row): row is Timed => row.micros !== null);
+  const tests = over<Timed>(one, { by: ({ test }) => [test], measures: { n: size } });
+  expect
+    .soft(
+      differences(answered(free.rows(), ["test"], undefined, zone), grouped(all, tests)),
+      "query",
+    )
+    .toEqual([]);
+}
+
+async function runsAreRight({ one, lab, runs, range }: Given): Promise<void> {
+  const { zone } = one;
+  const measures = {
+    runs: size,
+    measurements: (own: readonly Run[]) => own.reduce((all, { n }) => all + n, 0),
+    single: (own: readonly Run[]) => part(own.filter(({ n }) => n === 1).length, own.length),
+  };
+  const quantiles = (levels: readonly number[], of: (run: Run) => number) =>
+    Object.fromEntries(
+      levels.map((p) => [`q${p * 100}`, (own: readonly Run[]) => r7(own.map(of), p)]),
+    );
+  const sizes = await lab.measurements.runs({ range, every: "week", by: "probe_cc", top: 2 });
+  const counted = over<Run>(one, {
+    ...{ every: "week", by: ({ cc }) => [cc], top: 2 },
+    measures: { ...measures, ...quantiles([0.1, 0.5, 0.9], ({ n }) => n) },
+  });
+  expect
+    .soft(
+      differences(answered(sizes.rows(), ["probe_cc"], "week", zone), grouped(runs, counted)),
+      "runs",
+    )
+    .toEqual([]);
+  const long = lab.measurements.runDurations({
+    range,
+    every: "week",
+    by: "software_version",
+    top: 2,
+  });
+  const summary = lab.measurements.summary({ range });
+  const short = lab.runs.ask({
+    range,
+    every: "all",
+    where: { duration: { above: 0 } },
+    measures: {
+      runs: count(),
+      short: share({ duration: { below: 7200 } }),
+      p90: quantile(0.9, "duration"),
+    },
+  });
+  if (one.time.days === true) {
+    for (const question of [long, summary, short]) {
+      await expect
+        .soft(question)
+        .rejects.toThrow(/Can't tell how long runs take: .* is a Date.*Count runs/s);
+    }
+    return;
+  }
+  const seconds = over<Run>(one, {
+    ...{ every: "week", by: ({ version }) => [version], top: 2 },
+    measures: { ...measures, ...quantiles([0.1, 0.5, 0.9], (run) => run.seconds) },
+  });
+  expect
+    .soft(
+      differences(
+        answered((await long).rows(), ["software_version"], "week", zone),
+        grouped(runs, seconds),
+      ),
+      "runDurations",
+    )
+    .toEqual([]);
+  const table = over<Run>(one, {
+    by: ({ name, version }) => [name, version],
+    measures: {
+      ...measures,
+      measurements_per_run: (own) =>
+        r7(
+          own.map(({ n }) => n),
+          0.5,
+        ),
+      seconds_per_measurement: (own) =>
+        r7(
+          own.filter(({ n }) => n > 1).map((run) => run.seconds / (run.n - 1)),
+          0.5,
+        ),
+      ...quantiles([0.1, 0.3, 0.5, 0.7, 0.9], (run) => run.seconds),
+    },
+  });
+  expect
+    .soft(
+      differences(
+        answered((await summary).rows(), ["software_name", "software_version"], undefined, zone),
+        grouped(runs, table),
+      ),
+      "summary",
+    )
+    .toEqual([]);
+  const asked = over<Run>(one, {
+    measures: {
+      runs: size,
+      short: (own) => part(own.filter((run) => run.seconds < 7200).length, own.length),
+      p90: (own) =>
+        r7(
+          own.map((run) => run.seconds),
+          0.9,
+        ),
+    },
+  });
+  const some = runs.filter((run) => run.seconds > 0);
+  expect
+    .soft(
+      differences(answered((await short).rows(), [], undefined, zone), grouped(some, asked)),
+      "runs.ask",
+    )
+    .toEqual([]);
+}
+
+async function ownQuestionsAreRight({ one, lab, rows, range }: Given): Promise<void> {
+  const { zone } = one;
+  const found = await lab.measurements.ask({
+    ...{ range, every: "day", by: "test_name" },
+    measures: {
+      n: count(),
+      italian: share({ probe_cc: "IT" }),
+      versions: distinct("software_version"),
+      first: earliest(),
+    },
+  });
+  const expected = over<Timed>(one, {
+    ...{ every: "day", by: ({ test }) => [test], top: 6 },
+    measures: {
+      n: size,
+      italian: (own) => part(own.filter(({ cc }) => cc === "IT").length, own.length),
+      versions: (own) => new Set(own.map(({ version }) => version).filter((v) => v !== null)).size,
+      first: (own) => least(own.map(({ micros }) => micros)),
+    },
+  });
+  expect
+    .soft(
+      differences(answered(found.rows(), ["test_name"], "day", zone), grouped(rows, expected)),
+      "ask",
+    )
+    .toEqual([]);
+  const numbers = lab.measurements.ask({
+    ...{ range, every: "week" },
+    measures: {
+      total: sum("test_runtime"),
+      mean: mean("test_runtime"),
+      q25: quantile(0.25, "test_runtime"),
+    },
+  });
+  const values = lab.values({ range, y: "test_runtime", by: "test_name", top: 1 });
+  const failures = lab.testHelpers.failureRate({ range, every: "week" });
+  if (one.optional !== "all") {
+    await expect
+      .soft(failures)
+      .rejects.toThrow(/Can't ask for the failure rate.* has no column .*(ask lab|Say which)/s);
+  }
+  if (one.optional === "none") {
+    for (const question of [numbers, values]) {
+      await expect.soft(question).rejects.toThrow(/Can't find a column "test_runtime".*It has/s);
+    }
+    return;
+  }
+  const runtimes = (own: readonly Timed[]) => known(own.map(({ runtime }) => runtime));
+  const total = (own: readonly Timed[]) => runtimes(own).reduce((a, b) => a + b, 0);
+  const weekly = over<Timed>(one, {
+    every: "week",
+    measures: {
+      total,
+      mean: (own) => part(total(own), runtimes(own).length),
+      q25: (own) => r7(runtimes(own), 0.25),
+    },
+  });
+  expect
+    .soft(
+      differences(answered((await numbers).rows(), [], "week", zone), grouped(rows, weekly)),
+      "numbers",
+    )
+    .toEqual([]);
+  valuesAreRight(
+    (await values).rows(),
+    rows.filter(({ micros }) => micros >= START && micros < END),
+  );
+  if (one.optional !== "all") return;
+  const named = rows.filter(({ helper }) => helper !== "");
+  const rates = over<Timed>(one, {
+    ...{ every: "week", by: ({ helper }) => [helper] },
+    measures: {
+      measurements: size,
+      failed: (own) => own.filter(({ failed }) => failed).length,
+      rate: (own) => part(own.filter(({ failed }) => failed).length, own.length),
+    },
+  });
+  expect
+    .soft(
+      differences(
+        answered((await failures).rows(), ["test_helper_address"], "week", zone),
+        grouped(named, rates),
+      ),
+      "failureRate",
+    )
+    .toEqual([]);
+}
+
+/** Each value is one of the data, of its series; each series has its extremes. */
+function valuesAreRight(found: readonly Record<string, unknown>[], rows: readonly Timed[]): void {
+  const sizes = new Map<string, number>();
+  for (const { test } of rows) sizes.set(test, (sizes.get(test) ?? 0) + 1);
+  const [top] = [...sizes]
+    .sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))
+    .map(([test]) => test);
+  const series = (test: string) => (test === top ? test : "other");
+  const key = (test: unknown, ms: number, runtime: unknown) =>
+    `${String(test)} ${ms} ${String(runtime)}`;
+  const there = new Set(
+    rows.map(({ test, micros, runtime }) => key(series(test), Math.floor(micros / 1000), runtime)),
+  );
+  const wrong = found.filter(
+    (row) => !there.has(key(row["test_name"], Number(row["t"]), row["test_runtime"])),
+  );
+  expect.soft(wrong, "values").toEqual([]);
+  for (const name of new Set(rows.map(({ test }) => series(test)))) {
+    const all = known(
+      rows.filter(({ test }) => series(test) === name).map(({ runtime }) => runtime),
+    );
+    const own = found.filter((row) => row["test_name"] === name).map((row) => row["test_runtime"]);
+    const numbers = known(own as (number | null)[]);
+    expect
+      .soft([Math.min(...numbers), Math.max(...numbers)], name)
+      .toEqual([Math.min(...all), Math.max(...all)]);
+  }
+}
+
+async function logsAreRight({ one, lab, lines: all, rows, logRange: range }: Given): Promise<void> {
+  const { zone } = one;
+  type Timed = (typeof all)[number];
+  const lines = all.filter(({ micros }) => micros >= LOG_START && micros < LOG_END);
+  const logs = (own: Partial<Grouping<Timed>> & Pick<Grouping<Timed>, "measures">) =>
+    over<Timed>(one, { start: LOG_START, end: LOG_END, every: "hour", ...own });
+  const rates = await lab.logs.rates({ range, every: "hour", by: "identifier", top: 2 });
+  const programs = logs({ by: ({ program }) => [program], top: 2, measures: { messages: size } });
+  expect
+    .soft(
+      differences(answered(rates.rows(), ["identifier"], "hour", zone), grouped(lines, programs)),
+      "rates",
+    )
+    .toEqual([]);
+  const severe = lab.logs.ask({ range, every: "hour", priority: "err", measures: { n: count() } });
+  if (one.priority === "missing") {
+    await expect
+      .soft(severe)
+      .rejects.toThrow(/Can't use priority: .* has no column .*leave priority out/s);
+  } else if (one.priority.includes("'none'")) {
+    await expect
+      .soft(severe)
+      .rejects.toThrow(
+        /Can't filter by priority: .*no syslog priority: "none".*Leave priority out/s,
+      );
+  } else {
+    const errors = lines.filter(({ priority }) => priority === 3);
+    expect
+      .soft(
+        differences(
+          answered((await severe).rows(), [], "hour", zone),
+          grouped(errors, logs({ measures: { n: size } })),
+        ),
+        "priority",
+      )
+      .toEqual([]);
+  }
+  const hosts = lab.logs.ask({
+    range,
+    every: "all",
+    by: "host",
+    measures: { n: count(), programs: distinct("identifier") },
+  });
+  if (one.optional === "none") {
+    await expect
+      .soft(hosts)
+      .rejects.toThrow(/Can't use host: .* has no column host.*leave host out/s);
+  } else {
+    const expected = logs({
+      ...{ every: undefined, by: ({ host }) => [host] },
+      measures: { n: size, programs: (own) => new Set(own.map(({ program }) => program)).size },
+    });
+    expect
+      .soft(
+        differences(
+          answered((await hosts).rows(), ["host"], undefined, zone),
+          grouped(lines, expected),
+        ),
+        "hosts",
+      )
+      .toEqual([]);
+  }
+  const told = (t: unknown, program: unknown, message: unknown) =>
+    JSON.stringify([Number(t), program, message]);
+  const found = (await lab.logs.search({ range, limit: Infinity })).rows();
+  expect
+    .soft(found.map((row) => told(row["t"], row["identifier"], row["message"])).sort(), "search")
+    .toEqual(
+      lines.map((line) => told(Math.floor(line.micros / 1000), line.program, line.message)).sort(),
+    );
+  const newest = await lab.logs.search({ range, contains: "timed out", limit: 3 });
+  expect
+    .soft(
+      newest.rows().map((row) => Number(row["t"])),
+      "newest",
+    )
+    .toEqual(
+      lines
+        .filter(({ message }) => message?.includes("timed out"))
+        .map(({ micros }) => Math.floor(micros / 1000))
+        .sort((a, b) => b - a)
+        .slice(0, 3),
+    );
+  const lists = await lab.logs.checkIn({ range });
+  const urls = (own: readonly Timed[]) => own.map((line) => line.urls ?? 0);
+  const lengths = logs({
+    measures: {
+      lists: size,
+      hundred: (own) => part(urls(own).filter((n) => n === 100).length, own.length),
+      fewest: (own) => r7(urls(own), 0),
+      q10: (own) => r7(urls(own), 0.1),
+      q50: (own) => r7(urls(own), 0.5),
+      q90: (own) => r7(urls(own), 0.9),
+      most: (own) => r7(urls(own), 1),
+    },
+  });
+  expect
+    .soft(
+      differences(
+        answered(lists.rows(), [], "hour", zone),
+        grouped(
+          lines.filter((line) => line.urls !== undefined),
+          lengths,
+        ),
+      ),
+      "checkIn",
+    )
+    .toEqual([]);
+  await submissionsAreRight(lab, range, lines, rows);
+}
+
+async function submissionsAreRight(
+  lab: Lab,
+  range: TimeRange,
+  lines: readonly (Line & { micros: number })[],
+  rows: readonly Timed[],
+): Promise<void> {
+  // Read are measurements from a day before the range to an hour after it.
+  const near = rows.filter(
+    ({ micros }) => micros >= LOG_START - 86_400_000_000 && micros < LOG_END + 3_600_000_000,
+  );
+  const joined = (values: readonly (string | null)[]) =>
+    [...new Set(values.filter((value) => value !== null))].sort().join("+");
+  const expected = lines
+    .filter(({ report }) => report !== undefined)
+    .map(({ report = "", accepted }) => {
+      const stored = near.filter((row) => row.report === report);
+      const [, , cc = "", asn = ""] = report.split("_");
+      const finding =
+        report === "not-an-id"
+          ? "unreadable"
+          : stored.length === 0
+            ? accepted === true
+              ? "missing"
+              : "refused"
+            : joined(stored.map((row) => row.cc)) !== cc
+              ? "country"
+              : joined(stored.map((row) => row.asn)) !== asn
+                ? "network"
+                : "stored";
+      return `${report} ${finding} ${stored.length}`;
+    });
+  const found = await lab.logs.submissions({ range });
+  const told = found
+    .rows()
+    .map((row) => `${row["report_id"]} ${row["finding"]} ${row["measurements"]}`);
+  expect.soft(told.sort(), "submissions").toEqual(expected.sort());
+}
+
+/** `doctor`, with the user and the names of the environment. */
+async function doctorIsRight({ one }: Given): Promise<void> {
+  const variables = {
+    PROBELAB_MEASUREMENTS: sourceOf(one).replace(/\/\/.*@/, "//"),
+    PROBELAB_TABLES: JSON.stringify(tablesOf(one)),
+    ...(one.user !== "default" && {
+      PROBELAB_MEASUREMENTS_USER: one.user,
+      PROBELAB_MEASUREMENTS_PASSWORD: PASSWORD,
+    }),
+  };
+  Object.assign(process.env, variables);
+  try {
+    const checks: Check[] = [];
+    for await (const check of checkTables()) checks.push(check);
+    const [measurements, logs] = checks;
+    for (const [check, written, column] of [
+      [measurements, one.time, "measurement_start_time"],
+      [logs, one.logTime, "__REALTIME_TIMESTAMP"],
+    ] as const) {
+      expect.soft(check).not.toHaveProperty("state", "failure");
+      expect.soft(check?.found).toContain(written.type);
+      expect.soft(check?.found).toContain(namesOf(one).column(column));
+      const says =
+        one.dirty === "dirty" ? expect.soft(check?.found) : expect.soft(check?.found).not;
+      says.toMatch(/rows? of .* ha(s|ve) no usable/);
+    }
+  } finally {
+    for (const name of Object.keys(variables)) delete process.env[name];
+  }
+}
