@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { chart } from "../../src/chart/chart.js";
 import type { Chart } from "../../src/chart/chart-value.js";
+import { Result } from "../../src/result/result.js";
 import { between } from "../../src/time/time-range.js";
 import { layers, subtitle } from "./support/layers.js";
 import { makeResult, weeklyCounts } from "./support/sample-results.js";
@@ -51,7 +52,8 @@ describe("the time that a chart shows", () => {
   });
 
   test("bars take in a mark of the range beyond the last of them", () => {
-    const early = counts.with(counts.table.slice(0, counts.numRows - 7 * 4));
+    // The answer of a range in whose last weeks nothing was measured.
+    const early = new Result(counts.table.slice(0, counts.numRows - 7 * 4), counts.origin);
     const marks = [chart.mark("2026-11-18", "hotfix")];
     expect(drawnMarks(chart.bar(early, { marks }))).toEqual(["hotfix"]);
     expect(drawnMarks(marked("bar", "2026-11-18"))).toEqual(["at 2026-11-18"]);

@@ -43,17 +43,25 @@ test("probelab run prints a line per cell and what it wrote", async () => {
   expect(files.every((file) => existsSync(file))).toBe(true);
 });
 
-test("probelab run tells failure, timeout, memory and death apart by message and exit code", async () => {
-  const ends = [
-    await run(["throw new Error('x')"]),
-    await run(["await new Promise(() => {})"], "--timeout", "1"),
-    await run(["const all = []; for (;;) all.push(Buffer.alloc(2 ** 24, 1));"], "--memory", "400"),
-    await run(["process.exit(0)"]),
-  ];
-  expect(ends.map(({ code }) => code)).toEqual([1, 3, 4, 5]);
-  const messages = [/failed/, /took longer than 1 s/, /needed more than 400 MB/, /process ended/];
-  ends.forEach(({ stderr }, index) => expect(stderr).toMatch(messages[index] ?? /never/));
-});
+test.each([
+  ["a failure", 1, /failed/, "throw new Error('x')", []],
+  ["a timeout", 3, /took longer than 1 s/, "await new Promise(() => {})", ["--timeout", "1"]],
+  [
+    "too much memory",
+    4,
+    /needed more than 400 MB/,
+    "const all = []; for (;;) all.push(Buffer.alloc(2 ** 24, 1));",
+    ["--memory", "400"],
+  ],
+  ["a death", 5, /process ended/, "process.exit(0)", []],
+] as const)(
+  "probelab run tells %s by exit code %i and %s",
+  async (_, status, message, cell, args) => {
+    const { code, stderr } = await run([cell], ...args);
+    expect({ code, stderr }).toMatchObject({ code: status });
+    expect(stderr).toMatch(message);
+  },
+);
 
 test("probelab run --allow-errors goes on and exits with 0", async () => {
   const { code } = await run(["throw new Error('x')", "'after'"], "--allow-errors");

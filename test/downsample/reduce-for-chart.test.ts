@@ -2,6 +2,7 @@ import { escape, op } from "arquero";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { reduceForChart, type ChartPlan } from "../../src/downsample/reduce-for-chart.js";
+import { Result } from "../../src/result/result.js";
 import { bucketStart, buckets } from "../../src/time/bucket.js";
 import { between } from "../../src/time/time-range.js";
 import { countsResult, plainResult, rowTexts } from "./sample-result.js";
@@ -154,8 +155,10 @@ describe("reduceForChart(result, plan) of lines", () => {
     const minute = between("2026-02-01", "2026-02-08");
     const all = countsResult(minute, "minute", ["a"], (bucket) => 5 + (bucket % 3));
     const gone = [new Date("2026-02-03T00:00:00Z"), new Date("2026-02-04T00:00:00Z")] as const;
-    const result = all.with(
+    // An answer in which nothing was counted then, not one whose rows were taken out.
+    const result = new Result(
       all.table.filter(escape((row: { t: Date }) => row.t < gone[0] || row.t >= gone[1])),
+      all.origin,
     );
     const within = (y: string): (readonly [string, unknown])[] =>
       (reduceForChart(result, { ...line, y }).table.objects() as Record<string, unknown>[])
@@ -171,7 +174,7 @@ describe("reduceForChart(result, plan) of lines", () => {
   test("begins and ends a count at zero where a series has no rows at the edges", () => {
     const minute = between("2026-02-01", "2026-02-08");
     const all = countsResult(minute, "minute", ["a"], () => 7);
-    const result = all.with(all.table.slice(2_000, 9_000).reify());
+    const result = new Result(all.table.slice(2_000, 9_000).reify(), all.origin);
     const rows = reduceForChart(result, line).table.objects() as {
       t: Date;
       measurements: number;

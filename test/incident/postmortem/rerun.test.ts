@@ -94,7 +94,7 @@ describe("rerunPostmortem(folder, lab)", () => {
     await cp(join(directory.path, "data"), join(data, "data"), { recursive: true });
     await rm(join(data, "data", "status"), { force: true });
     const counts = runSqlFile(path("counts.sql"), directory.path, data);
-    const total = counts.reduce((sum, row) => sum + Number(row["_n"]), 0);
+    const total = counts.reduce((sum, row) => sum + Number(row["_rows"]), 0);
     expect(total).toBe(all.column("measurements")[0]);
     expect(runSqlFile(path("free.sql"), directory.path, data).length).toBeGreaterThan(1);
     expect(runSqlFile(path("lines.sql"), directory.path, data).length).toBe(6);
@@ -159,8 +159,8 @@ describe("probelab postmortem verify", () => {
     expect(code).toBe(0);
   });
 
-  test("--rerun tells which numbers changed, and exits with 1", async () => {
-    const { code, out } = await command("postmortem", "verify", folder, "--rerun");
+  test("--rerun --yes tells which numbers changed, and exits with 1", async () => {
+    const { code, out } = await command("postmortem", "verify", folder, "--rerun", "--yes");
     expect(out).toMatch(/probe-cli: measurements/);
     expect(out).toMatch(/The database gives other numbers for [12] of 3 figures\./);
     expect(code).toBe(1);
