@@ -220,7 +220,7 @@ function checkShares(name: string, values: readonly Value[]): void {
   const wrong = values.find((value) => Number(value) < -1e-9 || Number(value) > 1 + 1e-9);
   if (wrong === undefined) return;
   throw new ProbelabError(
-    `Can't take the column ${JSON.stringify(name)} as a share: it holds ${String(wrong as number)}, and a share is from 0 to 1. Leave out the factor 100 in the SQL, or name it mean("${name}", { unit: "%" }).`,
+    `Can't take the column ${JSON.stringify(name)} as a share: it holds ${Number(wrong)}, and a share is from 0 to 1. Leave out the factor 100 in the SQL, or name it mean("${name}", { unit: "%" }).`,
   );
 }
 

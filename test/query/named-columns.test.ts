@@ -5,6 +5,7 @@ import { askAgain } from "../../src/lab/ask-again.js";
 import type { Lab } from "../../src/lab/connect.js";
 import { count, mean, share, sum } from "../../src/query/measure.js";
 import type { ColumnMeaning } from "../../src/query/named-columns.js";
+import type { Question } from "../../src/result/question.js";
 import type { Result } from "../../src/result/result.js";
 import { between, type TimeRange } from "../../src/time/time-range.js";
 import { ownDatabase } from "../support/own-database.js";
@@ -72,7 +73,10 @@ describe("lab.query(sql, { columns })", () => {
 
   it("asks again the same, from the question in JSON", async () => {
     const result = await ask(WEEKLY, NAMED);
-    const again = await askAgain(lab, JSON.parse(JSON.stringify(result.origin.question)));
+    const again = await askAgain(
+      lab,
+      JSON.parse(JSON.stringify(result.origin.question)) as Question,
+    );
     expect(again.origin.columns).toEqual(result.origin.columns);
   });
 
