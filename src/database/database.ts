@@ -14,6 +14,7 @@ import {
 import { send } from "./request.js";
 import { AnswerError, cutAnswer, isConnectionLoss, serverError } from "./server-error.js";
 import type { Source } from "./source.js";
+import { tableName } from "./table-engine.js";
 import { learnTable, type TableInfo } from "./table-info.js";
 import { SEED_TABLES, type TableRole, type Tables } from "./tables.js";
 import type { TimeColumn } from "./time-column.js";
@@ -43,7 +44,6 @@ export interface Answer {
 export class Database implements AsyncDisposable {
   readonly #connection: Connection;
   readonly #guarded: Guarded;
-  readonly #tables: Tables;
   readonly #learned = new Map<TableRole, Promise<TableInfo>>();
   /** `embedded:DIR`, or the server's URL and database without credentials. */
   readonly source: string;
@@ -51,6 +51,8 @@ export class Database implements AsyncDisposable {
   readonly version: string;
   /** True for the embedded server. */
   readonly embedded: boolean;
+  /** What the deployment calls its tables and columns. */
+  readonly tables: Tables;
   /** What the database's user may not have of probelab's limits, a sentence each. */
   readonly notes: readonly string[];
 
@@ -62,7 +64,7 @@ export class Database implements AsyncDisposable {
     tables: Tables,
   ) {
     this.#connection = connection;
-    this.#tables = tables;
+    this.tables = tables;
     this.#guarded = guarded;
     this.notes = guarded.notes;
     this.source = connection.label;
@@ -155,7 +157,7 @@ export class Database implements AsyncDisposable {
   table(role: TableRole): Promise<TableInfo> {
     const known = this.#learned.get(role);
     if (known !== undefined) return known;
-    const learned = learnTable(this.rows, this.#connection.database, this.#tables[role], role);
+    const learned = learnTable(this.rows, this.#connection.database, this.tables[role], role);
     this.#learned.set(role, learned);
     const forget = () => this.#learned.delete(role);
     learned.then(({ settled }) => settled || forget(), forget);
@@ -164,10 +166,10 @@ export class Database implements AsyncDisposable {
 
   /** How a column of any table, named in free SQL, writes an instant. */
   async timeColumn(table: string, name: string): Promise<TimeColumn> {
-    const roles = Object.keys(this.#tables) as TableRole[];
-    const role = roles.find((one) => this.#tables[one].table === table);
-    if (role !== undefined && this.#tables[role].time === name)
-      return (await this.table(role)).time;
+    const roles = Object.keys(this.tables) as TableRole[];
+    const at = (name: string): string => tableName(name, this.#connection.database).join(".");
+    const role = roles.find((one) => at(this.tables[one].table) === at(table));
+    if (role !== undefined && this.tables[role].time === name) return (await this.table(role)).time;
     const names = { table, time: name, columns: {} };
     return (await learnTable(this.rows, this.#connection.database, names)).time;
   }

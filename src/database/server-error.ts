@@ -14,6 +14,8 @@ const REMEDIES: Readonly<Record<string, string>> = {
     "aggregate in the query, take a shorter range, or raise connect({ guard: { maxResultRows } })",
   READONLY:
     'questions may only read; "npx probelab load" and "npx probelab sample" fill the embedded database',
+  ACCESS_DENIED:
+    "questions may only read, and only what the database's user is granted, which the sentence before names; ask who runs the database for that SELECT, or leave out what needs it",
   UNKNOWN_QUERY_PARAMETER: "give its value in params",
   SYNTAX_ERROR: "check the SQL at that position",
   NOT_ENOUGH_SPACE: "free some space on the disk that holds the database",

@@ -1,5 +1,5 @@
 import { Database } from "../database/database.js";
-import { freeQuery, type QueryOptions } from "../database/free-query.js";
+import { freeQuery, type QueryOptions } from "../query/free-query.js";
 import type { Guard } from "../database/guard.js";
 import type { TablesOptions } from "../database/config.js";
 import { findGuard, findSource, findTables, type SourceOptions } from "../database/settings.js";
@@ -14,7 +14,7 @@ import {
 } from "../measurements/measurements.js";
 import { ProbelabError } from "../error.js";
 import { offerColumnTypes, tablesOf } from "./column-types.js";
-import type { Result } from "../result/result.js";
+import type { Result, Value } from "../result/result.js";
 import { testHelpersOf, type TestHelpers } from "../test-helpers/test-helpers.js";
 import { remember, rememberAll } from "./remember.js";
 import { sharedDatabase } from "./shared-database.js";
@@ -55,7 +55,10 @@ export interface Lab extends AsyncDisposable {
    */
   readonly now: Date;
   /**
-   * Asks free SQL, bounded in time: `{range}` in its WHERE becomes the bound on the sort key.
+   * Asks free SQL, bounded in time: `{range}` in its WHERE becomes the bound on the measurement
+   * table's time column. `columns` says what columns hold, for charts.
+   *
+   * @typeParam Row what the SQL's columns hold, such as `{ probe_cc: string; n: number }`.
    *
    * @example
    * await lab.query(
@@ -63,7 +66,10 @@ export interface Lab extends AsyncDisposable {
    *   { range: last("1 week"), params: { test: "web_connectivity" } },
    * );
    */
-  query(sql: string, options: QueryOptions): Promise<Result>;
+  query<Row extends object = Record<string, Value>>(
+    sql: string,
+    options: QueryOptions,
+  ): Promise<Result<Row>>;
   /**
    * The values of a column of numbers along time, measurement by measurement, brought under 5,000
    * rows by the server in one scan: the first, last, lowest and highest of each column of time (M4,
@@ -114,8 +120,8 @@ export async function connect(options: ConnectOptions = {}): Promise<Lab> {
       source: database.source,
       notes: database.notes,
       now,
-      query: remember("query", (sql: string, asked: QueryOptions) =>
-        freeQuery(database, sql, asked),
+      query: remember("query", <Row extends object>(sql: string, asked: QueryOptions) =>
+        freeQuery<Row>(database, sql, asked),
       ),
       values: remember("values", (asked: ValuesOptions) => values(database, asked)),
       close,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chart } from "../../src/chart/chart.js";
 import { Database } from "../../src/database/database.js";
-import { freeQuery } from "../../src/database/free-query.js";
+import { freeQuery } from "../../src/query/free-query.js";
 import { openWriter } from "../../src/database/open-writer.js";
 import { readResultFile, resultFile } from "../../src/incident/postmortem/folder/result-file.js";
 import type { Result } from "../../src/result/result.js";

@@ -3,7 +3,7 @@ import { chart } from "../../src/chart/chart.js";
 import { csv } from "../../src/chart/csv.js";
 import { table } from "../../src/chart/table.js";
 import { Database } from "../../src/database/database.js";
-import { freeQuery } from "../../src/database/free-query.js";
+import { freeQuery } from "../../src/query/free-query.js";
 import { readParquet } from "../../src/result/parquet-read.js";
 import { parquet } from "../../src/result/parquet-write.js";
 import { between } from "../../src/time/time-range.js";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Database } from "../../src/database/database.js";
-import { freeQuery } from "../../src/database/free-query.js";
+import { freeQuery } from "../../src/query/free-query.js";
 import { valueReader } from "../../src/database/value-reader.js";
 import type { Value } from "../../src/result/result.js";
 import { between } from "../../src/time/time-range.js";

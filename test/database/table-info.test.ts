@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Database } from "../../src/database/database.js";
 import { mergeTables } from "../../src/database/config.js";
 import { learnTable } from "../../src/database/table-info.js";
+import { parseSource } from "../../src/database/source.js";
+import { restrictedServer } from "../support/restricted-server.js";
 import { ownDatabase } from "../support/own-database.js";
 
 const own = ownDatabase();
@@ -111,27 +113,33 @@ describe("learnTable(rows, database, names, role)", () => {
   });
 
   it("takes configured names beside the table's own, and a table of another database", async () => {
-    await own.writer.command("CREATE DATABASE IF NOT EXISTS named");
-    await make("named.seen", "at DateTime, version String", "SELECT now(), '3.8'");
+    // The embedded database is one; a server has others.
+    await using server = await restrictedServer();
+    const columns = "(at DateTime, version String) ENGINE = MergeTree ORDER BY at";
+    for (const query of [
+      "CREATE DATABASE named",
+      `CREATE TABLE named.seen ${columns}`,
+      "INSERT INTO named.seen SELECT now(), '3.8'",
+    ]) {
+      await server.admin.command({ query });
+    }
+    const source = parseSource(server.as("ro1"), { root: "/", name: "the server" });
+    await using remote = await Database.open(source);
     const tables = mergeTables(
       { measurements: { table: "named.seen", time: "at", software_version: "version" } },
       {},
       {},
     );
-    const info = await learnTable(
-      database.rows,
-      own.writer.database,
-      tables.measurements,
-      "measurements",
-    );
+    const info = await learnTable(remote.rows, "probelab", tables.measurements, "measurements");
     expect([...info.columns.keys()]).toEqual([
       ...["at", "version", "software_version", "measurement_start_time"],
     ]);
     expect(info.column("software_version")).toBe("`version`");
     expect(info.column("measurement_start_time")).toBe("`at`");
-    const rows = await database.rows(`SELECT ${info.column("version")} AS v FROM ${info.from}`);
+    const rows = await remote.rows(`SELECT ${info.column("version")} AS v FROM ${info.from}`);
     expect(rows).toEqual([{ v: "3.8" }]);
-    await expect(learn("named.seen", { columns: { report_id: "rid" } })).rejects.toThrow(
+    const wrong = { table: "named.seen", time: "at", columns: { report_id: "rid" } };
+    await expect(learnTable(remote.rows, "probelab", wrong, "measurements")).rejects.toThrow(
       /column "rid" in seen.*tables\.measurements/,
     );
   });

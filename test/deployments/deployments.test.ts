@@ -559,7 +559,7 @@ async function submissionsAreRight(
   const found = await lab.logs.submissions({ range });
   const told = found
     .rows()
-    .map((row) => `${row["report_id"]} ${row["finding"]} ${row["measurements"]}`);
+    .map((row) => [row["report_id"], row["finding"], row["measurements"]].map(String).join(" "));
   expect.soft(told.sort(), "submissions").toEqual(expected.sort());
 }
 

@@ -45,7 +45,7 @@ export function grouped<R>(all: readonly R[], asked: Grouping<R>): Answer {
   const rest = (name: string) => JSON.stringify((JSON.parse(name) as unknown[]).map(() => "other"));
   const cells = new Map<string, R[]>();
   for (const name of ranked) {
-    for (const label of labelsOf(asked as Grouping<never>)) {
+    for (const label of labelsOf(asked)) {
       cells.set(JSON.stringify([label, kept.has(name) ? name : rest(name)]), []);
     }
   }

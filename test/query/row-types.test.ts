@@ -1,3 +1,4 @@
+/* eslint-disable @typescript-eslint/no-unused-vars -- functions that only their types are read of */
 import { expectTypeOf, test } from "vitest";
 import { count, distinct, earliest, quantile, share } from "../../src/query/measure.js";
 import type { Lab } from "../../src/lab/connect.js";

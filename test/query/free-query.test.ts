@@ -1,8 +1,11 @@
+import { existsSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Database } from "../../src/database/database.js";
-import { freeQuery } from "../../src/database/free-query.js";
+import { freeQuery } from "../../src/query/free-query.js";
 import { openWriter } from "../../src/database/open-writer.js";
 import { between } from "../../src/time/time-range.js";
+import { restrictedServer } from "../support/restricted-server.js";
+import { connect } from "../../src/lab/connect.js";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.js";
 
 let directory: TemporaryDirectory;
@@ -194,15 +197,25 @@ describe("freeQuery(sql, { range, params })", () => {
 
 describe("Database.ask(question)", () => {
   it("can't write, not even through a table function", async () => {
-    for (const sql of [
-      "DROP TABLE fastpath",
-      "INSERT INTO FUNCTION file('x.csv') SELECT 1",
-      "CREATE TABLE made ENGINE = Memory AS SELECT 1",
-    ]) {
+    const tables =
+      "SELECT name FROM system.tables WHERE database = currentDatabase() ORDER BY name";
+    const before = await database.rows(tables);
+    for (const [sql, lacks] of [
+      ["DROP TABLE fastpath", "DROP TABLE ON"],
+      ["INSERT INTO FUNCTION file('x.csv') SELECT 1", "CREATE TEMPORARY TABLE|FILE"],
+      ["CREATE TABLE made ENGINE = Memory AS SELECT 1", "CREATE TABLE"],
+      ["INSERT INTO logs SELECT * FROM logs", "INSERT"],
+    ] as const) {
       await expect(database.rows(sql)).rejects.toThrow(
-        /READONLY, code 164.*questions may only read/,
+        new RegExp(
+          `Not enough privileges.*(${lacks}).*ACCESS_DENIED, code 497.*questions may only read`,
+        ),
       );
     }
+    expect(await database.rows(tables)).toEqual(before);
+    expect(await database.rows("SELECT count() AS n FROM fastpath")).toEqual([{ n: 4 }]);
+    expect(await database.rows("SELECT count() AS n FROM logs")).toEqual([{ n: 2 }]);
+    expect(existsSync("x.csv")).toBe(false);
   });
 
   it("stops a running query at the server when it is aborted", async () => {
@@ -235,5 +248,45 @@ describe("Database.ask(question)", () => {
     await expect(limited.ask({ sql: large, parameters: {}, action: "read" })).rejects.toThrow(
       /TOO_MANY_ROWS_OR_BYTES.*maxResultRows/,
     );
+  });
+});
+
+describe("names that the deployment configures", () => {
+  it("{range} is the time column of the configured table, of another database too", async () => {
+    await using server = await restrictedServer();
+    const run = (query: string) => server.admin.command({ query });
+    await run("CREATE DATABASE named");
+    await run("CREATE TABLE named.seen (at Int64, version String) ENGINE = MergeTree ORDER BY at");
+    await run(
+      "CREATE TABLE named.lines (stamp DateTime64(3, 'UTC'), message String) ENGINE = MergeTree ORDER BY stamp",
+    );
+    // Microseconds: one hour before the range, then 48 in it.
+    await run(
+      "INSERT INTO named.seen SELECT 1777590000000000 + number * 3600000000, '3.8' FROM numbers(49)",
+    );
+    await run(
+      "INSERT INTO named.lines VALUES ('2026-05-01 12:00:00', 'in'), ('2026-05-09', 'out')",
+    );
+    for (const user of ["ro1", "ro2"]) {
+      await using lab = await connect({
+        measurements: server.as(user),
+        tables: {
+          measurements: { table: "named.seen", time: "at" },
+          logs: { table: "named.lines", time: "stamp" },
+        },
+      });
+      const within = { range: between("2026-05-01", "2026-05-02") };
+      const seen = await lab.query("SELECT count() AS n FROM named.seen WHERE {range}", within);
+      expect(seen.rows()).toEqual([{ n: 24 }]);
+      expect(seen.origin.parameters).toMatchObject({ range_start: "1777593600000000" });
+      const lines = await lab.query("SELECT message FROM named.lines WHERE {range:stamp}", within);
+      expect(lines.column("message")).toEqual(["in"]);
+      await expect(
+        lab.query("SELECT count() FROM named.seen WHERE {range} OR 1", within),
+      ).rejects.toThrow(/reads seen beyond it\. Put \{range\} into the WHERE/);
+      await expect(
+        lab.query("SELECT count() FROM named.seen WHERE {range:measurement_start_time}", within),
+      ).rejects.toThrow(/no such column. Write \{range\} for at/);
+    }
   });
 });

@@ -1,13 +1,17 @@
+import { refuseUnknown } from "../check-options.js";
 import { ProbelabError } from "../error.js";
-import { Result } from "../result/result.js";
+import { Result, type Value } from "../result/result.js";
 import { checkRange, type TimeRange } from "../time/time-range.js";
-import { answerOrigin } from "./answer-origin.js";
-import { unboundedReads, type KnownBound, type UnboundedRead } from "./bounded-query.js";
-import type { Database } from "./database.js";
-import { replaceInCode, sqlCode, sqlParts } from "./sql-text.js";
-import { checkStatement, explain } from "./statement.js";
-import { boundsSql, timeColumn, type TimeColumn } from "./time-column.js";
-import { valueKind } from "./value-kind.js";
+import { answerOrigin } from "../database/answer-origin.js";
+import { unboundedReads, type KnownBound, type UnboundedRead } from "../database/bounded-query.js";
+import type { Database } from "../database/database.js";
+import { replaceInCode, sqlCode, sqlParts } from "../database/sql-text.js";
+import { checkStatement, explain } from "../database/statement.js";
+import { tableName } from "../database/table-engine.js";
+import { boundsSql, plainType, timeColumn, type TimeColumn } from "../database/time-column.js";
+import { valueKind } from "../database/value-kind.js";
+import { incompleteNotes } from "./grouped-result.js";
+import { checkNamed, nameColumns, type ColumnMeaning } from "./named-columns.js";
 
 /** What a free query takes beside its SQL. */
 export interface QueryOptions {
@@ -15,30 +19,49 @@ export interface QueryOptions {
   readonly range: TimeRange;
   /** Values for the SQL's own `{name:Type}` placeholders. */
   readonly params?: Readonly<Record<string, unknown>>;
+  /**
+   * What columns of the answer hold, so that charts order versions, write shares as percent and mark
+   * incomplete buckets: a span for the start of a bucket, `"dimension"`, `"version"`,
+   * `{ dimension: true, other: "rest" }`, or a measure without a condition. Others stay as they are.
+   */
+  readonly columns?: Readonly<Record<string, ColumnMeaning>>;
   /** Stops the query at the server; default: the interrupt of the running cell. */
   readonly signal?: AbortSignal;
 }
 
+const OPTIONS = ["range", "params", "columns", "signal"] as const;
+/** What leaves out groups of an answer, so that a missing row is not zero. */
+const LEAVES_OUT = /\b(HAVING|QUALIFY|LIMIT|OFFSET|FETCH)\b/i;
 const RANGE = /\{range(?::\s*(?:(\w+)\.)?(\w+)\s*)?\}/g;
 const EXAMPLE =
   'lab.query("SELECT probe_cc, count() AS n FROM fastpath WHERE {range} GROUP BY probe_cc", { range: last("1 week") })';
 
 /**
- * Asks free SQL, bounded in time: `{range}` becomes the bound on measurement_start_time in its own
- * type, `{range:column}` or `{range:table.column}` that on another time column; `{start:DateTime64(3)}`
+ * Asks free SQL, bounded in time: `{range}` becomes the bound on the measurement table's time column
+ * (measurement_start_time, unless the configuration names another) in its own type, `{range:column}` or `{range:table.column}` that on another time column; `{start:DateTime64(3)}`
  * and `{end:DateTime64(3)}` give the bare bounds. Values go into `params`, never into the text.
  *
  * The answer's DateTime columns are Dates, enums, UUIDs and addresses text, integers beyond 2^53
  * (and all of 128 or 256 bits) bigint; arrays, tuples and maps are plain arrays and objects of
- * such values, frozen.
+ * such values, frozen. A column that `columns` names as a dimension is text.
  *
- * @throws ProbelabError without a range, without a `{range}` in the SQL, or as the server says.
+ * @typeParam Row what the SQL's columns hold; nothing checks it.
+ * @throws ProbelabError without a range, without a `{range}` in the SQL, for a named column that the
+ *   answer has not or of another type, or as the server says.
+ * @example
+ * await lab.query(
+ *   `SELECT toStartOfWeek(measurement_start_time, 1) AS t, software_version,
+ *     countIf(anomaly = 't') / count() AS blocked, count() AS n
+ *   FROM fastpath WHERE {range} GROUP BY t, software_version`,
+ *   { range, columns: { t: "week", software_version: "version", blocked: share(), n: count() } },
+ * );
  */
-export async function freeQuery(
+export async function freeQuery<Row extends object = Record<string, Value>>(
   database: Database,
   sql: string,
   options: QueryOptions,
-): Promise<Result> {
+): Promise<Result<Row>> {
+  refuseUnknown(options, OPTIONS, "run a query");
   const range = checkRange((options as QueryOptions | undefined)?.range, "run a query");
   const code = sqlCode(sql);
   const bare = /\{start\s*:/.test(code) && /\{end\s*:/.test(code);
@@ -52,10 +75,11 @@ export async function freeQuery(
       "Can't run a query with its own FORMAT or INTO OUTFILE: leave it out, the answer comes as a table.",
     );
   }
+  const usual = database.tables.measurements.time;
   const columns = new Map<string, TimeColumn>();
-  for (const [, table, name = "measurement_start_time"] of code.matchAll(RANGE)) {
+  for (const [, table, name = usual] of code.matchAll(RANGE)) {
     const key = `${table ?? ""}.${name}`;
-    if (!columns.has(key)) columns.set(key, await findTimeColumn(database, name, table));
+    if (!columns.has(key)) columns.set(key, await findTimeColumn(database, sql, name, table));
   }
   const parameters: Record<string, unknown> = { ...options.params };
   if (bare) {
@@ -69,29 +93,30 @@ export async function freeQuery(
       { start: column.bound(range.start).value, end: column.bound(range.end).value },
     ]),
   );
-  const bounded = replaceInCode(
-    sql.replace(/[\s;]+$/, ""),
-    RANGE,
-    (_, table, name = "measurement_start_time") => {
-      const key = `${table ?? ""}.${name}`;
-      const index = keys.indexOf(key);
-      const bounds = boundsSql(
-        columns.get(key) as TimeColumn,
-        range,
-        index === 0 ? "range" : `range${index + 1}`,
-      );
-      Object.assign(parameters, bounds.parameters);
-      return `(${bounds.sql})`;
-    },
-  );
-  await checkBounds(database, bounded, parameters, range, known);
+  const bounded = replaceInCode(sql.replace(/[\s;]+$/, ""), RANGE, (_, table, name = usual) => {
+    const key = `${table ?? ""}.${name}`;
+    const index = keys.indexOf(key);
+    const bounds = boundsSql(
+      columns.get(key) as TimeColumn,
+      range,
+      index === 0 ? "range" : `range${index + 1}`,
+    );
+    Object.assign(parameters, bounds.parameters);
+    return `(${bounds.sql})`;
+  });
+  checkNamesInText(bounded, parameters);
+  checkStatement(await explain(database.rows, "AST", bounded, parameters));
   // Arrow alone would give DateTime and enums as bare numbers: the server names the types.
-  const described = await database.rows<{ name: string; type: string }>(
-    `DESCRIBE TABLE (${bounded}\n)`,
-    parameters,
-    "run the query",
-  );
+  const [, described] = await Promise.all([
+    checkBounds(database, bounded, parameters, range, known),
+    database.rows<{ name: string; type: string }>(
+      `DESCRIBE TABLE (${bounded}\n)`,
+      parameters,
+      "run the query",
+    ),
+  ]);
   checkNames(described.map(({ name }) => name));
+  const roles = checkNamed(options.columns ?? {}, described, range);
   const answer = await database.ask({
     sql: bounded,
     parameters,
@@ -99,15 +124,19 @@ export async function freeQuery(
     types: new Map(described.map(({ name, type }) => [name, type])),
     signal: options.signal,
   });
-  return new Result(answer.table, {
+  const named = nameColumns(answer.table, roles, range, LEAVES_OUT.test(code));
+  const texts = named.columns.dimensions.map(({ name }) => name);
+  const kinds = Object.fromEntries(
+    described.map(({ name, type }) => [name, texts.includes(name) ? "text" : valueKind(type)]),
+  );
+  const empty = answer.table.numRows() === 0;
+  return new Result<Row>(named.table, {
     ...answerOrigin(database, { sql: bounded, parameters }, range, answer),
-    columns: {
-      dimensions: [],
-      measures: [],
-      kinds: Object.fromEntries(described.map(({ name, type }) => [name, valueKind(type)])),
-    },
+    columns: { ...named.columns, kinds },
     reductions: [],
-    notes: answer.table.numRows() === 0 ? ["The query found no rows in the range."] : [],
+    notes: empty
+      ? ["The query found no rows in the range."]
+      : incompleteNotes(named.columns.time, range),
   });
 }
 
@@ -122,15 +151,13 @@ async function checkBounds(
   range: TimeRange,
   known: ReadonlyMap<string, KnownBound>,
 ): Promise<void> {
-  checkNamesInText(sql, parameters);
-  checkStatement(await explain(database.rows, "AST", sql, parameters));
   const tree = await explain(database.rows, "QUERY TREE", sql, parameters);
   const reads = unboundedReads(tree, range, known);
   const [read] = await needBound(database, reads, known);
   if (read === undefined) return;
   const name = read.table.split(".").pop() ?? read.table;
   throw new ProbelabError(
-    `Can't show that the query stays in its time range: it reads ${name} beyond it${read.filteredLater ? " (a HAVING or QUALIFY limits no read)" : ""}. Put {range}${known.has(".measurement_start_time") || known.size === 0 ? "" : " or {range:column}"} into the WHERE of each SELECT that reads ${name}, joined to the rest by AND, such as SELECT … FROM ${name} WHERE {range} AND (… OR …); in a JOIN read it by such a subquery.`,
+    `Can't show that the query stays in its time range: it reads ${name} beyond it${read.filteredLater ? " (a HAVING or QUALIFY limits no read)" : ""}. Put {range}${known.has(`.${database.tables.measurements.time}`) || known.size === 0 ? "" : " or {range:column}"} into the WHERE of each SELECT that reads ${name}, joined to the rest by AND, such as SELECT … FROM ${name} WHERE {range} AND (… OR …); in a JOIN read it by such a subquery.`,
   );
 }
 
@@ -207,28 +234,39 @@ function checkNames(names: readonly string[]): void {
   );
 }
 
+/** The column that bounds the query: of the service's tables first, wherever those are. */
 async function findTimeColumn(
   database: Database,
+  sql: string,
   name: string,
   table: string | undefined,
 ): Promise<TimeColumn> {
-  const found = await database.rows<{ table: string; type: string }>(
-    `SELECT table, type FROM system.columns WHERE database = currentDatabase() AND name = {name:String} AND ({table:String} = '' OR table = {table:String}) ORDER BY table = 'fastpath' DESC, table`,
-    { name, table: table ?? "" },
+  const { measurements, logs, testHelpers } = database.tables;
+  // `.fastpath` is that of the source's own database.
+  const own = [measurements, logs, testHelpers].map((each) => tableName(each.table, "").join("."));
+  const found = await database.rows<{ database: string; table: string; type: string; here: 0 | 1 }>(
+    `SELECT database, table, type, database = currentDatabase() AS here,
+  indexOf({own:Array(String)}, concat(database, '.', table)) AS far, if(here, indexOf({own:Array(String)}, concat('.', table)), 0) AS near
+FROM system.columns
+WHERE name = {name:String} AND ({table:String} = '' OR table = {table:String}) AND (here OR far > 0)
+ORDER BY far = 1 OR near = 1 DESC, table`,
+    { name, table: table ?? "", own },
   );
   const [first] = found;
+  const usual = measurements.time;
   if (first === undefined) {
     throw new ProbelabError(
-      `Can't bound the query by ${table ? `${table}.` : ""}${name}: the database has no such column. Write {range} for measurement_start_time, or {range:column} with the table's own time column.`,
+      `Can't bound the query by ${table ? `${table}.` : ""}${name}: the database has no such column. Write {range} for ${usual}, or {range:column} with the table's own time column.`,
     );
   }
-  if (found.some(({ type }) => type !== first.type)) {
-    const names = found.map((one) => `{range:${one.table}.${name}}`).join(" or ");
+  const others = found.filter((each) => each === first || sql.includes(each.table));
+  if (others.some(({ type }) => type !== first.type)) {
+    const names = others.map((one) => `{range:${one.table}.${name}}`).join(" or ");
     throw new ProbelabError(
       `Can't tell which ${name} bounds the query, since its type differs between tables: write ${names}.`,
     );
   }
-  return first.type === "String" || /Int/.test(first.type)
-    ? database.timeColumn(first.table, name)
-    : timeColumn(name, first.type, null);
+  return /^Date/.test(plainType(first.type))
+    ? timeColumn(name, first.type, null)
+    : database.timeColumn(first.here ? first.table : `${first.database}.${first.table}`, name);
 }

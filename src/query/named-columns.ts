@@ -1,0 +1,230 @@
+import type { ColumnTable } from "arquero";
+import { bucketSql } from "../database/bucket-sql.js";
+import { valueKind } from "../database/value-kind.js";
+import { ProbelabError } from "../error.js";
+import { nearName } from "../near-name.js";
+import type { DimensionColumn, MeasureColumn, ResultColumns } from "../result/origin.js";
+import type { Value } from "../result/result.js";
+import { compareVersions } from "../result/version-order.js";
+import { bucketStart, buckets, checkBucket, type Bucket } from "../time/bucket.js";
+import { readSpan } from "../time/span.js";
+import { bucketNoun } from "../time/step.js";
+import type { TimeRange } from "../time/time-range.js";
+import { formatInstant } from "../time/time-zone.js";
+import { KINDS, type Measure } from "./measure.js";
+
+/** What a column of free SQL is grouped by. */
+export interface NamedDimension {
+  /** `"version"` orders by component (3.9 before 3.10); true by the first measure that adds up. */
+  readonly dimension: true | "version";
+  /** The value of the row that holds all the rest: it stands last. */
+  readonly other?: string;
+}
+
+/**
+ * What a column of free SQL holds: the start of buckets of a span (`"week"`, `"15 minutes"`), what
+ * the rows are grouped by, or a measure, such as `share()`.
+ */
+export type ColumnMeaning = Bucket | "dimension" | "version" | NamedDimension | Measure<unknown>;
+
+/** A column of the answer and ClickHouse's name of its type. */
+interface Described {
+  readonly name: string;
+  readonly type: string;
+}
+
+type Role =
+  | { readonly name: string; readonly every: Bucket }
+  | { readonly name: string; readonly dimension: NamedDimension }
+  | { readonly name: string; readonly measure: Measure<unknown> };
+
+const SUCH = 'such as { t: "week", software_version: "version", share: share(), n: count() }';
+
+/**
+ * Reads what columns of free SQL are said to hold, before any of it runs.
+ *
+ * @throws ProbelabError for a column that the answer has not, or whose type doesn't fit.
+ */
+export function checkNamed(
+  columns: Readonly<Record<string, ColumnMeaning>>,
+  described: readonly Described[],
+  range: TimeRange,
+): Role[] {
+  if (typeof columns !== "object" || columns === null || Array.isArray(columns)) {
+    throw new ProbelabError(
+      `Can't name columns by ${JSON.stringify(columns)}: pass an object, ${SUCH}.`,
+    );
+  }
+  const types = new Map(described.map(({ name, type }) => [name, type]));
+  const roles = Object.entries(columns).map(([name, meaning]): Role => {
+    const type = types.get(name);
+    if (type !== undefined) return roleOf(name, meaning, type, range);
+    const near = nearName(name, [...types.keys()]);
+    throw new ProbelabError(
+      `Can't find the named column ${JSON.stringify(name)} in the answer${near === undefined ? "" : `: did you mean ${JSON.stringify(near)}`}${near === undefined ? "." : "?"} It has ${[...types.keys()].join(", ")}.`,
+    );
+  });
+  const [first, second] = roles.filter((role) => "every" in role);
+  if (first !== undefined && second !== undefined) {
+    throw new ProbelabError(
+      `Can't take both ${first.name} and ${second.name} as buckets of time: name one of them "dimension", or leave it out.`,
+    );
+  }
+  return roles;
+}
+
+function roleOf(name: string, meaning: ColumnMeaning, type: string, range: TimeRange): Role {
+  const kind = valueKind(type);
+  const column = JSON.stringify(name);
+  if (meaning === "dimension" || meaning === "version" || isDimension(meaning)) {
+    const dimension = isDimension(meaning)
+      ? meaning
+      : { dimension: meaning === "version" ? ("version" as const) : (true as const) };
+    if (kind !== "time" && !/^(Array|Tuple|Map|JSON|Object|Variant|Dynamic)\b/.test(type)) {
+      return { name, dimension };
+    }
+    throw new ProbelabError(
+      `Can't take the column ${column}, a ${type}, as a dimension: give a text, such as toString(${name}).`,
+    );
+  }
+  if (typeof meaning === "string" && readSpan(meaning) !== undefined) {
+    const every = checkBucket(meaning);
+    if (kind === "time") return { name, every };
+    throw new ProbelabError(
+      `Can't take the column ${column}, a ${type}, as the start of ${bucketNoun(every, true)}: give a time, such as ${bucketSql("measurement_start_time", every, range)} AS ${name}.`,
+    );
+  }
+  if (isMeasure(meaning)) {
+    checkMeasure(name, meaning);
+    const wanted = /^(earliest|latest)$/.test(meaning.measure) ? "time" : "number";
+    if (kind === wanted) return { name, measure: meaning };
+    throw new ProbelabError(
+      `Can't take the column ${column}, a ${type}, as ${meaning.measure}(): it must hold a ${wanted}${wanted === "number" ? `, such as toFloat64(${name})` : ""}.`,
+    );
+  }
+  throw new ProbelabError(
+    `Can't take the column ${column} as ${JSON.stringify(meaning) ?? String(meaning)}: pass a span, "dimension", "version", { dimension: true, other: "other" } or a measure, ${SUCH}.`,
+  );
+}
+
+/** A measure only tells what the SQL computed: a condition of its own would do nothing. */
+function checkMeasure(name: string, { measure, where, of }: Measure<unknown>): void {
+  if (where === undefined && !(measure === "share" && of !== undefined)) return;
+  throw new ProbelabError(
+    `Can't take the column ${JSON.stringify(name)} as ${measure}() of some rows: the SQL says of which; pass ${measure}() without a condition.`,
+  );
+}
+
+function isDimension(meaning: unknown): meaning is NamedDimension {
+  if (typeof meaning !== "object" || meaning === null) return false;
+  const { dimension, other } = meaning as Partial<NamedDimension>;
+  return (
+    (dimension === true || dimension === "version") &&
+    (other === undefined || typeof other === "string") &&
+    Object.keys(meaning).every((key) => key === "dimension" || key === "other")
+  );
+}
+
+function isMeasure(meaning: unknown): meaning is Measure<unknown> {
+  if (typeof meaning !== "object" || meaning === null) return false;
+  const { measure } = meaning as { measure?: unknown };
+  return typeof measure === "string" && Object.hasOwn(KINDS, measure);
+}
+
+/**
+ * What the columns of an answer mean, once they are named; and the answer, whose dimensions are text.
+ *
+ * @param cut true where the SQL leaves out groups (LIMIT, HAVING): then a missing row is not zero.
+ * @throws ProbelabError for a time that begins no bucket, and a share outside of 0 to 1.
+ */
+export function nameColumns(
+  answer: ColumnTable,
+  roles: readonly Role[],
+  range: TimeRange,
+  cut: boolean,
+): { readonly table: ColumnTable; readonly columns: Omit<ResultColumns, "kinds"> } {
+  let table = answer;
+  const measures = roles.flatMap((role) =>
+    "measure" in role ? [measureColumn(role.name, role.measure, cut)] : [],
+  );
+  for (const { name } of measures.filter(({ unit }) => unit === "share")) {
+    checkShares(name, valuesOf(answer, name));
+  }
+  const additive = measures.find((measure) => measure.additive);
+  const sizes = additive && valuesOf(answer, additive.name);
+  const dimensions = roles.flatMap((role) => {
+    if (!("dimension" in role)) return [];
+    const values = valuesOf(answer, role.name).map((value) =>
+      value === null || value === undefined ? null : String(value as string | number | bigint),
+    );
+    table = table.assign({ [role.name]: values });
+    return [dimensionColumn(role.name, role.dimension, values, sizes)];
+  });
+  const timed = roles.find((role) => "every" in role);
+  if (timed !== undefined)
+    checkStarts(timed.name, valuesOf(answer, timed.name), timed.every, range);
+  const time = timed && {
+    name: timed.name,
+    every: timed.every,
+    incomplete: buckets(range, timed.every)
+      .filter(({ complete }) => !complete)
+      .map(({ start }) => start),
+  };
+  return { table, columns: { ...(time && { time }), dimensions, measures } };
+}
+
+function measureColumn(name: string, measure: Measure<unknown>, cut: boolean): MeasureColumn {
+  const { additive, missing } = KINDS[measure.measure];
+  const unit = measure.unit ?? (measure.measure.startsWith("share") ? "share" : "");
+  return { name, label: measure.label ?? name, unit, additive, missing: cut ? "gap" : missing };
+}
+
+function dimensionColumn(
+  name: string,
+  { dimension, other }: NamedDimension,
+  values: readonly (string | null)[],
+  sizes: readonly Value[] | undefined,
+): DimensionColumn {
+  const totals = new Map<string | null, number>();
+  values.forEach((value, row) => {
+    totals.set(value, (totals.get(value) ?? 0) + (Number(sizes?.[row] ?? 0) || 0));
+  });
+  const rest = other !== undefined && totals.delete(other);
+  const order = [...totals.keys()].sort((a, b) =>
+    dimension === "version"
+      ? compareVersions(a, b)
+      : (totals.get(b) as number) - (totals.get(a) as number),
+  );
+  return rest ? { name, order: [...order, other], other } : { name, order };
+}
+
+function checkStarts(
+  name: string,
+  values: readonly Value[],
+  every: Bucket,
+  range: TimeRange,
+): void {
+  const { timeZone } = range;
+  const seen = new Set<number>();
+  for (const value of values) {
+    if (!(value instanceof Date) || seen.has(value.getTime())) continue;
+    seen.add(value.getTime());
+    if (bucketStart(value, every, timeZone).getTime() === value.getTime()) continue;
+    throw new ProbelabError(
+      `Can't take the column ${JSON.stringify(name)} as the start of ${bucketNoun(every, true)}: it holds ${formatInstant(value, timeZone)} ${timeZone}, where none begins. Group by ${bucketSql("measurement_start_time", every, range)} AS ${name}, or name another span.`,
+    );
+  }
+}
+
+function checkShares(name: string, values: readonly Value[]): void {
+  const wrong = values.find((value) => Number(value) < -1e-9 || Number(value) > 1 + 1e-9);
+  if (wrong === undefined) return;
+  throw new ProbelabError(
+    `Can't take the column ${JSON.stringify(name)} as a share: it holds ${Number(wrong)}, and a share is from 0 to 1. Leave out the factor 100 in the SQL, or name it mean("${name}", { unit: "%" }).`,
+  );
+}
+
+function valuesOf(table: ColumnTable, name: string): Value[] {
+  const get = table.getter(name);
+  return Array.from({ length: table.numRows() }, (_, row) => get(row) as Value);
+}

@@ -1,0 +1,187 @@
+import { writeFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from "vitest";
+import { chart } from "../../src/chart/chart.js";
+import { askAgain } from "../../src/lab/ask-again.js";
+import type { Lab } from "../../src/lab/connect.js";
+import { count, mean, share, sum } from "../../src/query/measure.js";
+import type { ColumnMeaning } from "../../src/query/named-columns.js";
+import type { Question } from "../../src/result/question.js";
+import type { Result } from "../../src/result/result.js";
+import { between, type TimeRange } from "../../src/time/time-range.js";
+import { ownDatabase } from "../support/own-database.js";
+
+const own = ownDatabase();
+let lab: Lab;
+beforeAll(async () => {
+  // Four a day and version from 2026-04-01 on, of which every second of 3.10 is blocked.
+  await own.writer.command(
+    `CREATE TABLE fastpath (measurement_start_time DateTime('UTC'), report_id String, software_version LowCardinality(String),
+      probe_asn UInt32, anomaly LowCardinality(String)) ENGINE = MergeTree ORDER BY measurement_start_time`,
+  );
+  await own.writer
+    .command(`INSERT INTO fastpath SELECT toDateTime('2026-04-01 00:00:00', 'UTC') + intDiv(number, 3) * 21600, 'r',
+    ['3.10', '3.9', '3.8-rc1'][number % 3 + 1], 64500 + number % 7, if(number % 3 = 0 AND intDiv(number, 3) % 2 = 0, 't', 'f') FROM numbers(360)`);
+  lab = await own.open();
+});
+afterAll(() => lab.close());
+
+const range = between("2026-04-03", "2026-04-28");
+const WEEKLY = `SELECT toStartOfWeek(measurement_start_time, 1) AS t, software_version,
+  countIf(anomaly = 't') / count() AS blocked, count() AS n
+FROM fastpath WHERE {range} GROUP BY t, software_version`;
+const NAMED = {
+  t: "week",
+  software_version: "version",
+  blocked: share(),
+  n: count({ label: "Measurements" }),
+} as const;
+const ask = (sql: string, columns: Record<string, ColumnMeaning>, within: TimeRange = range) =>
+  lab.query(sql, { range: within, columns });
+
+describe("lab.query(sql, { columns })", () => {
+  it("lets a chart order versions, write shares as percent and mark incomplete weeks", async () => {
+    const result = await ask(WEEKLY, NAMED);
+    const { time, dimensions, measures, kinds } = result.origin.columns;
+    expect(time).toEqual({
+      name: "t",
+      every: "week",
+      incomplete: [new Date("2026-03-30"), new Date("2026-04-27")],
+    });
+    expect(dimensions).toEqual([{ name: "software_version", order: ["3.8-rc1", "3.9", "3.10"] }]);
+    expect(measures).toEqual([
+      { name: "blocked", label: "blocked", unit: "share", additive: false, missing: "gap" },
+      { name: "n", label: "Measurements", unit: "", additive: true, missing: "zero" },
+    ]);
+    expect(kinds).toEqual({ t: "time", software_version: "text", blocked: "number", n: "number" });
+    expect(result.origin.notes).toEqual([
+      "The weeks of 2026-03-30 and 2026-04-27 are covered only in part by the range.",
+    ]);
+    const drawn = chart.line(result);
+    const spec = JSON.stringify(drawn.spec);
+    expect(spec).toContain('["3.8-rc1","3.9","3.10"]');
+    expect(spec).toMatch(/%/);
+    const svg = await drawn.svg();
+    expect(svg).toMatch(/>50 ?%</);
+    if (process.env["PROBELAB_PICTURES"]) {
+      writeFileSync(`${process.env["PROBELAB_PICTURES"]}/line.png`, await drawn.png());
+      writeFileSync(
+        `${process.env["PROBELAB_PICTURES"]}/area.png`,
+        await chart.area(result, { y: "n" }).png(),
+      );
+    }
+  });
+
+  it("asks again the same, from the question in JSON", async () => {
+    const result = await ask(WEEKLY, NAMED);
+    const again = await askAgain(
+      lab,
+      JSON.parse(JSON.stringify(result.origin.question)) as Question,
+    );
+    expect(again.origin.columns).toEqual(result.origin.columns);
+  });
+
+  it("orders other dimensions by size, the rest last, and gives numbers of networks as text", async () => {
+    const sql = `SELECT if(probe_asn < 64504, toString(probe_asn), 'rest') AS network, probe_asn % 2 AS odd, sum(probe_asn = 64501) + count() AS n
+      FROM fastpath WHERE {range} GROUP BY network, odd`;
+    const result = await ask(sql, {
+      network: { dimension: true, other: "rest" },
+      odd: "dimension",
+      n: sum("n", { unit: "measurements" }),
+    });
+    const [network, odd] = result.origin.columns.dimensions;
+    expect(network?.order[0]).toBe("64501");
+    expect(network?.order.at(-1)).toBe("rest");
+    expect(network?.other).toBe("rest");
+    expect([...(odd?.order ?? [])].sort()).toEqual(["0", "1"]);
+    expect(new Set(result.column("odd"))).toEqual(new Set(["0", "1"]));
+    const { spec } = chart.bar(result, { x: "network", y: "n", colour: null });
+    expect(JSON.stringify(spec)).toMatch(/\["64501",("\d+",){3}"rest"\]/);
+  });
+
+  it("takes any span, in the zone of the range, and leaves unnamed columns as they are", async () => {
+    const rome = between("2026-04-02T10:00", "2026-04-04", { timeZone: "Europe/Rome" });
+    const result = await ask(
+      `SELECT toStartOfInterval(measurement_start_time, INTERVAL 90 MINUTE) AS t, count() AS n, any(report_id) AS id FROM fastpath WHERE {range} GROUP BY t`,
+      { t: "90 minutes", n: count() },
+      between("2026-04-02T10:00", "2026-04-04"),
+    );
+    expect(result.origin.columns.time?.incomplete).toEqual([new Date("2026-04-02T09:00:00Z")]);
+    expect(result.origin.columns.kinds?.["id"]).toBe("text");
+    const day =
+      "SELECT toStartOfDay(measurement_start_time ZONE) AS t, count() AS n FROM fastpath WHERE {range} GROUP BY t";
+    const days = await ask(day.replace("ZONE", ", 'Europe/Rome'"), { t: "day", n: count() }, rome);
+    expect(days.origin.columns.time?.incomplete).toEqual([new Date("2026-04-01T22:00:00Z")]);
+    await expect(ask(day.replace("ZONE", ""), { t: "day" }, rome)).rejects.toThrow(
+      /"t" as the start of days: it holds 2026-04-0\d 02:00.* Europe\/Rome, where none begins\. Group by toDateTime64\(toStartOfDay\(/,
+    );
+  });
+
+  it("says that a missing row is zero, but that nothing is known where the SQL leaves out groups", async () => {
+    const sql =
+      "SELECT toStartOfDay(measurement_start_time) AS t, count() AS n FROM fastpath WHERE {range} GROUP BY t";
+    const missing = async (end: string) =>
+      (await ask(`${sql} ${end}`, { t: "day", n: count() })).origin.columns.measures[0]?.missing;
+    expect(await missing("ORDER BY t -- LIMIT 5")).toBe("zero");
+    expect(await missing("HAVING n > 5")).toBe("gap");
+    expect(await missing("ORDER BY n LIMIT 5")).toBe("gap");
+  });
+
+  it("is an empty chart with the right axes where nothing was found", async () => {
+    const result = await ask(WEEKLY.replace("{range}", "{range} AND report_id = 'none'"), NAMED);
+    expect(result.origin.notes).toEqual(["The query found no rows in the range."]);
+    expect(await chart.line(result).svg()).toContain("No data: The query found no rows");
+  });
+
+  const refused: [columns: Record<string, unknown>, message: RegExp][] = [
+    [
+      { software_verson: "version" },
+      /"software_verson".*: did you mean "software_version"\? It has t,/,
+    ],
+    [{ nowhere: "dimension" }, /"nowhere" in the answer\. It has t, software_version, blocked, n/],
+    [
+      { software_version: "week" },
+      /"software_version", a LowCardinality\(String\), as the start of weeks: give a time, such as toDateTime64\(toStartOfWeek\(/,
+    ],
+    [{ software_version: share() }, /"software_version", .* as share\(\): it must hold a number/],
+    [{ t: count() }, /"t", a Date, as count\(\): it must hold a number/],
+    [{ t: "dimension" }, /"t", a Date, as a dimension: give a text/],
+    [{ t: "month" }, /"t" as the start of months: it holds 2026-\d\d-\d\d.* where none begins/],
+    [{ n: share() }, /"n" as a share: it holds \d+, and a share is from 0 to 1/],
+    [{ blocked: share({ anomaly: "t" }) }, /as share\(\) of some rows: the SQL says of which/],
+    [{ n: count({ where: { anomaly: "t" } }) }, /as count\(\) of some rows/],
+    [{ t: "wek" }, /"t" as "wek": pass a span, "dimension", "version"/],
+    [{ t: 7 }, /"t" as 7: pass a span/],
+    [{ n: { measure: "constructor" } }, /pass a span/],
+    [{ software_version: { dimension: true, othr: "rest" } }, /pass a span/],
+  ];
+  it.each(refused)("refuses %j", async (columns, message) => {
+    await expect(ask(WEEKLY, columns as Record<string, ColumnMeaning>)).rejects.toThrow(message);
+  });
+
+  it("refuses unknown options, in plain JavaScript too", async () => {
+    const options = { range, colums: NAMED };
+    await expect(lab.query(WEEKLY, options as { range: TimeRange })).rejects.toThrow(
+      /Can't run a query with the option "colums": did you mean columns\?/,
+    );
+    await expect(ask(WEEKLY, "week" as unknown as Record<string, ColumnMeaning>)).rejects.toThrow(
+      /name columns by "week"/,
+    );
+  });
+
+  it("gives rows of the type that is told", async () => {
+    interface Row {
+      software_version: string;
+      n: number;
+    }
+    const result = await lab.query<Row>(
+      "SELECT software_version, count() AS n FROM fastpath WHERE {range} GROUP BY software_version",
+      { range, columns: { n: mean("n") } },
+    );
+    expectTypeOf(result).toEqualTypeOf<Result<Row>>();
+    expectTypeOf(result.column("n")).toEqualTypeOf<number[]>();
+    expect(result.rows()[0]?.n).toBe(100);
+    expectTypeOf(
+      await lab.query("SELECT 1", { range }).catch(() => null),
+    ).toEqualTypeOf<Result | null>();
+  });
+});
