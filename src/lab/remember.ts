@@ -13,7 +13,8 @@ export function remember<F extends Ask>(name: string, ask: F): F {
     const answer = ask(...given);
     if (!(answer instanceof Promise)) return answer;
     return answer.then((result: unknown) => {
-      if (!(result instanceof Result)) return result;
+      // One that says itself how it is asked again fixed what was left to "now".
+      if (!(result instanceof Result) || result.origin.question !== undefined) return result;
       const asked = question(name, given);
       return asked === undefined ? result : result.with(result.table, { question: asked });
     });

@@ -4,7 +4,7 @@ import type { Database } from "../database/database.js";
 import { plainType } from "../database/time-column.js";
 import { m4Sql } from "../downsample/sql/m4-sql.js";
 import { ProbelabError } from "../error.js";
-import { tableColumn } from "../measurements/measurement-source.js";
+import { distinctNotes, tableColumn } from "../measurements/measurement-source.js";
 import type { MeasurementColumn } from "../measurements/questions.js";
 import { asText } from "../query/dimension.js";
 import { tableBounds } from "../query/source.js";
@@ -59,10 +59,12 @@ export async function values(database: Database, options: ValuesOptions): Promis
   }
   const find = (name: string) => tableColumn(table, name);
   const conditions = [...tableBounds(table, range), ...whereSql(where, find)];
-  const from = raw(table.from);
+  const from = `${table.from}${table.merges ? " FINAL" : ""}`;
   const text = by === undefined ? null : asText(find(by).sql);
   const kept =
-    text === null ? null : await largest(database, from, text, conditions, top, { action, signal });
+    text === null
+      ? null
+      : await largest(database, raw(from), text, conditions, top, { action, signal });
   const merged = kept !== null && kept.others > 0 && other;
   const columns = Math.max(
     1,
@@ -80,7 +82,7 @@ export async function values(database: Database, options: ValuesOptions): Promis
   const timeType = table.columns.get(table.timeName) ?? "";
   const plain = /^Date(Time(64)?)?\b/.test(timeType);
   const m4 = m4Sql({
-    from: table.from,
+    from,
     where: only.sql,
     x: plain
       ? { sql: time.sql, type: timeType }
@@ -118,7 +120,11 @@ export async function values(database: Database, options: ValuesOptions): Promis
       ...(kept === null || by === undefined ? [] : restSentence(by, kept, other)),
       `${rows.toLocaleString("en-US")} values: first, last, lowest and highest in each of ${columns.toLocaleString("en-US")} columns of time.`,
     ],
-    notes: [...table.notes, ...(rows === 0 ? ["No measurement matches in the range."] : [])],
+    notes: [
+      ...distinctNotes(table, undefined),
+      ...table.notes,
+      ...(rows === 0 ? ["No measurement matches in the range."] : []),
+    ],
   });
 }
 

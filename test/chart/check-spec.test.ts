@@ -58,6 +58,36 @@ describe("chart.vegaLite refuses at the call", () => {
   });
 });
 
+describe("chart.vegaLite refuses what takes all memory", () => {
+  const bar = { mark: "bar", encoding: { x, y } };
+  test.each([
+    [{ ...bar, width: 1e9 }, "width: 1000000000", "20,000"],
+    [{ ...bar, height: 20_001 }, "height: 20001", "20,000"],
+    [{ ...bar, width: Infinity }, "width: Infinity", "20,000"],
+    [{ ...bar, width: NaN }, "width: NaN", "20,000"],
+    [{ ...bar, width: { step: 1e9 } }, "step: 1000000000", "20,000"],
+    [
+      { mark: "bar", encoding: { x: { ...x, axis: { tickCount: 1e8 } }, y } },
+      "tickCount: 100000000",
+      "2,000",
+    ],
+    [
+      { mark: "bar", encoding: { x: { ...y, bin: { maxbins: 1e9 } } } },
+      "maxbins: 1000000000",
+      "10,000",
+    ],
+    [{ ...bar, config: { axis: { tickCount: 1e8 } } }, "tickCount: 100000000", "2,000"],
+    [{ layer: [{ hconcat: [] }, { ...bar, height: 1e9 }] }, "height: 1000000000", "20,000"],
+  ])("%j", (spec, told, most) => {
+    expect(draw(spec)).toThrow(`Can't draw a spec with ${told}: pass ${most} at most.`);
+  });
+
+  test("but not what is as large as a wall, nor a column of that name", () => {
+    expect(draw({ ...bar, width: 20_000, height: 20_000 })).not.toThrow();
+    expect(draw({ ...bar, data: { values: [{ width: 1e9 }] } })).not.toThrow();
+  });
+});
+
 describe("chart.vegaLite takes", () => {
   test.each([
     [{ mark: "bar", encoding: { x, y: { aggregate: "count" } } }],

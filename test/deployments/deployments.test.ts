@@ -173,14 +173,21 @@ async function countsAreRight({ one, lab, rows, held, range }: Given): Promise<v
     .toEqual([]);
   const twice = await lab.measurements.duplicates({ range });
   expect.soft(twice.rows()[0], "duplicates").toMatchObject(duplicatesOf(one, held, START, END));
-  // Free SQL names tables and columns itself: {range} is the bound of the seed document's.
-  if (one.names !== "seed") return;
+  // Free SQL names tables and columns itself: {range} is the bare bound, which texts that are no time
+  // may lie within.
+  if (one.names !== "seed" || one.dirty !== "clean") return;
   const { column, measurements, database } = namesOf(one);
   const quoted = (name: string) => `\`${name.replace(/`/g, "\\`")}\``;
-  const free = await lab.query(
+  const query = lab.query(
     `SELECT ${quoted(column("test_name"))} AS test, count() AS n FROM ${quoted(database)}.${quoted(measurements)} WHERE {range} GROUP BY test`,
     { range },
   );
+  if (one.time.type === "Float64") {
+    // The server's reading of the bound isn't known for this type: refused, never unbounded.
+    await expect.soft(query).rejects.toThrow(/Can't show that the query stays in its time range/);
+    return;
+  }
+  const free = await query;
   const all = held.map(({ row }) => row).filter((row): row is Timed => row.micros !== null);
   const tests = over<Timed>(one, { by: ({ test }) => [test], measures: { n: size } });
   expect

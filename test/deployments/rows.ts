@@ -54,13 +54,17 @@ export function measuredRows(one: Deployment): Measured[] {
   const pick = <T>(values: readonly T[]) => values[Math.floor(next() * values.length)] as T;
   const floor = (micros: number) => Math.floor(micros / one.time.step) * one.time.step;
   const rows: Measured[] = [];
-  const add = (micros: number | null, run: Pick<Measured, "report" | "name" | "version" | "asn">) =>
+  const add = (
+    micros: number | null,
+    run: Pick<Measured, "report" | "name" | "version" | "asn">,
+    cc = pick(CODES),
+  ) =>
     rows.push({
       ...run,
       seq: rows.length,
       micros: micros === null ? null : floor(micros),
       test: pick(["web_connectivity", "signal", "tor"]),
-      cc: pick(CODES),
+      cc,
       uid: `uid-${one.id}-${rows.length}`,
       helper: pick(["https://0.th.example", "https://1.th.example", "d33d.example", ""]),
       failed: next() < 0.2,
@@ -81,9 +85,11 @@ export function measuredRows(one: Deployment): Measured[] {
     };
     const size = run % 7 === 0 ? 1 : 1 + Math.floor(next() * 6);
     let at = start;
+    const first = pick(CODES);
     for (let n = 0; n < size; n++) {
-      add(at, own);
-      // Some share an instant; some cross a bucket's edge.
+      // Some share an instant; some cross a bucket's edge. Which of two countries at a run's first
+      // instant counts is an order of the engine's own, so they agree there.
+      add(at, own, floor(at) === floor(start) ? first : pick(CODES));
       at += next() < 0.2 ? 0 : Math.floor(next() * next() * 5 * HOUR);
     }
   }

@@ -43,6 +43,8 @@ const ASKS: Record<string, (lab: Lab) => Promise<Result>> = {
   "logs.search": ({ logs }) => logs.search({ range, contains: "o", limit: 5 }),
   "logs.patterns": ({ logs }) => logs.patterns({ range }),
   "testHelpers.list": ({ testHelpers }) => testHelpers.list(),
+  "testHelpers.instances": ({ testHelpers }) => testHelpers.instances({ closestHours: 12 }),
+  "testHelpers.rotations": ({ testHelpers }) => testHelpers.rotations(),
   query: (each) =>
     each.query(
       "SELECT probe_cc, count() AS n FROM fastpath WHERE {range} AND test_name IN {tests:Array(String)} GROUP BY probe_cc ORDER BY n DESC, probe_cc",
@@ -65,6 +67,18 @@ describe("askAgain(lab, question)", () => {
       expect(second.origin.question).toEqual(asked);
     },
   );
+
+  it("asks the parts of a rotation again for the range that they were asked for", async () => {
+    const rotation = await lab.testHelpers.rotation();
+    for (const part of ["instances", "rotations"] as const) {
+      const { question } = rotation[part].origin;
+      expect(question?.ask).toBe(`testHelpers.${part}`);
+      expect((await lab.testHelpers[part]()).origin.question).toEqual(question);
+      const again = await askAgain(lab, question as Question);
+      expect(again.rows()).toEqual(rotation[part].rows());
+      expect(again.origin.range).toEqual(rotation[part].origin.range);
+    }
+  });
 
   it("is not offered for rows that were changed after the answer", async () => {
     const counts = await lab.measurements.counts({ range, every: "week" });

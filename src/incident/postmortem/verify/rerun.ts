@@ -91,5 +91,5 @@ function whyNot({ sql, notes }: Origin): string {
     return "its rows were changed after the answer";
   return notes.some((note) => note.startsWith(MASKED))
     ? "its question held an address, which is masked"
-    : "a part of its question had to be left out";
+    : "its question held a function or an object of the notebook, which no file can hold";
 }
