@@ -29,7 +29,7 @@ describe.skipIf(browserMissing)(`postmortem.html in Chromium${missingNote}`, () 
     );
     folder = await told.save(join(browser.folder, "report"), { now: NOW });
     hostile = await hostileReport().save(join(browser.folder, "hostile"), { now: NOW });
-  }, 60_000);
+  }, 240_000);
   afterEach(() => browser.clear());
   afterAll(() => browser.stop());
   const open = (options = {}, at = folder) =>

@@ -174,5 +174,5 @@ describe("names and texts around the data stay inert", () => {
       inertHtml(table(told, { caption: text }).html);
       inertHtml(resultHtml(told));
     }
-  }, 120_000);
+  }, 300_000);
 });

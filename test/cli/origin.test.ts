@@ -121,7 +121,7 @@ describe("probelab origin FILE", () => {
       code: 1,
       stderr: expect.stringMatching(/no such file/) as string,
     });
-  }, 60_000);
+  }, 240_000);
 });
 
 describe("probelab origin of other tools' files", () => {

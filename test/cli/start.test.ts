@@ -72,7 +72,7 @@ it("probelab start fills an empty database, and the notebook finds the planted r
   const again = await start(directory.path, out);
   expect(again.code).toBe(0);
   expect(again.stderr).not.toMatch(/filling/);
-}, 120_000);
+}, 300_000);
 
 it("probelab start makes a sample anew that has grown old, and keeps loaded rows", async () => {
   await using directory = await temporaryDirectory();
@@ -96,4 +96,4 @@ it("probelab start makes a sample anew that has grown old, and keeps loaded rows
   expect(await writer.rows("SELECT software_name FROM fastpath")).toEqual([
     { software_name: "probe-cli" },
   ]);
-}, 120_000);
+}, 300_000);

@@ -152,5 +152,5 @@ describe("joinServer(directory)", () => {
     const record = await deadRecord(held, server);
     writeFileSync(join(held, "server.json"), JSON.stringify(record));
     await expect(joinServer(held)).rejects.toThrow(/another server holds it|PROBELAB_MEASUREMENTS/);
-  }, 120_000);
+  }, 300_000);
 });

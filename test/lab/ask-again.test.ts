@@ -18,7 +18,7 @@ beforeAll(async () => {
   await fillSample(writer, { rows: 60_000, end: new Date("2026-05-01T00:00:00Z") });
   await writer[Symbol.asyncDispose]();
   lab = await connect({ measurements: `embedded:${directory.path}` });
-}, 60_000);
+}, 240_000);
 
 afterAll(async () => {
   await lab.close();

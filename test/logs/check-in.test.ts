@@ -84,7 +84,7 @@ it("checkIn and checkInLengths agree with plain lists by hour", async () => {
     ),
     { numRuns: 60, seed: 100 },
   );
-}, 120_000);
+}, 300_000);
 
 describe("checkIn", () => {
   it("reads other forms of the line by a pattern with the number in brackets", async () => {

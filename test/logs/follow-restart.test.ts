@@ -82,7 +82,7 @@ beforeAll(async () => {
   port = (free.address() as AddressInfo).port;
   free.close();
   await start();
-}, 60_000);
+}, 240_000);
 afterAll(async () => {
   await kill();
   await directory[Symbol.asyncDispose]();
@@ -122,7 +122,7 @@ it("follow outlives a restart of the server: it says so, and gives each line onc
   expect(said[1]).toMatch(/answers again after \d+ s; lines stored meanwhile follow\.$/);
   await command("DROP TABLE logs SYNC");
   await expect(following).rejects.toThrow(/Can't follow the logs: Unknown table/);
-}, 120_000);
+}, 300_000);
 
 it("a follower gives each line once though restarts take longer than the lateness", async () => {
   const LATENESS = 10_000;

@@ -123,7 +123,7 @@ it("patterns agrees with the plain grouping of messages by program and shape", a
     }),
     { numRuns: 60, seed: 5 },
   );
-}, 120_000);
+}, 300_000);
 
 describe("patterns", () => {
   const rows = (messages: readonly string[]) =>

@@ -55,7 +55,7 @@ it("rates agrees with plain rows: buckets, groups, the rest as other, covered mi
     }),
     { numRuns: 150, seed: 20260430 },
   );
-}, 120_000);
+}, 300_000);
 
 function nameOf(row: LogRow, by: "identifier" | "host" | "priority", kept: readonly string[]) {
   return kept.includes(String(row[by])) ? String(row[by]) : "other";

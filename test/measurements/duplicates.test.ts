@@ -69,4 +69,4 @@ it("duplicates agrees with plain rows, by measurement_uid and by whole rows", as
     ),
     { numRuns: 60, seed: 3 },
   );
-}, 120_000);
+}, 300_000);

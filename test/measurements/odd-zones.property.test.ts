@@ -73,7 +73,7 @@ it("counts and runs lose no row around the changes of odd zones, and begin bucke
     ),
     { numRuns: 120, seed: 20261003 },
   );
-}, 120_000);
+}, 300_000);
 
 it("duplicates, runDurations and failureRate lose no row around the changes of odd zones", async () => {
   await using lab = await own.open();
@@ -92,4 +92,4 @@ it("duplicates, runDurations and failureRate lose no row around the changes of o
       expect(sum(failures, "measurements")).toBe(all);
     }
   }
-}, 120_000);
+}, 300_000);

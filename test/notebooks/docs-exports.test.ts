@@ -27,4 +27,4 @@ it("docs/exports.md: its cells save every format, and each but CSV tells its ori
   expect(origins).toHaveLength(7);
   expect(origins[0]).toMatchObject({ sql: expect.stringContaining("fastpath") as string });
   for (const origin of origins) expect(origin).toEqual(origins[0]);
-}, 120_000);
+}, 300_000);

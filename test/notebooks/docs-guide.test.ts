@@ -12,4 +12,4 @@ it("docs/guide.md: every example runs as a cell", async () => {
   expect(output("hourOfDay()]")).toMatch(/Monday/);
   expect(output(".pivot(")).toMatch(/probe_cc/);
   expect(output("sample_truth")).toMatch(/3\.10\.0/);
-}, 120_000);
+}, 300_000);

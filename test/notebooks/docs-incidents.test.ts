@@ -17,7 +17,7 @@ it("docs/incidents.md: every example runs as a cell and shows what stands below 
   for (const [at, { output }] of doc.examples.entries()) {
     if (output !== undefined) expect(doc.shown[at]).toBe(`result: ${output.trimEnd()}`);
   }
-}, 120_000);
+}, 300_000);
 
 it("docs/incidents.md: its table of rules is that of tiers.rules", async () => {
   const text = await readFile(new URL("incidents.md", docs), "utf8");

@@ -16,4 +16,4 @@ it("docs/logs.md: every example runs as a cell, and most show what they say", as
   );
   expect(output("logs.submissions")).toMatch(/submitted reports: .*stored/);
   expect(output("measurements.duplicates")).toMatch(/Rows of one measurement.*_uid/);
-}, 120_000);
+}, 300_000);

@@ -31,7 +31,7 @@ it("postmortem.ipynb writes a postmortem that tells the planted release, and tha
   } finally {
     await folder.remove();
   }
-}, 120_000);
+}, 300_000);
 
 it.each([
   ["3.9.1", /are about as long as those of 3\\?\.9\\?\.0/],
@@ -66,4 +66,4 @@ it("docs/postmortem.md: its cells run, and the folder holds what the table says"
     expect(paths.some((each) => each.startsWith(named)), named).toBe(true);
   }
   expect(paths).toHaveLength(13);
-}, 120_000);
+}, 300_000);

@@ -214,7 +214,7 @@ describe("probelab watch test-list", () => {
       child.stderr.on("data", (part: Buffer) => (err += part.toString()));
       try {
         const line = new RegExp(`UTC {2}${city} {2}churn 66\\.7 % \\(50 in, 50 out, of 150\\)`);
-        await expect.poll(() => out, { timeout: 30_000 }).toMatch(line);
+        await expect.poll(() => out, { timeout: 120_000 }).toMatch(line);
         await expect.poll(() => gauges).toContain(`probelab.test_list.churn.${city}:66.6667|g`);
         const metrics = /http:\S+metrics/.exec(out)?.[0] ?? "";
         await expect

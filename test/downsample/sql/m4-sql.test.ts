@@ -54,7 +54,7 @@ beforeAll(async () => {
       Readable.from([lines.slice(from, from + 900).join("\n")]),
     );
   }
-}, 120_000);
+}, 300_000);
 
 afterAll(async () => {
   await writer[Symbol.asyncDispose]();

@@ -25,7 +25,7 @@ const NOW = "2026-05-05T10:00:00Z";
 beforeAll(async () => {
   parent = mkdtempSync(join(tmpdir(), "probelab-hostile-"));
   folder = await hostileReport().save(join(parent, "report"), { now: NOW });
-}, 60_000);
+}, 240_000);
 afterAll(() => rmSync(parent, { recursive: true, force: true }));
 
 describe("a postmortem of hostile texts", () => {
@@ -133,7 +133,7 @@ describe("queries/*.sql", () => {
     expect(rows).toHaveLength(1);
     expect(names.map((name) => rows[0]?.[name])).toEqual(shown);
     expect(rows[0]?.["list"]).toEqual(shown);
-  }, 60_000);
+  }, 240_000);
 });
 
 describe("credentials", () => {
@@ -194,7 +194,7 @@ describe("credentials", () => {
         ).toBeUndefined();
       expect((await verifyPostmortem(saved)).intact).toBe(true);
     }
-  }, 60_000);
+  }, 240_000);
 });
 
 /** What a file holds, also in its compressed parts. */

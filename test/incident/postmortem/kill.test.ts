@@ -86,7 +86,7 @@ beforeAll(async () => {
     save: [manifest("save-0"), manifest("save-1")],
     write: [manifest("write-0"), manifest("write-1")],
   };
-}, 60_000);
+}, 240_000);
 afterAll(() => rmSync(parent, { recursive: true, force: true }));
 
 function start(mode: Mode | "once", folder: string, first = 0, told = "after one") {
@@ -168,5 +168,5 @@ describe("a process killed while it saves a postmortem", () => {
       else expect(expected.write).toContain(state);
     }
     expect(none).toBeGreaterThan(0);
-  }, 60_000);
+  }, 240_000);
 });

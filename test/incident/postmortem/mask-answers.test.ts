@@ -27,7 +27,7 @@ beforeAll(async () => {
   const writer = await openWriter(directory.source);
   await fillSample(writer, { rows: 20_000, end: new Date("2026-05-01T00:00:00Z") });
   await writer[Symbol.asyncDispose]();
-}, 60_000);
+}, 240_000);
 
 afterAll(() => directory[Symbol.asyncDispose]());
 
@@ -99,5 +99,5 @@ describe("report.save(folder) masks what the database answers", () => {
     const query = readFileSync(join(folder, "queries", "counted.sql"), "utf8");
     expect(query).toContain("/* as [e-mail] of [IPv4] asks */");
     expect(runSqlFile(query, directory.path, data).length).toBeGreaterThan(1);
-  }, 60_000);
+  }, 240_000);
 });
