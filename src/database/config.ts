@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
-import { z } from "zod";
+import { createRequire } from "node:module";
+import type * as Zod from "zod";
 import { ProbelabError } from "../error.js";
 import type { Guard } from "./guard.js";
 import { SEED_TABLES, type TableNames, type TableRole, type Tables } from "./tables.js";
@@ -58,62 +59,74 @@ export interface Config {
   readonly tables?: TablesOptions;
 }
 
-const source = z.string({ error: "write embedded:DIR or http(s)://host:port/database" });
-const column = z
-  .string({ error: "write the name of a column" })
-  .min(1, "write the name of a column");
-const named = {
-  table: z
-    .string({ error: 'write the name of a table, such as "fastpath" or "named.fastpath"' })
-    .min(1, 'write the name of a table, such as "fastpath" or "named.fastpath"'),
-  unit: z.enum([...(Object.keys(UNITS) as Unit[]), ...TEXT_FORMS], {
-    error: `write one of ${[...Object.keys(UNITS), ...TEXT_FORMS].join(", ")}`,
-  }),
-};
-const limit = z
-  .number({ error: "write a number above 0" })
-  .positive({ error: "write a number above 0" });
-const object = { error: "write an object, such as { … }" };
+const require = createRequire(import.meta.url);
 
-function columnsSchema<Name extends string>(names: readonly Name[]) {
-  return Object.fromEntries(names.map((name) => [name, column])) as Record<Name, typeof column>;
+let made: ReturnType<typeof makeSchemas> | undefined;
+
+/** The schemas, made with the first configuration: every kernel would wait for zod at its start. */
+function schemas(): ReturnType<typeof makeSchemas> {
+  return (made ??= makeSchemas());
 }
 
-const TABLES = z
-  .strictObject(
-    {
-      measurements: z
-        .strictObject({ ...named, time: column, ...columnsSchema(MEASUREMENT_COLUMNS) }, object)
-        .partial(),
-      logs: z
-        .strictObject(
-          {
-            ...{ ...named, time: column },
-            ...columnsSchema(Object.keys(LOG_COLUMNS) as (keyof typeof LOG_COLUMNS)[]),
-            forms: z.record(
-              z.string(),
-              z.union([z.string(), z.array(z.string())], {
-                error: "write a text or a list of texts",
-              }),
-              object,
-            ),
-          },
-          object,
-        )
-        .partial(),
-      testHelpers: z
-        .strictObject({ ...named, draining_at: column, ...columnsSchema(HELPER_COLUMNS) }, object)
-        .partial(),
-    },
-    object,
-  )
-  .partial();
-const GUARD = z
-  .strictObject({ maxSeconds: limit, maxResultRows: limit, maxMemory: limit }, object)
-  .partial();
-const CONFIG = z
-  .strictObject({ measurements: source, logs: source, guard: GUARD, tables: TABLES }, object)
-  .partial();
+function makeSchemas() {
+  const { z } = require("zod") as typeof Zod;
+  const source = z.string({ error: "write embedded:DIR or http(s)://host:port/database" });
+  const column = z
+    .string({ error: "write the name of a column" })
+    .min(1, "write the name of a column");
+  const named = {
+    table: z
+      .string({ error: 'write the name of a table, such as "fastpath" or "named.fastpath"' })
+      .min(1, 'write the name of a table, such as "fastpath" or "named.fastpath"'),
+    unit: z.enum([...(Object.keys(UNITS) as Unit[]), ...TEXT_FORMS], {
+      error: `write one of ${[...Object.keys(UNITS), ...TEXT_FORMS].join(", ")}`,
+    }),
+  };
+  const limit = z
+    .number({ error: "write a number above 0" })
+    .positive({ error: "write a number above 0" });
+  const object = { error: "write an object, such as { … }" };
+
+  const columns = <Name extends string>(names: readonly Name[]) =>
+    Object.fromEntries(names.map((name) => [name, column])) as Record<Name, typeof column>;
+
+  const tables = z
+    .strictObject(
+      {
+        measurements: z
+          .strictObject({ ...named, time: column, ...columns(MEASUREMENT_COLUMNS) }, object)
+          .partial(),
+        logs: z
+          .strictObject(
+            {
+              ...{ ...named, time: column },
+              ...columns(Object.keys(LOG_COLUMNS) as (keyof typeof LOG_COLUMNS)[]),
+              forms: z.record(
+                z.string(),
+                z.union([z.string(), z.array(z.string())], {
+                  error: "write a text or a list of texts",
+                }),
+                object,
+              ),
+            },
+            object,
+          )
+          .partial(),
+        testHelpers: z
+          .strictObject({ ...named, draining_at: column, ...columns(HELPER_COLUMNS) }, object)
+          .partial(),
+      },
+      object,
+    )
+    .partial();
+  const guard = z
+    .strictObject({ maxSeconds: limit, maxResultRows: limit, maxMemory: limit }, object)
+    .partial();
+  const config = z
+    .strictObject({ measurements: source, logs: source, guard, tables }, object)
+    .partial();
+  return { tables, guard, config };
+}
 
 /** A part of the configuration, and where an analyst finds it. */
 interface Part<T> {
@@ -124,7 +137,7 @@ interface Part<T> {
 /** Reads probelab.config.json; {} where there is none. @throws ProbelabError naming what it can't use. */
 export function readConfig(path: string): Config {
   if (!existsSync(path)) return {};
-  return checked(CONFIG, parsed(readFileSync(path, "utf8"), path), path, []) as Config;
+  return checked(schemas().config, parsed(readFileSync(path, "utf8"), path), path, []) as Config;
 }
 
 /** The limits of a question: of the option, the environment and the config file, limit by limit. */
@@ -135,7 +148,7 @@ export function mergeGuard(
 ): Partial<Guard> {
   const parts = layers(option, "PROBELAB_GUARD", env, config.guard, "guard");
   return parts
-    .map(({ value, where }) => checked(GUARD, value, where, ["guard"]))
+    .map(({ value, where }) => checked(schemas().guard, value, where, ["guard"]))
     .reduce((all, one) => ({ ...all, ...one }), {}) as Partial<Guard>;
 }
 
@@ -146,7 +159,7 @@ export function mergeTables(
   config: Config,
 ): Tables {
   const parts = layers(option, "PROBELAB_TABLES", env, config.tables, "tables").map(
-    ({ value, where }) => checked(TABLES, value, where, ["tables"]),
+    ({ value, where }) => checked(schemas().tables, value, where, ["tables"]),
   );
   const of = (role: TableRole): TableNames => {
     const { table, unit, forms, ...names } = Object.assign(
@@ -207,7 +220,7 @@ function parsed(text: string, where: string): unknown {
   }
 }
 
-function checked<T>(schema: z.ZodType<T>, value: unknown, where: string, path: string[]): T {
+function checked<T>(schema: Zod.ZodType<T>, value: unknown, where: string, path: string[]): T {
   const read = schema.safeParse(value, { reportInput: false });
   if (read.success) return read.data;
   const [issue] = read.error.issues;
@@ -248,8 +261,9 @@ function unknownKey(key: string, at: string[], allowed: string[], where: string)
 }
 
 function allowedAt([first, second]: readonly string[]): string[] {
-  if (first === undefined) return Object.keys(CONFIG.shape);
-  if (first === "guard") return Object.keys(GUARD.shape);
-  if (second === undefined) return Object.keys(TABLES.shape);
-  return Object.keys(TABLES.shape[second as TableRole].unwrap().shape);
+  const { config, guard, tables } = schemas();
+  if (first === undefined) return Object.keys(config.shape);
+  if (first === "guard") return Object.keys(guard.shape);
+  if (second === undefined) return Object.keys(tables.shape);
+  return Object.keys(tables.shape[second as TableRole].unwrap().shape);
 }

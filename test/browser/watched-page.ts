@@ -73,6 +73,7 @@ export class WatchingBrowser {
       offline: true,
       ...options,
     });
+    context.setDefaultTimeout(120_000);
     this.#contexts.push(context);
     const seen: string[] = [];
     const saw = (what: string): void => void seen.push(what.slice(0, 300));

@@ -172,11 +172,11 @@ test("what takes longer than the time limit after the last cell is given up", as
        import "probelab";
        pending!.add(new Promise(() => {})); 1;`,
     ],
-    { timeout: 1 },
+    { timeout: 8 },
   );
   expect(outcome).toMatchObject({ status: "timeout", cells: 1 });
   expect(outcome.message).toBe(
-    "What the cells began and did not await took longer than 1 s and was given up. Await it in its cell, or allow more with --timeout.",
+    "What the cells began and did not await took longer than 8 s and was given up. Await it in its cell, or allow more with --timeout.",
   );
 });
 

@@ -9,7 +9,7 @@ it("logs.ipynb finds the planted burst: the program, its beginning, how long it 
   const { begins, changes } = await lab.truth(FAULT);
   const [, program = "", perMinute = "", minutes = ""] =
     /^(\w+) logs (\d+) errors a minute for (\d+) minutes/.exec(changes) ?? [];
-  const { texts, seconds } = await lab.run("logs");
+  const texts = await lab.run("logs");
   const finding = texts.find((text) => text.includes("messages in")) ?? "";
   const found = /(\w[\w-]*): (\d+) messages in (\d+) minutes from (\S+) on.*most say "(.*)"/.exec(
     finding,
@@ -22,7 +22,6 @@ it("logs.ipynb finds the planted burst: the program, its beginning, how long it 
   expect(Math.abs(Date.parse(found?.[4] ?? "") - begins)).toBeLessThanOrEqual(60_000);
   expect(found?.[5]).toBe("cannot write <n> measurements: too many parts (<n>)");
   expect(texts.join("\n")).not.toMatch(/\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}\b/);
-  expect(seconds).toBeLessThan(20);
 }, 300_000);
 
 it("incoming-measurements.ipynb finds the reports that were accepted and are not stored", async () => {
@@ -30,7 +29,7 @@ it("incoming-measurements.ipynb finds the reports that were accepted and are not
   const { begins, changes } = await lab.truth(FAULT);
   const [, minutes = "", lost = ""] =
     /for (\d+) minutes; (\d+) reports accepted and not stored/.exec(changes) ?? [];
-  const { texts, seconds } = await lab.run("incoming-measurements");
+  const texts = await lab.run("incoming-measurements");
   const finding = texts.find((text) => text.includes("accepted reports")) ?? "";
   const found =
     /(\d+) of (\d+) accepted reports are not stored, submitted from (\S+) to (\S+); (\d+) are/.exec(
@@ -41,7 +40,6 @@ it("incoming-measurements.ipynb finds the reports that were accepted and are not
   expect(Date.parse(found?.[3] ?? "")).toBeGreaterThanOrEqual(begins);
   expect(Date.parse(found?.[4] ?? "")).toBeLessThan(begins + (Number(minutes) + 1) * 60_000);
   expect(found?.[5]).toBe("0");
-  expect(seconds).toBeLessThan(20);
 }, 300_000);
 
 it.each(["logs", "incoming-measurements"])("%s.ipynb is committed without outputs", async (name) => {

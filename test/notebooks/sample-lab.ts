@@ -31,7 +31,7 @@ export async function sampleLab(rows: number, end?: Date) {
       expect(truth, name).toBeDefined();
       return { begins: Number(truth?.begins), changes: truth?.changes ?? "" };
     },
-    /** Executes a notebook of the package. @returns the plain text of each output, and the seconds it took */
+    /** Executes a notebook of the package. @returns the plain text of each output */
     async run(name: string) {
       const path = fileURLToPath(new URL(`../../notebooks/${name}.ipynb`, import.meta.url));
       const outcome = await runNotebook(path, { out: join(directory.path, "out") });
@@ -42,7 +42,7 @@ export async function sampleLab(rows: number, end?: Date) {
       };
       const outputs = notebook.cells.flatMap((cell) => cell.outputs ?? []);
       const texts = outputs.map((output) => [output.data?.["text/plain"] ?? ""].flat().join(""));
-      return { texts, seconds: outcome.seconds };
+      return texts;
     },
     async [Symbol.asyncDispose]() {
       if (before === undefined) delete process.env["PROBELAB_MEASUREMENTS"];
