@@ -1,23 +1,23 @@
 -- Measurements per week of probe-android-unattended, by version
 -- software_name = probe-android-unattended, 2026-02-01 to 2026-05-01 UTC, from embedded:.probelab (ClickHouse 26.7.2.1)
--- Asked at 2026-11-21T09:10:27.466Z; 2,259,299 rows read
+-- Asked at 2026-11-22T05:44:40.042Z; 2,259,299 rows read
 -- The 6 largest of 9 groups by software_version (by measurements in the range); "other" holds the other 3.
 -- The weeks of 2026-01-26 and 2026-04-27 are covered only in part by the range.
 
+SET param_top = '6';
 SET param_range_start = '1769904000';
 SET param_range_end = '1777593600';
-SET param_where_1 = 'probe-android-unattended';
-SET param_top = '6';
+SET param_where = 'probe-android-unattended';
 
-SELECT _t, toUInt64(if(_rank <= {top:UInt64}, _rank, 0)) AS _place, max(_rank) AS _highest, if(_place = 0, NULL, _d0) AS _k0, sum(_n) AS _n
+SELECT _t, toUInt64(if(_rank <= {top:UInt64}, _rank, 0)) AS _place, max(_rank) AS _highest, if(_place = 0, NULL, _d0) AS _k0, sum(_rows) AS _rows
 FROM (
   SELECT *, dense_rank() OVER (ORDER BY _size DESC, _d0) AS _rank
   FROM (
-    SELECT *, sum(_n) OVER (PARTITION BY _d0) AS _size
+    SELECT *, sum(_rows) OVER (PARTITION BY _d0) AS _size
     FROM (
-      SELECT toDateTime64(toStartOfWeek(`measurement_start_time`, 1, 'UTC'), 3, 'UTC') AS _t, toNullable(toString(`software_version`)) AS _d0, count() AS _n
+      SELECT toDateTime64(toStartOfWeek(`measurement_start_time`, 1, 'UTC'), 3, 'UTC') AS _t, toNullable(toString(`software_version`)) AS _d0, count() AS _rows
       FROM `fastpath`
-      WHERE `measurement_start_time` >= {range_start:DateTime('UTC')} AND `measurement_start_time` < {range_end:DateTime('UTC')} AND `software_name` = {where_1:String}
+      WHERE `measurement_start_time` >= {range_start:DateTime('UTC')} AND `measurement_start_time` < {range_end:DateTime('UTC')} AND `software_name` = {where:String}
       GROUP BY _t, _d0
     )
   )

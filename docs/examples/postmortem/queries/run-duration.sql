@@ -1,35 +1,36 @@
 -- Median duration of a run of web_connectivity, by version
 -- software_name = probe-android-unattended, test_name = web_connectivity, 2026-02-01 to 2026-05-01 UTC, from embedded:.probelab (ClickHouse 26.7.2.1)
--- Asked at 2026-11-21T09:10:28.100Z; 2,288,795 rows read
+-- Asked at 2026-11-22T05:44:51.888Z; 2,288,795 rows read
 -- The 6 largest of 9 groups by software_version (by runs in the range); "other" holds the other 3.
 -- Runs are read up to 24 hours beyond the range, so that those at its edges are whole; a run counts where it starts.
 -- The weeks of 2026-01-26 and 2026-04-27 are covered only in part by the range.
 
+SET param_top = '6';
+SET param_only = '1';
 SET param_range_start = '1769817600';
 SET param_range_end = '1777680000';
-SET param_where_1 = 'probe-android-unattended';
+SET param_where = 'probe-android-unattended';
 SET param_where_2 = 'web_connectivity';
 SET param_start = '1769904000';
 SET param_end = '1777593600';
-SET param_top = '6';
 
-SELECT _t, toUInt64(if(_rank <= {top:UInt64}, _rank, 0)) AS _place, max(_rank) AS _highest, if(_place = 0, NULL, _d0) AS _k0, sum(_runs) AS _runs, sum(_single) AS _single, sum(_measurements) AS _measurements, quantilesExactInclusiveMerge(0.5)(_q) AS _q
+SELECT _t, _unusable, toUInt64(if(_rank <= {top:UInt64}, _rank, 0)) AS _place, max(_rank) AS _highest, if(_place = 0, NULL, _d0) AS _k0, sum(_rows) AS _rows, sum(_a0) AS _a0, sum(_a1) AS _a1, quantilesExactInclusiveMerge(0.5)(_q0) AS _q0
 FROM (
   SELECT *, dense_rank() OVER (ORDER BY _size DESC, _d0) AS _rank
   FROM (
-    SELECT *, sum(_runs) OVER (PARTITION BY _d0) AS _size
+    SELECT *, sum(if(_unusable, 0, _rows)) OVER (PARTITION BY _d0) AS _size
     FROM (
-      SELECT toDateTime64(toStartOfWeek(_first, 1, 'UTC'), 3, 'UTC') AS _t, toNullable(toString(`_c0`)) AS _d0, count() AS _runs, countIf(_n = 1) AS _single, sum(_n) AS _measurements, quantilesExactInclusiveState(0.5)((toFloat64(toInt64(toUnixTimestamp(_last)) - toInt64(toUnixTimestamp(_first))))) AS _q
+      SELECT toDateTime64(toStartOfWeek(_first, 1, 'UTC'), 3, 'UTC') AS _t, toNullable(toString(_c0)) AS _d0, _no_report AS _unusable, count() AS _rows, sum(_n) AS _a0, countIf(_n = {only:UInt64}) AS _a1, quantilesExactInclusiveState(0.5)((toFloat64(toInt64(toUnixTimestamp(_last)) - toInt64(toUnixTimestamp(_first))))) AS _q0
       FROM (
-        SELECT min(`measurement_start_time`) AS _first, max(`measurement_start_time`) AS _last, count() AS _n, argMin(`software_version`, `measurement_start_time`) AS _c0
+        SELECT min(`measurement_start_time`) AS _first, max(`measurement_start_time`) AS _last, count() AS _n, empty(`report_id`) AS _no_report, argMin(`software_version`, bitOr(bitShiftLeft(toUInt64(toUInt32(`measurement_start_time`)), 32), bitAnd(cityHash64(`software_version`), 4294967295))) AS _c0
         FROM `fastpath`
-        WHERE `measurement_start_time` >= {range_start:DateTime('UTC')} AND `measurement_start_time` < {range_end:DateTime('UTC')} AND `software_name` = {where_1:String} AND `test_name` = {where_2:String}
-        GROUP BY report_id
-        HAVING _first >= {start:DateTime('UTC')} AND _first < {end:DateTime('UTC')}
+        WHERE `measurement_start_time` >= {range_start:DateTime('UTC')} AND `measurement_start_time` < {range_end:DateTime('UTC')} AND `software_name` = {where:String} AND `test_name` = {where_2:String}
+        GROUP BY `report_id`
+        HAVING (_first >= {start:DateTime('UTC')} AND _first < {end:DateTime('UTC')} OR _no_report)
       )
-      GROUP BY _t, _d0
+      GROUP BY _t, _d0, _unusable
     )
   )
 )
-GROUP BY _t, _place, _k0
-ORDER BY _t, _place = 0, _place;
+GROUP BY _t, _unusable, _place, _k0
+ORDER BY _t, _unusable, _place = 0, _place;

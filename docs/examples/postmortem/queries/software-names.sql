@@ -1,19 +1,19 @@
 -- Measurements per week by software name
 -- 2026-02-01 to 2026-05-01 UTC, from embedded:.probelab (ClickHouse 26.7.2.1)
--- Asked at 2026-11-21T09:10:28.648Z; 2,259,299 rows read
+-- Asked at 2026-11-22T05:45:04.778Z; 2,259,299 rows read
 -- The weeks of 2026-01-26 and 2026-04-27 are covered only in part by the range.
 
+SET param_top = '6';
 SET param_range_start = '1769904000';
 SET param_range_end = '1777593600';
-SET param_top = '6';
 
-SELECT _t, toUInt64(if(_rank <= {top:UInt64}, _rank, 0)) AS _place, max(_rank) AS _highest, if(_place = 0, NULL, _d0) AS _k0, sum(_n) AS _n
+SELECT _t, toUInt64(if(_rank <= {top:UInt64}, _rank, 0)) AS _place, max(_rank) AS _highest, if(_place = 0, NULL, _d0) AS _k0, sum(_rows) AS _rows
 FROM (
   SELECT *, dense_rank() OVER (ORDER BY _size DESC, _d0) AS _rank
   FROM (
-    SELECT *, sum(_n) OVER (PARTITION BY _d0) AS _size
+    SELECT *, sum(_rows) OVER (PARTITION BY _d0) AS _size
     FROM (
-      SELECT toDateTime64(toStartOfWeek(`measurement_start_time`, 1, 'UTC'), 3, 'UTC') AS _t, toNullable(toString(`software_name`)) AS _d0, count() AS _n
+      SELECT toDateTime64(toStartOfWeek(`measurement_start_time`, 1, 'UTC'), 3, 'UTC') AS _t, toNullable(toString(`software_name`)) AS _d0, count() AS _rows
       FROM `fastpath`
       WHERE `measurement_start_time` >= {range_start:DateTime('UTC')} AND `measurement_start_time` < {range_end:DateTime('UTC')}
       GROUP BY _t, _d0
