@@ -78,7 +78,8 @@ export async function outputTexts(path: string): Promise<string[][]> {
     .map((cell) => (cell.outputs ?? []).map((output) => outputText(output)));
 }
 
-function outputText(output: NonNullable<WrittenCell["outputs"]>[number]): string {
+/** An output as a short text, as in `outputTexts`. */
+export function outputText(output: NonNullable<WrittenCell["outputs"]>[number]): string {
   if (output.output_type === "stream") return `${output.name}: ${joined(output.text)}`;
   if (output.output_type === "error") return output.traceback.map(plain).join("\n");
   const kind = output.output_type === "execute_result" ? "result" : "display";

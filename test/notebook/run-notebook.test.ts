@@ -1,9 +1,10 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { runNotebook, type RunNotebookOptions } from "../../src/notebook/run-notebook.js";
 import {
   notebookFolder,
+  outputText,
   outputTexts,
   readCells,
   writeCells,
@@ -22,75 +23,221 @@ async function run(cells: readonly CellText[], options: Omit<RunNotebookOptions,
   return { outcome, outputs: await outputTexts(outcome.notebook) };
 }
 
-test("runNotebook(path) shows streams and the last expression of a cell", async () => {
-  const { outcome, outputs } = await run([
-    "console.log('hello'); console.error('beware'); 1 + 1",
-    "const weeks: number = 12;",
-    "Promise.resolve({ weeks })",
-    "undefined",
-  ]);
-  expect(outcome).toMatchObject({ status: "ok", cells: 4, of: 4 });
-  expect(outputs).toEqual([
-    ["stdout: hello\n", "stderr: beware\n", "result: 2"],
-    [],
-    ["result: { weeks: 12 }"],
-    [],
-  ]);
-});
-
-test("runNotebook(path) writes nbformat 4.5: ids, counts, lines", async () => {
-  const { outcome } = await run([{ markdown: "# Title" }, "let a = 1;\na"]);
-  const cells = await readCells(outcome.notebook);
-  expect(cells.map((cell) => cell.id)).toEqual(["cell-0", "cell-1"]);
-  expect(cells[1]).toMatchObject({ execution_count: 1, source: ["let a = 1;\n", "a"] });
-  expect(cells[1]?.outputs).toEqual([
-    {
-      output_type: "execute_result",
-      data: { "text/plain": ["1"] },
-      metadata: {},
-      execution_count: 1,
-    },
-  ]);
-});
-
-test("runNotebook(path) shows a value as its Jupyter.display bundle", async () => {
-  const { outcome } = await run([
-    `({
-      async [Symbol.for("Jupyter.display")]() {
-        return { "text/html": "<b>x</b>", "text/plain": "x", "image/png": new Uint8Array([1, 2, 3]) };
+describe("the cells of one notebook, run with allowErrors", () => {
+  let shared: Awaited<ReturnType<typeof notebookFolder>>;
+  let outcome: Awaited<ReturnType<typeof runNotebook>>;
+  let cells: Awaited<ReturnType<typeof readCells>>;
+  let page: string;
+  const seen: string[] = [];
+  const written = new Map<string, CellText>(
+    Object.entries({
+      title: {
+        markdown: "# Drop <script>alert(1)</script>\n\n| a |\n|---|\n| 1 |",
       },
-    })`,
-  ]);
-  const [cell] = await readCells(outcome.notebook);
-  expect(cell?.outputs?.[0]?.data).toEqual({
-    "text/html": ["<b>x</b>"],
-    "text/plain": ["x"],
-    "image/png": "AQID",
+      streams: "console.log('hello'); console.error('beware'); 1 + 1",
+      declaration: "const weeks: number = 12;",
+      promise: "Promise.resolve({ weeks })",
+      nothing: "undefined",
+      lines: "let a = 1;\na",
+      bundle: `({
+        async [Symbol.for("Jupyter.display")]() {
+          return { "text/html": "<b>x</b>", "text/plain": "x", "image/png": new Uint8Array([1, 2, 3]) };
+        },
+      })`,
+      sized: `({ [Symbol.for("Jupyter.display")]: () => ({
+        data: { "image/png": "AQID", "text/plain": "a chart" },
+        metadata: { "image/png": { width: 10 } },
+      }) })`,
+      display: `import * as tslab from "tslab";
+        tslab.display.html("<b>one</b>");
+        const slot = tslab.newDisplay();
+        slot.text("first");
+        slot.text("second");`,
+      late: "import { readFile } from 'node:fs/promises';\nconst b = 1;\nawait readFile('/nowhere/at/all');",
+      causes:
+        "const inner = new RangeError('too far');\nthrow new Error('outer', { cause: inner });",
+      own: "import { ProbelabError, last } from 'probelab';\nlast('x');",
+      told: "throw new ProbelabError(\"Can't count: no table x (UNKNOWN_TABLE).\", { cause: new Error('no table x. (version 26.1)') });",
+      untold:
+        "throw new ProbelabError(\"Can't count.\", { cause: new Error('the disk is full') });",
+      thrown: "throw { code: 7 };",
+      writes:
+        "import { writeFileSync } from 'node:fs';\nwriteFileSync('made.ts', 'export const made: number = 5;');",
+      reads: "import { made } from './made';\nmade + 1",
+      half: "import { half } from './helper';\nhalf(4)",
+      ten: "half(10)",
+      odd: "half(5)",
+      module: "/** @module shared */\nexport const answer: number = 42;",
+      shared: "import { answer } from './shared';\nanswer",
+      kept: "const kept: string = 'old';",
+      failing: "const first = 'ran';\nthrow new Error('x');\nconst kept = 5;",
+      after: "`${first.toUpperCase()} ${kept.toUpperCase()}`",
+      options: "const some = 3; const options = { some: 4 }; let other = 0;",
+      patterns: "const { some: within } = options;\n({ some, within })",
+      assigned: "({ some: other } = options);\nother",
+      vega: "import { compile } from 'vega-lite';\nimport * as vega from 'vega';\n[typeof compile, typeof vega.parse]",
+      dynamic: "const { parse } = await import('vega');\ntypeof parse",
+      itself: "import { last as latest } from 'probelab';\nlatest('3 months').timeZone",
+      builtin:
+        "import { setTimeout as sleep } from 'node:timers/promises';\nawait sleep(1);\ntypeof sleep",
+      markdown: "import MarkdownIt from 'markdown-it';\nnew MarkdownIt().render('*a*')",
+      using:
+        "using file = { [Symbol.dispose]() { console.log('closed'); } };\n[3, 1, 2].toSorted()",
+      forAwait: "for await (const n of [Promise.resolve(1), 2]) console.log(n);",
+      out: "process.env.PROBELAB_OUT",
+      hostile: "console.log('<img src=x onerror=alert(2)>');",
+      hostileHtml:
+        "tslab.display.html('<table><tr><td>7</td></tr></table><script>alert(3)</script>');",
+    }),
+  );
+  const names = [...written.keys()];
+
+  beforeAll(async () => {
+    shared = await notebookFolder();
+    await writeFile(
+      join(shared.path, "helper.ts"),
+      "export function half(n: number): number {\n  if (n % 2) throw new RangeError(`odd: ${n}`);\n  return n / 2;\n}\n",
+    );
+    const path = await writeCells(shared.path, [...written.values()]);
+    outcome = await runNotebook(path, {
+      out: join(shared.path, "out"),
+      allowErrors: true,
+      onProgress: ({ cell, of, state }) => seen.push(`${cell}/${of} ${state}`),
+    });
+    cells = await readCells(outcome.notebook);
+    page = await readFile(outcome.page, "utf8");
   });
-});
+  afterAll(() => shared.remove());
 
-test("runNotebook(path) keeps a bundle's metadata, such as the size of a picture", async () => {
-  const { outcome } = await run([
-    `({ [Symbol.for("Jupyter.display")]: () => ({
-      data: { "image/png": "AQID", "text/plain": "a chart" },
-      metadata: { "image/png": { width: 10 } },
-    }) })`,
-  ]);
-  const [cell] = await readCells(outcome.notebook);
-  expect(cell?.outputs?.[0]).toMatchObject({ metadata: { "image/png": { width: 10 } } });
-  const page = await readFile(outcome.page, "utf8");
-  expect(page).toContain(`<img src="data:image/png;base64,AQID" alt="a chart" width="10">`);
-});
+  const at = (name: string) => cells[names.indexOf(name)];
+  const numberOf = (name: string): number => names.indexOf(name); // Only the first one is no code.
+  const outputs = (name: string): string[] => (at(name)?.outputs ?? []).map(outputText);
 
-test("tslab.display goes on working, updates in place too", async () => {
-  const { outputs } = await run([
-    `import * as tslab from "tslab";
-     tslab.display.html("<b>one</b>");
-     const slot = tslab.newDisplay();
-     slot.text("first");
-     slot.text("second");`,
-  ]);
-  expect(outputs).toEqual([["display: <b>one</b>", "display: second"]]);
+  test("all of them run, and progress tells of each when it begins and when it ended", () => {
+    const of = names.length - 1;
+    expect(outcome).toMatchObject({ status: "ok", cells: of, of, message: undefined });
+    expect(seen).toHaveLength(2 * of);
+    expect(seen.slice(0, 4)).toEqual([
+      `1/${of} running`,
+      `1/${of} ok`,
+      `2/${of} running`,
+      `2/${of} ok`,
+    ]);
+    const late = numberOf("late");
+    expect(seen).toContain(`${late}/${of} error`);
+  });
+
+  test("streams and the last expression of a cell are shown", () => {
+    expect(outputs("streams")).toEqual(["stdout: hello\n", "stderr: beware\n", "result: 2"]);
+    expect(outputs("declaration")).toEqual([]);
+    expect(outputs("promise")).toEqual(["result: { weeks: 12 }"]);
+    expect(outputs("nothing")).toEqual([]);
+  });
+
+  test("nbformat 4.5 is written: ids, counts, lines", () => {
+    expect(cells.map((cell) => cell.id)).toEqual(names.map((_, index) => `cell-${index}`));
+    const count = numberOf("lines");
+    expect(at("lines")).toMatchObject({ execution_count: count, source: ["let a = 1;\n", "a"] });
+    expect(at("lines")?.outputs).toEqual([
+      {
+        output_type: "execute_result",
+        data: { "text/plain": ["1"] },
+        metadata: {},
+        execution_count: count,
+      },
+    ]);
+  });
+
+  test("a value is shown as its Jupyter.display bundle, with its metadata", () => {
+    expect(at("bundle")?.outputs?.[0]?.data).toEqual({
+      "text/html": ["<b>x</b>"],
+      "text/plain": ["x"],
+      "image/png": "AQID",
+    });
+    expect(at("sized")?.outputs?.[0]).toMatchObject({ metadata: { "image/png": { width: 10 } } });
+    expect(page).toContain(`<img src="data:image/png;base64,AQID" alt="a chart" width="10">`);
+  });
+
+  test("tslab.display goes on working, updates in place too", () => {
+    expect(outputs("display")).toEqual(["display: <b>one</b>", "display: second"]);
+  });
+
+  test("an error that a library throws late points to the await in the cell", () => {
+    expect(outputs("late")[0]).toContain("ENOENT");
+    expect(outputs("late")[0]).toContain("> 3 | await readFile('/nowhere/at/all');");
+  });
+
+  test("an error shows its causes", () => {
+    expect(outputs("causes")[0]).toMatch(
+      /Error: outer[^]*line 2[^]*Caused by:\nRangeError: too far[^]*line 1/,
+    );
+  });
+
+  test("an error of probelab shows neither its own frames nor a cause that it tells", () => {
+    const place = `at cell ${numberOf("own")}, line 2`;
+    expect(outputs("own")[0]).toMatch(
+      new RegExp(`^ProbelabError: Can't [^\\n]*\\n {4}${place}\\n`),
+    );
+    expect(outputs("told")[0]).toMatch(/^ProbelabError: Can't count: no table x/);
+    expect(outputs("told")[0]).not.toContain("Caused by");
+    expect(outputs("untold")[0]).toContain("Caused by:\nError: the disk is full");
+  });
+
+  test("a thrown value that is no Error is shown", () => {
+    expect(outputs("thrown")[0]).toContain("Thrown: { code: 7 }");
+  });
+
+  test("a cell may import a file that an earlier cell wrote", () => {
+    expect(outputs("reads")).toEqual(["result: 6"]);
+  });
+
+  test("cells import files beside the notebook, whose errors point to their own lines", () => {
+    expect([outputs("half"), outputs("ten")]).toEqual([["result: 2"], ["result: 5"]]);
+    const [traceback] = outputs("odd");
+    expect(traceback).toMatch(/RangeError: odd: 5\n {4}at .*helper\.ts, line 2\n/);
+    expect(traceback).toContain("> 2 |   if (n % 2) throw new RangeError");
+    expect(traceback).toContain(`at cell ${numberOf("odd")}, line 1`);
+  });
+
+  test("a cell with @module is a module for later cells", () => {
+    expect([outputs("module"), outputs("shared")]).toEqual([[], ["result: 42"]]);
+  });
+
+  test("allowErrors keeps the error, goes on, and keeps what the failed cell declared", () => {
+    expect(outputs("failing")[0]).toMatch(/^Error: x\n/);
+    expect(outputs("after")).toEqual(["result: 'RAN OLD'"]);
+  });
+
+  test("names of earlier cells work in shorthand properties and in patterns", () => {
+    expect(outputs("patterns")).toEqual(["result: { some: 3, within: 4 }"]);
+    expect(outputs("assigned")).toEqual(["result: 4"]);
+  });
+
+  test("today's packages: ES modules with top-level await, exports only, the project itself by name", () => {
+    expect(outputs("vega")).toEqual(["result: [ 'function', 'function' ]"]);
+    expect(outputs("dynamic")).toEqual(["result: 'function'"]);
+    expect(outputs("itself")).toEqual(["result: 'UTC'"]);
+    expect(outputs("builtin")).toEqual(["result: 'function'"]);
+    expect(outputs("markdown")).toEqual(["result: '<p><em>a</em></p>\\n'"]);
+  });
+
+  test("TypeScript of today: using, toSorted, for await", () => {
+    expect(outputs("using")).toEqual(["stdout: closed\n", "result: [ 1, 2, 3 ]"]);
+    expect(outputs("forAwait")).toEqual(["stdout: 1\n2\n"]);
+  });
+
+  test("PROBELAB_OUT in a notebook is the folder that the run writes to", () => {
+    expect(outputs("out")).toEqual([`result: '${join(shared.path, "out")}'`]);
+  });
+
+  test("the page holds texts, code and outputs, escaped, and asks for nothing", () => {
+    expect(page).toContain("default-src 'none'");
+    expect(page).toContain("<table>");
+    expect(page).toContain("<td>7</td>");
+    expect(page).toContain("&lt;img src=x onerror=alert(2)&gt;");
+    expect(page).not.toMatch(/<script/i);
+    expect(page).not.toMatch(/(?:src|href)="(?!data:)/);
+  });
 });
 
 test("a failing cell stops the run with its message and a frame of its own lines", async () => {
@@ -112,44 +259,6 @@ test("a failing cell stops the run with its message and a frame of its own lines
   ].join("\n");
   expect(outcome.message).toBe(`Cell 2 of 3 failed.\n${traceback}`);
   expect(outputs).toEqual([[], [traceback], []]);
-});
-
-test("an error that a library throws late points to the await in the cell", async () => {
-  const { outcome } = await run([
-    "import { readFile } from 'node:fs/promises';\nconst a = 1;\nawait readFile('/nowhere/at/all');",
-  ]);
-  expect(outcome.message).toContain("ENOENT");
-  expect(outcome.message).toContain("> 3 | await readFile('/nowhere/at/all');");
-});
-
-test("an error shows its causes", async () => {
-  const { outcome } = await run([
-    "const inner = new RangeError('too far');\nthrow new Error('outer', { cause: inner });",
-  ]);
-  expect(outcome.message).toMatch(
-    /Error: outer[^]*line 2[^]*Caused by:\nRangeError: too far[^]*line 1/,
-  );
-});
-
-test("an error of probelab shows neither its own frames nor a cause that it tells", async () => {
-  const { outcome } = await run(
-    [
-      "import { ProbelabError, last } from 'probelab';",
-      "last('x');",
-      "throw new ProbelabError(\"Can't count: no table x (UNKNOWN_TABLE).\", { cause: new Error('no table x. (version 26.1)') });",
-      "throw new ProbelabError(\"Can't count.\", { cause: new Error('the disk is full') });",
-    ],
-    { allowErrors: true },
-  );
-  const [, frames, said, unsaid] = await outputTexts(outcome.notebook);
-  expect(frames?.[0]).toMatch(/^ProbelabError: Can't [^\n]*\n {4}at cell 2, line 1\n/);
-  expect(said?.[0]).not.toContain("Caused by");
-  expect(unsaid?.[0]).toContain("Caused by:\nError: the disk is full");
-});
-
-test("a thrown value that is no Error is shown", async () => {
-  const { outcome } = await run(["throw { code: 7 };"]);
-  expect(outcome.message).toContain("Thrown: { code: 7 }");
 });
 
 test("type errors are shown before anything of the cell runs", async () => {
@@ -224,93 +333,12 @@ test("numbers of cells are those of the notebook, without the cell that sets par
   );
 });
 
-test("a cell may import a file that an earlier cell wrote", async () => {
-  const { outcome, outputs } = await run([
-    "import { writeFileSync } from 'node:fs';\nwriteFileSync('made.ts', 'export const made: number = 5;');",
-    "import { made } from './made';\nmade + 1",
-  ]);
-  expect(outcome.message).toBeUndefined();
-  expect(outputs[1]).toEqual(["result: 6"]);
-});
-
-test("cells import files beside the notebook, whose errors point to their own lines", async () => {
-  await writeFile(
-    join(folder.path, "helper.ts"),
-    "export function half(n: number): number {\n  if (n % 2) throw new RangeError(`odd: ${n}`);\n  return n / 2;\n}\n",
-  );
-  const { outcome, outputs } = await run([
-    "import { half } from './helper';\nhalf(4)",
-    "half(10)",
-    "half(5)",
-  ]);
-  expect(outputs.slice(0, 2)).toEqual([["result: 2"], ["result: 5"]]);
-  expect(outcome.message).toMatch(/RangeError: odd: 5\n {4}at .*helper\.ts, line 2\n/);
-  expect(outcome.message).toContain("> 2 |   if (n % 2) throw new RangeError");
-  expect(outcome.message).toContain("at cell 3, line 1");
-});
-
-test("a cell with @module is a module for later cells", async () => {
-  const { outputs } = await run([
-    "/** @module shared */\nexport const answer: number = 42;",
-    "import { answer } from './shared';\nanswer",
-  ]);
-  expect(outputs).toEqual([[], ["result: 42"]]);
-});
-
 test("runNotebook(path) refuses to write over the notebook, or where it can't", async () => {
   const path = await writeCells(folder.path, ["1"]);
   await expect(runNotebook(path, { out: folder.path })).rejects.toThrow(
     /would replace .*test\.ipynb itself\. Name another folder with --out\./,
   );
   await expect(runNotebook(path, { out: join(path, "out") })).rejects.toThrow(/^Can't write to /);
-});
-
-test("allowErrors keeps the error, goes on, and keeps what the failed cell declared", async () => {
-  const { outcome, outputs } = await run(
-    [
-      "const kept: string = 'old';",
-      "const first = 'ran';\nthrow new Error('x');\nconst kept = 5;",
-      "`${first.toUpperCase()} ${kept.toUpperCase()}`",
-    ],
-    { allowErrors: true },
-  );
-  expect(outcome).toMatchObject({ status: "ok", cells: 3 });
-  expect(outputs[2]).toEqual(["result: 'RAN OLD'"]);
-});
-
-test("names of earlier cells work in shorthand properties and in patterns", async () => {
-  const { outputs } = await run([
-    "const weeks = 3; const options = { weeks: 4 }; let other = 0;",
-    "const { weeks: inner } = options;\n({ weeks, inner })",
-    "({ weeks: other } = options);\nother",
-  ]);
-  expect(outputs.slice(1)).toEqual([["result: { weeks: 3, inner: 4 }"], ["result: 4"]]);
-});
-
-test("today's packages: ES modules with top-level await, exports only, the project itself by name", async () => {
-  const { outcome, outputs } = await run([
-    "import { compile } from 'vega-lite';\nimport * as vega from 'vega';\n[typeof compile, typeof vega.parse]",
-    "const { parse } = await import('vega');\ntypeof parse",
-    "import { last } from 'probelab';\nlast('3 months').timeZone",
-    "import { setTimeout as sleep } from 'node:timers/promises';\nawait sleep(1);\ntypeof sleep",
-    "import MarkdownIt from 'markdown-it';\nnew MarkdownIt().render('*a*')",
-  ]);
-  expect(outcome.message).toBeUndefined();
-  expect(outputs).toEqual([
-    ["result: [ 'function', 'function' ]"],
-    ["result: 'function'"],
-    ["result: 'UTC'"],
-    ["result: 'function'"],
-    ["result: '<p><em>a</em></p>\\n'"],
-  ]);
-});
-
-test("TypeScript of today: using, toSorted, for await", async () => {
-  const { outputs } = await run([
-    "using file = { [Symbol.dispose]() { console.log('closed'); } };\n[3, 1, 2].toSorted()",
-    "for await (const n of [Promise.resolve(1), 2]) console.log(n);",
-  ]);
-  expect(outputs).toEqual([["stdout: closed\n", "result: [ 1, 2, 3 ]"], ["stdout: 1\n2\n"]]);
 });
 
 test("params are assigned in a cell after the one tagged parameters", async () => {
@@ -363,34 +391,6 @@ test("a cell that ends its process is told apart from one that fails", async () 
   expect(outcome.status).toBe("died");
   expect(outcome.message).toMatch(/^The notebook's process ended in cell 1 of 1 \(exit code 3\)/);
   expect(outputs[0]?.[0]).toBe("stdout: so far\n");
-});
-
-test("progress tells of each cell when it begins and when it ended", async () => {
-  const seen: string[] = [];
-  await run([{ markdown: "text" }, "1", "2"], {
-    onProgress: ({ cell, of, state }) => seen.push(`${cell}/${of} ${state}`),
-  });
-  expect(seen).toEqual(["1/2 running", "1/2 ok", "2/2 running", "2/2 ok"]);
-});
-
-test("PROBELAB_OUT in a notebook is the folder that the run writes to", async () => {
-  const { outcome } = await run(["process.env.PROBELAB_OUT"]);
-  expect(await outputTexts(outcome.notebook)).toEqual([[`result: '${join(folder.path, "out")}'`]]);
-});
-
-test("the page holds texts, code and outputs, escaped, and asks for nothing", async () => {
-  const { outcome } = await run([
-    { markdown: "# Drop <script>alert(1)</script>\n\n| a |\n|---|\n| 1 |" },
-    "console.log('<img src=x onerror=alert(2)>');",
-    "import * as tslab from 'tslab';\ntslab.display.html('<table><tr><td>7</td></tr></table><script>alert(3)</script>');",
-  ]);
-  const page = await readFile(outcome.page, "utf8");
-  expect(page).toContain("default-src 'none'");
-  expect(page).toContain("<table>");
-  expect(page).toContain("<td>7</td>");
-  expect(page).toContain("&lt;img src=x onerror=alert(2)&gt;");
-  expect(page).not.toMatch(/<script/i);
-  expect(page).not.toMatch(/(?:src|href)="(?!data:)/);
 });
 
 test("runNotebook(path) says what is wrong with a file that is no notebook", async () => {
