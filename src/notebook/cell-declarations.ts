@@ -1,4 +1,5 @@
-import ts from "typescript";
+import type TypeScript from "typescript";
+import { ts } from "./typescript.js";
 
 const initialised = /^((?:exports\.[\w$]+ = )+)void 0;$/m;
 
@@ -39,9 +40,9 @@ function filterDeclarations(text: string, keep: (name: string) => boolean): stri
 }
 
 function filterStatement(
-  statement: ts.Statement,
+  statement: TypeScript.Statement,
   keep: (name: string) => boolean,
-): ts.Statement | undefined {
+): TypeScript.Statement | undefined {
   if (ts.isVariableStatement(statement)) {
     const list = statement.declarationList;
     const kept = list.declarations.filter(
@@ -58,11 +59,11 @@ function filterStatement(
     const names = importedNames(statement);
     return names.length === 0 || names.some(keep) ? statement : undefined;
   }
-  const name = (statement as { name?: ts.Node }).name;
+  const name = (statement as { name?: TypeScript.Node }).name;
   return name && ts.isIdentifier(name) && !keep(name.text) ? undefined : statement;
 }
 
-function importedNames(statement: ts.ImportDeclaration): string[] {
+function importedNames(statement: TypeScript.ImportDeclaration): string[] {
   const clause = statement.importClause;
   const bindings = clause?.namedBindings;
   const named = bindings && ts.isNamedImports(bindings) ? bindings.elements : [];

@@ -1,4 +1,5 @@
-import ts from "typescript";
+import type TypeScript from "typescript";
+import { ts } from "./typescript.js";
 
 /** Names that a cell declares for later cells: variables, functions, classes, types and imports. */
 export function declaredNames(code: string): string[] {
@@ -7,7 +8,7 @@ export function declaredNames(code: string): string[] {
       return statement.declarationList.declarations.flatMap((one) => boundNames(one.name));
     }
     if (ts.isImportDeclaration(statement)) return identifiers(statement);
-    const name = (statement as { name?: ts.Node }).name;
+    const name = (statement as { name?: TypeScript.Node }).name;
     return name && ts.isIdentifier(name) ? [name.text] : [];
   });
 }
@@ -17,14 +18,14 @@ export function namesIn(code: string): string[] {
   return identifiers(parse(code));
 }
 
-function boundNames(name: ts.BindingName): string[] {
+function boundNames(name: TypeScript.BindingName): string[] {
   if (ts.isIdentifier(name)) return [name.text];
   return name.elements.flatMap((one) => (ts.isBindingElement(one) ? boundNames(one.name) : []));
 }
 
-function identifiers(node: ts.Node): string[] {
+function identifiers(node: TypeScript.Node): string[] {
   const found: string[] = [];
-  const visit = (each: ts.Node): void => {
+  const visit = (each: TypeScript.Node): void => {
     if (ts.isIdentifier(each)) found.push(each.text);
     ts.forEachChild(each, visit);
   };
@@ -32,6 +33,6 @@ function identifiers(node: ts.Node): string[] {
   return found;
 }
 
-function parse(code: string): ts.SourceFile {
+function parse(code: string): TypeScript.SourceFile {
   return ts.createSourceFile("cell.ts", code, ts.ScriptTarget.Latest);
 }

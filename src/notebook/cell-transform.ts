@@ -1,4 +1,5 @@
-import ts from "typescript";
+import type TypeScript from "typescript";
+import { ts } from "./typescript.js";
 
 /** The global that compiled cells call into. */
 export const runtimeName = "__probelab__";
@@ -14,16 +15,16 @@ export const runtimeName = "__probelab__";
  */
 export function cellTransform(
   locate: (line: number, column: number) => string,
-): ts.TransformerFactory<ts.SourceFile> {
+): TypeScript.TransformerFactory<TypeScript.SourceFile> {
   return (context) => {
     const { factory } = context;
-    const runtime = (name: string, ...args: ts.Expression[]) =>
+    const runtime = (name: string, ...args: TypeScript.Expression[]) =>
       factory.createCallExpression(
         factory.createPropertyAccessExpression(factory.createIdentifier(runtimeName), name),
         undefined,
         args,
       );
-    const ticking = (body: ts.Statement) => {
+    const ticking = (body: TypeScript.Statement) => {
       const tick = factory.createExpressionStatement(runtime("tick"));
       return ts.isBlock(body)
         ? factory.updateBlock(body, [tick, ...body.statements])
@@ -31,11 +32,11 @@ export function cellTransform(
     };
     return (file) => {
       const moduleNames = namesOf(file);
-      const place = (node: ts.Node) => {
+      const place = (node: TypeScript.Node) => {
         const { line, character } = file.getLineAndCharacterOfPosition(node.getStart(file));
         return factory.createStringLiteral(locate(line, character));
       };
-      const visit = (node: ts.Node): ts.Node => {
+      const visit = (node: TypeScript.Node): TypeScript.Node => {
         const seen = ts.visitEachChild(node, visit, context);
         if (ts.isArrowFunction(seen) && isHandedOver(node) && usesAny(node, moduleNames)) {
           const text = node.getText(file).replace(/\bexports\.(?=[\p{ID_Start}$_])/gu, "");
@@ -98,9 +99,9 @@ export function cellTransform(
 }
 
 /** Names that compiled code has another name for: what a cell declares and imports, and `exports` itself. */
-function namesOf(file: ts.SourceFile): ReadonlySet<string> {
+function namesOf(file: TypeScript.SourceFile): ReadonlySet<string> {
   const names = new Set(["exports"]);
-  const add = (node: ts.Node): void => {
+  const add = (node: TypeScript.Node): void => {
     if (ts.isIdentifier(node)) names.add(node.text);
     else if (ts.isImportClause(node) || ts.isNamedImports(node)) ts.forEachChild(node, add);
     else if (ts.isNamespaceImport(node) || ts.isImportSpecifier(node)) add(node.name);
@@ -121,7 +122,7 @@ function namesOf(file: ts.SourceFile): ReadonlySet<string> {
 }
 
 /** True for an argument of a call, and for a value in an object or a list that is one. */
-function isHandedOver({ parent }: ts.Node): boolean {
+function isHandedOver({ parent }: TypeScript.Node): boolean {
   return (
     ts.isCallExpression(parent) ||
     ts.isPropertyAssignment(parent) ||
@@ -129,7 +130,7 @@ function isHandedOver({ parent }: ts.Node): boolean {
   );
 }
 
-function usesAny(node: ts.Node, names: ReadonlySet<string>): boolean {
+function usesAny(node: TypeScript.Node, names: ReadonlySet<string>): boolean {
   if (ts.isIdentifier(node)) return names.has(node.text);
   return ts.forEachChild(node, (child) => usesAny(child, names)) ?? false;
 }

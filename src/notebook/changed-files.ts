@@ -1,8 +1,9 @@
 import { sep } from "node:path";
-import ts from "typescript";
+import type TypeScript from "typescript";
+import { ts } from "./typescript.js";
 
 interface Known {
-  readonly changed: ts.FileWatcherCallback;
+  readonly changed: TypeScript.FileWatcherCallback;
   modified: number | undefined;
 }
 
@@ -15,7 +16,7 @@ export class ChangedFiles {
   readonly #known = new Map<string, Known>();
 
   /** Takes over from `ts.sys.watchFile`; files of packages are taken as they were when they were first read. */
-  add(path: string, changed: ts.FileWatcherCallback): ts.FileWatcher {
+  add(path: string, changed: TypeScript.FileWatcherCallback): TypeScript.FileWatcher {
     if (path.includes("/node_modules/")) return { close: () => undefined };
     this.#known.set(path, { changed, modified: modifiedAt(path) });
     return { close: () => void this.#known.delete(path) };
@@ -35,7 +36,7 @@ export class ChangedFiles {
 function kindOfChange(
   before: number | undefined,
   now: number | undefined,
-): ts.FileWatcherEventKind {
+): TypeScript.FileWatcherEventKind {
   if (before === undefined) return ts.FileWatcherEventKind.Created;
   return now === undefined ? ts.FileWatcherEventKind.Deleted : ts.FileWatcherEventKind.Changed;
 }

@@ -1,4 +1,5 @@
-import ts from "typescript";
+import type TypeScript from "typescript";
+import { ts } from "./typescript.js";
 import { lastOfUsing } from "./last-of-using.js";
 
 /** tslab's file of what earlier cells declare. */
@@ -9,14 +10,16 @@ const earlierCells = /(^|\/)__prev__\.d\.ts$/;
  * name that is no variable any more (it is `exports.weeks`), and in `const { weeks: w } = options` it takes
  * the key for a variable.
  */
-export function earlierNames(checker: ts.TypeChecker): ts.TransformerFactory<ts.SourceFile> {
-  const isEarlier = (symbol: ts.Symbol | undefined) =>
+export function earlierNames(
+  checker: TypeScript.TypeChecker,
+): TypeScript.TransformerFactory<TypeScript.SourceFile> {
+  const isEarlier = (symbol: TypeScript.Symbol | undefined) =>
     symbol?.declarations?.some((one) => earlierCells.test(one.getSourceFile().fileName)) ?? false;
 
   return (context) => {
     const { factory } = context;
-    const quoted = (name: ts.Identifier) => factory.createStringLiteral(name.text);
-    const visit = (node: ts.Node): ts.Node => {
+    const quoted = (name: TypeScript.Identifier) => factory.createStringLiteral(name.text);
+    const visit = (node: TypeScript.Node): TypeScript.Node => {
       if (
         ts.isShorthandPropertyAssignment(node) &&
         isEarlier(checker.getShorthandAssignmentValueSymbol(node))
@@ -56,8 +59,8 @@ export function earlierNames(checker: ts.TypeChecker): ts.TransformerFactory<ts.
 }
 
 /** A builder whose output went through `earlierNames` first. */
-export function mendingBuilder(builder: ts.BuilderProgram): ts.BuilderProgram {
-  return Object.assign(Object.create(builder) as ts.BuilderProgram, {
+export function mendingBuilder(builder: TypeScript.BuilderProgram): TypeScript.BuilderProgram {
+  return Object.assign(Object.create(builder) as TypeScript.BuilderProgram, {
     emit: ((file, write, cancellation, onlyDeclarations, transformers) =>
       builder.emit(file, write, cancellation, onlyDeclarations, {
         ...transformers,
@@ -66,6 +69,6 @@ export function mendingBuilder(builder: ts.BuilderProgram): ts.BuilderProgram {
           earlierNames(builder.getProgram().getTypeChecker()),
           ...(transformers?.before ?? []),
         ],
-      })) satisfies ts.BuilderProgram["emit"],
+      })) satisfies TypeScript.BuilderProgram["emit"],
   });
 }

@@ -1,4 +1,4 @@
-import ts from "typescript";
+import { ts } from "./typescript.js";
 
 /** Name of the kernel in Jupyter and of its folder. */
 export const kernelName = "probelab";

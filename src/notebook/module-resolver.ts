@@ -1,7 +1,8 @@
 import { dirname } from "node:path";
-import ts from "typescript";
+import type TypeScript from "typescript";
+import { ts } from "./typescript.js";
 
-type Resolve = NonNullable<ts.CompilerHost["resolveModuleNameLiterals"]>;
+type Resolve = NonNullable<TypeScript.CompilerHost["resolveModuleNameLiterals"]>;
 
 /**
  * Resolves imports as tslab does (Node10), and what that doesn't find as bundlers do: by `exports`.
@@ -9,12 +10,12 @@ type Resolve = NonNullable<ts.CompilerHost["resolveModuleNameLiterals"]>;
  * the declarations that go from one cell to the next. `ownPackage` is found even where it isn't installed.
  */
 export function hybridResolver(
-  host: ts.ModuleResolutionHost,
+  host: TypeScript.ModuleResolutionHost,
   ownPackage: { name: string; containingFile: string },
 ): Resolve {
-  const found = new Map<string, ts.ResolvedModuleWithFailedLookupLocations>();
+  const found = new Map<string, TypeScript.ResolvedModuleWithFailedLookupLocations>();
 
-  function resolve(name: string, containingFile: string, options: ts.CompilerOptions) {
+  function resolve(name: string, containingFile: string, options: TypeScript.CompilerOptions) {
     const key = `${dirname(containingFile)}\0${name}`;
     const known = found.get(key);
     if (known) return known;
@@ -40,7 +41,7 @@ export function hybridResolver(
     literals.map((literal) => resolve(literal.text, containingFile, options));
 }
 
-function isTyped(result: ts.ResolvedModuleWithFailedLookupLocations): boolean {
+function isTyped(result: TypeScript.ResolvedModuleWithFailedLookupLocations): boolean {
   const file = result.resolvedModule?.resolvedFileName;
   return file !== undefined && !/\.[cm]?js$/.test(file);
 }

@@ -1,4 +1,4 @@
-import ts from "typescript";
+import { ts } from "./typescript.js";
 import { ProbelabError } from "../error.js";
 import type { CodeCell, Notebook, NotebookCell } from "./notebook-file.js";
 

@@ -1,12 +1,13 @@
-import ts from "typescript";
+import type TypeScript from "typescript";
+import { ts } from "./typescript.js";
 import { internals } from "./typescript-internals.js";
 
 /** What a hover shows: the signature, the documentation and the tags of the name at `position`. */
 export function quickInfoAt(
-  file: ts.SourceFile,
-  checker: ts.TypeChecker,
+  file: TypeScript.SourceFile,
+  checker: TypeScript.TypeChecker,
   position: number,
-): ts.QuickInfo | undefined {
+): TypeScript.QuickInfo | undefined {
   const node = internals.getTouchingPropertyName(file, position);
   if (node === file) return undefined;
   const symbol = checker.getSymbolAtLocation(node);

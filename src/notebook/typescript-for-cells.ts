@@ -1,9 +1,11 @@
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
-import ts from "typescript";
+import type TypeScript from "typescript";
+import { ts } from "./typescript.js";
 import { CellMap } from "./cell-map.js";
 import { cellTransform } from "./cell-transform.js";
 import { ChangedFiles } from "./changed-files.js";
+import { isHeadless } from "./headless.js";
 import { mendingBuilder } from "./earlier-names.js";
 import { hybridResolver } from "./module-resolver.js";
 import { ownPackage } from "./own-package.js";
@@ -16,7 +18,7 @@ const language = {
   lib: ["lib.es2023.d.ts", "lib.esnext.disposable.d.ts"],
   types: ["node"],
   inlineSourceMap: true,
-} satisfies ts.CompilerOptions;
+} satisfies TypeScript.CompilerOptions;
 
 const mapComment = /\n?\/\/# sourceMappingURL=(?:data:application\/json;base64,(\S+)|\S*)\s*$/;
 
@@ -40,7 +42,7 @@ export interface TypeScriptForCells {
  */
 export function typescriptForCells(): TypeScriptForCells {
   const maps = new Map<string, CellMap>();
-  let program: () => ts.Program | undefined = () => undefined;
+  let program: () => TypeScript.Program | undefined = () => undefined;
   const files = new ChangedFiles();
   const result: TypeScriptForCells = {
     module: {},
@@ -53,8 +55,9 @@ export function typescriptForCells(): TypeScriptForCells {
 
   const additions = {
     __esModule: true,
-    sys: Object.assign(Object.create(ts.sys) as ts.System, {
-      watchFile: (path: string, changed: ts.FileWatcherCallback) => files.add(path, changed),
+    sys: Object.assign(Object.create(ts.sys) as TypeScript.System, {
+      watchFile: (path: string, changed: TypeScript.FileWatcherCallback) =>
+        files.add(path, changed),
       watchDirectory: () => ({ close: () => undefined }),
     }),
     getDefaultTypeRoots: (directory: string) =>
@@ -62,9 +65,9 @@ export function typescriptForCells(): TypeScriptForCells {
     getNullTransformationContext: () => internals.nullTransformationContext,
     getPreEmitDiagnosticsOfFiles: diagnosticsOf,
     getQuickInfoAtPosition: (
-      file: ts.SourceFile,
-      checker: ts.TypeChecker,
-      _cancellation: ts.CancellationToken,
+      file: TypeScript.SourceFile,
+      checker: TypeScript.TypeChecker,
+      _cancellation: TypeScript.CancellationToken,
       position: number,
     ) => quickInfoAt(file, checker, position),
     Completions: {
@@ -83,17 +86,19 @@ export function typescriptForCells(): TypeScriptForCells {
     },
     createWatchCompilerHost: (
       files: string[],
-      options: ts.CompilerOptions,
-      system: ts.System,
-      ...rest: [undefined, ts.DiagnosticReporter, ts.WatchStatusReporter]
+      options: TypeScript.CompilerOptions,
+      system: TypeScript.System,
+      ...rest: [undefined, TypeScript.DiagnosticReporter, TypeScript.WatchStatusReporter]
     ) => {
       const host = ts.createWatchCompilerHost(files, cellOptions(options), system, ...rest);
+      // Comments are read for what is shown beside a name, and headless nobody asks for that.
+      if (isHeadless()) host.jsDocParsingMode = ts.JSDocParsingMode.ParseNone;
       host.resolveModuleNameLiterals = hybridResolver(system, ownPackage());
       host.hasInvalidatedResolutions = () => false;
       return host;
     },
     createWatchProgram: (
-      host: ts.WatchCompilerHostOfFilesAndCompilerOptions<ts.BuilderProgram>,
+      host: TypeScript.WatchCompilerHostOfFilesAndCompilerOptions<TypeScript.BuilderProgram>,
     ) => {
       const created = host.afterProgramCreate?.bind(host);
       host.afterProgramCreate = (builder) => created?.(mendingBuilder(builder));
@@ -101,14 +106,14 @@ export function typescriptForCells(): TypeScriptForCells {
       program = () => watch.getProgram().getProgram();
       return watch;
     },
-    transpileModule: (input: string, options: ts.TranspileOptions) =>
+    transpileModule: (input: string, options: TypeScript.TranspileOptions) =>
       transpile(input, options, result.label, maps),
   };
   const shape: object = Object.create(ts, Object.getOwnPropertyDescriptors(additions)) as object;
   return Object.assign(result, { module: shape });
 }
 
-function cellOptions(options: ts.CompilerOptions): ts.CompilerOptions {
+function cellOptions(options: TypeScript.CompilerOptions): TypeScript.CompilerOptions {
   return { ...options, ...language, typeRoots: [...(options.typeRoots ?? []), nodeTypesRoot()] };
 }
 
@@ -118,7 +123,10 @@ function nodeTypesRoot(): string {
   return dirname(dirname(manifest));
 }
 
-function diagnosticsOf(program: ts.Program, files: ts.SourceFile[]): readonly ts.Diagnostic[] {
+function diagnosticsOf(
+  program: TypeScript.Program,
+  files: TypeScript.SourceFile[],
+): readonly TypeScript.Diagnostic[] {
   return ts.sortAndDeduplicateDiagnostics(
     files.flatMap((file) => [
       ...program.getSyntacticDiagnostics(file),
@@ -129,7 +137,7 @@ function diagnosticsOf(program: ts.Program, files: ts.SourceFile[]): readonly ts
 }
 
 /** tslab gives completion an empty host, which fails inside the quotes of an import. */
-function completionHost(program: () => ts.Program | undefined): object {
+function completionHost(program: () => TypeScript.Program | undefined): object {
   return {
     ...ts.sys,
     getCompilationSettings: () => program()?.getCompilerOptions() ?? {},
@@ -140,10 +148,10 @@ function completionHost(program: () => ts.Program | undefined): object {
 
 function transpile(
   input: string,
-  options: ts.TranspileOptions,
+  options: TypeScript.TranspileOptions,
   label: string,
   maps: Map<string, CellMap>,
-): ts.TranspileOutput {
+): TypeScript.TranspileOutput {
   const payload = mapComment.exec(input)?.[1];
   if (!payload) return ts.transpileModule(input, options);
   const map = new CellMap(label, Buffer.from(payload, "base64").toString());

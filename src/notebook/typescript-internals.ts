@@ -1,39 +1,40 @@
-import ts from "typescript";
+import type TypeScript from "typescript";
+import { ts } from "./typescript.js";
 
 /** What tslab and this kernel use of TypeScript beyond its public types; all of it is exported at run time. */
 export interface TypeScriptInternals {
-  nullTransformationContext: ts.TransformationContext;
-  bindSourceFile(file: ts.SourceFile, options: ts.CompilerOptions): void;
-  getTouchingPropertyName(file: ts.SourceFile, position: number): ts.Node;
-  getContainerNode(node: ts.Node): ts.Node | undefined;
+  nullTransformationContext: TypeScript.TransformationContext;
+  bindSourceFile(file: TypeScript.SourceFile, options: TypeScript.CompilerOptions): void;
+  getTouchingPropertyName(file: TypeScript.SourceFile, position: number): TypeScript.Node;
+  getContainerNode(node: TypeScript.Node): TypeScript.Node | undefined;
   SymbolDisplay: {
     getSymbolDisplayPartsDocumentationAndSymbolKind(
-      checker: ts.TypeChecker,
-      symbol: ts.Symbol,
-      file: ts.SourceFile,
-      enclosing: ts.Node | undefined,
-      location: ts.Node,
+      checker: TypeScript.TypeChecker,
+      symbol: TypeScript.Symbol,
+      file: TypeScript.SourceFile,
+      enclosing: TypeScript.Node | undefined,
+      location: TypeScript.Node,
     ): {
-      displayParts: ts.SymbolDisplayPart[];
-      documentation: ts.SymbolDisplayPart[];
-      symbolKind: ts.ScriptElementKind;
-      tags: ts.JSDocTagInfo[] | undefined;
+      displayParts: TypeScript.SymbolDisplayPart[];
+      documentation: TypeScript.SymbolDisplayPart[];
+      symbolKind: TypeScript.ScriptElementKind;
+      tags: TypeScript.JSDocTagInfo[] | undefined;
     };
-    getSymbolModifiers(checker: ts.TypeChecker, symbol: ts.Symbol): string;
+    getSymbolModifiers(checker: TypeScript.TypeChecker, symbol: TypeScript.Symbol): string;
   };
   Completions: {
     CompletionKind: Record<string, unknown>;
     getCompletionsAtPosition(
       host: object,
-      program: ts.Program,
+      program: TypeScript.Program,
       log: (text: string) => void,
-      file: ts.SourceFile,
+      file: TypeScript.SourceFile,
       position: number,
-      preferences: ts.UserPreferences,
+      preferences: TypeScript.UserPreferences,
       triggerCharacter: undefined,
-      triggerKind: ts.CompletionTriggerKind,
-      cancellation: ts.CancellationToken,
-    ): ts.CompletionInfo | undefined;
+      triggerKind: TypeScript.CompletionTriggerKind,
+      cancellation: TypeScript.CancellationToken,
+    ): TypeScript.CompletionInfo | undefined;
   };
 }
 

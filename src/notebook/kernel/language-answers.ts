@@ -1,4 +1,4 @@
-import ts from "typescript";
+import { ts } from "../typescript.js";
 import type { CellSession } from "../cell-session.js";
 
 type Content = Readonly<Record<string, unknown>>;
