@@ -4,16 +4,6 @@ import { readFileSync } from "node:fs";
 import { inspect } from "node:util";
 import { ProbelabError } from "../error.js";
 import { redact } from "../redact.js";
-import { doctorCommand } from "./doctor.js";
-import { kernelCommand } from "./kernel.js";
-import { loadCommand } from "./load.js";
-import { postmortemCommand } from "./postmortem.js";
-import { originCommand } from "./origin.js";
-import { runCommand } from "./run.js";
-import { sampleCommand } from "./sample.js";
-import { startCommand } from "./start.js";
-import { typesCommand } from "./types.js";
-import { watchCommand } from "./watch.js";
 
 const { version } = JSON.parse(
   readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
@@ -26,19 +16,26 @@ for (const stream of [process.stdout, process.stderr]) {
     write(typeof text === "string" ? redact(text) : text, ...rest);
 }
 
+const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  start: async () => (await import("./start.js")).startCommand,
+  run: async () => (await import("./run.js")).runCommand,
+  sample: async () => (await import("./sample.js")).sampleCommand,
+  load: async () => (await import("./load.js")).loadCommand,
+  watch: async () => (await import("./watch.js")).watchCommand,
+  origin: async () => (await import("./origin.js")).originCommand,
+  kernel: async () => (await import("./kernel.js")).kernelCommand,
+  postmortem: async () => (await import("./postmortem.js")).postmortemCommand,
+  types: async () => (await import("./types.js")).typesCommand,
+  doctor: async () => (await import("./doctor.js")).doctorCommand,
+};
+
 const program = new Command("probelab")
   .description("Questions to a network-measurement service, answered in notebooks")
-  .version(version)
-  .addCommand(startCommand)
-  .addCommand(runCommand)
-  .addCommand(sampleCommand)
-  .addCommand(loadCommand)
-  .addCommand(watchCommand)
-  .addCommand(originCommand)
-  .addCommand(kernelCommand)
-  .addCommand(postmortemCommand)
-  .addCommand(typesCommand)
-  .addCommand(doctorCommand);
+  .version(version);
+// Where one is named, only that one: loading all of them takes longer than most of them do.
+const [, , name = ""] = process.argv;
+const named = Object.hasOwn(commands, name) ? { [name]: commands[name] } : commands;
+for (const load of Object.values(named)) if (load) program.addCommand(await load());
 
 try {
   await program.parseAsync();
