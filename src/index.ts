@@ -3,6 +3,7 @@ export type { ValuesOptions } from "./lab/values.js";
 export { ProbelabError } from "./error.js";
 export { Result, type Computed, type Derived, type Joined, type Value } from "./result/result.js";
 export type { PivotOptions } from "./result/pivot.js";
+export type { ColumnTable } from "arquero";
 export type { RowsGiven } from "./result/own-rows.js";
 export type {
   DimensionColumn,

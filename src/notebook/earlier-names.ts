@@ -9,7 +9,7 @@ const earlierCells = /(^|\/)__prev__\.d\.ts$/;
  * name that is no variable any more (it is `exports.weeks`), and in `const { weeks: w } = options` it takes
  * the key for a variable.
  */
-export function earlierNames(checker: ts.TypeChecker): ts.TransformerFactory<ts.SourceFile> {
+function earlierNames(checker: ts.TypeChecker): ts.TransformerFactory<ts.SourceFile> {
   const isEarlier = (symbol: ts.Symbol | undefined) =>
     symbol?.declarations?.some((one) => earlierCells.test(one.getSourceFile().fileName)) ?? false;
 
