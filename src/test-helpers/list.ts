@@ -13,7 +13,7 @@ export interface ListOptions {
 }
 
 /** A row of `list`: an instance. */
-export type ListRow = {
+export type HelperRow = {
   rdn: string;
   dns_zone: string;
   name: string;
@@ -26,7 +26,7 @@ export async function list(
   database: Database,
   now: Date,
   options: ListOptions = {},
-): Promise<Result<ListRow>> {
+): Promise<Result<HelperRow>> {
   refuseUnknown(options, ["limit", "signal"], "list the test helpers");
   const { limit = 8, signal } = options;
   const read = await readInstances(database, {

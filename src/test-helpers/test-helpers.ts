@@ -4,7 +4,7 @@ import type { GroupedRow } from "../query/row-types.js";
 import type { Result } from "../result/result.js";
 import type { Bucket } from "../time/bucket.js";
 import { failureRate, type FailureRateOptions } from "./failure-rate.js";
-import { list, type ListOptions, type ListRow } from "./list.js";
+import { list, type ListOptions, type HelperRow } from "./list.js";
 import type { RotationOptions } from "./rotation-options.js";
 import { rotation, type InstanceRow, type Rotation, type RotationRow } from "./rotation.js";
 
@@ -24,7 +24,7 @@ export interface TestHelpers {
    * @example
    * table(await lab.testHelpers.list());
    */
-  list(options?: ListOptions): Promise<Result<ListRow>>;
+  list(options?: ListOptions): Promise<Result<HelperRow>>;
   /**
    * Which test helpers are live or draining, how old each is, which is rotated next (always the
    * oldest live), whether the ages of the live ones are staggered by about a week, and which

@@ -49,7 +49,7 @@ afterAll(() => project[Symbol.asyncDispose]());
 
 // Only its text is compiled; nothing is asked.
 const CELL = `
-import { bins, chart, connect, count, last, quantile, share, table, versionPart, type ColumnTable } from "probelab";
+import { bins, chart, connect, count, last, quantile, share, table, testLists, versionPart, type ColumnTable } from "probelab";
 import * as aq from "arquero";
 const lab = await connect();
 const range = last("3 months", { now: lab.now });
@@ -68,6 +68,29 @@ table(half.with(rows.groupby("probe_cc").count()));
 const runs = await lab.runs.ask({ range, by: bins("duration", [60]), measures: { q: quantile(0.5, "duration") } });
 const errors = await lab.logs.rates({ range, where: { SYSLOG_IDENTIFIER: "api" } });
 export const seen = [blocked, version, runs.column("q"), errors.column("per_minute")];
+
+// What is exported can be named in the project's own declarations.
+export const { values, query, measurements, testHelpers, logs } = lab;
+export const answers = [
+  own.table,
+  half.rename({ half: "part" }).join(runs, "t", "left"),
+  own.pivot({ rows: "t", names: "probe_cc", values: "measurements" }),
+  await lab.values({ range, y: "test_runtime", by: "probe_cc" }),
+  await lab.measurements.summary({ range }),
+  await lab.measurements.runDurations({ range, quantiles: [0.025] }),
+  await lab.measurements.firstSeen({ range }),
+  await lab.testHelpers.list(),
+  (await lab.testHelpers.rotation()).instances,
+  await lab.testHelpers.rotations(),
+  await lab.testHelpers.failureRate({ range }),
+  await lab.logs.search({ range }),
+  await lab.logs.bursts({ range }),
+  await lab.logs.patterns({ range }),
+  await lab.logs.checkIn({ range }),
+  await lab.logs.submissions({ range }),
+  await testLists.churns([]),
+  await testLists.fetch({ baseUrl: "https://api.example.org", country: "IT" }),
+] as const;
 
 // Tables of the project's own Arquero are of the same type.
 const given = aq.from([{ t: new Date(), n: 1 }]);
@@ -106,7 +129,9 @@ test("a strict project that checks libraries too compiles clean, and an unknown 
     module: "nodenext",
     target: "es2023",
     lib: ["es2023"],
-    noEmit: true,
+    declaration: true,
+    emitDeclarationOnly: true,
+    outDir: "declared",
     // The packages are links here; their files belong to the project all the same.
     preserveSymlinks: true,
   };
