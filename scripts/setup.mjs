@@ -44,12 +44,14 @@ if (!isLink(self)) {
 
 const built = join("dist", ".built");
 const pageRuntime = join("scripts", "page-runtime.mjs");
+const declarations = join("scripts", "arquero-declarations.mjs");
 const sources = fingerprint([
   "src",
   "package-lock.json",
   "tsconfig.json",
   "tsconfig.build.json",
   pageRuntime,
+  declarations,
 ]);
 if (read(built) !== sources) {
   step("building", process.execPath, [
@@ -57,6 +59,7 @@ if (read(built) !== sources) {
     "-p",
     "tsconfig.build.json",
   ]);
+  step("mending declarations", process.execPath, [declarations]);
   step("bundling the script of saved pages", process.execPath, [pageRuntime]);
   mkdirSync("dist", { recursive: true });
   writeFileSync(built, sources);

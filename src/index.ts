@@ -1,8 +1,16 @@
 export { connect, type ConnectOptions, type Lab } from "./lab/connect.js";
-export type { ValuesOptions } from "./lab/values.js";
+export type { ValuesOptions, ValuesRow } from "./lab/values.js";
 export { ProbelabError } from "./error.js";
-export { Result, type Computed, type Derived, type Joined, type Value } from "./result/result.js";
+export {
+  Result,
+  type Computed,
+  type Derived,
+  type Joined,
+  type Renamed,
+  type Value,
+} from "./result/result.js";
 export type { PivotOptions } from "./result/pivot.js";
+export type { ColumnTable } from "arquero";
 export type { RowsGiven } from "./result/own-rows.js";
 export type {
   DimensionColumn,
@@ -56,7 +64,7 @@ export type { LogGroupOptions } from "./logs/rates.js";
 export type { BurstOptions } from "./logs/bursts.js";
 export type { CheckInLengthOptions, CheckInOptions } from "./logs/check-in.js";
 export type { LogForms } from "./logs/forms.js";
-export type { SubmissionOptions } from "./logs/submissions.js";
+export type { SubmissionOptions, SubmissionRow } from "./logs/submissions.js";
 export type { FollowOptions } from "./logs/follow.js";
 export type { LogLine } from "./logs/log-follower.js";
 export type { PatternOptions } from "./logs/patterns.js";
@@ -66,13 +74,15 @@ export { maskAddresses } from "./logs/mask-addresses.js";
 export { helperAlert, helperDepartures, helperVerdict } from "./test-helpers/departures.js";
 export type { Departure, DepartureOptions, HelperVerdict } from "./test-helpers/departures.js";
 export type { FailureRateOptions } from "./test-helpers/failure-rate.js";
-export type { Rotation } from "./test-helpers/rotation.js";
+export type { HelperRow } from "./test-helpers/list.js";
+export type { InstanceRow, Rotation, RotationRow } from "./test-helpers/rotation.js";
 export type { RotationOptions } from "./test-helpers/rotation-options.js";
 export type { TestHelpers } from "./test-helpers/test-helpers.js";
 export { helperTimeline } from "./test-helpers/timeline.js";
 export type { Changes, Entries } from "./test-lists/churn.js";
 export type { FetchOptions } from "./test-lists/fetch.js";
-export type { TestList, TestListEntry } from "./test-lists/test-list.js";
+export type { ChurnRow } from "./test-lists/churns.js";
+export type { TestList, TestListEntry, TestListRow } from "./test-lists/test-list.js";
 export { serveSampleTestLists, type SampleApi } from "./sample/serve-test-lists.js";
 export { testLists } from "./test-lists/test-lists.js";
 export type { QueryOptions } from "./query/free-query.js";

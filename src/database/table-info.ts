@@ -1,7 +1,7 @@
 import { ProbelabError } from "../error.js";
 import { editDistance } from "../near-name.js";
 import { quotedTable, tableEngine, tableName } from "./table-engine.js";
-import type { TableNames, TableRole } from "./tables.js";
+import { SEED_TABLES, type TableNames, type TableRole } from "./tables.js";
 import { quoteIdentifier, timeColumn, type TimeColumn } from "./time-column.js";
 import { learnForm, unusableRows, type TimedTable } from "./time-form.js";
 
@@ -62,10 +62,14 @@ export async function learnTable(
   );
   const own = new Map(described.map((column) => [column.name, column.type]));
   const columns = new Map(own);
-  for (const [known, column] of [[names.time, names.time], ...Object.entries(names.columns)]) {
-    const type = own.get(column as string);
-    if (type === undefined) throw missingColumn(known as string, column as string, name, own, role);
-    columns.set(known as string, type);
+  const configured = new Map(Object.entries(names.columns));
+  // The seed document's name for the configured time column; a table may hold something else by it.
+  const seedTime = role === undefined || role === "testHelpers" ? "" : SEED_TABLES[role].time;
+  if (own.has(seedTime)) configured.delete(seedTime);
+  for (const [known, column] of [[names.time, names.time] as const, ...configured]) {
+    const type = own.get(column);
+    if (type === undefined) throw missingColumn(known, column, name, own, role);
+    columns.set(known, type);
   }
   const engine = await tableEngine(ask, database, name);
   const type = own.get(names.time) as string;
@@ -92,7 +96,7 @@ export async function learnTable(
     columns,
     column(column) {
       if (!columns.has(column)) throw unknownColumn(column, name, columns);
-      return quoteIdentifier(names.columns[column] ?? column);
+      return quoteIdentifier(configured.get(column) ?? column);
     },
     engine: engine.engine,
     merges: engine.merges,

@@ -220,7 +220,7 @@ export function boundsSql(
 }
 
 /** A regular expression for the digits that count a unit from 2001 on. */
-export function digitsPattern(unit: Unit): string {
+function digitsPattern(unit: Unit): string {
   return `^[1-4][0-9]{${8 + String(UNITS[unit]).length}}$`;
 }
 
@@ -228,7 +228,7 @@ export function digitsPattern(unit: Unit): string {
 const DIGITS_FROM = new Date(1e12);
 
 /** SQL: whether a text is an instant of the calendar, written in a form. */
-export function textUsable(text: string, form: string, fraction?: number): string {
+function textUsable(text: string, form: string, fraction?: number): string {
   const dots =
     fraction === undefined ? "([.][0-9]+)?" : fraction === 0 ? "" : `[.][0-9]{${fraction}}`;
   const pattern = form

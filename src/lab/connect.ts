@@ -12,13 +12,14 @@ import {
   type Measurements,
   type Runs,
 } from "../measurements/measurements.js";
+import type { MeasurementColumn } from "../measurements/questions.js";
 import { ProbelabError } from "../error.js";
 import { offerColumnTypes, tablesOf } from "./column-types.js";
 import type { Result, Value } from "../result/result.js";
 import { testHelpersOf, type TestHelpers } from "../test-helpers/test-helpers.js";
 import { remember, rememberAll } from "./remember.js";
 import { sharedDatabase } from "./shared-database.js";
-import { values, type ValuesOptions } from "./values.js";
+import { values, type ValuesOptions, type ValuesRow } from "./values.js";
 
 /** Where to connect, and the limits that each question carries. */
 export interface ConnectOptions extends SourceOptions {
@@ -80,7 +81,9 @@ export interface Lab extends AsyncDisposable {
    * @example
    * chart.line(await lab.values({ range, y: "test_runtime", by: "test_name", top: 3 }));
    */
-  values(options: ValuesOptions): Promise<Result>;
+  values<const Y extends MeasurementColumn, const B extends MeasurementColumn = never>(
+    options: ValuesOptions<Y, B>,
+  ): Promise<Result<ValuesRow<Y, B>>>;
   /** Gives the connection back. A notebook need not: it ends with its kernel. */
   close(): Promise<void>;
 }
@@ -123,7 +126,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Lab> {
       query: remember("query", <Row extends object>(sql: string, asked: QueryOptions) =>
         freeQuery<Row>(database, sql, asked),
       ),
-      values: remember("values", (asked: ValuesOptions) => values(database, asked)),
+      values: remember("values", async (asked) => (await values(database, asked)) as never),
       close,
       [Symbol.asyncDispose]: close,
     };

@@ -14,13 +14,16 @@ import { Result, type Value } from "../result/result.js";
 import { checkRange, type TimeRange } from "../time/time-range.js";
 
 /** What `lab.values` takes. */
-export interface ValuesOptions {
+export interface ValuesOptions<
+  Y extends MeasurementColumn = MeasurementColumn,
+  B extends MeasurementColumn = MeasurementColumn,
+> {
   /** The time to ask about, half-open: `last("3 months")` or `between(a, b)`. */
   readonly range: TimeRange;
   /** The column of numbers to draw, such as `test_runtime`. */
-  readonly y: MeasurementColumn;
+  readonly y: Y;
   /** A column that tells series apart; without it there is one. */
-  readonly by?: MeasurementColumn;
+  readonly by?: B;
   /** How many series keep their name, those with the most measurements first; the rest is "other". Default 6. */
   readonly top?: number;
   /** False leaves out what is beyond the top, and says so (default true: it is "other"). */
@@ -32,6 +35,17 @@ export interface ValuesOptions {
   /** Stops the query at the server; default: the interrupt of the running cell. */
   readonly signal?: AbortSignal;
 }
+
+/** A row of `lab.values`: null where a measurement has no number. Any columns where names are known only when it is asked. */
+export type ValuesRow<Y extends string, B extends string> = string extends Y | B
+  ? Record<string, Value>
+  : {
+      [Name in "t" | Y | B]: Name extends "t"
+        ? Date
+        : Name extends Y
+          ? number | null
+          : string | null;
+    };
 
 const OPTIONS = ["range", "y", "by", "top", "other", "width", "where", "signal"];
 

@@ -116,6 +116,6 @@ export function isText(columnType: string): boolean {
 }
 
 /** A text in SQL quotes. */
-export function quoteText(text: string): string {
+function quoteText(text: string): string {
   return `'${text.replace(/\\/g, "\\\\").replace(/'/g, "\\'")}'`;
 }

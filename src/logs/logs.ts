@@ -18,7 +18,7 @@ import type { Bucket } from "../time/bucket.js";
 import type { LogColumn } from "./log-filter.js";
 import { askOwnLogs, rates, type LogGroupOptions } from "./rates.js";
 import { search, type SearchOptions } from "./search.js";
-import { submissions, type SubmissionOptions } from "./submissions.js";
+import { submissions, type SubmissionOptions, type SubmissionRow } from "./submissions.js";
 
 type Every = Bucket | "auto" | "all";
 
@@ -100,7 +100,7 @@ export interface Logs {
    * const bursts = await lab.logs.bursts({ range: last("1 day"), priority: "err" });
    * chart.points(bursts);
    */
-  bursts<const B extends NonNullable<BurstOptions["by"]> = "identifier">(
+  bursts<const B extends NonNullable<BurstOptions["by"]> | ["identifier"] = ["identifier"]>(
     options: BurstOptions & { readonly by?: B },
   ): Promise<Result<BurstRow<B>>>;
   /**
@@ -154,7 +154,7 @@ export interface Logs {
    * const reports = await lab.logs.submissions({ range: last("1 day") });
    * reports.rows().filter((row) => row.finding === "missing");
    */
-  submissions(options: SubmissionOptions): Promise<Result>;
+  submissions(options: SubmissionOptions): Promise<Result<SubmissionRow>>;
 }
 
 /**

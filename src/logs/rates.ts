@@ -14,7 +14,7 @@ export interface LogGroupOptions<B extends By<LogColumn> = By<LogColumn>>
   extends LogFilter, Omit<GroupOptions<LogColumn, B>, "where"> {}
 
 /** Names of the options above. */
-export const LOG_GROUP_OPTIONS = [...new Set([...GROUP_OPTIONS, ...LOG_FILTERS])];
+const LOG_GROUP_OPTIONS = [...new Set([...GROUP_OPTIONS, ...LOG_FILTERS])];
 
 /** `lab.logs.rates`: see {@link Logs.rates}. */
 export async function rates(database: Database, options: LogGroupOptions): Promise<Result> {

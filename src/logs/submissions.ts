@@ -25,7 +25,7 @@ export async function submissions(
   measurements: Database,
   options: SubmissionOptions,
   configured: LogForms = {},
-): Promise<Result> {
+): Promise<Result<SubmissionRow>> {
   const action = "compare submissions with what is stored";
   refuseUnknown(options, OPTIONS, action);
   const asked = await checkLogQuestion(logs, options, action);
@@ -40,7 +40,7 @@ export async function submissions(
   const lines = claimed.objects() as Record<string, Value>[];
   const rows = lines.map((line) => compare(line, stored.reports));
   const aq = await import("arquero");
-  const column = (name: keyof Comparison) => rows.map((row) => row[name]);
+  const column = (name: keyof SubmissionRow) => rows.map((row) => row[name]);
   const findings = FINDINGS.filter((finding) => rows.some((row) => row.finding === finding));
   return new Result(
     aq.table({
@@ -156,17 +156,18 @@ function count(value: number): string {
 /** What is found of a report, the worst first; each is given its worst. */
 const FINDINGS = ["unreadable", "refused", "missing", "country", "network", "stored"] as const;
 
-interface Comparison {
-  readonly t: Date;
-  readonly report_id: string;
-  readonly finding: (typeof FINDINGS)[number];
-  readonly measurements: number;
-  readonly claimed_cc: string | null;
-  readonly stored_cc: string | null;
-  readonly claimed_asn: number | null;
-  readonly stored_asn: number | null;
-  readonly detail: string;
-}
+/** A row of `submissions`: a report. */
+export type SubmissionRow = {
+  t: Date;
+  report_id: string;
+  finding: (typeof FINDINGS)[number];
+  measurements: number;
+  claimed_cc: string | null;
+  stored_cc: string | null;
+  claimed_asn: number | null;
+  stored_asn: number | null;
+  detail: string;
+};
 
 interface Stored {
   readonly measurements: number;
@@ -201,7 +202,7 @@ GROUP BY _report`,
   return { reports, name: table.name, span, ...answer };
 }
 
-function compare(line: Record<string, Value>, reports: ReadonlyMap<string, Stored>): Comparison {
+function compare(line: Record<string, Value>, reports: ReadonlyMap<string, Stored>): SubmissionRow {
   const report = line["_report"] as string;
   const stored = reports.get(report);
   const row = {

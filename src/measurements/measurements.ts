@@ -19,6 +19,8 @@ type Every = Bucket | "auto" | "all";
 type Names = By<MeasurementColumn>;
 type RunNames = By<RunColumn>;
 type Levels = readonly number[];
+/** What `summary` groups by. A deployment may declare other columns: it is one of `RunNames` there or not. */
+type Versions = ["software_name", "software_version"];
 
 /** What `runs` and `runDurations` measure. */
 type RunMeasures<L extends Levels> = {
@@ -104,11 +106,11 @@ export interface Measurements {
    * `q10`, `q30`, `q50`, `q70`, `q90`. All groups unless `top` is given.
    */
   summary<
-    const B extends RunNames = ["software_name", "software_version"],
+    const B extends RunNames | Versions = Versions,
     const E extends Every = "all",
     const L extends Levels = [0.1, 0.3, 0.5, 0.7, 0.9],
   >(
-    options: RunQuantileOptions<B, L> & { readonly every?: E },
+    options: RunQuantileOptions<RunNames, L> & { readonly by?: B; readonly every?: E },
   ): Promise<
     Result<
       GroupedRow<

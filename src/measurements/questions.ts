@@ -83,7 +83,7 @@ export async function askMeasurements(
 }
 
 /** Asks the runs. */
-export async function askRuns(
+async function askRuns(
   database: Database,
   options: RunOptions<string>,
   measures: Readonly<Record<string, Measure<unknown>>>,

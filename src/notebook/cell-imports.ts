@@ -72,7 +72,7 @@ export class CellImports {
 }
 
 /** True for a package's name; false for a file beside the notebook, for Node's own modules, and for tslab. */
-export function isPackage(specifier: string): boolean {
+function isPackage(specifier: string): boolean {
   return !/^(\.{0,2}\/|\.{1,2}$)/.test(specifier) && !isBuiltin(specifier) && specifier !== "tslab";
 }
 

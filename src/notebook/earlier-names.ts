@@ -10,7 +10,7 @@ const earlierCells = /(^|\/)__prev__\.d\.ts$/;
  * name that is no variable any more (it is `exports.weeks`), and in `const { weeks: w } = options` it takes
  * the key for a variable.
  */
-export function earlierNames(
+function earlierNames(
   checker: TypeScript.TypeChecker,
 ): TypeScript.TransformerFactory<TypeScript.SourceFile> {
   const isEarlier = (symbol: TypeScript.Symbol | undefined) =>

@@ -2,7 +2,7 @@ import { answerOrigin } from "../database/answer-origin.js";
 import { bucketSql } from "../database/bucket-sql.js";
 import type { Database } from "../database/database.js";
 import { ProbelabError } from "../error.js";
-import { Result, type Value } from "../result/result.js";
+import { Result } from "../result/result.js";
 import type { MeasureColumn } from "../result/origin.js";
 import { checkRange, type TimeRange } from "../time/time-range.js";
 import type { Bucket } from "../time/bucket.js";
@@ -18,7 +18,9 @@ import { whereText, type Where } from "./where.js";
 
 /** What to group by: a column's name or a dimension, one, several, or by names of one's own. */
 export type By<Name extends string = string> =
-  Name | Dimension | readonly (Name | Dimension)[] | Readonly<Record<string, Name | Dimension>>;
+  GroupBy<Name> | readonly GroupBy<Name>[] | Readonly<Record<string, GroupBy<Name>>>;
+
+type GroupBy<Name extends string> = Name | Dimension<string, Name>;
 
 /** What every grouped question takes. */
 export interface GroupOptions<Name extends string = string, B extends By<Name> = By<Name>> {
@@ -245,7 +247,7 @@ function planMeasures(
 }
 
 /** How many groups keep their name, once it is a number that can be. */
-export function checkTop(top: number): number {
+function checkTop(top: number): number {
   if (top >= 1 && (!Number.isFinite(top) || Number.isInteger(top))) return top;
   throw new ProbelabError(
     `Can't keep the top ${String(top)} groups: pass top: 6, another whole number from 1, or Infinity for all.`,
@@ -255,6 +257,3 @@ export function checkTop(top: number): number {
 function meaningOf({ name, label, unit, additive, missing, main }: PlannedMeasure): MeasureColumn {
   return { name, label, unit, additive, missing, ...(main && { main }) };
 }
-
-/** A row of the answer of free columns. */
-export type AnyRow = Record<string, Value>;

@@ -2,14 +2,20 @@ import { ProbelabError } from "../error.js";
 import { columnKind } from "./where.js";
 import { bind, raw, sql, type Sql } from "./sql.js";
 import type { Source } from "./source.js";
+import { isVersionColumn } from "../result/origin.js";
 import { compareVersions } from "../result/version-order.js";
 
-/** Something to group by that is made of a column or of the time: plain data, made by the functions of this file. */
-export interface Dimension<Name extends string = string> {
+/**
+ * Something to group by that is made of a column or of the time: plain data, made by the functions
+ * of this file.
+ *
+ * @typeParam Column the column that it needs; `never` where it needs none.
+ */
+export interface Dimension<Name extends string = string, Column extends string = string> {
   readonly dimension: "hourOfDay" | "weekday" | "versionPart" | "bins";
   /** The column of the answer; another one with `by: { name: dimension }`. */
   readonly name: Name;
-  readonly column?: string;
+  readonly column?: Column;
   readonly parts?: number;
   readonly edges?: readonly number[];
 }
@@ -20,12 +26,12 @@ export interface Dimension<Name extends string = string> {
  * @example
  * await lab.measurements.ask({ range, every: "all", by: [weekday(), hourOfDay()], measures: { n: count() } });
  */
-export function hourOfDay(): Dimension<"hour_of_day"> {
+export function hourOfDay(): Dimension<"hour_of_day", never> {
   return { dimension: "hourOfDay", name: "hour_of_day" };
 }
 
 /** The day of the week, `"Monday"` first, of the range's zone. */
-export function weekday(): Dimension<"weekday"> {
+export function weekday(): Dimension<"weekday", never> {
   return { dimension: "weekday", name: "weekday" };
 }
 
@@ -38,7 +44,7 @@ export function weekday(): Dimension<"weekday"> {
 export function versionPart<Column extends string, Parts extends number>(
   column: Column,
   parts: Parts,
-): Dimension<`${Column}_${Parts}`> {
+): Dimension<`${Column}_${Parts}`, Column> {
   if (!Number.isInteger(parts) || parts < 1) {
     throw new ProbelabError(
       `Can't take ${String(parts)} parts of ${column}: pass a whole number from 1, such as versionPart("${column}", 2).`,
@@ -57,7 +63,7 @@ export function versionPart<Column extends string, Parts extends number>(
 export function bins<Column extends string>(
   column: Column,
   at: readonly number[] | number,
-): Dimension<`${Column}_bin`> {
+): Dimension<`${Column}_bin`, Column> {
   const edges = typeof at === "number" ? [at] : at;
   const ascending = edges.every(
     (edge, index) => Number.isFinite(edge) && (index === 0 || edge > (edges[index - 1] as number)),
@@ -101,7 +107,7 @@ export function dimensionOf(
   timeZone: string,
 ): AskedDimension {
   if (typeof wanted === "string") {
-    const version = isVersion(wanted) ? { compare: compareVersions } : {};
+    const version = isVersionColumn(wanted) ? { compare: compareVersions } : {};
     return { ...PLAIN, ...version, name, sql: asText(source.column(wanted).sql) };
   }
   const zone = `'${timeZone}'`;
@@ -194,9 +200,4 @@ function tidy(value: number): string {
 /** A value as text, null where the row has none. */
 export function asText(value: Sql): Sql {
   return sql`toNullable(toString(${value}))`;
-}
-
-/** True for a column of versions, by its name. */
-export function isVersion(column: string): boolean {
-  return /(^|_)version$/.test(column);
 }

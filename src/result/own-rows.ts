@@ -10,7 +10,7 @@ const require = createRequire(import.meta.url);
 export type RowsGiven = Result<object> | ColumnTable | readonly object[];
 
 /** What an Origin says of rows that no question gave. */
-export const BY_HAND = "rows given by hand";
+const BY_HAND = "rows given by hand";
 
 /**
  * An Arquero table as a Result. One that Arquero made of a Result's rows keeps what is still true of

@@ -12,11 +12,11 @@ const SECOND =
 /** How many sites the API asks for most; a prime, as the other sizes, so that strides don't repeat. */
 export const PRIORITY_SITES = 101;
 /** How many sites there are besides. */
-export const OTHER_SITES = 1103;
+const OTHER_SITES = 1103;
 /** How many resolvers `dnscheck` measures. */
-export const RESOLVERS = 31;
+const RESOLVERS = 31;
 /** How many servers `stunreachability` measures. */
-export const STUN_SERVERS = 17;
+const STUN_SERVERS = 17;
 
 const sites = Array.from(
   { length: PRIORITY_SITES + OTHER_SITES },

@@ -2,7 +2,11 @@ import { refuseUnknown } from "../check-options.js";
 import type { Database } from "../database/database.js";
 import { plainType } from "../database/time-column.js";
 import { ProbelabError } from "../error.js";
-import { askMeasurements, type MeasurementOptions } from "../measurements/questions.js";
+import {
+  askMeasurements,
+  type MeasurementColumn,
+  type MeasurementOptions,
+} from "../measurements/questions.js";
 import { GROUP_OPTIONS } from "../query/ask.js";
 import { count, share, shareHigh, shareLow } from "../query/measure.js";
 import { isComparison, matchList, whereText, type Where } from "../query/where.js";
@@ -12,7 +16,7 @@ import type { Result } from "../result/result.js";
 /** What `lab.testHelpers.failureRate` takes. */
 export interface FailureRateOptions extends Omit<MeasurementOptions, "by"> {
   /** Which measurements failed. Default: `msm_failure` is set (`t`, 1 or true). */
-  readonly failed?: Where;
+  readonly failed?: Where<MeasurementColumn>;
   /** Of the intervals: 0.9, 0.95 (default) or 0.99. */
   readonly confidence?: Confidence;
 }

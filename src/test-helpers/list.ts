@@ -12,12 +12,21 @@ export interface ListOptions {
   readonly signal?: AbortSignal;
 }
 
+/** A row of `list`: an instance. */
+export type HelperRow = {
+  rdn: string;
+  dns_zone: string;
+  name: string;
+  region: string;
+  draining_at: Date | null;
+};
+
 /** `lab.testHelpers.list`: see {@link TestHelpers.list}. */
 export async function list(
   database: Database,
   now: Date,
   options: ListOptions = {},
-): Promise<Result> {
+): Promise<Result<HelperRow>> {
   refuseUnknown(options, ["limit", "signal"], "list the test helpers");
   const { limit = 8, signal } = options;
   const read = await readInstances(database, {

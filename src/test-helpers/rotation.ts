@@ -15,18 +15,39 @@ import {
 } from "./rotation-facts.js";
 import { checkRotation, type RotationOptions, type RotationQuestion } from "./rotation-options.js";
 
+/** A row of `instances`. */
+export type InstanceRow = {
+  name: string;
+  host: string;
+  region: string;
+  state: Life["state"];
+  made_at: Date | null;
+  until: Date;
+  age_days: number | null;
+  next: boolean;
+};
+
+/** A row of `rotations`. */
+export type RotationRow = {
+  t: Date;
+  host: string;
+  name: string;
+  hours: number | null;
+  too_close: boolean;
+};
+
 /** What the table of test helpers tells of their rotation. */
 export interface Rotation {
   /**
    * A row per instance, name descending: `name`, `host` (`<rdn>.<dns_zone>`), `region`, `state`,
    * `made_at`, `until` (when it began to drain, else now), `age_days`, `next`.
    */
-  readonly instances: Result;
+  readonly instances: Result<InstanceRow>;
   /**
    * A row per rotation of the range, in order of time: `t`, `host`, `name` (of the instance that
    * began to drain), `hours` since the rotation before it, `too_close`.
    */
-  readonly rotations: Result;
+  readonly rotations: Result<RotationRow>;
   /** The next to rotate: the oldest live instance; null where there is none or ages aren't known. */
   readonly next: Life | null;
   readonly stagger: Stagger;
@@ -71,9 +92,13 @@ export async function rotation(
 }
 
 /** A part of the rotation, which is asked again by itself: its range stays the one that was looked at. */
-function asPart(name: "instances" | "rotations", part: Result, asked: RotationQuestion): Result {
+function asPart<Row extends object>(
+  name: "instances" | "rotations",
+  part: Result<Row>,
+  asked: RotationQuestion,
+): Result<Row> {
   const own = question(`testHelpers.${name}`, [asked]);
-  return own === undefined ? part : part.with(part.table, { question: own });
+  return own === undefined ? part : part.with<Row>(part.table, { question: own });
 }
 
 type Asked = Omit<Origin, "columns">;
@@ -92,7 +117,7 @@ async function instancesResult(shown: readonly Life[], now: Date, origin: Asked)
     age_days: shown.map((each) => each.ageDays),
     next: shown.map((each) => each.next),
   };
-  return new Result(aq.table(columns), {
+  return new Result<InstanceRow>(aq.table(columns), {
     ...origin,
     columns: {
       dimensions: (["name", "state"] as const).map((name) => ({
@@ -113,7 +138,7 @@ async function rotationsResult(events: readonly RotationEvent[], origin: Asked) 
     hours: events.map((event) => event.hours),
     too_close: events.map((event) => event.tooClose),
   };
-  return new Result(aq.table(columns), {
+  return new Result<RotationRow>(aq.table(columns), {
     ...origin,
     columns: {
       dimensions: [{ name: "host", order: [...new Set(columns.host)].sort() }],

@@ -4,9 +4,9 @@ import type { GroupedRow } from "../query/row-types.js";
 import type { Result } from "../result/result.js";
 import type { Bucket } from "../time/bucket.js";
 import { failureRate, type FailureRateOptions } from "./failure-rate.js";
-import { list, type ListOptions } from "./list.js";
+import { list, type ListOptions, type HelperRow } from "./list.js";
 import type { RotationOptions } from "./rotation-options.js";
-import { rotation, type Rotation } from "./rotation.js";
+import { rotation, type InstanceRow, type Rotation, type RotationRow } from "./rotation.js";
 
 type FailureMeasures = Record<"rate" | "low" | "high", Measure> &
   Record<"failed" | "measurements", Measure<number>>;
@@ -24,7 +24,7 @@ export interface TestHelpers {
    * @example
    * table(await lab.testHelpers.list());
    */
-  list(options?: ListOptions): Promise<Result>;
+  list(options?: ListOptions): Promise<Result<HelperRow>>;
   /**
    * Which test helpers are live or draining, how old each is, which is rotated next (always the
    * oldest live), whether the ages of the live ones are staggered by about a week, and which
@@ -40,9 +40,9 @@ export interface TestHelpers {
    */
   rotation(options?: RotationOptions): Promise<Rotation>;
   /** The part `instances` of a rotation alone: the same options, a Result that can be asked again. */
-  instances(options?: RotationOptions): Promise<Result>;
+  instances(options?: RotationOptions): Promise<Result<InstanceRow>>;
   /** The part `rotations` of a rotation alone. */
-  rotations(options?: RotationOptions): Promise<Result>;
+  rotations(options?: RotationOptions): Promise<Result<RotationRow>>;
   /**
    * The share of failed measurements by test helper: columns `t` (with `every`),
    * `test_helper_address`, `rate`, the ends `low` and `high` of its Wilson interval (95 %), `failed`

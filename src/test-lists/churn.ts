@@ -42,7 +42,7 @@ export function churn(before: Entries, after: Entries): number | null {
 }
 
 /** The URLs that are compared. */
-export function firstUrls(list: Entries): Set<string> {
+function firstUrls(list: Entries): Set<string> {
   const entries = isList(list) ? list.entries : list;
   return new Set(entries.slice(0, WINDOW).map(({ url }) => url));
 }

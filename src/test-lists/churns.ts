@@ -1,8 +1,18 @@
 import { ProbelabError } from "../error.js";
-import { Result, type Value } from "../result/result.js";
+import { Result } from "../result/result.js";
 import { between } from "../time/time-range.js";
 import { changes, churn } from "./churn.js";
 import type { TestList } from "./test-list.js";
+
+/** A row of `churns`: a list and the one before it. */
+export type ChurnRow = {
+  poll: number;
+  t: Date;
+  country: string;
+  churn: number | null;
+  added: number;
+  removed: number;
+};
 
 /**
  * The churn of each list against the one of its country before it: columns `poll` (2 is the second
@@ -11,7 +21,7 @@ import type { TestList } from "./test-list.js";
  *
  * @param lists in order of time, of one country or several.
  */
-export async function churns(lists: readonly TestList[]): Promise<Result> {
+export async function churns(lists: readonly TestList[]): Promise<Result<ChurnRow>> {
   const [first] = lists;
   const last = lists.at(-1);
   if (first === undefined || last === undefined) {
@@ -20,7 +30,7 @@ export async function churns(lists: readonly TestList[]): Promise<Result> {
     );
   }
   const before = new Map<string, { list: TestList; poll: number }>();
-  const rows: Record<string, Value>[] = [];
+  const rows: ChurnRow[] = [];
   for (const list of lists) {
     const { country } = list;
     const old = before.get(country);

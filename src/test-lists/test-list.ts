@@ -13,8 +13,11 @@ export interface TestListEntry {
 export const COUNTRY_WIDE =
   "A country-wide list can mislead: the service sets priorities per country and network (probe_cc, probe_asn), so no probe need see this order.";
 
+/** A row of a test list, with what else the endpoint gives. */
+export type TestListRow = { priority: number; url: string } & Record<string, Value>;
+
 /** A test list: a Result with a row per entry, `priority` from 1 (the highest), `url`, other fields. */
-export class TestList extends Result {
+export class TestList extends Result<TestListRow> {
   /** Two letters, such as `IT`. */
   readonly country: string;
   /** The entries as they came, unknown fields and all, the highest priority first. */

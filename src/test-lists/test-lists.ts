@@ -1,6 +1,6 @@
 import { changes, churn, type Changes, type Entries } from "./churn.js";
 import type { Result } from "../result/result.js";
-import { churns } from "./churns.js";
+import { churns, type ChurnRow } from "./churns.js";
 import { fetchTestList, type FetchOptions } from "./fetch.js";
 import type { TestList } from "./test-list.js";
 
@@ -32,7 +32,7 @@ export const testLists = {
     return churn(before, after);
   },
   /** The churn of each list against the one of its country before it, as a Result. */
-  churns(lists: readonly TestList[]): Promise<Result> {
+  churns(lists: readonly TestList[]): Promise<Result<ChurnRow>> {
     return churns(lists);
   },
   /** Which URLs came in and went out among the first 100. */

@@ -60,6 +60,8 @@ describe("connect() in a cell", () => {
       `const found = await lab.measurements.ask({ ${range}, every: "all", by: ["probe_cc", "kind"], where: { 'odd "name*/': 1 }, measures: { n: count(), of: distinct("report_id") } });
        await lab.logs.rates({ ${range}, by: ["identifier", "SYSLOG_IDENTIFIER"] });
        JSON.stringify([asked, found.rows()])`,
+      `import * as aq from "arquero"; const joined: aq.ColumnTable = aq.from([{ n: 1 }]).join(found.table, "n");
+       const wrong: number = found.table;`,
     ];
     const path = await writeCells(folder.path, cells, "learned.ipynb");
     const options = { allowErrors: true, out: join(folder.path, "learned") };
@@ -70,5 +72,8 @@ describe("connect() in a cell", () => {
     expect(outputs[5]?.join()).toContain(
       JSON.stringify([[], [{ probe_cc: "IT", kind: "*/ end", n: 1, of: 1 }]]),
     );
+    // A Result's table is Arquero's own, also where a later cell imports Arquero.
+    expect(outputs[6]?.join()).toContain("Type 'ColumnTable' is not assignable to type 'number'");
+    expect(outputs[6]?.join()).not.toContain("import(");
   });
 });

@@ -1,5 +1,6 @@
 /* eslint-disable @typescript-eslint/no-unused-vars -- functions that only their types are read of */
 import { expectTypeOf, test } from "vitest";
+import { bins, versionPart } from "../../src/query/dimension.js";
 import { count, distinct, earliest, quantile, share } from "../../src/query/measure.js";
 import type { Lab } from "../../src/lab/connect.js";
 import type { Result, Value } from "../../src/result/result.js";
@@ -33,6 +34,17 @@ const measurements = (lab: Lab) => ({
   runsAsked: lab.runs.ask({ range, every: "all", measures: { p90: quantile(0.9, "duration") } }),
   failureRate: lab.testHelpers.failureRate({ range, every: "day" }),
   failureTotal: lab.testHelpers.failureRate({ range }),
+  values: lab.values({ range, y: "test_runtime", by: "test_name" }),
+  oneLine: lab.values({ range, y: "test_runtime" }),
+  helpers: lab.testHelpers.list(),
+  instances: lab.testHelpers.instances(),
+  rotations: lab.testHelpers.rotations(),
+  bins: lab.runs.ask({
+    range,
+    every: "all",
+    by: [versionPart("software_version", 2), bins("duration", [60])],
+    measures: { n: count() },
+  }),
 });
 
 const logs = (lab: Lab) => ({
@@ -43,6 +55,7 @@ const logs = (lab: Lab) => ({
   patterns: lab.logs.patterns({ range }),
   checkIn: lab.logs.checkIn({ range }),
   lengths: lab.logs.checkInLengths({ range, every: "all" }),
+  submissions: lab.logs.submissions({ range }),
 });
 
 type M = ReturnType<typeof measurements>;
@@ -94,6 +107,17 @@ test("a question on measurements gives the row's type", () => {
     at: Date | null;
   }>();
   expectTypeOf<RowOf<M["runsAsked"]>>().branded.toEqualTypeOf<{ p90: N }>();
+  expectTypeOf<RowOf<M["values"]>>().toEqualTypeOf<{
+    t: Date;
+    test_runtime: N;
+    test_name: string | null;
+  }>();
+  expectTypeOf<RowOf<M["oneLine"]>>().toEqualTypeOf<{ t: Date; test_runtime: N }>();
+  expectTypeOf<RowOf<M["bins"]>>().toEqualTypeOf<{
+    software_version_2: string | null;
+    duration_bin: string | null;
+    n: number;
+  }>();
 });
 
 test("a question on test helpers and on logs gives the row's type", () => {
@@ -107,6 +131,24 @@ test("a question on test helpers and on logs gives the row's type", () => {
   };
   expectTypeOf<RowOf<M["failureRate"]>>().branded.toEqualTypeOf<{ t: Date } & Rate>();
   expectTypeOf<RowOf<M["failureTotal"]>>().toEqualTypeOf<Rate>();
+  expectTypeOf<RowOf<M["helpers"]>["draining_at"]>().toEqualTypeOf<Date | null>();
+  expectTypeOf<RowOf<M["instances"]>>().toEqualTypeOf<{
+    name: string;
+    host: string;
+    region: string;
+    state: "live" | "draining" | "destroyed";
+    made_at: Date | null;
+    until: Date;
+    age_days: N;
+    next: boolean;
+  }>();
+  expectTypeOf<RowOf<M["rotations"]>>().toEqualTypeOf<{
+    t: Date;
+    host: string;
+    name: string;
+    hours: N;
+    too_close: boolean;
+  }>();
   expectTypeOf<RowOf<L["rates"]>>().toEqualTypeOf<{
     t: Date;
     identifier: string | null;
@@ -128,12 +170,18 @@ test("a question on test helpers and on logs gives the row's type", () => {
     q90: N;
     most: N;
   }>();
+  expectTypeOf<RowOf<L["submissions"]>["claimed_asn"]>().toEqualTypeOf<N>();
+  expectTypeOf<RowOf<L["submissions"]>["finding"]>().toEqualTypeOf<
+    "unreadable" | "refused" | "missing" | "country" | "network" | "stored"
+  >();
   expectTypeOf<RowOf<L["lengths"]>>().toEqualTypeOf<{ urls: string | null; lists: number }>();
 });
 
 test("names that only the question knows give a row of any columns", () => {
   const ask = (lab: Lab, by: string[]) => lab.measurements.counts({ range, by });
   expectTypeOf<RowOf<ReturnType<typeof ask>>>().toEqualTypeOf<Record<string, Value>>();
+  const values = (lab: Lab, y: string) => lab.values({ range, y });
+  expectTypeOf<RowOf<ReturnType<typeof values>>>().toEqualTypeOf<Record<string, Value>>();
 });
 
 test("the verbs follow the row's type", () => {

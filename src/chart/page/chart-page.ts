@@ -52,7 +52,7 @@ export function titleOf(content: Drawable | Tabular): string {
 }
 
 /** Dark where all charts are. */
-export function pageTheme(charts: readonly Drawable[]): ThemeName {
+function pageTheme(charts: readonly Drawable[]): ThemeName {
   const dark = charts.every(({ spec }) => spec.background === THEMES.dark.background);
   return dark && charts.length > 0 ? "dark" : "light";
 }

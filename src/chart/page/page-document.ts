@@ -44,7 +44,7 @@ ${parts.live === false ? "" : runtimeScript()}
 }
 
 /** The content of the page's `<head>`: policy, title, style. */
-export function pageHead({
+function pageHead({
   title,
   theme = "light",
   live = true,

@@ -77,7 +77,7 @@ export function reduceStacks(result: Result, plan: ChartPlan, maxRows: number): 
  * The steps whose buckets are whole ones of `every`: weeks don't add up to months. Those that no
  * usual step is made of (7 minutes, 10 days) are taken twice, five times, ten times …
  */
-export function coarserThan(every: Bucket): Bucket[] {
+function coarserThan(every: Bucket): Bucket[] {
   const coarser = (steps: readonly Bucket[]): Bucket[] =>
     steps.filter((each) => usualLength(each) > usualLength(every) && isMultiple(each, every));
   const usual = coarser(BUCKETS);

@@ -48,7 +48,7 @@ const PADDING = 9;
 export const BELOW_SIZE = 10;
 
 /** The legend's entry of a tier. */
-export function tierClass(tier: number): string {
+function tierClass(tier: number): string {
   return tier > 4 ? "5 and up" : String(tier);
 }
 

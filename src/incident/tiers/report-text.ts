@@ -52,7 +52,7 @@ export function uncheckedText({ unchecked }: TierReport): string {
 }
 
 /** `api: tier 3 → 2 because of api → database (rule 6)`. */
-export function reclassifiedText({ component, from, to, because, rules }: Reclassified): string {
+function reclassifiedText({ component, from, to, because, rules }: Reclassified): string {
   return `${nameText(component)}: tier ${from} → ${to} because of ${pathText(because)} (rule ${rules.join(" and ")})`;
 }
 

@@ -100,7 +100,7 @@ function facts(record: PostmortemRecord): Facts {
 }
 
 /** What the severity demands, as `severity.checklist` has it at the time of saving. */
-export function checklistOf(record: PostmortemRecord) {
+function checklistOf(record: PostmortemRecord) {
   const { severity, detectedAt, respondedAt, call, leader, sterile, savedAt } = record;
   const now = Date.parse(savedAt) < Date.parse(detectedAt) ? detectedAt : savedAt;
   return checklist(

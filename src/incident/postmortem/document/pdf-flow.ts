@@ -4,7 +4,7 @@ import { breakLines, type Line, type SetPiece } from "./pdf-lines.js";
 import type { PdfPages } from "./pdf-pages.js";
 import type { TextStyle } from "./pdf-text.js";
 
-export const INK = "#1f2328";
+const INK = "#1f2328";
 export const SOFT = "#59636e";
 export const LINE = "#d1d9e0";
 const LINK = "#0a5cad";

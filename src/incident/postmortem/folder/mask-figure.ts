@@ -87,7 +87,7 @@ export function maskResult(result: Result, change: Change = numberedMask()): Res
 }
 
 /** The columns that a change renames, each with a name that no other has. */
-export function columnRenames(names: readonly string[], change: Change): Map<string, string> {
+function columnRenames(names: readonly string[], change: Change): Map<string, string> {
   const changed = names.map((name) => [name, change(name)] as const);
   const taken = new Set(changed.flatMap(([name, now]) => (now === name ? [name] : [])));
   const renames = new Map<string, string>();
