@@ -9,6 +9,7 @@ import { kernelCommand } from "./kernel.js";
 import { loadCommand } from "./load.js";
 import { postmortemCommand } from "./postmortem.js";
 import { originCommand } from "./origin.js";
+import { lines } from "./origin-text.js";
 import { runCommand } from "./run.js";
 import { sampleCommand } from "./sample.js";
 import { startCommand } from "./start.js";
@@ -44,6 +45,6 @@ try {
   await program.parseAsync();
 } catch (error) {
   const known = error instanceof ProbelabError;
-  console.error(known ? error.message : inspect(error));
+  console.error(lines(known ? error.message : inspect(error)));
   process.exitCode = 1;
 }
