@@ -9,7 +9,7 @@ import { kernelCommand } from "./kernel.js";
 import { loadCommand } from "./load.js";
 import { postmortemCommand } from "./postmortem.js";
 import { originCommand } from "./origin.js";
-import { lines } from "./origin-text.js";
+import { line, lines } from "./origin-text.js";
 import { runCommand } from "./run.js";
 import { sampleCommand } from "./sample.js";
 import { startCommand } from "./start.js";
@@ -45,6 +45,6 @@ try {
   await program.parseAsync();
 } catch (error) {
   const known = error instanceof ProbelabError;
-  console.error(lines(known ? error.message : inspect(error)));
+  console.error(known ? line(error.message, Infinity) : lines(inspect(error)));
   process.exitCode = 1;
 }
