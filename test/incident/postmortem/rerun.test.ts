@@ -38,7 +38,7 @@ beforeAll(async () => {
   directory = await temporaryDirectory();
   source = `embedded:${directory.path}`;
   const writer = await openWriter(directory.source);
-  await fillSample(writer, { rows: 60_000, end: new Date("2026-05-01T00:00:00Z") });
+  await fillSample(writer, { rows: 20_000, end: new Date("2026-05-01T00:00:00Z") });
   await writer[Symbol.asyncDispose]();
   await using lab = await connect({ measurements: source });
   const counts = await lab.measurements.counts({ range, every: "week", by: "software_name" });
@@ -194,13 +194,15 @@ describe("rerunPostmortem(folder, lab)", () => {
 
 describe("probelab postmortem verify", () => {
   test("needs no database; --rerun --yes shows its SQL, and tells which numbers changed", async () => {
+    // Of tables alone: a chart that is drawn again takes seconds.
     const [{ code, out }, again] = await Promise.all([
-      verify(folder),
+      verify(own),
       verify(folder, "--rerun", "--yes"),
     ]);
-    expect(out).toMatch(/ok +1 chart drawn again from data\/: the same pictures/);
     expect(out).toMatch(/The postmortem is as it was saved\.\n$/);
     expect(code).toBe(0);
+    expect(again.out).toMatch(/ok +1 chart drawn again from data\/: the same pictures/);
+    expect(again.out).toMatch(/\nThe postmortem is as it was saved\.\n/);
     expect(again.out).toMatch(/\nfree was asked by SQL of its own:\n +SELECT software_name, count/);
     expect(again.out).toMatch(/\nwith .*"odd":"line\\nbreak/);
     expect(again.out).toMatch(/free: asked again/);
@@ -237,7 +239,7 @@ describe("probelab postmortem verify", () => {
   test("exits with 1 for a file that was added or changed, and for a folder without a postmortem", async () => {
     const copyOf = async (name: string, made: string): Promise<string> => {
       const copy = join(directory.path, name);
-      await cp(folder, copy, { recursive: true });
+      await cp(own, copy, { recursive: true });
       await cp(join(copy, "postmortem.md"), join(copy, made));
       return copy;
     };
