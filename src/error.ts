@@ -16,19 +16,22 @@ export class ProbelabError extends Error {
   }
 }
 
-/** A notebook prints the causes of an error, too. */
-function redactError(error: unknown): void {
-  if (!(error instanceof Error)) return;
-  for (const name of ["message", "stack"] as const) {
-    const text = error[name];
-    if (typeof text !== "string") continue;
-    const plain = redact(text);
-    if (plain === text) continue;
+/**
+ * A notebook prints the causes of an error, too, and all that they hold: Node's keep the URL in
+ * `input`. A chain may be a circle, or have no end.
+ */
+function redactError(error: unknown, seen = new Set<unknown>()): void {
+  if (!(error instanceof Error) || seen.has(error) || seen.size > 50) return;
+  seen.add(error);
+  for (const name of ["message", "stack", "cause", "errors", ...Object.keys(error)]) {
     try {
-      error[name] = plain;
+      const value: unknown = Reflect.get(error, name);
+      if (typeof value !== "string")
+        for (const inner of Array.isArray(value) ? value : [value]) redactError(inner, seen);
+      // False, without a word, for an error that somebody froze.
+      else if (redact(value) !== value) Reflect.set(error, name, redact(value));
     } catch {
-      // One that can't be changed belongs to somebody who froze it.
+      // A getter that throws shows no secret.
     }
   }
-  redactError(error.cause);
 }

@@ -1,3 +1,5 @@
+const key = Symbol.for("probelab.knownSecrets");
+
 /** What stands in the place of a secret. */
 const HIDDEN = "***";
 
@@ -35,7 +37,9 @@ const HEADER =
 // JSON.parse quotes a piece of what it read, which may begin inside a secret's name.
 const QUOTED_JSON = /(Unexpected [^\n]{0,40}?), (?:\.{3})?"[^]*"(?:\.{3})? is not valid JSON/g;
 
-const known = new Set<string>();
+// On globalThis, because a notebook may import another copy of probelab than the one its kernel runs on.
+const shared = globalThis as { [key]?: Set<string> };
+const known = (shared[key] ??= new Set<string>());
 
 /**
  * Remembers a password or token, so that `redact` takes it out of every text, as it is and as URLs,

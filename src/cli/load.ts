@@ -4,6 +4,7 @@ import { findSource } from "../database/settings.js";
 import { ProbelabError } from "../error.js";
 import type { LoadedFile, LoadOptions } from "../load/load-file.js";
 import { LoadError, loadFiles } from "../load/load-files.js";
+import { line, lines } from "./origin-text.js";
 import { counted, loadSummary, progressText } from "../load/load-summary.js";
 import { LOADABLE_TABLES, type LoadableTable } from "../load/loadable-table.js";
 
@@ -72,11 +73,11 @@ export async function runLoad(
       onProgress: (step) => progress.show(progressText(step)),
       onLoaded: (file) => {
         progress.clear();
-        out(`${loadSummary(table, file)}\n`);
+        out(`${lines(loadSummary(table, file))}\n`);
       },
       onRefused: (error) => {
         progress.clear();
-        err(`${error.message}\n`);
+        err(`${line(error.message, Infinity)}\n`);
       },
     });
     out(`${total(loaded, files.length)} loaded into ${writer.source}.\n`);

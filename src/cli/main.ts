@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { inspect } from "node:util";
 import { ProbelabError } from "../error.js";
 import { redact } from "../redact.js";
+import { line, lines } from "./origin-text.js";
 
 const { version } = JSON.parse(
   readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
@@ -41,6 +42,6 @@ try {
   await program.parseAsync();
 } catch (error) {
   const known = error instanceof ProbelabError;
-  console.error(known ? error.message : inspect(error));
+  console.error(known ? line(error.message, Infinity) : lines(inspect(error)));
   process.exitCode = 1;
 }

@@ -61,6 +61,11 @@ export function line(value: string, longest = LONGEST): string {
   return inert(value.length > longest ? `${value.slice(0, longest - 1)}…` : value);
 }
 
+/** A text of several lines for a terminal. */
+export function lines(value: string): string {
+  return value.split("\n").map(inert).join("\n");
+}
+
 // Control characters, among them the beginning of ANSI sequences, and marks that turn the reading
 // direction around or are line breaks to some terminals.
 const STEERING =

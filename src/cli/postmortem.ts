@@ -5,6 +5,7 @@ import { rerunPostmortem, type ToRun } from "../incident/postmortem/verify/rerun
 import { verificationText } from "../incident/postmortem/verify/verification-text.js";
 import { isAsSaved, verifyPostmortem } from "../incident/postmortem/verify/verify.js";
 import { connect } from "../lab/connect.js";
+import { redact } from "../redact.js";
 import { line, sqlText } from "./origin-text.js";
 
 interface Flags {
@@ -32,7 +33,7 @@ const verify = new Command("verify")
     if (!rerun) return;
     await using lab = await connect();
     const answers = await rerunPostmortem(folder, lab, (sql) => mayRun(sql, yes === true));
-    process.stdout.write(`\nAsked again of ${lab.source}:\n${answersText(answers)}`);
+    process.stdout.write(`\nAsked again of ${line(lab.source)}:\n${answersText(answers)}`);
     if (!sameAnswers(answers)) process.exitCode = 1;
   });
 
@@ -42,6 +43,11 @@ async function mayRun({ figure, sql, values }: ToRun, yes: boolean): Promise<boo
     `\n${line(figure)} was asked by SQL of its own:\n${sqlText(sql)}\nwith ${line(values)}\n`,
   );
   if (yes) return true;
+  // What a terminal isn't shown whole, nobody can agree to. No folder that save() wrote holds such SQL.
+  if (redact(sql) !== sql) {
+    process.stdout.write("It holds what looks like a password, which is not shown.\n");
+    return false;
+  }
   if (!process.stdin.isTTY || !process.stdout.isTTY) return false;
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
   try {

@@ -1,3 +1,4 @@
+import { line, lines } from "./origin-text.js";
 import type { RunOutcome, RunProgress } from "../notebook/run-notebook.js";
 
 /** Exit codes by how a run ended; the first notebook that fails decides. */
@@ -12,14 +13,14 @@ const exitCodes: Record<RunOutcome["status"], number> = {
 /** Prints why a run did not get to its end, and sets the exit code; the first that fails decides. */
 export function tellWhereItStopped(outcome: RunOutcome): void {
   if (outcome.message === undefined) return;
-  process.stderr.write(`${outcome.message}\n`);
+  process.stderr.write(`${lines(outcome.message)}\n`);
   process.exitCode ||= exitCodes[outcome.status] || 130;
 }
 
 /** Tells in one line that the analyst ended a run, and where what ran is; exit code 130. */
 export function tellInterrupted(outcome: RunOutcome): void {
   process.stderr.write(
-    `Interrupted: ${outcome.cells} of ${outcome.of} cells ran; they are in ${outcome.notebook}.\n`,
+    `Interrupted: ${outcome.cells} of ${outcome.of} cells ran; they are in ${line(outcome.notebook)}.\n`,
   );
   process.exitCode = 130;
 }

@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError } from "commander";
 import { parseParameter, type ParameterValue } from "../notebook/parameters.js";
 import { runNotebook } from "../notebook/run-notebook.js";
+import { line } from "./origin-text.js";
 import { printProgress, tellInterrupted, tellWhereItStopped } from "./run-progress.js";
 
 interface Options {
@@ -29,7 +30,7 @@ export const runCommand = new Command("run")
     const onSignal = () => interrupt.abort();
     process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
     for (const notebook of notebooks) {
-      process.stderr.write(`${notebook}\n`);
+      process.stderr.write(`${line(notebook)}\n`);
       const outcome = await runNotebook(notebook, {
         out: options.out,
         params: options.param ?? {},
@@ -47,7 +48,7 @@ export const runCommand = new Command("run")
       process.stderr.write(
         `${outcome.cells} of ${outcome.of} cells, ${outcome.seconds.toFixed(1)} s\n`,
       );
-      process.stdout.write(`${outcome.notebook}\n${outcome.page}\n`);
+      process.stdout.write(`${line(outcome.notebook)}\n${line(outcome.page)}\n`);
     }
   });
 

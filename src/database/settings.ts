@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { mergeGuard, mergeTables, readConfig, type TablesOptions } from "./config.js";
 import type { Guard } from "./guard.js";
+import { keepSecret } from "../redact.js";
 import { parseSource, type Source } from "./source.js";
 import type { Tables } from "./tables.js";
 
@@ -44,6 +45,10 @@ export function findSource(
   root: string = projectRoot(process.cwd()),
 ): Source {
   const variable = `PROBELAB_${name.toUpperCase()}`;
+  const username = env[`${variable}_USER`];
+  const password = env[`${variable}_PASSWORD`];
+  // Also where it belongs to no source, or to one that is refused below.
+  keepSecret(password ?? "", username);
   const config = readConfig(configPath(root));
   const found: [string | undefined, string][] = [
     [options[name], `the option ${name}`],
@@ -55,8 +60,6 @@ export function findSource(
     if (name === "logs") return findSource("measurements", options, env, root);
     return parseSource("embedded:.probelab", { root, name: "the default" });
   }
-  const username = env[`${variable}_USER`];
-  const password = env[`${variable}_PASSWORD`];
   return parseSource(text, {
     root,
     name: where,

@@ -27,6 +27,11 @@ export function parseSource(
   text: string,
   options: { root: string; name: string; username?: string; password?: string },
 ): Source {
+  if (typeof text !== "string") {
+    throw new ProbelabError(
+      `Can't read ${options.name}: it is no text. Write one source, embedded:DIR or http(s)://host:port/database.`,
+    );
+  }
   if (text.startsWith("embedded:")) {
     const directory = text.slice("embedded:".length);
     if (directory === "") {

@@ -6,6 +6,7 @@ import type { CellError } from "./cell-output.js";
 import type { SourcePlace } from "./cell-map.js";
 import type { CellScripts } from "./cell-scripts.js";
 import { codeFrame } from "./code-frame.js";
+import { redact } from "../redact.js";
 import { isProbelabError } from "./is-probelab-error.js";
 import { stackPlaces } from "./stack-places.js";
 
@@ -16,7 +17,7 @@ export function cellError(thrown: unknown, scripts: CellScripts): CellError {
   try {
     const { ename, evalue } = nameAndMessage(thrown);
     const traceback = [...errorLines(thrown, scripts), ...causes(thrown, scripts)];
-    return { ename, evalue, traceback };
+    return withoutSecrets({ ename, evalue, traceback });
   } catch {
     return unreadableError(thrown);
   }
@@ -34,7 +35,7 @@ function unreadableError(thrown: unknown): CellError {
   };
   const ename = read("name") ?? "Thrown";
   const evalue = read("message") ?? "a value that throws an error when it is read";
-  return { ename, evalue, traceback: [`${bold(red(ename))}: ${evalue}`] };
+  return withoutSecrets({ ename, evalue, traceback: [`${bold(red(ename))}: ${evalue}`] });
 }
 
 /** TypeScript's objections to a cell, which was not run because of them. */
@@ -62,7 +63,12 @@ export function typeError(
       ...placeLines(place, scripts, Math.max(1, length)),
     ];
   });
-  return { ename: "TypeScriptError", evalue, traceback };
+  return withoutSecrets({ ename: "TypeScriptError", evalue, traceback });
+}
+
+/** Errors of a cell are also printed, and kept with the notebook's outputs. */
+function withoutSecrets({ ename, evalue, traceback }: CellError): CellError {
+  return { ename: redact(ename), evalue: redact(evalue), traceback: traceback.map(redact) };
 }
 
 function errorLines(thrown: unknown, scripts: CellScripts): string[] {

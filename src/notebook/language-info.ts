@@ -1,4 +1,4 @@
-import { ts } from "./typescript.js";
+import { createRequire } from "node:module";
 
 /** Name of the kernel in Jupyter and of its folder. */
 export const kernelName = "probelab";
@@ -6,9 +6,13 @@ export const kernelDisplayName = "TypeScript (probelab)";
 
 /** What a frontend needs to know to colour and save cells. */
 export function languageInfo(): object {
+  // Not of TypeScript itself, which every command would wait for at its start.
+  const { version } = createRequire(import.meta.url)("typescript/package.json") as {
+    version: string;
+  };
   return {
     name: "typescript",
-    version: ts.version,
+    version,
     mimetype: "text/typescript",
     file_extension: ".ts",
     // Both forms: JupyterLab reads `mode`, the classic Notebook reads `name` and `typescript`.

@@ -1,4 +1,5 @@
-import { ts } from "./typescript.js";
+import { createRequire } from "node:module";
+import type TypeScript from "typescript";
 import { ProbelabError } from "../error.js";
 import type { CodeCell, Notebook, NotebookCell } from "./notebook-file.js";
 
@@ -66,6 +67,8 @@ function refuseUnknown(names: readonly string[], declared: ReadonlyMap<string, s
 }
 
 function declaredVariables(code: string): Map<string, "let" | "const"> {
+  // Loaded when it is needed: every command would wait for it at its start.
+  const ts = createRequire(import.meta.url)("typescript") as typeof TypeScript;
   const file = ts.createSourceFile("parameters.ts", code, ts.ScriptTarget.Latest);
   const found = new Map<string, "let" | "const">();
   for (const statement of file.statements) {

@@ -31,6 +31,8 @@ const CHANGED = {
 } as const;
 
 let server: RestrictedServer;
+/** What a user without limits is answered. */
+let expected: Awaited<ReturnType<typeof answersOf>>;
 beforeAll(async () => {
   const changed = Object.entries(CHANGED).flatMap(([name, settings]) => [
     [name, { settings: { readonly: 2, ...settings } }] as const,
@@ -50,8 +52,9 @@ beforeAll(async () => {
      ENGINE = MergeTree ORDER BY measurement_start_time`,
   });
   await server.admin.command({
-    query: `INSERT INTO fastpath SELECT toDateTime('2026-05-01 00:00:00', 'UTC') + number % 86400, toString(intDiv(number, 40)), 'probe-cli', concat('3.', toString(number % 25)) FROM numbers(2000000)`,
+    query: `INSERT INTO fastpath SELECT toDateTime('2026-05-01 00:00:00', 'UTC') + number % 86400, toString(intDiv(number, 40)), 'probe-cli', concat('3.', toString(number % 25)) FROM numbers(400000)`,
   });
+  expected = await answersOf(server.url);
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
@@ -73,9 +76,8 @@ describe("connect() as a restricted reader", () => {
   it.each(["ro1", "ro2", "bound", "granted"])(
     "answers %s as it answers everybody",
     async (user) => {
-      const expected = await answersOf(server.url);
       expect(expected.counts.length).toBeGreaterThan(20);
-      expect(expected.free).toMatchObject([{ reports: 50_000, text: 9, fixed: "ab" }]);
+      expect(expected.free).toMatchObject([{ reports: 10_000, text: 9, fixed: "ab" }]);
       expect(await answersOf(server.as(user))).toEqual(expected);
     },
   );
@@ -86,7 +88,7 @@ describe("connect() as a restricted reader", () => {
       const answers = answersOf(server.as(name));
       if (["reading", "groups"].includes(name))
         await expect(answers).rejects.toThrow(/TOO_MANY_ROWS/);
-      else expect(await answers).toEqual(await answersOf(server.url));
+      else expect(await answers).toEqual(expected);
       if (["forms", "limited", "skipping"].includes(name)) return;
       const [setting] = Object.keys(CHANGED[name as keyof typeof CHANGED]).slice(-1);
       await expect(openAs(`${name}_fixed`)).rejects.toThrow(

@@ -7,6 +7,8 @@ import { join } from "node:path";
 
 /** Settings of a profile, and what bounds a user's changes of them. */
 export interface Profile {
+  /** The user's password; default PASSWORD. */
+  readonly password?: string;
   readonly settings: Readonly<Record<string, string | number>>;
   /** All that the user may do, such as `GRANT SELECT ON probelab.fastpath`; default everything. */
   readonly grants?: readonly string[];
@@ -24,7 +26,7 @@ export interface RestrictedServer extends AsyncDisposable {
   readonly admin: ClickHouseClient;
 }
 
-/** Every user's password but that of `default`, who has none. */
+/** The password of every user who is given no other; `default` has none. */
 export const PASSWORD = "s3cret";
 
 /**
@@ -80,7 +82,7 @@ export async function restrictedServer(
 <profiles>${Object.entries(profiles).map(profileXml).join("\n")}</profiles>
 <quotas><default/></quotas>
 <users>${user("default", "", "<access_management>1</access_management>")}
-${names.map((name) => user(name, PASSWORD, grantsXml(users[name]))).join("\n")}</users>
+${names.map((name) => user(name, xmlText(users[name]?.password ?? PASSWORD), grantsXml(users[name]))).join("\n")}</users>
 </clickhouse>`,
   );
   const config = join(folder, "config.xml");
@@ -129,10 +131,15 @@ ${names.map((name) => user(name, PASSWORD, grantsXml(users[name]))).join("\n")}<
   }
   return {
     url: `${url}/probelab`,
-    as: (name) => `http://${name}:${PASSWORD}@127.0.0.1:${port}/probelab`,
+    as: (name) =>
+      `http://${name}:${encodeURIComponent(users[name]?.password ?? PASSWORD)}@127.0.0.1:${port}/probelab`,
     admin,
     [Symbol.asyncDispose]: end,
   };
+}
+
+function xmlText(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 }
 
 function grantsXml({ grants }: Profile = { settings: {} }): string {

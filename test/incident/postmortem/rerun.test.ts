@@ -1,4 +1,4 @@
-import { execFile } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { cp, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -18,10 +18,14 @@ import { runSqlFile } from "../../support/clickhouse-client.js";
 import { temporaryDirectory, type TemporaryDirectory } from "../../support/temporary-directory.js";
 
 const COMMAND = fileURLToPath(new URL("../../../dist/cli/main.js", import.meta.url));
+/** A name that renames the terminal's window, goes on in a line of its own, and reads backwards. */
+const ODD = "notes \u202edm.\x1b]0;mine\x07\nok all is well\x9b2J.md";
 const range = between("2026-04-01", "2026-05-01");
 
 let directory: TemporaryDirectory;
 let folder = "";
+/** A report of free SQL alone. */
+let own = "";
 let source = "";
 
 async function write(statement: string): Promise<void> {
@@ -34,7 +38,7 @@ beforeAll(async () => {
   directory = await temporaryDirectory();
   source = `embedded:${directory.path}`;
   const writer = await openWriter(directory.source);
-  await fillSample(writer, { rows: 60_000, end: new Date("2026-05-01T00:00:00Z") });
+  await fillSample(writer, { rows: 20_000, end: new Date("2026-05-01T00:00:00Z") });
   await writer[Symbol.asyncDispose]();
   await using lab = await connect({ measurements: source });
   const counts = await lab.measurements.counts({ range, every: "week", by: "software_name" });
@@ -52,6 +56,18 @@ beforeAll(async () => {
     .add(table(lines), { name: "lines" })
     .add(table(counts.with(counts.table.slice(0, 3))), { name: "cut" });
   folder = await report.save(join(directory.path, "report"));
+  const any = postmortem({ title: "Any order", severity: 4, detectedAt: "2026-04-20" });
+  const questions = {
+    countries: "SELECT probe_cc, count() AS n FROM fastpath WHERE {range} GROUP BY probe_cc",
+    // Nothing names these rows: several countries have the same numbers.
+    sizes:
+      "SELECT count() % 7 AS size, sum(0.1) AS tenths FROM fastpath WHERE {range} GROUP BY probe_cc",
+    arrays:
+      "SELECT software_name, [toUInt8(count() % 5), 2] AS bytes, arraySort(groupUniqArray(test_name)) AS tests, [sum(0.1)] AS sums FROM fastpath WHERE {range} GROUP BY software_name",
+  };
+  for (const [name, sql] of Object.entries(questions))
+    any.add(table(await lab.query(sql, { range })), { name });
+  own = await any.save(join(directory.path, "any-order"));
 }, 240_000);
 
 afterAll(() => directory[Symbol.asyncDispose]());
@@ -61,18 +77,55 @@ async function rerun() {
   return rerunPostmortem(folder, lab, () => true);
 }
 
-async function command(...given: string[]): Promise<{ code: number; out: string; err: string }> {
+interface Ended {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+async function ended(program: string, ...given: string[]): Promise<Ended> {
   const env = { ...process.env, PROBELAB_MEASUREMENTS: source, PROBELAB_LOGS: source };
   try {
-    const { stdout, stderr } = await promisify(execFile)(process.execPath, [COMMAND, ...given], {
-      env,
-    });
+    const { stdout, stderr } = await promisify(execFile)(program, given, { env });
     return { code: 0, out: stdout, err: stderr };
   } catch (error) {
     const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
     return { code, out: stdout, err: stderr };
   }
 }
+
+const verify = (...given: string[]) =>
+  ended(process.execPath, COMMAND, "postmortem", "verify", ...given);
+
+/** Types an answer at each prompt of a terminal, and prints what stands there at the end. */
+const TERMINAL = `
+import os, pty, sys
+answers, command = sys.argv[1].split(","), sys.argv[2:]
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execv(command[0], command)
+said = b""
+while True:
+    try:
+        part = os.read(terminal, 65536)
+    except OSError:
+        part = b""
+    if not part:
+        break
+    said += part
+    while answers and said.count(b"[y/N]") > len(sys.argv[1].split(",")) - len(answers):
+        os.write(terminal, answers.pop(0).encode() + b"\\r")
+sys.stdout.buffer.write(said.replace(b"\\r\\n", b"\\n"))
+sys.exit(os.WEXITSTATUS(os.waitpid(pid, 0)[1]))
+`;
+
+const verifyAtTerminal = (answers: readonly string[], ...given: string[]) =>
+  ended(
+    "python3",
+    ...["-c", TERMINAL, answers.join(",")],
+    ...[process.execPath, COMMAND, "postmortem", "verify", ...given],
+  );
+const hasTerminal = spawnSync("python3", ["-c", "import pty"]).status === 0;
 
 describe("rerunPostmortem(folder, lab)", () => {
   test("finds every number as it was, and says what it can't ask", async () => {
@@ -102,26 +155,14 @@ describe("rerunPostmortem(folder, lab)", () => {
 
   test("finds no change in rows that the server gives in any order, nor in arrays", async () => {
     await using lab = await connect({ measurements: source });
-    const report = postmortem({ title: "Any order", severity: 4, detectedAt: "2026-04-20" });
-    const questions = {
-      countries: "SELECT probe_cc, count() AS n FROM fastpath WHERE {range} GROUP BY probe_cc",
-      // Nothing names these rows: several countries have the same numbers.
-      sizes:
-        "SELECT count() % 7 AS size, sum(0.1) AS tenths FROM fastpath WHERE {range} GROUP BY probe_cc",
-      arrays:
-        "SELECT software_name, [toUInt8(count() % 5), 2] AS bytes, arraySort(groupUniqArray(test_name)) AS tests, [sum(0.1)] AS sums FROM fastpath WHERE {range} GROUP BY software_name",
-    };
-    for (const [name, sql] of Object.entries(questions))
-      report.add(table(await lab.query(sql, { range })), { name });
-    const any = await report.save(join(directory.path, "any-order"));
     for (let time = 0; time < 5; time++) {
-      const refused = await rerunPostmortem(any, lab, ({ sql }) => !sql.includes("{range}"));
+      const refused = await rerunPostmortem(own, lab, ({ sql }) => !sql.includes("{range}"));
       expect(refused.length).toBeGreaterThan(0);
       for (const { differences, reason } of refused) {
         expect(differences).toBeUndefined();
         expect(reason).toMatch(/its SQL was not allowed to run; say yes at the terminal/);
       }
-      const answers = await rerunPostmortem(any, lab, () => true);
+      const answers = await rerunPostmortem(own, lab, () => true);
       expect(answersText(answers)).toMatch(
         /\nThe database gives the same numbers for 3 figures\.\n$/,
       );
@@ -152,38 +193,69 @@ describe("rerunPostmortem(folder, lab)", () => {
 });
 
 describe("probelab postmortem verify", () => {
-  test("needs no database, and exits with 0 for an intact folder", async () => {
-    const { code, out } = await command("postmortem", "verify", folder);
-    expect(out).toMatch(/ok +1 chart drawn again from data\/: the same pictures/);
+  test("needs no database; --rerun --yes shows its SQL, and tells which numbers changed", async () => {
+    // Of tables alone: a chart that is drawn again takes seconds.
+    const [{ code, out }, again] = await Promise.all([
+      verify(own),
+      verify(folder, "--rerun", "--yes"),
+    ]);
     expect(out).toMatch(/The postmortem is as it was saved\.\n$/);
     expect(code).toBe(0);
+    expect(again.out).toMatch(/ok +1 chart drawn again from data\/: the same pictures/);
+    expect(again.out).toMatch(/\nThe postmortem is as it was saved\.\n/);
+    expect(again.out).toMatch(/\nfree was asked by SQL of its own:\n +SELECT software_name, count/);
+    expect(again.out).toMatch(/\nwith .*"odd":"line\\nbreak/);
+    expect(again.out).toMatch(/free: asked again/);
+    expect(again.out).toMatch(/probe-cli: measurements/);
+    expect(again.out).toMatch(/The database gives other numbers for [12] of 3 figures\./);
+    expect(again.code).toBe(1);
   });
 
-  test("--rerun --yes tells which numbers changed, and exits with 1", async () => {
-    const { code, out } = await command("postmortem", "verify", folder, "--rerun", "--yes");
-    expect(out).toMatch(/probe-cli: measurements/);
-    expect(out).toMatch(/The database gives other numbers for [12] of 3 figures\./);
-    expect(code).toBe(1);
-  });
+  test.skipIf(!hasTerminal)(
+    "--rerun shows each SQL and asks before it runs; without a terminal it runs none",
+    async () => {
+      const [asked, none] = await Promise.all([
+        verifyAtTerminal(["y", "n", ""], own, "--rerun"),
+        verify(own, "--rerun"),
+      ]);
+      const prompt = "Run it on your database\\? \\[y/N\\] ";
+      expect(asked.out).toMatch(
+        new RegExp(
+          `countries was asked by SQL of its own:\\n +SELECT probe_cc,[^]*${prompt}[^]*\\nsizes was asked by[^]*count\\(\\) % 7[^]*${prompt}[^]*\\narrays was asked[^]*${prompt}[^]*\\nAsked again of `,
+        ),
+      );
+      expect(asked.out).toMatch(/countries: asked again/);
+      const refused =
+        /not asked +(sizes|arrays|countries): its SQL was not allowed to run; say yes/g;
+      expect([...asked.out.matchAll(refused)].map(([, name]) => name)).toEqual(["sizes", "arrays"]);
+      expect(asked.out).toMatch(/2 figures were not asked again\./);
+      expect(none.out).toMatch(/\nsizes was asked by SQL of its own:\n/);
+      expect(none.out).not.toMatch(/Run it on your database/);
+      expect([...none.out.matchAll(refused)]).toHaveLength(3);
+      expect(none.out).toMatch(/\n3 figures were not asked again\.\n$/);
+    },
+  );
 
-  test("exits with 1 for a file that was added", async () => {
-    const copy = join(directory.path, "copy-with-more");
-    await cp(folder, copy, { recursive: true });
-    await cp(join(copy, "postmortem.md"), join(copy, "data", "notes.md"));
-    const { code, out } = await command("postmortem", "verify", copy);
-    expect(out).toMatch(/\nadded +data\/notes\.md \(not part of the postmortem\)\n/);
-    expect(out).toMatch(/\nThe postmortem is as it was saved, but for 1 added file\.\n$/);
-    expect(code).toBe(1);
-  });
-
-  test("exits with 1 for a file that was changed, and for a folder without a postmortem", async () => {
-    const copy = join(directory.path, "copy");
-    await cp(folder, copy, { recursive: true });
-    await cp(join(copy, "postmortem.md"), join(copy, "postmortem.html"));
-    const changed = await command("postmortem", "verify", copy);
+  test("exits with 1 for a file that was added or changed, and for a folder without a postmortem", async () => {
+    const copyOf = async (name: string, made: string): Promise<string> => {
+      const copy = join(directory.path, name);
+      await cp(own, copy, { recursive: true });
+      await cp(join(copy, "postmortem.md"), join(copy, made));
+      return copy;
+    };
+    const [added, changed, none] = await Promise.all([
+      copyOf("copy-with-more", join("data", ODD)).then((copy) => verify(copy)),
+      copyOf("copy", "postmortem.html").then((copy) => verify(copy)),
+      verify(directory.path),
+    ]);
+    expect(added.out).toMatch(
+      /\nadded +data\/notes <U\+202E>dm\. .*\.md \(not part of the postmortem\)\n/,
+    );
+    expect(added.out).not.toMatch(/[^\n\x20-\u{1fff}…→]/u);
+    expect(added.out).toMatch(/\nThe postmortem is as it was saved, but for 1 added file\.\n$/);
+    expect(added.code).toBe(1);
     expect(changed.out).toMatch(/CHANGED +postmortem\.html/);
     expect(changed.code).toBe(1);
-    const none = await command("postmortem", "verify", directory.path);
     expect(none.err).toMatch(/Can't verify .*: it has no manifest\.json/);
     expect(none.code).toBe(1);
   });
