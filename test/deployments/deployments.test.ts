@@ -5,7 +5,7 @@ import { connect, type Lab } from "../../src/lab/connect.js";
 import { count, distinct, earliest, mean, quantile, share, sum } from "../../src/query/measure.js";
 import { between, type TimeRange } from "../../src/time/time-range.js";
 import { quantile as r7 } from "../measurements/reference.js";
-import { PASSWORD, restrictedServer, type RestrictedServer } from "../support/restricted-server.js";
+import { PASSWORD, READERS, restrictedServer, type RestrictedServer } from "../support/restricted-server.js";
 import { deployments, describeDeployment, uncovered, type Deployment } from "./deployment.js";
 import {
   answered,
@@ -34,7 +34,12 @@ const MATRIX = deployments(78);
 
 let server: RestrictedServer;
 beforeAll(async () => {
-  server = await restrictedServer();
+  server = await restrictedServer(READERS, {
+    // For few rows the engine compiles an expression longer than it runs it: half of all the time.
+    compile_expressions: 0,
+    compile_aggregate_expressions: 0,
+    compile_sort_description: 0,
+  });
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
@@ -95,11 +100,13 @@ function over<R extends { micros: number }>(
 describe.each(MATRIX.map((one) => [describeDeployment(one), one] as const))("%s", (_name, one) => {
   it("answers every question as the rows say, or refuses with the remedy", async () => {
     await given(one, async (own) => {
-      await countsAreRight(own);
-      await runsAreRight(own);
-      await ownQuestionsAreRight(own);
-      await logsAreRight(own);
-      await doctorIsRight(own);
+      await Promise.all([
+        countsAreRight(own),
+        runsAreRight(own),
+        ownQuestionsAreRight(own),
+        logsAreRight(own),
+        doctorIsRight(own),
+      ]);
     });
   });
 });
