@@ -49,7 +49,8 @@ export function namesOf({ id, names, form }: Deployment): Named {
   const column = (name: string) =>
     ["seq", "sign"].includes(name) ? name : `${{ __REALTIME_TIMESTAMP: "ts" }[name] ?? name}${end}`;
   const own = (...all: string[]) => Object.fromEntries(all.map((name) => [name, column(name)]));
-  const [measurements, logs] = names === "odd" ? ["fast.päth 'x'", "the logs"] : ["fast", "lines"];
+  const [measurements, logs] =
+    names === "odd" ? ["fast.päth `x\\'`", "the logs, `a`"] : ["fast", "lines"];
   const table = (name: string) =>
     names === "odd" ? `${quoteIdentifier(database)}.${quoteIdentifier(name)}` : name;
   return {
