@@ -519,12 +519,22 @@ async function logsAreRight({ one, lab, lines: all, rows, logRange: range }: Giv
   }
   const told = (t: unknown, program: unknown, message: unknown) =>
     JSON.stringify([Number(t), program, message]);
-  const found = (await lab.logs.search({ range, limit: Infinity })).rows();
+  const whole = await lab.logs.search({ range, limit: Infinity });
+  const found = whole.rows();
   expect
     .soft(found.map((row) => told(row["t"], row["identifier"], row["message"])).sort(), "search")
     .toEqual(
       lines.map((line) => told(Math.floor(line.micros / 1000), line.program, line.message)).sort(),
     );
+  const merging = / is a ReplacingMergeTree: lines that it will merge .* are counted each/;
+  for (const { origin } of [rates, whole]) {
+    const notes = origin.notes.join(" ");
+    if (one.engine === "ReplacingMergeTree") expect.soft(notes).toMatch(merging);
+    else expect.soft(notes).not.toMatch(merging);
+    const left = /rows? of .* ha(s|ve) no usable .* left out/;
+    if (one.dirty === "dirty") expect.soft(notes).toMatch(left);
+    else expect.soft(notes).not.toMatch(left);
+  }
   const newest = await lab.logs.search({ range, contains: "timed out", limit: 3 });
   expect
     .soft(

@@ -211,10 +211,12 @@ async function makeLogs(
       : [["host", "LowCardinality(String)", ({ host }: Line) => quote(host)] as const]),
   ];
   const typed = columns.map(([name, type]) => `${quoteIdentifier(column(name))} ${type}`);
-  const engine =
-    one.engine === "Memory"
-      ? "Memory"
-      : `MergeTree ORDER BY ${quoteIdentifier(column("__REALTIME_TIMESTAMP"))} SETTINGS allow_nullable_key = 1`;
+  const [time, ...rest] = columns.map(([name]) => quoteIdentifier(column(name)));
+  const plain = `MergeTree ORDER BY ${time} SETTINGS allow_nullable_key = 1`;
+  const engine = {
+    ...{ MergeTree: plain, View: plain, CollapsingMergeTree: plain, Memory: "Memory" },
+    ReplacingMergeTree: `ReplacingMergeTree ORDER BY (${[time, ...rest].join(", ")}) SETTINGS allow_nullable_key = 1`,
+  }[one.engine];
   await run(`CREATE TABLE ${at} (${typed.join(", ")}) ENGINE = ${engine}`);
   const values = lines.map((line) => `(${columns.map(([, , value]) => value(line)).join(", ")})`);
   await run(`INSERT INTO ${at} VALUES ${values.join(", ")}`);
