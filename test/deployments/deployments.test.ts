@@ -34,7 +34,7 @@ import {
   type Line,
   type Measured,
 } from "./rows.js";
-import { makeTables, namesOf, tablesOf, type Held } from "./tables.js";
+import { environmentOf, makeTables, namesOf, sourceOf, tablesOf, type Held } from "./tables.js";
 
 const MATRIX = deployments(78);
 
@@ -65,16 +65,11 @@ interface Given {
   readonly logRange: TimeRange;
 }
 
-function sourceOf(one: Deployment): string {
-  const url = one.user === "default" ? server.url : server.as(one.user);
-  return url.replace(/probelab$/, encodeURIComponent(namesOf(one).connected));
-}
-
 async function given(one: Deployment, open: (given: Given) => Promise<void>): Promise<void> {
   const measured = measuredRows(one);
   const lines = logLines(one, measured);
   const held = await makeTables(server.admin, one, measured, lines);
-  await using lab = await connect({ measurements: sourceOf(one), tables: tablesOf(one) });
+  await using lab = await connect({ measurements: sourceOf(server, one), tables: tablesOf(one) });
   const timed = <R extends { micros: number | null }>(row: R): row is R & { micros: number } =>
     row.micros !== null;
   const rows = countedRows(one, held).filter(timed);
@@ -616,14 +611,7 @@ async function submissionsAreRight(
 
 /** `doctor`, with the user and the names of the environment. */
 async function doctorIsRight({ one }: Given): Promise<void> {
-  const variables = {
-    PROBELAB_MEASUREMENTS: sourceOf(one).replace(/\/\/.*@/, "//"),
-    PROBELAB_TABLES: JSON.stringify(tablesOf(one)),
-    ...(one.user !== "default" && {
-      PROBELAB_MEASUREMENTS_USER: one.user,
-      PROBELAB_MEASUREMENTS_PASSWORD: PASSWORD,
-    }),
-  };
+  const variables = environmentOf(server, one);
   Object.assign(process.env, variables);
   try {
     const checks: Check[] = [];
