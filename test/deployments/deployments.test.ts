@@ -6,12 +6,7 @@ import { quoteIdentifier } from "../../src/database/time-column.js";
 import { count, distinct, earliest, mean, quantile, share, sum } from "../../src/query/measure.js";
 import { between, type TimeRange } from "../../src/time/time-range.js";
 import { quantile as r7 } from "../measurements/reference.js";
-import {
-  PASSWORD,
-  READERS,
-  restrictedServer,
-  type RestrictedServer,
-} from "../support/restricted-server.js";
+import { READERS, restrictedServer, type RestrictedServer } from "../support/restricted-server.js";
 import { deployments, describeDeployment, uncovered, type Deployment } from "./deployment.js";
 import {
   answered,
