@@ -3,7 +3,7 @@ import type { TimeRange } from "../time/time-range.js";
 import { nodesOf, type ExplainNode } from "./statement.js";
 import { plainType } from "./time-column.js";
 
-/** A bound of a column whose unit or form only its values tell: integers, text. */
+/** A bound of a column whose unit or form only its values tell: numbers, text. */
 export interface KnownBound {
   readonly start: string | number;
   readonly end: string | number;
@@ -29,7 +29,7 @@ const NONE: Facts = new Set();
  * an OR with anything else says is no bound.
  *
  * @param tree EXPLAIN QUERY TREE: names, aliases, CTEs and constants are resolved by the server.
- * @param known the bounds of integer and text columns, by `table.column` or `.column`.
+ * @param known the bounds of number and text columns, by `table.column` or `.column`.
  */
 export function unboundedReads(
   tree: ExplainNode,
@@ -62,7 +62,7 @@ export function unboundedReads(
     if (source !== idOf(table)) return NONE;
     const [, dumped = "", constantType = ""] = value;
     const bound =
-      known.get(`${tableOf(table).split(".").pop() ?? ""}.${columnName}`) ??
+      known.get(`${tableOf(table).replace(/^[^.]*[.]/, "")}.${columnName}`) ??
       known.get(`.${columnName}`);
     const inside = within(plainType(type), dumped, plainType(constantType), range, bound);
     const above = turned ? /^less/ : /^greater/;
@@ -174,6 +174,10 @@ function within(
   if (/^U?Int/.test(type) && number !== undefined) {
     const value = BigInt(number);
     return { low: value >= BigInt(known.start), high: value <= BigInt(known.end) };
+  }
+  if (type === "Float64") {
+    const value = Number(/^(?:U?Int\d+|Float64)_(.+)$/.exec(dumped)?.[1] ?? NaN);
+    return { low: value >= Number(known.start), high: value <= Number(known.end) };
   }
   const text = /^'([^'\\]*)'$/.exec(dumped)?.[1];
   if (/^(Fixed)?String/.test(type) && text !== undefined) {

@@ -14,10 +14,10 @@ import {
 import { send } from "./request.js";
 import { AnswerError, cutAnswer, isConnectionLoss, serverError } from "./server-error.js";
 import type { Source } from "./source.js";
-import { tableName } from "./table-engine.js";
+import { quotedTable, tableName } from "./table-engine.js";
 import { learnTable, type TableInfo } from "./table-info.js";
 import { SEED_TABLES, type TableRole, type Tables } from "./tables.js";
-import type { TimeColumn } from "./time-column.js";
+import { plainType, timeColumn } from "./time-column.js";
 
 /** One question: SQL with `{name:Type}` placeholders, and what it is for. */
 export interface Question {
@@ -164,14 +164,33 @@ export class Database implements AsyncDisposable {
     return learned;
   }
 
-  /** How a column of any table, named in free SQL, writes an instant. */
-  async timeColumn(table: string, name: string): Promise<TimeColumn> {
+  /**
+   * How a column of any table, named in free SQL, writes an instant; and what the reader of an answer
+   * must know of one of the service's own tables.
+   */
+  async timeColumn(
+    place: readonly [database: string, table: string],
+    name: string,
+    type: string,
+  ): Promise<Pick<TableInfo, "time" | "notes">> {
     const roles = Object.keys(this.tables) as TableRole[];
-    const at = (name: string): string => tableName(name, this.#connection.database).join(".");
-    const role = roles.find((one) => at(this.tables[one].table) === at(table));
-    if (role !== undefined && this.tables[role].time === name) return (await this.table(role)).time;
-    const names = { table, time: name, columns: {} };
-    return (await learnTable(this.rows, this.#connection.database, names)).time;
+    const here = this.#connection.database;
+    const role = roles.find(
+      (one) =>
+        tableName(this.tables[one].table, here).join(".") === place.join(".") &&
+        this.tables[one].time === name,
+    );
+    // A column of times says itself how it writes an instant, where the table can't be learned, too.
+    const time = /^Date/.test(plainType(type)) ? timeColumn(name, type, null) : undefined;
+    if (role !== undefined) {
+      return time === undefined
+        ? await this.table(role)
+        : await this.table(role).catch(() => ({ time, notes: [] }));
+    }
+    if (time !== undefined) return { time, notes: [] };
+    const names = { table: quotedTable(...place), time: name, columns: {} };
+    const { time: learned } = await learnTable(this.rows, here, names);
+    return { time: learned, notes: [] };
   }
 
   /** Gives the connection back; the embedded server ends with its last user. */

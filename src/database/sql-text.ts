@@ -9,7 +9,7 @@ interface Part {
  * C comments, heredocs ($tag$…$tag$). An open one goes to the end of the text.
  */
 const QUOTED =
-  /'(?:[^'\\]|\\[^]|'')*(?:'|$)|"(?:[^"\\]|\\[^]|"")*(?:"|$)|`(?:[^`\\]|\\[^]|``)*(?:`|$)|--[^\n]*|#[ !][^\n]*|\/\*[^]*?(?:\*\/|$)|\$(\w*)\$[^]*?(?:\$\1\$|$)/g;
+  /'(?:[^'\\]|\\[^]|'')*(?:'|$)|"(?:[^"\\]|\\[^]|"")*(?:"|$)|`(?:[^`\\]|\\[^]|``)*(?:`|$)|--[^\n]*|#[ !][^\n]*|\/\*[^]*?(?:\*\/|$)|\$(?<tag>\w*)\$[^]*?(?:\$\k<tag>\$|$)/g;
 
 /** Cuts SQL into code and quoted parts; joined again they are the text. */
 export function sqlParts(sql: string): Part[] {
@@ -31,13 +31,43 @@ export function sqlCode(sql: string): string {
     .join("");
 }
 
-/** Replaces in code only, never inside a string or a comment. */
+/**
+ * Replaces what begins in code, never inside a string or a comment; what is replaced may hold quoted
+ * names, such as those of a placeholder.
+ */
 export function replaceInCode(
   sql: string,
   pattern: RegExp,
   replace: (match: string, ...groups: (string | undefined)[]) => string,
 ): string {
-  return sqlParts(sql)
-    .map((part) => (part.code ? part.text.replace(pattern, replace) : part.text))
-    .join("");
+  const either = new RegExp(`(?<found>${pattern.source})|${QUOTED.source}`, pattern.flags);
+  return sql.replace(
+    either,
+    (match, found: string | undefined, ...groups: (string | undefined)[]) =>
+      found === undefined ? match : replace(found, ...groups),
+  );
+}
+
+/** A regular expression's source for a name in backquotes. */
+export const QUOTED_NAME = "`(?:[^`\\\\]|\\\\[^]|``)*`";
+
+/** The same for a name as SQL writes it: bare or quoted. */
+export const NAME = `\\w+|${QUOTED_NAME}|"(?:[^"\\\\]|\\\\[^]|"")*"`;
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  ...{ b: "\b", f: "\f", n: "\n", r: "\r", t: "\t", v: "\v", 0: "\0", a: "\x07", e: "\x1b" },
+};
+
+/** The name that a {@link NAME} stands for. */
+export function nameOf(written: string): string {
+  const quote = written[0] ?? "";
+  if (quote !== "`" && quote !== '"') return written;
+  return written
+    .slice(1, -1)
+    .replace(/\\(?:x([0-9a-f]{2})|([^]))|``|""/gi, (whole, code?: string, escaped?: string) => {
+      if (code !== undefined) return String.fromCharCode(parseInt(code, 16));
+      if (escaped === undefined) return whole === quote + quote ? quote : whole;
+      // Before any other character a backslash is one.
+      return ESCAPES[escaped] ?? (/[\\`"'/=]/.test(escaped) ? escaped : whole);
+    });
 }

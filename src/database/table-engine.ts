@@ -1,4 +1,5 @@
 import { ProbelabError } from "../error.js";
+import { NAME, nameOf, QUOTED_NAME } from "./sql-text.js";
 import { quoteIdentifier } from "./time-column.js";
 import type { AskRows } from "./table-info.js";
 
@@ -65,8 +66,7 @@ export async function tableEngine(
       : { ...own, untold: [unseen(`${name} is Distributed over ${from}.${table}`)] };
   }
   if (shown.engine === "MaterializedView") {
-    const [, target] =
-      /^CREATE MATERIALIZED VIEW \S+ TO ([^\s(]+)/.exec(shown.create_table_query) ?? [];
+    const [, target] = INTO.exec(shown.create_table_query) ?? [];
     if (target === undefined) return { ...own, merges: MERGING.test(shown.create_table_query) };
     const behind = await showTable(ask, ...tableName(target, database));
     return behind
@@ -80,9 +80,15 @@ export async function tableEngine(
   return own;
 }
 
+const PLACE = `(?:(?:${NAME})\\.)?(?:${NAME})`;
+/** Where a materialized view writes to. */
+const INTO = new RegExp(`^CREATE MATERIALIZED VIEW ${PLACE} TO (${PLACE})`);
+/** What a view reads, and whether with FINAL. */
+const READ = new RegExp(`\\b(?:FROM|JOIN) (${PLACE})(?: AS (?:${NAME}))?( FINAL)?`, "g");
+
 /** A view gives the rows of its tables as it asks for them: FINAL in it is the deployment's choice. */
 async function behindView(ask: AskRows, database: string, name: string, { as_select }: Shown) {
-  const sources = [...as_select.matchAll(/\b(?:FROM|JOIN) ([\w.`]+)(?: AS [\w`]+)?( FINAL)?/g)];
+  const sources = [...as_select.matchAll(READ)];
   const notes: string[] = [];
   const untold: string[] = [];
   for (const [, source = "", final] of sources) {
@@ -119,15 +125,15 @@ function unseen(what: string): string {
 
 /** `database.table`, quoted or not, as its two names. */
 export function tableName(text: string, database: string): [database: string, table: string] {
-  const [first = "", ...rest] = text.match(/`[^`]+`|[^.`]+/g) ?? [];
-  const bare = (part: string) => part.replaceAll("`", "");
-  return rest.length === 0 ? [database, bare(first)] : [bare(first), rest.map(bare).join(".")];
+  const names = text.match(new RegExp(`${QUOTED_NAME}|[^.\`]+`, "g")) ?? [];
+  const [first = "", ...rest] = names.map((name) => (name[0] === "`" ? nameOf(name) : name));
+  return rest.length === 0 ? [database, first] : [first, rest.join(".")];
 }
 
-/** The first of a list of expressions, where it is a plain column. */
+/** The first of a list of expressions, where it is a plain column; "" where it is none. */
 function firstKey(key: string): string {
-  const [first = ""] = key.split(",");
-  return first.replaceAll("`", "").trim();
+  const [, first = ""] = new RegExp(`^(${NAME})\\s*(,|$)`).exec(key.trim()) ?? [];
+  return nameOf(first);
 }
 
 /** A table for FROM. */

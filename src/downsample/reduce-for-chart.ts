@@ -8,7 +8,8 @@ import { reduceStacks } from "./regroup/reduce-stacks.js";
 export type { ChartPlan, Reduced } from "./chart-plan.js";
 
 /**
- * Reduces a Result to the rows that a chart can draw; with no more than `maxRows` it stays as it is.
+ * Reduces a Result to the rows that a chart can draw; with no more than `maxRows` it stays as it is,
+ * but for the buckets that a line misses.
  *
  * - Lines keep the rows that draw the same picture, gaps as gaps. Missing buckets of a Result are
  *   rows afterwards where the line needs them (null or zero): put no others in between.
@@ -25,8 +26,7 @@ export function reduceForChart(result: Result, plan: ChartPlan): Reduced {
   checkCount(plan.width, "width", 100_000);
   checkCount(plan.height ?? 400, "height", 100_000);
   if (plan.mark === "area" || plan.mark === "bar") return reduceStacks(result, plan, maxRows);
+  if (plan.mark === "line") return reduceLineChart(result, plan, maxRows);
   if (result.numRows <= maxRows) return { table: result.table, sentences: [], result };
-  return plan.mark === "line"
-    ? reduceLineChart(result, plan, maxRows)
-    : reducePoints(result, plan, maxRows);
+  return reducePoints(result, plan, maxRows);
 }

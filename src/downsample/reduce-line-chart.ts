@@ -11,18 +11,30 @@ import { splitSeries, type SeriesRows } from "./split-series.js";
 
 /**
  * Lines: the rows that draw the same picture, or those without which it would change most. Missing
- * buckets become rows (null for a gap, zero for a count) where the line needs them.
+ * buckets become rows (null for a gap, zero for a count) where the line needs them, in a small table
+ * too: else a line would run straight through a week of none.
  */
 export function reduceLineChart(result: Result, plan: ChartPlan, maxRows: number): Reduced {
   const { table, origin } = result;
-  const x = numericColumn(table, plan.x);
-  const y = logGaps(numericColumn(table, plan.y).values, plan.yScale ?? "linear");
   const { time, measures } = origin.columns;
   const missing = measures.find(({ name }) => name === plan.y)?.missing;
-  let series = splitSeries(table, plan.series, x.values, y);
   const { range } = origin;
-  if (time?.name === plan.x && missing !== undefined && range) {
-    series = series.map((one) => fillMissing(one, time, missing, range));
+  const fills = time?.name === plan.x && missing !== undefined && range !== undefined;
+  const unchanged: Reduced = { table, sentences: [], result };
+  if (!fills && table.numRows() <= maxRows) return unchanged;
+  const x = numericColumn(table, plan.x);
+  const y = logGaps(numericColumn(table, plan.y).values, plan.yScale ?? "linear");
+  const split = splitSeries(table, plan.series, x.values, y);
+  const series = fills ? split.map((one) => fillMissing(one, time, missing, range)) : split;
+  const added = series.flatMap((one) =>
+    [...one.rows.keys()].flatMap((place) =>
+      one.rows[place]! < 0 ? [newRow(one, place, plan, x.dates)] : [],
+    ),
+  );
+  if (table.numRows() + added.length <= maxRows) {
+    if (added.length === 0) return unchanged;
+    const filled = pickAndAddRows(table, [...Array(table.numRows()).keys()], added);
+    return { table: filled, sentences: [], result: result.with(filled, {}) };
   }
   const [low, high] = extent(series);
   const picture = {
@@ -34,15 +46,15 @@ export function reduceLineChart(result: Result, plan: ChartPlan, maxRows: number
   };
   const line = reduceLines(series, picture, maxRows);
   const rows: number[] = [];
-  const added: NewRow[] = [];
+  const kept: NewRow[] = [];
   series.forEach((one, i) => {
     for (const place of line.kept[i]!) {
       if (one.rows[place]! >= 0) rows.push(one.rows[place]!);
-      else added.push(newRow(one, place, plan, x.dates));
+      else kept.push(newRow(one, place, plan, x.dates));
     }
   });
   rows.sort((a, b) => a - b);
-  const reduced = pickAndAddRows(table, rows, added);
+  const reduced = pickAndAddRows(table, rows, kept);
   const sentences = [lineSentence(table.numRows(), reduced.numRows(), line, plan.width)];
   return {
     table: reduced,

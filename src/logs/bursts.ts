@@ -99,7 +99,7 @@ ORDER BY _score DESC, _t, ${keys}_n${limit === Infinity ? "" : "\nLIMIT {limit:U
       total > rows.length
         ? [`The ${rows.length} minutes that stand out most, of ${total.toLocaleString("en-US")}.`]
         : [],
-    notes: rows.length > 0 ? [] : [await noBurst()],
+    notes: [...(rows.length > 0 ? [] : [await noBurst()]), ...origin.notes],
   });
 
   async function noBurst(): Promise<string> {

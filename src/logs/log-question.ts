@@ -8,7 +8,7 @@ import { and, print, raw, sql, type PrintedSql } from "../query/sql.js";
 import type { Origin } from "../result/origin.js";
 import { checkRange, type TimeRange } from "../time/time-range.js";
 import { logConditions, logFilterText, type LogFilter } from "./log-filter.js";
-import { logTable } from "./log-table.js";
+import { logNotes, logTable } from "./log-table.js";
 import { checkPriorities } from "./priority.js";
 
 /** What every question on the logs takes. */
@@ -60,7 +60,7 @@ export function checkLimit(limit: number): number {
   );
 }
 
-/** Asks SQL of a checked question; the answer's table and its origin, the columns' meaning still to tell. */
+/** Asks SQL of a checked question; the answer's table and its origin, the columns' meaning still to tell, and more notes. */
 export async function askLogs(database: Database, asked: AskedLogs, question: PrintedSql) {
   const { range, action, signal } = asked;
   const { sql, parameters } = question;
@@ -71,7 +71,7 @@ export async function askLogs(database: Database, asked: AskedLogs, question: Pr
     ...(filter !== "" && { filter }),
     columns: { dimensions: [], measures: [] },
     reductions: [],
-    notes: [],
+    notes: logNotes(asked.table),
   };
   return { table: answer.table, origin };
 }

@@ -3,6 +3,7 @@ import { NOTHING, tableBounds, type Source } from "../query/source.js";
 import { and, raw, sql, type Sql } from "../query/sql.js";
 import type { TimeRange } from "../time/time-range.js";
 import { logColumn, logConditions, type LogFilter } from "./log-filter.js";
+import { logNotes } from "./log-table.js";
 import { whyNoLines } from "./why-no-lines.js";
 
 /** Which lines are asked about. */
@@ -33,7 +34,7 @@ export function logSource(table: TableInfo, asked: LogLines): Source {
     column: (name) => (Object.hasOwn(computed, name) ? computed[name]! : logColumn(name, table)),
     instant: table.time.dateTime(table.time.sql),
     from: () => sql`${raw(table.from)}\nWHERE ${and(conditions)}`,
-    notes: table.notes,
+    notes: logNotes(table),
     whyEmpty: async (database) => ({
       ...NOTHING,
       notes: [await whyNoLines(database, { table, range, filter })],

@@ -32,6 +32,19 @@ export function logTable(database: Database): Promise<TableInfo> {
   return database.table("logs");
 }
 
+/**
+ * What the reader of every answer must know of the table. Lines of a merging engine are counted as
+ * they are held, and that is said: unlike a measurement, a line has no identity, so what such a table
+ * merges may be two lines that say the same; and FINAL would have the newest few lines read them all.
+ */
+export function logNotes({ name, engine, merges, notes }: TableInfo): string[] {
+  if (!merges) return [...notes];
+  return [
+    `${name} is a ${engine}: lines that it will merge in the background are counted each, so the numbers may fall by themselves.`,
+    ...notes,
+  ];
+}
+
 /** The fields that the table has, in the order of a line. */
 export function fieldsOf(table: TableInfo): LogField[] {
   return (Object.keys(LOG_COLUMNS) as LogField[]).filter((field) =>

@@ -80,6 +80,6 @@ ORDER BY _n DESC, _program, _shape${limit === Infinity ? "" : "\nLIMIT {limit:UI
             `The ${found.numRows()} commonest of ${total.toLocaleString("en-US")} patterns; they hold ${shown.toLocaleString("en-US")} of ${messages.toLocaleString("en-US")} messages.`,
           ]
         : [],
-    notes,
+    notes: [...notes, ...origin.notes],
   });
 }

@@ -50,7 +50,7 @@ ORDER BY ${table.time.sql}${newestFirst ? " DESC" : ""}${limit === Infinity ? ""
     ...origin,
     columns: { dimensions, measures: [] },
     reductions,
-    notes,
+    notes: [...notes, ...origin.notes],
   });
 }
 

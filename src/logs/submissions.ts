@@ -71,8 +71,8 @@ export async function submissions(
           },
         ],
       },
-      notes:
-        rows.length === 0
+      notes: [
+        ...(rows.length === 0
           ? [await noSubmission(logs, asked, forms, stored)]
           : [
               `Of ${count(rows.length)} submitted reports: ${findings
@@ -83,7 +83,9 @@ export async function submissions(
               ...(stored.reports.size > 0
                 ? []
                 : [`${stored.name} holds no measurement from ${stored.span}: nothing is stored.`]),
-            ],
+            ]),
+        ...origin.notes,
+      ],
     },
   );
 }

@@ -5,10 +5,11 @@ import { checkRange, type TimeRange } from "../time/time-range.js";
 import { answerOrigin } from "../database/answer-origin.js";
 import { unboundedReads, type KnownBound, type UnboundedRead } from "../database/bounded-query.js";
 import type { Database } from "../database/database.js";
-import { replaceInCode, sqlCode, sqlParts } from "../database/sql-text.js";
+import { NAME, nameOf, replaceInCode, sqlCode, sqlParts } from "../database/sql-text.js";
 import { checkStatement, explain } from "../database/statement.js";
 import { tableName } from "../database/table-engine.js";
-import { boundsSql, plainType, timeColumn, type TimeColumn } from "../database/time-column.js";
+import type { TableInfo } from "../database/table-info.js";
+import { boundsSql } from "../database/time-column.js";
 import { valueKind } from "../database/value-kind.js";
 import { incompleteNotes } from "./grouped-result.js";
 import { checkNamed, nameColumns, type ColumnMeaning } from "./named-columns.js";
@@ -30,16 +31,19 @@ export interface QueryOptions {
 }
 
 const OPTIONS = ["range", "params", "columns", "signal"] as const;
+type TimeOfTable = Pick<TableInfo, "time" | "notes">;
 /** What leaves out groups of an answer, so that a missing row is not zero. */
 const LEAVES_OUT = /\b(HAVING|QUALIFY|LIMIT|OFFSET|FETCH)\b/i;
-const RANGE = /\{range(?::\s*(?:(\w+)\.)?(\w+)\s*)?\}/g;
+const RANGE = new RegExp(`\\{range(?::\\s*(?:(${NAME})\\.)?(${NAME})\\s*)?\\}`, "g");
 const EXAMPLE =
   'lab.query("SELECT probe_cc, count() AS n FROM fastpath WHERE {range} GROUP BY probe_cc", { range: last("1 week") })';
 
 /**
  * Asks free SQL, bounded in time: `{range}` becomes the bound on the measurement table's time column
- * (measurement_start_time, unless the configuration names another) in its own type, `{range:column}` or `{range:table.column}` that on another time column; `{start:DateTime64(3)}`
- * and `{end:DateTime64(3)}` give the bare bounds. Values go into `params`, never into the text.
+ * (measurement_start_time, unless the configuration names another) in its own type, which also
+ * leaves out rows without a usable time; `{range:column}` or `{range:table.column}` that on another
+ * time column, an odd name in backquotes; `{start:DateTime64(3)}` and `{end:DateTime64(3)}` give the
+ * bare bounds. Values go into `params`, never into the text.
  *
  * The answer's DateTime columns are Dates, enums, UUIDs and addresses text, integers beyond 2^53
  * (and all of 128 or 256 bits) bigint; arrays, tuples and maps are plain arrays and objects of
@@ -65,7 +69,19 @@ export async function freeQuery<Row extends object = Record<string, Value>>(
   const range = checkRange((options as QueryOptions | undefined)?.range, "run a query");
   const code = sqlCode(sql);
   const bare = /\{start\s*:/.test(code) && /\{end\s*:/.test(code);
-  if (!new RegExp(RANGE.source).test(code) && !bare) {
+  const usual = database.tables.measurements.time;
+  const wanted = new Map<string, { table: string | undefined; name: string }>();
+  const named = (table?: string, name?: string) => ({
+    table: table && nameOf(table),
+    name: name === undefined ? usual : nameOf(name),
+  });
+  const keyOf = ({ table = "", name }: ReturnType<typeof named>) => `${table}.${name}`;
+  replaceInCode(sql, RANGE, (whole, table, name) => {
+    const one = named(table, name);
+    wanted.set(keyOf(one), one);
+    return whole;
+  });
+  if (wanted.size === 0 && !bare) {
     throw new ProbelabError(
       `Can't run a query that does not use its time range: put {range} into its WHERE, such as ${EXAMPLE}.`,
     );
@@ -75,11 +91,9 @@ export async function freeQuery<Row extends object = Record<string, Value>>(
       "Can't run a query with its own FORMAT or INTO OUTFILE: leave it out, the answer comes as a table.",
     );
   }
-  const usual = database.tables.measurements.time;
-  const columns = new Map<string, TimeColumn>();
-  for (const [, table, name = usual] of code.matchAll(RANGE)) {
-    const key = `${table ?? ""}.${name}`;
-    if (!columns.has(key)) columns.set(key, await findTimeColumn(database, sql, name, table));
+  const columns = new Map<string, TimeOfTable>();
+  for (const [key, { table, name }] of wanted) {
+    columns.set(key, await findTimeColumn(database, sql, name, table));
   }
   const parameters: Record<string, unknown> = { ...options.params };
   if (bare) {
@@ -88,27 +102,24 @@ export async function freeQuery<Row extends object = Record<string, Value>>(
   }
   const keys = [...columns.keys()];
   const known = new Map<string, KnownBound>(
-    [...columns].map(([key, column]) => [
+    [...columns].map(([key, { time }]) => [
       key,
-      { start: column.bound(range.start).value, end: column.bound(range.end).value },
+      { start: time.bound(range.start).value, end: time.bound(range.end).value },
     ]),
   );
-  const bounded = replaceInCode(sql.replace(/[\s;]+$/, ""), RANGE, (_, table, name = usual) => {
-    const key = `${table ?? ""}.${name}`;
+  const bounded = replaceInCode(sql.replace(/[\s;]+$/, ""), RANGE, (_, table, name) => {
+    const key = keyOf(named(table, name));
+    const { time } = columns.get(key) as TimeOfTable;
     const index = keys.indexOf(key);
-    const bounds = boundsSql(
-      columns.get(key) as TimeColumn,
-      range,
-      index === 0 ? "range" : `range${index + 1}`,
-    );
+    const bounds = boundsSql(time, range, index === 0 ? "range" : `range${index + 1}`);
     Object.assign(parameters, bounds.parameters);
-    return `(${bounds.sql})`;
+    return `(${[bounds.sql, ...(time.usable === null ? [] : [time.usable])].join(" AND ")})`;
   });
   checkNamesInText(bounded, parameters);
   checkStatement(await explain(database.rows, "AST", bounded, parameters));
   // Arrow alone would give DateTime and enums as bare numbers: the server names the types.
   const [, described] = await Promise.all([
-    checkBounds(database, bounded, parameters, range, known),
+    checkBounds(database, bounded, parameters, range, known, [...wanted.values()]),
     database.rows<{ name: string; type: string }>(
       `DESCRIBE TABLE (${bounded}\n)`,
       parameters,
@@ -124,19 +135,22 @@ export async function freeQuery<Row extends object = Record<string, Value>>(
     types: new Map(described.map(({ name, type }) => [name, type])),
     signal: options.signal,
   });
-  const named = nameColumns(answer.table, roles, range, LEAVES_OUT.test(code));
-  const texts = named.columns.dimensions.map(({ name }) => name);
+  const meant = nameColumns(answer.table, roles, range, LEAVES_OUT.test(code));
+  const texts = meant.columns.dimensions.map(({ name }) => name);
   const kinds = Object.fromEntries(
     described.map(({ name, type }) => [name, texts.includes(name) ? "text" : valueKind(type)]),
   );
   const empty = answer.table.numRows() === 0;
-  return new Result<Row>(named.table, {
+  return new Result<Row>(meant.table, {
     ...answerOrigin(database, { sql: bounded, parameters }, range, answer),
-    columns: { ...named.columns, kinds },
+    columns: { ...meant.columns, kinds },
     reductions: [],
-    notes: empty
-      ? ["The query found no rows in the range."]
-      : incompleteNotes(named.columns.time, range),
+    notes: [
+      ...(empty
+        ? ["The query found no rows in the range."]
+        : incompleteNotes(meant.columns.time, range)),
+      ...new Set([...columns.values()].flatMap(({ notes }) => notes)),
+    ],
   });
 }
 
@@ -150,10 +164,15 @@ async function checkBounds(
   parameters: Record<string, unknown>,
   range: TimeRange,
   known: ReadonlyMap<string, KnownBound>,
+  wanted: readonly { readonly name: string }[],
 ): Promise<void> {
   const tree = await explain(database.rows, "QUERY TREE", sql, parameters);
   const reads = unboundedReads(tree, range, known);
-  const [read] = await needBound(database, reads, known);
+  const [read] = await needBound(
+    database,
+    reads,
+    wanted.map(({ name }) => name),
+  );
   if (read === undefined) return;
   const name = read.table.split(".").pop() ?? read.table;
   throw new ProbelabError(
@@ -167,12 +186,12 @@ function checkNamesInText(sql: string, parameters: Readonly<Record<string, unkno
   const identifiers = [...sql.matchAll(/\{\s*(\w+)\s*:\s*Identifier\s*\}/g)].map(([, name = ""]) =>
     String(parameters[name]),
   );
-  const odd = [...names.map(({ text }) => text), ...identifiers].find((text) =>
-    /[\0-\x1f\\\u201c]|(function|source|column|constant|table)_\w+:/.test(text),
+  const odd = [...names.map(({ text }) => nameOf(text)), ...identifiers].find((text) =>
+    /[\0-\x1f]|(function|source|column|constant|table)_\w+:/.test(text),
   );
   if (odd === undefined && !/[\u201c\u201d]/.test(sqlCode(sql))) return;
   throw new ProbelabError(
-    "Can't read a query with a backslash, a line break or curly quotes in or around a name: write names in plain quotes without them, and rename columns with AS.",
+    "Can't read a query with a line break (with a backslash or without) in a name, or with curly quotes around one: write names in plain quotes without them, and rename columns with AS.",
   );
 }
 
@@ -187,7 +206,7 @@ const LOOKED_UP = ["Memory", "Set", "Join", "Dictionary", "EmbeddedRocksDB", "Nu
 async function needBound(
   database: Database,
   reads: readonly UnboundedRead[],
-  known: ReadonlyMap<string, KnownBound>,
+  columns: readonly string[],
 ): Promise<UnboundedRead[]> {
   const tables = [...new Set(reads.map(({ table }) => table))].filter(
     (table) => table !== "system.one" && !table.startsWith("_temporary_and_external_tables."),
@@ -202,7 +221,7 @@ WHERE has({tables:Array(String)}, concat(c.database, '.', c.table)) GROUP BY nam
     {
       tables,
       lookedUp: LOOKED_UP,
-      columns: [...known.keys()].map((key) => key.slice(key.indexOf(".") + 1)),
+      columns,
     },
     "run the query",
   );
@@ -240,7 +259,7 @@ async function findTimeColumn(
   sql: string,
   name: string,
   table: string | undefined,
-): Promise<TimeColumn> {
+): Promise<TimeOfTable> {
   const { measurements, logs, testHelpers } = database.tables;
   // `.fastpath` is that of the source's own database.
   const own = [measurements, logs, testHelpers].map((each) => tableName(each.table, "").join("."));
@@ -266,7 +285,5 @@ ORDER BY far = 1 OR near = 1 DESC, table`,
       `Can't tell which ${name} bounds the query, since its type differs between tables: write ${names}.`,
     );
   }
-  return /^Date/.test(plainType(first.type))
-    ? timeColumn(name, first.type, null)
-    : database.timeColumn(first.here ? first.table : `${first.database}.${first.table}`, name);
+  return database.timeColumn([first.database, first.table], name, first.type);
 }

@@ -1,6 +1,8 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { replaceInCode, sqlCode, sqlParts } from "../../src/database/sql-text.js";
+import { nameOf, replaceInCode, sqlCode, sqlParts } from "../../src/database/sql-text.js";
+import { tableName } from "../../src/database/table-engine.js";
+import { quoteIdentifier } from "../../src/database/time-column.js";
 
 it("sqlParts(sql) joined again are the text", () => {
   const piece = fc.constantFrom(
@@ -51,4 +53,19 @@ it("replaceInCode(sql) replaces between strings and comments", () => {
   expect(replaceInCode(sql, /\{range\}/g, () => "R")).toBe(
     "SELECT 'a' /* b */ WHERE R -- c\nAND R",
   );
+});
+
+it("nameOf(written) is the name that quoteIdentifier wrote, and that doubled quotes stand for", () => {
+  const name = fc.string({ unit: fc.constantFrom("`", '"', "\\", "'", ".", "n", "x", "0", "ö") });
+  fc.assert(
+    fc.property(name, (text) => {
+      expect(nameOf(quoteIdentifier(text))).toBe(text);
+      expect(
+        tableName(`${quoteIdentifier(`d${text}`)}.${quoteIdentifier(`t${text}`)}`, ""),
+      ).toEqual([`d${text}`, `t${text}`]);
+    }),
+    { numRuns: 500, seed: 4 },
+  );
+  expect(nameOf('"a""b`c"')).toBe('a"b`c');
+  expect(nameOf("`a``b\\x0ac\\qd`")).toBe("a`b\nc\\qd");
 });

@@ -26,6 +26,12 @@ const FACTORS = {
 
 type Factors = { readonly [F in keyof typeof FACTORS]: (typeof FACTORS)[F][number] };
 
+const ALL = Object.entries<readonly string[]>(FACTORS);
+
+function isWhole(chosen: Readonly<Record<string, string>>): chosen is Factors {
+  return ALL.every(([factor, values]) => values.includes(chosen[factor] ?? ""));
+}
+
 /** How one deployment has its tables, as plain data. */
 export interface Deployment extends Factors {
   readonly id: number;
@@ -50,41 +56,37 @@ export function random(seed: number): () => number {
  */
 export function deployments(many: number): Deployment[] {
   const next = random(10);
-  const factors = Object.entries(FACTORS) as [keyof Factors, readonly string[]][];
   const covered = new Set<string>();
   const pair = (a: string, x: string, b: string, y: string) => `${a}=${x} ${b}=${y}`;
   const logTimes = TIME_TYPES.filter(({ days }) => days !== true);
   return Array.from({ length: many }, (_, id) => {
-    const chosen: [keyof Factors, string][] = [];
-    for (const [factor, values] of [...factors].sort(() => next() - 0.5)) {
+    const chosen: [string, string][] = [];
+    for (const [factor, values] of [...ALL].sort(() => next() - 0.5)) {
       const fresh = (value: string) =>
         chosen.filter(([b, y]) => !covered.has(pair(factor, value, b, y))).length + next() / 2;
       const [best] = values.map((value) => ({ value, n: fresh(value) })).sort((a, b) => b.n - a.n);
       chosen.push([factor, best?.value ?? ""]);
     }
     for (const [a, x] of chosen) for (const [b, y] of chosen) covered.add(pair(a, x, b, y));
-    return {
-      ...(Object.fromEntries(chosen) as unknown as Factors),
-      id,
-      time: TIME_TYPES[id % TIME_TYPES.length] as TimeType,
-      logTime: logTimes[(id * 7 + 3) % logTimes.length] as TimeType,
-    };
+    const whole: Record<string, string> = Object.fromEntries(chosen);
+    const time = TIME_TYPES[id % TIME_TYPES.length];
+    const logTime = logTimes[(id * 7 + 3) % logTimes.length];
+    if (!isWhole(whole) || !time || !logTime) throw new Error(`no values for ${id}`);
+    return { ...whole, id, time, logTime };
   });
 }
 
 /** Pairs of factors' values that no deployment has. */
 export function uncovered(all: readonly Deployment[]): string[] {
-  const factors = Object.entries(FACTORS) as [keyof Factors, readonly string[]][];
-  return factors.flatMap(([a, xs], at) =>
-    factors
-      .slice(at + 1)
-      .flatMap(([b, ys]) =>
-        xs.flatMap((x) =>
-          ys
-            .filter((y) => !all.some((one) => one[a] === x && one[b] === y))
-            .map((y) => `${a}=${x} ${b}=${y}`),
-        ),
+  const has = all.map((one) => new Map(Object.entries<unknown>({ ...one })));
+  return ALL.flatMap(([a, xs], at) =>
+    ALL.slice(at + 1).flatMap(([b, ys]) =>
+      xs.flatMap((x) =>
+        ys
+          .filter((y) => !has.some((one) => one.get(a) === x && one.get(b) === y))
+          .map((y) => `${a}=${x} ${b}=${y}`),
       ),
+    ),
   );
 }
 

@@ -1,6 +1,7 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { TablesOptions } from "../../src/database/config.js";
 import { quoteIdentifier } from "../../src/database/time-column.js";
+import { PASSWORD, type RestrictedServer } from "../support/restricted-server.js";
 import type { Deployment } from "./deployment.js";
 import { OWN_FORMS, priorityText, type Line, type Measured } from "./rows.js";
 
@@ -49,7 +50,8 @@ export function namesOf({ id, names, form }: Deployment): Named {
   const column = (name: string) =>
     ["seq", "sign"].includes(name) ? name : `${{ __REALTIME_TIMESTAMP: "ts" }[name] ?? name}${end}`;
   const own = (...all: string[]) => Object.fromEntries(all.map((name) => [name, column(name)]));
-  const [measurements, logs] = names === "odd" ? ["fast.päth 'x'", "the logs"] : ["fast", "lines"];
+  const [measurements, logs] =
+    names === "odd" ? ["fast.päth `x\\'`", "the logs, `a`"] : ["fast", "lines"];
   const table = (name: string) =>
     names === "odd" ? `${quoteIdentifier(database)}.${quoteIdentifier(name)}` : name;
   return {
@@ -70,6 +72,24 @@ export function namesOf({ id, names, form }: Deployment): Named {
         ...forms,
       },
     },
+  };
+}
+
+/** A deployment's tables as its user reaches them. */
+export function sourceOf(server: RestrictedServer, one: Deployment): string {
+  const url = one.user === "default" ? server.url : server.as(one.user);
+  return url.replace(/probelab$/, encodeURIComponent(namesOf(one).connected));
+}
+
+/** The environment that names a deployment, its user and its password. */
+export function environmentOf(server: RestrictedServer, one: Deployment): Record<string, string> {
+  return {
+    PROBELAB_MEASUREMENTS: sourceOf(server, one).replace(/\/\/.*@/, "//"),
+    PROBELAB_TABLES: JSON.stringify(tablesOf(one)),
+    ...(one.user !== "default" && {
+      PROBELAB_MEASUREMENTS_USER: one.user,
+      PROBELAB_MEASUREMENTS_PASSWORD: PASSWORD,
+    }),
   };
 }
 
@@ -210,10 +230,12 @@ async function makeLogs(
       : [["host", "LowCardinality(String)", ({ host }: Line) => quote(host)] as const]),
   ];
   const typed = columns.map(([name, type]) => `${quoteIdentifier(column(name))} ${type}`);
-  const engine =
-    one.engine === "Memory"
-      ? "Memory"
-      : `MergeTree ORDER BY ${quoteIdentifier(column("__REALTIME_TIMESTAMP"))} SETTINGS allow_nullable_key = 1`;
+  const [time, ...rest] = columns.map(([name]) => quoteIdentifier(column(name)));
+  const plain = `MergeTree ORDER BY ${time} SETTINGS allow_nullable_key = 1`;
+  const engine = {
+    ...{ MergeTree: plain, View: plain, CollapsingMergeTree: plain, Memory: "Memory" },
+    ReplacingMergeTree: `ReplacingMergeTree ORDER BY (${[time, ...rest].join(", ")}) SETTINGS allow_nullable_key = 1`,
+  }[one.engine];
   await run(`CREATE TABLE ${at} (${typed.join(", ")}) ENGINE = ${engine}`);
   const values = lines.map((line) => `(${columns.map(([, , value]) => value(line)).join(", ")})`);
   await run(`INSERT INTO ${at} VALUES ${values.join(", ")}`);

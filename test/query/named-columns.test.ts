@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from "vitest";
 import { chart } from "../../src/chart/chart.js";
+import { drawRows } from "../../src/chart/draw-rows.js";
 import { askAgain } from "../../src/lab/ask-again.js";
 import type { Lab } from "../../src/lab/connect.js";
 import { count, mean, share, sum } from "../../src/query/measure.js";
@@ -39,6 +40,36 @@ const ask = (sql: string, columns: Record<string, ColumnMeaning>, within: TimeRa
   lab.query(sql, { range: within, columns });
 
 describe("lab.query(sql, { columns })", () => {
+  it("draws zero, or a gap, where a bucket has no row", async () => {
+    // None of the second week; 3.9 is there again in the third, alone.
+    const holes = WEEKLY.replace(
+      "{range}",
+      `{range} AND (measurement_start_time < '2026-04-06'
+        OR measurement_start_time >= '2026-04-13' AND software_version = '3.9')`,
+    );
+    const result = await ask(holes, NAMED, between("2026-03-30", "2026-04-27"));
+    const drawn = (y: string) => {
+      const [filled, none] = ["3.9", "3.10"].map((version) =>
+        [...drawRows(result, "line", { y }).points]
+          .filter(
+            (point) => drawRows(result, "line", { y }).series[point.series]?.value === version,
+          )
+          .map(({ x, y }) => [new Date(x).toISOString().slice(5, 10), y]),
+      );
+      return { filled, none };
+    };
+    const weeks = ["03-30", "04-06", "04-13", "04-20"];
+    expect(drawn("n")).toEqual({
+      filled: [20, 0, 28, 28].map((n, week) => [weeks[week], n]),
+      none: [
+        [weeks[0], 20],
+        [weeks[1], 0],
+        [weeks[3], 0],
+      ],
+    });
+    expect(drawn("blocked").filled).toEqual([0, null, 0, 0].map((n, week) => [weeks[week], n]));
+  });
+
   it("lets a chart order versions, write shares as percent and mark incomplete weeks", async () => {
     const result = await ask(WEEKLY, NAMED);
     const { time, dimensions, measures, kinds } = result.origin.columns;
