@@ -239,7 +239,7 @@ for (const message_interrupts of [false, true]) {
         await until(async () => {
           const left = await client.execute("(await lab.query(running, { range })).column('n')");
           return resultText(left) === "[ 0 ]";
-        }, 1.5);
+        }, 15);
       }
       const answer = await client.execute(
         `(await lab.query("SELECT 1 AS one WHERE " + bounds, { range })).column("one")`,
