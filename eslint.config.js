@@ -20,6 +20,7 @@ export default tseslint.config(
         { selector: "ExportDefaultDeclaration", message: "Use a named export." },
       ],
       "@typescript-eslint/consistent-type-imports": "error",
+      "@typescript-eslint/no-unused-vars": ["error", { ignoreRestSiblings: true }],
       "@typescript-eslint/restrict-template-expressions": [
         "error",
         { allowNumber: true, allowBoolean: true },

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { drawRows } from "../../src/chart/draw-rows.js";
 import { label } from "../../src/chart/label.js";
-import type { Value } from "../../src/result/result.js";
+import { Result, type Value } from "../../src/result/result.js";
 import { makeResult } from "./support/sample-results.js";
 
 const row = fc.record({
@@ -15,7 +15,7 @@ type Row = { t: number; a: string | null; b: string; n: number | null };
 
 function result(rows: readonly Row[]) {
   const day = (t: number): Date => new Date(Date.UTC(2026, 1, 2 + t));
-  return makeResult(
+  const { table, origin } = makeResult(
     {
       t: rows.map(({ t }) => day(t)),
       a: rows.map(({ a }) => a),
@@ -31,6 +31,9 @@ function result(rows: readonly Row[]) {
       measures: [{ name: "n", label: "N", unit: "runs", additive: true, missing: "zero" }],
     },
   );
+  // Without a range nobody knows of buckets that have no row; else they would be drawn, as zero.
+  const { range, ...rest } = origin;
+  return new Result(table, rest);
 }
 
 /** Sums by time and series, null where no row of them has a number. */
