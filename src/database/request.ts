@@ -55,6 +55,8 @@ async function sent(connection: Connection, request: Request): Promise<Received>
   const signal = AbortSignal.any([late.signal, ...(request.signal ? [request.signal] : [])]);
   const { sql, parameters, structures, form } = placeValues(request.sql, request.parameters);
   const run = async (): Promise<Received> => {
+    // The client never hears of a signal that was aborted before, as while the server was asked who it is.
+    signal.throwIfAborted();
     const result = await client.exec({
       query: form ? "" : sql,
       ...(form && {

@@ -1,7 +1,9 @@
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { openConnection } from "../../src/database/connection.js";
 import { Database } from "../../src/database/database.js";
+import { send } from "../../src/database/request.js";
 import { parseSource } from "../../src/database/source.js";
 import { answerGate, type AnswerGate } from "../support/answer-gate.js";
 import { restrictedServer, type RestrictedServer } from "../support/restricted-server.js";
@@ -76,6 +78,27 @@ describe("an abort after the answer's headers", () => {
       database.rows("DESCRIBE TABLE (SELECT 1)", {}, "describe", stop.signal),
     ).rejects.toThrow("Stopped: describe.");
   });
+});
+
+it("an abort while the way to the server is found sends nothing", async () => {
+  const source = parseSource(gate.url, { root: "/", name: "test" });
+  await using way = openConnection(source, 5);
+  const stop = new AbortController();
+  const client = async () => {
+    const found = await way.client();
+    stop.abort();
+    return found;
+  };
+  let isAsked = false;
+  gate.on("SELECT 18", (_, response) => {
+    isAsked = true;
+    response.destroy();
+  });
+  const request = { sql: "SELECT 18", parameters: {}, settings: {}, seconds: 5, maxBytes: 1000 };
+  await expect(send({ ...way, client }, { ...request, signal: stop.signal })).rejects.toMatchObject(
+    { name: "AbortError" },
+  );
+  expect(isAsked).toBe(false);
 });
 
 describe("what stands before the server", () => {
