@@ -17,26 +17,27 @@ for (const stream of [process.stdout, process.stderr]) {
     write(typeof text === "string" ? redact(text) : text, ...rest);
 }
 
-const commands: Readonly<Record<string, () => Promise<Command>>> = {
-  start: async () => (await import("./start.js")).startCommand,
-  run: async () => (await import("./run.js")).runCommand,
-  sample: async () => (await import("./sample.js")).sampleCommand,
-  load: async () => (await import("./load.js")).loadCommand,
-  watch: async () => (await import("./watch.js")).watchCommand,
-  origin: async () => (await import("./origin.js")).originCommand,
-  kernel: async () => (await import("./kernel.js")).kernelCommand,
-  postmortem: async () => (await import("./postmortem.js")).postmortemCommand,
-  types: async () => (await import("./types.js")).typesCommand,
-  doctor: async () => (await import("./doctor.js")).doctorCommand,
-};
+const commands = new Map<string, () => Promise<Command>>(
+  Object.entries({
+    start: async () => (await import("./start.js")).startCommand,
+    run: async () => (await import("./run.js")).runCommand,
+    sample: async () => (await import("./sample.js")).sampleCommand,
+    load: async () => (await import("./load.js")).loadCommand,
+    watch: async () => (await import("./watch.js")).watchCommand,
+    origin: async () => (await import("./origin.js")).originCommand,
+    kernel: async () => (await import("./kernel.js")).kernelCommand,
+    postmortem: async () => (await import("./postmortem.js")).postmortemCommand,
+    types: async () => (await import("./types.js")).typesCommand,
+    doctor: async () => (await import("./doctor.js")).doctorCommand,
+  }),
+);
 
 const program = new Command("probelab")
   .description("Questions to a network-measurement service, answered in notebooks")
   .version(version);
 // Where one is named, only that one: loading all of them takes longer than most of them do.
-const [, , name = ""] = process.argv;
-const named = Object.hasOwn(commands, name) ? { [name]: commands[name] } : commands;
-for (const load of Object.values(named)) if (load) program.addCommand(await load());
+const named = commands.get(process.argv[2] ?? "");
+for (const load of named ? [named] : commands.values()) program.addCommand(await load());
 
 try {
   await program.parseAsync();

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import type * as Zod from "zod";
 import { ProbelabError } from "../error.js";
+import { lazySchemas } from "../lazy-schemas.js";
 import type { Guard } from "./guard.js";
 import { SEED_TABLES, type TableNames, type TableRole, type Tables } from "./tables.js";
 import { editDistance } from "../near-name.js";
@@ -59,17 +59,9 @@ export interface Config {
   readonly tables?: TablesOptions;
 }
 
-const require = createRequire(import.meta.url);
+const schemas = lazySchemas(makeSchemas);
 
-let made: ReturnType<typeof makeSchemas> | undefined;
-
-/** The schemas, made with the first configuration: every kernel would wait for zod at its start. */
-function schemas(): ReturnType<typeof makeSchemas> {
-  return (made ??= makeSchemas());
-}
-
-function makeSchemas() {
-  const { z } = require("zod") as typeof Zod;
+function makeSchemas({ z }: typeof Zod) {
   const source = z.string({ error: "write embedded:DIR or http(s)://host:port/database" });
   const column = z
     .string({ error: "write the name of a column" })

@@ -26,15 +26,15 @@ export function reduceLineChart(result: Result, plan: ChartPlan, maxRows: number
   const y = logGaps(numericColumn(table, plan.y).values, plan.yScale ?? "linear");
   const split = splitSeries(table, plan.series, x.values, y);
   const series = fills ? split.map((one) => fillMissing(one, time, missing, range)) : split;
-  const added = series.flatMap((one) =>
-    [...one.rows.keys()].flatMap((place) =>
-      one.rows[place]! < 0 ? [newRow(one, place, plan, x.dates)] : [],
-    ),
-  );
-  if (table.numRows() + added.length <= maxRows) {
-    if (added.length === 0) return unchanged;
-    const filled = pickAndAddRows(table, [...Array(table.numRows()).keys()], added);
-    return { table: filled, sentences: [], result: result.with(filled, {}) };
+  const missed = series.map(({ rows }) => [...rows.keys()].filter((place) => rows[place]! < 0));
+  const filled = table.numRows() + missed.reduce((sum, { length }) => sum + length, 0);
+  if (filled <= maxRows) {
+    if (filled === table.numRows()) return unchanged;
+    const added = series.flatMap((one, i) =>
+      missed[i]!.map((place) => newRow(one, place, plan, x.dates)),
+    );
+    const whole = pickAndAddRows(table, [...Array(table.numRows()).keys()], added);
+    return { table: whole, sentences: [], result: result.with(whole, {}) };
   }
   const [low, high] = extent(series);
   const picture = {
@@ -46,15 +46,15 @@ export function reduceLineChart(result: Result, plan: ChartPlan, maxRows: number
   };
   const line = reduceLines(series, picture, maxRows);
   const rows: number[] = [];
-  const kept: NewRow[] = [];
+  const added: NewRow[] = [];
   series.forEach((one, i) => {
     for (const place of line.kept[i]!) {
       if (one.rows[place]! >= 0) rows.push(one.rows[place]!);
-      else kept.push(newRow(one, place, plan, x.dates));
+      else added.push(newRow(one, place, plan, x.dates));
     }
   });
   rows.sort((a, b) => a - b);
-  const reduced = pickAndAddRows(table, rows, kept);
+  const reduced = pickAndAddRows(table, rows, added);
   const sentences = [lineSentence(table.numRows(), reduced.numRows(), line, plan.width)];
   return {
     table: reduced,

@@ -1,20 +1,12 @@
-import { createRequire } from "node:module";
 import type * as Zod from "zod";
 import { ProbelabError } from "../../error.js";
+import { lazySchemas } from "../../lazy-schemas.js";
 import { shown } from "../shown.js";
 import { componentFault, faultsError, restFault, TIER_REMEDY } from "./graph-faults.js";
 
-const require = createRequire(import.meta.url);
+const schemas = lazySchemas(makeSchemas);
 
-let made: ReturnType<typeof makeSchemas> | undefined;
-
-/** The schemas, made with the first graph: every kernel would wait for zod at its start. */
-function schemas(): ReturnType<typeof makeSchemas> {
-  return (made ??= makeSchemas());
-}
-
-function makeSchemas() {
-  const { z } = require("zod") as typeof Zod;
+function makeSchemas({ z }: typeof Zod) {
   const names = z.union([z.string(), z.array(z.string())]).transform((given) => [given].flat());
   const optionalNames = names.nullish().transform((given) => given ?? []);
 
