@@ -1,6 +1,6 @@
 export { connect, type ConnectOptions, type Lab } from "./lab/connect.js";
 export type { ValuesOptions, ValuesRow } from "./lab/values.js";
-export { ProbelabError } from "./error.js";
+export { ProbelabError } from "./base/error.js";
 export {
   Result,
   type Computed,

@@ -1,4 +1,4 @@
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { standingAlone } from "./area-columns.js";
 import type { Drawing, Point } from "./draw-rows.js";
 import { splitEdges } from "./edges.js";

@@ -1,4 +1,4 @@
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { buckets, BUCKETS } from "../time/bucket.js";
 import { stackable } from "./area-spec.js";
 import type { Drawing } from "./draw-rows.js";

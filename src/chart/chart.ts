@@ -1,4 +1,4 @@
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import type { RowsGiven } from "../result/own-rows.js";
 import { readInstant } from "../time/instant.js";
 import { checkPageOptions, shownValue } from "./check-options.js";

@@ -1,6 +1,6 @@
 import { types } from "node:util";
-import { ProbelabError } from "../error.js";
-import { nearName } from "../near-name.js";
+import { ProbelabError } from "../base/error.js";
+import { nearName } from "../base/near-name.js";
 import { textOf } from "./label.js";
 import type { ChartOptions, PageOptions } from "./options.js";
 import type { TableOptions } from "./table-model.js";

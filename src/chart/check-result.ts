@@ -1,4 +1,4 @@
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { isArqueroTable } from "../result/arquero-table.js";
 import { resultOfRows, resultOfTable } from "../result/own-rows.js";
 import { isResult, type Result } from "../result/result.js";

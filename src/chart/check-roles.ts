@@ -1,4 +1,4 @@
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { list, type ColumnKind, type MarkType } from "./roles.js";
 
 /** What the messages tell of a Result's columns. */

@@ -1,5 +1,5 @@
-import { ProbelabError } from "../error.js";
-import { nearName } from "../near-name.js";
+import { ProbelabError } from "../base/error.js";
+import { nearName } from "../base/near-name.js";
 import { shownValue } from "./check-options.js";
 import { checkColumn } from "./roles.js";
 

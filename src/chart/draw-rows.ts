@@ -1,4 +1,5 @@
-import { ProbelabError } from "../error.js";
+import { MOST_ROWS } from "../base/limits.js";
+import { ProbelabError } from "../base/error.js";
 import { reduceForChart } from "../downsample/reduce-for-chart.js";
 import type { Bucket } from "../time/bucket.js";
 import type { DimensionColumn } from "../result/origin.js";
@@ -60,7 +61,7 @@ export function drawRows(result: Result, mark: MarkType, options: ChartOptions):
     ...(work.series !== undefined && { series: work.series }),
     width: options.width ?? 1000,
     height: options.height ?? 300,
-    maxRows: 4_999 - spare,
+    maxRows: MOST_ROWS - spare,
     yScale: options.yScale ?? "linear",
   });
   const { columns } = reduced.result.origin;

@@ -1,4 +1,5 @@
-import { ProbelabError } from "../error.js";
+import { MOST_ROWS } from "../base/limits.js";
+import { ProbelabError } from "../base/error.js";
 import { reduceForChart, type Reduced } from "../downsample/reduce-for-chart.js";
 import type { Json } from "../result/json.js";
 import type { RowsGiven } from "../result/own-rows.js";
@@ -18,7 +19,7 @@ import { spanSentence, wrap } from "./sentences.js";
 import { THEMES, themeConfig } from "./theme.js";
 
 const LONGEST_TEXT = 1_000;
-const MOST_ROWS = 4_999;
+
 const NARROWEST_TITLE = 300;
 
 /** A chart of an analyst's own Vega-Lite over a Result's rows; see `chart.vegaLite`. */

@@ -1,4 +1,4 @@
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { formatInstant } from "../time/time-zone.js";
 import { formatInstantIso } from "./instant.js";
 import { label } from "./label.js";

@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import type { Json } from "../result/json.js";
 import type { Origin } from "../result/origin.js";
 import type { Question } from "../result/question.js";
-import { isSecretName, redact } from "../redact.js";
+import { isSecretName, redact } from "../base/redact.js";
 
 const require = createRequire(import.meta.url);
 

@@ -1,4 +1,4 @@
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import type { VegaLiteSpec } from "./frame.js";
 import { isPictureAddress } from "./render/inert-loader.js";
 

@@ -1,6 +1,6 @@
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { shownValue } from "./check-options.js";
 
 /**

@@ -1,4 +1,4 @@
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import type { Result, Value } from "../result/result.js";
 import { formatInstantIso } from "./instant.js";
 import { label, textOf } from "./label.js";

@@ -1,4 +1,4 @@
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { zoneOf } from "../result/origin.js";
 import type { Result, Value } from "../result/result.js";
 import { formatInstant } from "../time/time-zone.js";

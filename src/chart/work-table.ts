@@ -1,4 +1,4 @@
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import type { DimensionColumn } from "../result/origin.js";
 import { Result, type Value } from "../result/result.js";
 import { label, uniqueLabels } from "./label.js";

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import {
   installedKernels,
   installKernel,

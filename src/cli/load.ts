@@ -1,7 +1,7 @@
 import { Argument, Command } from "commander";
 import { openWriter } from "../database/open-writer.js";
 import { findSource } from "../database/settings.js";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import type { LoadedFile, LoadOptions } from "../load/load-file.js";
 import { LoadError, loadFiles } from "../load/load-files.js";
 import { line, lines } from "./origin-text.js";

@@ -2,8 +2,8 @@
 import { Command } from "commander";
 import { readFileSync } from "node:fs";
 import { inspect } from "node:util";
-import { ProbelabError } from "../error.js";
-import { redact } from "../redact.js";
+import { ProbelabError } from "../base/error.js";
+import { redact } from "../base/redact.js";
 import { line, lines } from "./origin-text.js";
 
 const { version } = JSON.parse(

@@ -2,7 +2,7 @@ import { Command } from "commander";
 import { readFile, stat } from "node:fs/promises";
 import type { FoundOrigin } from "../chart/origin-file/found-origin.js";
 import { readOrigins } from "../chart/origin-file/read-origin.js";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { inertJson, line, originText } from "./origin-text.js";
 
 /** Larger than any export; the whole file is held in memory. */

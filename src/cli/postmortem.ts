@@ -5,7 +5,7 @@ import { rerunPostmortem, type ToRun } from "../incident/postmortem/verify/rerun
 import { verificationText } from "../incident/postmortem/verify/verification-text.js";
 import { isAsSaved, verifyPostmortem } from "../incident/postmortem/verify/verify.js";
 import { connect } from "../lab/connect.js";
-import { redact } from "../redact.js";
+import { redact } from "../base/redact.js";
 import { line, sqlText } from "./origin-text.js";
 
 interface Flags {

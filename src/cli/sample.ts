@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError } from "commander";
 import { openWriter } from "../database/open-writer.js";
 import { findSource } from "../database/settings.js";
 import type { Writer } from "../database/writer.js";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { formatRange } from "../time/time-range.js";
 import { fillSample } from "../sample/fill.js";
 import { loadedTables, plantedFaults, sampleFigures, type SampleInfo } from "../sample/info.js";

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { Database } from "../database/database.js";
 import { findGuard, findSource, findTables } from "../database/settings.js";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { writeWhole } from "../files/write-whole.js";
 import { columnTypes, learnColumns, tablesOf } from "../lab/column-types.js";
 import { sharedDatabase } from "../lab/shared-database.js";

@@ -1,4 +1,4 @@
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import type { TimeRange } from "../time/time-range.js";
 import { nodesOf, type ExplainNode } from "./statement.js";
 import { plainType } from "./time-column.js";

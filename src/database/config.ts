@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import type * as Zod from "zod";
-import { ProbelabError } from "../error.js";
-import { lazySchemas } from "../lazy-schemas.js";
+import { ProbelabError } from "../base/error.js";
+import { lazySchemas } from "../base/lazy-schemas.js";
 import type { Guard } from "./guard.js";
 import { SEED_TABLES, type TableNames, type TableRole, type Tables } from "./tables.js";
-import { editDistance } from "../near-name.js";
+import { editDistance } from "../base/near-name.js";
 import { TEXT_FORMS, UNITS, type Unit } from "./time-column.js";
 
 /** Columns of the measurement table that the seed document or the library names. */

@@ -1,5 +1,5 @@
 import { ClickHouseLogLevel, createClient, type ClickHouseClient } from "@clickhouse/client";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { EMBEDDED_DATABASE, placeOf, TOKEN_HEADER } from "./embedded/directory.js";
 import { joinServer } from "./embedded/join.js";
 import type { Lease } from "./embedded/lease.js";

@@ -1,4 +1,4 @@
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 
 /** Limits that every question carries, so that a notebook can't harm the production database. */
 export interface Guard {

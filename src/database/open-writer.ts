@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Readable } from "node:stream";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { openConnection } from "./connection.js";
 import { isConnectionLoss, serverError } from "./server-error.js";
 import type { Source } from "./source.js";

@@ -1,4 +1,4 @@
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 
 const REMEDIES: Readonly<Record<string, string>> = {
   AUTHENTICATION_FAILED:

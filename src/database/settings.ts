@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { mergeGuard, mergeTables, readConfig, type TablesOptions } from "./config.js";
 import type { Guard } from "./guard.js";
-import { keepSecret } from "../redact.js";
+import { keepSecret } from "../base/redact.js";
 import { parseSource, type Source } from "./source.js";
 import type { Tables } from "./tables.js";
 

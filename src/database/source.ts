@@ -1,6 +1,6 @@
 import { isAbsolute, resolve } from "node:path";
-import { ProbelabError } from "../error.js";
-import { keepSecret } from "../redact.js";
+import { ProbelabError } from "../base/error.js";
+import { keepSecret } from "../base/redact.js";
 
 /** Where a database is: a directory served by the embedded server, or a ClickHouse server's URL. */
 export type Source =

@@ -1,4 +1,4 @@
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import type { AskRows } from "./table-info.js";
 
 /** A line of one of the server's EXPLAINs with the lines that are indented under it. */

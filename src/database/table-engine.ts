@@ -1,4 +1,4 @@
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { NAME, nameOf, QUOTED_NAME } from "./sql-text.js";
 import { quoteIdentifier } from "./time-column.js";
 import type { AskRows } from "./table-info.js";

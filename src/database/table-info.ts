@@ -1,5 +1,5 @@
-import { ProbelabError } from "../error.js";
-import { editDistance } from "../near-name.js";
+import { ProbelabError } from "../base/error.js";
+import { editDistance } from "../base/near-name.js";
 import { quotedTable, tableEngine, tableName } from "./table-engine.js";
 import { SEED_TABLES, type TableNames, type TableRole } from "./tables.js";
 import { quoteIdentifier, timeColumn, type TimeColumn } from "./time-column.js";

@@ -1,4 +1,4 @@
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import type { TimeRange } from "../time/time-range.js";
 
 /** Steps per second of a column that counts them since 1970. */

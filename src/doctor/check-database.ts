@@ -6,7 +6,7 @@ import { findGuard, findSource, findTables } from "../database/settings.js";
 import type { Source } from "../database/source.js";
 import type { TableInfo } from "../database/table-info.js";
 import { boundsSql, PLAUSIBLE } from "../database/time-column.js";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import type { Check } from "./check.js";
 
 const name = "Database";

@@ -4,7 +4,7 @@ import type { TableInfo } from "../database/table-info.js";
 import type { TableRole, Tables } from "../database/tables.js";
 import { boundsSql } from "../database/time-column.js";
 import { newestRow } from "../database/newest-row.js";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { existsSync } from "node:fs";
 import { directoryFiles } from "../database/embedded/directory.js";
 import type { Check } from "./check.js";

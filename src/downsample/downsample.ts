@@ -1,6 +1,6 @@
 import type { ColumnTable } from "arquero";
-import { ProbelabError } from "../error.js";
-import { nearName } from "../near-name.js";
+import { ProbelabError } from "../base/error.js";
+import { nearName } from "../base/near-name.js";
 import { Result } from "../result/result.js";
 import { counted } from "./counted.js";
 import { everyNth } from "./kernels/every-nth.js";
@@ -9,7 +9,8 @@ import { m4 } from "./kernels/m4.js";
 import { minMaxLttb } from "./kernels/min-max-lttb.js";
 import { minMax } from "./kernels/min-max.js";
 import { pixelAxis } from "./kernels/pixel-axis.js";
-import { checkCount, MOST_ROWS } from "./limits.js";
+import { MOST_ROWS } from "../base/limits.js";
+import { checkCount } from "./limits.js";
 import { reduceLines } from "./line/reduce-lines.js";
 import { logGaps } from "./log-gaps.js";
 import { numericColumn } from "./numeric-column.js";

@@ -1,7 +1,4 @@
-import { ProbelabError } from "../error.js";
-
-/** Most rows that any reduction gives: a chart takes fewer than 5,000. */
-export const MOST_ROWS = 4_999;
+import { ProbelabError } from "../base/error.js";
 
 /** A whole number from 1 to `most`. @throws ProbelabError for anything else. */
 export function checkCount(value: unknown, name: string, most: number): number {

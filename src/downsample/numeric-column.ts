@@ -1,5 +1,5 @@
 import type { ColumnTable } from "arquero";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 
 /** A column as numbers, in the order of the table's rows. */
 export interface NumericColumn {

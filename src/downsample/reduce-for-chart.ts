@@ -1,6 +1,7 @@
 import type { Result } from "../result/result.js";
 import type { ChartPlan, Reduced } from "./chart-plan.js";
-import { checkCount, MOST_ROWS } from "./limits.js";
+import { MOST_ROWS } from "../base/limits.js";
+import { checkCount } from "./limits.js";
 import { reduceLineChart } from "./reduce-line-chart.js";
 import { reducePoints } from "./points/reduce-points.js";
 import { reduceStacks } from "./regroup/reduce-stacks.js";

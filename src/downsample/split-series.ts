@@ -1,5 +1,5 @@
 import type { ColumnTable } from "arquero";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import type { Value } from "../result/result.js";
 import { valueKey } from "../result/value-key.js";
 

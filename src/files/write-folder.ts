@@ -1,6 +1,6 @@
 import { lstat, mkdir, open, readdir, rename, type FileHandle } from "node:fs/promises";
 import { dirname, join, resolve, sep } from "node:path";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { besidePath, remove, removeAbandoned } from "./beside.js";
 import { exchange } from "./exchange.js";
 

@@ -1,6 +1,6 @@
 import { mkdir, open, rename } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { besidePath, remove, removeAbandoned } from "./beside.js";
 
 /**

@@ -1,4 +1,4 @@
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { questionArguments, type Question } from "../result/question.js";
 import { Result } from "../result/result.js";
 import type { Lab } from "./connect.js";

@@ -13,7 +13,7 @@ import {
   type Runs,
 } from "../measurements/measurements.js";
 import type { MeasurementColumn } from "../measurements/questions.js";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { offerColumnTypes, tablesOf } from "./column-types.js";
 import type { Result, Value } from "../result/result.js";
 import { testHelpersOf, type TestHelpers } from "../test-helpers/test-helpers.js";

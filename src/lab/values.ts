@@ -1,9 +1,10 @@
-import { refuseUnknown } from "../check-options.js";
+import { MOST_ROWS } from "../base/limits.js";
+import { refuseUnknown } from "../base/check-options.js";
 import { answerOrigin } from "../database/answer-origin.js";
 import type { Database } from "../database/database.js";
 import { plainType } from "../database/time-column.js";
 import { m4Sql } from "../downsample/sql/m4-sql.js";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { distinctNotes, tableColumn } from "../measurements/measurement-source.js";
 import type { MeasurementColumn } from "../measurements/questions.js";
 import { asText } from "../query/dimension.js";
@@ -48,9 +49,6 @@ export type ValuesRow<Y extends string, B extends string> = string extends Y | B
     };
 
 const OPTIONS = ["range", "y", "by", "top", "other", "width", "where", "signal"];
-
-/** A chart draws fewer than 5,000 rows. */
-const MOST_ROWS = 4_999;
 
 /** `lab.values`: see {@link Lab.values}. */
 export async function values(database: Database, options: ValuesOptions): Promise<Result> {

@@ -1,5 +1,5 @@
 import type { Writer } from "../database/writer.js";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { endsWithNewline } from "./file-end.js";
 import { READ_SETTINGS } from "./file-sql.js";
 import { cutFile, type InputFile } from "./input-file.js";

@@ -1,5 +1,5 @@
 import type { Writer } from "../database/writer.js";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { fileSql, IN_ORDER, READ_SETTINGS } from "./file-sql.js";
 import type { InputFile } from "./input-file.js";
 import { lineOfRow } from "./line-of-row.js";

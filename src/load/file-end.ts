@@ -2,7 +2,7 @@ import { open } from "node:fs/promises";
 import type { WriteOptions, Writer } from "../database/writer.js";
 import { fileSql, IN_ORDER } from "./file-sql.js";
 import type { InputFile } from "./input-file.js";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 
 /**
  * Refuses a CSV or TSV file whose end may be missing though the engine read it: one that ends

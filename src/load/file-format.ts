@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 
 /** How rows are written in a file. */
 export type FileFormat = "jsonl" | "csv" | "tsv" | "parquet";

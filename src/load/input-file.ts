@@ -1,7 +1,7 @@
 import { mkdtemp, open, realpath, rm, stat, symlink, type FileHandle } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { fileFormat, type Compression, type FileFormat } from "./file-format.js";
 import { zstdState } from "./zstd-frames.js";
 

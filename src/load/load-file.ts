@@ -1,5 +1,5 @@
 import type { WriteOptions, Writer } from "../database/writer.js";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { countAlreadyThere } from "./already-there.js";
 import { explainFailure } from "./explain-failure.js";
 import { fileColumns } from "./file-columns.js";

@@ -1,5 +1,5 @@
 import type { Writer } from "../database/writer.js";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { loadFile, type LoadedFile, type LoadOptions } from "./load-file.js";
 import { LOADABLE_TABLES, type LoadableTable } from "./loadable-table.js";
 

@@ -1,4 +1,4 @@
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import type { FileColumn } from "./file-columns.js";
 
 /** A column of the table that is loaded. */

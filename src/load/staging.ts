@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { quoteIdentifier } from "../database/time-column.js";
 import type { Writer } from "../database/writer.js";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { isRunning, processMark } from "./process-mark.js";
 
 /** The table aside that a file is read into, and the turn to load: one load at a time. */

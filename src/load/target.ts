@@ -1,7 +1,7 @@
 import { quoteIdentifier } from "../database/time-column.js";
 import type { Writer } from "../database/writer.js";
 import { SAMPLE_COMMENT } from "../sample/info.js";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { LOADABLE_TABLES, type LoadableTable } from "./loadable-table.js";
 import type { Staging } from "./staging.js";
 

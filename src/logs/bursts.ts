@@ -1,5 +1,5 @@
 import type { Database } from "../database/database.js";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { asText } from "../query/dimension.js";
 import { print, raw } from "../query/sql.js";
 import { Result, type Value } from "../result/result.js";

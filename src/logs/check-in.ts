@@ -1,6 +1,6 @@
-import { refuseUnknown } from "../check-options.js";
+import { refuseUnknown } from "../base/check-options.js";
 import type { Database } from "../database/database.js";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { count, quantile, share, type Measure } from "../query/measure.js";
 import { printed, raw, sql } from "../query/sql.js";
 import { checkInForms, formSql, groupSql, type Form, type LogForms } from "./forms.js";

@@ -1,9 +1,9 @@
 import { setTimeout } from "node:timers/promises";
 import type { Database } from "../database/database.js";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { currentSignal } from "../interrupt/current-signal.js";
 import { last } from "../time/time-range.js";
-import { refuseUnknown } from "../check-options.js";
+import { refuseUnknown } from "../base/check-options.js";
 import type { LogFilter } from "./log-filter.js";
 import { LogFollower, type LogLine } from "./log-follower.js";
 import { LOG_FILTERS } from "./log-table.js";

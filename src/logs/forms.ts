@@ -1,5 +1,5 @@
-import { refuseUnknown } from "../check-options.js";
-import { ProbelabError } from "../error.js";
+import { refuseUnknown } from "../base/check-options.js";
+import { ProbelabError } from "../base/error.js";
 import type { PrintedSql } from "../query/sql.js";
 
 /**

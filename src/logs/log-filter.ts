@@ -1,5 +1,5 @@
 import type { TableInfo } from "../database/table-info.js";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { and, bind, print, raw, sql, type PrintedSql, type Sql } from "../query/sql.js";
 import { whereSql, whereText, type Match, type Where } from "../query/where.js";
 import type { ColumnOf } from "../query/columns.js";

@@ -2,7 +2,7 @@ import { answerOrigin } from "../database/answer-origin.js";
 import type { Database } from "../database/database.js";
 import type { TableInfo } from "../database/table-info.js";
 import { boundsSql } from "../database/time-column.js";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { tableBounds } from "../query/source.js";
 import { and, print, raw, sql, type PrintedSql } from "../query/sql.js";
 import type { Origin } from "../result/origin.js";

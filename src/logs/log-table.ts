@@ -1,6 +1,6 @@
 import type { Database } from "../database/database.js";
 import { unknownColumn, type TableInfo } from "../database/table-info.js";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import type { LogFilter } from "./log-filter.js";
 
 /** Short names of a log line's fields, as options and results have them, and their columns. */

@@ -1,7 +1,7 @@
 import type { Database } from "../database/database.js";
 import type { TableInfo } from "../database/table-info.js";
 import { plainType } from "../database/time-column.js";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import type { PrintedSql } from "../query/sql.js";
 import { columnOf } from "./log-table.js";
 

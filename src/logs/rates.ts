@@ -1,4 +1,4 @@
-import { refuseUnknown } from "../check-options.js";
+import { refuseUnknown } from "../base/check-options.js";
 import type { Database } from "../database/database.js";
 import { boundsSql } from "../database/time-column.js";
 import { askSource, GROUP_OPTIONS, type By, type GroupOptions, type Preset } from "../query/ask.js";

@@ -1,5 +1,5 @@
 import type { ColumnTable } from "arquero";
-import { refuseUnknown } from "../check-options.js";
+import { refuseUnknown } from "../base/check-options.js";
 import type { Database } from "../database/database.js";
 import type { DimensionColumn } from "../result/origin.js";
 import { Result, type Value } from "../result/result.js";

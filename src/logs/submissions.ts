@@ -1,4 +1,4 @@
-import { refuseUnknown } from "../check-options.js";
+import { refuseUnknown } from "../base/check-options.js";
 import type { Database } from "../database/database.js";
 import { boundsSql } from "../database/time-column.js";
 import { parseReportId } from "../measurements/report-id.js";

@@ -1,6 +1,6 @@
-import { refuseUnknown } from "../check-options.js";
+import { refuseUnknown } from "../base/check-options.js";
 import type { Database } from "../database/database.js";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { askSource, GROUP_OPTIONS, type By, type GroupOptions, type Preset } from "../query/ask.js";
 import type { ColumnOf } from "../query/columns.js";
 import { count, earliest, quantile, ratio, share, sum, type Measure } from "../query/measure.js";

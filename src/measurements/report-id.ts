@@ -1,4 +1,4 @@
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 
 /** The six parts of a report id, which is the last segment of a report's submission path too. */
 export interface ReportId {

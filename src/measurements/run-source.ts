@@ -1,6 +1,6 @@
 import type { TableInfo } from "../database/table-info.js";
 import { plainType } from "../database/time-column.js";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { explainEmpty, missingFromLists, type Filtered } from "../query/explain.js";
 import { type Extra, type Source, type SourceColumn } from "../query/source.js";
 import { and, bind, nested, print, raw, select, sql, type Column, type Sql } from "../query/sql.js";

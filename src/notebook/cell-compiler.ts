@@ -6,7 +6,7 @@ import type {
   SideOutput,
 } from "tslab/dist/converter.js";
 import type { ConverterSet } from "tslab/dist/executor.js";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { runtimeName } from "./cell-transform.js";
 import {
   declarationsAfterFailure,

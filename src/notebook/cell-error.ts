@@ -6,7 +6,7 @@ import type { CellError } from "./cell-output.js";
 import type { SourcePlace } from "./cell-map.js";
 import type { CellScripts } from "./cell-scripts.js";
 import { codeFrame } from "./code-frame.js";
-import { redact } from "../redact.js";
+import { redact } from "../base/redact.js";
 import { isProbelabError } from "./is-probelab-error.js";
 import { stackPlaces } from "./stack-places.js";
 

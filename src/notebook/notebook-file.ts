@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { writeWhole } from "../files/write-whole.js";
 
 /** An output of a cell, as nbformat 4.5 writes it. */

@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import type TypeScript from "typescript";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import type { CodeCell, Notebook, NotebookCell } from "./notebook-file.js";
 
 export type ParameterValue = string | number | boolean | null | readonly unknown[] | object;

@@ -1,7 +1,7 @@
 import { basename, dirname, join, resolve } from "node:path";
 import { access, constants, mkdir } from "node:fs/promises";
 import { projectRoot } from "../database/settings.js";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import type { CellError, CellOutput } from "./cell-output.js";
 import { OutputCollector } from "./collect-outputs.js";
 import { backgroundMessage, endMessage, finishMessage } from "./end-message.js";

@@ -1,7 +1,7 @@
 import { answerOrigin } from "../database/answer-origin.js";
 import { bucketSql } from "../database/bucket-sql.js";
 import type { Database } from "../database/database.js";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { Result } from "../result/result.js";
 import type { MeasureColumn } from "../result/origin.js";
 import { checkRange, type TimeRange } from "../time/time-range.js";

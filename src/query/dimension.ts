@@ -1,4 +1,4 @@
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { columnKind } from "./where.js";
 import { bind, raw, sql, type Sql } from "./sql.js";
 import type { Source } from "./source.js";

@@ -1,7 +1,7 @@
 import type { Database } from "../database/database.js";
 import { newestRow } from "../database/newest-row.js";
 import type { TableInfo } from "../database/table-info.js";
-import { editDistance } from "../near-name.js";
+import { editDistance } from "../base/near-name.js";
 import type { Value } from "../result/result.js";
 import { formatRange, type TimeRange } from "../time/time-range.js";
 import { formatInstant } from "../time/time-zone.js";

@@ -1,5 +1,5 @@
-import { refuseUnknown } from "../check-options.js";
-import { ProbelabError } from "../error.js";
+import { refuseUnknown } from "../base/check-options.js";
+import { ProbelabError } from "../base/error.js";
 import { Result, type Value } from "../result/result.js";
 import { checkRange, type TimeRange } from "../time/time-range.js";
 import { answerOrigin } from "../database/answer-origin.js";

@@ -1,5 +1,5 @@
 import type { ColumnTable } from "arquero";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import type { DimensionColumn, TimeColumn } from "../result/origin.js";
 import type { Value } from "../result/result.js";
 import { buckets, nextBucket, type Bucket } from "../time/bucket.js";

@@ -1,8 +1,8 @@
 import type { ColumnTable } from "arquero";
 import { bucketSql } from "../database/bucket-sql.js";
 import { valueKind } from "../database/value-kind.js";
-import { ProbelabError } from "../error.js";
-import { nearName } from "../near-name.js";
+import { ProbelabError } from "../base/error.js";
+import { nearName } from "../base/near-name.js";
 import type { DimensionColumn, MeasureColumn, ResultColumns } from "../result/origin.js";
 import type { Value } from "../result/result.js";
 import { compareVersions } from "../result/version-order.js";

@@ -1,11 +1,10 @@
+import { MOST_ROWS } from "../base/limits.js";
 import { autoBucket } from "../time/auto-bucket.js";
 import { checkBucket, type Bucket } from "../time/bucket.js";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { usualLength } from "../time/step.js";
 import { formatRange, type TimeRange } from "../time/time-range.js";
 
-/** Rows that a chart may have. */
-const CHART_ROWS = 4_999;
 /** More buckets than rows that an answer may have. */
 const MOST_BUCKETS = 2_000_000;
 /** More groups than this are not drawn; `top: Infinity` may give fewer or more. */
@@ -22,7 +21,7 @@ export function pickBucket(
 ): { readonly every: Bucket | null; readonly notes: readonly string[] } {
   if (wanted === "all") return { every: null, notes: [] };
   if (wanted !== "auto") return { every: fewEnough(checkBucket(wanted), range), notes: [] };
-  const every = autoBucket(range, CHART_ROWS, Math.min(groups, MANY_GROUPS));
+  const every = autoBucket(range, MOST_ROWS, Math.min(groups, MANY_GROUPS));
   return {
     every,
     notes: [

@@ -1,4 +1,4 @@
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import type { MeasureColumn } from "../result/origin.js";
 import type { Value } from "../result/result.js";
 import { KINDS, quantileLabel, type Measure } from "./measure.js";

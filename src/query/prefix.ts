@@ -1,4 +1,4 @@
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 
 /** A filter on the beginning of a text column. */
 export interface Prefix {

@@ -1,5 +1,5 @@
 import type { ColumnTable } from "arquero";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import type { Bucket } from "../time/bucket.js";
 import type { TimeRange } from "../time/time-range.js";
 import { formatInstant } from "../time/time-zone.js";

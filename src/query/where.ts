@@ -1,5 +1,5 @@
 import { plainType } from "../database/time-column.js";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { continuation, isPrefix, type Prefix } from "./prefix.js";
 import { and, bind, join, raw, sql, type Sql } from "./sql.js";
 

@@ -1,5 +1,5 @@
 import type { ColumnTable } from "arquero";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { formatRange } from "../time/time-range.js";
 import { newTable, pickRows } from "./arquero-table.js";
 import { rowsText, withStep } from "./changed.js";

@@ -6,7 +6,7 @@ import {
   type FileMetaData,
 } from "hyparquet";
 import { createHash } from "node:crypto";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import {
   COLUMNS_KEY,
   CREATED_BY,

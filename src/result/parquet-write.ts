@@ -1,7 +1,7 @@
 import type { KeyValue, SchemaElement } from "hyparquet";
 import { ByteWriter, ParquetWriter, type ColumnSource } from "hyparquet-writer";
 import { createHash } from "node:crypto";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import {
   COLUMNS_KEY,
   columnKind,

@@ -1,6 +1,6 @@
 import type { ColumnTable } from "arquero";
 import { compareVersions } from "./version-order.js";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { formatInstant } from "../time/time-zone.js";
 import { newTable, pickRows } from "./arquero-table.js";
 import { withStep } from "./changed.js";

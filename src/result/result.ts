@@ -1,6 +1,6 @@
 import type { ColumnTable } from "arquero";
 import { inspect } from "node:util";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { formatInstant } from "../time/time-zone.js";
 import { formatRange } from "../time/time-range.js";
 import { changedOrigin, rowsText, withStep, type Step } from "./changed.js";

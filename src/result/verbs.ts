@@ -1,6 +1,6 @@
 import { compareVersions } from "./version-order.js";
-import { ProbelabError } from "../error.js";
-import { nearName } from "../near-name.js";
+import { ProbelabError } from "../base/error.js";
+import { nearName } from "../base/near-name.js";
 import { isVersionColumn } from "./origin.js";
 import type { Value } from "./result.js";
 

@@ -1,5 +1,5 @@
 import type { Writer } from "../database/writer.js";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 
 /** Which sample a database holds. */
 export interface SampleInfo {

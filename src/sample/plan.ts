@@ -1,4 +1,4 @@
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { SAMPLE_DAYS } from "./season.js";
 
 /** Which sample to make; times in seconds since 1970, [start, end). */

@@ -1,7 +1,7 @@
-import { refuseUnknown } from "../check-options.js";
+import { refuseUnknown } from "../base/check-options.js";
 import type { Database } from "../database/database.js";
 import { plainType } from "../database/time-column.js";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import {
   askMeasurements,
   type MeasurementColumn,

@@ -1,5 +1,5 @@
 import { answerOrigin } from "../database/answer-origin.js";
-import { refuseUnknown } from "../check-options.js";
+import { refuseUnknown } from "../base/check-options.js";
 import type { Database } from "../database/database.js";
 import { Result } from "../result/result.js";
 import { between } from "../time/time-range.js";

@@ -1,5 +1,5 @@
-import { refuseUnknown } from "../check-options.js";
-import { ProbelabError } from "../error.js";
+import { refuseUnknown } from "../base/check-options.js";
+import { ProbelabError } from "../base/error.js";
 import { checkRange, last, type TimeRange } from "../time/time-range.js";
 
 /** What `lab.testHelpers.rotation` takes; everything has a default. */

@@ -1,4 +1,4 @@
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { Result } from "../result/result.js";
 import { between } from "../time/time-range.js";
 import { changes, churn } from "./churn.js";

@@ -1,4 +1,4 @@
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { getJson, type GetLimits } from "./http-get.js";
 import { readAnswer } from "./read-answer.js";
 import { TestList } from "./test-list.js";

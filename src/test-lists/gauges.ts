@@ -2,7 +2,7 @@ import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import type { Poll, WatchState } from "./watch-state.js";
 
 /** Sends gauges until it is closed. */

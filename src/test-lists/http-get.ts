@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 
 /** Limits of a GET. */
 export interface GetLimits {

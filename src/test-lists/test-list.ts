@@ -1,6 +1,6 @@
 import type { Origin } from "../result/origin.js";
 import { Result, type Value } from "../result/result.js";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { between, type TimeRange } from "../time/time-range.js";
 
 /** An entry of a test list: its URL, and whatever else the endpoint gives. */

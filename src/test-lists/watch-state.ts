@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 
 /** One poll of one country; `churn` is null where it failed or there was nothing to compare with. */
 export interface Poll {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { changes, churn, WINDOW, type Changes } from "./churn.js";
 import { checkBaseUrl, checkCountry, fetchTestList } from "./fetch.js";
 import type { GetLimits } from "./http-get.js";

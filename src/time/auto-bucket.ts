@@ -1,4 +1,4 @@
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { BUCKETS, buckets, type Bucket } from "./bucket.js";
 import { usualLength } from "./step.js";
 import { formatRange, type TimeRange } from "./time-range.js";

@@ -1,5 +1,5 @@
 import { Temporal } from "temporal-polyfill";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 
 // Date, time, offset and annotations of RFC 9557, in the extended and the basic form.
 const SHAPE =

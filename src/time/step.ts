@@ -1,4 +1,4 @@
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { LENGTHS, readSpan, whyAmbiguous, type Span, type Unit } from "./span.js";
 
 /** The usual steps, from the finest to the coarsest: `"auto"` picks one of them. */

@@ -1,5 +1,5 @@
 import { Temporal } from "temporal-polyfill";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 import { readInstant } from "./instant.js";
 import { readSpan, whyAmbiguous } from "./span.js";
 import { checkTimeZone, formatInstant } from "./time-zone.js";

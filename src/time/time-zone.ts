@@ -1,5 +1,5 @@
 import { Temporal } from "temporal-polyfill";
-import { ProbelabError } from "../error.js";
+import { ProbelabError } from "../base/error.js";
 
 /** The IANA name as given, once it is known to exist. */
 export function checkTimeZone(name: string): string {

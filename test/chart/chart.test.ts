@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { chart } from "../../src/chart/chart.js";
 import { THEMES } from "../../src/chart/theme.js";
-import { ProbelabError } from "../../src/error.js";
+import { ProbelabError } from "../../src/base/error.js";
 import { between } from "../../src/time/time-range.js";
 import { layers, legend, specRows, subtitle, title } from "./support/layers.js";
 import { xmlElements } from "./support/xml-tree.js";

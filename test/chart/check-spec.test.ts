@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { chart } from "../../src/chart/chart.js";
-import { ProbelabError } from "../../src/error.js";
+import { ProbelabError } from "../../src/base/error.js";
 import { makeResult, weeklyCounts } from "./support/sample-results.js";
 
 const counts = weeklyCounts();

@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import { describe, expect, test } from "vitest";
 import { chart } from "../../src/chart/chart.js";
 import { table } from "../../src/chart/table.js";
-import { ProbelabError } from "../../src/error.js";
+import { ProbelabError } from "../../src/base/error.js";
 import { versionSummary, weeklyCounts } from "./support/sample-results.js";
 
 /** A function as plain JavaScript sees it: it takes whatever comes. */

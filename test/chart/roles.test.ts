@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { chart } from "../../src/chart/chart.js";
 import type { Chart } from "../../src/chart/chart-value.js";
-import { ProbelabError } from "../../src/error.js";
+import { ProbelabError } from "../../src/base/error.js";
 import type { MeasureColumn } from "../../src/result/origin.js";
 import type { Result } from "../../src/result/result.js";
 import { makeResult, versionSummary, weeklyCounts } from "./support/sample-results.js";

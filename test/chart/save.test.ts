@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { chart } from "../../src/chart/chart.js";
-import { ProbelabError } from "../../src/error.js";
+import { ProbelabError } from "../../src/base/error.js";
 import { readParquet } from "../../src/result/parquet-read.js";
 import { weeklyCounts } from "./support/sample-results.js";
 

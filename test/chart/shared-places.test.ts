@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { chart } from "../../src/chart/chart.js";
-import { ProbelabError } from "../../src/error.js";
+import { ProbelabError } from "../../src/base/error.js";
 import { subtitle } from "./support/layers.js";
 import { makeResult, versionSummary, weeklyCounts } from "./support/sample-results.js";
 

@@ -3,7 +3,7 @@ import { compile, type TopLevelSpec } from "vega-lite";
 import { describe, expect, test } from "vitest";
 import type { Chart } from "../../src/chart/chart-value.js";
 import { chart } from "../../src/chart/chart.js";
-import { ProbelabError } from "../../src/error.js";
+import { ProbelabError } from "../../src/base/error.js";
 import { between } from "../../src/time/time-range.js";
 import { makeResult, weeklyCounts } from "./support/sample-results.js";
 

@@ -13,7 +13,7 @@ import {
 } from "../../src/database/embedded/directory.js";
 import { joinServer } from "../../src/database/embedded/join.js";
 import { openWriter } from "../../src/database/open-writer.js";
-import { entryPath } from "../../src/entry-path.js";
+import { entryPath } from "../../src/base/entry-path.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
 
 const children: ChildProcess[] = [];

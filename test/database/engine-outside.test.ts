@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
-import { entryPath } from "../../src/entry-path.js";
+import { entryPath } from "../../src/base/entry-path.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
 
 it("a process that asks the embedded database does not load the engine, nor vega or arquero before use", async () => {

@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
-import { entryPath } from "../../src/entry-path.js";
+import { entryPath } from "../../src/base/entry-path.js";
 import { joinServer } from "../../src/database/embedded/join.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
 

@@ -7,7 +7,7 @@ import { expect, it } from "vitest";
 import { Database } from "../../src/database/database.js";
 import { readRecord, type ServerRecord } from "../../src/database/embedded/directory.js";
 import { joinServer } from "../../src/database/embedded/join.js";
-import { entryPath } from "../../src/entry-path.js";
+import { entryPath } from "../../src/base/entry-path.js";
 import { openWriter } from "../../src/database/open-writer.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
 

@@ -5,8 +5,8 @@ import { plain, withoutCredentials } from "../../src/chart/origin-record.js";
 import { serverError } from "../../src/database/server-error.js";
 import { findSource } from "../../src/database/settings.js";
 import { parseSource } from "../../src/database/source.js";
-import { ProbelabError } from "../../src/error.js";
-import { keepSecret, redact } from "../../src/redact.js";
+import { ProbelabError } from "../../src/base/error.js";
+import { keepSecret, redact } from "../../src/base/redact.js";
 import { checkBaseUrl } from "../../src/test-lists/fetch.js";
 
 /** What an error tells at a terminal or in a notebook: itself, its causes, its stack. */

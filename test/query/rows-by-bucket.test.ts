@@ -1,6 +1,6 @@
 import { table } from "arquero";
 import { describe, expect, it } from "vitest";
-import { ProbelabError } from "../../src/error.js";
+import { ProbelabError } from "../../src/base/error.js";
 import type { PlannedMeasure } from "../../src/query/plan.js";
 import { bucketKey, rowsByBucket } from "../../src/query/rows-by-bucket.js";
 import { buckets } from "../../src/time/bucket.js";

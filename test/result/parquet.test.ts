@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { parquetMetadata } from "hyparquet";
 import { describe, expect, test } from "vitest";
-import { ProbelabError } from "../../src/error.js";
+import { ProbelabError } from "../../src/base/error.js";
 import { readParquet, readParquetMetadata } from "../../src/result/parquet-read.js";
 import { parquet } from "../../src/result/parquet-write.js";
 import type { Value } from "../../src/result/result.js";

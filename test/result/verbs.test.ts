@@ -1,7 +1,7 @@
 import * as aq from "arquero";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ProbelabError } from "../../src/error.js";
+import { ProbelabError } from "../../src/base/error.js";
 import { compareVersions } from "../../src/result/version-order.js";
 import type { Result } from "../../src/result/result.js";
 import { formatRange } from "../../src/time/time-range.js";

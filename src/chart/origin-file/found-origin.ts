@@ -1,4 +1,4 @@
-import { ProbelabError } from "../../error.js";
+import { ProbelabError } from "../../base/error.js";
 import type { Json } from "../../result/json.js";
 import { plain } from "../origin-record.js";
 

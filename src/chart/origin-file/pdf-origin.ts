@@ -1,4 +1,4 @@
-import { ProbelabError } from "../../error.js";
+import { ProbelabError } from "../../base/error.js";
 import { damagedFile, foundOrigin, type FoundOrigin } from "./found-origin.js";
 import { isDictionary, pdfObjects, resolved, unpacked, type PdfObject } from "./pdf-objects.js";
 import { PdfText, type PdfDictionary, type PdfValue } from "./pdf-syntax.js";

@@ -1,4 +1,4 @@
-import { ProbelabError } from "../../error.js";
+import { ProbelabError } from "../../base/error.js";
 import { damagedFile, type FoundOrigin } from "./found-origin.js";
 import { htmlOrigins } from "./html-origin.js";
 import { jsonOrigins } from "./json-origin.js";

@@ -1,4 +1,4 @@
-import { ProbelabError } from "../../error.js";
+import { ProbelabError } from "../../base/error.js";
 import { isPromise, shownValue } from "../check-options.js";
 import { Chart } from "../chart-value.js";
 import { Result } from "../../result/result.js";

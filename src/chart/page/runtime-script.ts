@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { ProbelabError } from "../../error.js";
+import { ProbelabError } from "../../base/error.js";
 
 const BUILT = join("dist", "chart", "page", "runtime.iife.js");
 

@@ -1,4 +1,4 @@
-import { ProbelabError } from "../../error.js";
+import { ProbelabError } from "../../base/error.js";
 import { cleanText } from "../label.js";
 import { drawSvg, POINTS_PER_PIXEL, svgSize } from "./draw-svg.js";
 import { openPdf } from "./pdf-document.js";

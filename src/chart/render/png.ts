@@ -1,7 +1,7 @@
-import { ProbelabError } from "../../error.js";
+import { ProbelabError } from "../../base/error.js";
 import { fallbackFonts } from "./fallback-fonts.js";
 import { fontPaths } from "./font-directory.js";
-import { owe } from "../../owed-memory.js";
+import { owe } from "../../base/owed-memory.js";
 import { warnOfMissing } from "./missing-characters.js";
 import { pngWithText } from "./png-text.js";
 import { svgPicture, titleText } from "./svg.js";

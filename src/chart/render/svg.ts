@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import type * as Vega from "vega";
-import { ProbelabError } from "../../error.js";
+import { ProbelabError } from "../../base/error.js";
 import { cleanText, textOf } from "../label.js";
 import { inertLoader } from "./inert-loader.js";
-import { owe } from "../../owed-memory.js";
+import { owe } from "../../base/owed-memory.js";
 import { loadVega } from "./vega.js";
 import { escapeXml, legalXml } from "./xml.js";
 

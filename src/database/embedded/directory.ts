@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { constants } from "node:fs";
 import { mkdir, open, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { ProbelabError } from "../../error.js";
+import { ProbelabError } from "../../base/error.js";
 
 /** What a running embedded server tells those who may read its directory. */
 export interface ServerRecord {

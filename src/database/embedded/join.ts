@@ -1,8 +1,8 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { open, readFile, rm } from "node:fs/promises";
-import { entryPath } from "../../entry-path.js";
-import { ProbelabError } from "../../error.js";
+import { entryPath } from "../../base/entry-path.js";
+import { ProbelabError } from "../../base/error.js";
 import {
   directoryFiles,
   isStarting,

@@ -1,4 +1,4 @@
-import { ProbelabError } from "../../error.js";
+import { ProbelabError } from "../../base/error.js";
 
 /** A horizontal axis cut into pixel columns of equal width. */
 export interface PixelAxis {

@@ -1,4 +1,4 @@
-import { ProbelabError } from "../../error.js";
+import { ProbelabError } from "../../base/error.js";
 import { m4 } from "../kernels/m4.js";
 import { pixelAxis, type PixelAxis } from "../kernels/pixel-axis.js";
 import type { SeriesRows } from "../split-series.js";

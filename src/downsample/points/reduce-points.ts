@@ -1,4 +1,4 @@
-import { ProbelabError } from "../../error.js";
+import { ProbelabError } from "../../base/error.js";
 import { newTable } from "../../result/arquero-table.js";
 import type { Result } from "../../result/result.js";
 import type { ChartPlan, Reduced } from "../chart-plan.js";

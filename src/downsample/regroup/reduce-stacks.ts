@@ -1,4 +1,4 @@
-import { ProbelabError } from "../../error.js";
+import { ProbelabError } from "../../base/error.js";
 import { zoneOf, type Origin } from "../../result/origin.js";
 import type { Result } from "../../result/result.js";
 import { BUCKETS, buckets, bucketStart, type Bucket } from "../../time/bucket.js";

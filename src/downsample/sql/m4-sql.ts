@@ -1,4 +1,4 @@
-import { ProbelabError } from "../../error.js";
+import { ProbelabError } from "../../base/error.js";
 import { pixelAxis } from "../kernels/pixel-axis.js";
 import { orderedFloat, orderedInteger, readFloat, readInteger } from "./ordered-bits.js";
 import { ticksOf } from "./ticks.js";

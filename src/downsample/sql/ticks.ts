@@ -1,4 +1,4 @@
-import { ProbelabError } from "../../error.js";
+import { ProbelabError } from "../../base/error.js";
 
 /** How a type of x is counted. */
 export interface Ticks {

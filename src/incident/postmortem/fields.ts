@@ -1,4 +1,4 @@
-import { ProbelabError } from "../../error.js";
+import { ProbelabError } from "../../base/error.js";
 import { readInstant } from "../../time/instant.js";
 import { described } from "./described.js";
 import type { PostmortemRecord } from "./record.js";

@@ -1,5 +1,5 @@
 import { checkOptions, type Rule, type Rules } from "../../chart/check-options.js";
-import { ProbelabError } from "../../error.js";
+import { ProbelabError } from "../../base/error.js";
 import { described } from "./described.js";
 import type { Action } from "./draft.js";
 import type { SaveOptions } from "./folder/save.js";

@@ -5,7 +5,7 @@ import {
   type Rule,
   type Rules,
 } from "../../chart/check-options.js";
-import { ProbelabError } from "../../error.js";
+import { ProbelabError } from "../../base/error.js";
 import type { ChecklistOptions, IncidentRecord } from "./checklist.js";
 
 // What reads it tells what is wrong with it.

@@ -1,5 +1,5 @@
 import { inspect } from "node:util";
-import { ProbelabError } from "../../error.js";
+import { ProbelabError } from "../../base/error.js";
 import { readInstant } from "../../time/instant.js";
 import { formatInstant } from "../../time/time-zone.js";
 import { checkIncident } from "./check-incident.js";

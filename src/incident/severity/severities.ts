@@ -1,4 +1,4 @@
-import { ProbelabError } from "../../error.js";
+import { ProbelabError } from "../../base/error.js";
 import { shown } from "../shown.js";
 
 /** Severities are told by their number; 1 is the highest. */

@@ -1,5 +1,5 @@
 import { inspect } from "node:util";
-import { ProbelabError } from "../../error.js";
+import { ProbelabError } from "../../base/error.js";
 import { shown } from "../shown.js";
 import { FACT_RULES, type FactName, type FactRule, type Facts } from "./facts.js";
 import type { SeverityNumber } from "./severities.js";

@@ -1,6 +1,6 @@
 import type * as Zod from "zod";
-import { nearName } from "../../near-name.js";
-import { ProbelabError } from "../../error.js";
+import { nearName } from "../../base/near-name.js";
+import { ProbelabError } from "../../base/error.js";
 import { shown } from "../shown.js";
 import type { WrittenComponent, WrittenGraph } from "./graph-schema.js";
 

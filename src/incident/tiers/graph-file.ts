@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
 import { basename, extname } from "node:path";
-import { ProbelabError } from "../../error.js";
+import { ProbelabError } from "../../base/error.js";
 import { shown } from "../shown.js";
 import { keyFault } from "./graph-keys.js";
 

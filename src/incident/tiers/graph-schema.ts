@@ -1,6 +1,6 @@
 import type * as Zod from "zod";
-import { ProbelabError } from "../../error.js";
-import { lazySchemas } from "../../lazy-schemas.js";
+import { ProbelabError } from "../../base/error.js";
+import { lazySchemas } from "../../base/lazy-schemas.js";
 import { shown } from "../shown.js";
 import { componentFault, faultsError, restFault, TIER_REMEDY } from "./graph-faults.js";
 

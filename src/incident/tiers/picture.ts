@@ -1,3 +1,4 @@
+import { MOST_ROWS } from "../../base/limits.js";
 import { createRequire } from "node:module";
 import type * as Arquero from "arquero";
 import { CHART_RULES, checkOptions, type Rules } from "../../chart/check-options.js";
@@ -5,7 +6,7 @@ import type { Chart } from "../../chart/chart-value.js";
 import { chart } from "../../chart/chart.js";
 import { cleanText, specText } from "../../chart/label.js";
 import type { ThemeName } from "../../chart/theme.js";
-import { ProbelabError } from "../../error.js";
+import { ProbelabError } from "../../base/error.js";
 import { Result } from "../../result/result.js";
 import { shown } from "../shown.js";
 import type { Graph } from "./graph.js";
@@ -30,7 +31,7 @@ const RULES = {
 } satisfies Rules<PictureOptions>;
 
 const MOST_DRAWN = 300;
-const MOST_ROWS = 4_999;
+
 const require = createRequire(import.meta.url);
 
 /** The graph as a chart, its rules as the report tells them. */

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
-import { ProbelabError } from "../../error.js";
+import { ProbelabError } from "../../base/error.js";
 import { kernelDisplayName, kernelName } from "../language-info.js";
 import { ownPackage } from "../own-package.js";
 import { processEnvironment } from "../process-environment.js";

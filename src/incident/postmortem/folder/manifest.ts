@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { ProbelabError } from "../../../error.js";
+import { ProbelabError } from "../../../base/error.js";
 import type { FolderFiles } from "../../../files/write-folder.js";
 
 export const MANIFEST = "manifest.json";

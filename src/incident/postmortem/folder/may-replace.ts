@@ -1,6 +1,6 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
-import { ProbelabError } from "../../../error.js";
+import { ProbelabError } from "../../../base/error.js";
 import { checkFiles } from "./check-files.js";
 import { MANIFEST, readManifest } from "./manifest.js";
 import { readPlain, readRecord } from "./read-folder.js";

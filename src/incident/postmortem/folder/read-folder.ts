@@ -1,6 +1,6 @@
 import { lstat, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { ProbelabError } from "../../../error.js";
+import { ProbelabError } from "../../../base/error.js";
 import { dataPath, RECORD } from "./folder-files.js";
 import { MANIFEST, readManifest, sha256, type Manifest } from "./manifest.js";
 import { postmortemRecord, type PostmortemRecord } from "../record.js";

@@ -1,4 +1,4 @@
-import { ProbelabError } from "../../../error.js";
+import { ProbelabError } from "../../../base/error.js";
 import { figureRecord, type Figure } from "../figure.js";
 import type { Draft } from "../draft.js";
 import type { PostmortemRecord } from "../record.js";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { originRecord } from "../../../chart/origin-record.js";
-import { ProbelabError } from "../../../error.js";
+import { ProbelabError } from "../../../base/error.js";
 import type { Json } from "../../../result/json.js";
 import type { Origin } from "../../../result/origin.js";
 import { readParquet } from "../../../result/parquet-read.js";
