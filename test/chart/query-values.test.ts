@@ -14,7 +14,7 @@ const own = ownDatabase();
 let database: Database;
 
 beforeAll(async () => {
-  database = await Database.open(own.directory.source);
+  database = await Database.open(own.source);
 });
 
 afterAll(async () => {

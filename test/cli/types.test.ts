@@ -1,29 +1,33 @@
 import { spawnSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { ownDatabase } from "../support/own-database.js";
 
 const main = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 const database = ownDatabase();
+const folder = mkdtempSync(join(tmpdir(), "probelab-types-"));
+
+afterAll(() => rmSync(folder, { recursive: true }));
 
 beforeAll(async () => {
   await database.writer.command(`CREATE TABLE seen (started_at DateTime64(6, 'UTC'),
     \`a "b"\` Nullable(Int64), kind Enum8('*/ declare' = 1), cc LowCardinality(Nullable(String)))
     ENGINE = MergeTree ORDER BY started_at`);
   const config = {
-    measurements: `embedded:${database.directory.path}`,
+    measurements: database.url,
     tables: {
       measurements: { table: "seen", time: "started_at", probe_cc: "cc" },
       logs: { table: "nowhere" },
     },
   };
-  writeFileSync(join(database.directory.path, "probelab.config.json"), JSON.stringify(config));
+  writeFileSync(join(folder, "probelab.config.json"), JSON.stringify(config));
 });
 
 test("probelab types writes what questions may name, and tells which table it could not learn", () => {
-  const cwd = database.directory.path;
+  const cwd = folder;
   const write = (...args: string[]) =>
     spawnSync(process.execPath, [main, "types", ...args], { cwd, encoding: "utf8" });
   const first = write();

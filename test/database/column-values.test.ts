@@ -11,7 +11,7 @@ const range = between("2026-05-01", "2026-05-02");
 let database: Database;
 
 beforeAll(async () => {
-  database = await Database.open(own.directory.source);
+  database = await Database.open(own.source);
 });
 
 afterAll(async () => {

@@ -4,12 +4,12 @@ import { mergeTables } from "../../src/database/config.js";
 import { learnTable } from "../../src/database/table-info.js";
 import { parseSource } from "../../src/database/source.js";
 import { restrictedServer } from "../support/restricted-server.js";
-import { ownDatabase } from "../support/own-database.js";
+import { embeddedDatabase } from "../support/embedded-database.js";
 
-const own = ownDatabase();
+const own = embeddedDatabase();
 let database: Database;
 beforeAll(async () => {
-  database = await Database.open(own.directory.source);
+  database = await Database.open(own.source);
 });
 afterAll(() => database[Symbol.asyncDispose]());
 

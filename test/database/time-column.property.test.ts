@@ -8,7 +8,7 @@ import { ownDatabase } from "../support/own-database.js";
 const own = ownDatabase();
 let database: Database;
 beforeAll(async () => {
-  database = await Database.open(own.directory.source);
+  database = await Database.open(own.source);
 });
 afterAll(() => database[Symbol.asyncDispose]());
 

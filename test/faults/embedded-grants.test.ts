@@ -5,9 +5,9 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { readRecord, TOKEN_HEADER } from "../../src/database/embedded/directory.js";
 import type { Lab } from "../../src/lab/connect.js";
 import { between } from "../../src/time/time-range.js";
-import { ownDatabase } from "../support/own-database.js";
+import { embeddedDatabase } from "../support/embedded-database.js";
 
-const db = ownDatabase();
+const db = embeddedDatabase();
 let lab: Lab;
 let file: string;
 beforeAll(async () => {

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Database } from "../../src/database/database.js";
 import { freeQuery } from "../../src/query/free-query.js";
 import { between } from "../../src/time/time-range.js";
-import { ownDatabase } from "../support/own-database.js";
+import { embeddedDatabase } from "../support/embedded-database.js";
 
-const own = ownDatabase();
+const own = embeddedDatabase();
 const range = between("2026-05-10", "2026-05-11");
 let database: Database;
 
@@ -30,7 +30,7 @@ beforeAll(async () => {
     `CREATE TABLE odd (measurement_start_time DateTime('UTC'), \`x "y\` UInt8, \`{range}\` UInt8) ENGINE = MergeTree ORDER BY measurement_start_time`,
   ])
     await own.writer.command(sql);
-  database = await Database.open(own.directory.source);
+  database = await Database.open(own.source);
 });
 
 afterAll(() => database[Symbol.asyncDispose]());

@@ -18,7 +18,7 @@ beforeAll(async () => {
   await own.writer.command(
     "INSERT INTO fastpath SELECT toDateTime('2026-05-04', 'UTC') + number, toString(number), concat('probe-', toString(number % 1000)), '3.9', 't', 'IT', number FROM numbers(10000)",
   );
-  database = await Database.open(own.directory.source);
+  database = await Database.open(own.source);
   const ask = database.ask.bind(database);
   asked = [];
   // Only listens: every question still goes to the engine.

@@ -42,7 +42,7 @@ it("a follower gives each line once, however late within the lateness, shared ti
       fc.boolean(),
       async (events, time, filtered) => {
         await writeLogs(own.writer, [], time.type);
-        await using database = await Database.open(own.directory.source);
+        await using database = await Database.open(own.source);
         let present = EPOCH;
         const follower = new LogFollower(database, {
           filter: filtered ? { identifier: "nginx" } : {},
@@ -81,7 +81,7 @@ it("a follower gives each line once, however late within the lateness, shared ti
 describe("a follower", () => {
   it("forgets lines that no later poll reads", async () => {
     await writeLogs(own.writer, []);
-    await using database = await Database.open(own.directory.source);
+    await using database = await Database.open(own.source);
     let present = EPOCH;
     const follower = new LogFollower(database, {
       filter: {},

@@ -154,7 +154,7 @@ describe("lab.logs", () => {
       await using own = await openWriter(other.source);
       await writeLogs(own, [line(1, "of the log database")]);
     }
-    const measurements = `embedded:${own.directory.path}`;
+    const measurements = own.url;
     await using apart = await connect({ measurements, logs: `embedded:${other.path}` });
     const found = await apart.logs.search({ range: hour });
     expect(found.column("message")).toEqual(["of the log database"]);

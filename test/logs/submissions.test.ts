@@ -164,7 +164,7 @@ describe("submissions", () => {
     ]);
     await using lab = await given([[id("IT", 1, "own"), "IT", "1"]]);
     void lab;
-    await using database = await Database.open(own.directory.source);
+    await using database = await Database.open(own.source);
     const found = await logsOf(() => Promise.resolve(database), database, forms).submissions({
       range,
     });

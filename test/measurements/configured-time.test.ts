@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all(labs.map((lab) => lab.close())));
 
 async function labOf(table: string): Promise<Lab> {
-  const measurements = `embedded:${database.directory.path}`;
+  const measurements = database.url;
   const lab = await connect({ measurements, tables: { measurements: { table, time: "started" } } });
   labs.push(lab);
   return lab;

@@ -39,7 +39,7 @@ beforeAll(async () => {
 });
 
 it("counts and runs lose no row around the changes of odd zones, and begin buckets where bucketStart does", async () => {
-  await using database = await Database.open(own.directory.source);
+  await using database = await Database.open(own.source);
   const measurements = measurementsOf(database);
   await fc.assert(
     fc.asyncProperty(

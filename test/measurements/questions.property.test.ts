@@ -82,7 +82,7 @@ async function answer(
   ) => Promise<Result>,
 ): Promise<Result> {
   await writeTable(own.writer, table);
-  await using database = await Database.open(own.directory.source);
+  await using database = await Database.open(own.source);
   return ask(measurementsOf(database), {
     range: between(new Date(asked.start), new Date(asked.end), { timeZone: asked.zone }),
     every: (asked.every ?? "all") as "day",

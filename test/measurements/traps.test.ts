@@ -3,9 +3,9 @@ import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import type { Lab } from "../../src/lab/connect.js";
 import { prefix } from "../../src/query/prefix.js";
 import { between, last } from "../../src/time/time-range.js";
-import { ownDatabase } from "../support/own-database.js";
+import { embeddedDatabase } from "../support/embedded-database.js";
 
-const own = ownDatabase();
+const own = embeddedDatabase();
 let lab: Lab;
 
 /** A table of `[time, report_id, version]` rows, probe-cli's; then a lab on it. */

@@ -52,7 +52,7 @@ describe("connect() in a cell", () => {
     const range = `range: between("2026-03-01", "2026-03-08")`;
     const cells = [
       `import { between, connect, count, sum, distinct } from "probelab";
-       const lab = await connect({ measurements: ${JSON.stringify(`embedded:${database.directory.path}`)} }); const asked: string[] = [];`,
+       const lab = await connect({ measurements: ${JSON.stringify(database.url)} }); const asked: string[] = [];`,
       `asked.push("by"); await lab.measurements.counts({ ${range}, by: "probe_cx" })`,
       `asked.push("where"); await lab.measurements.counts({ ${range}, where: { probe_cx: "IT" } })`,
       `asked.push("measure"); await lab.measurements.ask({ ${range}, measures: { n: sum("probe_cx") } })`,

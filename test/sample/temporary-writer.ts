@@ -1,22 +1,9 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { openWriter } from "../../src/database/open-writer.js";
-import { parseSource } from "../../src/database/source.js";
+import { newDatabase } from "../support/own-database.js";
 import type { Writer } from "../../src/database/writer.js";
 
-/** An embedded database of its own, which is removed with its directory. */
+/** An empty database's writer; its end drops the database. */
 export async function temporaryWriter(): Promise<Writer> {
-  const directory = await mkdtemp(join(tmpdir(), "probelab-sample-"));
-  const source = parseSource(`embedded:${directory}`, { root: directory, name: "the test" });
-  const writer = await openWriter(source);
-  return {
-    ...writer,
-    async [Symbol.asyncDispose]() {
-      await writer[Symbol.asyncDispose]();
-      await rm(directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
-    },
-  };
+  return (await newDatabase()).writer;
 }
 
 /** The one row that a query gives, its values as numbers. */

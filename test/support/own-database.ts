@@ -1,29 +1,90 @@
-import { afterAll, beforeAll } from "vitest";
-import { openWriter } from "../../src/database/open-writer.js";
-import type { Writer } from "../../src/database/writer.js";
+import { createClient } from "@clickhouse/client";
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, inject } from "vitest";
+import { parseSource, type Source } from "../../src/database/source.js";
+import type { WriteOptions, Writer } from "../../src/database/writer.js";
 import { connect, type Lab } from "../../src/lab/connect.js";
-import { temporaryDirectory, type TemporaryDirectory } from "./temporary-directory.js";
 
-/** An embedded database for the tests of a file, there before the first and gone after the last. */
-export function ownDatabase() {
-  let directory: TemporaryDirectory;
-  let writer: Writer;
+/** A database in the run's engine. */
+export interface OwnDatabase extends AsyncDisposable {
+  readonly writer: Writer;
+  /** The reader's URL: `connect({ measurements: database.url })`. */
+  readonly url: string;
+  readonly source: Source;
+  /** A lab on it. */
+  open(): Promise<Lab>;
+}
+
+/** A database for the tests of a file, there before the first and gone after the last. */
+export function ownDatabase(): Omit<OwnDatabase, typeof Symbol.asyncDispose> {
+  let own: OwnDatabase;
   beforeAll(async () => {
-    directory = await temporaryDirectory();
-    writer = await openWriter(directory.source);
+    own = await newDatabase();
   });
-  afterAll(async () => {
-    await writer[Symbol.asyncDispose]();
-    await directory[Symbol.asyncDispose]();
-  });
+  afterAll(() => own[Symbol.asyncDispose]());
   return {
-    get directory(): TemporaryDirectory {
-      return directory;
+    get writer() {
+      return own.writer;
     },
-    get writer(): Writer {
-      return writer;
+    get url() {
+      return own.url;
     },
-    /** A lab on it. */
-    open: (): Promise<Lab> => connect({ measurements: `embedded:${directory.path}` }),
+    get source() {
+      return own.source;
+    },
+    open: () => own.open(),
+  };
+}
+
+/** A new, empty database; `await using` drops it. */
+export async function newDatabase(): Promise<OwnDatabase> {
+  const engine = inject("engine");
+  const name = `test_${randomUUID().replaceAll("-", "")}`;
+  const admin = createClient({ url: engine.url });
+  await admin.command({ query: `CREATE DATABASE ${name}` });
+  const client = createClient({ url: new URL(name, engine.url).href, request_timeout: 300_000 });
+  const url = new URL(name, engine.reader).href;
+  const end = async () => {
+    await client.close();
+    await admin.command({ query: `DROP DATABASE ${name}` });
+    await admin.close();
+  };
+  return {
+    url,
+    source: parseSource(url, { root: "/", name: "the test" }),
+    open: () => connect({ measurements: url, logs: url }),
+    writer: {
+      source: name,
+      database: name,
+      async command(query, { parameters, settings, signal } = {}) {
+        await client.command({
+          query,
+          query_params: { ...parameters },
+          clickhouse_settings: { ...settings },
+          ...(signal && { abort_signal: signal }),
+        });
+      },
+      async rows<Row extends object>(query: string, options: WriteOptions = {}) {
+        const { parameters, settings } = options;
+        const answer = await client.query({
+          query,
+          query_params: { ...parameters },
+          clickhouse_settings: { output_format_json_quote_64bit_integers: 0, ...settings },
+          format: "JSONEachRow",
+        });
+        return answer.json<Row>();
+      },
+      async insert(query, values, { settings, compression } = {}) {
+        const answer = await client.exec({
+          query,
+          values,
+          clickhouse_settings: { wait_end_of_query: 1, ...settings },
+          ...(compression && { http_headers: { "Content-Encoding": compression } }),
+        });
+        for await (const part of answer.stream) void part;
+      },
+      [Symbol.asyncDispose]: end,
+    },
+    [Symbol.asyncDispose]: end,
   };
 }

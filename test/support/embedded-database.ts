@@ -1,0 +1,33 @@
+import { afterAll, beforeAll } from "vitest";
+import { openWriter } from "../../src/database/open-writer.js";
+import type { Source } from "../../src/database/source.js";
+import type { Writer } from "../../src/database/writer.js";
+import { connect, type Lab } from "../../src/lab/connect.js";
+import { temporaryDirectory, type TemporaryDirectory } from "./temporary-directory.js";
+
+/** An embedded database, with an engine of its own, for the tests of a file, there before the first and gone after the last. */
+export function embeddedDatabase() {
+  let directory: TemporaryDirectory;
+  let writer: Writer;
+  beforeAll(async () => {
+    directory = await temporaryDirectory();
+    writer = await openWriter(directory.source);
+  });
+  afterAll(async () => {
+    await writer[Symbol.asyncDispose]();
+    await directory[Symbol.asyncDispose]();
+  });
+  return {
+    get directory(): TemporaryDirectory {
+      return directory;
+    },
+    get source(): Source {
+      return directory.source;
+    },
+    get writer(): Writer {
+      return writer;
+    },
+    /** A lab on it. */
+    open: (): Promise<Lab> => connect({ measurements: `embedded:${directory.path}` }),
+  };
+}
