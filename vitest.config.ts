@@ -1,12 +1,36 @@
 import { defineConfig } from "vitest/config";
 
+/**
+ * Minutes long, or in need of what npm does not install (Jupyter, a browser): `npm run test:all`
+ * runs them too. Beside whole rooms, a file says so by its name.
+ */
+const SLOW = [
+  "test/{browser,deployments,jupyter,notebooks}/**/*.test.ts",
+  "test/**/*.slow.test.ts",
+];
+
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
-    globalSetup: ["test/support/engine.ts"],
     env: { TZ: "America/New_York" },
     testTimeout: 240_000,
     hookTimeout: 300_000,
     maxWorkers: 2,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "quick",
+          include: ["test/**/*.test.ts"],
+          exclude: SLOW,
+          // Loading Vega, Arquero and zod anew for each file took a third of the time.
+          isolate: false,
+          globalSetup: ["test/support/engine.ts"],
+        },
+      },
+      {
+        extends: true,
+        test: { name: "slow", include: SLOW, globalSetup: ["test/support/engine.ts"] },
+      },
+    ],
   },
 });
