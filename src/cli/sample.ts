@@ -6,7 +6,7 @@ import { ProbelabError } from "../base/error.js";
 import { formatRange } from "../time/time-range.js";
 import { fillSample } from "../sample/fill.js";
 import { loadedTables, plantedFaults, sampleFigures, type SampleInfo } from "../sample/info.js";
-import { wholeNumber } from "./option-values.js";
+import { wholeNumber } from "./terminal.js";
 
 interface Options {
   readonly rows: number;

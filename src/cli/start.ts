@@ -6,8 +6,8 @@ import { findSource } from "../database/settings.js";
 import type { Writer } from "../database/writer.js";
 import { fillSample } from "../sample/fill.js";
 import { GENERATOR, loadedTables, sampleInfo } from "../sample/info.js";
-import { wholeNumber } from "./option-values.js";
-import { printProgress, tellInterrupted, tellWhereItStopped } from "./run-progress.js";
+import { printProgress, tellInterrupted, tellWhereItStopped } from "./run.js";
+import { userInterrupt, wholeNumber } from "./terminal.js";
 import { runNotebook } from "../notebook/run-notebook.js";
 
 /** A sample that ends longer ago is made anew, so that `last("3 months")` finds rows in it. */
@@ -19,9 +19,7 @@ export const startCommand = new Command("start")
   .option("--out <dir>", "folder for the executed notebook, its page and the charts", "out")
   .option("--rows <n>", "measurements of a sample that has to be made", wholeNumber, 5_000_000)
   .action(async ({ out, rows }: { out: string; rows: number }) => {
-    const interrupt = new AbortController();
-    const onSignal = () => interrupt.abort();
-    process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
+    using interrupt = userInterrupt();
     const source = findSource("measurements");
     await using writer = source.kind === "embedded" ? await openWriter(source) : null;
     try {
