@@ -57,3 +57,15 @@ export function userInterrupt(): Disposable & { readonly signal: AbortSignal } {
     [Symbol.dispose]: () => void process.off("SIGINT", stop).off("SIGTERM", stop),
   };
 }
+
+/** Tells on stderr what is being made, once a second at most, so that a quick fill tells nothing. */
+export function tellEverySecond(): (message: string) => void {
+  const began = performance.now();
+  let last = began;
+  return (message) => {
+    const now = performance.now();
+    if (now - last < 1_000) return;
+    last = now;
+    process.stderr.write(`  ${message} … (${Math.round((now - began) / 1000)} s)\n`);
+  };
+}

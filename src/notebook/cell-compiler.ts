@@ -1,8 +1,16 @@
 import type TypeScript from "typescript";
 import { ProbelabError } from "../base/error.js";
+import {
+  declarationsOf,
+  headOf,
+  importsOf,
+  tailOf,
+  topNames,
+  type Declaration,
+} from "./cell-declarations.js";
 import { CellLanguage } from "./cell-language.js";
 import type { CellScripts } from "./cell-scripts.js";
-import { cellTransform, runtimeName, topNames } from "./cell-transform.js";
+import { cellTransform, runtimeName } from "./cell-transform.js";
 import { ts } from "./typescript.js";
 import type { NamedCode } from "./worker-messages.js";
 
@@ -30,13 +38,13 @@ export interface CompiledCell {
   readonly namesToSet: readonly string[];
 }
 
-/** A name that a cell leaves for later ones, and the text that declares it above them. */
-interface Declaration {
-  readonly name: string;
-  readonly text: string;
-}
-
 interface Compilation extends CompiledCell {
+  /** The cell's name and all that was compiled. */
+  readonly text: string;
+  /** Versions of the notebook's own files that it was compiled with, by path. */
+  readonly files: ReadonlyMap<string, string>;
+  /** Which of the texts in memory it was judged by. */
+  judgedBy: number;
   /** What later cells know after this one: what they knew before it, and what it declares. */
   readonly declarations: readonly Declaration[];
 }
@@ -66,8 +74,9 @@ export class CellCompiler {
   readonly #onFile: (path: string, code: string) => void;
   /** Versions of the notebook's own files that were compiled, by path. */
   readonly #files = new Map<string, string>();
-  /** What the check before a run compiled, by text. */
+  /** What was compiled so far, by text: the check before a run compiles what the run takes. */
   readonly #compiled = new Map<string, Compilation>();
+  #texts = 0;
   #declarations: readonly Declaration[] = [];
   #prepared: Compilation | undefined;
 
@@ -86,6 +95,7 @@ export class CellCompiler {
     this.#prepared = this.#follow(`Can't compile ${cell.name.replace("-", " ")}`, () =>
       this.#compile(cell, this.#declarations),
     );
+    this.#compiled.delete(this.#prepared.text);
     return this.#prepared;
   }
 
@@ -149,7 +159,7 @@ export class CellCompiler {
 
   /** Writes a file in memory that is there from now on; where it is faulty, what was there before stays. */
   #tryText(path: string, text: string): readonly TypeFault[] {
-    this.#compiled.clear();
+    this.#texts++;
     const before = this.#language.textOf(path);
     this.#language.setText(path, text, true);
     let isGood = false;
@@ -194,8 +204,9 @@ export class CellCompiler {
     });
   }
 
-  /** Builds the program of an empty cell: the first one takes longer than all that follow. */
+  /** Reads the declarations that most cells need: the first program takes longer than all that follow. */
   warmUp(): void {
+    this.#language.setText(this.#language.cell, `import "probelab";`);
     this.#language.program().getGlobalDiagnostics();
   }
 
@@ -212,16 +223,11 @@ export class CellCompiler {
     const { statements } = parse(code);
     const own = topNames(statements);
     const head = headOf(earlier, own);
-    const exported = topNames(statements.filter(isExported));
-    const names = [...own].filter((each) => !exported.has(each));
-    const text = `${head}${code}\nexport { ${names.join(", ")} };\n`;
-    // Where a file changed, what was compiled with it is no longer true.
-    if ([...this.#files].some(([path, version]) => this.#language.versionOf(path) !== version)) {
-      this.#compiled.clear();
-    }
-    const known = this.#compiled.get(`${name}\n${text}`);
-    if (known) return known;
-    this.#language.setText(this.#language.cell, text);
+    const body = `${head}${code}${tailOf(statements)}`;
+    const text = `${name}\n${body}`;
+    const known = this.#stillTrue(this.#compiled.get(text));
+    if (known?.judgedBy === this.#texts) return known;
+    this.#language.setText(this.#language.cell, body);
     const program = this.#language.program();
     const file = program.getSourceFile(this.#language.cell);
     if (!file) throw new Error("TypeScript lost the cell");
@@ -230,7 +236,8 @@ export class CellCompiler {
       this.#faults(one.fileName, one, program, 0),
     );
     faults.push(...this.#faults(name, file, program, head.length, code.length));
-    const emitted = faults.length > 0 ? undefined : this.#emit(program, file, name, head.length);
+    const isNew = !known && faults.length === 0;
+    const emitted = isNew ? this.#emit(program, file, name, head.length) : undefined;
     for (const one of emitted?.diagnostics ?? []) {
       const fault = faultOf(one, name, head.length, code.length);
       if (fault) faults.push(fault);
@@ -239,9 +246,12 @@ export class CellCompiler {
       // It may use more of Node than is known so far.
       if (this.#language.useAllOfNode()) return this.#compile({ name, code }, earlier);
       this.#scripts.addSource(name, code);
-      return { faults, script: "", namesToSet: [], declarations: earlier };
+      const nothing = { script: "", namesToSet: [], files: new Map<string, string>(), judgedBy: 0 };
+      return { ...nothing, text, faults, declarations: earlier };
     }
     this.#emitFiles(program);
+    // Only the types of columns are others now: its script stays, and what it declares is wide enough.
+    if (known) return Object.assign(known, { judgedBy: this.#texts });
     const { js = "", map = "", dts = "" } = emitted ?? {};
     const compiled = js.replace(INITIALISED, "");
     this.#scripts.addCell(name, code, compiled, map, head.split("\n").length - 1);
@@ -252,9 +262,23 @@ export class CellCompiler {
     ];
     const namesToSet = (INITIALISED.exec(js)?.[1] ?? "").match(/(?<=exports\.)[\w$]+/g) ?? [];
     const script = `${runtimeName}.run(async (exports, require) => {\n${compiled}\n});`;
-    const compilation = { faults, script, namesToSet, declarations };
-    this.#compiled.set(`${name}\n${text}`, compilation);
+    const files = new Map(
+      this.#language
+        .ownFiles(program)
+        .map(({ fileName: path }) => [path, this.#language.versionOf(path)]),
+    );
+    const judgedBy = this.#texts;
+    const compilation = { text, faults, script, namesToSet, declarations, files, judgedBy };
+    this.#compiled.set(text, compilation);
     return compilation;
+  }
+
+  /** What was compiled, where the files that it was compiled with are as they were. */
+  #stillTrue(known: Compilation | undefined): Compilation | undefined {
+    const files = [...(known?.files ?? [])];
+    return files.every(([path, version]) => this.#language.versionOf(path) === version)
+      ? known
+      : undefined;
   }
 
   #faults(
@@ -363,71 +387,6 @@ function identifiers(node: TypeScript.Node): string[] {
   };
   visit(node);
   return found;
-}
-
-function isExported(statement: TypeScript.Statement): boolean {
-  return (
-    ts.canHaveModifiers(statement) &&
-    (ts.getModifiers(statement)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword) ?? false)
-  );
-}
-
-/** What stands above a cell: declarations of earlier cells, but of what it declares itself. */
-function headOf(earlier: readonly Declaration[], own: ReadonlySet<string>): string {
-  return [
-    "export {};",
-    ...earlier.filter(({ name }) => !own.has(name)).map(({ text }) => text),
-    "",
-  ].join("\n");
-}
-
-/** An import of its own for each name that a cell imports. */
-function importsOf(statements: readonly TypeScript.Statement[]): Declaration[] {
-  return statements.filter(ts.isImportDeclaration).flatMap(({ importClause, moduleSpecifier }) => {
-    if (!importClause || !ts.isStringLiteral(moduleSpecifier)) return [];
-    const { name, namedBindings, isTypeOnly } = importClause;
-    const from = JSON.stringify(moduleSpecifier.text);
-    const declare = (local: string, clause: string, onlyType = isTypeOnly): Declaration => ({
-      name: local,
-      text: `import ${onlyType ? "type " : ""}${clause} from ${from};`,
-    });
-    const all = name ? [declare(name.text, name.text)] : [];
-    if (!namedBindings) return all;
-    if (ts.isNamespaceImport(namedBindings)) {
-      const local = namedBindings.name.text;
-      return [...all, declare(local, `* as ${local}`)];
-    }
-    const named = namedBindings.elements.map((one) => {
-      const imported = one.propertyName ? `${one.propertyName.text} as ` : "";
-      return declare(
-        one.name.text,
-        `{ ${imported}${one.name.text} }`,
-        isTypeOnly || one.isTypeOnly,
-      );
-    });
-    return [...all, ...named];
-  });
-}
-
-/** What a cell declares, out of the declaration file that TypeScript made of it, a text for each name. */
-function declarationsOf(dts: string, own: ReadonlySet<string>): Declaration[] {
-  const file = ts.createSourceFile("cell.d.ts", dts, ts.ScriptTarget.Latest);
-  return file.statements.flatMap((statement) => {
-    if (ts.isImportDeclaration(statement) || ts.isExportDeclaration(statement)) return [];
-    if (ts.isVariableStatement(statement)) {
-      const { flags, declarations } = statement.declarationList;
-      const keyword = flags & ts.NodeFlags.Const ? "const" : "let";
-      return declarations.flatMap((one) =>
-        ts.isIdentifier(one.name) && own.has(one.name.text)
-          ? [{ name: one.name.text, text: `export declare ${keyword} ${one.getText(file)};` }]
-          : [],
-      );
-    }
-    const [name] = topNames([statement]);
-    if (name === undefined || !own.has(name)) return [];
-    const text = statement.getText(file).replace(/^export /, "");
-    return [{ name, text: `export ${text}` }];
-  });
 }
 
 /** A diagnostic in the analyst's own words; undefined where it is none of the cell's. */

@@ -1,4 +1,5 @@
 import type TypeScript from "typescript";
+import { topNames } from "./cell-declarations.js";
 import { ts } from "./typescript.js";
 
 /** The global that compiled cells call into. */
@@ -112,35 +113,6 @@ export function cellTransform(
       return factory.updateSourceFile(file, statements);
     };
   };
-}
-
-/** Names that statements declare: variables, functions, classes, types and imports. */
-export function topNames(statements: readonly TypeScript.Statement[]): Set<string> {
-  const names = new Set<string>();
-  const add = (node: TypeScript.Node | undefined): void => {
-    if (node === undefined) return;
-    if (ts.isIdentifier(node)) names.add(node.text);
-    else if (ts.isImportClause(node)) [node.name, node.namedBindings].forEach(add);
-    else if (ts.isNamedImports(node)) node.elements.forEach(add);
-    else if (ts.isNamespaceImport(node) || ts.isImportSpecifier(node)) add(node.name);
-    else if (ts.isObjectBindingPattern(node) || ts.isArrayBindingPattern(node)) {
-      for (const one of node.elements) if (ts.isBindingElement(one)) add(one.name);
-    }
-  };
-  for (const statement of statements) {
-    if (ts.isVariableStatement(statement)) {
-      for (const one of statement.declarationList.declarations) add(one.name);
-    } else if (ts.isImportDeclaration(statement)) add(statement.importClause);
-    else if ("name" in statement && !isGlobal(statement)) {
-      add(statement.name as TypeScript.Node | undefined);
-    }
-  }
-  return names;
-}
-
-/** `declare global { … }`, whose name is none. */
-function isGlobal(statement: TypeScript.Statement): boolean {
-  return ts.isModuleDeclaration(statement) && statement.name.text === "global";
 }
 
 function isExportOrImport(statement: TypeScript.Statement): boolean {

@@ -18,8 +18,6 @@ export interface Connection {
 /** Time for the frontends' first messages, before the kernel is busy with its first program. */
 const warmUpMilliseconds = 20;
 
-type Content = Readonly<Record<string, unknown>>;
-
 /** A Jupyter kernel: takes the frontends' requests in order and answers them from a session. */
 export class Kernel {
   readonly #session: CellSession;
@@ -116,7 +114,10 @@ export class Kernel {
       case "comm_info_request":
         return reply("comm_info_reply", { status: "ok", comms: {} });
       case "history_request":
-        return reply("history_reply", { status: "ok", history: this.#historyFor(content) });
+        return reply("history_reply", {
+          status: "ok",
+          history: this.#history.slice(-Number(content["n"] ?? 0)),
+        });
       case "comm_open": // There is nobody in a cell to talk to: close it, as the protocol asks.
         return this.#connection.publish(
           "comm_close",
@@ -172,17 +173,6 @@ export class Kernel {
     this.#connection.reply(channel, request, "shutdown_reply", content);
     this.#connection.publish("shutdown_reply", content, request);
     setImmediate(this.#shutDown);
-  }
-
-  #historyFor({ n, hist_access_type, session, start, stop }: Content): unknown[] {
-    if (hist_access_type === "range" && session !== undefined && Number(session) !== 0) return [];
-    if (hist_access_type === "range") {
-      return this.#history.slice(
-        Math.max(0, Number(start ?? 1) - 1),
-        stop == null ? undefined : Number(stop) - 1,
-      );
-    }
-    return typeof n === "number" ? this.#history.slice(-n) : this.#history;
   }
 
   #fail(channel: Channel, request: Message, error: unknown): void {

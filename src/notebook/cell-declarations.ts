@@ -1,0 +1,109 @@
+import type TypeScript from "typescript";
+import { ts } from "./typescript.js";
+
+/** A name that a cell leaves for later ones, and the text that declares it above them. */
+export interface Declaration {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Names that statements declare: variables, functions, classes, types and imports. */
+export function topNames(statements: readonly TypeScript.Statement[]): Set<string> {
+  const names = new Set<string>();
+  const add = (node: TypeScript.Node | undefined): void => {
+    if (node === undefined) return;
+    if (ts.isIdentifier(node)) names.add(node.text);
+    else if (ts.isImportClause(node)) [node.name, node.namedBindings].forEach(add);
+    else if (ts.isNamedImports(node)) node.elements.forEach(add);
+    else if (ts.isNamespaceImport(node) || ts.isImportSpecifier(node)) add(node.name);
+    else if (ts.isObjectBindingPattern(node) || ts.isArrayBindingPattern(node)) {
+      for (const one of node.elements) if (ts.isBindingElement(one)) add(one.name);
+    }
+  };
+  for (const statement of statements) {
+    if (ts.isVariableStatement(statement)) {
+      for (const one of statement.declarationList.declarations) add(one.name);
+    } else if (ts.isImportDeclaration(statement)) add(statement.importClause);
+    else if ("name" in statement && !isGlobal(statement)) {
+      add(statement.name as TypeScript.Node | undefined);
+    }
+  }
+  return names;
+}
+
+/** `declare global { … }`, whose name is none. */
+function isGlobal(statement: TypeScript.Statement): boolean {
+  return ts.isModuleDeclaration(statement) && statement.name.text === "global";
+}
+
+/** What stands above a cell: declarations of earlier cells, but of what it declares itself. */
+export function headOf(earlier: readonly Declaration[], own: ReadonlySet<string>): string {
+  return [
+    "export {};",
+    ...earlier.filter(({ name }) => !own.has(name)).map(({ text }) => text),
+    "",
+  ].join("\n");
+}
+
+/** What stands below it: all that it declares is exported. */
+export function tailOf(statements: readonly TypeScript.Statement[]): string {
+  const exported = topNames(statements.filter(isExported));
+  const names = [...topNames(statements)].filter((name) => !exported.has(name));
+  return `\nexport { ${names.join(", ")} };\n`;
+}
+
+/** An import of its own for each name that a cell imports. */
+export function importsOf(statements: readonly TypeScript.Statement[]): Declaration[] {
+  return statements.filter(ts.isImportDeclaration).flatMap(({ importClause, moduleSpecifier }) => {
+    if (!importClause || !ts.isStringLiteral(moduleSpecifier)) return [];
+    const { name, namedBindings, isTypeOnly } = importClause;
+    const from = JSON.stringify(moduleSpecifier.text);
+    const declare = (local: string, clause: string, onlyType = isTypeOnly): Declaration => ({
+      name: local,
+      text: `import ${onlyType ? "type " : ""}${clause} from ${from};`,
+    });
+    const all = name ? [declare(name.text, name.text)] : [];
+    if (!namedBindings) return all;
+    if (ts.isNamespaceImport(namedBindings)) {
+      const local = namedBindings.name.text;
+      return [...all, declare(local, `* as ${local}`)];
+    }
+    const named = namedBindings.elements.map((one) => {
+      const imported = one.propertyName ? `${one.propertyName.text} as ` : "";
+      return declare(
+        one.name.text,
+        `{ ${imported}${one.name.text} }`,
+        isTypeOnly || one.isTypeOnly,
+      );
+    });
+    return [...all, ...named];
+  });
+}
+
+/** What a cell declares, out of the declaration file that TypeScript made of it, a text for each name. */
+export function declarationsOf(dts: string, own: ReadonlySet<string>): Declaration[] {
+  const file = ts.createSourceFile("cell.d.ts", dts, ts.ScriptTarget.Latest);
+  return file.statements.flatMap((statement) => {
+    if (ts.isImportDeclaration(statement) || ts.isExportDeclaration(statement)) return [];
+    if (ts.isVariableStatement(statement)) {
+      const { flags, declarations } = statement.declarationList;
+      const keyword = flags & ts.NodeFlags.Const ? "const" : "let";
+      return declarations.flatMap((one) =>
+        ts.isIdentifier(one.name) && own.has(one.name.text)
+          ? [{ name: one.name.text, text: `export declare ${keyword} ${one.getText(file)};` }]
+          : [],
+      );
+    }
+    const [name] = topNames([statement]);
+    if (name === undefined || !own.has(name)) return [];
+    const text = statement.getText(file).replace(/^export /, "");
+    return [{ name, text: `export ${text}` }];
+  });
+}
+
+function isExported(statement: TypeScript.Statement): boolean {
+  return (
+    ts.canHaveModifiers(statement) &&
+    (ts.getModifiers(statement)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword) ?? false)
+  );
+}
