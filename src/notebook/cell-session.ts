@@ -56,6 +56,7 @@ export class CellSession {
   #cell: RunningCell | undefined;
   #attempt: Attempt | undefined;
   #columnTypes: unknown;
+  #isWarm = false;
 
   constructor() {
     // The way from a cell's line through a library to where it throws may be longer than V8's ten calls.
@@ -78,6 +79,7 @@ export class CellSession {
   async run(code: string, name: string, sink: OutputSink): Promise<CellOutcome> {
     const cell = new RunningCell(name);
     this.#cell = cell;
+    this.#isWarm = true;
     const progress = progressLine(sink, isHeadless());
     const inCell = <T>(fn: () => T) =>
       withSink(sink, () =>
@@ -123,9 +125,11 @@ export class CellSession {
     this.#cell?.interrupt();
   }
 
-  /** Does what the first cell would else wait for. */
+  /** Does, once, what the first cell would else wait for. */
   warmUp(): void {
-    if (!this.#cell) this.#compiler.warmUp();
+    if (this.#isWarm || this.#cell) return;
+    this.#isWarm = true;
+    this.#compiler.warmUp();
   }
 
   inspect(code: string, position: number): QuickInfo | undefined {
