@@ -1,6 +1,6 @@
 /** The kernel of probelab beside tslab's own: ready, first cell, later cells, memory, in turns. */
 import { join } from "node:path";
-import { processEnvironment } from "../src/notebook/process-environment.js";
+import { processEnvironment } from "../src/notebook/own-package.js";
 import { KernelClient } from "./support/kernel-client.js";
 import { report } from "./support/report.js";
 
@@ -20,6 +20,8 @@ const environments = { tslab: {}, probelab: processEnvironment };
 
 interface Times {
   ready: number;
+  readyCpu: number;
+  importCpu: number;
   emptyCell: number;
   importCell: number;
   memory: number;
@@ -30,12 +32,15 @@ for (let round = 0; round < rounds; round++) {
   for (const name of ["tslab", "probelab"] as const) {
     await using empty = new KernelClient();
     const ready = await empty.start(kernels[name], environments[name]);
+    const readyCpu = empty.cpu();
     const emptyCell = await empty.run("");
     await using importing = new KernelClient();
     const readyToo = await importing.start(kernels[name], environments[name]);
     const importCell = await importing.run(imports);
     all[name].push({
       ready: (ready + readyToo) / 2,
+      readyCpu,
+      importCpu: importing.cpu(),
       emptyCell,
       importCell,
       memory: importing.memory(),
@@ -66,6 +71,8 @@ const of = (name: keyof typeof kernels, key: keyof Times) =>
 const rows = (["tslab", "probelab"] as const).map((name) => ({
   kernel: name,
   "ready, s": of(name, "ready").toFixed(2),
+  "ready, s of CPU": of(name, "readyCpu").toFixed(2),
+  "with the first cell, s of CPU": of(name, "importCpu").toFixed(2),
   "first cell, empty, ms": Math.round(of(name, "emptyCell")),
   "first cell, import of probelab, ms": Math.round(of(name, "importCell")),
   "later cells, ms": median(later[name] ?? []).toFixed(1),
@@ -75,6 +82,8 @@ const rows = (["tslab", "probelab"] as const).map((name) => ({
 }));
 report("kernel-latency", rows, {
   ready_ratio: of("probelab", "ready") / of("tslab", "ready"),
+  ready_cpu_ratio: of("probelab", "readyCpu") / of("tslab", "readyCpu"),
+  with_first_cell_cpu_ratio: of("probelab", "importCpu") / of("tslab", "importCpu"),
   first_cell_extra_ms: of("probelab", "importCell") - of("tslab", "emptyCell"),
   later_cell_ms: median(later["probelab"] ?? []),
   rss_ratio: of("probelab", "memory") / of("tslab", "memory"),

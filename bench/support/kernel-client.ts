@@ -1,23 +1,19 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type * as ZeroMq from "zeromq";
+import { Dealer, Subscriber } from "zeromq";
 import { Wire } from "../../src/notebook/kernel/wire.js";
-
-const require = createRequire(join(process.cwd(), "package.json"));
-const zmq = createRequire(require.resolve("tslab/package.json"))("zeromq") as typeof ZeroMq;
 
 /** A kernel and the least of a frontend that can time it: the same for every kernel. */
 export class KernelClient implements AsyncDisposable {
   readonly #folder = mkdtempSync(join(tmpdir(), "probelab-bench-"));
   readonly #key = randomUUID();
   readonly #wire = new Wire(this.#key);
-  readonly #shell = new zmq.Dealer({ linger: 0 });
-  readonly #iopub = new zmq.Subscriber({ linger: 0 });
+  readonly #shell = new Dealer({ linger: 0 });
+  readonly #iopub = new Subscriber({ linger: 0 });
   #process: ChildProcess | undefined;
 
   /**
@@ -69,6 +65,17 @@ export class KernelClient implements AsyncDisposable {
     if (reply["status"] !== "ok")
       throw new Error(`The cell failed: ${code}\n${JSON.stringify(reply)}`);
     return took;
+  }
+
+  /** CPU that the kernel has used, in seconds: also on a machine that does other work, unlike the time. */
+  cpu(): number {
+    const stat = readFileSync(`/proc/${this.#process?.pid}/stat`, "utf8");
+    const [user = NaN, system = NaN] = stat
+      .slice(stat.lastIndexOf(")"))
+      .split(" ")
+      .slice(12)
+      .map(Number);
+    return (user + system) / 100;
   }
 
   /** Memory that the kernel holds, in MB. */

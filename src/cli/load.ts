@@ -4,7 +4,7 @@ import { findSource } from "../database/settings.js";
 import { ProbelabError } from "../base/error.js";
 import type { LoadedFile, LoadOptions } from "../load/load-file.js";
 import { LoadError, loadFiles } from "../load/load-files.js";
-import { line, lines } from "./origin-text.js";
+import { line, lines, userInterrupt } from "./terminal.js";
 import { counted, loadSummary, progressText } from "../load/load-summary.js";
 import { LOADABLE_TABLES, type LoadableTable } from "../load/loadable-table.js";
 
@@ -34,19 +34,13 @@ export const loadCommand = new Command("load")
   .option("--replace-sample", "let the files take the place of the sample service")
   .option("--allow-missing-newline", "take CSV and TSV without a line break at the end as whole")
   .action(async (table: LoadableTable, files: string[], flags: LoadFlags) => {
-    const interrupt = new AbortController();
-    const stop = () => interrupt.abort();
-    process.once("SIGINT", stop).once("SIGTERM", stop);
-    try {
-      process.exitCode = await runLoad(table, files, flags, {
-        out: (text) => process.stdout.write(text),
-        err: (text) => process.stderr.write(text),
-        terminal: process.stderr.isTTY,
-        signal: interrupt.signal,
-      });
-    } finally {
-      process.off("SIGINT", stop).off("SIGTERM", stop);
-    }
+    using interrupt = userInterrupt();
+    process.exitCode = await runLoad(table, files, flags, {
+      out: (text) => process.stdout.write(text),
+      err: (text) => process.stderr.write(text),
+      terminal: process.stderr.isTTY,
+      signal: interrupt.signal,
+    });
   });
 
 /**

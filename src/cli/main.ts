@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { inspect } from "node:util";
 import { ProbelabError } from "../base/error.js";
 import { redact } from "../base/redact.js";
-import { line, lines } from "./origin-text.js";
+import { line, lines } from "./terminal.js";
 
 const { version } = JSON.parse(
   readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
@@ -36,8 +36,10 @@ const program = new Command("probelab")
   .description("Questions to a network-measurement service, answered in notebooks")
   .version(version);
 // Where one is named, only that one: loading all of them takes longer than most of them do.
-const named = commands.get(process.argv[2] ?? "");
-for (const load of named ? [named] : commands.values()) program.addCommand(await load());
+const [, , first = ""] = process.argv;
+const named = commands.get(first);
+const needed = named ? [named] : /^(-V|--version)$/.test(first) ? [] : commands.values();
+for (const load of needed) program.addCommand(await load());
 
 try {
   await program.parseAsync();

@@ -6,7 +6,7 @@ import { verificationText } from "../incident/postmortem/verify/verification-tex
 import { isAsSaved, verifyPostmortem } from "../incident/postmortem/verify/verify.js";
 import { connect } from "../lab/connect.js";
 import { redact } from "../base/redact.js";
-import { line, sqlText } from "./origin-text.js";
+import { line, sqlText } from "./terminal.js";
 
 interface Flags {
   readonly rerun?: true;

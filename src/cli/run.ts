@@ -1,8 +1,7 @@
 import { Command, InvalidArgumentError } from "commander";
 import { parseParameter, type ParameterValue } from "../notebook/parameters.js";
-import { runNotebook } from "../notebook/run-notebook.js";
-import { line } from "./origin-text.js";
-import { printProgress, tellInterrupted, tellWhereItStopped } from "./run-progress.js";
+import { runNotebook, type RunOutcome, type RunProgress } from "../notebook/run-notebook.js";
+import { line, lines, userInterrupt } from "./terminal.js";
 
 interface Options {
   out: string;
@@ -26,9 +25,7 @@ export const runCommand = new Command("run")
     "\nExit codes: 1 a cell failed, 3 timeout, 4 memory, 5 the process died, 130 interrupted.",
   )
   .action(async (notebooks: string[], options: Options) => {
-    const interrupt = new AbortController();
-    const onSignal = () => interrupt.abort();
-    process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
+    using interrupt = userInterrupt();
     for (const notebook of notebooks) {
       process.stderr.write(`${line(notebook)}\n`);
       const outcome = await runNotebook(notebook, {
@@ -64,4 +61,40 @@ function positive(text: string): number {
   const value = Number(text);
   if (!(value > 0)) throw new InvalidArgumentError("Write a number above 0.");
   return value;
+}
+
+/** Exit codes by how a run ended; the first notebook that fails decides. */
+const exitCodes: Record<RunOutcome["status"], number> = {
+  ok: 0,
+  error: 1,
+  timeout: 3,
+  memory: 4,
+  died: 5,
+};
+
+/** Prints why a run did not get to its end, and sets the exit code; the first that fails decides. */
+export function tellWhereItStopped(outcome: RunOutcome): void {
+  if (outcome.message === undefined) return;
+  process.stderr.write(`${lines(outcome.message)}\n`);
+  process.exitCode ||= exitCodes[outcome.status] || 130;
+}
+
+/** Tells in one line that the analyst ended a run, and where what ran is; exit code 130. */
+export function tellInterrupted(outcome: RunOutcome): void {
+  process.stderr.write(
+    `Interrupted: ${outcome.cells} of ${outcome.of} cells ran; they are in ${line(outcome.notebook)}.\n`,
+  );
+  process.exitCode = 130;
+}
+
+/** One line a cell: on a terminal it stands there while the cell runs, elsewhere it is written at the end. */
+export function printProgress({ cell, of, state, seconds }: RunProgress): void {
+  const terminal = process.stderr.isTTY;
+  const head = `cell ${cell}/${of} …`;
+  if (state === "running") {
+    if (terminal) process.stderr.write(head);
+    return;
+  }
+  const note = state === "ok" ? "" : ` ${state}`;
+  process.stderr.write(`${terminal ? "" : head} ${seconds.toFixed(1)} s${note}\n`);
 }

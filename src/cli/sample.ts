@@ -6,7 +6,7 @@ import { ProbelabError } from "../base/error.js";
 import { formatRange } from "../time/time-range.js";
 import { fillSample } from "../sample/fill.js";
 import { loadedTables, plantedFaults, sampleFigures, type SampleInfo } from "../sample/info.js";
-import { wholeNumber } from "./option-values.js";
+import { tellEverySecond, wholeNumber } from "./terminal.js";
 
 interface Options {
   readonly rows: number;
@@ -40,7 +40,7 @@ async function run(options: Options): Promise<void> {
       rows: options.rows,
       seed: options.seed,
       ...(options.end && { end: options.end }),
-      onProgress: everySecond(began),
+      onProgress: tellEverySecond(),
       signal: interrupt.signal,
     });
     console.log(await summary(writer, made, (performance.now() - began) / 1000));
@@ -58,17 +58,6 @@ async function refuseLoaded(writer: Writer): Promise<void> {
   throw new ProbelabError(
     `Can't make a sample in ${writer.source}: ${tables.join(", ")} there ${tables.length === 1 ? "holds" : "hold"} rows that are not a sample's. Take another directory (--into embedded:DIR), or add --replace to drop them.`,
   );
-}
-
-/** Prints a step when the last line is a second old, so that a quick fill prints none. */
-function everySecond(began: number): (message: string, done: number) => void {
-  let last = began;
-  return (message, done) => {
-    const now = performance.now();
-    if (done === 1 || now - last < 1_000) return;
-    last = now;
-    console.error(`${message} … (${Math.round((now - began) / 1000)} s)`);
-  };
 }
 
 async function summary(writer: Writer, made: SampleInfo, seconds: number): Promise<string> {

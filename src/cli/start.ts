@@ -6,8 +6,8 @@ import { findSource } from "../database/settings.js";
 import type { Writer } from "../database/writer.js";
 import { fillSample } from "../sample/fill.js";
 import { GENERATOR, loadedTables, sampleInfo } from "../sample/info.js";
-import { wholeNumber } from "./option-values.js";
-import { printProgress, tellInterrupted, tellWhereItStopped } from "./run-progress.js";
+import { printProgress, tellInterrupted, tellWhereItStopped } from "./run.js";
+import { tellEverySecond, userInterrupt, wholeNumber } from "./terminal.js";
 import { runNotebook } from "../notebook/run-notebook.js";
 
 /** A sample that ends longer ago is made anew, so that `last("3 months")` finds rows in it. */
@@ -19,9 +19,7 @@ export const startCommand = new Command("start")
   .option("--out <dir>", "folder for the executed notebook, its page and the charts", "out")
   .option("--rows <n>", "measurements of a sample that has to be made", wholeNumber, 5_000_000)
   .action(async ({ out, rows }: { out: string; rows: number }) => {
-    const interrupt = new AbortController();
-    const onSignal = () => interrupt.abort();
-    process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
+    using interrupt = userInterrupt();
     const source = findSource("measurements");
     await using writer = source.kind === "embedded" ? await openWriter(source) : null;
     try {
@@ -66,16 +64,7 @@ async function fillIfEmpty(writer: Writer, rows: number, signal: AbortSignal): P
   const began = performance.now();
   const why = info === null ? "It is empty" : "Its sample has grown old";
   console.error(`${writer.source}: ${why}, filling it with the sample service`);
-  let told = began;
-  const made = await fillSample(writer, {
-    rows,
-    signal,
-    onProgress(message) {
-      if (performance.now() - told < 1_000) return;
-      told = performance.now();
-      console.error(`  ${message} …`);
-    },
-  });
+  const made = await fillSample(writer, { rows, signal, onProgress: tellEverySecond() });
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
   console.error(`  ${made.rows.toLocaleString("en-US")} measurements in ${seconds} s`);
 }

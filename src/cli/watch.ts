@@ -7,7 +7,7 @@ import { COUNTRY_WIDE } from "../test-lists/test-list.js";
 import { watchTestLists } from "../test-lists/watch.js";
 import { newState } from "../test-lists/watch-state.js";
 import { formatInstant } from "../time/time-zone.js";
-import { wholeNumber } from "./option-values.js";
+import { userInterrupt, wholeNumber } from "./terminal.js";
 
 interface Flags {
   readonly country: readonly string[];
@@ -38,9 +38,7 @@ export const watchCommand = new Command("watch")
   .addCommand(testList);
 
 async function watchTestList(flags: Flags): Promise<void> {
-  const interrupt = new AbortController();
-  const stop = () => interrupt.abort();
-  process.once("SIGINT", stop).once("SIGTERM", stop);
+  using interrupt = userInterrupt();
   let state = newState(checkBaseUrl(flags.baseUrl));
   const warn = (text: string) => console.error(text);
   const statsd = flags.statsd === undefined ? null : statsdGauges(flags.statsd, warn);
@@ -84,7 +82,6 @@ async function watchTestList(flags: Flags): Promise<void> {
   } finally {
     statsd?.close();
     await metrics?.close();
-    process.off("SIGINT", stop).off("SIGTERM", stop);
   }
 }
 

@@ -1,6 +1,5 @@
 import { inspect } from "node:util";
-import { InterruptedError } from "./interrupted.js";
-import { runningCell } from "./running-cell.js";
+import { InterruptedError, runningCell } from "./running-cell.js";
 
 /** What failed in the background: what was thrown, and the cell that began it, where it is known. */
 export interface BackgroundError {

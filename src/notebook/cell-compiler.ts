@@ -1,131 +1,111 @@
-import type {
-  CompletionInfo,
-  Converter,
-  ConvertResult,
-  Diagnostic,
-  SideOutput,
-} from "tslab/dist/converter.js";
-import type { ConverterSet } from "tslab/dist/executor.js";
+import type TypeScript from "typescript";
 import { ProbelabError } from "../base/error.js";
-import { runtimeName } from "./cell-transform.js";
 import {
-  declarationsAfterFailure,
-  namesToSet,
-  withoutInitialisation,
+  declarationsOf,
+  headOf,
+  importsOf,
+  tailOf,
+  topNames,
+  type Declaration,
 } from "./cell-declarations.js";
-import { declaredNames, namesIn } from "./cell-names.js";
+import { CellLanguage } from "./cell-language.js";
 import type { CellScripts } from "./cell-scripts.js";
-import type { TslabParts } from "./tslab-parts.js";
+import { cellTransform, runtimeName } from "./cell-transform.js";
+import { ts } from "./typescript.js";
 import type { NamedCode } from "./worker-messages.js";
 
-/** TypeScript's "Cannot find module …". */
-const moduleNotFound = 2307;
+/** TypeScript's objection to a line of a cell or of a file that it imports; line and column count from 1. */
+export interface TypeFault {
+  readonly source: string;
+  readonly line: number;
+  readonly column: number;
+  readonly length: number;
+  readonly code: number;
+  readonly text: string;
+  /** Why, from the outside in. */
+  readonly details: readonly string[];
+}
 
-/** A module of tslab's, in memory, whose name no cell has. */
-const columnTypesModule = "__probelab_columns__";
-
-/** What stands against running a cell: TypeScript's diagnostics, or why it can't be compiled at all. */
-export type CellObjection = readonly Diagnostic[] | ProbelabError;
+/** What stands against running a cell: type errors, or why it can't be compiled at all. */
+export type CellObjection = readonly TypeFault[] | ProbelabError;
 
 /** A cell as it will run. */
 export interface CompiledCell {
-  readonly diagnostics: readonly Diagnostic[];
-  /** All code that runs with it, its own files too: what it requires can be read from it. */
-  readonly code: string;
+  readonly faults: readonly TypeFault[];
+  /** A script that hands the cell's code to `CellRuntime.run`. */
+  readonly script: string;
+  /** Names that the cell declares and that its code has yet to set when it begins. */
   readonly namesToSet: readonly string[];
 }
 
+interface Compilation extends CompiledCell {
+  /** The cell's name and all that was compiled. */
+  readonly text: string;
+  /** Versions of the notebook's own files that it was compiled with, by path. */
+  readonly files: ReadonlyMap<string, string>;
+  /** Which of the texts in memory it was judged by. */
+  judgedBy: number;
+  /** What later cells know after this one: what they knew before it, and what it declares. */
+  readonly declarations: readonly Declaration[];
+}
+
+/** What a completion replaces, and with what, the best first. */
+export interface Completions {
+  readonly start: number;
+  readonly end: number;
+  readonly entries: readonly { readonly name: string; readonly kind: string }[];
+}
+
+/** TypeScript's "Cannot find module …". */
+const MODULE_NOT_FOUND = 2307;
+
+/** Its objections to `await`, `for await` and `await using` at the top: a cell runs in an async function. */
+const TOP_AWAIT = new Set([1378, 1432, 2854]);
+
+const INITIALISED = /^((?:exports\.[\w$]+ = )+)void 0;$/m;
+
 /**
- * tslab's converter with what this kernel adds around it: its executor asks for a conversion and gets the
- * one that was prepared, wrapped so that the cell's code runs in `CellRuntime.run`.
+ * Compiles cells, each once: above a cell's text stand the declarations that earlier cells left, below it
+ * its own names are exported, and TypeScript makes of it one CommonJS module, whose `exports` all cells share.
  */
 export class CellCompiler {
-  /** What tslab's executor takes. */
-  readonly forExecutor: ConverterSet;
-  readonly #parts: TslabParts;
-  readonly #modules = new Map<string, () => void>();
-  /** The files beside the notebook that the executor has, as they were compiled. */
-  readonly #filesGiven = new Map<string, string>();
-  #converter: Converter;
+  readonly #language: CellLanguage;
   readonly #scripts: CellScripts;
-  #declarations = "";
-  #prepared: ConvertResult | undefined;
-  #declarationsAfter = "";
-  #checkedFiles: SideOutput[] = [];
-
-  constructor(parts: TslabParts, scripts: CellScripts) {
-    this.#parts = parts;
-    this.#scripts = scripts;
-    this.#converter = this.#createConverter();
-    const converter: Converter = {
-      convert: () => this.#prepared ?? { diagnostics: [] },
-      inspect: (_declarations, code, position) =>
-        this.#compile("Can't inspect the cell", () =>
-          this.#converter.inspect(this.#declarations, code, position),
-        ),
-      complete: (_declarations, code, position): CompletionInfo =>
-        this.#compile("Can't complete the cell", () =>
-          this.#converter.complete(this.#declarations, code, position),
-        ),
-      addModule: (name, code, meta) => {
-        const add = () => this.#converter.addModule(name, code, meta);
-        const diagnostics = this.#compile(`Can't compile the module ${name}`, add);
-        this.#modules.set(name, add);
-        return diagnostics;
-      },
-      close: () => this.#converter.close(),
-    };
-    this.forExecutor = { node: converter, browser: converter, close: () => converter.close() };
-  }
-
-  #createConverter(): Converter {
-    return this.#parts.converter.createConverter({ isJS: false, isBrowser: false });
-  }
+  readonly #onFile: (path: string, code: string) => void;
+  /** Versions of the notebook's own files that were compiled, by path. */
+  readonly #files = new Map<string, string>();
+  /** What was compiled so far, by text: the check before a run compiles what the run takes. */
+  readonly #compiled = new Map<string, Compilation>();
+  #texts = 0;
+  #declarations: readonly Declaration[] = [];
+  #prepared: Compilation | undefined;
 
   /**
-   * What `work` of the converter gives. Where it throws, because the code is nested more deeply than the
-   * stack, TypeScript's watch program and tslab's timer are left half way and would refuse every later cell:
-   * a new converter takes their place.
-   *
-   * @throws ProbelabError where TypeScript or tslab threw
+   * @param folder the notebook's
+   * @param onFile takes the compiled code of a file beside the notebook whenever it is another one
    */
-  #compile<T>(action: string, work: () => T): T {
-    try {
-      return work();
-    } catch (error) {
-      this.#parts.typescript.reset();
-      this.#converter.close();
-      this.#converter = this.#createConverter();
-      for (const add of this.#modules.values()) add();
-      throw compileError(action, error);
-    }
-  }
-
-  /** True for a cell that tslab keeps as a module for later cells: with `@module name` in its comment. */
-  isModule(code: string): boolean {
-    return this.#parts.metadata.getCodeMetadata(code).module !== undefined;
+  constructor(folder: string, scripts: CellScripts, onFile: (path: string, code: string) => void) {
+    this.#language = new CellLanguage(folder);
+    this.#scripts = scripts;
+    this.#onFile = onFile;
   }
 
   /** Compiles a cell; nothing of it runs. @throws ProbelabError where TypeScript can't follow it */
-  prepare(name: string, code: string): CompiledCell {
-    return this.#compile(`Can't compile ${name.replace("-", " ")}`, () => {
-      const converted = this.#convert(name, code, this.#declarations);
-      const output = converted.output ?? "";
-      const sideOutputs = [...this.#checkedFiles, ...(converted.sideOutputs ?? [])];
-      this.#checkedFiles = [];
-      this.#declarationsAfter = converted.declOutput ?? "";
-      this.#prepared = {
-        ...converted,
-        sideOutputs,
-        hasToplevelAwait: true,
-        output: wrap(name, output),
-      };
-      return {
-        diagnostics: converted.diagnostics,
-        code: [output, ...sideOutputs.map((side) => side.data)].join("\n"),
-        namesToSet: namesToSet(output),
-      };
-    });
+  prepare(cell: NamedCode): CompiledCell {
+    this.#prepared = this.#follow(`Can't compile ${cell.name.replace("-", " ")}`, () =>
+      this.#compile(cell, this.#declarations),
+    );
+    this.#compiled.delete(this.#prepared.text);
+    return this.#prepared;
+  }
+
+  /** Takes over what the prepared cell declares; `missing` is what it failed to reach. */
+  commit(missing: ReadonlySet<string>): void {
+    const after = this.#prepared?.declarations ?? this.#declarations;
+    this.#declarations = [
+      ...this.#declarations.filter(({ name }) => missing.has(name)),
+      ...after.filter(({ name }) => !missing.has(name)),
+    ];
   }
 
   /**
@@ -137,29 +117,19 @@ export class CellCompiler {
     const found: { index: number; name: string; objection: CellObjection }[] = [];
     const unknown = new Set<string>();
     let declarations = this.#declarations;
-    /** False where the cells after this one can't be judged. */
-    const judge = ({ name, code }: NamedCode, index: number): boolean => {
-      if (unknown.size > 0 && namesIn(code).some((each) => unknown.has(each))) {
-        for (const each of declaredNames(code)) unknown.add(each);
-        return true;
-      }
-      const { diagnostics, declOutput, sideOutputs } = this.#convert(name, code, declarations);
-      if (diagnostics.some((one) => one.code === moduleNotFound)) return false;
-      if (diagnostics.length > 0) {
-        found.push({ index, name, objection: diagnostics });
-        for (const each of declaredNames(code)) unknown.add(each);
-        return true;
-      }
-      // tslab gives the files that cells import once: they are kept for the cell that runs next.
-      this.#checkedFiles.push(...(sideOutputs ?? []));
-      declarations = declOutput ?? "";
-      return true;
-    };
     for (const [index, cell] of cells.entries()) {
-      if (this.isModule(cell.code)) break;
+      if (moduleName(cell.code) !== undefined) break;
       try {
         const action = `Can't compile ${cell.name.replace("-", " ")}`;
-        if (!this.#compile(action, () => judge(cell, index))) break;
+        const file = this.#follow(action, () => parse(cell.code));
+        if (unknown.size === 0 || !identifiers(file).some((each) => unknown.has(each))) {
+          const compiled = this.#follow(action, () => this.#compile(cell, declarations));
+          if (compiled.faults.some(({ code }) => code === MODULE_NOT_FOUND)) break;
+          declarations = compiled.declarations;
+          if (compiled.faults.length === 0) continue;
+          found.push({ index, name: cell.name, objection: compiled.faults });
+        }
+        for (const each of topNames(file.statements)) unknown.add(each);
       } catch (error) {
         if (!(error instanceof ProbelabError)) throw error;
         found.push({ index, name: cell.name, objection: error });
@@ -169,63 +139,276 @@ export class CellCompiler {
     return found;
   }
 
-  #convert(name: string, code: string, declarations: string): ConvertResult {
-    const { typescript } = this.#parts;
-    typescript.label = name;
-    typescript.maps.clear();
-    typescript.files.tell();
-    const converted = this.#converter.convert(declarations, code);
-    const output = converted.output ?? "";
-    this.#scripts.addCell(name, code, output, typescript.maps.get(output));
-    // A new converter gives again what the executor has; it would run it again.
-    const sideOutputs = (converted.sideOutputs ?? []).filter(
-      (side) => this.#filesGiven.get(side.path) !== side.data,
-    );
-    for (const side of sideOutputs) {
-      this.#filesGiven.set(side.path, side.data);
-      const map = typescript.maps.get(side.data);
-      if (map) this.#scripts.addFile(side.path, map);
-    }
-    return { ...converted, sideOutputs };
+  /** Keeps a cell as a module for later cells, as its `@module` says. @returns undefined where it says nothing */
+  addModule({ code }: NamedCode): readonly TypeFault[] | undefined {
+    const name = moduleName(code);
+    if (name === undefined) return undefined;
+    return this.#follow(`Can't compile the module ${name}`, () => {
+      const path = this.#language.pathOf(name);
+      this.#scripts.addSource(path, code);
+      return this.#tryText(path, code);
+    });
   }
 
   /** Makes `types`, the text of a declaration file, known to all cells from now on, in the place of what it was before. */
   setColumnTypes(types: string): void {
-    const add = () => this.#converter.addModule(columnTypesModule, types, {});
-    const diagnostics = this.#compile("Can't use the types of the tables' columns", add);
-    if (diagnostics.length === 0) this.#modules.set(columnTypesModule, add);
-    else this.#modules.get(columnTypesModule)?.();
+    this.#follow("Can't use the types of the tables' columns", () => {
+      this.#tryText(this.#language.pathOf("__columns__").replace(/ts$/, "d.ts"), types);
+    });
   }
 
-  /** Takes over what the prepared cell declares; `missing` is what it failed to reach. */
-  commit(missing: ReadonlySet<string>): void {
-    this.#declarations = declarationsAfterFailure(
-      this.#declarations,
-      this.#declarationsAfter,
-      missing,
+  /** Writes a file in memory that is there from now on; where it is faulty, what was there before stays. */
+  #tryText(path: string, text: string): readonly TypeFault[] {
+    this.#texts++;
+    const before = this.#language.textOf(path);
+    this.#language.setText(path, text, true);
+    let isGood = false;
+    try {
+      const program = this.#language.program();
+      const file = program.getSourceFile(path);
+      const faults = file ? this.#faults(path, file, program, 0) : [];
+      if (faults.length > 0 && this.#language.useAllOfNode()) return this.#tryText(path, text);
+      isGood = faults.length === 0;
+      return faults;
+    } finally {
+      if (!isGood) this.#language.setText(path, before, true);
+    }
+  }
+
+  inspect(code: string, position: number): TypeScript.QuickInfo | undefined {
+    return this.#follow("Can't inspect the cell", () => {
+      const start = this.#show(code);
+      return this.#language.service.getQuickInfoAtPosition(this.#language.cell, start + position);
+    });
+  }
+
+  /** What may stand at `position`: names that begin with what stands there, then those that hold it. */
+  complete(code: string, position: number): Completions {
+    return this.#follow("Can't complete the cell", () => {
+      const at = this.#show(code) + position;
+      const { cell, service } = this.#language;
+      const entries = service.getCompletionsAtPosition(cell, at, {})?.entries ?? [];
+      const start = position - (/[\w$]*$/.exec(code.slice(0, position))?.[0].length ?? 0);
+      const end = position + (/^[\w$]*/.exec(code.slice(position))?.[0].length ?? 0);
+      const word = code.slice(start, end);
+      const fits = [
+        (name: string) => name.startsWith(word),
+        (name: string) => name.toLowerCase().startsWith(word.toLowerCase()),
+        (name: string) => name.toLowerCase().includes(word.toLowerCase()),
+      ];
+      const ranked = entries.flatMap(({ name, kind, sortText }) => {
+        const rank = fits.findIndex((fit) => fit(name));
+        return rank < 0 ? [] : [{ name, kind, order: `${rank}${sortText}` }];
+      });
+      return { start, end, entries: ranked.sort((a, b) => a.order.localeCompare(b.order)) };
+    });
+  }
+
+  /** Reads the declarations that most cells need: the first program takes longer than all that follow. */
+  warmUp(): void {
+    this.#language.setText(this.#language.cell, `import "probelab";`);
+    this.#language.program().getGlobalDiagnostics();
+  }
+
+  /** Puts `code` below the declarations of earlier cells, as it is. @returns where it begins */
+  #show(code: string): number {
+    // Who looks names up wants to see all that Node has.
+    this.#language.useAllOfNode();
+    const head = headOf(this.#declarations, topNames(parse(code).statements));
+    this.#language.setText(this.#language.cell, head + code);
+    return head.length;
+  }
+
+  #compile({ name, code }: NamedCode, earlier: readonly Declaration[]): Compilation {
+    const { statements } = parse(code);
+    const own = topNames(statements);
+    const head = headOf(earlier, own);
+    const body = `${head}${code}${tailOf(statements)}`;
+    const text = `${name}\n${body}`;
+    const known = this.#stillTrue(this.#compiled.get(text));
+    if (known?.judgedBy === this.#texts) return known;
+    this.#language.setText(this.#language.cell, body);
+    const program = this.#language.program();
+    const file = program.getSourceFile(this.#language.cell);
+    if (!file) throw new Error("TypeScript lost the cell");
+
+    const faults = this.#changedFiles(program).flatMap((one) =>
+      this.#faults(one.fileName, one, program, 0),
     );
+    faults.push(...this.#faults(name, file, program, head.length, code.length));
+    const isNew = !known && faults.length === 0;
+    const emitted = isNew ? this.#emit(program, file, name, head.length) : undefined;
+    for (const one of emitted?.diagnostics ?? []) {
+      const fault = faultOf(one, name, head.length, code.length);
+      if (fault) faults.push(fault);
+    }
+    if (faults.length > 0) {
+      // It may use more of Node than is known so far.
+      if (this.#language.useAllOfNode()) return this.#compile({ name, code }, earlier);
+      this.#scripts.addSource(name, code);
+      const nothing = { script: "", namesToSet: [], files: new Map<string, string>(), judgedBy: 0 };
+      return { ...nothing, text, faults, declarations: earlier };
+    }
+    this.#emitFiles(program);
+    // Only the types of columns are others now: its script stays, and what it declares is wide enough.
+    if (known) return Object.assign(known, { judgedBy: this.#texts });
+    const { js = "", map = "", dts = "" } = emitted ?? {};
+    const compiled = js.replace(INITIALISED, "");
+    this.#scripts.addCell(name, code, compiled, map, head.split("\n").length - 1);
+    const declarations = [
+      ...earlier.filter((one) => !own.has(one.name)),
+      ...importsOf(statements),
+      ...declarationsOf(dts, own),
+    ];
+    const namesToSet = (INITIALISED.exec(js)?.[1] ?? "").match(/(?<=exports\.)[\w$]+/g) ?? [];
+    const script = `${runtimeName}.run(async (exports, require) => {\n${compiled}\n});`;
+    const files = new Map(
+      this.#language
+        .ownFiles(program)
+        .map(({ fileName: path }) => [path, this.#language.versionOf(path)]),
+    );
+    const judgedBy = this.#texts;
+    const compilation = { text, faults, script, namesToSet, declarations, files, judgedBy };
+    this.#compiled.set(text, compilation);
+    return compilation;
+  }
+
+  /** What was compiled, where the files that it was compiled with are as they were. */
+  #stillTrue(known: Compilation | undefined): Compilation | undefined {
+    const files = [...(known?.files ?? [])];
+    return files.every(([path, version]) => this.#language.versionOf(path) === version)
+      ? known
+      : undefined;
+  }
+
+  #faults(
+    name: string,
+    file: TypeScript.SourceFile,
+    program: TypeScript.Program,
+    start: number,
+    length = file.text.length,
+  ): TypeFault[] {
+    const syntactic = program.getSyntacticDiagnostics(file);
+    const all = syntactic.length > 0 ? syntactic : program.getSemanticDiagnostics(file);
+    const isCell = file.fileName === this.#language.cell;
+    return all
+      .filter(({ code }) => !isCell || !TOP_AWAIT.has(code))
+      .flatMap((one) => faultOf(one, name, start, length) ?? []);
+  }
+
+  #emit(program: TypeScript.Program, file: TypeScript.SourceFile, name: string, start?: number) {
+    const output = { js: "", map: "", dts: "" };
+    const line = file.getLineAndCharacterOfPosition(start ?? 0).line;
+    const placeOf = (position: number) => {
+      const place = file.getLineAndCharacterOfPosition(position);
+      return `${name}:${place.line + 1 - line}:${place.character + 1}`;
+    };
+    const cell = start === undefined ? undefined : { start, checker: program.getTypeChecker() };
+    const write: TypeScript.WriteFileCallback = (path, text) => {
+      if (path.endsWith(".d.ts")) output.dts = text;
+      else if (path.endsWith(".map")) output.map = text;
+      else output.js = text.replace(/\/\/# sourceMappingURL=.*\s*$/, "");
+    };
+    const { diagnostics } = program.emit(file, write, undefined, false, {
+      before: [cellTransform(placeOf, cell)],
+    });
+    return { ...output, diagnostics };
+  }
+
+  #changedFiles(program: TypeScript.Program): TypeScript.SourceFile[] {
+    return this.#language
+      .ownFiles(program)
+      .filter(({ fileName }) => this.#files.get(fileName) !== this.#language.versionOf(fileName));
+  }
+
+  #emitFiles(program: TypeScript.Program): void {
+    for (const file of this.#changedFiles(program)) {
+      const { js, map } = this.#emit(program, file, file.fileName);
+      const path = file.fileName.replace(/\.([cm]?)tsx?$/, ".$1js");
+      this.#files.set(file.fileName, this.#language.versionOf(file.fileName));
+      this.#scripts.addFile(path, file.fileName, map);
+      this.#onFile(path, js);
+    }
+  }
+
+  /** What `work` gives. @throws ProbelabError where TypeScript threw: on code that is nested too deeply, it does */
+  #follow<T>(action: string, work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      this.#language.setText(this.#language.cell, "");
+      // TypeScript's binder keeps what it worked on; another file takes its place.
+      ts.transpileModule("", {});
+      if (error instanceof RangeError) {
+        throw new ProbelabError(
+          `${action}: it is nested or chained more deeply than TypeScript can follow (some hundred levels). Give parts of it a name, one statement each, or build it in a loop.`,
+        );
+      }
+      const said = error instanceof Error ? error.message.split("\n")[0] : String(error);
+      throw new ProbelabError(
+        `${action}: TypeScript itself failed (${said}). Write it in another way, in smaller statements.`,
+        { cause: error },
+      );
+    }
   }
 }
 
-/** One line above the code, which `CellScripts` counts. */
-function wrap(name: string, code: string): string {
-  return [
-    `return ${runtimeName}.run(async (exports, require) => {`,
-    withoutInitialisation(code),
-    `}, exports, require);`,
-    `//# sourceURL=${name}`,
-  ].join("\n");
+/** True where nothing is missing at the end of a cell; else how the next line is indented. */
+export function completeness(code: string): { complete: boolean; indent: string } {
+  const { diagnostics = [] } = ts.transpileModule(code, { reportDiagnostics: true });
+  const isOpen = diagnostics.some(({ start, length, messageText }) => {
+    const text = typeof messageText === "string" ? messageText : messageText.messageText;
+    return start === code.length && length === 0 && text.endsWith(" expected.");
+  });
+  if (/(^|\n)\s*\n\s*$/.test(code) || !isOpen) return { complete: true, indent: "" };
+  const line = code.slice(code.lastIndexOf("\n") + 1);
+  const indent = /^\s*/.exec(line)?.[0] ?? "";
+  if (/^\s*[}\])]/.test(line)) return { complete: false, indent: indent.slice(0, -2) };
+  return { complete: false, indent: /[{([][^}\])]*$/.test(line) ? `${indent}  ` : indent };
 }
 
-function compileError(action: string, cause: unknown): ProbelabError {
-  if (cause instanceof RangeError) {
-    return new ProbelabError(
-      `${action}: it is nested or chained more deeply than TypeScript can follow (some hundred levels). Give parts of it a name, one statement each, or build it in a loop.`,
-    );
-  }
-  const said = cause instanceof Error ? cause.message.split("\n")[0] : String(cause);
-  return new ProbelabError(
-    `${action}: TypeScript itself failed (${said}). Write it in another way, in smaller statements.`,
-    { cause },
-  );
+/** The name that a cell's comment gives it: `@module shared` makes of it the module `./shared`. */
+function moduleName(code: string): string | undefined {
+  return /^\s*(?:\/\/.*\n\s*)*\/\*\*(?:(?!\*\/)[^])*?@module\s+(\w+)(?:(?!\*\/)[^])*\*\//.exec(
+    code,
+  )?.[1];
+}
+
+function parse(code: string): TypeScript.SourceFile {
+  return ts.createSourceFile("cell.ts", code, ts.ScriptTarget.Latest);
+}
+
+/** All names that stand in a cell's code, properties too. */
+function identifiers(node: TypeScript.Node): string[] {
+  const found: string[] = [];
+  const visit = (each: TypeScript.Node): void => {
+    if (ts.isIdentifier(each)) found.push(each.text);
+    ts.forEachChild(each, visit);
+  };
+  visit(node);
+  return found;
+}
+
+/** A diagnostic in the analyst's own words; undefined where it is none of the cell's. */
+function faultOf(
+  { file, start = 0, length = 1, code, messageText }: TypeScript.Diagnostic,
+  name: string,
+  above: number,
+  size: number,
+): TypeFault | undefined {
+  if (!file || start < above || start > above + size + 1) return undefined;
+  const at = Math.min(start, above + size);
+  const place = file.getLineAndCharacterOfPosition(at);
+  const end = file.getLineAndCharacterOfPosition(Math.min(at + length, above + size));
+  const details = (chain: readonly TypeScript.DiagnosticMessageChain[] = []): string[] =>
+    chain.flatMap(({ messageText: text, next }) => [text, ...details(next)]);
+  return {
+    source: name,
+    line: place.line + 1 - file.getLineAndCharacterOfPosition(above).line,
+    column: place.character + 1,
+    length: Math.max(1, end.line === place.line ? end.character - place.character : 1),
+    code,
+    text: typeof messageText === "string" ? messageText : messageText.messageText,
+    details: typeof messageText === "string" ? [] : details(messageText.next),
+  };
 }

@@ -1,72 +1,109 @@
 import type TypeScript from "typescript";
 import { ts } from "./typescript.js";
 
-const initialised = /^((?:exports\.[\w$]+ = )+)void 0;$/m;
-
-/** Names that a cell declares and that its code has yet to set when it begins. */
-export function namesToSet(compiled: string): string[] {
-  const chain = initialised.exec(compiled)?.[1] ?? "";
-  return chain.split(" = ").flatMap((part) => (part ? [part.slice("exports.".length)] : []));
+/** A name that a cell leaves for later ones, and the text that declares it above them. */
+export interface Declaration {
+  readonly name: string;
+  readonly text: string;
 }
 
-/** Compiled code that leaves variables of earlier cells as they are until its own declarations run. */
-export function withoutInitialisation(compiled: string): string {
-  return compiled.replace(initialised, "");
+/** Names that statements declare: variables, functions, classes, types and imports. */
+export function topNames(statements: readonly TypeScript.Statement[]): Set<string> {
+  const names = new Set<string>();
+  const add = (node: TypeScript.Node | undefined): void => {
+    if (node === undefined) return;
+    if (ts.isIdentifier(node)) names.add(node.text);
+    else if (ts.isImportClause(node)) [node.name, node.namedBindings].forEach(add);
+    else if (ts.isNamedImports(node)) node.elements.forEach(add);
+    else if (ts.isNamespaceImport(node) || ts.isImportSpecifier(node)) add(node.name);
+    else if (ts.isObjectBindingPattern(node) || ts.isArrayBindingPattern(node)) {
+      for (const one of node.elements) if (ts.isBindingElement(one)) add(one.name);
+    }
+  };
+  for (const statement of statements) {
+    if (ts.isVariableStatement(statement)) {
+      for (const one of statement.declarationList.declarations) add(one.name);
+    } else if (ts.isImportDeclaration(statement)) add(statement.importClause);
+    else if ("name" in statement && !isGlobal(statement)) {
+      add(statement.name as TypeScript.Node | undefined);
+    }
+  }
+  return names;
 }
 
-/**
- * The declarations after a cell that failed: its own as far as they ran; what it never reached stays as
- * it was before.
- */
-export function declarationsAfterFailure(
-  before: string,
-  after: string,
-  missing: ReadonlySet<string>,
-): string {
-  if (missing.size === 0) return after;
-  const kept = filterDeclarations(after, (name) => !missing.has(name));
-  const restored = filterDeclarations(before, (name) => missing.has(name));
-  return kept + restored;
+/** `declare global { … }`, whose name is none. */
+function isGlobal(statement: TypeScript.Statement): boolean {
+  return ts.isModuleDeclaration(statement) && statement.name.text === "global";
 }
 
-function filterDeclarations(text: string, keep: (name: string) => boolean): string {
-  const file = ts.createSourceFile("declarations.d.ts", text, ts.ScriptTarget.Latest, true);
-  const printer = ts.createPrinter({ newLine: ts.NewLineKind.LineFeed });
-  const statements = file.statements.flatMap((statement) => {
-    const kept = filterStatement(statement, keep);
-    return kept ? [printer.printNode(ts.EmitHint.Unspecified, kept, file)] : [];
+/** What stands above a cell: declarations of earlier cells, but of what it declares itself. */
+export function headOf(earlier: readonly Declaration[], own: ReadonlySet<string>): string {
+  return [
+    "export {};",
+    ...earlier.filter(({ name }) => !own.has(name)).map(({ text }) => text),
+    "",
+  ].join("\n");
+}
+
+/** What stands below it: all that it declares is exported. */
+export function tailOf(statements: readonly TypeScript.Statement[]): string {
+  const exported = topNames(statements.filter(isExported));
+  const names = [...topNames(statements)].filter((name) => !exported.has(name));
+  return `\nexport { ${names.join(", ")} };\n`;
+}
+
+/** An import of its own for each name that a cell imports. */
+export function importsOf(statements: readonly TypeScript.Statement[]): Declaration[] {
+  return statements.filter(ts.isImportDeclaration).flatMap(({ importClause, moduleSpecifier }) => {
+    if (!importClause || !ts.isStringLiteral(moduleSpecifier)) return [];
+    const { name, namedBindings, isTypeOnly } = importClause;
+    const from = JSON.stringify(moduleSpecifier.text);
+    const declare = (local: string, clause: string, onlyType = isTypeOnly): Declaration => ({
+      name: local,
+      text: `import ${onlyType ? "type " : ""}${clause} from ${from};`,
+    });
+    const all = name ? [declare(name.text, name.text)] : [];
+    if (!namedBindings) return all;
+    if (ts.isNamespaceImport(namedBindings)) {
+      const local = namedBindings.name.text;
+      return [...all, declare(local, `* as ${local}`)];
+    }
+    const named = namedBindings.elements.map((one) => {
+      const imported = one.propertyName ? `${one.propertyName.text} as ` : "";
+      return declare(
+        one.name.text,
+        `{ ${imported}${one.name.text} }`,
+        isTypeOnly || one.isTypeOnly,
+      );
+    });
+    return [...all, ...named];
   });
-  return statements.map((statement) => `${statement}\n`).join("");
 }
 
-function filterStatement(
-  statement: TypeScript.Statement,
-  keep: (name: string) => boolean,
-): TypeScript.Statement | undefined {
-  if (ts.isVariableStatement(statement)) {
-    const list = statement.declarationList;
-    const kept = list.declarations.filter(
-      (one) => ts.isIdentifier(one.name) && keep(one.name.text),
-    );
-    if (kept.length === 0) return undefined;
-    return ts.factory.updateVariableStatement(
-      statement,
-      statement.modifiers,
-      ts.factory.updateVariableDeclarationList(list, kept),
-    );
-  }
-  if (ts.isImportDeclaration(statement)) {
-    const names = importedNames(statement);
-    return names.length === 0 || names.some(keep) ? statement : undefined;
-  }
-  const name = (statement as { name?: TypeScript.Node }).name;
-  return name && ts.isIdentifier(name) && !keep(name.text) ? undefined : statement;
+/** What a cell declares, out of the declaration file that TypeScript made of it, a text for each name. */
+export function declarationsOf(dts: string, own: ReadonlySet<string>): Declaration[] {
+  const file = ts.createSourceFile("cell.d.ts", dts, ts.ScriptTarget.Latest);
+  return file.statements.flatMap((statement) => {
+    if (ts.isImportDeclaration(statement) || ts.isExportDeclaration(statement)) return [];
+    if (ts.isVariableStatement(statement)) {
+      const { flags, declarations } = statement.declarationList;
+      const keyword = flags & ts.NodeFlags.Const ? "const" : "let";
+      return declarations.flatMap((one) =>
+        ts.isIdentifier(one.name) && own.has(one.name.text)
+          ? [{ name: one.name.text, text: `export declare ${keyword} ${one.getText(file)};` }]
+          : [],
+      );
+    }
+    const [name] = topNames([statement]);
+    if (name === undefined || !own.has(name)) return [];
+    const text = statement.getText(file).replace(/^export /, "");
+    return [{ name, text: `export ${text}` }];
+  });
 }
 
-function importedNames(statement: TypeScript.ImportDeclaration): string[] {
-  const clause = statement.importClause;
-  const bindings = clause?.namedBindings;
-  const named = bindings && ts.isNamedImports(bindings) ? bindings.elements : [];
-  const all = [clause, bindings && ts.isNamespaceImport(bindings) ? bindings : undefined, ...named];
-  return all.flatMap((one) => (one?.name ? [one.name.text] : []));
+function isExported(statement: TypeScript.Statement): boolean {
+  return (
+    ts.canHaveModifiers(statement) &&
+    (ts.getModifiers(statement)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword) ?? false)
+  );
 }

@@ -1,14 +1,12 @@
-import { isAbsolute, relative } from "node:path";
+import { dirname, isAbsolute, join, relative, sep } from "node:path";
+import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
-import type { Diagnostic } from "tslab/dist/converter.js";
-import { bold, cyan, dim, red } from "./ansi.js";
-import type { CellError } from "./cell-output.js";
-import type { SourcePlace } from "./cell-map.js";
-import type { CellScripts } from "./cell-scripts.js";
-import { codeFrame } from "./code-frame.js";
 import { redact } from "../base/redact.js";
-import { isProbelabError } from "./is-probelab-error.js";
-import { stackPlaces } from "./stack-places.js";
+import { bold, cyan, dim, red } from "./ansi.js";
+import type { TypeFault } from "./cell-compiler.js";
+import { awaitedPlaces } from "./cell-runtime.js";
+import type { CellScripts, SourcePlace } from "./cell-scripts.js";
+import type { CellError } from "./outputs.js";
 
 const mostCauses = 10;
 
@@ -39,30 +37,15 @@ function unreadableError(thrown: unknown): CellError {
 }
 
 /** TypeScript's objections to a cell, which was not run because of them. */
-export function typeError(
-  diagnostics: readonly Diagnostic[],
-  cell: string,
-  scripts: CellScripts,
-): CellError {
-  const groups = groupByPlace(diagnostics);
-  const first = diagnostics[0];
-  const more = groups.length > 1 ? ` (and ${groups.length - 1} more)` : "";
-  const evalue = first ? `${first.messageText} TS${first.code}${more}` : "";
-  const traceback = groups.flatMap((group) => {
-    const [head, ...details] = group;
-    if (!head) return [];
-    const place = {
-      source: head.fileName ?? cell,
-      line: head.start.line + 1,
-      column: head.start.character + 1,
-    };
-    const length = head.end.line === head.start.line ? head.end.offset - head.start.offset : 1;
-    return [
-      `${bold(red("TypeScriptError"))}: ${head.messageText} ${dim(`TS${head.code}`)}`,
-      ...details.map((detail) => `    ${detail.messageText}`),
-      ...placeLines(place, scripts, Math.max(1, length)),
-    ];
-  });
+export function typeError(faults: readonly TypeFault[], scripts: CellScripts): CellError {
+  const [first, ...others] = faults;
+  const more = others.length > 0 ? ` (and ${others.length} more)` : "";
+  const evalue = first ? `${first.text} TS${first.code}${more}` : "";
+  const traceback = faults.flatMap((fault) => [
+    `${bold(red("TypeScriptError"))}: ${fault.text} ${dim(`TS${fault.code}`)}`,
+    ...fault.details.map((detail) => `    ${detail}`),
+    ...placeLines(fault, scripts, fault.length),
+  ]);
   return withoutSecrets({ ename: "TypeScriptError", evalue, traceback });
 }
 
@@ -112,7 +95,7 @@ function saysAlready(thrown: unknown, cause: unknown): boolean {
 
 function placeLines(place: SourcePlace, scripts: CellScripts, length: number): string[] {
   const source = scripts.source(place.source);
-  const frame = source === undefined ? [] : codeFrame(source, place, { length });
+  const frame = source === undefined ? [] : codeFrame(source, place, length);
   return [`    at ${placeName(place)}`, ...frame.map((line) => `    ${line}`)];
 }
 
@@ -129,13 +112,81 @@ function nameAndMessage(thrown: unknown): { ename: string; evalue: string } {
   return { ename: "Thrown", evalue: inspect(thrown) };
 }
 
-function groupByPlace(diagnostics: readonly Diagnostic[]): Diagnostic[][] {
-  const groups: Diagnostic[][] = [];
-  for (const diagnostic of diagnostics) {
-    const group = groups.at(-1);
-    const same = group?.[0]?.start.offset === diagnostic.start.offset;
-    if (group && same) group.push(diagnostic);
-    else groups.push([diagnostic]);
+/** Lines of code around a place, with a mark: `> 4 | await lab.query()` and a caret below it. */
+function codeFrame(
+  code: string,
+  place: { line: number; column: number },
+  length: number,
+): string[] {
+  const lines = code.split("\n");
+  const first = Math.max(1, place.line - 2);
+  const last = Math.min(lines.length, place.line + 2);
+  const width = String(last).length;
+  const frame: string[] = [];
+  for (let number = first; number <= last; number++) {
+    const text = (lines[number - 1] ?? "").replaceAll("\t", " ");
+    const gutter = String(number).padStart(width);
+    if (number !== place.line) {
+      frame.push(dim(`  ${gutter} | ${text}`));
+      continue;
+    }
+    const room = Math.max(1, text.length - place.column + 1);
+    const carets = "^".repeat(Math.min(length, room));
+    frame.push(`${bold(red(">"))} ${gutter} | ${text}`);
+    frame.push(`  ${" ".repeat(width)} | ${" ".repeat(place.column - 1)}${bold(red(carets))}`);
   }
-  return groups;
+  return frame;
+}
+
+/** A frame of a stack: a place in the analyst's code, or a line that stands as it is. */
+interface Frame {
+  readonly call: string;
+  readonly place: SourcePlace | undefined;
+}
+
+const framePattern =
+  /^\s+at (?:(?:async )?(.*?) \()?(?:async )?(?:file:\/\/)?(.+?):(\d+):(\d+)\)?$/;
+const machinery = dirname(fileURLToPath(import.meta.url));
+const library = join(machinery, "..", sep);
+const mostLibraryFrames = 5;
+
+/** The frames of an error down to the cell's own code, then the awaits that it came through. */
+function stackPlaces(error: unknown, scripts: CellScripts): Frame[] {
+  const stack = error instanceof Error && typeof error.stack === "string" ? error.stack : "";
+  const frames: Frame[] = [];
+  // Its message says what to do; the way through the library is of no use to who reads it.
+  const known = isProbelabError(error);
+  for (const line of stack.split("\n")) {
+    const [, call = "", file = "", row = "", column = ""] = framePattern.exec(line) ?? [];
+    if (file === "" || isMachinery(file) || (known && isOfProbelab(file))) continue;
+    frames.push({
+      call: call || `${file}:${row}`,
+      place: scripts.find(file, Number(row), Number(column)),
+    });
+  }
+  const lastOwn = frames.findLastIndex((frame) => frame.place);
+  const own = frames.slice(0, lastOwn < 0 ? mostLibraryFrames : lastOwn + 1);
+  for (const text of awaitedPlaces(error)) {
+    const [, source = "", line = "", column = ""] = /^(.*):(\d+):(\d+)$/.exec(text) ?? [];
+    const place = { source, line: Number(line), column: Number(column) };
+    const known = own.some(
+      (frame) => frame.place?.source === source && frame.place.line === place.line,
+    );
+    if (source !== "" && !known) own.push({ call: "await", place });
+  }
+  const firstOwn = own.findIndex((frame) => frame.place);
+  return own.filter((frame, index) => frame.place ?? index < Math.min(firstOwn, mostLibraryFrames));
+}
+
+function isOfProbelab(file: string): boolean {
+  return file.startsWith(library) || /\/node_modules\/probelab\/dist\//.test(file);
+}
+
+function isMachinery(file: string): boolean {
+  return file.startsWith("node:") || file.startsWith(machinery);
+}
+
+/** By name: a notebook may hold another copy of probelab than the kernel that runs it. */
+function isProbelabError(error: unknown): error is Error {
+  return error instanceof Error && error.name === "ProbelabError";
 }

@@ -1,27 +1,40 @@
 import { createRequire, isBuiltin, Module } from "node:module";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import type { Load } from "./cell-runtime.js";
 import { ownPackage } from "./own-package.js";
-
-type Load = (specifier: string) => unknown;
+import * as tslab from "./tslab.js";
 
 const required = /\brequire\("([^"\\]+)"\)/g;
 
-/** Loads the packages of cells: by a real `import`, because `require` refuses top-level await. */
+/**
+ * What cells import: packages by a real `import`, because `require` refuses top-level await, and the files
+ * beside the notebook as TypeScript compiled them.
+ */
 export class CellImports {
   readonly #require: NodeJS.Require;
   readonly #import: (specifier: string) => Promise<unknown>;
   readonly #loaded = new Map<string, unknown>();
+  readonly #files = new Map<string, { code: string; module?: Module }>();
+  /** `require` of the cells. */
+  readonly require: Load;
 
   /** @param folder the notebook's folder, which imports are resolved from */
   constructor(folder: string) {
     const filename = join(folder, "cell.js");
     this.#require = createRequire(filename);
     this.#import = importerIn(filename);
+    this.require = this.#wrap(this.#require, folder);
   }
 
-  /** Loads what compiled code requires, so that `wrap`ped `require` has it at hand. */
-  async preload(code: string): Promise<void> {
-    for (const [, specifier = ""] of code.matchAll(required)) {
+  /** Takes the compiled code of a file; it runs, anew, when it is imported next. */
+  setFile(path: string, code: string): void {
+    this.#files.set(path, { code });
+  }
+
+  /** Loads the packages that a cell and files require, so that their `require` has them at hand. */
+  async preload(cell: string): Promise<void> {
+    const code = [cell, ...[...this.#files.values()].map((file) => (file.module ? "" : file.code))];
+    for (const [, specifier = ""] of code.join("\n").matchAll(required)) {
       if (isPackage(specifier) && !this.#loaded.has(specifier)) {
         const namespace = await this.load(specifier);
         this.#loaded.set(specifier, forRequire(this.#commonJs(specifier, namespace)));
@@ -29,14 +42,36 @@ export class CellImports {
     }
   }
 
-  /** `require` that knows what was preloaded. */
-  wrap(require: NodeJS.Require): NodeJS.Require {
+  /** `require` that knows what was preloaded and compiled. */
+  #wrap(require: NodeJS.Require, folder: string): NodeJS.Require {
     return new Proxy(require, {
-      apply: (target, self, args: [string]) =>
-        this.#loaded.has(args[0])
-          ? this.#loaded.get(args[0])
-          : (Reflect.apply(target, self, args) as unknown),
+      apply: (target, self, args: [string]) => {
+        const [specifier] = args;
+        if (specifier === "tslab") return tslab;
+        if (this.#loaded.has(specifier)) return this.#loaded.get(specifier);
+        const path = join(folder, specifier).replaceAll("\\", "/");
+        const file = [path, `${path}.js`, `${path}/index.js`].find((one) => this.#files.has(one));
+        if (file !== undefined && specifier.startsWith("."))
+          return this.#run(file).exports as unknown;
+        return Reflect.apply(target, self, args) as unknown;
+      },
     });
+  }
+
+  #run(path: string): Module {
+    const file = this.#files.get(path);
+    if (!file) throw new Error(`${path} was not compiled`);
+    if (file.module) return file.module;
+    const module = compilable(path);
+    module.require = this.#wrap(createRequire(path), dirname(path));
+    file.module = module;
+    try {
+      module._compile(file.code, path);
+    } catch (error) {
+      delete file.module;
+      throw error;
+    }
+    return module;
   }
 
   /** What `import(specifier)` in a cell gives; `require` is that of the cell, which knows its own files. */
@@ -78,11 +113,16 @@ function isPackage(specifier: string): boolean {
 
 /** `import()` as a module at `filename` does it; there need not be such a file. */
 function importerIn(filename: string): (specifier: string) => Promise<unknown> {
-  const module = new Module(filename) as Module & {
-    _compile(code: string, filename: string): void;
-  };
+  const module = compilable(filename);
   module._compile("module.exports = (specifier) => import(specifier);", filename);
   return module.exports as (specifier: string) => Promise<unknown>;
+}
+
+/** A CommonJS module whose code is given, as Node's own loader makes one. */
+function compilable(filename: string): Module & { _compile(code: string, filename: string): void } {
+  const module = new Module(filename);
+  module.filename = filename;
+  return module as Module & { _compile(code: string, filename: string): void };
 }
 
 function isNotFound(error: unknown): boolean {

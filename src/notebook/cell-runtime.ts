@@ -1,17 +1,16 @@
-import { passedThrough } from "./awaited-places.js";
 import { runtimeName } from "./cell-transform.js";
 import { runningCell } from "./running-cell.js";
 import { tellInterrupt } from "./watch-thread.js";
 
-type Load = (specifier: string) => unknown;
-type Body = (exports: object, require: Load) => Promise<void>;
+export type Load = (specifier: string) => unknown;
+export type CellBody = (exports: object, require: Load) => Promise<void>;
 
 /** What compiled cells call; `cellTransform` and `CellCompiler` write the calls. */
 export interface CellRuntime {
   /** A turn of a loop. */
   tick(): void;
-  /** Runs a cell's code to its end, whatever that is. */
-  run(body: Body, exports: object, require: Load): Promise<void>;
+  /** Takes a cell's code to run it. */
+  run(body: CellBody): void;
   guard(value: unknown, place: string): unknown;
   guardEach(
     values: AsyncIterable<unknown> | Iterable<unknown>,
@@ -20,7 +19,7 @@ export interface CellRuntime {
   import(specifier: string, require: Load): Promise<unknown>;
   /** `fn`, whose text is `text` for those who read it. */
   written<T extends object>(fn: T, text: string): T;
-  /** Takes the value of a cell's last expression where tslab's executor can't find it. */
+  /** Takes the value of a cell's last expression. */
   last(value: unknown): void;
 }
 
@@ -32,6 +31,13 @@ export function installRuntime(session: Pick<CellRuntime, "run" | "import" | "la
     enumerable: false,
     configurable: true,
   });
+}
+
+const places = new WeakMap<object, string[]>();
+
+/** The awaits that `error` came through, innermost first: where its own stack ends in a library. */
+export function awaitedPlaces(error: unknown): readonly string[] {
+  return (typeof error === "object" && error !== null ? places.get(error) : undefined) ?? [];
 }
 
 const turnsBetweenChecks = 64;
@@ -60,7 +66,9 @@ function guard(value: unknown, place: string): unknown {
   const cell = runningCell();
   const work = isThenable(value) ? value : Promise.resolve(value);
   const guarded = (cell ? cell.guard(work) : Promise.resolve(work)).catch((error: unknown) => {
-    passedThrough(error, place);
+    if (typeof error === "object" && error !== null) {
+      places.set(error, [...awaitedPlaces(error), place]);
+    }
     throw error;
   });
   return isDue ? afterTurn(guarded) : guarded;

@@ -1,10 +1,19 @@
 import { readFileSync } from "node:fs";
-import type { CellMap, SourcePlace } from "./cell-map.js";
+import { SourceMap, type SourceMapPayload } from "node:module";
+
+/** A place in what the analyst wrote: a cell or a file that it imports; line and column count from 1. */
+export interface SourcePlace {
+  readonly source: string;
+  readonly line: number;
+  readonly column: number;
+}
 
 interface Script {
-  readonly map: CellMap;
-  /** Lines that stand above the compiled code in what is run. */
-  readonly linesAbove: number;
+  /** As text, parsed when an error asks for it: a notebook has many cells and few errors. */
+  readonly map: string;
+  readonly source: string;
+  /** Lines that stand above the compiled code in what is run, and above the source in what was compiled. */
+  readonly above: { readonly compiled: number; readonly source: number };
   /** Lines of the compiled code; what stands below it is no part of the cell. */
   readonly lines: number;
 }
@@ -14,23 +23,38 @@ export class CellScripts {
   readonly #scripts = new Map<string, Script>();
   readonly #sources = new Map<string, string>();
 
-  addCell(name: string, source: string, compiled: string, map: CellMap | undefined): void {
-    this.#sources.set(name, source);
+  /** @param linesAbove lines of declarations that were compiled with the cell and stood above it */
+  addCell(name: string, code: string, compiled: string, map: string, linesAbove: number): void {
+    this.addSource(name, code);
     const lines = compiled.split("\n").length;
-    if (map) this.#scripts.set(name, { map, linesAbove: 1, lines });
+    const above = { compiled: 1, source: linesAbove };
+    this.#scripts.set(name, { map, source: name, above, lines });
   }
 
-  addFile(filename: string, map: CellMap): void {
-    this.#scripts.set(filename, { map, linesAbove: 0, lines: Infinity });
+  addSource(name: string, code: string): void {
+    this.#sources.set(name, code);
+  }
+
+  /** A file that cells import. @param compiled the name that it has in stacks */
+  addFile(compiled: string, source: string, map: string): void {
+    const above = { compiled: 0, source: 0 };
+    this.#scripts.set(compiled, { map, source, above, lines: Infinity });
   }
 
   /** The place in a cell, or in a file that it imports, of a frame; line and column count from 1. */
   find(file: string, line: number, column: number): SourcePlace | undefined {
     const script = this.#scripts.get(file);
     if (!script) return undefined;
-    const compiledLine = line - 1 - script.linesAbove;
+    const compiledLine = line - 1 - script.above.compiled;
     if (compiledLine < 0 || compiledLine >= script.lines) return undefined;
-    return script.map.fromCompiled(compiledLine, column - 1);
+    const map = new SourceMap(JSON.parse(script.map) as SourceMapPayload);
+    const entry = map.findEntry(compiledLine, column - 1);
+    if (!("originalLine" in entry) || entry.originalLine < script.above.source) return undefined;
+    return {
+      source: script.source,
+      line: entry.originalLine + 1 - script.above.source,
+      column: entry.originalColumn + 1,
+    };
   }
 
   /** The text of a cell or a file, where it can be had. */

@@ -1,35 +1,32 @@
 import { setTimeout } from "node:timers/promises";
-import type { CompletionInfo } from "tslab/dist/converter.js";
-import type { Executor } from "tslab/dist/executor.js";
+import { runInThisContext } from "node:vm";
 import type { QuickInfo } from "typescript";
 import { ProbelabError } from "../base/error.js";
-import { owe } from "../base/owed-memory.js";
-import { withProgress } from "../progress/query-progress.js";
+import { collectAfter } from "../base/collect-after.js";
 import { withSignal } from "../interrupt/current-signal.js";
+import { withProgress } from "../progress/query-progress.js";
 import type { BackgroundError } from "./background-errors.js";
-import { captureOutput } from "./capture-output.js";
-import { CellCompiler } from "./cell-compiler.js";
+import { CellCompiler, type CellObjection, type Completions } from "./cell-compiler.js";
 import { cellError, typeError } from "./cell-error.js";
 import { CellImports } from "./cell-imports.js";
-import type { CellError, OutputSink } from "./cell-output.js";
-import { isHeadless } from "./headless.js";
-import { installRuntime } from "./cell-runtime.js";
+import { installRuntime, type CellBody } from "./cell-runtime.js";
 import { CellScripts } from "./cell-scripts.js";
-import { setSynchronous, tellInterrupt } from "./watch-thread.js";
 import { mimeBundle } from "./mime-bundle.js";
-import { withSink } from "./output-context.js";
+import {
+  captureStreams,
+  withSink,
+  type CellError,
+  type CellOutcome,
+  type OutputSink,
+} from "./outputs.js";
+import { isHeadless } from "./own-package.js";
 import { progressLine } from "./progress-line.js";
-import { asCell, runningCell, RunningCell } from "./running-cell.js";
-import { recordingExports } from "./recording-exports.js";
-import { tslabParts, type TslabParts } from "./tslab-parts.js";
-import type { Fault, NamedCode } from "./worker-messages.js";
+import { asCell, RunningCell } from "./running-cell.js";
+import { setSynchronous, tellInterrupt } from "./watch-thread.js";
+import type { NamedCode, Objection } from "./worker-messages.js";
 
 /** As which a cell's compilation counts: V8 collects after every tenth or twentieth, not when 300 MB are reached. */
 const bytesOfCell = 8_000_000;
-
-/** How a cell ended. */
-export type CellOutcome =
-  { readonly status: "ok" } | { readonly status: "error"; error: CellError };
 
 /** Where `connect()` leaves the types of the tables' columns: the text of a declaration file, or a promise of it. */
 const columnTypes = Symbol.for("probelab.columnTypes");
@@ -37,48 +34,41 @@ const columnTypes = Symbol.for("probelab.columnTypes");
 /** How long a cell waits for columns that are still being learned; those that come later are for the cell after it. */
 const learningTime = 2000;
 
+/** A cell whose code runs. */
 interface Attempt {
+  readonly cell: RunningCell;
+  /** Names of the cell that were given a value. */
   readonly set: Set<string>;
   /** Settles when the code has ended; undefined until its first await. */
   ended: Promise<void> | undefined;
-  thrown: { error: unknown } | undefined;
   value: unknown;
 }
 
-/**
- * The cells of one notebook, run one after the other in this process, in its working directory. There is
- * one session in a process, because tslab keeps its state on `globalThis`.
- */
+/** The cells of one notebook, run one after the other in this process, in its working directory. */
 export class CellSession {
-  readonly #parts: TslabParts;
   readonly #scripts = new CellScripts();
-  readonly #compiler: CellCompiler;
-  readonly #executor: Executor;
-  readonly #imports: CellImports;
+  readonly #imports = new CellImports(process.cwd());
+  readonly #compiler = new CellCompiler(process.cwd(), this.#scripts, (path, code) =>
+    this.#imports.setFile(path, code),
+  );
+  /** The variables that cells share. */
+  readonly #exports: Record<string, unknown> = {};
   #cell: RunningCell | undefined;
-  #columnTypes: unknown;
   #attempt: Attempt | undefined;
+  #columnTypes: unknown;
+  #isWarm = false;
 
   constructor() {
     // The way from a cell's line through a library to where it throws may be longer than V8's ten calls.
     Error.stackTraceLimit = 50;
-    this.#parts = tslabParts();
-    this.#compiler = new CellCompiler(this.#parts, this.#scripts);
-    this.#imports = new CellImports(process.cwd());
-    this.#executor = this.#parts.executor.createExecutor(
-      process.cwd(),
-      this.#compiler.forExecutor,
-      {
-        log: (value: unknown) => this.#take(value),
-        error: (error: unknown, ...rest: unknown[]) => this.#refused(error, rest),
-      },
-    );
     installRuntime({
-      run: (body, exports, require) => this.#runBody(body, exports, require),
+      run: (body) => this.#begin(body),
       import: (specifier, require) => this.#imports.importModule(specifier, require),
-      last: (value) => this.#take(value),
+      last: (value) => {
+        if (this.#attempt) this.#attempt.value = value;
+      },
     });
-    captureOutput(this.#parts);
+    captureStreams();
   }
 
   /**
@@ -89,13 +79,14 @@ export class CellSession {
   async run(code: string, name: string, sink: OutputSink): Promise<CellOutcome> {
     const cell = new RunningCell(name);
     this.#cell = cell;
+    this.#isWarm = true;
     const progress = progressLine(sink, isHeadless());
     const inCell = <T>(fn: () => T) =>
       withSink(sink, () =>
         withProgress(progress, () => withSignal(cell.signal, () => asCell(cell, fn))),
       );
     try {
-      const error = await inCell(() => this.#runCell(code, name, cell, sink)).catch(
+      const error = await inCell(() => this.#runCell({ code, name }, cell, sink)).catch(
         (failure: unknown) => cellError(failure, this.#scripts),
       );
       if (!error) return { status: "ok" };
@@ -103,30 +94,20 @@ export class CellSession {
       return { status: "error", error };
     } finally {
       this.#cell = undefined;
-      owe(bytesOfCell);
+      collectAfter(bytesOfCell);
     }
   }
 
-  /** Those of `cells` that TypeScript objects to, as if those before them had run; nothing is run. */
-  check(
-    cells: readonly NamedCode[],
-  ): { index: number; error: CellError; faults: readonly Fault[] }[] {
-    return this.#compiler.check(cells).map(({ index, name, objection }) =>
-      objection instanceof ProbelabError
-        ? {
-            index,
-            error: cellError(objection, this.#scripts),
-            faults: [{ line: 1, text: objection.message }],
-          }
-        : {
-            index,
-            error: typeError(objection, name, this.#scripts),
-            faults: objection.map(({ start, messageText }) => ({
-              line: start.line + 1,
-              text: messageText,
-            })),
-          },
-    );
+  /** The objections of TypeScript to `cells`, as if those before them had run; nothing is run. */
+  check(cells: readonly NamedCode[]): Objection[] {
+    return this.#compiler.check(cells).map(({ index, objection }) => ({
+      cell: index + 1,
+      error: this.#refusal(objection),
+      faults:
+        objection instanceof ProbelabError
+          ? [{ line: 1, text: objection.message }]
+          : objection.map(({ line, text }) => ({ line, text })),
+    }));
   }
 
   /** What failed in the background, as the error of a cell. */
@@ -144,58 +125,80 @@ export class CellSession {
     this.#cell?.interrupt();
   }
 
+  /** Does, once, what the first cell would else wait for. */
+  warmUp(): void {
+    if (this.#isWarm || this.#cell) return;
+    this.#isWarm = true;
+    this.#compiler.warmUp();
+  }
+
   inspect(code: string, position: number): QuickInfo | undefined {
     if (!this.#cell) this.#takeColumnTypes();
-    return this.#executor.inspect(code, position);
+    return this.#compiler.inspect(code, position);
   }
 
-  complete(code: string, position: number): CompletionInfo {
+  complete(code: string, position: number): Completions {
     if (!this.#cell) this.#takeColumnTypes();
-    return this.#executor.complete(code, position);
-  }
-
-  isComplete(code: string): { completed: boolean; indent?: string } {
-    return this.#parts.converter.isCompleteCode(code);
-  }
-
-  close(): void {
-    this.#executor.close();
+    return this.#compiler.complete(code, position);
   }
 
   async #runCell(
-    code: string,
-    name: string,
+    code: NamedCode,
     cell: RunningCell,
     sink: OutputSink,
   ): Promise<CellError | undefined> {
-    if (this.#compiler.isModule(code)) return this.#addModule(code);
+    const objection = this.#compiler.addModule(code);
+    if (objection) return objection.length > 0 ? this.#refusal(objection) : undefined;
     await cell.guard(this.#columnsLearned());
     this.#takeColumnTypes();
-    const compiled = this.#compiler.prepare(name, code);
-    if (compiled.diagnostics.length > 0) {
-      return typeError(compiled.diagnostics, name, this.#scripts);
-    }
-    const attempt = this.#begin();
+    const compiled = this.#compiler.prepare(code);
+    if (compiled.faults.length > 0) return this.#refusal(compiled.faults);
+    const attempt: Attempt = { cell, set: new Set(), ended: undefined, value: undefined };
+    this.#attempt = attempt;
+    let thrown: { error: unknown } | undefined;
     try {
-      await cell.guard(this.#imports.preload(compiled.code));
-      setSynchronous(true);
-      tellInterrupt(); // One that came while the cell was compiled.
-      if (cell.interrupted) throw cell.signal.reason;
-      await this.#executor.execute(code);
-      setSynchronous(false);
-      await attempt.ended; // The executor doesn't wait for code that was interrupted just before its first await.
-      if (!attempt.thrown && attempt.value !== undefined) {
+      await cell.guard(this.#imports.preload(compiled.script));
+      this.#runScript(compiled.script, attempt);
+      await attempt.ended;
+      if (attempt.value != null) {
         const bundle = await cell.guard(mimeBundle(attempt.value));
         sink({ type: "result", bundle: bundle as Awaited<ReturnType<typeof mimeBundle>> });
       }
     } catch (error) {
-      attempt.thrown ??= { error };
+      thrown = { error };
     }
-    setSynchronous(false);
     this.#takeColumnTypes();
-    const missing = compiled.namesToSet.filter((each) => !attempt.set.has(each));
-    this.#compiler.commit(new Set(attempt.thrown ? missing : []));
-    return attempt.thrown ? cellError(attempt.thrown.error, this.#scripts) : undefined;
+    const missing = compiled.namesToSet.filter((name) => !attempt.set.has(name));
+    this.#compiler.commit(new Set(thrown ? missing : []));
+    return thrown && cellError(thrown.error, this.#scripts);
+  }
+
+  /** Runs the part of a cell before its first await; V8 itself ends it on SIGINT. */
+  #runScript(script: string, { cell }: Attempt): void {
+    setSynchronous(true);
+    tellInterrupt(); // One that came while the cell was compiled.
+    try {
+      if (cell.interrupted) throw cell.signal.reason;
+      runInThisContext(script, { breakOnSigint: true, filename: cell.name });
+    } catch (error) {
+      if ((error as { code?: unknown } | null)?.code !== "ERR_SCRIPT_EXECUTION_INTERRUPTED")
+        throw error;
+      cell.interrupt();
+      // Interrupted just before its first await, it goes on to its end.
+      if (!this.#attempt?.ended) throw cell.signal.reason;
+    } finally {
+      setSynchronous(false);
+    }
+  }
+
+  /** Takes a cell's code, called by its script, and runs it to its first await. */
+  #begin(body: CellBody): void {
+    const attempt = this.#attempt;
+    if (!attempt) throw new Error("A cell's code ran outside of its session.");
+    const exports = sharedExports(this.#exports, attempt.set);
+    attempt.ended = attempt.cell.finish(body(exports, this.#imports.require));
+    attempt.ended.catch(() => undefined); // Awaited when the script has returned.
+    setSynchronous(false);
   }
 
   async #columnsLearned(): Promise<void> {
@@ -220,50 +223,24 @@ export class CellSession {
     }
   }
 
-  /** A module for later cells; tslab reports its type errors as it runs nothing of it. */
-  async #addModule(code: string): Promise<CellError | undefined> {
-    const attempt = this.#begin();
-    await this.#executor.execute(code);
-    return attempt.thrown ? cellError(attempt.thrown.error, this.#scripts) : undefined;
+  #refusal(objection: CellObjection): CellError {
+    return objection instanceof ProbelabError
+      ? cellError(objection, this.#scripts)
+      : typeError(objection, this.#scripts);
   }
+}
 
-  /** Runs a cell's code; called by what tslab's executor runs. */
-  async #runBody(
-    body: (exports: object, require: NodeJS.Require) => Promise<void>,
-    exports: object,
-    require: unknown,
-  ): Promise<void> {
-    const attempt = this.#attempt;
-    const cell = runningCell();
-    if (!attempt || !cell) throw new Error("A cell's code ran outside of its session.");
-    const load = this.#imports.wrap(require as NodeJS.Require);
-    try {
-      const code = cell.finish(body(recordingExports(exports, attempt.set), load));
-      attempt.ended = code.catch(() => undefined);
-      setSynchronous(false);
-      await code;
-    } catch (error) {
-      attempt.thrown = { error };
-    }
-  }
-
-  #begin(): Attempt {
-    this.#attempt = { set: new Set(), ended: undefined, thrown: undefined, value: undefined };
-    return this.#attempt;
-  }
-
-  #take(value: unknown): void {
-    if (this.#attempt) this.#attempt.value = value;
-  }
-
-  /** What tslab's executor reports: V8 stopped synchronous code on SIGINT, or a module cell has a type error. */
-  #refused(error: unknown, rest: unknown[]): void {
-    if (!this.#attempt) return;
-    if ((error as { code?: unknown }).code === "ERR_SCRIPT_EXECUTION_INTERRUPTED") {
-      this.#cell?.interrupt();
-      this.#attempt.thrown = { error: this.#cell?.signal.reason };
-      return;
-    }
-    this.#attempt.thrown = { error: rest.length > 0 ? new SyntaxError(rest.join(" ")) : error };
-  }
+/** The `exports` of a cell: the variables of all cells; it notes in `set` which of them were given a value. */
+function sharedExports(shared: Record<string, unknown>, set: Set<string>): object {
+  const give = (name: string | symbol, value: unknown): true => {
+    if (typeof name !== "string" || name === "__esModule") return true;
+    set.add(name);
+    shared[name] = value;
+    return true;
+  };
+  return new Proxy(shared, {
+    set: (_target, name, value: unknown) => give(name, value),
+    // TypeScript defines imports as getters; a later cell may give the name to something else.
+    defineProperty: (_target, name, given) => give(name, given.get ? given.get() : given.value),
+  });
 }

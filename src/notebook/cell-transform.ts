@@ -1,20 +1,32 @@
 import type TypeScript from "typescript";
+import { topNames } from "./cell-declarations.js";
 import { ts } from "./typescript.js";
 
 /** The global that compiled cells call into. */
 export const runtimeName = "__probelab__";
 
+/** What of a file is the analyst's cell, where it is one. */
+export interface CellText {
+  /** Where the cell begins in the file; declarations of earlier cells stand above it. */
+  readonly start: number;
+  readonly checker: TypeScript.TypeChecker;
+}
+
 /**
- * Makes the awaits of a cell stoppable: `await x` becomes `await __probelab__.guard(x, "cell 3:12:7")`,
- * `for await (… of x)` goes through `guardEach`, every loop's turn begins with `tick()`, and `import(x)` becomes a real import, because the
- * CommonJS form of it can't load an ES module with top-level await. A function that is handed over and uses
- * variables of cells keeps its own words (`written`): Arquero reads a function's text, and would find
- * `arquero_1.op.mean(row.n)` or `exports.least` there.
+ * Makes the awaits of a cell or a file stoppable: `await x` becomes `await __probelab__.guard(x, "cell-3:12:7")`,
+ * `for await (… of x)` goes through `guardEach`, every loop's turn begins with `tick()`, and `import(x)` becomes
+ * a real import, because the CommonJS form of it can't load an ES module with top-level await. A function that
+ * is handed over and uses variables of cells keeps its own words (`written`): Arquero reads a function's text,
+ * and would find `arquero_1.op.mean(row.n)` or `exports.least` there.
  *
- * @param locate the place in the cell of a position in the file being transformed, as `file:line:column`
+ * The last expression of a cell is handed to `last`. Functions and classes of earlier cells become
+ * `exports.name`; TypeScript itself does the same for variables.
+ *
+ * @param placeOf the place of a position in the file, as `name:line:column`
  */
 export function cellTransform(
-  locate: (line: number, column: number) => string,
+  placeOf: (position: number) => string,
+  cell: CellText | undefined,
 ): TypeScript.TransformerFactory<TypeScript.SourceFile> {
   return (context) => {
     const { factory } = context;
@@ -24,6 +36,8 @@ export function cellTransform(
         undefined,
         args,
       );
+    const fromExports = (name: string) =>
+      factory.createPropertyAccessExpression(factory.createIdentifier("exports"), name);
     const ticking = (body: TypeScript.Statement) => {
       const tick = factory.createExpressionStatement(runtime("tick"));
       return ts.isBlock(body)
@@ -31,52 +45,49 @@ export function cellTransform(
         : factory.createBlock([tick, body]);
     };
     return (file) => {
-      const moduleNames = namesOf(file);
-      const place = (node: TypeScript.Node) => {
-        const { line, character } = file.getLineAndCharacterOfPosition(node.getStart(file));
-        return factory.createStringLiteral(locate(line, character));
-      };
+      const names = topNames(file.statements);
+      const isEarlier = earlierNames(file, cell);
+      const place = (node: TypeScript.Node) =>
+        factory.createStringLiteral(placeOf(node.getStart(file)));
+
       const visit = (node: TypeScript.Node): TypeScript.Node => {
+        if (ts.isTypeNode(node) && !ts.isExpressionWithTypeArguments(node)) return node;
+        if (ts.isIdentifier(node)) return isEarlier(node) ? fromExports(node.text) : node;
+        if (ts.isShorthandPropertyAssignment(node) && isEarlier(node.name)) {
+          return factory.createPropertyAssignment(node.name.text, fromExports(node.name.text));
+        }
         const seen = ts.visitEachChild(node, visit, context);
-        if (ts.isArrowFunction(seen) && isHandedOver(node) && usesAny(node, moduleNames)) {
-          const text = node.getText(file).replace(/\bexports\.(?=[\p{ID_Start}$_])/gu, "");
-          return runtime("written", seen, factory.createStringLiteral(text));
+        if (ts.isArrowFunction(seen) && isHandedOver(node) && usesAny(node, names)) {
+          return runtime(
+            "written",
+            seen,
+            factory.createStringLiteral(ownWords(node.getText(file))),
+          );
         }
         if (ts.isAwaitExpression(seen)) {
-          const guarded = runtime("guard", seen.expression, place(node));
-          return factory.updateAwaitExpression(seen, guarded);
-        }
-        if (ts.isForOfStatement(seen) && seen.awaitModifier) {
-          const guarded = runtime("guardEach", seen.expression, place(node));
-          return factory.updateForOfStatement(
+          return factory.updateAwaitExpression(
             seen,
-            seen.awaitModifier,
-            seen.initializer,
-            guarded,
-            ticking(seen.statement),
+            runtime("guard", seen.expression, place(node)),
           );
+        }
+        if (ts.isCallExpression(seen) && seen.expression.kind === ts.SyntaxKind.ImportKeyword) {
+          const require = factory.createIdentifier("require");
+          return runtime("import", ...seen.arguments.slice(0, 1), require);
         }
         if (ts.isForOfStatement(seen)) {
-          return factory.updateForOfStatement(
-            seen,
-            undefined,
-            seen.initializer,
-            seen.expression,
-            ticking(seen.statement),
-          );
+          const { awaitModifier, initializer, expression } = seen;
+          const values = awaitModifier ? runtime("guardEach", expression, place(node)) : expression;
+          const body = ticking(seen.statement);
+          return factory.updateForOfStatement(seen, awaitModifier, initializer, values, body);
         }
         if (ts.isForInStatement(seen)) {
           const body = ticking(seen.statement);
           return factory.updateForInStatement(seen, seen.initializer, seen.expression, body);
         }
         if (ts.isForStatement(seen)) {
-          return factory.updateForStatement(
-            seen,
-            seen.initializer,
-            seen.condition,
-            seen.incrementor,
-            ticking(seen.statement),
-          );
+          const { initializer, condition, incrementor } = seen;
+          const body = ticking(seen.statement);
+          return factory.updateForStatement(seen, initializer, condition, incrementor, body);
         }
         if (ts.isWhileStatement(seen)) {
           return factory.updateWhileStatement(seen, seen.expression, ticking(seen.statement));
@@ -84,41 +95,49 @@ export function cellTransform(
         if (ts.isDoStatement(seen)) {
           return factory.updateDoStatement(seen, ticking(seen.statement), seen.expression);
         }
-        if (ts.isCallExpression(seen) && seen.expression.kind === ts.SyntaxKind.ImportKeyword) {
-          return runtime(
-            "import",
-            ...seen.arguments.slice(0, 1),
-            factory.createIdentifier("require"),
-          );
-        }
         return seen;
       };
-      return ts.visitNode(file, visit, ts.isSourceFile);
+
+      const isOwn = (statement: TypeScript.Statement) =>
+        statement.getStart(file) >= (cell?.start ?? 0) && !isExportOrImport(statement);
+      const last = cell
+        ? file.statements.findLast((one) => !ts.isExportDeclaration(one))
+        : undefined;
+      const statements = file.statements.map((statement) => {
+        if (!isOwn(statement)) return statement;
+        const seen = ts.visitNode(statement, visit, ts.isStatement);
+        return statement === last && ts.isExpressionStatement(seen)
+          ? factory.updateExpressionStatement(seen, runtime("last", seen.expression))
+          : seen;
+      });
+      return factory.updateSourceFile(file, statements);
     };
   };
 }
 
-/** Names that compiled code has another name for: what a cell declares and imports, and `exports` itself. */
-function namesOf(file: TypeScript.SourceFile): ReadonlySet<string> {
-  const names = new Set(["exports"]);
-  const add = (node: TypeScript.Node): void => {
-    if (ts.isIdentifier(node)) names.add(node.text);
-    else if (ts.isImportClause(node) || ts.isNamedImports(node)) ts.forEachChild(node, add);
-    else if (ts.isNamespaceImport(node) || ts.isImportSpecifier(node)) add(node.name);
-    else if (ts.isObjectBindingPattern(node) || ts.isArrayBindingPattern(node)) {
-      for (const one of node.elements) if (ts.isBindingElement(one)) add(one.name);
-    }
+function isExportOrImport(statement: TypeScript.Statement): boolean {
+  return ts.isExportDeclaration(statement) || ts.isImportDeclaration(statement);
+}
+
+/** Tells the names of functions, classes and enums that stand above the cell: earlier cells declared them. */
+function earlierNames(
+  file: TypeScript.SourceFile,
+  cell: CellText | undefined,
+): (name: TypeScript.Identifier) => boolean {
+  if (!cell) return () => false;
+  const { start, checker } = cell;
+  const isAbove = (node: TypeScript.Node) =>
+    node.parent === file && node.end <= start && !ts.isImportDeclaration(node);
+  const above = topNames(
+    file.statements.filter((one) => isAbove(one) && !ts.isVariableStatement(one)),
+  );
+  return (name) => {
+    if (!above.has(name.text)) return false;
+    const symbol = ts.isShorthandPropertyAssignment(name.parent)
+      ? checker.getShorthandAssignmentValueSymbol(name.parent)
+      : checker.getSymbolAtLocation(name);
+    return symbol?.declarations?.some(isAbove) ?? false;
   };
-  for (const statement of file.statements) {
-    if (ts.isVariableStatement(statement)) {
-      for (const one of statement.declarationList.declarations) add(one.name);
-    } else if (ts.isImportDeclaration(statement)) {
-      if (statement.importClause) add(statement.importClause);
-    } else if (ts.isFunctionDeclaration(statement) || ts.isClassDeclaration(statement)) {
-      if (statement.name) add(statement.name);
-    }
-  }
-  return names;
 }
 
 /** True for an argument of a call, and for a value in an object or a list that is one. */
@@ -133,4 +152,11 @@ function isHandedOver({ parent }: TypeScript.Node): boolean {
 function usesAny(node: TypeScript.Node, names: ReadonlySet<string>): boolean {
   if (ts.isIdentifier(node)) return names.has(node.text);
   return ts.forEachChild(node, (child) => usesAny(child, names)) ?? false;
+}
+
+/** The text of a function without its types. */
+function ownWords(text: string): string {
+  const compilerOptions = { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext };
+  const { outputText } = ts.transpileModule(`(${text});`, { compilerOptions });
+  return outputText.trim().replace(/^\(([^]*)\);$/, "$1");
 }

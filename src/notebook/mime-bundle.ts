@@ -1,11 +1,11 @@
 import type { ColumnTable } from "arquero";
 import { inspect } from "node:util";
+import type { MimeBundle } from "../chart/display.js";
 import { isArqueroTable } from "../result/arquero-table.js";
 import type { Result } from "../result/result.js";
-import type { MimeBundle, MimeData } from "./cell-output.js";
-import { pngSize } from "./png-size.js";
 
 const displaySymbol = Symbol.for("Jupyter.display");
+const cssPixelsPerMetre = 96 / 0.0254;
 const mimeType = /^[\w.+-]+\/[\w.+-]+$/;
 
 /**
@@ -41,14 +41,16 @@ async function displayed(value: unknown): Promise<MimeBundle | undefined> {
   if (typeof method !== "function") return undefined;
   const given: unknown = await (Reflect.apply(method, value, []) as unknown);
   if (typeof given !== "object" || given === null) return undefined;
-  const { data, metadata } = isBundle(given) ? given : { data: given as MimeData, metadata: {} };
+  const { data, metadata } = isBundle(given)
+    ? given
+    : { data: given as MimeBundle["data"], metadata: {} };
   const usable = Object.entries(data).filter(([type, one]) => mimeType.test(type) && one != null);
   if (usable.length === 0) return undefined;
   const encodedData = Object.fromEntries(usable.map(([type, one]) => [type, encoded(one)]));
   return { data: encodedData, metadata: { ...pictureSize(encodedData), ...metadata } };
 }
 
-function pictureSize(data: MimeData): Record<string, unknown> {
+function pictureSize(data: MimeBundle["data"]): Record<string, unknown> {
   const png = data["image/png"];
   const size = typeof png === "string" ? pngSize(png) : undefined;
   return size ? { "image/png": size } : {};
@@ -74,4 +76,26 @@ function isTable(value: unknown): value is Result | ColumnTable {
   if (typeof value !== "object" || value === null) return false;
   if (isArqueroTable(value)) return true;
   return value.constructor?.name === "Result" && "origin" in value && "table" in value;
+}
+
+/**
+ * The size in CSS pixels at which a PNG of a known density (its pHYs chunk) is to be shown; frontends
+ * don't look for it and show each of its pixels as one. Undefined where the density isn't known.
+ */
+function pngSize(base64: string): { width: number; height: number } | undefined {
+  // pHYs stands before the pixels, which may be long.
+  const png = Buffer.from(base64.slice(0, 4096), "base64");
+  if (png.length < 33 || png.toString("latin1", 1, 4) !== "PNG") return undefined;
+  for (let at = 8; at + 21 <= png.length; at += png.readUInt32BE(at) + 12) {
+    const type = png.toString("latin1", at + 4, at + 8);
+    if (type === "IDAT") return undefined;
+    if (type !== "pHYs" || png[at + 16] !== 1) continue;
+    const scale = png.readUInt32BE(at + 8) / cssPixelsPerMetre;
+    if (!(scale > 0)) return undefined;
+    return {
+      width: Math.round(png.readUInt32BE(16) / scale),
+      height: Math.round(png.readUInt32BE(20) / scale),
+    };
+  }
+  return undefined;
 }

@@ -1,11 +1,9 @@
-import { fork, type ChildProcess } from "node:child_process";
+import { execFile, fork, type ChildProcess } from "node:child_process";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { CellError, CellOutput } from "./cell-output.js";
-import type { CellOutcome } from "./cell-session.js";
-import { headlessVariable } from "./headless.js";
-import { ownPackage } from "./own-package.js";
-import { processEnvironment } from "./process-environment.js";
-import { residentMemory } from "./resident-memory.js";
+import { promisify } from "node:util";
+import type { CellError, CellOutcome, CellOutput } from "./outputs.js";
+import { headlessVariable, ownPackage, processEnvironment } from "./own-package.js";
 import type { FromWorker, NamedCode, Objection, ToWorker } from "./worker-messages.js";
 
 /** How the run of a cell ended; the last three end the process. */
@@ -249,4 +247,46 @@ function after(signal: AbortSignal | undefined, milliseconds: number): Promise<v
     if (signal?.aborted === true) wait();
     else signal?.addEventListener("abort", wait, { once: true });
   });
+}
+
+/**
+ * Memory that a group of processes holds together, in bytes; undefined when it is gone or can't be asked.
+ * What its processes share counts for each of them.
+ *
+ * @param group the process that the group began with; what left it for a session of its own, as the
+ * embedded database does, is no part of it
+ */
+async function residentMemory(group: number): Promise<number | undefined> {
+  try {
+    if (process.platform === "win32") return undefined;
+    const kilobytes = process.platform === "linux" ? await fromProc(group) : await fromPs(group);
+    return kilobytes * 1024 || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function fromProc(group: number): Promise<number> {
+  const processes = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
+  const held = processes.map(async (pid) => {
+    try {
+      const stat = await readFile(`/proc/${pid}/stat`, "utf8");
+      // The name, in parentheses, may hold anything; state, parent and group follow it.
+      const [, , own] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+      if (Number(own) !== group) return 0;
+      const status = await readFile(`/proc/${pid}/status`, "utf8");
+      return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0);
+    } catch {
+      return 0; // It has ended meanwhile.
+    }
+  });
+  return (await Promise.all(held)).reduce((sum, each) => sum + each, 0);
+}
+
+async function fromPs(group: number): Promise<number> {
+  const { stdout } = await promisify(execFile)("ps", ["-A", "-o", "pgid=,rss="]);
+  return stdout
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/).map(Number))
+    .reduce((sum, [own, held = 0]) => (own === group ? sum + held : sum), 0);
 }

@@ -1,6 +1,6 @@
 import type { ProgressListener, QueryProgress } from "../progress/query-progress.js";
 import { randomUUID } from "node:crypto";
-import type { OutputSink } from "./cell-output.js";
+import type { OutputSink } from "./outputs.js";
 
 /**
  * Shows how far the queries of a cell are in one display that is updated in place: a line for what has

@@ -2,15 +2,20 @@ import { basename, dirname, join, resolve } from "node:path";
 import { access, constants, mkdir } from "node:fs/promises";
 import { projectRoot } from "../database/settings.js";
 import { ProbelabError } from "../base/error.js";
-import type { CellError, CellOutput } from "./cell-output.js";
-import { OutputCollector } from "./collect-outputs.js";
-import { backgroundMessage, endMessage, finishMessage } from "./end-message.js";
-import { readNotebook, writeNotebook, type CodeCell } from "./notebook-file.js";
-import { writeNotebookPage } from "./notebook-page.js";
+import { writeWhole } from "../files/write-whole.js";
+import { OutputCollector, readNotebook, writeNotebook, type CodeCell } from "./notebook-file.js";
+import { notebookPage } from "./notebook-page.js";
 import { NotebookProcess, type CellEnd } from "./notebook-process.js";
-import { languageInfo, kernelspecMetadata } from "./language-info.js";
-import { objectionMessage, type RunCell } from "./objection-message.js";
+import type { CellError, CellOutput } from "./outputs.js";
+import { kernelspecMetadata, languageInfo } from "./own-package.js";
 import { injectParameters, isInjected, type Parameters } from "./parameters.js";
+import {
+  backgroundMessage,
+  endMessage,
+  finishMessage,
+  objectionMessage,
+  type RunCell,
+} from "./run-messages.js";
 
 /** How to run a notebook. */
 export interface RunNotebookOptions {
@@ -106,7 +111,7 @@ export async function runNotebook(
 
   const save = async () => {
     await writeNotebook(files.notebook, notebook);
-    await writeNotebookPage(files.page, notebook, name);
+    await writeWhole(files.page, notebookPage(notebook, name));
   };
   /** How it ended, with what failed in the background taken for it where all else is well. */
   const judged = (cellEnd: CellEnd): CellEnd =>

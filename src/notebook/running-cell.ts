@@ -1,5 +1,12 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { InterruptedError } from "./interrupted.js";
+
+/** What an interrupted cell ends with, and what its awaits are rejected with. */
+export class InterruptedError extends Error {
+  constructor() {
+    super("The cell was interrupted. Its variables are as they were at that moment.");
+    this.name = "Interrupted";
+  }
+}
 
 /** How long the code of an interrupted cell may go on, to close what it opened. */
 const graceMilliseconds = 500;

@@ -95,15 +95,17 @@ export async function startWatchThread(): Promise<void> {
   thread.unref();
 }
 
-/** Keeps Node from installing a handler for listeners of SIGINT, a cell's too: it would replace the thread's. */
+/**
+ * Keeps Node from installing a handler for listeners of SIGINT, a cell's too: it would replace the thread's.
+ * Node installs it when it is told of a new listener, so it isn't told of these.
+ */
 function keepHandlerOff(): void {
   const events: EventEmitter = process;
-  type Install = (name: string | symbol) => void;
-  for (const install of events.listeners("newListener") as Install[]) {
-    if (install.name !== "startListeningIfSignal") continue;
-    events.off("newListener", install);
-    events.on("newListener", (name: string | symbol) => {
-      if (name !== "SIGINT") install(name);
+  type Told = (name: string | symbol, ...rest: unknown[]) => void;
+  for (const told of events.listeners("newListener") as Told[]) {
+    events.off("newListener", told);
+    events.on("newListener", (name: string | symbol, ...rest: unknown[]) => {
+      if (name !== "SIGINT") told(name, ...rest);
     });
   }
 }

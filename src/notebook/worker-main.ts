@@ -1,9 +1,54 @@
 import { pendingWork } from "../files/pending-work.js";
 import { BackgroundErrors, showWarnings } from "./background-errors.js";
-import { ChannelOutput } from "./channel-output.js";
 import { CellSession } from "./cell-session.js";
+import type { CellOutput } from "./outputs.js";
 import { startWatchThread } from "./watch-thread.js";
 import type { FromWorker, NamedCode, ToWorker } from "./worker-messages.js";
+
+const mostCharacters = 1_000_000;
+const retryMilliseconds = 20;
+
+/**
+ * The outputs of a cell on their way to the runner: each at once, but what is printed while the channel is
+ * full is put together. A loop that prints a million lines would else hold a message for each of them.
+ */
+class ChannelOutput {
+  readonly #send: (output: CellOutput) => boolean;
+  #isFull = false;
+  #text = "";
+  #name: "stdout" | "stderr" = "stdout";
+
+  /** @param send false where the channel is full: the output waits in this process */
+  constructor(send: (output: CellOutput) => boolean) {
+    this.#send = send;
+  }
+
+  readonly sink = (output: CellOutput): void => {
+    if (output.type !== "stream") {
+      this.flush();
+      this.#send(output);
+      return;
+    }
+    if (output.name !== this.#name) this.flush();
+    this.#name = output.name;
+    this.#text += output.text;
+    if (!this.#isFull || this.#text.length >= mostCharacters) this.flush();
+  };
+
+  /** Sends what waits; to be called before the end of the cell is told. */
+  flush(): void {
+    if (this.#text === "") return;
+    const text = this.#text;
+    this.#text = "";
+    const isRoom = this.#send({ type: "stream", name: this.#name, text });
+    if (isRoom || this.#isFull) return;
+    this.#isFull = true;
+    setTimeout(() => {
+      this.#isFull = false;
+      this.flush();
+    }, retryMilliseconds);
+  }
+}
 
 /** The process of one notebook that is run headless: takes cells from the runner, gives it their outputs. */
 async function main(): Promise<void> {
@@ -13,11 +58,6 @@ async function main(): Promise<void> {
   const numbers = new Map<string | undefined, number>();
   const tell = (message: FromWorker): boolean =>
     !process.connected || process.send?.(message) !== false;
-  const check = (cells: readonly NamedCode[]) => {
-    const found = session.check(cells);
-    const objections = found.map(({ index, ...rest }) => ({ cell: index + 1, ...rest }));
-    tell({ type: "checked", objections });
-  };
   const tellBackground = () => {
     for (const each of background.take()) {
       const error = session.backgroundError(each);
@@ -40,7 +80,9 @@ async function main(): Promise<void> {
     tell({ type: "finished" });
   };
   process.on("message", (message: ToWorker) => {
-    if (message.type === "check") check(message.cells);
+    if (message.type === "check") {
+      tell({ type: "checked", objections: session.check(message.cells) });
+    }
     if (message.type === "run") void run(message.cell, message.code);
     if (message.type === "interrupt") session.interrupt();
     if (message.type === "finish") void finish();

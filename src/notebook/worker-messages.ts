@@ -1,10 +1,22 @@
-import type { CellError, CellOutput } from "./cell-output.js";
-import type { CellOutcome } from "./cell-session.js";
+import type { CellError, CellOutcome, CellOutput } from "./outputs.js";
 
 /** The code of a cell, and the name of the cell in tracebacks, such as `cell-3`. */
 export interface NamedCode {
   readonly name: string;
   readonly code: string;
+}
+
+/** What TypeScript says of a line, which counts from 1. */
+export interface Fault {
+  readonly line: number;
+  readonly text: string;
+}
+
+/** The type errors of a cell, found before anything ran. `cell` counts the code cells from 1. */
+export interface Objection {
+  readonly cell: number;
+  readonly error: CellError;
+  readonly faults: readonly Fault[];
 }
 
 /** What the runner tells the process of a notebook. */
@@ -14,19 +26,6 @@ export type ToWorker =
   | { readonly type: "interrupt" }
   | { readonly type: "finish" }
   | { readonly type: "end" };
-
-/** What TypeScript says of a line, which counts from 1. */
-export interface Fault {
-  readonly line: number;
-  readonly text: string;
-}
-
-/** The type errors of a cell, found before anything ran. */
-export interface Objection {
-  readonly cell: number;
-  readonly error: CellError;
-  readonly faults: readonly Fault[];
-}
 
 /** What the process of a notebook tells the runner. `cell` counts the code cells from 1. */
 export type FromWorker =

@@ -9,7 +9,7 @@ import { label } from "../../src/chart/label.js";
 import { chartPage } from "../../src/chart/page/chart-page.js";
 import { jsonScript } from "../../src/chart/page/json-script.js";
 import { resultHtml, table } from "../../src/chart/table.js";
-import { markdownHtml } from "../../src/notebook/markdown-html.js";
+import { markdownHtml } from "../../src/notebook/notebook-page.js";
 import type { Result } from "../../src/result/result.js";
 import { PAYLOADS } from "../chart/support/payloads.js";
 import { makeResult } from "../chart/support/sample-results.js";

@@ -44,46 +44,42 @@ test("probelab run prints a line per cell and what it wrote", async () => {
 });
 
 test.each([
-  ["a failure", 1, /failed/, "throw new Error('x')", []],
-  ["a timeout", 3, /took longer than 1 s/, "await new Promise(() => {})", ["--timeout", "1"]],
+  ["a failure", 1, /^Cell 2 of 2 failed/m, "throw new Error('x')", []],
+  [
+    "a timeout",
+    3,
+    /^Cell 2 of 2 took longer than 1 s/m,
+    "await new Promise(() => {})",
+    ["--timeout", "1"],
+  ],
   [
     "too much memory",
     4,
-    /needed more than 400 MB/,
+    /^Cell 2 of 2 needed more than 400 MB/m,
     "const all = []; for (;;) all.push(Buffer.alloc(2 ** 24, 1));",
     ["--memory", "400"],
   ],
-  ["a death", 5, /process ended/, "process.exit(0)", []],
+  ["a death", 5, /process ended in cell 2 of 2 \(exit code 3\)/, "process.exit(3)", []],
 ] as const)(
-  "probelab run tells %s by exit code %i and %s",
+  "probelab run tells %s by exit code %i and %s, and keeps what ran",
   async (_, status, message, cell, args) => {
-    const { code, stderr } = await run([cell], ...args);
+    const { code, stderr } = await run(["console.log('so far')", cell], ...args);
     expect({ code, stderr }).toMatchObject({ code: status });
     expect(stderr).toMatch(message);
+    const outputs = await outputTexts(join(folder.path, "out", "test.ipynb"));
+    expect(outputs[0]).toEqual(["stdout: so far\n"]);
   },
 );
 
-test("probelab run --allow-errors goes on and exits with 0", async () => {
-  const { code } = await run(["throw new Error('x')", "'after'"], "--allow-errors");
-  expect(code).toBe(0);
-  const outputs = await outputTexts(join(folder.path, "out", "test.ipynb"));
-  expect(outputs[1]).toEqual(["result: 'after'"]);
-});
-
-test("probelab run --param sets numbers, text and lists", async () => {
+test("probelab run --param sets numbers, text and lists; --allow-errors goes on and exits with 0", async () => {
   const parameters = { code: "let n = 1, s = 'a', l: number[] = [];", tags: ["parameters"] };
   const { code } = await run(
-    [parameters, "[n, s, l]"],
-    "--param",
-    "n=2",
-    "--param",
-    "s=b c",
-    "--param",
-    "l=[3]",
+    [parameters, "throw new Error('x')", "[n, s, l]"],
+    ...["--allow-errors", "--param", "n=2", "--param", "s=b c", "--param", "l=[3]"],
   );
   expect(code).toBe(0);
   const outputs = await outputTexts(join(folder.path, "out", "test.ipynb"));
-  expect(outputs[2]).toEqual(["result: [ 2, 'b c', [ 3 ] ]"]);
+  expect(outputs[3]).toEqual(["result: [ 2, 'b c', [ 3 ] ]"]);
 });
 
 test("an interrupted run ends its cell and keeps what ran", async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Check } from "../../src/doctor/check.js";
-import { checkTables } from "../../src/doctor/check-tables.js";
+import type { Check } from "../../src/cli/doctor-database.js";
+import { checkTables } from "../../src/cli/doctor-database.js";
 import { connect, type Lab } from "../../src/lab/connect.js";
 import { quoteIdentifier } from "../../src/database/time-column.js";
 import { count, distinct, earliest, mean, quantile, share, sum } from "../../src/query/measure.js";

@@ -153,7 +153,7 @@ for (const message_interrupts of [false, true]) {
     test.skipIf(message_interrupts)(
       "it ends a synchronous loop also where it comes while the cell is compiled",
       async () => {
-        for (let round = 0; round < 20; round++) {
+        for (let round = 0; round < 10; round++) {
           const message = await client.call<string>("send", {
             code: `let q = 0; for (;;) q += ${round};`,
           });
@@ -190,7 +190,7 @@ for (const message_interrupts of [false, true]) {
 
     test("none is lost where synchronous code begins or ends", async () => {
       const random = randomNumbers(11);
-      for (let round = 0; round < 100; round++) {
+      for (let round = 0; round < 10; round++) {
         const turns = Math.floor(random() * 2_000_000);
         const cell = await interrupted(
           `console.log("begun"); for (let turn = 0; turn < ${turns}; turn++); await new Promise(() => {});`,
@@ -223,7 +223,7 @@ for (const message_interrupts of [false, true]) {
       expect(printed(await client.execute("console.log('fine')"))).toBe("fine\n");
     });
 
-    test("twenty interrupts of a running query leave kernel and engine answering", async () => {
+    test("ten interrupts of a running query leave kernel and engine answering", async () => {
       await client
         .execute(
           `import { connect, between } from "probelab";
@@ -236,7 +236,7 @@ for (const message_interrupts of [false, true]) {
         )
         .then((cell) => expect(cell.reply).toMatchObject({ status: "ok" }));
       const random = randomNumbers(7);
-      for (let round = 0; round < 20; round++) {
+      for (let round = 0; round < 10; round++) {
         const cell = await interrupted(
           `console.log("begun"); await lab.query(slow, { range });`,
           Math.floor(random() * 400),

@@ -47,14 +47,31 @@ async function expectSaved(): Promise<void> {
   expect(await readdir(join(files, "pm"))).toContain("postmortem.md");
 }
 
-test("what the last cell saves without an await is there after the run", async () => {
+test("what cells save, ask and draw without an await is there after the run", async () => {
   const { outcome, outputs } = await run([
     handMade,
+    `async function saveAll() {
+       for (const name of ["a", "b", "c"]) await chart.line(result).save(\`more/\${name}.svg\`);
+     }
+     void saveAll(); 1;`,
+    `import { connect } from "probelab";
+     async function report() {
+       await using lab = await connect({ measurements: \`embedded:\${process.cwd()}/database\` });
+       const result = await lab.query(
+         "SELECT number AS x, sqrt(number) AS y FROM numbers(100) WHERE {start:DateTime64(3)} < {end:DateTime64(3)}",
+         { range: between("2026-02-01", "2026-02-02") },
+       );
+       await chart.line(result, { x: "x", y: "y" }).save("asked/roots.svg");
+     }
+     void report(); 1;`,
     `import { postmortem } from "probelab";\n${saves}`,
   ]);
-  expect(outcome).toMatchObject({ status: "ok", message: undefined, cells: 2 });
-  expect(outputs[1]).toEqual(["result: 1"]);
+  expect(outcome).toMatchObject({ status: "ok", message: undefined, cells: 4 });
+  expect(outputs[3]).toEqual(["result: 1"]);
   await expectSaved();
+  expect((await readdir(join(folder.path, "more"))).sort()).toEqual(["a.svg", "b.svg", "c.svg"]);
+  const [root] = readOrigins(await readFile(join(folder.path, "asked", "roots.svg")));
+  expect(root?.origin["sql"]).toMatch(/^SELECT number AS x/);
 });
 
 test("what a cell saves without an await is there also where a later cell fails, or takes too long", async () => {
@@ -70,36 +87,6 @@ test("what a cell saves without an await is there also where a later cell fails,
     expect(outcome.message).toMatch(/^Cell 3 of 3 /);
     expect(await readdir(join(folder.path, "files"))).toContain(`${status}.pdf`);
   }
-});
-
-test("saves that follow one another in a function that nothing awaits are all made", async () => {
-  const { outcome } = await run([
-    handMade,
-    `async function saveAll() {
-       for (const name of ["a", "b", "c"]) await chart.line(result).save(\`files/\${name}.svg\`);
-     }
-     void saveAll(); 1;`,
-  ]);
-  expect(outcome.status).toBe("ok");
-  expect((await readdir(join(folder.path, "files"))).sort()).toEqual(["a.svg", "b.svg", "c.svg"]);
-});
-
-test("what is asked, drawn and saved in a function that nothing awaits is there after the run", async () => {
-  const { outcome } = await run([
-    `import { between, chart, connect } from "probelab";
-     async function report() {
-       await using lab = await connect({ measurements: \`embedded:\${process.cwd()}/database\` });
-       const result = await lab.query(
-         "SELECT number AS x, sqrt(number) AS y FROM numbers(100) WHERE {start:DateTime64(3)} < {end:DateTime64(3)}",
-         { range: between("2026-02-01", "2026-02-02") },
-       );
-       await chart.line(result, { x: "x", y: "y" }).save("files/roots.svg");
-     }
-     void report(); 1;`,
-  ]);
-  expect(outcome).toMatchObject({ status: "ok", message: undefined });
-  const [root] = readOrigins(await readFile(join(folder.path, "files", "roots.svg")));
-  expect(root?.origin["sql"]).toMatch(/^SELECT number AS x/);
 });
 
 test("a save that fails and that nothing awaits makes the run fail, and names its cell", async () => {

@@ -2,8 +2,8 @@ import { mkdtemp, readFile, realpath, rm, symlink, writeFile } from "node:fs/pro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { plain } from "../../src/notebook/ansi.js";
-import { kernelDisplayName, kernelName } from "../../src/notebook/language-info.js";
+import { withoutColours } from "../../src/notebook/ansi.js";
+import { kernelDisplayName, kernelName } from "../../src/notebook/own-package.js";
 import type { NotebookOutput } from "../../src/notebook/notebook-file.js";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -81,7 +81,7 @@ export async function outputTexts(path: string): Promise<string[][]> {
 /** An output as a short text, as in `outputTexts`. */
 export function outputText(output: NonNullable<WrittenCell["outputs"]>[number]): string {
   if (output.output_type === "stream") return `${output.name}: ${joined(output.text)}`;
-  if (output.output_type === "error") return output.traceback.map(plain).join("\n");
+  if (output.output_type === "error") return output.traceback.map(withoutColours).join("\n");
   const kind = output.output_type === "execute_result" ? "result" : "display";
   const text = output.data["text/plain"] ?? output.data["text/html"];
   return `${kind}: ${joined(text)}`;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { CellOutput } from "../../src/notebook/cell-output.js";
+import type { CellOutput } from "../../src/notebook/outputs.js";
 import { progressLine } from "../../src/notebook/progress-line.js";
 import type { QueryProgress } from "../../src/progress/query-progress.js";
 

@@ -1,11 +1,16 @@
 import { readFile } from "node:fs/promises";
-import { expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { sampleLab } from "./sample-lab.js";
 
 const FAULT = "accepted-reports-not-stored";
 
+let lab: Awaited<ReturnType<typeof sampleLab>>;
+beforeAll(async () => {
+  lab = await sampleLab(1_000_000);
+});
+afterAll(() => lab[Symbol.asyncDispose]());
+
 it("logs.ipynb finds the planted burst: the program, its beginning, how long it lasts", async () => {
-  await using lab = await sampleLab(1_000_000);
   const { begins, changes } = await lab.truth(FAULT);
   const [, program = "", perMinute = "", minutes = ""] =
     /^(\w+) logs (\d+) errors a minute for (\d+) minutes/.exec(changes) ?? [];
@@ -25,7 +30,6 @@ it("logs.ipynb finds the planted burst: the program, its beginning, how long it 
 }, 300_000);
 
 it("incoming-measurements.ipynb finds the reports that were accepted and are not stored", async () => {
-  await using lab = await sampleLab(1_000_000);
   const { begins, changes } = await lab.truth(FAULT);
   const [, minutes = "", lost = ""] =
     /for (\d+) minutes; (\d+) reports accepted and not stored/.exec(changes) ?? [];

@@ -1,7 +1,7 @@
 import { ProbelabError } from "../../base/error.js";
 import { fallbackFonts } from "./fallback-fonts.js";
 import { fontPaths } from "./font-directory.js";
-import { owe } from "../../base/owed-memory.js";
+import { collectAfter } from "../../base/collect-after.js";
 import { warnOfMissing } from "./missing-characters.js";
 import { pngWithText } from "./png-text.js";
 import { svgPicture, titleText } from "./svg.js";
@@ -36,7 +36,7 @@ export async function pngPicture(spec: Record<string, unknown>, scale: number): 
     },
     logLevel: "off",
   });
-  owe(image.width * image.height * 4);
+  collectAfter(image.width * image.height * 4);
   const usermeta = spec.usermeta as { probelab?: unknown } | undefined;
   const origin = JSON.stringify(usermeta?.probelab ?? null);
   return pngWithText(image.asPng(), "probelab", origin, scale, titleText(spec.title));

@@ -3,7 +3,7 @@ import type * as Vega from "vega";
 import { ProbelabError } from "../../base/error.js";
 import { cleanText, textOf } from "../label.js";
 import { inertLoader } from "./inert-loader.js";
-import { owe } from "../../base/owed-memory.js";
+import { collectAfter } from "../../base/collect-after.js";
 import { loadVega } from "./vega.js";
 import { escapeXml, legalXml } from "./xml.js";
 
@@ -28,7 +28,7 @@ export async function svgPicture(spec: Record<string, unknown>): Promise<string>
     const loader = inertLoader as never;
     view = new vega.View(vega.parse(compiled.spec), { renderer: "none", loader, logger });
     const drawn = await view.toSVG();
-    owe(drawn.length * GARBAGE);
+    collectAfter(drawn.length * GARBAGE);
     if (faults.length > 0) throw new Error(faults[0]);
     return finish(drawn, spec);
   } catch (error) {

@@ -1,7 +1,5 @@
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { setTimeout } from "node:timers/promises";
-import type * as ZeroMq from "zeromq";
 import { pendingWork } from "../../files/pending-work.js";
 import { CellSession } from "../cell-session.js";
 import { printBackgroundErrors, showWarnings } from "../background-errors.js";
@@ -22,7 +20,7 @@ export async function startKernel(connectionFile: string): Promise<void> {
   const info = JSON.parse(readFileSync(connectionFile, "utf8")) as ConnectionInfo;
   const isWatched = startWatchThread();
   const wire = new Wire(info.key);
-  const sockets = new Sockets(zeroMq(), info);
+  const sockets = new Sockets(info);
   const log = process.stderr.write.bind(process.stderr);
   const session = new CellSession();
   const kernel = new Kernel(
@@ -42,7 +40,6 @@ export async function startKernel(connectionFile: string): Promise<void> {
     kernel.end();
     // What cells began to write is still written, also where they didn't wait for it.
     await Promise.race([pendingWork(), setTimeout(patienceMilliseconds)]);
-    session.close();
     sockets.close();
     // Sockets linger until what was sent has arrived; open connections of the notebook don't hold the kernel.
     await setTimeout(100);
@@ -65,10 +62,4 @@ export async function startKernel(connectionFile: string): Promise<void> {
   sockets.publish(
     wire.write("status", { execution_state: "starting" }, undefined, [Buffer.from("status")]),
   );
-}
-
-/** The copy that tslab uses. */
-function zeroMq(): typeof ZeroMq {
-  const tslab = createRequire(import.meta.url).resolve("tslab/package.json");
-  return createRequire(tslab)("zeromq") as typeof ZeroMq;
 }

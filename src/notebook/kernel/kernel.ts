@@ -1,9 +1,9 @@
 import type { CellSession } from "../cell-session.js";
-import { languageInfo } from "../language-info.js";
-import { ownPackage } from "../own-package.js";
-import { CellMessages } from "./cell-messages.js";
-import { LanguageAnswers } from "./language-answers.js";
+import type { CellOutput } from "../outputs.js";
+import { languageInfo, ownPackage } from "../own-package.js";
+import { completeReply, inspectReply, isCompleteReply } from "./language-answers.js";
 import type { Channel } from "./sockets.js";
+import { StreamBatch } from "./stream-batch.js";
 import type { Message } from "./wire.js";
 
 /** Time for requests that are on their way when a cell fails: they are aborted with it. */
@@ -15,13 +15,13 @@ export interface Connection {
   publish(type: string, content: object, parent: Message | undefined): void;
 }
 
-type Content = Readonly<Record<string, unknown>>;
+/** Time for the frontends' first messages, before the kernel is busy with its first program. */
+const warmUpMilliseconds = 20;
 
 /** A Jupyter kernel: takes the frontends' requests in order and answers them from a session. */
 export class Kernel {
   readonly #session: CellSession;
   readonly #connection: Connection;
-  readonly #answers: LanguageAnswers;
   readonly #shutDown: () => void;
   readonly #waiting: Message[] = [];
   readonly #aborted = new WeakSet<Message>();
@@ -33,7 +33,6 @@ export class Kernel {
   constructor(session: CellSession, connection: Connection, shutDown: () => void) {
     this.#session = session;
     this.#connection = connection;
-    this.#answers = new LanguageAnswers(session);
     this.#shutDown = shutDown;
   }
 
@@ -103,17 +102,22 @@ export class Kernel {
       this.#connection.reply(channel, request, type, answer);
     switch (request.header.msg_type) {
       case "kernel_info_request":
-        return reply("kernel_info_reply", kernelInfo());
+        reply("kernel_info_reply", kernelInfo());
+        setTimeout(() => this.#session.warmUp(), warmUpMilliseconds);
+        return;
       case "complete_request":
-        return reply("complete_reply", this.#answers.complete(content));
+        return reply("complete_reply", completeReply(this.#session, content));
       case "inspect_request":
-        return reply("inspect_reply", this.#answers.inspect(content));
+        return reply("inspect_reply", inspectReply(this.#session, content));
       case "is_complete_request":
-        return reply("is_complete_reply", this.#answers.isComplete(content));
+        return reply("is_complete_reply", isCompleteReply(content));
       case "comm_info_request":
         return reply("comm_info_reply", { status: "ok", comms: {} });
       case "history_request":
-        return reply("history_reply", { status: "ok", history: this.#historyFor(content) });
+        return reply("history_reply", {
+          status: "ok",
+          history: this.#history.slice(-Number(content["n"] ?? 0)),
+        });
       case "comm_open": // There is nobody in a cell to talk to: close it, as the protocol asks.
         return this.#connection.publish(
           "comm_close",
@@ -133,7 +137,7 @@ export class Kernel {
     const reply = (content: object) =>
       this.#connection.reply("shell", request, "execute_reply", content);
     if (this.#aborted.has(request)) return reply({ status: "aborted" });
-    const code = text(request.content["code"]);
+    const code = String(request.content["code"]);
     const silent = request.content["silent"] === true;
     const stored = !silent && request.content["store_history"] !== false;
     if (stored) this.#history.push([0, ++this.#count, code]);
@@ -142,9 +146,13 @@ export class Kernel {
       if (!silent || type === "error") this.#connection.publish(type, content, request);
     };
     publish("execute_input", { code, execution_count: count });
-    const messages = new CellMessages(publish, count);
-    const outcome = await this.#session.run(code, `cell-${count}`, messages.sink);
-    messages.flush();
+    const streams = new StreamBatch((name, text) => publish("stream", { name, text }));
+    const outcome = await this.#session.run(code, `cell-${count}`, (output) => {
+      if (output.type === "stream") return streams.write(output.name, output.text);
+      streams.flush();
+      publish(...messageOf(output, count));
+    });
+    streams.flush();
     if (outcome.status === "ok") {
       return reply({ status: "ok", execution_count: count, payload: [], user_expressions: {} });
     }
@@ -167,17 +175,6 @@ export class Kernel {
     setImmediate(this.#shutDown);
   }
 
-  #historyFor({ n, hist_access_type, session, start, stop }: Content): unknown[] {
-    if (hist_access_type === "range" && session !== undefined && Number(session) !== 0) return [];
-    if (hist_access_type === "range") {
-      return this.#history.slice(
-        Math.max(0, Number(start ?? 1) - 1),
-        stop == null ? undefined : Number(stop) - 1,
-      );
-    }
-    return typeof n === "number" ? this.#history.slice(-n) : this.#history;
-  }
-
   #fail(channel: Channel, request: Message, error: unknown): void {
     const { name, message } = error instanceof Error ? error : new Error(String(error));
     const type = request.header.msg_type.replace(/_request$/, "_reply");
@@ -190,8 +187,18 @@ export class Kernel {
   }
 }
 
-function text(value: unknown): string {
-  return typeof value === "string" ? value : "";
+/** An output that is no stream, as a message to the frontends. */
+function messageOf(
+  output: Exclude<CellOutput, { type: "stream" }>,
+  count: number,
+): [type: string, content: object] {
+  if (output.type === "error") return ["error", output.error];
+  if (output.type === "result") {
+    return ["execute_result", { ...output.bundle, execution_count: count }];
+  }
+  const transient = output.displayId === undefined ? {} : { display_id: output.displayId };
+  const type = output.update ? "update_display_data" : "display_data";
+  return [type, { ...output.bundle, transient }];
 }
 
 function kernelInfo(): object {

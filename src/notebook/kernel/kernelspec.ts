@@ -3,10 +3,11 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 import { ProbelabError } from "../../base/error.js";
-import { kernelDisplayName, kernelName } from "../language-info.js";
-import { ownPackage } from "../own-package.js";
-import { processEnvironment } from "../process-environment.js";
-import { logo32, logo64, logoSvg } from "./logo.js";
+import { kernelDisplayName, kernelName, ownPackage, processEnvironment } from "../own-package.js";
+
+/** The kernel's picture in Jupyter's launcher: a count that drops, and the moment it does. */
+const logo = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" role="img"><title>probelab</title><rect width="64" height="64" rx="12" fill="#0a5cad"/><path d="M10 22h10l8 6 8 2 8 14h10" fill="none" stroke="#fff" stroke-width="5" stroke-linejoin="round" stroke-linecap="round"/><circle cx="36" cy="30" r="6" fill="#ffb000" stroke="#0a5cad" stroke-width="2"/></svg>
+`;
 
 /** Where to write the kernel: for the user, into a prefix, or into the active Python environment. */
 export type KernelPlace =
@@ -46,9 +47,12 @@ export async function installKernel(
   try {
     await mkdir(folder, { recursive: true });
     await writeFile(join(folder, "kernel.json"), `${JSON.stringify(spec, null, 2)}\n`);
-    await writeFile(join(folder, "logo-svg.svg"), logoSvg);
-    await writeFile(join(folder, "logo-32x32.png"), Buffer.from(logo32, "base64"));
-    await writeFile(join(folder, "logo-64x64.png"), Buffer.from(logo64, "base64"));
+    await writeFile(join(folder, "logo-svg.svg"), logo);
+    const { Resvg } = await import("@resvg/resvg-js"); // Loaded when it is needed.
+    for (const size of [32, 64]) {
+      const png = new Resvg(logo, { fitTo: { mode: "width", value: size } }).render().asPng();
+      await writeFile(join(folder, `logo-${size}x${size}.png`), png);
+    }
   } catch (error) {
     throw new ProbelabError(
       `Can't write the kernel to ${folder}: ${(error as Error).message}. Use --user, or --prefix with a folder that you may write to.`,

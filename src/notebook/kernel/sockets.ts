@@ -1,4 +1,4 @@
-import type * as ZeroMq from "zeromq";
+import { Publisher, Reply, Router, type Writable } from "zeromq";
 
 /** What Jupyter writes for a kernel that it starts. */
 export interface ConnectionInfo {
@@ -17,22 +17,22 @@ export type Channel = "shell" | "control";
 /** The five sockets of a kernel. */
 export class Sockets {
   readonly #info: ConnectionInfo;
-  readonly #shell: ZeroMq.Router;
-  readonly #control: ZeroMq.Router;
-  readonly #stdin: ZeroMq.Router;
-  readonly #iopub: ZeroMq.Publisher;
-  readonly #heartbeat: ZeroMq.Reply;
-  readonly #backlog = new Map<ZeroMq.Writable, Buffer[][]>();
+  readonly #shell: Router;
+  readonly #control: Router;
+  readonly #stdin: Router;
+  readonly #iopub: Publisher;
+  readonly #heartbeat: Reply;
+  readonly #backlog = new Map<Writable, Buffer[][]>();
 
-  constructor(zmq: typeof ZeroMq, info: ConnectionInfo) {
+  constructor(info: ConnectionInfo) {
     this.#info = info;
     // No limit: a frontend that is slower than a cell would miss outputs. linger: what was sent arrives at exit.
     const options = { sendHighWaterMark: 0, linger: 1000 };
-    this.#shell = new zmq.Router(options);
-    this.#control = new zmq.Router(options);
-    this.#stdin = new zmq.Router(options);
-    this.#iopub = new zmq.Publisher(options);
-    this.#heartbeat = new zmq.Reply({ linger: 0 });
+    this.#shell = new Router(options);
+    this.#control = new Router(options);
+    this.#stdin = new Router(options);
+    this.#iopub = new Publisher(options);
+    this.#heartbeat = new Reply({ linger: 0 });
   }
 
   async bind(): Promise<void> {
@@ -50,7 +50,7 @@ export class Sockets {
 
   /** Hands over what arrives until the sockets are closed. */
   listen(receive: (channel: Channel, frames: Buffer[]) => void): void {
-    const read = async (channel: Channel, socket: ZeroMq.Router) => {
+    const read = async (channel: Channel, socket: Router) => {
       for await (const frames of socket) receive(channel, frames);
     };
     const echo = async () => {
@@ -76,7 +76,7 @@ export class Sockets {
   }
 
   /** Sends at once, also within a synchronous loop; a socket takes one message at a time. */
-  #send(socket: ZeroMq.Writable, frames: Buffer[]): void {
+  #send(socket: Writable, frames: Buffer[]): void {
     const waiting = this.#backlog.get(socket);
     if (waiting) {
       waiting.push(frames);
@@ -97,7 +97,7 @@ export class Sockets {
     }
   }
 
-  async #drain(socket: ZeroMq.Writable): Promise<void> {
+  async #drain(socket: Writable): Promise<void> {
     const waiting = this.#backlog.get(socket) ?? [];
     for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
       try {

@@ -1,7 +1,7 @@
 /** As much as V8 lets pile up outside of its heap before it collects. */
 const STEP = 64_000_000;
 
-let owed = 0;
+let uncollected = 0;
 const told: { buffer?: ArrayBuffer } = {};
 
 /**
@@ -10,11 +10,11 @@ const told: { buffer?: ArrayBuffer } = {};
  * and a process that draws charts or runs cells would hold some hundred megabytes of dead ones.
  *
  * What V8 counts is array buffers. One that nobody writes to takes addresses and no memory, so each
- * time that enough is owed a new one takes the place of the last, and V8 collects in small steps.
+ * time that enough has piled up a new one takes the place of the last, and V8 collects in small steps.
  */
-export function owe(bytes: number): void {
-  owed += bytes;
-  if (owed < STEP) return;
-  owed = 0;
+export function collectAfter(bytes: number): void {
+  uncollected += bytes;
+  if (uncollected < STEP) return;
+  uncollected = 0;
   told.buffer = new ArrayBuffer(STEP);
 }

@@ -1,0 +1,220 @@
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import type TypeScript from "typescript";
+import { isHeadless, ownPackage } from "./own-package.js";
+import { nodeTypes } from "./node-types.js";
+import { ts } from "./typescript.js";
+
+/** The language of cells: what Node 20 runs, and `using`, which TypeScript turns into it. */
+const OPTIONS: TypeScript.CompilerOptions = {
+  target: ts.ScriptTarget.ES2023,
+  lib: ["lib.es2023.d.ts", "lib.esnext.disposable.d.ts"],
+  module: ts.ModuleKind.CommonJS,
+  moduleResolution: ts.ModuleResolutionKind.Node10,
+  esModuleInterop: true,
+  experimentalDecorators: true,
+  resolveJsonModule: true,
+  allowJs: true,
+  checkJs: true,
+  jsx: ts.JsxEmit.React,
+  types: [],
+  skipLibCheck: true,
+  declaration: true,
+  sourceMap: true,
+  newLine: ts.NewLineKind.LineFeed,
+  outDir: "out",
+};
+
+interface Text {
+  readonly text: string;
+  readonly version: number;
+}
+
+/**
+ * TypeScript's language service over the cell that is worked on, the files that it imports and modules
+ * that exist in memory alone. One service serves checking, compiling, completion and documentation.
+ *
+ * Node's own types are two thirds of all declarations. A small part of them (`node-types.ts`) does until
+ * a cell needs more.
+ */
+export class CellLanguage {
+  readonly service: TypeScript.LanguageService;
+  /** Where the cell's text stands; there is no such file. */
+  readonly cell: string;
+  readonly #folder: string;
+  readonly #nodeTypes: string;
+  readonly #texts = new Map<string, Text>();
+  readonly #roots: Set<string>;
+  readonly #resolved = new Map<string, TypeScript.ResolvedModuleWithFailedLookupLocations>();
+  #versions = 0;
+
+  /** @param folder the notebook's */
+  constructor(folder: string) {
+    this.#folder = folder;
+    this.cell = this.pathOf("__cell__");
+    this.#nodeTypes = this.pathOf("__node__").replace(/ts$/, "d.ts");
+    this.#roots = new Set([this.cell, this.#nodeTypes]);
+    this.setText(this.cell, "");
+    this.setText(this.#nodeTypes, nodeTypes);
+    this.service = ts.createLanguageService(this.#host());
+  }
+
+  /** The path of a module in memory that cells import as `./NAME`. */
+  pathOf(name: string): string {
+    return join(this.#folder, `${name}.ts`).replaceAll("\\", "/");
+  }
+
+  /**
+   * Writes a file in memory.
+   *
+   * @param text undefined to remove it
+   * @param always part of the program, also where no cell imports it
+   */
+  setText(path: string, text: string | undefined, always = false): void {
+    if (text === undefined) {
+      this.#texts.delete(path);
+      this.#roots.delete(path);
+      return;
+    }
+    if (this.#texts.get(path)?.text !== text) {
+      this.#texts.set(path, { text, version: ++this.#versions });
+    }
+    if (always) this.#roots.add(path);
+  }
+
+  textOf(path: string): string | undefined {
+    return this.#texts.get(path)?.text;
+  }
+
+  /** What changes when the file does: files of packages stay as they were when they were first read. */
+  versionOf(path: string): string {
+    const version = this.#texts.get(path)?.version;
+    if (version !== undefined) return `${version}`;
+    if (path.includes("/node_modules/")) return "";
+    return `${ts.sys.getModifiedTime?.(path)?.getTime()}`;
+  }
+
+  program(): TypeScript.Program {
+    const program = this.service.getProgram();
+    if (!program) throw new Error("TypeScript gives no program");
+    // A package may ask for Node's types itself.
+    const asks = program.getSourceFiles().some(({ fileName }) => isNodeTypes(fileName));
+    return asks && this.useAllOfNode() ? this.program() : program;
+  }
+
+  /** Takes all of Node's types instead of the small part. @returns false where that is so already */
+  useAllOfNode(): boolean {
+    if (!this.#roots.delete(this.#nodeTypes)) return false;
+    for (const from of [join(this.#folder, "cell.js"), import.meta.url]) {
+      try {
+        const manifest = createRequire(from).resolve("@types/node/package.json");
+        this.#roots.add(join(dirname(manifest), "index.d.ts").replaceAll("\\", "/"));
+        break;
+      } catch {
+        // The notebook's folder has none: those of this package.
+      }
+    }
+    return true;
+  }
+
+  /** The notebook's own files that the cell runs with: source that is compiled along with it. */
+  ownFiles(program: TypeScript.Program): TypeScript.SourceFile[] {
+    return program
+      .getSourceFiles()
+      .filter(
+        (file) =>
+          !file.isDeclarationFile &&
+          file.fileName !== this.cell &&
+          !file.fileName.endsWith(".json") &&
+          !program.isSourceFileFromExternalLibrary(file),
+      );
+  }
+
+  #host(): TypeScript.LanguageServiceHost {
+    const { sys } = ts;
+    const readFile = (path: string) => this.textOf(path) ?? sys.readFile(path);
+    const fileExists = (path: string) => this.#texts.has(path) || sys.fileExists(path);
+    return {
+      getCompilationSettings: () => OPTIONS,
+      getScriptFileNames: () => [...this.#roots],
+      getScriptVersion: (path) => this.versionOf(path),
+      getScriptSnapshot: (path) => {
+        const text = readFile(path);
+        return text === undefined ? undefined : ts.ScriptSnapshot.fromString(text);
+      },
+      getCurrentDirectory: () => this.#folder,
+      getDefaultLibFileName: (options) => ts.getDefaultLibFilePath(options),
+      useCaseSensitiveFileNames: () => true,
+      readFile,
+      fileExists,
+      directoryExists: (path) => sys.directoryExists(path),
+      getDirectories: (path) => sys.getDirectories(path),
+      readDirectory: (...given) => sys.readDirectory(...given),
+      realpath: (path) => sys.realpath?.(path) ?? path,
+      // Comments are read for what is shown beside a name, and headless nobody asks for that.
+      ...(isHeadless() && { jsDocParsingMode: ts.JSDocParsingMode.ParseNone }),
+      resolveModuleNameLiterals: (literals, from) =>
+        literals.map((literal) =>
+          this.#resolve(literal.text, from, { ...sys, readFile, fileExists }),
+        ),
+    };
+  }
+
+  /**
+   * Resolves imports as Node10 does, and what that doesn't find as bundlers do: by `exports`. Bundler
+   * resolution alone would be simpler, but then types inferred from a package can't be named in the
+   * declarations that go from one cell to the next. probelab is found even where it isn't installed.
+   */
+  #resolve(
+    name: string,
+    from: string,
+    host: TypeScript.ModuleResolutionHost,
+  ): TypeScript.ResolvedModuleWithFailedLookupLocations {
+    const key = `${dirname(from)}\0${name}`;
+    const known = this.#resolved.get(key);
+    if (known) return known;
+    // A package's declaration file names others of it, which stand beside it: most of all imports.
+    const beside = join(dirname(from), name.replace(/\.js$/, "") + ".d.ts").replaceAll("\\", "/");
+    if (name.startsWith(".") && from.endsWith(".d.ts") && host.fileExists(beside)) {
+      return declarationFile(beside, from.includes("/node_modules/"));
+    }
+    const own = ownPackage();
+    const resolveIn = (containing: string, moduleResolution: TypeScript.ModuleResolutionKind) =>
+      ts.resolveModuleName(name, containing, { ...OPTIONS, moduleResolution }, host);
+    const { Bundler, Node10 } = ts.ModuleResolutionKind;
+    const node10 = resolveIn(from, Node10);
+    let result = isTyped(node10) ? node10 : resolveIn(from, Bundler);
+    if (name === "tslab") {
+      // What the kernel itself gives cells.
+      const file = join(own.root, "dist", "notebook", "tslab.d.ts").replaceAll("\\", "/");
+      result = declarationFile(file, true);
+    } else if (!isTyped(result) && (name === own.name || name.startsWith(`${own.name}/`))) {
+      result = resolveIn(own.containingFile, Bundler);
+    }
+    if (!result.resolvedModule && node10.resolvedModule) result = node10;
+    // What is missing is looked for anew: it may be installed or written while the kernel runs.
+    if (result.resolvedModule) this.#resolved.set(key, result);
+    return result;
+  }
+}
+
+function declarationFile(
+  path: string,
+  isExternalLibraryImport: boolean,
+): TypeScript.ResolvedModuleWithFailedLookupLocations {
+  const resolvedModule: TypeScript.ResolvedModuleFull = {
+    resolvedFileName: path,
+    extension: ts.Extension.Dts,
+    isExternalLibraryImport,
+  };
+  return { resolvedModule };
+}
+
+function isNodeTypes(path: string): boolean {
+  return path.endsWith("/@types/node/index.d.ts");
+}
+
+function isTyped(result: TypeScript.ResolvedModuleWithFailedLookupLocations): boolean {
+  const file = result.resolvedModule?.resolvedFileName;
+  return file !== undefined && !/\.[cm]?js$/.test(file);
+}
