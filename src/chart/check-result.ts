@@ -2,7 +2,7 @@ import { ProbelabError } from "../base/error.js";
 import { isArqueroTable } from "../result/arquero-table.js";
 import { resultOfRows, resultOfTable } from "../result/own-rows.js";
 import { isResult, type Result } from "../result/result.js";
-import { isPromise, shownValue } from "./check-options.js";
+import { isPromise, shownValue } from "../base/text.js";
 
 const QUESTION = "await lab.measurements.counts({ range })";
 

@@ -1,5 +1,5 @@
 import { StringDecoder } from "node:string_decoder";
-import type { MimeBundle } from "./cell-output.js";
+import type { MimeBundle } from "../base/mime-bundle.js";
 import { currentSink } from "./output-context.js";
 import type { TslabParts } from "./tslab-parts.js";
 

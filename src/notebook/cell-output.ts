@@ -1,11 +1,7 @@
+import type { MimeBundle } from "../base/mime-bundle.js";
+
 /** A value in several forms, by MIME type; the frontend picks the richest one that it knows. */
 export type MimeData = Record<string, unknown>;
-
-/** MIME data with what Jupyter's metadata says about it, such as the size of a picture, by MIME type. */
-export interface MimeBundle {
-  readonly data: MimeData;
-  readonly metadata: Record<string, unknown>;
-}
 
 /** An error as Jupyter shows it. */
 export interface CellError {

@@ -2,7 +2,8 @@ import type { ColumnTable } from "arquero";
 import { inspect } from "node:util";
 import { isArqueroTable } from "../result/arquero-table.js";
 import type { Result } from "../result/result.js";
-import type { MimeBundle, MimeData } from "./cell-output.js";
+import type { MimeBundle } from "../base/mime-bundle.js";
+import type { MimeData } from "./cell-output.js";
 import { pngSize } from "./png-size.js";
 
 const displaySymbol = Symbol.for("Jupyter.display");

@@ -1,4 +1,4 @@
-import { jsonScript } from "../chart/page/json-script.js";
+import { jsonScript } from "../chart/page/figures.js";
 import { titleText } from "../chart/render/svg.js";
 import { ansiHtml } from "./ansi-html.js";
 import { escapeHtml } from "./escape-html.js";

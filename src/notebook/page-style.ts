@@ -1,5 +1,4 @@
-import { baseStyle } from "../chart/page/base-style.js";
-import { printTables } from "../chart/page/print-tables.js";
+import { baseStyle, printTables } from "../chart/page/page-style.js";
 
 /** The looks of an executed notebook's page: one readable column, light or dark as the system is, printable. */
 export const pageStyle = `${baseStyle("auto")}

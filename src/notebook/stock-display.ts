@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import type { MimeBundle } from "./cell-output.js";
+import type { MimeBundle } from "../base/mime-bundle.js";
 import { isRich, mimeBundle } from "./mime-bundle.js";
 import type { TslabDisplay } from "./tslab-parts.js";
 
