@@ -8,6 +8,7 @@ export function shownValue(value: unknown): string {
   if (typeof value === "function") return "a function";
   if (typeof value === "symbol") return "a symbol";
   if (isPromise(value)) return "a Promise";
+  if (value instanceof Date && !Number.isNaN(value.getTime())) return value.toISOString();
   let shown: string;
   try {
     const isNumber = typeof value === "number" || typeof value === "bigint";

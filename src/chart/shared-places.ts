@@ -2,7 +2,6 @@ import { ProbelabError } from "../base/error.js";
 import type { Result, Value } from "../result/result.js";
 import { formatInstantIso, label, textOf } from "./label.js";
 import { list, type Kind, type Roles } from "./roles.js";
-import { MOST_SERIES } from "./series.js";
 
 /**
  * What to say of rows that a chart draws in one place, where nothing tells what they measure: a bar
@@ -33,9 +32,8 @@ export function sharedPlaces(
   const first = result.column(x)[shared[0] ?? 0];
   const shown = first instanceof Date ? formatInstantIso(first.getTime()) : label(first);
   const same = columns.map((name) => JSON.stringify(name)).join(" and ");
-  const apart = tellingApart(result, roles, drawn);
   throw new ProbelabError(
-    `Can't draw ${kind.drawn} of ${list([y])}: ${number} (the same ${same}, first at ${shown}) and would hide each other; aggregate in SQL, one row for each ${same}${apart}.`,
+    `Can't draw ${kind.drawn} of ${list([y])}: ${number} (the same ${same}, first at ${shown}) and would hide each other; aggregate in SQL, one row for each ${same}, or pass the column that tells them apart as colour.`,
   );
 }
 
@@ -78,23 +76,6 @@ function numberOf<Key>(numbers: Map<Key, number>, key: Key): number {
   const known = numbers.get(key) ?? numbers.size;
   if (known === numbers.size) numbers.set(key, known);
   return known;
-}
-
-/** The options that tell the rows apart by a column, where one has values few enough. */
-function tellingApart(result: Result, { x, y }: Roles, drawn: readonly number[]): string {
-  const others = result.columnNames.filter((name) => name !== x);
-  const apart = others
-    .map((name) => ({ name, size: new Set(result.column(name).map(comparable)).size }))
-    .filter(({ size }) => size <= MOST_SERIES)
-    .sort((a, b) => a.size - b.size)
-    .find(({ name }) => sharingRows(result, [x, name], drawn).length === 0)?.name;
-  // It may have been taken for what is measured, as flags of 0 and 1 are numbers.
-  const isMeasure = (name: string): boolean =>
-    name !== apart && result.column(name).some((value) => /number|bigint/.test(typeof value));
-  const measured = apart === y ? others.find(isMeasure) : y;
-  if (apart === undefined || measured === undefined) return "";
-  const options = `${measured === y ? "" : `y: ${list([measured])}, `}colour: ${list([apart])}`;
-  return `, or tell them apart with { ${options} }`;
 }
 
 /** Equal for equal values; text apart from numbers and from lists. */
