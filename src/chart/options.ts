@@ -49,10 +49,12 @@ export interface ChartOptions {
 /** The options under the names of today, which all of the house reads. */
 export type DrawOptions = Omit<ChartOptions, "color" | "marks">;
 
+/** The kinds of charts of a Result, as `chart` names them. */
+export type KindName = "line" | "area" | "bar" | "points";
+
 /** How a chart was made of a Result: by its kind with options, or by an analyst's own spec. Postmortems keep it. */
 export type Recipe =
-  | { readonly mark: "line" | "area" | "bar" | "points"; readonly options: ChartOptions }
-  | { readonly spec: VegaLiteSpec };
+  { readonly mark: KindName; readonly options: ChartOptions } | { readonly spec: VegaLiteSpec };
 
 /** What a page of charts can be told. */
 export interface PageOptions {
@@ -105,19 +107,25 @@ export function checkChartOptions(given: ChartOptions): DrawOptions {
   return options;
 }
 
+const SAME = [
+  ["colour", "color"],
+  ["annotations", "marks"],
+] as const;
+
 /** The options with `color` and `marks` under the names that all of the house reads. */
 export function todaysNames(given: ChartOptions): DrawOptions {
   if (typeof given !== "object" || given === null || Array.isArray(given)) return given;
   const { color, marks, ...options } = given;
-  if (color !== undefined && options.colour !== undefined) {
+  for (const [now, other] of SAME) {
+    if (given[now] === undefined || given[other] === undefined) continue;
     throw new ProbelabError(
-      "Can't draw a chart with colour and color, which are the same option: pass one of them.",
+      `Can't draw a chart with ${now} and ${other}, which are the same option: pass one of them.`,
     );
   }
   return {
     ...options,
     ...(color !== undefined && { colour: color }),
-    ...(marks !== undefined && { annotations: options.annotations ?? marks }),
+    ...(marks !== undefined && { annotations: marks }),
   };
 }
 

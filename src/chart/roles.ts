@@ -3,11 +3,11 @@ import type { MeasureColumn } from "../result/origin.js";
 import type { Result, Value } from "../result/result.js";
 import type { Bucket } from "../time/bucket.js";
 import { formatRange } from "../time/time-range.js";
-import type { DrawOptions } from "./options.js";
+import type { DrawOptions, KindName } from "./options.js";
 
 /** A kind of chart, as far as it decides which columns and rows are drawn. */
 export interface Kind {
-  readonly name: "line" | "area" | "bar" | "points";
+  readonly name: KindName;
   /** What is drawn, in errors: `a line`. */
   readonly drawn: string;
   /** True where sizes are values: they begin at zero, those of several series are added up, and they hide each other in one place. */
