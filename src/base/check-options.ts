@@ -1,5 +1,16 @@
 import { ProbelabError } from "./error.js";
 import { nearName } from "./near-name.js";
+import { shownValue } from "./text.js";
+
+/** What an option takes: TypeScript says so too, but plain JavaScript and `any` pass it by. */
+export interface Rule {
+  fits(this: void, value: unknown): boolean;
+  /** What to pass instead, after "pass ". */
+  readonly pass: string;
+}
+
+/** A rule for each option, none left out and none too many: the names can't drift from the types. */
+export type Rules<Options> = Readonly<Record<keyof Options, Rule>>;
 
 /**
  * Refuses options that a function does not know: plain JavaScript has no compiler to find a misspelt
@@ -17,15 +28,36 @@ export function refuseUnknown(
   action: string,
 ): void {
   if (options === undefined) return;
-  if (typeof options !== "object" || options === null) {
+  if (typeof options !== "object" || options === null || Array.isArray(options)) {
     throw new ProbelabError(
-      `Can't ${action} with ${JSON.stringify(options) ?? String(options)}: pass an object of options, such as { ${known[0] ?? ""}: … }.`,
+      `Can't ${action} with ${shownValue(options)}: pass an object of options, such as { ${known[0] ?? ""}: … }.`,
     );
   }
   const unknown = Object.keys(options).find((name) => !known.includes(name));
   if (unknown === undefined) return;
   const near = nearName(unknown, known);
   throw new ProbelabError(
-    `Can't ${action} with the option ${JSON.stringify(unknown)}: ${near === undefined ? "" : `did you mean ${near}? `}The options are ${known.join(", ")}.`,
+    `Can't ${action} with the option ${shownValue(unknown)}: ${near === undefined ? "" : `did you mean ${near}? `}The options are ${known.join(", ")}.`,
   );
+}
+
+/**
+ * Refuses options that a function does not know, and values that an option does not take.
+ *
+ * @param action what was asked, for the error: "draw a chart".
+ * @throws ProbelabError that names the option, and what to pass instead.
+ */
+export function checkOptions(
+  options: unknown,
+  rules: Readonly<Record<string, Rule>>,
+  action: string,
+): void {
+  refuseUnknown(options as object, Object.keys(rules), action);
+  for (const [name, value] of Object.entries(options ?? {})) {
+    const rule = rules[name];
+    if (value === undefined || rule === undefined || rule.fits(value)) continue;
+    throw new ProbelabError(
+      `Can't ${action} with ${name}: ${shownValue(value)}: pass ${rule.pass}.`,
+    );
+  }
 }

@@ -1,27 +1,119 @@
 import type { MeasureColumn } from "../result/origin.js";
-import type { Drawing } from "./draw-rows.js";
-import { label } from "./label.js";
-import { timeTicks } from "./ticks.js";
-import { zoneExpression } from "./zone-expression.js";
-import type { Bucket } from "../time/bucket.js";
+import { nextBucket, type Bucket } from "../time/bucket.js";
 import { stepOf } from "../time/step.js";
+import type { TimeRange } from "../time/time-range.js";
+import type { Drawing } from "./draw-rows.js";
+import { label, uniqueLabels, words } from "./label.js";
+import type { Annotation, VegaLiteSpec } from "./options.js";
+import { textWidth } from "./render/font.js";
+import { timeTicks, zoneExpression } from "./ticks.js";
 
-const LABEL_WIDTH = 62;
+const HOUR = 36e5;
+/** Pixels of a label along time, and the size of its letters. */
+const TIME_LABEL_WIDTH = 62;
+const LABEL_SIZE = 11;
+/** Pixels from a label of a log axis to the next: its own height, and as much again. */
+const LABEL_HEIGHT = 22;
+/** Where the title of the vertical axis stands, above the plot. */
+const TITLE_Y = -8;
 
-/** `Day`, `15 minutes`, `Week from Monday`. */
-function stepTitle(every: Bucket): string {
-  const name = every.charAt(0).toUpperCase() + every.slice(1);
-  return stepOf(every).unit === "week" ? `${name} from Monday` : name;
+/**
+ * The first and the last x that a chart shows: those of the data, and annotations beside them that
+ * belong to the data all the same. A line ends where its last bucket begins, so that most of that
+ * bucket, and with it the newest deploy, would lie outside.
+ *
+ * @param end where the last bar ends, in a chart of bars.
+ */
+export function xDomain(
+  { roles, xs, every }: Drawing,
+  range: TimeRange | undefined,
+  annotations: readonly Annotation[],
+  end?: number,
+): readonly [number, number] {
+  const asked = range && ([range.start.getTime(), range.end.getTime()] as const);
+  const [first, last] = [xs[0], xs.at(-1)].map(Number) as [number, number];
+  // Without a row the axis shows the time that was asked for.
+  if (xs.length === 0) return (roles.xKind === "time" && asked) || [0, 1];
+  if (roles.xKind === "category") return [0, 1];
+  if (roles.xKind === "number") return [first, end ?? last];
+  const bucketEnd =
+    every === undefined
+      ? last
+      : nextBucket(new Date(last), every, range?.timeZone ?? "UTC").getTime();
+  // Another column of times, birthdays say, has nothing to do with the range.
+  const within = asked !== undefined && last >= asked[0] && first <= asked[1];
+  const earliest = within ? Math.min(first, asked[0]) : first;
+  const latest = Math.max(last, bucketEnd, within ? asked[1] : last);
+  const inside = annotations
+    .map(({ time }) => time.getTime())
+    .filter((time) => time >= earliest && time <= latest);
+  const domain = [Math.min(first, ...inside), Math.max(end ?? last, ...inside)] as const;
+  if (end !== undefined || first !== last) return domain;
+  // A lone instant has no width: it is drawn in the middle of two hours, or of more for what is noted beside it.
+  const half = Math.max(HOUR, first - domain[0], domain[1] - first);
+  return [first - half, first + half];
 }
 
-/** A Vega-Lite axis along time, in the range's zone, whatever the zone of the process. */
-export function timeAxis(
+/**
+ * The horizontal channel without its field: times in UTC, numbers, or categories.
+ *
+ * @param bars whether bars span the axis: their second x would give Vega-Lite a second domain.
+ * @param measure what the numbers mean, where the Result knows.
+ */
+export function xChannel(
+  drawing: Drawing,
+  domain: readonly [number, number],
+  timeZone: string,
+  width: number,
+  bars: boolean,
+  measure?: MeasureColumn,
+): VegaLiteSpec {
+  const { roles, xs, every } = drawing;
+  if (roles.xKind === "number") {
+    return {
+      type: "quantitative",
+      scale: { zero: false, nice: false, padding: 0 },
+      axis: {
+        title: measure === undefined ? words(roles.x) : columnTitle(measure),
+        grid: false,
+        // A lone number has no step that would tell Vega how many digits count.
+        ...(xs.length === 1 && { format: "," }),
+        ...(measure?.unit === "share" && { format: "~%" }),
+      },
+    };
+  }
+  if (roles.xKind === "category") {
+    const labels = [...categoryLabels(drawing).values()];
+    return {
+      type: "nominal",
+      sort: labels,
+      scale: { domain: labels, paddingInner: 0.2, paddingOuter: 0.1 },
+      axis: {
+        title: words(roles.x),
+        ...(labels.every((text) => textWidth(text, LABEL_SIZE) + 6 <= width / labels.length)
+          ? { labelAngle: 0 }
+          : { labelAngle: -40, labelLimit: 160 }),
+        domain: true,
+        ticks: false,
+      },
+    };
+  }
+  return {
+    type: "temporal",
+    scale: { type: "utc", nice: false, padding: 0, ...(!bars && { domain: [...domain] }) },
+    axis: timeAxis(domain, timeZone, width, every),
+  };
+}
+
+/** An axis along time, in the range's zone, whatever the zone of the process. */
+function timeAxis(
   domain: readonly [number, number],
   timeZone: string,
   width: number,
   every?: Bucket,
-): Record<string, unknown> {
-  const ticks = timeTicks(domain, timeZone, Math.max(2, Math.floor(width / LABEL_WIDTH)), every);
+): VegaLiteSpec {
+  const most = Math.max(2, Math.floor(width / TIME_LABEL_WIDTH));
+  const ticks = timeTicks(domain, timeZone, most, every);
   const text = (format: string): string => zoneExpression("datum.value", format, timeZone, domain);
   const first = text(ticks.format);
   return {
@@ -42,12 +134,96 @@ export function timeAxis(
   };
 }
 
-/** What a number is measured in, as an axis and a tooltip write it. */
-export function numberFormat(unit: string | undefined, values: Iterable<number | null>): string {
-  if (unit === "share") return "~%";
-  let largest = 0;
-  for (const value of values) largest = Math.max(largest, Math.abs(value ?? 0));
-  return largest >= 10_000 ? "~s" : ",~r";
+/** `Day`, `15 minutes`, `Week from Monday`. */
+function stepTitle(every: Bucket): string {
+  const name = every.charAt(0).toUpperCase() + every.slice(1);
+  return stepOf(every).unit === "week" ? `${name} from Monday` : name;
+}
+
+/** Labels of the places along x, where they are categories. */
+export function categoryLabels(drawing: Drawing): Map<number | string, string> {
+  const labels = uniqueLabels(drawing.xs);
+  return new Map(drawing.xs.map((x, index) => [x, labels[index] ?? ""]));
+}
+
+/** The vertical channel without its field. */
+export function yChannel(
+  drawing: Drawing,
+  { yScale, zero = true }: { yScale?: "linear" | "log"; zero?: boolean },
+  height: number,
+): VegaLiteSpec {
+  const values = drawing.points.map(({ y }) => y);
+  const log = yScale === "log";
+  const ticks = log ? logTicks(values, height) : undefined;
+  return {
+    type: "quantitative",
+    scale: log ? { type: "log", nice: false } : { zero },
+    axis: {
+      title: measureTitle(drawing),
+      // Not as `format`, which would give zero the prefix of the other ticks: 0k.
+      labelExpr: valueLabel(drawing.roles.measure?.unit, values, log),
+      titleAngle: 0,
+      titleAlign: "left",
+      titleAnchor: "end",
+      titleBaseline: "bottom",
+      titleX: 0,
+      titleY: TITLE_Y,
+      domain: false,
+      ticks: false,
+      labelPadding: 6,
+      // Vega thins values of one's own down to a count.
+      ...(ticks ? { values: ticks } : { tickCount: Math.max(2, Math.round(height / 50)) }),
+    },
+  };
+}
+
+/** A Vega expression that writes a number of the vertical axis. */
+function valueLabel(
+  unit: string | undefined,
+  values: readonly (number | null)[],
+  log: boolean,
+): string {
+  if (unit === "share") return 'format(datum.value, "~%")';
+  const largest = values.reduce<number>((most, value) => Math.max(most, Math.abs(value ?? 0)), 0);
+  if (largest < 10_000) return 'format(datum.value, ",~r")';
+  // Prefixes are for thousands: on a log scale that begins below one, half would be "500m".
+  const thousands = 'format(datum.value, "~s")';
+  return log ? `datum.value < 1 ? format(datum.value, ",~r") : ${thousands}` : thousands;
+}
+
+/**
+ * The labels of a log axis: powers of ten, and their double and fivefold where there is room. Where
+ * not even the powers have room, every second one, every third and so on.
+ *
+ * Vega writes all it can from the bottom up, which drops the powers of ten first: 700, 900, 2k, 3k.
+ *
+ * @param values what is drawn; those above zero count.
+ * @param height of the axis in pixels.
+ * @returns undefined where less than a decade has too few of them: Vega's own are better then.
+ */
+export function logTicks(
+  values: readonly (number | null)[],
+  height: number,
+): readonly number[] | undefined {
+  let [low, high] = [Infinity, 0];
+  for (const value of values) {
+    if (value === null || !(value > 0) || value === Infinity) continue;
+    low = Math.min(low, value);
+    high = Math.max(high, value);
+  }
+  if (!(low < high)) return undefined;
+  const decades = Math.log10(high) - Math.log10(low);
+  const decade = height / decades;
+  // From 1 to 2 and from 5 to 10 are the narrowest steps.
+  const digits = decade * Math.log10(2) >= LABEL_HEIGHT ? [1, 2, 5] : [1];
+  const every = Math.max(1, Math.ceil(LABEL_HEIGHT / decade));
+  const ticks: number[] = [];
+  for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power++) {
+    // Read from text: 10 ** -3 isn't 0.001 in every engine.
+    if (power % every === 0) ticks.push(...digits.map((digit) => Number(`${digit}e${power}`)));
+  }
+  const shown = ticks.filter((tick) => tick >= low && tick <= high);
+  return decades >= 1 || shown.length >= 3 ? shown : undefined;
 }
 
 /** The name of the vertical axis: `Run duration, median (s)`. */
@@ -56,7 +232,7 @@ export function measureTitle({ roles: { measure, y } }: Drawing): string {
 }
 
 /** A measure with its unit: `Run duration, median (s)`. */
-export function columnTitle({ label: name, unit: given }: MeasureColumn): string {
+function columnTitle({ label: name, unit: given }: MeasureColumn): string {
   const unit = given === "share" ? "%" : given;
   const named = unit === "" || name.toLowerCase().includes(unit.toLowerCase());
   return label(named && unit !== "s" && unit !== "%" ? name : `${name} (${unit})`);

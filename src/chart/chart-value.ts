@@ -1,20 +1,16 @@
+import type { MimeBundle } from "../base/mime-bundle.js";
 import type { Origin } from "../result/origin.js";
-import type { Result, Value } from "../result/result.js";
-import { displayBundle, type MimeBundle } from "./display.js";
-import { chartPage } from "./page/chart-page.js";
+import type { Result } from "../result/result.js";
+import type { Recipe, VegaLiteSpec } from "./options.js";
+import { chartPage } from "./page/page.js";
 import { fitText } from "./render/fit-text.js";
 import { pdfPicture } from "./render/pdf.js";
 import { pngPicture } from "./render/png.js";
-import { svgPicture } from "./render/svg.js";
-import { saveChart } from "./save-chart.js";
-import type { VegaLiteSpec } from "./frame.js";
-import type { Recipe } from "./recipe.js";
+import { svgPicture, titleText } from "./render/svg.js";
+import { csv, saveAs, titledParquet, type ChartRows } from "./save.js";
 
-/** The rows that a chart draws or a table shows, as they came from the question. */
-export interface ChartRows {
-  readonly names: readonly string[];
-  readonly rows: readonly (readonly Value[])[];
-}
+/** Pixels per CSS pixel. */
+const SCALE = 2;
 
 /**
  * A chart: a value that draws nothing until it is shown or saved.
@@ -32,10 +28,13 @@ export class Chart {
   /** How it was made of its Result; `drawRecipe` makes it again. */
   readonly recipe: Recipe;
 
-  constructor(spec: VegaLiteSpec, result: Result, data: ChartRows, recipe: Recipe) {
+  constructor(spec: VegaLiteSpec, result: Result, { names, rows }: ChartRows, recipe: Recipe) {
     this.spec = spec;
     this.result = result;
-    this.data = frozenRows(data);
+    this.data = Object.freeze({
+      names: Object.freeze([...names]),
+      rows: Object.freeze(rows.map((row) => Object.freeze([...row]))),
+    });
     this.recipe = recipe;
   }
 
@@ -51,7 +50,7 @@ export class Chart {
 
   /** The chart as a PNG picture. @param options `scale`: pixels per CSS pixel, default 2. */
   png(options: { scale?: number } = {}): Promise<Buffer> {
-    return pngPicture(this.spec, options.scale ?? 2);
+    return pngPicture(this.spec, options.scale ?? SCALE);
   }
 
   /** The chart as a PDF of one page: vectors, text to select, its origin attached. Same data, same bytes. */
@@ -80,18 +79,35 @@ export class Chart {
    * await chart.line(durations, { y: "q50" }).save("out/run-durations.svg");
    */
   save(target: string | URL): Promise<string> {
-    return saveChart(this, target);
+    const { probelab: origin = null } = (this.spec.usermeta ?? {}) as { probelab?: unknown };
+    return saveAs("chart", target, {
+      ".svg": () => this.svg(),
+      ".png": () => this.png(),
+      ".pdf": () => this.pdf(),
+      ".html": () => this.html(),
+      ".json": () => `${JSON.stringify(this.spec, null, 1)}\n`,
+      ".csv": () => csv(this.data.names, this.data.rows),
+      ".parquet": () => titledParquet(this.data, origin, titleText(this.spec.title)),
+    });
   }
 
-  /** What a notebook shows: an interactive chart where it can, else a picture. */
-  [Symbol.for("Jupyter.display")](): Promise<MimeBundle> {
-    return displayBundle(this);
+  /**
+   * What a notebook shows: Vega-Lite for JupyterLab, Notebook 7 and VS Code, which draw it
+   * themselves, offline; a PNG for the classic notebook, nbconvert and GitHub. No text/html: where
+   * both are there it wins over Vega-Lite, and untrusted notebooks strip its scripts.
+   */
+  async [Symbol.for("Jupyter.display")](): Promise<MimeBundle> {
+    const png = await this.png();
+    const { description } = this.spec;
+    // Width and height stand at bytes 16 and 20 of a PNG.
+    const [width, height] = [16, 20].map((at) => Math.round(png.readUInt32BE(at) / SCALE));
+    return {
+      data: {
+        "application/vnd.vegalite.v5+json": this.spec,
+        "image/png": png.toString("base64"),
+        "text/plain": typeof description === "string" ? description : "Chart",
+      },
+      metadata: { "image/png": { width, height } },
+    };
   }
-}
-
-function frozenRows({ names, rows }: ChartRows): ChartRows {
-  return Object.freeze({
-    names: Object.freeze([...names]),
-    rows: Object.freeze(rows.map((row) => Object.freeze([...row]))),
-  });
 }

@@ -1,15 +1,27 @@
+import { deprecated } from "../base/deprecated.js";
 import { ProbelabError } from "../base/error.js";
+import { shownValue } from "../base/text.js";
 import type { RowsGiven } from "../result/own-rows.js";
+import type { Result } from "../result/result.js";
 import { readInstant } from "../time/instant.js";
-import { checkPageOptions, shownValue } from "./check-options.js";
+import { AREA } from "./area.js";
+import { BAR } from "./bar.js";
 import type { Chart } from "./chart-value.js";
-import { freeChart } from "./free-chart.js";
-import type { VegaLiteSpec } from "./frame.js";
-import type { ChartMark, ChartOptions, PageOptions } from "./options.js";
-import { pageContents } from "./page/page-contents.js";
-import { Page } from "./page/page-value.js";
-import type { Table } from "./table.js";
+import { LINE } from "./line.js";
+import {
+  checkPageOptions,
+  todaysNames,
+  type Annotation,
+  type ChartOptions,
+  type PageOptions,
+  type Recipe,
+  type VegaLiteSpec,
+} from "./options.js";
+import { Page, pageContents } from "./page/page.js";
+import { POINTS } from "./points.js";
 import { resultChart } from "./result-chart.js";
+import type { Table } from "./table.js";
+import { vegaLiteChart } from "./vega-lite.js";
 
 /**
  * Charts of a Result: `chart.line(counts)`. Each is a value that draws nothing until it is shown
@@ -27,22 +39,22 @@ export const chart = {
    * Lines along time, one per series; null is a gap.
    * @throws ProbelabError for an unknown column, or more series than can be told apart.
    * @example
-   * chart.line(durations, { y: "q50", marks: [chart.mark("2026-03-02", "3.10 released")] });
+   * chart.line(durations, { y: "q50", annotations: [chart.annotation("2026-03-02", "3.10 released")] });
    */
   line(rows: RowsGiven, options: ChartOptions = {}): Chart {
-    return resultChart(rows, "line", options);
+    return resultChart(rows, LINE, options);
   },
   /** Areas along time, stacked where there are several series: for counts, which can be added up. */
   area(rows: RowsGiven, options: ChartOptions = {}): Chart {
-    return resultChart(rows, "area", options);
+    return resultChart(rows, AREA, options);
   },
   /** Bars along time, as wide as their buckets, or one bar per value of a dimension. */
   bar(rows: RowsGiven, options: ChartOptions = {}): Chart {
-    return resultChart(rows, "bar", options);
+    return resultChart(rows, BAR, options);
   },
   /** A point per row, for two measures or single events. */
   points(rows: RowsGiven, options: ChartOptions = {}): Chart {
-    return resultChart(rows, "points", options);
+    return resultChart(rows, POINTS, options);
   },
   /**
    * Free Vega-Lite over the rows of a Result. Fields are the column names; the spec's own data is
@@ -54,7 +66,7 @@ export const chart = {
    * chart.vegaLite(counts, { mark: "rect", encoding: { x: { field: "t", timeUnit: "utcday" } } });
    */
   vegaLite(rows: RowsGiven, spec: VegaLiteSpec): Chart {
-    return freeChart(rows, spec);
+    return vegaLiteChart(rows, spec);
   },
   /**
    * Charts and tables, one or several, on one interactive page, below each other.
@@ -69,16 +81,28 @@ export const chart = {
     return new Page(pageContents(contents), options.title);
   },
   /**
-   * A deploy or an incident, for the option `marks`.
+   * A deploy or an incident, for the option `annotations`.
    * @param time a Date, or a text read in UTC: `"2026-03-02"`, `"2026-03-02T09:00:00Z"`.
    * @throws ProbelabError for a time that can't be read, or without a label.
    */
-  mark(time: Date | string, label: string): ChartMark {
+  annotation(time: Date | string, label: string): Annotation {
     if (typeof label !== "string") {
       throw new ProbelabError(
-        `Can't make a mark with the label ${shownValue(label)}: pass a text, chart.mark("2026-03-02", "3.10 released").`,
+        `Can't make an annotation with the label ${shownValue(label)}: pass a text, chart.annotation("2026-03-02", "3.10 released").`,
       );
     }
-    return Object.freeze({ time: readInstant(time, "UTC", "time of a mark"), label });
+    return Object.freeze({ time: readInstant(time, "UTC", "time of an annotation"), label });
+  },
+  /** @deprecated It is called `chart.annotation`; this name goes with probelab 1.0. */
+  mark(time: Date | string, label: string): Annotation {
+    deprecated("chart.mark", "chart.annotation");
+    return chart.annotation(time, label);
   },
 };
+
+/** A chart of a Result, made as another was. @throws ProbelabError where that Result can't be drawn so. */
+export function drawRecipe(result: Result, recipe: Recipe): Chart {
+  return "spec" in recipe
+    ? chart.vegaLite(result, recipe.spec)
+    : chart[recipe.mark](result, todaysNames(recipe.options));
+}

@@ -1,10 +1,8 @@
 import { ProbelabError } from "../base/error.js";
+import { isPromise, shownValue } from "../base/text.js";
 import { isArqueroTable } from "../result/arquero-table.js";
 import { resultOfRows, resultOfTable } from "../result/own-rows.js";
 import { isResult, type Result } from "../result/result.js";
-import { isPromise, shownValue } from "./check-options.js";
-
-const QUESTION = "await lab.measurements.counts({ range })";
 
 /**
  * What was passed as a Result: one as it is, an Arquero table and plain objects with an origin that
@@ -16,31 +14,29 @@ const QUESTION = "await lab.measurements.counts({ range })";
 export function resultOf(value: unknown, call: string): Result {
   if (isResult(value)) return value;
   if (isArqueroTable(value)) return resultOfTable(value);
-  if (Array.isArray(value)) return resultOfRows(checkRows(value, call));
-  const can = cant(call);
+  const refusal = (what: string, remedy: string): ProbelabError =>
+    new ProbelabError(
+      `Can't ${call === "table" ? `show ${what} as a table` : `draw ${what}`}: ${remedy}.`,
+    );
+  const question = `${call}(await lab.measurements.counts({ range }))`;
+  const ownRows = `${call}([{ t: new Date("2026-05-04"), runs: 12 }])`;
+  if (Array.isArray(value)) {
+    const list: readonly unknown[] = value;
+    if (list.every(isRow)) return resultOfRows(list);
+    const bad = list.find((row) => !isRow(row));
+    const what = isResult(bad) ? "a Result (one chart draws one)" : described(bad);
+    throw refusal(`a list that holds ${what}`, `pass rows, ${ownRows}`);
+  }
   if (isPromise(value)) {
-    throw new ProbelabError(
-      `${can("a Promise")}: write await before the question, ${call}(${QUESTION}).`,
-    );
+    throw refusal("a Promise", `write await before the question, ${question}`);
   }
-  const members = typeof value === "object" && value !== null ? value : {};
-  if ("table" in members && "origin" in members) {
-    throw new ProbelabError(
-      `${can("a copy of a Result's members")}: pass the Result itself; with other rows it is ${call}(result.with(table)).`,
-    );
+  if (typeof value === "object" && value !== null && "table" in value && "origin" in value) {
+    const remedy = `pass the Result itself; with other rows it is ${call}(result.with(table))`;
+    throw refusal("a copy of a Result's members", remedy);
   }
-  throw new ProbelabError(
-    `${can(described(value))}: pass a Result, as lab's questions give it, ${call}(${QUESTION}), or rows of your own, ${call}([{ t: new Date("2026-05-04"), runs: 12 }]).`,
-  );
-}
-
-/** A list of plain objects, each a row. */
-function checkRows(list: readonly unknown[], call: string): readonly object[] {
-  const bad = list.find((row) => !isRow(row));
-  if (bad === undefined && list.every(isRow)) return list;
-  const what = isResult(bad) ? "a Result (one chart draws one)" : described(bad);
-  throw new ProbelabError(
-    `${cant(call)(`a list that holds ${what}`)}: pass rows, ${call}([{ t: new Date("2026-05-04"), runs: 12 }]).`,
+  throw refusal(
+    described(value),
+    `pass a Result, as lab's questions give it, ${question}, or rows of your own, ${ownRows}`,
   );
 }
 
@@ -51,18 +47,10 @@ function isRow(value: unknown): value is object {
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-function cant(call: string): (what: string) => string {
-  return (what) => (call === "table" ? `Can't show ${what} as a table` : `Can't draw ${what}`);
-}
-
 /** A chart is called a Chart rather than shown with its thousand rows. */
 function described(value: unknown): string {
   if (Array.isArray(value)) return "a list";
-  const maker =
-    typeof value === "object" && value !== null
-      ? (value as { constructor?: { name?: unknown } }).constructor?.name
-      : undefined;
-  return typeof maker === "string" && /^[A-Z]\w*$/.test(maker) && maker !== "Object"
-    ? `a ${maker}`
-    : shownValue(value);
+  const { name } = (value as { constructor?: { name?: unknown } } | null)?.constructor ?? {};
+  const isMade = typeof value === "object" && typeof name === "string" && /^[A-Z]\w*$/.test(name);
+  return isMade && name !== "Object" ? `a ${name}` : shownValue(value);
 }

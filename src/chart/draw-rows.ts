@@ -1,13 +1,13 @@
-import { MOST_ROWS } from "../base/limits.js";
 import { ProbelabError } from "../base/error.js";
+import { MOST_ROWS } from "../base/limits.js";
+import { counted } from "../base/text.js";
 import { reduceForChart } from "../downsample/reduce-for-chart.js";
-import type { Bucket } from "../time/bucket.js";
-import type { DimensionColumn } from "../result/origin.js";
 import type { Result, Value } from "../result/result.js";
 import { valueKey } from "../result/value-key.js";
-import { chartRoles, type MarkType, type Roles } from "./roles.js";
-import type { ChartOptions } from "./options.js";
+import type { Bucket } from "../time/bucket.js";
 import { textOf } from "./label.js";
+import type { DrawOptions } from "./options.js";
+import { chartRoles, type Kind, type Roles } from "./roles.js";
 import { chartSeries, MOST_SERIES, seriesDimension, type Series } from "./series.js";
 import { sharedPlaces } from "./shared-places.js";
 import { workTable } from "./work-table.js";
@@ -48,14 +48,14 @@ export interface Drawing {
 const SPARE_ROWS = 4;
 
 /** The points of a chart, fewer than 5,000. @throws ProbelabError where they can't be drawn truthfully. */
-export function drawRows(result: Result, mark: MarkType, options: ChartOptions): Drawing {
-  const roles = chartRoles(result, mark, options);
+export function drawRows(result: Result, kind: Kind, options: DrawOptions): Drawing {
+  const roles = chartRoles(result, kind, options);
   const work = workTable(result, roles);
-  const shared = sharedPlaces(work.result, roles, mark, work.series);
+  const shared = sharedPlaces(work.result, roles, kind, work.series);
   const values = work.series === undefined ? [] : work.result.column(work.series);
   const spare = SPARE_ROWS * Math.min(MOST_SERIES, new Set(values.map(valueKey)).size || 1);
   const reduced = reduceForChart(work.result, {
-    mark,
+    mark: kind.name,
     x: roles.x,
     y: roles.y,
     ...(work.series !== undefined && { series: work.series }),
@@ -67,14 +67,9 @@ export function drawRows(result: Result, mark: MarkType, options: ChartOptions):
   const { columns } = reduced.result.origin;
   const read = (name: string | undefined): Value[] =>
     name === undefined ? [] : reduced.result.column(name);
-  const [xs, ys, keys, counts] = [roles.x, roles.y, work.series, reduced.countColumn].map(read) as [
-    Value[],
-    Value[],
-    Value[],
-    Value[],
-  ];
-  const dimension = seriesDimension(columns, work.series, keys);
-  const series = chartSeries(keys, dimension);
+  const [xs, ys, keys] = [read(roles.x), read(roles.y), read(work.series)];
+  const counts = read(reduced.countColumn);
+  const series = chartSeries(keys, seriesDimension(columns, work.series, keys));
   if (series.length > MOST_SERIES) {
     throw new ProbelabError(
       `Can't tell ${series.length} series of ${JSON.stringify(work.series)} apart in one chart: ask for the largest with top: 6, or take at most ${MOST_SERIES}.`,
@@ -102,18 +97,23 @@ export function drawRows(result: Result, mark: MarkType, options: ChartOptions):
       ...(reduced.countColumn !== undefined && { count: Number(counts[row]) }),
     });
   }
-  if (roles.xKind !== "category") points.sort((a, b) => Number(a.x) - Number(b.x));
   const along = seriesDimension(columns, roles.x, xs);
-  const rest = along?.other;
+  const isCategory = roles.xKind === "category";
+  if (!isCategory) points.sort((a, b) => Number(a.x) - Number(b.x));
+  const places = isCategory
+    ? chartSeries(xs, along).map(({ value }) => String(place(value, "category")))
+    : points.map(({ x }) => x);
   const time = roles.x === columns.time?.name ? columns.time : undefined;
+  const leftOut = (rows: number, one: string, which: string): string[] =>
+    rows === 0 ? [] : [`${counted(rows, one)}${which} left out.`];
   return {
     roles,
     points,
     series,
     ...(work.series !== undefined && { seriesName: work.series }),
-    xs: roles.xKind === "category" ? categories(xs, along) : [...new Set(points.map(({ x }) => x))],
+    xs: [...new Set(places)],
     ...(time && { every: time.every }),
-    ...(rest !== undefined && { restX: rest }),
+    ...(along?.other !== undefined && { restX: along.other }),
     incomplete: new Set(time?.incomplete.map((start) => start.getTime())),
     sentences: [
       ...work.sentences,
@@ -125,26 +125,6 @@ export function drawRows(result: Result, mark: MarkType, options: ChartOptions):
       ...leftOut(left.placeless, "row", ` without ${roles.x}`),
     ],
   };
-}
-
-/** The categories in the order of their dimension, the rest last. */
-function categories(
-  xs: readonly Value[],
-  dimension: Pick<DimensionColumn, "order"> | undefined,
-): string[] {
-  return [
-    ...new Set(chartSeries(xs, dimension).map(({ value }) => String(place(value, "category")))),
-  ];
-}
-
-function leftOut(number: number, thing: string, which: string): string[] {
-  if (number === 0) return [];
-  return [`${count(number, thing, `${thing}s`)}${which} left out.`];
-}
-
-/** The number with its noun. */
-export function count(number: number, one: string, many: string): string {
-  return `${number.toLocaleString("en-US")} ${number === 1 ? one : many}`;
 }
 
 function place(value: Value, kind: Roles["xKind"]): number | string | undefined {

@@ -1,24 +1,32 @@
+import type { Json } from "../result/json.js";
 import { zoneOf } from "../result/origin.js";
 import type { Result } from "../result/result.js";
-import { measureTitle, numberFormat } from "./axes.js";
-import type { Drawing } from "./draw-rows.js";
-import { specFields, type Fields } from "./fields.js";
-import { logTicks } from "./log-ticks.js";
-import type { ChartOptions } from "./options.js";
+import { stepOf } from "../time/step.js";
+import { measureTitle, xChannel, xDomain, yChannel } from "./axes.js";
+import type { Drawing, Point } from "./draw-rows.js";
+import { formatInstantIso, words } from "./label.js";
+import type { DrawOptions, VegaLiteSpec } from "./options.js";
+import type { Kind } from "./roles.js";
 import { seriesColours, seriesShapes } from "./series.js";
 import { THEMES, type Theme } from "./theme.js";
-import { words } from "./sentences.js";
-import { tooltipChannel, whenTransform } from "./tooltip.js";
-import { xChannel } from "./x-channel.js";
-import { xDomain } from "./x-domain.js";
+import { zoneExpression } from "./ticks.js";
 
-/** JSON of a Vega-Lite specification. */
-export type VegaLiteSpec = Record<string, unknown>;
+/** A kind of chart: what it is called, and how it is drawn. A new kind is a file that makes one. */
+export interface ChartKind extends Kind {
+  /** What the description for screen readers begins with: `Line chart`. */
+  readonly title: string;
+  /** How it draws incomplete buckets: `dashed`. */
+  readonly faded: string;
+  /** Where its last bar ends along x, for a kind that is wider than its points. */
+  end?(this: void, drawing: Drawing, timeZone: string): number | undefined;
+  /** Its layers of Vega-Lite. @throws ProbelabError where they would mislead. */
+  layers(this: void, frame: Frame): VegaLiteSpec[];
+}
 
-/** What the specs of all marks share. */
+/** What the layers of all kinds share. */
 export interface Frame {
   readonly drawing: Drawing;
-  readonly fields: Fields;
+  readonly timeZone: string;
   readonly theme: Theme;
   readonly width: number;
   readonly height: number;
@@ -29,96 +37,207 @@ export interface Frame {
   readonly colour: VegaLiteSpec;
   readonly shape?: VegaLiteSpec;
   readonly tooltip: readonly VegaLiteSpec[];
-  /** Adds the text of the time as field `when`, in the range's zone. */
-  readonly when: readonly VegaLiteSpec[];
+  readonly fields: Fields;
+  /** A layer's data: its rows, and the text of their time as field `when`, in the range's zone. */
+  data(this: void, rows: readonly VegaLiteSpec[]): VegaLiteSpec;
 }
 
-/** Where the title of the vertical axis stands, above the plot. */
-export const TITLE_Y = -8;
+/** The names of a spec's fields. */
+interface Fields {
+  readonly x: string;
+  readonly y: string;
+  readonly series?: string;
+}
 
 /** The channels of a chart of a Result. @param end where the last bar ends, in a chart of bars. */
 export function frame(
   result: Result,
   drawing: Drawing,
-  options: ChartOptions,
-  end?: number,
+  options: DrawOptions,
+  end: number | undefined,
 ): Frame {
-  const { roles, series, xs, points } = drawing;
+  const { roles, series, xs, seriesName = "" } = drawing;
+  const { range, columns } = result.origin;
   const theme = THEMES[options.theme ?? "light"];
   const width = options.width ?? (roles.xKind === "category" ? categoryWidth(xs.length) : 1000);
   const height = options.height ?? 300;
-  const { range } = result.origin;
   const timeZone = zoneOf(result.origin);
   const fields = specFields(drawing);
-  const domain = xDomain(drawing, range, options.marks ?? [], end);
-  const values = points.map(({ y }) => y);
-  const format = numberFormat(roles.measure?.unit, values);
-  const log = options.yScale === "log";
-  const ticks = log ? logTicks(values, height) : undefined;
+  const domain = xDomain(drawing, range, options.annotations ?? [], end);
+  const along = columns.measures.find(({ name }) => name === roles.x);
   const labels = series.map(({ label }) => label);
-  const along = result.origin.columns.measures.find(({ name }) => name === roles.x);
+  const bySeries = (look: readonly string[], legend: VegaLiteSpec): VegaLiteSpec => ({
+    field: fields.series,
+    type: "nominal",
+    scale: { domain: labels, range: look },
+    legend: { title: words(seriesName), values: labels, ...legend },
+  });
+  const when = whenTransform(drawing, fields, timeZone, domain);
   return {
     drawing,
-    fields,
+    timeZone,
     theme,
     width,
     height,
     domain,
+    fields,
     x: {
       field: fields.x,
       ...xChannel(drawing, domain, timeZone, width, end !== undefined, along),
     },
-    y: {
-      field: fields.y,
-      type: "quantitative",
-      scale: log ? { type: "log", nice: false } : { zero: options.zero ?? true },
-      axis: {
-        title: measureTitle(drawing),
-        // Not as `format`, which would give zero the prefix of the other ticks: 0k.
-        labelExpr: valueLabel(format, log),
-        titleAngle: 0,
-        titleAlign: "left",
-        titleAnchor: "end",
-        titleBaseline: "bottom",
-        titleX: 0,
-        titleY: TITLE_Y,
-        domain: false,
-        ticks: false,
-        labelPadding: 6,
-        // Vega thins values of one's own down to a count.
-        ...(ticks ? { values: ticks } : { tickCount: Math.max(2, Math.round(height / 50)) }),
-      },
-    },
+    y: { field: fields.y, ...yChannel(drawing, options, height) },
     colour:
       fields.series === undefined
         ? { value: theme.series[0] }
-        : {
-            field: fields.series,
-            type: "nominal",
-            scale: { domain: labels, range: seriesColours(series, theme) },
-            legend: { title: words(drawing.seriesName ?? ""), values: labels, symbolOpacity: 1 },
-          },
-    ...(fields.series !== undefined && {
-      shape: {
-        field: fields.series,
-        type: "nominal",
-        scale: { domain: labels, range: seriesShapes(series) },
-        legend: { title: words(drawing.seriesName ?? ""), values: labels },
-      },
-    }),
+        : bySeries(seriesColours(series, theme), { symbolOpacity: 1 }),
+    ...(fields.series !== undefined && { shape: bySeries(seriesShapes(series), {}) }),
     tooltip: tooltipChannel(drawing, fields, timeZone),
-    when: whenTransform(drawing, fields, timeZone, domain),
+    data: (values) => ({ data: { values }, ...(when.length > 0 && { transform: when }) }),
   };
-}
-
-/** Prefixes are for thousands: on a log scale that begins below one, half would be "500m". */
-function valueLabel(format: string, log: boolean): string {
-  const label = `format(datum.value, ${JSON.stringify(format)})`;
-  return log && format === "~s" ? `datum.value < 1 ? format(datum.value, ",~r") : ${label}` : label;
 }
 
 /** A bar a thousand pixels wide tells no more than one of a hundred; without one there is room for words. */
 function categoryWidth(categories: number): number {
   if (categories === 0) return 1000;
   return Math.min(1000, Math.max(320, categories * 90));
+}
+
+/** A row of a spec's data: times in ISO 8601, a label for the series, null for a gap. */
+export function specRow(point: Point, { drawing, fields }: Frame): Record<string, Json> {
+  const { roles, series } = drawing;
+  return {
+    [fields.x]: roles.xKind === "time" ? formatInstantIso(Number(point.x)) : point.x,
+    ...(fields.series !== undefined && { [fields.series]: series[point.series]?.label ?? "" }),
+    [fields.y]: point.y,
+    ...(point.count !== undefined && { rows: point.count }),
+  };
+}
+
+/** The points of each series, in their order. */
+export function pointsBySeries(points: readonly Point[]): Map<number, Point[]> {
+  const bySeries = new Map<number, Point[]>();
+  for (const point of points) {
+    const own = bySeries.get(point.series);
+    if (own) own.push(point);
+    else bySeries.set(point.series, [point]);
+  }
+  return bySeries;
+}
+
+/** The points of a line or an area, those of incomplete buckets apart. */
+interface Parts {
+  /** Points of complete buckets. */
+  readonly whole: readonly Point[];
+  /** From the first incomplete buckets to the first complete one. */
+  readonly before: readonly Point[];
+  /** From the last complete bucket to the incomplete ones after it. */
+  readonly after: readonly Point[];
+}
+
+/**
+ * Cuts the points where incomplete buckets begin and end. The complete bucket beside them is in
+ * both parts, so that the parts join.
+ */
+export function splitEdges({ points, xs, incomplete }: Drawing): Parts {
+  if (incomplete.size === 0) return { whole: points, before: [], after: [] };
+  const first = xs.findIndex((x) => !incomplete.has(x));
+  const last = xs.findLastIndex((x) => !incomplete.has(x));
+  if (first < 0) return { whole: [], before: points, after: [] };
+  const at = new Map(xs.map((x, index) => [x, index]));
+  const within = (from: number, to: number): Point[] =>
+    points.filter(({ x }) => {
+      const index = at.get(x) ?? -1;
+      return index >= from && index <= to;
+    });
+  return {
+    whole: within(first, last),
+    before: first > 0 ? within(0, first) : [],
+    after: last < xs.length - 1 ? within(last, xs.length - 1) : [],
+  };
+}
+
+const WIDEST_STEP = 24;
+
+/** Pixels between two neighbouring places along x, where they are nearest; at most 24. */
+export function stepWidth({ drawing, domain: [start, end], width }: Frame): number {
+  const xs = drawing.xs.map(Number);
+  if (xs.length < 2 || start === end) return WIDEST_STEP;
+  const gaps = xs.slice(1).map((x, index) => x - (xs[index] ?? 0));
+  const narrowest = gaps.reduce((least, gap) => Math.min(least, gap), end - start);
+  return Math.min(WIDEST_STEP, (narrowest / (end - start)) * width);
+}
+
+// Names that the specs add, and that JavaScript objects already have.
+const TAKEN = ["rank", "end", "incomplete", "other", "time", "label", "rows", "when"];
+
+/**
+ * Columns under names that Vega-Lite reads as they are: it takes `a.b` and `a[0]` for paths into
+ * objects. A name made of letters, digits and _ stays.
+ */
+function specFields({ roles, seriesName }: Drawing): Fields {
+  const used = new Set(TAKEN);
+  const safe = (name: string): string => {
+    let field = name.replace(/\W/g, "_").slice(0, 60) || "_";
+    while (used.has(field) || field in Object.prototype) field += "_";
+    used.add(field);
+    return field;
+  };
+  const [x, y] = [safe(roles.x), safe(roles.y)];
+  return { x, y, ...(seriesName !== undefined && { series: safe(seriesName) }) };
+}
+
+/** What a tooltip tells of a point: where it is, its series, its value. */
+function tooltipChannel(drawing: Drawing, fields: Fields, timeZone: string): VegaLiteSpec[] {
+  const { roles, points, seriesName = "" } = drawing;
+  const values = points.map(({ y }) => y ?? 0);
+  // Whole numbers and large ones to the unit at least: who points at a value wants to read it off.
+  const format =
+    roles.measure?.unit === "share"
+      ? ".2%"
+      : values.every(Number.isInteger)
+        ? ",d"
+        : values.some((value) => Math.abs(value) >= 1_000)
+          ? ",.3~f"
+          : ",.6~r";
+  const x = words(roles.x);
+  return [
+    roles.xKind === "time"
+      ? { field: "when", type: "nominal", title: `${x} (${timeZone})` }
+      : {
+          field: fields.x,
+          type: roles.xKind === "number" ? "quantitative" : "nominal",
+          title: x,
+        },
+    ...(fields.series === undefined
+      ? []
+      : [{ field: fields.series, type: "nominal", title: words(seriesName) }]),
+    { field: fields.y, type: "quantitative", title: measureTitle(drawing), format },
+  ].map((part) => ({ ...part, title: tooltipTitle(part.title) }));
+}
+
+/**
+ * Vega-Lite writes the titles into an expression, escaping a " but not a \ before it. The tooltips
+ * of notebooks load what is called "image" as a picture, and show a "title" without its name.
+ */
+function tooltipTitle(title: string): string {
+  return /^(image|title)$/.test(title) ? `'${title}'` : title.replace(/["\\]/g, "'");
+}
+
+/** The transform that adds the text of the time as field `when`, in the range's zone. */
+function whenTransform(
+  { roles, every }: Drawing,
+  fields: Fields,
+  timeZone: string,
+  domain: readonly [number, number],
+): VegaLiteSpec[] {
+  if (roles.xKind !== "time") return [];
+  const unit = every && stepOf(every).unit;
+  const clock =
+    unit === "second"
+      ? " %H:%M:%S"
+      : unit === undefined || unit === "minute" || unit === "hour"
+        ? " %H:%M"
+        : "";
+  const instant = `toDate(datum[${JSON.stringify(fields.x)}])`;
+  return [{ calculate: zoneExpression(instant, `%Y-%m-%d${clock}`, timeZone, domain), as: "when" }];
 }

@@ -20,6 +20,23 @@ export function label(value: unknown, longest = LONGEST): string {
   return text === "" ? "(empty)" : specText(text);
 }
 
+/** A column's name as words: `software_version` as `software version`. */
+export function words(name: string): string {
+  return label(name).replaceAll("_", " ").trim();
+}
+
+/** A label for each value; values that look the same once cleaned are told apart by a number. */
+export function uniqueLabels(values: readonly unknown[]): string[] {
+  const used = new Set<string>();
+  return values.map((value) => {
+    const cleaned = label(value);
+    let unique = cleaned;
+    for (let count = 2; used.has(unique); count++) unique = `${cleaned} (${count})`;
+    used.add(unique);
+    return unique;
+  });
+}
+
 /**
  * A text for a spec's titles and legends: Vega takes them for keys of objects, where a name such
  * as `constructor` means something else; it gets quotes.
@@ -39,6 +56,11 @@ export function textOf(value: unknown): string {
   });
 }
 
+/** `2026-05-01T00:00:00Z`, with milliseconds where there are any. */
+export function formatInstantIso(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().replace(".000Z", "Z");
+}
+
 /** A text on one line, without what could disturb the line it stands in. */
 export function cleanText(text: string, longest = Infinity): string {
   // Cut first: a value may be a megabyte long.
@@ -51,16 +73,4 @@ export function cleanText(text: string, longest = Infinity): string {
     )
     .replace(HALF, "\ufffd")
     .trim();
-}
-
-/** A label for each value; values that look the same once cleaned are told apart by a number. */
-export function uniqueLabels(values: readonly unknown[]): string[] {
-  const used = new Set<string>();
-  return values.map((value) => {
-    const plain = label(value);
-    let unique = plain;
-    for (let count = 2; used.has(unique); count++) unique = `${plain} (${count})`;
-    used.add(unique);
-    return unique;
-  });
 }

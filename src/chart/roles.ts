@@ -3,11 +3,18 @@ import type { MeasureColumn } from "../result/origin.js";
 import type { Result, Value } from "../result/result.js";
 import type { Bucket } from "../time/bucket.js";
 import { formatRange } from "../time/time-range.js";
-import { drawing, lacking, noNumbers, sameColumn, textAxis, type Columns } from "./check-roles.js";
-import type { ChartOptions } from "./options.js";
-import { unusedName } from "./unused-name.js";
+import type { DrawOptions, KindName } from "./options.js";
 
-export type MarkType = "line" | "area" | "bar" | "points";
+/** A kind of chart, as far as it decides which columns and rows are drawn. */
+export interface Kind {
+  readonly name: KindName;
+  /** What is drawn, in errors: `a line`. */
+  readonly drawn: string;
+  /** True where sizes are values: they begin at zero, those of several series are added up, and they hide each other in one place. */
+  readonly sized: boolean;
+  /** True where texts can be along the axis. */
+  readonly categories: boolean;
+}
 
 /** What the columns of a Result are in a chart. */
 export interface Roles {
@@ -27,7 +34,7 @@ export interface Roles {
 }
 
 /** What a column holds; `empty` where nothing tells. */
-export type ColumnKind = "time" | "number" | "text" | "empty";
+type ColumnKind = "time" | "number" | "text" | "empty";
 
 /**
  * Which column goes where: as the options say, else as the Result's columns mean, else (free SQL)
@@ -36,71 +43,112 @@ export type ColumnKind = "time" | "number" | "text" | "empty";
  *
  * @throws ProbelabError for a column that the Result has not or that can't be drawn so.
  */
-export function chartRoles(result: Result, mark: MarkType, options: ChartOptions): Roles {
+export function chartRoles(result: Result, kind: Kind, options: DrawOptions): Roles {
   const { time, dimensions, measures } = result.origin.columns;
   const names = result.columnNames;
-  const kinds = new Map(names.map((name) => [name, kindOf(result, name)]));
-  const of = (kind: ColumnKind): string | undefined =>
-    names.find((name) => kinds.get(name) === kind);
-  const columns = { mark, kinds, numRows: result.numRows, asked: measures.length > 0 };
+  const holds = new Map(names.map((name) => [name, columnKind(result, name)]));
+  const named = (...kinds: ColumnKind[]): string[] =>
+    names.filter((name) => kinds.includes(holds.get(name) ?? "empty"));
   const { x: wantedX, y: wantedY, colour } = options;
+  const draw = `draw ${kind.drawn}`;
   for (const [option, name] of Object.entries({ x: wantedX, y: wantedY, colour })) {
-    if (typeof name === "string") checkColumn(names, name, `${drawing(mark)} with ${option}: `);
+    if (typeof name === "string") checkColumn(names, name, `${draw} with ${option}: `);
   }
-  const meant = wantedX ?? time?.name ?? dimensions[0]?.name ?? of("time");
+  const meant = wantedX ?? time?.name ?? dimensions[0]?.name ?? named("time")[0];
   const others = dimensions.map(({ name }) => name).filter((name) => name !== meant);
-  const left = measures.filter(({ name }) => name !== meant);
-  const measured = wantedY ?? defaultMeasure(left, mark, options, others)?.name;
-  const along = meant ?? guessX(columns, measured, measures);
-  const y = measured ?? names.find((name) => kinds.get(name) === "number" && name !== along);
+  const shown = colour === null ? [] : colour === undefined ? others : [colour];
+  const hidden = others.filter((name) => !shown.includes(name));
+  const measured =
+    wantedY ??
+    defaultMeasure(
+      measures.filter(({ name }) => name !== meant),
+      (kind.sized && shown.length > 0) || hidden.length > 0,
+    )?.name;
+  const along = meant ?? guessX();
+  const y = measured ?? named("number").find((name) => name !== along);
   const single =
-    mark === "bar" && along === undefined && result.numRows <= 1
+    kind.categories && along === undefined && result.numRows <= 1
       ? result.origin.range
         ? formatRange(result.origin.range)
         : "all rows"
       : undefined;
   const x = single === undefined ? along : unusedName(names, "range");
-  if (x === undefined || y === undefined) throw lacking(columns, along);
-  if (x === y) throw sameColumn(columns, x);
-  if (!["number", "empty"].includes(kinds.get(y) ?? "")) throw noNumbers(columns, y);
-  const xKind = { time: "time", number: "number", text: "category", empty: "category" } as const;
-  const kind = x === time?.name ? "time" : xKind[kinds.get(x) ?? "text"];
-  if (kind === "category" && mark !== "bar") throw textAxis(columns, x, y);
-  const series = seriesColumns(colour, others, dimensions.length > 0, () => {
-    const text = names.find((name) => kinds.get(name) === "text" && name !== x);
-    return text === undefined ? [] : [text];
-  });
+  if (x === undefined || y === undefined) throw new ProbelabError(whatIsMissing());
+  if (x === y) {
+    throw new ProbelabError(
+      `Can't ${draw} with ${JSON.stringify(x)} as x and as y: pass two columns of ${list(names)}, or leave out x.`,
+    );
+  }
+  if (!["number", "empty"].includes(holds.get(y) ?? "")) {
+    const numbers = named("number");
+    const instead =
+      numbers.length === 0 ? CONVERT : `pass a column of numbers, such as ${list(numbers)}`;
+    throw new ProbelabError(
+      `Can't ${draw} with y: ${JSON.stringify(y)}, which holds ${holds.get(y)}: ${instead}.`,
+    );
+  }
+  const held = x === time?.name ? "time" : (holds.get(x) ?? "text");
+  const xKind = held === "time" || held === "number" ? held : "category";
+  if (xKind === "category" && !kind.categories) {
+    const along = named("time", "number").filter((name) => name !== x && name !== y);
+    const pass =
+      along.length > 0 ? `pass a column of times or numbers as x, ${list(along)}, or ` : "";
+    throw new ProbelabError(
+      `Can't ${draw} along ${JSON.stringify(x)}, which holds text: ${pass}use chart.bar.`,
+    );
+  }
+  const guess = dimensions.length === 0 && colour === undefined;
+  const series = (guess ? named("text") : shown).filter((name) => name !== x);
   const measure = measures.find(({ name }) => name === y);
   return {
     x,
-    xKind: kind,
+    xKind,
     ...(single !== undefined && { single }),
     ...(x === time?.name && { every: time.every }),
     y,
     ...(measure && { measure }),
-    series: series.filter((name) => name !== x),
-    hidden: others.filter((name) => !series.includes(name)),
+    series: guess ? series.slice(0, 1) : series,
+    hidden,
   };
-}
 
-/** Where nothing tells what is along the axis: numbers, but y, which bars come after text. */
-function guessX(
-  { mark, kinds }: Columns,
-  y: string | undefined,
-  measures: readonly MeasureColumn[],
-): string | undefined {
-  const names = [...kinds.keys()];
-  const text = names.find((name) => kinds.get(name) === "text");
-  const numbers = names.filter((name) => kinds.get(name) === "number" && name !== y);
-  // Bars are of values, they don't stand at them.
-  const places =
-    mark === "bar"
+  /** Where nothing tells what is along the axis: numbers, but y, which bars come after text. */
+  function guessX(): string | undefined {
+    const text = named("text")[0];
+    const numbers = named("number").filter((name) => name !== measured);
+    // Bars are of values, they don't stand at them.
+    const places = kind.categories
       ? numbers.filter((name) => !measures.some((each) => each.name === name))
       : numbers;
-  // One must be left to be y.
-  const number = y === undefined && numbers.length < 2 ? undefined : places[0];
-  return mark === "bar" ? (text ?? number) : (number ?? text);
+    // One must be left to be y.
+    const number = measured === undefined && numbers.length < 2 ? undefined : places[0];
+    return kind.categories ? (text ?? number) : (number ?? text);
+  }
+
+  function whatIsMissing(): string {
+    const numbers = named("number");
+    const before = `Can't ${draw} of a Result with the columns ${list(names)}: it needs a column`;
+    if (numbers.length === 0) return `${before} of numbers: ${CONVERT}.`;
+    if (along === undefined) {
+      const ask =
+        measures.length > 0 ? 'ask with every: "auto"' : "select a time or a number in the query";
+      const one =
+        result.numRows <= 1 && !kind.categories ? ", or use chart.bar, which draws one bar" : "";
+      return `${before} along the axis beside ${list(numbers)}: ${ask}${one}.`;
+    }
+    const places = named("time", "number", ...(kind.categories ? (["text"] as const) : []));
+    const text = named("text")[0];
+    const instead =
+      places.length > 1
+        ? `pass another one as x, such as ${list(places.filter((name) => name !== along))}`
+        : text === undefined
+          ? "select one in the query"
+          : `use chart.bar with x: ${JSON.stringify(text)}`;
+    return `${before} of numbers beside ${JSON.stringify(along)}: ${instead}.`;
+  }
 }
+
+const CONVERT =
+  "count or convert in the query (count() AS n, toFloat64OrNull(text) AS n), or show it with table";
 
 /** The names as `"t", "runs"`. */
 export function list(names: readonly string[]): string {
@@ -115,48 +163,39 @@ export function checkColumn(names: readonly string[], name: string, before: stri
   );
 }
 
+/** The name, or one like it that no column has. */
+export function unusedName(taken: readonly string[], wanted: string): string {
+  let name = wanted;
+  while (taken.includes(name)) name += "_";
+  return name;
+}
+
 /** What the question is about, unless the chart adds up values that can't be. */
 function defaultMeasure(
   measures: readonly MeasureColumn[],
-  mark: MarkType,
-  { colour }: ChartOptions,
-  others: readonly string[],
+  added: boolean,
 ): MeasureColumn | undefined {
   const main = measures.find((measure) => measure.main) ?? measures[0];
-  const series = seriesColumns(colour, others, true, () => []);
-  const stacked = (mark === "area" || mark === "bar") && series.length > 0;
-  const added = stacked || others.some((name) => !series.includes(name));
   if (main?.additive === true || !added) return main;
   return measures.find(({ additive }) => additive) ?? main;
 }
 
-function seriesColumns(
-  colour: string | null | undefined,
-  dimensions: readonly string[],
-  known: boolean,
-  guess: () => string[],
-): readonly string[] {
-  if (colour === null) return [];
-  if (colour !== undefined) return [colour];
-  return known ? dimensions : guess();
-}
-
 /** What all values of a column are; `text` where they are of several kinds. */
-function kindOf(result: Result, name: string): ColumnKind {
+function columnKind(result: Result, name: string): ColumnKind {
   const column = result.table.getter(name);
   let kind: ColumnKind = "empty";
   for (let row = 0; row < result.numRows && kind !== "text"; row++) {
     const value = column(row) as Value;
     if (value === null || value === undefined) continue;
-    const own = valueKind(value);
+    const own =
+      value instanceof Date
+        ? "time"
+        : typeof value === "number" || typeof value === "bigint"
+          ? "number"
+          : "text";
     kind = kind === "empty" || kind === own ? own : "text";
   }
   if (kind !== "empty") return kind;
   const { kinds = {} } = result.origin.columns;
   return (Object.hasOwn(kinds, name) && kinds[name]) || "empty";
-}
-
-function valueKind(value: Value): ColumnKind {
-  if (value instanceof Date) return "time";
-  return typeof value === "number" || typeof value === "bigint" ? "number" : "text";
 }

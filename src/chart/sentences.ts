@@ -1,11 +1,12 @@
+import { counted } from "../base/text.js";
 import { zoneOf, type Origin } from "../result/origin.js";
 import type { Bucket } from "../time/bucket.js";
 import { bucketNoun } from "../time/step.js";
 import { formatRange } from "../time/time-range.js";
 import { formatInstant } from "../time/time-zone.js";
 import { measureTitle } from "./axes.js";
-import { count, type Drawing } from "./draw-rows.js";
-import { cleanText, label, specText } from "./label.js";
+import type { Drawing } from "./draw-rows.js";
+import { cleanText, label, specText, words } from "./label.js";
 import { textWidth, type FontWeight } from "./render/font.js";
 
 /** `Measurements per week by software version, 2026-02-01 to 2026-05-01 UTC`. */
@@ -13,23 +14,15 @@ export function titleSentence(drawing: Drawing, origin: Origin): string {
   const { roles, every, series, seriesName } = drawing;
   const what = roles.measure?.label ?? label(roles.y);
   const along =
-    roles.single !== undefined
-      ? []
-      : roles.xKind === "category"
-        ? [words(roles.x)]
-        : every === undefined
-          ? []
-          : [every as string];
-  const by = [
-    ...along,
-    ...(series.length > 0 && seriesName !== undefined ? [words(seriesName)] : []),
-  ];
-  const additive = roles.measure?.additive === true && every !== undefined;
-  const grouped = additive
-    ? ` per ${every}${by.length > 1 ? ` by ${by.slice(1).join(" and ")}` : ""}`
-    : by.length > 0
-      ? `${what.includes(",") ? "," : ""} by ${by.join(" and ")}`
-      : "";
+    roles.single !== undefined ? undefined : roles.xKind === "category" ? words(roles.x) : every;
+  const grouping = series.length > 0 && seriesName !== undefined ? [words(seriesName)] : [];
+  const by = [...(along === undefined ? [] : [along]), ...grouping].join(" and ");
+  const grouped =
+    roles.measure?.additive === true && every !== undefined
+      ? ` per ${every}${grouping.length > 0 ? ` by ${grouping.join(" and ")}` : ""}`
+      : by === ""
+        ? ""
+        : `${what.includes(",") ? "," : ""} by ${by}`;
   return [`${what}${grouped}`, ...originSpan(origin)].join(", ");
 }
 
@@ -53,43 +46,49 @@ const LINE_END = "\n";
 /**
  * What the reader must know and the picture doesn't say, a sentence each; the user's own subtitle
  * first, on lines of its own once `wrap` has set them.
+ *
+ * @param faded how the kind of chart draws what is incomplete: `dashed`.
+ * @param added sentences beside those of the drawing.
  */
 export function subtitleSentences(
   drawing: Drawing,
   origin: Origin,
   options: { title?: string; subtitle?: string },
   faded: string,
+  added: readonly string[],
 ): string[] {
-  const { incomplete, every, points, sentences } = drawing;
-  const zone = zoneOf(origin);
+  const { incomplete, every, points } = drawing;
   const drawn = new Set(points.map(({ x }) => x));
-  const partial = [...incomplete]
+  const dates = [...incomplete]
     .filter((x) => drawn.has(x))
     .map(Number)
-    .sort((a, b) => a - b);
-  const dates = partial.map((x) => formatInstant(new Date(x), zone));
-  const edges =
-    partial.length === 0
-      ? []
-      : [
-          `Incomplete, drawn ${faded}: the ${noun(every, partial.length > 1)} from ${joined(dates)}.`,
-        ];
+    .sort((a, b) => a - b)
+    .map((x) => formatInstant(new Date(x), zoneOf(origin)));
   const known = points.some(({ y }) => y !== null);
-  const empty =
-    known || origin.notes.length > 0 ? [] : [origin.range ? "No data in this range." : "No data."];
+  const empty = known || origin.notes.length > 0 ? [] : [noDataSentence(origin)];
   // The query has noted the incomplete buckets in its own words.
   // Of an empty chart the first note stands in the plot.
   const notes = (known ? origin.notes : origin.notes.slice(1)).filter(
-    (note) => !dates.length || !dates.every((date) => note.includes(date)),
+    (note) => dates.length === 0 || !dates.every((date) => note.includes(date)),
   );
   const own = cleanText(options.subtitle ?? "", 2_000);
   return [
     ...(own === "" ? [] : [`${own}${LINE_END}`]),
     ...(options.title === undefined ? [] : spanSentence(origin)),
     ...empty,
-    ...edges,
-    ...[...origin.reductions, ...sentences, ...notes],
+    ...(dates.length === 0
+      ? []
+      : [
+          `Incomplete, drawn ${faded}: the ${stepNoun(every, dates.length > 1)} from ${inSentence(dates)}.`,
+        ]),
+    ...[...origin.reductions, ...drawing.sentences, ...added, ...notes],
   ].filter((sentence, at, all) => sentence !== "" && all.indexOf(sentence) === at);
+}
+
+/** Why a chart is empty: the first note of the Result tells it. */
+export function noDataSentence({ notes: [first], range }: Origin): string {
+  if (first !== undefined) return `No data: ${first}`;
+  return range ? "No data in this range." : "No data.";
 }
 
 /** The sentences on lines of at most `width` pixels, so that no title is cut. */
@@ -124,41 +123,35 @@ const DESCRIBED = 8;
 /** What the chart shows, made from its data, for those who can't see it. */
 export function describe(drawing: Drawing, origin: Origin, title: string, kind: string): string {
   const { points, series, roles, xs, every } = drawing;
-  const time = (x: number | string): string =>
+  const place = (x: number | string): string =>
     roles.xKind === "time" ? formatInstant(new Date(x), zoneOf(origin)) : String(x);
+  const number = (value: number | null): string =>
+    Number(value?.toPrecision(4)).toLocaleString("en-US");
   const total = series.length || 1;
   const steps =
     every === undefined
-      ? count(xs.length, "place", "places")
-      : count(xs.length, noun(every, false), noun(every, true));
+      ? counted(xs.length, "place")
+      : counted(xs.length, stepNoun(every, false), stepNoun(every, true));
   const said = Array.from({ length: Math.min(total, DESCRIBED) }, (_, index) => {
     const own = points.filter((point) => point.series === index && point.y !== null);
-    const first = own[0];
-    const last = own.at(-1);
+    const [first, last] = [own[0], own.at(-1)];
     if (!first || !last) return `${series[index]?.label ?? roles.y}: no data.`;
     const low = own.reduce((a, b) => (Number(b.y) < Number(a.y) ? b : a));
     const high = own.reduce((a, b) => (Number(b.y) > Number(a.y) ? b : a));
-    const number = (value: number | null): string =>
-      Number(value?.toPrecision(4)).toLocaleString("en-US");
-    return `${series[index]?.label ?? label(roles.y)}: from ${number(first.y)} (${time(first.x)}) to ${number(last.y)} (${time(last.x)}), lowest ${number(low.y)} (${time(low.x)}), highest ${number(high.y)} (${time(high.x)}).`;
+    return `${series[index]?.label ?? label(roles.y)}: from ${number(first.y)} (${place(first.x)}) to ${number(last.y)} (${place(last.x)}), lowest ${number(low.y)} (${place(low.x)}), highest ${number(high.y)} (${place(high.x)}).`;
   });
   if (total > DESCRIBED) said.push(`And ${total - DESCRIBED} more series.`);
   return cleanText(
-    `${kind}: ${title}. ${measureTitle(drawing)}, ${steps}, ${count(total, "series", "series")}. ${said.join(" ")}`,
+    `${kind}: ${title}. ${measureTitle(drawing)}, ${steps}, ${counted(total, "series", "series")}. ${said.join(" ")}`,
     4_000,
   );
 }
 
-/** A column's name as words: `software_version` as `software version`. */
-export function words(name: string): string {
-  return label(name).replaceAll("_", " ").trim();
-}
-
-function noun(every: Bucket | undefined, many: boolean): string {
+function stepNoun(every: Bucket | undefined, many: boolean): string {
   return every === undefined ? (many ? "buckets" : "bucket") : bucketNoun(every, many);
 }
 
-function joined(texts: readonly string[]): string {
+function inSentence(texts: readonly string[]): string {
   return texts.length < 3
     ? texts.join(" and ")
     : `${texts.slice(0, -1).join(", ")} and ${texts.at(-1)}`;

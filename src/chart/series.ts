@@ -1,7 +1,7 @@
-import { compareVersions } from "../result/version-order.js";
 import { isVersionColumn, type DimensionColumn, type ResultColumns } from "../result/origin.js";
 import type { Value } from "../result/result.js";
 import { valueKey } from "../result/value-key.js";
+import { compareVersions } from "../result/version-order.js";
 import { uniqueLabels } from "./label.js";
 import type { Theme } from "./theme.js";
 
@@ -14,6 +14,8 @@ export interface Series {
   readonly other: boolean;
 }
 
+type Order = Pick<DimensionColumn, "order" | "other">;
+
 /** Beyond this many, series can't be told apart and a legend can't be read. */
 export const MOST_SERIES = 24;
 
@@ -24,10 +26,7 @@ const SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle
  * The series that occur, in the dimension's own order with "other" last; values that the order
  * doesn't list come after those listed, as they appear.
  */
-export function chartSeries(
-  values: Iterable<Value>,
-  dimension: Pick<DimensionColumn, "order" | "other"> | undefined,
-): Series[] {
+export function chartSeries(values: Iterable<Value>, dimension: Order | undefined): Series[] {
   const distinct = new Map<Value, Value>();
   for (const value of values) {
     const key = valueKey(value);
@@ -52,7 +51,7 @@ export function seriesDimension(
   { dimensions }: ResultColumns,
   name: string | undefined,
   values: readonly Value[],
-): Pick<DimensionColumn, "order" | "other"> | undefined {
+): Order | undefined {
   const known = dimensions.find((each) => each.name === name);
   if (known || name === undefined || !isVersionColumn(name)) return known;
   const texts = values.filter((value) => typeof value === "string");

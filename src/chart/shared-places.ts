@@ -1,15 +1,7 @@
 import { ProbelabError } from "../base/error.js";
 import type { Result, Value } from "../result/result.js";
-import { formatInstantIso } from "./instant.js";
-import { label, textOf } from "./label.js";
-import type { MarkType, Roles } from "./roles.js";
-import { MOST_SERIES } from "./series.js";
-
-/** How many rows share their place with another, and the first such place. */
-interface Shared {
-  readonly rows: number;
-  readonly first: Value;
-}
+import { formatInstantIso, label, textOf } from "./label.js";
+import { list, type Kind, type Roles } from "./roles.js";
 
 /**
  * What to say of rows that a chart draws in one place, where nothing tells what they measure: a bar
@@ -21,24 +13,27 @@ interface Shared {
 export function sharedPlaces(
   result: Result,
   roles: Roles,
-  mark: MarkType,
+  kind: Kind,
   series: string | undefined,
 ): string[] {
   if (roles.measure !== undefined) return [];
   const { x, y } = roles;
-  const columns = [x, ...(series === undefined ? [] : [series]), ...(mark === "points" ? [y] : [])];
+  const points = kind.name === "points";
+  const columns = [x, ...(series === undefined ? [] : [series]), ...(points ? [y] : [])];
   const drawn = drawnRows(result, roles);
-  const { rows, first } = countShared(result, columns, drawn);
-  if (rows === 0) return [];
-  const number = `${rows.toLocaleString("en-US")} rows share a place`;
-  if (mark === "points") return [`${number}: points that hide each other.`];
-  if (mark === "line") {
+  const shared = sharingRows(result, columns, drawn);
+  if (shared.length === 0) return [];
+  const number = `${shared.length.toLocaleString("en-US")} rows share a place`;
+  if (points) return [`${number}: points that hide each other.`];
+  if (!kind.sized) {
     const same = columns.map((name) => label(name)).join(" and ");
     return [`${number}: the line runs through several values of ${label(y)} at the same ${same}.`];
   }
+  const first = result.column(x)[shared[0] ?? 0];
   const shown = first instanceof Date ? formatInstantIso(first.getTime()) : label(first);
+  const same = columns.map((name) => JSON.stringify(name)).join(" and ");
   throw new ProbelabError(
-    `Can't draw ${mark === "bar" ? "bars" : "an area"} of ${quoted(y)}: ${number} (the same ${columns.map(quoted).join(" and ")}, first at ${shown}) and would hide each other; ${remedy(result, roles, columns, drawn)}.`,
+    `Can't draw ${kind.drawn} of ${list([y])}: ${number} (the same ${same}, first at ${shown}) and would hide each other; aggregate in SQL, one row for each ${same}, or pass the column that tells them apart as colour.`,
   );
 }
 
@@ -48,78 +43,43 @@ function drawnRows(result: Result, { x, y, xKind }: Roles): number[] {
   const ys = result.column(y);
   const isNumber = (value: Value): boolean =>
     value !== null && value !== undefined && Number.isFinite(Number(value));
-  return Array.from({ length: result.numRows }, (_, row) => row).filter(
+  return Array.from(ys, (_, row) => row).filter(
     (row) => isNumber(ys[row]) && (xKind === "category" || isNumber(xs[row])),
   );
 }
 
-function countShared(result: Result, columns: readonly string[], drawn: readonly number[]): Shared {
-  const codes = new Float64Array(drawn.length);
-  let places = 1;
+/** Those of the rows that have the same values in these columns as another one. */
+function sharingRows(
+  result: Result,
+  columns: readonly string[],
+  drawn: readonly number[],
+): number[] {
+  let places = new Uint32Array(drawn.length);
+  let size = 1;
   for (const name of columns) {
-    // Pairs of the place so far and this column's value, numbered as they come.
     const values = result.column(name);
-    const seen = new Map<Value, number>();
+    const numbers = new Map<Value, number>();
     const pairs = new Map<number, number>();
-    drawn.forEach((row, index) => {
-      const code = numbered(seen, plain(values[row]));
-      codes[index] = places === 1 ? code : numbered(pairs, (codes[index] ?? 0) + code * places);
-    });
-    places = Math.max(1, places === 1 ? seen.size : pairs.size);
+    // Pairs of the place so far and this column's value, numbered as they come.
+    places = places.map((place, index) =>
+      numberOf(pairs, place + size * numberOf(numbers, comparable(values[drawn[index] ?? 0]))),
+    );
+    size = pairs.size;
   }
-  const counts = new Uint32Array(places);
-  for (const code of codes) counts[code] = (counts[code] ?? 0) + 1;
-  const isShared = (code: number): boolean => (counts[code] ?? 0) > 1;
-  const at = drawn[codes.findIndex(isShared)];
-  const name = columns[0];
-  return {
-    rows: codes.filter(isShared).length,
-    first: at === undefined || name === undefined ? null : result.column(name)[at],
-  };
+  const counts = new Uint32Array(size);
+  for (const place of places) counts[place] = (counts[place] ?? 0) + 1;
+  return drawn.filter((_, index) => (counts[places[index] ?? 0] ?? 0) > 1);
 }
 
 /** The number of a key: the next one where it is new. */
-function numbered<Key>(numbers: Map<Key, number>, key: Key): number {
-  const known = numbers.get(key);
-  if (known !== undefined) return known;
-  numbers.set(key, numbers.size);
-  return numbers.size - 1;
-}
-
-/** Names a column that tells the rows apart, where there is one with values few enough. */
-function remedy(
-  result: Result,
-  { x, y }: Roles,
-  columns: readonly string[],
-  drawn: readonly number[],
-): string {
-  const aggregate = `aggregate in SQL, one row for each ${columns.map(quoted).join(" and ")}`;
-  const others = result.columnNames.filter((name) => name !== x);
-  const apart = others
-    .map((name) => ({ name, size: new Set(result.column(name).map(plain)).size }))
-    .filter(({ size }) => size <= MOST_SERIES)
-    .sort((a, b) => a.size - b.size)
-    .find(({ name }) => countShared(result, [x, name], drawn).rows === 0)?.name;
-  // It may have been taken for what is measured, as flags of 0 and 1 are numbers.
-  const measured =
-    apart !== y ? y : others.find((name) => name !== apart && isNumeric(result, name));
-  if (apart === undefined || measured === undefined) return aggregate;
-  const options = `${measured === y ? "" : `y: ${quoted(measured)}, `}colour: ${quoted(apart)}`;
-  return `${aggregate}, or tell them apart with { ${options} }`;
-}
-
-function isNumeric(result: Result, name: string): boolean {
-  return result
-    .column(name)
-    .some((value) => typeof value === "number" || typeof value === "bigint");
-}
-
-function quoted(name: string): string {
-  return JSON.stringify(name);
+function numberOf<Key>(numbers: Map<Key, number>, key: Key): number {
+  const known = numbers.get(key) ?? numbers.size;
+  if (known === numbers.size) numbers.set(key, known);
+  return known;
 }
 
 /** Equal for equal values; text apart from numbers and from lists. */
-function plain(value: Value): Value {
+function comparable(value: Value): Value {
   if (value instanceof Date) return value.getTime();
   return typeof value === "object" && value !== null ? `json ${textOf(value)}` : (value ?? null);
 }

@@ -1,12 +1,14 @@
+import { checkOptions, type Rules } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
+import { MOST_ROWS } from "../base/limits.js";
+import { counted } from "../base/text.js";
 import { zoneOf } from "../result/origin.js";
 import type { Result, Value } from "../result/result.js";
 import { formatInstant } from "../time/time-zone.js";
-import type { ChartRows } from "./chart-value.js";
-import { cleanText, label } from "./label.js";
+import { cleanText, label, words } from "./label.js";
 import { checkColumn, list } from "./roles.js";
-import { originSpan, spanSentence, words } from "./sentences.js";
-import { isNumber, numberWriter } from "./table-numbers.js";
+import type { ChartRows } from "./save.js";
+import { originSpan, spanSentence } from "./sentences.js";
 
 /** What a table of a Result can be told. */
 export interface TableOptions {
@@ -37,6 +39,29 @@ export interface TableModel {
   readonly notes: readonly string[];
 }
 
+const isText = (value: unknown): boolean => typeof value === "string";
+const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
+
+const RULES = {
+  bars: {
+    fits: (value) =>
+      value === true ||
+      (Array.isArray(value) && value.every((group) => isText(group) || isTexts(group))),
+    pass: 'a list of columns, ["runs", ["q10", "q50"]], or true',
+  },
+  columns: { fits: isTexts, pass: 'a list of columns, ["t", "runs"]' },
+  caption: { fits: isText, pass: "a text" },
+  limit: {
+    fits: (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= MOST_ROWS,
+    pass: "a whole number under 5,000",
+  },
+} satisfies Rules<TableOptions>;
+
+/** @throws ProbelabError for an option that a table doesn't know, or a value that it doesn't take. */
+export function checkTableOptions(options: TableOptions): void {
+  checkOptions(options, RULES, "show a table");
+}
+
 // Numbers that name something, such as an AS or a process, are no amounts.
 const NAMING = /(?:asn|id|year|port|code)$/i;
 
@@ -53,6 +78,8 @@ export function tableModel(result: Result, options: TableOptions): TableModel {
   for (const name of [...names, ...scales.keys()]) {
     checkColumn(result.columnNames, name, "show a table: ");
   }
+  const isDimension = (name: string): boolean =>
+    meaning.dimensions.some((each) => each.name === name);
   const shown = shownRows(result, options.limit);
   const zone = zoneOf(result.origin);
   const incomplete = new Set(meaning.time?.incomplete.map((start) => start.getTime()));
@@ -61,33 +88,28 @@ export function tableModel(result: Result, options: TableOptions): TableModel {
     const measure = meaning.measures.find((each) => each.name === name);
     const isTime = name === meaning.time?.name || values.some((value) => value instanceof Date);
     const number = !isTime && values.some(isNumber);
-    const dimension = meaning.dimensions.some((each) => each.name === name);
+    const dimension = isDimension(name);
     const grouped = measure !== undefined || !(dimension || NAMING.test(name));
     const share = measure?.unit === "share";
-    const write = number ? numberWriter(values.filter(isNumber), { share, grouped }) : undefined;
+    const write = number ? numberWriter(values.filter(isNumber), share, grouped) : undefined;
     const scale = scales.get(name);
     const cells = values.slice(0, shown).map((value): TableCell => {
-      if (value === null || value === undefined) {
-        return { text: dimension ? label(null) : "–" };
-      }
+      if (value === null || value === undefined) return { text: dimension ? label(null) : "–" };
       if (value instanceof Date) {
-        const mark = name === meaning.time?.name && incomplete.has(value.getTime());
-        return { text: `${formatInstant(value, zone)}${mark ? " (incomplete)" : ""}` };
+        const part = name === meaning.time?.name && incomplete.has(value.getTime());
+        return { text: `${formatInstant(value, zone)}${part ? " (incomplete)" : ""}` };
       }
       const text = write && isNumber(value) ? write(value) : label(value, 500);
-      return scale === undefined
-        ? { text }
-        : { text, bar: scale === 0 ? 0 : Number(value) / scale };
+      if (scale === undefined) return { text };
+      return { text, bar: scale === 0 ? 0 : Number(value) / scale };
     });
     const unit = measure?.unit === "s" ? " (s)" : "";
     const inZone = isTime ? ` (${zone})` : "";
     return { title: `${label(measure?.label ?? words(name))}${unit}${inZone}`, number, cells };
   });
-  const heads = names.findIndex(
-    (name) => name !== meaning.time?.name && !meaning.dimensions.some((each) => each.name === name),
-  );
+  const heads = names.findIndex((name) => name !== meaning.time?.name && !isDimension(name));
+  const all = counted(result.numRows, "row");
   const rest = result.numRows - shown;
-  const all = `${result.numRows.toLocaleString("en-US")} ${result.numRows === 1 ? "row" : "rows"}`;
   return {
     caption: cleanText(options.caption ?? [all, ...originSpan(result.origin)].join(", "), 300),
     columns,
@@ -122,16 +144,15 @@ function shownRows(result: Result, limit = 100): number {
 
 /** The value of a full bar, for each column with bars. */
 function barScales(result: Result, bars: TableOptions["bars"]): Map<string, number> {
-  const { measures } = result.origin.columns;
   const groups =
     bars === true
-      ? measures.map(({ name }) => [name])
+      ? result.origin.columns.measures.map(({ name }) => [name])
       : (bars ?? []).map((group) => [group].flat());
   const scales = new Map<string, number>();
   for (const group of groups) {
-    for (const name of group) checkColumn(result.columnNames, name, "show a table with bars: ");
     let largest = 0;
     for (const name of group) {
+      checkColumn(result.columnNames, name, "show a table with bars: ");
       for (const value of result.column(name)) {
         if (value === null || value === undefined) continue;
         const number = isNumber(value) ? Number(value) : NaN;
@@ -146,4 +167,52 @@ function barScales(result: Result, bars: TableOptions["bars"]): Map<string, numb
     for (const name of group) scales.set(name, largest);
   }
   return scales;
+}
+
+function isNumber(value: Value): value is number | bigint {
+  return typeof value === "number" || typeof value === "bigint";
+}
+
+const MOST_DECIMALS = 6;
+
+/**
+ * Writes the numbers of a column: with the same decimals, three or four digits of the largest, or
+ * all with an exponent where that needs too many. Of whole numbers every digit is written, of
+ * bigint too. What isn't zero never reads as zero: what would be is `<0.01` or `>-0.01`.
+ *
+ * @param share true for parts of one, written in percent.
+ * @param grouped true for amounts, with separators of thousands; false for numbers that name something.
+ */
+function numberWriter(
+  values: readonly (number | bigint)[],
+  share: boolean,
+  grouped: boolean,
+): (value: number | bigint) => string {
+  const numbers = values.map(Number);
+  const largest = numbers.reduce(
+    (most, value) => (Number.isFinite(value) ? Math.max(most, Math.abs(value)) : most),
+    0,
+  );
+  const whole = numbers.every((value) => Number.isInteger(value));
+  const wanted = whole || largest >= 100 ? 0 : 2 - Math.floor(Math.log10(largest || 1));
+  // Two digits of the largest are enough.
+  if (!share && wanted > MOST_DECIMALS + 1) {
+    return (value) => (Number(value) === 0 ? "0" : Number(value).toExponential(2));
+  }
+  const decimals = share ? 1 : Math.min(MOST_DECIMALS, wanted);
+  const numberFormat = new Intl.NumberFormat("en-US", {
+    minimumFractionDigits: decimals,
+    maximumFractionDigits: decimals,
+    useGrouping: grouped,
+  });
+  const unit = share ? " %" : "";
+  const least = numberFormat.format(10 ** -decimals);
+  return (value) => {
+    const amount = share ? Number(value) * 100 : value;
+    // Minus zero is zero.
+    if (Number(amount) === 0) return `${numberFormat.format(0)}${unit}`;
+    const text = numberFormat.format(amount);
+    if (/[^-0.,]/.test(text)) return `${text}${unit}`;
+    return `${amount < 0 ? ">-" : "<"}${least}${unit}`;
+  };
 }

@@ -1,13 +1,18 @@
 import type { Origin } from "../result/origin.js";
 import type { RowsGiven } from "../result/own-rows.js";
 import type { Result } from "../result/result.js";
-import { checkTableOptions } from "./check-options.js";
-import type { ChartRows } from "./chart-value.js";
 import { resultOf } from "./check-result.js";
-import { saveTable } from "./save-table.js";
-import { tableHtml } from "./table-html.js";
-import { tableMarkdown } from "./table-markdown.js";
-import { tableModel, tableRows, type TableModel, type TableOptions } from "./table-model.js";
+import { originRecord } from "./origin-record.js";
+import { chartPage } from "./page/page.js";
+import { csv, saveAs, titledParquet, type ChartRows } from "./save.js";
+import {
+  checkTableOptions,
+  tableModel,
+  tableRows,
+  type TableModel,
+  type TableOptions,
+} from "./table-model.js";
+import { tableHtml, tableMarkdown } from "./table-outputs.js";
 
 /** A table: a value that a notebook shows. */
 export class Table {
@@ -56,7 +61,12 @@ export class Table {
    * await table(summary, { bars: ["runs"] }).save("out/runs-by-version.html");
    */
   save(target: string | URL): Promise<string> {
-    return saveTable(this, target);
+    return saveAs("table", target, {
+      ".html": () => chartPage([this]),
+      ".md": () => this.markdown,
+      ".csv": () => csv(this.data.names, this.data.rows),
+      ".parquet": () => titledParquet(this.data, originRecord(this.origin), this.model.caption),
+    });
   }
 
   toString(): string {

@@ -15,10 +15,12 @@ export interface Theme {
   /** "Other", and what belongs to no series. */
   readonly neutral: string;
   /** Deploys and incidents. */
-  readonly mark: string;
+  readonly annotation: string;
   /** Colours of series, in order. */
   readonly series: readonly string[];
 }
+
+const colours = (list: string): string[] => list.split(" ");
 
 // Okabe and Ito (2008), distinct under the common kinds of colour blindness; ordered so that the
 // first are the darkest against the background. Yellow is darkened on white, blue lightened and
@@ -33,33 +35,12 @@ export const THEMES: Readonly<Record<ThemeName, Theme>> = {
     axis: "#8c959f",
     grid: "#e6e9ec",
     neutral: "#a3a9b0",
-    mark: "#57606a",
-    series: [
-      "#0072b2",
-      "#e69f00",
-      "#009e73",
-      "#cc79a7",
-      "#56b4e9",
-      "#d55e00",
-      "#d4c200",
-      "#000000",
-      "#4cdaa8",
-      "#8f3a6c",
-      "#046246",
-      "#5a2708",
-      "#073b5d",
-      "#836331",
-      "#9a8f2a",
-      "#fa9bcf",
-      "#69154b",
-      "#648ca5",
-      "#996983",
-      "#ecad8e",
-      "#c4886a",
-      "#853902",
-      "#487b66",
-      "#27577b",
-    ],
+    annotation: "#57606a",
+    series: colours(
+      "#0072b2 #e69f00 #009e73 #cc79a7 #56b4e9 #d55e00 #d4c200 #000000 " +
+        "#4cdaa8 #8f3a6c #046246 #5a2708 #073b5d #836331 #9a8f2a #fa9bcf " +
+        "#69154b #648ca5 #996983 #ecad8e #c4886a #853902 #487b66 #27577b",
+    ),
   },
   dark: {
     background: "#14171b",
@@ -68,33 +49,12 @@ export const THEMES: Readonly<Record<ThemeName, Theme>> = {
     axis: "#6b747e",
     grid: "#2b3138",
     neutral: "#7c858f",
-    mark: "#c3c9d0",
-    series: [
-      "#3b9ddd",
-      "#e69f00",
-      "#00b384",
-      "#d98bb6",
-      "#8fd0f5",
-      "#ee7733",
-      "#f0e442",
-      "#ffffff",
-      "#792c5b",
-      "#075b42",
-      "#60fec6",
-      "#a44b15",
-      "#0069a0",
-      "#fec4e2",
-      "#857d0a",
-      "#a55583",
-      "#0f8965",
-      "#e8c490",
-      "#636363",
-      "#654711",
-      "#ababab",
-      "#6fd5ad",
-      "#a09c5b",
-      "#b77250",
-    ],
+    annotation: "#c3c9d0",
+    series: colours(
+      "#3b9ddd #e69f00 #00b384 #d98bb6 #8fd0f5 #ee7733 #f0e442 #ffffff " +
+        "#792c5b #075b42 #60fec6 #a44b15 #0069a0 #fec4e2 #857d0a #a55583 " +
+        "#0f8965 #e8c490 #636363 #654711 #ababab #6fd5ad #a09c5b #b77250",
+    ),
   },
 };
 

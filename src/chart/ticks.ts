@@ -36,6 +36,17 @@ const STEPS: Step[] = (Object.keys(SIZES) as Unit[]).flatMap((unit) =>
   })),
 );
 
+/** What the second line of a label names, for steps of a unit. */
+const LARGER_UNIT = {
+  second: "day",
+  minute: "day",
+  hour: "day",
+  day: "year",
+  week: "year",
+  month: "year",
+  year: "none",
+} as const;
+
 /**
  * At most `most` labels between two instants, on calendar steps of a time zone, never finer than
  * the buckets. Weeks are Mondays, as buckets are (Vega's own week ticks are Sundays).
@@ -52,28 +63,20 @@ export function timeTicks(
   const at = step.monthly
     ? daysBetween(start, end, stepOf(step.every).count, timeZone)
     : startsBetween(start, end, step.every, timeZone);
-  const larger = {
-    second: "day",
-    minute: "day",
-    hour: "day",
-    day: "year",
-    week: "year",
-    month: "year",
-    year: "",
-  };
-  const own = stepOf(step.every).unit;
-  const unit = larger[own];
+  const unit = stepOf(step.every).unit;
+  const larger = LARGER_UNIT[unit];
   const key = (instant: number): string => {
     const date = zoned(instant, timeZone).toPlainDate().toString();
-    return unit === "day" ? date : unit === "year" ? date.slice(0, -6) : "";
+    return larger === "day" ? date : larger === "year" ? date.slice(0, -6) : "";
   };
-  const clock = own === "second" ? "%H:%M:%S" : "%H:%M";
-  return {
-    at,
-    major: at.filter((tick, index) => index === 0 || key(tick) !== key(at[index - 1] ?? tick)),
-    format: { day: clock, year: own === "month" ? "%b" : "%b %-d", "": "%Y" }[unit] ?? "%Y",
-    majorFormat: { day: "%b %-d, %Y", year: "%Y", "": "" }[unit] ?? "",
+  const formats = {
+    day: [unit === "second" ? "%H:%M:%S" : "%H:%M", "%b %-d, %Y"],
+    year: [unit === "month" ? "%b" : "%b %-d", "%Y"],
+    none: ["%Y", ""],
   };
+  const [format = "", majorFormat = ""] = formats[larger];
+  const major = at.filter((tick, index) => index === 0 || key(tick) !== key(at[index - 1] ?? tick));
+  return { at, major, format, majorFormat };
 }
 
 /**
@@ -120,4 +123,36 @@ function daysBetween(start: number, end: number, days: number, timeZone: string)
 
 function zoned(instant: number, timeZone: string): Temporal.ZonedDateTime {
   return Temporal.Instant.fromEpochMilliseconds(Math.round(instant)).toZonedDateTimeISO(timeZone);
+}
+
+/**
+ * A Vega expression that writes an instant in a time zone: `utcFormat(t + offset, "%H:%M")`.
+ *
+ * Vega knows UTC and the process's zone only. Instants stay instants, on a UTC scale, so that the
+ * hour which comes twice in autumn is drawn twice; only the text is shifted, by the zone's offsets
+ * between the two instants.
+ *
+ * @param instant a Vega expression for milliseconds, such as `datum.value`.
+ */
+export function zoneExpression(
+  instant: string,
+  format: string,
+  timeZone: string,
+  [start, end]: readonly [number, number],
+): string {
+  const offset = offsetExpression(instant, timeZone, start, end);
+  const shifted = offset === "0" ? instant : `+${instant} + (${offset})`;
+  return `utcFormat(${shifted}, ${JSON.stringify(format)})`;
+}
+
+function offsetExpression(instant: string, timeZone: string, start: number, end: number): string {
+  let at = Temporal.Instant.fromEpochMilliseconds(Math.round(start)).toZonedDateTimeISO(timeZone);
+  const parts: string[] = [];
+  for (;;) {
+    const offset = String(at.offsetNanoseconds / 1e6);
+    const next = at.getTimeZoneTransition("next");
+    if (next === null || next.epochMilliseconds > end) return [...parts, offset].join("");
+    parts.push(`+${instant} < ${next.epochMilliseconds} ? ${offset} : `);
+    at = next;
+  }
 }

@@ -1,9 +1,7 @@
 import { ProbelabError } from "../base/error.js";
-import type { DimensionColumn } from "../result/origin.js";
 import { Result, type Value } from "../result/result.js";
 import { label, uniqueLabels } from "./label.js";
-import { list, type Roles } from "./roles.js";
-import { unusedName } from "./unused-name.js";
+import { list, unusedName, type Roles } from "./roles.js";
 
 /** A Result whose rows have one series column at most, and one row per x and series. */
 export interface Work {
@@ -27,15 +25,8 @@ export function workTable(result: Result, roles: Roles): Work {
   const summed = hidden.length > 0 ? sumOver(placed, roles) : placed;
   const sentences =
     hidden.length > 0 ? [`Added up over ${hidden.map((name) => label(name)).join(", ")}.`] : [];
-  const [only, ...more] = series;
-  if (only === undefined) return { result: summed, sentences };
-  const dimensions = series.map((name) =>
-    result.origin.columns.dimensions.find((dimension) => dimension.name === name),
-  );
-  if (more.length === 0) {
-    return { result: summed, series: only, sentences };
-  }
-  return { ...combine(summed, series, dimensions), sentences };
+  if (series.length > 1) return { ...combine(summed, series), sentences };
+  return { result: summed, ...(series[0] !== undefined && { series: series[0] }), sentences };
 }
 
 function sumOver(result: Result, { x, y, series, measure, hidden }: Roles): Result {
@@ -61,12 +52,12 @@ function sumOver(result: Result, { x, y, series, measure, hidden }: Roles): Resu
   return new Result(result.table.create({ data }).ungroup().unorder(), result.origin);
 }
 
-function combine(
-  result: Result,
-  series: readonly string[],
-  dimensions: readonly (DimensionColumn | undefined)[],
-): Omit<Work, "sentences"> {
+/** One series column in place of several: `3.10 · IT`, in the order of all of them. */
+function combine(result: Result, series: readonly string[]): Omit<Work, "sentences"> {
   const columns = series.map((name) => result.column(name));
+  const dimensions = series.map((name) =>
+    result.origin.columns.dimensions.find((dimension) => dimension.name === name),
+  );
   const ranks = dimensions.map(
     (dimension) => new Map<Value, number>(dimension?.order.map((value, index) => [value, index])),
   );
@@ -89,15 +80,21 @@ function combine(
     rank: values.map((value, at) => ranks[at]?.get(value) ?? Infinity),
     other: isOther(values),
   }));
-  entries.sort((a, b) => compare(a.rank, b.rank));
+  entries.sort((a, b) => {
+    const at = a.rank.findIndex((rank, index) => rank !== b.rank[index]);
+    return at < 0 ? 0 : (a.rank[at] ?? 0) < (b.rank[at] ?? 0) ? -1 : 1;
+  });
   const texts = new Map(entries.map(({ key, text }) => [key, text]));
   const name = unusedName(result.columnNames, series.join(" and "));
   const other = entries.find((entry) => entry.other)?.text;
-  const order = entries.map(({ text }) => text);
-  const dimension = { name, order, ...(other !== undefined && { other }) };
+  const dimension = {
+    name,
+    order: entries.map(({ text }) => text),
+    ...(other !== undefined && { other }),
+  };
   const table = result.table.assign({ [name]: keys.map((key) => texts.get(key)) });
-  const meaning = { ...result.origin.columns, dimensions: [dimension] };
-  return { result: result.with(table, { columns: meaning }), series: name };
+  const columnsNow = { ...result.origin.columns, dimensions: [dimension] };
+  return { result: result.with(table, { columns: columnsNow }), series: name };
 }
 
 /** One text for equal values; null and the text "null" differ. */
@@ -107,9 +104,4 @@ function rowKey(values: readonly Value[]): string {
       value instanceof Date ? value.getTime() : typeof value === "bigint" ? [`${value}`] : value,
     ),
   );
-}
-
-function compare(a: readonly number[], b: readonly number[]): number {
-  const at = a.findIndex((rank, index) => rank !== b[index]);
-  return at < 0 ? 0 : (a[at] ?? 0) < (b[at] ?? 0) ? -1 : 1;
 }

@@ -1,6 +1,6 @@
 import type { ColumnTable } from "arquero";
 import { inspect } from "node:util";
-import type { MimeBundle } from "../chart/display.js";
+import type { MimeBundle } from "../base/mime-bundle.js";
 import { isArqueroTable } from "../result/arquero-table.js";
 import type { Result } from "../result/result.js";
 

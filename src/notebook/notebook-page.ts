@@ -1,7 +1,6 @@
 import markdownIt from "markdown-it";
-import { baseStyle } from "../chart/page/base-style.js";
-import { jsonScript } from "../chart/page/json-script.js";
-import { printTables } from "../chart/page/print-tables.js";
+import { jsonScript } from "../chart/page/figures.js";
+import { baseStyle, printTables } from "../chart/page/page-style.js";
 import { titleText } from "../chart/render/svg.js";
 import { ansiHtml, escapeHtml } from "./ansi.js";
 import type { Notebook, NotebookCell, NotebookOutput, TextCell } from "./notebook-file.js";

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { StringDecoder } from "node:string_decoder";
-import type { MimeBundle } from "../chart/display.js";
+import type { MimeBundle } from "../base/mime-bundle.js";
 
 /** An error as Jupyter shows it. */
 export interface CellError {

@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import type { MimeBundle } from "../chart/display.js";
+import type { MimeBundle } from "../base/mime-bundle.js";
 import { isRich, mimeBundle } from "./mime-bundle.js";
 import { currentSink } from "./outputs.js";
 

@@ -4,10 +4,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Page } from "playwright-core";
 import { chart } from "../../src/chart/chart.js";
 import type { Chart } from "../../src/chart/chart-value.js";
-import type { Drawable } from "../../src/chart/page/chart-figure.js";
+import type { Drawable } from "../../src/chart/page/figures.js";
 import { label } from "../../src/chart/label.js";
-import { chartPage } from "../../src/chart/page/chart-page.js";
-import { jsonScript } from "../../src/chart/page/json-script.js";
+import { chartPage } from "../../src/chart/page/page.js";
+import { jsonScript } from "../../src/chart/page/figures.js";
 import { resultHtml, table } from "../../src/chart/table.js";
 import { markdownHtml } from "../../src/notebook/notebook-page.js";
 import type { Result } from "../../src/result/result.js";
@@ -58,7 +58,7 @@ const namedCharts = usable
       ...small,
       title: text,
       subtitle: text,
-      marks: [chart.mark("2026-02-05", text)],
+      annotations: [chart.annotation("2026-02-05", text)],
     }),
   )
   .map(once);

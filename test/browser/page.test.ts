@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Page } from "playwright-core";
 import { chart } from "../../src/chart/chart.js";
 import type { Chart } from "../../src/chart/chart-value.js";
-import { chartPage } from "../../src/chart/page/chart-page.js";
+import { chartPage } from "../../src/chart/page/page.js";
 import { table } from "../../src/chart/table.js";
 import { between } from "../../src/time/time-range.js";
 import { decodePng, type Image } from "../chart/support/png-image.js";
@@ -20,14 +20,14 @@ import { browserMissing, drawnFigures, missingNote, WatchingBrowser } from "./wa
 
 const pictures = fileURLToPath(new URL("../../out/browser/", import.meta.url));
 const small = { width: 420, height: 130 };
-const marks = [chart.mark("2026-03-18T09:00:00Z", "3.11.0 released")];
+const annotations = [chart.annotation("2026-03-18T09:00:00Z", "3.11.0 released")];
 const rome = between("2026-03-28", "2026-03-31", { timeZone: "Europe/Rome" });
 
 const CHARTS: Record<string, Chart> = {
-  area: chart.area(weeklyCounts(), { ...small, marks }),
+  area: chart.area(weeklyCounts(), { ...small, annotations }),
   dark: chart.area(weeklyCounts(), { ...small, theme: "dark" }),
   rome: chart.area(weeklyCounts({ range: rome, every: "hour" }), small),
-  line: chart.line(weeklyDurations(), { ...small, y: "q50", marks }),
+  line: chart.line(weeklyDurations(), { ...small, y: "q50", annotations }),
   log: chart.line(weeklyDurations(), { ...small, y: "q90", yScale: "log" }),
   bar: chart.bar(weeklyCounts(), small),
   categories: chart.bar(versionSummary(), small),

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { chart } from "../../src/chart/chart.js";
+import { downsample } from "../../src/downsample/downsample.js";
 import { THEMES } from "../../src/chart/theme.js";
 import { ProbelabError } from "../../src/base/error.js";
 import { between } from "../../src/time/time-range.js";
@@ -306,10 +307,13 @@ describe("gaps and zeros", () => {
   });
 });
 
-describe("marks", () => {
+describe("annotations", () => {
   test("are lines with labels; those outside the chart are named", () => {
     const marked = chart.line(weeklyCounts(), {
-      marks: [chart.mark("2026-03-02T09:00:00Z", "3.10 out"), chart.mark("2025-01-01", "old")],
+      annotations: [
+        chart.annotation("2026-03-02T09:00:00Z", "3.10 out"),
+        chart.annotation("2025-01-01", "old"),
+      ],
     });
     const rule = layers(marked).find(({ mark }) => mark.type === "rule");
     expect(rule?.data.values).toEqual([{ time: "2026-03-02T09:00:00Z", label: "3.10 out" }]);
@@ -318,17 +322,17 @@ describe("marks", () => {
 
   test("labels that would overlap stand on lines of their own", () => {
     const near = ["2026-03-02", "2026-03-03", "2026-03-04"].map((day) =>
-      chart.mark(day, `Day ${day}`),
+      chart.annotation(day, `Day ${day}`),
     );
-    const texts = layers(chart.line(weeklyCounts(), { marks: near })).filter(
+    const texts = layers(chart.line(weeklyCounts(), { annotations: near })).filter(
       ({ mark }) => mark.type === "text",
     );
     expect(new Set(texts.map(({ encoding }) => encoding.y?.value)).size).toBe(3);
   });
 
-  test("chart.mark(time) refuses a time that can't be read", () => {
-    expect(() => chart.mark("yesterday", "x")).toThrow(/Can't read "yesterday"/);
-    expect(() => chart.mark(new Date(NaN), "x")).toThrow(ProbelabError);
+  test("chart.annotation(time) refuses a time that can't be read", () => {
+    expect(() => chart.annotation("yesterday", "x")).toThrow(/Can't read "yesterday"/);
+    expect(() => chart.annotation(new Date(NaN), "x")).toThrow(ProbelabError);
   });
 });
 
@@ -464,18 +468,20 @@ describe("reductions", () => {
     expect(await drawn.svg()).toContain("</svg>");
   });
 
-  test("free Vega-Lite points are thinned, a line reduced", () => {
-    for (const mark of ["point", "line"]) {
-      const free = chart.vegaLite(many, {
-        mark,
-        encoding: {
-          x: { field: "at", type: "temporal" },
-          y: { field: "load", type: "quantitative" },
-        },
-      });
-      expect((free.spec.data as { values: unknown[] }).values.length).toBeLessThan(5_000);
-      expect(subtitle(free)).toContain("40,000 rows drawn as");
-    }
+  test("free Vega-Lite says how a line of so many rows is drawn: downsample first", () => {
+    const spec = {
+      mark: "line",
+      encoding: {
+        x: { field: "at", type: "temporal" },
+        y: { field: "load", type: "quantitative" },
+      },
+    };
+    expect(() => chart.vegaLite(many, spec)).toThrow(
+      /40,000 rows with a spec of one's own: .* pass downsample\(result, \{ x, y \}\)/,
+    );
+    const free = chart.vegaLite(downsample(many, { x: "at", y: "load" }), spec);
+    expect((free.spec.data as { values: unknown[] }).values.length).toBeLessThan(5_000);
+    expect(subtitle(free)).toContain("40,000 rows");
   });
 
   test("zeros are gaps on a log scale, and it is said", () => {

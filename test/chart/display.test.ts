@@ -1,16 +1,16 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { chart } from "../../src/chart/chart.js";
-import { displayBundle } from "../../src/chart/display.js";
+import type { MimeBundle } from "../../src/base/mime-bundle.js";
 import { decodePng } from "./support/png-image.js";
 import { show } from "./support/show.js";
 import { weeklyCounts } from "./support/sample-results.js";
 
 const drawn = chart.area(weeklyCounts(), { width: 300, height: 100 });
 
-describe("displayBundle(chart)", () => {
+describe("what a notebook shows of a chart", () => {
   test("is Vega-Lite, a PNG and a text; no HTML, which would win over Vega-Lite", async () => {
-    const { data } = await displayBundle(drawn);
+    const { data } = (await show(drawn)) as Partial<MimeBundle> as MimeBundle;
     expect(Object.keys(data)).toEqual([
       "application/vnd.vegalite.v5+json",
       "image/png",
@@ -21,13 +21,9 @@ describe("displayBundle(chart)", () => {
   });
 
   test("says how large the PNG is meant to be", async () => {
-    const { data, metadata } = await displayBundle(drawn);
+    const { data, metadata } = (await show(drawn)) as Partial<MimeBundle> as MimeBundle;
     const { width, height } = decodePng(Buffer.from(data["image/png"] as string, "base64"));
     expect(metadata["image/png"]).toEqual({ width: width / 2, height: height / 2 });
-  });
-
-  test("is what the chart's own display method gives", async () => {
-    expect(await show(drawn)).toEqual(await displayBundle(drawn));
   });
 });
 

@@ -147,7 +147,7 @@ describe("values of the data stay inert", () => {
 describe("names and texts around the data stay inert", () => {
   const usable = PAYLOADS.filter((text) => text.length < 1_000);
 
-  test("as column names, titles, captions, labels of marks, notes and SQL", async () => {
+  test("as column names, titles, captions, labels of annotations, notes and SQL", async () => {
     for (const text of usable) {
       const result = counts(["a", "b"], `${text}#`);
       const told = result.with(result.table, {
@@ -159,7 +159,7 @@ describe("names and texts around the data stay inert", () => {
       const drawn = chart.line(told, {
         title: text,
         subtitle: text,
-        marks: [chart.mark("2026-02-05", text)],
+        annotations: [chart.annotation("2026-02-05", text)],
       });
       // What a notebook's own Vega does with the spec.
       expect(() => parse(compile(drawn.spec as unknown as TopLevelSpec).spec)).not.toThrow();

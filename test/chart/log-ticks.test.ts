@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { chart } from "../../src/chart/chart.js";
-import { logTicks } from "../../src/chart/log-ticks.js";
+import { logTicks } from "../../src/chart/axes.js";
 import { makeResult } from "./support/sample-results.js";
 import { xmlElements } from "./support/xml-tree.js";
 

@@ -8,13 +8,13 @@ import { inspect } from "node:util";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { chart } from "../../src/chart/chart.js";
-import { chartFigure } from "../../src/chart/page/chart-figure.js";
-import { chartPage } from "../../src/chart/page/chart-page.js";
+import { chartFigure } from "../../src/chart/page/figures.js";
+import { chartPage } from "../../src/chart/page/page.js";
 import { exactDates } from "../../src/chart/page/browser/exact-dates.js";
-import { jsonScript } from "../../src/chart/page/json-script.js";
+import { jsonScript } from "../../src/chart/page/figures.js";
 import { pageDocument } from "../../src/chart/page/page-document.js";
 import { table } from "../../src/chart/table.js";
-import { runtimeSource } from "../../src/chart/page/runtime-script.js";
+import { runtimeSource } from "../../src/chart/page/page-document.js";
 import {
   makeResult,
   versionSummary,

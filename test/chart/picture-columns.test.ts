@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { chart } from "../../src/chart/chart.js";
-import { pictureColumns } from "../../src/chart/picture-columns.js";
+import { pictureColumns } from "../../src/chart/check-spec.js";
 import { makeResult } from "./support/sample-results.js";
 
 const PNG = "data:image/png;base64,iVBORw0KGgo=";

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { chart } from "../../src/chart/chart.js";
 import { decodePng, type Image } from "./support/png-image.js";
-import { marks, PICTURES, small } from "./support/pictures.js";
+import { annotations, PICTURES, small } from "./support/pictures.js";
 import { weeklyDurations } from "./support/sample-results.js";
 
 const directory = new URL("snapshots/", import.meta.url);
@@ -29,7 +29,7 @@ describe("pictures look as they did (make them anew with UPDATE_PICTURES=1, then
   test("another colour, another title and a shifted point are seen", async () => {
     const seen = decodePng(await PICTURES["line-light"].png({ scale: 1 }));
     const others = [
-      chart.line(weeklyDurations(), { ...small, y: "q50", marks, theme: "dark" }),
+      chart.line(weeklyDurations(), { ...small, y: "q50", annotations, theme: "dark" }),
       chart.line(weeklyDurations(), { ...small, y: "q50" }),
     ];
     for (const other of others) {

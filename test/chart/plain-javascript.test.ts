@@ -15,7 +15,7 @@ const counts = weeklyCounts();
 const drawn = chart.area(counts, { width: 300, height: 100 });
 const loose = (made: unknown): Loose => made as Loose;
 const plain = chart as unknown as Record<
-  "line" | "area" | "bar" | "points" | "vegaLite" | "mark" | "page",
+  "line" | "area" | "bar" | "points" | "vegaLite" | "annotation" | "page",
   Loose
 >;
 const makers: [string, Loose][] = [
@@ -103,10 +103,13 @@ describe("options that TypeScript would refuse", () => {
   const line = (options: unknown): string => refusal(() => plain.line(counts, options));
 
   test.each([
-    [{ marks: ["2026-10-01"] }, 'marks: ["2026-10-01"]: pass a list of marks, [chart.mark('],
-    [{ marks: chart.mark("2026-03-02", "out") }, "pass a list of marks"],
-    [{ marks: [{ time: "2026-03-02", label: "out" }] }, "pass a list of marks"],
-    [{ marks: [{ time: new Date(NaN), label: "out" }] }, "pass a list of marks"],
+    [
+      { annotations: ["2026-10-01"] },
+      'annotations: ["2026-10-01"]: pass a list of annotations, [chart.annotation(',
+    ],
+    [{ annotations: chart.annotation("2026-03-02", "out") }, "pass a list of annotations"],
+    [{ annotations: [{ time: "2026-03-02", label: "out" }] }, "pass a list of annotations"],
+    [{ annotations: [{ time: new Date(NaN), label: "out" }] }, "pass a list of annotations"],
     [{ title: 5 }, "title: 5: pass a text."],
     [{ subtitle: ["a"] }, 'subtitle: ["a"]: pass a text.'],
     [{ title: Promise.resolve("x") }, "title: a Promise: pass a text."],
@@ -117,15 +120,23 @@ describe("options that TypeScript would refuse", () => {
     [{ zero: "no" }, 'zero: "no": pass true or false.'],
     [{ theme: "constructor" }, 'theme: "constructor": pass "light" or "dark".'],
     [{ width: "wide" }, 'width: "wide": pass a whole number of pixels'],
-    [{ color: "probe_cc" }, "color: did you mean colour? Pass x, y, colour, title,"],
-    [{ Title: "Week" }, "Title: did you mean title?"],
-    [{ heigth: 100 }, "heigth: did you mean height?"],
-    [{ stacked: true }, "stacked: pass x, y, colour, title,"],
-    [{ "a b": 1 }, '"a b": pass x, y,'],
-    [{ constructor: 1 }, "constructor: pass x, y,"],
-    ["dark", 'options "dark": pass an object'],
-    [null, "options null: pass an object"],
-    [["t"], 'options ["t"]: pass an object'],
+    [{ color: 3 }, "colour: 3: pass the name of a column, or null."],
+    [
+      { colours: "probe_cc" },
+      'the option "colours": did you mean colour? The options are x, y, colour,',
+    ],
+    [
+      { color: "t", colour: null },
+      "colour and color, which are the same option: pass one of them.",
+    ],
+    [{ Title: "Week" }, 'the option "Title": did you mean title?'],
+    [{ heigth: 100 }, 'the option "heigth": did you mean height?'],
+    [{ stacked: true }, 'the option "stacked": The options are x, y, colour, title,'],
+    [{ "a b": 1 }, 'the option "a b": The options are x, y,'],
+    [{ constructor: 1 }, 'the option "constructor": The options are x, y,'],
+    ["dark", '"dark": pass an object of options, such as { x: … }'],
+    [null, "null: pass an object"],
+    [["t"], '["t"]: pass an object'],
   ])("chart.line(counts, %j)", (options, message) => {
     const text = line(options);
     expect(text).toMatch(/^Can't draw a chart with /);
@@ -138,8 +149,11 @@ describe("options that TypeScript would refuse", () => {
     [{ bars: false }, "bars: false: pass a list of columns"],
     [{ columns: "runs" }, 'columns: "runs": pass a list of columns'],
     [{ caption: 3 }, "caption: 3: pass a text."],
-    [{ colums: ["runs"] }, "colums: did you mean columns? Pass bars, columns, caption or limit."],
-    [{ title: "Runs" }, "title: pass bars, columns, caption or limit."],
+    [
+      { colums: ["runs"] },
+      '"colums": did you mean columns? The options are bars, columns, caption, limit.',
+    ],
+    [{ title: "Runs" }, '"title": The options are bars, columns, caption, limit.'],
   ])("table(summary, %j)", (options, message) => {
     const text = refusal(() => loose(table)(versionSummary(), options));
     expect(text).toMatch(/^Can't show a table with /);
@@ -147,14 +161,43 @@ describe("options that TypeScript would refuse", () => {
   });
 
   test("undefined is an option that is not given", () => {
-    expect(() => plain.line(counts, { title: undefined, color: undefined })).not.toThrow();
+    expect(() =>
+      plain.line(counts, { title: undefined, color: undefined, marks: undefined }),
+    ).not.toThrow();
   });
 
-  test("chart.mark(time) without a label", () => {
-    expect(refusal(() => plain.mark("2026-10-01"))).toBe(
-      `Can't make a mark with the label undefined: pass a text, chart.mark("2026-03-02", "3.10 released").`,
+  test("chart.annotation(time) without a label", () => {
+    expect(refusal(() => plain.annotation("2026-10-01"))).toBe(
+      `Can't make an annotation with the label undefined: pass a text, chart.annotation("2026-03-02", "3.10 released").`,
     );
   });
+});
+
+test("the old names work: chart.mark, marks; with one warning each", async () => {
+  const warnings: Error[] = [];
+  const listen = (warning: Error): void => void warnings.push(warning);
+  process.on("warning", listen);
+  const released = chart.annotation("2026-03-02", "3.10 released");
+  const now = chart.line(counts, { annotations: [released] });
+  for (let time = 0; time < 2; time++) {
+    const old = chart.mark("2026-03-02", "3.10 released");
+    expect(chart.line(counts, { marks: [old] }).spec).toEqual(now.spec);
+    expect(chart.line(counts, { marks: [old] }).recipe).toEqual(now.recipe);
+  }
+  await new Promise((resolve) => setImmediate(resolve));
+  process.off("warning", listen);
+  expect(warnings.map(({ message }) => message)).toEqual([
+    "chart.mark is now chart.annotation; the old name works until probelab 1.0.",
+    "the option marks of a chart is now annotations; the old name works until probelab 1.0.",
+  ]);
+});
+
+test("color is colour", () => {
+  const color = "software_version";
+  expect(chart.area(counts, { color }).spec).toEqual(chart.area(counts, { colour: color }).spec);
+  expect(chart.area(counts, { color: null }).spec).toEqual(
+    chart.area(counts, { colour: null }).spec,
+  );
 });
 
 describe("chart.page of what are no charts", () => {

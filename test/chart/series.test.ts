@@ -93,7 +93,7 @@ function contrast(one: string, two: string): number {
 
 test("themes keep text readable (WCAG AA, 4.5) and series visible against the background", () => {
   for (const theme of Object.values(THEMES)) {
-    for (const colour of [theme.text, theme.muted, theme.mark]) {
+    for (const colour of [theme.text, theme.muted, theme.annotation]) {
       expect(contrast(colour, theme.background)).toBeGreaterThan(4.5);
     }
     for (const colour of [...theme.series, theme.neutral]) {

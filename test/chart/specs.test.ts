@@ -15,29 +15,31 @@ import {
   weeklyDurations,
 } from "./support/sample-results.js";
 
-const marks = [chart.mark("2026-03-02", "3.10 released")];
+const annotations = [chart.annotation("2026-03-02", "3.10 released")];
 const rome = between("2026-03-27", "2026-04-02", { timeZone: "Europe/Rome" });
 const day = between("2026-03-02", "2026-03-03");
 const began = between("2026-03-02", "2026-03-03T08:00");
-const noon = [chart.mark("2026-03-02T12:00:00Z", "3.10 released")];
+const noon = [chart.annotation("2026-03-02T12:00:00Z", "3.10 released")];
 const gaps = makeResult({ x: [1, 2, 3, 4, 5, 6], y: [1, null, 3, 4, null, 6] });
 
 const CHARTS: Record<string, Chart> = {
-  area: chart.area(weeklyCounts(), { marks }),
+  area: chart.area(weeklyCounts(), { annotations }),
   "area in the dark": chart.area(weeklyCounts(), { theme: "dark" }),
   "area of one series": chart.area(weeklyCounts(), { colour: null }),
-  "area of one bucket": chart.area(weeklyCounts({ range: day, every: "day" }), { marks: noon }),
+  "area of one bucket": chart.area(weeklyCounts({ range: day, every: "day" }), {
+    annotations: noon,
+  }),
   "area of one bucket and a part": chart.area(weeklyCounts({ range: began, every: "day" })),
   "area with lone values": chart.area(gaps),
   "area of one number": chart.area(makeResult({ x: [5], y: [7] })),
-  line: chart.line(weeklyDurations(), { y: "q50", marks }),
+  line: chart.line(weeklyDurations(), { y: "q50", annotations }),
   "line on a log scale": chart.line(weeklyDurations(), { y: "q50", yScale: "log" }),
   "line over decades": chart.line(makeResult({ x: [1, 2, 3], y: [0.5, 70, 90_000] }), {
     yScale: "log",
   }),
   "line of hours in Rome": chart.line(weeklyCounts({ range: rome, every: "hour" })),
   "line along numbers": chart.line(makeResult({ x: [1, 2, 3], y: [1, 4, 9] })),
-  bar: chart.bar(weeklyCounts(), { marks }),
+  bar: chart.bar(weeklyCounts(), { annotations }),
   "bar by category": chart.bar(versionSummary()),
   "bars along numbers": chart.bar(makeResult({ x: [10, 20, 30], y: [1, 4, 9] })),
   points: chart.points(weeklyDurations(), { y: "single" }),

@@ -29,7 +29,10 @@ describe("chart.svg()", () => {
       vi.stubEnv("TZ", zone);
       offsets.add(new Date(2026, 0, 1).getTimezoneOffset());
       const drawn = [
-        chart.line(weeklyDurations(), { y: "q50", marks: [chart.mark("2026-03-02", "x")] }),
+        chart.line(weeklyDurations(), {
+          y: "q50",
+          annotations: [chart.annotation("2026-03-02", "x")],
+        }),
         chart.area(weeklyCounts({ range: rome, every: "hour" })),
         chart.bar(weeklyCounts()),
       ];

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { parse, View } from "vega";
 import { describe, expect, test } from "vitest";
 import { timeTicks } from "../../src/chart/ticks.js";
-import { zoneExpression } from "../../src/chart/zone-expression.js";
+import { zoneExpression } from "../../src/chart/ticks.js";
 import { BUCKETS, bucketStart, type Bucket } from "../../src/time/bucket.js";
 import { usualLength } from "../../src/time/step.js";
 

@@ -19,7 +19,9 @@ function domain(drawn: Chart): string[] {
 }
 
 function marked(mark: (typeof MARKS)[number] | "bar", ...times: string[]): Chart {
-  return chart[mark](counts, { marks: times.map((time) => chart.mark(time, `at ${time}`)) });
+  return chart[mark](counts, {
+    annotations: times.map((time) => chart.annotation(time, `at ${time}`)),
+  });
 }
 
 const drawnMarks = (drawn: Chart): unknown[] =>
@@ -28,7 +30,7 @@ const drawnMarks = (drawn: Chart): unknown[] =>
   );
 
 describe("the time that a chart shows", () => {
-  test.each(MARKS)("chart.%s takes in a mark of the last bucket", (mark) => {
+  test.each(MARKS)("chart.%s takes in an annotation of the last bucket", (mark) => {
     const drawn = marked(mark, "2026-11-18");
     expect(domain(drawn)).toEqual(["2026-09-07", "2026-11-18"]);
     expect(drawnMarks(drawn)).toEqual(["at 2026-11-18"]);
@@ -51,23 +53,26 @@ describe("the time that a chart shows", () => {
     expect(domain(marked("line", "2026-11-23"))).toEqual(["2026-09-07", "2026-11-23"]);
   });
 
-  test("bars take in a mark of the range beyond the last of them", () => {
+  test("bars take in an annotation of the range beyond the last of them", () => {
     // The answer of a range in whose last weeks nothing was measured.
     const early = new Result(counts.table.slice(0, counts.numRows - 7 * 4), counts.origin);
-    const marks = [chart.mark("2026-11-18", "hotfix")];
-    expect(drawnMarks(chart.bar(early, { marks }))).toEqual(["hotfix"]);
+    const annotations = [chart.annotation("2026-11-18", "hotfix")];
+    expect(drawnMarks(chart.bar(early, { annotations }))).toEqual(["hotfix"]);
     expect(drawnMarks(marked("bar", "2026-11-18"))).toEqual(["at 2026-11-18"]);
     expect(drawnMarks(marked("bar", "2026-11-24"))).toEqual([]);
   });
 
-  test("marks of the range before the first row and after the last are in it", () => {
+  test("annotations of the range before the first row and after the last are in it", () => {
     const rows = makeResult(
       { at: [new Date(at("2026-10-01")), new Date(at("2026-10-09"))], n: [1, 2] },
       undefined,
       { range },
     );
-    const marks = [chart.mark("2026-09-10", "rollout"), chart.mark("2026-11-20", "all clear")];
-    expect(domain(chart.line(rows, { marks }))).toEqual(["2026-09-10", "2026-11-20"]);
+    const annotations = [
+      chart.annotation("2026-09-10", "rollout"),
+      chart.annotation("2026-11-20", "all clear"),
+    ];
+    expect(domain(chart.line(rows, { annotations }))).toEqual(["2026-09-10", "2026-11-20"]);
     expect(domain(chart.line(rows))).toEqual(["2026-10-01", "2026-10-09"]);
   });
 
@@ -77,15 +82,15 @@ describe("the time that a chart shows", () => {
       undefined,
       { range },
     );
-    const drawn = chart.line(births, { marks: [chart.mark("2026-10-01", "rollout")] });
+    const drawn = chart.line(births, { annotations: [chart.annotation("2026-10-01", "rollout")] });
     expect(domain(drawn)).toEqual(["1970-01-01", "1990-01-01"]);
     expect(subtitle(drawn)).toContain("Outside the chart: rollout");
   });
 
-  test("a lone bucket stands in the middle, its mark inside", () => {
+  test("a lone bucket stands in the middle, its annotation inside", () => {
     const lone = weeklyCounts({ range: between("2026-11-09", "2026-11-16") });
-    const marks = [chart.mark("2026-11-12", "hotfix")];
-    expect(domain(chart.area(lone, { marks }))).toEqual(["2026-11-06", "2026-11-12"]);
+    const annotations = [chart.annotation("2026-11-12", "hotfix")];
+    expect(domain(chart.area(lone, { annotations }))).toEqual(["2026-11-06", "2026-11-12"]);
     const scale = layers(chart.area(lone))[0]?.encoding.x?.scale as { domain: number[] };
     expect(scale.domain).toEqual([at("2026-11-08T23:00:00Z"), at("2026-11-09T01:00:00Z")]);
   });

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
-import { plain, withoutCredentials } from "../../src/chart/origin-record.js";
+import { redactedJson, withoutCredentials } from "../../src/chart/origin-record.js";
 import { serverError } from "../../src/database/server-error.js";
 import { findSource } from "../../src/database/settings.js";
 import { parseSource } from "../../src/database/source.js";
@@ -64,7 +64,7 @@ describe("redact(text) takes out what nobody told of", () => {
           redact(text),
           redact(`before ${text}, after`),
           withoutCredentials(text),
-          JSON.stringify(plain({ note: text })),
+          JSON.stringify(redactedJson({ note: text })),
           told(() => parseSource(text, root)),
           told(() => findSource("measurements", { measurements: text }, {}, "/nowhere")),
           told(() => checkBaseUrl(text)),

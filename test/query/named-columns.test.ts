@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from "vitest";
 import { chart } from "../../src/chart/chart.js";
 import { drawRows } from "../../src/chart/draw-rows.js";
+import { LINE } from "../../src/chart/line.js";
 import { askAgain } from "../../src/lab/ask-again.js";
 import type { Lab } from "../../src/lab/connect.js";
 import { count, mean, share, sum } from "../../src/query/measure.js";
@@ -50,10 +51,8 @@ describe("lab.query(sql, { columns })", () => {
     const result = await ask(holes, NAMED, between("2026-03-30", "2026-04-27"));
     const drawn = (y: string) => {
       const [filled, none] = ["3.9", "3.10"].map((version) =>
-        [...drawRows(result, "line", { y }).points]
-          .filter(
-            (point) => drawRows(result, "line", { y }).series[point.series]?.value === version,
-          )
+        [...drawRows(result, LINE, { y }).points]
+          .filter((point) => drawRows(result, LINE, { y }).series[point.series]?.value === version)
           .map(({ x, y }) => [new Date(x).toISOString().slice(5, 10), y]),
       );
       return { filled, none };

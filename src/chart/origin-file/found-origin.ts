@@ -1,6 +1,6 @@
 import { ProbelabError } from "../../base/error.js";
 import type { Json } from "../../result/json.js";
-import { plain } from "../origin-record.js";
+import { redactedJson } from "../origin-record.js";
 
 /** Where a chart comes from, as it was found in a file. */
 export interface FoundOrigin {
@@ -33,7 +33,7 @@ export function originOf(value: unknown, title?: string): FoundOrigin | undefine
   if (!["sql", "range", "source"].some((name) => Object.hasOwn(value, name))) throw brokenOrigin();
   const named = title === undefined || title.trim() === "" ? {} : { title };
   try {
-    return { ...named, origin: plain(value) as Record<string, Json> };
+    return { ...named, origin: redactedJson(value) as Record<string, Json> };
   } catch (error) {
     throw brokenOrigin(error);
   }

@@ -1,12 +1,15 @@
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { ProbelabError } from "../../base/error.js";
 import { cleanText } from "../label.js";
 import { escapeXml } from "../render/xml.js";
 import type { ThemeName } from "../theme.js";
-import { baseStyle } from "./base-style.js";
-import { figureStyle } from "./figure-style.js";
-import { fontRules } from "./page-font.js";
-import { pagePolicy } from "./page-policy.js";
-import { printTables } from "./print-tables.js";
-import { runtimeScript, runtimeSource } from "./runtime-script.js";
+import { baseStyle, figureStyle, printTables } from "./page-style.js";
+
+const require = createRequire(import.meta.url);
 
 /** What a page consists of. */
 export interface PageParts {
@@ -28,33 +31,95 @@ export interface PageParts {
  * @returns an HTML document; the same parts give the same bytes.
  */
 export function pageDocument(parts: PageParts): string {
+  const { title, body, theme = "light", live = true, style = "" } = parts;
+  const css = `${baseStyle(theme)}${figureStyle}${style}${printTables}${live ? fontRules() : ""}`;
   return `<!doctype html>
 <html lang="en">
 <head>
-${pageHead(parts)}
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${pagePolicy(live ? runtimeSource() : undefined, css)}">
+<meta name="referrer" content="no-referrer">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeXml(cleanText(title, 300))}</title>
+<style>${css}</style>
 </head>
 <body>
 <main>
-${parts.body}
+${body}
 </main>
-${parts.live === false ? "" : runtimeScript()}
+${live ? `<script>${runtimeSource()}</script>` : ""}
 </body>
 </html>
 `;
 }
 
-/** The content of the page's `<head>`: policy, title, style. */
-function pageHead({
-  title,
-  theme = "light",
-  live = true,
-  style = "",
-}: Omit<PageParts, "body">): string {
-  const css = `${baseStyle(theme)}${figureStyle}${style}${printTables}${live ? fontRules() : ""}`;
-  return `<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${pagePolicy(live ? [runtimeSource()] : [], [css])}">
-<meta name="referrer" content="no-referrer">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeXml(cleanText(title, 300))}</title>
-<style>${css}</style>`;
+/**
+ * The Content-Security-Policy of a saved page. Nothing is loaded but pictures and fonts that stand in
+ * the page itself; of scripts and styles only those given run, known by their hash, so that the same
+ * page has the same bytes; no script can make HTML out of text (Trusted Types).
+ */
+function pagePolicy(script: string | undefined, style: string): string {
+  const hash = (text: string): string =>
+    `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+  return [
+    "default-src 'none'",
+    `script-src ${script === undefined ? "'none'" : hash(script)}`,
+    `style-src ${hash(style)}`,
+    "img-src data:",
+    "font-src data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join("; ");
+}
+
+// What the Latin part of the font covers, as its package says.
+const LATIN =
+  "U+0000-00FF, U+0131, U+0152-0153, U+02BB-02BC, U+02C6, U+02DA, U+02DC, U+0304, U+0308, U+0329, U+2000-206F, U+20AC, U+2122, U+2191, U+2193, U+2212, U+2215, U+FEFF, U+FFFD";
+
+let font: string | undefined;
+
+/**
+ * The shipped font as rules of a style, Latin in two weights (31 KB): charts are laid out in it, so
+ * that a machine with another font, such as a phone, shows the same picture. Other scripts are in
+ * the reader's own fonts.
+ */
+function fontRules(): string {
+  return (font ??= [400, 700]
+    .map((weight) => {
+      const file = require.resolve(`@fontsource/arimo/files/arimo-latin-${weight}-normal.woff2`);
+      const data = readFileSync(file).toString("base64");
+      return `@font-face { font-family: Arimo; font-weight: ${weight}; src: url(data:font/woff2;base64,${data}) format("woff2"); unicode-range: ${LATIN}; }\n`;
+    })
+    .join(""));
+}
+
+const BUILT = join("dist", "chart", "page", "runtime.iife.js");
+
+let runtime: string | undefined;
+
+/**
+ * What makes the charts of a page live: Vega with its interpreter, which needs no `eval`, and our
+ * own few lines, in one script for all charts of the page. `npm run build` makes it.
+ *
+ * @throws ProbelabError where it was not built.
+ */
+export function runtimeSource(): string {
+  return (runtime ??= readFileSync(builtPath(), "utf8"));
+}
+
+/** Whether this module runs from the sources, from dist or from an installed package. */
+function builtPath(): string {
+  let folder = dirname(fileURLToPath(import.meta.url));
+  while (!existsSync(join(folder, BUILT))) {
+    const parent = dirname(folder);
+    if (parent === folder) {
+      throw new ProbelabError(
+        `Can't write an interactive page: its script (${BUILT}) is missing; run "npm run build" in probelab's folder, or install the package again.`,
+      );
+    }
+    folder = parent;
+  }
+  return join(folder, BUILT);
 }

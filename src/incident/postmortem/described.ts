@@ -1,4 +1,4 @@
-import { isPromise, shownValue } from "../../chart/check-options.js";
+import { isPromise, shownValue } from "../../base/text.js";
 import { Result } from "../../result/result.js";
 
 /** What was passed, for an error: rows and SQL have no place in one. */

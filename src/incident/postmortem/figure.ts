@@ -1,7 +1,7 @@
-import { drawRecipe } from "../../chart/draw-recipe.js";
+import { drawRecipe } from "../../chart/chart.js";
 import { Chart } from "../../chart/chart-value.js";
-import type { Recipe } from "../../chart/recipe.js";
-import { words } from "../../chart/sentences.js";
+import type { Recipe } from "../../chart/options.js";
+import { words } from "../../chart/label.js";
 import { table, Table } from "../../chart/table.js";
 import type { TableOptions } from "../../chart/table-model.js";
 import type { Json } from "../../result/json.js";

@@ -1,4 +1,4 @@
-import { checkOptions, type Rule, type Rules } from "../../chart/check-options.js";
+import { checkOptions, type Rule, type Rules } from "../../base/check-options.js";
 import { ProbelabError } from "../../base/error.js";
 import { described } from "./described.js";
 import type { Action } from "./draft.js";

@@ -1,10 +1,5 @@
-import {
-  checkOptions,
-  isPromise,
-  shownValue,
-  type Rule,
-  type Rules,
-} from "../../chart/check-options.js";
+import { checkOptions, type Rule, type Rules } from "../../base/check-options.js";
+import { isPromise, shownValue } from "../../base/text.js";
 import { ProbelabError } from "../../base/error.js";
 import type { ChecklistOptions, IncidentRecord } from "./checklist.js";
 

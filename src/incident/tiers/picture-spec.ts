@@ -1,5 +1,5 @@
 import { cleanText } from "../../chart/label.js";
-import type { VegaLiteSpec } from "../../chart/frame.js";
+import type { VegaLiteSpec } from "../../chart/options.js";
 import { THEMES, themeConfig, type Theme, type ThemeName } from "../../chart/theme.js";
 import { KINDS } from "./picture-edges.js";
 import { LABEL_HEIGHT, LABEL_SIZE } from "./picture-labels.js";

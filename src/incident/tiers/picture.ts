@@ -1,7 +1,8 @@
 import { MOST_ROWS } from "../../base/limits.js";
 import { createRequire } from "node:module";
 import type * as Arquero from "arquero";
-import { CHART_RULES, checkOptions, type Rules } from "../../chart/check-options.js";
+import { checkOptions, type Rules } from "../../base/check-options.js";
+import { CHART_RULES } from "../../chart/options.js";
 import type { Chart } from "../../chart/chart-value.js";
 import { chart } from "../../chart/chart.js";
 import { cleanText, specText } from "../../chart/label.js";

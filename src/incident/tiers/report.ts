@@ -1,6 +1,5 @@
 import { inspect } from "node:util";
-import { tableHtml } from "../../chart/table-html.js";
-import { tableMarkdown } from "../../chart/table-markdown.js";
+import { tableHtml, tableMarkdown } from "../../chart/table-outputs.js";
 import type { Graph } from "./graph.js";
 import type { Reclassified } from "./reclassify.js";
 import { reportTables } from "./report-tables.js";

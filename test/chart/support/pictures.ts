@@ -11,18 +11,21 @@ import {
 
 /** The size of most. */
 export const small = { width: 420, height: 130 };
-export const marks = [
-  chart.mark("2026-03-18T09:00:00Z", "3.11.0 released"),
-  chart.mark("2026-03-24", "alarm"),
+export const annotations = [
+  chart.annotation("2026-03-18T09:00:00Z", "3.11.0 released"),
+  chart.annotation("2026-03-24", "alarm"),
 ];
 // Four at nearly the same time, one at each edge, and one with a long name.
 const crowded = [
-  chart.mark("2026-01-26", "range begins"),
-  chart.mark("2026-03-18T09:00:00Z", "3.11.0 released"),
-  chart.mark("2026-03-18T10:00:00Z", "3.11.0 halted"),
-  chart.mark("2026-03-19", "alarm"),
-  chart.mark("2026-03-20", "a rollback of the release to all probes of the second and third stage"),
-  chart.mark("2026-04-27", "all clear"),
+  chart.annotation("2026-01-26", "range begins"),
+  chart.annotation("2026-03-18T09:00:00Z", "3.11.0 released"),
+  chart.annotation("2026-03-18T10:00:00Z", "3.11.0 halted"),
+  chart.annotation("2026-03-19", "alarm"),
+  chart.annotation(
+    "2026-03-20",
+    "a rollback of the release to all probes of the second and third stage",
+  ),
+  chart.annotation("2026-04-27", "all clear"),
 ];
 // A gradient, a clipped band, links, text that is turned, and points that shine through.
 const free = {
@@ -83,10 +86,10 @@ export const PICTURES = {
   "area-lone-values": chart.area(gaps(), small),
   "area-mark-last-week": chart.area(weeklyCounts(), {
     ...small,
-    marks: [chart.mark("2026-04-29T09:00:00Z", "hotfix deployed")],
+    annotations: [chart.annotation("2026-04-29T09:00:00Z", "hotfix deployed")],
   }),
-  "line-light": chart.line(weeklyDurations(), { ...small, y: "q50", marks }),
-  "line-dark": chart.line(weeklyDurations(), { ...small, y: "q50", marks, theme: "dark" }),
+  "line-light": chart.line(weeklyDurations(), { ...small, y: "q50", annotations }),
+  "line-dark": chart.line(weeklyDurations(), { ...small, y: "q50", annotations, theme: "dark" }),
   "line-log": chart.line(weeklyDurations(), { ...small, y: "q90", yScale: "log" }),
   "line-log-decades": chart.line(decades(), { ...small, yScale: "log", height: 260 }),
   "line-dense": chart.line(dense(), { ...small, title: "Load by host" }),
@@ -94,13 +97,13 @@ export const PICTURES = {
   "bar-dark": chart.bar(weeklyCounts(), { ...small, theme: "dark" }),
   "bar-category": chart.bar(versionSummary(), { height: 170 }),
   "line-empty": chart.line(empty(), small),
-  "line-marks": chart.line(weeklyDurations(), { ...small, y: "q50", marks: crowded }),
+  "line-annotations": chart.line(weeklyDurations(), { ...small, y: "q50", annotations: crowded }),
   "points-light": chart.points(weeklyDurations(), { ...small, y: "q10" }),
   "points-dark": chart.points(weeklyDurations(), { ...small, y: "q10", theme: "dark" }),
   "points-total": chart.points(weeklyCounts({ versions: [], other: true }), {
     ...small,
     colour: null,
-    marks,
+    annotations,
   }),
   "points-numbers": chart.points(versionSummary(), { ...small, x: "runs", y: "q50" }),
   "free-heat": chart.vegaLite(weeklyCounts(), {

@@ -52,8 +52,8 @@ export function hostileReport(): Postmortem {
     "__proto__",
   ].entries()) {
     const result = namedBy(text);
-    const marks = [chart.mark("2026-02-05", text)];
-    report.add(chart.points(result, { ...small, title: text, subtitle: text, marks }), {
+    const annotations = [chart.annotation("2026-02-05", text)];
+    report.add(chart.points(result, { ...small, title: text, subtitle: text, annotations }), {
       caption: `${text}\n# x`,
     });
     report.add(table(result, { caption: text }), { name: `table-${at}` });

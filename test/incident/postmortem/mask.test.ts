@@ -162,10 +162,10 @@ describe("report.save(folder) masks addresses", () => {
     expect((await verifyPostmortem(folder)).intact).toBe(true);
   });
 
-  test("in titles and marks of other charts too, as an analyst wrote them", async () => {
+  test("in titles and annotations of other charts too, as an analyst wrote them", async () => {
     const counts = chart.area(weeklyCounts(), {
       title: "Load of 203.0.113.7",
-      marks: [chart.mark("2026-03-02", "2001:db8::7 blocked")],
+      annotations: [chart.annotation("2026-03-02", "2001:db8::7 blocked")],
     });
     const report = about().add(counts, { name: "load", caption: "What 203.0.113.7 did" });
     const folder = await report.save(join(parent, "titles"), { now: NOW });

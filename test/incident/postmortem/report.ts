@@ -18,7 +18,7 @@ export function report(): Postmortem {
   const line = chart.line(weeklyDurations(), {
     ...small,
     y: "q50",
-    marks: [chart.mark("2026-03-18T09:00:00Z", "3.11.0 released")],
+    annotations: [chart.annotation("2026-03-18T09:00:00Z", "3.11.0 released")],
   });
   return postmortem({
     title: "Short runs after 3.11.0",

@@ -219,15 +219,15 @@ describe("severity.checklist", () => {
     [
       { responedAt: "2026-05-01 13:00" },
       {},
-      /^Can't check an incident with responedAt: did you mean respondedAt\? Pass severity, detectedAt, respondedAt, call, leader, postmortem or sterile\.$/,
+      /^Can't check an incident with the option "responedAt": did you mean respondedAt\? The options are severity, detectedAt, respondedAt, call, leader, postmortem, sterile\.$/,
     ],
-    [{ owner: "Ada" }, {}, /^Can't check an incident with owner: pass severity, detectedAt, resp/],
+    [{ owner: "Ada" }, {}, /^Can't check an incident with the option "owner": The options are severity, detectedAt, resp/],
     [{ sterile: "yes" }, {}, /^Can't check an incident with sterile: "yes": pass true or false\.$/],
     [{ call: 1 }, {}, /^Can't check an incident with call: 1: pass true, a link, or when it was/],
     [{ leader: at(1) }, {}, /^Can't check an incident with leader: 2026-05-01T.*: pass true or a/],
     [{ severity: 4, postmortem: {} }, {}, /with postmortem: \{\}: pass true, its path or link, or/],
-    [{}, null, /^Can't check an incident with options null: pass an object, \{ now: … \}/],
-    [{}, { Now: at(1) }, /^Can't check an incident with Now: did you mean now\? Pass now\.$/],
+    [{}, null, /^Can't check an incident with null: pass an object of options, such as \{ now: … \}/],
+    [{}, { Now: at(1) }, /^Can't check an incident with the option "Now": did you mean now\? The options are now\.$/],
   ])("refuses %j %j", (change, options, message) => {
     const incident = { severity: 1, detectedAt, ...change } as IncidentRecord;
     for (const act of ["checklist", "overdue"] as const) {

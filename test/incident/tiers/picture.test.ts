@@ -206,7 +206,7 @@ describe("picture() names each broken rule where it belongs", () => {
 
 test.each([
   [{ theme: "x" }, /draw a graph with theme: "x": pass "light" or "dark"/],
-  [{ them: "dark" }, /draw a graph with them: did you mean theme\? Pass theme or title/],
+  [{ them: "dark" }, /draw a graph with the option "them": did you mean theme\? The options are theme, title/],
   [{ title: 5 }, /title: 5: pass a text/],
 ])("picture(%j) says what to pass", (options, message) => {
   const graph = tiers.graph(SMALL, { name: "small.yaml", asOf });

@@ -1,5 +1,5 @@
 import { Table } from "../../../chart/table.js";
-import { markdownText } from "../../../chart/table-markdown.js";
+import { markdownText } from "../../../chart/table-outputs.js";
 import type { Block, Span } from "./blocks.js";
 import type { Figure } from "../figure.js";
 

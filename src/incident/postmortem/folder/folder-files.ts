@@ -1,5 +1,5 @@
 import { Chart } from "../../../chart/chart-value.js";
-import { csv } from "../../../chart/csv.js";
+import { csv } from "../../../chart/save.js";
 import type { FontFace } from "../../../chart/render/font-face.js";
 import { withUsedFonts } from "../../../chart/render/used-fonts.js";
 import type { Value } from "../../../result/result.js";

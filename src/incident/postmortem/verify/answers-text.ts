@@ -1,4 +1,4 @@
-import { count } from "../../../chart/draw-rows.js";
+import { counted } from "../../../base/text.js";
 import { cleanText, textOf } from "../../../chart/label.js";
 import type { Value } from "../../../result/result.js";
 import { formatInstant } from "../../../time/time-zone.js";
@@ -31,7 +31,7 @@ function answerLines({ figure, differences, reason, failed, timeZone }: AnswerNo
     return [
       stateLine(
         "ok",
-        `${figure}: asked again, ${count(rows, "row", "rows")}, every number as it was`,
+        `${figure}: asked again, ${counted(rows, "row", "rows")}, every number as it was`,
       ),
     ];
   }
@@ -65,13 +65,13 @@ function answersLine(answers: readonly AnswerNow[]): string {
   return [
     ...(changed.length > 0
       ? [
-          `The database gives other numbers for ${changed.length} of ${count(asked.length, "figure", "figures")}.`,
+          `The database gives other numbers for ${changed.length} of ${counted(asked.length, "figure", "figures")}.`,
         ]
       : asked.length > 0
-        ? [`The database gives the same numbers for ${count(asked.length, "figure", "figures")}.`]
+        ? [`The database gives the same numbers for ${counted(asked.length, "figure", "figures")}.`]
         : []),
-    ...(failed > 0 ? [`${count(failed, "figure", "figures")} could not be asked again.`] : []),
-    ...(rest > 0 ? [`${count(rest, "figure was", "figures were")} not asked again.`] : []),
+    ...(failed > 0 ? [`${counted(failed, "figure", "figures")} could not be asked again.`] : []),
+    ...(rest > 0 ? [`${counted(rest, "figure was", "figures were")} not asked again.`] : []),
     ...(elsewhere.length > 0
       ? [`The saved numbers came from ${elsewhere.map((each) => cleanText(each, 200)).join(", ")}.`]
       : []),
@@ -86,8 +86,8 @@ function headline({ rows, keys, changed, gone, come, columns }: Differences): st
   const all = changed.length + gone.length + come.length + columns.length;
   // A row that nothing names and that changed is one that is no more and one that is new.
   return keys.length === 0 && gone.length + come.length > 0
-    ? `of ${count(rows, "row", "rows")} that nothing names ${gone.length.toLocaleString("en-US")} ${gone.length === 1 ? "is" : "are"} no more, ${come.length.toLocaleString("en-US")} ${come.length === 1 ? "is" : "are"} new`
-    : `${count(all, "difference", "differences")} in ${count(rows, "row", "rows")}`;
+    ? `of ${counted(rows, "row", "rows")} that nothing names ${gone.length.toLocaleString("en-US")} ${gone.length === 1 ? "is" : "are"} no more, ${come.length.toLocaleString("en-US")} ${come.length === 1 ? "is" : "are"} new`
+    : `${counted(all, "difference", "differences")} in ${counted(rows, "row", "rows")}`;
 }
 
 function valueWords(value: Value, timeZone: string): string {

@@ -1,4 +1,4 @@
-import { count } from "../../../chart/draw-rows.js";
+import { counted } from "../../../base/text.js";
 import { cleanText } from "../../../chart/label.js";
 import { formatInstant } from "../../../time/time-zone.js";
 import { stateLine } from "./state-line.js";
@@ -15,7 +15,7 @@ export function verificationText(verification: Verification): string {
   const kept = files.length - wrong.length - added.length;
   const lines = [
     `${clean(title)}, saved at ${formatInstant(new Date(savedAt), "UTC")} UTC by probelab ${clean(versions["probelab"] ?? "")}`,
-    stateLine("ok", `${count(kept, "file has", "files have")} the bytes that were saved`),
+    stateLine("ok", `${counted(kept, "file has", "files have")} the bytes that were saved`),
     ...wrong.map(({ path, state }) => stateLine(state.toUpperCase(), path)),
     ...added.map(({ path }) => stateLine("added", `${path} (not part of the postmortem)`)),
     ...(undrawn === undefined
@@ -30,10 +30,10 @@ function verdict(intact: boolean, redrawn: readonly RedrawnFile[], added: number
   if (!intact) return "The postmortem is not as it was saved.";
   const version = redrawn.filter(({ state }) => state === "other version").length;
   const fonts = redrawn.filter(({ state }) => state === "other fonts").length;
-  const but = added > 0 ? `, but for ${count(added, "added file", "added files")}` : "";
+  const but = added > 0 ? `, but for ${counted(added, "added file", "added files")}` : "";
   if (version + fonts === 0) return `The postmortem is as it was saved${but}.`;
   const what = [...(version > 0 ? ["version"] : []), ...(fonts > 0 ? ["machine"] : [])];
-  return `The postmortem is as it was saved${but}, as far as this ${what.join(" and ")} can tell: ${count(version + fonts, "file was", "files were")} compared by hash alone.`;
+  return `The postmortem is as it was saved${but}, as far as this ${what.join(" and ")} can tell: ${counted(version + fonts, "file was", "files were")} compared by hash alone.`;
 }
 
 function redrawnLines({ redrawn, fonts }: Verification): string[] {
@@ -48,7 +48,7 @@ function redrawnLines({ redrawn, fonts }: Verification): string[] {
       ? [
           stateLine(
             "ok",
-            `${count(charts.length, "chart", "charts")} drawn again from data/: the same pictures${rounding(charts)}`,
+            `${counted(charts.length, "chart", "charts")} drawn again from data/: the same pictures${rounding(charts)}`,
           ),
         ]
       : []),
@@ -56,7 +56,7 @@ function redrawnLines({ redrawn, fonts }: Verification): string[] {
       ? [
           stateLine(
             "ok",
-            `${count(others.length, "other file", "other files")} written again from data/: the same`,
+            `${counted(others.length, "other file", "other files")} written again from data/: the same`,
           ),
         ]
       : []),
@@ -67,14 +67,14 @@ function redrawnLines({ redrawn, fonts }: Verification): string[] {
           state.toUpperCase(),
           state === "missing"
             ? path
-            : `${path} is not what the data gives${pixels === undefined ? "" : ` (${count(pixels, "pixel differs", "pixels differ")})`}`,
+            : `${path} is not what the data gives${pixels === undefined ? "" : ` (${counted(pixels, "pixel differs", "pixels differ")})`}`,
         ),
       ),
     ...(elsewhere.length > 0
       ? [
           stateLine(
             "skipped",
-            `${count(elsewhere.length, "file", "files")} that other versions of probelab or Node write with other bytes`,
+            `${counted(elsewhere.length, "file", "files")} that other versions of probelab or Node write with other bytes`,
           ),
         ]
       : []),
@@ -98,5 +98,5 @@ function clean(text: string): string {
 
 function rounding(charts: readonly RedrawnFile[]): string {
   const pixels = charts.reduce((sum, chart) => sum + (chart.pixels ?? 0), 0);
-  return pixels === 0 ? "" : ` but for ${count(pixels, "pixel", "pixels")} of rounding`;
+  return pixels === 0 ? "" : ` but for ${counted(pixels, "pixel", "pixels")} of rounding`;
 }

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { drawRows } from "../../src/chart/draw-rows.js";
+import { LINE } from "../../src/chart/line.js";
 import { label } from "../../src/chart/label.js";
 import { Result, type Value } from "../../src/result/result.js";
 import { makeResult } from "./support/sample-results.js";
@@ -48,7 +49,7 @@ function sums(rows: readonly Row[], key: (row: Row) => string): Map<string, numb
 }
 
 function drawn(rows: readonly Row[], colour: string | null): Map<string, number | null> {
-  const { points, series } = drawRows(result(rows), "line", { colour });
+  const { points, series } = drawRows(result(rows), LINE, { colour });
   const name = (value: Value): string => (colour === null ? "" : label(value));
   return new Map(points.map(({ x, y, series: at }) => [`${x} ${name(series[at]?.value)}`, y]));
 }
@@ -77,7 +78,7 @@ describe("rows of dimensions that a chart doesn't show are added up", () => {
   test("two shown dimensions keep every row, in the order of both, other last", () => {
     fc.assert(
       fc.property(rows, (given) => {
-        const { points, series } = drawRows(result(given), "line", {});
+        const { points, series } = drawRows(result(given), LINE, {});
         expect(points).toHaveLength(given.length);
         const order = ["y", "x", null, "other"].flatMap((a) =>
           ["2", "1", "other"].map((b) => [a, b] as const),

@@ -1,0 +1,88 @@
+import { extname } from "node:path";
+import { fileURLToPath } from "node:url";
+import { ProbelabError } from "../base/error.js";
+import { shownValue } from "../base/text.js";
+import { untilDone } from "../files/pending-work.js";
+import { writeWhole } from "../files/write-whole.js";
+import type { Value } from "../result/result.js";
+import { formatInstantIso, textOf } from "./label.js";
+
+/** The rows that a chart draws or a table shows, as they came from the question. */
+export interface ChartRows {
+  readonly names: readonly string[];
+  readonly rows: readonly (readonly Value[])[];
+}
+
+/** What a file of each extension holds. */
+type Formats = Readonly<Record<string, () => string | Buffer | Promise<string | Buffer>>>;
+
+/**
+ * Writes a chart, a table or a page in the format of the path's extension, whole or not at all.
+ *
+ * @param what `chart`, `table` or `page`, for errors.
+ * @param target a path, or a file: URL as `new URL("out/a.svg", import.meta.url)` gives it.
+ * @returns the absolute path.
+ * @throws ProbelabError for anything else, for another extension, or where it can't be written.
+ */
+export async function saveAs(what: string, target: unknown, formats: Formats): Promise<string> {
+  const path = target instanceof URL && target.protocol === "file:" ? fileUrl(target) : target;
+  if (typeof path !== "string") {
+    throw new ProbelabError(
+      `Can't save a ${what} as ${path instanceof URL ? JSON.stringify(path.href) : shownValue(path)}: pass a path, ${what}.save("out/${what}${Object.keys(formats)[0]}").`,
+    );
+  }
+  const extension = extname(path).toLowerCase();
+  const content = Object.hasOwn(formats, extension) ? formats[extension] : undefined;
+  if (content === undefined) {
+    throw new ProbelabError(
+      `Can't save a ${what} as ${JSON.stringify(path)}: end the path with ${Object.keys(formats).join(", ")}.`,
+    );
+  }
+  return untilDone(async () => writeWhole(path, await content()));
+}
+
+function fileUrl(url: URL): string {
+  try {
+    return fileURLToPath(url);
+  } catch (error) {
+    throw new ProbelabError(
+      `Can't save a file as ${JSON.stringify(url.href)}: pass a URL of this machine, such as new URL("out/chart.svg", import.meta.url).`,
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * Rows as CSV (RFC 4180, UTF-8): times in ISO 8601 UTC, nothing for null, JSON for arrays and
+ * objects. Text that a spreadsheet would run as a formula (it begins with = + - @, tab or carriage
+ * return) gets a ' before it.
+ */
+export function csv(names: readonly string[], rows: ChartRows["rows"]): string {
+  return [names, ...rows].map((row) => `${row.map(csvCell).join(",")}\r\n`).join("");
+}
+
+function csvCell(value: Value): string {
+  if (value === null || value === undefined) return "";
+  if (value instanceof Date) {
+    return Number.isNaN(value.getTime()) ? "" : formatInstantIso(value.getTime());
+  }
+  if (typeof value === "number") return Number.isFinite(value) ? String(value) : "";
+  if (typeof value === "bigint" || typeof value === "boolean") return String(value);
+  const text = textOf(value);
+  const inert = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
+}
+
+/** Rows as Parquet, typed, with the origin and the title in `probelab.origin` and `probelab.title`. */
+export async function titledParquet(
+  { names, rows }: ChartRows,
+  origin: unknown,
+  title: string,
+): Promise<Buffer> {
+  // Loaded when it is needed: every kernel would wait for it at its start.
+  const { parquet } = await import("../result/parquet-write.js");
+  return parquet(names, rows, {
+    "probelab.origin": JSON.stringify(origin),
+    ...(title !== "" && { "probelab.title": title }),
+  });
+}

@@ -1,0 +1,42 @@
+import { ProbelabError } from "../base/error.js";
+import type { Drawing, Point } from "./draw-rows.js";
+
+/**
+ * A stack needs every series at every x: what is missing counts as zero where the measure says so.
+ *
+ * @throws ProbelabError where the values can't be added up, or one of them is unknown.
+ */
+export function stacked(drawing: Drawing): Drawing {
+  const { roles, series, points, xs } = drawing;
+  if (series.length < 2) return drawing;
+  const refusal = (why: string): ProbelabError =>
+    new ProbelabError(`Can't stack ${JSON.stringify(roles.y)}: ${why}; draw it with chart.line.`);
+  if (roles.measure && !roles.measure.additive) {
+    throw refusal(`its values (${roles.measure.label.toLowerCase()}) can't be added up`);
+  }
+  const at = new Map(points.map((point) => [`${point.series} ${point.x}`, point]));
+  const filled = xs.flatMap((x) =>
+    series.map((_, index): Point => {
+      const point = at.get(`${index} ${x}`);
+      if (point !== undefined && point.y !== null) return point;
+      if (roles.measure?.missing === "gap") {
+        throw refusal("it is unknown for some of the series, which isn't zero");
+      }
+      return { x, y: 0, series: index };
+    }),
+  );
+  const negative = filled.find(({ y }) => Number(y) < 0);
+  if (negative) throw refusal(`it holds negative values such as ${negative.y}`);
+  return { ...drawing, points: filled };
+}
+
+/** The fields and channels by which Vega-Lite stacks series: the first of the legend is the top. */
+export function stackOrder(drawing: Drawing): {
+  readonly rank: (point: Point) => { rank?: number };
+  readonly order: object;
+} {
+  const last = drawing.series.length - 1;
+  if (last < 1) return { rank: () => ({}), order: {} };
+  const order = { field: "rank", type: "quantitative", sort: "ascending" };
+  return { rank: ({ series }) => ({ rank: last - series }), order: { order } };
+}

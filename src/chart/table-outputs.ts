@@ -1,0 +1,81 @@
+import { escapeXml } from "./render/xml.js";
+import type { TableCell, TableModel } from "./table-model.js";
+
+const BAR_WIDTH = 80;
+const BAR_COLOUR = "%234a90c2"; // #4a90c2, readable on white and on black
+
+/**
+ * A table as HTML that every frontend shows alike, trusted or not: no script, style or class;
+ * bars are pictures in data addresses, which print too.
+ */
+export function tableHtml({ caption, columns, heads, rows, notes }: TableModel): string {
+  const align = (number = false): string => ` align="${number ? "right" : "left"}"`;
+  const head = columns.map(
+    ({ title, number }) => `<th scope="col"${align(number)}>${htmlText(title)}</th>`,
+  );
+  const body = rows.map((cells) => {
+    const written = cells.map((cell, at) =>
+      at < heads
+        ? `<th scope="row" align="left">${htmlText(cell.text)}</th>`
+        : `<td nowrap="nowrap"${align(columns[at]?.number)}>${htmlText(cell.text)}${htmlBar(cell)}</td>`,
+    );
+    return `<tr>${written.join("")}</tr>\n`;
+  });
+  const below = notes.map(htmlText).join("<br/>");
+  return [
+    `<table>\n<caption>${htmlText(caption)}</caption>\n`,
+    `<thead><tr>${head.join("")}</tr></thead>\n<tbody>\n${body.join("")}</tbody>\n</table>\n`,
+    below === "" ? "" : `<p><small>${below}</small></p>\n`,
+  ].join("");
+}
+
+/**
+ * Text for an element of an HTML output. Notebooks typeset TeX in them, whose \href can run
+ * scripts: an element around each $ and \ keeps it from being found.
+ */
+export function htmlText(text: string): string {
+  return escapeXml(text).replace(/[$\\]/g, "<span>$&</span>");
+}
+
+function htmlBar({ bar }: TableCell): string {
+  if (bar === undefined) return "";
+  const length = Math.round(bar * BAR_WIDTH * 10) / 10;
+  const svg = `%3Csvg xmlns='http://www.w3.org/2000/svg' width='${BAR_WIDTH}' height='10'%3E%3Crect width='${length}' height='10' fill='${BAR_COLOUR}'/%3E%3C/svg%3E`;
+  return ` <img alt="" width="${BAR_WIDTH}" height="10" src="data:image/svg+xml,${svg}"/>`;
+}
+
+const BAR_CHARACTERS = 10;
+const NO_BREAK = "\u00a0";
+const EIGHTHS = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+
+/** A table as GitHub-flavoured Markdown, bars as block characters. */
+export function tableMarkdown({ caption, columns, rows, notes }: TableModel): string {
+  const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |\n`;
+  return [
+    `${markdownText(caption)}\n\n`,
+    line(columns.map(({ title }) => markdownText(title))),
+    line(columns.map(({ number }) => (number ? "--:" : ":--"))),
+    ...rows.map((cells) => line(cells.map(markdownCell))),
+    ...(notes.length > 0 ? [`\n${notes.map(markdownText).join(" ")}\n`] : []),
+  ].join("");
+}
+
+/** Text that Markdown shows as it is: no emphasis, link, image, HTML, TeX or table cell begins in it. */
+export function markdownText(text: string): string {
+  return text
+    .replace(/[\r\n]+/g, " ")
+    .replace(/[\\`*_{}[\]()#|~!$]/g, "\\$&")
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;");
+}
+
+/** A cell's text; beside a bar it is a number, which no line may break in. */
+function markdownCell({ text, bar }: TableCell): string {
+  if (bar === undefined) return markdownText(text);
+  const eighths = Math.round(bar * BAR_CHARACTERS * 8);
+  const blocks = "█".repeat(Math.floor(eighths / 8)) + (EIGHTHS[eighths % 8] ?? "");
+  // Filled up, so that bars begin below each other in a right-aligned column.
+  const rest = "\u2003".repeat(Math.max(0, BAR_CHARACTERS - Math.ceil(eighths / 8)));
+  return `${markdownText(text).replaceAll(" ", NO_BREAK)}${NO_BREAK}${blocks}${rest}`;
+}
