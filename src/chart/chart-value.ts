@@ -2,7 +2,6 @@ import type { Origin } from "../result/origin.js";
 import type { Result, Value } from "../result/result.js";
 import { displayBundle, type MimeBundle } from "./display.js";
 import { chartPage } from "./page/chart-page.js";
-import { fitText } from "./render/fit-text.js";
 import { pdfPicture } from "./render/pdf.js";
 import { pngPicture } from "./render/png.js";
 import { svgPicture } from "./render/svg.js";
@@ -45,8 +44,8 @@ export class Chart {
   }
 
   /** The chart as an SVG document: same data, same bytes, wherever and in whatever time zone. */
-  async svg(): Promise<string> {
-    return fitText(await svgPicture(this.spec));
+  svg(): Promise<string> {
+    return svgPicture(this.spec);
   }
 
   /** The chart as a PNG picture. @param options `scale`: pixels per CSS pixel, default 2. */

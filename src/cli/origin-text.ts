@@ -5,7 +5,7 @@ import {
   rangeWords,
   serverWords,
 } from "../chart/origin-words.js";
-import type { FoundOrigin } from "../chart/origin-file/found-origin.js";
+import type { FoundOrigin } from "../chart/origin/found-origin.js";
 import type { Json } from "../result/json.js";
 
 const LONGEST = 2_000;

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { format, inspect } from "node:util";
 import { gzipSync, inflateSync } from "node:zlib";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { readOrigins } from "../../src/chart/origin-file/read-origin.js";
+import { readOrigins } from "../../src/chart/origin/read-origins.js";
 import { inertJson, originText } from "../../src/cli/origin-text.js";
 import { runLoad } from "../../src/cli/load.js";
 import { findSource } from "../../src/database/settings.js";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { readOrigins } from "../../src/chart/origin-file/read-origin.js";
+import { readOrigins } from "../../src/chart/origin/read-origins.js";
 import { runOrigin } from "../../src/cli/origin.js";
 import { runDoc } from "./run-doc.js";
 import { sampleLab } from "./sample-lab.js";

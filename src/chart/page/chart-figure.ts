@@ -1,7 +1,7 @@
 import type { VegaLiteSpec } from "../frame.js";
-import { compiledSpec } from "../render/compiled-spec.js";
+import { compiledSpec } from "../render/vega.js";
 import { titleText } from "../render/svg.js";
-import { escapeXml } from "../render/xml.js";
+import { escapeXml } from "../../base/xml.js";
 import { jsonScript } from "./json-script.js";
 import { originDetails, type OriginRecord } from "./origin-details.js";
 
@@ -56,6 +56,6 @@ function seriesField(spec: VegaLiteSpec): string | undefined {
 }
 
 /** Whether the chart follows the pointer: Vega finds it only in a drawing of its own size. */
-function usesPointer(vega: Record<string, unknown>): boolean {
+function usesPointer(vega: { readonly signals?: unknown }): boolean {
   return JSON.stringify(vega.signals ?? []).includes('"events":');
 }

@@ -1,6 +1,6 @@
 import { cleanText } from "../label.js";
 import { titleText } from "../render/svg.js";
-import { escapeXml } from "../render/xml.js";
+import { escapeXml } from "../../base/xml.js";
 import { THEMES, type ThemeName } from "../theme.js";
 import { chartFigure, type Drawable } from "./chart-figure.js";
 import { pageDocument } from "./page-document.js";

@@ -1,7 +1,7 @@
 import { cleanText } from "../label.js";
 import type { originRecord } from "../origin-record.js";
 import { bytesWords, instantWords, jsonObject, rangeWords, serverWords } from "../origin-words.js";
-import { escapeXml } from "../render/xml.js";
+import { escapeXml } from "../../base/xml.js";
 import type { Json } from "../../result/json.js";
 
 /** An origin as `originRecord` writes it. */

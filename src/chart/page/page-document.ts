@@ -1,5 +1,5 @@
 import { cleanText } from "../label.js";
-import { escapeXml } from "../render/xml.js";
+import { escapeXml } from "../../base/xml.js";
 import type { ThemeName } from "../theme.js";
 import { baseStyle } from "./base-style.js";
 import { figureStyle } from "./figure-style.js";

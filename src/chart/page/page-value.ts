@@ -3,7 +3,7 @@ import { untilDone } from "../../files/pending-work.js";
 import { writeWhole } from "../../files/write-whole.js";
 import { displayBundle, type MimeBundle } from "../display.js";
 import { cleanText } from "../label.js";
-import { escapeXml } from "../render/xml.js";
+import { escapeXml } from "../../base/xml.js";
 import { savePath } from "../save-path.js";
 import { htmlText } from "../table-html.js";
 import { chartPage, titleOf } from "./chart-page.js";

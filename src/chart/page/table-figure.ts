@@ -1,6 +1,6 @@
 import type { Origin } from "../../result/origin.js";
 import { originRecord } from "../origin-record.js";
-import { escapeXml } from "../render/xml.js";
+import { escapeXml } from "../../base/xml.js";
 import type { TableModel } from "../table-model.js";
 import { jsonScript } from "./json-script.js";
 import { originDetails } from "./origin-details.js";

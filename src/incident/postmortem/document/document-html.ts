@@ -2,7 +2,7 @@ import { Chart } from "../../../chart/chart-value.js";
 import { chartFigure } from "../../../chart/page/chart-figure.js";
 import { pageDocument } from "../../../chart/page/page-document.js";
 import { tableFigure } from "../../../chart/page/table-figure.js";
-import { escapeXml } from "../../../chart/render/xml.js";
+import { escapeXml } from "../../../base/xml.js";
 import type { Block, Span } from "./blocks.js";
 import type { Figure } from "../figure.js";
 
