@@ -5,7 +5,7 @@ import type { Check } from "./check.js";
 export async function checkFonts(): Promise<Check> {
   const name = "Fonts";
   const remedy =
-    "Run npm install anew: @fontsource/arimo or @resvg/resvg-js is missing or damaged.";
+    "Run npm install anew: @expo-google-fonts/arimo or @resvg/resvg-js is missing or damaged.";
   try {
     const [text, none] = await Promise.all([draw("probelab"), draw(" ")]);
     return text.equals(none)

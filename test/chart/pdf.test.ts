@@ -5,7 +5,7 @@ import { typeset } from "../../src/chart/render/pdf.js";
 import { pdfObjects, pdfString, type PdfObject } from "./support/pdf-objects.js";
 import { PAYLOADS } from "./support/payloads.js";
 import { pdfText, popplerMissing, popplerNote } from "./support/poppler.js";
-import { makeResult, weeklyCounts, weeklyDurations } from "./support/sample-results.js";
+import { makeResult, weeklyCounts } from "./support/sample-results.js";
 
 const drawn = chart.area(weeklyCounts(), { width: 300, height: 100 });
 const rejections: unknown[] = [];

@@ -263,9 +263,12 @@ describe("probelab origin of what it can't read", () => {
     ["a PDF that holds nothing", "%PDF-1.7\n", /no origin in it as probelab writes it.*\.svg/],
     [
       "a PDF whose attachment is damaged",
-      pdf([["(origin.json)", "x"]])
-        .toString("latin1")
-        .replace(/stream\n../, "stream\nxx"),
+      Buffer.from(
+        pdf([["(origin.json)", "x"]])
+          .toString("latin1")
+          .replace(/stream\n../, "stream\nxx"),
+        "latin1",
+      ),
       /can't be unpacked/,
     ],
     [

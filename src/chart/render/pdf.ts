@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path";
-import type { NodeCompiler } from "@myriaddreamin/typst-ts-node-compiler";
+import type * as Typst from "@myriaddreamin/typst-ts-node-compiler";
 import { ProbelabError } from "../../base/error.js";
 import { escapeXml, legalXml, unescapeXml } from "../../base/xml.js";
 import { cleanText } from "../label.js";
@@ -111,10 +111,10 @@ export function dateParts(date: Date): Record<string, number> {
   };
 }
 
-let last: { readonly key: string; readonly compiler: NodeCompiler } | undefined;
+let last: { readonly key: string; readonly compiler: Typst.NodeCompiler } | undefined;
 
 /** A compiler with the shipped font and some of this machine; the last one is kept. */
-async function compilerOf(faces: readonly FontFace[]): Promise<NodeCompiler> {
+async function compilerOf(faces: readonly FontFace[]): Promise<Typst.NodeCompiler> {
   const fontPaths = [...fontFiles(), ...faces.map(({ path }) => path)];
   const key = fontPaths.join("\n");
   if (last?.key === key) return last.compiler;
@@ -123,7 +123,7 @@ async function compilerOf(faces: readonly FontFace[]): Promise<NodeCompiler> {
   return last.compiler;
 }
 
-async function loadTypst(): Promise<typeof import("@myriaddreamin/typst-ts-node-compiler")> {
+async function loadTypst(): Promise<typeof Typst> {
   try {
     return await import("@myriaddreamin/typst-ts-node-compiler");
   } catch (error) {
