@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, delimiter, join } from "node:path";
-import { isShipped } from "./font.js";
+import { fontFiles, isShipped } from "./font.js";
 import { readFontFace, type FontFace } from "./font-face.js";
 
 /** What a text needs beside the shipped font. */
@@ -50,6 +50,16 @@ export function otherFonts(text: string): OtherFonts {
   if (own) own.others = true;
   for (const face of faces) own?.faces.add(face);
   return { faces, missing: needed.map((code) => String.fromCodePoint(code)) };
+}
+
+/** The fonts as resvg takes them: the shipped one, and those. */
+export function fontOptions(faces: readonly FontFace[]) {
+  return {
+    fontFiles: [...fontFiles(), ...faces.map(({ path }) => path)],
+    loadSystemFonts: false,
+    defaultFontFamily: "Arimo",
+    sansSerifFamily: "Arimo",
+  };
 }
 
 /** What `draw` gives, and which fonts its pictures and pages took. */

@@ -1,12 +1,14 @@
-import { join, resolve } from "node:path";
-import type * as Typst from "@myriaddreamin/typst-ts-node-compiler";
+import { spawn } from "node:child_process";
+import { createRequire } from "node:module";
+import { buffer, text as textOf } from "node:stream/consumers";
+import { pathToFileURL } from "node:url";
 import { ProbelabError } from "../../base/error.js";
 import { escapeXml, legalXml, unescapeXml } from "../../base/xml.js";
 import { cleanText } from "../label.js";
-import { fontFiles, isShipped } from "./font.js";
+import { fontFiles, isShipped, needsOtherFont } from "./font.js";
 import type { FontFace } from "./font-face.js";
 import { warnOfMissing } from "./missing-characters.js";
-import { otherFonts, shownText } from "./other-fonts.js";
+import { fontOptions, otherFonts, shownText } from "./other-fonts.js";
 import { layOut, originJson, svgSize, titleText } from "./svg.js";
 
 /** Points for each CSS pixel. */
@@ -25,16 +27,32 @@ export interface TypstDocument {
   readonly shown: string;
 }
 
-// There is no such folder: a document has no files but those that it is given.
-const ROOT = resolve("/probelab-document");
-const CACHED_DOCUMENTS = 2;
+const require = createRequire(import.meta.url);
+const TYPST = "@myriaddreamin/typst-ts-node-compiler";
+
+/** Scripts from right to left, at which Typst's reader of SVG fails in another font than the shipped. */
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
+
+// A process of its own: a fault in native code ends it, and no kernel. There is no such folder as it
+// works in: a document has no files but those that it is given.
+const PROGRAM = `
+import { resolve } from "node:path";
+import { text } from "node:stream/consumers";
+const { typst, fontPaths, files } = JSON.parse(await text(process.stdin));
+const { NodeCompiler } = await import(typst);
+const workspace = resolve("/probelab-document");
+const compiler = NodeCompiler.create({ workspace, fontArgs: [{ fontPaths }] });
+for (const [name, content] of files) compiler.mapShadow(resolve(workspace, name), Buffer.from(content));
+const compiled = compiler.compile({ mainFilePath: resolve(workspace, "main.typ") });
+if (compiled.result === null) throw new Error(JSON.stringify(compiled.takeDiagnostics()?.shortDiagnostics));
+process.stdout.write(compiler.pdf(compiled.result));
+`;
 
 const CHART = `
 #let it = json("data.json")
 #set document(title: it.title, date: datetime(..it.date))
 #set page(width: it.width * 1pt, height: it.height * 1pt, margin: 0pt)
-#set text(lang: "en")
-#pdf.embed("origin.json", mime-type: "application/json", relationship: "data", description: it.title)
+#pdf.attach("origin.json", mime-type: "application/json", relationship: "data", description: it.title)
 #image("chart.svg", width: 100%, alt: it.alt)
 `;
 
@@ -71,32 +89,41 @@ export async function pdfPicture(spec: Record<string, unknown>, date: Date): Pro
 export async function typeset(document: TypstDocument): Promise<Buffer> {
   const { faces, missing } = otherFonts(document.shown);
   warnOfMissing(missing, "PDF");
-  const compiler = await compilerOf(faces);
   const families = faces.map(({ family }) => family).filter((family) => family !== "");
   const data = { ...document.data, fonts: ["Arimo", ...families] };
+  const fontPaths = [...fontFiles(), ...faces.map(({ path }) => path)];
+  const pictures: [string, string][] = [];
+  for (const [name, svg] of document.pictures) pictures.push([name, await inFonts(svg, faces)]);
+  const files = [
+    ["main.typ", document.markup],
+    ["data.json", JSON.stringify(data)],
+    ...pictures,
+    ...document.origins,
+  ];
   try {
-    compiler.addSource(join(ROOT, "main.typ"), document.markup);
-    const add = (name: string, content: string): void =>
-      compiler.mapShadow(join(ROOT, name), Buffer.from(content));
-    add("data.json", JSON.stringify(data));
-    for (const [name, svg] of document.pictures) add(name, inFonts(svg, faces));
-    for (const [name, json] of document.origins) add(name, json);
-    const compiled = compiler.compile({ mainFilePath: join(ROOT, "main.typ") });
-    if (compiled.result === null) {
-      const told = compiled.takeDiagnostics()?.shortDiagnostics ?? [];
-      throw new Error(JSON.stringify(told));
-    }
-    return compiler.pdf(compiled.result);
+    const typst = pathToFileURL(require.resolve(TYPST)).href;
+    return await run(JSON.stringify({ typst, fontPaths, files }));
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     throw new ProbelabError(
       `Can't make a PDF (${cleanText(message, 300)}): save it in another format, such as .svg or .html.`,
       { cause: error },
     );
-  } finally {
-    compiler.resetShadow();
-    compiler.evictCache(CACHED_DOCUMENTS);
   }
+}
+
+/** What the program writes for a job. @throws with what it says where it fails. */
+async function run(job: string): Promise<Buffer> {
+  const child = spawn(process.execPath, ["--input-type=module", "--eval", PROGRAM]);
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", resolve);
+  });
+  child.stdin.on("error", () => undefined); // it failed before it read all; its exit code tells
+  child.stdin.end(job);
+  const [code, pdf, said] = await Promise.all([ended, buffer(child.stdout), textOf(child.stderr)]);
+  if (code === 0) return pdf;
+  throw new Error(/^(?:Error: .*|.*panicked at[^]*?\n.*)$/m.exec(said)?.[0] ?? said);
 }
 
 /** A time as Typst's `datetime` takes it, in UTC. */
@@ -111,37 +138,16 @@ export function dateParts(date: Date): Record<string, number> {
   };
 }
 
-let last: { readonly key: string; readonly compiler: Typst.NodeCompiler } | undefined;
-
-/** A compiler with the shipped font and some of this machine; the last one is kept. */
-async function compilerOf(faces: readonly FontFace[]): Promise<Typst.NodeCompiler> {
-  const fontPaths = [...fontFiles(), ...faces.map(({ path }) => path)];
-  const key = fontPaths.join("\n");
-  if (last?.key === key) return last.compiler;
-  const { NodeCompiler } = await loadTypst();
-  last = { key, compiler: NodeCompiler.create({ workspace: ROOT, fontArgs: [{ fontPaths }] }) };
-  return last.compiler;
-}
-
-async function loadTypst(): Promise<typeof Typst> {
-  try {
-    return await import("@myriaddreamin/typst-ts-node-compiler");
-  } catch (error) {
-    throw new ProbelabError(
-      `Can't make a PDF: Typst isn't installed for ${process.platform} ${process.arch}. Run npm install anew, or save in another format, such as .svg or .html.`,
-      { cause: error },
-    );
-  }
-}
-
 const TEXT = /(<text\b[^>]*>)(.*?)(<\/text>)/gs;
 
 /**
  * An SVG with what the shipped font can't draw in spans of the fonts found for it: Typst would take
  * any font of the machine. The origin, which is attached, is left out.
  */
-function inFonts(svg: string, faces: readonly FontFace[]): string {
+async function inFonts(svg: string, faces: readonly FontFace[]): Promise<string> {
   const picture = svg.replace(/<metadata>.*?<\/metadata>/s, "");
+  const shown = unescapeXml(shownText(picture));
+  if (RIGHT_TO_LEFT.test(shown) && needsOtherFont(shown)) return outlined(picture, faces);
   if (faces.length === 0) return picture;
   return picture.replace(TEXT, (_, open: string, content: string, close: string) => {
     const spans = content.replace(/<[^<>]*>|[^<>]+/g, (part) =>
@@ -168,4 +174,10 @@ function escapedSpans(text: string, faces: readonly FontFace[]): string {
         : `<tspan font-family="'${escapeXml(face.family)}'">${escapeXml(text)}</tspan>`,
     )
     .join("");
+}
+
+/** An SVG with its texts as outlines: they can't be selected any more. */
+async function outlined(svg: string, faces: readonly FontFace[]): Promise<string> {
+  const { Resvg } = await import("@resvg/resvg-js");
+  return new Resvg(svg, { font: fontOptions(faces), logLevel: "off" }).toString();
 }

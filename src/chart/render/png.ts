@@ -1,9 +1,8 @@
 import { crc32, deflateSync } from "node:zlib";
 import { ProbelabError } from "../../base/error.js";
 import { owe } from "../../base/owed-memory.js";
-import { fontFiles } from "./font.js";
 import { warnOfMissing } from "./missing-characters.js";
-import { otherFonts, shownText } from "./other-fonts.js";
+import { fontOptions, otherFonts, shownText } from "./other-fonts.js";
 import { layOut, originJson, svgSize, titleText } from "./svg.js";
 
 const MOST_PIXELS = 16_000;
@@ -29,12 +28,7 @@ export async function pngPicture(spec: Record<string, unknown>, scale: number): 
   const { renderAsync } = await import("@resvg/resvg-js");
   const image = await renderAsync(svg, {
     fitTo: { mode: "zoom", value: scale },
-    font: {
-      fontFiles: [...fontFiles(), ...faces.map(({ path }) => path)],
-      loadSystemFonts: false,
-      defaultFontFamily: "Arimo",
-      sansSerifFamily: "Arimo",
-    },
+    font: fontOptions(faces),
     logLevel: "off",
   });
   owe(image.width * image.height * 4);

@@ -131,9 +131,18 @@ describe.skipIf(popplerMissing)(`postmortem.pdf${popplerNote}`, () => {
     expect(new Set(goes.map((name) => `"${name}"`))).toEqual(new Set(places));
   });
 
-  test("has its sections and figures as an outline", async () => {
-    const report = postmortem(begun).add(chart.area(weeklyCounts()), { caption: "Counts" });
-    const outline = pdfObjects(await pdfOf(report)).flatMap(
+  test("is tagged: headings, lists, tables with their heads, links, figures; and has an outline", async () => {
+    const counts = weeklyCounts();
+    const report = postmortem({ ...begun, impact: ["one", "two https://example.org/"] })
+      .add(chart.area(counts), { caption: "Counts" })
+      .add(table(versionSummary()))
+      .timeline("2026-05-04", "x", "https://example.org/x");
+    const pdf = await pdfOf(report);
+    const tree = poppler("pdfinfo", pdf, ["-struct"]);
+    const names = "H1 H2 H3 P L LI Lbl LBody Table THead TR TH TD Link Figure".split(" ");
+    for (const name of names) expect(tree, name).toMatch(new RegExp(`^ +${name}\\b`, "m"));
+    expect(tree).toMatch(/Scope \/Column/);
+    const outline = pdfObjects(pdf).flatMap(
       ({ text }) => /\/Title \(([^)]*)\)[^]*\/Dest/.exec(text)?.[1] ?? [],
     );
     expect(outline).toEqual(expect.arrayContaining(["Summary", "Timeline", "Figure 1: Counts"]));

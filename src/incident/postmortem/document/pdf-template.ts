@@ -73,17 +73,17 @@ export const TEMPLATE = String.raw`
 }
 
 #let items(all) = {
-  grid(
-    columns: (auto, 1fr),
-    column-gutter: 6pt,
-    row-gutter: 7pt,
-    ..all.map(((mark, said)) => (mark, runs(said))).flatten(),
-  )
+  let marks = all.map(it => it.at(0)).dedup()
+  // A list has one mark for all of its items.
+  let lists = if marks.len() == 1 { (all,) } else { all.map(it => (it,)) }
+  for each in lists {
+    list(marker: each.at(0).at(0), body-indent: 6pt, spacing: 7pt, ..each.map(it => runs(it.at(1))))
+  }
 }
 
 // A chart and its caption stand on one page; a caption of half a page stands before it.
 #let figure-of(of) = {
-  pdf.embed(of.origin, mime-type: "application/json", relationship: "data", description: of.about)
+  pdf.attach(of.origin, mime-type: "application/json", relationship: "data", description: of.about)
   let caption = [#heading(level: 3, of.caption)#label(of.label)]
   if "picture" in of {
     layout(size => {
