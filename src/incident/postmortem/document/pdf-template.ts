@@ -47,7 +47,7 @@ export const TEMPLATE = String.raw`
   runs(one.runs)
   if "bar" in one {
     h(4pt)
-    box(width: bar-room, align(left, rect(width: one.bar * bar-room, height: 6pt, fill: rgb("#4a90c2"))))
+    box(width: bar-room, height: 6pt, align(left, rect(width: one.bar * bar-room, height: 6pt, fill: rgb("#4a90c2"))))
   }
 }
 
@@ -86,12 +86,13 @@ export const TEMPLATE = String.raw`
   pdf.attach(of.origin, mime-type: "application/json", relationship: "data", description: of.about)
   let caption = [#heading(level: 3, of.caption)#label(of.label)]
   if "picture" in of {
+    v(16pt, weak: true)
     layout(size => {
       let head = measure(block(width: size.width, caption)).height + 16pt
       let tall = head > size.height / 2
       let room = if tall { size.height } else { size.height - head }
       let scale = calc.min(1, size.width / (of.width * 1pt), room / (of.height * 1pt))
-      block(above: 16pt, breakable: tall, {
+      block(breakable: tall, {
         caption
         image(of.picture, width: of.width * scale * 1pt, alt: of.alt)
       })
