@@ -3,7 +3,6 @@ import type { Origin } from "../result/origin.js";
 import type { Result } from "../result/result.js";
 import type { Recipe, VegaLiteSpec } from "./options.js";
 import { chartPage } from "./page/page.js";
-import { fitText } from "./render/fit-text.js";
 import { pdfPicture } from "./render/pdf.js";
 import { pngPicture } from "./render/png.js";
 import { svgPicture, titleText } from "./render/svg.js";
@@ -44,8 +43,8 @@ export class Chart {
   }
 
   /** The chart as an SVG document: same data, same bytes, wherever and in whatever time zone. */
-  async svg(): Promise<string> {
-    return fitText(await svgPicture(this.spec));
+  svg(): Promise<string> {
+    return svgPicture(this.spec);
   }
 
   /** The chart as a PNG picture. @param options `scale`: pixels per CSS pixel, default 2. */

@@ -1,4 +1,4 @@
-import { escapeXml } from "./render/xml.js";
+import { escapeXml } from "../base/xml.js";
 import type { TableCell, TableModel } from "./table-model.js";
 
 const BAR_WIDTH = 80;

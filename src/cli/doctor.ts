@@ -91,7 +91,7 @@ const noJupyter =
 export async function checkFonts(): Promise<Check> {
   const name = "Fonts";
   const remedy =
-    "Run npm install anew: @fontsource/arimo or @resvg/resvg-js is missing or damaged.";
+    "Run npm install anew: @expo-google-fonts/arimo or @resvg/resvg-js is missing or damaged.";
   try {
     const [text, none] = await Promise.all([draw("probelab"), draw(" ")]);
     return text.equals(none)

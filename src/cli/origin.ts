@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { readFile, stat } from "node:fs/promises";
-import type { FoundOrigin } from "../chart/origin-file/found-origin.js";
-import { readOrigins } from "../chart/origin-file/read-origin.js";
+import type { FoundOrigin } from "../chart/origin/found-origin.js";
+import { readOrigins } from "../chart/origin/read-origins.js";
 import { ProbelabError } from "../base/error.js";
 import {
   bytesWords,

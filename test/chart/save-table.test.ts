@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { readOrigins } from "../../src/chart/origin-file/read-origin.js";
+import { readOrigins } from "../../src/chart/origin/read-origins.js";
 import { originRecord } from "../../src/chart/origin-record.js";
 import { readParquet } from "../../src/result/parquet-read.js";
 import { table } from "../../src/chart/table.js";

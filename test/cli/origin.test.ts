@@ -1,15 +1,13 @@
 import { execFile } from "node:child_process";
-import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { crc32, deflateSync } from "node:zlib";
-import PDFDocument from "pdfkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { chart } from "../../src/chart/chart.js";
 import { originRecord } from "../../src/chart/origin-record.js";
-import { pngWithText } from "../../src/chart/render/png-text.js";
+import { pngWithText } from "../../src/chart/render/png.js";
 import { runOrigin } from "../../src/cli/origin.js";
 import { makeResult, weeklyCounts } from "../chart/support/sample-results.js";
 
@@ -192,50 +190,22 @@ describe("probelab origin of other tools' files", () => {
     expect((await records("a.ipynb")).map(({ origin }) => origin)).toEqual([record, record]);
   });
 
-  test("attachments of a PDF, as pdfkit writes them", async () => {
+  test("a PDF with several attachments, their names in brackets or in UTF-16", async () => {
+    const utf16 = Buffer.from("\ufeff2-a.origin.json", "utf16le").swap16().toString("hex");
     put(
-      "kit.pdf",
-      await pdf([
-        ["10-b.origin.json", "é"],
-        ["2-a.origin.json", "a"],
-        ["other.json", "no"],
+      "several.pdf",
+      pdf([
+        ["(10-b.origin.json)", "é"],
+        [`<${utf16}>`, "a"],
+        ["(other.json)", "no"],
+        ["(origin.json)", "one", "(A \\(B\\) \\303)"],
       ]),
     );
-    expect(await records("kit.pdf")).toMatchObject([
+    expect(await records("several.pdf")).toMatchObject([
       { title: "2-a", origin: { source: "a" } },
       { title: "10-b", origin: { source: "é" } },
+      { title: "A (B) Ã", origin: { source: "one" } },
     ]);
-    put("one.pdf", await pdf([["origin.json", "a"]]));
-    expect(await records("one.pdf")).toEqual([
-      { file: expect.any(String) as string, origin: { source: "a" } },
-    ]);
-  });
-
-  test("attachments of a PDF with object streams, hexadecimal UTF-16 names and references", async () => {
-    const name = Buffer.from("\ufefforigin.json", "utf16le").swap16().toString("hex");
-    const packed = [`4 0 `, `5 70 `].join("");
-    const first = `<</F 5 0 R /UF 5 0 R /EF <</F 3 0 R>> /Type /Filespec>>`.padEnd(70);
-    const objects = deflateSync(`${packed}${first}<${name}>`);
-    const file = deflateSync('{"source":"x"}');
-    const stream = (dictionary: string, data: Buffer) =>
-      Buffer.concat([
-        Buffer.from(`<<${dictionary}>>\nstream\r\n`),
-        data,
-        Buffer.from("\nendstream\nendobj\n"),
-      ]);
-    put(
-      "packed.pdf",
-      Buffer.concat([
-        Buffer.from("%PDF-1.7\n6 0 obj "),
-        stream(
-          `/Type /ObjStm /N 2 /First ${packed.length} /Filter /FlateDecode /Length 9 0 R`,
-          objects,
-        ),
-        Buffer.from("3 0 obj "),
-        stream(`/Length ${file.length} /Filter [/FlateDecode]`, file),
-      ]),
-    );
-    expect(await records("packed.pdf")).toMatchObject([{ origin: { source: "x" } }]);
   });
 });
 
@@ -268,7 +238,7 @@ describe("probelab origin of what it can't read", () => {
     [
       "an SVG nested 20,000 deep",
       `<svg>${"<g>".repeat(20_000)}<origin xmlns="urn:probelab:origin">`,
-      /nested too deeply/,
+      /no origin in it/,
     ],
     [
       "a page with half a script",
@@ -290,11 +260,21 @@ describe("probelab origin of what it can't read", () => {
       png(Buffer.from("probelab\0\x01\0\0\0abc", "latin1")),
       /can't be unpacked/,
     ],
-    ["a PDF that holds nothing", "%PDF-1.7\n", /no object can be found/],
+    ["a PDF that holds nothing", "%PDF-1.7\n", /no origin in it as probelab writes it.*\.svg/],
+    [
+      "a PDF whose attachment is damaged",
+      Buffer.from(
+        pdf([["(origin.json)", "x"]])
+          .toString("latin1")
+          .replace(/stream\n../, "stream\nxx"),
+        "latin1",
+      ),
+      /can't be unpacked/,
+    ],
     [
       "an encrypted PDF",
       "%PDF-1.7\n1 0 obj <</A 1>> endobj trailer <</Encrypt 1 0 R>>",
-      /encrypted/,
+      /no origin in it as probelab writes it: a PDF that was encrypted/,
     ],
     ["a Parquet file cut short", Buffer.from("PAR1....abcd"), /begins as Parquet/],
   ])("%s: one sentence, exit code 1", async (_, content, message) => {
@@ -319,6 +299,7 @@ describe("probelab origin of what it can't read", () => {
     ["unfinished arrays", "1 0 obj[ 1 "],
     ["unfinished streams", "1 0 obj<</A 1>>stream\n"],
     ["dictionaries in dictionaries", "1 0 obj<</A"],
+    ["attachments", "1 0 obj<</Type/Filespec/F 1 0 R/UF(origin.json)"],
   ])(
     "a PDF of 20 MB of %s is read in one pass",
     async (_, part) => {
@@ -329,13 +310,16 @@ describe("probelab origin of what it can't read", () => {
   );
 
   test.each([
-    ["scripts", '<script class="probelab-origin" '],
-    ["figures", "<figure aria-label="],
-    ["comments", "<!--"],
+    ["scripts", '<html><script class="probelab-origin" '],
+    ["figures", "<html><figure aria-label="],
+    ["comments", "<html><!--"],
+    ["pictures", '<svg xmlns:a="urn:probelab:origin">'],
+    ["origins", '<svg><origin xmlns="urn:probelab:origin">'],
+    ["prefixes", `<svg xmlns:${"a".repeat(99)}`],
   ])(
-    "a page of 20 MB of %s is read in one pass",
+    "markup of 20 MB of %s is read in one pass",
     async (_, part) => {
-      const text = `<html>${part.repeat(20_000_000 / part.length)}`;
+      const text = part.repeat(20_000_000 / part.length);
       expect((await origin(put("hostile.html", text))).code).toBe(1);
     },
     20_000,
@@ -384,18 +368,24 @@ describe("what probelab origin prints", () => {
   });
 });
 
-/** A PDF with attachments: names, and the sources that their records tell. */
-async function pdf(files: readonly (readonly [name: string, source: string])[]): Promise<Buffer> {
-  const document = new PDFDocument();
-  const parts: Buffer[] = [];
-  document.on("data", (part: Buffer) => parts.push(part));
-  document.text("A (page) with 1 0 obj in its text");
-  for (const [name, source] of files) {
-    document.file(Buffer.from(JSON.stringify({ source })), { name, type: "application/json" });
-  }
-  document.end();
-  await once(document, "end");
-  return Buffer.concat(parts);
+/** The objects of a PDF with attachments: their names, the sources that their records tell, what they are. */
+function pdf(files: readonly (readonly [name: string, source: string, about?: string])[]): Buffer {
+  return Buffer.concat([
+    Buffer.from("%PDF-1.7\n"),
+    ...files.flatMap(([name, source, about], index) => {
+      const bytes = deflateSync(JSON.stringify({ source }));
+      const described = about === undefined ? "" : `/Desc ${about} `;
+      return [
+        Buffer.from(
+          `${index + 1} 0 obj\n<< /Length ${bytes.length} /Type /EmbeddedFile /Filter /FlateDecode /Params << /Size 9 >> >>\nstream\n`,
+        ),
+        bytes,
+        Buffer.from(
+          `\nendstream\nendobj\n${index + 90} 0 obj\n<< /Type /Filespec /UF ${name} ${described}/EF << /F ${index + 1} 0 R >> >>\nendobj\n`,
+        ),
+      ];
+    }),
+  ]);
 }
 
 /** A chunk of a PNG. */

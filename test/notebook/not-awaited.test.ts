@@ -1,7 +1,7 @@
 import { readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { readOrigins } from "../../src/chart/origin-file/read-origin.js";
+import { readOrigins } from "../../src/chart/origin/read-origins.js";
 import { runNotebook, type RunNotebookOptions } from "../../src/notebook/run-notebook.js";
 import {
   handMade,

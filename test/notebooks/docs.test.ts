@@ -3,7 +3,7 @@ import { cp, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { readOrigins } from "../../src/chart/origin-file/read-origin.js";
+import { readOrigins } from "../../src/chart/origin/read-origins.js";
 import { runOrigin } from "../../src/cli/origin.js";
 import { verificationText } from "../../src/incident/postmortem/verify/verification-text.js";
 import { verifyPostmortem } from "../../src/incident/postmortem/verify/verify.js";

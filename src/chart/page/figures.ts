@@ -4,9 +4,9 @@ import { cleanText } from "../label.js";
 import type { VegaLiteSpec } from "../options.js";
 import { originRecord } from "../origin-record.js";
 import { bytesWords, instantWords, jsonObject, rangeWords, serverWords } from "../origin-words.js";
-import { compiledSpec } from "../render/compiled-spec.js";
+import { compiledSpec } from "../render/vega.js";
 import { titleText } from "../render/svg.js";
-import { escapeXml } from "../render/xml.js";
+import { escapeXml } from "../../base/xml.js";
 import type { TableModel } from "../table-model.js";
 
 /** A chart as far as its figure goes. */

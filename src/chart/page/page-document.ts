@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ProbelabError } from "../../base/error.js";
 import { cleanText } from "../label.js";
-import { escapeXml } from "../render/xml.js";
+import { escapeXml } from "../../base/xml.js";
 import type { ThemeName } from "../theme.js";
 import { baseStyle, figureStyle, printTables } from "./page-style.js";
 

@@ -5,7 +5,7 @@ import { counted, isPromise, shownValue } from "../../base/text.js";
 import { isResult } from "../../result/result.js";
 import { cleanText } from "../label.js";
 import { titleText } from "../render/svg.js";
-import { escapeXml } from "../render/xml.js";
+import { escapeXml } from "../../base/xml.js";
 import { saveAs } from "../save.js";
 import { htmlText } from "../table-outputs.js";
 import { THEMES, type ThemeName } from "../theme.js";

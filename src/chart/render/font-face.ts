@@ -1,97 +1,118 @@
 import { closeSync, openSync, readSync } from "node:fs";
-import { characterGlyphs } from "./glyph-widths.js";
 
-/** A face of a font file, as far as choosing it goes. */
+/** The first face of a font file. */
 export interface FontFace {
   readonly path: string;
   /** What the font calls itself: `Noto Sans CJK SC`; "" where it has no name. */
   readonly family: string;
-  /** In a collection (`.ttc`) the PostScript name by which the face is found. */
-  readonly name?: string;
-  /** Outlines in glyf or CFF: what a PDF can hold. Bitmaps and colour fonts have none. */
-  readonly outlines: boolean;
-  /** It has tables by which letters are joined and ordered. */
-  readonly shaped: boolean;
   has(code: number): boolean;
 }
 
-type Read = (offset: number, length: number) => Buffer;
+type Tables = (tag: string) => Buffer;
 
 const LARGEST_TABLE = 8_000_000;
 const FAMILY = 1;
-const POST_SCRIPT = 6;
 
 /**
- * The first face of a TrueType or OpenType font or collection. Its directory, names and map of
- * characters are read, not its outlines, which may be tens of megabytes.
+ * The first face of a TrueType or OpenType font or collection. Only its directory, names and map of
+ * characters are read: a font library would take half a second to load, and read every outline.
  *
  * Source: the OpenType specification, chapters "OpenType font file", name, cmap.
  *
  * @throws where the file is no such font.
  */
 export function readFontFace(path: string): FontFace {
+  return withTables(path, (table) => {
+    const ranges: number[] = [];
+    for (const [code] of characterGlyphs(table("cmap"))) {
+      if (ranges.at(-1) === code - 1) ranges[ranges.length - 1] = code;
+      else ranges.push(code, code);
+    }
+    return { path, family: familyOf(table), has: (code) => isWithin(ranges, code) };
+  });
+}
+
+/** The advance width of each character of a font, in ems. Source: head, hhea, hmtx, cmap. */
+export function readWidths(path: string): Map<number, number> {
+  return withTables(path, (table) => {
+    const em = table("head").readUInt16BE(18);
+    const lastMetric = table("hhea").readUInt16BE(34) - 1;
+    const metrics = table("hmtx");
+    const widths = new Map<number, number>();
+    for (const [code, glyph] of characterGlyphs(table("cmap"))) {
+      widths.set(code, metrics.readUInt16BE(Math.min(glyph, lastMetric) * 4) / em);
+    }
+    return widths;
+  });
+}
+
+function withTables<T>(path: string, use: (table: Tables) => T): T {
   const file = openSync(path, "r");
   try {
-    const read: Read = (offset, length) => {
+    const read = (offset: number, length: number): Buffer => {
       const bytes = Buffer.alloc(Math.min(length, LARGEST_TABLE));
       return bytes.subarray(0, readSync(file, bytes, 0, bytes.length, offset));
     };
     const start = read(0, 16);
     const first = start.toString("latin1", 0, 4) === "ttcf" ? start.readUInt32BE(12) : 0;
-    const tables = directory(read, first);
-    const table = (tag: string): Buffer => {
-      const place = tables.get(tag);
-      if (place === undefined) throw new TypeError(`The font has no table ${tag}`);
-      return read(...place);
-    };
-    const ranges = characterRanges(table("cmap"));
-    const names = tables.has("name") ? table("name") : undefined;
-    return {
-      path,
-      family: names ? familyOf(names) : "",
-      ...(first !== 0 && { name: nameOf(table("name"), POST_SCRIPT) }),
-      outlines: tables.has("glyf") || tables.has("CFF "),
-      shaped: ["GSUB", "GPOS", "morx"].some((tag) => tables.has(tag)),
-      has: (code) => within(ranges, code),
-    };
+    const entries = read(first + 12, read(first, 12).readUInt16BE(4) * 16);
+    return use((tag) => {
+      for (let at = 0; at < entries.length; at += 16) {
+        if (entries.toString("latin1", at, at + 4) !== tag) continue;
+        return read(entries.readUInt32BE(at + 8), entries.readUInt32BE(at + 12));
+      }
+      throw new TypeError(`The font has no table ${tag}`);
+    });
   } finally {
     closeSync(file);
   }
 }
 
-function directory(read: Read, at: number): Map<string, [number, number]> {
-  const count = read(at, 12).readUInt16BE(4);
-  const entries = read(at + 12, count * 16);
-  return new Map(
-    Array.from({ length: count }, (_, index) => [
-      entries.toString("latin1", index * 16, index * 16 + 4),
-      [entries.readUInt32BE(index * 16 + 8), entries.readUInt32BE(index * 16 + 12)],
-    ]),
+/** The characters of a cmap with their glyphs, in order. */
+function* characterGlyphs(cmap: Buffer): Generator<[number, number]> {
+  const places = Array.from({ length: cmap.readUInt16BE(2) }, (_, index) =>
+    cmap.readUInt32BE(8 + index * 8),
   );
+  const full = places.find((place) => cmap.readUInt16BE(place) === 12);
+  const basic = places.find((place) => cmap.readUInt16BE(place) === 4);
+  if (full !== undefined) yield* segmentedGlyphs(cmap, full);
+  else if (basic !== undefined) yield* basicGlyphs(cmap, basic);
+  else throw new TypeError("The font has no character map of format 4 or 12");
 }
 
-/** First and last character of each range that has glyphs, in order. */
-function characterRanges(cmap: Buffer): number[] {
-  for (let index = 0; index < cmap.readUInt16BE(2); index++) {
-    const offset = cmap.readUInt32BE(4 + index * 8 + 4);
-    if (cmap.readUInt16BE(offset) === 12) return groups(cmap, offset);
+function* segmentedGlyphs(cmap: Buffer, at: number): Generator<[number, number]> {
+  let last = -1;
+  for (let group = 0; group < cmap.readUInt32BE(at + 12); group++) {
+    const [start, end, glyph] = [0, 4, 8].map((field) =>
+      cmap.readUInt32BE(at + 16 + group * 12 + field),
+    ) as [number, number, number];
+    if (start <= last || end > 0x10ffff)
+      throw new TypeError("The font's characters are in disorder");
+    last = end;
+    for (let code = start; code <= end; code++) yield [code, glyph + code - start];
   }
-  const ranges: number[] = [];
-  for (const [character] of characterGlyphs(cmap)) {
-    if (ranges.at(-1) === character - 1) ranges[ranges.length - 1] = character;
-    else ranges.push(character, character);
+}
+
+function* basicGlyphs(cmap: Buffer, at: number): Generator<[number, number]> {
+  const segments = cmap.readUInt16BE(at + 6);
+  const ends = at + 14;
+  const starts = ends + segments + 2;
+  const [deltas, offsets] = [starts + segments, starts + 2 * segments];
+  for (let segment = 0; segment < segments; segment += 2) {
+    const start = cmap.readUInt16BE(starts + segment);
+    const end = cmap.readUInt16BE(ends + segment);
+    const delta = cmap.readUInt16BE(deltas + segment);
+    const offset = cmap.readUInt16BE(offsets + segment);
+    for (let code = start; code <= end && code < 0xffff; code++) {
+      const listed =
+        offset === 0 ? code : cmap.readUInt16BE(offsets + segment + offset + (code - start) * 2);
+      const glyph = offset === 0 || listed !== 0 ? (listed + delta) & 0xffff : 0;
+      if (glyph !== 0) yield [code, glyph];
+    }
   }
-  return ranges;
 }
 
-function groups(cmap: Buffer, offset: number): number[] {
-  return Array.from({ length: cmap.readUInt32BE(offset + 12) }, (_, index) => [
-    cmap.readUInt32BE(offset + 16 + index * 12),
-    cmap.readUInt32BE(offset + 20 + index * 12),
-  ]).flat();
-}
-
-function within(ranges: readonly number[], code: number): boolean {
+function isWithin(ranges: readonly number[], code: number): boolean {
   let [low, high] = [0, ranges.length / 2 - 1];
   while (low <= high) {
     const middle = (low + high) >> 1;
@@ -102,25 +123,19 @@ function within(ranges: readonly number[], code: number): boolean {
   return false;
 }
 
-function familyOf(names: Buffer): string {
+function familyOf(table: Tables): string {
   try {
-    return nameOf(names, FAMILY);
+    const names = table("name");
+    const texts = names.readUInt16BE(4);
+    for (let at = 6; at < 6 + names.readUInt16BE(2) * 12; at += 12) {
+      if (names.readUInt16BE(at + 6) !== FAMILY) continue;
+      const offset = texts + names.readUInt16BE(at + 10);
+      const bytes = Buffer.from(names.subarray(offset, offset + names.readUInt16BE(at + 8)));
+      const isMac = names.readUInt16BE(at) === 1;
+      return isMac ? bytes.toString("latin1") : bytes.swap16().toString("utf16le");
+    }
   } catch {
-    return ""; // a damaged name is no reason not to draw with the font
-  }
-}
-
-/** A name of the font, by its number in the table. */
-function nameOf(names: Buffer, wanted: number): string {
-  const texts = names.readUInt16BE(4);
-  for (let index = 0; index < names.readUInt16BE(2); index++) {
-    const at = 6 + index * 12;
-    if (names.readUInt16BE(at + 6) !== wanted) continue;
-    const offset = texts + names.readUInt16BE(at + 10);
-    const bytes = Buffer.from(names.subarray(offset, offset + names.readUInt16BE(at + 8)));
-    return names.readUInt16BE(at) === 1
-      ? bytes.toString("latin1")
-      : bytes.swap16().toString("utf16le");
+    // a damaged name is no reason not to draw with the font
   }
   return "";
 }

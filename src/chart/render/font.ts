@@ -1,24 +1,21 @@
-import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { glyphWidths } from "./glyph-widths.js";
+import { readWidths } from "./font-face.js";
 
 /** What the pictures are written in; Arial, Helvetica and Liberation Sans have the same widths. */
 export const FONT_FAMILY = "Arimo, Arial, Helvetica, 'Liberation Sans', sans-serif";
 
-/** The scripts that the shipped font covers, the commonest first. */
-const SUBSETS = ["latin", "latin-ext", "cyrillic", "greek", "vietnamese", "hebrew"] as const;
-
 export type FontWeight = 400 | 700;
 
 const require = createRequire(import.meta.url);
-const widths = new Map<string, Map<number, number>>();
+const FILES = {
+  400: "@expo-google-fonts/arimo/400Regular/Arimo_400Regular.ttf",
+  700: "@expo-google-fonts/arimo/700Bold/Arimo_700Bold.ttf",
+} as const;
+const known = new Map<FontWeight, Map<number, number>>();
 
-/** The shipped font's parts, as WOFF files, for each weight. */
-export function fontParts(): { weight: FontWeight; parts: Buffer[] }[] {
-  return ([400, 700] as const).map((weight) => ({
-    weight,
-    parts: SUBSETS.map((subset) => readFont(subset, weight)),
-  }));
+/** Paths of the shipped font, regular and bold, as TTF files. */
+export function fontFiles(): string[] {
+  return [require.resolve(FILES[400]), require.resolve(FILES[700])];
 }
 
 /** Width of a text in pixels, without kerning. */
@@ -28,7 +25,7 @@ export function textWidth(text: string, size: number, weight: FontWeight = 400):
   return ems * size;
 }
 
-/** True where the shipped font has no picture for one of the characters. */
+/** True where the shipped font has no glyph for one of the characters. */
 export function needsOtherFont(text: string): boolean {
   for (const character of text) {
     const code = character.codePointAt(0) ?? 0;
@@ -39,7 +36,7 @@ export function needsOtherFont(text: string): boolean {
 
 /** True where the shipped font has a glyph for the character. */
 export function isShipped(code: number): boolean {
-  return shippedWidth(code, 400) !== undefined;
+  return widths(400).has(code);
 }
 
 function characterWidth(code: number, weight: FontWeight): number {
@@ -47,26 +44,11 @@ function characterWidth(code: number, weight: FontWeight): number {
     return 0;
   }
   // Ideographs and symbols fill an em; other scripts are about as wide as Latin.
-  return shippedWidth(code, weight) ?? (code >= 0x2e80 ? 1 : 0.6);
+  return widths(weight).get(code) ?? (code >= 0x2e80 ? 1 : 0.6);
 }
 
-function shippedWidth(code: number, weight: FontWeight): number | undefined {
-  for (const subset of SUBSETS) {
-    const width = widthsOf(subset, weight).get(code);
-    if (width !== undefined) return width;
-  }
-  return undefined;
-}
-
-function widthsOf(subset: string, weight: FontWeight): Map<number, number> {
-  const key = `${subset}-${weight}`;
-  let map = widths.get(key);
-  if (map === undefined) widths.set(key, (map = glyphWidths(readFont(subset, weight))));
-  return map;
-}
-
-function readFont(subset: string, weight: FontWeight): Buffer {
-  return readFileSync(
-    require.resolve(`@fontsource/arimo/files/arimo-${subset}-${weight}-normal.woff`),
-  );
+function widths(weight: FontWeight): Map<number, number> {
+  let read = known.get(weight);
+  if (read === undefined) known.set(weight, (read = readWidths(require.resolve(FILES[weight]))));
+  return read;
 }

@@ -1,12 +1,13 @@
+import { crc32, deflateSync } from "node:zlib";
 import { ProbelabError } from "../../base/error.js";
-import { fallbackFonts } from "./fallback-fonts.js";
-import { fontPaths } from "./font-directory.js";
 import { collectAfter } from "../../base/collect-after.js";
 import { warnOfMissing } from "./missing-characters.js";
-import { pngWithText } from "./png-text.js";
-import { svgPicture, titleText } from "./svg.js";
+import { fontOptions, otherFonts, shownText } from "./other-fonts.js";
+import { layOut, originJson, svgSize, titleText } from "./svg.js";
 
 const MOST_PIXELS = 16_000;
+const HEADER_END = 8 + 25; // signature and IHDR
+const DOTS_PER_METRE = 96 / 0.0254;
 
 /**
  * A Vega-Lite spec as a PNG picture, drawn with the shipped font: a machine without fonts gives the
@@ -16,28 +17,57 @@ const MOST_PIXELS = 16_000;
  * @param scale pixels per CSS pixel.
  */
 export async function pngPicture(spec: Record<string, unknown>, scale: number): Promise<Buffer> {
-  const svg = await svgPicture(spec);
-  const size = Number(/<svg[^>]* width="([\d.]+)"/.exec(svg)?.[1] ?? 0) * scale;
-  if (!(scale > 0) || size > MOST_PIXELS) {
+  const svg = await layOut(spec);
+  if (!(scale > 0) || svgSize(svg).width * scale > MOST_PIXELS) {
     throw new ProbelabError(
       `Can't draw a PNG with scale: ${scale}: pass a number above 0 that keeps the picture under ${MOST_PIXELS} pixels wide.`,
     );
   }
-  const { faces, missing } = fallbackFonts(svg, { outlines: false });
+  const { faces, missing } = otherFonts(shownText(svg));
   warnOfMissing(missing, "PNG");
   const { renderAsync } = await import("@resvg/resvg-js");
   const image = await renderAsync(svg, {
     fitTo: { mode: "zoom", value: scale },
-    font: {
-      fontFiles: [...fontPaths(), ...faces.map(({ path }) => path)],
-      loadSystemFonts: false,
-      defaultFontFamily: "Arimo",
-      sansSerifFamily: "Arimo",
-    },
+    font: fontOptions(faces),
     logLevel: "off",
   });
   collectAfter(image.width * image.height * 4);
-  const usermeta = spec.usermeta as { probelab?: unknown } | undefined;
-  const origin = JSON.stringify(usermeta?.probelab ?? null);
-  return pngWithText(image.asPng(), "probelab", origin, scale, titleText(spec.title));
+  return pngWithText(image.asPng(), "probelab", originJson(spec), scale, titleText(spec.title));
+}
+
+/**
+ * A PNG with a compressed text (an iTXt chunk), its resolution (pHYs) and, where it has one, its
+ * title after the header.
+ *
+ * Source: https://www.w3.org/TR/png-3/
+ */
+export function pngWithText(
+  png: Buffer,
+  keyword: string,
+  text: string,
+  scale: number,
+  title = "",
+): Buffer {
+  const resolution = Buffer.alloc(9);
+  const dots = Math.round(DOTS_PER_METRE * scale);
+  resolution.writeUInt32BE(dots, 0);
+  resolution.writeUInt32BE(dots, 4);
+  resolution[8] = 1; // the unit is the metre
+  const head = Buffer.from(`${keyword}\0\x01\0\0\0`, "latin1"); // compressed, no language, no translation
+  return Buffer.concat([
+    png.subarray(0, HEADER_END),
+    chunk("pHYs", resolution),
+    chunk("iTXt", Buffer.concat([head, deflateSync(text)])),
+    ...(title === "" ? [] : [chunk("iTXt", Buffer.from(`Title\0\0\0\0\0${title}`, "utf8"))]),
+    png.subarray(HEADER_END),
+  ]);
+}
+
+function chunk(type: string, data: Buffer): Buffer {
+  const typed = Buffer.concat([Buffer.from(type, "latin1"), data]);
+  const result = Buffer.alloc(typed.length + 8);
+  result.writeUInt32BE(data.length, 0);
+  typed.copy(result, 4);
+  result.writeUInt32BE(crc32(typed), typed.length + 4);
+  return result;
 }

@@ -1,32 +1,71 @@
 import { createHash } from "node:crypto";
 import type * as Vega from "vega";
 import { ProbelabError } from "../../base/error.js";
-import { cleanText, textOf } from "../label.js";
-import { inertLoader } from "./inert-loader.js";
 import { collectAfter } from "../../base/collect-after.js";
-import { loadVega } from "./vega.js";
-import { escapeXml, legalXml } from "./xml.js";
+import { escapeXml, legalXml, unescapeXml } from "../../base/xml.js";
+import { cleanText } from "../label.js";
+import { FONT_FAMILY, needsOtherFont, textWidth } from "./font.js";
+import { inertLoader } from "./inert-loader.js";
+import { compiledSpec, isBold, loadVega, quietLogger } from "./vega.js";
 
 /** Bytes that Vega leaves behind for each character of a picture: a line of 5,000 rows, some 30 MB. */
 const GARBAGE = 320;
 
+/** The last layout of each spec, and a digest of what the spec said then. */
+const layouts = new WeakMap<object, { readonly digest: string; readonly svg: Promise<string> }>();
+
 /**
- * A Vega-Lite spec as an SVG document, with title, description and origin for readers and tools.
+ * A Vega-Lite spec as an SVG document, with title, description and origin for readers and tools. It
+ * looks the same in whatever font: see `fitText`.
  *
  * @param spec its data inline: whatever would have to be loaded is left out.
  */
 export async function svgPicture(spec: Record<string, unknown>): Promise<string> {
-  const { vega, vegaLite } = await loadVega();
+  return fitText(await layOut(spec));
+}
+
+/**
+ * The SVG that the PNG and the PDF of a spec are made of. A spec is laid out once, however many files
+ * are made of it; one that was changed since is laid out anew.
+ */
+export function layOut(spec: Record<string, unknown>): Promise<string> {
+  const digest = createHash("sha1").update(JSON.stringify(spec)).digest("base64");
+  const known = layouts.get(spec);
+  if (known?.digest === digest) return known.svg;
+  const svg = draw(spec);
+  layouts.set(spec, { digest, svg });
+  return svg;
+}
+
+/** The title of a spec as one text. */
+export function titleText(title: unknown): string {
+  if (typeof title === "string") return title;
+  if (Array.isArray(title)) return title.join(" ");
+  const text = (title as { text?: unknown } | undefined)?.text;
+  return text === undefined ? "" : titleText(text);
+}
+
+/** The record of where a spec's data comes from, as JSON. */
+export function originJson({ usermeta }: Record<string, unknown>): string {
+  return JSON.stringify((usermeta as { probelab?: unknown } | undefined)?.probelab ?? null);
+}
+
+/** Width and height of an SVG document of ours, in CSS pixels. */
+export function svgSize(svg: string): { readonly width: number; readonly height: number } {
+  const [, root = ""] = /<svg([^>]*)>/.exec(svg) ?? [];
+  const size = (name: string): number => Number.parseFloat(attribute(root, name) ?? "0");
+  return { width: size("width"), height: size("height") };
+}
+
+async function draw(spec: Record<string, unknown>): Promise<string> {
+  const { vega } = await loadVega();
   const faults: string[] = [];
-  const logger = quietLogger(vega, faults);
   let view: Vega.View | undefined;
   try {
-    // Vega writes into the rows that it is given; the chart's own stay as they are.
-    const copy = structuredClone(spec) as unknown as Parameters<typeof vegaLite.compile>[0];
-    // Labels of each mark would triple the file; the picture's own description says it.
-    const compiled = vegaLite.compile(copy, { logger, config: { aria: false } });
+    const compiled = await compiledSpec(spec, faults);
+    const logger = quietLogger(vega, faults);
     const loader = inertLoader as never;
-    view = new vega.View(vega.parse(compiled.spec), { renderer: "none", loader, logger });
+    view = new vega.View(vega.parse(compiled), { renderer: "none", loader, logger });
     const drawn = await view.toSVG();
     collectAfter(drawn.length * GARBAGE);
     if (faults.length > 0) throw new Error(faults[0]);
@@ -42,41 +81,17 @@ export async function svgPicture(spec: Record<string, unknown>): Promise<string>
   }
 }
 
-/**
- * Vega's logger would write data to the console: hostile text, and output in the wrong cell. What
- * fails while the picture is made is kept: Vega goes on without it, and would draw an empty chart.
- */
-function quietLogger(vega: typeof Vega, faults: string[]): Vega.LoggerInterface {
-  const logger = vega.logger(vega.None);
-  logger.error = (...args: readonly unknown[]) => {
-    faults.push(
-      args.map((part) => (part instanceof Error ? part.message : textOf(part))).join(" "),
-    );
-    return logger;
-  };
-  return logger;
-}
-
 function finish(drawn: string, spec: Record<string, unknown>): string {
   const title = titleText(spec.title);
   const description = typeof spec.description === "string" ? spec.description : "";
-  const usermeta = spec.usermeta as { probelab?: unknown } | undefined;
-  const origin = JSON.stringify(usermeta?.probelab ?? null);
   const body = ownIds(legalXml(drawn));
   const end = body.indexOf(">", body.indexOf("<svg"));
-  return `${body.slice(0, end)} role="img">${[
+  // The widths that Vega was told are without kerning.
+  return `${body.slice(0, end)} role="img" kerning="0">${[
     ...(title === "" ? [] : [`<title>${escapeXml(title)}</title>`]),
     ...(description === "" ? [] : [`<desc>${escapeXml(description)}</desc>`]),
-    `<metadata><origin xmlns="urn:probelab:origin">${escapeXml(origin)}</origin></metadata>`,
+    `<metadata><origin xmlns="urn:probelab:origin">${escapeXml(originJson(spec))}</origin></metadata>`,
   ].join("")}${body.slice(end + 1)}\n`;
-}
-
-/** The title of a spec as one text. */
-export function titleText(title: unknown): string {
-  if (typeof title === "string") return title;
-  if (Array.isArray(title)) return title.join(" ");
-  const text = (title as { text?: unknown } | undefined)?.text;
-  return text === undefined ? "" : titleText(text);
 }
 
 /**
@@ -98,4 +113,43 @@ function ownIds(svg: string): string {
     );
   const digest = createHash("sha256").update(rename("id-")).digest("hex").slice(0, 8);
   return rename(`p${digest}-`);
+}
+
+const TEXT = /<text((?: [\w:-]+="[^"]*")*)>(.*?)<\/text>/gs;
+const LINE = /<tspan(?: x="0" dy="([^"]*)")?>(.*?)<\/tspan>/gs;
+
+/**
+ * A picture of Vega's whose texts are as wide as they were laid out, in whatever font: with a wider
+ * one than the shipped they would run over the legend and the edge. Each line becomes a text of its
+ * own, as Firefox knows the length of no part of one.
+ */
+function fitText(svg: string): string {
+  return svg.replace(TEXT, (whole, attributes: string, content: string) => {
+    const size = Number.parseFloat(attribute(attributes, "font-size") ?? "");
+    if (attribute(attributes, "font-family") !== FONT_FAMILY || !(size > 0)) return whole;
+    const weight = isBold(attribute(attributes, "font-weight")) ? 700 : 400;
+    const textOf = (line: string, down: number): string => {
+      const shown = unescapeXml(line).replace(/\s+/g, " ").trim();
+      const width = Math.round(textWidth(shown, size, weight) * 100) / 100;
+      // Left open where it can't be measured.
+      const fixed = shown.length > 1 && width > 0 && !needsOtherFont(shown);
+      const length = fixed ? ` textLength="${width}" lengthAdjust="spacingAndGlyphs"` : "";
+      return `<text${moved(attributes, down)}${length}>${line}</text>`;
+    };
+    const lines = [...content.matchAll(LINE)];
+    if (lines.length === 0) return textOf(content, 0);
+    let down = 0;
+    return lines.map(([, dy = "0", line = ""]) => textOf(line, (down += Number(dy)))).join("");
+  });
+}
+
+function moved(attributes: string, down: number): string {
+  if (down === 0) return attributes;
+  return attribute(attributes, "transform") === undefined
+    ? `${attributes} transform="translate(0,${down})"`
+    : attributes.replace(/( transform="[^"]*)"/, `$1 translate(0,${down})"`);
+}
+
+function attribute(attributes: string, name: string): string | undefined {
+  return new RegExp(` ${name}="([^"]*)"`).exec(attributes)?.[1];
 }

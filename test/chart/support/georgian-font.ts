@@ -1,5 +1,5 @@
-import { fontParts } from "../../../src/chart/render/font.js";
-import { mergeFonts } from "../../../src/chart/render/merge-fonts.js";
+import { readFileSync } from "node:fs";
+import { fontFiles } from "../../../src/chart/render/font.js";
 
 const SHIFT = 0x10d0 - 0x61;
 
@@ -8,15 +8,10 @@ const SHIFT = 0x10d0 - 0x61;
  * the Georgian alphabet, and another name. Stands for a font of the machine.
  */
 export function georgianFont(): Buffer {
-  const [latin] = fontParts()[0]?.parts ?? [];
-  const font = Buffer.from(mergeFonts(latin ? [latin] : []));
+  const font = readFileSync(fontFiles()[0] ?? "");
   const [cmap] = place(font, "cmap");
-  const groups = font.readUInt32BE(cmap + 12 + 12);
-  for (let group = 0; group < groups; group++) {
-    const at = cmap + 28 + group * 12;
-    font.writeUInt32BE(font.readUInt32BE(at) + SHIFT, at);
-    font.writeUInt32BE(font.readUInt32BE(at + 4) + SHIFT, at + 4);
-  }
+  const map = georgianMap(glyphOfA(font, cmap));
+  map.copy(font, cmap);
   const [name, length] = place(font, "name");
   const wide = (text: string): Buffer => Buffer.from(text, "utf16le").swap16();
   for (const [from, to] of [
@@ -36,6 +31,38 @@ export function inGeorgian(word: string): string {
   return [...word]
     .map((letter) => String.fromCodePoint((letter.codePointAt(0) ?? 0) + SHIFT))
     .join("");
+}
+
+/** The number of the picture of "a", with those of the other letters after it. */
+function glyphOfA(font: Buffer, cmap: number): number {
+  for (let index = 0; index < font.readUInt16BE(cmap + 2); index++) {
+    const at = cmap + font.readUInt32BE(cmap + 8 + index * 8);
+    if (font.readUInt16BE(at) !== 4) continue;
+    const segments = font.readUInt16BE(at + 6);
+    for (let segment = 0; segment < segments; segment += 2) {
+      const start = font.readUInt16BE(at + 16 + segments + segment);
+      const end = font.readUInt16BE(at + 14 + segment);
+      const delta = font.readUInt16BE(at + 16 + 2 * segments + segment);
+      if (start <= 0x61 && end >= 0x7a) return (0x61 + delta) & 0xffff;
+    }
+  }
+  throw new TypeError("The font has no a");
+}
+
+/** A cmap of format 12 with one group. */
+function georgianMap(glyph: number): Buffer {
+  const map = Buffer.alloc(40);
+  map.writeUInt16BE(1, 2); // one subtable, of Windows, full Unicode
+  map.writeUInt16BE(3, 4);
+  map.writeUInt16BE(10, 6);
+  map.writeUInt32BE(12, 8);
+  map.writeUInt16BE(12, 12);
+  map.writeUInt32BE(28, 16);
+  map.writeUInt32BE(1, 24);
+  map.writeUInt32BE(0x61 + SHIFT, 28);
+  map.writeUInt32BE(0x7a + SHIFT, 32);
+  map.writeUInt32BE(glyph, 36);
+  return map;
 }
 
 function place(font: Buffer, tag: string): [number, number] {

@@ -87,7 +87,9 @@ describe("a postmortem of hostile texts", () => {
         ),
       ),
     ).toEqual([]);
-    const targets = texts.flatMap((text) => /\/URI \((.*)\)/s.exec(text)?.[1] ?? []).map(pdfString);
+    const targets = texts
+      .flatMap((text) => /\/URI \((.*)\)$/m.exec(text)?.[1] ?? [])
+      .map(pdfString);
     expect(targets.filter((target) => !/^https?:\/\/[\x21-\x7e]+$/.test(target))).toEqual([]);
     for (const link of hostileLinks)
       expect(targets).toContain(new URL(link).href.replaceAll("\\", "%5C"));

@@ -1,7 +1,7 @@
 import { Chart } from "../../../chart/chart-value.js";
 import { chartFigure, tableFigure } from "../../../chart/page/figures.js";
 import { pageDocument } from "../../../chart/page/page-document.js";
-import { escapeXml } from "../../../chart/render/xml.js";
+import { escapeXml } from "../../../base/xml.js";
 import type { Block, Span } from "./blocks.js";
 import type { Figure } from "../figure.js";
 

@@ -1,11 +1,10 @@
 import { ProbelabError } from "../../base/error.js";
-import { damagedFile, type FoundOrigin } from "./found-origin.js";
-import { htmlOrigins } from "./html-origin.js";
-import { jsonOrigins } from "./json-origin.js";
-import { parquetOrigins } from "./parquet-origin.js";
-import { pdfOrigins } from "./pdf-origin.js";
-import { pngOrigins } from "./png-origin.js";
-import { svgOrigins } from "./svg-origin.js";
+import { readParquetMetadata } from "../../result/parquet-read.js";
+import { damagedFile, foundOrigin, type FoundOrigin } from "./found-origin.js";
+import { jsonOrigins } from "./json-origins.js";
+import { htmlOrigins, svgOrigins } from "./markup-origins.js";
+import { pdfOrigins } from "./pdf-origins.js";
+import { pngOrigins } from "./png-origins.js";
 
 /**
  * Where the charts of an exported file come from: of an SVG, PNG, PDF, HTML page, chart spec,
@@ -48,6 +47,18 @@ function originsByContent(bytes: Buffer): FoundOrigin[] {
     }
   }
   throw new ProbelabError(unknownFormat(bytes, text));
+}
+
+/** The origin in a Parquet file's metadata `probelab.origin`, whoever wrote the file last. */
+function parquetOrigins(bytes: Buffer): FoundOrigin[] {
+  let metadata: Record<string, string>;
+  try {
+    metadata = readParquetMetadata(bytes);
+  } catch (error) {
+    throw damagedFile("Parquet", "its footer can't be read", error);
+  }
+  const { "probelab.origin": text, "probelab.title": title } = metadata;
+  return text === undefined ? [] : [foundOrigin(text, title)].flatMap((origin) => origin ?? []);
 }
 
 function unknownFormat(bytes: Buffer, text: string): string {

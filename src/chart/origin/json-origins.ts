@@ -1,7 +1,7 @@
 import type { Json } from "../../result/json.js";
 import { titleText } from "../render/svg.js";
 import { damagedFile, originOf, type FoundOrigin } from "./found-origin.js";
-import { pngOrigins } from "./png-origin.js";
+import { pngOrigins } from "./png-origins.js";
 
 const VEGA_LITE = /^application\/vnd\.vegalite\.v\d+(\+json|\.json)$/;
 

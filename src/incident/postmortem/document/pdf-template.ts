@@ -1,0 +1,127 @@
+/**
+ * The look of a postmortem's PDF, in Typst's markup (https://typst.app/docs). What it says comes from
+ * `data.json`, which `documentPdf` writes.
+ */
+export const TEMPLATE = String.raw`
+#let it = json("data.json")
+#let soft = rgb("#59636e")
+#let accent = rgb("#0a5cad")
+#let line = 0.5pt + rgb("#d1d9e0")
+#let bar-room = 44pt
+
+#set document(title: it.title, date: datetime(..it.date))
+#set page(paper: "a4", margin: 50pt, footer-descent: 16pt, footer: context {
+  set text(7.5pt, fill: soft)
+  grid(columns: (1fr, auto), it.foot, counter(page).display())
+})
+#set text(font: it.fonts, size: 10pt, fill: rgb("#1f2328"), lang: "en", hyphenate: false)
+#set par(leading: 0.68em, spacing: 8pt)
+#set heading(outlined: true)
+#show heading: set block(above: 16pt, below: 8pt)
+#show heading.where(level: 1): set text(20pt)
+#show heading.where(level: 2): set text(13pt)
+#show heading.where(level: 3): set text(11pt)
+#show link: it => text(fill: accent, underline(it))
+
+// Addresses end a line after their signs, other long words anywhere.
+// No space is set for h(0pt), and no line ends there.
+#let gap = h(0.001pt)
+#let anywhere(word) = {
+  let each = if word.len() > 500 { 8 } else { 1 }
+  word.clusters().chunks(each).map(part => part.join()).join(gap)
+}
+#let split(word) = {
+  let parts = word.matches(regex("[^/?&=_.,;:\\-]*[/?&=_.,;:\\-]+|[^/?&=_.,;:\\-]+")).map(it => it.text)
+  parts.map(part => if part.len() > 24 { anywhere(part) } else { part }).join(gap)
+}
+#let long(least) = regex("[^\\s\\p{Han}\\p{Hiragana}\\p{Katakana}\\p{Hangul}]{" + str(least) + ",}")
+#show long(31): it => split(it.text)
+
+#let runs(all) = for run in all {
+  if "to" in run { link(run.to, run.text) }
+  else if "figure" in run { link(label(run.figure), run.text) }
+  else { run.text }
+}
+
+#let cell(one) = {
+  runs(one.runs)
+  if "bar" in one {
+    h(4pt)
+    box(width: bar-room, height: 6pt, align(left, rect(width: one.bar * bar-room, height: 6pt, fill: rgb("#4a90c2"))))
+  }
+}
+
+// Only a row of many lines is parted by the end of a page.
+#let row(cells) = {
+  let tall = cells.any(one => one.runs.map(run => run.text.len()).sum(default: 0) > 900)
+  cells.map(one => table.cell(breakable: tall, cell(one)))
+}
+
+#let rows(of) = {
+  set text(8.5pt)
+  show long(21): it => split(it.text)
+  table(
+    columns: of.columns.map(kind => if kind == "auto" { auto } else { 1fr }),
+    align: (x, y) => if of.numbers.at(x) { right } else { left },
+    inset: (x, y) => (left: if x == 0 { 0pt } else { 4pt }, right: 4pt, y: 3.5pt),
+    stroke: (bottom: line, rest: none),
+    ..if of.heads.len() > 0 {
+      (table.header(..of.heads.map(head => text(8pt, fill: soft, weight: "bold", head))),)
+    },
+    ..of.rows.map(row).flatten(),
+  )
+}
+
+#let items(all) = {
+  let marks = all.map(it => it.at(0)).dedup()
+  // A list has one mark for all of its items.
+  let lists = if marks.len() == 1 { (all,) } else { all.map(it => (it,)) }
+  for each in lists {
+    list(marker: each.at(0).at(0), body-indent: 6pt, spacing: 7pt, ..each.map(it => runs(it.at(1))))
+  }
+}
+
+// A chart and its caption stand on one page; a caption of half a page stands before it.
+#let figure-of(of) = {
+  pdf.attach(of.origin, mime-type: "application/json", relationship: "data", description: of.about)
+  let caption = [#heading(level: 3, of.caption)#label(of.label)]
+  if "picture" in of {
+    v(16pt, weak: true)
+    layout(size => {
+      let head = measure(block(width: size.width, caption)).height + 16pt
+      let tall = head > size.height / 2
+      let room = if tall { size.height } else { size.height - head }
+      let scale = calc.min(1, size.width / (of.width * 1pt), room / (of.height * 1pt))
+      block(breakable: tall, {
+        caption
+        image(of.picture, width: of.width * scale * 1pt, alt: of.alt)
+      })
+    })
+  } else {
+    caption
+    if "table" in of { rows(of.table) }
+    if of.at("notes", default: "") != "" { text(8pt, fill: soft, of.notes) }
+  }
+}
+
+#let show-block(of) = {
+  if of.kind == "heading" { heading(level: of.level, of.text) }
+  else if of.kind == "paragraph" { par(runs(of.runs)) }
+  else if of.kind == "list" { items(of.items) }
+  else if of.kind == "table" { rows(of) }
+  else { figure-of(of) }
+}
+
+#let last = it.across.len() + it.upright.len()
+#for (index, of) in it.upright.enumerate() {
+  set text(8pt, fill: soft) if index + 1 == last
+  show-block(of)
+}
+#if it.across.len() > 0 {
+  set page(flipped: true)
+  for (index, of) in it.across.enumerate() {
+    set text(8pt, fill: soft) if it.upright.len() + index + 1 == last
+    show-block(of)
+  }
+}
+`;
