@@ -1,5 +1,5 @@
 export { connect, type ConnectOptions, type Lab } from "./lab/connect.js";
-export type { ValuesOptions, ValuesRow } from "./lab/values.js";
+export type { ValuesOptions, ValuesRow } from "./measurements/values.js";
 export { ProbelabError } from "./base/error.js";
 export {
   Result,

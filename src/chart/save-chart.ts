@@ -1,6 +1,6 @@
 import type { Chart } from "./chart-value.js";
 import { csv } from "./csv.js";
-import { untilDone } from "../files/pending-work.js";
+import { untilDone } from "../base/pending-work.js";
 import { savePath } from "./save-path.js";
 import { writeWhole } from "../files/write-whole.js";
 

@@ -1,4 +1,4 @@
-import { untilDone } from "../files/pending-work.js";
+import { untilDone } from "../base/pending-work.js";
 import { writeWhole } from "../files/write-whole.js";
 import { csv } from "./csv.js";
 import { chartPage } from "./page/chart-page.js";

@@ -5,8 +5,8 @@ import { ProbelabError } from "../base/error.js";
 import type { LoadedFile, LoadOptions } from "../load/load-file.js";
 import { LoadError, loadFiles } from "../load/load-files.js";
 import { line, lines } from "./origin-text.js";
-import { counted, loadSummary, progressText } from "../load/load-summary.js";
-import { LOADABLE_TABLES, type LoadableTable } from "../load/loadable-table.js";
+import { loadSummary, progressText } from "../load/load-summary.js";
+import { counted, LOADABLE_TABLES, type LoadableTable } from "../load/loadable-table.js";
 
 /** What `probelab load` is told by its options. */
 export interface LoadFlags extends Omit<LoadOptions, "onProgress" | "signal"> {

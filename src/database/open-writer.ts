@@ -53,6 +53,7 @@ export async function openWriter(source: Source): Promise<Writer> {
   });
   return {
     source: connection.label,
+    directory: source.directory,
     database: connection.database,
     command: (sql, options = {}) =>
       run(

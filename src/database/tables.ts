@@ -24,3 +24,10 @@ export const SEED_TABLES: Tables = {
   logs: { table: "logs", time: "__REALTIME_TIMESTAMP", columns: {} },
   testHelpers: { table: "test_helper_instances", time: "draining_at", columns: {} },
 };
+
+/** Asks a small question; rows as objects of text and numbers. */
+export type AskRows = <Row extends object>(
+  sql: string,
+  parameters?: Record<string, unknown>,
+  action?: string,
+) => Promise<Row[]>;

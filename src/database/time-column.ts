@@ -35,7 +35,7 @@ export type TimeForm =
 export type Resolution = "day" | "second" | "millisecond" | "microsecond" | "nanosecond";
 
 /** How a table writes an instant in one of its columns. */
-export interface TimeColumn {
+export interface StoredTime {
   /** The column's name, quoted. */
   readonly sql: string;
   /**
@@ -75,11 +75,11 @@ export const EARLIEST = new Date("1970-01-02");
  *   `YYYY-MM-DD hh:mm:ss`.
  * @throws ProbelabError for any other type.
  */
-export function timeColumn(name: string, type: string, form: TimeForm | null): TimeColumn {
+export function timeColumn(name: string, type: string, form: TimeForm | null): StoredTime {
   const sql = quoteIdentifier(name);
   const plain = plainType(type);
   const known = (raw: string) => (/Nullable\(/.test(type) ? `assumeNotNull(${raw})` : raw);
-  const made = (column: Omit<TimeColumn, "sql" | "written">, written = type): TimeColumn => ({
+  const made = (column: Omit<StoredTime, "sql" | "written">, written = type): StoredTime => ({
     ...column,
     sql,
     written,
@@ -207,7 +207,7 @@ export function quoteIdentifier(name: string): string {
 
 /** `column >= start AND column < end` with the values to bind. */
 export function boundsSql(
-  column: TimeColumn,
+  column: StoredTime,
   range: Pick<TimeRange, "start" | "end">,
   prefix = "range",
 ): { sql: string; parameters: Record<string, string | number> } {

@@ -1,5 +1,5 @@
 import { ProbelabError } from "../base/error.js";
-import type { AskRows } from "./table-info.js";
+import type { AskRows } from "./tables.js";
 import {
   boundsSql,
   EARLIEST,
@@ -9,7 +9,7 @@ import {
   TEXT_FORMS,
   timeColumn,
   UNITS,
-  type TimeColumn,
+  type StoredTime,
   type TimeForm,
   type Unit,
 } from "./time-column.js";
@@ -95,7 +95,7 @@ export async function learnForm(ask: AskRows, table: TimedTable): Promise<TimeFo
 export async function unusableRows(
   ask: AskRows,
   table: TimedTable,
-  time: TimeColumn,
+  time: StoredTime,
 ): Promise<{ rows: number; exact: boolean; looked: number | null }> {
   // The numbers of one unit are early times of another; a column of times has no unit.
   const earliest = plainType(table.type).startsWith("Date") ? EARLIEST : PLAUSIBLE.start;

@@ -4,6 +4,8 @@ import type { Readable } from "node:stream";
 export interface Writer extends AsyncDisposable {
   /** `embedded:DIR`. */
   readonly source: string;
+  /** The directory that the embedded server holds. */
+  readonly directory: string;
   /** The ClickHouse database that holds the tables. */
   readonly database: string;
   /** Runs one statement that returns nothing; values are bound to `{name:Type}`. */

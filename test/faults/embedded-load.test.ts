@@ -4,8 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { besidePath } from "../../src/files/beside.js";
-import { writeWhole } from "../../src/files/write-whole.js";
+import { besidePath, writeWhole } from "../../src/files/write-whole.js";
 import { loadFiles } from "../../src/load/load-files.js";
 import { loadSummary } from "../../src/load/load-summary.js";
 import { measurements } from "../load/measurement.js";

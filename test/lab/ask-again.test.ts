@@ -50,8 +50,8 @@ const ASKS: Record<string, (lab: Lab) => Promise<Result>> = {
       "SELECT probe_cc, count() AS n FROM fastpath WHERE {range} AND test_name IN {tests:Array(String)} GROUP BY probe_cc ORDER BY n DESC, probe_cc",
       { range, params: { tests: ["web_connectivity"] } },
     ),
-  values: (each) =>
-    each.values({ range: last("2 days", { now: new Date("2026-05-01") }), y: "probe_asn" }),
+  "measurements.values": ({ measurements }) =>
+    measurements.values({ range: last("2 days", { now: new Date("2026-05-01") }), y: "probe_asn" }),
 };
 
 describe("askAgain(lab, question)", () => {

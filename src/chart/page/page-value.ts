@@ -1,5 +1,5 @@
 import { inspect } from "node:util";
-import { untilDone } from "../../files/pending-work.js";
+import { untilDone } from "../../base/pending-work.js";
 import { writeWhole } from "../../files/write-whole.js";
 import { displayBundle, type MimeBundle } from "../display.js";
 import { cleanText } from "../label.js";

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { setTimeout } from "node:timers/promises";
 import type * as ZeroMq from "zeromq";
-import { pendingWork } from "../../files/pending-work.js";
+import { pendingWork } from "../../base/pending-work.js";
 import { CellSession } from "../cell-session.js";
 import { printBackgroundErrors, showWarnings } from "../background-errors.js";
 import { startWatchThread } from "../watch-thread.js";
