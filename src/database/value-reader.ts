@@ -1,8 +1,9 @@
+import { SocketAddress } from "node:net";
 import { enumNames, parseType, tupleElement } from "./column-type.js";
 import type { Value } from "../result/result.js";
 
 /** Makes a value of a Result from one of Arrow; null stays null. */
-export type ReadValue = (value: Value) => Value;
+type ReadValue = (value: Value) => Value;
 
 const DAY = 86_400_000;
 const AS_IT_IS = /^(?:U?Int(?:8|16|32)|Float(?:32|64)|Decimal\d*|Bool|DateTime64|Nothing)$/;
@@ -36,6 +37,8 @@ function reader(type: string, integer: (value: bigint) => number | bigint): Read
   const inner = (part = "Nothing"): ReadValue =>
     valueReader(part, integer) ?? ((value: Value) => value);
   if (AS_IT_IS.test(name)) return undefined;
+  const scalar = SCALARS[name];
+  if (scalar !== undefined) return scalar;
   switch (name) {
     case "Nullable":
     case "LowCardinality":
@@ -45,44 +48,16 @@ function reader(type: string, integer: (value: bigint) => number | bigint): Read
     case "Int64":
     case "UInt64":
       return (value) => (typeof value === "bigint" ? integer(value) : value);
-    case "DateTime":
-      return ofNumber((seconds) => new Date(seconds * 1000));
-    case "Date":
-    case "Date32":
-      return ofNumber((days) => new Date(days * DAY));
-    case "Time":
-      return ofNumber((seconds) => timeText(BigInt(seconds), 0));
-    case "Time64": {
-      const decimals = Number(parts[0]);
+    case "Time64":
       return (value) =>
         typeof value === "number" || typeof value === "bigint"
-          ? timeText(BigInt(value), decimals)
+          ? timeText(BigInt(value), Number(parts[0]))
           : value;
-    }
     case "Enum8":
     case "Enum16": {
       const names = enumNames(parts);
       return ofNumber((number) => names.get(number) ?? number);
     }
-    case "IPv4":
-      return ofNumber(ipv4Text);
-    case "IPv6":
-      return ofBytes(ipv6Text);
-    case "UUID":
-      return ofBytes(uuidText);
-    case "String":
-      return ofBytes(textOfBytes);
-    case "FixedString":
-      return (value) =>
-        typeof value === "string" ? value.replace(/\0+$/, "") : ofBytes(fixedText)(value);
-    case "Int128":
-    case "Int256":
-      return ofBytes((bytes) => wideInteger(bytes, true));
-    case "UInt128":
-    case "UInt256":
-      return ofBytes((bytes) => wideInteger(bytes, false));
-    case "BFloat16":
-      return ofBytes(bfloat16);
     case "Array":
       return listReader(inner(parts[0]));
     case "Nested":
@@ -97,6 +72,28 @@ function reader(type: string, integer: (value: bigint) => number | bigint): Read
     }
   }
 }
+
+/** Types whose values are read by themselves. */
+const SCALARS: Readonly<Record<string, ReadValue>> = {
+  DateTime: ofNumber((seconds) => new Date(seconds * 1000)),
+  Date: ofNumber((days) => new Date(days * DAY)),
+  Date32: ofNumber((days) => new Date(days * DAY)),
+  Time: ofNumber((seconds) => timeText(BigInt(seconds), 0)),
+  IPv4: ofNumber(ipv4Text),
+  IPv6: ofBytes(ipv6Text),
+  UUID: ofBytes(uuidText),
+  String: ofBytes(textOfBytes),
+  // Without the zero bytes that fill it up, as ClickHouse's toString writes it.
+  FixedString: (value) => {
+    const text = value instanceof Uint8Array ? textOfBytes(value) : value;
+    return typeof text === "string" ? text.replace(/\0+$/, "") : text;
+  },
+  Int128: ofBytes((bytes) => wideInteger(bytes, true)),
+  Int256: ofBytes((bytes) => wideInteger(bytes, true)),
+  UInt128: ofBytes((bytes) => wideInteger(bytes, false)),
+  UInt256: ofBytes((bytes) => wideInteger(bytes, false)),
+  BFloat16: ofBytes(bfloat16),
+};
 
 function ofNumber(read: (value: number) => Value): ReadValue {
   return (value) =>
@@ -179,52 +176,26 @@ export function textOfBytes(bytes: Uint8Array): string {
   return UTF8.decode(bytes);
 }
 
-/** A FixedString without the zero bytes that fill it up, as ClickHouse's toString writes it. */
-export function fixedText(bytes: Uint8Array): string {
-  let end = bytes.length;
-  while (end > 0 && bytes[end - 1] === 0) end--;
-  return textOfBytes(bytes.subarray(0, end));
-}
-
 /** A UUID's 16 bytes as text. */
-export function uuidText(bytes: Uint8Array): string {
+function uuidText(bytes: Uint8Array): string {
   const hex = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("hex");
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
 /** An IPv4 address of 32 bits as text. */
-export function ipv4Text(address: number): string {
+function ipv4Text(address: number): string {
   return `${address >>> 24}.${(address >>> 16) & 255}.${(address >>> 8) & 255}.${address & 255}`;
 }
 
-/**
- * An IPv6 address of 16 bytes as text, as ClickHouse writes it: the first longest run of two or
- * more zero groups is `::`, an address that holds one of IPv4 ends in that.
- * Source: inet_ntop of BIND 4.9, which ClickHouse's formatIPv6 follows.
- */
-export function ipv6Text(bytes: Uint8Array): string {
+/** An IPv6 address of 16 bytes as text, as ClickHouse writes it: both follow BIND's inet_ntop. */
+function ipv6Text(bytes: Uint8Array): string {
   const view = new DataView(bytes.buffer, bytes.byteOffset, 16);
-  const groups = Array.from({ length: 8 }, (_, at) => view.getUint16(2 * at));
-  const { start, length } = longestZeros(groups);
-  const holdsIpv4 = start === 0 && (length === 6 || (length === 5 && groups[5] === 0xffff));
-  const written = (holdsIpv4 ? groups.slice(0, 6) : groups).map((group) => group.toString(16));
-  if (holdsIpv4) written.push(ipv4Text(view.getUint32(12)));
-  if (length < 2) return written.join(":");
-  return `${written.slice(0, start).join(":")}::${written.slice(start + length).join(":")}`;
-}
-
-function longestZeros(groups: readonly number[]): { start: number; length: number } {
-  let best = { start: 0, length: 0 };
-  let start = 0;
-  for (const [at, group] of groups.entries()) {
-    if (group !== 0) start = at + 1;
-    else if (at + 1 - start > best.length) best = { start, length: at + 1 - start };
-  }
-  return best;
+  const groups = Array.from({ length: 8 }, (_, at) => view.getUint16(2 * at).toString(16));
+  return new SocketAddress({ address: groups.join(":"), family: "ipv6" }).address;
 }
 
 /** A whole number of 128 or 256 bits, the lowest byte first. */
-export function wideInteger(bytes: Uint8Array, signed: boolean): bigint {
+function wideInteger(bytes: Uint8Array, signed: boolean): bigint {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   let value = 0n;
   for (let at = bytes.length - 8; at >= 0; at -= 8) {
@@ -234,6 +205,6 @@ export function wideInteger(bytes: Uint8Array, signed: boolean): bigint {
 }
 
 /** A BFloat16: the upper half of a Float32, the lower byte first. */
-export function bfloat16(bytes: Uint8Array): number {
+function bfloat16(bytes: Uint8Array): number {
   return new DataView(Uint8Array.of(0, 0, bytes[0] ?? 0, bytes[1] ?? 0).buffer).getFloat32(0, true);
 }
