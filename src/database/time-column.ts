@@ -136,8 +136,9 @@ export function timeColumn(name: string, type: string, unit: Unit = "seconds"): 
   });
 }
 
-/** Whether a plain type holds text. */
-export function isText(plain: string): boolean {
+/** Whether the type, or the type in Nullable(…) and LowCardinality(…), holds text. */
+export function isText(type: string): boolean {
+  const plain = plainType(type);
   return plain === "String" || plain.startsWith("FixedString");
 }
 

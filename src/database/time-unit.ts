@@ -49,7 +49,7 @@ const ASSUMED = new Map<string, Unit>([["__REALTIME_TIMESTAMP", "microseconds"]]
 export async function learnUnit(ask: AskRows, table: TimedTable): Promise<Unit | undefined> {
   const { column, name, type, unit, remedy } = table;
   const plain = plainType(type);
-  const counts = isText(plain) || /^(U?Int64|Float64)$/.test(plain);
+  const counts = isText(type) || /^(U?Int64|Float64)$/.test(plain);
   if (unit !== undefined) {
     if (counts && unit in UNITS) return unit as Unit;
     throw new ProbelabError(
@@ -64,7 +64,7 @@ export async function learnUnit(ask: AskRows, table: TimedTable): Promise<Unit |
     const [any] = await ask(`SELECT 1 FROM ${table.from} LIMIT 1`);
     if (any === undefined) return ASSUMED.get(column);
     throw new ProbelabError(
-      `Can't tell how ${column}, a ${type} of ${name}, writes an instant: none of the rows looked at is one of 1990 to 2100 in ${isText(plain) ? "digits that count " : ""}seconds, milliseconds, microseconds or nanoseconds since 1970. ${remedy}`,
+      `Can't tell how ${column}, a ${type} of ${name}, writes an instant: none of the rows looked at is one of 1990 to 2100 in ${isText(type) ? "digits that count " : ""}seconds, milliseconds, microseconds or nanoseconds since 1970. ${remedy}`,
     );
   }
   const capped = isSearched(table);
@@ -84,7 +84,7 @@ export async function learnUnit(ask: AskRows, table: TimedTable): Promise<Unit |
 
 /** True where the table's order finds rows by their time, so that few of them are read. */
 function isSearched({ sorted, type }: TimedTable): boolean {
-  return sorted && !isText(plainType(type));
+  return sorted && !isText(type);
 }
 
 /** How many rows lie in each unit's plausible years: up to MANY of them where the table is sorted by time. */

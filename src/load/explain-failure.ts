@@ -1,10 +1,10 @@
 import { ProbelabError } from "../base/error.js";
+import { isText } from "../database/time-column.js";
 import type { WriteOptions, Writer } from "../database/writer.js";
-import type { MatchedColumn } from "./file-columns.js";
 import { endsWithNewline } from "./file-end.js";
 import { fileSql, IN_ORDER, READ_SETTINGS } from "./file-sql.js";
 import { cutFile, damagedArchive, type InputFile } from "./input-file.js";
-import { FAULT_MARK, isText, typeInWords, type RowsSql } from "./rows-sql.js";
+import { FAULT_MARK, typeInWords, type MatchedColumn, type RowsSql } from "./rows-sql.js";
 
 /** What was being loaded when it failed. */
 interface Failed {

@@ -3,6 +3,7 @@ import type { Writer } from "../database/writer.js";
 import { lineOfRow } from "./explain-failure.js";
 import { fileSql, IN_ORDER, READ_SETTINGS } from "./file-sql.js";
 import type { InputFile } from "./input-file.js";
+import type { MatchedColumn } from "./rows-sql.js";
 
 /** A column of a file; text formats have no type of their own. */
 export interface FileColumn {
@@ -82,15 +83,6 @@ export interface TableColumn {
   readonly type: string;
   /** `DEFAULT`, or `MATERIALIZED`, `ALIAS` … for one that can't be written. */
   readonly default_kind: string;
-}
-
-/** A column that the file and the table both have. */
-export interface MatchedColumn {
-  readonly name: string;
-  readonly type: string;
-  /** Type in the file, of Parquet. */
-  readonly fileType?: string;
-  readonly required: boolean;
 }
 
 /** How a file's columns meet a table's. */

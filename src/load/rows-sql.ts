@@ -1,7 +1,15 @@
-import { plainType, quoteIdentifier } from "../database/time-column.js";
-import type { MatchedColumn } from "./file-columns.js";
+import { isText, plainType, quoteIdentifier } from "../database/time-column.js";
 import { fileSql } from "./file-sql.js";
 import type { InputFile } from "./input-file.js";
+
+/** A column that the file and the table both have. */
+export interface MatchedColumn {
+  readonly name: string;
+  readonly type: string;
+  /** Type in the file, of Parquet. */
+  readonly fileType?: string;
+  readonly required: boolean;
+}
 
 /** What the server says where a value can't be read; which one it is, a second question tells. */
 export const FAULT_MARK = "probelab: a value can't be read";
@@ -163,12 +171,6 @@ function time(value: string, target: string): Reading {
   const bound = (text: string, fraction: string) => `toDateTime64('${text}${fraction}', 6, 'UTC')`;
   const inside = `${value} BETWEEN ${bound(low, "")} AND ${bound(high, ".999999")}`;
   return { value, fault: `NOT ifNull(${inside}, 0)` };
-}
-
-/** Whether the type, or the type in Nullable(…) and LowCardinality(…), holds text. */
-export function isText(columnType: string): boolean {
-  const type = plainType(columnType);
-  return type === "String" || type.startsWith("FixedString");
 }
 
 /** A text in SQL quotes. */
