@@ -49,7 +49,7 @@ const TYPES: [type: string, step: number, write: (micros: number) => string, dir
     (micros) => quote(digits(1e6)(micros)),
     ["NULL", ...GARBAGE],
   ],
-  ["FixedString(13)", 1e3, (micros) => quote(digits(1e3)(micros)), GARBAGE],
+  ["FixedString(13)", 1e3, (micros) => quote(digits(1e3)(micros)), ["''", "'abc'", "'0'", "'12'"]],
   ["String", 1, (micros) => quote(digits(1)(micros)), GARBAGE],
   ["String", 1e6, (micros) => quote(digits(1e6)(micros)), GARBAGE],
 ];
