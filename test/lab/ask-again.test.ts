@@ -68,6 +68,14 @@ describe("askAgain(lab, question)", () => {
     },
   );
 
+  it("asks again what older versions called values", async () => {
+    const first = await lab.values({ range: last("2 days", { now: lab.now }), y: "probe_asn" });
+    const { question } = first.origin;
+    expect(question?.ask).toBe("measurements.values");
+    const again = await askAgain(lab, { ...(question as Question), ask: "values" });
+    expect(again.rows()).toEqual(first.rows());
+  });
+
   it("asks the parts of a rotation again for the range that they were asked for", async () => {
     const rotation = await lab.testHelpers.rotation();
     for (const part of ["instances", "rotations"] as const) {
