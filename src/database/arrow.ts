@@ -156,7 +156,7 @@ function keepMarks(batches: readonly TextBatch[], utf8: number): void {
 }
 
 /** Integers of 64 bits as numbers where all are within 2^53, else the bigints; other values as they are. */
-export function exactNumbers(values: ArrayLike<Value>): ArrayLike<Value> {
+function exactNumbers(values: ArrayLike<Value>): ArrayLike<Value> {
   if (values instanceof BigInt64Array || values instanceof BigUint64Array) {
     return exactArray(values);
   }
@@ -197,7 +197,7 @@ function exactArray(values: BigInt64Array | BigUint64Array): ArrayLike<Value> {
  * A column of an Arquero table that is decoded when the first of its values is read: a million
  * texts take longer to decode than to send, and a chart reads few of an answer's columns.
  */
-export class LazyColumn {
+class LazyColumn {
   readonly length: number;
   readonly #decode: () => ArrayLike<Value>;
   #values: ArrayLike<Value> | undefined;

@@ -1,7 +1,7 @@
 import type { ValueKind } from "../result/origin.js";
 
 /** A ClickHouse type taken apart: `Map(String, Array(UUID))` is Map of `String` and `Array(UUID)`. */
-export interface ColumnType {
+interface ColumnType {
   readonly name: string;
   /** What stands between its brackets, each a text: types, elements of a tuple, numbers, enum values. */
   readonly parts: readonly string[];

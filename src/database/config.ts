@@ -52,7 +52,7 @@ export interface TablesOptions {
 }
 
 /** What probelab.config.json may hold. */
-export interface Config {
+interface Config {
   readonly measurements?: string;
   readonly logs?: string;
   readonly guard?: Partial<Guard>;

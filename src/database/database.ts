@@ -21,7 +21,7 @@ import type { Origin } from "../result/origin.js";
 import type { TimeRange } from "../time/time-range.js";
 
 /** One query: SQL with `{name:Type}` placeholders, and what it is for. */
-export interface Query {
+interface Query {
   readonly sql: string;
   readonly parameters: Readonly<Record<string, unknown>>;
   /** For errors: "count measurements". */

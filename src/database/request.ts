@@ -9,7 +9,7 @@ import { AnswerError, firstSentence } from "./server-error.js";
 import { type ServerProgress, watchQuery } from "../progress/watch-query.js";
 
 /** A request of one question. */
-export interface Request {
+interface Request {
   readonly sql: string;
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly settings: Readonly<Record<string, string>>;
@@ -20,7 +20,7 @@ export interface Request {
 }
 
 /** A whole body, and what the server says of it. */
-export interface Received {
+interface Received {
   readonly body: Uint8Array;
   readonly rowsRead: number;
   readonly bytesRead: number;
@@ -180,7 +180,7 @@ function statusRemedy(status: number, headers: Headers): string {
  * How far the server is with a query, by its id; undefined when it doesn't run (any more). A user that
  * may not read system.processes gets an error.
  */
-export async function serverProgress(
+async function serverProgress(
   client: ClickHouseClient,
   queryId: string,
 ): Promise<ServerProgress | undefined> {

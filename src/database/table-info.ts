@@ -164,7 +164,7 @@ export function unknownColumn(
 }
 
 /** What the server says of how a table keeps its rows. */
-export interface TableEngine {
+interface TableEngine {
   /** Such as `MergeTree` or `ReplacingMergeTree`; "" where the server does not show it. */
   readonly engine: string;
   /** True where it merges rows in the background, so that FINAL tells them as merged. */
@@ -195,11 +195,7 @@ const MERGING = /(Replacing|Collapsing|Coalescing|Aggregating|Summing|Graphite)M
  * Looks at a table's engine, and behind a Distributed table or a view at the tables that they read,
  * as far as the user may see them.
  */
-export async function tableEngine(
-  ask: AskRows,
-  database: string,
-  name: string,
-): Promise<TableEngine> {
+async function tableEngine(ask: AskRows, database: string, name: string): Promise<TableEngine> {
   const shown = await showTable(ask, database, name);
   if (shown === undefined) {
     return {

@@ -64,7 +64,9 @@ async function look(
   const fields = FIELDS[role].filter((field) => table.columns.has(field));
   const read = fields.map((field) => table.column(field)).join(", ") || "1";
   const end =
-    database.embedded && role !== "testHelpers" ? await newestRow(database.rows, table) : new Date();
+    database.embedded && role !== "testHelpers"
+      ? await newestRow(database.rows, table)
+      : new Date();
   const stop = new Date((end ?? new Date()).getTime() + 1_000);
   const bounds = boundsSql(table.time, { start: new Date(stop.getTime() - DAYS * DAY), end: stop });
   // The helpers' table has a row a helper, and a live one has no time.

@@ -6,7 +6,7 @@ import type { InputFile } from "./input-file.js";
 import type { MatchedColumn } from "./rows-sql.js";
 
 /** A column of a file; text formats have no type of their own. */
-export interface FileColumn {
+interface FileColumn {
   readonly name: string;
   /** ClickHouse's type of a Parquet column. */
   readonly type?: string;

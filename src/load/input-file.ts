@@ -5,10 +5,10 @@ import { ProbelabError } from "../base/error.js";
 import { zstdState } from "./zstd-frames.js";
 
 /** How rows are written in a file. */
-export type FileFormat = "jsonl" | "csv" | "tsv" | "parquet";
+type FileFormat = "jsonl" | "csv" | "tsv" | "parquet";
 
 /** How a file is packed. */
-export type Compression = "none" | "gzip" | "zstd";
+type Compression = "none" | "gzip" | "zstd";
 
 const FORMATS: Readonly<Record<string, FileFormat>> = {
   jsonl: "jsonl",

@@ -95,7 +95,7 @@ function country(
 }
 
 /** A network of a country: one pair of `probe_cc` and `probe_asn`. */
-export interface Network {
+interface Network {
   /** Index in COUNTRIES. */
   readonly country: number;
   readonly asn: number;

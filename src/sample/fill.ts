@@ -18,7 +18,7 @@ import { helperTruthInsert, testHelpersInsert } from "./test-helpers.js";
 import { testListTruthInsert } from "./test-lists.js";
 
 /** What sample to make, and whom to tell about it. */
-export interface SampleOptions {
+interface SampleOptions {
   /** Measurements, exactly (default 5,000,000). */
   readonly rows?: number;
   /** Another seed gives another sample of the same service (default 1). */
@@ -134,7 +134,7 @@ const INSERT_SETTINGS = {
  *
  * @throws ProbelabError when one can't be used.
  */
-export function checkPlan(options: {
+function checkPlan(options: {
   readonly rows?: number;
   readonly seed?: number;
   readonly end?: Date;

@@ -1,7 +1,7 @@
 import { at, quantileTable } from "./draw.js";
 
 /** A release of a probe. */
-export interface Release {
+interface Release {
   readonly version: string;
   /** Days before the end of the sample; it is published at 09:00 UTC. */
   readonly daysBeforeEnd: number;
@@ -10,7 +10,7 @@ export interface Release {
 }
 
 /** Android: both the interactive app and its unattended runs. 3.10 follows 3.9. */
-export const ANDROID: readonly Release[] = [
+const ANDROID: readonly Release[] = [
   { version: "3.6.2", daysBeforeEnd: 430, engine: "3.14.1" },
   { version: "3.7.0", daysBeforeEnd: 338, engine: "3.15.3" },
   { version: "3.7.1", daysBeforeEnd: 266, engine: "3.16.5" },
@@ -23,7 +23,7 @@ export const ANDROID: readonly Release[] = [
 ];
 
 /** iOS: the same releases some days later, and without 3.8.1. */
-export const IOS: readonly Release[] = [
+const IOS: readonly Release[] = [
   { version: "3.6.2", daysBeforeEnd: 426, engine: "3.14.1" },
   { version: "3.7.0", daysBeforeEnd: 333, engine: "3.15.3" },
   { version: "3.7.1", daysBeforeEnd: 262, engine: "3.16.5" },
@@ -35,7 +35,7 @@ export const IOS: readonly Release[] = [
 ];
 
 /** The desktop app. */
-export const DESKTOP: readonly Release[] = [
+const DESKTOP: readonly Release[] = [
   { version: "3.8.4", daysBeforeEnd: 440, engine: "3.14.1" },
   { version: "3.9.2", daysBeforeEnd: 320, engine: "3.16.5" },
   { version: "3.9.3", daysBeforeEnd: 214, engine: "3.17.2" },
@@ -45,7 +45,7 @@ export const DESKTOP: readonly Release[] = [
 ];
 
 /** The command line, packaged by many distributions: versions live long. */
-export const CLI: readonly Release[] = [
+const CLI: readonly Release[] = [
   { version: "3.14.1", daysBeforeEnd: 450, engine: "3.14.1" },
   { version: "3.16.5", daysBeforeEnd: 300, engine: "3.16.5" },
   { version: "3.17.2", daysBeforeEnd: 225, engine: "3.17.2" },
@@ -55,7 +55,7 @@ export const CLI: readonly Release[] = [
 ];
 
 /** A kind of probe: one value of `software_name`. */
-export interface Probe {
+interface Probe {
   readonly name: string;
   /** Its share of the runs. */
   readonly weight: number;
@@ -70,7 +70,7 @@ export interface Probe {
 }
 
 /** How soon users have a new release. */
-export interface Uptake {
+interface Uptake {
   /** Days until half of those who update have it. */
   readonly median: number;
   /** Scale of the logistic curve, in days. */

@@ -36,7 +36,7 @@ export function runsTable(name: string): string {
  * sample holds the runs of a smaller one. `pace` is in milliseconds from one measurement to the
  * next; `country`, `probe`, `release` and `test` are indexes in the constants of that name.
  */
-export function runsInsert(table: string, end: Date, seed: number): string {
+function runsInsert(table: string, end: Date, seed: number): string {
   return `INSERT INTO ${table}
 SELECT run, start, length, pace, hash, country, probe, release, test, probe_asn,
   concat(formatDateTime(toDateTime(start, 'UTC'), '%Y%m%dT%H%i%SZ'), '_',
@@ -92,7 +92,7 @@ export const FAULT = {
 } as const;
 
 /** Index of the first faulty release of the unattended Android probe. */
-export const FAULTY_RELEASE = UNATTENDED_ANDROID.releases.findIndex(
+const FAULTY_RELEASE = UNATTENDED_ANDROID.releases.findIndex(
   (release) => release.version === FAULT.softwareVersion,
 );
 

@@ -70,7 +70,7 @@ export function testHelperInstancesTable(name: string): string {
 }
 
 /** The `CREATE TABLE` of the one row that says which sample this is; it is there once all is made. */
-export function sampleInfoTable(name: string): string {
+function sampleInfoTable(name: string): string {
   return `CREATE TABLE ${name} (
   rows UInt64,
   seed UInt64,
@@ -82,7 +82,7 @@ export function sampleInfoTable(name: string): string {
 }
 
 /** The `CREATE TABLE` of the faults that were planted: a factor of 1 says "unchanged". */
-export function sampleTruthTable(name: string): string {
+function sampleTruthTable(name: string): string {
   return `CREATE TABLE ${name} (
   name String,
   description String,

@@ -8,7 +8,7 @@ export const HELPERS: readonly string[] = ["0", "1", "2", "3"];
 const REGIONS = ["fra1", "nyc3", "sgp1", "ams3"];
 const INSTANCES = 31;
 /** From the making of an instance until its name points to it and the older one drains. */
-export const SWITCH_SECONDS = 3_600;
+const SWITCH_SECONDS = 3_600;
 
 /**
  * SQL that makes the test helper instances: a new one every week, some hours off, two days before
