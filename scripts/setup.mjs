@@ -54,6 +54,7 @@ const sources = fingerprint([
   declarations,
 ]);
 if (read(built) !== sources) {
+  removeStale("dist");
   step("building", process.execPath, [
     join("node_modules", "typescript", "bin", "tsc"),
     "-p",
@@ -85,6 +86,21 @@ function step(what, command, args) {
   process.stderr.write(
     `probelab: ${what.split(" (")[0]} took ${((performance.now() - started) / 1000).toFixed(1)} s\n`,
   );
+}
+
+// The compiler leaves what it wrote for sources that are gone, and a package would ship it.
+function removeStale(folder) {
+  if (!existsSync(folder)) return;
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) {
+      if (entry.name !== "node_modules") removeStale(path);
+    } else if (/\.(js|d\.ts)(\.map)?$/.test(entry.name)) {
+      const source = path.replace(/^dist/, "src").replace(/\.(js|d\.ts)(\.map)?$/, ".ts");
+      if (!existsSync(source)) rmSync(path);
+    }
+  }
+  if (readdirSync(folder).length === 0) rmSync(folder, { recursive: true });
 }
 
 // npm writes what it installed; a package of another platform may be missing.

@@ -1,5 +1,5 @@
 export { connect, type ConnectOptions, type Lab } from "./lab/connect.js";
-export type { ValuesOptions, ValuesRow } from "./lab/values.js";
+export type { ValuesOptions, ValuesRow } from "./measurements/values.js";
 export { ProbelabError } from "./base/error.js";
 export {
   Result,
@@ -83,7 +83,6 @@ export type { Changes, Entries } from "./test-lists/churn.js";
 export type { FetchOptions } from "./test-lists/fetch.js";
 export type { ChurnRow } from "./test-lists/churns.js";
 export type { TestList, TestListEntry, TestListRow } from "./test-lists/test-list.js";
-export { serveSampleTestLists, type SampleApi } from "./sample/serve-test-lists.js";
 export { testLists } from "./test-lists/test-lists.js";
 export type { QueryOptions } from "./query/free-query.js";
 export type { ColumnMeaning, NamedDimension } from "./query/named-columns.js";

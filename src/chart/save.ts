@@ -2,7 +2,7 @@ import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ProbelabError } from "../base/error.js";
 import { shownValue } from "../base/text.js";
-import { untilDone } from "../files/pending-work.js";
+import { untilDone } from "../base/pending-work.js";
 import { writeWhole } from "../files/write-whole.js";
 import type { Value } from "../result/result.js";
 import { formatInstantIso, textOf } from "./label.js";

@@ -3,10 +3,9 @@ import { createRequire } from "node:module";
 import { ProbelabError } from "../base/error.js";
 import { Database } from "../database/database.js";
 import { directoryFiles } from "../database/embedded/directory.js";
-import { newestRow } from "../database/newest-row.js";
 import { findGuard, findSource, findTables, type DatabaseName } from "../database/settings.js";
 import type { Source } from "../database/source.js";
-import type { TableInfo } from "../database/table-info.js";
+import { newestRow, type TableInfo } from "../database/table-info.js";
 import type { TableRole, Tables } from "../database/tables.js";
 import { boundsSql, PLAUSIBLE } from "../database/time-column.js";
 
@@ -165,7 +164,9 @@ async function look(
   const fields = FIELDS[role].filter((field) => table.columns.has(field));
   const read = fields.map((field) => table.column(field)).join(", ") || "1";
   const end =
-    database.embedded && role !== "testHelpers" ? await newestRow(database, table) : new Date();
+    database.embedded && role !== "testHelpers"
+      ? await newestRow(database.rows, table)
+      : new Date();
   const stop = new Date((end ?? new Date()).getTime() + 1_000);
   const bounds = boundsSql(table.time, { start: new Date(stop.getTime() - DAYS * DAY), end: stop });
   // The helpers' table has a row a helper, and a live one has no time.

@@ -3,10 +3,9 @@ import { openWriter } from "../database/open-writer.js";
 import { findSource } from "../database/settings.js";
 import { ProbelabError } from "../base/error.js";
 import type { LoadedFile, LoadOptions } from "../load/load-file.js";
-import { LoadError, loadFiles } from "../load/load-files.js";
+import { LoadError, loadFiles, loadSummary, progressText } from "../load/load-files.js";
+import { counted, LOADABLE_TABLES, type LoadableTable } from "../load/loadable-table.js";
 import { line, lines, userInterrupt } from "./terminal.js";
-import { counted, loadSummary, progressText } from "../load/load-summary.js";
-import { LOADABLE_TABLES, type LoadableTable } from "../load/loadable-table.js";
 
 /** What `probelab load` is told by its options. */
 export interface LoadFlags extends Omit<LoadOptions, "onProgress" | "signal"> {

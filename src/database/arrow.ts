@@ -1,13 +1,10 @@
 import type { ColumnTable } from "arquero";
-import type { Value } from "../result/result.js";
-import { toTaggedJson } from "../result/tagged-json.js";
-import { textOfBytes } from "./byte-values.js";
+import { textOfBytes, valueReader } from "./value-reader.js";
 import { scalarType } from "./column-type.js";
-import { exactNumbers } from "./exact-numbers.js";
-import { LazyColumn } from "./lazy-column.js";
 import { decodeLz4 } from "./lz4.js";
 import { cutAnswer } from "./server-error.js";
-import { valueReader } from "./value-reader.js";
+import type { Value } from "../result/result.js";
+import { toTaggedJson } from "../result/tagged-json.js";
 
 /**
  * Reads an Arrow IPC stream, plain or compressed by LZ4, into an Arquero table.
@@ -155,5 +152,67 @@ function keepMarks(batches: readonly TextBatch[], utf8: number): void {
     if (dictionary === undefined) continue;
     keepMarks(dictionary.data, utf8);
     batch.cache = dictionary.toArray();
+  }
+}
+
+/** Integers of 64 bits as numbers where all are within 2^53, else the bigints; other values as they are. */
+function exactNumbers(values: ArrayLike<Value>): ArrayLike<Value> {
+  if (values instanceof BigInt64Array || values instanceof BigUint64Array) {
+    return exactArray(values);
+  }
+  if (ArrayBuffer.isView(values) || typeof firstKnown(values) !== "bigint") return values;
+  const numbers: Value[] = new Array<Value>(values.length);
+  for (let at = 0; at < values.length; at++) {
+    const value = values[at];
+    const number = typeof value === "bigint" ? Number(value) : value;
+    if (typeof number === "number" && !Number.isSafeInteger(number)) return values;
+    numbers[at] = number;
+  }
+  return numbers;
+}
+
+function firstKnown(values: ArrayLike<Value>): Value {
+  let at = 0;
+  while (at < values.length && (values[at] === null || values[at] === undefined)) at++;
+  return values[at];
+}
+
+/** Read by halves of 32 bits: a bigint for each value would take several times as long. */
+function exactArray(values: BigInt64Array | BigUint64Array): ArrayLike<Value> {
+  const { buffer, byteOffset, length } = values;
+  const low = new Uint32Array(buffer, byteOffset, 2 * length);
+  const high =
+    values instanceof BigInt64Array ? new Int32Array(buffer, byteOffset, 2 * length) : low;
+  const numbers = new Float64Array(length);
+  for (let at = 0; at < length; at++) {
+    const number = (high[2 * at + 1] as number) * 2 ** 32 + (low[2 * at] as number);
+    // Beyond 2^53 the sum is rounded, but never to within it.
+    if (!Number.isSafeInteger(number)) return values;
+    numbers[at] = number;
+  }
+  return numbers;
+}
+
+/**
+ * A column of an Arquero table that is decoded when the first of its values is read: a million
+ * texts take longer to decode than to send, and a chart reads few of an answer's columns.
+ */
+class LazyColumn {
+  readonly length: number;
+  readonly #decode: () => ArrayLike<Value>;
+  #values: ArrayLike<Value> | undefined;
+
+  constructor(length: number, decode: () => ArrayLike<Value>) {
+    this.length = length;
+    this.#decode = decode;
+  }
+
+  /** The value of a row. */
+  at(row: number): Value {
+    return (this.#values ??= this.#decode())[row];
+  }
+
+  *[Symbol.iterator](): Iterator<Value> {
+    for (let row = 0; row < this.length; row++) yield this.at(row);
   }
 }

@@ -1,5 +1,7 @@
+import type { ValueKind } from "../result/origin.js";
+
 /** A ClickHouse type taken apart: `Map(String, Array(UUID))` is Map of `String` and `Array(UUID)`. */
-export interface ColumnType {
+interface ColumnType {
   readonly name: string;
   /** What stands between its brackets, each a text: types, elements of a tuple, numbers, enum values. */
   readonly parts: readonly string[];
@@ -69,4 +71,13 @@ const ESCAPED: Readonly<Record<string, string>> = {
 
 function unescape(text: string): string {
   return text.replace(/\\([^])/g, (_, sign: string) => ESCAPED[sign] ?? sign);
+}
+
+const NUMBER = /^(?:U?Int(?:8|16|32|64|128|256)|B?Float(?:16|32|64)|Decimal\(.*\)|Interval\w+)$/;
+
+/** What the values of a column of that ClickHouse type are in a Result; other objects count as text. */
+export function valueKind(type: string): ValueKind {
+  const scalar = scalarType(type);
+  if (NUMBER.test(scalar)) return "number";
+  return /^Date(?:32$|Time|$)/.test(scalar) ? "time" : "text";
 }

@@ -4,8 +4,8 @@ import { ProbelabError } from "../base/error.js";
 import { lazySchemas } from "../base/lazy-schemas.js";
 import type { Guard } from "./guard.js";
 import { SEED_TABLES, type TableNames, type TableRole, type Tables } from "./tables.js";
-import { editDistance } from "../base/near-name.js";
-import { TEXT_FORMS, UNITS, type Unit } from "./time-column.js";
+import { nearName } from "../base/near-name.js";
+import { UNITS, type Unit } from "./time-column.js";
 
 /** Columns of the measurement table that the seed document or the library names. */
 const MEASUREMENT_COLUMNS = [
@@ -31,8 +31,8 @@ export interface TableOptions {
   readonly table?: string;
   /** The column that bounds questions in time; by default measurement_start_time or __REALTIME_TIMESTAMP. */
   readonly time?: string;
-  /** What its numbers count, or how its text is written, where the rows don't agree on it. */
-  readonly unit?: Unit | (typeof TEXT_FORMS)[number];
+  /** What its numbers (or the digits of its text) count, where the rows don't agree on it. */
+  readonly unit?: Unit;
 }
 
 /** What a deployment calls its tables and columns; what is left out has the seed document's name. */
@@ -52,61 +52,44 @@ export interface TablesOptions {
 }
 
 /** What probelab.config.json may hold. */
-export interface Config {
+interface Config {
   readonly measurements?: string;
   readonly logs?: string;
   readonly guard?: Partial<Guard>;
   readonly tables?: TablesOptions;
 }
 
-const schemas = lazySchemas(makeSchemas);
-
-function makeSchemas({ z }: typeof Zod) {
-  const source = z.string({ error: "write embedded:DIR or http(s)://host:port/database" });
-  const column = z
-    .string({ error: "write the name of a column" })
-    .min(1, "write the name of a column");
-  const named = {
-    table: z
-      .string({ error: 'write the name of a table, such as "fastpath" or "named.fastpath"' })
-      .min(1, 'write the name of a table, such as "fastpath" or "named.fastpath"'),
-    unit: z.enum([...(Object.keys(UNITS) as Unit[]), ...TEXT_FORMS], {
-      error: `write one of ${[...Object.keys(UNITS), ...TEXT_FORMS].join(", ")}`,
-    }),
-  };
-  const limit = z
-    .number({ error: "write a number above 0" })
-    .positive({ error: "write a number above 0" });
+const schemas = lazySchemas(({ z }) => {
+  const text = (error: string) => z.string({ error }).min(1, error);
   const object = { error: "write an object, such as { … }" };
-
+  const source = z.string({ error: "write embedded:DIR or http(s)://host:port/database" });
+  const column = text("write the name of a column");
+  const positive = { error: "write a number above 0" };
+  const limit = z.number(positive).positive(positive);
+  const units = Object.keys(UNITS) as Unit[];
+  const table = {
+    table: text('write the name of a table, such as "fastpath" or "named.fastpath"'),
+    unit: z.enum(units, { error: `write one of ${units.join(", ")}` }),
+  };
   const columns = <Name extends string>(names: readonly Name[]) =>
     Object.fromEntries(names.map((name) => [name, column])) as Record<Name, typeof column>;
-
+  const forms = z.record(
+    z.string(),
+    z.union([z.string(), z.array(z.string())], { error: "write a text or a list of texts" }),
+    object,
+  );
+  const logColumns = columns(Object.keys(LOG_COLUMNS) as (keyof typeof LOG_COLUMNS)[]);
+  const shapes = {
+    measurements: { ...table, time: column, ...columns(MEASUREMENT_COLUMNS) },
+    logs: { ...table, time: column, ...logColumns, forms },
+    testHelpers: { ...table, draining_at: column, ...columns(HELPER_COLUMNS) },
+  };
   const tables = z
     .strictObject(
       {
-        measurements: z
-          .strictObject({ ...named, time: column, ...columns(MEASUREMENT_COLUMNS) }, object)
-          .partial(),
-        logs: z
-          .strictObject(
-            {
-              ...{ ...named, time: column },
-              ...columns(Object.keys(LOG_COLUMNS) as (keyof typeof LOG_COLUMNS)[]),
-              forms: z.record(
-                z.string(),
-                z.union([z.string(), z.array(z.string())], {
-                  error: "write a text or a list of texts",
-                }),
-                object,
-              ),
-            },
-            object,
-          )
-          .partial(),
-        testHelpers: z
-          .strictObject({ ...named, draining_at: column, ...columns(HELPER_COLUMNS) }, object)
-          .partial(),
+        measurements: z.strictObject(shapes.measurements, object).partial(),
+        logs: z.strictObject(shapes.logs, object).partial(),
+        testHelpers: z.strictObject(shapes.testHelpers, object).partial(),
       },
       object,
     )
@@ -118,7 +101,7 @@ function makeSchemas({ z }: typeof Zod) {
     .strictObject({ measurements: source, logs: source, guard, tables }, object)
     .partial();
   return { tables, guard, config };
-}
+});
 
 /** A part of the configuration, and where an analyst finds it. */
 interface Part<T> {
@@ -212,6 +195,7 @@ function parsed(text: string, where: string): unknown {
   }
 }
 
+/** The value, checked; `path` is where it stands in the configuration. */
 function checked<T>(schema: Zod.ZodType<T>, value: unknown, where: string, path: string[]): T {
   const read = schema.safeParse(value, { reportInput: false });
   if (read.success) return read.data;
@@ -219,7 +203,7 @@ function checked<T>(schema: Zod.ZodType<T>, value: unknown, where: string, path:
   if (issue === undefined) throw read.error;
   const at = [...path, ...issue.path.map(String)];
   if (issue.code === "unrecognized_keys") {
-    throw new ProbelabError(unknownKey(issue.keys[0] ?? "", at, allowedAt(at), where));
+    throw new ProbelabError(unknownKey(issue.keys[0] ?? "", at, where));
   }
   const found = issue.path.reduce<unknown>(
     (inner, key) => (inner as Record<PropertyKey, unknown> | undefined)?.[key],
@@ -237,25 +221,23 @@ function shown(value: unknown, at: readonly string[]): string {
   return JSON.stringify(value) ?? String(value);
 }
 
-function unknownKey(key: string, at: string[], allowed: string[], where: string): string {
-  const seed = SEED_TABLES[at[1] as TableRole] as TableNames | undefined;
-  const [near] = [...allowed].sort((a, b) => editDistance(a, key) - editDistance(b, key));
+function unknownKey(key: string, at: string[], where: string): string {
+  const { config, guard, tables } = schemas();
+  const [first, second] = at;
+  const role = second as TableRole;
+  const shape =
+    first === undefined
+      ? config.shape
+      : first === "guard"
+        ? guard.shape
+        : second === undefined
+          ? tables.shape
+          : tables.shape[role].unwrap().shape;
+  const allowed = Object.keys(shape);
   const meant =
-    at.length === 2 && key === seed?.time
-      ? "time"
-      : near !== undefined && editDistance(near, key) <= Math.max(2, key.length / 3)
-        ? near
-        : undefined;
+    second !== undefined && key === SEED_TABLES[role].time ? "time" : nearName(key, allowed);
   const hint = meant === undefined ? "it" : `did you mean ${JSON.stringify(meant)}? It`;
   const inside = at.length === 0 ? "" : ` in ${at.join(".")}`;
   const password = at.length === 0 ? "; passwords belong into PROBELAB_MEASUREMENTS_PASSWORD" : "";
   return `Can't use ${JSON.stringify(key)}${inside} in ${where}: ${hint} may hold ${allowed.map((name) => JSON.stringify(name)).join(", ")}${password}.`;
-}
-
-function allowedAt([first, second]: readonly string[]): string[] {
-  const { config, guard, tables } = schemas();
-  if (first === undefined) return Object.keys(config.shape);
-  if (first === "guard") return Object.keys(guard.shape);
-  if (second === undefined) return Object.keys(tables.shape);
-  return Object.keys(tables.shape[second as TableRole].unwrap().shape);
 }

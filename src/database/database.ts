@@ -1,26 +1,27 @@
 import type { ColumnTable } from "arquero";
-import { untilDone } from "../files/pending-work.js";
-import { currentSignal } from "../interrupt/current-signal.js";
+import { untilDone } from "../base/pending-work.js";
 import { arrowTable } from "./arrow.js";
-import { openConnection, type Connection } from "./connection.js";
+import { type Connection, openConnection } from "./connection.js";
 import {
   DEFAULT_GUARD,
-  GUARDED,
-  guardSettings,
   type Guard,
   type Guarded,
+  GUARDED,
+  guardSettings,
   type Setting,
 } from "./guard.js";
 import { send } from "./request.js";
 import { AnswerError, cutAnswer, isConnectionLoss, serverError } from "./server-error.js";
 import type { Source } from "./source.js";
-import { quotedTable, tableName } from "./table-engine.js";
-import { learnTable, type TableInfo } from "./table-info.js";
+import { learnTable, quotedTable, type TableInfo, tableName } from "./table-info.js";
 import { SEED_TABLES, type TableRole, type Tables } from "./tables.js";
 import { plainType, timeColumn } from "./time-column.js";
+import { currentSignal } from "../interrupt/current-signal.js";
+import type { Origin } from "../result/origin.js";
+import type { TimeRange } from "../time/time-range.js";
 
-/** One question: SQL with `{name:Type}` placeholders, and what it is for. */
-export interface Question {
+/** One query: SQL with `{name:Type}` placeholders, and what it is for. */
+interface Query {
   readonly sql: string;
   readonly parameters: Readonly<Record<string, unknown>>;
   /** For errors: "count measurements". */
@@ -102,19 +103,19 @@ export class Database implements AsyncDisposable {
   }
 
   /** Asks and waits for the whole answer, as an Arquero table. */
-  ask(question: Question): Promise<Answer> {
-    return untilDone(() => this.#ask(question));
+  ask(query: Query): Promise<Answer> {
+    return untilDone(() => this.#ask(query));
   }
 
-  async #ask(question: Question): Promise<Answer> {
-    const { sql, parameters, action, types } = question;
+  async #ask(query: Query): Promise<Answer> {
+    const { sql, parameters, action, types } = query;
     const askedAt = new Date();
     const started = performance.now();
     try {
       const { body, rowsRead, bytesRead, resultRows } = await this.#send(
         `${sql}\nFORMAT ArrowStream`,
         parameters,
-        question.signal,
+        query.signal,
       );
       const table = await arrowTable(body, types);
       checkRows(table.numRows(), resultRows);
@@ -181,7 +182,7 @@ export class Database implements AsyncDisposable {
         this.tables[one].time === name,
     );
     // A column of times says itself how it writes an instant, where the table can't be learned, too.
-    const time = /^Date/.test(plainType(type)) ? timeColumn(name, type, null) : undefined;
+    const time = /^Date/.test(plainType(type)) ? timeColumn(name, type) : undefined;
     if (role !== undefined) {
       return time === undefined
         ? await this.table(role)
@@ -277,4 +278,24 @@ function jsonRows<Row extends object>(body: Uint8Array): Row[] {
 function checkRows(rows: number, counted: number | undefined): void {
   if (counted === undefined || counted === 0 || counted === rows) return;
   throw cutAnswer(`${rows.toLocaleString("en-US")} of ${counted.toLocaleString("en-US")} rows`);
+}
+
+/** The part of an origin that the asking itself tells: what was asked of whom, and what it cost. */
+export function answerOrigin(
+  database: Database,
+  { sql, parameters }: Pick<Query, "sql" | "parameters">,
+  range: TimeRange,
+  { rowsRead, bytesRead, seconds, askedAt }: Answer,
+): Omit<Origin, "columns" | "reductions" | "notes"> {
+  return {
+    sql,
+    parameters,
+    range,
+    source: database.source,
+    server: database.version,
+    rowsRead,
+    bytesRead,
+    seconds,
+    askedAt,
+  };
 }

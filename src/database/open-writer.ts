@@ -1,5 +1,4 @@
 import type { ClickHouseClient } from "@clickhouse/client";
-import type { Readable } from "node:stream";
 import { ProbelabError } from "../base/error.js";
 import { openConnection } from "./connection.js";
 import { isConnectionLoss, serverError } from "./server-error.js";
@@ -53,6 +52,7 @@ export async function openWriter(source: Source): Promise<Writer> {
   });
   return {
     source: connection.label,
+    directory: source.directory,
     database: connection.database,
     command: (sql, options = {}) =>
       run(
@@ -76,20 +76,6 @@ export async function openWriter(source: Source): Promise<Writer> {
           return await result.json<Row>();
         },
         (error) => isConnectionLoss(error) && options.signal?.aborted !== true,
-      ),
-    insert: (statement, body: Readable, options = {}) =>
-      run(
-        "load rows into the embedded database",
-        async (client) => {
-          const { compression } = options;
-          const result = await client.exec({
-            ...request(statement, options),
-            values: body,
-            ...(compression && { http_headers: { "Content-Encoding": compression } }),
-          });
-          for await (const part of result.stream) void part;
-        },
-        () => false, // The rows are a stream, which is read once.
       ),
     [Symbol.asyncDispose]: () => connection[Symbol.asyncDispose](),
   };

@@ -1,16 +1,15 @@
-import { parseError } from "@clickhouse/client";
+import { type ClickHouseClient, parseError } from "@clickhouse/client";
 import { randomUUID } from "node:crypto";
 import { STATUS_CODES } from "node:http";
 import { Readable } from "node:stream";
-import { untilDone } from "../files/pending-work.js";
-import { watchQuery } from "../progress/watch-query.js";
+import { untilDone } from "../base/pending-work.js";
 import type { Connection } from "./connection.js";
 import { placeValues } from "./long-values.js";
 import { AnswerError, firstSentence } from "./server-error.js";
-import { serverProgress } from "./server-progress.js";
+import { type ServerProgress, watchQuery } from "../progress/watch-query.js";
 
 /** A request of one question. */
-export interface Request {
+interface Request {
   readonly sql: string;
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly settings: Readonly<Record<string, string>>;
@@ -21,7 +20,7 @@ export interface Request {
 }
 
 /** A whole body, and what the server says of it. */
-export interface Received {
+interface Received {
   readonly body: Uint8Array;
   readonly rowsRead: number;
   readonly bytesRead: number;
@@ -175,4 +174,23 @@ function statusRemedy(status: number, headers: Headers): string {
     return "Give shorter texts or shorter lists, or have the proxy before the server allow them";
   }
   return "Check that its URL is that of ClickHouse's HTTP interface (usually port 8123, or 8443 with https)";
+}
+
+/**
+ * How far the server is with a query, by its id; undefined when it doesn't run (any more). A user that
+ * may not read system.processes gets an error.
+ */
+async function serverProgress(
+  client: ClickHouseClient,
+  queryId: string,
+): Promise<ServerProgress | undefined> {
+  const result = await client.query({
+    query: "SELECT read_rows, total_rows_approx FROM system.processes WHERE query_id = {id:String}",
+    query_params: { id: queryId },
+    format: "JSONEachRow",
+  });
+  const [row] = await result.json<{ read_rows: string; total_rows_approx: string }>();
+  if (!row) return undefined;
+  // 0 where the server doesn't know, as for a view.
+  return { rowsRead: Number(row.read_rows), rowsInAll: Number(row.total_rows_approx) || undefined };
 }

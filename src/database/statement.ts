@@ -1,5 +1,5 @@
 import { ProbelabError } from "../base/error.js";
-import type { AskRows } from "./table-info.js";
+import type { AskRows } from "./tables.js";
 
 /** A line of one of the server's EXPLAINs with the lines that are indented under it. */
 export interface ExplainNode {

@@ -1,9 +1,15 @@
 import { ProbelabError } from "../base/error.js";
 import { editDistance } from "../base/near-name.js";
-import { quotedTable, tableEngine, tableName } from "./table-engine.js";
-import { SEED_TABLES, type TableNames, type TableRole } from "./tables.js";
-import { quoteIdentifier, timeColumn, type TimeColumn } from "./time-column.js";
-import { learnForm, unusableRows, type TimedTable } from "./time-form.js";
+import { NAME, nameOf, QUOTED_NAME } from "./sql-text.js";
+import { SEED_TABLES, type AskRows, type TableNames, type TableRole } from "./tables.js";
+import {
+  boundsSql,
+  PLAUSIBLE,
+  quoteIdentifier,
+  timeColumn,
+  type StoredTime,
+} from "./time-column.js";
+import { learnUnit, type TimedTable, unusableRows } from "./time-unit.js";
 
 /** What the server says of a table. */
 export interface TableInfo {
@@ -29,17 +35,10 @@ export interface TableInfo {
   /** False where the table was empty, so that it has to be learned again. */
   readonly settled: boolean;
   /** The column that bounds the table's queries in time. */
-  readonly time: TimeColumn;
+  readonly time: StoredTime;
   /** Its name. */
   readonly timeName: string;
 }
-
-/** Asks a small question; rows as objects of text and numbers. */
-export type AskRows = <Row extends object>(
-  sql: string,
-  parameters?: Record<string, unknown>,
-  action?: string,
-) => Promise<Row[]>;
 
 /**
  * Learns a table: its columns, the names that the configuration gives them, its engine, and how its
@@ -81,8 +80,7 @@ export async function learnTable(
         ? "Bound the query with {start:DateTime64(3)} and {end:DateTime64(3)} in its own SQL instead of {range}."
         : `Set "unit" in tables.${role} of probelab.config.json or connect(), such as { "tables": { "${role}": { "unit": "microseconds" } } }; rows that write another are left out then.`,
   };
-  const form = await learnForm(ask, timed);
-  const time = timeColumn(names.time, type, form);
+  const time = timeColumn(names.time, type, await learnUnit(ask, timed));
   const left =
     // A helper without a draining_at is a live one.
     role === "testHelpers" || role === undefined ? null : await unusableRows(ask, timed, time);
@@ -110,7 +108,7 @@ export async function learnTable(
 
 type Unusable = Awaited<ReturnType<typeof unusableRows>>;
 
-function timeNotes(table: TimedTable, time: TimeColumn, left: Unusable | null): string[] {
+function timeNotes(table: TimedTable, time: StoredTime, left: Unusable | null): string[] {
   const notes: string[] = [];
   if (left !== null && left.rows > 0) {
     const rows = `${left.exact ? "" : "At least "}${left.rows.toLocaleString("en-US")} ${left.rows === 1 ? "row" : "rows"}`;
@@ -163,4 +161,155 @@ export function unknownColumn(
   return new ProbelabError(
     `Can't find a column ${JSON.stringify(name)} in ${table}${meant} It has ${[...columns.keys()].join(", ")}.`,
   );
+}
+
+/** What the server says of how a table keeps its rows. */
+interface TableEngine {
+  /** Such as `MergeTree` or `ReplacingMergeTree`; "" where the server does not show it. */
+  readonly engine: string;
+  /** True where it merges rows in the background, so that FINAL tells them as merged. */
+  readonly merges: boolean;
+  /** The first expression that rows are sorted by; "" where it isn't known. */
+  readonly sortedBy: string;
+  /** How many rows it holds; null where the server does not count them. */
+  readonly rows: number | null;
+  /** What the reader of every answer must know of it. */
+  readonly notes: readonly string[];
+  /** What could not be told. */
+  readonly untold: readonly string[];
+}
+
+interface Shown {
+  readonly engine: string;
+  readonly engine_full: string;
+  readonly sorting_key: string;
+  readonly rows: string | null;
+  readonly as_select: string;
+  readonly create_table_query: string;
+}
+
+/** Engines whose rows change when parts merge, plain, Replicated… and Shared…. */
+const MERGING = /(Replacing|Collapsing|Coalescing|Aggregating|Summing|Graphite)MergeTree/;
+
+/**
+ * Looks at a table's engine, and behind a Distributed table or a view at the tables that they read,
+ * as far as the user may see them.
+ */
+async function tableEngine(ask: AskRows, database: string, name: string): Promise<TableEngine> {
+  const shown = await showTable(ask, database, name);
+  if (shown === undefined) {
+    return {
+      ...{ engine: "", merges: false, sortedBy: "", rows: null, notes: [] },
+      untold: [
+        `The server does not show the engine of ${name}: whether it holds rows twice until a merge isn't known.`,
+      ],
+    };
+  }
+  const own = {
+    engine: shown.engine,
+    merges: MERGING.test(shown.engine),
+    sortedBy: firstKey(shown.sorting_key),
+    rows: shown.rows === null ? null : Number(shown.rows),
+    notes: [],
+    untold: [],
+  };
+  if (shown.engine === "Distributed") {
+    const [, from, table] =
+      /^Distributed\('?[^',]+'?, '?([^',]*)'?, '?([^',)]+)'?/.exec(shown.engine_full) ?? [];
+    const local = table && (await showTable(ask, from || database, table));
+    return local
+      ? { ...own, merges: MERGING.test(local.engine), sortedBy: firstKey(local.sorting_key) }
+      : { ...own, untold: [unseen(`${name} is Distributed over ${from}.${table}`)] };
+  }
+  if (shown.engine === "MaterializedView") {
+    const [, target] = INTO.exec(shown.create_table_query) ?? [];
+    if (target === undefined) return { ...own, merges: MERGING.test(shown.create_table_query) };
+    const behind = await showTable(ask, ...tableName(target, database));
+    return behind
+      ? { ...own, merges: MERGING.test(behind.engine), sortedBy: firstKey(behind.sorting_key) }
+      : { ...own, untold: [unseen(`${name} is a materialized view into ${target}`)] };
+  }
+  if (shown.engine === "View") return { ...own, ...(await behindView(ask, database, name, shown)) };
+  if (shown.engine === "Merge") {
+    return { ...own, untold: [unseen(`${name} reads other tables (engine Merge)`)] };
+  }
+  return own;
+}
+
+const PLACE = `(?:(?:${NAME})\\.)?(?:${NAME})`;
+/** Where a materialized view writes to. */
+const INTO = new RegExp(`^CREATE MATERIALIZED VIEW ${PLACE} TO (${PLACE})`);
+/** What a view reads, and whether with FINAL. */
+const READ = new RegExp(`\\b(?:FROM|JOIN) (${PLACE})(?: AS (?:${NAME}))?( FINAL)?`, "g");
+
+/** A view gives the rows of its tables as it asks for them: FINAL in it is the deployment's choice. */
+async function behindView(ask: AskRows, database: string, name: string, { as_select }: Shown) {
+  const sources = [...as_select.matchAll(READ)];
+  const notes: string[] = [];
+  const untold: string[] = [];
+  for (const [, source = "", final] of sources) {
+    const behind = await showTable(ask, ...tableName(source, database));
+    if (behind === undefined) untold.push(unseen(`${name} is a view of ${source}`));
+    else if (MERGING.test(behind.engine) && final === undefined) {
+      notes.push(
+        `${name} is a view of ${source}, a ${behind.engine}, without FINAL: rows that are not merged yet count as often as they are there.`,
+      );
+    }
+  }
+  if (sources.length === 0) untold.push(unseen(`${name} is a view`));
+  return { notes, untold };
+}
+
+async function showTable(ask: AskRows, database: string, name: string): Promise<Shown | undefined> {
+  try {
+    const [shown] = await ask<Shown>(
+      `SELECT engine, engine_full, sorting_key, toString(total_rows) AS rows, as_select, create_table_query
+FROM system.tables WHERE database = {database:String} AND name = {name:String}`,
+      { database, name },
+    );
+    return shown;
+  } catch (error) {
+    // A reader may be kept from the system tables; what it may not see is told as such.
+    if (error instanceof ProbelabError && error.code === "ACCESS_DENIED") return undefined;
+    throw error;
+  }
+}
+
+function unseen(what: string): string {
+  return `${what}, which can't be looked at with this user: whether rows count twice until a merge isn't known.`;
+}
+
+/** `database.table`, quoted or not, as its two names. */
+export function tableName(text: string, database: string): [database: string, table: string] {
+  const names = text.match(new RegExp(`${QUOTED_NAME}|[^.\`]+`, "g")) ?? [];
+  const [first = "", ...rest] = names.map((name) => (name[0] === "`" ? nameOf(name) : name));
+  return rest.length === 0 ? [database, first] : [first, rest.join(".")];
+}
+
+/** The first of a list of expressions, where it is a plain column; "" where it is none. */
+function firstKey(key: string): string {
+  const [, first = ""] = new RegExp(`^(${NAME})\\s*(,|$)`).exec(key.trim()) ?? [];
+  return nameOf(first);
+}
+
+/** A table for FROM. */
+export function quotedTable(database: string, table: string): string {
+  return `${quoteIdentifier(database)}.${quoteIdentifier(table)}`;
+}
+
+/**
+ * The time of a table's newest row, null where it has none; rows in the future are none. It looks
+ * beyond any range, so only an embedded database may be asked: where its table is sorted by time,
+ * ClickHouse reads only the end of it.
+ */
+export async function newestRow(ask: AskRows, table: TableInfo): Promise<Date | null> {
+  const { time } = table;
+  const bounds = boundsSql(time, { start: PLAUSIBLE.start, end: new Date() });
+  const where = [bounds.sql, ...(time.usable === null ? [] : [time.usable])].join(" AND ");
+  const [row] = await ask<{ newest: number }>(
+    `SELECT toUnixTimestamp64Milli(toDateTime64(${time.dateTime("_raw")}, 3)) AS newest
+FROM (SELECT ${time.sql} AS _raw FROM ${table.from} WHERE ${where} ORDER BY ${time.sql} DESC LIMIT 1)`,
+    bounds.parameters,
+  );
+  return row === undefined ? null : new Date(Number(row.newest));
 }

@@ -1,17 +1,9 @@
-import type { Value } from "../result/result.js";
-import {
-  bfloat16,
-  fixedText,
-  ipv4Text,
-  ipv6Text,
-  textOfBytes,
-  uuidText,
-  wideInteger,
-} from "./byte-values.js";
+import { SocketAddress } from "node:net";
 import { enumNames, parseType, tupleElement } from "./column-type.js";
+import type { Value } from "../result/result.js";
 
 /** Makes a value of a Result from one of Arrow; null stays null. */
-export type ReadValue = (value: Value) => Value;
+type ReadValue = (value: Value) => Value;
 
 const DAY = 86_400_000;
 const AS_IT_IS = /^(?:U?Int(?:8|16|32)|Float(?:32|64)|Decimal\d*|Bool|DateTime64|Nothing)$/;
@@ -45,6 +37,8 @@ function reader(type: string, integer: (value: bigint) => number | bigint): Read
   const inner = (part = "Nothing"): ReadValue =>
     valueReader(part, integer) ?? ((value: Value) => value);
   if (AS_IT_IS.test(name)) return undefined;
+  const scalar = SCALARS[name];
+  if (scalar !== undefined) return scalar;
   switch (name) {
     case "Nullable":
     case "LowCardinality":
@@ -54,44 +48,16 @@ function reader(type: string, integer: (value: bigint) => number | bigint): Read
     case "Int64":
     case "UInt64":
       return (value) => (typeof value === "bigint" ? integer(value) : value);
-    case "DateTime":
-      return ofNumber((seconds) => new Date(seconds * 1000));
-    case "Date":
-    case "Date32":
-      return ofNumber((days) => new Date(days * DAY));
-    case "Time":
-      return ofNumber((seconds) => timeText(BigInt(seconds), 0));
-    case "Time64": {
-      const decimals = Number(parts[0]);
+    case "Time64":
       return (value) =>
         typeof value === "number" || typeof value === "bigint"
-          ? timeText(BigInt(value), decimals)
+          ? timeText(BigInt(value), Number(parts[0]))
           : value;
-    }
     case "Enum8":
     case "Enum16": {
       const names = enumNames(parts);
       return ofNumber((number) => names.get(number) ?? number);
     }
-    case "IPv4":
-      return ofNumber(ipv4Text);
-    case "IPv6":
-      return ofBytes(ipv6Text);
-    case "UUID":
-      return ofBytes(uuidText);
-    case "String":
-      return ofBytes(textOfBytes);
-    case "FixedString":
-      return (value) =>
-        typeof value === "string" ? value.replace(/\0+$/, "") : ofBytes(fixedText)(value);
-    case "Int128":
-    case "Int256":
-      return ofBytes((bytes) => wideInteger(bytes, true));
-    case "UInt128":
-    case "UInt256":
-      return ofBytes((bytes) => wideInteger(bytes, false));
-    case "BFloat16":
-      return ofBytes(bfloat16);
     case "Array":
       return listReader(inner(parts[0]));
     case "Nested":
@@ -106,6 +72,28 @@ function reader(type: string, integer: (value: bigint) => number | bigint): Read
     }
   }
 }
+
+/** Types whose values are read by themselves. */
+const SCALARS: Readonly<Record<string, ReadValue>> = {
+  DateTime: ofNumber((seconds) => new Date(seconds * 1000)),
+  Date: ofNumber((days) => new Date(days * DAY)),
+  Date32: ofNumber((days) => new Date(days * DAY)),
+  Time: ofNumber((seconds) => timeText(BigInt(seconds), 0)),
+  IPv4: ofNumber(ipv4Text),
+  IPv6: ofBytes(ipv6Text),
+  UUID: ofBytes(uuidText),
+  String: ofBytes(textOfBytes),
+  // Without the zero bytes that fill it up, as ClickHouse's toString writes it.
+  FixedString: (value) => {
+    const text = value instanceof Uint8Array ? textOfBytes(value) : value;
+    return typeof text === "string" ? text.replace(/\0+$/, "") : text;
+  },
+  Int128: ofBytes((bytes) => wideInteger(bytes, true)),
+  Int256: ofBytes((bytes) => wideInteger(bytes, true)),
+  UInt128: ofBytes((bytes) => wideInteger(bytes, false)),
+  UInt256: ofBytes((bytes) => wideInteger(bytes, false)),
+  BFloat16: ofBytes(bfloat16),
+};
 
 function ofNumber(read: (value: number) => Value): ReadValue {
   return (value) =>
@@ -179,4 +167,44 @@ function timeText(ticks: bigint, decimals: number): string {
     .padStart(digits, "0")
     .slice(0, decimals);
   return `${ticks < 0n ? "-" : ""}${two(seconds / 3600n)}:${two((seconds / 60n) % 60n)}:${two(seconds % 60n)}${decimals > 0 ? `.${fraction}` : ""}`;
+}
+
+const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** Bytes as text; what is no UTF-8 is replaced, as in any text column. */
+export function textOfBytes(bytes: Uint8Array): string {
+  return UTF8.decode(bytes);
+}
+
+/** A UUID's 16 bytes as text. */
+function uuidText(bytes: Uint8Array): string {
+  const hex = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("hex");
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+/** An IPv4 address of 32 bits as text. */
+function ipv4Text(address: number): string {
+  return `${address >>> 24}.${(address >>> 16) & 255}.${(address >>> 8) & 255}.${address & 255}`;
+}
+
+/** An IPv6 address of 16 bytes as text, as ClickHouse writes it: both follow BIND's inet_ntop. */
+function ipv6Text(bytes: Uint8Array): string {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, 16);
+  const groups = Array.from({ length: 8 }, (_, at) => view.getUint16(2 * at).toString(16));
+  return new SocketAddress({ address: groups.join(":"), family: "ipv6" }).address;
+}
+
+/** A whole number of 128 or 256 bits, the lowest byte first. */
+function wideInteger(bytes: Uint8Array, signed: boolean): bigint {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  let value = 0n;
+  for (let at = bytes.length - 8; at >= 0; at -= 8) {
+    value = (value << 64n) | view.getBigUint64(at, true);
+  }
+  return signed ? BigInt.asIntN(8 * bytes.length, value) : value;
+}
+
+/** A BFloat16: the upper half of a Float32, the lower byte first. */
+function bfloat16(bytes: Uint8Array): number {
+  return new DataView(Uint8Array.of(0, 0, bytes[0] ?? 0, bytes[1] ?? 0).buffer).getFloat32(0, true);
 }

@@ -1,8 +1,8 @@
-import { lstat, mkdir, open, readdir, rename, type FileHandle } from "node:fs/promises";
+import { lstat, mkdir, readdir, rename } from "node:fs/promises";
 import { dirname, join, resolve, sep } from "node:path";
 import { ProbelabError } from "../base/error.js";
-import { besidePath, remove, removeAbandoned } from "./beside.js";
-import { exchange } from "./exchange.js";
+import { systemCall } from "../base/system-call.js";
+import { besidePath, flushFolder, remove, removeAbandoned, writeFlushed } from "./write-whole.js";
 
 /** Files of a folder: paths with `/`, relative to it. */
 export type FolderFiles = ReadonlyMap<string, string | Uint8Array>;
@@ -31,9 +31,9 @@ export async function writeFolder(
     await removeAbandoned(target, ".tmp");
     if (await holdsSomething(target)) await mayReplace(target);
     await fill(made, files);
-    const left = await putInPlace(made, target, besidePath(target, ".old"), mayReplace);
+    const left = await putInPlace(made, target, mayReplace);
     // The new names must be on the disk before the old content goes from it.
-    await flush(parent);
+    await flushFolder(parent);
     if (left !== undefined) await remove(left);
     await removeAbandoned(target, ".old");
     return target;
@@ -56,23 +56,15 @@ async function fill(folder: string, files: FolderFiles): Promise<void> {
     if (!file.startsWith(`${folder}${sep}`)) throw new TypeError(`${path} leads out of the folder`);
     await mkdir(dirname(file), { recursive: true });
     for (let each = dirname(file); each !== folder; each = dirname(each)) folders.add(each);
-    await using handle = await opened(file);
-    await handle.file.writeFile(content);
-    await handle.file.sync();
+    await writeFlushed(file, content);
   }
-  for (const each of folders) await flush(each);
-}
-
-async function opened(path: string): Promise<AsyncDisposable & { readonly file: FileHandle }> {
-  const file = await open(path, "wx");
-  return { file, [Symbol.asyncDispose]: () => file.close() };
+  for (const each of folders) await flushFolder(each);
 }
 
 /** @returns where the old folder is now, if there was one. */
 async function putInPlace(
   made: string,
   target: string,
-  aside: string,
   mayReplace: (folder: string) => Promise<void>,
 ): Promise<string | undefined> {
   if (!(await holdsSomething(target))) {
@@ -87,6 +79,7 @@ async function putInPlace(
     }
   }
   if (exchange(made, target)) return made;
+  const aside = besidePath(target, ".old");
   await rename(target, aside);
   try {
     await rename(made, target);
@@ -97,21 +90,22 @@ async function putInPlace(
   return aside;
 }
 
+/**
+ * Exchanges two folders of one file system in one step: at no moment is either path without one of
+ * them. False where the system can't; nothing has changed then.
+ */
+export function exchange(one: string, other: string): boolean {
+  // With AT_FDCWD and RENAME_EXCHANGE; with RENAME_SWAP.
+  return process.platform === "darwin"
+    ? systemCall("renamex_np", [one, other, 2]) === 0
+    : systemCall("renameat2", [-100, one, -100, other, 2]) === 0;
+}
+
 async function holdsSomething(path: string): Promise<boolean> {
   try {
     return !(await lstat(path)).isDirectory() || (await readdir(path)).length > 0;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
     throw error;
-  }
-}
-
-/** Makes names of a folder last; some file systems can't, which is no reason to fail. */
-async function flush(folder: string): Promise<void> {
-  try {
-    const handle = await open(folder, "r");
-    await handle.sync().finally(() => handle.close());
-  } catch {
-    // the files' content is safe already
   }
 }

@@ -1,7 +1,8 @@
-import { mkdir, open, rename } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
+import { createHash, randomUUID } from "node:crypto";
+import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
+import { hostname } from "node:os";
+import { basename, dirname, join, resolve } from "node:path";
 import { ProbelabError } from "../base/error.js";
-import { besidePath, remove, removeAbandoned } from "./beside.js";
 
 /**
  * Writes a file whole or not at all: into a temporary file beside it, flushed to the disk, then
@@ -11,21 +12,15 @@ import { besidePath, remove, removeAbandoned } from "./beside.js";
  */
 export async function writeWhole(path: string, content: string | Buffer): Promise<string> {
   const target = resolve(path);
-  const directory = dirname(target);
+  const folder = dirname(target);
   const temporary = besidePath(target, ".tmp");
   try {
-    await mkdir(directory, { recursive: true });
+    await mkdir(folder, { recursive: true });
     // A folder that may be written but not listed is fine to write into.
     await removeAbandoned(target, ".tmp").catch(() => undefined);
-    const file = await open(temporary, "wx");
-    try {
-      await file.writeFile(content);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+    await writeFlushed(temporary, content);
     await rename(temporary, target);
-    await syncDirectory(directory);
+    await flushFolder(folder);
     return target;
   } catch (error) {
     await remove(temporary);
@@ -37,12 +32,63 @@ export async function writeWhole(path: string, content: string | Buffer): Promis
   }
 }
 
-/** Makes the rename itself last; some file systems can't, which is no reason to fail. */
-async function syncDirectory(directory: string): Promise<void> {
+/** Writes a new file, down to the disk. */
+export async function writeFlushed(path: string, content: string | Uint8Array): Promise<void> {
+  const file = await open(path, "wx");
   try {
-    const handle = await open(directory, "r");
+    await file.writeFile(content);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Makes names of a folder last; some file systems can't, which is no reason to fail. */
+export async function flushFolder(folder: string): Promise<void> {
+  try {
+    const handle = await open(folder, "r");
     await handle.sync().finally(() => handle.close());
   } catch {
-    // the file's content is safe already
+    // the files' content is safe already
+  }
+}
+
+const HOST = hostname().replace(/[^\w]/g, "_").slice(0, 64);
+
+/** A path beside `target` for what is not yet, or no longer, in its place; it tells whose it is. */
+export function besidePath(target: string, end: ".tmp" | ".old"): string {
+  const own = `${prefixBeside(target)}${process.pid}-${randomUUID().slice(0, 8)}`;
+  return join(dirname(target), `${own}${end}`);
+}
+
+/** Removes what processes of this machine that have ended left beside `target`. */
+export async function removeAbandoned(target: string, end: ".tmp" | ".old"): Promise<void> {
+  const prefix = prefixBeside(target);
+  for (const entry of await readdir(dirname(target))) {
+    if (!entry.startsWith(prefix) || !entry.endsWith(end)) continue;
+    const pid = Number(/^(\d+)-[0-9a-f]{8}\.\w+$/.exec(entry.slice(prefix.length))?.[1]);
+    if (pid > 0 && !isAlive(pid)) await remove(join(dirname(target), entry));
+  }
+}
+
+/** Removes what is of no use any more; what can't be removed is no reason to fail. */
+export async function remove(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true }).catch(() => undefined);
+}
+
+function prefixBeside(target: string): string {
+  const name = basename(target);
+  // A name may be as long as a file system allows: what is put before and after it must still fit.
+  const isLong = Buffer.byteLength(name) > 100;
+  const hash = createHash("sha256").update(name).digest("hex").slice(0, 16);
+  return `.${isLong ? `${[...name].slice(0, 16).join("")}-${hash}` : name}.${HOST}-`;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== "ESRCH";
   }
 }

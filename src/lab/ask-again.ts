@@ -1,7 +1,15 @@
 import { ProbelabError } from "../base/error.js";
-import { questionArguments, type Question } from "../result/question.js";
+import { question, type Question, questionArguments } from "../result/question.js";
 import { Result } from "../result/result.js";
-import type { Lab } from "./connect.js";
+
+/** What of a lab asks questions: each property of the first four is a function that asks one. */
+interface Asks {
+  readonly measurements: object;
+  readonly runs: object;
+  readonly logs: object;
+  readonly testHelpers: object;
+  readonly query: unknown;
+}
 
 const ROOMS = ["measurements", "runs", "logs", "testHelpers"] as const;
 
@@ -12,20 +20,21 @@ const ROOMS = ["measurements", "runs", "logs", "testHelpers"] as const;
  * @example
  * const now = await askAgain(lab, counts.origin.question);
  */
-export async function askAgain(lab: Lab, question: Question): Promise<Result> {
-  const [first = "", second, ...more] = question.ask.split(".");
-  const room = ROOMS.find((name) => name === first);
-  const holder: object | undefined =
-    room !== undefined && second !== undefined && more.length === 0
-      ? lab[room]
-      : question.ask === "query" || question.ask === "values"
-        ? lab
-        : undefined;
-  const name = second ?? first;
+export async function askAgain(lab: Asks, question: Question): Promise<Result> {
+  // What it was called before it moved.
+  const name = question.ask === "values" ? "measurements.values" : question.ask;
+  const [first = "", second, ...more] = name.split(".");
+  const room = ROOMS.find((one) => one === first);
+  const holder: object | undefined = room === undefined ? undefined : lab[room];
   const ask: unknown =
-    holder !== undefined && Object.hasOwn(holder, name)
-      ? (holder as Record<string, unknown>)[name]
-      : undefined;
+    name === "query"
+      ? lab.query
+      : holder !== undefined &&
+          second !== undefined &&
+          more.length === 0 &&
+          Object.hasOwn(holder, second)
+        ? (holder as Record<string, unknown>)[second]
+        : undefined;
   const answer: unknown =
     typeof ask === "function"
       ? await (ask as (...given: unknown[]) => unknown)(...questionArguments(question))
@@ -34,4 +43,31 @@ export async function askAgain(lab: Lab, question: Question): Promise<Result> {
   throw new ProbelabError(
     `Can't ask ${JSON.stringify(question.ask)} again: this probelab has no such question; use the version that wrote it.`,
   );
+}
+
+/** A function of the lab. */
+type Ask = (...given: never[]) => unknown;
+
+/**
+ * The function, whose Results remember what was asked, so that it can be asked again. What is no
+ * Result passes as it is.
+ */
+export function remember<F extends Ask>(name: string, ask: F): F {
+  return ((...given: Parameters<F>) => {
+    const answer = ask(...given);
+    if (!(answer instanceof Promise)) return answer;
+    return answer.then((result: unknown) => {
+      // One that says itself how it is asked again fixed what was left to "now".
+      if (!(result instanceof Result) || result.origin.question !== undefined) return result;
+      const asked = question(name, given);
+      return asked === undefined ? result : result.with(result.table, { question: asked });
+    });
+  }) as F;
+}
+
+/** All functions of a room of the lab. */
+export function rememberAll<T extends object>(room: string, questions: T): T {
+  return Object.fromEntries(
+    Object.entries(questions).map(([name, ask]) => [name, remember(`${room}.${name}`, ask as Ask)]),
+  ) as T;
 }

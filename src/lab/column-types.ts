@@ -5,7 +5,7 @@ import { LOG_COLUMNS } from "../logs/log-table.js";
 import { currentSignal } from "../interrupt/current-signal.js";
 
 /** The tables whose columns questions name; each tells itself, or fails. */
-export interface ColumnTables {
+interface ColumnTables {
   readonly measurements: () => Promise<TableInfo>;
   readonly logs: () => Promise<TableInfo>;
 }

@@ -3,7 +3,7 @@ import { freeQuery, type QueryOptions } from "../query/free-query.js";
 import type { Guard } from "../database/guard.js";
 import type { TablesOptions } from "../database/config.js";
 import { findGuard, findSource, findTables, type SourceOptions } from "../database/settings.js";
-import { newestRow } from "../database/newest-row.js";
+import { newestRow } from "../database/table-info.js";
 import { checkForms } from "../logs/forms.js";
 import { logsOf, type Logs } from "../logs/logs.js";
 import {
@@ -12,14 +12,13 @@ import {
   type Measurements,
   type Runs,
 } from "../measurements/measurements.js";
-import type { MeasurementColumn } from "../measurements/questions.js";
+import { deprecated } from "../base/deprecated.js";
 import { ProbelabError } from "../base/error.js";
 import { offerColumnTypes, tablesOf } from "./column-types.js";
 import type { Result, Value } from "../result/result.js";
 import { testHelpersOf, type TestHelpers } from "../test-helpers/test-helpers.js";
-import { remember, rememberAll } from "./remember.js";
+import { remember, rememberAll } from "./ask-again.js";
 import { sharedDatabase } from "./shared-database.js";
-import { values, type ValuesOptions, type ValuesRow } from "./values.js";
 
 /** Where to connect, and the limits that each question carries. */
 export interface ConnectOptions extends SourceOptions {
@@ -71,19 +70,8 @@ export interface Lab extends AsyncDisposable {
     sql: string,
     options: QueryOptions,
   ): Promise<Result<Row>>;
-  /**
-   * The values of a column of numbers along time, measurement by measurement, brought under 5,000
-   * rows by the server in one scan: the first, last, lowest and highest of each column of time (M4,
-   * Jugel et al., PVLDB 2014), so that a line of them looks as one of all. Columns `t`, `by` where
-   * given, and the column itself.
-   *
-   * @throws ProbelabError for an unknown column or one that holds no numbers.
-   * @example
-   * chart.line(await lab.values({ range, y: "test_runtime", by: "test_name", top: 3 }));
-   */
-  values<const Y extends MeasurementColumn, const B extends MeasurementColumn = never>(
-    options: ValuesOptions<Y, B>,
-  ): Promise<Result<ValuesRow<Y, B>>>;
+  /** @deprecated `lab.measurements.values`; this name works until 1.0. */
+  readonly values: Measurements["values"];
   /** Gives the connection back. A notebook need not: it ends with its kernel. */
   close(): Promise<void>;
 }
@@ -115,8 +103,9 @@ export async function connect(options: ConnectOptions = {}): Promise<Lab> {
   try {
     const now = await presentOf(database);
     offerColumnTypes(tablesOf(database, logs.open));
+    const measurements = rememberAll("measurements", measurementsOf(database));
     return {
-      measurements: rememberAll("measurements", measurementsOf(database)),
+      measurements,
       runs: rememberAll("runs", runsOf(database)),
       testHelpers: rememberAll("testHelpers", testHelpersOf(database, now)),
       logs: rememberAll("logs", logsOf(logs.open, database, forms)),
@@ -126,7 +115,10 @@ export async function connect(options: ConnectOptions = {}): Promise<Lab> {
       query: remember("query", <Row extends object>(sql: string, asked: QueryOptions) =>
         freeQuery<Row>(database, sql, asked),
       ),
-      values: remember("values", async (asked) => (await values(database, asked)) as never),
+      values(asked) {
+        deprecated("lab.values", "lab.measurements.values");
+        return measurements.values(asked);
+      },
       close,
       [Symbol.asyncDispose]: close,
     };
@@ -143,7 +135,7 @@ async function presentOf(database: Database): Promise<Date> {
   if (!database.embedded) return present;
   let newest: Date | null;
   try {
-    newest = await newestRow(database, await database.table("measurements"));
+    newest = await newestRow(database.rows, await database.table("measurements"));
   } catch (error) {
     // Logs and free SQL may be asked all the same; a question on measurements says what is wrong.
     if (error instanceof ProbelabError && error.code !== "ABORTED") return present;

@@ -4,7 +4,7 @@ import type { Source } from "../database/source.js";
 import type { Tables } from "../database/tables.js";
 
 /** A database that is opened when it is first asked for, or the one that is open where both are the same. */
-export interface SharedDatabase extends AsyncDisposable {
+interface SharedDatabase extends AsyncDisposable {
   readonly open: () => Promise<Database>;
 }
 

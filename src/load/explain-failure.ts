@@ -1,15 +1,13 @@
-import type { Writer } from "../database/writer.js";
 import { ProbelabError } from "../base/error.js";
+import { isText } from "../database/time-column.js";
+import type { WriteOptions, Writer } from "../database/writer.js";
 import { endsWithNewline } from "./file-end.js";
-import { READ_SETTINGS } from "./file-sql.js";
-import { cutFile, type InputFile } from "./input-file.js";
-import { lineOfRow, type RowPlace } from "./line-of-row.js";
-import type { MatchedColumn } from "./match-columns.js";
-import { isText, typeInWords } from "./read-value.js";
-import { FAULT_MARK, type RowsSql } from "./rows-sql.js";
+import { fileSql, IN_ORDER, READ_SETTINGS } from "./file-sql.js";
+import { cutFile, damagedArchive, type InputFile } from "./input-file.js";
+import { FAULT_MARK, typeInWords, type MatchedColumn, type RowsSql } from "./rows-sql.js";
 
 /** What was being loaded when it failed. */
-export interface Failed {
+interface Failed {
   readonly writer: Writer;
   readonly file: InputFile;
   /** The table that the file was to be loaded into. */
@@ -43,24 +41,11 @@ export async function explainFailure(error: unknown, failed: Failed): Promise<Pr
       { cause: error, code },
     );
   }
-  if (
-    code === "MEMORY_LIMIT_EXCEEDED" &&
-    file.compression !== "none" &&
-    file.format === "parquet"
-  ) {
-    return new ProbelabError(
-      `Can't load ${file.name}: a packed Parquet file must be held in memory, and this one is too large. Unpack it first (Parquet packs its columns itself).`,
-      { cause: error, code },
-    );
-  }
   if (code === "ZLIB_INFLATE_FAILED" && /buffer error/.test(said)) {
     return cutFile(file.name, "the gzip archive ends before its content does");
   }
   if (code === "ZLIB_INFLATE_FAILED" || code === "ZSTD_DECODER_FAILED") {
-    return new ProbelabError(
-      `Can't load ${file.name}: the ${file.compression} archive is damaged. Get the file again.`,
-      { cause: error, code },
-    );
+    return damagedArchive(file.name, file.compression);
   }
   if (/expected '\]' at end of stream/.test(said))
     return cutFile(file.name, "its JSON array is not closed");
@@ -189,4 +174,76 @@ function asProbelabError(error: unknown, file: InputFile): ProbelabError {
     cause: error,
     ...(code !== undefined && { code }),
   });
+}
+
+/** Where a row stands in its file. */
+interface RowPlace {
+  /** The line, from 1, that the row begins in. */
+  readonly line: number;
+  /** Its text, shortened to its first and last 2,000 characters. */
+  readonly text: string;
+  /** Whether the file ends with it. */
+  readonly last: boolean;
+}
+
+/**
+ * Finds the line that a row begins in, reading the file's lines up to it.
+ *
+ * @param row from 1, the header not counted.
+ * @returns null where rows can't be told by lines: Parquet, and JSON over several lines.
+ */
+export async function lineOfRow(
+  writer: Writer,
+  file: InputFile,
+  row: number,
+  options: Pick<WriteOptions, "signal">,
+): Promise<RowPlace | null> {
+  if (file.format === "parquet") return null;
+  const { sql, parameters } = fileSql(file, "lines");
+  const ask = <Row extends object>(query: string, more: Record<string, number> = {}) =>
+    writer.rows<Row>(query.replaceAll("LINES", sql), {
+      ...options,
+      parameters: { ...parameters, ...more },
+      settings: IN_ORDER,
+    });
+  const skip = file.format === "jsonl" ? row - 1 : row;
+  const [found] = await ask<{ found: number }>(
+    {
+      jsonl: `SELECT _row_number + 1 AS found FROM LINES WHERE ${HOLDS_ROW} LIMIT 1 OFFSET {skip:UInt64}`,
+      // A row of CSV begins where all quotes before are closed.
+      csv: `SELECT found FROM (
+        SELECT _row_number + 1 AS found, countSubstrings(line, '"') AS quotes,
+          sum(quotes) OVER (ORDER BY _row_number ROWS UNBOUNDED PRECEDING) - quotes AS before
+        FROM LINES AS lines
+      ) WHERE before % 2 = 0 ORDER BY found LIMIT 1 OFFSET {skip:UInt64}`,
+      tsv: "SELECT {skip:UInt64} + 1 AS found",
+    }[file.format],
+    { skip },
+  );
+  if (found === undefined) return null;
+  const line = Number(found.found);
+  const [place] = await ask<{ text: string }>(
+    `SELECT if(length(line) > 4000, concat(substring(line, 1, 2000), ' … ', substring(line, -2000)), line) AS text
+     FROM LINES LIMIT 1 OFFSET {before:UInt64}`,
+    { before: line - 1 },
+  );
+  if (place === undefined) return null;
+  if (file.format === "jsonl" && row > 1 && !(await firstLineIsRow(ask))) return null;
+  const after = await ask(
+    `SELECT 1 AS more FROM LINES WHERE match(line, '\\\\S') AND _row_number >= {line:UInt64} LIMIT 1`,
+    { line },
+  );
+  return { line, text: place.text, last: after.length === 0 };
+}
+
+/** A line of JSON with more in it than white space and an array's brackets. */
+const HOLDS_ROW = "match(line, '[^\\\\s\\\\[\\\\],\\\\x{FEFF}]')";
+
+async function firstLineIsRow(
+  ask: (query: string) => Promise<{ whole: number }[]>,
+): Promise<boolean> {
+  const [first] = await ask(
+    `SELECT isValidJSON(trim(BOTH '\\uFEFF[], \\t\\r' FROM line)) AS whole FROM LINES WHERE ${HOLDS_ROW} LIMIT 1`,
+  );
+  return first?.whole === 1;
 }

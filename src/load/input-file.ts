@@ -1,9 +1,67 @@
 import { mkdtemp, open, realpath, rm, stat, symlink, type FileHandle } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { ProbelabError } from "../base/error.js";
-import { fileFormat, type Compression, type FileFormat } from "./file-format.js";
 import { zstdState } from "./zstd-frames.js";
+
+/** How rows are written in a file. */
+type FileFormat = "jsonl" | "csv" | "tsv" | "parquet";
+
+/** How a file is packed. */
+type Compression = "none" | "gzip" | "zstd";
+
+const FORMATS: Readonly<Record<string, FileFormat>> = {
+  jsonl: "jsonl",
+  ndjson: "jsonl",
+  json: "jsonl",
+  csv: "csv",
+  tsv: "tsv",
+  tab: "tsv",
+  parquet: "parquet",
+};
+
+const COMPRESSIONS: Readonly<Record<string, Compression>> = {
+  gz: "gzip",
+  gzip: "gzip",
+  zst: "zstd",
+  zstd: "zstd",
+};
+
+/**
+ * The format and compression that a file's name tells: `week.csv.gz` is gzipped CSV.
+ *
+ * @param override a format (`jsonl`, `csv`, `tsv`, `parquet`), with `.gz` or `.zst` where it is
+ *   packed; wins over the name. Without such an ending the name still tells the compression.
+ * @throws ProbelabError when neither tells a format that can be read.
+ * @example
+ * fileFormat("week.csv.gz"); // { format: "csv", compression: "gzip" }
+ */
+export function fileFormat(
+  path: string,
+  override?: string,
+): { format: FileFormat; compression: Compression } {
+  const named = split(basename(path));
+  if (override === undefined) {
+    if (named.format !== undefined)
+      return { format: named.format, compression: named.packed ?? "none" };
+    throw new ProbelabError(
+      `Can't tell the format of ${path} from its name: end it in .jsonl, .csv, .tsv or .parquet (packed: .gz or .zst), or name the format with --format.`,
+    );
+  }
+  const wanted = split(`.${override.toLowerCase()}`);
+  if (wanted.format === undefined) {
+    throw new ProbelabError(
+      `Can't read the format ${JSON.stringify(override)}: write jsonl, csv, tsv or parquet, with .gz or .zst where the file is packed, such as csv.gz.`,
+    );
+  }
+  return { format: wanted.format, compression: wanted.packed ?? named.packed ?? "none" };
+}
+
+function split(name: string): { format: FileFormat | undefined; packed: Compression | undefined } {
+  const endings = name.toLowerCase().split(".").slice(1);
+  const packed = COMPRESSIONS[endings.at(-1) ?? ""];
+  return { format: FORMATS[endings.at(packed === undefined ? -1 : -2) ?? ""], packed };
+}
 
 /** A file that can be loaded: there, readable, not empty, and packed as its name says. */
 export interface InputFile extends AsyncDisposable {
@@ -14,8 +72,6 @@ export interface InputFile extends AsyncDisposable {
   readonly bytes: number;
   readonly format: FileFormat;
   readonly compression: Compression;
-  /** True for a zstd archive without checksums: it reads damaged bytes as if they were right. */
-  readonly unchecked: boolean;
   /** @throws ProbelabError when the file is no longer the one that was opened. */
   checkUnchanged(): Promise<void>;
 }
@@ -27,7 +83,7 @@ export interface InputFile extends AsyncDisposable {
  *   name that tells no format, UTF-16, and an archive that is cut or not what its name says.
  */
 export async function openInputFile(name: string, override?: string): Promise<InputFile> {
-  const { format, compression, bytes, modified, unchecked } = await check(name, override);
+  const { format, compression, bytes, modified } = await check(name, override);
   const real = await realpath(name);
   // The engine's file() takes *, ?, {…} and :: in a path for patterns and knows no way to quote them.
   const aside = /[*?{}[\]\\]|::/.test(real)
@@ -41,7 +97,6 @@ export async function openInputFile(name: string, override?: string): Promise<In
     bytes,
     format,
     compression,
-    unchecked,
     async checkUnchanged() {
       const now = await stat(real).catch(() => null);
       if (now?.size === bytes && now.mtimeMs === modified) return;
@@ -77,8 +132,8 @@ async function check(name: string, override: string | undefined) {
     throw refused(name, cause);
   });
   try {
-    const unchecked = await checkContent(file, name, bytes, told);
-    return { ...told, bytes, modified: status.mtimeMs, unchecked };
+    await checkContent(file, name, bytes, told);
+    return { ...told, bytes, modified: status.mtimeMs };
   } finally {
     await file.close();
   }
@@ -86,13 +141,12 @@ async function check(name: string, override: string | undefined) {
 
 const MAGIC = { gzip: "1f8b", zstd: "28b52ffd" };
 
-/** @returns whether the archive has no checksums. */
 async function checkContent(
   file: FileHandle,
   name: string,
   bytes: number,
   { format, compression }: { format: FileFormat; compression: Compression },
-): Promise<boolean> {
+): Promise<void> {
   const head = Buffer.alloc(4);
   await file.read(head, 0, 4, 0);
   const hex = head.toString("hex");
@@ -105,14 +159,9 @@ async function checkContent(
     if (compression === "zstd") {
       const state = await zstdState(file, bytes);
       if (state === "cut") throw cutFile(name, "the zstd archive ends before its last frame does");
-      if (state === "damaged") {
-        throw new ProbelabError(
-          `Can't load ${name}: the zstd archive is damaged. Get the file again ("zstd -t" checks it).`,
-        );
-      }
-      return state === "unchecked";
+      if (state === "damaged") throw damagedArchive(name, compression);
     }
-    return false;
+    return;
   }
   for (const [packed, ending] of [
     ["gzip", "gz"],
@@ -133,7 +182,6 @@ async function checkContent(
       `Can't load ${name}: its text is UTF-16. Convert it first: iconv -f UTF-16 -t UTF-8 FILE > NEW.`,
     );
   }
-  return false;
 }
 
 async function checkParquet(
@@ -158,6 +206,13 @@ async function checkParquet(
 export function cutFile(name: string, how: string): ProbelabError {
   return new ProbelabError(
     `Can't load ${name}: the file is cut, ${how}. Get the whole file and load it again.`,
+  );
+}
+
+/** The error for an archive whose content is not what was packed. */
+export function damagedArchive(name: string, compression: Compression): ProbelabError {
+  return new ProbelabError(
+    `Can't load ${name}: the ${compression} archive is damaged. Get the file again.`,
   );
 }
 

@@ -1,18 +1,23 @@
-import type { WriteOptions, Writer } from "../database/writer.js";
 import { ProbelabError } from "../base/error.js";
-import { countAlreadyThere } from "./already-there.js";
+import { quoteIdentifier } from "../database/time-column.js";
+import type { WriteOptions, Writer } from "../database/writer.js";
 import { explainFailure } from "./explain-failure.js";
-import { fileColumns } from "./file-columns.js";
+import { fileColumns, matchColumns, type ColumnMatch, type TableColumn } from "./file-columns.js";
 import { checkFileEnd } from "./file-end.js";
 import { READ_SETTINGS } from "./file-sql.js";
 import { openInputFile, type InputFile } from "./input-file.js";
-import { LOADABLE_TABLES, type LoadableTable } from "./loadable-table.js";
-import { matchColumns, type ColumnMatch, type TableColumn } from "./match-columns.js";
+import { countRows, LOADABLE_TABLES, type LoadableTable } from "./loadable-table.js";
 import { rowsSql } from "./rows-sql.js";
-import { counted } from "./load-summary.js";
-import { openStaging, stagingComment, type Staging } from "./staging.js";
-import { commit, createLike, findTarget } from "./target.js";
-import { watchLoad, type LoadProgress } from "./watch-load.js";
+import { findTarget, LOADING, STAGED, takeTurn } from "./staging.js";
+
+/** How far the reading of a file has come. */
+export interface LoadProgress {
+  readonly file: string;
+  /** Bytes read of the file as it lies on the disk. */
+  readonly bytes: number;
+  readonly totalBytes: number;
+  readonly rows: number;
+}
 
 /** How files are loaded. */
 export interface LoadOptions {
@@ -41,8 +46,6 @@ export interface LoadedFile {
   readonly defaulted: readonly string[];
   /** The file's columns that the table lacks: they were left out. */
   readonly ignored: readonly string[];
-  /** Present for a zstd archive without checksums, in which damage can't be noticed. */
-  readonly unchecked?: true;
 }
 
 /**
@@ -59,35 +62,27 @@ export async function loadFile(
   path: string,
   options: LoadOptions = {},
 ): Promise<LoadedFile> {
+  const { signal, again = false, replaceSample = false } = options;
   await using file = await openInputFile(path, options.format);
-  const load: Load = { writer, table, file, options, cancel: pick(options.signal) };
+  const load: Load = {
+    writer,
+    table,
+    file,
+    options,
+    cancel: signal === undefined ? {} : { signal },
+  };
   try {
-    const find = () => findTarget(writer, table, options.replaceSample ?? false);
-    const seen = await find();
-    await using staging = await openStaging(writer, createLike(seen));
-    // Another load may have ended between the look and the turn.
-    const target = await find();
-    if (target.holds !== seen.holds) {
-      throw new ProbelabError(
-        `Can't load ${path}: another program changed ${table} just now. Load it again.`,
-      );
-    }
-    const { defaulted, ignored } = await readInto(load, staging);
-    const summary = await summarize(load, staging.table);
+    await using turn = await takeTurn(writer);
+    const target = await findTarget(writer, table, replaceSample);
+    await turn.create(target);
+    const { defaulted, ignored } = await readInto(load);
+    const summary = await summarize(load);
     if (summary.rows === 0) throw noRows(path);
-    if (target.holds === "rows" && !options.again) {
-      await refuseTwice(load, { table: staging.table, rows: summary.rows });
-    }
+    if (target.holds === "rows" && !again) await refuseTwice(load, summary.rows);
     await file.checkUnchanged();
-    options.signal?.throwIfAborted();
-    await commit(writer, target, staging);
-    return {
-      file: path,
-      ...summary,
-      defaulted,
-      ignored,
-      ...(file.unchecked && { unchecked: true }),
-    };
+    signal?.throwIfAborted();
+    await turn.commit(target);
+    return { file: path, ...summary, defaulted, ignored };
   } catch (error) {
     throw await explainFailure(error, { writer, file, table, ...load.cancel });
   }
@@ -101,29 +96,24 @@ interface Load {
   readonly cancel: Pick<WriteOptions, "signal">;
 }
 
-function pick(signal: AbortSignal | undefined): Pick<WriteOptions, "signal"> {
-  return signal === undefined ? {} : { signal };
-}
-
 /** Reads the file into the table aside, and checks that it was read to its true end. */
-async function readInto(load: Load, staging: Staging): Promise<ColumnMatch> {
+async function readInto(load: Load): Promise<ColumnMatch> {
   const { writer, table, file, options, cancel } = load;
   const found = await fileColumns(writer, file, options.signal);
   if (found.length === 0) throw noRows(file.name);
   const columns = await writer.rows<TableColumn>(
     `SELECT name, type, default_kind FROM system.columns
      WHERE database = {database:String} AND table = {table:String} ORDER BY position`,
-    { parameters: { database: writer.database, table: staging.table } },
+    { parameters: { database: writer.database, table: STAGED } },
   );
   const { required } = LOADABLE_TABLES[table];
   const match = matchColumns(file, found, { name: table, columns, required });
   const rows = rowsSql(file, match.matched);
-  const comment = stagingComment(staging);
-  const watch = options.onProgress && watchLoad(writer, file, comment, options.onProgress);
+  const watch = options.onProgress && watchLoad(writer, file, options.onProgress);
   try {
     await writer.command(rows.insert, {
-      parameters: { ...rows.parameters, into: staging.table },
-      settings: { ...READ_SETTINGS, ...INSERT_SETTINGS, log_comment: comment },
+      parameters: { ...rows.parameters, into: STAGED },
+      settings: { ...READ_SETTINGS, ...INSERT_SETTINGS, log_comment: LOADING },
       ...cancel,
     });
   } catch (error) {
@@ -133,8 +123,10 @@ async function readInto(load: Load, staging: Staging): Promise<ColumnMatch> {
   } finally {
     watch?.[Symbol.dispose]();
   }
-  const allowMissingNewline = options.allowMissingNewline ?? false;
-  await checkFileEnd(writer, file, { ...cancel, allowMissingNewline });
+  await checkFileEnd(writer, file, {
+    ...cancel,
+    allowMissingNewline: options.allowMissingNewline ?? false,
+  });
   return match;
 }
 
@@ -146,17 +138,18 @@ const INSERT_SETTINGS = {
   max_partitions_per_insert_block: 0,
 };
 
-async function summarize(
-  { writer, table, cancel }: Load,
-  staging: string,
-): Promise<Pick<LoadedFile, "rows" | "span" | "runs">> {
+async function summarize({
+  writer,
+  table,
+  cancel,
+}: Load): Promise<Pick<LoadedFile, "rows" | "span" | "runs">> {
   const { time, run } = LOADABLE_TABLES[table];
   const edge = (which: string) =>
     time ? `toUnixTimestamp64Milli(${which}(toDateTime64(${time.sql}, 3, 'UTC')))` : "0";
   const [row] = await writer.rows<Record<"rows" | "first" | "last" | "runs", number | string>>(
     `SELECT count() AS rows, ${edge("min")} AS first, ${edge("max")} AS last,
-       ${run ? `uniqExact(${run})` : "0"} AS runs FROM {staging:Identifier}`,
-    { ...cancel, parameters: { staging } },
+       ${run ? `uniqExact(${run})` : "0"} AS runs FROM ${STAGED}`,
+    cancel,
   );
   return {
     rows: Number(row?.rows ?? 0),
@@ -165,19 +158,78 @@ async function summarize(
   };
 }
 
-async function refuseTwice(
-  { writer, table, file, cancel }: Load,
-  staged: { readonly table: string; readonly rows: number },
-): Promise<void> {
-  const there = await countAlreadyThere(writer, table, staged, cancel);
+/** Rows that are compared at most; of more, a share is drawn by their hash. */
+const COMPARED_ROWS = 2_000_000;
+
+/**
+ * Refuses a file whose rows are in the table already, equal in every column.
+ *
+ * Asked of the rows themselves, not of a list of loaded files: it holds however the rows came
+ * there, for a file packed anew or in another format, and for one that overlaps another. Of more
+ * than 2,000,000 rows a share is compared, and the count is an estimate; a file loaded a second
+ * time is always found.
+ */
+async function refuseTwice({ writer, table, file, cancel }: Load, rows: number): Promise<void> {
+  const columns = await writer.rows<{ name: string }>(
+    `SELECT name FROM system.columns WHERE database = {database:String} AND table = {table:String}
+       AND default_kind IN ('', 'DEFAULT') ORDER BY position`,
+    { parameters: { database: writer.database, table } },
+  );
+  const hash = `cityHash64(tuple(${columns.map(({ name }) => quoteIdentifier(name)).join(", ")}))`;
+  const share = Math.ceil(rows / COMPARED_ROWS);
+  const drawn = share === 1 ? "1" : `${hash} % ${share} = 0`;
+  const { time } = LOADABLE_TABLES[table];
+  const bounds =
+    time === undefined
+      ? "1"
+      : `${time.column} >= (SELECT min(${time.column}) FROM ${STAGED}) AND ${time.column} <= (SELECT max(${time.column}) FROM ${STAGED})`;
+  const [found] = await writer.rows<{ rows: number | string }>(
+    `SELECT uniqExact(${hash}) AS rows FROM ${table}
+     WHERE ${bounds} AND ${drawn} AND ${hash} IN (SELECT ${hash} FROM ${STAGED} WHERE ${drawn})`,
+    cancel,
+  );
+  const there = Math.min(Number(found?.rows ?? 0) * share, rows);
   if (there === 0) return;
-  const some = there < staged.rows ? `${there} of ` : "";
-  const rows = counted(staged.rows, LOADABLE_TABLES[table].nouns);
   throw new ProbelabError(
-    `Can't load ${file.name}: ${some}its ${rows} ${there === 1 ? "is" : "are"} in ${table} already, and would count twice. Load it all the same with --again.`,
+    `Can't load ${file.name}: ${there < rows ? `${there} of ` : ""}its ${countRows(table, rows)} ${there === 1 ? "is" : "are"} in ${table} already, and would count twice. Load it all the same with --again.`,
   );
 }
 
 function noRows(file: string): ProbelabError {
   return new ProbelabError(`Can't load ${file}: there are no rows in it. Check how it was made.`);
+}
+
+const EVERY_MS = 500;
+
+/** Tells how far the load's statement has come, twice a second, until disposed. */
+function watchLoad(
+  writer: Writer,
+  file: { readonly name: string; readonly bytes: number },
+  tell: (progress: LoadProgress) => void,
+): Disposable {
+  let asked = false;
+  const ask = async () => {
+    const [seen] = await writer.rows<{ rows: number | string; bytes: number | string }>(
+      `SELECT read_rows AS rows, read_bytes AS bytes FROM system.processes
+       WHERE Settings['log_comment'] = '${LOADING}'`,
+    );
+    if (seen === undefined || done) return;
+    const bytes = Math.min(Number(seen.bytes), file.bytes);
+    tell({ file: file.name, bytes, totalBytes: file.bytes, rows: Number(seen.rows) });
+  };
+  let done = false;
+  const timer = setInterval(() => {
+    if (asked) return;
+    asked = true;
+    ask()
+      // The load itself will say what is wrong with the server.
+      .catch(() => undefined)
+      .finally(() => (asked = false));
+  }, EVERY_MS);
+  return {
+    [Symbol.dispose]() {
+      done = true;
+      clearInterval(timer);
+    },
+  };
 }

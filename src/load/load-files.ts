@@ -1,7 +1,7 @@
-import type { Writer } from "../database/writer.js";
 import { ProbelabError } from "../base/error.js";
-import { loadFile, type LoadedFile, type LoadOptions } from "./load-file.js";
-import { LOADABLE_TABLES, type LoadableTable } from "./loadable-table.js";
+import type { Writer } from "../database/writer.js";
+import { type LoadedFile, loadFile, type LoadOptions, type LoadProgress } from "./load-file.js";
+import { counted, countRows, LOADABLE_TABLES, type LoadableTable } from "./loadable-table.js";
 
 /** Some files could not be loaded; the others are. */
 export class LoadError extends ProbelabError {
@@ -73,4 +73,36 @@ function stopped(path: string, loaded: number, files: number, cause: unknown): P
     `Stopped loading ${path}: nothing of it was kept, ${loaded} of ${files} files are loaded. Load it again to go on.`,
     { cause, code: "ABORTED" },
   );
+}
+
+/** A loaded file in words: rows, runs and time span (UTC), and the columns that did not match. */
+export function loadSummary(table: LoadableTable, loaded: LoadedFile): string {
+  const { span, runs } = loaded;
+  const inRuns = runs === null ? "" : ` in ${counted(runs, ["run", "runs"])}`;
+  const when = span === null ? "" : `, ${utc(span.first)} to ${utc(span.last)} UTC`;
+  const lines = [`${loaded.file}: ${countRows(table, loaded.rows)}${inRuns}${when}`];
+  if (loaded.defaulted.length > 0) {
+    lines.push(`  not in the file, left at their defaults: ${loaded.defaulted.join(", ")}`);
+  }
+  if (loaded.ignored.length > 0) {
+    lines.push(`  not in ${table}, ignored: ${loaded.ignored.join(", ")}`);
+  }
+  return lines.join("\n");
+}
+
+/** How far a file has come, in words. */
+export function progressText({ file, bytes, totalBytes, rows }: LoadProgress): string {
+  const percent = Math.floor((100 * bytes) / Math.max(1, totalBytes));
+  return `${file}: ${percent} % of ${megabytes(totalBytes)} MB read, ${rows.toLocaleString("en-US")} rows`;
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0);
+}
+
+function utc(instant: Date): string {
+  return instant
+    .toISOString()
+    .replace("T", " ")
+    .replace(/\.000Z$|Z$/, "");
 }

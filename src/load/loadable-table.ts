@@ -4,7 +4,7 @@ import { fastpathTable, logsTable, testHelperInstancesTable } from "../sample/ta
 export type LoadableTable = "fastpath" | "logs" | "test_helper_instances";
 
 /** What loading needs to know of a table. */
-export interface TableRules {
+interface TableRules {
   /** The `CREATE TABLE` for a database that has none yet. */
   readonly create: (name: string) => string;
   /** What a row is: one, and several. */
@@ -52,3 +52,13 @@ export const LOADABLE_TABLES: Readonly<Record<LoadableTable, TableRules>> = {
     required: ["rdn", "dns_zone", "name", "region", "draining_at"],
   },
 };
+
+/** A number of rows in words: `1 measurement`, `1,200 log entries`. */
+export function countRows(table: LoadableTable, rows: number): string {
+  return counted(rows, LOADABLE_TABLES[table].nouns);
+}
+
+/** A number with its noun: `1 row`, `1,200 rows`. */
+export function counted(number: number, [one, several]: readonly [string, string]): string {
+  return `${number.toLocaleString("en-US")} ${number === 1 ? one : several}`;
+}

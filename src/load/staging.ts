@@ -1,109 +1,158 @@
-import { randomBytes } from "node:crypto";
+import { closeSync, openSync } from "node:fs";
+import { ProbelabError } from "../base/error.js";
+import { lockFile } from "../base/system-call.js";
 import { quoteIdentifier } from "../database/time-column.js";
 import type { Writer } from "../database/writer.js";
-import { ProbelabError } from "../base/error.js";
-import { isRunning, processMark } from "./process-mark.js";
+import { SAMPLE_COMMENT } from "../sample/info.js";
+import { LOADABLE_TABLES, type LoadableTable } from "./loadable-table.js";
 
-/** The table aside that a file is read into, and the turn to load: one load at a time. */
-export interface Staging extends AsyncDisposable {
-  /** The table that the file's rows go into. */
-  readonly table: string;
-  /** The table that is to take the target's place. */
-  readonly next: string;
+/** The table aside that a file is read into, before its rows take their place all at once. */
+export const STAGED = "loading_rows";
+/** The table that is to take the target's place. */
+const NEXT = "loading_next";
+
+/** Marks the statements of a load (`log_comment`), so that it, or the next load, can stop them. */
+export const LOADING = "loading_statement";
+
+/** How long a load waits for another one's end, in milliseconds. */
+const PATIENCE = 2_000;
+
+/** A load's turn, and what it does with the tables aside. */
+interface Turn extends AsyncDisposable {
+  /** Makes the table aside, empty: as the target is, where it holds rows. */
+  create(target: Target): Promise<void>;
+  /** Puts the rows aside into the target, all at once. */
+  commit(target: Target): Promise<void>;
 }
 
-const PREFIX = "loading_";
-const TRIES = 5;
-
-/** Marks of the loads of this process that are under way. */
-const own = new Set<string>();
-
 /**
- * Makes the table aside, after dropping what loads that were killed have left.
+ * Takes the turn to load, one load at a time, after dropping what a load that was killed has left.
  *
- * The table itself is the turn: its name bears the process that loads, and who sees another
- * process's table that still runs gives way. Every load sees the tables made before it looked, so
- * of two that begin at once at least one gives way.
+ * The turn is a lock on the database's directory, which the system takes back where its holder ends.
  *
- * @param create the CREATE TABLE of the table aside, given its name.
+ * @returns what gives the turn back, and drops the tables aside.
  * @throws ProbelabError when another load is under way.
  */
-export async function openStaging(
-  writer: Writer,
-  create: (name: string) => string,
-): Promise<Staging> {
-  const mark = `${PREFIX}${processMark()}_${randomBytes(4).toString("hex")}`;
-  const staging = { table: `${mark}_rows`, next: `${mark}_next` };
-  own.add(mark);
+export async function takeTurn(writer: Writer): Promise<Turn> {
+  const directory = openSync(writer.directory, "r");
   try {
-    await takeTurn(writer, mark, () => writer.command(create(staging.table)));
+    for (const began = Date.now(); !lockFile(directory);) {
+      if (Date.now() - began > PATIENCE) {
+        throw new ProbelabError(
+          `Can't load into ${writer.source} now: another process is loading into it. Load again when it is done.`,
+        );
+      }
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    await dropLeftovers(writer);
   } catch (error) {
-    own.delete(mark);
+    closeSync(directory);
     throw error;
   }
   return {
-    ...staging,
+    create: (target) => createStaged(writer, target),
+    commit: (target) => commit(writer, target),
     async [Symbol.asyncDispose]() {
-      own.delete(mark);
-      try {
-        await stopQueries(writer, mark);
-        await drop(writer, staging.next);
-        await drop(writer, staging.table);
-      } catch {
-        // The server has gone, or its disk is full; the next load drops what is left.
-      }
+      // Where the server has gone, or its disk is full, the next load drops what is left.
+      await dropLeftovers(writer).catch(() => undefined);
+      closeSync(directory);
     },
   };
 }
 
-async function takeTurn(writer: Writer, mark: string, create: () => Promise<void>): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
-    await create();
-    const other = await dropLeftovers(writer, mark);
-    if (other === null) return;
-    await drop(writer, `${mark}_rows`);
-    if (attempt === TRIES) {
-      throw new ProbelabError(
-        `Can't load into ${writer.source} now: process ${other} is loading into it. Load again when it is done.`,
-      );
-    }
-    await new Promise((resolve) => setTimeout(resolve, 50 + Math.random() * 200));
-  }
+async function dropLeftovers(writer: Writer): Promise<void> {
+  await writer.command(`KILL QUERY WHERE Settings['log_comment'] = '${LOADING}' SYNC`);
+  const left = (await listTables(writer)).filter(({ name }) => name.startsWith("loading_"));
+  for (const { name } of left) await drop(writer, name);
 }
 
-/** Marks a load's own statements, so that it, or the next load, can stop them. */
-export function stagingComment(staging: Pick<Staging, "table">): string {
-  return staging.table.replace(/_rows$/, "");
+async function createStaged(writer: Writer, { name, holds }: Target): Promise<void> {
+  const create =
+    holds === "rows" ? `CREATE TABLE ${STAGED} AS ${name}` : LOADABLE_TABLES[name].create(STAGED);
+  await writer.command(create);
 }
 
-/** Drops the tables of loads that no longer run; the process of one that does, or null. */
-async function dropLeftovers(writer: Writer, mark: string): Promise<number | null> {
-  const tables = await writer.rows<{ name: string }>(
-    `SELECT name FROM system.tables
-     WHERE database = {database:String} AND startsWith(name, {prefix:String})`,
-    { parameters: { database: writer.database, prefix: PREFIX } },
+/** The table that rows go to, as it was when the load began. */
+interface Target {
+  readonly name: LoadableTable;
+  /** `none`: no such table yet; `sample`: made by the sample service; `rows`: anything else. */
+  readonly holds: "none" | "sample" | "rows";
+}
+
+/**
+ * Looks at the table that is to be loaded.
+ *
+ * Where a load was killed between taking the sample's place and dropping the rest of the sample,
+ * the rest is dropped now.
+ *
+ * @throws ProbelabError when the database holds the sample service and it is not to be replaced.
+ */
+export async function findTarget(
+  writer: Writer,
+  name: LoadableTable,
+  replaceSample: boolean,
+): Promise<Target> {
+  const tables = await listTables(writer);
+  const own = tables.find((table) => table.name === name);
+  const loaded = tables.some(
+    ({ name, comment, rows }) => name in LOADABLE_TABLES && comment !== SAMPLE_COMMENT && rows > 0,
   );
-  let running: number | null = null;
-  for (const { name } of tables) {
-    const other = name.replace(/_(rows|next)$/, "");
-    if (other === mark) continue;
-    const [pid] = other.slice(PREFIX.length).split("_").map(Number);
-    const runs = pid === process.pid ? own.has(other) : isRunning(other.slice(PREFIX.length));
-    if (runs) running = pid ?? 0;
-    else {
-      await stopQueries(writer, other);
-      await drop(writer, name);
-    }
+  if (loaded) await dropSample(writer);
+  else if (
+    !replaceSample &&
+    tables.some(({ comment, rows }) => comment === SAMPLE_COMMENT && rows > 0)
+  ) {
+    throw new ProbelabError(
+      `Can't load into ${writer.source}: it holds the sample service, and made rows must not mix with real ones. Load into another directory with --into embedded:DIR, or let the file take the sample's place with --replace-sample.`,
+    );
   }
-  return running;
+  if (own === undefined || (loaded && own.comment === SAMPLE_COMMENT))
+    return { name, holds: "none" };
+  return { name, holds: own.comment === SAMPLE_COMMENT ? "sample" : "rows" };
 }
 
-async function stopQueries(writer: Writer, comment: string): Promise<void> {
-  await writer.command("KILL QUERY WHERE Settings['log_comment'] = {comment:String} SYNC", {
-    parameters: { comment },
-  });
+/**
+ * The one step that counts is a rename or an exchange of two tables' names, which the Atomic
+ * database engine does in one system call: whoever reads, and whatever is killed, finds the table
+ * as it was or with all rows. Parts are shared by hard links, so nothing is copied.
+ */
+async function commit(writer: Writer, target: Target): Promise<void> {
+  const { name, holds } = target;
+  if (holds === "none") {
+    await writer.command(`RENAME TABLE ${STAGED} TO ${name}`);
+    return;
+  }
+  if (holds === "sample") {
+    await writer.command(`EXCHANGE TABLES ${STAGED} AND ${name}`);
+    await dropSample(writer);
+    return;
+  }
+  await writer.command(`CREATE TABLE ${NEXT} CLONE AS ${name}`);
+  await writer.command(`ALTER TABLE ${NEXT} ATTACH PARTITION ALL FROM ${STAGED}`);
+  await writer.command(`EXCHANGE TABLES ${NEXT} AND ${name}`);
+}
+
+/** Drops the sample's tables; what tells that it is there goes first. */
+async function dropSample(writer: Writer): Promise<void> {
+  const made = (await listTables(writer))
+    .filter(({ name, comment }) => comment === SAMPLE_COMMENT && !name.includes("_making_"))
+    .sort((a, b) => Number(b.name === "sample_info") - Number(a.name === "sample_info"));
+  for (const { name } of made) {
+    await drop(writer, name);
+  }
 }
 
 async function drop(writer: Writer, table: string): Promise<void> {
   await writer.command(`DROP TABLE IF EXISTS ${quoteIdentifier(table)} SYNC`);
+}
+
+async function listTables(
+  writer: Writer,
+): Promise<{ name: string; comment: string; rows: number }[]> {
+  const rows = await writer.rows<{ name: string; comment: string; rows: number | string }>(
+    `SELECT name, comment, ifNull(total_rows, 0) AS rows FROM system.tables
+     WHERE database = {database:String}`,
+    { parameters: { database: writer.database } },
+  );
+  return rows.map((row) => ({ ...row, rows: Number(row.rows) }));
 }

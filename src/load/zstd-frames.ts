@@ -1,8 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
 
-/** What a walk over a zstd file's frames finds; `unchecked`: whole, but a frame has no checksum. */
-export type ZstdState = "whole" | "unchecked" | "cut" | "damaged";
-
 const MAGIC = 0xfd2fb528;
 
 /**
@@ -12,10 +9,12 @@ const MAGIC = 0xfd2fb528;
  *
  * Format: RFC 8878, sections 3.1.1 (frames, blocks) and 3.1.2 (skippable frames).
  */
-export async function zstdState(file: FileHandle, size: number): Promise<ZstdState> {
+export async function zstdState(
+  file: FileHandle,
+  size: number,
+): Promise<"whole" | "cut" | "damaged"> {
   const read = windowReader(file, size);
   let at = 0;
-  let checked = true;
   while (at < size) {
     const magic = await read(at, 4);
     if (magic === null) return "cut";
@@ -39,10 +38,9 @@ export async function zstdState(file: FileHandle, size: number): Promise<ZstdSta
       // A run-length block is one byte, however long its content.
       at += 3 + (type === 1 ? 1 : header >>> 3);
     }
-    if (descriptor & 0b100) at += 4;
-    else checked = false;
+    if (descriptor & 0b100) at += 4; // the checksum
   }
-  return at !== size ? "cut" : checked ? "whole" : "unchecked";
+  return at === size ? "whole" : "cut";
 }
 
 /** Bytes of the frame header after its descriptor. */

@@ -1,5 +1,4 @@
-import { answerOrigin } from "../database/answer-origin.js";
-import type { Database } from "../database/database.js";
+import { answerOrigin, type Database } from "../database/database.js";
 import type { TableInfo } from "../database/table-info.js";
 import { boundsSql } from "../database/time-column.js";
 import { ProbelabError } from "../base/error.js";

@@ -14,6 +14,7 @@ import type {
   RunOptions,
   RunQuantileOptions,
 } from "./questions.js";
+import { values, type ValuesOptions, type ValuesRow } from "./values.js";
 
 type Every = Bucket | "auto" | "all";
 type Names = By<MeasurementColumn>;
@@ -154,6 +155,19 @@ export interface Measurements {
   ): Promise<
     Result<GroupedRow<B, "all", { first: Measure<Date | null>; measurements: Measure<number> }>>
   >;
+  /**
+   * The values of a column of numbers along time, measurement by measurement, brought under 5,000
+   * rows by the server in one scan: the first, last, lowest and highest of each column of time (M4,
+   * Jugel et al., PVLDB 2014), so that a line of them looks as one of all. Columns `t`, `by` where
+   * given, and the column itself.
+   *
+   * @throws ProbelabError for an unknown column or one that holds no numbers.
+   * @example
+   * chart.line(await lab.measurements.values({ range, y: "test_runtime", by: "test_name", top: 3 }));
+   */
+  values<const Y extends MeasurementColumn, const B extends MeasurementColumn = never>(
+    options: ValuesOptions<Y, B>,
+  ): Promise<Result<ValuesRow<Y, B>>>;
 }
 
 /** Questions on the runs of the measurement table: a row a run, the measurements of one report_id. */
@@ -196,6 +210,7 @@ export function measurementsOf(database: Database): Measurements {
     summary: typed<Measurements["summary"]>(questions.summary),
     duplicates: typed<Measurements["duplicates"]>(questions.duplicates),
     firstSeen: typed<Measurements["firstSeen"]>(questions.firstSeen),
+    values: typed<Measurements["values"]>(values),
   };
 }
 

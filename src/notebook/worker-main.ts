@@ -1,4 +1,4 @@
-import { pendingWork } from "../files/pending-work.js";
+import { pendingWork } from "../base/pending-work.js";
 import { BackgroundErrors, showWarnings } from "./background-errors.js";
 import { CellSession } from "./cell-session.js";
 import type { CellOutput } from "./outputs.js";

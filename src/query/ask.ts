@@ -1,6 +1,5 @@
-import { answerOrigin } from "../database/answer-origin.js";
+import { answerOrigin, type Database } from "../database/database.js";
 import { bucketSql } from "../database/bucket-sql.js";
-import type { Database } from "../database/database.js";
 import { ProbelabError } from "../base/error.js";
 import { Result } from "../result/result.js";
 import type { MeasureColumn } from "../result/origin.js";

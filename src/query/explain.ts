@@ -1,6 +1,5 @@
 import type { Database } from "../database/database.js";
-import { newestRow } from "../database/newest-row.js";
-import type { TableInfo } from "../database/table-info.js";
+import { newestRow, type TableInfo } from "../database/table-info.js";
 import { editDistance } from "../base/near-name.js";
 import type { Value } from "../result/result.js";
 import { formatRange, type TimeRange } from "../time/time-range.js";
@@ -84,7 +83,7 @@ export async function missingFromLists(
 /** Where the data ends: only an embedded database is asked beyond the range. */
 async function newestOf(database: Database, { table, range }: Filtered): Promise<string> {
   if (!database.embedded) return "";
-  const newest = await newestRow(database, table);
+  const newest = await newestRow(database.rows, table);
   if (newest === null) return ": it is empty";
   const shown = formatInstant(newest, range.timeZone);
   return `; its newest is of ${shown}, so last("…", { now: lab.now }) finds some`;

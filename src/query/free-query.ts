@@ -2,15 +2,13 @@ import { refuseUnknown } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
 import { Result, type Value } from "../result/result.js";
 import { checkRange, type TimeRange } from "../time/time-range.js";
-import { answerOrigin } from "../database/answer-origin.js";
+import { answerOrigin, type Database } from "../database/database.js";
 import { unboundedReads, type KnownBound, type UnboundedRead } from "../database/bounded-query.js";
-import type { Database } from "../database/database.js";
 import { NAME, nameOf, replaceInCode, sqlCode, sqlParts } from "../database/sql-text.js";
 import { checkStatement, explain } from "../database/statement.js";
-import { tableName } from "../database/table-engine.js";
-import type { TableInfo } from "../database/table-info.js";
+import { type TableInfo, tableName } from "../database/table-info.js";
 import { boundsSql } from "../database/time-column.js";
-import { valueKind } from "../database/value-kind.js";
+import { valueKind } from "../database/column-type.js";
 import { incompleteNotes } from "./grouped-result.js";
 import { checkNamed, nameColumns, type ColumnMeaning } from "./named-columns.js";
 

@@ -1,6 +1,6 @@
 import type { ColumnTable } from "arquero";
 import { bucketSql } from "../database/bucket-sql.js";
-import { valueKind } from "../database/value-kind.js";
+import { valueKind } from "../database/column-type.js";
 import { ProbelabError } from "../base/error.js";
 import { nearName } from "../base/near-name.js";
 import type { DimensionColumn, MeasureColumn, ResultColumns } from "../result/origin.js";

@@ -1,23 +1,24 @@
 import { availableParallelism } from "node:os";
+import { ProbelabError } from "../base/error.js";
 import type { WriteOptions, Writer } from "../database/writer.js";
-import { helperTruthInsert } from "./helper-faults.js";
+import { SAMPLE_DAYS } from "./draw.js";
 import { GENERATOR, readInfo, type SampleInfo } from "./info.js";
-import { otherLogsInsert, rotationLogsInsert, runLogsInsert } from "./logs.js";
-import { measurementsInsert } from "./measurements.js";
-import { dropAside, makeAside, nameAside, putInPlace, type Aside } from "./replace.js";
-import { makeRuns, type MadeRuns } from "./size.js";
 import {
   lostReportLogsInsert,
+  otherLogsInsert,
   pipelineErrorLogsInsert,
   pipelineTruthInsert,
-} from "./pipeline-fault.js";
-import { checkPlan, type SamplePlan } from "./plan.js";
-import { testHelpersInsert } from "./test-helpers.js";
+  rotationLogsInsert,
+  runLogsInsert,
+} from "./logs.js";
+import { measurementsInsert } from "./measurements.js";
+import { type MadeRuns, makeRuns, truthInsert, truthParameters, type SamplePlan } from "./runs.js";
+import { type Aside, dropAside, makeAside, nameAside, putInPlace } from "./tables.js";
+import { helperTruthInsert, testHelpersInsert } from "./test-helpers.js";
 import { testListTruthInsert } from "./test-lists.js";
-import { truthInsert, truthParameters } from "./truth.js";
 
 /** What sample to make, and whom to tell about it. */
-export interface SampleOptions {
+interface SampleOptions {
   /** Measurements, exactly (default 5,000,000). */
   readonly rows?: number;
   /** Another seed gives another sample of the same service (default 1). */
@@ -127,3 +128,38 @@ const INSERT_SETTINGS = {
   min_insert_block_size_rows: 524_288,
   min_insert_block_size_bytes: 0,
 };
+
+/**
+ * The options of a sample, checked; defaults: 5,000,000 rows, seed 1, up to the last midnight UTC.
+ *
+ * @throws ProbelabError when one can't be used.
+ */
+function checkPlan(options: {
+  readonly rows?: number;
+  readonly seed?: number;
+  readonly end?: Date;
+}): SamplePlan {
+  const { rows = 5_000_000, seed = 1, end = lastMidnight() } = options;
+  if (!Number.isSafeInteger(rows) || rows < 1 || rows > 10_000_000_000) {
+    throw new ProbelabError(
+      `Can't make a sample of ${rows} rows: take a whole number from 1 to 10,000,000,000, such as 5000000.`,
+    );
+  }
+  if (!Number.isSafeInteger(seed) || seed < 0) {
+    throw new ProbelabError(
+      `Can't use the seed ${seed}: take a whole number from 0 on, such as 1.`,
+    );
+  }
+  const seconds = Math.floor(end.getTime() / 1000);
+  if (!(seconds >= Date.UTC(1973, 0, 1) / 1000 && seconds <= Date.UTC(2106, 0, 1) / 1000)) {
+    const shown = Number.isNaN(seconds) ? "an invalid Date" : end.toISOString();
+    throw new ProbelabError(
+      `Can't end a sample at ${shown}: take a Date from 1973 to 2105, or leave it out for the last midnight UTC.`,
+    );
+  }
+  return { rows, seed, start: seconds - SAMPLE_DAYS * 86_400, end: seconds };
+}
+
+function lastMidnight(): Date {
+  return new Date(Math.floor(Date.now() / 86_400_000) * 86_400_000);
+}

@@ -57,7 +57,7 @@ async function findInfo(writer: Writer, table: string): Promise<SampleInfo | nul
 }
 
 /** What a complete sample amounts to. */
-export interface SampleFigures {
+interface SampleFigures {
   readonly measurements: number;
   readonly runs: number;
   readonly logLines: number;

@@ -1,7 +1,7 @@
-import { COUNTRIES } from "./countries.js";
-import { at, list } from "./draw.js";
+import { COUNTRIES, NETWORKS } from "./countries.js";
+import { list, ofKind } from "./draw.js";
 import { keptRuns } from "./measurements.js";
-import { PROBES } from "./probes.js";
+import { ofRelease } from "./probes.js";
 import { HELPER_ZONE, HELPERS } from "./test-helpers.js";
 import { TESTS } from "./tests.js";
 
@@ -13,9 +13,10 @@ export function runLogsInsert(table: string, runs: string): string {
   return `INSERT INTO ${table} (${LOG_COLUMNS})
 SELECT line.1, line.2, line.3, line.4, line.5
 FROM (
-  SELECT *, ${software()} AS software, ${at(COUNTRIES_OF_PROBES, "country")} AS cc,
+  SELECT *, ${ofRelease(({ name }, { version }) => `${name}/${version}`)} AS software,
+    ${ofKind(COUNTRIES, (country) => country.code, "country")} AS cc,
     cityHash64(hash, 'log') AS chance, ${ADDRESS} AS address,
-    ${at(USES_HELPER, "test")} AS asks_helper, ${list(HELPERS)}[hash % ${HELPERS.length} + 1] AS helper
+    ${ofKind(TESTS, (test) => (test.usesHelper ? 1 : 0), "test")} AS asks_helper, ${list(HELPERS)}[hash % ${HELPERS.length} + 1] AS helper
   FROM (${keptRuns(runs)})
 ) ARRAY JOIN arrayFilter(each -> each.1 > 0 AND each.1 < {end:UInt32} * 1000000, [
   ${CHECK_IN},
@@ -46,8 +47,6 @@ WHERE draining_at >= toDateTime({start:UInt32}) AND draining_at < toDateTime({en
 }
 
 const LOG_COLUMNS = "__REALTIME_TIMESTAMP, SYSLOG_IDENTIFIER, PRIORITY, host, message";
-const COUNTRIES_OF_PROBES = COUNTRIES.map((country) => country.code);
-const USES_HELPER = TESTS.map((test) => (test.usesHelper ? 1 : 0));
 // of the ranges that RFC 5737 keeps for documentation
 const ADDRESS = "concat('203.0.113.', toString(1 + hash % 254))";
 
@@ -67,22 +66,60 @@ const HELPER_LINE = `(if(asks_helper = 1, toInt64(start) * 1000000 + bitShiftRig
 
 const OTHER_LINE = `multiIf(
     chance % 100 < 45, (time, 'fastpath', 6, 'pipeline1', concat('processed ', toString(100 + value % 900), ' measurements, lag ', toString(value % 7), ' s')),
-    chance % 100 < 75, (time, 'nginx', 6, 'api1', concat('198.51.100.', toString(1 + value % 254), ' "GET /api/v1/test-list/urls?country_code=', ${at(
-      COUNTRIES_OF_PROBES,
-      `value % ${COUNTRIES.length}`,
-    )}, '&debug=True" 200 ', toString(9000 + value % 90000))),
+    chance % 100 < 75, (time, 'nginx', 6, 'api1', concat('198.51.100.', toString(1 + value % 254), ' "GET /api/v1/test-list/urls?country_code=', ${ofKind(COUNTRIES, (country) => country.code, `value % ${COUNTRIES.length}`)}, '&debug=True" 200 ', toString(9000 + value % 90000))),
     chance % 100 < 87, (time, 'systemd', 6, 'api1', 'Started the hourly clean-up of temporary files.'),
     chance % 100 < 95, (time, 'sshd', 5, 'control', concat('Connection closed by 192.0.2.', toString(1 + value % 254), ' [preauth]')),
     chance % 100 < 99, (time, 'cron', 6, 'pipeline1', '(root) CMD (backup of the metadata)'),
     (time, 'fastpath', 4, 'pipeline1', concat('skipped a malformed body of ', toString(value % 4096), ' bytes')))`;
 
-function software(): string {
-  const most = Math.max(...PROBES.map((probe) => probe.releases.length));
-  const texts = PROBES.flatMap((probe) =>
-    Array.from(
-      { length: most },
-      (_, index) => `${probe.name}/${probe.releases[index]?.version ?? ""}`,
-    ),
-  );
-  return at(texts, `(probe * ${most} + release)`);
+/** For a while the pipeline can't write: it says so many times a minute, and reports are lost. */
+export const PIPELINE_FAULT = {
+  name: "accepted-reports-not-stored",
+  program: "fastpath",
+  /** When it begins, before the end of the sample. */
+  hoursBeforeEnd: 60,
+  minutes: 45,
+  linesPerMinute: 30,
+  /** Reports that the collector answered with 200 and that the table doesn't hold. */
+  lostReports: 40,
+} as const;
+
+const { hoursBeforeEnd, minutes, linesPerMinute, lostReports } = PIPELINE_FAULT;
+
+/** SQL for the second, since 1970, at which it begins. */
+const SINCE = `(toInt64({end:UInt32}) - ${hoursBeforeEnd * 3600})`;
+
+/** SQL that writes what the pipeline said of it. */
+export function pipelineErrorLogsInsert(table: string): string {
+  const lines = minutes * linesPerMinute;
+  return `INSERT INTO ${table} (${LOG_COLUMNS})
+SELECT ${SINCE} * 1000000 + intDiv(number * ${minutes * 60_000_000}, ${lines}) + chance % 1000000,
+  '${PIPELINE_FAULT.program}', 3, 'pipeline1',
+  concat('cannot write ', toString(1 + chance % 40), ' measurements: too many parts (', toString(300 + bitShiftRight(chance, 8) % 40), ')')
+FROM (SELECT number, cityHash64({seed:UInt64}, number, 'pipeline') AS chance FROM numbers(${lines}))`;
+}
+
+/** SQL that writes the submissions of the reports that were lost. */
+export function lostReportLogsInsert(table: string): string {
+  const network = `hash % ${NETWORKS.length}`;
+  const country = ofKind(NETWORKS, (each) => COUNTRIES[each.country]?.code ?? "ZZ", network);
+  const asn = ofKind(NETWORKS, (each) => each.asn, network);
+  return `INSERT INTO ${table} (${LOG_COLUMNS})
+SELECT submitted * 1000000 + hash % 1000000, 'probe-api', 6, 'api1',
+  concat('POST /report/', formatDateTime(toDateTime(submitted - 100, 'UTC'), '%Y%m%dT%H%i%SZ'), '_webconnectivity_',
+    ${country}, '_', toString(${asn}), '_n1_', substring(hex(sipHash128({seed:UInt64}, number, 'lost')), 1, 16),
+    ' from 203.0.113.', toString(1 + bitShiftRight(hash, 20) % 254), ': 200, ', toString(20 + bitShiftRight(hash, 30) % 20), ' measurements')
+FROM (
+  SELECT number, cityHash64({seed:UInt64}, number, 'lost') AS hash,
+    ${SINCE} + intDiv(number * ${minutes * 60}, ${lostReports}) + hash % 60 AS submitted
+  FROM numbers(${lostReports})
+)`;
+}
+
+/** SQL that writes the fault into a truth table; it concerns no software of probes. */
+export function pipelineTruthInsert(table: string): string {
+  return `INSERT INTO ${table} SELECT '${PIPELINE_FAULT.name}',
+  'For a while the pipeline could not write: its errors are a burst in the logs, and reports that the collector accepted are not stored.', '', '',
+  toDateTime(${SINCE}, 'UTC'),
+  '${PIPELINE_FAULT.program} logs ${linesPerMinute} errors a minute for ${minutes} minutes; ${lostReports} reports accepted and not stored', 1, 1, 1`;
 }

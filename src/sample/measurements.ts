@@ -1,8 +1,7 @@
 import { COUNTRIES } from "./countries.js";
-import { at } from "./draw.js";
-import { PROBES } from "./probes.js";
-import { FAILED_PERMILLE_SQL } from "./helper-faults.js";
-import { HELPER_ZONE, HELPERS } from "./test-helpers.js";
+import { at, ofKind } from "./draw.js";
+import { ofRelease, PROBES } from "./probes.js";
+import { FAILED_PERMILLE_SQL, HELPER_ZONE, HELPERS } from "./test-helpers.js";
 import { TESTS } from "./tests.js";
 import { DOMAINS, INPUT_SPANS, INPUTS, PRIORITY_SITES } from "./urls.js";
 
@@ -20,8 +19,8 @@ FROM (
   FROM (
     SELECT *, step, cityHash64(hash, step) AS chance
     FROM (
-      SELECT kept, hash, start, pace, test, country, ${at(BLOCKED_PERMILLE, "country")} AS blocked,
-        ${at(INPUT_KINDS, "test")} AS inputs, hash % 1009 AS offset,
+      SELECT kept, hash, start, pace, test, country, ${ofKind(COUNTRIES, (country) => country.blocked, "country")} AS blocked,
+        ${ofKind(TESTS, (test) => Object.keys(INPUT_SPANS).indexOf(test.inputs), "test")} AS inputs, hash % 1009 AS offset,
         1 + bitShiftRight(hash, 20) % 1097 AS stride, ${UID_END} AS uid_end,
         ${columns(OF_RUN)}
       FROM (${keptRuns(runs)})
@@ -40,62 +39,31 @@ export function keptRuns(runs: string): string {
     WHERE start >= {from:UInt32} AND start < {to:UInt32} AND run <= {last:UInt32}`;
 }
 
-const BLOCKED_PERMILLE = COUNTRIES.map((country) => country.blocked);
-const INPUT_KINDS = TESTS.map((test) => Object.keys(INPUT_SPANS).indexOf(test.inputs));
 const { urls, resolvers, stun, none } = INPUT_SPANS;
 
-/** SQL of a text column of a run, as a dictionary: it is repeated for each measurement. */
-function word(values: readonly string[], index: string): string {
-  return `CAST(${at(values, index)}, 'LowCardinality(String)')`;
+/** A text column of a run, as a dictionary: it is repeated for each measurement. */
+function word(sql: string): string {
+  return `CAST(${sql}, 'LowCardinality(String)')`;
 }
 
-const UID_END = `concat('_', ${at(
-  COUNTRIES.map((country) => country.code),
-  "country",
-)}, '_', ${at(
-  TESTS.map((test) => test.name.replaceAll("_", "")),
-  "test",
-)}, '_')`;
+const UID_END = `concat('_', ${ofKind(COUNTRIES, (country) => country.code, "country")}, '_', ${ofKind(TESTS, (test) => test.name.replaceAll("_", ""), "test")}, '_')`;
 
 /** What all measurements of a run have in common. */
 const OF_RUN = {
   report_id: "report_id",
-  probe_cc: word(
-    COUNTRIES.map((country) => country.code),
-    "country",
-  ),
+  probe_cc: word(ofKind(COUNTRIES, (country) => country.code, "country")),
   probe_asn: "probe_asn",
-  test_name: word(
-    TESTS.map((test) => test.name),
-    "test",
-  ),
-  test_version: word(
-    TESTS.map((test) => test.version),
-    "test",
-  ),
+  test_name: word(ofKind(TESTS, (test) => test.name, "test")),
+  test_version: word(ofKind(TESTS, (test) => test.version, "test")),
   test_start_time: "start - 1",
-  software_name: word(
-    PROBES.map((probe) => probe.name),
-    "probe",
-  ),
-  software_version: ofRelease("version"),
+  software_name: word(ofKind(PROBES, (probe) => probe.name, "probe")),
+  software_version: word(ofRelease((_, release) => release.version)),
   engine_name: "CAST('probe-engine', 'LowCardinality(String)')",
-  engine_version: ofRelease("engine"),
+  engine_version: word(ofRelease((_, release) => release.engine)),
   platform: ofDevice("name"),
   architecture: ofDevice("architecture"),
-  test_helper_type: word(
-    TESTS.map((test) => (test.usesHelper ? "https" : "")),
-    "test",
-  ),
+  test_helper_type: word(ofKind(TESTS, (test) => (test.usesHelper ? "https" : ""), "test")),
 };
-
-function ofRelease(field: "version" | "engine"): string {
-  const most = Math.max(...PROBES.map((probe) => probe.releases.length));
-  const texts = PROBES.flatMap((probe) =>
-    Array.from({ length: most }, (_, index) => probe.releases[index]?.[field] ?? ""),
-  );
-  return word(texts, `(probe * ${most} + release)`);
-}
 
 function ofDevice(field: "name" | "architecture"): string {
   const texts = PROBES.flatMap((probe) =>
@@ -104,7 +72,7 @@ function ofDevice(field: "name" | "architecture"): string {
       (_, index) => probe.platforms[index % probe.platforms.length]?.[field] ?? "",
     ),
   );
-  return word(texts, "(probe * 4 + bitShiftRight(hash, 40) % 4)");
+  return word(at(texts, "(probe * 4 + bitShiftRight(hash, 40) % 4)"));
 }
 
 // a step takes 1 to 1.8 paces less what the one before it was late: starts stay in order
@@ -127,10 +95,7 @@ const OF_MEASUREMENT = {
   confirmed: "if(is_blocked AND is_anomaly AND item % 3 = 0, 't', 'f')",
   msm_failure: `if(bitShiftRight(chance, 16) % 1000 < ${FAILED_PERMILLE_SQL}, 't', 'f')`,
   test_runtime: "toFloat32(intDiv(pace, 10) * (60 + bitShiftRight(chance, 44) % 32) / 10000)",
-  test_helper_address: `if(test_helper_type = '', '', ${at(
-    HELPERS.map((rdn) => `https://${rdn}.${HELPER_ZONE}`),
-    `bitShiftRight(chance, 54) % ${HELPERS.length}`,
-  )})`,
+  test_helper_address: `if(test_helper_type = '', '', ${ofKind(HELPERS, (rdn) => `https://${rdn}.${HELPER_ZONE}`, `bitShiftRight(chance, 54) % ${HELPERS.length}`)})`,
 };
 
 function columns(named: Readonly<Record<string, string>>): string {

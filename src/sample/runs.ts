@@ -1,11 +1,25 @@
-import { COUNTRIES } from "./countries.js";
-import { at, drawIndex, drawValue, list, runHash } from "./draw.js";
-import { NETWORKS } from "./networks.js";
-import { PROBES, UNATTENDED_ANDROID, updateDelays } from "./probes.js";
-import { dayWeights, hourWeights, SAMPLE_DAYS } from "./season.js";
+import type { WriteOptions, Writer } from "../database/writer.js";
+import { COUNTRIES, NETWORKS } from "./countries.js";
+import {
+  ofKind,
+  dayWeights,
+  drawIndex,
+  drawValue,
+  hourWeights,
+  list,
+  runHash,
+  SAMPLE_DAYS,
+} from "./draw.js";
+import { PROBES, releasedAt, UNATTENDED_ANDROID, updateDelays } from "./probes.js";
 import { TESTS } from "./tests.js";
-import { FAULT, FAULTY_RELEASE } from "./truth.js";
-import { releasedAt } from "./versions.js";
+
+/** Which sample to make; times in seconds since 1970, [start, end). */
+export interface SamplePlan {
+  readonly rows: number;
+  readonly seed: number;
+  readonly start: number;
+  readonly end: number;
+}
 
 /** The `CREATE TABLE` of the runs, one row each, that measurements and logs are made from. */
 export function runsTable(name: string): string {
@@ -22,18 +36,12 @@ export function runsTable(name: string): string {
  * sample holds the runs of a smaller one. `pace` is in milliseconds from one measurement to the
  * next; `country`, `probe`, `release` and `test` are indexes in the constants of that name.
  */
-export function runsInsert(table: string, end: Date, seed: number): string {
+function runsInsert(table: string, end: Date, seed: number): string {
   return `INSERT INTO ${table}
 SELECT run, start, length, pace, hash, country, probe, release, test, probe_asn,
   concat(formatDateTime(toDateTime(start, 'UTC'), '%Y%m%dT%H%i%SZ'), '_',
-    ${at(
-      TESTS.map((test) => test.name.replaceAll("_", "")),
-      "test",
-    )}, '_',
-    ${at(
-      COUNTRIES.map((country) => country.code),
-      "country",
-    )}, '_', toString(probe_asn), '_n1_',
+    ${ofKind(TESTS, (test) => test.name.replaceAll("_", ""), "test")}, '_',
+    ${ofKind(COUNTRIES, (country) => country.code, "country")}, '_', toString(probe_asn), '_n1_',
     substring(translate(base64Encode(sipHash128({seed:UInt64}, run)), '+/', 'xQ'), 1, 16)) AS report_id
 FROM (
   SELECT *, ${LENGTH} AS length FROM (
@@ -63,10 +71,7 @@ function draw(kinds: readonly { readonly weight: number }[], purpose: string): s
 }
 
 function perNetwork(field: "country" | "asn"): string {
-  return at(
-    NETWORKS.map((network) => network[field]),
-    "network",
-  );
+  return ofKind(NETWORKS, (network) => network[field], "network");
 }
 
 /** SQL for one of several expressions, by an index. */
@@ -74,14 +79,28 @@ function choose(index: string, expressions: readonly string[]): string {
   return `multiIf(${expressions.map((sql, value) => `${index} = ${value}, ${sql}`).join(", ")}, 0)`;
 }
 
+/** The fault that is planted in the sample, and what the investigation has to find. */
+export const FAULT = {
+  name: "unattended-runs-end-early",
+  description:
+    "Since a release, runs of the unattended Android probe end early: each holds fewer measurements and is over sooner, so that the weekly count drops. The tests themselves are as fast as before.",
+  softwareName: UNATTENDED_ANDROID.name,
+  softwareVersion: "3.10.0",
+  changes: "fewer measurements per run, shorter runs, the same seconds per measurement",
+  /** Measurements that are left of a run, in percent. */
+  lengthPercent: 40,
+} as const;
+
+/** Index of the first faulty release of the unattended Android probe. */
+const FAULTY_RELEASE = UNATTENDED_ANDROID.releases.findIndex(
+  (release) => release.version === FAULT.softwareVersion,
+);
+
 const LOCAL_HOUR = choose(
   "probe",
   PROBES.map((probe) => drawIndex(hourWeights(probe.startedBy), runHash("hour"))),
 );
-const UTC_OFFSET = at(
-  COUNTRIES.map((country) => country.utcOffset),
-  "country",
-);
+const UTC_OFFSET = ofKind(COUNTRIES, (country) => country.utcOffset, "country");
 const SECOND_OF_DAY = `positiveModulo(${LOCAL_HOUR} - ${UTC_OFFSET}, 24) * 3600 + second`;
 // the last day may be cut by an end that is not at midnight: what lies beyond it fills the first day
 const FIRST_MIDNIGHT = `(intDiv({end:UInt32} + 86399, 86400) - ${SAMPLE_DAYS}) * 86400`;
@@ -110,16 +129,89 @@ function release(end: Date): string {
 const FULL_LENGTH = `intDiv(${choose(
   "test",
   TESTS.map((test) => drawValue(test.lengths, runHash("length"))),
-)} * ${at(
-  PROBES.map((probe) => probe.lengthPercent),
-  "probe",
-)}, 100)`;
-const MOST = at(
-  TESTS.map((test) => Math.max(...test.lengths)),
-  "test",
-);
+)} * ${ofKind(PROBES, (probe) => probe.lengthPercent, "probe")}, 100)`;
+const MOST = ofKind(TESTS, (test) => Math.max(...test.lengths), "test");
 const IS_FAULTY = `probe = ${PROBES.indexOf(UNATTENDED_ANDROID)} AND release >= ${FAULTY_RELEASE}`;
 const LEFT = `intDiv(least(${FULL_LENGTH}, ${MOST}) * if(${IS_FAULTY}, ${FAULT.lengthPercent}, 100) + 50, 100)`;
 // a run that is under way at the end of the sample holds what was measured until then
 const UNTIL_END = `intDiv(({end:UInt32} - start) * 1000, pace)`;
 const LENGTH = `greatest(least(${LEFT}, ${UNTIL_END}), 1)`;
+
+/** SQL that writes the planted fault into a truth table. */
+export function truthInsert(table: string): string {
+  return `INSERT INTO ${table} VALUES ({name:String}, {description:String}, {software_name:String},
+    {software_version:String}, {released_at:DateTime('UTC')}, {changes:String}, {factor:Float64}, {factor:Float64}, 1)`;
+}
+
+/** The values that `truthInsert` is bound to. */
+export function truthParameters(end: Date): Record<string, unknown> {
+  const release = UNATTENDED_ANDROID.releases[FAULTY_RELEASE];
+  return {
+    name: FAULT.name,
+    description: FAULT.description,
+    software_name: FAULT.softwareName,
+    software_version: FAULT.softwareVersion,
+    released_at: release === undefined ? 0 : releasedAt(release, end),
+    changes: FAULT.changes,
+    factor: FAULT.lengthPercent / 100,
+  };
+}
+
+/** Which of the runs that were made are the sample's. */
+export interface MadeRuns {
+  /** Number of the last run that belongs to it. */
+  readonly last: number;
+  /** Measurements that the last run has too many. */
+  readonly excess: number;
+}
+
+/**
+ * Makes runs, in their order, until they hold as many measurements as the plan says, and tells
+ * where to cut. Each run is drawn by its number alone, so how many are made at once is no matter.
+ */
+export async function makeRuns(
+  writer: Writer,
+  runs: string,
+  plan: SamplePlan,
+  options: WriteOptions,
+): Promise<MadeRuns> {
+  let made = 0;
+  for (let missing = plan.rows; ;) {
+    const to = made + Math.ceil(missing / FEWEST_PER_RUN) + 10;
+    await writer.command(runsInsert(runs, new Date(plan.end * 1000), plan.seed), {
+      ...options,
+      parameters: { seed: plan.seed, end: plan.end, from: made, to },
+    });
+    made = to;
+    const measurements = await total(writer, runs, options);
+    if (measurements >= plan.rows) return cut(writer, runs, plan.rows, options);
+    missing = plan.rows - measurements;
+  }
+}
+
+/** Measurements of a mean run, estimated low: to make a few runs too many costs next to nothing. */
+const FEWEST_PER_RUN = 20;
+
+async function total(writer: Writer, runs: string, options: WriteOptions): Promise<number> {
+  const [row] = await writer.rows<{ total: number | string }>(
+    `SELECT sum(length) AS total FROM ${runs}`,
+    options,
+  );
+  return Number(row?.total ?? 0);
+}
+
+/** Finds the run with which the sample is complete. */
+async function cut(
+  writer: Writer,
+  runs: string,
+  rows: number,
+  options: WriteOptions,
+): Promise<MadeRuns> {
+  const [row] = await writer.rows<{ last: number | string; excess: number | string }>(
+    `SELECT run AS last, so_far - {rows:UInt64} AS excess
+     FROM (SELECT run, sum(length) OVER (ORDER BY run) AS so_far FROM ${runs})
+     WHERE so_far >= {rows:UInt64} ORDER BY run LIMIT 1`,
+    { ...options, parameters: { rows } },
+  );
+  return { last: Number(row?.last), excess: Number(row?.excess) };
+}

@@ -5,13 +5,13 @@ import { DOMAINS, INPUTS, INPUT_SPANS, PRIORITY_SITES } from "./urls.js";
 export const REPLACED_URLS = { country: "GE", poll: 6, urls: 45 } as const;
 
 /** An entry of the sample's test lists, with fields besides `url` as services give them. */
-export interface SampleEntry {
+type SampleEntry = {
   readonly category_code: string;
   readonly country_code: string;
   readonly domain: string;
   readonly priority: number;
   readonly url: string;
-}
+};
 
 const LENGTH = 200;
 const CATEGORIES = ["NEWS", "COMT", "HUMR", "MMED", "GRP", "POLR"];
@@ -34,6 +34,16 @@ export function sampleTestList(country: string, poll: number): SampleEntry[] {
       url: INPUTS[site] ?? "",
     };
   });
+}
+
+const polls = new Map<string, number>();
+
+/** The next of the lists that `sampleTestList` gives for a country, from the first for each `name`. */
+export function nextSampleTestList(name: string, country: string): SampleEntry[] {
+  const key = `${name} ${country}`;
+  const poll = (polls.get(key) ?? 0) + 1;
+  polls.set(key, poll);
+  return sampleTestList(country, poll);
 }
 
 function siteAt(country: string, poll: number, place: number): number {

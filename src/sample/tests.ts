@@ -1,7 +1,7 @@
 import { quantileTable } from "./draw.js";
 
 /** A test that probes run: one value of `test_name`. */
-export interface ProbeTest {
+interface ProbeTest {
   readonly name: string;
   readonly version: string;
   /** Its share of the runs. */

@@ -1,6 +1,5 @@
-import { answerOrigin } from "../database/answer-origin.js";
+import { answerOrigin, type Database } from "../database/database.js";
 import { refuseUnknown } from "../base/check-options.js";
-import type { Database } from "../database/database.js";
 import { Result } from "../result/result.js";
 import { between } from "../time/time-range.js";
 import { readInstances, WHOLE_TABLE, type Instance } from "./instances.js";

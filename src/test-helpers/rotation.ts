@@ -1,5 +1,4 @@
-import { answerOrigin } from "../database/answer-origin.js";
-import type { Database } from "../database/database.js";
+import { answerOrigin, type Database } from "../database/database.js";
 import type { Origin } from "../result/origin.js";
 import { question } from "../result/question.js";
 import { Result } from "../result/result.js";

@@ -5,7 +5,11 @@ import { TestList } from "./test-list.js";
 
 /** Which list to fetch, and the limits of it. */
 export interface FetchOptions extends GetLimits {
-  /** The API's address, without `/api/v1`; default `PROBELAB_API`. */
+  /**
+   * The API's address, without `/api/v1`; default `PROBELAB_API`. `sample`, or `sample:NAME`, gives
+   * made-up lists of the sample service without a network: each fetch of a country is its next poll,
+   * of each NAME from the first.
+   */
   readonly baseUrl?: string;
   /** Two letters, such as `IT`. */
   readonly country: string;
@@ -14,6 +18,7 @@ export interface FetchOptions extends GetLimits {
 /** `testLists.fetch`: see {@link testLists}. */
 export async function fetchTestList(options: FetchOptions): Promise<TestList> {
   const country = checkCountry(options.country);
+  if (options.baseUrl?.startsWith("sample") === true) return sampleList(options.baseUrl, country);
   const base = checkBaseUrl(options.baseUrl);
   const action = `fetch the test list of ${country}`;
   const parameters = { country_code: country, debug: "True" };
@@ -28,6 +33,18 @@ export async function fetchTestList(options: FetchOptions): Promise<TestList> {
     bytesRead: answer.bytes,
     askedAt: answer.askedAt,
     answeredAt: answer.answeredAt,
+  });
+}
+
+async function sampleList(baseUrl: string, country: string): Promise<TestList> {
+  const { nextSampleTestList } = await import("../sample/test-lists.js");
+  const askedAt = new Date();
+  return TestList.of(country, nextSampleTestList(baseUrl, country), {
+    source: "made-up lists of the sample service",
+    parameters: { country_code: country },
+    bytesRead: 0,
+    askedAt,
+    answeredAt: askedAt,
   });
 }
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { nameOf, replaceInCode, sqlCode, sqlParts } from "../../src/database/sql-text.js";
-import { tableName } from "../../src/database/table-engine.js";
+import { tableName } from "../../src/database/table-info.js";
 import { quoteIdentifier } from "../../src/database/time-column.js";
 
 it("sqlParts(sql) joined again are the text", () => {

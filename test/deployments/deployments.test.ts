@@ -362,7 +362,7 @@ async function ownQuestionsAreRight({ one, lab, rows, range }: Given): Promise<v
       q25: quantile(0.25, "test_runtime"),
     },
   });
-  const values = lab.values({ range, y: "test_runtime", by: "test_name", top: 1 });
+  const values = lab.measurements.values({ range, y: "test_runtime", by: "test_name", top: 1 });
   const failures = lab.testHelpers.failureRate({ range, every: "week" });
   if (one.optional !== "all") {
     await expect

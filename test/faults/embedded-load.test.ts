@@ -1,16 +1,14 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { besidePath } from "../../src/files/beside.js";
-import { writeWhole } from "../../src/files/write-whole.js";
+import { besidePath, writeWhole } from "../../src/files/write-whole.js";
 import { loadFiles } from "../../src/load/load-files.js";
-import { loadSummary } from "../../src/load/load-summary.js";
 import { measurements } from "../load/measurement.js";
 import { empty, openDatabase, type TestDatabase } from "../load/open-database.js";
-import { convert, jsonl, put } from "../load/write-file.js";
+import { jsonl, put } from "../load/write-file.js";
 
 let db: TestDatabase;
 beforeAll(async () => {
@@ -31,24 +29,6 @@ it.each([
   const loading = loadFiles(db.writer, "fastpath", [path]);
   await expect(loading).rejects.toThrow(new RegExp(`${basename(path)}.*line ${line}\\b`));
   await expect(loading).rejects.not.toThrow(/no rows in it/);
-});
-
-it("a zstd archive without checksums is loaded, and said to be unchecked", async () => {
-  const text = await put(db.folder, "rows.jsonl", jsonl(measurements(50)));
-  const to = { path: join(db.folder, "checked.jsonl.zst"), format: "TSVRaw", compression: "zstd" };
-  await convert(db.writer, { path: text, format: "LineAsString" }, to);
-  const frame = readFileSync(to.path);
-  expect(frame[4]! & 0b100).toBe(0b100);
-  const bare = frame.subarray(0, -4);
-  bare[4]! &= ~0b100;
-  const path = await put(db.folder, "bare.jsonl.zst", bare);
-  const [unchecked] = await loadFiles(db.writer, "fastpath", [path]);
-  expect(loadSummary("fastpath", unchecked!)).toMatch(
-    /50 measurements.*\n  the zstd archive has no checksums, so damage to it could not be noticed: pack with zstd --check/,
-  );
-  await empty(db.writer);
-  const [checked] = await loadFiles(db.writer, "fastpath", [to.path]);
-  expect(loadSummary("fastpath", checked!)).not.toMatch(/checksum/);
 });
 
 it("writeWhole(path) removes what killed saves of that path have left, and nothing else", async () => {

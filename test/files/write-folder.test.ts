@@ -11,8 +11,8 @@ import {
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { exchange } from "../../src/files/exchange.js";
-import { writeFolder } from "../../src/files/write-folder.js";
+
+import { exchange, writeFolder } from "../../src/files/write-folder.js";
 
 let parent = "";
 const files = (text: string) =>

@@ -50,8 +50,8 @@ const ASKS: Record<string, (lab: Lab) => Promise<Result>> = {
       "SELECT probe_cc, count() AS n FROM fastpath WHERE {range} AND test_name IN {tests:Array(String)} GROUP BY probe_cc ORDER BY n DESC, probe_cc",
       { range, params: { tests: ["web_connectivity"] } },
     ),
-  values: (each) =>
-    each.values({ range: last("2 days", { now: new Date("2026-05-01") }), y: "probe_asn" }),
+  "measurements.values": ({ measurements }) =>
+    measurements.values({ range: last("2 days", { now: new Date("2026-05-01") }), y: "probe_asn" }),
 };
 
 describe("askAgain(lab, question)", () => {
@@ -67,6 +67,14 @@ describe("askAgain(lab, question)", () => {
       expect(second.origin.question).toEqual(asked);
     },
   );
+
+  it("asks again what older versions called values", async () => {
+    const first = await lab.values({ range: last("2 days", { now: lab.now }), y: "probe_asn" });
+    const { question } = first.origin;
+    expect(question?.ask).toBe("measurements.values");
+    const again = await askAgain(lab, { ...(question as Question), ask: "values" });
+    expect(again.rows()).toEqual(first.rows());
+  });
 
   it("asks the parts of a rotation again for the range that they were asked for", async () => {
     const rotation = await lab.testHelpers.rotation();

@@ -4,6 +4,7 @@ import { mkdir, readFile, rm, statfs, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { entryPath } from "../../src/base/entry-path.js";
 import { openWriter } from "../../src/database/open-writer.js";
 import type { Writer } from "../../src/database/writer.js";
 import { loadFiles } from "../../src/load/load-files.js";
@@ -159,20 +160,26 @@ describe("loads at the same time", () => {
     const done = loads.filter((load) => load.status === "fulfilled").length;
     expect(await rowsThere()).toBe(1 + 10 * done);
     for (const load of loads) {
-      if (load.status === "rejected") expect(String(load.reason)).toMatch(/process \d+ is loading/);
+      if (load.status === "rejected")
+        expect(String(load.reason)).toMatch(/another process is loading/);
     }
     expect(await tableNames(db.writer)).toEqual(["fastpath"]);
   });
 
   it("give way to another process that loads, not to one that has ended", async () => {
-    const child = spawn("sleep", ["600"]);
-    const table = `loading_${child.pid}_0_cafe_rows`;
-    await db.writer.command(`CREATE TABLE ${table} AS fastpath`);
+    const lock = entryPath(import.meta.url, "../../src/base/system-call.js");
+    const script = `import { openSync } from "node:fs";
+      import { lockFile } from ${JSON.stringify(lock)};
+      console.log(lockFile(openSync(process.argv[1], "r")));
+      setInterval(() => undefined, 1000);`;
+    const child = spawn(process.execPath, ["--input-type=module", "-e", script, db.directory]);
+    expect(String((await once(child.stdout, "data"))[0])).toBe("true\n");
+    await db.writer.command("CREATE TABLE loading_rows AS fastpath");
     await expect(loadFiles(db.writer, "fastpath", [small])).rejects.toThrow(
-      `Can't load into embedded:database now: process ${child.pid} is loading into it. Load again when it is done.`,
+      "Can't load into embedded:database now: another process is loading into it. Load again when it is done.",
     );
-    expect(await tableNames(db.writer)).toEqual(["fastpath", table]);
-    child.kill();
+    expect(await tableNames(db.writer)).toEqual(["fastpath", "loading_rows"]);
+    child.kill("SIGKILL");
     await once(child, "exit");
     await loadFiles(db.writer, "fastpath", [small]);
     expect(await tableNames(db.writer)).toEqual(["fastpath"]);

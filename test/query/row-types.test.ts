@@ -34,8 +34,8 @@ const measurements = (lab: Lab) => ({
   runsAsked: lab.runs.ask({ range, every: "all", measures: { p90: quantile(0.9, "duration") } }),
   failureRate: lab.testHelpers.failureRate({ range, every: "day" }),
   failureTotal: lab.testHelpers.failureRate({ range }),
-  values: lab.values({ range, y: "test_runtime", by: "test_name" }),
-  oneLine: lab.values({ range, y: "test_runtime" }),
+  values: lab.measurements.values({ range, y: "test_runtime", by: "test_name" }),
+  oneLine: lab.measurements.values({ range, y: "test_runtime" }),
   helpers: lab.testHelpers.list(),
   instances: lab.testHelpers.instances(),
   rotations: lab.testHelpers.rotations(),
@@ -180,7 +180,7 @@ test("a question on test helpers and on logs gives the row's type", () => {
 test("names that only the question knows give a row of any columns", () => {
   const ask = (lab: Lab, by: string[]) => lab.measurements.counts({ range, by });
   expectTypeOf<RowOf<ReturnType<typeof ask>>>().toEqualTypeOf<Record<string, Value>>();
-  const values = (lab: Lab, y: string) => lab.values({ range, y });
+  const values = (lab: Lab, y: string) => lab.measurements.values({ range, y });
   expectTypeOf<RowOf<ReturnType<typeof values>>>().toEqualTypeOf<Record<string, Value>>();
 });
 

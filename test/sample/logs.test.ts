@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Writer } from "../../src/database/writer.js";
 import { fillSample } from "../../src/sample/fill.js";
 import { HASTY_ROTATION } from "../../src/sample/test-helpers.js";
-import { PIPELINE_FAULT } from "../../src/sample/pipeline-fault.js";
+import { PIPELINE_FAULT } from "../../src/sample/logs.js";
 import { numbers, temporaryWriter } from "./temporary-writer.js";
 
 const END = new Date("2026-05-01T00:00:00Z");

@@ -75,7 +75,7 @@ export const answers = [
   own.table,
   half.rename({ half: "part" }).join(runs, "t", "left"),
   own.pivot({ rows: "t", names: "probe_cc", values: "measurements" }),
-  await lab.values({ range, y: "test_runtime", by: "probe_cc" }),
+  await lab.measurements.values({ range, y: "test_runtime", by: "probe_cc" }),
   await lab.measurements.summary({ range }),
   await lab.measurements.runDurations({ range, quantiles: [0.025] }),
   await lab.measurements.firstSeen({ range }),
@@ -110,7 +110,7 @@ await lab.runs.ask({ range, by: bins("duratio", [60]), measures: { n: count() } 
 // @ts-expect-error
 await lab.measurements.ask({ range, measures: { n: share({ probe_c: "IT" }) } });
 // @ts-expect-error
-await lab.values({ range, y: "test_runtim" });
+await lab.measurements.values({ range, y: "test_runtim" });
 // @ts-expect-error
 await lab.testHelpers.failureRate({ range, failed: { anomal: "t" } });
 // @ts-expect-error

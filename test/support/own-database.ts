@@ -74,15 +74,6 @@ export async function newDatabase(): Promise<OwnDatabase> {
         });
         return answer.json<Row>();
       },
-      async insert(query, values, { settings, compression } = {}) {
-        const answer = await client.exec({
-          query,
-          values,
-          clickhouse_settings: { wait_end_of_query: 1, ...settings },
-          ...(compression && { http_headers: { "Content-Encoding": compression } }),
-        });
-        for await (const part of answer.stream) void part;
-      },
       [Symbol.asyncDispose]: end,
     },
     [Symbol.asyncDispose]: end,

@@ -28,9 +28,6 @@ export interface Place {
   readonly identity: string;
 }
 
-/** How long a start may take, in seconds: with a cold disk the engine alone is read for a minute. */
-export const START_SECONDS = 90;
-
 /** The header that carries the token. */
 export const TOKEN_HEADER = "X-Probelab-Token";
 
@@ -51,12 +48,10 @@ export function directoryFiles(directory: string) {
 
 /** Makes the directory, readable by its owner only. @throws ProbelabError where it can't be written. */
 export async function makeDirectory(directory: string): Promise<void> {
-  const { data } = directoryFiles(directory);
-  const probe = join(directory, `.write-${process.pid}`);
+  const { data, log } = directoryFiles(directory);
   try {
     await makeFolders(data);
-    await writeFile(probe, "", { mode: 0o600 });
-    await rm(probe);
+    await (await open(log, "a", 0o600)).close();
   } catch (cause) {
     const reason = (cause as NodeJS.ErrnoException).code ?? String(cause);
     throw new ProbelabError(
@@ -126,39 +121,12 @@ export function proof(secret: string, who: "server" | "user", nonce: string): st
   return createHmac("sha256", secret).update(`${who}:${nonce}`).digest("hex");
 }
 
-/** Whether another process is starting a server in the directory now. */
-export async function isStarting(directory: string): Promise<boolean> {
-  const files = await startFiles(directory);
-  return files.some(({ path, underWay }) => underWay && path.endsWith(".xml"));
-}
-
-/** Removes the files, and with them the tokens, that starts which were killed have left. */
+/** Removes what starts that were killed have left, and with it their tokens: for the lock's holder only. */
 export async function removeLeftovers(directory: string): Promise<void> {
-  for (const { path, underWay } of await startFiles(directory)) {
-    if (!underWay) await rm(path, { force: true });
-  }
-}
-
-/** Files that stand in the directory only while a server starts: of those of other processes. */
-async function startFiles(directory: string) {
-  const files: { readonly path: string; readonly underWay: boolean }[] = [];
+  await rm(directoryFiles(directory).record, { force: true });
   for (const name of await readdir(directory)) {
-    const [, pid] =
-      /^(?:server-(\d+)\.xml|server\.json\.(\d+)|\.write-(\d+))$/.exec(name)?.filter(Boolean) ?? [];
-    if (pid === undefined || Number(pid) === process.pid) continue;
-    const path = join(directory, name);
-    const since = (await stat(path).catch(() => null))?.mtimeMs ?? 0;
-    files.push({ path, underWay: Date.now() - since < START_SECONDS * 1000 && runs(Number(pid)) });
-  }
-  return files;
-}
-
-function runs(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM"; // another user's
+    if (/^(server-\d+\.xml|server\.json\.\d+|\.write-\d+)$/.test(name))
+      await rm(join(directory, name), { force: true });
   }
 }
 

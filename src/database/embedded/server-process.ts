@@ -3,13 +3,14 @@
  * from the engine's npm package. It lives as long as somebody holds a lease on it.
  */
 import { createHash } from "node:crypto";
-import { readFileSync, rmSync } from "node:fs";
+import { openSync, readFileSync, rmSync } from "node:fs";
 import { mkdir, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { get } from "node:http";
 import { createServer, type AddressInfo } from "node:net";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import type * as Ffi from "ffi-rs";
+import { lockFile } from "../../base/system-call.js";
 import {
   directoryFiles,
   EMBEDDED_DATABASE,
@@ -18,6 +19,7 @@ import {
   writeRecord,
 } from "./directory.js";
 import { engineConfig, engineSecret, PROOF_PATH, REFUSED_FILE } from "./engine-config.js";
+import type { ServerNews } from "./join.js";
 import { listenForLeases, newNonce } from "./lease.js";
 
 const [directory = "", graceText = "2000"] = process.argv.slice(2);
@@ -34,17 +36,30 @@ function leave(): void {
   process.kill(process.pid, "SIGKILL");
 }
 
-function tell(message: { ready: true } | { failed: string }): Promise<void> {
+function tell(news: ServerNews): Promise<void> {
   return new Promise((resolve) => {
     if (!process.connected || process.send === undefined) resolve();
-    else process.send(message, undefined, undefined, () => resolve());
+    else process.send(news, undefined, undefined, () => resolve());
   });
 }
 
 async function fail(error: unknown): Promise<void> {
   console.error(error);
-  await tell({ failed: error instanceof Error ? error.message : String(error) });
+  const reason = error instanceof Error ? error.message : String(error);
+  await tell({ state: "failed", reason, missing: error instanceof MissingPackage });
   leave();
+}
+
+class MissingPackage extends Error {}
+
+/** Waits until nobody else serves the directory; ends with the process that wanted it served. */
+async function takeLock(): Promise<void> {
+  const data = openSync(files.data, "r"); // open, and locked, until this process ends
+  for (let told = false; !lockFile(data); told = true) {
+    if (!told) await tell({ state: "waits" });
+    if (!process.connected) leave();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
 }
 
 /**
@@ -69,11 +84,25 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-function startEngine(port: number): Promise<unknown> {
+interface Engine {
+  readonly ffi: typeof Ffi;
+  readonly path: string;
+}
+
+function findEngine(): Engine {
   const require = createRequire(import.meta.url);
-  const { open, load, DataType } = require("ffi-rs") as typeof Ffi;
-  const { libchdbPath } = require("chdb/libchdb") as { libchdbPath: () => string };
-  open({ library: "chdb", path: libchdbPath() });
+  try {
+    const ffi = require("ffi-rs") as typeof Ffi;
+    const { libchdbPath } = require("chdb/libchdb") as { libchdbPath: () => string };
+    return { ffi, path: libchdbPath() };
+  } catch (cause) {
+    throw new MissingPackage((cause as Error).message, { cause });
+  }
+}
+
+function startEngine({ ffi, path }: Engine, port: number): Promise<unknown> {
+  const { open, load, DataType } = ffi;
+  open({ library: "chdb", path });
   const argv = [
     "clickhouse",
     `--path=${files.data}`,
@@ -122,6 +151,9 @@ async function main(): Promise<void> {
   process.on("SIGTERM", () => leave());
   process.on("SIGHUP", () => undefined);
   process.on("uncaughtException", (error) => void fail(error));
+  const engine = findEngine();
+  await takeLock();
+  await removeLeftovers(directory);
   const httpPort = await freePort();
   const connections = mostConnections();
   const configuration = engineConfig(config, EMBEDDED_DATABASE, secrets, connections);
@@ -133,7 +165,7 @@ async function main(): Promise<void> {
   const { secret } = secrets;
   const users = { secret, grace: Number(graceText), connections };
   const leasePort = await listenForLeases(users, () => leave());
-  const ended = startEngine(httpPort).then(() => {
+  const ended = startEngine(engine, httpPort).then(() => {
     throw new Error("the engine ended");
   });
   await Promise.race([ended, waitUntilReady(httpPort)]);
@@ -148,8 +180,7 @@ async function main(): Promise<void> {
   owned = true;
   const own = await recordInode();
   await rm(config, { force: true });
-  await removeLeftovers(directory);
-  await tell({ ready: true });
+  await tell({ state: "ready" });
   if (process.connected) process.disconnect();
   setInterval(() => {
     // A directory that was renamed, removed or taken over leaves nobody to serve.

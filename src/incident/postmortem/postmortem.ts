@@ -2,7 +2,7 @@ import { inspect } from "node:util";
 import { Chart } from "../../chart/chart-value.js";
 import { Table } from "../../chart/table.js";
 import { ProbelabError } from "../../base/error.js";
-import { untilDone } from "../../files/pending-work.js";
+import { untilDone } from "../../base/pending-work.js";
 import {
   instantText,
   inOrder,

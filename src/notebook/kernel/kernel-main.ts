@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
-import { pendingWork } from "../../files/pending-work.js";
+import { pendingWork } from "../../base/pending-work.js";
 import { CellSession } from "../cell-session.js";
 import { printBackgroundErrors, showWarnings } from "../background-errors.js";
 import { startWatchThread } from "../watch-thread.js";

@@ -45,12 +45,12 @@ const TIMES = [
   ["Int64", `toInt64(${START} + number * 432) * 1000`],
 ] as const;
 
-describe("lab.values({ y })", () => {
+describe("lab.measurements.values({ y })", () => {
   it.each(TIMES)(
     "keeps what M4 keeps of all rows, in one scan, of %s",
     async (time, expression) => {
       await given(time, expression, 200_000);
-      const result = await lab.values({ range, y: "test_runtime", width: 500 });
+      const result = await lab.measurements.values({ range, y: "test_runtime", width: 500 });
       expect(result.numRows).toBeLessThan(5000);
       const all = await writer.rows<{ t: number; y: number }>(
         `SELECT ${time === "Int64" ? "intDiv(measurement_start_time, 1000)" : "toUnixTimestamp64Milli(toDateTime64(measurement_start_time, 3))"} AS t, test_runtime AS y FROM fastpath ORDER BY t, y`,
@@ -71,13 +71,18 @@ describe("lab.values({ y })", () => {
 
   it("tells series apart, names what it leaves out, and its line can be drawn", async () => {
     await given(TIMES[0][0], TIMES[0][1], 150_000);
-    const result = await lab.values({ range, y: "test_runtime", by: "test_name", top: 2 });
+    const result = await lab.measurements.values({
+      range,
+      y: "test_runtime",
+      by: "test_name",
+      top: 2,
+    });
     expect(new Set(result.column("test_name"))).toEqual(new Set(["a", "b", "other"]));
     expect(result.numRows).toBeLessThan(5000);
     expect(result.origin.reductions[0]).toBe(
       'The 2 series of test_name with the most measurements; "other" holds one other with 50,000 measurements.',
     );
-    const left = await lab.values({
+    const left = await lab.measurements.values({
       range,
       y: "test_runtime",
       by: "test_name",
@@ -103,7 +108,12 @@ describe("lab.values({ y })", () => {
     );
     await lab.close();
     lab = await connect({ measurements: `embedded:${directory.path}` });
-    const result = await lab.values({ range, y: "test_runtime", by: "test_name", top: 5 });
+    const result = await lab.measurements.values({
+      range,
+      y: "test_runtime",
+      by: "test_name",
+      top: 5,
+    });
     const values = (name: string | null) =>
       new Set(
         result
@@ -114,7 +124,12 @@ describe("lab.values({ y })", () => {
     expect(values(null)).toEqual(new Set([0]));
     expect(values("")).toEqual(new Set([1]));
     expect(values("c")).toEqual(new Set([2, 3]));
-    const top = await lab.values({ range, y: "test_runtime", by: "test_name", top: 1 });
+    const top = await lab.measurements.values({
+      range,
+      y: "test_runtime",
+      by: "test_name",
+      top: 1,
+    });
     expect(new Set(top.column("test_name"))).toEqual(new Set(["c", "other"]));
   });
 
@@ -125,7 +140,7 @@ describe("lab.values({ y })", () => {
         fc.integer({ min: 1, max: 20_000 }),
         fc.constantFrom(1, 2, 200),
         async (width, top) => {
-          const result = await lab.values({
+          const result = await lab.measurements.values({
             range,
             y: "test_runtime",
             by: "test_name",
@@ -142,14 +157,16 @@ describe("lab.values({ y })", () => {
 
   it("refuses text, unknown columns and a missing range", async () => {
     await given(TIMES[0][0], TIMES[0][1], 10);
-    await expect(lab.values({ range, y: "probe_cc" })).rejects.toThrow(
+    await expect(lab.measurements.values({ range, y: "probe_cc" })).rejects.toThrow(
       /Can't draw probe_cc along time: it is a String.*counts/,
     );
-    await expect(lab.values({ range, y: "test_runtim" })).rejects.toThrow(
+    await expect(lab.measurements.values({ range, y: "test_runtim" })).rejects.toThrow(
       /did you mean test_runtime/,
     );
-    await expect(lab.values({ range, y: "test_runtime", top: 0 })).rejects.toThrow(/0 series/);
-    const none = { y: "test_runtime" } as Parameters<Lab["values"]>[0];
-    await expect(lab.values(none)).rejects.toThrow(/without a time range/);
+    await expect(lab.measurements.values({ range, y: "test_runtime", top: 0 })).rejects.toThrow(
+      /0 series/,
+    );
+    const none = { y: "test_runtime" } as Parameters<Lab["measurements"]["values"]>[0];
+    await expect(lab.measurements.values(none)).rejects.toThrow(/without a time range/);
   });
 });

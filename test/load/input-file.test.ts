@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fileFormat } from "../../src/load/file-format.js";
+import { fileFormat } from "../../src/load/input-file.js";
 import { headerNames } from "../../src/load/file-columns.js";
 
 describe("fileFormat(path, override)", () => {

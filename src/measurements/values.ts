@@ -1,20 +1,19 @@
-import { MOST_ROWS } from "../base/limits.js";
 import { refuseUnknown } from "../base/check-options.js";
-import { answerOrigin } from "../database/answer-origin.js";
-import type { Database } from "../database/database.js";
+import { ProbelabError } from "../base/error.js";
+import { MOST_ROWS } from "../base/limits.js";
+import { answerOrigin, type Database } from "../database/database.js";
 import { plainType } from "../database/time-column.js";
 import { m4Sql } from "../downsample/sql/m4-sql.js";
-import { ProbelabError } from "../base/error.js";
-import { distinctNotes, tableColumn } from "../measurements/measurement-source.js";
-import type { MeasurementColumn } from "../measurements/questions.js";
+import { distinctNotes, tableColumn } from "./measurement-source.js";
+import type { MeasurementColumn } from "./questions.js";
 import { asText } from "../query/dimension.js";
 import { tableBounds } from "../query/source.js";
 import { and, bind, print, raw, select, sql, type Sql } from "../query/sql.js";
-import { whereSql, whereText, type Where } from "../query/where.js";
+import { type Where, whereSql, whereText } from "../query/where.js";
 import { Result, type Value } from "../result/result.js";
 import { checkRange, type TimeRange } from "../time/time-range.js";
 
-/** What `lab.values` takes. */
+/** What `lab.measurements.values` takes. */
 export interface ValuesOptions<
   Y extends MeasurementColumn = MeasurementColumn,
   B extends MeasurementColumn = MeasurementColumn,
@@ -37,7 +36,7 @@ export interface ValuesOptions<
   readonly signal?: AbortSignal;
 }
 
-/** A row of `lab.values`: null where a measurement has no number. Any columns where names are known only when it is asked. */
+/** A row of `lab.measurements.values`: null where a measurement has no number. Any columns where names are known only when it is asked. */
 export type ValuesRow<Y extends string, B extends string> = string extends Y | B
   ? Record<string, Value>
   : {
@@ -50,7 +49,7 @@ export type ValuesRow<Y extends string, B extends string> = string extends Y | B
 
 const OPTIONS = ["range", "y", "by", "top", "other", "width", "where", "signal"];
 
-/** `lab.values`: see {@link Lab.values}. */
+/** `lab.measurements.values`: see there. */
 export async function values(database: Database, options: ValuesOptions): Promise<Result> {
   const action = "read values";
   refuseUnknown(options, OPTIONS, action);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Writer } from "../../src/database/writer.js";
 import { fillSample } from "../../src/sample/fill.js";
-import { FAILED_PERMILLE, FAILING_HELPER } from "../../src/sample/helper-faults.js";
+import { FAILED_PERMILLE, FAILING_HELPER } from "../../src/sample/test-helpers.js";
 import { numbers, temporaryWriter } from "./temporary-writer.js";
 
 let writer: Writer;
