@@ -4,7 +4,7 @@ import { reduceForChart } from "../downsample/reduce-for-chart.js";
 import type { Bucket } from "../time/bucket.js";
 import type { DimensionColumn } from "../result/origin.js";
 import type { Result, Value } from "../result/result.js";
-import { valueKey } from "../result/value-key.js";
+import { valueKey } from "../result/json.js";
 import { chartRoles, type MarkType, type Roles } from "./roles.js";
 import type { ChartOptions } from "./options.js";
 import { textOf } from "./label.js";

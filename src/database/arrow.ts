@@ -1,6 +1,6 @@
 import type { ColumnTable } from "arquero";
 import type { Value } from "../result/result.js";
-import { toTaggedJson } from "../result/tagged-json.js";
+import { toTaggedJson } from "../result/json.js";
 import { textOfBytes } from "./byte-values.js";
 import { scalarType } from "./column-type.js";
 import { exactNumbers } from "./exact-numbers.js";

@@ -13,7 +13,21 @@ declare const COLUMN: unique symbol;
  * @typeParam C the columns that it needs.
  */
 export interface Measure<V = number | null, C extends string = string> {
-  readonly measure: keyof typeof KINDS;
+  readonly measure:
+    | "count"
+    | "sum"
+    | "distinct"
+    | "mean"
+    | "min"
+    | "max"
+    | "quantile"
+    | "earliest"
+    | "latest"
+    | "share"
+    | "shareLow"
+    | "shareHigh"
+    | "ratio"
+    | "perMinute";
   readonly column?: string;
   readonly level?: number;
   readonly where?: Where;
@@ -36,24 +50,6 @@ export interface MeasureOptions<C extends string = string> {
   readonly label?: string;
   readonly unit?: string;
 }
-
-/** Each kind of measure: whether it adds up over buckets and groups, and what a missing bucket is. */
-export const KINDS = {
-  count: { additive: true, missing: "zero" },
-  sum: { additive: true, missing: "zero" },
-  distinct: { additive: false, missing: "zero" },
-  mean: { additive: false, missing: "gap" },
-  min: { additive: false, missing: "gap" },
-  max: { additive: false, missing: "gap" },
-  quantile: { additive: false, missing: "gap" },
-  earliest: { additive: false, missing: "gap" },
-  latest: { additive: false, missing: "gap" },
-  share: { additive: false, missing: "gap" },
-  shareLow: { additive: false, missing: "gap" },
-  shareHigh: { additive: false, missing: "gap" },
-  ratio: { additive: false, missing: "gap" },
-  perMinute: { additive: false, missing: "zero" },
-} as const;
 
 /** How many rows. Adds up; a bucket without rows is 0. */
 export function count<C extends string = never>(
