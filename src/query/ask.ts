@@ -93,11 +93,11 @@ export async function askSource(
     source.missingValues(database, signal),
   ]);
   const [answer, missing] = answered;
-  const unusable = source.unusable !== undefined && hasUnusable(answer.table);
   const usable =
     source.unusable === undefined
       ? answer.table
       : answer.table.filter((row: { _unusable: number }) => row._unusable === 0);
+  const unusable = usable.numRows() < answer.table.numRows();
   const asked = {
     action,
     range,
@@ -135,12 +135,6 @@ export async function askSource(
       ...(empty ? [] : incompleteNotes(grouped.time, range)),
     ],
   });
-}
-
-function hasUnusable(table: Result["table"]): boolean {
-  const get = table.getter("_unusable");
-  for (let row = 0; row < table.numRows(); row++) if (Number(get(row)) !== 0) return true;
-  return false;
 }
 
 function askedDimensions(by: By, source: Source, range: TimeRange): AskedDimension[] {
