@@ -64,7 +64,7 @@ export function checkNamed(
     if (type !== undefined) return roleOf(name, meaning, type, range);
     const near = nearName(name, [...types.keys()]);
     throw new ProbelabError(
-      `Can't find the named column ${JSON.stringify(name)} in the answer${near === undefined ? "" : `: did you mean ${JSON.stringify(near)}`}${near === undefined ? "." : "?"} It has ${[...types.keys()].join(", ")}.`,
+      `Can't find the named column ${JSON.stringify(name)} in the answer${near === undefined ? "." : `: did you mean ${JSON.stringify(near)}?`} It has ${[...types.keys()].join(", ")}.`,
     );
   });
   const [first, second] = roles.filter((role) => "every" in role);

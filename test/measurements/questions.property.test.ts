@@ -201,7 +201,7 @@ const PRESETS: Readonly<Record<string, Preset>> = {
 
 // The costs are making a table and learning it, not asking: each is asked many different questions.
 const TABLES = 60;
-const EACH = 13;
+const EACH = 3;
 
 it("counts, runs, runDurations and summary agree with plain rows in every column type, zone, bucket, filter and top", async () => {
   const presets = Object.entries(PRESETS);
