@@ -5,7 +5,8 @@
  */
 import { Resvg } from "@resvg/resvg-js";
 import { table, type ColumnTable } from "arquero";
-import { downsample, type Method } from "../src/downsample/downsample.js";
+import { downsample } from "../src/downsample/downsample.js";
+import { PEERS } from "./downsample/kernels.js";
 import { differing, rasterise, type PixelLine } from "./downsample/raster.js";
 import { makeShape, SHAPES, type Points } from "./downsample/shapes.js";
 import { report } from "./support/report.js";
@@ -13,7 +14,7 @@ import { report } from "./support/report.js";
 const [WIDTH, HEIGHT] = [1_000, 400];
 const total = Number(process.env["POINTS"] ?? 1_000_000);
 const withSmooth = process.env["SMOOTH"] !== "0";
-const PEERS = ["lttb", "minMaxLttb", "minMax"] as const satisfies readonly Method[];
+const MOST_ROWS = 4_999;
 const COLOURS = ["#4269d0", "#efb118", "#ff725c", "#6cc5b0", "#3ca951", "#ff8ab7", "#a463f2"];
 
 const rows: Record<string, string | number>[] = [];
@@ -36,22 +37,13 @@ for (const shape of SHAPES) {
       ? smooth.reduce((n, v, i) => n + (i % 4 === 3 && v > 0 ? 1 : 0), 0)
       : 1;
     const line: Record<string, string | number> = { shape, series: count };
-    const compare = (method: Method): [pixels: number, smooth: number, ColumnTable] => {
-      const options = {
-        x: "x",
-        y: "y",
-        series: "s",
-        width: WIDTH,
-        height: HEIGHT,
-        method,
-      } as const;
-      const small = downsample(data, options);
-      const drawn = toPixels(small, count);
+    const compare = (fewer: ColumnTable): [pixels: number, smooth: number] => {
+      const drawn = toPixels(fewer, count);
       const pixels = differing(full, rasterise(drawn, WIDTH, HEIGHT));
-      const smoothly = smooth ? differing(smooth, antiAliased(drawn), 4) : 0;
-      return [pixels, smoothly, small];
+      return [pixels, smooth ? differing(smooth, antiAliased(drawn), 4) : 0];
     };
-    const [pixels, smoothly, small] = compare("auto");
+    const small = downsample(data, { x: "x", y: "y", series: "s", width: WIDTH, height: HEIGHT });
+    const [pixels, smoothly] = compare(small);
     const kept = new Set(small.array("row") as number[]);
     spikesLost += spikeRows(series).filter((row) => !kept.has(row)).length;
     line["rows"] = kept.size;
@@ -59,8 +51,14 @@ for (const shape of SHAPES) {
     if (withSmooth) line["auto, aa %"] = percent(smoothly, litSmooth);
     const exact = count * WIDTH * 4 < 5_000;
     if (exact) worstExact = Math.max(worstExact, pixels);
-    for (const peer of PEERS) {
-      const [theirPixels, theirSmooth] = compare(peer);
+    for (const [peer, kernel] of Object.entries(PEERS)) {
+      const share = Math.floor(MOST_ROWS / count);
+      const picked = series.map(({ x, y }): Points => {
+        const rows = kernel(x, y, share);
+        const take = (values: Float64Array) => Float64Array.from(rows, (row) => values[row]!);
+        return { x: take(x), y: take(y), spikes: [] };
+      });
+      const [theirPixels, theirSmooth] = compare(asTable(picked));
       line[`${peer} %`] = percent(theirPixels, lit);
       if (withSmooth) line[`${peer}, aa %`] = percent(theirSmooth, litSmooth);
       if (!exact && theirPixels <= pixels && pixels > 0) losses++;

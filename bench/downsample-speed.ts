@@ -4,11 +4,8 @@
  */
 import { table } from "arquero";
 import { downsample } from "../src/downsample/downsample.js";
-import { lttb } from "../src/downsample/kernels/lttb.js";
-import { m4 } from "../src/downsample/kernels/m4.js";
-import { minMaxLttb } from "../src/downsample/kernels/min-max-lttb.js";
-import { minMax } from "../src/downsample/kernels/min-max.js";
-import { pixelAxis } from "../src/downsample/kernels/pixel-axis.js";
+import { m4, pixelAxis } from "../src/downsample/m4.js";
+import { lttb, minMax, minMaxLttb } from "./downsample/kernels.js";
 import { peers, type Pair } from "./downsample/peers.js";
 import { makeShape } from "./downsample/shapes.js";
 import { report } from "./support/report.js";

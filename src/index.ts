@@ -9,7 +9,7 @@ export {
   type Renamed,
   type Value,
 } from "./result/result.js";
-export type { PivotOptions } from "./result/pivot.js";
+export type { PivotOptions } from "./result/result.js";
 export type { ColumnTable } from "arquero";
 export type { RowsGiven } from "./result/own-rows.js";
 export type {
@@ -20,7 +20,7 @@ export type {
   TimeColumn,
 } from "./result/origin.js";
 export { between, formatRange, last, type TimeRange } from "./time/time-range.js";
-export { buckets, BUCKETS, type Bucket, type RangeBucket } from "./time/bucket.js";
+export { autoBucket, buckets, BUCKETS, type Bucket, type RangeBucket } from "./time/bucket.js";
 export { prefix, type Prefix } from "./query/prefix.js";
 export { compareVersions } from "./result/version-order.js";
 export type { Comparison, FilterValue, Match, Where } from "./query/where.js";
@@ -88,7 +88,6 @@ export type { QueryOptions } from "./query/free-query.js";
 export type { ColumnMeaning, NamedDimension } from "./query/named-columns.js";
 export type { TableOptions, TablesOptions } from "./database/config.js";
 export type { Guard } from "./database/guard.js";
-export { autoBucket } from "./time/auto-bucket.js";
 export { downsample, METHODS, type DownsampleOptions } from "./downsample/downsample.js";
 export { chart } from "./chart/chart.js";
 export type { Chart } from "./chart/chart-value.js";

@@ -3,7 +3,7 @@ import { MOST_ROWS } from "../base/limits.js";
 import { counted } from "../base/text.js";
 import { reduceForChart } from "../downsample/reduce-for-chart.js";
 import type { Result, Value } from "../result/result.js";
-import { valueKey } from "../result/value-key.js";
+import { valueKey } from "../result/json.js";
 import type { Bucket } from "../time/bucket.js";
 import { textOf } from "./label.js";
 import type { DrawOptions } from "./options.js";

@@ -1,6 +1,6 @@
 import { isVersionColumn, type DimensionColumn, type ResultColumns } from "../result/origin.js";
 import type { Value } from "../result/result.js";
-import { valueKey } from "../result/value-key.js";
+import { valueKey } from "../result/json.js";
 import { compareVersions } from "../result/version-order.js";
 import { uniqueLabels } from "./label.js";
 import type { Theme } from "./theme.js";

@@ -4,7 +4,7 @@ import { scalarType } from "./column-type.js";
 import { decodeLz4 } from "./lz4.js";
 import { cutAnswer } from "./server-error.js";
 import type { Value } from "../result/result.js";
-import { toTaggedJson } from "../result/tagged-json.js";
+import { toTaggedJson } from "../result/json.js";
 
 /**
  * Reads an Arrow IPC stream, plain or compressed by LZ4, into an Arquero table.

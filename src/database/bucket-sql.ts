@@ -1,6 +1,4 @@
-import { bucketRuns } from "../time/bucket-runs.js";
-import { buckets, bucketStart, type Bucket } from "../time/bucket.js";
-import { hasOddOffsets } from "../time/odd-offsets.js";
+import { bucketRuns, buckets, bucketStart, hasOddOffsets, type Bucket } from "../time/bucket.js";
 import type { TimeRange } from "../time/time-range.js";
 import { offsetAt } from "../time/wall-clock.js";
 

@@ -1,25 +1,24 @@
 import type { ColumnTable } from "arquero";
+import { refuseUnknown } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
-import { nearName } from "../base/near-name.js";
-import { Result } from "../result/result.js";
-import { counted } from "./counted.js";
-import { everyNth } from "./kernels/every-nth.js";
-import { lttb } from "./kernels/lttb.js";
-import { m4 } from "./kernels/m4.js";
-import { minMaxLttb } from "./kernels/min-max-lttb.js";
-import { minMax } from "./kernels/min-max.js";
-import { pixelAxis } from "./kernels/pixel-axis.js";
 import { MOST_ROWS } from "../base/limits.js";
-import { checkCount } from "./limits.js";
-import { reduceLines } from "./line/reduce-lines.js";
-import { logGaps } from "./log-gaps.js";
-import { numericColumn } from "./numeric-column.js";
 import { pickRows } from "../result/arquero-table.js";
-import { lineSentence, methodSentence } from "./sentences.js";
-import { splitSeries, type SeriesRows } from "./split-series.js";
+import { Result } from "../result/result.js";
+import { m4, pixelAxis } from "./m4.js";
+import { lineSentence } from "./reduce-line-chart.js";
+import { reduceLines } from "./reduce-lines.js";
+import {
+  checkCount,
+  counted,
+  extent,
+  heightColumn,
+  numericColumn,
+  splitSeries,
+  type SeriesRows,
+} from "./series.js";
 
 /** The ways that `downsample` picks rows. */
-export const METHODS = ["auto", "m4", "minMax", "lttb", "minMaxLttb", "everyNth"] as const;
+export const METHODS = ["auto", "m4"] as const;
 
 /** A way to pick rows. */
 export type Method = (typeof METHODS)[number];
@@ -42,12 +41,16 @@ export interface DownsampleOptions {
   readonly yScale?: "linear" | "log";
   /**
    * Default `auto`: the rows that draw the same picture as all rows do, or, where these are too many,
-   * those without which it would change most. `m4`: first, last, lowest and highest of each pixel
-   * column (fewer columns where they don't fit). The others are for comparison: `minMax`, `lttb` and
-   * `minMaxLttb` can lose shapes, `everyNth` loses spikes.
+   * those without which it would change most. `m4`, which is quicker: first, last, lowest and highest
+   * of each pixel column (fewer columns where they don't fit).
    */
   readonly method?: Method;
 }
+
+const OPTIONS = ["x", "y", "series", "maxRows", "width", "height", "yScale", "method"];
+
+/** Methods of earlier versions, which lose peaks or shapes that `auto` keeps. */
+const GONE = ["minMax", "lttb", "minMaxLttb", "everyNth"];
 
 /**
  * Fewer rows of a table that draw the same line: a table of at most `maxRows` is given back as it is.
@@ -70,21 +73,22 @@ export function downsample<Row extends object>(
   data: ColumnTable | Result<Row>,
   options: DownsampleOptions,
 ): ColumnTable | Result<Row> {
-  checkNames(options);
+  refuseUnknown(options, OPTIONS, "downsample");
   const table = data instanceof Result ? data.table : data;
-  const method = options.method ?? "auto";
+  const { method = "auto", yScale = "linear" } = options;
   if (!METHODS.includes(method)) {
+    const why = GONE.includes(method) ? ", which loses peaks or shapes that auto keeps" : "";
     throw new ProbelabError(
-      `Can't downsample by the method ${JSON.stringify(method)}: pass ${METHODS.map((m) => `"${m}"`).join(", ")}.`,
+      `Can't downsample by the method ${JSON.stringify(method)}${why}: pass "auto" (the default) or "m4".`,
     );
   }
   const maxRows = checkCount(options.maxRows ?? MOST_ROWS, "maxRows", MOST_ROWS);
   const width = checkCount(options.width ?? 1_000, "width", 100_000);
   const height = checkCount(options.height ?? 400, "height", 100_000);
-  const yScale = options.yScale ?? "linear";
   const x = numericColumn(table, options.x).values;
-  const y = logGaps(numericColumn(table, options.y).values, yScale);
-  if (table.numRows() <= maxRows) return data;
+  const y = heightColumn(table, options.y, yScale);
+  const from = table.numRows();
+  if (from <= maxRows) return data;
   const series = splitSeries(table, options.series, x, y);
   if (series.length > maxRows) {
     throw new ProbelabError(
@@ -92,78 +96,18 @@ export function downsample<Row extends object>(
     );
   }
   const [start, end] = extent(series);
-  const picture = { start, end, width, height, yScale };
-  const from = table.numRows();
-  let kept: readonly Int32Array[];
-  let sentence: (rows: number) => string;
-  if (method === "auto") {
-    const line = reduceLines(series, picture, maxRows);
-    kept = line.kept;
-    sentence = (rows) => lineSentence(from, rows, line, width);
-  } else {
-    kept = pick(series, method, start, end, width, maxRows);
-    sentence = (rows) => methodSentence(from, rows, method);
-  }
-  const rows = tableRows(series, kept);
-  const smaller = pickRows(table, rows);
+  const line =
+    method === "auto"
+      ? reduceLines(series, { start, end, width, height, yScale }, maxRows)
+      : { kept: m4Columns(series, start, end, width, maxRows) };
+  const rows = series.flatMap(({ rows }, i) => [...line.kept[i]!].map((place) => rows[place]!));
+  const smaller = pickRows(table, Int32Array.from(rows).sort());
   if (!(data instanceof Result)) return smaller;
-  const reductions = [...data.origin.reductions, sentence(rows.length)];
-  return data.with<Row>(smaller, { reductions });
-}
-
-/** TypeScript says so too, but plain JavaScript and `any` pass it by. */
-function checkNames(options: DownsampleOptions): void {
-  const known = ["x", "y", "series", "maxRows", "width", "height", "yScale", "method"];
-  const unknown = Object.keys(options).find((name) => !known.includes(name));
-  if (unknown === undefined) return;
-  const near = nearName(unknown, known);
-  throw new ProbelabError(
-    `Can't downsample with ${JSON.stringify(unknown)}: ${near === undefined ? "pass" : `did you mean ${near}? Pass`} ${known.slice(0, -1).join(", ")} or ${known.at(-1)}.`,
-  );
-}
-
-/** Lowest and highest x of all series; 0 and 0 where there are none. */
-export function extent(series: readonly SeriesRows[]): [number, number] {
-  if (series.length === 0) return [0, 0];
-  let start = Infinity;
-  let end = -Infinity;
-  for (const { x } of series) {
-    start = Math.min(start, x[0]!);
-    end = Math.max(end, x.at(-1)!);
-  }
-  return [start, end];
-}
-
-function tableRows(series: readonly SeriesRows[], kept: readonly Int32Array[]): Int32Array {
-  const rows = new Int32Array(kept.reduce((sum, places) => sum + places.length, 0));
-  let size = 0;
-  series.forEach((one, i) => {
-    for (const place of kept[i]!) rows[size++] = one.rows[place]!;
-  });
-  return rows.sort();
-}
-
-function pick(
-  series: readonly SeriesRows[],
-  method: Exclude<Method, "auto">,
-  start: number,
-  end: number,
-  width: number,
-  maxRows: number,
-): Int32Array[] {
-  const share = series.length > 0 ? Math.floor(maxRows / series.length) : 0;
-  switch (method) {
-    case "everyNth":
-      return series.map(({ x }) => everyNth(x.length, share));
-    case "minMax":
-      return series.map(({ y }) => minMax(y, share));
-    case "lttb":
-      return series.map(({ x, y }) => lttb(x, y, share));
-    case "minMaxLttb":
-      return series.map(({ x, y }) => minMaxLttb(x, y, share));
-    case "m4":
-      return m4Columns(series, start, end, width, maxRows);
-  }
+  const sentence =
+    "exact" in line
+      ? lineSentence(from, rows.length, line, width)
+      : `${counted(from, "row")} kept as ${rows.length.toLocaleString("en-US")}: first, last, lowest and highest of each column of pixels.`;
+  return data.with<Row>(smaller, { reductions: [...data.origin.reductions, sentence] });
 }
 
 function m4Columns(

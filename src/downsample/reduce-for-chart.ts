@@ -1,10 +1,10 @@
 import type { Result } from "../result/result.js";
 import type { ChartPlan, Reduced } from "./chart-plan.js";
 import { MOST_ROWS } from "../base/limits.js";
-import { checkCount } from "./limits.js";
 import { reduceLineChart } from "./reduce-line-chart.js";
-import { reducePoints } from "./points/reduce-points.js";
-import { reduceStacks } from "./regroup/reduce-stacks.js";
+import { reducePoints } from "./reduce-points.js";
+import { reduceStacks } from "./reduce-stacks.js";
+import { checkCount } from "./series.js";
 
 export type { ChartPlan, Reduced } from "./chart-plan.js";
 

@@ -1,13 +1,20 @@
+import type { ColumnTable } from "arquero";
+import { newTable } from "../result/arquero-table.js";
+import type { MeasureColumn, TimeColumn } from "../result/origin.js";
 import type { Result } from "../result/result.js";
+import { bucketStart, nextBucket } from "../time/bucket.js";
+import { usualLength } from "../time/step.js";
+import type { TimeRange } from "../time/time-range.js";
 import type { ChartPlan, Reduced } from "./chart-plan.js";
-import { extent } from "./downsample.js";
-import { fillMissing } from "./line/fill-missing.js";
-import { reduceLines } from "./line/reduce-lines.js";
-import { logGaps } from "./log-gaps.js";
-import { numericColumn } from "./numeric-column.js";
-import { pickAndAddRows, type NewRow } from "./pick-rows.js";
-import { lineSentence } from "./sentences.js";
-import { splitSeries, type SeriesRows } from "./split-series.js";
+import { reduceLines, type ReducedLines } from "./reduce-lines.js";
+import {
+  counted,
+  extent,
+  heightColumn,
+  numericColumn,
+  splitSeries,
+  type SeriesRows,
+} from "./series.js";
 
 /**
  * Lines: the rows that draw the same picture, or those without which it would change most. Missing
@@ -23,17 +30,12 @@ export function reduceLineChart(result: Result, plan: ChartPlan, maxRows: number
   const unchanged: Reduced = { table, sentences: [], result };
   if (!fills && table.numRows() <= maxRows) return unchanged;
   const x = numericColumn(table, plan.x);
-  const y = logGaps(numericColumn(table, plan.y).values, plan.yScale ?? "linear");
-  const split = splitSeries(table, plan.series, x.values, y);
+  const split = splitSeries(table, plan.series, x.values, heightColumn(table, plan.y, plan.yScale));
   const series = fills ? split.map((one) => fillMissing(one, time, missing, range)) : split;
-  const missed = series.map(({ rows }) => [...rows.keys()].filter((place) => rows[place]! < 0));
-  const filled = table.numRows() + missed.reduce((sum, { length }) => sum + length, 0);
-  if (filled <= maxRows) {
-    if (filled === table.numRows()) return unchanged;
-    const added = series.flatMap((one, i) =>
-      missed[i]!.map((place) => newRow(one, place, plan, x.dates)),
-    );
-    const whole = pickAndAddRows(table, [...Array(table.numRows()).keys()], added);
+  const added = series.reduce((sum, one) => sum + one.rows.filter((row) => row < 0).length, 0);
+  if (table.numRows() + added <= maxRows) {
+    if (added === 0) return unchanged;
+    const whole = drawnTable(table, plan, x.dates, series);
     return { table: whole, sentences: [], result: result.with(whole, {}) };
   }
   const [low, high] = extent(series);
@@ -45,36 +47,111 @@ export function reduceLineChart(result: Result, plan: ChartPlan, maxRows: number
     yScale: plan.yScale ?? "linear",
   };
   const line = reduceLines(series, picture, maxRows);
-  const rows: number[] = [];
-  const added: NewRow[] = [];
-  series.forEach((one, i) => {
-    for (const place of line.kept[i]!) {
-      if (one.rows[place]! >= 0) rows.push(one.rows[place]!);
-      else added.push(newRow(one, place, plan, x.dates));
-    }
-  });
-  rows.sort((a, b) => a - b);
-  const reduced = pickAndAddRows(table, rows, added);
+  const reduced = drawnTable(table, plan, x.dates, series, line.kept);
   const sentences = [lineSentence(table.numRows(), reduced.numRows(), line, plan.width)];
+  const reductions = [...origin.reductions, ...sentences];
+  return { table: reduced, sentences, result: result.with(reduced, { reductions }) };
+}
+
+/** What became of the rows of a line. */
+export function lineSentence(
+  before: number,
+  after: number,
+  line: Pick<ReducedLines, "exact" | "columns">,
+  width: number,
+): string {
+  const drawn = `${counted(before, "row")} drawn as ${after.toLocaleString("en-US")}`;
+  if (line.exact) return `${drawn}: first, last, lowest and highest of each pixel column.`;
+  const gaps =
+    line.columns < width
+      ? ` Gaps narrower than ${Math.ceil(width / line.columns)} pixels are closed.`
+      : "";
+  return `${drawn}: those that shape the lines most, the lowest and highest of each among them.${gaps}`;
+}
+
+/**
+ * Puts rows where buckets are missing, as few as draw the line: a gap, or zero at the first and the
+ * last missing bucket, from one end of the range to the other. Their row number is −1.
+ */
+export function fillMissing(
+  series: SeriesRows,
+  time: TimeColumn,
+  missing: MeasureColumn["missing"],
+  range: TimeRange,
+): SeriesRows {
+  const { timeZone } = range;
+  // Rows no further apart than this miss no bucket between them.
+  const length = usualLength(time.every);
+  const x: number[] = [];
+  const y: number[] = [];
+  const rows: number[] = [];
+  const put = (at: number, value = missing === "zero" ? 0 : NaN, row = -1): void => {
+    x.push(at);
+    y.push(value);
+    rows.push(row);
+  };
+  const startOf = (at: number): Date => bucketStart(new Date(at), time.every, timeZone);
+  const after = (at: number): number => +nextBucket(startOf(at), time.every, timeZone);
+  /** Fills the buckets from `start` up to, and without, the one that begins at `end`. */
+  const fill = (start: number, end: number): void => {
+    if (!(start < end)) return;
+    put(start);
+    const last = +startOf(end - 1);
+    if (missing === "zero" && last > start) put(last);
+  };
+  if (missing === "zero") fill(+startOf(+range.start), series.x[0]!);
+  for (let i = 0; i < series.x.length; i++) {
+    const at = series.x[i]!;
+    if (i > 0 && at - series.x[i - 1]! > length) fill(after(series.x[i - 1]!), at);
+    put(at, series.y[i], series.rows[i]);
+  }
+  if (missing === "zero") fill(after(series.x.at(-1)!), after(+range.end - 1));
+  if (x.length === series.x.length) return series;
   return {
-    table: reduced,
-    sentences,
-    result: result.with(reduced, { reductions: [...origin.reductions, ...sentences] }),
+    key: series.key,
+    rows: Int32Array.from(rows),
+    x: Float64Array.from(x),
+    y: Float64Array.from(y),
   };
 }
 
-function newRow(series: SeriesRows, place: number, plan: ChartPlan, dates: boolean): NewRow {
-  let before = place - 1;
-  while (before >= 0 && series.rows[before]! < 0) before--;
-  const after = before >= 0 ? series.rows[before]! : -1;
-  const at = series.x[place]!;
-  const value = series.y[place]!;
-  return {
-    after,
-    values: {
-      [plan.x]: dates ? new Date(at) : at,
-      [plan.y]: Number.isFinite(value) ? value : null,
-      ...(plan.series !== undefined && { [plan.series]: series.key }),
-    },
-  };
+/** The rows at the `kept` places of their series, or all, and those of missing buckets, in the table's order. */
+function drawnTable(
+  table: ColumnTable,
+  plan: ChartPlan,
+  dates: boolean,
+  series: readonly SeriesRows[],
+  kept?: readonly Int32Array[],
+): ColumnTable {
+  const rows = kept
+    ? series.flatMap((one, i) => [...kept[i]!].map((place) => one.rows[place]!))
+    : [...Array(table.numRows()).keys()];
+  // A row of a missing bucket stands behind the row before it, and has only these columns.
+  const drawn: { at: number; row?: number; values?: Readonly<Record<string, unknown>> }[] = rows
+    .filter((row) => row >= 0)
+    .map((row) => ({ at: row, row }));
+  series.forEach((one, i) => {
+    for (const place of kept?.[i] ?? one.rows.keys()) {
+      if (one.rows[place]! >= 0) continue;
+      const before = one.rows.subarray(0, place).findLast((row) => row >= 0) ?? -1;
+      const [x, y] = [one.x[place]!, one.y[place]!];
+      const values = {
+        [plan.x]: dates ? new Date(x) : x,
+        [plan.y]: Number.isFinite(y) ? y : null,
+        ...(plan.series !== undefined && { [plan.series]: one.key }),
+      };
+      drawn.push({ at: before + 0.5, values });
+    }
+  });
+  drawn.sort((a, b) => a.at - b.at);
+  const columns = table.columnNames().map((name): [string, unknown[]] => {
+    const value = table.getter(name);
+    return [
+      name,
+      drawn.map(({ row, values }) =>
+        row === undefined ? (values?.[name] ?? null) : (value(row) as unknown),
+      ),
+    ];
+  });
+  return newTable(table, columns);
 }

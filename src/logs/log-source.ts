@@ -28,9 +28,7 @@ export function logSource(table: TableInfo, asked: LogLines): Source {
   const { range, filter, only = [], computed = {}, many = "messages" } = asked;
   const conditions = [...tableBounds(table, range), ...logConditions(filter, table), ...only];
   return {
-    one: many.slice(0, -1),
     many,
-    table,
     column: (name) => (Object.hasOwn(computed, name) ? computed[name]! : logColumn(name, table)),
     instant: table.time.dateTime(table.time.sql),
     from: () => sql`${raw(table.from)}\nWHERE ${and(conditions)}`,

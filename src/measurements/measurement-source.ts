@@ -1,9 +1,9 @@
 import type { TableInfo } from "../database/table-info.js";
 import { plainType } from "../database/time-column.js";
-import { explainEmpty, missingFromLists, type Filtered } from "../query/explain.js";
 import { tableBounds, type Source, type SourceColumn } from "../query/source.js";
 import { join, nested, raw, select, sql, type Column, type Sql } from "../query/sql.js";
 import { whereSql, type Where } from "../query/where.js";
+import { explainEmpty, missingFromLists } from "../query/why-empty.js";
 import type { TimeRange } from "../time/time-range.js";
 
 /** Which measurements are asked about. */
@@ -16,25 +16,74 @@ export interface MeasurementFilter {
 
 /** The measurements of a range: a row a measurement, with the columns of the table. */
 export function measurementSource(table: TableInfo, asked: MeasurementFilter): Source {
-  const find = (name: string) => tableColumn(table, name);
-  const conditions = whereSql(asked.where, find);
-  const about: Filtered = { table, range: asked.range, where: asked.where, find };
+  const { conditions, explained } = filtered(table, asked.range, asked.where);
   return {
-    one: "measurement",
     many: "measurements",
-    table,
-    column: find,
+    column: (name) => tableColumn(table, name),
     instant: table.time.dateTime(table.time.sql),
     from: () => measurementsFrom(table, asked, asked.range, conditions),
     notes: [...distinctNotes(table, asked.distinct), ...table.notes],
-    whyEmpty: (database, signal) => explainEmpty(database, about, signal),
-    missingValues: (database, signal) => missingFromLists(database, about, signal),
+    ...explained,
+  };
+}
+
+/**
+ * The measurements of a range, each once with the `rows` that the table holds of it: rows of one
+ * measurement_uid, or rows that are equal in every column. Its time and dimensions are those of its
+ * first row.
+ */
+export function measurementOnceSource(
+  table: TableInfo,
+  { range, where }: Omit<MeasurementFilter, "distinct">,
+): Source {
+  const { conditions, explained } = filtered(table, range, where);
+  const first = new FirstColumns(table);
+  const byUid = table.columns.has("measurement_uid");
+  const keys = byUid ? ["measurement_uid"] : [...table.columns.keys()];
+  return {
+    many: "measurements",
+    column: (name) =>
+      name === "rows"
+        ? { sql: raw("_held"), type: "UInt64", label: "Rows", unit: "rows" }
+        : first.column(name),
+    instant: table.time.dateTime("_first"),
+    from: () =>
+      nested(
+        select({
+          columns: [
+            ["_held", raw("count()")],
+            ["_first", raw(`min(${table.time.sql})`)],
+            ...first.selected,
+          ],
+          from: measurementsFrom(table, { distinct: false }, range, conditions),
+          // A configured name stands beside the table's own.
+          groupBy: [...new Set(keys.map((name) => table.column(name)))],
+        }),
+      ),
+    notes: [
+      byUid
+        ? "Rows of one measurement_uid are one measurement."
+        : "Rows that are equal in every column are one measurement: the table has no measurement_uid.",
+      ...table.notes,
+    ],
+    ...explained,
   };
 }
 
 /** A column of the table, as a source gives it. */
 export function tableColumn(table: TableInfo, name: string): SourceColumn {
   return { sql: raw(table.column(name)), type: table.columns.get(name) ?? "" };
+}
+
+/** The conditions of a filter on the table's own columns, and how a source explains what they leave. */
+export function filtered(table: TableInfo, range: TimeRange, where: Where) {
+  const find = (name: string) => tableColumn(table, name);
+  const about = { table, range, where, find };
+  const explained: Pick<Source, "whyEmpty" | "missingValues"> = {
+    whyEmpty: (database, signal) => explainEmpty(database, about, signal),
+    missingValues: (database, signal) => missingFromLists(database, about, signal),
+  };
+  return { conditions: whereSql(where, find), explained };
 }
 
 /**
@@ -73,88 +122,63 @@ export function distinctNotes(table: TableInfo, distinct: boolean | undefined): 
 }
 
 /**
- * A column at the first measurement. Of several at that instant it has the value whose hash is the
+ * Columns of the first measurement of a group (a run, a measurement held twice), selected as far as a
+ * question needs them.
+ *
+ * Of several measurements at the first instant it is the one whose hash of the column is the
  * smallest: an arbitrary order, but the same at every asking, whatever else is asked. A key of one
  * number costs the engine 5 % of the scan where a tuple costs 150 %.
  */
-export function firstOf(table: TableInfo, name: string): Sql {
-  const column = table.column(name);
-  const nullable = /Nullable\(/.test(table.columns.get(name) ?? "");
-  const hash = nullable
-    ? `cityHash64(isNull(${column}), assumeNotNull(${column}))`
-    : `cityHash64(${column})`;
-  const key = orderKey(table, hash);
-  // A tuple keeps nulls, which argMin passes over.
-  return raw(nullable ? `argMin(tuple(${column}), ${key}).1` : `argMin(${column}, ${key})`);
-}
+export class FirstColumns {
+  readonly #table: TableInfo;
+  readonly #names = new Map<string, string>();
 
-/** SQL that orders measurements by their time, then by a hash: one number where the time is one. */
-function orderKey({ time, columns, timeName }: TableInfo, hash: string): string {
-  const type = columns.get(timeName) ?? "";
-  const plain = plainType(type);
-  const known = /Nullable\(/.test(type) ? `assumeNotNull(${time.sql})` : time.sql;
-  if (/^(DateTime(\(|$)|UInt32$)/.test(plain)) {
-    return `bitOr(bitShiftLeft(toUInt64(toUInt32(${known})), 32), bitAnd(${hash}, 4294967295))`;
+  constructor(table: TableInfo) {
+    this.#table = table;
   }
-  const precision = /^DateTime64\((\d)/.exec(plain)?.[1];
-  const ticks =
-    precision !== undefined
-      ? `toUnixTimestamp64${Number(precision) > 6 ? "Nano" : "Micro"}(${known})`
-      : /^U?Int64$/.test(plain)
-        ? `toInt64(${known})`
-        : undefined;
-  return ticks === undefined
-    ? `(${known}, ${hash})`
-    : `bitShiftLeft(toUInt128(${ticks}), 64) + ${hash}`;
-}
 
-/**
- * The measurements of a range, each once with the `rows` that the table holds of it: rows of one
- * measurement_uid, or rows that are equal in every column. Its time and dimensions are those of its
- * first row.
- */
-export function measurementOnceSource(
-  table: TableInfo,
-  asked: Omit<MeasurementFilter, "distinct">,
-): Source {
-  const find = (name: string) => tableColumn(table, name);
-  const conditions = whereSql(asked.where, find);
-  const about: Filtered = { table, range: asked.range, where: asked.where, find };
-  const needed = new Map<string, string>();
-  const byUid = table.columns.has("measurement_uid");
-  const keys = byUid ? ["measurement_uid"] : [...table.columns.keys()];
-  return {
-    one: "measurement",
-    many: "measurements",
-    table,
-    column(name) {
-      if (name === "rows")
-        return { sql: raw("_held"), type: "UInt64", label: "Rows", unit: "rows" };
-      const { type } = find(name);
-      if (!needed.has(name)) needed.set(name, `_c${needed.size}`);
-      return { sql: raw(needed.get(name) as string), type };
-    },
-    instant: table.time.dateTime("_first"),
-    from: () =>
-      nested(
-        select({
-          columns: [
-            ["_held", raw("count()")],
-            ["_first", raw(`min(${table.time.sql})`)],
-            ...[...needed].map(([name, as]): Column => [as, firstOf(table, name)]),
-          ],
-          from: measurementsFrom(table, { distinct: false }, asked.range, conditions),
-          // A configured name stands beside the table's own.
-          groupBy: [...new Set(keys.map((name) => table.column(name)))],
-        }),
-      ),
-    notes: [
-      byUid
-        ? "Rows of one measurement_uid are one measurement."
-        : "Rows that are equal in every column are one measurement: the table has no measurement_uid.",
-      ...table.notes,
-    ],
-    whyEmpty: (database, signal) => explainEmpty(database, about, signal),
-    missingValues: (database, signal) => missingFromLists(database, about, signal),
-  };
+  /** @throws ProbelabError for a name that the table has not. */
+  column(name: string): SourceColumn {
+    const { type } = tableColumn(this.#table, name);
+    const as = this.#names.get(name) ?? `_c${this.#names.size}`;
+    this.#names.set(name, as);
+    return { sql: raw(as), type };
+  }
+
+  /** What the group's SELECT holds of them. */
+  get selected(): Column[] {
+    return [...this.#names].map(([name, as]) => [as, this.#first(name)]);
+  }
+
+  #first(name: string): Sql {
+    const column = this.#table.column(name);
+    const nullable = /Nullable\(/.test(this.#table.columns.get(name) ?? "");
+    const hash = nullable
+      ? `cityHash64(isNull(${column}), assumeNotNull(${column}))`
+      : `cityHash64(${column})`;
+    const key = this.#orderKey(hash);
+    // A tuple keeps nulls, which argMin passes over.
+    return raw(nullable ? `argMin(tuple(${column}), ${key}).1` : `argMin(${column}, ${key})`);
+  }
+
+  /** SQL that orders measurements by their time, then by a hash: one number where the time is one. */
+  #orderKey(hash: string): string {
+    const { time, columns, timeName } = this.#table;
+    const type = columns.get(timeName) ?? "";
+    const plain = plainType(type);
+    const known = /Nullable\(/.test(type) ? `assumeNotNull(${time.sql})` : time.sql;
+    if (/^(DateTime(\(|$)|UInt32$)/.test(plain)) {
+      return `bitOr(bitShiftLeft(toUInt64(toUInt32(${known})), 32), bitAnd(${hash}, 4294967295))`;
+    }
+    const precision = /^DateTime64\((\d)/.exec(plain)?.[1];
+    const ticks =
+      precision !== undefined
+        ? `toUnixTimestamp64${Number(precision) > 6 ? "Nano" : "Micro"}(${known})`
+        : /^U?Int64$/.test(plain)
+          ? `toInt64(${known})`
+          : undefined;
+    return ticks === undefined
+      ? `(${known}, ${hash})`
+      : `bitShiftLeft(toUInt128(${ticks}), 64) + ${hash}`;
+  }
 }

@@ -27,7 +27,7 @@ type Versions = ["software_name", "software_version"];
 type RunMeasures<L extends Levels> = {
   runs: Measure<number>;
   measurements: Measure<number>;
-  single: Measure;
+  single_share: Measure;
 } & QuantileMeasures<L>;
 
 /** Questions on the measurement table `fastpath`, each bounded in time. */
@@ -69,7 +69,7 @@ export interface Measurements {
   ): Promise<Result<GroupedRow<B, E, { measurements: Measure<number> }>>>;
   /**
    * How many runs, and how many measurements in each: columns `t`, the dimensions, `runs`,
-   * `measurements` (of all those runs), `single` (share of runs with one measurement, 0 to 1) and
+   * `measurements` (of all those runs), `single_share` (share of runs with one measurement, 0 to 1) and
    * the quantiles of measurements per run, `q10`, `q50`, `q90`. A bucket without a run has 0 runs
    * and null quantiles: a gap. A run belongs to the bucket in which it starts. Measurements without
    * a report_id are of no run; a note counts them.
@@ -102,7 +102,7 @@ export interface Measurements {
   ): Promise<Result<GroupedRow<B, E, RunMeasures<L>>>>;
   /**
    * The table per version: for each software_name and software_version (or `by`), `runs`,
-   * `measurements`, `single`, `measurements_per_run` (median), `seconds_per_measurement` (median
+   * `measurements`, `single_share`, `measurements_per_run` (median), `seconds_per_measurement` (median
    * over runs of two or more, of duration / (measurements − 1)) and duration quantiles in seconds,
    * `q10`, `q30`, `q50`, `q70`, `q90`. All groups unless `top` is given.
    */

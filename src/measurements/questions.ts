@@ -5,6 +5,7 @@ import { askSource, GROUP_OPTIONS, type By, type GroupOptions, type Preset } fro
 import type { ColumnOf } from "../query/columns.js";
 import { count, earliest, quantile, ratio, share, sum, type Measure } from "../query/measure.js";
 import type { Result } from "../result/result.js";
+import type { TimeRange } from "../time/time-range.js";
 import { measurementOnceSource, measurementSource } from "./measurement-source.js";
 import { runSource, type RUN_COLUMNS } from "./run-source.js";
 
@@ -42,7 +43,7 @@ export interface RunQuantileOptions<
 > extends RunOptions<RunColumn, B> {
   /** Which quantiles to give, each from 0 to 1; exact, interpolated linearly (R-7). Default 0.1, 0.5, 0.9. */
   readonly quantiles?: Levels;
-  /** `"drop"` leaves runs of a single measurement out of the quantiles (default `"keep"`); `single` tells their share either way. */
+  /** `"drop"` leaves runs of a single measurement out of the quantiles (default `"keep"`); `single_share` tells their share either way. */
   readonly singles?: "keep" | "drop";
 }
 
@@ -58,6 +59,8 @@ export type FirstSeenOptions<B extends By<MeasurementColumn> = By<MeasurementCol
   "every"
 >;
 
+type Measures = Readonly<Record<string, Measure<unknown>>>;
+
 const MEASUREMENT_OPTIONS = [...GROUP_OPTIONS, "distinct"];
 const RUN_OPTIONS = [...MEASUREMENT_OPTIONS, "margin"];
 /** One object of options may serve counts, runs and runDurations alike. */
@@ -67,41 +70,29 @@ const FAMILY = [...RUN_OPTIONS, "quantiles", "singles"];
 export async function askMeasurements(
   database: Database,
   options: MeasurementOptions<string>,
-  measures: Readonly<Record<string, Measure<unknown>>>,
+  measures: Measures,
   preset: Preset,
 ): Promise<Result> {
-  return askSource(
-    database,
-    async (range) => {
-      const { where = {}, distinct } = options;
-      return measurementSource(await database.table("measurements"), { range, where, distinct });
-    },
-    options,
-    measures,
-    preset,
-  );
+  const open = async (range: TimeRange) => {
+    const { where = {}, distinct } = options;
+    return measurementSource(await database.table("measurements"), { range, where, distinct });
+  };
+  return askSource(database, open, options, measures, preset);
 }
 
 /** Asks the runs. */
 async function askRuns(
   database: Database,
   options: RunOptions<string>,
-  measures: Readonly<Record<string, Measure<unknown>>>,
+  measures: Measures,
   preset: Preset,
 ): Promise<Result> {
-  return askSource(
-    database,
-    async (range) => {
-      const { where = {}, distinct, margin } = options;
-      return runSource(await database.table("measurements"), { range, where, distinct, margin });
-    },
-    options,
-    measures,
-    preset,
-  );
+  const open = async (range: TimeRange) => {
+    const { where = {}, distinct, margin } = options;
+    return runSource(await database.table("measurements"), { range, where, distinct, margin });
+  };
+  return askSource(database, open, options, measures, preset);
 }
-
-type Measures = Readonly<Record<string, Measure<unknown>>>;
 
 /** `lab.measurements.ask`: see {@link Measurements.ask}. */
 export async function askOwn(
@@ -127,12 +118,8 @@ export async function askOwnRuns(
 export async function counts(database: Database, options: MeasurementOptions): Promise<Result> {
   const action = "count measurements";
   refuseUnknown(options, FAMILY, action);
-  return askMeasurements(
-    database,
-    options,
-    { measurements: count() },
-    { action, main: "measurements" },
-  );
+  const preset = { action, main: "measurements" };
+  return askMeasurements(database, options, { measurements: count() }, preset);
 }
 
 /** `lab.measurements.runs`: see {@link Measurements.runs}. */
@@ -153,72 +140,52 @@ export async function runDurations(
 /** `lab.measurements.summary`: see {@link Measurements.summary}. */
 export async function summary(database: Database, options: RunQuantileOptions): Promise<Result> {
   const { measures, main } = quantiles(options, [0.1, 0.3, 0.5, 0.7, 0.9], "duration");
-  const where = singles(options);
-  return runQuestion(
-    database,
-    options,
-    {
-      measurements_per_run: quantile(0.5, "measurements", {
-        ...where,
-        label: "Measurements per run, median",
-      }),
-      seconds_per_measurement: quantile(0.5, "seconds_per_measurement", {
-        label: "Seconds per measurement, median",
-      }),
-      ...measures,
-    },
-    {
-      action: "summarise runs",
-      main,
-      every: "all",
-      by: ["software_name", "software_version"],
-      top: Infinity,
-    },
-  );
+  const own = {
+    measurements_per_run: quantile(0.5, "measurements", {
+      ...singles(options),
+      label: "Measurements per run, median",
+    }),
+    seconds_per_measurement: quantile(0.5, "seconds_per_measurement", {
+      label: "Seconds per measurement, median",
+    }),
+  };
+  const by = ["software_name", "software_version"];
+  const preset = { action: "summarise runs", main, every: "all", by, top: Infinity } as const;
+  return runQuestion(database, options, { ...own, ...measures }, preset);
 }
 
 /** `lab.measurements.duplicates`: see {@link Measurements.duplicates}. */
 export async function duplicates(database: Database, options: DuplicateOptions): Promise<Result> {
   const action = "count duplicates";
   refuseUnknown(options, GROUP_OPTIONS, action);
-  return askSource(
-    database,
-    async (range) =>
-      measurementOnceSource(await database.table("measurements"), {
-        range,
-        where: options.where ?? {},
-      }),
-    options,
-    {
-      measurements: count({ label: "Measurements, each once" }),
-      rows: sum("rows", { label: "Rows of the table" }),
-      duplicated: count({
-        where: { rows: { above: 1 } },
-        label: "Measurements held more than once",
-      }),
-      share: ratio(count(), sum("rows"), {
-        complement: true,
-        label: "Share of rows that are surplus",
-        unit: "share",
-      }),
-    },
-    { action, every: "all" },
-  );
+  const open = async (range: TimeRange) => {
+    const { where = {} } = options;
+    return measurementOnceSource(await database.table("measurements"), { range, where });
+  };
+  const measures = {
+    measurements: count({ label: "Measurements, each once" }),
+    rows: sum("rows", { label: "Rows of the table" }),
+    duplicated: count({
+      where: { rows: { above: 1 } },
+      label: "Measurements held more than once",
+    }),
+    share: ratio(count(), sum("rows"), {
+      complement: true,
+      label: "Share of rows that are surplus",
+      unit: "share",
+    }),
+  };
+  return askSource(database, open, options, measures, { action, every: "all" });
 }
 
 /** `lab.measurements.firstSeen`: see {@link Measurements.firstSeen}. */
 export async function firstSeen(database: Database, options: FirstSeenOptions): Promise<Result> {
   const action = "find when measurements were first seen";
-  refuseUnknown(options, [...MEASUREMENT_OPTIONS.filter((name) => name !== "every")], action);
-  return askMeasurements(
-    database,
-    { ...options, every: "all" },
-    {
-      first: earliest({ label: "First measurement" }),
-      measurements: count(),
-    },
-    { action, top: Infinity, main: "measurements" },
-  );
+  const known = MEASUREMENT_OPTIONS.filter((name) => name !== "every");
+  refuseUnknown(options, known, action);
+  const measures = { first: earliest({ label: "First measurement" }), measurements: count() };
+  const preset = { action, top: Infinity, main: "measurements" };
+  return askMeasurements(database, { ...options, every: "all" }, measures, preset);
 }
 
 /** A question on runs with quantiles: how many there are, then what was asked of each. */
@@ -229,31 +196,27 @@ async function runQuestion(
   preset: Preset,
 ): Promise<Result> {
   refuseUnknown(options, FAMILY, preset.action);
-  const dropped = singles(options).where !== undefined;
-  return askRuns(
-    database,
-    options,
-    {
-      runs: count(),
-      measurements: sum("measurements", { label: "Measurements" }),
-      single: share({ measurements: 1 }, { label: "Share of runs with a single measurement" }),
-      ...measures,
-    },
-    {
-      ...preset,
-      after: dropped ? ["Runs of a single measurement are left out of the quantiles."] : [],
-    },
-  );
+  const own = {
+    runs: count(),
+    measurements: sum("measurements", { label: "Measurements" }),
+    single_share: share({ measurements: 1 }, { label: "Share of runs with a single measurement" }),
+  };
+  const after =
+    singles(options).where === undefined
+      ? []
+      : ["Runs of a single measurement are left out of the quantiles."];
+  return askRuns(database, options, { ...own, ...measures }, { ...preset, after });
 }
 
-/** The measures `q10`, `q50` … of something that each run has, and which of them is the main one. */
+/** The measures `q10`, `q50`, `q2_5` … of something that each run has, and which of them is the main one. */
 function quantiles(
   options: RunQuantileOptions,
   levels: readonly number[],
   column: "measurements" | "duration",
 ): { measures: Measures; main: string } {
   const wanted = options?.quantiles ?? levels;
-  const where = singles(options ?? {});
+  const name = (level: number): string =>
+    `q${String(Number((level * 100).toPrecision(12))).replace(".", "_")}`;
   const measures = Object.fromEntries(
     wanted.map((level, index) => {
       if (!(level >= 0 && level <= 1) || wanted.indexOf(level) !== index) {
@@ -261,15 +224,10 @@ function quantiles(
           `Can't give the quantile ${String(level)}: pass different numbers from 0 to 1, such as quantiles: [0.1, 0.5, 0.9].`,
         );
       }
-      return [quantileName(level), quantile(level, column, where)];
+      return [name(level), quantile(level, column, singles(options ?? {}))];
     }),
   );
-  return { measures, main: quantileName(wanted.includes(0.5) ? 0.5 : (wanted[0] ?? 0.5)) };
-}
-
-/** `q10`, `q50`, `q2_5`. */
-function quantileName(level: number): string {
-  return `q${String(Number((level * 100).toPrecision(12))).replace(".", "_")}`;
+  return { measures, main: name(wanted.includes(0.5) ? 0.5 : (wanted[0] ?? 0.5)) };
 }
 
 /** `singles` as a condition on runs. */

@@ -1,16 +1,16 @@
+import { ProbelabError } from "../base/error.js";
+import type { Database } from "../database/database.js";
 import type { TableInfo } from "../database/table-info.js";
 import { plainType } from "../database/time-column.js";
-import { ProbelabError } from "../base/error.js";
-import { explainEmpty, missingFromLists, type Filtered } from "../query/explain.js";
-import { type Extra, type Source, type SourceColumn } from "../query/source.js";
-import { and, bind, nested, print, raw, select, sql, type Column, type Sql } from "../query/sql.js";
+import type { Extra, Source, SourceColumn } from "../query/source.js";
+import { and, bind, nested, print, raw, select, sql, type Sql } from "../query/sql.js";
 import { whereSql, type Where } from "../query/where.js";
 import { last, type TimeRange } from "../time/time-range.js";
 import {
   distinctNotes,
-  firstOf,
+  filtered,
+  FirstColumns,
   measurementsFrom,
-  tableColumn,
   type MeasurementFilter,
 } from "./measurement-source.js";
 
@@ -38,130 +38,111 @@ type OwnColumn = (typeof RUN_COLUMNS)[number];
  *
  * Its columns: `start` (a Date), `duration` (seconds from its first measurement's start to its
  * last's), `measurements`, `seconds_per_measurement` (duration / (measurements − 1), null for a run
- * of one), and every column of the table as its first measurement has it. Of measurements that share
- * the first instant see {@link firstOf}.
+ * of one), and every column of the table as its first measurement has it (see {@link FirstColumns}).
  *
  * `where` on these four chooses runs; on a column of the table it chooses the measurements that
  * runs are made of.
  */
 export function runSource(table: TableInfo, asked: RunFilter): Source {
   const { time } = table;
-  const { range } = asked;
-  const margin = asked.margin ?? "24 hours";
-  const isOfRun = ([name]: [string, unknown]) => (RUN_COLUMNS as readonly string[]).includes(name);
+  const { range, margin = "24 hours" } = asked;
   const entries = Object.entries(asked.where);
-  const runWhere: Where = Object.fromEntries(entries.filter(isOfRun));
-  const where: Where = Object.fromEntries(entries.filter((entry) => !isOfRun(entry)));
-  const find = (name: string) => tableColumn(table, name);
-  const about: Filtered = { table, range, where, find };
-  const conditions = whereSql(where, find);
-  const dimensions = new Map<string, string>();
-  const column = (name: string): SourceColumn => {
-    if ((RUN_COLUMNS as readonly string[]).includes(name))
-      return runColumn(table, name as OwnColumn);
-    const { type } = find(name);
-    if (!dimensions.has(name)) dimensions.set(name, `_c${dimensions.size}`);
-    return { sql: raw(dimensions.get(name) as string), type };
-  };
+  const runWhere: Where = Object.fromEntries(entries.filter(([name]) => isOwn(name)));
+  const where: Where = Object.fromEntries(entries.filter(([name]) => !isOwn(name)));
+  const { conditions, explained } = filtered(table, range, where);
+  const first = new FirstColumns(table);
+  const column = (name: string): SourceColumn =>
+    isOwn(name) ? runColumn(table, name) : first.column(name);
   const runConditions = whereSql(runWhere, column, "run");
   const noReport = withoutReport(table);
+  /** Measurements of no report are kept, as one run, so that they can be told. */
+  const orNoReport = (condition: Sql): Sql =>
+    noReport === undefined ? condition : sql`((${condition}) OR _no_report)`;
   const start = time.bound(range.start);
   const end = time.bound(range.end);
   const inRange = sql`_first >= ${bind("start", start.type, start.value)} AND _first < ${bind("end", end.type, end.value)}`;
   const from = (): Sql => {
-    const runs = select({
-      columns: [
-        ["_first", raw(`min(${time.sql})`)],
-        ["_last", raw(`max(${time.sql})`)],
-        ["_n", raw("count()")],
-        ...(noReport === undefined ? [] : [["_no_report", noReport] as const]),
-        ...[...dimensions].map(([name, as]): Column => [as, firstOf(table, name)]),
-      ],
-      from: measurementsFrom(table, asked, widen(range, margin), conditions),
-      groupBy: [raw(table.column("report_id"))],
-      having: [noReport === undefined ? inRange : sql`(${inRange} OR _no_report)`],
+    const runs = nested(
+      select({
+        columns: [
+          ["_first", raw(`min(${time.sql})`)],
+          ["_last", raw(`max(${time.sql})`)],
+          ["_n", raw("count()")],
+          ...(noReport === undefined ? [] : [["_no_report", noReport] as const]),
+          ...first.selected,
+        ],
+        from: measurementsFrom(table, asked, widen(range, margin), conditions),
+        groupBy: [raw(table.column("report_id"))],
+        having: [orNoReport(inRange)],
+      }),
+    );
+    return runConditions.length === 0
+      ? runs
+      : sql`${runs}\nWHERE ${orNoReport(and(runConditions))}`;
+  };
+  const unusableNote = async (
+    database: Database,
+    signal: AbortSignal | undefined,
+  ): Promise<Extra> => {
+    const question = select({
+      columns: [["n", raw("count()")]],
+      from: measurementsFrom(table, asked, range, [...conditions, ...(noReport ? [noReport] : [])]),
     });
-    if (runConditions.length === 0) return nested(runs);
-    const kept =
-      noReport === undefined ? and(runConditions) : sql`((${and(runConditions)}) OR _no_report)`;
-    return sql`${nested(runs)}\nWHERE ${kept}`;
+    const { table: answer, ...cost } = await database.ask({
+      ...print(question),
+      action: "count runs",
+      signal,
+    });
+    const n = Number(answer.get("n", 0));
+    const [have, belong, are] =
+      n === 1
+        ? ["measurement has", "it belongs", "is"]
+        : ["measurements have", "they belong", "are"];
+    const note = `${n.toLocaleString("en-US")} ${have} no report_id: ${belong} to no run and ${are} left out.`;
+    return { notes: n === 0 ? [] : [note], rowsRead: cost.rowsRead, bytesRead: cost.bytesRead };
   };
   return {
-    one: "run",
     many: "runs",
-    table,
     column,
     instant: time.dateTime("_first"),
-    ...(noReport !== undefined && {
-      unusable: raw("_no_report"),
-      unusableNote: async (database, signal): Promise<Extra> => {
-        const question = print(
-          select({
-            columns: [["n", raw("count()")]],
-            from: measurementsFrom(table, asked, range, [...conditions, noReport]),
-          }),
-        );
-        const answer = await database.ask({ ...question, action: "count runs", signal });
-        const n = Number(answer.table.get("n", 0));
-        const notes =
-          n === 0
-            ? []
-            : [
-                `${n.toLocaleString("en-US")} ${n === 1 ? "measurement has" : "measurements have"} no report_id: ${n === 1 ? "it belongs" : "they belong"} to no run and ${n === 1 ? "is" : "are"} left out.`,
-              ];
-        return { notes, rowsRead: answer.rowsRead, bytesRead: answer.bytesRead };
-      },
-    }),
+    ...(noReport !== undefined && { unusable: raw("_no_report"), unusableNote }),
     from,
     notes: [
       `Runs are read up to ${margin} beyond the range, so that those at its edges are whole; a run counts where it starts.`,
       ...distinctNotes(table, asked.distinct),
       ...table.notes,
     ],
-    whyEmpty: (database, signal) => explainEmpty(database, about, signal),
-    missingValues: (database, signal) => missingFromLists(database, about, signal),
+    ...explained,
   };
 }
 
+function isOwn(name: string): name is OwnColumn {
+  return (RUN_COLUMNS as readonly string[]).includes(name);
+}
+
 function runColumn({ time, name: table }: TableInfo, name: OwnColumn): SourceColumn {
-  const seconds = () => {
-    if (time.resolution === "day") {
-      throw new ProbelabError(
-        `Can't tell how long runs take: ${time.sql} of ${table} is a Date, which tells days only. Count runs or measurements instead, or configure a time column with hours and seconds.`,
-      );
-    }
-    return time.seconds("_first", "_last");
-  };
-  switch (name) {
-    case "start":
-      return {
-        sql: raw(`toDateTime64(${time.dateTime("_first")}, 3, 'UTC')`),
-        type: "DateTime64(3, 'UTC')",
-      };
-    case "duration":
-      return {
-        sql: raw(`(${seconds()})`),
-        type: "Float64",
-        finite: true,
-        label: "Run duration",
-        unit: "s",
-      };
-    case "measurements":
-      return {
-        sql: raw("_n"),
-        type: "UInt64",
-        label: "Measurements per run",
-        unit: "measurements",
-      };
-    case "seconds_per_measurement":
-      return {
-        sql: raw(`if(_n > 1, (${seconds()}) / (_n - 1), NULL)`),
-        type: "Nullable(Float64)",
-        finite: true,
-        label: "Seconds per measurement",
-        unit: "s",
-      };
+  if (name === "start") {
+    const start = `toDateTime64(${time.dateTime("_first")}, 3, 'UTC')`;
+    return { sql: raw(start), type: "DateTime64(3, 'UTC')" };
   }
+  if (name === "measurements") {
+    return { sql: raw("_n"), type: "UInt64", label: "Measurements per run", unit: "measurements" };
+  }
+  if (time.resolution === "day") {
+    throw new ProbelabError(
+      `Can't tell how long runs take: ${time.sql} of ${table} is a Date, which tells days only. Count runs or measurements instead, or configure a time column with hours and seconds.`,
+    );
+  }
+  const seconds = `(${time.seconds("_first", "_last")})`;
+  const known = { finite: true, unit: "s" } as const;
+  return name === "duration"
+    ? { sql: raw(seconds), type: "Float64", label: "Run duration", ...known }
+    : {
+        sql: raw(`if(_n > 1, ${seconds} / (_n - 1), NULL)`),
+        type: "Nullable(Float64)",
+        label: "Seconds per measurement",
+        ...known,
+      };
 }
 
 /** True (1) for a measurement of no report; undefined where the column's type has no such value. */
@@ -179,7 +160,6 @@ function withoutReport(table: TableInfo): Sql | undefined {
 }
 
 function widen(range: TimeRange, margin: string): { start: Date; end: Date } {
-  const before = last(margin, { now: range.start });
-  const size = before.end.getTime() - before.start.getTime();
-  return { start: before.start, end: new Date(range.end.getTime() + size) };
+  const { start } = last(margin, { now: range.start });
+  return { start, end: new Date(+range.end + (+range.start - +start)) };
 }

@@ -1,18 +1,17 @@
 import { answerOrigin, type Database } from "../database/database.js";
-import { bucketSql } from "../database/bucket-sql.js";
 import { ProbelabError } from "../base/error.js";
+import { MOST_ROWS } from "../base/limits.js";
 import { Result } from "../result/result.js";
 import type { MeasureColumn } from "../result/origin.js";
-import { checkRange, type TimeRange } from "../time/time-range.js";
-import type { Bucket } from "../time/bucket.js";
+import { autoBucket, checkBucket, type Bucket } from "../time/bucket.js";
+import { usualLength } from "../time/step.js";
+import { checkRange, formatRange, type TimeRange } from "../time/time-range.js";
 import { dimensionOf, type AskedDimension, type Dimension } from "./dimension.js";
 import { groupedRows, incompleteNotes } from "./grouped-result.js";
 import type { Measure } from "./measure.js";
-import { pickBucket } from "./pick-bucket.js";
-import { Plan, ROWS, type PlannedMeasure } from "./plan.js";
+import { Plan, type PlannedMeasure } from "./plan.js";
+import { questionSql } from "./question-sql.js";
 import { NOTHING, type Source } from "./source.js";
-import { print, raw, select, type Column } from "./sql.js";
-import { topGroupsSql } from "./top-groups.js";
 import { whereText, type Where } from "./where.js";
 
 /** What to group by: a column's name or a dimension, one, several, or by names of one's own. */
@@ -86,18 +85,18 @@ export async function askSource(
   );
   const plan = new Plan(source);
   const planned = planMeasures(plan, measures, dimensions, preset);
-  const question = questionSql(source, plan, dimensions, { every, range, top });
+  const question = questionSql(plan, dimensions, { every, range, top });
   const { signal } = options;
   const answered = await Promise.all([
     database.ask({ ...question, action, signal }),
     source.missingValues(database, signal),
   ]);
   const [answer, missing] = answered;
-  const unusable = source.unusable !== undefined && hasUnusable(answer.table);
   const usable =
     source.unusable === undefined
       ? answer.table
       : answer.table.filter((row: { _unusable: number }) => row._unusable === 0);
+  const unusable = usable.numRows() < answer.table.numRows();
   const asked = {
     action,
     range,
@@ -137,53 +136,6 @@ export async function askSource(
   });
 }
 
-/** The question's SQL: cells by bucket and group, the largest groups named. */
-function questionSql(
-  source: Source,
-  plan: Plan,
-  dimensions: readonly AskedDimension[],
-  { every, range, top }: { every: Bucket | null; range: TimeRange; top: number },
-) {
-  const time = every && bucketSql(source.instant, every, range);
-  const names = dimensions.map((_, index) => `_d${index}`);
-  const keys: Column[] = [
-    ...(time === null ? [] : [["_t", raw(time)] as const]),
-    ...dimensions.map(({ sql }, index): Column => [names[index] as string, sql]),
-    ...(source.unusable === undefined ? [] : [["_unusable", source.unusable] as const]),
-  ];
-  const { aggregates } = plan;
-  const cells = select({
-    columns: [
-      ...keys,
-      [ROWS, raw("count()")],
-      ...aggregates.map(({ as, cell }): Column => [as, cell]),
-    ],
-    from: source.from(),
-    ...(keys.length > 0
-      ? { groupBy: keys.map(([name]) => name) }
-      : { having: [raw(`${ROWS} > 0`)] }),
-  });
-  const unusable = source.unusable !== undefined;
-  return print(
-    topGroupsSql({
-      sql: cells,
-      time: time !== null,
-      ranked: names.filter((_, index) => dimensions[index]?.natural !== true),
-      natural: names.filter((_, index) => dimensions[index]?.natural === true),
-      top,
-      size: unusable ? `sum(if(_unusable, 0, ${ROWS}))` : `sum(${ROWS})`,
-      merged: [{ as: ROWS, merge: `sum(${ROWS})` }, ...aggregates],
-      unusable,
-    }),
-  );
-}
-
-function hasUnusable(table: Result["table"]): boolean {
-  const get = table.getter("_unusable");
-  for (let row = 0; row < table.numRows(); row++) if (Number(get(row)) !== 0) return true;
-  return false;
-}
-
 function askedDimensions(by: By, source: Source, range: TimeRange): AskedDimension[] {
   const named: [string, string | Dimension][] =
     typeof by === "string"
@@ -213,6 +165,34 @@ function nameOf(one: string | Dimension): string {
   if (isDimension(one)) return one.name;
   throw new ProbelabError(
     `Can't group by ${JSON.stringify(one) ?? "undefined"}: pass columns' names, such as by: ["probe_cc", "test_name"].`,
+  );
+}
+
+/** More buckets than rows that an answer may have. */
+const MOST_BUCKETS = 2_000_000;
+/** More groups than this are not drawn; `top: Infinity` may give fewer or more. */
+const MANY_GROUPS = 50;
+
+/**
+ * The bucket of a question: null for `"all"`, for `"auto"` the finest that keeps the answer under
+ * 5,000 rows, with a note that says so.
+ */
+function pickBucket(
+  wanted: Bucket | "auto" | "all",
+  range: TimeRange,
+  groups: number,
+): { readonly every: Bucket | null; readonly notes: readonly string[] } {
+  if (wanted === "all") return { every: null, notes: [] };
+  if (wanted === "auto") {
+    const every = autoBucket(range, MOST_ROWS, Math.min(groups, MANY_GROUPS));
+    const note = `Grouped by ${every}, the finest bucket that keeps the rows under 5,000 (every: "auto").`;
+    return { every, notes: [note] };
+  }
+  const every = checkBucket(wanted);
+  const count = Math.round((+range.end - +range.start) / usualLength(every));
+  if (count <= MOST_BUCKETS) return { every, notes: [] };
+  throw new ProbelabError(
+    `Can't group ${formatRange(range)} by ${every}: ${count.toLocaleString("en-US")} buckets are too many. Take a coarser every ("auto" picks one) or a shorter range.`,
   );
 }
 

@@ -110,26 +110,17 @@ export function dimensionOf(
     const version = isVersionColumn(wanted) ? { compare: compareVersions } : {};
     return { ...PLAIN, ...version, name, sql: asText(source.column(wanted).sql) };
   }
-  const zone = `'${timeZone}'`;
   switch (wanted.dimension) {
-    case "hourOfDay":
-      return {
-        name,
-        sql: asText(raw(`toHour(${source.instant}, ${zone})`)),
-        label: (text) => text.padStart(2, "0"),
-        compare: numeric,
-        natural: true,
-        most: 24,
-      };
-    case "weekday":
-      return {
-        name,
-        sql: asText(raw(`toDayOfWeek(${source.instant}, 0, ${zone})`)),
-        label: (text) => WEEKDAYS[Number(text) - 1] ?? text,
-        compare: numeric,
-        natural: true,
-        most: 7,
-      };
+    case "hourOfDay": {
+      const hour = raw(`toHour(${source.instant}, '${timeZone}')`);
+      const label = (text: string) => text.padStart(2, "0");
+      return { name, sql: asText(hour), label, compare: numeric, natural: true, most: 24 };
+    }
+    case "weekday": {
+      const day = raw(`toDayOfWeek(${source.instant}, 0, '${timeZone}')`);
+      const label = (text: string) => WEEKDAYS[Number(text) - 1] ?? text;
+      return { name, sql: asText(day), label, compare: numeric, natural: true, most: 7 };
+    }
     case "versionPart": {
       const text = asText(source.column(wanted.column ?? "").sql);
       // Digits joined by dots, behind what stands before the first digit ("v3.10").
@@ -165,31 +156,20 @@ function binsOf(name: string, wanted: Dimension, source: Source): AskedDimension
     sql`if(isNull(${found.sql}) OR NOT isFinite(ifNull(${number}, nan)), NULL, ${asText(bin)})`;
   const unit = found.unit === undefined ? "" : ` ${found.unit}`;
   if (edges === undefined) {
-    return {
-      name,
-      sql: known(sql`floor(${number} / ${raw(String(width))})`),
-      label: (text) =>
-        `${tidy(Number(text) * width)} to ${tidy((Number(text) + 1) * width)}${unit}`,
-      compare: numeric,
-      natural: false,
-      most: Infinity,
-    };
+    const label = (text: string) =>
+      `${tidy(Number(text) * width)} to ${tidy((Number(text) + 1) * width)}${unit}`;
+    const bin = known(sql`floor(${number} / ${raw(String(width))})`);
+    return { name, sql: bin, label, compare: numeric, natural: false, most: Infinity };
   }
   const list = raw(`[${edges.join(", ")}]`);
+  const bin = known(sql`arrayCount(edge -> ifNull(${number}, nan) >= edge, ${list})`);
   const label = (text: string): string => {
     const at = Number(text);
     const [low, high] = [edges[at - 1], edges[at]];
     if (low === undefined) return `< ${high}${unit}`;
     return high === undefined ? `≥ ${low}${unit}` : `${low} to ${high}${unit}`;
   };
-  return {
-    name,
-    sql: known(sql`arrayCount(edge -> ifNull(${number}, nan) >= edge, ${list})`),
-    label,
-    compare: numeric,
-    natural: true,
-    most: edges.length + 1,
-  };
+  return { name, sql: bin, label, compare: numeric, natural: true, most: edges.length + 1 };
 }
 
 /** Without the noise of floating point: 0.3, not 0.30000000000000004. */

@@ -7,8 +7,7 @@ import { bucketNoun } from "../time/step.js";
 import type { TimeRange } from "../time/time-range.js";
 import { formatInstant } from "../time/time-zone.js";
 import type { AskedDimension } from "./dimension.js";
-import { ROWS, type AnswerRow, type PlannedMeasure } from "./plan.js";
-import { bucketKey, rowsByBucket } from "./rows-by-bucket.js";
+import { ROWS, type AnswerRow, type CellValue, type PlannedMeasure } from "./plan.js";
 
 /** A grouped question, checked. */
 export interface AskedGroups {
@@ -39,24 +38,63 @@ export interface GroupedRows {
 const MOST_ROWS = 2_000_000;
 
 /**
- * The rows of a grouped answer (SQL of `topGroupsSql`): columns `t`, the dimensions under their own
+ * The rows of a grouped answer (SQL of `questionSql`): columns `t`, the dimensions under their own
  * names, the measures; a row for every bucket and group, with zero where nothing happened and null
  * where nothing is known.
  */
 export async function groupedRows(answer: ColumnTable, asked: AskedGroups): Promise<GroupedRows> {
-  const groups = readGroups(answer, asked);
-  const { table, moved } = await buildTable(answer, asked, groups);
+  const aq = await import("arquero");
+  const { range, every, dimensions, measures } = asked;
+  const rows = answer.objects() as AnswerRow[];
+  const groups = readGroups(rows, asked);
+  const starts = every === null ? [null] : buckets(range, every).map(({ start }) => start);
+  const { found, moved } = cellsByBucket(rows, asked, starts, (row) => groupKey(row, dimensions));
+  if (found.size > 0 && starts.length * groups.ordered.length > MOST_ROWS) {
+    throw new ProbelabError(
+      `Can't ${asked.action} in ${starts.length} buckets for ${groups.ordered.length} groups: take a coarser every, a shorter range or a smaller top.`,
+    );
+  }
+  const columns: Record<string, Value[]> = {};
+  if (every !== null) columns["t"] = [];
+  for (const { name } of [...dimensions, ...measures]) columns[name] = [];
+  for (const start of found.size === 0 ? [] : starts) {
+    for (const group of groups.ordered) {
+      const values = found.get(cellKey(start, group.key));
+      columns["t"]?.push(start);
+      dimensions.forEach(({ name }, index) => columns[name]?.push(group.values[index] ?? null));
+      measures.forEach(({ name, missing }, index) => {
+        columns[name]?.push(values ? (values[index] ?? null) : missing === "zero" ? 0 : null);
+      });
+    }
+  }
   return {
-    table,
-    time: timeColumn(asked),
+    table: aq.table(columns),
+    time: every === null ? undefined : timeColumn("t", every, range),
     dimensions: dimensionColumns(asked, groups),
     reductions: restSentence(asked, groups),
     moved,
   };
 }
 
+/** A column of bucket starts, and which of them the range covers only in part. */
+export function timeColumn(name: string, every: Bucket, range: TimeRange): TimeColumn {
+  const incomplete = buckets(range, every).filter(({ complete }) => !complete);
+  return { name, every, incomplete: incomplete.map(({ start }) => start) };
+}
+
+/** Names the buckets that the range covers only in part. */
+export function incompleteNotes(time: TimeColumn | undefined, { timeZone }: TimeRange): string[] {
+  if (time === undefined || time.incomplete.length === 0) return [];
+  const starts = time.incomplete.map((start) => formatInstant(start, timeZone)).join(" and ");
+  const one = time.incomplete.length === 1;
+  return [
+    `The ${bucketNoun(time.every, !one)} of ${starts} ${one ? "is" : "are"} covered only in part by the range.`,
+  ];
+}
+
 /** One group of a question: a value per dimension. */
 interface Group {
+  readonly key: string;
   /** As the answer has them, for their order. */
   readonly raw: readonly (string | null)[];
   readonly values: readonly (string | null)[];
@@ -79,23 +117,20 @@ interface Groups {
 }
 
 /** What tells an answer's groups apart: the place, and the values that are always kept. */
-function groupKey(row: AnswerRow, { dimensions }: AskedGroups): string {
-  const natural = dimensions.flatMap((dimension, index) =>
-    dimension.natural ? [(row[`_d${index}`] as string | null) ?? null] : [],
-  );
+function groupKey(row: AnswerRow, dimensions: readonly AskedDimension[]): string {
+  const natural = dimensions.map(({ natural }, index) => (natural ? row[`_d${index}`] : null));
   return `${Number(row["_place"])} ${JSON.stringify(natural)}`;
 }
 
-function readGroups(answer: ColumnTable, asked: AskedGroups): Groups {
-  const { dimensions } = asked;
+function readGroups(rows: readonly AnswerRow[], { dimensions, other }: AskedGroups): Groups {
   const found = new Map<string, { place: number; raw: (string | null)[] }>();
   let total = 0;
   let restRows = 0;
-  for (const row of answer.objects() as AnswerRow[]) {
+  for (const row of rows) {
     const place = Number(row["_place"]);
     total = Math.max(total, Number(row["_highest"]));
     if (place === 0) restRows += Number(row[ROWS]);
-    const key = groupKey(row, asked);
+    const key = groupKey(row, dimensions);
     if (found.has(key)) continue;
     const raw = dimensions.map(
       ({ natural }, index) => (row[`${natural ? "_d" : "_k"}${index}`] as string | null) ?? null,
@@ -104,24 +139,27 @@ function readGroups(answer: ColumnTable, asked: AskedGroups): Groups {
   }
   const label = (raw: string | null, index: number) =>
     raw === null ? null : (dimensions[index]?.label(raw) ?? raw);
-  const taken = new Set(
-    [...found.values()].filter(({ place }) => place > 0).flatMap(({ raw }) => raw.map(label)),
-  );
+  const named = [...found.values()].filter(({ place }) => place > 0);
+  const taken = new Set(named.flatMap(({ raw }) => raw.map(label)));
   const otherLabel =
     ["other", "other (rest)"].find((name) => !taken.has(name)) ?? "other (all the rest)";
-  const all = [...found.values()].map(({ place, raw }): Group => {
+  const all = [...found].map(([key, { place, raw }]): Group => {
     const rest = place === 0 && dimensions.some(({ natural }) => !natural);
     const values = raw.map((value, index) =>
       rest && dimensions[index]?.natural !== true ? otherLabel : label(value, index),
     );
-    return { place, raw, rest, values };
+    return { key, place, raw, rest, values };
   });
-  const hasRest = all.some(({ rest }) => rest);
-  const ordered = all
-    .filter(({ rest }) => asked.other || !rest)
-    .sort((a, b) => compareGroups(a, b, dimensions));
-  const kept = new Set(all.filter(({ rest }) => !rest).map(({ place }) => place)).size;
-  return { ordered, otherLabel, total, kept, hasRest, restRows };
+  return {
+    ordered: all
+      .filter(({ rest }) => other || !rest)
+      .sort((a, b) => compareGroups(a, b, dimensions)),
+    otherLabel,
+    total,
+    kept: new Set(all.filter(({ rest }) => !rest).map(({ place }) => place)).size,
+    hasRest: all.some(({ rest }) => rest),
+    restRows,
+  };
 }
 
 /** Versions by component, hours and bins by number, a single other dimension by size, several by their text; the rest last. */
@@ -155,12 +193,10 @@ function dimensionColumns(asked: AskedGroups, groups: Groups): DimensionColumn[]
     if (compare !== undefined) {
       order.sort((a, b) => compareRaw(raw.get(a) ?? null, raw.get(b) ?? null, compare));
     }
-    const rest = groups.hasRest && asked.other && !natural;
-    return {
-      name,
-      order: rest ? [...order, groups.otherLabel] : order,
-      ...(rest && { other: groups.otherLabel }),
-    };
+    const other = groups.otherLabel;
+    return groups.hasRest && asked.other && !natural
+      ? { name, order: [...order, other], other }
+      : { name, order };
   });
 }
 
@@ -177,66 +213,75 @@ function restSentence(asked: AskedGroups, groups: Groups): string[] {
   ];
 }
 
-function timeColumn({ range, every }: AskedGroups): TimeColumn | undefined {
-  if (every === null) return undefined;
-  const incomplete = buckets(range, every).filter((bucket) => !bucket.complete);
-  return { name: "t", every, incomplete: incomplete.map((bucket) => bucket.start) };
+/** The key of a bucket, null for the whole range, and a group. */
+export function cellKey(start: Date | null, group: number | string): string {
+  return `${start === null ? "" : start.getTime()} ${group}`;
 }
 
-/** Names the buckets that the range covers only in part. */
-export function incompleteNotes(time: TimeColumn | undefined, { timeZone }: TimeRange): string[] {
-  if (time === undefined || time.incomplete.length === 0) return [];
-  const starts = time.incomplete.map((start) => formatInstant(start, timeZone)).join(" and ");
-  const one = time.incomplete.length === 1;
-  return [
-    `The ${bucketNoun(time.every, !one)} of ${starts} ${one ? "is" : "are"} covered only in part by the range.`,
-  ];
-}
-
-async function buildTable(answer: ColumnTable, asked: AskedGroups, groups: Groups) {
-  const aq = await import("arquero");
-  const { range, every, dimensions, measures } = asked;
-  const times = every === null ? [null] : buckets(range, every).map((bucket) => bucket.start);
-  const { found, moved } = rowsByBucket(
-    answer,
-    asked,
-    times,
-    measures,
-    (row) => groupKey(row, asked),
-    (start) => coveredMinutes(start, every, range),
-  );
-  if (found.size > 0 && times.length * groups.ordered.length > MOST_ROWS) {
-    throw new ProbelabError(
-      `Can't ${asked.action} in ${times.length} buckets for ${groups.ordered.length} groups: take a coarser every, a shorter range or a smaller top.`,
+/**
+ * The measures' values by bucket and group, of an answer with a row for each (`_t`).
+ *
+ * The server cuts time where `bucketSql` told it to. Should a row begin elsewhere, since the server
+ * knows another history of the zone, it belongs to the bucket that holds its beginning, where
+ * measures are added up, and a note says so: no row is ever left out.
+ *
+ * @param starts of all buckets of the range, in order; `[null]` where the range is one.
+ * @throws ProbelabError where a row begins elsewhere and a measure can't be added up.
+ */
+export function cellsByBucket(
+  rows: readonly AnswerRow[],
+  asked: Pick<AskedGroups, "action" | "every" | "range" | "measures">,
+  starts: readonly (Date | null)[],
+  groupOf: (row: AnswerRow) => number | string,
+): { found: ReadonlyMap<string, readonly CellValue[]>; moved: readonly string[] } {
+  const { action, every, range, measures } = asked;
+  const shown = (at: number) => formatInstant(new Date(at), range.timeZone);
+  const found = new Map<string, CellValue[]>();
+  const times = Float64Array.from(starts, Number);
+  const elsewhere = new Set<number>();
+  for (const row of rows) {
+    const at = every === null ? 0 : Number(row["_t"]);
+    const index = lastUpTo(times, at);
+    if (times[index] !== at) {
+      elsewhere.add(at);
+      if (!measures.every(({ additive }) => additive)) {
+        throw new ProbelabError(
+          `Can't ${action} by ${every} in ${range.timeZone}: the database begins a bucket at ${shown(at)}, where none begins, and quantiles or shares can't be added up. Take another every, or timeZone "UTC".`,
+        );
+      }
+    }
+    const start = starts[index] ?? null;
+    const key = cellKey(start, groupOf(row));
+    const minutes = coveredMinutes(start, every, range);
+    const before = found.get(key);
+    const values = measures.map(({ value }) => value(row, minutes));
+    found.set(
+      key,
+      before ? values.map((value, i) => Number(before[i] ?? 0) + Number(value ?? 0)) : values,
     );
   }
-  const columns: Record<string, Value[]> = {};
-  if (every !== null) columns["t"] = [];
-  for (const { name } of [...dimensions, ...measures]) columns[name] = [];
-  const keyed = groups.ordered.map((group) => ({ ...group, key: keyOf(group, dimensions) }));
-  for (const time of found.size === 0 ? [] : times) {
-    for (const group of keyed) {
-      const values = found.get(bucketKey(time, group.key));
-      columns["t"]?.push(time);
-      dimensions.forEach(({ name }, index) => columns[name]?.push(group.values[index] ?? null));
-      measures.forEach(({ name, missing }, index) => {
-        columns[name]?.push(values ? (values[index] ?? null) : missing === "zero" ? 0 : null);
-      });
-    }
-  }
-  return { table: aq.table(columns), moved };
+  if (elsewhere.size === 0) return { found, moved: [] };
+  const many = elsewhere.size.toLocaleString("en-US");
+  const note = `The database begins ${many} of its buckets where none of ${range.timeZone} by ${every} begins, the first at ${shown(Math.min(...elsewhere))}: each is counted in the bucket in which it begins; timeZone "UTC" counts exactly.`;
+  return { found, moved: [note] };
 }
 
-function keyOf({ place, raw }: Group, dimensions: readonly AskedDimension[]): string {
-  return `${place} ${JSON.stringify(raw.filter((_, index) => dimensions[index]?.natural))}`;
+/** The last of ascending numbers that is at most `value`; the first where none is. */
+function lastUpTo(ascending: Float64Array, value: number): number {
+  let low = 0;
+  let high = ascending.length;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (ascending[middle]! <= value) low = middle;
+    else high = middle;
+  }
+  return low;
 }
 
 /** Minutes of a bucket, or of all, that the range covers. */
 function coveredMinutes(start: Date | null, every: Bucket | null, range: TimeRange): number {
-  if (every === null || start === null) {
-    return (range.end.getTime() - range.start.getTime()) / 60_000;
-  }
-  const from = Math.max(start.getTime(), range.start.getTime());
-  const to = Math.min(nextBucket(start, every, range.timeZone).getTime(), range.end.getTime());
+  if (every === null || start === null) return (+range.end - +range.start) / 60_000;
+  const from = Math.max(+start, +range.start);
+  const to = Math.min(+nextBucket(start, every, range.timeZone), +range.end);
   return (to - from) / 60_000;
 }

@@ -13,7 +13,21 @@ declare const COLUMN: unique symbol;
  * @typeParam C the columns that it needs.
  */
 export interface Measure<V = number | null, C extends string = string> {
-  readonly measure: keyof typeof KINDS;
+  readonly measure:
+    | "count"
+    | "sum"
+    | "distinct"
+    | "mean"
+    | "min"
+    | "max"
+    | "quantile"
+    | "earliest"
+    | "latest"
+    | "share"
+    | "shareLow"
+    | "shareHigh"
+    | "ratio"
+    | "perMinute";
   readonly column?: string;
   readonly level?: number;
   readonly where?: Where;
@@ -37,70 +51,40 @@ export interface MeasureOptions<C extends string = string> {
   readonly unit?: string;
 }
 
-/** Each kind of measure: whether it adds up over buckets and groups, and what a missing bucket is. */
-export const KINDS = {
-  count: { additive: true, missing: "zero" },
-  sum: { additive: true, missing: "zero" },
-  distinct: { additive: false, missing: "zero" },
-  mean: { additive: false, missing: "gap" },
-  min: { additive: false, missing: "gap" },
-  max: { additive: false, missing: "gap" },
-  quantile: { additive: false, missing: "gap" },
-  earliest: { additive: false, missing: "gap" },
-  latest: { additive: false, missing: "gap" },
-  share: { additive: false, missing: "gap" },
-  shareLow: { additive: false, missing: "gap" },
-  shareHigh: { additive: false, missing: "gap" },
-  ratio: { additive: false, missing: "gap" },
-  perMinute: { additive: false, missing: "zero" },
-} as const;
+type OfRows<V> = <C extends string = never>(options?: MeasureOptions<C>) => Measure<V, C>;
+type OfColumn<V> = <C extends string>(column: C, options?: MeasureOptions<C>) => Measure<V, C>;
+
+function ofRows<V>(measure: Measure["measure"]): OfRows<V> {
+  return (options = {}) => ({ measure, ...options });
+}
+
+function ofColumn<V>(measure: Measure["measure"]): OfColumn<V> {
+  return (column, options = {}) => ({ measure, column, ...options });
+}
 
 /** How many rows. Adds up; a bucket without rows is 0. */
-export function count<C extends string = never>(
-  options: MeasureOptions<C> = {},
-): Measure<number, C> {
-  return { measure: "count", ...options };
-}
+export const count = ofRows<number>("count");
+
+/** When the first row was, a Date (UTC instant, milliseconds); null where there is none. */
+export const earliest = ofRows<Date | null>("earliest");
+
+/** When the last row was, a Date (UTC instant, milliseconds); null where there is none. */
+export const latest = ofRows<Date | null>("latest");
 
 /** The sum of a column of numbers; what is no number (null, NaN, infinite) is left out. Adds up. */
-export function sum<C extends string>(
-  column: C,
-  options: MeasureOptions<C> = {},
-): Measure<number, C> {
-  return { measure: "sum", column, ...options };
-}
+export const sum = ofColumn<number>("sum");
 
 /** How many different values a column has, exactly; null is none. Doesn't add up. */
-export function distinct<C extends string>(
-  column: C,
-  options: MeasureOptions<C> = {},
-): Measure<number, C> {
-  return { measure: "distinct", column, ...options };
-}
+export const distinct = ofColumn<number>("distinct");
 
 /** The mean of a column of numbers; null where no row has one. */
-export function mean<C extends string>(
-  column: C,
-  options: MeasureOptions<C> = {},
-): Measure<number | null, C> {
-  return { measure: "mean", column, ...options };
-}
+export const mean = ofColumn<number | null>("mean");
 
 /** The least number of a column; null where no row has one. */
-export function min<C extends string>(
-  column: C,
-  options: MeasureOptions<C> = {},
-): Measure<number | null, C> {
-  return { measure: "min", column, ...options };
-}
+export const min = ofColumn<number | null>("min");
 
 /** The greatest number of a column; null where no row has one. */
-export function max<C extends string>(
-  column: C,
-  options: MeasureOptions<C> = {},
-): Measure<number | null, C> {
-  return { measure: "max", column, ...options };
-}
+export const max = ofColumn<number | null>("max");
 
 /**
  * A quantile of a column of numbers: exact, interpolated linearly (R-7 of Hyndman and Fan, "Sample
@@ -150,21 +134,23 @@ export interface IntervalOptions extends Omit<MeasureOptions, "where"> {
   readonly confidence?: Confidence;
 }
 
-/** The low end of the Wilson interval of a share: how small the true share may well be. */
-export function shareLow<C extends string>(
+type End = <C extends string>(
   matching: Where<C>,
-  { confidence = 0.95, ...options }: IntervalOptions = {},
-): Measure<number | null, C> {
-  return { measure: "shareLow", of: [count({ where: matching })], confidence, ...options };
+  options?: IntervalOptions,
+) => Measure<number | null, C>;
+
+function end(measure: "shareLow" | "shareHigh"): End {
+  return (matching, { confidence = 0.95, ...options } = {}) => ({
+    ...{ measure, of: [count({ where: matching })], confidence },
+    ...options,
+  });
 }
 
+/** The low end of the Wilson interval of a share: how small the true share may well be. */
+export const shareLow = end("shareLow");
+
 /** The high end of the Wilson interval of a share. */
-export function shareHigh<C extends string>(
-  matching: Where<C>,
-  { confidence = 0.95, ...options }: IntervalOptions = {},
-): Measure<number | null, C> {
-  return { measure: "shareHigh", of: [count({ where: matching })], confidence, ...options };
-}
+export const shareHigh = end("shareHigh");
 
 /**
  * One additive measure by another: `ratio(sum("bytes"), count())`; null where the second is 0.
@@ -187,32 +173,12 @@ export function perMinute<C extends string>(
   return { measure: "perMinute", of: [of], ...options };
 }
 
-/** When the first row was, a Date (UTC instant, milliseconds); null where there is none. */
-export function earliest<C extends string = never>(
-  options: MeasureOptions<C> = {},
-): Measure<Date | null, C> {
-  return { measure: "earliest", ...options };
-}
-
-/** When the last row was, a Date (UTC instant, milliseconds); null where there is none. */
-export function latest<C extends string = never>(
-  options: MeasureOptions<C> = {},
-): Measure<Date | null, C> {
-  return { measure: "latest", ...options };
-}
-
 /** "median", or "10th percentile". */
 export function quantileLabel(level: number): string {
   if (level === 0.5) return "median";
   if (level === 0) return "shortest";
   if (level === 1) return "longest";
   const percent = String(Number((level * 100).toPrecision(12)));
-  const ending = /(^|[^1])1$/.test(percent)
-    ? "st"
-    : /(^|[^1])2$/.test(percent)
-      ? "nd"
-      : /(^|[^1])3$/.test(percent)
-        ? "rd"
-        : "th";
-  return `${percent}${ending} percentile`;
+  const last = /(?:^|[^1])([123])$/.exec(percent)?.[1] ?? "0";
+  return `${percent}${["th", "st", "nd", "rd"][Number(last)]} percentile`;
 }

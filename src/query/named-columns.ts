@@ -4,14 +4,17 @@ import { valueKind } from "../database/column-type.js";
 import { ProbelabError } from "../base/error.js";
 import { nearName } from "../base/near-name.js";
 import type { DimensionColumn, MeasureColumn, ResultColumns } from "../result/origin.js";
+import { columnValues } from "../result/arquero-table.js";
 import type { Value } from "../result/result.js";
 import { compareVersions } from "../result/version-order.js";
-import { bucketStart, buckets, checkBucket, type Bucket } from "../time/bucket.js";
+import { bucketStart, checkBucket, type Bucket } from "../time/bucket.js";
 import { readSpan } from "../time/span.js";
 import { bucketNoun } from "../time/step.js";
 import type { TimeRange } from "../time/time-range.js";
 import { formatInstant } from "../time/time-zone.js";
-import { KINDS, type Measure } from "./measure.js";
+import { timeColumn } from "./grouped-result.js";
+import type { Measure } from "./measure.js";
+import { MEANINGS } from "./plan.js";
 
 /** What a column of free SQL is grouped by. */
 export interface NamedDimension {
@@ -61,7 +64,7 @@ export function checkNamed(
     if (type !== undefined) return roleOf(name, meaning, type, range);
     const near = nearName(name, [...types.keys()]);
     throw new ProbelabError(
-      `Can't find the named column ${JSON.stringify(name)} in the answer${near === undefined ? "" : `: did you mean ${JSON.stringify(near)}`}${near === undefined ? "." : "?"} It has ${[...types.keys()].join(", ")}.`,
+      `Can't find the named column ${JSON.stringify(name)} in the answer${near === undefined ? "." : `: did you mean ${JSON.stringify(near)}?`} It has ${[...types.keys()].join(", ")}.`,
     );
   });
   const [first, second] = roles.filter((role) => "every" in role);
@@ -128,7 +131,7 @@ function isDimension(meaning: unknown): meaning is NamedDimension {
 function isMeasure(meaning: unknown): meaning is Measure<unknown> {
   if (typeof meaning !== "object" || meaning === null) return false;
   const { measure } = meaning as { measure?: unknown };
-  return typeof measure === "string" && Object.hasOwn(KINDS, measure);
+  return typeof measure === "string" && Object.hasOwn(MEANINGS, measure);
 }
 
 /**
@@ -148,13 +151,13 @@ export function nameColumns(
     "measure" in role ? [measureColumn(role.name, role.measure, cut)] : [],
   );
   for (const { name } of measures.filter(({ unit }) => unit === "share")) {
-    checkShares(name, valuesOf(answer, name));
+    checkShares(name, columnValues(answer, name));
   }
   const additive = measures.find((measure) => measure.additive);
-  const sizes = additive && valuesOf(answer, additive.name);
+  const sizes = additive && columnValues(answer, additive.name);
   const dimensions = roles.flatMap((role) => {
     if (!("dimension" in role)) return [];
-    const values = valuesOf(answer, role.name).map((value) =>
+    const values = columnValues(answer, role.name).map((value) =>
       value === null || value === undefined ? null : String(value as string | number | bigint),
     );
     table = table.assign({ [role.name]: values });
@@ -162,19 +165,13 @@ export function nameColumns(
   });
   const timed = roles.find((role) => "every" in role);
   if (timed !== undefined)
-    checkStarts(timed.name, valuesOf(answer, timed.name), timed.every, range);
-  const time = timed && {
-    name: timed.name,
-    every: timed.every,
-    incomplete: buckets(range, timed.every)
-      .filter(({ complete }) => !complete)
-      .map(({ start }) => start),
-  };
+    checkStarts(timed.name, columnValues(answer, timed.name), timed.every, range);
+  const time = timed && timeColumn(timed.name, timed.every, range);
   return { table, columns: { ...(time && { time }), dimensions, measures } };
 }
 
 function measureColumn(name: string, measure: Measure<unknown>, cut: boolean): MeasureColumn {
-  const { additive, missing } = KINDS[measure.measure];
+  const { additive, missing } = MEANINGS[measure.measure];
   const unit = measure.unit ?? (measure.measure.startsWith("share") ? "share" : "");
   return { name, label: measure.label ?? name, unit, additive, missing: cut ? "gap" : missing };
 }
@@ -222,9 +219,4 @@ function checkShares(name: string, values: readonly Value[]): void {
   throw new ProbelabError(
     `Can't take the column ${JSON.stringify(name)} as a share: it holds ${Number(wrong)}, and a share is from 0 to 1. Leave out the factor 100 in the SQL, or name it mean("${name}", { unit: "%" }).`,
   );
-}
-
-function valuesOf(table: ColumnTable, name: string): Value[] {
-  const get = table.getter(name);
-  return Array.from({ length: table.numRows() }, (_, row) => get(row) as Value);
 }

@@ -1,7 +1,7 @@
 import { ProbelabError } from "../base/error.js";
 import type { MeasureColumn } from "../result/origin.js";
 import type { Value } from "../result/result.js";
-import { KINDS, quantileLabel, type Measure } from "./measure.js";
+import { quantileLabel, type Measure } from "./measure.js";
 import type { Source, SourceColumn } from "./source.js";
 import { and, print, raw, sql, type Sql } from "./sql.js";
 import { columnKind, whereSql, whereText } from "./where.js";
@@ -10,16 +10,17 @@ import { wilson } from "./wilson.js";
 /** A row of the server's answer. */
 export type AnswerRow = Readonly<Record<string, Value>>;
 
+/** What a measure found in a cell. */
+export type CellValue = number | Date | null;
+
 /** A measure of a question, planned. */
 export interface PlannedMeasure extends MeasureColumn {
   /** Its value in a row of the answer; `minutes` are those of the row's bucket. */
-  readonly value: (row: AnswerRow, minutes: number) => number | Date | null;
-  /** Two values of one group whose buckets fall together; missing where they can't be merged. */
-  readonly add?: (a: number | Date | null, b: number | Date | null) => number | Date | null;
+  readonly value: (row: AnswerRow, minutes: number) => CellValue;
 }
 
 /** An aggregate over the rows of a cell (a bucket and group), and how cells merge. */
-interface Aggregate {
+export interface Aggregate {
   readonly as: string;
   readonly cell: Sql;
   /** Over the cells' column. */
@@ -29,233 +30,118 @@ interface Aggregate {
 /** How many rows a cell holds. */
 export const ROWS = "_rows";
 
+type AnyMeasure = Measure<unknown>;
+type Made = Pick<PlannedMeasure, "label" | "unit" | "value">;
+
+/** What a kind of measure means. */
+interface Meaning {
+  /** Whether values of buckets and groups may be added up. */
+  readonly additive: boolean;
+  /** What a bucket without rows is: nothing happened, or nothing is known. */
+  readonly missing: "zero" | "gap";
+  /** Plans the aggregates; tells the label, the unit and the value in a row of the answer. */
+  readonly make: (measure: AnyMeasure, plan: Plan) => Made;
+}
+
+const sums = { additive: true, missing: "zero" } as const;
+const zero = { additive: false, missing: "zero" } as const;
+const gap = { additive: false, missing: "gap" } as const;
+
+/** All that there is to say of each kind of measure. */
+export const MEANINGS: Readonly<Record<AnyMeasure["measure"], Meaning>> = {
+  count: { ...sums, make: makeCount },
+  sum: { ...sums, make: makeSum },
+  distinct: { ...zero, make: makeDistinct },
+  mean: { ...gap, make: makeMean },
+  min: { ...gap, make: makeExtreme },
+  max: { ...gap, make: makeExtreme },
+  quantile: { ...gap, make: makeQuantile },
+  earliest: { ...gap, make: makeInstant },
+  latest: { ...gap, make: makeInstant },
+  share: { ...gap, make: makeShare },
+  shareLow: { ...gap, make: makeShare },
+  shareHigh: { ...gap, make: makeShare },
+  ratio: { ...gap, make: makeRatio },
+  perMinute: { ...zero, make: makePerMinute },
+};
+
 /**
  * The aggregates that measures need: each asked once, however many measures are made of it, and
  * each such that cells merge exactly: what holds for "other" holds for windows and shards.
  */
 export class Plan {
-  readonly #source: Source;
+  readonly source: Source;
   readonly #aggregates = new Map<string, Aggregate>();
-  readonly #quantiles = new Map<
-    string,
-    { as: string; over: string; cell: Sql; levels: number[] }
-  >();
+  readonly #quantiles = new Map<string, { as: string; levels: number[]; cell: Sql; If: string }>();
 
   constructor(source: Source) {
-    this.#source = source;
+    this.source = source;
   }
 
   /** The aggregates of all measures planned so far. */
   get aggregates(): readonly Aggregate[] {
-    const quantiles = [...this.#quantiles.values()].map(({ as, over, cell, levels }) => ({
+    const quantiles = [...this.#quantiles.values()].map(({ as, levels, cell, If }) => ({
       as,
-      cell: sql`quantilesExactInclusiveState${raw(over)}(${raw(levels.join(", "))})${cell}`,
+      cell: sql`quantilesExactInclusiveState${raw(If)}(${raw(levels.join(", "))})${cell}`,
       merge: `quantilesExactInclusiveMerge(${levels.join(", ")})(${as})`,
     }));
     return [...this.#aggregates.values(), ...quantiles];
   }
 
   /** Plans a measure. @throws ProbelabError for an unknown column or one of another type. */
-  add(name: string, measure: Measure<unknown>, main: boolean): PlannedMeasure {
-    const made = this.#made(measure);
-    const { additive, missing } = this.#kind(measure);
+  add(name: string, measure: AnyMeasure, main: boolean): PlannedMeasure {
+    const { additive, missing, make } = meaningOf(measure);
+    const { label, unit, value } = make(measure, this);
     return {
       name,
-      label: measure.label ?? made.label,
-      unit: measure.unit ?? made.unit,
+      label: measure.label ?? label,
+      unit: measure.unit ?? unit,
       additive,
       missing,
       ...(main && { main }),
-      value: made.value,
-      ...(made.add && { add: made.add }),
+      value,
     };
   }
 
-  #kind(measure: Measure<unknown>): (typeof KINDS)[keyof typeof KINDS] {
-    const { measure: kind } = (measure ?? {}) as { measure?: unknown };
-    if (typeof kind === "string" && Object.hasOwn(KINDS, kind)) return KINDS[kind as "count"];
-    throw new ProbelabError(
-      `Can't measure ${JSON.stringify(measure) ?? "undefined"}: pass one of ${Object.keys(KINDS).join(", ")}, such as measures: { measurements: count() }.`,
-    );
+  /** The name of an aggregate's column in the answer; `merge` is the function that merges cells. */
+  aggregate(cell: Sql, merge: string): string {
+    const key = JSON.stringify(print(cell));
+    const before = this.#aggregates.get(key);
+    if (before !== undefined) return before.as;
+    const as = `_a${this.#aggregates.size}`;
+    this.#aggregates.set(key, { as, cell, merge: `${merge}(${as})` });
+    return as;
   }
 
-  #made(measure: Measure<unknown>): Pick<PlannedMeasure, "label" | "unit" | "value" | "add"> {
-    this.#kind(measure);
-    const { many } = this.#source;
-    const only = whereSql(measure.where, (name) => this.#source.column(name), "only");
-    const If = only.length === 0 ? "" : "If";
-    const condition = only.length === 0 ? raw("") : sql`, ${and(only)}`;
-    const about = measure.where === undefined ? "" : ` (${whereText(measure.where)})`;
-    const column = measure.column ?? "";
-    switch (measure.measure) {
-      case "count": {
-        const as =
-          only.length === 0
-            ? ROWS
-            : this.#aggregate(sql`countIf(${and(only)})`, (a) => `sum(${a})`);
-        return { label: `${capital(many)}${about}`, unit: many, value: number(as), add };
-      }
-      case "sum": {
-        const { sql: value, ...found } = this.#number(column, "sum");
-        const as = this.#aggregate(sql`sum${raw(If)}(${value}${condition})`, (a) => `sum(${a})`);
-        const label = `${found.label ?? column}, sum${about}`;
-        return { label, unit: found.unit ?? "", value: (row) => Number(row[as] ?? 0), add };
-      }
-      case "mean": {
-        const { sql: value, ...found } = this.#number(column, "average");
-        const total = this.#aggregate(
-          sql`sum${raw(If)}(toFloat64(${value})${condition})`,
-          (a) => `sum(${a})`,
-        );
-        const n = this.#aggregate(sql`count${raw(If)}(${value}${condition})`, (a) => `sum(${a})`);
-        return {
-          label: `${found.label ?? column}, mean${about}`,
-          unit: found.unit ?? "",
-          value: (row) => quotient(number(total)(row), number(n)(row)),
-        };
-      }
-      case "min":
-      case "max": {
-        const kind = measure.measure;
-        const { sql: value, ...found } = this.#number(column, `find the ${kind} of`);
-        const as = this.#aggregate(
-          sql`${raw(kind)}OrNull${raw(If)}(${value}${condition})`,
-          (a) => `${kind}(${a})`,
-        );
-        const label = `${found.label ?? column}, ${kind}${about}`;
-        return { label, unit: found.unit ?? "", value: known(as) };
-      }
-      case "distinct": {
-        const found = this.#source.column(column);
-        const as = this.#aggregate(
-          sql`uniqExactState${raw(If)}(${found.sql}${condition})`,
-          (a) => `uniqExactMerge(${a})`,
-        );
-        return {
-          label: `Different ${found.label ?? column}${about}`,
-          unit: "different values",
-          value: number(as),
-        };
-      }
-      case "quantile": {
-        const { sql: value, ...found } = this.#number(column, "give quantiles of");
-        const level = measure.level ?? NaN;
-        if (!(level >= 0 && level <= 1)) {
-          throw new ProbelabError(
-            `Can't give the quantile ${String(measure.level)} of ${column}: pass a number from 0 to 1.`,
-          );
-        }
-        const cell = sql`(${value}${condition})`;
-        const { as, levels } = this.#levels(cell, If);
-        if (!levels.includes(level)) levels.push(level);
-        return {
-          label: `${found.label ?? column}, ${quantileLabel(level)}${about}`,
-          unit: found.unit ?? "",
-          value(row) {
-            const value = (row[as] as ArrayLike<number> | null | undefined)?.[
-              levels.indexOf(level)
-            ];
-            return value === undefined || Number.isNaN(value) ? null : value;
-          },
-        };
-      }
-      case "earliest":
-      case "latest": {
-        const kind = measure.measure === "earliest" ? "min" : "max";
-        const instant = raw(`toDateTime64(${this.#source.instant}, 3, 'UTC')`);
-        const as = this.#aggregate(
-          sql`${raw(kind)}OrNull${raw(If)}(${instant}${condition})`,
-          (a) => `${kind}(${a})`,
-        );
-        const label = `${measure.measure === "earliest" ? "First" : "Last"} of the ${many}${about}`;
-        return { label, unit: "", value: (row) => (row[as] as Date | null | undefined) ?? null };
-      }
-      case "share":
-      case "shareLow":
-      case "shareHigh":
-        return this.#share(measure);
-      case "ratio": {
-        const [top, bottom] = this.#parts(measure, 2);
-        return {
-          label: `${top?.label} by ${bottom?.label.toLowerCase()}`,
-          unit: `${top?.unit}/${bottom?.unit}`,
-          value(row, minutes) {
-            const value = quotient(
-              Number(top?.value(row, minutes)),
-              Number(bottom?.value(row, minutes)),
-            );
-            return value !== null && measure.complement === true ? 1 - value : value;
-          },
-        };
-      }
-      case "perMinute": {
-        const [rate] = this.#parts(measure, 1);
-        return {
-          label: `${rate?.label} per minute`,
-          unit: `${rate?.unit}/min`,
-          value: (row, minutes) => Number(rate?.value(row, minutes)) / minutes,
-        };
-      }
-    }
+  /** The column of quantiles of a cell, and the place of a level in its list. */
+  quantile(level: number, cell: Sql, If: string): { as: string; at: number } {
+    const key = JSON.stringify(print(cell));
+    const made = this.#quantiles.get(key) ?? {
+      as: `_q${this.#quantiles.size}`,
+      levels: [],
+      cell,
+      If,
+    };
+    this.#quantiles.set(key, made);
+    if (!made.levels.includes(level)) made.levels.push(level);
+    return { as: made.as, at: made.levels.indexOf(level) };
   }
 
-  #share(measure: Measure<unknown>): Pick<PlannedMeasure, "label" | "unit" | "value"> {
-    const [matching] = measure.of ?? [];
-    if (matching?.where === undefined || Object.keys(matching.where).length === 0) {
-      throw new ProbelabError(
-        'Can\'t tell a share without a condition: pass which rows it is of, such as share({ anomaly: "t" }).',
-      );
-    }
-    const of = { measure: "count", ...(measure.where && { where: measure.where }) } as const;
-    const both = { ...matching.where, ...measure.where };
-    const overlap = Object.keys(matching.where).find((name) => measure.where?.[name] !== undefined);
-    if (overlap !== undefined) {
-      throw new ProbelabError(
-        `Can't tell the share by ${overlap} of rows chosen by ${overlap} too: name it in one of the two conditions.`,
-      );
-    }
-    const all = this.#made(of).value;
-    const some = this.#made({ measure: "count", where: both }).value;
-    const interval = (row: AnswerRow) =>
-      wilson(Number(some(row, 1)), Number(all(row, 1)), measure.confidence ?? 0.95);
-    const text = whereText(matching.where);
-    const end = `${100 * (measure.confidence ?? 0.95)} % interval`;
-    switch (measure.measure) {
-      case "shareLow":
-        return {
-          label: `Share with ${text}, low end of the ${end}`,
-          unit: "share",
-          value: (row) => interval(row)?.low ?? null,
-        };
-      case "shareHigh":
-        return {
-          label: `Share with ${text}, high end of the ${end}`,
-          unit: "share",
-          value: (row) => interval(row)?.high ?? null,
-        };
-      default:
-        return {
-          label: `Share with ${text}`,
-          unit: "share",
-          value: (row) => quotient(Number(some(row, 1)), Number(all(row, 1))),
-        };
-    }
+  /** The rows that a measure is about: as conditions, as an aggregate takes them, and in words. */
+  only({ where }: AnyMeasure) {
+    const conditions = whereSql(where, (name) => this.source.column(name), "only");
+    const none = conditions.length === 0;
+    return {
+      conditions,
+      If: none ? "" : "If",
+      last: none ? raw("") : sql`, ${and(conditions)}`,
+      about: where === undefined ? "" : ` (${whereText(where)})`,
+    };
   }
 
-  /** The measures that a measure is made of, all additive. */
-  #parts(measure: Measure<unknown>, many: number): ReturnType<Plan["add"]>[] {
-    const parts = measure.of ?? [];
-    const wrong = parts.find((part) => !this.#kind(part).additive);
-    if (parts.length !== many || wrong !== undefined) {
-      throw new ProbelabError(
-        `Can't make a ${measure.measure} of ${wrong?.measure ?? `${parts.length} measures`}: pass count() or sum(column), which add up.`,
-      );
-    }
-    return parts.map((part) => this.add("", part, false));
-  }
-
-  #number(column: string, action: string): SourceColumn {
-    const found = this.#source.column(column);
+  /** A column of numbers, those that are none (NaN, infinite) as null. */
+  number(column: string, action: string): SourceColumn {
+    const found = this.source.column(column);
     if (columnKind(found.type) !== "number") {
       throw new ProbelabError(
         `Can't ${action} ${column}, a ${found.type}: pass a column of numbers, or count with count() or distinct(${JSON.stringify(column)}).`,
@@ -266,32 +152,160 @@ export class Plan {
       ? { ...found, sql: sql`if(isFinite(${found.sql}), ${found.sql}, NULL)` }
       : found;
   }
-
-  #aggregate(cell: Sql, merge: (as: string) => string): string {
-    const key = JSON.stringify(print(cell));
-    const before = this.#aggregates.get(key);
-    if (before !== undefined) return before.as;
-    const as = `_a${this.#aggregates.size}`;
-    this.#aggregates.set(key, { as, cell, merge: merge(as) });
-    return as;
-  }
-
-  #levels(cell: Sql, over: string): { as: string; levels: number[] } {
-    const key = JSON.stringify(print(cell));
-    const before = this.#quantiles.get(key);
-    if (before !== undefined) return before;
-    const made = { as: `_q${this.#quantiles.size}`, over, cell, levels: [] };
-    this.#quantiles.set(key, made);
-    return made;
-  }
 }
 
-const number = (as: string) => (row: AnswerRow) => Number(row[as]);
-const known = (as: string) => (row: AnswerRow) =>
-  row[as] === null || row[as] === undefined ? null : Number(row[as]);
+/** @throws ProbelabError for what is no measure. */
+function meaningOf(measure: AnyMeasure): Meaning {
+  const { measure: kind } = (measure ?? {}) as { measure?: unknown };
+  if (typeof kind === "string" && Object.hasOwn(MEANINGS, kind)) return MEANINGS[kind as "count"];
+  throw new ProbelabError(
+    `Can't measure ${JSON.stringify(measure) ?? "undefined"}: pass one of ${Object.keys(MEANINGS).join(", ")}, such as measures: { measurements: count() }.`,
+  );
+}
 
-function add(a: number | Date | null, b: number | Date | null): number | null {
-  return Number(a ?? 0) + Number(b ?? 0);
+function makeCount(measure: AnyMeasure, plan: Plan): Made {
+  const { conditions, about } = plan.only(measure);
+  const as =
+    conditions.length === 0 ? ROWS : plan.aggregate(sql`countIf(${and(conditions)})`, "sum");
+  const { many } = plan.source;
+  return { label: `${capital(many)}${about}`, unit: many, value: (row) => Number(row[as]) };
+}
+
+function makeSum(measure: AnyMeasure, plan: Plan): Made {
+  const { column = "" } = measure;
+  const { sql: number, label = column, unit = "" } = plan.number(column, "sum");
+  const { If, last, about } = plan.only(measure);
+  const as = plan.aggregate(sql`sum${raw(If)}(${number}${last})`, "sum");
+  return { label: `${label}, sum${about}`, unit, value: (row) => Number(row[as] ?? 0) };
+}
+
+function makeDistinct(measure: AnyMeasure, plan: Plan): Made {
+  const { column = "" } = measure;
+  const { sql: value, label = column } = plan.source.column(column);
+  const { If, last, about } = plan.only(measure);
+  const as = plan.aggregate(sql`uniqExactState${raw(If)}(${value}${last})`, "uniqExactMerge");
+  return {
+    label: `Different ${label}${about}`,
+    unit: "different values",
+    value: (row) => Number(row[as]),
+  };
+}
+
+function makeMean(measure: AnyMeasure, plan: Plan): Made {
+  const { column = "" } = measure;
+  const { sql: number, label = column, unit = "" } = plan.number(column, "average");
+  const { If, last, about } = plan.only(measure);
+  const total = plan.aggregate(sql`sum${raw(If)}(toFloat64(${number})${last})`, "sum");
+  const n = plan.aggregate(sql`count${raw(If)}(${number}${last})`, "sum");
+  return {
+    label: `${label}, mean${about}`,
+    unit,
+    value: (row) => quotient(Number(row[total]), Number(row[n])),
+  };
+}
+
+function makeExtreme(measure: AnyMeasure, plan: Plan): Made {
+  const { column = "", measure: kind } = measure;
+  const { sql: number, label = column, unit = "" } = plan.number(column, `find the ${kind} of`);
+  const { If, last, about } = plan.only(measure);
+  const as = plan.aggregate(sql`${raw(kind)}OrNull${raw(If)}(${number}${last})`, kind);
+  return {
+    label: `${label}, ${kind}${about}`,
+    unit,
+    value: ({ [as]: value }) => (value === null || value === undefined ? null : Number(value)),
+  };
+}
+
+function makeQuantile(measure: AnyMeasure, plan: Plan): Made {
+  const { column = "", level = NaN } = measure;
+  const { sql: number, label = column, unit = "" } = plan.number(column, "give quantiles of");
+  if (!(level >= 0 && level <= 1)) {
+    throw new ProbelabError(
+      `Can't give the quantile ${String(measure.level)} of ${column}: pass a number from 0 to 1.`,
+    );
+  }
+  const { If, last, about } = plan.only(measure);
+  const { as, at } = plan.quantile(level, sql`(${number}${last})`, If);
+  return {
+    label: `${label}, ${quantileLabel(level)}${about}`,
+    unit,
+    value(row) {
+      const value = (row[as] as ArrayLike<number> | null | undefined)?.[at];
+      return value === undefined || Number.isNaN(value) ? null : value;
+    },
+  };
+}
+
+function makeInstant(measure: AnyMeasure, plan: Plan): Made {
+  const [kind, word] = measure.measure === "earliest" ? ["min", "First"] : ["max", "Last"];
+  const { instant, many } = plan.source;
+  const { If, last, about } = plan.only(measure);
+  const time = raw(`toDateTime64(${instant}, 3, 'UTC')`);
+  const as = plan.aggregate(sql`${raw(kind)}OrNull${raw(If)}(${time}${last})`, kind);
+  return {
+    label: `${word} of the ${many}${about}`,
+    unit: "",
+    value: (row) => (row[as] as Date | null | undefined) ?? null,
+  };
+}
+
+function makeShare(measure: AnyMeasure, plan: Plan): Made {
+  const { measure: kind, where, confidence = 0.95, of: [matching] = [] } = measure;
+  if (matching?.where === undefined || Object.keys(matching.where).length === 0) {
+    throw new ProbelabError(
+      'Can\'t tell a share without a condition: pass which rows it is of, such as share({ anomaly: "t" }).',
+    );
+  }
+  const overlap = Object.keys(matching.where).find((name) => where?.[name] !== undefined);
+  if (overlap !== undefined) {
+    throw new ProbelabError(
+      `Can't tell the share by ${overlap} of rows chosen by ${overlap} too: name it in one of the two conditions.`,
+    );
+  }
+  const all = makeCount({ measure: "count", ...(where && { where }) }, plan).value;
+  const some = makeCount({ measure: "count", where: { ...matching.where, ...where } }, plan).value;
+  const counts = (row: AnswerRow) => [Number(some(row, 1)), Number(all(row, 1))] as const;
+  const label = `Share with ${whereText(matching.where)}`;
+  if (kind === "share") return { label, unit: "share", value: (row) => quotient(...counts(row)) };
+  const end = kind === "shareLow" ? "low" : "high";
+  return {
+    label: `${label}, ${end} end of the ${100 * confidence} % interval`,
+    unit: "share",
+    value: (row) => wilson(...counts(row), confidence)?.[end] ?? null,
+  };
+}
+
+function makeRatio(measure: AnyMeasure, plan: Plan): Made {
+  const [top, bottom] = additiveParts(measure, plan, 2) as [PlannedMeasure, PlannedMeasure];
+  return {
+    label: `${top.label} by ${bottom.label.toLowerCase()}`,
+    unit: `${top.unit}/${bottom.unit}`,
+    value(row, minutes) {
+      const value = quotient(Number(top.value(row, minutes)), Number(bottom.value(row, minutes)));
+      return value !== null && measure.complement === true ? 1 - value : value;
+    },
+  };
+}
+
+function makePerMinute(measure: AnyMeasure, plan: Plan): Made {
+  const [part] = additiveParts(measure, plan, 1) as [PlannedMeasure];
+  return {
+    label: `${part.label} per minute`,
+    unit: `${part.unit}/min`,
+    value: (row, minutes) => Number(part.value(row, minutes)) / minutes,
+  };
+}
+
+/** The measures that a measure is made of. */
+function additiveParts(measure: AnyMeasure, plan: Plan, many: number): PlannedMeasure[] {
+  const parts = measure.of ?? [];
+  const wrong = parts.find((part) => !meaningOf(part).additive);
+  if (parts.length !== many || wrong !== undefined) {
+    throw new ProbelabError(
+      `Can't make a ${measure.measure} of ${wrong?.measure ?? `${parts.length} measures`}: pass count() or sum(column), which add up.`,
+    );
+  }
+  return parts.map((part) => plan.add("", part, false));
 }
 
 function quotient(a: number, b: number): number | null {

@@ -20,11 +20,8 @@ export interface SourceColumn extends ColumnSql {
  * It is made for one question: `column` notes what the question needs, and `from` then selects that.
  */
 export interface Source {
-  /** What a row is, one and many: for sentences and as the unit of a count. */
-  readonly one: string;
+  /** What rows are ("measurements"): for sentences and as the unit of a count. */
   readonly many: string;
-  /** The table that the rows come from. */
-  readonly table: TableInfo;
   /** A column of a row. @throws ProbelabError for a name that the source has not. */
   column(name: string): SourceColumn;
   /** When a row was, a DateTime or DateTime64. */

@@ -44,6 +44,7 @@ export interface ColumnSql {
 export type FindColumn = (name: string) => ColumnSql;
 
 const COMPARISONS = { below: "<", atMost: "<=", above: ">", atLeast: ">=" } as const;
+const SIGNS = { below: "<", atMost: "≤", above: ">", atLeast: "≥" } as const;
 const FIELDS = [...Object.keys(COMPARISONS), "not"];
 
 /**
@@ -199,28 +200,23 @@ function checkValue(
   kind: Kind,
   value: Exclude<FilterValue, null>,
 ): void {
-  const text = typeof value === "string";
-  const ok = {
+  const whole = /Int/.test(type);
+  const isNumber =
+    typeof value === "bigint" ||
+    (typeof value === "number" &&
+      (whole ? Number.isSafeInteger(value) : Number.isFinite(value)) &&
+      !(/UInt/.test(type) && value < 0));
+  const isText = typeof value === "string";
+  const fits = kind === "number" ? isNumber : kind === "bool" ? typeof value === "boolean" : isText;
+  if (fits) return;
+  const shown = isText ? JSON.stringify(value) : String(value);
+  const text = `text, such as "${String(value)}"`;
+  const want = {
     text,
     other: text,
-    time: text,
-    bool: typeof value === "boolean",
-    number:
-      typeof value === "bigint" ||
-      (typeof value === "number" &&
-        Number.isFinite(value) &&
-        (!/Int/.test(type) || Number.isSafeInteger(value)) &&
-        !(/UInt/.test(type) && value < 0)),
-  }[kind];
-  if (ok) return;
-  const shown = typeof value === "string" ? JSON.stringify(value) : String(value);
-  const asText = `text, such as "${String(value)}"`;
-  const want = {
-    text: asText,
-    other: asText,
     time: `text, such as "2026-05-01 00:00:00", or { atLeast: new Date(…) }`,
     bool: "true or false",
-    number: /Int/.test(type) ? "a whole number" : "a number",
+    number: whole ? "a whole number" : "a number",
   }[kind];
   const version = /version$/.test(column) && kind === "text";
   const more = version ? `, or prefix("${String(value)}") for all that begin with it` : "";
@@ -239,20 +235,18 @@ export function whereText(where: Where): string {
       if (!isComparison(wanted)) return [`${column} = ${matchText(wanted)}`];
       return Object.entries(wanted as Readonly<Record<string, unknown>>).map(([field, value]) =>
         field === "not"
-          ? `${column} ≠ ${matchText(value as Match, " or ")}`
+          ? `${column} ≠ ${matchText(value as Match)}`
           : `${column} ${SIGNS[field as keyof typeof SIGNS]} ${value instanceof Date ? value.toISOString() : String(value)}`,
       );
     })
     .join(", ");
 }
 
-const SIGNS = { below: "<", atMost: "≤", above: ">", atLeast: "≥" } as const;
-
-function matchText(wanted: Match, or = " or "): string {
+function matchText(wanted: Match): string {
   const values = matchList(wanted);
   const shown = values.slice(0, MOST_VALUES).map(valueText);
   const more = values.length - shown.length;
-  return `${shown.join(or)}${more > 0 ? ` or ${more} more` : ""}`;
+  return `${shown.join(" or ")}${more > 0 ? ` or ${more} more` : ""}`;
 }
 
 function valueText(value: FilterValue | Prefix): string {

@@ -1,5 +1,5 @@
 import type { ColumnTable } from "arquero";
-import type { Result } from "./result.js";
+import { valueKey, type Value } from "./json.js";
 
 /**
  * A new table of these columns, of the class of an existing one: whoever has a table has loaded
@@ -31,26 +31,32 @@ export function isArqueroTable(value: unknown): value is ColumnTable {
   return [numRows, columnNames, getter, objects].every((method) => typeof method === "function");
 }
 
-const OWNER = Symbol.for("probelab.owner");
-
-interface Owner {
-  readonly table: ColumnTable;
-  readonly result: Result<object>;
+/** A column's values in row order. */
+export function columnValues(table: ColumnTable, name: string): Value[] {
+  const get = table.getter(name);
+  return Array.from({ length: table.numRows() }, (_, row) => get(row) as Value);
 }
 
-/**
- * Notes in a table's parameters whose rows these are: Arquero hands them on to every table that is
- * made of it. The first Result of a table is its owner.
- */
-export function own(table: ColumnTable, result: Result<object>): void {
-  if (owner(table)?.table !== table) table.params({ [OWNER]: { table, result } });
+/** One text per row, equal where the rows' values in these columns are. */
+export function rowKeys(table: ColumnTable, names: readonly string[]): string[] {
+  const columns = names.map((name) => columnValues(table, name));
+  return Array.from({ length: table.numRows() }, (_, row) =>
+    JSON.stringify(
+      columns.map((column) => {
+        const key = valueKey(column[row]);
+        return typeof key === "bigint" ? [`${key}`] : key;
+      }),
+    ),
+  );
 }
 
-/** The Result of whose table Arquero made this one, or whose table it is. */
-export function ownerOf(table: ColumnTable): Result<object> | undefined {
-  return owner(table)?.result;
-}
-
-function owner(table: ColumnTable): Owner | undefined {
-  return (table.params() as Readonly<Record<symbol, Owner | undefined>> | undefined)?.[OWNER];
+/** The numbers of the rows of each key, in order. */
+export function rowsByKey(keys: readonly string[]): Map<string, number[]> {
+  const rows = new Map<string, number[]>();
+  keys.forEach((key, row) => {
+    const same = rows.get(key);
+    if (same) same.push(row);
+    else rows.set(key, [row]);
+  });
+  return rows;
 }

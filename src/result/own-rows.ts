@@ -1,8 +1,7 @@
 import type { ColumnTable, table } from "arquero";
 import { createRequire } from "node:module";
-import { ownerOf } from "./arquero-table.js";
 import type { Origin } from "./origin.js";
-import { Result, type Value } from "./result.js";
+import { ownerOf, Result, type Value } from "./result.js";
 
 const require = createRequire(import.meta.url);
 

@@ -7,15 +7,31 @@ import {
 } from "hyparquet";
 import { createHash } from "node:crypto";
 import { ProbelabError } from "../base/error.js";
-import {
-  COLUMNS_KEY,
-  CREATED_BY,
-  parseColumnsRecord,
-  type ColumnKind,
-  type ColumnsRecord,
-} from "./parquet-columns.js";
-import type { Value } from "./result.js";
-import { fromTaggedJson } from "./tagged-json.js";
+import { fromTaggedJson, type Value } from "./json.js";
+
+/** The key of the file's metadata under which the record of its columns stands. */
+export const COLUMNS_KEY = "probelab.columns";
+
+/** Who wrote the file, in Parquet's own field; a tool that rewrites it puts its own name there. */
+export const CREATED_BY = "probelab";
+
+/**
+ * What a column's values are in JavaScript. `json`: objects, arrays, values of several kinds, or
+ * text that is no Unicode, each as tagged JSON; `null`: no value at all.
+ */
+export type ColumnKind = "time" | "number" | "bigint" | "boolean" | "text" | "json" | "null";
+
+/** What Parquet's own types don't say about a file that probelab wrote. */
+export interface ColumnsRecord {
+  readonly version: 1;
+  /** Number of rows: Parquet can't say it of a file without columns. */
+  readonly rows: number;
+  /** The columns as named and typed in JavaScript, in the file's order. */
+  readonly columns: readonly { readonly name: string; readonly kind: ColumnKind }[];
+  /** The data pages stand in the file's first so many bytes, with this SHA-256 (hex). */
+  readonly bytes: number;
+  readonly sha256: string;
+}
 
 /** What a Parquet file holds. */
 export interface ParquetContent {
@@ -38,11 +54,11 @@ const MAGIC = "PAR1";
  */
 export async function readParquet(bytes: Uint8Array): Promise<ParquetContent> {
   const { file, texts } = footer(bytes);
-  return guarded(async () => {
-    const { [COLUMNS_KEY]: recordText, ...metadata } = texts;
+  try {
+    const { [COLUMNS_KEY]: recordText = "", ...metadata } = texts;
     const stored = parquetSchema(file).children.map(({ element }) => element.name);
-    const record = ownRecord(file, recordText);
-    check(record === undefined || isIntact(bytes, record));
+    const record =
+      file.created_by === CREATED_BY ? intactRecord(bytes, recordText, stored.length) : undefined;
     const scan = await parquetScan({
       file: asyncBuffer(bytes),
       metadata: file,
@@ -52,9 +68,10 @@ export async function readParquet(bytes: Uint8Array): Promise<ParquetContent> {
     for (const { rowStart, rowEnd } of scan.ranges) {
       const columns: ArrayLike<Value>[] = [];
       for (const [index, column] of stored.entries()) {
-        const values = await scan.readColumn({ column, rowStart, rowEnd });
+        const values: ArrayLike<Value> = await scan.readColumn({ column, rowStart, rowEnd });
         check(values.length === rowEnd - rowStart);
-        columns.push(restoreAll(values, record?.columns[index]?.kind));
+        const kind = record?.columns[index]?.kind;
+        columns.push(kind ? Array.from(values, (value) => restored(value, kind)) : values);
       }
       for (let row = 0; row < rowEnd - rowStart; row++) {
         rows.push(columns.map((values) => values[row] ?? null));
@@ -63,7 +80,9 @@ export async function readParquet(bytes: Uint8Array): Promise<ParquetContent> {
     while (stored.length === 0 && rows.length < (record?.rows ?? 0)) rows.push([]);
     check(rows.length === (record?.rows ?? Number(file.num_rows)));
     return { names: record?.columns.map(({ name }) => name) ?? stored, rows, metadata };
-  });
+  } catch (error) {
+    throw damaged(error);
+  }
 }
 
 /** The key-value metadata of a Parquet file, whose rows aren't read. @throws ProbelabError as `readParquet`. */
@@ -93,14 +112,6 @@ function footer(bytes: Uint8Array): { file: FileMetaData; texts: Record<string, 
   }
 }
 
-async function guarded<T>(read: () => Promise<T>): Promise<T> {
-  try {
-    return await read();
-  } catch (error) {
-    throw damaged(error);
-  }
-}
-
 function damaged(cause: unknown): ProbelabError {
   const reason = cause instanceof Error ? (cause.message.split("\n")[0] ?? "").slice(0, 120) : "";
   return new ProbelabError(
@@ -109,40 +120,38 @@ function damaged(cause: unknown): ProbelabError {
   );
 }
 
-/** The record of a file that probelab wrote; another tool's rewriting may have kept it untrue. */
-function ownRecord(file: FileMetaData, text: string | undefined): ColumnsRecord | undefined {
-  if (file.created_by !== CREATED_BY) return undefined;
-  check(text !== undefined);
-  const record = parseColumnsRecord(text ?? "");
-  check(record.columns.length === parquetSchema(file).children.length);
+/** The record of a file that probelab wrote, once its data is what was written. */
+function intactRecord(bytes: Uint8Array, text: string, columns: number): ColumnsRecord {
+  const record = JSON.parse(text) as ColumnsRecord;
+  check(
+    record.columns.length === columns &&
+      record.columns.every(({ name, kind }) => typeof name === "string" && kind in RESTORE),
+  );
+  const hash = createHash("sha256").update(bytes.subarray(0, record.bytes));
+  check(hash.digest("hex") === record.sha256);
   return record;
-}
-
-function isIntact(bytes: Uint8Array, record: ColumnsRecord): boolean {
-  const data = bytes.subarray(0, record.bytes);
-  return createHash("sha256").update(data).digest("hex") === record.sha256;
 }
 
 function check(holds: boolean): void {
   if (!holds) throw new Error("its rows aren't those that were written");
 }
 
-/** A column's values as its kind says; as they are where the file says none. */
-function restoreAll(values: ArrayLike<Value>, kind: ColumnKind | undefined): ArrayLike<Value> {
-  return kind === undefined ? values : Array.from(values, (value) => restore(value, kind));
-}
+/** By kind, which stored types it takes, and the value of a stored one. */
+const RESTORE: Readonly<Record<ColumnKind, readonly [string[], (stored: Value) => Value]>> = {
+  time: [["object"], (stored) => stored],
+  number: [["bigint", "number"], Number],
+  bigint: [["bigint", "string"], (stored) => BigInt(stored as string | bigint)],
+  boolean: [["boolean"], (stored) => stored],
+  text: [["string"], (stored) => stored],
+  json: [["string"], (stored) => fromTaggedJson(stored as string)],
+  null: [[], (stored) => stored],
+};
 
-function restore(value: Value, kind: ColumnKind): Value {
-  if (value === null || value === undefined) return null;
-  const type = typeof value;
-  if (kind === "number" && (type === "bigint" || type === "number")) return Number(value);
-  if (kind === "bigint" && type === "bigint") return value;
-  if (kind === "bigint" && type === "string") return BigInt(value as string);
-  if (kind === "boolean" && type === "boolean") return value;
-  if (kind === "text" && type === "string") return value;
-  if (kind === "json" && type === "string") return fromTaggedJson(value as string);
-  if (kind === "time" && value instanceof Date) return value;
-  throw new Error(`a ${type} in a column of kind ${kind}`);
+function restored(stored: Value, kind: ColumnKind): Value {
+  if (stored === null || stored === undefined) return null;
+  const [types, restore] = RESTORE[kind];
+  if (types.includes(typeof stored)) return restore(stored);
+  throw new Error(`a ${typeof stored} in a column of kind ${kind}`);
 }
 
 const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });

@@ -2,27 +2,11 @@ import type { KeyValue, SchemaElement } from "hyparquet";
 import { ByteWriter, ParquetWriter, type ColumnSource } from "hyparquet-writer";
 import { createHash } from "node:crypto";
 import { ProbelabError } from "../base/error.js";
-import {
-  COLUMNS_KEY,
-  columnKind,
-  CREATED_BY,
-  isMissing,
-  type ColumnKind,
-  type ColumnsRecord,
-} from "./parquet-columns.js";
-import type { Value } from "./result.js";
-import { toTaggedJson } from "./tagged-json.js";
+import { toTaggedJson, type Value } from "./json.js";
+import { COLUMNS_KEY, CREATED_BY, type ColumnKind, type ColumnsRecord } from "./parquet-read.js";
 
 /** Rows of a group: a chart's rows are one group, a million rows are ten. */
 const GROUP_ROWS = 100_000;
-
-/** A column as Parquet stores it. */
-interface StoredColumn {
-  readonly element: SchemaElement;
-  readonly data: unknown[];
-  /** Where the writer's choice would lose something. */
-  readonly encoding?: "PLAIN";
-}
 
 /**
  * Rows as a Parquet file (Snappy), from which `readParquet` makes the same values again. Same rows,
@@ -52,12 +36,13 @@ export function parquet(
   const columns = names.map((name, index) => {
     const values = rows.map((row) => row[index]);
     const kind = columnKind(values);
-    const column = store(fileName(name, stored), values, kind, name);
-    schema.push(column.element);
+    const { type, convert = (value) => value, plain = false } = storage(kind, values, name);
+    const column = fileName(name, stored);
+    schema.push({ name: column, repetition_type: "OPTIONAL", ...type });
     columnData.push({
-      name: column.element.name,
-      data: column.data,
-      ...(column.encoding && { encoding: column.encoding }),
+      name: column,
+      data: values.map((value) => (isMissing(value) ? null : convert(value))),
+      ...(plain && { encoding: "PLAIN" }),
     });
     return { name, kind };
   });
@@ -77,94 +62,79 @@ export function parquet(
   return Buffer.from(writer.getBuffer());
 }
 
-function store(
-  column: string,
-  values: readonly Value[],
-  kind: ColumnKind,
-  name: string,
-): StoredColumn {
+/** How Parquet stores a column. */
+interface Storage {
+  readonly type: Omit<SchemaElement, "name">;
+  readonly convert?: (value: Value) => unknown;
+  /** True where the writer's dictionary would lose something. */
+  readonly plain?: boolean;
+}
+
+const TEXT = {
+  type: "BYTE_ARRAY",
+  converted_type: "UTF8",
+  logical_type: { type: "STRING" },
+} as const;
+
+function storage(kind: ColumnKind, values: readonly Value[], name: string): Storage {
   switch (kind) {
     case "time":
       return {
-        element: {
-          ...optional(column, "INT64"),
+        type: {
+          type: "INT64",
           converted_type: "TIMESTAMP_MILLIS",
           logical_type: { type: "TIMESTAMP", isAdjustedToUTC: true, unit: "MILLIS" },
         },
-        data: present(values, (value) => value),
       };
     case "boolean":
-      return { element: optional(column, "BOOLEAN"), data: present(values, (value) => value) };
-    case "number":
-      return storeNumbers(column, values as readonly (number | null | undefined)[]);
-    case "bigint":
-      return storeBigints(column, values as readonly (bigint | null | undefined)[]);
+      return { type: { type: "BOOLEAN" } };
+    case "number": {
+      const numbers = values.filter((value) => typeof value === "number");
+      // The writer's dictionary takes 0 and -0 for one value.
+      if (numbers.some((value) => Object.is(value, -0))) {
+        return { type: { type: "DOUBLE" }, plain: true };
+      }
+      return numbers.every(Number.isSafeInteger)
+        ? { type: { type: "INT64" }, convert: (value) => BigInt(value as number) }
+        : { type: { type: "DOUBLE" } };
+    }
+    case "bigint": {
+      const fits = (low: bigint, high: bigint): boolean =>
+        values.every((value) => typeof value !== "bigint" || (value >= low && value <= high));
+      if (fits(-(2n ** 63n), 2n ** 63n - 1n)) return { type: { type: "INT64" } };
+      // The writer spells the logical type INTEGER so that Thrift readers refuse the file.
+      return fits(0n, 2n ** 64n - 1n)
+        ? { type: { type: "INT64", converted_type: "UINT_64" } }
+        : { type: TEXT, convert: String };
+    }
     case "json":
-      return { element: text(column), data: present(values, (value) => jsonOf(value, name)) };
+      return { type: TEXT, convert: (value) => jsonOf(value, name) };
     default:
-      return { element: text(column), data: present(values, (value) => value) };
+      return { type: TEXT };
   }
 }
 
-function storeNumbers(
-  column: string,
-  values: readonly (number | null | undefined)[],
-): StoredColumn {
-  const has = (test: (value: number) => boolean): boolean =>
-    values.some((value) => typeof value === "number" && test(value));
-  const negativeZero = has((value) => Object.is(value, -0));
-  if (!negativeZero && !has((value) => !Number.isSafeInteger(value))) {
-    return {
-      element: optional(column, "INT64"),
-      data: present(values, (value) => BigInt(value as number)),
-    };
-  }
-  return {
-    element: optional(column, "DOUBLE"),
-    data: present(values, (value) => value),
-    // the writer's dictionary takes 0 and -0 for one value
-    ...(negativeZero && { encoding: "PLAIN" }),
-  };
+/** The kind that holds every value of a column as it is; null, undefined and invalid dates fit all. */
+function columnKind(values: readonly Value[]): ColumnKind {
+  const kinds = new Set(values.filter((value) => !isMissing(value)).map(kindOf));
+  const [first = "null"] = kinds;
+  return kinds.size > 1 ? "json" : first;
 }
 
-function storeBigints(
-  column: string,
-  values: readonly (bigint | null | undefined)[],
-): StoredColumn {
-  const fits = (low: bigint, high: bigint): boolean =>
-    values.every((value) => typeof value !== "bigint" || (value >= low && value <= high));
-  const data = present(values, (value) => value);
-  if (fits(-(2n ** 63n), 2n ** 63n - 1n)) return { element: optional(column, "INT64"), data };
-  if (!fits(0n, 2n ** 64n - 1n)) {
-    return {
-      element: text(column),
-      data: present(values, (value) => (value as bigint).toString()),
-    };
-  }
-  return {
-    // The writer spells the logical type INTEGER so that Thrift readers refuse the file.
-    element: { ...optional(column, "INT64"), converted_type: "UINT_64" },
-    data,
-  };
+function kindOf(value: Value): ColumnKind {
+  if (value instanceof Date) return "time";
+  const type = typeof value;
+  if (type === "string") return /\p{Surrogate}/u.test(value as string) ? "json" : "text";
+  return type === "number" || type === "bigint" || type === "boolean" ? type : "json";
 }
 
-function optional(
-  name: string,
-  type: "INT64" | "DOUBLE" | "BOOLEAN" | "BYTE_ARRAY",
-): SchemaElement {
-  return { name, type, repetition_type: "OPTIONAL" };
-}
-
-function text(name: string): SchemaElement {
-  return {
-    ...optional(name, "BYTE_ARRAY"),
-    converted_type: "UTF8",
-    logical_type: { type: "STRING" },
-  };
-}
-
-function present(values: readonly Value[], convert: (value: Value) => unknown): unknown[] {
-  return values.map((value) => (isMissing(value) ? null : convert(value)));
+/** True for what Parquet's null stands for. */
+function isMissing(value: Value): boolean {
+  return (
+    value === null ||
+    value === undefined ||
+    (value instanceof Date && Number.isNaN(value.getTime()))
+  );
 }
 
 function jsonOf(value: Value, name: string): string {

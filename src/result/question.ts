@@ -1,6 +1,4 @@
-import type { Json } from "./json.js";
-import type { Value } from "./result.js";
-import { fromTaggedJson, toTaggedJson } from "./tagged-json.js";
+import { fromTaggedJson, toTaggedJson, type Json, type Value } from "./json.js";
 
 /** The call that gave a Result, as JSON: what it takes to ask again. */
 export interface Question {
@@ -13,7 +11,7 @@ export interface Question {
 /** A call as a Question; undefined where an argument has no JSON (a function, say). */
 export function question(ask: string, given: readonly unknown[]): Question | undefined {
   try {
-    return { ask, arguments: JSON.parse(toTaggedJson(given.map(plain))) as Json[] };
+    return { ask, arguments: JSON.parse(toTaggedJson(given.map(withoutSignal))) as Json[] };
   } catch (error) {
     if (error instanceof NoJson) return undefined;
     throw error;
@@ -27,9 +25,9 @@ export function questionArguments({ arguments: given }: Question): unknown[] {
 
 class NoJson extends Error {}
 
-/** The value without what is no part of a question: a signal stops one asking. */
-function plain(value: unknown): Value {
-  if (Array.isArray(value)) return value.map(plain);
+/** The value without `signal`, which is no part of a question: it stops one asking. */
+function withoutSignal(value: unknown): Value {
+  if (Array.isArray(value)) return value.map(withoutSignal);
   if (value instanceof Date && !Number.isNaN(value.getTime())) return value;
   if (typeof value === "function" || typeof value === "symbol") throw new NoJson();
   if (typeof value !== "object" || value === null) return value as Value;
@@ -38,6 +36,6 @@ function plain(value: unknown): Value {
   return Object.fromEntries(
     Object.entries(value)
       .filter(([name, inner]) => inner !== undefined && name !== "signal")
-      .map(([name, inner]) => [name, plain(inner)]),
+      .map(([name, inner]) => [name, withoutSignal(inner)]),
   );
 }

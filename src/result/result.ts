@@ -3,16 +3,13 @@ import { inspect } from "node:util";
 import { ProbelabError } from "../base/error.js";
 import { formatInstant } from "../time/time-zone.js";
 import { formatRange } from "../time/time-range.js";
-import { changedOrigin, rowsText, withStep, type Step } from "./changed.js";
-import { isArqueroTable, newTable, own, pickRows } from "./arquero-table.js";
-import { joined } from "./join.js";
+import { columnValues, isArqueroTable, newTable, pickRows } from "./arquero-table.js";
+import { changedOrigin, rowsText, withoutQuestion, withStep, type Step } from "./changed.js";
+import type { Value } from "./json.js";
 import { zoneOf, type Origin } from "./origin.js";
-import { pivoted, type PivotOptions } from "./pivot.js";
-import { columnValues, withoutQuestion } from "./still-true.js";
-import { checkColumns, checkFunction, sortedRows } from "./verbs.js";
+import { checkColumns, checkFunction, joined, pivoted, sortedRows } from "./verbs.js";
 
-/** A value of a Result's cell. */
-export type Value = string | number | bigint | boolean | Date | null | undefined | object;
+export type { Value } from "./json.js";
 
 /** Names of a row's columns. */
 export type ColumnName<Row> = keyof Row & string;
@@ -43,6 +40,16 @@ export type Joined<Row, Other, On, Kind> = Row & {
   [Name in Exclude<keyof Other, On>]: Kind extends "left" ? Other[Name] | null : Other[Name];
 };
 
+/** What `Result.pivot` is told. */
+export interface PivotOptions<Rows, Names, Values> {
+  /** The columns that stay: a row for each of their values. */
+  readonly rows: Rows | readonly Rows[];
+  /** The column whose values become columns. */
+  readonly names: Names;
+  /** The column whose values fill them. */
+  readonly values: Values;
+}
+
 /**
  * An answer: an Arquero table with its origin. `Row` is the type of its rows where the question
  * tells it; a function that takes any answer takes `Result<object>`.
@@ -71,7 +78,8 @@ export class Result<out Row extends object = Record<string, Value>> {
   constructor(table: ColumnTable, origin: Origin) {
     this.table = table;
     this.origin = origin;
-    own(table, this);
+    // Arquero hands parameters on to every table that it makes of this one: the first Result is its owner.
+    if (ownerIn(table)?.table !== table) table.params({ [OWNER]: { table, result: this } });
   }
 
   /** Number of rows. */
@@ -324,6 +332,22 @@ export class Result<out Row extends object = Record<string, Value>> {
   [inspect.custom](): string {
     return this.toString();
   }
+}
+
+const OWNER = Symbol.for("probelab.owner");
+
+interface Owner {
+  readonly table: ColumnTable;
+  readonly result: Result<object>;
+}
+
+function ownerIn(table: ColumnTable): Owner | undefined {
+  return (table.params() as Readonly<Record<symbol, Owner | undefined>> | undefined)?.[OWNER];
+}
+
+/** The Result of whose table Arquero made this one, or whose table it is. */
+export function ownerOf(table: ColumnTable): Result<object> | undefined {
+  return ownerIn(table)?.result;
 }
 
 /** Also one of another copy of this library, as a notebook may import it. */

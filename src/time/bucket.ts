@@ -1,9 +1,12 @@
 import { Temporal } from "temporal-polyfill";
-import { stepOf, type Bucket, type Step } from "./step.js";
-import type { TimeRange } from "./time-range.js";
-import { firstInstantAt, offsetAt, offsetChange, steadyOffset, wallClock } from "./wall-clock.js";
+import { ProbelabError } from "../base/error.js";
+import { BUCKETS, stepOf, usualLength, type Bucket, type Step } from "./step.js";
+import { formatRange, type TimeRange } from "./time-range.js";
+import { firstInstantAt, offsetAt, steadyOffset, wallClock } from "./wall-clock.js";
 
 export { BUCKETS, checkBucket, type Bucket } from "./step.js";
+
+const DAY = 86_400_000;
 
 /** One bucket of a range. */
 export interface RangeBucket {
@@ -32,7 +35,32 @@ export function buckets(range: TimeRange, every: Bucket): RangeBucket[] {
   return result;
 }
 
-const DAY = 86_400_000;
+/**
+ * The finest bucket whose rows fit a budget: one row a bucket and series, over the whole range.
+ *
+ * @param budgetRows most rows, such as 4,999 for a chart.
+ * @param seriesCount how many series are asked for, at least 1.
+ * @throws ProbelabError when not even months fit.
+ * @example
+ * autoBucket(last("3 months", { now: "2026-05-01" }), 4_999, 6); // "3 hours"
+ */
+export function autoBucket(range: TimeRange, budgetRows: number, seriesCount: number): Bucket {
+  const most = budgetRows / Math.max(1, seriesCount);
+  const fitting = BUCKETS.find((every) => countBuckets(range, every, most) <= most);
+  if (fitting !== undefined) return fitting;
+  throw new ProbelabError(
+    `Can't fit ${seriesCount.toLocaleString("en-US")} series over ${formatRange(range)} into ${budgetRows.toLocaleString("en-US")} rows, not even by month: ask for fewer series (top) or a shorter range.`,
+  );
+}
+
+/** How many buckets a range touches; Infinity where these are surely more than `most`. */
+function countBuckets(range: TimeRange, every: Bucket, most: number): number {
+  const start = range.start.getTime();
+  const end = range.end.getTime();
+  // Clocks that are set back make buckets longer than they are named, by hours altogether.
+  if (every !== "month" && (end - start - DAY) / usualLength(every) > most) return Infinity;
+  return buckets(range, every).length;
+}
 
 /**
  * The start of the bucket that an instant falls in: the last start at or before it.
@@ -99,22 +127,20 @@ function steadyStart(ms: number, { begins, size, origin }: Step, timeZone: strin
 
 /** The last instant up to `ms` at which the wall clock came to a multiple of `size`. */
 function evenStart(ms: number, size: number, timeZone: string): number {
-  const offset = offsetAt(ms, timeZone);
+  const { from, offset } = steadyOffset(ms, timeZone);
   const start = floorTo(ms + offset, size) - offset;
-  if (offsetAt(start, timeZone) === offset) return start;
-  const change = offsetChange(start, ms, timeZone);
-  const before = offsetAt(change - 1, timeZone);
-  const passed = floorTo(change + offset, size) > floorTo(change - 1 + before, size);
-  return passed ? change : evenStart(change - 1, size, timeZone);
+  if (start >= from) return start;
+  const before = offsetAt(from - 1, timeZone);
+  const passed = floorTo(from + offset, size) > floorTo(from - 1 + before, size);
+  return passed ? from : evenStart(from - 1, size, timeZone);
 }
 
 /** The first instant after `ms` at which the wall clock comes to a multiple of `size`. */
 function evenNext(ms: number, size: number, timeZone: string): number {
-  const offset = offsetAt(ms, timeZone);
+  const { until, offset } = steadyOffset(ms, timeZone);
   const next = floorTo(ms + offset, size) + size - offset;
-  if (offsetAt(next, timeZone) === offset) return next;
-  const change = offsetChange(ms, next, timeZone);
-  return evenStart(change, size, timeZone) === change ? change : evenNext(change, size, timeZone);
+  if (next < until) return next;
+  return evenStart(until, size, timeZone) === until ? until : evenNext(until, size, timeZone);
 }
 
 /** The last instant up to `ms` at which the wall clock came to a multiple of the step for the first time. */
@@ -147,4 +173,57 @@ function floorWall(local: Temporal.PlainDateTime, { begins, size, origin }: Step
 
 function nextWall(wall: Temporal.PlainDateTime, { begins, size }: Step): Temporal.PlainDateTime {
   return wall.add(begins === "month" ? { months: size } : { milliseconds: size });
+}
+
+/** Bucket starts at an even distance: from, from + step … from + (count − 1) · step, in ms. */
+export interface BucketRun {
+  readonly from: number;
+  readonly step: number;
+  readonly count: number;
+}
+
+/** The starts of buckets as few runs: of hours or days one, and two or three more for every change of the clocks. */
+export function bucketRuns(all: readonly RangeBucket[]): BucketRun[] {
+  const runs: { from: number; step: number; count: number }[] = [];
+  for (const { start, end } of all) {
+    const from = start.getTime();
+    const run = runs.at(-1);
+    if (run?.count === 1) run.step = from - run.from;
+    if (run && from === run.from + run.count * run.step) run.count += 1;
+    else runs.push({ from, step: end.getTime() - from, count: 1 });
+  }
+  return runs;
+}
+
+/**
+ * True where a range's zone does, in its buckets or a day before them, what few zones did: change
+ * its clocks by anything but an hour, or at anything but a whole hour (half an hour in
+ * Australia/Lord_Howe, at 02:45 in Pacific/Chatham), or stand off UTC by seconds.
+ *
+ * Of all such changes of all zones from 1970 to 2037 some 40 kinds make ClickHouse's `toStartOf…`
+ * begin buckets elsewhere than `bucketStart`; no other change does.
+ */
+export function hasOddOffsets(range: TimeRange, every: Bucket): boolean {
+  const { timeZone } = range;
+  if (timeZone === "UTC") return false;
+  const from = bucketStart(range.start, every, timeZone).getTime() - DAY;
+  let zoned = Temporal.Instant.fromEpochMilliseconds(from).toZonedDateTimeISO(timeZone);
+  if (zoned.offsetNanoseconds % 60e9 !== 0) return true;
+  for (;;) {
+    const changed = zoned.getTimeZoneTransition("next");
+    if (changed === null || changed.epochMilliseconds >= range.end.getTime()) return false;
+    const before = changed.subtract({ nanoseconds: 1 });
+    if (isOdd(before, changed, every)) return true;
+    zoned = changed;
+  }
+}
+
+function isOdd(
+  before: Temporal.ZonedDateTime,
+  after: Temporal.ZonedDateTime,
+  every: Bucket,
+): boolean {
+  const by = Math.abs(after.offsetNanoseconds - before.offsetNanoseconds);
+  if (every === "minute") return by % 60e9 !== 0;
+  return by !== 0 && (by !== 3_600e9 || before.minute !== 59 || before.second !== 59);
 }

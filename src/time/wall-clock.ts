@@ -18,20 +18,7 @@ export function firstInstantAt(wall: Temporal.PlainDateTime, timeZone: string): 
   const first = wall.toZonedDateTime(timeZone, { disambiguation: "earlier" });
   if (first.toPlainDateTime().equals(wall)) return first.epochMilliseconds;
   const later = wall.toZonedDateTime(timeZone, { disambiguation: "later" });
-  return offsetChange(first.epochMilliseconds, later.epochMilliseconds, timeZone);
-}
-
-/** The instant in (from, to] at which the offset becomes another one; the two differ in it. */
-export function offsetChange(from: number, to: number, timeZone: string): number {
-  const before = offsetAt(from, timeZone);
-  let low = from;
-  let high = to;
-  while (high - low > 1) {
-    const middle = Math.floor((low + high) / 2);
-    if (offsetAt(middle, timeZone) === before) low = middle;
-    else high = middle;
-  }
-  return high;
+  return steadyOffset(later.epochMilliseconds, timeZone).from;
 }
 
 /** The time in which the clocks of a zone keep an offset: [from, until) in ms since 1970. */

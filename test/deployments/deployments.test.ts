@@ -227,7 +227,7 @@ async function runsAreRight({ one, lab, runs, range }: Given): Promise<void> {
   const measures = {
     runs: size,
     measurements: (own: readonly Run[]) => own.reduce((all, { n }) => all + n, 0),
-    single: (own: readonly Run[]) => part(own.filter(({ n }) => n === 1).length, own.length),
+    single_share: (own: readonly Run[]) => part(own.filter(({ n }) => n === 1).length, own.length),
   };
   const quantiles = (levels: readonly number[], of: (run: Run) => number) =>
     Object.fromEntries(

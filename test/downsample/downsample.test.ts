@@ -44,7 +44,7 @@ describe.each(METHODS)("downsample(table, options) by %s", (method) => {
           const all = rowTexts(data);
           expect(rowTexts(small)).toEqual(rows.map((row) => all[row]));
           expect(downsample(data, options).array("row")).toEqual(rows);
-          if (points.length > maxRows && (method === "auto" || method === "m4")) {
+          if (points.length > maxRows) {
             expectExtremes(points, rows, grouped, yScale);
           }
         },
@@ -196,7 +196,14 @@ describe("downsample(data, options)", () => {
     [{ x: "nope" }, /Can't find the column "nope": the table has x, y, s/],
     [{ y: "s" }, /Can't read "text" in the column "s" as a number/],
     [{ series: "nope" }, /Can't find the series column "nope"/],
-    [{ method: "mean" as "m4" }, /Can't downsample by the method "mean": pass "auto", "m4"/],
+    [
+      { method: "lttb" as "m4" },
+      /"lttb", which loses peaks or shapes that auto keeps: pass "auto"/,
+    ],
+    [
+      { method: "mean" as "m4" },
+      /Can't downsample by the method "mean": pass "auto" \(the default\) or "m4"/,
+    ],
   ])("refuses %o", (options, message) => {
     const data = table({ x: long(6_000), y: long(6_000), s: long(6_000).map(() => "text") });
     expect(() => downsample(data, { x: "x", y: "y", ...options })).toThrow(message);

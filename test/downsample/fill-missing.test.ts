@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { fillMissing } from "../../src/downsample/line/fill-missing.js";
+import { fillMissing } from "../../src/downsample/reduce-line-chart.js";
 import { buckets, type Bucket } from "../../src/time/bucket.js";
 import { between } from "../../src/time/time-range.js";
 

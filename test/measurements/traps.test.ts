@@ -43,8 +43,14 @@ describe("runDurations", () => {
     const range = between("2026-05-04", "2026-05-18");
     const result = await lab.measurements.runDurations({ range, every: "week", quantiles: [0.5] });
     expect(result.rows()).toEqual([
-      { t: new Date("2026-05-04T00:00:00Z"), runs: 1, measurements: 2, single: 0, q50: 1800 },
-      { t: new Date("2026-05-11T00:00:00Z"), runs: 0, measurements: 0, single: null, q50: null },
+      { t: new Date("2026-05-04T00:00:00Z"), runs: 1, measurements: 2, single_share: 0, q50: 1800 },
+      {
+        t: new Date("2026-05-11T00:00:00Z"),
+        runs: 0,
+        measurements: 0,
+        single_share: null,
+        q50: null,
+      },
     ]);
   });
 
@@ -57,7 +63,7 @@ describe("runDurations", () => {
     ]);
     const range = between("2026-05-04", "2026-05-11");
     const whole = await lab.measurements.runDurations({ range, every: "all", quantiles: [0.5] });
-    expect(whole.rows()).toEqual([{ runs: 1, measurements: 2, single: 0, q50: 7200 }]);
+    expect(whole.rows()).toEqual([{ runs: 1, measurements: 2, single_share: 0, q50: 7200 }]);
     expect(whole.origin.notes[0]).toMatch(/24 hours beyond the range/);
     const cut = await lab.measurements.runDurations({
       range,
@@ -65,7 +71,7 @@ describe("runDurations", () => {
       quantiles: [0.5],
       margin: "1 minute",
     });
-    expect(cut.rows()).toEqual([{ runs: 2, measurements: 2, single: 1, q50: 0 }]);
+    expect(cut.rows()).toEqual([{ runs: 2, measurements: 2, single_share: 1, q50: 0 }]);
     expect(cut.origin.notes[0]).toMatch(/1 minute beyond/);
   });
 
@@ -78,9 +84,9 @@ describe("runDurations", () => {
     const range = between("2026-05-04", "2026-05-05");
     const options = { range, every: "all", quantiles: [0.5] } as const;
     const keep = await lab.measurements.runDurations(options);
-    expect(keep.rows()).toEqual([{ runs: 2, measurements: 3, single: 0.5, q50: 50 }]);
+    expect(keep.rows()).toEqual([{ runs: 2, measurements: 3, single_share: 0.5, q50: 50 }]);
     const drop = await lab.measurements.runDurations({ ...options, singles: "drop" });
-    expect(drop.rows()).toEqual([{ runs: 2, measurements: 3, single: 0.5, q50: 100 }]);
+    expect(drop.rows()).toEqual([{ runs: 2, measurements: 3, single_share: 0.5, q50: 100 }]);
     expect(drop.origin.notes).toContain(
       "Runs of a single measurement are left out of the quantiles.",
     );

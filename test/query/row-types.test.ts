@@ -60,7 +60,7 @@ const logs = (lab: Lab) => ({
 
 type M = ReturnType<typeof measurements>;
 type L = ReturnType<typeof logs>;
-type Runs = { runs: number; measurements: number; single: N };
+type Runs = { runs: number; measurements: number; single_share: N };
 
 test("a question on measurements gives the row's type", () => {
   expectTypeOf<RowOf<M["counts"]>>().toEqualTypeOf<{

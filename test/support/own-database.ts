@@ -55,6 +55,7 @@ export async function newDatabase(): Promise<OwnDatabase> {
     open: () => connect({ measurements: url, logs: url }),
     writer: {
       source: name,
+      directory: "",
       database: name,
       async command(query, { parameters, settings, signal } = {}) {
         await client.command({

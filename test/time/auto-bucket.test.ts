@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { autoBucket } from "../../src/time/auto-bucket.js";
+import { autoBucket } from "../../src/time/bucket.js";
 import { BUCKETS, buckets } from "../../src/time/bucket.js";
 import { between } from "../../src/time/time-range.js";
 

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { bucketStart, buckets, nextBucket, BUCKETS, type Bucket } from "../../src/time/bucket.js";
-import { bucketRuns } from "../../src/time/bucket-runs.js";
-import { hasOddOffsets } from "../../src/time/odd-offsets.js";
+import { bucketRuns } from "../../src/time/bucket.js";
+import { hasOddOffsets } from "../../src/time/bucket.js";
 import { between } from "../../src/time/time-range.js";
 import { ODD_CHANGES } from "../support/odd-changes.js";
 

@@ -6,7 +6,7 @@ import { table, Table } from "../../chart/table.js";
 import type { TableOptions } from "../../chart/table-model.js";
 import type { Json } from "../../result/json.js";
 import type { Result } from "../../result/result.js";
-import { fromTaggedJson, toTaggedJson } from "../../result/tagged-json.js";
+import { fromTaggedJson, toTaggedJson } from "../../result/json.js";
 import type { FigureRecord } from "./record.js";
 
 /** A chart or a table of a postmortem, with its data. */

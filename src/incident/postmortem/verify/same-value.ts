@@ -1,5 +1,5 @@
 import type { Value } from "../../../result/result.js";
-import { toTaggedJson } from "../../../result/tagged-json.js";
+import { toTaggedJson } from "../../../result/json.js";
 
 // Sums of fractions depend on the order in which the server's threads add them up.
 const SAME_NUMBER = 1e-9;

@@ -1,3 +1,40 @@
+import { findExtremes, noExtremes } from "../../src/downsample/m4.js";
+
+/** What peers pick rows by, to compare with; each loses peaks or shapes that `auto` keeps. */
+export const PEERS = {
+  lttb,
+  minMaxLttb,
+  minMax: (_x: Float64Array, y: Float64Array, count: number) => minMax(y, count),
+};
+
+/**
+ * The lowest and the highest row of each bucket, the buckets holding equally many rows. A bucket
+ * without a finite y keeps its first row, so that the gap stays.
+ *
+ * @param count most rows to keep, at least 1; 2 a bucket.
+ * @returns row numbers, ascending.
+ */
+export function minMax(y: Float64Array, count: number): Int32Array {
+  const length = y.length;
+  const buckets = Math.max(1, Math.floor(count / 2));
+  if (length <= count) return Int32Array.from({ length }, (_, row) => row);
+  const rows = new Int32Array(2 * buckets);
+  const found = noExtremes();
+  let size = 0;
+  for (let bucket = 0, from = 0; bucket < buckets; bucket++) {
+    const to = Math.floor(((bucket + 1) * length) / buckets);
+    findExtremes(y, from, to, found);
+    if (found.first < 0) rows[size++] = found.firstGap;
+    else {
+      const { lowest, highest } = found;
+      rows[size++] = Math.min(lowest, highest);
+      if (lowest !== highest) rows[size++] = Math.max(lowest, highest);
+    }
+    from = to;
+  }
+  return rows.subarray(0, Math.min(size, count));
+}
+
 /**
  * Largest triangle, three buckets: of each bucket the row that spans the largest triangle with the
  * row kept before and the mean of the bucket after. Can lose the global maximum.
@@ -82,4 +119,27 @@ function largestTriangle(
     }
   }
   return row;
+}
+
+/**
+ * LTTB over the lowest and highest rows of 2 × `count` buckets: nearly LTTB's choice, faster.
+ *
+ * Source: Van Der Donckt et al., MinMaxLTTB, IEEE VIS 2023, with their preselection ratio of 4.
+ *
+ * @param x ascending, finite. @param y as long as x. @param count rows to keep, at least 3.
+ * @returns row numbers, ascending.
+ */
+export function minMaxLttb(x: Float64Array, y: Float64Array, count: number): Int32Array {
+  if (x.length <= 4 * count) return lttb(x, y, count);
+  const inner = minMax(y.subarray(1, y.length - 1), 4 * count);
+  const chosen = new Int32Array(inner.length + 2);
+  for (let i = 0; i < inner.length; i++) chosen[i + 1] = inner[i]! + 1;
+  chosen[chosen.length - 1] = x.length - 1;
+  const someX = new Float64Array(chosen.length);
+  const someY = new Float64Array(chosen.length);
+  for (let i = 0; i < chosen.length; i++) {
+    someX[i] = x[chosen[i]!]!;
+    someY[i] = y[chosen[i]!]!;
+  }
+  return lttb(someX, someY, count).map((row) => chosen[row]!);
 }

@@ -69,11 +69,10 @@ export class Cover {
     const high = this.#high[column]!;
     const trueLow = this.#trueLow[column]!;
     const trueHigh = this.#trueHigh[column]!;
-    const pixel = this.#whole ? 1 : 0;
     if (trueLow > trueHigh) return low > high ? 0 : high - low + 1;
     if (low > high) return trueHigh - trueLow + 1;
     if (this.#whole && (low > trueHigh || high < trueLow)) {
-      return high - low + trueHigh - trueLow + 2 * pixel;
+      return high - low + trueHigh - trueLow + 2;
     }
     return Math.abs(low - trueLow) + Math.abs(high - trueHigh);
   }

@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { m4 } from "../../../src/downsample/kernels/m4.js";
-import { pixelAxis } from "../../../src/downsample/kernels/pixel-axis.js";
-import { plainM4 } from "../plain-m4.js";
-import { awkwardNumber } from "../awkward.js";
+import { m4, pixelAxis } from "../../src/downsample/m4.js";
+import { plainM4 } from "./plain-m4.js";
+import { awkwardNumber } from "./awkward.js";
 
 describe("m4(x, y, axis)", () => {
   test("keeps first, last, lowest and highest of each column, as the plain reference does", () => {

@@ -1,8 +1,7 @@
-import { table } from "arquero";
 import { describe, expect, it } from "vitest";
 import { ProbelabError } from "../../src/base/error.js";
-import type { PlannedMeasure } from "../../src/query/plan.js";
-import { bucketKey, rowsByBucket } from "../../src/query/rows-by-bucket.js";
+import type { AnswerRow, PlannedMeasure } from "../../src/query/plan.js";
+import { cellKey, cellsByBucket } from "../../src/query/grouped-result.js";
 import { buckets } from "../../src/time/bucket.js";
 import { between } from "../../src/time/time-range.js";
 
@@ -13,7 +12,6 @@ const measure = (name: string, additive: boolean): PlannedMeasure => ({
   additive,
   missing: "zero",
   value: (row) => Number(row["_n"]),
-  ...(additive && { add: (a, b) => Number(a ?? 0) + Number(b ?? 0) }),
 });
 const count = measure("measurements", true);
 const share = measure("share", false);
@@ -23,24 +21,26 @@ const starts = buckets(range, "hour").map(({ start }) => start);
 const at = (time: string) => new Date(`2026-05-01T${time}:00Z`);
 
 const answer = (rows: readonly (readonly [Date, number, number])[]) =>
-  table({
-    _t: rows.map(([time]) => time),
-    _place: rows.map(([, place]) => place),
-    _n: rows.map(([, , n]) => n),
-  });
+  rows.map(([_t, _place, _n]) => ({ _t, _place, _n }));
+const place = (row: AnswerRow) => Number(row["_place"]);
 
-describe("rowsByBucket", () => {
+describe("cellsByBucket", () => {
   it("gives each row's values under its bucket and place", () => {
     const rows = answer([
       [at("00:00"), 1, 5],
       [at("00:00"), 2, 6],
       [at("23:00"), 1, 7],
     ]);
-    const { found, moved } = rowsByBucket(rows, asked, starts, [count, share]);
+    const { found, moved } = cellsByBucket(
+      rows,
+      { ...asked, measures: [count, share] },
+      starts,
+      place,
+    );
     expect([...found]).toEqual([
-      [bucketKey(at("00:00"), 1), [5, 5]],
-      [bucketKey(at("00:00"), 2), [6, 6]],
-      [bucketKey(at("23:00"), 1), [7, 7]],
+      [cellKey(at("00:00"), 1), [5, 5]],
+      [cellKey(at("00:00"), 2), [6, 6]],
+      [cellKey(at("23:00"), 1), [7, 7]],
     ]);
     expect(moved).toEqual([]);
   });
@@ -54,28 +54,32 @@ describe("rowsByBucket", () => {
       [at("01:30"), 2, 8],
       [at("23:30"), 1, 16],
     ]);
-    const { found, moved } = rowsByBucket(rows, asked, starts, [count]);
+    const { found, moved } = cellsByBucket(rows, { ...asked, measures: [count] }, starts, place);
     expect(Object.fromEntries(found)).toEqual({
-      [bucketKey(at("00:00"), 1)]: [7],
-      [bucketKey(at("01:00"), 2)]: [8],
-      [bucketKey(at("23:00"), 1)]: [16],
+      [cellKey(at("00:00"), 1)]: [7],
+      [cellKey(at("01:00"), 2)]: [8],
+      [cellKey(at("23:00"), 1)]: [16],
     });
     expect(moved).toEqual([expect.stringMatching(/^The database begins 4 of its buckets.*UTC/)]);
   });
 
   it("refuses rows that begin elsewhere where a measure can't be added up", () => {
     const rows = answer([[at("01:30"), 1, 4]]);
-    const ask = () => rowsByBucket(rows, asked, starts, [count, share]);
+    const ask = () => cellsByBucket(rows, { ...asked, measures: [count, share] }, starts, place);
     expect(ask).toThrow(ProbelabError);
     expect(ask).toThrow(/Can't count measurements by hour in UTC.*01:30.*another every.*"UTC"/);
   });
 
   it("takes the rows of a range that is one bucket as they are", () => {
-    const rows = table({ _place: [1, 0], _n: [3, 4] });
-    const { found } = rowsByBucket(rows, { ...asked, every: null }, [null], [share]);
+    const rows = [
+      { _place: 1, _n: 3 },
+      { _place: 0, _n: 4 },
+    ];
+    const whole = { ...asked, every: null, measures: [share] };
+    const { found } = cellsByBucket(rows, whole, [null], place);
     expect([...found]).toEqual([
-      [bucketKey(null, 1), [3]],
-      [bucketKey(null, 0), [4]],
+      [cellKey(null, 1), [3]],
+      [cellKey(null, 0), [4]],
     ]);
   });
 });

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { differing, rasterise } from "../../../bench/downsample/raster.js";
-import { makeShape, SHAPES } from "../../../bench/downsample/shapes.js";
-import { reduceLines } from "../../../src/downsample/line/reduce-lines.js";
-import type { SeriesRows } from "../../../src/downsample/split-series.js";
+import { differing, rasterise } from "../../bench/downsample/raster.js";
+import { makeShape, SHAPES } from "../../bench/downsample/shapes.js";
+import { reduceLines } from "../../src/downsample/reduce-lines.js";
+import type { SeriesRows } from "../../src/downsample/series.js";
 
 const rowsOf = (x: readonly number[], y: readonly number[]): SeriesRows => ({
   key: "",

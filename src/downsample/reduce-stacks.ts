@@ -1,0 +1,203 @@
+import type { ColumnTable } from "arquero";
+import { ProbelabError } from "../base/error.js";
+import { newTable } from "../result/arquero-table.js";
+import { zoneOf, type Origin } from "../result/origin.js";
+import type { Result } from "../result/result.js";
+import { BUCKETS, buckets, bucketStart, type Bucket } from "../time/bucket.js";
+import { bucketName, isMultiple, stepOf, usualLength } from "../time/step.js";
+import type { ChartPlan, Reduced } from "./chart-plan.js";
+import { counted, numericColumn, seriesCodes } from "./series.js";
+
+const TIMES = [2, 5, 10, 20, 50, 100];
+
+/**
+ * Areas and bars: rows are added up in the next coarser bucket whose grid of buckets × series fits,
+ * then the smallest series are merged into "other". Only measures that may be added up.
+ *
+ * @throws ProbelabError for any other measure, naming the step of time to ask the database for.
+ */
+export function reduceStacks(result: Result, plan: ChartPlan, maxRows: number): Reduced {
+  const { table, origin } = result;
+  const { time } = origin.columns;
+  const unchanged = { table, sentences: [], result };
+  const rows = table.numRows();
+  const timed = time !== undefined && time.name === plan.x;
+  if (rows <= maxRows && (!timed || plan.mark === "bar" || plan.series === undefined)) {
+    return unchanged;
+  }
+  const { keys } = seriesCodes(table, plan.series);
+  if (!timed) throw refusal(plan, rows, whyNotAdded(result, plan.x));
+  const starts = new Set(numericColumn(table, plan.x).values);
+  starts.delete(NaN);
+  const startIn = (every: Bucket, at: number): number =>
+    every === time.every ? at : +bucketStart(new Date(at), every, zoneOf(origin));
+  const bucketCount = (every: Bucket): number =>
+    new Set([...starts].map((at) => startIn(every, at))).size;
+  const cells = bucketCount(time.every) * keys.length;
+  if (Math.max(rows, cells) <= maxRows) return unchanged;
+  const steps = [time.every, ...coarserThan(time.every)];
+  const fits = steps.find((every) => bucketCount(every) * keys.length <= maxRows);
+  const every = fits ?? steps.at(-1)!;
+  const measure = origin.columns.measures.find(({ name }) => name === plan.y);
+  if (measure?.additive !== true) {
+    const remedy = `every: ${JSON.stringify(every)}${fits === undefined ? " and fewer series (top)" : ""}`;
+    throw refusal(
+      plan,
+      Math.max(rows, cells),
+      `values of ${JSON.stringify(plan.y)} can't be added up, only counts can; ask again with ${remedy}`,
+    );
+  }
+  const room = Math.floor(maxRows / bucketCount(every));
+  if (fits === undefined && (plan.series === undefined || room < 2)) {
+    throw refusal(
+      plan,
+      rows,
+      `${counted(bucketCount(every), "bucket")} of ${counted(keys.length, "series", "series")} don't fit even by ${every}; ask for a shorter range`,
+    );
+  }
+  const rest = fits === undefined ? smallestSeries(result, plan, room - 1) : undefined;
+  const reduced = addedUp(result, plan, (at) => startIn(every, at), rest);
+  const sentences: string[] = [];
+  if (every !== time.every) {
+    sentences.push(
+      `${counted(rows, "row")} by ${time.every} added up by ${every}: ${counted(reduced.numRows(), "row")}.`,
+    );
+  }
+  if (rest) {
+    sentences.push(
+      `The smallest ${rest.merged.size.toLocaleString("en-US")} of ${counted(keys.length, "series", "series")} merged into ${JSON.stringify(rest.label)}.`,
+    );
+  }
+  const columns = addedUpColumns(origin, plan, every, rest);
+  return {
+    table: reduced,
+    sentences,
+    result: result.with(reduced, { columns, reductions: [...origin.reductions, ...sentences] }),
+  };
+}
+
+/**
+ * The steps whose buckets are whole ones of `every`: weeks don't add up to months. Those that no
+ * usual step is made of (7 minutes, 10 days) are taken twice, five times, ten times …
+ */
+function coarserThan(every: Bucket): Bucket[] {
+  const coarser = (steps: readonly Bucket[]): Bucket[] =>
+    steps.filter((each) => usualLength(each) > usualLength(every) && isMultiple(each, every));
+  const usual = coarser(BUCKETS);
+  if (usual.length > 0 || (BUCKETS as readonly Bucket[]).includes(every)) return usual;
+  const { count, unit } = stepOf(every);
+  return coarser(TIMES.map((times) => bucketName({ count: times * count, unit })));
+}
+
+/** Only the buckets of a question can be added up: what stands along another column, nothing tells. */
+function whyNotAdded(result: Result, x: string): string {
+  const name = JSON.stringify(x);
+  const first = result.column(x).find((value) => value !== null && value !== undefined);
+  if (first instanceof Date) {
+    return `nothing tells the step of time in ${name}, by which they could be added up; group them in the query (toStartOfHour(${/^\w+$/.test(x) ? x : "…"}) AS hour, count() AS n … GROUP BY hour), or use chart.points or chart.line`;
+  }
+  return typeof first === "number" || typeof first === "bigint"
+    ? `the numbers of ${name} have no buckets, by which they could be added up; group them in the query, or use chart.points or chart.line`
+    : `the texts of ${name} can't be added up; ask for the largest (top, in SQL ORDER BY … LIMIT 20)`;
+}
+
+function refusal(plan: ChartPlan, rows: number, why: string): ProbelabError {
+  return new ProbelabError(
+    `Can't draw ${counted(rows, "row")} as ${plan.mark === "bar" ? "bars" : "an area"}, a chart takes fewer than 5,000: ${why}.`,
+  );
+}
+
+/** The series that go into "other". */
+interface Rest {
+  readonly merged: ReadonlySet<unknown>;
+  /** What the merged series is called. */
+  readonly label: string;
+  /** The series that are left, in their order, the label last. */
+  readonly order: readonly (string | null)[];
+}
+
+/** All series but the `keep` largest, by their sum of y; the earlier one of equal sums stays. */
+function smallestSeries(result: Result, { series, y }: ChartPlan, keep: number): Rest {
+  const { codes, keys } = seriesCodes(result.table, series);
+  const { values } = numericColumn(result.table, y);
+  const sums = new Float64Array(keys.length);
+  for (let row = 0; row < codes.length; row++) {
+    if (Number.isFinite(values[row]!)) sums[codes[row]!]! += values[row]!;
+  }
+  const dimension = result.origin.columns.dimensions.find(({ name }) => name === series);
+  const label = dimension?.other ?? "other";
+  // A row that held the rest before belongs to the rest now.
+  const ranked = [...keys.keys()]
+    .filter((code) => keys[code] !== label)
+    .sort((a, b) => sums[b]! - sums[a]! || a - b);
+  const merged = new Set(ranked.slice(keep).map((code) => keys[code]));
+  if (keys.includes(label)) merged.add(label);
+  const order = (dimension?.order ?? (keys as (string | null)[])).filter((key) => !merged.has(key));
+  return { merged, label, order: [...order, label] };
+}
+
+/**
+ * The additive measures of a Result added up by coarser bucket and series, in order of time, then of
+ * the series' first rows. Null where all values are missing.
+ */
+function addedUp(
+  { table, origin }: Result,
+  plan: ChartPlan,
+  startOf: (at: number) => number,
+  rest: Rest | undefined,
+): ColumnTable {
+  const { values } = numericColumn(table, plan.x);
+  const { codes, keys } = seriesCodes(table, plan.series);
+  const seriesOf = keys.map((key, code) => (rest?.merged.has(key) ? keys.length : code));
+  const labels = [...keys, rest?.label];
+  const starts = new Map([...new Set(values)].filter(isFinite).map((at) => [at, startOf(at)]));
+  const groups = new Map<string, { start: number; series: number; rows: number[] }>();
+  for (let row = 0; row < values.length; row++) {
+    const start = starts.get(values[row]!);
+    if (start === undefined) continue;
+    const series = seriesOf[codes[row]!]!;
+    const key = `${start} ${series}`;
+    const group = groups.get(key);
+    if (group) group.rows.push(row);
+    else groups.set(key, { start, series, rows: [row] });
+  }
+  const sorted = [...groups.values()].sort((a, b) => a.start - b.start || a.series - b.series);
+  const columns: [string, unknown[]][] = [[plan.x, sorted.map(({ start }) => new Date(start))]];
+  if (plan.series !== undefined) {
+    columns.push([plan.series, sorted.map(({ series }) => labels[series])]);
+  }
+  for (const { name } of origin.columns.measures.filter(({ additive }) => additive)) {
+    const measured = numericColumn(table, name).values;
+    const sums = sorted.map(({ rows }) => {
+      const known = rows.map((row) => measured[row]!).filter((value) => !Number.isNaN(value));
+      return known.length === 0 ? null : known.reduce((a, b) => a + b, 0);
+    });
+    columns.push([name, sums]);
+  }
+  return newTable(table, columns);
+}
+
+function addedUpColumns(
+  origin: Origin,
+  plan: ChartPlan,
+  every: Bucket,
+  rest: Rest | undefined,
+): Origin["columns"] {
+  const { columns, range } = origin;
+  const before = (columns.time?.incomplete ?? []).map(
+    (start) => +bucketStart(start, every, zoneOf(origin)),
+  );
+  const now = (range ? buckets(range, every) : [])
+    .filter(({ complete }) => !complete)
+    .map(({ start }) => +start);
+  const incomplete = [...new Set([...before, ...now])].sort((a, b) => a - b);
+  return {
+    time: { name: plan.x, every, incomplete: incomplete.map((ms) => new Date(ms)) },
+    dimensions: columns.dimensions
+      .filter(({ name }) => name === plan.series)
+      .map((dimension) =>
+        rest ? { ...dimension, order: rest.order, other: rest.label } : dimension,
+      ),
+    measures: columns.measures.filter(({ additive }) => additive),
+  };
+}

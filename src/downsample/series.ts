@@ -1,0 +1,183 @@
+import type { ColumnTable } from "arquero";
+import { ProbelabError } from "../base/error.js";
+import type { Value } from "../result/result.js";
+import { valueKey } from "../result/json.js";
+
+/** The rows of one series, by x. */
+export interface SeriesRows {
+  /** The value of the series column; undefined where the table has one series only. */
+  readonly key: unknown;
+  /** Row numbers of the table. Rows of equal x stand in the table's order. */
+  readonly rows: Int32Array;
+  /** x of these rows, ascending and finite. */
+  readonly x: Float64Array;
+  /** y of these rows; NaN or infinite where the line has a gap. */
+  readonly y: Float64Array;
+}
+
+/**
+ * Splits rows by series and sorts each by x; rows whose x is not finite are left out. Series come
+ * in the order of their first row.
+ */
+export function splitSeries(
+  table: ColumnTable,
+  series: string | undefined,
+  x: Float64Array,
+  y: Float64Array,
+): SeriesRows[] {
+  const { codes, keys } = seriesCodes(table, series);
+  // Where x ascends, all are finite if the first and the last are.
+  if (series === undefined && isAscending(x) && (x.length === 0 || isFinite(x[0]! - x.at(-1)!))) {
+    return x.length === 0 ? [] : [{ key: undefined, rows: Int32Array.from(codes.keys()), x, y }];
+  }
+  const starts = new Int32Array(keys.length + 1);
+  for (let row = 0; row < codes.length; row++) {
+    if (isFinite(x[row]!)) starts[codes[row]! + 1]!++;
+  }
+  for (let code = 0; code < keys.length; code++) starts[code + 1]! += starts[code]!;
+  const next = starts.slice();
+  const order = new Int32Array(starts[keys.length]!);
+  for (let row = 0; row < codes.length; row++) {
+    if (isFinite(x[row]!)) order[next[codes[row]!]!++] = row;
+  }
+  return keys
+    .map((key, code) => sorted(key, order.subarray(starts[code], starts[code + 1]), x, y))
+    .filter(({ rows }) => rows.length > 0);
+}
+
+function sorted(key: unknown, rows: Int32Array, x: Float64Array, y: Float64Array): SeriesRows {
+  const found = take(x, rows);
+  if (isAscending(found)) return { key, rows, x: found, y: take(y, rows) };
+  const ordered = rows.slice().sort((a, b) => x[a]! - x[b]! || a - b);
+  return { key, rows: ordered, x: take(x, ordered), y: take(y, ordered) };
+}
+
+function take(values: Float64Array, rows: Int32Array): Float64Array {
+  const some = new Float64Array(rows.length);
+  for (let i = 0; i < rows.length; i++) some[i] = values[rows[i]!]!;
+  return some;
+}
+
+function isAscending(x: Float64Array): boolean {
+  for (let i = 1; i < x.length; i++) if (!(x[i]! >= x[i - 1]!)) return false;
+  return true;
+}
+
+/**
+ * A number for each value of a column, per row, and the values in the order of their first row; all
+ * rows are one series where no column is named.
+ */
+export function seriesCodes(
+  table: ColumnTable,
+  name: string | undefined,
+): { codes: Int32Array; keys: unknown[] } {
+  const codes = new Int32Array(table.numRows());
+  if (name === undefined) return { codes, keys: [undefined] };
+  if (table.column(name) === undefined) {
+    throw new ProbelabError(
+      `Can't find the series column ${JSON.stringify(name)}: the table has ${table.columnNames().join(", ")}.`,
+    );
+  }
+  const value = table.getter(name);
+  const seen = new Map<unknown, number>();
+  const keys: unknown[] = [];
+  for (let row = 0; row < codes.length; row++) {
+    const key = value(row) as Value;
+    const same = valueKey(key);
+    let code = seen.get(same);
+    if (code === undefined) {
+      code = keys.length;
+      seen.set(same, code);
+      keys.push(key);
+    }
+    codes[row] = code;
+  }
+  return { codes, keys };
+}
+
+/** A column as numbers, in the order of the table's rows. */
+interface NumericColumn {
+  /** Dates as milliseconds since 1970; null, undefined and what is no number as NaN. Don't write to it. */
+  readonly values: Float64Array;
+  /** True where the column holds Dates. */
+  readonly dates: boolean;
+}
+
+/**
+ * Reads a column of a table as numbers, without a copy where the table holds a Float64Array (as
+ * Arrow's float columns without nulls do) and is neither filtered nor ordered.
+ *
+ * @throws ProbelabError when the table has no such column or it holds text.
+ */
+export function numericColumn(table: ColumnTable, name: string): NumericColumn {
+  const column = table.column(name);
+  if (column === undefined) {
+    throw new ProbelabError(
+      `Can't find the column ${JSON.stringify(name)}: the table has ${table.columnNames().join(", ") || "no columns"}.`,
+    );
+  }
+  const indices = table.isFiltered() || table.isOrdered() ? table.indices() : undefined;
+  const length = table.numRows();
+  const source: ArrayLike<unknown> =
+    Array.isArray(column) || ArrayBuffer.isView(column)
+      ? (column as ArrayLike<unknown>)
+      : ((column.toArray?.() as ArrayLike<unknown> | undefined) ??
+        Array.from({ length: table.totalRows() }, (_, row) => column.at(row) as unknown));
+  if (source instanceof Float64Array && indices === undefined) {
+    return { values: source.length === length ? source : source.subarray(0, length), dates: false };
+  }
+  const values = new Float64Array(length);
+  let dates = false;
+  for (let i = 0; i < length; i++) {
+    const value = source[indices === undefined ? i : indices[i]!];
+    if (typeof value === "number") values[i] = value;
+    else if (value instanceof Date) {
+      values[i] = value.getTime();
+      dates = true;
+    } else if (typeof value === "bigint" || typeof value === "boolean") values[i] = Number(value);
+    else if (value === null || value === undefined) values[i] = NaN;
+    else {
+      throw new ProbelabError(
+        `Can't read ${JSON.stringify(value)} in the column ${JSON.stringify(name)} as a number or a time: take a column of numbers or Dates.`,
+      );
+    }
+  }
+  return { values, dates };
+}
+
+/** The column of heights: on a log scale what is zero or below is NaN, in a copy. */
+export function heightColumn(
+  table: ColumnTable,
+  name: string,
+  yScale: "linear" | "log" = "linear",
+): Float64Array {
+  const { values } = numericColumn(table, name);
+  return yScale === "linear" ? values : values.map((value) => (value > 0 ? value : NaN));
+}
+
+/** Lowest and highest x of all series; 0 and 0 where there are none. */
+export function extent(series: readonly SeriesRows[]): [number, number] {
+  if (series.length === 0) return [0, 0];
+  let start = Infinity;
+  let end = -Infinity;
+  for (const { x } of series) {
+    start = Math.min(start, x[0]!);
+    end = Math.max(end, x.at(-1)!);
+  }
+  return [start, end];
+}
+
+/** "1 row", "1,204,331 rows". */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count.toLocaleString("en-US")} ${count === 1 ? one : many}`;
+}
+
+/** A whole number from 1 to `most`. @throws ProbelabError for anything else. */
+export function checkCount(value: unknown, name: string, most: number): number {
+  if (typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= most) {
+    return value;
+  }
+  throw new ProbelabError(
+    `Can't downsample with ${name}: ${String(value)}; pass a whole number from 1 to ${most.toLocaleString("en-US")}.`,
+  );
+}

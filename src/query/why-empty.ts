@@ -1,0 +1,203 @@
+import { editDistance } from "../base/near-name.js";
+import type { Database } from "../database/database.js";
+import { newestRow, type TableInfo } from "../database/table-info.js";
+import type { Value } from "../result/result.js";
+import { formatRange, type TimeRange } from "../time/time-range.js";
+import { formatInstant } from "../time/time-zone.js";
+import { isPrefix, matchesPrefix, prefix, type Prefix } from "./prefix.js";
+import { NOTHING, tableBounds, type Extra } from "./source.js";
+import { and, print, raw, select, sql, type Column, type Sql } from "./sql.js";
+import {
+  isComparison,
+  matchList,
+  whereSql,
+  whereText,
+  type ColumnSql,
+  type FilterValue,
+  type Where,
+} from "./where.js";
+
+/** A question's rows, as far as its filter goes: what may explain an answer. */
+export interface Filtered {
+  readonly table: TableInfo;
+  readonly range: TimeRange;
+  /** Conditions on the table's own columns. */
+  readonly where: Where;
+  readonly find: (name: string) => ColumnSql;
+}
+
+/** More values than these of a filter's list are not explained one by one. */
+const MOST_EXPLAINED = 3;
+
+/**
+ * Says why an answer is empty: which filter no measurement of the range matches, and what the range
+ * holds instead, the nearest values first. Asks only within the range.
+ */
+export async function explainEmpty(
+  database: Database,
+  asked: Filtered,
+  signal?: AbortSignal,
+): Promise<Extra> {
+  const reader = new RangeReader(database, asked, signal);
+  const span = formatRange(asked.range);
+  const { sentences, all } = await missingValues(reader, asked, 1);
+  if (sentences.length > 0) return reader.said(sentences.slice(0, 1));
+  const one = all ?? (await reader.rows([["one", raw("1")]], [], raw("\nLIMIT 1"))).length;
+  if (one === 0) {
+    const newest = await newestOf(database, asked);
+    return reader.said([`${asked.table.name} holds no measurement from ${span}${newest}.`]);
+  }
+  for (const [column, wanted] of Object.entries(asked.where)) {
+    if (wanted === undefined || !isComparison(wanted)) continue;
+    const only = whereSql({ [column]: wanted }, asked.find);
+    const [row] = await reader.rows([["n", raw("count()")]], only);
+    if (Number(row?.["n"]) === 0) {
+      return reader.said([`No measurement from ${span} has ${whereText({ [column]: wanted })}.`]);
+    }
+  }
+  return reader.said([
+    Object.keys(asked.where).length > 1
+      ? `No measurement from ${span} matches all filters at once, though each alone matches some.`
+      : `No measurement from ${span} matches the question, though the range holds some.`,
+  ]);
+}
+
+/**
+ * Names the values of filter lists that no measurement of the range has: one of them misspelt would
+ * otherwise only make a number smaller. One scan, whatever the length of the lists.
+ */
+export async function missingFromLists(
+  database: Database,
+  asked: Filtered,
+  signal?: AbortSignal,
+): Promise<Extra> {
+  const reader = new RangeReader(database, asked, signal);
+  return reader.said((await missingValues(reader, asked, 2)).sentences);
+}
+
+/** Where the data ends: only an embedded database is asked beyond the range. */
+async function newestOf(database: Database, { table, range }: Filtered): Promise<string> {
+  if (!database.embedded) return "";
+  const newest = await newestRow(database.rows, table);
+  if (newest === null) return ": it is empty";
+  const shown = formatInstant(newest, range.timeZone);
+  return `; its newest is of ${shown}, so last("…", { now: lab.now }) finds some`;
+}
+
+/** Asks within the range and counts what was read. */
+class RangeReader {
+  readonly #database: Database;
+  readonly #asked: Filtered;
+  readonly #signal: AbortSignal | undefined;
+  #rowsRead = 0;
+  #bytesRead = 0;
+
+  constructor(database: Database, asked: Filtered, signal: AbortSignal | undefined) {
+    this.#database = database;
+    this.#asked = asked;
+    this.#signal = signal;
+  }
+
+  said(notes: readonly string[]): Extra {
+    if (notes.length === 0 && this.#rowsRead === 0) return NOTHING;
+    return { notes, rowsRead: this.#rowsRead, bytesRead: this.#bytesRead };
+  }
+
+  async rows(
+    columns: readonly Column[],
+    only: readonly Sql[] = [],
+    rest: Sql = raw(""),
+  ): Promise<Record<string, Value>[]> {
+    const { table, range } = this.#asked;
+    const where = [...tableBounds(table, range), ...only];
+    const answer = await this.#database.ask({
+      ...print(sql`${select({ columns, from: raw(table.from), where })}${rest}`),
+      action: "find out which values the range holds",
+      signal: this.#signal,
+    });
+    this.#rowsRead += answer.rowsRead;
+    this.#bytesRead += answer.bytesRead;
+    return answer.table.objects() as Record<string, Value>[];
+  }
+}
+
+type Wanted = FilterValue | Prefix;
+
+/**
+ * Sentences on wanted values that nothing in the range has, of lists of at least so many; and how many
+ * measurements the range has, undefined where that wasn't asked.
+ */
+async function missingValues(
+  reader: RangeReader,
+  { where, find, range }: Filtered,
+  atLeast: number,
+): Promise<{ sentences: string[]; all: number | undefined }> {
+  const lists = Object.entries(where).flatMap(([column, match]) => {
+    if (match === undefined || isComparison(match)) return [];
+    const list = matchList(match);
+    return list.length < atLeast ? [] : [{ column, list }];
+  });
+  if (lists.length === 0) return { sentences: [], all: undefined };
+  const matches = (column: string, wanted: Wanted | readonly Wanted[]): Sql =>
+    and(whereSql({ [column]: wanted }, find, "wanted"));
+  // Values are found by themselves, null and prefixes by counting what they match.
+  const isCounted = (value: Wanted) => value === null || isPrefix(value);
+  const columns = lists.flatMap(({ column, list }, index): Column[] => {
+    const values = list.filter((value) => !isCounted(value));
+    const listed = matches(column, values.length > 0 ? values : [null]);
+    return [
+      [`_seen${index}`, sql`groupUniqArrayIf(toString(${find(column).sql}), ${listed})`],
+      ...list.flatMap((value, at): Column[] =>
+        isCounted(value)
+          ? [[`_has${index}_${at}`, sql`countIf(${matches(column, value)}) > 0`]]
+          : [],
+      ),
+    ];
+  });
+  const [row = {}] = await reader.rows([["_all", raw("count()")], ...columns]);
+  const all = Number(row["_all"] ?? 0);
+  if (all === 0) return { sentences: [], all };
+  const sentences = lists.map(async ({ column, list }, index) => {
+    const seen = new Set(row[`_seen${index}`] as readonly string[] | undefined);
+    const missing = list.filter((value, at) =>
+      isCounted(value) ? Number(row[`_has${index}_${at}`]) === 0 : !seen.has(String(value)),
+    );
+    if (missing.length === 0) return [];
+    const span = formatRange(range);
+    const found = await reader.rows(
+      [["value", sql`toString(${find(column).sql})`]],
+      [],
+      raw("\nGROUP BY value\nORDER BY count() DESC, value\nLIMIT 1000"),
+    );
+    const held = found.map(({ value }) => (value as string | null) ?? null);
+    const told = missing
+      .slice(0, MOST_EXPLAINED)
+      .map((value) => `No measurement from ${span} has ${column} ${heldInstead(value, held)}.`);
+    const more = missing.length - MOST_EXPLAINED;
+    if (more <= 0) return told;
+    const values = more === 1 ? "one more value" : `${more.toLocaleString("en-US")} more values`;
+    return [...told, `No measurement from ${span} has ${values} of the list of ${column} either.`];
+  });
+  return { sentences: (await Promise.all(sentences)).flat(), all };
+}
+
+/** A wanted value, and those nearest to it that the range holds, of its commonest values. */
+function heldInstead(wanted: Wanted, values: readonly (string | null)[]): string {
+  const text = isPrefix(wanted) ? wanted.prefix : String(wanted);
+  const near = values
+    .map((value, index) => ({ value, index, distance: distanceOf(value ?? "", text) }))
+    .sort((a, b) => a.distance - b.distance || a.index - b.index)
+    .slice(0, 5)
+    .map(({ value }) => value);
+  const more = values.length > near.length ? ` and ${values.length - near.length} more` : "";
+  const begins = near.some((one) => one !== null && matchesPrefix(one, prefix(text || " ")));
+  const hint = begins && !isPrefix(wanted) ? ` (prefix(${JSON.stringify(text)}) matches them)` : "";
+  const shown = isPrefix(wanted) ? `${text}…` : text;
+  return `${shown}; the range holds ${near.map((one) => JSON.stringify(one)).join(", ")}${more}${hint}`;
+}
+
+/** Letters to change, upper and lower case alike; a value that goes on from the wanted one is near. */
+function distanceOf(value: string, wanted: string): number {
+  const [a, b] = [value.toLowerCase(), wanted.toLowerCase()];
+  return b !== "" && a.startsWith(b) ? 0 : editDistance(a, b);
+}
