@@ -70,7 +70,7 @@ export type { LogLine } from "./logs/log-follower.js";
 export type { PatternOptions } from "./logs/patterns.js";
 export { messageShape } from "./logs/message-shape.js";
 export type { Priority } from "./logs/priority.js";
-export { maskAddresses } from "./logs/mask-addresses.js";
+export { maskAddresses } from "./mask/addresses.js";
 export { helperAlert, helperDepartures, helperVerdict } from "./test-helpers/departures.js";
 export type { Departure, DepartureOptions, HelperVerdict } from "./test-helpers/departures.js";
 export type { FailureRateOptions } from "./test-helpers/failure-rate.js";

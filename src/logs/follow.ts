@@ -7,7 +7,7 @@ import { refuseUnknown } from "../base/check-options.js";
 import type { LogFilter } from "./log-filter.js";
 import { LogFollower, type LogLine } from "./log-follower.js";
 import { LOG_FILTERS } from "./log-table.js";
-import { maskAddresses } from "./mask-addresses.js";
+import { maskAddresses } from "../mask/addresses.js";
 
 /** What to follow. */
 export interface FollowOptions extends LogFilter {

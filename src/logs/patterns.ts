@@ -3,7 +3,7 @@ import type { Database } from "../database/database.js";
 import { Result, type Value } from "../result/result.js";
 import { askLogs, checkLimit, checkLogQuestion, type LogOptions } from "./log-question.js";
 import { columnOf, LOG_OPTIONS } from "./log-table.js";
-import { maskAddresses } from "./mask-addresses.js";
+import { maskAddresses } from "../mask/addresses.js";
 import { messageShapeSql } from "./message-shape.js";
 import { whyNoLines } from "./why-no-lines.js";
 

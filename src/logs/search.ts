@@ -5,7 +5,7 @@ import type { DimensionColumn } from "../result/origin.js";
 import { Result, type Value } from "../result/result.js";
 import { askLogs, checkLimit, checkLogQuestion, type LogOptions } from "./log-question.js";
 import { columnOf, fieldsOf, LOG_OPTIONS } from "./log-table.js";
-import { maskAddresses } from "./mask-addresses.js";
+import { maskAddresses } from "../mask/addresses.js";
 import { whyNoLines } from "./why-no-lines.js";
 
 /** What a search takes besides. */
