@@ -5,7 +5,7 @@ import { bucketStart } from "../time/bucket.js";
 import { formatRange } from "../time/time-range.js";
 import { formatInstant } from "../time/time-zone.js";
 import { HELPER } from "./failure-rate.js";
-import { binomialMore, fisherMore } from "./fisher.js";
+import { binomialMore, fisherMore } from "./exact-tests.js";
 import { wilson } from "../query/wilson.js";
 
 /** A test helper that fails more than it should. */
@@ -54,41 +54,13 @@ export interface HelperVerdict {
   readonly departures: readonly Departure[];
 }
 
-/**
- * The test helpers that fail more than they should, over a `failureRate` Result: first those that
- * fail more than the rest, the worst first, then those beyond the limit, then those that fail more
- * than in their own past; each once.
- *
- * - The rest: each helper is compared with all others together by Fisher's exact test, one-sided.
- *   The one with the least p, if it departs, is taken out and the rest compared anew, so that one
- *   bad helper neither hides a second nor makes the good ones look different.
- * - The limit: the exact binomial test (Clopper and Pearson, 1934), one-sided, over the whole range
- *   and over its last tenth. It finds what fails alone or with all others.
- * - The past: Fisher's exact test of the last tenth of the range against all before it, or of the
- *   range against `baseline`.
- *
- * What does not depart by itself is then taken together. Each p is multiplied by the number of
- * helpers compared (Bonferroni). Failures within a run hang together, which the tests do not know:
- * `leastRatio` keeps what is significant but small from raising an alarm.
- *
- * @throws ProbelabError for a Result that failureRate didn't give, or a limit that is no share.
- * @example
- * helperDepartures(await lab.testHelpers.failureRate({ range: last("1 day"), every: "hour" }));
- */
-export function helperDepartures(rates: Result, options: DepartureOptions = {}): Departure[] {
+/** `testHelpers.departures`: see {@link testHelpers}. */
+export function departures(rates: Result, options: DepartureOptions = {}): Departure[] {
   return look(rates, options).found;
 }
 
-/**
- * Whether the test helpers fail more than they should, with what was looked at. Without a departure
- * it is no alarm only where each helper was seen enough to tell: where the 95 % interval of its rate
- * ends below the limit, in the whole range and in what is compared with the past.
- *
- * @throws ProbelabError as helperDepartures.
- * @example
- * helperVerdict(await lab.testHelpers.failureRate({ range: last("1 day"), every: "hour" })).text;
- */
-export function helperVerdict(rates: Result, options: DepartureOptions = {}): HelperVerdict {
+/** `testHelpers.verdict`: see {@link testHelpers}. */
+export function verdict(rates: Result, options: DepartureOptions = {}): HelperVerdict {
   const seen = look(rates, options);
   const { all, found, rest, alpha, limit, leastRatio, past } = seen;
   const range = spanOf(rates);
@@ -136,20 +108,13 @@ export function helperVerdict(rates: Result, options: DepartureOptions = {}): He
   return { alarm: false, text, departures: found };
 }
 
-/**
- * The alert for a team's chat, or null where no helper departs: a line per helper, then the links.
- * null is no all-clear where too little was seen: `helperVerdict` tells that apart.
- *
- * @param links full addresses by what they lead to: `{ dashboard, runbook, notebook }`.
- * @example
- * helperAlert(rates, { runbook: "https://docs.example.org/runbooks/test-helpers" });
- */
-export function helperAlert(
+/** `testHelpers.alert`: see {@link testHelpers}. */
+export function alert(
   rates: Result,
   links: Readonly<Record<string, string>> = {},
   options: DepartureOptions = {},
 ): string | null {
-  const { alarm, text } = helperVerdict(rates, options);
+  const { alarm, text } = verdict(rates, options);
   if (alarm !== true) return null;
   return [text, ...Object.entries(links).map(([name, address]) => `${name}: ${address}`)].join(
     "\n",

@@ -1,19 +1,60 @@
+import { refuseUnknown } from "../base/check-options.js";
+import { ProbelabError } from "../base/error.js";
 import { answerOrigin } from "../database/answer-origin.js";
 import type { Database } from "../database/database.js";
 import type { Origin } from "../result/origin.js";
 import { question } from "../result/question.js";
 import { Result } from "../result/result.js";
+import { checkRange, last, type TimeRange } from "../time/time-range.js";
 import { formatInstant } from "../time/time-zone.js";
-import { readInstances, WHOLE_TABLE } from "./instances.js";
-import {
-  lives,
-  rotationEvents,
-  staggerOf,
-  type Life,
-  type RotationEvent,
-  type Stagger,
-} from "./rotation-facts.js";
-import { checkRotation, type RotationOptions, type RotationQuestion } from "./rotation-options.js";
+import { readInstances, WHOLE_TABLE, type Instance } from "./instances.js";
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+/** What `lab.testHelpers.rotation` takes; everything has a default. */
+export interface RotationOptions {
+  /** The rotations to look at; live instances are always in. Default: the last 6 months before `lab.now`. */
+  readonly range?: TimeRange;
+  /**
+   * Rotations fewer hours apart than this are too close for DNS to follow. Default 24: typical
+   * times to live are one to five days (RFC 1912, section 2.2), so a day is the least after which
+   * resolvers have asked again. With shorter records in your zone, pass their time to live.
+   */
+  readonly closestHours?: number;
+  /** How far apart in age neighbours should be, in days. Default 7: the seed document's "about one week". */
+  readonly staggerDays?: number;
+  /** How far from that still counts as staggered, in days. Default 3: 4 to 10 days apart. */
+  readonly toleranceDays?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** What is known of an instance at a moment. */
+export interface Life extends Instance {
+  /** `live` until draining_at is set; `destroyed` where the table says so. */
+  readonly state: "live" | "draining" | "destroyed";
+  /** Days from its making to now, or to its draining; null where its name tells no time. */
+  readonly ageDays: number | null;
+  /** True for the live instance that the rotation tool takes next: the oldest. */
+  readonly next: boolean;
+}
+
+/** A rotation: the moment at which an instance began to drain, its name pointing to another. */
+export interface RotationEvent {
+  readonly time: Date;
+  readonly drained: Instance;
+  /** Hours since the rotation before it; null for the first that is known. */
+  readonly hours: number | null;
+  readonly tooClose: boolean;
+}
+
+/** How far apart the live instances are in age. */
+export interface Stagger {
+  /** Days between neighbours, from the youngest on. */
+  readonly gapDays: readonly number[];
+  /** Whether all of them are about a week; null where fewer than two ages are known. */
+  readonly staggered: boolean | null;
+}
 
 /** A row of `instances`. */
 export type InstanceRow = {
@@ -89,6 +130,83 @@ export async function rotation(
     tooClose,
     findings: findings(all, next, stagger, tooClose, asked),
   };
+}
+
+type RotationQuestion = Required<Omit<RotationOptions, "signal">>;
+
+/** The options, checked. @throws ProbelabError for a number that is no span of time. */
+function checkRotation(options: RotationOptions, now: Date): RotationQuestion {
+  const known = ["range", "closestHours", "staggerDays", "toleranceDays", "signal"];
+  refuseUnknown(options, known, "look at rotations");
+  const { closestHours = 24, staggerDays = 7, toleranceDays = 3 } = options;
+  const range =
+    options.range === undefined
+      ? last("6 months", { now })
+      : checkRange(options.range, "look at rotations");
+  for (const [name, value] of Object.entries({ closestHours, staggerDays, toleranceDays })) {
+    if (!(Number.isFinite(value) && value >= 0)) {
+      throw new ProbelabError(
+        `Can't look at rotations with ${name}: ${String(value)}: pass a number from 0, such as ${name}: ${name === "closestHours" ? 24 : 7}.`,
+      );
+    }
+  }
+  return { range, closestHours, staggerDays, toleranceDays };
+}
+
+function lives(instances: readonly Instance[], now: Date): Life[] {
+  const live = instances.filter(({ drainingAt, destroyedAt }) => !drainingAt && !destroyedAt);
+  const oldest = live.every(({ madeAt }) => madeAt !== null)
+    ? [...live].sort((a, b) => made(a) - made(b) || (a.name < b.name ? -1 : 1))[0]
+    : undefined;
+  return instances.map((each) => {
+    const { madeAt, drainingAt, destroyedAt } = each;
+    const until = drainingAt ?? destroyedAt ?? now;
+    return {
+      ...each,
+      state: destroyedAt ? "destroyed" : drainingAt ? "draining" : "live",
+      ageDays: madeAt === null ? null : (until.getTime() - madeAt.getTime()) / DAY,
+      next: each === oldest,
+    };
+  });
+}
+
+/** The rotations in order of time. */
+function rotationEvents(
+  instances: readonly Instance[],
+  { closestHours }: Pick<RotationQuestion, "closestHours">,
+): RotationEvent[] {
+  const drained = instances
+    .flatMap((each) => (each.drainingAt === null ? [] : [{ drained: each, time: each.drainingAt }]))
+    .sort(
+      (a, b) => a.time.getTime() - b.time.getTime() || (a.drained.name < b.drained.name ? -1 : 1),
+    );
+  return drained.map(({ drained: instance, time }, index) => {
+    const before = drained[index - 1];
+    const hours = before === undefined ? null : (time.getTime() - before.time.getTime()) / HOUR;
+    return { time, drained: instance, hours, tooClose: hours !== null && hours < closestHours };
+  });
+}
+
+/** Whether the ages of the live instances lie about a week apart. */
+function staggerOf(
+  all: readonly Life[],
+  { staggerDays, toleranceDays }: Pick<RotationQuestion, "staggerDays" | "toleranceDays">,
+): Stagger {
+  const ages = all
+    .flatMap(({ state, ageDays }) => (state === "live" && ageDays !== null ? [ageDays] : []))
+    .sort((a, b) => a - b);
+  const gapDays = ages.slice(1).map((age, index) => age - (ages[index] ?? 0));
+  return {
+    gapDays,
+    staggered:
+      gapDays.length === 0
+        ? null
+        : gapDays.every((gap) => Math.abs(gap - staggerDays) <= toleranceDays),
+  };
+}
+
+function made({ madeAt }: Instance): number {
+  return madeAt?.getTime() ?? 0;
 }
 
 /** A part of the rotation, which is asked again by itself: its range stays the one that was looked at. */

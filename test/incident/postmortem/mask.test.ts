@@ -195,7 +195,7 @@ describe("report.save(folder) masks addresses", () => {
     expect(read("postmortem.md").split("\n")[0]).toBe(`# ${shown(String.raw`\[IPv4\]`)}`);
     expect(read("charts/counts.svg")).toContain("3.8.1.2");
     const counts = await readResultFile(readFileSync(join(folder, "data", "counts.parquet")));
-    expect(new Set(counts.column("software_version"))).toEqual(new Set(versions));
+    expect(counts.column("software_version")).toEqual(expect.arrayContaining(versions));
     const masked = await readResultFile(readFileSync(join(folder, "data", "rows.parquet")));
     expect(masked.column("release")).toEqual(versions);
     expect(masked.column("input")).toEqual(["http://[IPv4 1]/", "of 3.8.1.2"]);
