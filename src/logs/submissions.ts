@@ -1,13 +1,18 @@
-import { refuseUnknown } from "../base/check-options.js";
 import type { Database } from "../database/database.js";
 import { boundsSql } from "../database/time-column.js";
 import { parseReportId } from "../measurements/report-id.js";
 import { Result, type Value } from "../result/result.js";
 import { between, formatRange, last } from "../time/time-range.js";
 import { formSql, groupSql, submissionForms, type Form, type LogForms } from "./forms.js";
-import { askLogs, checkLogQuestion, type AskedLogs, type LogOptions } from "./log-question.js";
-import { columnOf, LOG_OPTIONS } from "./log-table.js";
-import { whyNoLines } from "./why-no-lines.js";
+import {
+  askLogs,
+  checkLogQuestion,
+  maskedLogs,
+  whyNoLines,
+  type AskedLogs,
+  type LogOptions,
+} from "./log-question.js";
+import { fieldText, instantSql, messageText } from "./log-table.js";
 
 /** What a comparison of submissions takes besides. */
 export interface SubmissionOptions extends LogOptions {
@@ -15,7 +20,6 @@ export interface SubmissionOptions extends LogOptions {
   readonly margin?: string;
 }
 
-const OPTIONS = [...LOG_OPTIONS, "margin"];
 /** Beyond what a run's clock may be ahead of the collector's. */
 const AHEAD_MS = 3_600_000;
 
@@ -27,8 +31,7 @@ export async function submissions(
   configured: LogForms = {},
 ): Promise<Result<SubmissionRow>> {
   const action = "compare submissions with what is stored";
-  refuseUnknown(options, OPTIONS, action);
-  const asked = await checkLogQuestion(logs, options, action);
+  const asked = await checkLogQuestion(logs, options, action, ["margin"]);
   const { range } = asked;
   const forms = submissionForms(configured);
   const { table: claimed, origin } = await askLogs(logs, asked, submissionSql(asked, forms));
@@ -42,7 +45,7 @@ export async function submissions(
   const aq = await import("arquero");
   const column = (name: keyof SubmissionRow) => rows.map((row) => row[name]);
   const findings = FINDINGS.filter((finding) => rows.some((row) => row.finding === finding));
-  return new Result(
+  const result = new Result(
     aq.table({
       t: column("t"),
       report_id: column("report_id"),
@@ -88,17 +91,18 @@ export async function submissions(
       ],
     },
   );
+  return maskedLogs(result, options) as Result<SubmissionRow>;
 }
 
 /** A row for each report that the range's lines submit, and how many lines of each form do. */
 function submissionSql({ table, source }: AskedLogs, forms: readonly Form[]) {
-  const message = `ifNull(toString(${table.column(columnOf("message", table))}), '')`;
+  const message = messageText(table);
   const time = table.time.sql;
   const form = formSql(forms, message);
   const group = (name: string) => `${groupSql(forms, name, message, "_form")} AS _${name}`;
   const ofForm = forms.map((_, at) => `countIf(_form = ${at + 1}) AS _form_${at + 1}`);
   return {
-    sql: `SELECT _report, toDateTime64(${table.time.dateTime("min(_time)")}, 3, 'UTC') AS _t,
+    sql: `SELECT _report, ${instantSql("min(_time)", table)} AS _t,
   countIf(_status = '' OR startsWith(_status, '2')) AS _accepted, countIf(_status = '') AS _untold,
   argMin((_status, _detail), (_status = '' OR startsWith(_status, '2'), _time)) AS _first,
   _first.1 AS _refusal, _first.2 AS _why, ${ofForm.join(", ")}
@@ -137,7 +141,7 @@ async function noSubmission(
 ): Promise<string> {
   const { table, source, range } = asked;
   const programs = await logs.rows<{ program: string | null; all: string }>(
-    `SELECT toString(${table.column(columnOf("identifier", table))}) AS program, sum(count()) OVER () AS all
+    `SELECT ${fieldText("identifier", table)} AS program, sum(count()) OVER () AS all
 ${source.sql}
 GROUP BY program
 ORDER BY count() DESC, program
