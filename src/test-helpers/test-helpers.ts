@@ -61,8 +61,9 @@ export interface TestHelpers {
   /**
    * The share of failed measurements by test helper: columns `t` (with `every`),
    * `test_helper_address`, `rate`, the ends `low` and `high` of its Wilson interval (95 %), `failed`
-   * and `measurements`. A bucket without measurements has a null rate: a gap. `testHelpers.departures` and
-   * `testHelpers.alert` tell from it which helper departs from the rest.
+   * and `measurements`; all helpers unless `top` is given. A bucket without measurements has a null
+   * rate: a gap. `testHelpers.departures` and `testHelpers.verdict` tell from it which helper departs
+   * from the rest.
    *
    * An address is a name in DNS, and outlives the instances it points to.
    *
