@@ -1,6 +1,6 @@
 import type { Database } from "../database/database.js";
 import { boundsSql } from "../database/time-column.js";
-import { parseReportId } from "../measurements/report-id.js";
+import { parseReportId, type ReportId } from "../measurements/report-id.js";
 import { Result, type Value } from "../result/result.js";
 import { between, formatRange, last } from "../time/time-range.js";
 import { formSql, groupSql, submissionForms, type Form, type LogForms } from "./forms.js";
@@ -43,20 +43,9 @@ export async function submissions(
   const lines = claimed.objects() as Record<string, Value>[];
   const rows = lines.map((line) => compare(line, stored.reports));
   const aq = await import("arquero");
-  const column = (name: keyof SubmissionRow) => rows.map((row) => row[name]);
   const findings = FINDINGS.filter((finding) => rows.some((row) => row.finding === finding));
   const result = new Result(
-    aq.table({
-      t: column("t"),
-      report_id: column("report_id"),
-      finding: column("finding"),
-      measurements: column("measurements"),
-      claimed_cc: column("claimed_cc"),
-      stored_cc: column("stored_cc"),
-      claimed_asn: column("claimed_asn"),
-      stored_asn: column("stored_asn"),
-      detail: column("detail"),
-    }),
+    aq.table(Object.fromEntries(COLUMNS.map((name) => [name, rows.map((row) => row[name])]))),
     {
       ...origin,
       rowsRead: origin.rowsRead + stored.rowsRead,
@@ -162,6 +151,11 @@ function count(value: number): string {
 /** What is found of a report, the worst first; each is given its worst. */
 const FINDINGS = ["unreadable", "refused", "missing", "country", "network", "stored"] as const;
 
+const COLUMNS = [
+  ...(["t", "report_id", "finding", "measurements", "claimed_cc", "stored_cc"] as const),
+  ...(["claimed_asn", "stored_asn", "detail"] as const),
+];
+
 /** A row of `submissions`: a report. */
 export type SubmissionRow = {
   t: Date;
@@ -211,42 +205,41 @@ GROUP BY _report`,
 function compare(line: Record<string, Value>, reports: ReadonlyMap<string, Stored>): SubmissionRow {
   const report = line["_report"] as string;
   const stored = reports.get(report);
-  const row = {
+  const found = (
+    finding: SubmissionRow["finding"],
+    detail: string,
+    claimed?: Pick<ReportId, "probeCc" | "probeAsn">,
+  ): SubmissionRow => ({
     t: line["_t"] as Date,
     report_id: report,
+    finding,
     measurements: stored?.measurements ?? 0,
-    claimed_cc: null,
+    claimed_cc: claimed?.probeCc ?? null,
     stored_cc: stored?.cc ?? null,
-    claimed_asn: null,
+    claimed_asn: claimed?.probeAsn ?? null,
     stored_asn: stored === undefined ? null : asnNumber(stored.asn),
-  };
-  let id;
+    detail,
+  });
+  let id: ReportId;
   try {
     id = parseReportId(report);
   } catch (error) {
-    return { ...row, finding: "unreadable", detail: (error as Error).message };
+    return found("unreadable", (error as Error).message);
   }
-  const claims = { ...row, claimed_cc: id.probeCc, claimed_asn: id.probeAsn };
   if (stored === undefined) {
     if (Number(line["_accepted"]) > 0) {
-      return { ...claims, finding: "missing", detail: "The table holds no measurement of it." };
+      return found("missing", "The table holds no measurement of it.", id);
     }
     const [refusal, why] = [line["_refusal"] as string, line["_why"] as string];
-    const detail = why === "" ? `Answered ${refusal}.` : why;
-    return { ...claims, finding: "refused", detail };
+    return found("refused", why === "" ? `Answered ${refusal}.` : why, id);
   }
   if (stored.cc !== id.probeCc) {
-    return {
-      ...claims,
-      finding: "country",
-      detail: `Claims ${id.probeCc}, stored ${stored.cc || "none"}.`,
-    };
+    return found("country", `Claims ${id.probeCc}, stored ${stored.cc || "none"}.`, id);
   }
   if (stored.asn.replace(/\bAS/g, "") !== String(id.probeAsn)) {
-    const detail = `Claims AS${id.probeAsn}, stored ${stored.asn || "none"}.`;
-    return { ...claims, finding: "network", detail };
+    return found("network", `Claims AS${id.probeAsn}, stored ${stored.asn || "none"}.`, id);
   }
-  return { ...claims, finding: "stored", detail: "" };
+  return found("stored", "", id);
 }
 
 /** The number of `18182` or `AS18182`; null where a report has several. */

@@ -114,17 +114,22 @@ export async function rotation(
   const events = rotationEvents(read.instances, asked).filter(
     ({ time }) => time >= range.start && time < range.end,
   );
-  const origin = {
-    ...answerOrigin(database, read, range, read.answer),
-    reductions: [],
-    notes: [WHOLE_TABLE, ...read.notes],
+  // Each part is asked again by itself: its range stays the one that was looked at.
+  const origin = (part: "instances" | "rotations") => {
+    const own = question(`testHelpers.${part}`, [asked]);
+    return {
+      ...answerOrigin(database, read, range, read.answer),
+      ...(own && { question: own }),
+      reductions: [],
+      notes: [WHOLE_TABLE, ...read.notes],
+    };
   };
   const next = all.find((each) => each.next) ?? null;
   const stagger = staggerOf(all, asked);
   const tooClose = events.filter((event) => event.tooClose);
   return {
-    instances: asPart("instances", await instancesResult(shown, now, origin), asked),
-    rotations: asPart("rotations", await rotationsResult(events, origin), asked),
+    instances: await instancesResult(shown, now, origin("instances")),
+    rotations: await rotationsResult(events, origin("rotations")),
     next,
     stagger,
     tooClose,
@@ -153,10 +158,11 @@ function checkRotation(options: RotationOptions, now: Date): RotationQuestion {
   return { range, closestHours, staggerDays, toleranceDays };
 }
 
+/** State, age and turn of each instance, in the given order. */
 function lives(instances: readonly Instance[], now: Date): Life[] {
   const live = instances.filter(({ drainingAt, destroyedAt }) => !drainingAt && !destroyedAt);
   const oldest = live.every(({ madeAt }) => madeAt !== null)
-    ? [...live].sort((a, b) => made(a) - made(b) || (a.name < b.name ? -1 : 1))[0]
+    ? [...live].sort((a, b) => Number(a.madeAt) - Number(b.madeAt) || (a.name < b.name ? -1 : 1))[0]
     : undefined;
   return instances.map((each) => {
     const { madeAt, drainingAt, destroyedAt } = each;
@@ -205,25 +211,13 @@ function staggerOf(
   };
 }
 
-function made({ madeAt }: Instance): number {
-  return madeAt?.getTime() ?? 0;
-}
-
-/** A part of the rotation, which is asked again by itself: its range stays the one that was looked at. */
-function asPart<Row extends object>(
-  name: "instances" | "rotations",
-  part: Result<Row>,
-  asked: RotationQuestion,
-): Result<Row> {
-  const own = question(`testHelpers.${name}`, [asked]);
-  return own === undefined ? part : part.with<Row>(part.table, { question: own });
-}
-
-type Asked = Omit<Origin, "columns">;
-
 const host = (each: { rdn: string; dnsZone: string }) => `${each.rdn}.${each.dnsZone}`;
 
-async function instancesResult(shown: readonly Life[], now: Date, origin: Asked) {
+async function instancesResult(
+  shown: readonly Life[],
+  now: Date,
+  origin: Omit<Origin, "columns">,
+): Promise<Result<InstanceRow>> {
   const aq = await import("arquero");
   const columns = {
     name: shown.map((each) => each.name),
@@ -235,19 +229,21 @@ async function instancesResult(shown: readonly Life[], now: Date, origin: Asked)
     age_days: shown.map((each) => each.ageDays),
     next: shown.map((each) => each.next),
   };
-  return new Result<InstanceRow>(aq.table(columns), {
+  const dimensions = (["name", "state"] as const).map((name) => ({
+    name,
+    order: [...new Set<string>(columns[name])],
+  }));
+  const age = { name: "age_days", label: "Age", unit: "days", additive: false } as const;
+  return new Result(aq.table(columns), {
     ...origin,
-    columns: {
-      dimensions: (["name", "state"] as const).map((name) => ({
-        name,
-        order: [...new Set<string>(columns[name])],
-      })),
-      measures: [{ name: "age_days", label: "Age", unit: "days", additive: false, missing: "gap" }],
-    },
+    columns: { dimensions, measures: [{ ...age, missing: "gap" }] },
   });
 }
 
-async function rotationsResult(events: readonly RotationEvent[], origin: Asked) {
+async function rotationsResult(
+  events: readonly RotationEvent[],
+  origin: Omit<Origin, "columns">,
+): Promise<Result<RotationRow>> {
   const aq = await import("arquero");
   const columns = {
     t: events.map((event) => event.time),
@@ -256,20 +252,12 @@ async function rotationsResult(events: readonly RotationEvent[], origin: Asked) 
     hours: events.map((event) => event.hours),
     too_close: events.map((event) => event.tooClose),
   };
-  return new Result<RotationRow>(aq.table(columns), {
+  const dimensions = [{ name: "host", order: [...new Set(columns.host)].sort() }];
+  const label = "Hours since the rotation before";
+  const hours = { name: "hours", label, unit: "hours", additive: false } as const;
+  return new Result(aq.table(columns), {
     ...origin,
-    columns: {
-      dimensions: [{ name: "host", order: [...new Set(columns.host)].sort() }],
-      measures: [
-        {
-          name: "hours",
-          label: "Hours since the rotation before",
-          unit: "hours",
-          additive: false,
-          missing: "gap",
-        },
-      ],
-    },
+    columns: { dimensions, measures: [{ ...hours, missing: "gap" }] },
   });
 }
 
