@@ -3,7 +3,7 @@ import type { Database } from "../database/database.js";
 import { ProbelabError } from "../base/error.js";
 import { count, quantile, share, type Measure } from "../query/measure.js";
 import { printed, raw, sql } from "../query/sql.js";
-import { checkInForms, formSql, groupSql, type Form, type LogForms } from "./forms.js";
+import { formsOf, formSql, groupSql, type Form, type LogForms } from "./forms.js";
 import type { Result } from "../result/result.js";
 import type { Bucket } from "../time/bucket.js";
 import { LOG_FILTERS } from "./log-filter.js";
@@ -76,7 +76,7 @@ async function question(
   configured: LogForms,
 ): Promise<Result> {
   const { length, every = "hour", ...rest } = options;
-  const forms = length === undefined ? checkInForms(configured) : [lengthForm(length)];
+  const forms = length === undefined ? formsOf("checkIn", configured) : [lengthForm(length)];
   const table = await logTable(database);
   const message = messageText(table);
   const form = formSql(forms, message);

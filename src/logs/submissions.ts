@@ -3,7 +3,7 @@ import { boundsSql } from "../database/time-column.js";
 import { parseReportId, type ReportId } from "../measurements/report-id.js";
 import { Result, type Value } from "../result/result.js";
 import { between, formatRange, last } from "../time/time-range.js";
-import { formSql, groupSql, submissionForms, type Form, type LogForms } from "./forms.js";
+import { formSql, groupSql, formsOf, type Form, type LogForms } from "./forms.js";
 import {
   askLogs,
   checkLogQuestion,
@@ -33,7 +33,7 @@ export async function submissions(
   const action = "compare submissions with what is stored";
   const asked = await checkLogQuestion(logs, options, action, ["margin"]);
   const { range } = asked;
-  const forms = submissionForms(configured);
+  const forms = formsOf("submission", configured);
   const { table: claimed, origin } = await askLogs(logs, asked, submissionSql(asked, forms));
   const margin = options.margin ?? "24 hours";
   const stored = await storedReports(measurements, {
