@@ -65,25 +65,31 @@ export type { BurstOptions } from "./logs/bursts.js";
 export type { CheckInLengthOptions, CheckInOptions } from "./logs/check-in.js";
 export type { LogForms } from "./logs/forms.js";
 export type { SubmissionOptions, SubmissionRow } from "./logs/submissions.js";
-export type { FollowOptions } from "./logs/follow.js";
-export type { LogLine } from "./logs/log-follower.js";
-export type { PatternOptions } from "./logs/patterns.js";
-export { messageShape } from "./logs/message-shape.js";
+export type { FollowOptions, LogLine } from "./logs/follow.js";
+export { messageShape, type PatternOptions } from "./logs/patterns.js";
 export type { Priority } from "./logs/priority.js";
-export { maskAddresses } from "./logs/mask-addresses.js";
-export { helperAlert, helperDepartures, helperVerdict } from "./test-helpers/departures.js";
+export { maskAddresses } from "./mask/addresses.js";
 export type { Departure, DepartureOptions, HelperVerdict } from "./test-helpers/departures.js";
 export type { FailureRateOptions } from "./test-helpers/failure-rate.js";
-export type { HelperRow } from "./test-helpers/list.js";
-export type { InstanceRow, Rotation, RotationRow } from "./test-helpers/rotation.js";
-export type { RotationOptions } from "./test-helpers/rotation-options.js";
-export type { TestHelpers } from "./test-helpers/test-helpers.js";
-export { helperTimeline } from "./test-helpers/timeline.js";
-export type { Changes, Entries } from "./test-lists/churn.js";
+export type { HelperRow } from "./test-helpers/instances.js";
+export type {
+  InstanceRow,
+  Rotation,
+  RotationOptions,
+  RotationRow,
+} from "./test-helpers/rotation.js";
+export {
+  helperAlert,
+  helperDepartures,
+  helperTimeline,
+  helperVerdict,
+  testHelpers,
+  type TestHelpers,
+} from "./test-helpers/test-helpers.js";
+export type { Changes, ChurnRow, Entries } from "./test-lists/churn.js";
 export type { FetchOptions } from "./test-lists/fetch.js";
-export type { ChurnRow } from "./test-lists/churns.js";
 export type { TestList, TestListEntry, TestListRow } from "./test-lists/test-list.js";
-export { testLists } from "./test-lists/test-lists.js";
+export { duplicateUrls, testLists } from "./test-lists/test-lists.js";
 export type { QueryOptions } from "./query/free-query.js";
 export type { ColumnMeaning, NamedDimension } from "./query/named-columns.js";
 export type { TableOptions, TablesOptions } from "./database/config.js";
@@ -95,7 +101,7 @@ export type { Page } from "./chart/page/page.js";
 export type { Annotation, ChartMark, ChartOptions, PageOptions } from "./chart/options.js";
 export { table } from "./chart/table.js";
 export { show } from "./notebook/show.js";
-export { duplicateUrls, type DuplicateUrl, type UrlPlace } from "./test-lists/duplicate-urls.js";
+export type { DuplicateUrl, UrlPlace } from "./test-lists/duplicate-urls.js";
 export { severity } from "./incident/severity/severity.js";
 export type { Severity, SeverityNumber } from "./incident/severity/severities.js";
 export type { FactName, FactRule, Facts, Known } from "./incident/severity/facts.js";

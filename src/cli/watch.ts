@@ -1,11 +1,9 @@
 import { Command, InvalidArgumentError } from "commander";
 import { chart } from "../chart/chart.js";
-import { churnResult } from "../test-lists/churn-result.js";
 import { checkBaseUrl } from "../test-lists/fetch.js";
 import { prometheusText, servePrometheus, statsdGauges } from "../test-lists/gauges.js";
 import { COUNTRY_WIDE } from "../test-lists/test-list.js";
-import { watchTestLists } from "../test-lists/watch.js";
-import { newState } from "../test-lists/watch-state.js";
+import { churnResult, newState, watchTestLists } from "../test-lists/watch.js";
 import { formatInstant } from "../time/time-zone.js";
 import { userInterrupt, wholeNumber } from "./terminal.js";
 

@@ -3,10 +3,11 @@ import type { Database } from "../database/database.js";
 import { ProbelabError } from "../base/error.js";
 import { count, quantile, share, type Measure } from "../query/measure.js";
 import { printed, raw, sql } from "../query/sql.js";
-import { checkInForms, formSql, groupSql, type Form, type LogForms } from "./forms.js";
+import { formsOf, formSql, groupSql, type Form, type LogForms } from "./forms.js";
 import type { Result } from "../result/result.js";
 import type { Bucket } from "../time/bucket.js";
-import { columnOf, LOG_OPTIONS, logTable } from "./log-table.js";
+import { LOG_FILTERS } from "./log-filter.js";
+import { logTable, messageText } from "./log-table.js";
 import type { LogOptions } from "./log-question.js";
 import { askLogLines } from "./rates.js";
 
@@ -27,7 +28,7 @@ export interface CheckInLengthOptions extends CheckInOptions {
   readonly top?: number;
 }
 
-const OPTIONS = [...LOG_OPTIONS, "every", "length"];
+const OPTIONS = ["range", "every", "length", "mask", "signal", ...LOG_FILTERS];
 
 /** `lab.logs.checkIn`: see {@link Logs.checkIn}. */
 export async function checkIn(
@@ -75,9 +76,9 @@ async function question(
   configured: LogForms,
 ): Promise<Result> {
   const { length, every = "hour", ...rest } = options;
-  const forms = length === undefined ? checkInForms(configured) : [lengthForm(length)];
+  const forms = length === undefined ? formsOf("checkIn", configured) : [lengthForm(length)];
   const table = await logTable(database);
-  const message = `ifNull(toString(${table.column(columnOf("message", table))}), '')`;
+  const message = messageText(table);
   const form = formSql(forms, message);
   const found = sql`toUInt32OrNull(${raw(groupSql(forms, "urls", message, form.sql))})`;
   // The patterns are bound with the condition; the column's SQL uses the same.
@@ -86,7 +87,7 @@ async function question(
     database,
     { ...rest, every, by },
     measures,
-    { action: "count check-in lists" },
+    "count check-in lists",
     {
       only: [isList, sql`isNotNull(${found})`],
       computed: {

@@ -60,19 +60,8 @@ const GROUPS = { submission: "report", checkIn: "urls" } as const;
  */
 export function checkForms(forms: LogForms): LogForms {
   refuseUnknown(forms, Object.keys(READY), "use tables.logs.forms");
-  submissionForms(forms);
-  checkInForms(forms);
+  for (const line of ["submission", "checkIn"] as const) formsOf(line, forms);
   return forms;
-}
-
-/** The forms of a submitted report, in the order in which they are tried. */
-export function submissionForms(forms: LogForms = {}): Form[] {
-  return formsOf("submission", forms);
-}
-
-/** The forms of a check-in list, in the order in which they are tried. */
-export function checkInForms(forms: LogForms = {}): Form[] {
-  return formsOf("checkIn", forms);
 }
 
 /**
@@ -82,7 +71,8 @@ export function checkInForms(forms: LogForms = {}): Form[] {
  */
 export function formSql(forms: readonly Form[], message: string): PrintedSql {
   const cases = forms.map((_, at) => `match(${message}, {form_${at}:String}), ${at + 1}`);
-  return { sql: `multiIf(${cases.join(", ")}, 0)`, parameters: formParameters(forms) };
+  const parameters = Object.fromEntries(forms.map(({ pattern }, at) => [`form_${at}`, pattern]));
+  return { sql: `multiIf(${cases.join(", ")}, 0)`, parameters };
 }
 
 /**
@@ -106,11 +96,8 @@ export function groupSql(
   return cases.length === 0 ? "''" : `multiIf(${cases.join(", ")}, '')`;
 }
 
-function formParameters(forms: readonly Form[]): Record<string, string> {
-  return Object.fromEntries(forms.map(({ pattern }, at) => [`form_${at}`, pattern]));
-}
-
-function formsOf(line: keyof typeof READY, forms: LogForms): Form[] {
+/** The forms of a line, in the order in which they are tried. */
+export function formsOf(line: keyof typeof READY, forms: LogForms): Form[] {
   const ready: Readonly<Record<string, string>> = READY[line];
   const names: unknown = forms[line] ?? Object.keys(ready);
   const list = typeof names === "string" ? [names] : names;

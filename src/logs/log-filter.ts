@@ -1,9 +1,9 @@
 import type { TableInfo } from "../database/table-info.js";
 import { ProbelabError } from "../base/error.js";
-import { and, bind, print, raw, sql, type PrintedSql, type Sql } from "../query/sql.js";
+import { bind, raw, sql, type Sql } from "../query/sql.js";
 import { whereSql, whereText, type Match, type Where } from "../query/where.js";
 import type { ColumnOf } from "../query/columns.js";
-import { columnOf } from "./log-table.js";
+import { logColumn } from "./log-table.js";
 import { priorityNumber, prioritySql, type Priority } from "./priority.js";
 
 /** Which lines count; all conditions must hold. */
@@ -22,18 +22,27 @@ export interface LogFilter {
   readonly where?: Where<LogColumn>;
 }
 
+/** The options that filter lines, in every question on them. */
+export const LOG_FILTERS = Object.keys({
+  identifier: true,
+  host: true,
+  priority: true,
+  contains: true,
+  matches: true,
+  where: true,
+} satisfies Record<keyof LogFilter, true>);
+
 /** The columns of a log table: a field of a line, or a column's own name. */
 export type LogColumn = ColumnOf<"logs">;
 
 /** The conditions of a filter, its values bound; none where all lines count. */
 export function logConditions(filter: LogFilter, table: TableInfo): Sql[] {
-  const find = (name: string) => logColumn(name, table);
-  const conditions = whereSql(filterWhere(filter), find);
+  const conditions = whereSql(filterWhere(filter), (name) => logColumn(name, table));
   if (filter.priority !== undefined) {
     const priority = bind("priority", "UInt8", priorityNumber(filter.priority));
     conditions.push(sql`${raw(prioritySql(table))} <= ${priority}`);
   }
-  const message = raw(table.column(columnOf("message", table)));
+  const message = logColumn("message", table).sql;
   if (filter.contains !== undefined) {
     const contains = bind("contains", "String", checkText(filter.contains, "contains"));
     conditions.push(sql`position(${message}, ${contains}) > 0`);
@@ -43,18 +52,6 @@ export function logConditions(filter: LogFilter, table: TableInfo): Sql[] {
     conditions.push(sql`match(${message}, ${matches})`);
   }
   return conditions;
-}
-
-/** The condition of a filter as SQL, its values bound; null where all lines count. */
-export function logFilterSql(filter: LogFilter, table: TableInfo): PrintedSql | null {
-  const conditions = logConditions(filter, table);
-  return conditions.length === 0 ? null : print(and(conditions));
-}
-
-/** A column of the log table, by a field's name or its own. */
-export function logColumn(name: string, table: TableInfo): { sql: Sql; type: string } {
-  const column = columnOf(name, table);
-  return { sql: raw(table.column(column)), type: table.columns.get(column) ?? "" };
 }
 
 /** What of a filter is told as conditions on columns. */

@@ -1,7 +1,7 @@
 import type { Database } from "../database/database.js";
 import { unknownColumn, type TableInfo } from "../database/table-info.js";
 import { ProbelabError } from "../base/error.js";
-import type { LogFilter } from "./log-filter.js";
+import { raw, type Sql } from "../query/sql.js";
 
 /** Short names of a log line's fields, as options and results have them, and their columns. */
 export const LOG_COLUMNS = {
@@ -13,19 +13,6 @@ export const LOG_COLUMNS = {
 
 /** A field of a log line; `priority` and `host` only where the table has them. */
 export type LogField = keyof typeof LOG_COLUMNS;
-
-/** The options that filter lines, in every question on them. */
-export const LOG_FILTERS = Object.keys({
-  identifier: true,
-  host: true,
-  priority: true,
-  contains: true,
-  matches: true,
-  where: true,
-} satisfies Record<keyof LogFilter, true>);
-
-/** The options of every question on lines. */
-export const LOG_OPTIONS = ["range", "signal", ...LOG_FILTERS];
 
 /** What the server says of the log table; asked once. */
 export function logTable(database: Database): Promise<TableInfo> {
@@ -66,4 +53,25 @@ export function columnOf(name: string, table: TableInfo): string {
   throw new ProbelabError(
     `Can't use ${name}: ${table.name} has no column ${column}. It has ${[...table.columns.keys()].join(", ")}; leave ${name} out.`,
   );
+}
+
+/** The column of a field, or of a column's own name, as conditions and groups take it. */
+export function logColumn(name: string, table: TableInfo): { sql: Sql; type: string } {
+  const column = columnOf(name, table);
+  return { sql: raw(table.column(column)), type: table.columns.get(column) ?? "" };
+}
+
+/** SQL for a field of a line as text; null where a line has none. */
+export function fieldText(field: LogField, table: TableInfo): string {
+  return `toString(${table.column(columnOf(field, table))})`;
+}
+
+/** SQL for the message of a line, empty where the table holds NULL. */
+export function messageText(table: TableInfo): string {
+  return `ifNull(${fieldText("message", table)}, '')`;
+}
+
+/** SQL for an instant, to the millisecond, of SQL for a raw time of the table. */
+export function instantSql(raw: string, { time }: TableInfo): string {
+  return `toDateTime64(${time.dateTime(raw)}, 3, 'UTC')`;
 }

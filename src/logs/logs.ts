@@ -7,9 +7,8 @@ import {
   type CheckInLengthOptions,
   type CheckInOptions,
 } from "./check-in.js";
-import { follow, type FollowOptions } from "./follow.js";
+import { follow, type FollowOptions, type LogLine } from "./follow.js";
 import type { LogForms } from "./forms.js";
-import type { LogLine } from "./log-follower.js";
 import { patterns, type PatternOptions } from "./patterns.js";
 import type { By } from "../query/ask.js";
 import type { Measure } from "../query/measure.js";

@@ -20,17 +20,12 @@ export const PRIORITIES = [
 /** A syslog priority by number or name; 0 is the most severe. */
 export type Priority = number | (typeof PRIORITIES)[number];
 
-/**
- * How tables write priorities, in lower case: digits, digits as sd-daemon(3) has them, the names of
- * syslog.h (its old ones too) and those of RFC 5424. Words of other scales ("fatal", "trace") are
- * not among them: programs disagree on what they are in syslog's.
- */
+// In lower case: digits, digits as sd-daemon(3) has them, the names of syslog.h and of RFC 5424. Words
+// of other scales ("fatal", "trace") are not among them: programs disagree on what they are in syslog's.
 const SPELLINGS: ReadonlyMap<string, number> = new Map([
-  ...PRIORITIES.flatMap((name, number): [string, number][] => [
-    [name, number],
-    [String(number), number],
-    [`<${number}>`, number],
-  ]),
+  ...PRIORITIES.flatMap((name, number): [string, number][] =>
+    [name, String(number), `<${number}>`].map((spelling) => [spelling, number]),
+  ),
   ["panic", 0],
   ["emergency", 0],
   ["critical", 2],
@@ -39,13 +34,7 @@ const SPELLINGS: ReadonlyMap<string, number> = new Map([
   ["informational", 6],
 ]);
 
-/**
- * The number of a priority.
- *
- * @throws ProbelabError for anything but 0 to 7 or a name.
- * @example
- * priorityNumber("err"); // 3
- */
+/** The number of a priority. @throws ProbelabError for anything but 0 to 7 or a name. */
 export function priorityNumber(priority: unknown): number {
   const named = PRIORITIES.indexOf(priority as (typeof PRIORITIES)[number]);
   const number = named >= 0 ? named : priority;

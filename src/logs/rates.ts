@@ -1,31 +1,49 @@
 import { refuseUnknown } from "../base/check-options.js";
 import type { Database } from "../database/database.js";
 import { boundsSql } from "../database/time-column.js";
-import { askSource, GROUP_OPTIONS, type By, type GroupOptions, type Preset } from "../query/ask.js";
+import { askSource, GROUP_OPTIONS, type By, type GroupOptions } from "../query/ask.js";
 import { count, perMinute, type Measure } from "../query/measure.js";
+import { NOTHING, tableBounds } from "../query/source.js";
+import { and, raw, sql, type Sql } from "../query/sql.js";
 import type { Result } from "../result/result.js";
-import { logFilterText, type LogColumn, type LogFilter } from "./log-filter.js";
-import { logSource, type LogLines } from "./log-source.js";
-import { LOG_FILTERS, logTable } from "./log-table.js";
+import {
+  LOG_FILTERS,
+  logConditions,
+  logFilterText,
+  type LogColumn,
+  type LogFilter,
+} from "./log-filter.js";
+import { maskedLogs, whyNoLines, type LogOptions } from "./log-question.js";
+import { logColumn, logNotes, logTable } from "./log-table.js";
 import { checkPriorities } from "./priority.js";
 
 /** What grouped questions on the logs take. */
 export interface LogGroupOptions<B extends By<LogColumn> = By<LogColumn>>
-  extends LogFilter, Omit<GroupOptions<LogColumn, B>, "where"> {}
+  extends LogFilter, Pick<LogOptions, "mask">, Omit<GroupOptions<LogColumn, B>, "where"> {}
 
-/** Names of the options above. */
-const LOG_GROUP_OPTIONS = [...new Set([...GROUP_OPTIONS, ...LOG_FILTERS])];
+/** What a preset adds to the lines that are asked about. */
+export interface LogLines {
+  /** Conditions, such as "is a check-in". */
+  readonly only?: readonly Sql[];
+  /** Columns that are computed of a line. */
+  readonly computed?: Readonly<
+    Record<
+      string,
+      { readonly sql: Sql; readonly type: string; readonly label: string; readonly unit: string }
+    >
+  >;
+  /** What a row is, where not a message. */
+  readonly many?: string;
+}
+
+const OPTIONS = [...new Set([...GROUP_OPTIONS, ...LOG_FILTERS, "mask"])];
 
 /** `lab.logs.rates`: see {@link Logs.rates}. */
 export async function rates(database: Database, options: LogGroupOptions): Promise<Result> {
   const action = "count log messages";
-  refuseUnknown(options, LOG_GROUP_OPTIONS, action);
-  return askLogLines(
-    database,
-    options,
-    { messages: count(), per_minute: perMinute(count()) },
-    { action },
-  );
+  refuseUnknown(options, OPTIONS, action);
+  const measures = { messages: count(), per_minute: perMinute(count()) };
+  return askLogLines(database, options, measures, action);
 }
 
 /** `lab.logs.ask`: see {@link Logs.ask}. */
@@ -34,30 +52,46 @@ export async function askOwnLogs(
   options: LogGroupOptions & { readonly measures: Readonly<Record<string, Measure<unknown>>> },
 ): Promise<Result> {
   const action = "ask the logs";
-  refuseUnknown(options, [...LOG_GROUP_OPTIONS, "measures"], action);
-  return askLogLines(database, options, options.measures, { action });
+  refuseUnknown(options, [...OPTIONS, "measures"], action);
+  return askLogLines(database, options, options.measures, action);
 }
 
-/** Asks the log lines. */
-export function askLogLines(
+/** Asks the log lines of a range: a row a line, with the fields of a line and the columns of the table. */
+export async function askLogLines(
   database: Database,
   { where, ...options }: LogGroupOptions,
   measures: Readonly<Record<string, Measure<unknown>>>,
-  preset: Preset,
-  more: Pick<LogLines, "only" | "computed" | "many"> = {},
+  action: string,
+  { only = [], computed = {}, many = "messages" }: LogLines = {},
 ): Promise<Result> {
   const filter = { ...options, ...(where && { where }) };
-  return askSource(
+  const result = await askSource(
     database,
     async (range) => {
       const table = await logTable(database);
       if (filter.priority !== undefined) {
         await checkPriorities(database, table, boundsSql(table.time, range));
       }
-      return logSource(table, { range, filter, ...more });
+      const conditions = [...tableBounds(table, range), ...logConditions(filter, table), ...only];
+      return {
+        one: many.slice(0, -1),
+        many,
+        table,
+        column: (name) =>
+          Object.hasOwn(computed, name) ? computed[name]! : logColumn(name, table),
+        instant: table.time.dateTime(table.time.sql),
+        from: () => sql`${raw(table.from)}\nWHERE ${and(conditions)}`,
+        notes: logNotes(table),
+        whyEmpty: async () => ({
+          ...NOTHING,
+          notes: [await whyNoLines(database, { table, range, filter })],
+        }),
+        missingValues: () => Promise.resolve(NOTHING),
+      };
     },
     options,
     measures,
-    { ...preset, filterText: logFilterText(filter) },
+    { action, filterText: logFilterText(filter) },
   );
+  return maskedLogs(result, options);
 }

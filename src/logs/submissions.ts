@@ -1,13 +1,18 @@
-import { refuseUnknown } from "../base/check-options.js";
 import type { Database } from "../database/database.js";
 import { boundsSql } from "../database/time-column.js";
-import { parseReportId } from "../measurements/report-id.js";
+import { parseReportId, type ReportId } from "../measurements/report-id.js";
 import { Result, type Value } from "../result/result.js";
 import { between, formatRange, last } from "../time/time-range.js";
-import { formSql, groupSql, submissionForms, type Form, type LogForms } from "./forms.js";
-import { askLogs, checkLogQuestion, type AskedLogs, type LogOptions } from "./log-question.js";
-import { columnOf, LOG_OPTIONS } from "./log-table.js";
-import { whyNoLines } from "./why-no-lines.js";
+import { formSql, groupSql, formsOf, type Form, type LogForms } from "./forms.js";
+import {
+  askLogs,
+  checkLogQuestion,
+  maskedLogs,
+  whyNoLines,
+  type AskedLogs,
+  type LogOptions,
+} from "./log-question.js";
+import { fieldText, instantSql, messageText } from "./log-table.js";
 
 /** What a comparison of submissions takes besides. */
 export interface SubmissionOptions extends LogOptions {
@@ -15,7 +20,6 @@ export interface SubmissionOptions extends LogOptions {
   readonly margin?: string;
 }
 
-const OPTIONS = [...LOG_OPTIONS, "margin"];
 /** Beyond what a run's clock may be ahead of the collector's. */
 const AHEAD_MS = 3_600_000;
 
@@ -27,10 +31,9 @@ export async function submissions(
   configured: LogForms = {},
 ): Promise<Result<SubmissionRow>> {
   const action = "compare submissions with what is stored";
-  refuseUnknown(options, OPTIONS, action);
-  const asked = await checkLogQuestion(logs, options, action);
+  const asked = await checkLogQuestion(logs, options, action, ["margin"]);
   const { range } = asked;
-  const forms = submissionForms(configured);
+  const forms = formsOf("submission", configured);
   const { table: claimed, origin } = await askLogs(logs, asked, submissionSql(asked, forms));
   const margin = options.margin ?? "24 hours";
   const stored = await storedReports(measurements, {
@@ -40,20 +43,9 @@ export async function submissions(
   const lines = claimed.objects() as Record<string, Value>[];
   const rows = lines.map((line) => compare(line, stored.reports));
   const aq = await import("arquero");
-  const column = (name: keyof SubmissionRow) => rows.map((row) => row[name]);
   const findings = FINDINGS.filter((finding) => rows.some((row) => row.finding === finding));
-  return new Result(
-    aq.table({
-      t: column("t"),
-      report_id: column("report_id"),
-      finding: column("finding"),
-      measurements: column("measurements"),
-      claimed_cc: column("claimed_cc"),
-      stored_cc: column("stored_cc"),
-      claimed_asn: column("claimed_asn"),
-      stored_asn: column("stored_asn"),
-      detail: column("detail"),
-    }),
+  const result = new Result(
+    aq.table(Object.fromEntries(COLUMNS.map((name) => [name, rows.map((row) => row[name])]))),
     {
       ...origin,
       rowsRead: origin.rowsRead + stored.rowsRead,
@@ -88,17 +80,18 @@ export async function submissions(
       ],
     },
   );
+  return maskedLogs(result, options) as Result<SubmissionRow>;
 }
 
 /** A row for each report that the range's lines submit, and how many lines of each form do. */
 function submissionSql({ table, source }: AskedLogs, forms: readonly Form[]) {
-  const message = `ifNull(toString(${table.column(columnOf("message", table))}), '')`;
+  const message = messageText(table);
   const time = table.time.sql;
   const form = formSql(forms, message);
   const group = (name: string) => `${groupSql(forms, name, message, "_form")} AS _${name}`;
   const ofForm = forms.map((_, at) => `countIf(_form = ${at + 1}) AS _form_${at + 1}`);
   return {
-    sql: `SELECT _report, toDateTime64(${table.time.dateTime("min(_time)")}, 3, 'UTC') AS _t,
+    sql: `SELECT _report, ${instantSql("min(_time)", table)} AS _t,
   countIf(_status = '' OR startsWith(_status, '2')) AS _accepted, countIf(_status = '') AS _untold,
   argMin((_status, _detail), (_status = '' OR startsWith(_status, '2'), _time)) AS _first,
   _first.1 AS _refusal, _first.2 AS _why, ${ofForm.join(", ")}
@@ -137,7 +130,7 @@ async function noSubmission(
 ): Promise<string> {
   const { table, source, range } = asked;
   const programs = await logs.rows<{ program: string | null; all: string }>(
-    `SELECT toString(${table.column(columnOf("identifier", table))}) AS program, sum(count()) OVER () AS all
+    `SELECT ${fieldText("identifier", table)} AS program, sum(count()) OVER () AS all
 ${source.sql}
 GROUP BY program
 ORDER BY count() DESC, program
@@ -157,6 +150,11 @@ function count(value: number): string {
 
 /** What is found of a report, the worst first; each is given its worst. */
 const FINDINGS = ["unreadable", "refused", "missing", "country", "network", "stored"] as const;
+
+const COLUMNS = [
+  ...(["t", "report_id", "finding", "measurements", "claimed_cc", "stored_cc"] as const),
+  ...(["claimed_asn", "stored_asn", "detail"] as const),
+];
 
 /** A row of `submissions`: a report. */
 export type SubmissionRow = {
@@ -207,42 +205,41 @@ GROUP BY _report`,
 function compare(line: Record<string, Value>, reports: ReadonlyMap<string, Stored>): SubmissionRow {
   const report = line["_report"] as string;
   const stored = reports.get(report);
-  const row = {
+  const found = (
+    finding: SubmissionRow["finding"],
+    detail: string,
+    claimed?: Pick<ReportId, "probeCc" | "probeAsn">,
+  ): SubmissionRow => ({
     t: line["_t"] as Date,
     report_id: report,
+    finding,
     measurements: stored?.measurements ?? 0,
-    claimed_cc: null,
+    claimed_cc: claimed?.probeCc ?? null,
     stored_cc: stored?.cc ?? null,
-    claimed_asn: null,
+    claimed_asn: claimed?.probeAsn ?? null,
     stored_asn: stored === undefined ? null : asnNumber(stored.asn),
-  };
-  let id;
+    detail,
+  });
+  let id: ReportId;
   try {
     id = parseReportId(report);
   } catch (error) {
-    return { ...row, finding: "unreadable", detail: (error as Error).message };
+    return found("unreadable", (error as Error).message);
   }
-  const claims = { ...row, claimed_cc: id.probeCc, claimed_asn: id.probeAsn };
   if (stored === undefined) {
     if (Number(line["_accepted"]) > 0) {
-      return { ...claims, finding: "missing", detail: "The table holds no measurement of it." };
+      return found("missing", "The table holds no measurement of it.", id);
     }
     const [refusal, why] = [line["_refusal"] as string, line["_why"] as string];
-    const detail = why === "" ? `Answered ${refusal}.` : why;
-    return { ...claims, finding: "refused", detail };
+    return found("refused", why === "" ? `Answered ${refusal}.` : why, id);
   }
   if (stored.cc !== id.probeCc) {
-    return {
-      ...claims,
-      finding: "country",
-      detail: `Claims ${id.probeCc}, stored ${stored.cc || "none"}.`,
-    };
+    return found("country", `Claims ${id.probeCc}, stored ${stored.cc || "none"}.`, id);
   }
   if (stored.asn.replace(/\bAS/g, "") !== String(id.probeAsn)) {
-    const detail = `Claims AS${id.probeAsn}, stored ${stored.asn || "none"}.`;
-    return { ...claims, finding: "network", detail };
+    return found("network", `Claims AS${id.probeAsn}, stored ${stored.asn || "none"}.`, id);
   }
-  return { ...claims, finding: "stored", detail: "" };
+  return found("stored", "", id);
 }
 
 /** The number of `18182` or `AS18182`; null where a report has several. */

@@ -1,12 +1,12 @@
 import { refuseUnknown } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
+import { wilson } from "../query/wilson.js";
 import type { Result } from "../result/result.js";
 import { bucketStart } from "../time/bucket.js";
 import { formatRange } from "../time/time-range.js";
 import { formatInstant } from "../time/time-zone.js";
+import { binomialMore, fisherMore } from "./exact-tests.js";
 import { HELPER } from "./failure-rate.js";
-import { binomialMore, fisherMore } from "./fisher.js";
-import { wilson } from "../query/wilson.js";
 
 /** A test helper that fails more than it should. */
 export interface Departure {
@@ -54,120 +54,14 @@ export interface HelperVerdict {
   readonly departures: readonly Departure[];
 }
 
-/**
- * The test helpers that fail more than they should, over a `failureRate` Result: first those that
- * fail more than the rest, the worst first, then those beyond the limit, then those that fail more
- * than in their own past; each once.
- *
- * - The rest: each helper is compared with all others together by Fisher's exact test, one-sided.
- *   The one with the least p, if it departs, is taken out and the rest compared anew, so that one
- *   bad helper neither hides a second nor makes the good ones look different.
- * - The limit: the exact binomial test (Clopper and Pearson, 1934), one-sided, over the whole range
- *   and over its last tenth. It finds what fails alone or with all others.
- * - The past: Fisher's exact test of the last tenth of the range against all before it, or of the
- *   range against `baseline`.
- *
- * What does not depart by itself is then taken together. Each p is multiplied by the number of
- * helpers compared (Bonferroni). Failures within a run hang together, which the tests do not know:
- * `leastRatio` keeps what is significant but small from raising an alarm.
- *
- * @throws ProbelabError for a Result that failureRate didn't give, or a limit that is no share.
- * @example
- * helperDepartures(await lab.testHelpers.failureRate({ range: last("1 day"), every: "hour" }));
- */
-export function helperDepartures(rates: Result, options: DepartureOptions = {}): Departure[] {
-  return look(rates, options).found;
-}
-
-/**
- * Whether the test helpers fail more than they should, with what was looked at. Without a departure
- * it is no alarm only where each helper was seen enough to tell: where the 95 % interval of its rate
- * ends below the limit, in the whole range and in what is compared with the past.
- *
- * @throws ProbelabError as helperDepartures.
- * @example
- * helperVerdict(await lab.testHelpers.failureRate({ range: last("1 day"), every: "hour" })).text;
- */
-export function helperVerdict(rates: Result, options: DepartureOptions = {}): HelperVerdict {
-  const seen = look(rates, options);
-  const { all, found, rest, alpha, limit, leastRatio, past } = seen;
-  const range = spanOf(rates);
-  const helpers = all.filter(({ helper }) => helper !== rest);
-  const compared = past === null ? [NOT_COMPARED] : [];
-  if (found.length > 0) {
-    const every = helpers.every(({ helper }) => found.some((each) => each.helper === helper));
-    const first = every && helpers.length > 1 ? [`All ${helpers.length} test helpers fail.`] : [];
-    const lines = found.map((each) => sentence(each, past, range));
-    return { alarm: true, text: [...first, ...lines].join("\n"), departures: found };
-  }
-  const sum = total(all);
-  if (sum.measurements === 0) {
-    const text = `Whether a test helper fails can't be told: no measurement names one, ${range}.`;
-    return { alarm: null, text, departures: found };
-  }
-  const unsure = all.flatMap((each) => {
-    const recent = past?.recent.get(each.helper);
-    if (!isBelow(each, limit)) return [`${each.helper} has ${interval(each)}`];
-    if (past === null || (recent !== undefined && isBelow(recent, limit))) return [];
-    return [`${each.helper} has ${interval(recent ?? NOTHING)} ${past.since}`];
-  });
-  const gone = [...(past?.before.keys() ?? [])].filter(
-    (helper) => !all.some((each) => each.helper === helper),
-  );
-  unsure.push(...gone.map((helper) => `${helper} has no measurement left`));
-  if (rest !== undefined && all.some(({ helper }) => helper === rest)) {
-    unsure.push(`those in "${rest}" are only seen together (pass top: Infinity)`);
-  }
-  const looked = `${helpers.length} looked at, together ${interval(sum)}`;
-  if (unsure.length > 0) {
-    const text = [
-      `Whether a test helper fails can't be told, ${range}: ${unsure.join("; ")}. The limit is ${percent(limit)}; ${looked}.`,
-      ...compared,
-    ].join(" ");
-    return { alarm: null, text, departures: found };
-  }
-  const worst = [...all].sort((a, b) => rateOf(b) - rateOf(a))[0] ?? sum;
-  const text = [
-    `No test helper stands out, ${range}: ${looked}; the highest is ${worst.helper}, ${interval(worst)}.`,
-    `Each interval ends below the limit of ${percent(limit)}. None is shown (p at most ${alpha}) to fail ${leastRatio} times as often as ${[...(all.length > 1 ? ["the rest"] : []), ...(past === null ? [] : [`before (${past.since} against ${past.then})`])].join(", or as ") || "another"}.`,
-    ...compared,
-    ...rates.origin.reductions,
-  ].join(" ");
-  return { alarm: false, text, departures: found };
-}
-
-/**
- * The alert for a team's chat, or null where no helper departs: a line per helper, then the links.
- * null is no all-clear where too little was seen: `helperVerdict` tells that apart.
- *
- * @param links full addresses by what they lead to: `{ dashboard, runbook, notebook }`.
- * @example
- * helperAlert(rates, { runbook: "https://docs.example.org/runbooks/test-helpers" });
- */
-export function helperAlert(
-  rates: Result,
-  links: Readonly<Record<string, string>> = {},
-  options: DepartureOptions = {},
-): string | null {
-  const { alarm, text } = helperVerdict(rates, options);
-  if (alarm !== true) return null;
-  return [text, ...Object.entries(links).map(([name, address]) => `${name}: ${address}`)].join(
-    "\n",
-  );
-}
-
-const NOT_COMPARED =
-  "Not compared with the past: that takes a Result with buckets (every), or a baseline.";
-
+/** Measurements and failures of a helper, or of several together. */
 interface Sum {
   readonly helper: string;
   readonly measurements: number;
   readonly failed: number;
 }
 
-const NOTHING: Sum = { helper: "", measurements: 0, failed: 0 };
-
-/** What is compared with what was before, by helper. */
+/** The recent part of the range and what was before it, by helper. */
 interface Past {
   readonly recent: ReadonlyMap<string, Sum>;
   readonly before: ReadonlyMap<string, Sum>;
@@ -176,10 +70,90 @@ interface Past {
   readonly then: string;
 }
 
-const OPTIONS = ["alpha", "leastRatio", "limit", "baseline"];
+/** `testHelpers.departures`: see {@link testHelpers}. */
+export function departures(rates: Result, options: DepartureOptions = {}): Departure[] {
+  return compareHelpers(rates, options).found;
+}
 
-function look(rates: Result, options: DepartureOptions) {
-  refuseUnknown(options, OPTIONS, "compare test helpers");
+/** `testHelpers.verdict`: see {@link testHelpers}. */
+export function verdict(rates: Result, options: DepartureOptions = {}): HelperVerdict {
+  const { all, found, rest, alpha, limit, leastRatio, past } = compareHelpers(rates, options);
+  const range = spanOf(rates);
+  const helpers = all.filter(({ helper }) => helper !== rest);
+  if (found.length > 0) {
+    const every = helpers.every(({ helper }) => found.some((each) => each.helper === helper));
+    const lines = found.map((each) => departureText(each, past, range));
+    const first = every && helpers.length > 1 ? [`All ${helpers.length} test helpers fail.`] : [];
+    return { alarm: true, text: [...first, ...lines].join("\n"), departures: found };
+  }
+  const sum = total(all);
+  if (sum.measurements === 0) {
+    const text = `Whether a test helper fails can't be told: no measurement names one, ${range}.`;
+    return { alarm: null, text, departures: found };
+  }
+  const compared =
+    past === null
+      ? ["Not compared with the past: that takes a Result with buckets (every), or a baseline."]
+      : [];
+  const looked = `${helpers.length} looked at, together ${rateText(sum)}`;
+  const unsure = whatIsUnsure(all, past, limit, rest);
+  if (unsure.length > 0) {
+    const text = `Whether a test helper fails can't be told, ${range}: ${unsure.join("; ")}. The limit is ${percent(limit)}; ${looked}.`;
+    return { alarm: null, text: [text, ...compared].join(" "), departures: found };
+  }
+  const worst = [...all].sort((a, b) => rateOf(b) - rateOf(a))[0] ?? sum;
+  const others = [
+    ...(all.length > 1 ? ["the rest"] : []),
+    ...(past === null ? [] : [`before (${past.since} against ${past.then})`]),
+  ];
+  const text = [
+    `No test helper stands out, ${range}: ${looked}; the highest is ${worst.helper}, ${rateText(worst)}.`,
+    `Each interval ends below the limit of ${percent(limit)}. None is shown (p at most ${alpha}) to fail ${leastRatio} times as often as ${others.join(", or as ") || "another"}.`,
+    ...compared,
+    ...rates.origin.reductions,
+  ].join(" ");
+  return { alarm: false, text, departures: found };
+}
+
+/** `testHelpers.alert`: see {@link testHelpers}. */
+export function alert(
+  rates: Result,
+  links: Readonly<Record<string, string>> = {},
+  options: DepartureOptions = {},
+): string | null {
+  const { alarm, text } = verdict(rates, options);
+  if (alarm !== true) return null;
+  const shown = Object.entries(links).map(([name, address]) => `${name}: ${address}`);
+  return [text, ...shown].join("\n");
+}
+
+/** What keeps an all-clear from being given, a part of a sentence each. */
+function whatIsUnsure(
+  all: readonly Sum[],
+  past: Past | null,
+  limit: number,
+  rest: string | undefined,
+): string[] {
+  const isBelow = ({ failed, measurements }: Sum) =>
+    (wilson(failed, measurements)?.high ?? 1) < limit;
+  const unsure = all.flatMap((each) => {
+    if (!isBelow(each)) return [`${each.helper} has ${rateText(each)}`];
+    const recent = past?.recent.get(each.helper);
+    if (past === null || (recent !== undefined && isBelow(recent))) return [];
+    return [`${each.helper} has ${rateText(recent ?? total([]))} ${past.since}`];
+  });
+  const gone = [...(past?.before.keys() ?? [])].filter(
+    (helper) => !all.some((each) => each.helper === helper),
+  );
+  unsure.push(...gone.map((helper) => `${helper} has no measurement left`));
+  if (rest !== undefined && all.some(({ helper }) => helper === rest)) {
+    unsure.push(`those in "${rest}" are only seen together (pass top: Infinity)`);
+  }
+  return unsure;
+}
+
+function compareHelpers(rates: Result, options: DepartureOptions) {
+  refuseUnknown(options, ["alpha", "leastRatio", "limit", "baseline"], "compare test helpers");
   const { alpha = 0.001, leastRatio = 1.5, limit = 0.1 } = options;
   if (!(limit > 0 && limit < 1)) {
     throw new ProbelabError(
@@ -189,90 +163,78 @@ function look(rates: Result, options: DepartureOptions) {
   const rest = rates.origin.columns.dimensions.find(({ name }) => name === HELPER)?.other;
   const all = [...sums(rates).values()].filter(({ measurements }) => measurements > 0);
   const past = pastOf(rates, options.baseline);
-  const families = all.filter(({ helper }) => helper !== rest).length;
+  const families = Math.max(1, all.filter(({ helper }) => helper !== rest).length);
+
+  /** The departure, where the test says so after the correction for `compared` helpers. */
   const depart = (
     each: Sum,
     against: Departure["against"],
     restRate: number,
     p: number,
+    compared = families,
   ): Departure[] => {
     const rate = rateOf(each);
     const enough = against === "limit" ? rate > restRate : rate >= restRate * leastRatio;
-    const corrected = Math.min(1, p * Math.max(1, families));
+    const corrected = Math.min(1, p * compared);
     if (!(corrected <= alpha && enough)) return [];
     const { low, high } = wilson(each.failed, each.measurements) ?? { low: 0, high: 1 };
     return [{ ...each, against, rate, low, high, restRate, p: corrected }];
   };
-  const left = [...all];
+  const fisher = (one: Sum, other: Sum): number =>
+    fisherMore(one.failed, one.measurements, other.failed, other.measurements);
+
+  // The worst is taken out and the rest compared anew, until none departs.
+  let left = all;
   const found: Departure[] = [];
   for (;;) {
     const helpers = left.filter(({ helper }) => helper !== rest);
     const [worst] = helpers
       .flatMap((each) => {
         const others = total(left.filter((other) => other !== each));
-        const p = fisherMore(each.failed, each.measurements, others.failed, others.measurements);
-        // Corrected for those compared in this round.
-        return depart(each, "rest", rateOf(others), (p * helpers.length) / Math.max(1, families));
+        return depart(each, "rest", rateOf(others), fisher(each, others), helpers.length);
       })
       .sort((a, b) => a.p - b.p || b.rate - a.rate);
     if (worst === undefined) break;
     found.push(worst);
-    left.splice(
-      left.findIndex(({ helper }) => helper === worst.helper),
-      1,
-    );
+    left = left.filter(({ helper }) => helper !== worst.helper);
   }
-  const beyond = (each: Sum, recent: Sum | undefined, before: Sum | undefined) => {
-    const [past1] =
-      recent === undefined || before === undefined
-        ? []
-        : depart(
-            recent,
-            "past",
-            rateOf(before),
-            fisherMore(recent.failed, recent.measurements, before.failed, before.measurements),
-          );
-    const over = [each, ...(recent === undefined ? [] : [recent])].flatMap((sum) =>
-      depart(sum, "limit", limit, binomialMore(sum.failed, sum.measurements, limit)),
-    );
-    return over[0] ?? past1;
-  };
+
+  /** The first of: beyond the limit in the range, in its recent part, or more than in its past. */
+  const beyond = (each: Sum, recent?: Sum, before?: Sum): Departure | undefined =>
+    [
+      ...[each, ...(recent ? [recent] : [])].flatMap((sum) =>
+        depart(sum, "limit", limit, binomialMore(sum.failed, sum.measurements, limit)),
+      ),
+      ...(recent && before ? depart(recent, "past", rateOf(before), fisher(recent, before)) : []),
+    ][0];
   const calm = left.filter((each) => {
     const departure = beyond(each, past?.recent.get(each.helper), past?.before.get(each.helper));
     if (departure !== undefined) found.push(departure);
     return departure === undefined;
   });
   if (calm.length > 1) {
-    const of = (map: ReadonlyMap<string, Sum> | undefined) =>
-      map === undefined
-        ? undefined
-        : total(
-            calm.flatMap(({ helper }) => map.get(helper) ?? []),
-            together(calm),
-          );
-    const departure = beyond(total(calm, together(calm)), of(past?.recent), of(past?.before));
+    const name = `the ${calm.length} others together`;
+    const of = (sums: ReadonlyMap<string, Sum>) =>
+      total(
+        calm.flatMap(({ helper }) => sums.get(helper) ?? []),
+        name,
+      );
+    const departure = beyond(
+      total(calm, name),
+      past ? of(past.recent) : undefined,
+      past ? of(past.before) : undefined,
+    );
     if (departure !== undefined) found.push(departure);
   }
   return { all, found, rest, alpha, limit, leastRatio, past };
 }
 
-/** The time that a Result covers, in words. */
-function spanOf({ origin }: Result): string {
-  return origin.range === undefined ? "no range is known" : formatRange(origin.range);
-}
-
-const together = (helpers: readonly Sum[]) => `the ${helpers.length} others together`;
-
 /** The recent part and what was before it; null where the Result has no buckets and there is no baseline. */
 function pastOf(rates: Result, baseline: Result | undefined): Past | null {
   const { range, columns } = rates.origin;
   if (baseline !== undefined) {
-    return {
-      recent: sums(rates),
-      before: sums(baseline),
-      since: spanOf(rates),
-      then: spanOf(baseline),
-    };
+    const [recent, before] = [sums(rates), sums(baseline)];
+    return { recent, before, since: spanOf(rates), then: spanOf(baseline) };
   }
   const { time } = columns;
   if (range === undefined || time === undefined || !rates.columnNames.includes(time.name)) {
@@ -281,11 +243,12 @@ function pastOf(rates: Result, baseline: Result | undefined): Past | null {
   const tenth = new Date(range.end.getTime() - (range.end.getTime() - range.start.getTime()) / 10);
   const start = bucketStart(tenth, time.every, range.timeZone);
   if (start <= range.start) return null;
-  const isRecent = (t: unknown) => Number(t) >= start.getTime();
+  const isRecent = (row: Readonly<Record<string, unknown>>) =>
+    Number(row[time.name]) >= start.getTime();
   const words = `${formatInstant(start, range.timeZone)} ${range.timeZone}`;
   return {
-    recent: sums(rates, (row) => isRecent(row[time.name])),
-    before: sums(rates, (row) => !isRecent(row[time.name])),
+    recent: sums(rates, isRecent),
+    before: sums(rates, (row) => !isRecent(row)),
     since: `since ${words}`,
     then: `${formatInstant(range.start, range.timeZone)} to ${words}`,
   };
@@ -306,12 +269,12 @@ function sums(
   for (const row of rates.rows()) {
     const helper = row[HELPER];
     if (typeof helper !== "string" || helper === "" || !counts(row)) continue;
-    const each = {
+    const { measurements = 0, failed = 0 } = helpers.get(helper) ?? {};
+    helpers.set(helper, {
       helper,
-      measurements: Number(row["measurements"]),
-      failed: Number(row["failed"]),
-    };
-    helpers.set(helper, total([helpers.get(helper) ?? NOTHING, each], helper));
+      measurements: measurements + Number(row["measurements"]),
+      failed: failed + Number(row["failed"]),
+    });
   }
   return helpers;
 }
@@ -325,27 +288,24 @@ function rateOf({ failed, measurements }: Sum): number {
   return failed / measurements;
 }
 
-function isBelow({ failed, measurements }: Sum, limit: number): boolean {
-  const ends = wilson(failed, measurements);
-  return ends !== null && ends.high < limit;
+/** The time that a Result covers, in words. */
+function spanOf({ origin }: Result): string {
+  return origin.range === undefined ? "no range is known" : formatRange(origin.range);
 }
 
-function sentence(each: Departure, past: Past | null, range: string): string {
-  const { helper, measurements, failed, rate, low, high, restRate, against } = each;
+function departureText(each: Departure, past: Past | null, range: string): string {
+  const { helper, restRate, against } = each;
   const than = { rest: "the rest", limit: "the limit", past: "before" }[against];
   const when = against === "past" && past !== null ? `${past.since} against ${past.then}` : range;
-  return `Test helper ${helper} fails more than ${than}: ${percent(rate)} (95 % interval ${percent(low)} to ${percent(high)}; ${count(failed)} of ${count(measurements)} measurements) against ${percent(restRate)}, ${when}.`;
+  return `Test helper ${helper} fails more than ${than}: ${rateText(each)} against ${percent(restRate)}, ${when}.`;
 }
 
-function interval(sum: Sum): string {
+function rateText(sum: Sum): string {
   const { failed, measurements } = sum;
   const ends = wilson(failed, measurements);
   if (ends === null) return "no measurement";
-  return `${percent(rateOf(sum))} (95 % interval ${percent(ends.low)} to ${percent(ends.high)}; ${count(failed)} of ${count(measurements)} measurements)`;
-}
-
-function count(value: number): string {
-  return value.toLocaleString("en-US");
+  const [part, all] = [failed, measurements].map((value) => value.toLocaleString("en-US"));
+  return `${percent(rateOf(sum))} (95 % interval ${percent(ends.low)} to ${percent(ends.high)}; ${part} of ${all} measurements)`;
 }
 
 function percent(share: number): string {

@@ -13,7 +13,7 @@ import { isComparison, matchList, whereText, type Where } from "../query/where.j
 import { CONFIDENCES, type Confidence } from "../query/wilson.js";
 import type { Result } from "../result/result.js";
 
-/** What `lab.testHelpers.failureRate` takes. */
+/** What `lab.testHelpers.failureRate` takes; all helpers unless `top` is given. */
 export interface FailureRateOptions extends Omit<MeasurementOptions, "by"> {
   /** Which measurements failed. Default: `msm_failure` is set (`t`, 1 or true). */
   readonly failed?: Where<MeasurementColumn>;
@@ -77,7 +77,7 @@ export async function failureRate(
     {
       action,
       every: "all",
-      top: 20,
+      top: Infinity,
       filterText: whereText(where),
       after: [
         `Only measurements that name a ${HELPER}. Intervals are Wilson's, ${confidence * 100} %, as if measurements failed independently; those of one run do not quite.`,

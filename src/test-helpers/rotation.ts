@@ -1,18 +1,59 @@
 import { answerOrigin, type Database } from "../database/database.js";
+import { refuseUnknown } from "../base/check-options.js";
+import { ProbelabError } from "../base/error.js";
 import type { Origin } from "../result/origin.js";
 import { question } from "../result/question.js";
 import { Result } from "../result/result.js";
+import { checkRange, last, type TimeRange } from "../time/time-range.js";
 import { formatInstant } from "../time/time-zone.js";
-import { readInstances, WHOLE_TABLE } from "./instances.js";
-import {
-  lives,
-  rotationEvents,
-  staggerOf,
-  type Life,
-  type RotationEvent,
-  type Stagger,
-} from "./rotation-facts.js";
-import { checkRotation, type RotationOptions, type RotationQuestion } from "./rotation-options.js";
+import { readInstances, WHOLE_TABLE, type Instance } from "./instances.js";
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+/** What `lab.testHelpers.rotation` takes; everything has a default. */
+export interface RotationOptions {
+  /** The rotations to look at; live instances are always in. Default: the last 6 months before `lab.now`. */
+  readonly range?: TimeRange;
+  /**
+   * Rotations fewer hours apart than this are too close for DNS to follow. Default 24: typical
+   * times to live are one to five days (RFC 1912, section 2.2), so a day is the least after which
+   * resolvers have asked again. With shorter records in your zone, pass their time to live.
+   */
+  readonly closestHours?: number;
+  /** How far apart in age neighbours should be, in days. Default 7: the seed document's "about one week". */
+  readonly staggerDays?: number;
+  /** How far from that still counts as staggered, in days. Default 3: 4 to 10 days apart. */
+  readonly toleranceDays?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** What is known of an instance at a moment. */
+export interface Life extends Instance {
+  /** `live` until draining_at is set; `destroyed` where the table says so. */
+  readonly state: "live" | "draining" | "destroyed";
+  /** Days from its making to now, or to its draining; null where its name tells no time. */
+  readonly ageDays: number | null;
+  /** True for the live instance that the rotation tool takes next: the oldest. */
+  readonly next: boolean;
+}
+
+/** A rotation: the moment at which an instance began to drain, its name pointing to another. */
+export interface RotationEvent {
+  readonly time: Date;
+  readonly drained: Instance;
+  /** Hours since the rotation before it; null for the first that is known. */
+  readonly hours: number | null;
+  readonly tooClose: boolean;
+}
+
+/** How far apart the live instances are in age. */
+export interface Stagger {
+  /** Days between neighbours, from the youngest on. */
+  readonly gapDays: readonly number[];
+  /** Whether all of them are about a week; null where fewer than two ages are known. */
+  readonly staggered: boolean | null;
+}
 
 /** A row of `instances`. */
 export type InstanceRow = {
@@ -72,17 +113,22 @@ export async function rotation(
   const events = rotationEvents(read.instances, asked).filter(
     ({ time }) => time >= range.start && time < range.end,
   );
-  const origin = {
-    ...answerOrigin(database, read, range, read.answer),
-    reductions: [],
-    notes: [WHOLE_TABLE, ...read.notes],
+  // Each part is asked again by itself: its range stays the one that was looked at.
+  const origin = (part: "instances" | "rotations") => {
+    const own = question(`testHelpers.${part}`, [asked]);
+    return {
+      ...answerOrigin(database, read, range, read.answer),
+      ...(own && { question: own }),
+      reductions: [],
+      notes: [WHOLE_TABLE, ...read.notes],
+    };
   };
   const next = all.find((each) => each.next) ?? null;
   const stagger = staggerOf(all, asked);
   const tooClose = events.filter((event) => event.tooClose);
   return {
-    instances: asPart("instances", await instancesResult(shown, now, origin), asked),
-    rotations: asPart("rotations", await rotationsResult(events, origin), asked),
+    instances: await instancesResult(shown, now, origin("instances")),
+    rotations: await rotationsResult(events, origin("rotations")),
     next,
     stagger,
     tooClose,
@@ -90,21 +136,87 @@ export async function rotation(
   };
 }
 
-/** A part of the rotation, which is asked again by itself: its range stays the one that was looked at. */
-function asPart<Row extends object>(
-  name: "instances" | "rotations",
-  part: Result<Row>,
-  asked: RotationQuestion,
-): Result<Row> {
-  const own = question(`testHelpers.${name}`, [asked]);
-  return own === undefined ? part : part.with<Row>(part.table, { question: own });
+type RotationQuestion = Required<Omit<RotationOptions, "signal">>;
+
+/** The options, checked. @throws ProbelabError for a number that is no span of time. */
+function checkRotation(options: RotationOptions, now: Date): RotationQuestion {
+  const known = ["range", "closestHours", "staggerDays", "toleranceDays", "signal"];
+  refuseUnknown(options, known, "look at rotations");
+  const { closestHours = 24, staggerDays = 7, toleranceDays = 3 } = options;
+  const range =
+    options.range === undefined
+      ? last("6 months", { now })
+      : checkRange(options.range, "look at rotations");
+  for (const [name, value] of Object.entries({ closestHours, staggerDays, toleranceDays })) {
+    if (!(Number.isFinite(value) && value >= 0)) {
+      throw new ProbelabError(
+        `Can't look at rotations with ${name}: ${String(value)}: pass a number from 0, such as ${name}: ${name === "closestHours" ? 24 : 7}.`,
+      );
+    }
+  }
+  return { range, closestHours, staggerDays, toleranceDays };
 }
 
-type Asked = Omit<Origin, "columns">;
+/** State, age and turn of each instance, in the given order. */
+function lives(instances: readonly Instance[], now: Date): Life[] {
+  const live = instances.filter(({ drainingAt, destroyedAt }) => !drainingAt && !destroyedAt);
+  const oldest = live.every(({ madeAt }) => madeAt !== null)
+    ? [...live].sort((a, b) => Number(a.madeAt) - Number(b.madeAt) || (a.name < b.name ? -1 : 1))[0]
+    : undefined;
+  return instances.map((each) => {
+    const { madeAt, drainingAt, destroyedAt } = each;
+    const until = drainingAt ?? destroyedAt ?? now;
+    return {
+      ...each,
+      state: destroyedAt ? "destroyed" : drainingAt ? "draining" : "live",
+      ageDays: madeAt === null ? null : (until.getTime() - madeAt.getTime()) / DAY,
+      next: each === oldest,
+    };
+  });
+}
+
+/** The rotations in order of time. */
+function rotationEvents(
+  instances: readonly Instance[],
+  { closestHours }: Pick<RotationQuestion, "closestHours">,
+): RotationEvent[] {
+  const drained = instances
+    .flatMap((each) => (each.drainingAt === null ? [] : [{ drained: each, time: each.drainingAt }]))
+    .sort(
+      (a, b) => a.time.getTime() - b.time.getTime() || (a.drained.name < b.drained.name ? -1 : 1),
+    );
+  return drained.map(({ drained: instance, time }, index) => {
+    const before = drained[index - 1];
+    const hours = before === undefined ? null : (time.getTime() - before.time.getTime()) / HOUR;
+    return { time, drained: instance, hours, tooClose: hours !== null && hours < closestHours };
+  });
+}
+
+/** Whether the ages of the live instances lie about a week apart. */
+function staggerOf(
+  all: readonly Life[],
+  { staggerDays, toleranceDays }: Pick<RotationQuestion, "staggerDays" | "toleranceDays">,
+): Stagger {
+  const ages = all
+    .flatMap(({ state, ageDays }) => (state === "live" && ageDays !== null ? [ageDays] : []))
+    .sort((a, b) => a - b);
+  const gapDays = ages.slice(1).map((age, index) => age - (ages[index] ?? 0));
+  return {
+    gapDays,
+    staggered:
+      gapDays.length === 0
+        ? null
+        : gapDays.every((gap) => Math.abs(gap - staggerDays) <= toleranceDays),
+  };
+}
 
 const host = (each: { rdn: string; dnsZone: string }) => `${each.rdn}.${each.dnsZone}`;
 
-async function instancesResult(shown: readonly Life[], now: Date, origin: Asked) {
+async function instancesResult(
+  shown: readonly Life[],
+  now: Date,
+  origin: Omit<Origin, "columns">,
+): Promise<Result<InstanceRow>> {
   const aq = await import("arquero");
   const columns = {
     name: shown.map((each) => each.name),
@@ -116,19 +228,21 @@ async function instancesResult(shown: readonly Life[], now: Date, origin: Asked)
     age_days: shown.map((each) => each.ageDays),
     next: shown.map((each) => each.next),
   };
-  return new Result<InstanceRow>(aq.table(columns), {
+  const dimensions = (["name", "state"] as const).map((name) => ({
+    name,
+    order: [...new Set<string>(columns[name])],
+  }));
+  const age = { name: "age_days", label: "Age", unit: "days", additive: false } as const;
+  return new Result(aq.table(columns), {
     ...origin,
-    columns: {
-      dimensions: (["name", "state"] as const).map((name) => ({
-        name,
-        order: [...new Set<string>(columns[name])],
-      })),
-      measures: [{ name: "age_days", label: "Age", unit: "days", additive: false, missing: "gap" }],
-    },
+    columns: { dimensions, measures: [{ ...age, missing: "gap" }] },
   });
 }
 
-async function rotationsResult(events: readonly RotationEvent[], origin: Asked) {
+async function rotationsResult(
+  events: readonly RotationEvent[],
+  origin: Omit<Origin, "columns">,
+): Promise<Result<RotationRow>> {
   const aq = await import("arquero");
   const columns = {
     t: events.map((event) => event.time),
@@ -137,20 +251,12 @@ async function rotationsResult(events: readonly RotationEvent[], origin: Asked) 
     hours: events.map((event) => event.hours),
     too_close: events.map((event) => event.tooClose),
   };
-  return new Result<RotationRow>(aq.table(columns), {
+  const dimensions = [{ name: "host", order: [...new Set(columns.host)].sort() }];
+  const label = "Hours since the rotation before";
+  const hours = { name: "hours", label, unit: "hours", additive: false } as const;
+  return new Result(aq.table(columns), {
     ...origin,
-    columns: {
-      dimensions: [{ name: "host", order: [...new Set(columns.host)].sort() }],
-      measures: [
-        {
-          name: "hours",
-          label: "Hours since the rotation before",
-          unit: "hours",
-          additive: false,
-          missing: "gap",
-        },
-      ],
-    },
+    columns: { dimensions, measures: [{ ...hours, missing: "gap" }] },
   });
 }
 

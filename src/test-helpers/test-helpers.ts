@@ -1,12 +1,27 @@
+import { deprecated } from "../base/deprecated.js";
 import type { Database } from "../database/database.js";
 import type { Measure } from "../query/measure.js";
 import type { GroupedRow } from "../query/row-types.js";
 import type { Result } from "../result/result.js";
 import type { Bucket } from "../time/bucket.js";
+import {
+  alert,
+  departures,
+  verdict,
+  type Departure,
+  type DepartureOptions,
+  type HelperVerdict,
+} from "./departures.js";
 import { failureRate, type FailureRateOptions } from "./failure-rate.js";
-import { list, type ListOptions, type HelperRow } from "./list.js";
-import type { RotationOptions } from "./rotation-options.js";
-import { rotation, type InstanceRow, type Rotation, type RotationRow } from "./rotation.js";
+import { list, type HelperRow, type ListOptions } from "./instances.js";
+import {
+  rotation,
+  type InstanceRow,
+  type Rotation,
+  type RotationOptions,
+  type RotationRow,
+} from "./rotation.js";
+import { timeline } from "./timeline.js";
 
 type FailureMeasures = Record<"rate" | "low" | "high", Measure> &
   Record<"failed" | "measurements", Measure<number>>;
@@ -36,7 +51,7 @@ export interface TestHelpers {
    * @example
    * const rotation = await lab.testHelpers.rotation({ closestHours: 24 });
    * rotation.findings;
-   * chart.vegaLite(rotation.instances, helperTimeline(rotation));
+   * chart.vegaLite(rotation.instances, testHelpers.timeline(rotation));
    */
   rotation(options?: RotationOptions): Promise<Rotation>;
   /** The part `instances` of a rotation alone: the same options, a Result that can be asked again. */
@@ -46,8 +61,9 @@ export interface TestHelpers {
   /**
    * The share of failed measurements by test helper: columns `t` (with `every`),
    * `test_helper_address`, `rate`, the ends `low` and `high` of its Wilson interval (95 %), `failed`
-   * and `measurements`. A bucket without measurements has a null rate: a gap. `helperDepartures` and
-   * `helperAlert` tell from it which helper departs from the rest.
+   * and `measurements`; all helpers unless `top` is given. A bucket without measurements has a null
+   * rate: a gap. `testHelpers.departures` and `testHelpers.verdict` tell from it which helper departs
+   * from the rest.
    *
    * An address is a name in DNS, and outlives the instances it points to.
    *
@@ -72,3 +88,93 @@ export function testHelpersOf(database: Database, now: Date): TestHelpers {
     failureRate: async (options) => (await failureRate(database, options)) as never,
   };
 }
+
+/** What is told from the answers of `lab.testHelpers`, without asking again. */
+export const testHelpers = {
+  /**
+   * The test helpers that fail more than they should, over a `failureRate` Result: first those that
+   * fail more than the rest, the worst first, then those beyond the limit, then those that fail more
+   * than in their own past; each once.
+   *
+   * - The rest: each helper is compared with all others together by Fisher's exact test, one-sided.
+   *   The one with the least p, if it departs, is taken out and the rest compared anew, so that one
+   *   bad helper neither hides a second nor makes the good ones look different.
+   * - The limit: the exact binomial test (Clopper and Pearson, 1934), one-sided, over the whole range
+   *   and over its last tenth. It finds what fails alone or with all others.
+   * - The past: Fisher's exact test of the last tenth of the range against all before it, or of the
+   *   range against `baseline`.
+   *
+   * What does not depart by itself is then taken together. Each p is multiplied by the number of
+   * helpers compared (Bonferroni). Failures within a run hang together, which the tests do not know:
+   * `leastRatio` keeps what is significant but small from raising an alarm.
+   *
+   * @throws ProbelabError for a Result that failureRate didn't give, or a limit that is no share.
+   * @example
+   * testHelpers.departures(await lab.testHelpers.failureRate({ range: last("1 day"), every: "hour" }));
+   */
+  departures(rates: Result, options: DepartureOptions = {}): Departure[] {
+    return departures(rates, options);
+  },
+  /**
+   * Whether the test helpers fail more than they should, with what was looked at. Without a departure
+   * it is no alarm only where each helper was seen enough to tell: where the 95 % interval of its rate
+   * ends below the limit, in the whole range and in what is compared with the past.
+   *
+   * @throws ProbelabError as testHelpers.departures.
+   * @example
+   * testHelpers.verdict(await lab.testHelpers.failureRate({ range: last("1 day"), every: "hour" })).text;
+   */
+  verdict(rates: Result, options: DepartureOptions = {}): HelperVerdict {
+    return verdict(rates, options);
+  },
+  /**
+   * The alert for a team's chat, or null where no helper departs: a line per helper, then the links.
+   * null is no all-clear where too little was seen: `testHelpers.verdict` tells that apart.
+   *
+   * @param links full addresses by what they lead to: `{ dashboard, runbook, notebook }`.
+   * @example
+   * testHelpers.alert(rates, { runbook: "https://docs.example.org/runbooks/test-helpers" });
+   */
+  alert(
+    rates: Result,
+    links: Readonly<Record<string, string>> = {},
+    options: DepartureOptions = {},
+  ): string | null {
+    return alert(rates, links, options);
+  },
+  /**
+   * Vega-Lite for the lives of the test helpers: a lane per name in DNS, a bar per instance from its
+   * making until it drains, and a line where a rotation came too soon after another. Times in UTC.
+   *
+   * @example
+   * const rotation = await lab.testHelpers.rotation();
+   * chart.vegaLite(rotation.instances, testHelpers.timeline(rotation));
+   */
+  timeline(rotation: Rotation): Record<string, unknown> {
+    return timeline(rotation);
+  },
+};
+
+/** @deprecated Use `testHelpers.departures`. */
+export const helperDepartures: typeof testHelpers.departures = (...given) => {
+  deprecated("helperDepartures", "testHelpers.departures");
+  return departures(...given);
+};
+
+/** @deprecated Use `testHelpers.verdict`. */
+export const helperVerdict: typeof testHelpers.verdict = (...given) => {
+  deprecated("helperVerdict", "testHelpers.verdict");
+  return verdict(...given);
+};
+
+/** @deprecated Use `testHelpers.alert`. */
+export const helperAlert: typeof testHelpers.alert = (...given) => {
+  deprecated("helperAlert", "testHelpers.alert");
+  return alert(...given);
+};
+
+/** @deprecated Use `testHelpers.timeline`. */
+export const helperTimeline: typeof testHelpers.timeline = (...given) => {
+  deprecated("helperTimeline", "testHelpers.timeline");
+  return timeline(...given);
+};

@@ -1,15 +1,8 @@
 import { formatInstant } from "../time/time-zone.js";
 import type { Rotation } from "./rotation.js";
 
-/**
- * Vega-Lite for the lives of the test helpers: a lane per name in DNS, a bar per instance from its
- * making until it drains, and a line where a rotation came too soon after another. Times in UTC.
- *
- * @example
- * const rotation = await lab.testHelpers.rotation();
- * chart.vegaLite(rotation.instances, helperTimeline(rotation));
- */
-export function helperTimeline(rotation: Rotation): Record<string, unknown> {
+/** `testHelpers.timeline`: see {@link testHelpers}. */
+export function timeline(rotation: Rotation): Record<string, unknown> {
   const hosts = [...new Set(rotation.instances.column("host").map(String))].sort();
   const start = (rotation.instances.origin.range?.start ?? new Date(0)).toISOString();
   // A rotation too close belongs to a pair: one label for both, at the second of them.

@@ -15,17 +15,7 @@ export interface DuplicateUrl {
   readonly places: readonly UrlPlace[];
 }
 
-/**
- * URLs that stand in several lists, or twice in one, those with the most places first.
- *
- * Two texts are one URL where their normal forms (WHATWG URL, without the fragment) are equal:
- * `HTTP://Example.org:80` and `http://example.org/`. A text that is no URL is compared as it is.
- *
- * @param lists name to entries; an entry is a URL or an object with one, as the test list gives.
- * @example
- * duplicateUrls({ IT: ["http://a.example/"], GE: ["http://A.example", "http://b.example/"] });
- * // [{ url: "http://a.example/", places: [{ list: "IT", … }, { list: "GE", … }] }]
- */
+/** `testLists.duplicateUrls`: see {@link testLists}. */
 export function duplicateUrls(
   lists: Readonly<Record<string, readonly (string | { readonly url: string })[]>>,
 ): DuplicateUrl[] {
@@ -34,9 +24,7 @@ export function duplicateUrls(
     entries.forEach((entry, index) => {
       const url = typeof entry === "string" ? entry : entry.url;
       const key = normalForm(url);
-      const places = found.get(key);
-      if (places === undefined) found.set(key, [{ list, index, url }]);
-      else places.push({ list, index, url });
+      found.set(key, [...(found.get(key) ?? []), { list, index, url }]);
     });
   }
   return [...found]

@@ -3,13 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { ProbelabError } from "../base/error.js";
-import type { Poll, WatchState } from "./watch-state.js";
-
-/** Sends gauges until it is closed. */
-export interface GaugeSender {
-  send(poll: Poll): void;
-  close(): void;
-}
+import type { Poll, WatchState } from "./watch.js";
 
 /**
  * StatsD gauges over UDP: `probelab.test_list.churn.IT:12.5|g`. A poll without a number sends none.
@@ -19,7 +13,7 @@ export interface GaugeSender {
  * @param address `host` or `host:port`, default port 8125.
  * @param onError told when a gauge could not be sent; UDP itself tells nothing of one that got lost.
  */
-export function statsdGauges(address: string, onError: (message: string) => void): GaugeSender {
+export function statsdGauges(address: string, onError: (message: string) => void) {
   const [, host, digits = "8125"] = /^(?:\[?([^[\]]+?)\]?)(?::(\d{1,5}))?$/.exec(address) ?? [];
   const port = Number(digits);
   if (host === undefined || port < 1 || port > 65_535) {
@@ -31,14 +25,14 @@ export function statsdGauges(address: string, onError: (message: string) => void
   const told = (error: Error) => onError(`Can't send a gauge to ${address}: ${error.message}.`);
   socket.on("error", told).unref();
   return {
-    send({ country, churn }) {
+    send({ country, churn }: Poll): void {
       if (churn === null) return;
       const line = `probelab.test_list.churn.${country}:${Number(churn.toFixed(4))}|g`;
       socket.send(line, port, host, (error) => {
         if (error) told(error);
       });
     },
-    close: () => void socket.close(),
+    close: (): void => void socket.close(),
   };
 }
 

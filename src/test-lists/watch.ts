@@ -1,12 +1,37 @@
+import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ProbelabError } from "../base/error.js";
-import { changes, churn, WINDOW, type Changes } from "./churn.js";
-import { checkBaseUrl, checkCountry, fetchTestList } from "./fetch.js";
-import type { GetLimits } from "./http-get.js";
-import { readState, writeState, type Poll, type WatchState } from "./watch-state.js";
+import { writeWhole } from "../files/write-whole.js";
+import { Result } from "../result/result.js";
+import { between } from "../time/time-range.js";
+import { changes, CHURN, WINDOW, type Changes } from "./churn.js";
+import { checkBaseUrl, checkCountry, fetchTestList, type FetchLimits } from "./fetch.js";
+import { COUNTRY_WIDE } from "./test-list.js";
+
+/** One poll of one country; `churn` is null where it failed or there was nothing to compare with. */
+export interface Poll {
+  readonly at: string;
+  readonly country: string;
+  /** Percent, 0 to 100. */
+  readonly churn: number | null;
+  /** Why there is no number. */
+  readonly why?: string | undefined;
+}
+
+/** What a watch remembers over its restarts; times in ISO 8601, UTC. */
+export interface WatchState {
+  readonly version: 1;
+  readonly baseUrl: string;
+  /** The first 100 URLs of the last good poll, by country. */
+  readonly lists: Readonly<
+    Record<string, { readonly at: string; readonly urls: readonly string[] }>
+  >;
+  /** The polls of the last day, oldest first. */
+  readonly polls: readonly Poll[];
+}
 
 /** What to watch. */
-export interface WatchOptions extends GetLimits {
+export interface WatchOptions extends FetchLimits {
   readonly baseUrl?: string;
   readonly countries: readonly string[];
   /** Seconds from one poll to the next; default 600. */
@@ -24,6 +49,11 @@ export interface WatchOptions extends GetLimits {
 const DAY = 86_400_000;
 /** A list that is older than so many steps is nothing to compare with: the number would span them all. */
 const OLDEST_STEPS = 3;
+
+/** The state before the first poll. */
+export function newState(baseUrl: string): WatchState {
+  return { version: 1, baseUrl, lists: {}, polls: [] };
+}
 
 /**
  * Polls the test lists of countries until `signal` is aborted, and tells the churn against the poll
@@ -44,16 +74,24 @@ export async function watchTestLists(options: WatchOptions): Promise<void> {
   }
   let state = await readState(options.state, baseUrl);
   const step = everySeconds * 1000;
-  let due = Math.max(Date.now(), Math.min(lastPoll(state) + step, Date.now() + step));
+  const last = Math.max(0, ...state.polls.map(({ at }) => Date.parse(at)));
+  let due = Math.max(Date.now(), Math.min(last + step, Date.now() + step));
   for (;;) {
     await sleep(due - Date.now(), undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return;
     for (const country of countries) {
-      const polled = await pollOnce(state, country, baseUrl, options, step);
+      const at = new Date().toISOString();
+      const polled = await pollOnce(state, { country, baseUrl, at, step }, options);
       if (polled === null) return;
-      state = keep(polled.state, polled.poll);
-      options.onPoll?.(polled.poll, polled.changed);
-      await writeState(options.state, state);
+      const { changed, why, list } = polled;
+      const value =
+        changed && (100 * (changed.added.length + changed.removed.length)) / changed.union;
+      const poll = { at, country, churn: value, ...(why !== undefined && { why }) };
+      const recent = state.polls.filter((each) => Date.parse(each.at) >= Date.parse(at) - DAY);
+      const lists = list ? { ...state.lists, [country]: { at, urls: list } } : state.lists;
+      state = { ...state, lists, polls: [...recent, poll] };
+      options.onPoll?.(poll, changed);
+      await writeWhole(options.state, `${JSON.stringify(state)}\n`);
     }
     await options.onRound?.(state);
     // Steps that a long poll ran over are left out, not made up for.
@@ -61,48 +99,114 @@ export async function watchTestLists(options: WatchOptions): Promise<void> {
   }
 }
 
-/** One poll of a country; null where the watch was ended meanwhile. */
+/** What a poll found: the first URLs, what changed, or why that can't be told; null where the watch was ended. */
 async function pollOnce(
   state: WatchState,
-  country: string,
-  baseUrl: string,
+  asked: {
+    readonly country: string;
+    readonly baseUrl: string;
+    readonly at: string;
+    readonly step: number;
+  },
   options: WatchOptions,
-  step: number,
-): Promise<{ state: WatchState; poll: Poll; changed: Changes | null } | null> {
-  const at = new Date().toISOString();
+): Promise<{ list?: readonly string[]; changed: Changes | null; why?: string } | null> {
+  const { country, baseUrl, at, step } = asked;
   try {
-    const list = await fetchTestList({ ...options, baseUrl, country });
+    const { entries } = await fetchTestList({ ...options, baseUrl, country });
+    const list = entries.slice(0, WINDOW).map(({ url }) => url);
+    const none = (why: string) => ({ list, changed: null, why });
     const before = state.lists[country];
-    const urls = list.entries.slice(0, WINDOW).map(({ url }) => url);
-    const next = { ...state, lists: { ...state.lists, [country]: { at, urls } } };
-    const none = (why: string) => ({
-      state: next,
-      poll: { at, country, churn: null, why },
-      changed: null,
-    });
     if (before === undefined) return none("the first poll, nothing to compare with");
-    const age = Date.parse(at) - Date.parse(before.at);
-    if (age > OLDEST_STEPS * step + step / 2) {
+    if (Date.parse(at) - Date.parse(before.at) > OLDEST_STEPS * step + step / 2) {
       return none(`the last good poll was at ${before.at}, too long ago to compare with`);
     }
-    const old = before.urls.map((url) => ({ url }));
-    const value = churn(old, list);
-    if (value === null) return none("both lists are empty");
-    return { state: next, poll: { at, country, churn: value }, changed: changes(old, list) };
+    const changed = changes(
+      before.urls.map((url) => ({ url })),
+      entries,
+    );
+    return changed.union === 0 ? none("both lists are empty") : { list, changed };
   } catch (error) {
     if (options.signal.aborted) return null;
     if (!(error instanceof ProbelabError)) throw error;
-    return { state, poll: { at, country, churn: null, why: error.message }, changed: null };
+    return { changed: null, why: error.message };
   }
 }
 
-/** The state with one more poll, without those that are older than a day. */
-function keep(state: WatchState, poll: Poll): WatchState {
-  const oldest = Date.parse(poll.at) - DAY;
-  const polls = state.polls.filter(({ at }) => Date.parse(at) >= oldest);
-  return { ...state, polls: [...polls, poll] };
+/**
+ * Reads a watch's state; a new one where there is no file.
+ *
+ * @throws ProbelabError where the file is no such state, or of a watch of another API.
+ */
+export async function readState(path: string, baseUrl: string): Promise<WatchState> {
+  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return null;
+    throw new ProbelabError(
+      `Can't read the state of the watch in ${path}: ${error.message}. Name another file with --state.`,
+      { cause: error },
+    );
+  });
+  if (text === null) return newState(baseUrl);
+  const { z } = await import("zod");
+  const schema = z.object({
+    version: z.literal(1),
+    baseUrl: z.string(),
+    lists: z.record(z.string(), z.object({ at: z.iso.datetime(), urls: z.array(z.string()) })),
+    polls: z.array(
+      z.object({
+        at: z.iso.datetime(),
+        country: z.string(),
+        churn: z.number().nullable(),
+        why: z.string().optional(),
+      }),
+    ),
+  });
+  const { success, data } = schema.safeParse(parsed(text));
+  if (!success) {
+    throw new ProbelabError(
+      `Can't read the state of the watch in ${path}: it is no such state. Name another file with --state, or remove it to start anew.`,
+    );
+  }
+  if (data.baseUrl !== baseUrl) {
+    throw new ProbelabError(
+      `Can't go on with the state in ${path}: it belongs to a watch of ${data.baseUrl}, not of ${baseUrl}. Name another file with --state.`,
+    );
+  }
+  return data;
 }
 
-function lastPoll(state: WatchState): number {
-  return Math.max(0, ...state.polls.map(({ at }) => Date.parse(at)));
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The polls of the last day as a Result: `t`, `country`, `churn` in percent, null (a gap) where a
+ * poll failed or had nothing to compare with.
+ */
+export async function churnResult({ polls, baseUrl }: WatchState, now: Date): Promise<Result> {
+  const aq = await import("arquero");
+  const country = polls.map((poll) => poll.country);
+  const churn = polls.map((poll) => poll.churn);
+  const failed = churn.filter((value) => value === null).length;
+  const gaps = `${failed} of ${polls.length} polls have no number: they are gaps.`;
+  return new Result(aq.table({ t: polls.map(({ at }) => new Date(at)), country, churn }), {
+    sql: "",
+    parameters: {},
+    range: between(new Date(now.getTime() - DAY), now),
+    source: baseUrl,
+    server: "",
+    rowsRead: polls.length,
+    bytesRead: 0,
+    seconds: 0,
+    askedAt: now,
+    columns: {
+      dimensions: [{ name: "country", order: [...new Set(country)].sort() }],
+      measures: [CHURN],
+    },
+    reductions: [],
+    notes: [...(failed === 0 ? [] : [gaps]), COUNTRY_WIDE],
+  });
 }

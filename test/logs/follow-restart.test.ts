@@ -9,8 +9,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { Database } from "../../src/database/database.js";
 import { parseSource } from "../../src/database/source.js";
-import { follow } from "../../src/logs/follow.js";
-import { LogFollower, type LogLine } from "../../src/logs/log-follower.js";
+import { follow, LogFollower, type LogLine } from "../../src/logs/follow.js";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.js";
 import { EPOCH } from "./log-rows.js";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Database } from "../../src/database/database.js";
-import { LogFollower, type LogLine } from "../../src/logs/log-follower.js";
+import { LogFollower, type LogLine } from "../../src/logs/follow.js";
 import { withSignal } from "../../src/interrupt/current-signal.js";
 import { last } from "../../src/time/time-range.js";
 import { ownDatabase } from "../support/own-database.js";

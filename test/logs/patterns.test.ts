@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { messageShape } from "../../src/logs/message-shape.js";
+import { messageShape } from "../../src/logs/patterns.js";
 import { between } from "../../src/time/time-range.js";
 import { ownDatabase } from "../support/own-database.js";
 import { EPOCH, MINUTE, writeLogs, type LogRow } from "./log-rows.js";

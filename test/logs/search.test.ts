@@ -113,7 +113,7 @@ describe("search", () => {
     expect(open1.column("message")).toEqual(["request from 203.0.113.9 by jo@example.org"]);
     const masked = await lab.logs.search({ range: hour, mask: true });
     expect(masked.column("message")).toEqual(["request from [IPv4] by [e-mail]"]);
-    expect(masked.origin.notes).toEqual(["E-mail and IP addresses in the messages are masked."]);
+    expect(masked.origin.notes).toEqual(["E-mail and IP addresses are masked."]);
   });
 
   it("says that there is more than the limit, and why there is nothing", async () => {

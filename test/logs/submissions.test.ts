@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Database } from "../../src/database/database.js";
 import type { Lab } from "../../src/lab/connect.js";
-import { checkForms, checkInForms, formSql, groupSql } from "../../src/logs/forms.js";
+import { checkForms, formsOf, formSql, groupSql } from "../../src/logs/forms.js";
 import { logsOf } from "../../src/logs/logs.js";
 import { between } from "../../src/time/time-range.js";
 import { ownDatabase } from "../support/own-database.js";
@@ -227,14 +227,14 @@ describe("submissions", () => {
   });
 });
 
-describe("checkInForms(forms)", () => {
+describe("formsOf(line, forms)", () => {
   it.each([
     ["check-in probe-cli/3.20 probe_cc=IT from 203.0.113.9: 100 URLs", "100"],
     ["api[3]: check-in probe-cli/3.20: 7 URLs", "7"],
     ['{"path":"/api/v1/check-in","probe_cc":"IT","urls": 99}', "99"],
     ["slow check-in, 100 URLs", ""],
   ])("%s has %s", async (message, urls) => {
-    const forms = checkInForms();
+    const forms = formsOf("checkIn", {});
     const form = formSql(forms, "{message:String}");
     const [row] = await own.writer.rows<{ urls: string }>(
       `SELECT ${form.sql} AS _form, ${groupSql(forms, "urls", "{message:String}", "_form")} AS urls`,

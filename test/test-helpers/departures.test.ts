@@ -1,7 +1,8 @@
+import { once } from "node:events";
 import { table } from "arquero";
 import { describe, expect, it } from "vitest";
 import { Result } from "../../src/result/result.js";
-import { helperAlert, helperDepartures, helperVerdict } from "../../src/test-helpers/departures.js";
+import { helperAlert, testHelpers } from "../../src/test-helpers/test-helpers.js";
 import { between } from "../../src/time/time-range.js";
 
 /** A failureRate Result of `[helper, failed, measurements]`. */
@@ -36,11 +37,11 @@ function rates(rows: readonly (readonly [string, number, number])[], other?: str
   });
 }
 
-const names = (result: Result) => helperDepartures(result).map(({ helper }) => helper);
+const names = (result: Result) => testHelpers.departures(result).map(({ helper }) => helper);
 
-describe("helperDepartures(rates)", () => {
+describe("testHelpers.departures(rates)", () => {
   it("finds the helper that fails more, and none of the good ones", () => {
-    const found = helperDepartures(
+    const found = testHelpers.departures(
       rates([
         ["a", 12, 1000],
         ["b", 60, 1000],
@@ -131,26 +132,40 @@ describe("helperDepartures(rates)", () => {
   it("corrects for the number of helpers compared", () => {
     const good = (size: number): [string, number, number][] =>
       Array.from({ length: size }, (_, index) => [`g${index}`, 10, 1000]);
-    const few = helperDepartures(rates([["x", 28, 1000], ...good(3)]));
+    const few = testHelpers.departures(rates([["x", 28, 1000], ...good(3)]));
     expect(few.map(({ helper }) => helper)).toEqual(["x"]);
     const p = few[0]?.p ?? NaN;
     expect(p).toBeLessThan(0.001);
     // Under one family of 4 the corrected p is 4 times the plain one.
-    const strict = helperDepartures(rates([["x", 28, 1000], ...good(3)]), { alpha: p * 0.99 });
+    const strict = testHelpers.departures(rates([["x", 28, 1000], ...good(3)]), {
+      alpha: p * 0.99,
+    });
     expect(strict).toEqual([]);
   });
 
   it("refuses a Result of another question", () => {
     const other = rates([]).with(table({ t: [1] }));
-    expect(() => helperDepartures(other)).toThrow(
+    expect(() => testHelpers.departures(other)).toThrow(
       "Can't compare test helpers in a Result with the columns t: pass the one of lab.testHelpers.failureRate.",
     );
   });
 });
 
-describe("helperAlert(rates, links)", () => {
+describe("testHelpers.alert(rates, links)", () => {
+  it("answers to its old name, which warns", async () => {
+    const failing = rates([
+      ["a", 12, 1000],
+      ["b", 60, 1000],
+    ]);
+    const warned = once(process, "warning");
+    expect(helperAlert(failing)).toBe(testHelpers.alert(failing));
+    expect(String(((await warned) as unknown[])[0])).toContain(
+      "helperAlert is now testHelpers.alert; the old name works until probelab 1.0.",
+    );
+  });
+
   it("says which helper, how much, since when, and carries the links", () => {
-    const text = helperAlert(
+    const text = testHelpers.alert(
       rates([
         ["a", 12, 1000],
         ["b", 60, 1000],
@@ -166,7 +181,7 @@ describe("helperAlert(rates, links)", () => {
 
   it("is null where no helper departs", () => {
     expect(
-      helperAlert(
+      testHelpers.alert(
         rates([
           ["a", 12, 1000],
           ["b", 13, 1000],
@@ -194,11 +209,11 @@ function hourly(helpers: Readonly<Record<string, readonly (readonly [number, num
 const day = (usual: readonly [number, number], last: readonly [number, number]) =>
   Array.from({ length: 24 }, (_, hour) => (hour < 21 ? usual : last));
 
-describe("helperVerdict(rates)", () => {
+describe("testHelpers.verdict(rates)", () => {
   const good = day([1, 100], [1, 100]);
 
   it("alarms where all helpers fail, and where one alone does", () => {
-    const all = helperVerdict(
+    const all = testHelpers.verdict(
       rates([
         ["a", 400, 1000],
         ["b", 410, 1000],
@@ -210,39 +225,41 @@ describe("helperVerdict(rates)", () => {
     expect(all.text).toMatch(
       /^All 3 test helpers fail\.\nTest helper a fails more than the limit: 40\.0 %/,
     );
-    const alone = helperVerdict(rates([["a", 900, 1000]]));
+    const alone = testHelpers.verdict(rates([["a", 900, 1000]]));
     expect([alone.alarm, alone.departures[0]?.against]).toEqual([true, "limit"]);
   });
 
   it("alarms where all are together beyond the limit, though none is by itself", () => {
     const few = Array.from({ length: 8 }, (_, at): [string, number, number] => [`h${at}`, 5, 20]);
-    const found = helperVerdict(rates(few));
+    const found = testHelpers.verdict(rates(few));
     expect(found.departures.map(({ helper }) => helper)).toEqual(["the 8 others together"]);
   });
 
   it("alarms where one helper alone, or all, fail more than in their own past", () => {
     const worse = day([1, 100], [7, 100]);
-    const alone = helperVerdict(hourly({ a: worse }));
+    const alone = testHelpers.verdict(hourly({ a: worse }));
     expect(alone.departures).toMatchObject([
       { helper: "a", against: "past", failed: 21, restRate: 0.01 },
     ]);
     expect(alone.text).toContain(
       "since 2026-05-01 21:00 UTC against 2026-05-01 to 2026-05-01 21:00 UTC",
     );
-    expect(helperVerdict(hourly({ a: worse, b: worse })).departures).toHaveLength(2);
+    expect(testHelpers.verdict(hourly({ a: worse, b: worse })).departures).toHaveLength(2);
     const before = rates([["a", 10, 1000]]);
-    expect(helperDepartures(rates([["a", 60, 1000]]), { baseline: before })).toMatchObject([
+    expect(testHelpers.departures(rates([["a", 60, 1000]]), { baseline: before })).toMatchObject([
       { against: "past", restRate: 0.01 },
     ]);
   });
 
   it("says what was looked at where nothing stands out", () => {
-    const { alarm, text } = helperVerdict(hourly({ a: good, b: good }));
+    const { alarm, text } = testHelpers.verdict(hourly({ a: good, b: good }));
     expect(alarm).toBe(false);
     expect(text).toMatch(
       /^No test helper stands out, 2026-05-01 to 2026-05-02 UTC: 2 looked at, together 1\.00 % \(95 % interval 0\.76 % to 1\.32 %; 48 of 4,800 measurements\).*below the limit of 10\.0 %.*as often as the rest, or as before \(since 2026-05-01 21:00 UTC/,
     );
-    expect(helperVerdict(rates([["a", 10, 1000]])).text).toMatch(/Not compared with the past/);
+    expect(testHelpers.verdict(rates([["a", 10, 1000]])).text).toMatch(
+      /Not compared with the past/,
+    );
   });
 
   it.each<[string, Result, RegExp]>([
@@ -278,16 +295,16 @@ describe("helperVerdict(rates)", () => {
       /only seen together/,
     ],
   ])("can't tell from %s", (_, result, why) => {
-    const { alarm, text } = helperVerdict(result);
+    const { alarm, text } = testHelpers.verdict(result);
     expect(alarm).toBeNull();
     expect(text).toMatch(/can't be told/);
     expect(text).toMatch(why);
-    expect(helperAlert(result)).toBeNull();
+    expect(testHelpers.alert(result)).toBeNull();
   });
 
   it("refuses a limit that is no share, and unknown options", () => {
-    expect(() => helperVerdict(rates([]), { limit: 10 })).toThrow(/limit: 10: pass a share/);
-    expect(() => helperAlert(rates([]), {}, { limt: 0.1 } as object)).toThrow(
+    expect(() => testHelpers.verdict(rates([]), { limit: 10 })).toThrow(/limit: 10: pass a share/);
+    expect(() => testHelpers.alert(rates([]), {}, { limt: 0.1 } as object)).toThrow(
       /did you mean limit\?/,
     );
   });

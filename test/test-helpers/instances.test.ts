@@ -4,7 +4,7 @@ import type { Writer } from "../../src/database/writer.js";
 import { askAgain } from "../../src/lab/ask-again.js";
 import { connect, type Lab } from "../../src/lab/connect.js";
 import { timeOfName } from "../../src/test-helpers/instances.js";
-import { helperTimeline } from "../../src/test-helpers/timeline.js";
+import { testHelpers } from "../../src/test-helpers/test-helpers.js";
 import { chart } from "../../src/chart/chart.js";
 import { table } from "../../src/chart/table.js";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.js";
@@ -279,7 +279,7 @@ describe("rotation(options)", () => {
 
   it("is drawn as a timeline with a lane per name and a line at the hasty rotation", async () => {
     const found = await given(SERVICE, (lab) => lab.testHelpers.rotation());
-    const svg = await chart.vegaLite(found.instances, helperTimeline(found)).svg();
+    const svg = await chart.vegaLite(found.instances, testHelpers.timeline(found)).svg();
     for (const host of ["0.th.example", "1.th.example", "2.th.example"]) {
       expect(svg).toContain(`>${host}</text>`);
     }

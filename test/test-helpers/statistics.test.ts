@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { binomialMore, fisherMore } from "../../src/test-helpers/fisher.js";
+import { binomialMore, fisherMore } from "../../src/test-helpers/exact-tests.js";
 import { CONFIDENCES, wilson, type Confidence } from "../../src/query/wilson.js";
 
 const SEED = { seed: 1, numRuns: 300 };

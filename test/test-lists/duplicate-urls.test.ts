@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { duplicateUrls } from "../../src/test-lists/duplicate-urls.js";
+import { testLists } from "../../src/test-lists/test-lists.js";
 
-describe("duplicateUrls(lists)", () => {
+describe("testLists.duplicateUrls(lists)", () => {
   it("finds a URL in several lists and twice in one, those with the most places first", () => {
-    const found = duplicateUrls({
+    const found = testLists.duplicateUrls({
       IT: ["http://a.example/", "http://b.example/", "http://b.example/"],
       GE: [{ url: "http://a.example/" }, { url: "http://c.example/" }],
       US: [{ url: "http://a.example/" }],
@@ -17,7 +17,7 @@ describe("duplicateUrls(lists)", () => {
   });
 
   it("compares normal forms, and keeps the text as it is written", () => {
-    const [found, ...more] = duplicateUrls({
+    const [found, ...more] = testLists.duplicateUrls({
       IT: ["HTTP://A.example:80", "https://a.example/", "http://a.example/#top"],
       GE: ["http://a.example/"],
     });
@@ -36,10 +36,10 @@ describe("duplicateUrls(lists)", () => {
       "https://a.example/x",
       "http://a.example/x?1",
     ];
-    expect(duplicateUrls({ IT: list })).toEqual([]);
-    expect(duplicateUrls({ IT: ["a b", "a  b"], GE: ["a b"] }).map(({ url }) => url)).toEqual([
-      "a b",
-    ]);
-    expect(duplicateUrls({})).toEqual([]);
+    expect(testLists.duplicateUrls({ IT: list })).toEqual([]);
+    expect(
+      testLists.duplicateUrls({ IT: ["a b", "a  b"], GE: ["a b"] }).map(({ url }) => url),
+    ).toEqual(["a b"]);
+    expect(testLists.duplicateUrls({})).toEqual([]);
   });
 });

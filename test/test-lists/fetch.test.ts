@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { table } from "../../src/chart/table.js";
 import { testLists } from "../../src/test-lists/test-lists.js";
 import { startListServer, type ListServer } from "./start-list-server.js";
@@ -71,7 +73,11 @@ describe("testLists.fetch({ baseUrl, country })", () => {
     ["html", "the answer is of type text/html, not JSON."],
     ["large", "the answer is larger than 20,000,000 bytes."],
     ["bomb", "the answer is larger than 20,000,000 bytes."],
-    ["elsewhere", "sends on to http://localhost:9, and only redirects on the same host are"],
+    [
+      "elsewhere",
+      "sends on to http://localhost:9/x, and redirects are not followed. Pass that baseUrl",
+    ],
+    ["moved", "/good, and redirects are not followed. Pass that baseUrl if it is the right one."],
     ["no-url", 'entry 2 of 2 has no string url: {"domain":"b.example"}.'],
     ["number-url", 'entry 1 of 1 has no string url: {"url":7}.'],
     ["no-object", 'entry 1 of 1 is no object: "https://a.example/".'],
@@ -81,10 +87,28 @@ describe("testLists.fetch({ baseUrl, country })", () => {
     expect(await times(kind, "IT")).toBe(1);
   });
 
-  it("follows redirects on the same host, three of them at most", async () => {
-    expect((await get("moved")).numRows).toBe(3);
-    await expect(get("loop")).rejects.toThrow("redirected more than 3 times");
-    expect(await times("loop", "IT")).toBe(4);
+  it("goes through the proxy of the environment, but not to this machine", async () => {
+    const asked: string[] = [];
+    const proxy = createServer((socket) => {
+      socket.once("data", (head) => {
+        asked.push(head.toString().split("\r\n")[0] ?? "");
+        socket.end("HTTP/1.1 403 no\r\n\r\n");
+      });
+    }).listen(0, "127.0.0.1");
+    await once(proxy, "listening");
+    vi.stubEnv("HTTPS_PROXY", `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`);
+    vi.stubEnv("HTTP_PROXY", "http://127.0.0.1:9");
+    try {
+      const far = { baseUrl: "https://api.example.org", country: "IT", ...fast };
+      await expect(testLists.fetch({ ...far, retries: 0 })).rejects.toThrow(
+        "tried once, the connection failed (",
+      );
+      expect(asked).toEqual(["CONNECT api.example.org:443 HTTP/1.1"]);
+      expect((await get("good", {}, "PT")).numRows).toBe(3);
+    } finally {
+      vi.unstubAllEnvs();
+      proxy.close();
+    }
   });
 
   it("ends at once when it is interrupted", async () => {

@@ -75,7 +75,6 @@ const answers = {
     response.writeHead(308, { location }).end();
   },
   elsewhere: (response) => response.writeHead(302, { location: "http://localhost:9/x" }).end(),
-  loop: (response, _, request) => response.writeHead(302, { location: request.url }).end(),
   "no-url": (response) =>
     send(response, { results: [{ url: "https://a.example/" }, { domain: "b.example" }] }),
   "number-url": (response) => send(response, { results: [{ url: 7 }] }),

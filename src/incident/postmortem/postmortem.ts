@@ -22,7 +22,7 @@ import type { Evidence, PostmortemRecord } from "./record.js";
 import { checkAction, checkFigureOptions, checkSaving, type FigureOptions } from "./options.js";
 import { recordOf } from "./folder/record-of.js";
 import type { SaveOptions } from "./folder/save.js";
-import { maskText } from "./secrets.js";
+import { maskDraft, wordMask } from "./folder/mask-postmortem.js";
 import { webAddress } from "./web-address.js";
 
 /**
@@ -134,8 +134,7 @@ export class Postmortem {
    * `queries/` (SQL with its parameters), `postmortem.json` and `manifest.json` (hashes).
    * `probelab postmortem verify DIR` checks it, and draws it anew from `data/`.
    *
-   * E-mail and IP addresses in what comes from logs and in the words are masked; people's names
-   * and links stay as they are.
+   * E-mail and IP addresses are masked in all figures and words; people's names stay as they are.
    *
    * A folder that `save` wrote before is replaced, unless its title or detection is another, or somebody
    * changed, added or removed a file in it.
@@ -156,11 +155,9 @@ export class Postmortem {
 
   /** The whole text as Markdown, with what the severity demands and what nobody has written yet. */
   toString(): string {
-    const figures = this.figures.map((figure) => ({
-      ...figure,
-      caption: maskText(figure.caption),
-    }));
-    const record = recordOf(this.draft, figures, new Date(), true);
+    const mask = wordMask(this.figures);
+    const figures = this.figures.map((figure) => ({ ...figure, caption: mask(figure.caption) }));
+    const record = recordOf(maskDraft(this.draft, mask), figures, new Date(), true);
     return previewMarkdown(documentBlocks(record, figures));
   }
 
@@ -210,16 +207,17 @@ export class Postmortem {
   #name(wanted: string | undefined, title: string, content: Chart | Table): string {
     const others = this.figures.filter((figure) => figure.content !== content);
     const taken = new Set(others.map(({ name }) => name));
+    const mask = wordMask([...others, { content }]);
     // A file's name is read by everybody: whatever becomes of the title, it holds no address.
-    if (wanted === undefined) return figureName(maskText(title), taken);
+    if (wanted === undefined) return figureName(mask(title), taken);
     if (!/^[a-z0-9][a-z0-9-]{0,79}$/.test(wanted)) {
       throw new ProbelabError(
         `Can't name a figure's files ${JSON.stringify(wanted)}: use up to 80 small letters, digits and hyphens, such as ${JSON.stringify(figureName(wanted, taken))}.`,
       );
     }
-    if (maskText(wanted) !== wanted) {
+    if (mask(wanted) !== wanted) {
       throw new ProbelabError(
-        `Can't name a figure's files ${JSON.stringify(wanted)}, which holds an address: names of files are never masked; use another, such as ${JSON.stringify(figureName(maskText(wanted), taken))}.`,
+        `Can't name a figure's files ${JSON.stringify(wanted)}, which holds an address: names of files are never masked; use another, such as ${JSON.stringify(figureName(mask(wanted), taken))}.`,
       );
     }
     if (taken.has(wanted)) {

@@ -53,7 +53,7 @@ describe("report.save(folder) masks what the database answers", () => {
         { range },
       );
       const counted = await lab.query(
-        "SELECT probe_cc, count() AS n /* as jo@example.org of 203.0.113.7 asks */ FROM fastpath WHERE {range} -- 2001:db8::1\nGROUP BY probe_cc ORDER BY probe_cc",
+        "SELECT probe_cc, concat('203.0.113.', '7') AS address, count() AS n FROM fastpath WHERE {range} GROUP BY probe_cc ORDER BY probe_cc",
         { range },
       );
       const summary = await lab.measurements.summary({ range, by: "software_name" });
@@ -97,7 +97,6 @@ describe("report.save(folder) masks what the database answers", () => {
     await cp(join(directory.path, "data"), join(data, "data"), { recursive: true });
     await rm(join(data, "data", "status"), { force: true });
     const query = readFileSync(join(folder, "queries", "counted.sql"), "utf8");
-    expect(query).toContain("/* as [e-mail] of [IPv4] asks */");
     expect(runSqlFile(query, directory.path, data).length).toBeGreaterThan(1);
   }, 240_000);
 });

@@ -2,11 +2,9 @@ import { ProbelabError } from "../../../base/error.js";
 import { figureRecord, type Figure } from "../figure.js";
 import type { Draft } from "../draft.js";
 import type { PostmortemRecord } from "../record.js";
-import { mapTexts, maskText, withoutSecrets } from "../secrets.js";
 import { versions } from "../versions.js";
-import { maskWords } from "./mask-words.js";
 
-/** The record of a draft at a moment. @param figures their data masked already, where it has to be. */
+/** The record of a draft at a moment. @param draft masked already, where it has to be, as the figures. */
 export function recordOf(
   draft: Draft,
   figures: readonly Figure[],
@@ -20,11 +18,8 @@ export function recordOf(
   }
   return {
     format: "probelab postmortem 1",
-    ...mapTexts(masked ? maskWords(draft) : draft, withoutSecrets),
-    figures: figures.map((figure) => {
-      const record = figureRecord(figure);
-      return { ...record, caption: (masked ? maskText : withoutSecrets)(record.caption) };
-    }),
+    ...draft,
+    figures: figures.map(figureRecord),
     // Nobody needs the time of saving to the millisecond.
     savedAt: new Date(Math.floor(savedAt.getTime() / 1000) * 1000).toISOString(),
     masked,

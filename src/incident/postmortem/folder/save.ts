@@ -3,10 +3,9 @@ import { readInstant } from "../../../time/instant.js";
 import type { Figure } from "../figure.js";
 import { folderFiles, RECORD, recordFile } from "./folder-files.js";
 import { MANIFEST, manifestOf } from "./manifest.js";
-import { maskFigure } from "./mask-figure.js";
+import { maskDraft, maskFigures, wordMask } from "./mask-postmortem.js";
 import { mayReplace } from "./may-replace.js";
 import type { Draft } from "../draft.js";
-import { maskText, withoutSecrets } from "../secrets.js";
 import { recordOf } from "./record-of.js";
 import { resultFile } from "./result-file.js";
 
@@ -31,9 +30,9 @@ export async function savePostmortem(
 ): Promise<string> {
   const masked = options.maskAddresses ?? true;
   const savedAt = readInstant(options.now ?? new Date(), "UTC", "time of saving");
-  const change = masked ? maskText : withoutSecrets;
-  const shown = figures.map((figure) => maskFigure(figure, change));
-  const undrawn = recordOf(draft, shown, savedAt, masked);
+  const shown = maskFigures(figures, masked);
+  const told = maskDraft(draft, wordMask(figures, masked));
+  const undrawn = recordOf(told, shown, savedAt, masked);
   const data = new Map(shown.map(({ name, content }) => [name, resultFile(content.result)]));
   const { files, fonts } = await folderFiles(undrawn, data);
   const record = { ...undrawn, versions: { ...undrawn.versions, ...fonts } };

@@ -4,7 +4,9 @@ import { CHANGED } from "../../../result/changed.js";
 import { askAgain } from "../../../lab/ask-again.js";
 import type { Lab } from "../../../lab/connect.js";
 import { compareResults, type Differences } from "./compare-results.js";
-import { MASKED, maskResult, mayHoldAddresses } from "../folder/mask-figure.js";
+import { addressMask } from "../../../mask/addresses.js";
+import { MASKED, maskResult } from "../../../mask/mask-result.js";
+import { versionsOf } from "../../../mask/versions.js";
 import { messageOf, openFolder, readFolder } from "../folder/read-folder.js";
 import { readResultFile } from "../folder/result-file.js";
 
@@ -64,7 +66,8 @@ export async function rerunPostmortem(
         continue;
       }
       const fresh = await askAgain(lab, question);
-      const now = record?.masked && mayHoldAddresses(fresh.origin) ? maskResult(fresh) : fresh;
+      const mask = addressMask(versionsOf([fresh]), new Map());
+      const now = record?.masked ? maskResult(fresh, mask) : fresh;
       answers.push({
         figure: name,
         timeZone: zoneOf(before.origin),

@@ -1,0 +1,91 @@
+import { ProbelabError } from "../../../base/error.js";
+import { addressMask, type AddressNumbers, type Change } from "../../../mask/addresses.js";
+import { mapTexts, maskResult } from "../../../mask/mask-result.js";
+import { versionsOf } from "../../../mask/versions.js";
+import type { Draft } from "../draft.js";
+import { drawFigure, figureRecord, type Figure } from "../figure.js";
+import { withoutSecrets } from "../secrets.js";
+
+/**
+ * Changes the words of a postmortem: no secrets, and unless `masked` is false no addresses. The versions
+ * of its figures are no addresses, wherever they are written.
+ */
+export function wordMask(figures: readonly Pick<Figure, "content">[], masked = true): Change {
+  if (!masked) return withoutSecrets;
+  const mask = addressMask(versionsOf(figures.map(({ content }) => content.result)));
+  return (text) => mask(withoutSecrets(text));
+}
+
+/** A draft with its words changed; names of people stay, and a link that holds an address is one no longer. */
+export function maskDraft(draft: Draft, change: Change): Draft {
+  const { authors, leader, ...rest } = draft;
+  const people = mapTexts({ authors, leader }, withoutSecrets);
+  const kept = <T extends { readonly evidence: Draft["findings"][number]["evidence"] }>(each: T) =>
+    each.evidence.map((evidence) => {
+      if (!("link" in evidence)) return evidence;
+      const text = change(evidence.link);
+      return text === withoutSecrets(evidence.link) ? { link: text } : { text };
+    });
+  const changed = mapTexts(rest, change);
+  return {
+    ...changed,
+    ...people,
+    findings: changed.findings.map((each, at) => ({
+      ...each,
+      evidence: kept(draft.findings[at]!),
+    })),
+    timeline: changed.timeline.map((each, at) => ({
+      ...each,
+      evidence: kept(draft.timeline[at]!),
+    })),
+    actions: changed.actions.map((each, at) => ({
+      ...each,
+      owner: mapTexts(draft.actions[at]!.owner, withoutSecrets),
+    })),
+  };
+}
+
+/**
+ * Figures drawn anew of their masked rows, each address with one number within a figure.
+ *
+ * @throws ProbelabError where a spec of Vega-Lite would name a column that is called after an address.
+ */
+export function maskFigures(figures: readonly Figure[], masked: boolean): Figure[] {
+  const versions = versionsOf(figures.map(({ content }) => content.result));
+  return figures.map((figure) => {
+    const numbers: AddressNumbers = new Map();
+    const without = (known: ReadonlySet<string>): Change => {
+      const mask = addressMask(known, numbers);
+      return masked ? (text) => mask(withoutSecrets(text)) : withoutSecrets;
+    };
+    // What is no address in rows is told by the figure alone, so that its question has the same answer.
+    const own = versionsOf([figure.content.result]);
+    return maskFigure(figure, without(own), without(versions));
+  });
+}
+
+function maskFigure(figure: Figure, rows: Change, words: Change): Figure {
+  const { result } = figure.content;
+  const changed = maskResult(result, rows);
+  const { caption, recipe, ...record } = figureRecord(figure);
+  const renames = new Map(
+    result.columnNames.flatMap((name, at) => {
+      const now = changed.columnNames[at];
+      return now === undefined || now === name ? [] : [[name, now] as const];
+    }),
+  );
+  const [renamed] = renames.keys();
+  if (renamed !== undefined && isOwnSpec(recipe)) {
+    throw new ProbelabError(
+      `Can't mask the addresses of the chart ${figure.name}: its column ${JSON.stringify(renamed)} is called after one, and its own spec may name columns. Call the column otherwise (AS … in the SQL, or result.rename), or save with maskAddresses: false.`,
+    );
+  }
+  const drawn = mapTexts(recipe, (text) => renames.get(text) ?? words(text));
+  return changed === result && JSON.stringify(drawn) === JSON.stringify(recipe)
+    ? { ...figure, caption: words(caption) }
+    : drawFigure({ ...record, caption: words(caption), recipe: drawn }, changed);
+}
+
+function isOwnSpec(recipe: unknown): boolean {
+  return typeof recipe === "object" && recipe !== null && "spec" in recipe;
+}
