@@ -1,6 +1,6 @@
 import { formatInstant } from "../../../time/time-zone.js";
-import { checklist, stateText } from "../../severity/checklist.js";
-import { formatDuration } from "../../severity/format-duration.js";
+import { checklist, stateText } from "../../severities/checklist.js";
+import { formatDuration } from "../../severities/checklist.js";
 import { spans, type Block, type Span } from "./blocks.js";
 import type { Figure } from "../figure.js";
 import { webAddress } from "../web-address.js";

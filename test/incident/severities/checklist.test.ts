@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { IncidentRecord } from "../../../src/incident/severity/checklist.js";
-import { formatDuration } from "../../../src/incident/severity/format-duration.js";
-import { severity } from "../../../src/incident/severity/severity.js";
+import type { IncidentRecord } from "../../../src/incident/severities/checklist.js";
+import { formatDuration } from "../../../src/incident/severities/checklist.js";
+import { severity } from "../../../src/incident/severities/severity.js";
 
 const HOUR = 3_600_000;
 const detectedAt = "2026-05-01T12:00:00Z";

@@ -6,5 +6,10 @@ export function shown(value: unknown, longest = 80): string {
   if (typeof value === "function" || typeof value === "symbol") return `a ${typeof value}`;
   if (typeof value === "string") return JSON.stringify(cleanText(value, longest));
   if (value instanceof Date && Number.isNaN(value.getTime())) return "an invalid Date";
-  return cleanText(textOf(value), longest);
+  if (value instanceof Promise) return "a Promise (is an await missing?)";
+  try {
+    return cleanText(textOf(value), longest);
+  } catch {
+    return "a value that holds itself";
+  }
 }

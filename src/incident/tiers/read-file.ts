@@ -1,8 +1,8 @@
 import { open } from "node:fs/promises";
 import { basename, extname } from "node:path";
+import type * as Yaml from "yaml";
 import { ProbelabError } from "../../base/error.js";
-import { shown } from "../shown.js";
-import { keyFault } from "./graph-keys.js";
+import { shown } from "../../base/shown.js";
 
 const LARGEST_FILE = 2_000_000;
 const MOST_ALIASES = 100;
@@ -39,8 +39,9 @@ export async function readGraphFile(path: string): Promise<GraphFile> {
     return { content, source: basename(path), changedAt };
   } catch (error) {
     if (error instanceof ProbelabError) throw error;
-    const told = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error);
-    const said = error instanceof RangeError ? "it is nested too deeply" : told.replace(/:$/, "");
+    const message = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error);
+    const said =
+      error instanceof RangeError ? "it is nested too deeply" : message.replace(/:$/, "");
     const kind = extname(path).toLowerCase() === ".json" ? "JSON" : "YAML";
     throw new ProbelabError(
       `${action}: it is no ${kind} (${shown(said, 200).slice(1, -1)}). Correct that place.`,
@@ -51,32 +52,21 @@ export async function readGraphFile(path: string): Promise<GraphFile> {
 
 async function readText(path: string, action: string): Promise<{ text: string; changedAt: Date }> {
   try {
-    const file = await open(path, "r");
-    try {
-      const { size, mtime } = await file.stat();
-      if (size > LARGEST_FILE) {
-        throw new ProbelabError(
-          `${action}: it has ${size.toLocaleString("en-US")} bytes, more than ${LARGEST_FILE.toLocaleString("en-US")}; pass a file of components only.`,
-        );
-      }
-      // Not readFile: what has no size (a pipe, a device) could be endless.
-      const buffer = Buffer.alloc(LARGEST_FILE + 1);
-      let length = 0;
-      for (;;) {
-        const { bytesRead } = await file.read(buffer, length, buffer.length - length, null);
-        length += bytesRead;
-        if (bytesRead === 0) break;
-        if (length > LARGEST_FILE) {
-          throw new ProbelabError(
-            `${action}: it has more than ${LARGEST_FILE.toLocaleString("en-US")} bytes; pass a file of components only.`,
-          );
-        }
-      }
-      const text = new TextDecoder("utf-8", { fatal: true }).decode(buffer.subarray(0, length));
-      return { text, changedAt: mtime };
-    } finally {
-      await file.close();
+    await using file = await open(path, "r");
+    const { size, mtime } = await file.stat();
+    // Not readFile: what has no size (a pipe, a device) could be endless.
+    const buffer = Buffer.alloc(LARGEST_FILE + 1);
+    let length = 0;
+    for (let read = 1; read > 0 && length <= LARGEST_FILE; length += read) {
+      ({ bytesRead: read } = await file.read(buffer, length, buffer.length - length, null));
     }
+    if (length > LARGEST_FILE) {
+      throw new ProbelabError(
+        `${action}: it has ${Math.max(size, length).toLocaleString("en-US")} bytes, more than ${LARGEST_FILE.toLocaleString("en-US")}; pass a file of components only.`,
+      );
+    }
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(buffer.subarray(0, length));
+    return { text, changedAt: mtime };
   } catch (error) {
     if (error instanceof ProbelabError) throw error;
     const code = (error as NodeJS.ErrnoException).code ?? String(error);
@@ -88,4 +78,29 @@ async function readText(path: string, action: string): Promise<{ text: string; c
           : `${code}; check the path and its permissions`;
     throw new ProbelabError(`${action}: ${said}.`, { cause: error });
   }
+}
+
+/**
+ * What is wrong with the first key that is no text: it would become another name in silence, as
+ * `1.10` becomes "1.1".
+ */
+function keyFault(yaml: typeof Yaml, document: Yaml.Document, text: string): string | undefined {
+  let fault: string | undefined;
+  yaml.visit(document, {
+    Pair(_, { key: written }) {
+      const key = yaml.isAlias(written) ? written.resolve(document) : written;
+      if (yaml.isScalar(key) && typeof key.value === "string") return undefined;
+      const [start = 0, end = 0] = (yaml.isNode(written) ? written.range : undefined) ?? [];
+      const source = text.slice(start, end);
+      const at = `at line ${text.slice(0, start).split(/\r\n|[\r\n]/).length}`;
+      const name = shown(source);
+      fault = !yaml.isScalar(key)
+        ? `the key ${at} is a list or a map; write a name`
+        : source.trim() === ""
+          ? `the key ${at} is empty; write a name`
+          : `the key ${name.slice(1, -1)} ${at} is no text (it is read as ${shown(key.value)}); write it in quotes, ${name}`;
+      return yaml.visit.BREAK;
+    },
+  });
+  return fault;
 }
