@@ -111,8 +111,8 @@ export type {
   IncidentRecord,
 } from "./incident/severities/checklist.js";
 export { postmortem } from "./incident/postmortem/postmortem.js";
-export type { Postmortem } from "./incident/postmortem/postmortem.js";
-export type { Action, EvidenceSource } from "./incident/postmortem/draft.js";
+export type { Action, EvidenceSource, Postmortem } from "./incident/postmortem/postmortem.js";
+
 export type { PostmortemFields } from "./incident/postmortem/fields.js";
 export type { SaveOptions } from "./incident/postmortem/folder/save.js";
 export { tiers, type TierGraph } from "./incident/tiers/tiers.js";

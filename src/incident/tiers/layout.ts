@@ -60,8 +60,6 @@ export interface Size {
 
 export const LABEL_SIZE = 10;
 export const LABEL_HEIGHT = 16;
-/** Room for the name of a stage above its boxes. */
-export const HEADING = 26;
 
 /** `rule 8, 9`. */
 export function rulesText(rules: readonly number[]): string {
@@ -171,9 +169,9 @@ export function layoutGraph(graph: Graph, broken: readonly BrokenRule[], size: S
     rankdir: "LR",
     nodesep: 24,
     edgesep: 16,
-    ranksep: 56,
+    ranksep: 64,
     marginx: 10,
-    marginy: 10,
+    marginy: 20,
   });
   if (staged) stages.forEach((_, at) => drawn.setNode(`stage ${at}`, {}));
   const numbers = new Map(components.map(({ name }, at) => [name, String(at)]));

@@ -14,7 +14,6 @@ import { Result } from "../../result/result.js";
 import { nameText, type Graph } from "./graph.js";
 import {
   arrowsOf,
-  HEADING,
   KINDS,
   LABEL_HEIGHT,
   LABEL_SIZE,
@@ -93,8 +92,8 @@ const COLOURS = {
   },
 } as const;
 
-const DASHES: Readonly<Record<Kind, readonly number[]>> = {
-  hard: [1, 0],
+const DASHES: Readonly<Record<Kind, readonly number[] | undefined>> = {
+  hard: undefined,
   soft: [6, 4],
   data: [1.5, 3.5],
   "failover or pair": [9, 3, 2, 3],
@@ -107,7 +106,7 @@ interface Shape {
   readonly fill?: string;
   readonly stroke?: string;
   readonly width?: number;
-  readonly dash?: readonly number[];
+  readonly dash?: readonly number[] | undefined;
 }
 
 /** A line of text, by its left end unless it says otherwise. */
@@ -129,13 +128,8 @@ function pictureSpec(graph: Graph, report: TierReport, name: ThemeName) {
   const words: Words[] = [];
   const lines: Shape[] = layout.bands.map(({ stage, x, y, width, height }) => {
     const [left, top] = [x - width / 2, y - height / 2];
-    words.push({
-      text: cleanText(stage, 60),
-      x: left + 10,
-      y: top + 14,
-      colour: theme.muted,
-      size: 12,
-    });
+    // Above the area, where no box can be.
+    words.push({ text: cleanText(stage, 60), x: left, y: top - 8, colour: theme.muted, size: 12 });
     return { path: box(left, top, width, height, 6), fill: colours.band };
   });
   // What is broken is painted over the rest.

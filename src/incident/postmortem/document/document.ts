@@ -4,8 +4,7 @@ import { formatDuration } from "../../severities/checklist.js";
 import { spans, type Block, type Span } from "./blocks.js";
 import type { Figure } from "../figure.js";
 import { webAddress } from "../web-address.js";
-import type { Evidence, PostmortemRecord } from "../record.js";
-import { missingParts } from "../missing-parts.js";
+import { missingParts, type Evidence, type PostmortemRecord } from "../record.js";
 
 type Facts = (readonly [string, readonly Span[]])[];
 

@@ -1,5 +1,5 @@
 import { maskText } from "../secrets.js";
-import type { Draft } from "../draft.js";
+import type { Draft } from "../record.js";
 import type { Evidence } from "../record.js";
 
 /** The words of a postmortem with addresses masked; the names of people stay as they are. */
