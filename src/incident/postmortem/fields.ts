@@ -133,7 +133,7 @@ export function readFields(fields: Partial<PostmortemFields> | null | undefined)
       throw new ProbelabError(
         name === "severity"
           ? `Can't write a postmortem of severity ${described(value)}: pass 1, 2, 3 or 4; severity.suggest(facts) tells which.`
-          : `Can't write ${described(value)} as ${name} of a postmortem: pass ${error.issues[0]?.message}.`,
+          : `Can't write ${described(wrongOf(value))} as ${name} of a postmortem: pass ${error.issues[0]?.message}.`,
       );
     }
     read[name] = data;
@@ -145,6 +145,12 @@ export function readFields(fields: Partial<PostmortemFields> | null | undefined)
     );
   }
   return read;
+}
+
+/** What is wrong in a list of texts, else the value itself. */
+function wrongOf(value: unknown): unknown {
+  const wrong = [value].flat().filter((each) => typeof each !== "string");
+  return wrong.length > 0 ? wrong[0] : value;
 }
 
 /** What is told, its times checked against each other. @throws ProbelabError where they can't be right. */
@@ -197,5 +203,6 @@ export function described(value: unknown): string {
   if (value instanceof Promise) return "a Promise (is an await missing?)";
   if (value instanceof Result) return "a Result (wrap it: table(result))";
   if (Array.isArray(value)) return "a list (pass its members one by one)";
-  return typeof value === "object" && value !== null ? "an object" : shown(value, 100);
+  if (typeof value === "string") return JSON.stringify(value.slice(0, 100));
+  return typeof value === "object" && value !== null ? "an object" : shown(value);
 }

@@ -16,7 +16,8 @@ export interface Point {
   readonly y: number;
 }
 
-interface Arrow {
+/** An arrow of the picture. */
+export interface Arrow {
   readonly from: string;
   readonly to: string;
   readonly kind: Kind;
@@ -58,7 +59,7 @@ export interface Size {
   readonly height: number;
 }
 
-export const LABEL_SIZE = 10;
+export const SMALL_SIZE = 10;
 export const LABEL_HEIGHT = 16;
 
 /** `rule 8, 9`. */
@@ -68,7 +69,7 @@ export function rulesText(rules: readonly number[]): string {
 
 /** The width of a label with its margins. */
 export function labelWidth(rules: readonly number[]): number {
-  return Math.ceil(textWidth(rulesText(rules), LABEL_SIZE, 700)) + 8;
+  return Math.ceil(textWidth(rulesText(rules), SMALL_SIZE, 700)) + 8;
 }
 
 /** All arrows, each once: hard before soft; a member of a pair only as that. */
@@ -156,9 +157,13 @@ interface DagreGraph {
  * Layers from left to right (Sugiyama's method, by dagre), so that an arrow points to the right
  * wherever there is no cycle; each stage has an area of its own.
  */
-export function layoutGraph(graph: Graph, broken: readonly BrokenRule[], size: Size): Layout {
+export function layoutGraph(
+  graph: Graph,
+  arrows: readonly Arrow[],
+  broken: readonly BrokenRule[],
+  size: Size,
+): Layout {
   const components = [...graph.components.values()];
-  const arrows = arrowsOf(graph);
   const rulesAt = placeRules(broken, arrows);
   const stages = graph.stages.filter((each) => components.some(({ stage }) => stage === each));
   const staged = stages.length > 1;
@@ -214,33 +219,28 @@ export function layoutGraph(graph: Graph, broken: readonly BrokenRule[], size: S
  */
 function spreadEnds(routes: readonly Route[], boxes: readonly Box[], size: Size): Route[] {
   const places = new Map(boxes.map((box) => [box.name, box]));
-  const sides = new Map<string, { route: Route; first: boolean; toward: number }[]>();
-  for (const route of routes) {
-    const { from, to, points } = route;
+  const ways = routes.map(({ points }) => [...points]);
+  const sides = new Map<string, { way: Point[]; at: number; box: string; toward: number }[]>();
+  routes.forEach(({ from, to, points }, index) => {
     const right = (points.at(-1)?.x ?? 0) > (points[0]?.x ?? 0);
-    for (const first of [true, false]) {
-      const key = `${first === right ? "right" : "left"} ${first ? from : to}`;
-      const toward = points.at(first ? 1 : -2)?.y ?? 0;
-      sides.set(key, [...(sides.get(key) ?? []), { route, first, toward }]);
+    const [way = [], last] = [ways[index], points.length - 1];
+    for (const [box, at, next, side] of [
+      [from, 0, 1, right],
+      [to, last, last - 1, !right],
+    ] as const) {
+      const key = `${side ? "right" : "left"} ${box}`;
+      const toward = points[next]?.y ?? 0;
+      sides.set(key, [...(sides.get(key) ?? []), { way, at, box, toward }]);
     }
-  }
-  const made = new Map(routes.map((route) => [route, route.points.slice(1, -1)]));
-  const tips = new Map<Route, { start?: Point; end?: Point }>();
-  for (const [key, list] of sides) {
-    const step = Math.min(12, (size.height - 14) / Math.max(1, list.length - 1));
-    list.sort((a, b) => a.toward - b.toward);
-    list.forEach(({ route, first }, at) => {
-      const { x, y } = places.get(first ? route.from : route.to) ?? { x: 0, y: 0 };
-      const side = (key.startsWith("right") ? 1 : -1) * (size.width / 2);
-      const tip = { x: x + side, y: y + (at - (list.length - 1) / 2) * step };
-      tips.set(route, { ...tips.get(route), [first ? "start" : "end"]: tip });
+  });
+  for (const [key, ends] of sides) {
+    const step = Math.min(12, (size.height - 14) / Math.max(1, ends.length - 1));
+    const side = (key.startsWith("right") ? size.width : -size.width) / 2;
+    ends.sort((a, b) => a.toward - b.toward);
+    ends.forEach(({ way, at, box }, index) => {
+      const { x, y } = places.get(box) ?? { x: 0, y: 0 };
+      way[at] = { x: x + side, y: y + (index - (ends.length - 1) / 2) * step };
     });
   }
-  return routes.map((route) => {
-    const { start, end } = tips.get(route) ?? {};
-    return {
-      ...route,
-      points: [...(start ? [start] : []), ...(made.get(route) ?? []), ...(end ? [end] : [])],
-    };
-  });
+  return routes.map((route, index) => ({ ...route, points: ways[index] ?? [] }));
 }

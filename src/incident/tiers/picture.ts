@@ -7,6 +7,7 @@ import { lazySchemas } from "../../base/lazy-schemas.js";
 import { shown } from "../../base/shown.js";
 import type { Chart } from "../../chart/chart-value.js";
 import { chart } from "../../chart/chart.js";
+import { count } from "../../chart/draw-rows.js";
 import { cleanText, specText } from "../../chart/label.js";
 import { textWidth } from "../../chart/render/font.js";
 import { THEMES, themeConfig, type ThemeName } from "../../chart/theme.js";
@@ -16,12 +17,12 @@ import {
   arrowsOf,
   KINDS,
   LABEL_HEIGHT,
-  LABEL_SIZE,
+  SMALL_SIZE,
   labelWidth,
   layoutGraph,
   rulesText,
+  type Arrow,
   type Kind,
-  type Layout,
   type Point,
   type Size,
 } from "./layout.js";
@@ -50,11 +51,15 @@ const require = createRequire(import.meta.url);
 /** The graph as a chart, its rules as the report tells them. */
 export function drawGraph(graph: Graph, report: TierReport, given: PictureOptions): Chart {
   checkFields(options(), given, "draw a graph");
-  const [components, arrows] = [graph.components.size, arrowsOf(graph).length];
-  if (components > MOST_COMPONENTS || arrows > MOST_ARROWS) {
-    const many = components > MOST_COMPONENTS ? `${components} components` : `${arrows} arrows`;
+  const { size } = graph.components;
+  const arrows = arrowsOf(graph);
+  if (size > MOST_COMPONENTS || arrows.length > MOST_ARROWS) {
+    const many =
+      size > MOST_COMPONENTS
+        ? count(size, "component", "components")
+        : count(arrows.length, "arrow", "arrows");
     throw new ProbelabError(
-      `Can't draw ${many.replace(/^\d+/, (count) => Number(count).toLocaleString("en-US"))}: a picture that can be read holds at most ${MOST_COMPONENTS} components and ${MOST_ARROWS.toLocaleString("en-US")} arrows; draw a part of the graph.`,
+      `Can't draw ${many}: a picture that can be read holds at most ${MOST_COMPONENTS} components and ${MOST_ARROWS.toLocaleString("en-US")} arrows; draw a part of the graph.`,
     );
   }
   const title = given.title ?? `Tiers of ${nameText(graph.source)}`;
@@ -62,7 +67,7 @@ export function drawGraph(graph: Graph, report: TierReport, given: PictureOption
   const marked =
     report.broken.length === 0 ? [] : ["Thick arrows and frames break the rule that they name."];
   return chart.vegaLite(graphResult(graph, report), {
-    ...pictureSpec(graph, report, given.theme ?? "light"),
+    ...pictureSpec(graph, arrows, report, given.theme ?? "light"),
     description: describe(`${title}: ${heading}`, graph, report),
     title: { text: title, subtitle: [heading, ...marked] },
   });
@@ -71,7 +76,6 @@ export function drawGraph(graph: Graph, report: TierReport, given: PictureOption
 // Sizes in pixels.
 const NAME_SIZE = 12;
 const WIDEST_NAME = 150;
-const BELOW_SIZE = 10;
 const BADGE = 30;
 const PADDING = 9;
 const HEAD = 8;
@@ -109,145 +113,124 @@ interface Shape {
   readonly dash?: readonly number[] | undefined;
 }
 
-/** A line of text, by its left end unless it says otherwise. */
-interface Words extends Point {
-  readonly text: string;
-  readonly colour: string;
-  readonly size: number;
-  readonly bold?: boolean;
-  readonly align?: "center" | "right";
-}
-
 /** Vega-Lite in pixels: layers of SVG paths, and the texts above them. */
-function pictureSpec(graph: Graph, report: TierReport, name: ThemeName) {
+function pictureSpec(
+  graph: Graph,
+  arrows: readonly Arrow[],
+  report: TierReport,
+  name: ThemeName,
+): Record<string, unknown> {
   const theme = THEMES[name];
   const colours = COLOURS[name];
   const size = boxSize(graph);
-  const layout = layoutGraph(graph, report.broken, size);
+  const { width, height } = size;
+  const layout = layoutGraph(graph, arrows, report.broken, size);
   const tiers = new Map(report.reviews.map(({ component, tier }) => [component, tier]));
-  const words: Words[] = [];
-  const lines: Shape[] = layout.bands.map(({ stage, x, y, width, height }) => {
-    const [left, top] = [x - width / 2, y - height / 2];
+  const words: object[] = [];
+  const say = (
+    text: string,
+    { x, y }: Point,
+    colour: string,
+    fontSize: number,
+    style: { readonly bold?: true; readonly align?: "center" | "right" } = {},
+  ): void => {
+    if (text !== "") words.push({ text, x, y, colour, size: fontSize, ...style });
+  };
+
+  const lines = layout.bands.map((band): Shape => {
+    const [left, top] = [band.x - band.width / 2, band.y - band.height / 2];
     // Above the area, where no box can be.
-    words.push({ text: cleanText(stage, 60), x: left, y: top - 8, colour: theme.muted, size: 12 });
-    return { path: box(left, top, width, height, 6), fill: colours.band };
+    say(cleanText(band.stage, 60), { x: left, y: top - 8 }, theme.muted, 12);
+    return { path: rectangle(left, top, band.width, band.height, 6), fill: colours.band };
   });
   // What is broken is painted over the rest.
-  for (const { kind, rules, points } of [...layout.routes].sort(
-    (a, b) => a.rules.length - b.rules.length,
-  )) {
+  const routes = [...layout.routes].sort((a, b) => a.rules.length - b.rules.length);
+  for (const { kind, rules, points } of routes) {
     const [broken, headed] = [rules.length > 0, kind !== "part or member"];
     const stroke = broken ? colours.broken : theme.muted;
-    const tip = points.at(-1) ?? { x: 0, y: 0 };
-    const back = Math.sign(tip.x - (points.at(-2)?.x ?? 0)) * (headed ? HEAD : 0);
-    const path = curve([...points.slice(0, -1), { x: tip.x - back, y: tip.y }]);
+    const { x, y } = points.at(-1) ?? { x: 0, y: 0 };
+    const back = Math.sign(x - (points.at(-2)?.x ?? 0)) * (headed ? HEAD : 0);
+    const path = curve([...points.slice(0, -1), { x: x - back, y }]);
     lines.push({ path, stroke, width: broken ? 3 : 1.3, dash: DASHES[kind] });
     const half = broken ? 5.5 : 4;
-    if (headed)
-      lines.push({ path: `M${tip.x},${tip.y}l${-back},${-half}v${2 * half}Z`, fill: stroke });
+    if (headed) lines.push({ path: `M${x},${y}l${-back},${-half}v${2 * half}Z`, fill: stroke });
   }
-  const boxes = layout.boxes.flatMap(({ name, stage, x, y, rules }): (Shape & object)[] => {
+
+  const boxes = layout.boxes.flatMap(({ name, stage, x, y, rules }): Shape[] => {
     const written = graph.components.get(name)?.tier ?? 0;
     const tier = tiers.get(name) ?? written;
-    const [left, top] = [x - size.width / 2, y - size.height / 2];
-    const below = tier === written ? "" : `tier ${written} as written`;
-    const texts = [...nameLines(name), below].filter((line) => line !== "");
-    texts.forEach((text, at) =>
-      words.push({
-        text,
-        x: left + BADGE + PADDING,
-        y: y + (at - (texts.length - 1) / 2) * 14,
-        ...(text === below
-          ? { colour: theme.muted, size: BELOW_SIZE }
-          : { colour: theme.text, size: NAME_SIZE, bold: true }),
-      }),
-    );
-    const paint = Math.min(tier, 5) - 1;
-    words.push(
-      {
-        text: String(tier),
-        x: left + BADGE / 2,
-        y,
-        colour: colours.numbers[paint] ?? "",
-        size: 15,
-        bold: true,
-        align: "center",
-      },
-      {
-        text: rulesText(rules),
-        x: left + size.width - 8,
-        y: top - 10,
-        colour: colours.broken,
-        size: BELOW_SIZE,
-        bold: true,
-        align: "right",
-      },
-    );
-    const about = {
-      name: cleanText(name, 120),
-      stage: cleanText(stage, 60),
-      tier,
-      written,
-      rules: rules.join(", "),
-    };
-    const { width, height } = size;
-    return [
-      {
-        path: box(left, top, width, height, 5),
-        fill: theme.background,
-        stroke: theme.axis,
-        width: 1,
-        ...about,
-      },
-      { path: box(left, top, BADGE, height, 5), fill: colours.tiers[paint] ?? "", ...about },
-      ...(rules.length > 0
-        ? [{ path: box(left, top, width, height, 5), stroke: colours.broken, width: 3, ...about }]
-        : []),
-    ];
-  });
-  const labels = layout.routes.flatMap(({ rules, label }): Shape[] => {
-    if (label === undefined) return [];
-    const width = labelWidth(rules);
-    const { x, y } = label;
-    words.push({
-      text: rulesText(rules),
-      x,
-      y,
-      colour: colours.broken,
-      size: LABEL_SIZE,
-      bold: true,
-      align: "center",
+    const [left, top, paint] = [x - width / 2, y - height / 2, Math.min(tier, 5) - 1];
+    const names = nameLines(name).filter((line) => line !== "");
+    const below = tier === written ? [] : [`tier ${written} as written`];
+    [...names, ...below].forEach((text, at, all) => {
+      const place = { x: left + BADGE + PADDING, y: y + (at - (all.length - 1) / 2) * 14 };
+      if (at < names.length) say(text, place, theme.text, NAME_SIZE, { bold: true });
+      else say(text, place, theme.muted, SMALL_SIZE);
     });
-    const path = box(x - width / 2, y - LABEL_HEIGHT / 2, width, LABEL_HEIGHT, 8);
+    const badge = { x: left + BADGE / 2, y };
+    say(String(tier), badge, colours.numbers[paint] ?? "", 15, { bold: true, align: "center" });
+    const corner = { x: left + width - 8, y: top - 10 };
+    say(rulesText(rules), corner, colours.broken, SMALL_SIZE, { bold: true, align: "right" });
+    const about = { name: cleanText(name, 120), stage: cleanText(stage, 60), tier, written };
+    const [whole, broken] = [rectangle(left, top, width, height, 5), rules.length > 0];
+    return [
+      { path: whole, fill: theme.background },
+      { path: rectangle(left, top, BADGE, height, 5), fill: colours.tiers[paint] ?? "" },
+      { path: whole, stroke: broken ? colours.broken : theme.axis, width: broken ? 3 : 1 },
+    ].map((shape) => ({ ...shape, ...about, rules: rules.join(", ") }));
+  });
+
+  const labels = routes.flatMap(({ rules, label }): Shape[] => {
+    if (label === undefined) return [];
+    say(rulesText(rules), label, colours.broken, SMALL_SIZE, { bold: true, align: "center" });
+    const wide = labelWidth(rules);
+    const [left, top] = [label.x - wide / 2, label.y - LABEL_HEIGHT / 2];
+    const path = rectangle(left, top, wide, LABEL_HEIGHT, 8);
     return [{ path, fill: theme.background, stroke: colours.broken, width: 1 }];
   });
-  const legend = legendOf(layout, [...tiers.values()], name);
-  const shapes = (values: readonly object[], tooltip: object = {}) => ({
-    data: { values },
-    mark: { type: "point", size: 4, opacity: 1 },
-    encoding: {
-      x: { value: 0 },
-      y: { value: 0 },
-      shape: { field: "path", type: "nominal", scale: null },
-      fill: { field: "fill", type: "nominal", scale: null },
-      stroke: { field: "stroke", type: "nominal", scale: null },
-      strokeWidth: { field: "width", type: "quantitative", scale: null },
-      strokeDash: { field: "dash", type: "nominal", scale: null },
-      ...tooltip,
-    },
-  });
-  const tooltip = ["name", "stage", "tier", "written", "rules"].map((field) => ({ field }));
+
+  // What the colours and the dashes mean, below the graph.
+  let [right, bottom] = [0, layout.height];
+  const legend = (
+    title: string,
+    entries: readonly (readonly [string, number, Shape["path"], Omit<Shape, "path">])[],
+  ): void => {
+    if (entries.length === 0) return;
+    bottom += 24;
+    say(title, { x: 10, y: bottom }, theme.muted, 11);
+    let x = 90;
+    for (const [text, wide, path, paint] of entries) {
+      lines.push({ path: `M${x},${bottom}${path}`, ...paint });
+      say(text, { x: x + wide + 6, y: bottom }, theme.text, 12);
+      x += wide + textWidth(text, 12) + 26;
+    }
+    right = Math.max(right, Math.ceil(x));
+  };
+  const classes = [...new Set([...tiers.values()].map((tier) => Math.min(tier, 5)))].sort();
+  legend(
+    "Tier",
+    classes.map((tier) => {
+      const fill = colours.tiers[tier - 1] ?? "";
+      return [tier === 5 ? "5 and up" : String(tier), 12, "m0,-6h12v12h-12Z", { fill }];
+    }),
+  );
+  const kinds = KINDS.filter((kind) => routes.some((route) => route.kind === kind));
+  legend(
+    "Dependency",
+    kinds.map((kind) => [kind, 32, "h32", { stroke: theme.muted, width: 1.5, dash: DASHES[kind] }]),
+  );
+
   return {
-    width: Math.max(layout.width, legend.width),
-    height: layout.height + legend.height,
+    width: Math.max(layout.width, right),
+    height: bottom + 12,
     background: theme.background,
     config: themeConfig(theme),
     layer: [
-      shapes([...lines, ...legend.shapes]),
-      shapes(boxes, { tooltip }),
-      shapes(labels),
+      shapeLayer(lines),
+      shapeLayer(boxes, ["name", "stage", "tier", "written", "rules"]),
+      shapeLayer(labels),
       {
-        data: { values: [...words, ...legend.words].filter(({ text }) => text !== "") },
+        data: { values: words },
         mark: {
           type: "text",
           baseline: "middle",
@@ -266,57 +249,28 @@ function pictureSpec(graph: Graph, report: TierReport, name: ThemeName) {
   };
 }
 
-/** What the colours and the dashes mean, below the graph. */
-function legendOf({ routes, height }: Layout, tiers: readonly number[], name: ThemeName) {
-  const theme = THEMES[name];
-  const shapes: Shape[] = [];
-  const words: Words[] = [];
-  const ends: number[] = [];
-  const row = (
-    title: string,
-    at: number,
-    entries: readonly (readonly [string, number, (x: number, y: number) => Shape])[],
-  ) => {
-    const y = height + 20 + at * 24;
-    let x = 10;
-    words.push({ text: title, x, y, colour: theme.muted, size: 11 });
-    x += 80;
-    for (const [text, wide, shape] of entries) {
-      shapes.push(shape(x, y));
-      words.push({ text, x: x + wide + 6, y, colour: theme.text, size: 12 });
-      x += wide + textWidth(text, 12) + 26;
-    }
-    ends.push(x);
+/** A layer of SVG paths, which Vega-Lite takes for the shapes of points. */
+function shapeLayer(values: readonly Shape[], told: readonly string[] = []): object {
+  const field = (name: keyof Shape) => ({ field: name, type: "nominal", scale: null });
+  return {
+    data: { values },
+    // Of this size a path's units are pixels.
+    mark: { type: "point", size: 4, opacity: 1 },
+    encoding: {
+      x: { value: 0 },
+      y: { value: 0 },
+      shape: field("path"),
+      fill: field("fill"),
+      stroke: field("stroke"),
+      strokeWidth: { ...field("width"), type: "quantitative" },
+      strokeDash: field("dash"),
+      ...(told.length > 0 && { tooltip: told.map((name) => ({ field: name })) }),
+    },
   };
-  const classes = [0, 1, 2, 3, 4].filter((at) =>
-    tiers.some((tier) => Math.min(tier, 5) - 1 === at),
-  );
-  row(
-    "Tier",
-    0,
-    classes.map((at) => [
-      at === 4 ? "5 and up" : String(at + 1),
-      12,
-      (x, y) => ({ path: box(x, y - 6, 12, 12, 2), fill: COLOURS[name].tiers[at] ?? "" }),
-    ]),
-  );
-  const kinds = KINDS.filter((kind) => routes.some((route) => route.kind === kind));
-  if (kinds.length > 0) {
-    row(
-      "Dependency",
-      1,
-      kinds.map((kind) => [
-        kind,
-        32,
-        (x, y) => ({ path: `M${x},${y}h32`, stroke: theme.muted, width: 1.5, dash: DASHES[kind] }),
-      ]),
-    );
-  }
-  return { shapes, words, width: Math.ceil(Math.max(...ends)), height: 12 + ends.length * 24 };
 }
 
 /** A rectangle with round corners. */
-function box(x: number, y: number, width: number, height: number, radius: number): string {
+function rectangle(x: number, y: number, width: number, height: number, radius: number): string {
   const [w, h] = [width - 2 * radius, height - 2 * radius];
   const corner = (dx: number, dy: number): string => `a${radius},${radius} 0 0 1 ${dx},${dy}`;
   return `M${x + radius},${y}h${w}${corner(radius, radius)}v${h}${corner(-radius, radius)}h${-w}${corner(-radius, -radius)}v${-h}${corner(radius, -radius)}Z`;
@@ -339,7 +293,7 @@ function boxSize(graph: Graph): Size {
   const wrapped = [...graph.components.keys()].map(nameLines);
   const widest = Math.max(
     ...wrapped.flat().map((line) => textWidth(line, NAME_SIZE, 700)),
-    textWidth("tier 3 as written", BELOW_SIZE),
+    textWidth("tier 3 as written", SMALL_SIZE),
   );
   const tall = wrapped.some(([, second]) => second !== "");
   return { width: Math.ceil(BADGE + PADDING * 2 + widest), height: tall ? 54 : 42 };

@@ -1,5 +1,5 @@
-import { lstat } from "node:fs/promises";
-import { join } from "node:path";
+import { lstat, readdir } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import { ProbelabError } from "../../../base/error.js";
 import { writeFolder } from "../../../files/write-folder.js";
 import { readInstant } from "../../../time/instant.js";
@@ -38,13 +38,22 @@ export async function savePostmortem(
   const shown = figures.map((figure) => maskFigure(figure, change));
   const undrawn = recordOf(draft, shown, savedAt, masked);
   const data = new Map(shown.map(({ name, content }) => [name, resultFile(content.result)]));
+  const replace = options.replaceChanges ?? false;
+  // A refusal is told before anything is drawn, which takes seconds.
+  if (await holdsSomething(resolve(directory))) {
+    await mayReplace(resolve(directory), undrawn, replace);
+  }
   const { files, fonts } = await folderFiles(undrawn, data);
   const record = { ...undrawn, versions: { ...undrawn.versions, ...fonts } };
   files.set(RECORD, recordFile(record));
   const manifest = manifestOf(files, record);
   files.set(MANIFEST, `${JSON.stringify(manifest, null, 1)}\n`);
-  const replace = options.replaceChanges ?? false;
   return writeFolder(directory, files, (folder) => mayReplace(folder, record, replace));
+}
+
+async function holdsSomething(folder: string): Promise<boolean> {
+  const entries = await readdir(folder).catch((error: NodeJS.ErrnoException) => [error.code]);
+  return entries.length > 0 && entries[0] !== "ENOENT";
 }
 
 /** What tells one incident from another. */
@@ -61,11 +70,7 @@ type Incident = Pick<PostmortemRecord, "title" | "detectedAt">;
  *   since, may be lost.
  * @throws ProbelabError where the folder holds something else, or such files.
  */
-async function mayReplace(
-  folder: string,
-  incident: Incident,
-  changes: boolean,
-): Promise<void> {
+async function mayReplace(folder: string, incident: Incident, changes: boolean): Promise<void> {
   const shown = JSON.stringify(folder);
   const text = (await lstat(folder)).isDirectory()
     ? await readPlain(join(folder, MANIFEST)).catch(() => undefined)
