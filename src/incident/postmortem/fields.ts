@@ -5,7 +5,7 @@ import { shown } from "../../base/shown.js";
 import { Result } from "../../result/result.js";
 import { readInstant } from "../../time/instant.js";
 import type { SeverityNumber } from "../severities/severities.js";
-import type { Told } from "./record.js";
+import { TIME_FIELDS, under, WORD_FIELDS, type Told } from "./record.js";
 
 /** A time: a Date, or a text read in UTC, such as `"2026-05-04 08:40"`. */
 export type When = Date | string;
@@ -57,21 +57,10 @@ const LONGEST_TITLE = 300;
 export const UNTOLD: Omit<Told, "title" | "severity" | "detectedAt"> = {
   status: "draft",
   authors: [],
-  startedAt: null,
-  respondedAt: null,
-  resolvedAt: null,
-  call: null,
+  ...under(TIME_FIELDS, null),
   leader: null,
   sterile: null,
-  summary: [],
-  impact: [],
-  rootCauses: [],
-  trigger: [],
-  detection: [],
-  resolution: [],
-  wentWell: [],
-  wentWrong: [],
-  lucky: [],
+  ...under(WORD_FIELDS, []),
 };
 
 // Each field's message says what to pass.
@@ -86,15 +75,7 @@ const schema = lazySchemas(({ z }) => {
     z.any().transform((given) => (given === null ? null : instantText(given, role)));
   return z.strictObject({
     authors: words,
-    summary: words,
-    impact: words,
-    rootCauses: words,
-    trigger: words,
-    detection: words,
-    resolution: words,
-    wentWell: words,
-    wentWrong: words,
-    lucky: words,
+    ...under(WORD_FIELDS, words),
     startedAt: timeOrNull("beginning of an incident"),
     detectedAt: time("detection of an incident"),
     respondedAt: timeOrNull("response to an incident"),

@@ -40,30 +40,44 @@ export interface FigureRecord {
   readonly recipe: Json;
 }
 
-/** What the fields of a postmortem say. Times are ISO 8601 in UTC, null where not known. */
-export interface Told {
+/** The fields that hold texts, beside `authors`, in the order of the record. */
+export const WORD_FIELDS = [
+  "summary",
+  "impact",
+  "rootCauses",
+  "trigger",
+  "detection",
+  "resolution",
+  "wentWell",
+  "wentWrong",
+  "lucky",
+] as const;
+
+/** The fields that hold times which may not be known; `call` is when the conference call was held. */
+export const TIME_FIELDS = ["startedAt", "respondedAt", "resolvedAt", "call"] as const;
+
+/** What the fields of a postmortem say. Times are ISO 8601 in UTC. */
+export interface Told
+  extends
+    Readonly<Record<(typeof WORD_FIELDS)[number], readonly string[]>>,
+    Readonly<Record<(typeof TIME_FIELDS)[number], string | null>> {
   readonly title: string;
   readonly severity: SeverityNumber;
   readonly status: string;
   readonly authors: readonly string[];
-  readonly startedAt: string | null;
   readonly detectedAt: string;
-  readonly respondedAt: string | null;
-  readonly resolvedAt: string | null;
-  /** When the conference call was held, and who led it. */
-  readonly call: string | null;
+  /** Who led the conference call. */
   readonly leader: string | null;
   /** Whether the investigation was kept sterile; null where nobody said. */
   readonly sterile: boolean | null;
-  readonly summary: readonly string[];
-  readonly impact: readonly string[];
-  readonly rootCauses: readonly string[];
-  readonly trigger: readonly string[];
-  readonly detection: readonly string[];
-  readonly resolution: readonly string[];
-  readonly wentWell: readonly string[];
-  readonly wentWrong: readonly string[];
-  readonly lucky: readonly string[];
+}
+
+/** An object with the same value under each name. */
+export function under<Name extends string, Value>(
+  names: readonly Name[],
+  value: Value,
+): Record<Name, Value> {
+  return Object.fromEntries(names.map((name) => [name, value])) as Record<Name, Value>;
 }
 
 /** Everything told so far; what the record adds when it is saved is left out. */
@@ -103,22 +117,11 @@ const schema = lazySchemas(({ z }) => {
     severity: z.literal([1, 2, 3, 4]),
     status: z.string(),
     authors: texts,
-    startedAt: instant.nullable(),
     detectedAt: instant,
-    respondedAt: instant.nullable(),
-    resolvedAt: instant.nullable(),
-    call: instant.nullable(),
     leader: z.string().nullable(),
     sterile: z.boolean().nullable(),
-    summary: texts,
-    impact: texts,
-    rootCauses: texts,
-    trigger: texts,
-    detection: texts,
-    resolution: texts,
-    wentWell: texts,
-    wentWrong: texts,
-    lucky: texts,
+    ...under(TIME_FIELDS, instant.nullable()),
+    ...under(WORD_FIELDS, texts),
     findings: z.array(z.strictObject({ text: z.string(), evidence })),
     timeline: z.array(z.strictObject({ time: instant, event: z.string(), evidence })),
     actions: z.array(
