@@ -103,17 +103,18 @@ export function arrowsOf(graph: Graph): Arrow[] {
 /** The rules that each arrow breaks, and each component that has no arrow of its own for one. */
 function placeRules(broken: readonly BrokenRule[], arrows: readonly Arrow[]) {
   const between = new Map<string, Arrow[]>();
+  // In either direction.
+  const pair = (from: string, to: string): string => JSON.stringify([from, to].sort());
   for (const arrow of arrows) {
-    for (const ends of [`${arrow.from}\0${arrow.to}`, `${arrow.to}\0${arrow.from}`]) {
-      between.set(ends, [...(between.get(ends) ?? []), arrow]);
-    }
+    const ends = pair(arrow.from, arrow.to);
+    between.set(ends, [...(between.get(ends) ?? []), arrow]);
   }
   const placed = new Map<Arrow | string, Set<number>>();
   for (const { rule, path, message, component } of broken) {
     const [from = "", to = "", ...more] = path;
     // Rules 1 and 3 are about a component, their path tells why.
     const aboutArrow = rule !== 1 && rule !== 3 && path.length > 1 && more.length === 0;
-    const candidates = aboutArrow ? (between.get(`${from}\0${to}`) ?? []) : [];
+    const candidates = aboutArrow ? (between.get(pair(from, to)) ?? []) : [];
     // Data comes from what a component receives it of: against the path. With both quotes, as those
     // within a name are escaped.
     const data = rule === 7 && message.includes('" receives data from "');

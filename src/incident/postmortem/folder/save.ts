@@ -39,21 +39,15 @@ export async function savePostmortem(
   const undrawn = recordOf(draft, shown, savedAt, masked);
   const data = new Map(shown.map(({ name, content }) => [name, resultFile(content.result)]));
   const replace = options.replaceChanges ?? false;
-  // A refusal is told before anything is drawn, which takes seconds.
-  if (await holdsSomething(resolve(directory))) {
-    await mayReplace(resolve(directory), undrawn, replace);
-  }
+  // A refusal is told before anything is drawn, which takes seconds; other faults by the writing.
+  const held = await readdir(directory).catch(() => []);
+  if (held.length > 0) await mayReplace(resolve(directory), undrawn, replace);
   const { files, fonts } = await folderFiles(undrawn, data);
   const record = { ...undrawn, versions: { ...undrawn.versions, ...fonts } };
   files.set(RECORD, recordFile(record));
   const manifest = manifestOf(files, record);
   files.set(MANIFEST, `${JSON.stringify(manifest, null, 1)}\n`);
   return writeFolder(directory, files, (folder) => mayReplace(folder, record, replace));
-}
-
-async function holdsSomething(folder: string): Promise<boolean> {
-  const entries = await readdir(folder).catch((error: NodeJS.ErrnoException) => [error.code]);
-  return entries.length > 0 && entries[0] !== "ENOENT";
 }
 
 /** What tells one incident from another. */
