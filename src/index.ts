@@ -102,10 +102,10 @@ export type { Annotation, ChartMark, ChartOptions, PageOptions } from "./chart/o
 export { table } from "./chart/table.js";
 export { show } from "./notebook/show.js";
 export type { DuplicateUrl, UrlPlace } from "./test-lists/duplicate-urls.js";
-export { severity } from "./incident/severity/severity.js";
-export type { Severity, SeverityNumber } from "./incident/severity/severities.js";
-export type { FactName, FactRule, Facts, Known } from "./incident/severity/facts.js";
-export type { SeveritySuggestion } from "./incident/severity/suggest.js";
+export { severity } from "./incident/severities/severity.js";
+export type { Severity, SeverityNumber } from "./incident/severities/severities.js";
+export type { FactName, FactRule, Facts, Known } from "./incident/severities/suggest.js";
+export type { SeveritySuggestion } from "./incident/severities/suggest.js";
 export type {
   ChecklistOptions,
   Checklist,
@@ -113,17 +113,16 @@ export type {
   DemandName,
   DemandState,
   IncidentRecord,
-} from "./incident/severity/checklist.js";
+} from "./incident/severities/checklist.js";
 export { postmortem } from "./incident/postmortem/postmortem.js";
-export type { Postmortem } from "./incident/postmortem/postmortem.js";
-export type { Action, EvidenceSource } from "./incident/postmortem/draft.js";
+export type { Action, EvidenceSource, Postmortem } from "./incident/postmortem/postmortem.js";
+
 export type { PostmortemFields } from "./incident/postmortem/fields.js";
 export type { SaveOptions } from "./incident/postmortem/folder/save.js";
-export { tiers } from "./incident/tiers/tiers.js";
+export { tiers, type TierGraph } from "./incident/tiers/tiers.js";
 export type { Component } from "./incident/tiers/graph.js";
 export type { PictureOptions } from "./incident/tiers/picture.js";
 export type { Reclassified } from "./incident/tiers/reclassify.js";
-export type { BrokenRule, TierReport } from "./incident/tiers/report.js";
-export type { Review } from "./incident/tiers/reviews.js";
+export type { BrokenRule, Review } from "./incident/tiers/check.js";
+export type { TierReport } from "./incident/tiers/report.js";
 export type { TierRule } from "./incident/tiers/rules.js";
-export type { TierGraph } from "./incident/tiers/tier-graph.js";

@@ -1,22 +1,55 @@
+import { types } from "node:util";
+
+// Marks that turn the reading direction around: an invisible one in a name can spoof another.
+const DIRECTION = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufeff]+/g;
+
+// Half of a surrogate pair, such as a cut can leave.
+const HALF = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+
 /** A number with its noun: "1 row", "1,204,331 rows". */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString("en-US")} ${count === 1 ? one : many}`;
 }
 
-/** A value as an error shows it, cut to a hundred characters. */
-export function shownValue(value: unknown): string {
-  if (typeof value === "function") return "a function";
-  if (typeof value === "symbol") return "a symbol";
-  if (isPromise(value)) return "a Promise";
-  if (value instanceof Date && !Number.isNaN(value.getTime())) return value.toISOString();
-  let shown: string;
+/** A value as text: dates in ISO 8601, arrays (typed ones too) and objects as JSON. */
+export function textOf(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? "" : value.toISOString();
+  if (typeof value !== "object" || value === null) return `${value as number}`;
+  return JSON.stringify(value, (_, inner: unknown) => {
+    if (typeof inner === "bigint") return inner.toString();
+    return types.isTypedArray(inner) ? Array.from<unknown>(inner) : inner;
+  });
+}
+
+/** A text on one line, without what could disturb the line it stands in. */
+export function cleanText(text: string, longest = Infinity): string {
+  // Cut first: a value may be a megabyte long.
+  const cut = text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
+  return cut
+    .replace(CONTROL, " ")
+    .replace(
+      DIRECTION,
+      (mark) => `<U+${mark.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0")}>`,
+    )
+    .replace(HALF, "\ufffd")
+    .trim();
+}
+
+/** A value as an error shows it: on one line, short, a text in quotes. */
+export function shownValue(value: unknown, longest = 100): string {
+  if (value === undefined) return "undefined";
+  if (typeof value === "function" || typeof value === "symbol") return `a ${typeof value}`;
+  if (isPromise(value)) return "a Promise (is an await missing?)";
+  if (typeof value === "string") return JSON.stringify(cleanText(value, longest));
+  if (value instanceof Date && Number.isNaN(value.getTime())) return "an invalid Date";
   try {
-    const isNumber = typeof value === "number" || typeof value === "bigint";
-    shown = isNumber ? `${value}` : (JSON.stringify(value) ?? "undefined");
+    return cleanText(textOf(value), longest);
   } catch {
     return "an object";
   }
-  return shown.length > 100 ? `${shown.slice(0, 99)}…` : shown;
 }
 
 /** Whether it is one, of whatever library: an `await` is missing. */

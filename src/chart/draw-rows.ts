@@ -1,11 +1,10 @@
 import { ProbelabError } from "../base/error.js";
 import { MOST_ROWS } from "../base/limits.js";
-import { counted } from "../base/text.js";
+import { counted, textOf } from "../base/text.js";
 import { reduceForChart } from "../downsample/reduce-for-chart.js";
 import type { Result, Value } from "../result/result.js";
 import { valueKey } from "../result/json.js";
 import type { Bucket } from "../time/bucket.js";
-import { textOf } from "./label.js";
 import type { DrawOptions } from "./options.js";
 import { chartRoles, type Kind, type Roles } from "./roles.js";
 import { chartSeries, MOST_SERIES, seriesDimension, type Series } from "./series.js";

@@ -6,7 +6,7 @@ import { Chart } from "./chart-value.js";
 import { resultOf } from "./check-result.js";
 import { drawRows, type Drawing } from "./draw-rows.js";
 import { frame, type ChartKind, type Frame } from "./frame.js";
-import { cleanText } from "./label.js";
+import { cleanText } from "../base/text.js";
 import { checkChartOptions, type ChartOptions, type VegaLiteSpec } from "./options.js";
 import { originRecord } from "./origin-record.js";
 import type { ChartRows } from "./save.js";

@@ -1,11 +1,11 @@
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ProbelabError } from "../base/error.js";
-import { shownValue } from "../base/text.js";
+import { shownValue, textOf } from "../base/text.js";
 import { untilDone } from "../base/pending-work.js";
 import { writeWhole } from "../files/write-whole.js";
 import type { Value } from "../result/result.js";
-import { formatInstantIso, textOf } from "./label.js";
+import { formatInstantIso } from "./label.js";
 
 /** The rows that a chart draws or a table shows, as they came from the question. */
 export interface ChartRows {

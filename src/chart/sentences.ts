@@ -1,4 +1,4 @@
-import { counted } from "../base/text.js";
+import { cleanText, counted } from "../base/text.js";
 import { zoneOf, type Origin } from "../result/origin.js";
 import type { Bucket } from "../time/bucket.js";
 import { bucketNoun } from "../time/step.js";
@@ -6,7 +6,7 @@ import { formatRange } from "../time/time-range.js";
 import { formatInstant } from "../time/time-zone.js";
 import { measureTitle } from "./axes.js";
 import type { Drawing } from "./draw-rows.js";
-import { cleanText, label, specText, words } from "./label.js";
+import { label, specText, words } from "./label.js";
 import { textWidth, type FontWeight } from "./render/font.js";
 
 /** `Measurements per week by software version, 2026-02-01 to 2026-05-01 UTC`. */

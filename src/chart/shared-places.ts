@@ -1,6 +1,7 @@
 import { ProbelabError } from "../base/error.js";
 import type { Result, Value } from "../result/result.js";
-import { formatInstantIso, label, textOf } from "./label.js";
+import { textOf } from "../base/text.js";
+import { formatInstantIso, label } from "./label.js";
 import { list, type Kind, type Roles } from "./roles.js";
 
 /**

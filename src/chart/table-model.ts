@@ -1,11 +1,11 @@
 import { checkOptions, type Rules } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
 import { MOST_ROWS } from "../base/limits.js";
-import { counted } from "../base/text.js";
+import { cleanText, counted } from "../base/text.js";
 import { zoneOf } from "../result/origin.js";
 import type { Result, Value } from "../result/result.js";
 import { formatInstant } from "../time/time-zone.js";
-import { cleanText, label, words } from "./label.js";
+import { label, words } from "./label.js";
 import { checkColumn, list } from "./roles.js";
 import type { ChartRows } from "./save.js";
 import { originSpan, spanSentence } from "./sentences.js";

@@ -1,13 +1,13 @@
 import { ProbelabError } from "../base/error.js";
 import { MOST_ROWS } from "../base/limits.js";
-import { counted } from "../base/text.js";
+import { cleanText, counted, textOf } from "../base/text.js";
 import type { Json } from "../result/json.js";
 import type { RowsGiven } from "../result/own-rows.js";
 import type { Result, Value } from "../result/result.js";
 import { Chart } from "./chart-value.js";
 import { resultOf } from "./check-result.js";
 import { checkSpec, pictureColumns } from "./check-spec.js";
-import { cleanText, formatInstantIso, specText, textOf } from "./label.js";
+import { formatInstantIso, specText } from "./label.js";
 import type { VegaLiteSpec } from "./options.js";
 import { originRecord } from "./origin-record.js";
 import { isPictureAddress } from "./render/inert-loader.js";

@@ -1,8 +1,7 @@
 import { Command } from "commander";
 import { createInterface } from "node:readline/promises";
-import { answersText, sameAnswers } from "../incident/postmortem/verify/answers-text.js";
+import { answersText, sameAnswers, verificationText } from "../incident/postmortem/verify/texts.js";
 import { rerunPostmortem, type ToRun } from "../incident/postmortem/verify/rerun.js";
-import { verificationText } from "../incident/postmortem/verify/verification-text.js";
 import { isAsSaved, verifyPostmortem } from "../incident/postmortem/verify/verify.js";
 import { connect } from "../lab/connect.js";
 import { redact } from "../base/redact.js";

@@ -1,5 +1,5 @@
 import { refuseUnknown } from "../base/check-options.js";
-import type { Answer, Database } from "../database/database.js";
+import { answerOrigin, type Answer, type Database } from "../database/database.js";
 import { unknownColumn, type TableInfo } from "../database/table-info.js";
 import { plainType } from "../database/time-column.js";
 import { Result } from "../result/result.js";

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { readOrigins } from "../../src/chart/origin/read-origins.js";
 import { runOrigin } from "../../src/cli/origin.js";
-import { verificationText } from "../../src/incident/postmortem/verify/verification-text.js";
+import { verificationText } from "../../src/incident/postmortem/verify/texts.js";
 import { verifyPostmortem } from "../../src/incident/postmortem/verify/verify.js";
 import { TIER_RULES } from "../../src/incident/tiers/rules.js";
 import { runDoc } from "./run-doc.js";

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { verificationText } from "../../src/incident/postmortem/verify/verification-text.js";
+import { verificationText } from "../../src/incident/postmortem/verify/texts.js";
 import { verifyPostmortem } from "../../src/incident/postmortem/verify/verify.js";
 import { runNotebook } from "../../src/notebook/run-notebook.js";
 import { notebookFolder } from "../notebook/notebook-fixture.js";

@@ -1,6 +1,6 @@
 import type { Json } from "../../result/json.js";
 import type { Origin } from "../../result/origin.js";
-import { cleanText } from "../label.js";
+import { cleanText } from "../../base/text.js";
 import type { VegaLiteSpec } from "../options.js";
 import { originRecord } from "../origin-record.js";
 import { bytesWords, instantWords, jsonObject, rangeWords, serverWords } from "../origin-words.js";

@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ProbelabError } from "../../base/error.js";
-import { cleanText } from "../label.js";
+import { cleanText } from "../../base/text.js";
 import { escapeXml } from "../../base/xml.js";
 import type { ThemeName } from "../theme.js";
 import { baseStyle, figureStyle, printTables } from "./page-style.js";

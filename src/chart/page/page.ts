@@ -1,9 +1,8 @@
 import { inspect } from "node:util";
 import { ProbelabError } from "../../base/error.js";
 import type { MimeBundle } from "../../base/mime-bundle.js";
-import { counted, isPromise, shownValue } from "../../base/text.js";
+import { cleanText, counted, isPromise, shownValue } from "../../base/text.js";
 import { isResult } from "../../result/result.js";
-import { cleanText } from "../label.js";
 import { titleText } from "../render/svg.js";
 import { escapeXml } from "../../base/xml.js";
 import { saveAs } from "../save.js";

@@ -4,7 +4,7 @@ import { buffer, text as textOf } from "node:stream/consumers";
 import { pathToFileURL } from "node:url";
 import { ProbelabError } from "../../base/error.js";
 import { escapeXml, legalXml, unescapeXml } from "../../base/xml.js";
-import { cleanText } from "../label.js";
+import { cleanText } from "../../base/text.js";
 import { fontFiles, isShipped, needsOtherFont } from "./font.js";
 import type { FontFace } from "./font-face.js";
 import { warnOfMissing } from "./missing-characters.js";

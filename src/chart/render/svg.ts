@@ -3,7 +3,7 @@ import type * as Vega from "vega";
 import { ProbelabError } from "../../base/error.js";
 import { collectAfter } from "../../base/collect-after.js";
 import { escapeXml, legalXml, unescapeXml } from "../../base/xml.js";
-import { cleanText } from "../label.js";
+import { cleanText } from "../../base/text.js";
 import { FONT_FAMILY, needsOtherFont, textWidth } from "./font.js";
 import { inertLoader } from "./inert-loader.js";
 import { compiledSpec, isBold, loadVega, quietLogger } from "./vega.js";

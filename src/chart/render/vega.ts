@@ -1,6 +1,6 @@
 import type * as Vega from "vega";
 import type * as VegaLite from "vega-lite";
-import { textOf } from "../label.js";
+import { textOf } from "../../base/text.js";
 import { textWidth } from "./font.js";
 
 /** Both modules. */

@@ -1,7 +1,11 @@
+import type * as Zod from "zod";
 import { ProbelabError } from "../../base/error.js";
+import { lazySchemas } from "../../base/lazy-schemas.js";
+import { shownValue } from "../../base/text.js";
+import { Result } from "../../result/result.js";
 import { readInstant } from "../../time/instant.js";
-import { described } from "./described.js";
-import type { PostmortemRecord } from "./record.js";
+import type { SeverityNumber } from "../severities/severities.js";
+import { TIME_FIELDS, under, WORD_FIELDS, type Told } from "./record.js";
 
 /** A time: a Date, or a text read in UTC, such as `"2026-05-04 08:40"`. */
 export type When = Date | string;
@@ -13,7 +17,7 @@ export type Words = string | readonly string[];
 export interface PostmortemFields {
   readonly title: string;
   /** 1 to 4, as `severity` knows them. */
-  readonly severity: 1 | 2 | 3 | 4;
+  readonly severity: SeverityNumber;
   /** When the incident was noticed: the response is due from here. */
   readonly detectedAt: When;
   /** Default `"draft"`. */
@@ -47,65 +51,43 @@ export interface PostmortemFields {
   readonly lucky?: Words;
 }
 
-/** The part of the record that fields tell. */
-export type Told = Omit<
-  PostmortemRecord,
-  "format" | "findings" | "timeline" | "actions" | "figures" | "savedAt" | "masked" | "versions"
->;
-
-const WORDS = [
-  "authors",
-  "summary",
-  "impact",
-  "rootCauses",
-  "trigger",
-  "detection",
-  "resolution",
-  "wentWell",
-  "wentWrong",
-  "lucky",
-] as const;
-
-const TIMES = {
-  startedAt: "beginning of an incident",
-  detectedAt: "detection of an incident",
-  respondedAt: "response to an incident",
-  resolvedAt: "end of an incident",
-  call: "time of a conference call",
-} as const;
-
-const NAMES = new Set([
-  ...WORDS,
-  ...Object.keys(TIMES),
-  "title",
-  "severity",
-  "status",
-  "leader",
-  "sterile",
-]);
-
 const LONGEST_TITLE = 300;
 
 /** Nothing told yet. */
 export const UNTOLD: Omit<Told, "title" | "severity" | "detectedAt"> = {
   status: "draft",
   authors: [],
-  startedAt: null,
-  respondedAt: null,
-  resolvedAt: null,
-  call: null,
+  ...under(TIME_FIELDS, null),
   leader: null,
   sterile: null,
-  summary: [],
-  impact: [],
-  rootCauses: [],
-  trigger: [],
-  detection: [],
-  resolution: [],
-  wentWell: [],
-  wentWrong: [],
-  lucky: [],
+  ...under(WORD_FIELDS, []),
 };
+
+// Each field's message says what to pass.
+const schema = lazySchemas(({ z }) => {
+  const text = z.string("a text").trim().min(1, "a text");
+  const words = z
+    .union([z.string(), z.array(z.string())], "a text, or a list of texts")
+    .transform((given) => [given].flat().map((each) => each.trim()))
+    .transform((given) => given.filter((each) => each !== ""));
+  const time = (role: string) => z.any().transform((given) => instantText(given, role));
+  const timeOrNull = (role: string) =>
+    z.any().transform((given) => (given === null ? null : instantText(given, role)));
+  return z.strictObject({
+    authors: words,
+    ...under(WORD_FIELDS, words),
+    startedAt: timeOrNull("beginning of an incident"),
+    detectedAt: time("detection of an incident"),
+    respondedAt: timeOrNull("response to an incident"),
+    resolvedAt: timeOrNull("end of an incident"),
+    call: timeOrNull("time of a conference call"),
+    title: text,
+    severity: z.literal([1, 2, 3, 4]),
+    status: text,
+    leader: text.nullable(),
+    sterile: z.boolean("true or false").nullable(),
+  } satisfies Record<keyof PostmortemFields & keyof Told, Zod.ZodType>);
+});
 
 /**
  * The fields as the record holds them; those that are undefined are left out.
@@ -113,52 +95,72 @@ export const UNTOLD: Omit<Told, "title" | "severity" | "detectedAt"> = {
  * @throws ProbelabError for an unknown field, a time that can't be read, or no text where one belongs.
  */
 export function readFields(fields: Partial<PostmortemFields> | null | undefined): Partial<Told> {
-  const read: Record<string, unknown> = {};
   if (typeof fields !== "object" || fields === null) {
     throw new ProbelabError(
       `Can't write ${described(fields)} into a postmortem: pass its fields, { title: "…", severity: 2, detectedAt: "2026-05-04T08:40:00Z" }.`,
     );
   }
+  const known = schema().shape;
+  const read: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(fields)) {
-    if (!NAMES.has(name)) {
+    if (!Object.hasOwn(known, name)) {
       throw new ProbelabError(
-        `Can't write ${JSON.stringify(name)} into a postmortem: it takes ${[...NAMES].join(", ")}.`,
+        `Can't write ${JSON.stringify(name)} into a postmortem: it takes ${Object.keys(known).join(", ")}.`,
       );
     }
     if (value === undefined) continue;
-    if ((WORDS as readonly string[]).includes(name)) read[name] = words(name, value);
-    else if (Object.hasOwn(TIMES, name)) read[name] = time(name as keyof typeof TIMES, value);
-    else read[name] = checked(name, value);
+    const { data, error } = known[name as keyof typeof known].safeParse(value);
+    if (error !== undefined) {
+      throw new ProbelabError(
+        name === "severity"
+          ? `Can't write a postmortem of severity ${described(value)}: pass 1, 2, 3 or 4; severity.suggest(facts) tells which.`
+          : `Can't write ${described(wrongOf(value))} as ${name} of a postmortem: pass ${error.issues[0]?.message}.`,
+      );
+    }
+    read[name] = data;
+  }
+  const { title } = read;
+  if (typeof title === "string" && title.length > LONGEST_TITLE) {
+    throw new ProbelabError(
+      `Can't write a title of ${title.length.toLocaleString("en-US")} characters: say it in ${LONGEST_TITLE}, the summary takes more.`,
+    );
   }
   return read;
+}
+
+/** What is wrong in a list of texts, else the value itself. */
+function wrongOf(value: unknown): unknown {
+  const wrong = [value].flat().filter((each) => typeof each !== "string");
+  return wrong.length > 0 ? wrong[0] : value;
 }
 
 /** What is told, its times checked against each other. @throws ProbelabError where they can't be right. */
 export function inOrder(told: Told): Told {
   const { startedAt, detectedAt, respondedAt, resolvedAt, call } = told;
-  if (startedAt !== null && resolvedAt !== null && resolvedAt < startedAt) {
+  const incident = "a postmortem of an incident that was";
+  const orders = [
+    [startedAt, resolvedAt, `${incident} resolved`, "it began", "startedAt or resolvedAt"],
+    [startedAt, detectedAt, `${incident} detected`, "it began", "detectedAt or startedAt"],
+    [respondedAt, resolvedAt, `${incident} resolved`, "the response", "respondedAt or resolvedAt"],
+    [
+      detectedAt,
+      respondedAt,
+      "a postmortem with a response",
+      "the detection",
+      "respondedAt or detectedAt",
+    ],
+    [
+      detectedAt,
+      call,
+      "a postmortem with a conference call",
+      "the detection",
+      "call or detectedAt",
+    ],
+  ] as const;
+  for (const [first, then, what, before, correct] of orders) {
+    if (first === null || then === null || first <= then) continue;
     throw new ProbelabError(
-      `Can't write a postmortem of an incident that was resolved at ${resolvedAt}, before it began at ${startedAt}: correct startedAt or resolvedAt.`,
-    );
-  }
-  if (startedAt !== null && detectedAt < startedAt) {
-    throw new ProbelabError(
-      `Can't write a postmortem of an incident that was detected at ${detectedAt}, before it began at ${startedAt}: correct detectedAt or startedAt.`,
-    );
-  }
-  if (respondedAt !== null && resolvedAt !== null && resolvedAt < respondedAt) {
-    throw new ProbelabError(
-      `Can't write a postmortem of an incident that was resolved at ${resolvedAt}, before the response at ${respondedAt}: correct respondedAt or resolvedAt.`,
-    );
-  }
-  if (respondedAt !== null && respondedAt < detectedAt) {
-    throw new ProbelabError(
-      `Can't write a postmortem with a response at ${respondedAt}, before the detection at ${detectedAt}: correct respondedAt or detectedAt.`,
-    );
-  }
-  if (call !== null && call < detectedAt) {
-    throw new ProbelabError(
-      `Can't write a postmortem with a conference call at ${call}, before the detection at ${detectedAt}: correct call or detectedAt.`,
+      `Can't write ${what} at ${then}, before ${before} at ${first}: correct ${correct}.`,
     );
   }
   return told;
@@ -170,48 +172,18 @@ export function instantText(value: unknown, role: string): string {
 }
 
 /** A text that says something. @param what it is, for the error. */
-export function said(text: unknown, what: string): string {
+export function readText(text: unknown, what: string): string {
   if (typeof text === "string" && text.trim() !== "") return text.trim();
   throw new ProbelabError(
     `Can't write ${described(text)} as ${what}: pass a text that says something.`,
   );
 }
 
-function time(name: keyof typeof TIMES, value: unknown): string | null {
-  return value === null && name !== "detectedAt" ? null : instantText(value, TIMES[name]);
-}
-
-function words(name: string, value: unknown): string[] {
-  const list: unknown[] = typeof value === "string" || !Array.isArray(value) ? [value] : value;
-  for (const each of list) {
-    if (typeof each !== "string") {
-      throw new ProbelabError(
-        `Can't write ${described(each)} as ${name} of a postmortem: pass a text, or a list of texts.`,
-      );
-    }
-  }
-  return (list as string[]).map((text) => text.trim()).filter((text) => text !== "");
-}
-
-function checked(name: string, value: unknown): unknown {
-  if (name === "severity") {
-    if (value === 1 || value === 2 || value === 3 || value === 4) return value;
-    throw new ProbelabError(
-      `Can't write a postmortem of severity ${described(value)}: pass 1, 2, 3 or 4; severity.suggest(facts) tells which.`,
-    );
-  }
-  if (name === "sterile") {
-    if (typeof value === "boolean" || value === null) return value;
-  } else if (name === "leader" && value === null) {
-    return value;
-  } else if (typeof value === "string" && value.trim() !== "") {
-    const text = value.trim();
-    if (name !== "title" || text.length <= LONGEST_TITLE) return text;
-    throw new ProbelabError(
-      `Can't write a title of ${text.length.toLocaleString("en-US")} characters: say it in ${LONGEST_TITLE}, the summary takes more.`,
-    );
-  }
-  throw new ProbelabError(
-    `Can't write ${described(value)} as ${name} of a postmortem: pass ${name === "sterile" ? "true or false" : "a text"}.`,
-  );
+/** What was passed, for an error: rows and SQL have no place in one. */
+export function described(value: unknown): string {
+  if (value instanceof Promise) return "a Promise (is an await missing?)";
+  if (value instanceof Result) return "a Result (wrap it: table(result))";
+  if (Array.isArray(value)) return "a list (pass its members one by one)";
+  if (typeof value === "string") return JSON.stringify(value.slice(0, 100));
+  return typeof value === "object" && value !== null ? "an object" : shownValue(value);
 }

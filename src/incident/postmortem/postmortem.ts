@@ -1,29 +1,77 @@
 import { inspect } from "node:util";
+import type * as Zod from "zod";
+import { checkFields } from "../../base/check-fields.js";
+import { ProbelabError } from "../../base/error.js";
+import { lazySchemas } from "../../base/lazy-schemas.js";
 import { Chart } from "../../chart/chart-value.js";
 import { Table } from "../../chart/table.js";
-import { ProbelabError } from "../../base/error.js";
 import { untilDone } from "../../base/pending-work.js";
-import {
-  instantText,
-  inOrder,
-  readFields,
-  said,
-  UNTOLD,
-  type PostmortemFields,
-  type Told,
-  type When,
-} from "./fields.js";
 import { documentBlocks } from "./document/document.js";
 import { previewMarkdown } from "./document/document-markdown.js";
-import { described } from "./described.js";
-import type { Action, Draft, EvidenceSource } from "./draft.js";
+import {
+  described,
+  inOrder,
+  instantText,
+  readFields,
+  readText,
+  UNTOLD,
+  type PostmortemFields,
+  type When,
+} from "./fields.js";
 import { figureName, titleOf, type Figure } from "./figure.js";
-import type { Evidence, PostmortemRecord } from "./record.js";
-import { checkAction, checkFigureOptions, checkSaving, type FigureOptions } from "./options.js";
 import { recordOf } from "./folder/record-of.js";
 import type { SaveOptions } from "./folder/save.js";
 import { maskDraft, wordMask } from "./folder/mask-postmortem.js";
+import type { ActionRecord, Draft, Evidence, Told } from "./record.js";
 import { webAddress } from "./web-address.js";
+
+/** What a statement rests on: a chart or a table (added where it isn't yet), or a web address. */
+export type EvidenceSource = Chart | Table | string;
+
+/** What is done so that it doesn't happen again, or is noticed sooner. */
+export interface Action {
+  readonly what: string;
+  /** `"prevent"`, `"detect"`, `"mitigate"`, or the team's own word. */
+  readonly type?: string;
+  readonly owner?: string;
+  /** An issue's number or address. */
+  readonly reference?: string;
+  readonly due?: When;
+  readonly done?: boolean;
+}
+
+/** How a figure is called. */
+export interface FigureOptions {
+  /** What it shows, in a sentence; default its title. */
+  readonly caption?: string;
+  /** Of its files: small letters, digits and hyphens; default made of its title. */
+  readonly name?: string;
+}
+
+const schemas = lazySchemas(({ z }) => {
+  const text = z.string("a text").optional();
+  const flag = z.boolean("true or false").optional();
+  const date = z.custom<Date>((value) => value instanceof Date);
+  const time = z.union([z.string(), date], 'a Date or a text such as "2026-05-01"').optional();
+  const figure = { caption: text, name: text } satisfies Record<keyof FigureOptions, Zod.ZodType>;
+  const action = {
+    what: z.any(),
+    type: text,
+    owner: text,
+    reference: text,
+    due: time,
+    done: flag,
+  } satisfies Record<keyof Action, Zod.ZodType>;
+  const save = { maskAddresses: flag, replaceChanges: flag, now: time } satisfies Record<
+    keyof SaveOptions,
+    Zod.ZodType
+  >;
+  return {
+    figure: z.strictObject(figure),
+    action: z.strictObject(action),
+    save: z.strictObject(save),
+  };
+});
 
 /**
  * A postmortem that is being written: its words, its charts and tables with their data. A value that
@@ -34,7 +82,7 @@ export class Postmortem {
   readonly #figures = new Map<Chart | Table, Figure>();
   readonly #findings: { text: string; evidence: EvidenceSource[] }[] = [];
   readonly #timeline: { time: string; event: string; evidence: EvidenceSource[] }[] = [];
-  readonly #actions: PostmortemRecord["actions"] = [];
+  readonly #actions: ActionRecord[] = [];
 
   constructor(fields: PostmortemFields) {
     const read = readFields(fields);
@@ -63,7 +111,7 @@ export class Postmortem {
    * @throws ProbelabError for a name that is taken.
    */
   add(content: Chart | Table, options: FigureOptions = {}): this {
-    checkFigureOptions(options);
+    checkFields(schemas().figure, options, "add a figure");
     this.#figure(content, options);
     return this;
   }
@@ -75,7 +123,7 @@ export class Postmortem {
    * report.finding("Runs of 3.11.0 end after half the time.", durations, summary);
    */
   finding(text: string, ...evidence: readonly EvidenceSource[]): this {
-    const told = said(text, "a finding");
+    const told = readText(text, "a finding");
     this.#findings.push({ text: told, evidence: evidence.map((each) => this.#evidence(each)) });
     return this;
   }
@@ -84,7 +132,7 @@ export class Postmortem {
   timeline(time: When, event: string, ...evidence: readonly EvidenceSource[]): this {
     this.#timeline.push({
       time: instantText(time, "time of a timeline entry"),
-      event: said(event, "a timeline entry"),
+      event: readText(event, "a timeline entry"),
       evidence: evidence.map((each) => this.#evidence(each)),
     });
     this.#timeline.sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0));
@@ -93,10 +141,10 @@ export class Postmortem {
 
   /** Adds an action item. */
   action(action: Action): this {
-    checkAction(action);
+    checkFields(schemas().action, action, "add an action item");
     const { owner, reference, due } = action;
     this.#actions.push({
-      what: said(action.what, "an action item"),
+      what: readText(action.what, "an action item"),
       type: action.type ?? "prevent",
       owner: owner ?? null,
       reference: reference ?? null,
@@ -145,7 +193,12 @@ export class Postmortem {
    * await report.save("postmortems/2026-05-04-short-runs");
    */
   async save(directory: string, options: SaveOptions = {}): Promise<string> {
-    checkSaving(directory, options);
+    if (typeof directory !== "string" || directory === "") {
+      throw new ProbelabError(
+        `Can't save a postmortem in ${described(directory)}: pass the path of a folder, "postmortems/2026-05-04".`,
+      );
+    }
+    checkFields(schemas().save, options, "save a postmortem");
     return untilDone(async () => {
       // Loaded when it is needed: every kernel would wait for it at its start.
       const { savePostmortem } = await import("./folder/save.js");

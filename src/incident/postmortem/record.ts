@@ -1,89 +1,178 @@
-import { z } from "zod";
+import { lazySchemas } from "../../base/lazy-schemas.js";
+import type * as Zod from "zod";
 import type { Json } from "../../result/json.js";
+import type { SeverityNumber } from "../severities/severities.js";
 
-const instant = z.iso.datetime();
-const texts = z.array(z.string());
-const json: z.ZodType<Json> = z.lazy(() =>
-  z.union([
-    z.string(),
-    z.number(),
-    z.boolean(),
-    z.null(),
-    z.array(json),
-    z.record(z.string(), json),
-  ]),
-);
-/** A name of a figure's files: what every file system and every link takes. */
-const figureName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,79}$/);
+/** What a statement rests on: a figure, an address, or the text that was one before it was masked. */
+export type Evidence =
+  { readonly figure: string } | { readonly link: string } | { readonly text: string };
 
-const evidence = z.union([
-  z.strictObject({ figure: figureName }),
-  // What was a link before an address in it was masked.
-  z.strictObject({ text: z.string() }),
-  z.strictObject({ link: z.string().regex(/^https?:\/\//i) }),
-]);
+/** A finding: what the data shows. */
+export interface Finding {
+  readonly text: string;
+  readonly evidence: readonly Evidence[];
+}
 
-const figure = z.strictObject({
-  name: figureName,
-  kind: z.enum(["chart", "table"]),
-  caption: z.string(),
+/** An entry of the timeline. */
+export interface TimelineEntry {
+  readonly time: string;
+  readonly event: string;
+  readonly evidence: readonly Evidence[];
+}
+
+/** An action item as it is written. */
+export interface ActionRecord {
+  readonly what: string;
+  readonly type: string;
+  readonly owner: string | null;
+  readonly reference: string | null;
+  readonly due: string | null;
+  readonly done: boolean;
+}
+
+/** A chart or a table, without its data. */
+export interface FigureRecord {
+  /** Of its files: what every file system and every link takes. */
+  readonly name: string;
+  readonly kind: "chart" | "table";
+  readonly caption: string;
   /** How the chart or table is made of its data, as tagged JSON. */
-  recipe: json,
-});
+  readonly recipe: Json;
+}
+
+/** The fields that hold texts, beside `authors`, in the order of the record. */
+export const WORD_FIELDS = [
+  "summary",
+  "impact",
+  "rootCauses",
+  "trigger",
+  "detection",
+  "resolution",
+  "wentWell",
+  "wentWrong",
+  "lucky",
+] as const;
+
+/** The fields that hold times which may not be known; `call` is when the conference call was held. */
+export const TIME_FIELDS = ["startedAt", "respondedAt", "resolvedAt", "call"] as const;
+
+/** What the fields of a postmortem say. Times are ISO 8601 in UTC. */
+export interface Told
+  extends
+    Readonly<Record<(typeof WORD_FIELDS)[number], readonly string[]>>,
+    Readonly<Record<(typeof TIME_FIELDS)[number], string | null>> {
+  readonly title: string;
+  readonly severity: SeverityNumber;
+  readonly status: string;
+  readonly authors: readonly string[];
+  readonly detectedAt: string;
+  /** Who led the conference call. */
+  readonly leader: string | null;
+  /** Whether the investigation was kept sterile; null where nobody said. */
+  readonly sterile: boolean | null;
+}
+
+/** An object with the same value under each name. */
+export function under<Name extends string, Value>(
+  names: readonly Name[],
+  value: Value,
+): Record<Name, Value> {
+  return Object.fromEntries(names.map((name) => [name, value])) as Record<Name, Value>;
+}
+
+/** Everything told so far; what the record adds when it is saved is left out. */
+export interface Draft extends Told {
+  readonly findings: readonly Finding[];
+  readonly timeline: readonly TimelineEntry[];
+  readonly actions: readonly ActionRecord[];
+}
 
 /**
  * A postmortem as `postmortem.json` holds it: all its words, and how its charts and tables are made
- * of the files in `data/`. Times are ISO 8601 in UTC, null where not known.
+ * of the files in `data/`.
  */
-export const postmortemRecord = z.strictObject({
-  format: z.literal("probelab postmortem 1"),
-  title: z.string(),
-  severity: z.union([z.literal(1), z.literal(2), z.literal(3), z.literal(4)]),
-  status: z.string(),
-  authors: texts,
-  startedAt: instant.nullable(),
-  detectedAt: instant,
-  respondedAt: instant.nullable(),
-  resolvedAt: instant.nullable(),
-  /** When the conference call was held, and who led it. */
-  call: instant.nullable(),
-  leader: z.string().nullable(),
-  /** Whether the investigation was kept sterile; null where nobody said. */
-  sterile: z.boolean().nullable(),
-  summary: texts,
-  impact: texts,
-  rootCauses: texts,
-  trigger: texts,
-  detection: texts,
-  resolution: texts,
-  wentWell: texts,
-  wentWrong: texts,
-  lucky: texts,
-  findings: z.array(z.strictObject({ text: z.string(), evidence: z.array(evidence) })),
-  timeline: z.array(
-    z.strictObject({ time: instant, event: z.string(), evidence: z.array(evidence) }),
-  ),
-  actions: z.array(
-    z.strictObject({
-      what: z.string(),
-      type: z.string(),
-      owner: z.string().nullable(),
-      reference: z.string().nullable(),
-      due: instant.nullable(),
-      done: z.boolean(),
-    }),
-  ),
-  figures: z.array(figure),
-  savedAt: instant,
-  /** Whether addresses of log messages were masked. */
-  masked: z.boolean(),
-  versions: z.record(z.string(), z.string()),
+export interface PostmortemRecord extends Draft {
+  readonly format: "probelab postmortem 1";
+  readonly figures: readonly FigureRecord[];
+  readonly savedAt: string;
+  /** Whether addresses were masked. */
+  readonly masked: boolean;
+  readonly versions: Readonly<Record<string, string>>;
+}
+
+const schema = lazySchemas(({ z }) => {
+  const instant = z.iso.datetime();
+  const texts = z.array(z.string());
+  const name = z.string().regex(/^[a-z0-9][a-z0-9-]{0,79}$/);
+  const evidence = z.array(
+    z.union([
+      z.strictObject({ figure: name }),
+      z.strictObject({ text: z.string() }),
+      z.strictObject({ link: z.string().regex(/^https?:\/\//i) }),
+    ]),
+  );
+  return z.strictObject({
+    format: z.literal("probelab postmortem 1"),
+    title: z.string(),
+    severity: z.literal([1, 2, 3, 4]),
+    status: z.string(),
+    authors: texts,
+    detectedAt: instant,
+    leader: z.string().nullable(),
+    sterile: z.boolean().nullable(),
+    ...under(TIME_FIELDS, instant.nullable()),
+    ...under(WORD_FIELDS, texts),
+    findings: z.array(z.strictObject({ text: z.string(), evidence })),
+    timeline: z.array(z.strictObject({ time: instant, event: z.string(), evidence })),
+    actions: z.array(
+      z.strictObject({
+        what: z.string(),
+        type: z.string(),
+        owner: z.string().nullable(),
+        reference: z.string().nullable(),
+        due: instant.nullable(),
+        done: z.boolean(),
+      }),
+    ),
+    figures: z.array(
+      z.strictObject({
+        name,
+        kind: z.enum(["chart", "table"]),
+        caption: z.string(),
+        recipe: z.json(),
+      }),
+    ),
+    savedAt: instant,
+    masked: z.boolean(),
+    versions: z.record(z.string(), z.string()),
+  }) satisfies Zod.ZodType<PostmortemRecord>;
 });
 
-export type PostmortemRecord = z.infer<typeof postmortemRecord>;
+/** A record of its text. @throws where it is none that this probelab writes. */
+export function parseRecord(text: string): PostmortemRecord {
+  return schema().parse(JSON.parse(text));
+}
 
-/** What a statement rests on: a figure of the postmortem, or an address. */
-export type Evidence = z.infer<typeof evidence>;
+const PARTS = [
+  ["summary", "summary"],
+  ["impact", "impact"],
+  ["rootCauses", "root causes"],
+  ["trigger", "trigger"],
+  ["detection", "detection"],
+  ["resolution", "resolution"],
+  ["timeline", "timeline"],
+  ["actions", "action items"],
+] as const;
 
-/** A chart or a table, without its data. */
-export type FigureRecord = z.infer<typeof figure>;
+/**
+ * What a postmortem still lacks, each as a clause: `not written yet: summary, trigger` (parts of the
+ * usual template), `2 timeline entries without data` (each has to rest on a figure or an address).
+ */
+export function missingParts(draft: Draft): string[] {
+  const unwritten = PARTS.filter(([name]) => draft[name].length === 0).map(([, title]) => title);
+  const bare = draft.timeline.filter(({ evidence }) => evidence.length === 0).length;
+  return [
+    ...(unwritten.length > 0 ? [`not written yet: ${unwritten.join(", ")}`] : []),
+    ...(bare > 0 ? [`${bare} timeline ${bare === 1 ? "entry" : "entries"} without data`] : []),
+  ];
+}

@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import { cleanText } from "../../chart/label.js";
+import { cleanText } from "../../base/text.js";
 import type { FontFace } from "../../chart/render/font-face.js";
 import { fontHash } from "../../chart/render/other-fonts.js";
 

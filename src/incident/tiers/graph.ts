@@ -1,4 +1,5 @@
-import type { SeverityNumber } from "../severity/severities.js";
+import { shownValue } from "../../base/text.js";
+import type { SeverityNumber } from "../severities/severities.js";
 
 /** A service, a process, a host, a device and so on: policy 1.3, rule 4. */
 export interface Component {
@@ -35,7 +36,7 @@ export interface Pair {
 export interface Redundancy {
   readonly service: string;
   readonly members: readonly string[];
-  /** What moves traffic from one member to another, failover machinery of the service; null where nothing does. */
+  /** What moves traffic from one member to another; null where nothing does. */
   readonly balancer: string | null;
   /** That it moves traffic away from a failing member reliably, with no significant downtime. */
   readonly reliable: boolean;
@@ -51,33 +52,27 @@ export interface Graph {
   readonly asOf: Date;
   /** From the lowest to the highest, which is production. */
   readonly stages: readonly string[];
-  /** By name, in the order of the names, so that nothing hangs on the order of the file. */
+  /** By name, in the order of the names: nothing depends on the order of the file. */
   readonly components: ReadonlyMap<string, Component>;
+  /** That of the file, and the balancer of each redundant service, which protects it. Each once. */
   readonly failover: readonly Failover[];
   readonly pairs: readonly Pair[];
   readonly redundancy: readonly Redundancy[];
 }
 
-/**
- * All failover machinery: that written under failover, and the balancer of each redundant service,
- * which moves traffic off a failing member and so protects the service. Each once.
- */
-export function failoverOf({ failover, redundancy }: Graph): Failover[] {
-  const balancers = redundancy.flatMap(({ service, balancer }) =>
-    balancer === null ? [] : [{ machinery: balancer, protects: service }],
-  );
-  const all = [...failover, ...balancers];
+/** `a → b → c`; the middle of a long path is left out. */
+export function pathText(path: readonly string[], most = 12): string {
+  const names = path.map((name) => shownValue(name).slice(1, -1));
+  if (names.length <= most) return names.join(" → ");
+  const half = Math.floor(most / 2);
   return [
-    ...new Map(all.map((each) => [JSON.stringify([each.machinery, each.protects]), each])).values(),
-  ];
+    ...names.slice(0, half),
+    `… ${(names.length - 2 * half).toLocaleString("en-US")} more …`,
+    ...names.slice(-half),
+  ].join(" → ");
 }
 
-/** The tier number of each component. */
-export type TierNumbers = ReadonlyMap<string, number>;
-
-/** The component of a name that is known to exist. */
-export function componentOf(graph: Graph, name: string): Component {
-  const component = graph.components.get(name);
-  if (component === undefined) throw new TypeError(`The graph holds no component ${name}`);
-  return component;
+/** A name on one line, cut to 40 characters. */
+export function nameText(name: string): string {
+  return shownValue(name, 40).slice(1, -1).replaceAll('\\"', '"').replaceAll("\\\\", "\\");
 }

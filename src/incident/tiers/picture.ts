@@ -1,22 +1,31 @@
-import { MOST_ROWS } from "../../base/limits.js";
 import { createRequire } from "node:module";
 import type * as Arquero from "arquero";
-import { checkOptions, type Rules } from "../../base/check-options.js";
-import { CHART_RULES } from "../../chart/options.js";
+import type * as Zod from "zod";
+import { checkFields } from "../../base/check-fields.js";
+import { ProbelabError } from "../../base/error.js";
+import { lazySchemas } from "../../base/lazy-schemas.js";
+import { cleanText, counted, shownValue } from "../../base/text.js";
 import type { Chart } from "../../chart/chart-value.js";
 import { chart } from "../../chart/chart.js";
-import { cleanText, specText } from "../../chart/label.js";
-import type { ThemeName } from "../../chart/theme.js";
-import { ProbelabError } from "../../base/error.js";
+import { specText } from "../../chart/label.js";
+import { textWidth } from "../../chart/render/font.js";
+import { THEMES, themeConfig, type ThemeName } from "../../chart/theme.js";
 import { Result } from "../../result/result.js";
-import { shown } from "../shown.js";
-import type { Graph } from "./graph.js";
-import { arrowsOf } from "./picture-edges.js";
-import { layoutGraph } from "./picture-layout.js";
-import { boxSize, pictureRows } from "./picture-rows.js";
-import { pictureSpec } from "./picture-spec.js";
-import type { TierReport } from "./report.js";
-import { nameText, summary } from "./report-text.js";
+import { nameText, type Graph } from "./graph.js";
+import {
+  arrowsOf,
+  KINDS,
+  LABEL_HEIGHT,
+  SMALL_SIZE,
+  labelWidth,
+  layoutGraph,
+  rulesText,
+  type Arrow,
+  type Kind,
+  type Point,
+  type Size,
+} from "./layout.js";
+import { summary, type TierReport } from "./report.js";
 
 /** How a graph is drawn. */
 export interface PictureOptions {
@@ -26,44 +35,292 @@ export interface PictureOptions {
   readonly title?: string;
 }
 
-const RULES = {
-  theme: CHART_RULES.theme,
-  title: CHART_RULES.title,
-} satisfies Rules<PictureOptions>;
+const options = lazySchemas(({ z }) =>
+  z.strictObject({
+    theme: z.enum(["light", "dark"], '"light" or "dark"').optional(),
+    title: z.string("a text").optional(),
+  } satisfies Record<keyof PictureOptions, Zod.ZodType>),
+);
 
-const MOST_DRAWN = 300;
+const MOST_COMPONENTS = 300;
+const MOST_ARROWS = 1_600;
 
 const require = createRequire(import.meta.url);
 
 /** The graph as a chart, its rules as the report tells them. */
-export function drawGraph(graph: Graph, report: TierReport, options: PictureOptions): Chart {
-  checkOptions(options, RULES, "draw a graph");
-  const { size: components } = graph.components;
-  if (components > MOST_DRAWN) throw tooMany(`${components.toLocaleString("en-US")} components`);
-  const size = boxSize(graph);
+export function drawGraph(graph: Graph, report: TierReport, given: PictureOptions): Chart {
+  checkFields(options(), given, "draw a graph");
+  const { size } = graph.components;
   const arrows = arrowsOf(graph);
-  if (arrows.length * 3 > MOST_ROWS)
-    throw tooMany(`${arrows.length.toLocaleString("en-US")} arrows`);
-  const layout = layoutGraph(graph, arrows, size);
-  const rows = pictureRows(graph, report, layout, size);
-  const drawn = rows.boxes.length + rows.lines.length + rows.heads.length;
-  if (drawn > MOST_ROWS) throw tooMany(`${arrows.length.toLocaleString("en-US")} arrows`);
-  const spec = pictureSpec(layout, rows, size, options.theme ?? "light");
+  if (size > MOST_COMPONENTS || arrows.length > MOST_ARROWS) {
+    const many =
+      size > MOST_COMPONENTS
+        ? counted(size, "component", "components")
+        : counted(arrows.length, "arrow", "arrows");
+    throw new ProbelabError(
+      `Can't draw ${many}: a picture that can be read holds at most ${MOST_COMPONENTS} components and ${MOST_ARROWS.toLocaleString("en-US")} arrows; draw a part of the graph.`,
+    );
+  }
+  const title = given.title ?? `Tiers of ${nameText(graph.source)}`;
   const heading = `${summary(report)}.`;
-  const title = options.title ?? `Tiers of ${nameText(graph.source)}`;
-  const marks =
+  const marked =
     report.broken.length === 0 ? [] : ["Thick arrows and frames break the rule that they name."];
   return chart.vegaLite(graphResult(graph, report), {
-    ...spec,
-    description: describe(title, heading, graph, report),
-    title: { text: title, subtitle: [heading, ...marks] },
+    ...pictureSpec(graph, arrows, report, given.theme ?? "light"),
+    description: describe(`${title}: ${heading}`, graph, report),
+    title: { text: title, subtitle: [heading, ...marked] },
   });
 }
 
-function tooMany(what: string): ProbelabError {
-  return new ProbelabError(
-    `Can't draw ${what}: a picture that can be read holds at most ${MOST_DRAWN} components and fewer than 5,000 rows; draw a part of the graph.`,
+// Sizes in pixels.
+const NAME_SIZE = 12;
+const WIDEST_NAME = 150;
+const BADGE = 30;
+const PADDING = 9;
+const HEAD = 8;
+
+// Okabe and Ito's colours with a number that can be read on each; of tiers 1 to 4, and 5 and up.
+const COLOURS = {
+  light: {
+    tiers: ["#b84a00", "#e69f00", "#56b4e9", "#00785a", "#b9bfc6"],
+    numbers: ["#ffffff", "#000000", "#000000", "#ffffff", "#000000"],
+    broken: "#c1006e",
+    band: "#f5f6f8",
+  },
+  dark: {
+    tiers: ["#d55e00", "#e69f00", "#56b4e9", "#009e73", "#98a1ab"],
+    numbers: ["#000000", "#000000", "#000000", "#000000", "#000000"],
+    broken: "#ff7ac0",
+    band: "#1b2026",
+  },
+} as const;
+
+const DASHES: Readonly<Record<Kind, readonly number[] | undefined>> = {
+  hard: undefined,
+  soft: [6, 4],
+  data: [1.5, 3.5],
+  "failover or pair": [9, 3, 2, 3],
+  "part or member": [3, 2],
+};
+
+/** A shape of the picture: an SVG path and how it is painted. */
+interface Shape {
+  readonly path: string;
+  readonly fill?: string;
+  readonly stroke?: string;
+  readonly width?: number;
+  readonly dash?: readonly number[] | undefined;
+}
+
+/** Vega-Lite in pixels: layers of SVG paths, and the texts above them. */
+function pictureSpec(
+  graph: Graph,
+  arrows: readonly Arrow[],
+  report: TierReport,
+  name: ThemeName,
+): Record<string, unknown> {
+  const theme = THEMES[name];
+  const colours = COLOURS[name];
+  const size = boxSize(graph);
+  const { width, height } = size;
+  const layout = layoutGraph(graph, arrows, report.broken, size);
+  const tiers = new Map(report.reviews.map(({ component, tier }) => [component, tier]));
+  const words: object[] = [];
+  const say = (
+    text: string,
+    { x, y }: Point,
+    colour: string,
+    fontSize: number,
+    style: { readonly bold?: true; readonly align?: "center" | "right" } = {},
+  ): void => {
+    if (text !== "") words.push({ text, x, y, colour, size: fontSize, ...style });
+  };
+
+  const lines = layout.bands.map((band): Shape => {
+    const [left, top] = [band.x - band.width / 2, band.y - band.height / 2];
+    // Above the area, where no box can be.
+    say(cleanText(band.stage, 60), { x: left, y: top - 8 }, theme.muted, 12);
+    return { path: rectangle(left, top, band.width, band.height, 6), fill: colours.band };
+  });
+  // What is broken is painted over the rest.
+  const routes = [...layout.routes].sort((a, b) => a.rules.length - b.rules.length);
+  for (const { kind, rules, points } of routes) {
+    const [broken, headed] = [rules.length > 0, kind !== "part or member"];
+    const stroke = broken ? colours.broken : theme.muted;
+    const { x, y } = points.at(-1) ?? { x: 0, y: 0 };
+    const back = Math.sign(x - (points.at(-2)?.x ?? 0)) * (headed ? HEAD : 0);
+    const path = curve([...points.slice(0, -1), { x: x - back, y }]);
+    lines.push({ path, stroke, width: broken ? 3 : 1.3, dash: DASHES[kind] });
+    const half = broken ? 5.5 : 4;
+    if (headed) lines.push({ path: `M${x},${y}l${-back},${-half}v${2 * half}Z`, fill: stroke });
+  }
+
+  const boxes = layout.boxes.flatMap(({ name, stage, x, y, rules }): Shape[] => {
+    const written = graph.components.get(name)?.tier ?? 0;
+    const tier = tiers.get(name) ?? written;
+    const [left, top, paint] = [x - width / 2, y - height / 2, Math.min(tier, 5) - 1];
+    const names = nameLines(name).filter((line) => line !== "");
+    const below = tier === written ? [] : [`tier ${written} as written`];
+    [...names, ...below].forEach((text, at, all) => {
+      const place = { x: left + BADGE + PADDING, y: y + (at - (all.length - 1) / 2) * 14 };
+      if (at < names.length) say(text, place, theme.text, NAME_SIZE, { bold: true });
+      else say(text, place, theme.muted, SMALL_SIZE);
+    });
+    const badge = { x: left + BADGE / 2, y };
+    say(String(tier), badge, colours.numbers[paint] ?? "", 15, { bold: true, align: "center" });
+    const corner = { x: left + width - 8, y: top - 10 };
+    say(rulesText(rules), corner, colours.broken, SMALL_SIZE, { bold: true, align: "right" });
+    const about = { name: cleanText(name, 120), stage: cleanText(stage, 60), tier, written };
+    const [whole, broken] = [rectangle(left, top, width, height, 5), rules.length > 0];
+    return [
+      { path: whole, fill: theme.background },
+      { path: rectangle(left, top, BADGE, height, 5), fill: colours.tiers[paint] ?? "" },
+      { path: whole, stroke: broken ? colours.broken : theme.axis, width: broken ? 3 : 1 },
+    ].map((shape) => ({ ...shape, ...about, rules: rules.join(", ") }));
+  });
+
+  const labels = routes.flatMap(({ rules, label }): Shape[] => {
+    if (label === undefined) return [];
+    say(rulesText(rules), label, colours.broken, SMALL_SIZE, { bold: true, align: "center" });
+    const wide = labelWidth(rules);
+    const [left, top] = [label.x - wide / 2, label.y - LABEL_HEIGHT / 2];
+    const path = rectangle(left, top, wide, LABEL_HEIGHT, 8);
+    return [{ path, fill: theme.background, stroke: colours.broken, width: 1 }];
+  });
+
+  // What the colours and the dashes mean, below the graph.
+  let [right, bottom] = [0, layout.height];
+  const legend = (
+    title: string,
+    entries: readonly (readonly [string, number, Shape["path"], Omit<Shape, "path">])[],
+  ): void => {
+    if (entries.length === 0) return;
+    bottom += 24;
+    say(title, { x: 10, y: bottom }, theme.muted, 11);
+    let x = 90;
+    for (const [text, wide, path, paint] of entries) {
+      lines.push({ path: `M${x},${bottom}${path}`, ...paint });
+      say(text, { x: x + wide + 6, y: bottom }, theme.text, 12);
+      x += wide + textWidth(text, 12) + 26;
+    }
+    right = Math.max(right, Math.ceil(x));
+  };
+  const classes = [...new Set([...tiers.values()].map((tier) => Math.min(tier, 5)))].sort();
+  legend(
+    "Tier",
+    classes.map((tier) => {
+      const fill = colours.tiers[tier - 1] ?? "";
+      return [tier === 5 ? "5 and up" : String(tier), 12, "m0,-6h12v12h-12Z", { fill }];
+    }),
   );
+  const kinds = KINDS.filter((kind) => routes.some((route) => route.kind === kind));
+  legend(
+    "Dependency",
+    kinds.map((kind) => [kind, 32, "h32", { stroke: theme.muted, width: 1.5, dash: DASHES[kind] }]),
+  );
+
+  return {
+    width: Math.max(layout.width, right),
+    height: bottom + 12,
+    background: theme.background,
+    config: themeConfig(theme),
+    layer: [
+      shapeLayer(lines),
+      shapeLayer(boxes, ["name", "stage", "tier", "written", "rules"]),
+      shapeLayer(labels),
+      {
+        data: { values: words },
+        mark: {
+          type: "text",
+          baseline: "middle",
+          align: { expr: "datum.align || 'left'" },
+          fontWeight: { expr: "datum.bold ? 700 : 400" },
+        },
+        encoding: {
+          x: { field: "x", type: "quantitative", scale: null, axis: null },
+          y: { field: "y", type: "quantitative", scale: null, axis: null },
+          text: { field: "text", type: "nominal" },
+          color: { field: "colour", type: "nominal", scale: null },
+          size: { field: "size", type: "quantitative", scale: null },
+        },
+      },
+    ],
+  };
+}
+
+/** A layer of SVG paths, which Vega-Lite takes for the shapes of points. */
+function shapeLayer(values: readonly Shape[], told: readonly string[] = []): object {
+  const field = (name: keyof Shape) => ({ field: name, type: "nominal", scale: null });
+  return {
+    data: { values },
+    // Of this size a path's units are pixels.
+    mark: { type: "point", size: 4, opacity: 1 },
+    encoding: {
+      x: { value: 0 },
+      y: { value: 0 },
+      shape: field("path"),
+      fill: field("fill"),
+      stroke: field("stroke"),
+      strokeWidth: { ...field("width"), type: "quantitative" },
+      strokeDash: field("dash"),
+      ...(told.length > 0 && { tooltip: told.map((name) => ({ field: name })) }),
+    },
+  };
+}
+
+/** A rectangle with round corners. */
+function rectangle(x: number, y: number, width: number, height: number, radius: number): string {
+  const [w, h] = [width - 2 * radius, height - 2 * radius];
+  const corner = (dx: number, dy: number): string => `a${radius},${radius} 0 0 1 ${dx},${dy}`;
+  return `M${x + radius},${y}h${w}${corner(radius, radius)}v${h}${corner(-radius, radius)}h${-w}${corner(-radius, -radius)}v${-h}${corner(radius, -radius)}Z`;
+}
+
+/** A curve through all points, level at each. */
+function curve(points: readonly Point[]): string {
+  return points
+    .map(({ x, y }, at) => {
+      const before = points[at - 1];
+      if (before === undefined) return `M${x},${y}`;
+      const middle = (before.x + x) / 2;
+      return `C${middle},${before.y} ${middle},${y} ${x},${y}`;
+    })
+    .join("");
+}
+
+/** One size for all boxes, that of the longest name within limits. */
+function boxSize(graph: Graph): Size {
+  const wrapped = [...graph.components.keys()].map(nameLines);
+  const widest = Math.max(
+    ...wrapped.flat().map((line) => textWidth(line, NAME_SIZE, 700)),
+    textWidth("tier 3 as written", SMALL_SIZE),
+  );
+  const tall = wrapped.some(([, second]) => second !== "");
+  return { width: Math.ceil(BADGE + PADDING * 2 + widest), height: tall ? 54 : 42 };
+}
+
+/** A name on one or two lines of the box's width; the end of a longer one is left out. */
+function nameLines(name: string): [string, string] {
+  const text = cleanText(name, 120);
+  const first = fitting(text, WIDEST_NAME);
+  if (first === text) return [text, ""];
+  // Broken after a space, a dash, a dot or a slash where one is near.
+  const cut = Math.max(...[" ", "-", ".", "/", "_"].map((mark) => first.lastIndexOf(mark)));
+  const line = cut > first.length / 3 ? first.slice(0, cut + 1) : first;
+  const rest = text.slice(line.length).trim();
+  const second =
+    fitting(rest, WIDEST_NAME) === rest
+      ? rest
+      : `${fitting(rest, WIDEST_NAME - textWidth("…", NAME_SIZE, 700))}…`;
+  return [line.trim(), second];
+}
+
+function fitting(text: string, width: number): string {
+  let fits = "";
+  for (const character of text) {
+    if (textWidth(fits + character, NAME_SIZE, 700) > width) break;
+    fits += character;
+  }
+  return fits;
 }
 
 /** A row per component: what the picture says, for tables and files. */
@@ -76,16 +333,15 @@ function graphResult(graph: Graph, report: TierReport): Result {
     [
       ...new Set(report.broken.filter((each) => each.component === name).map(({ rule }) => rule)),
     ].join(", ");
-  const list = (names: readonly string[]): string => names.join(", ");
   const table = aq.table({
     component: components.map(({ name }) => name),
     stage: components.map(({ stage }) => stage),
     tier: components.map(({ name, tier }) => tiers.get(name) ?? tier),
     tier_as_written: components.map(({ tier }) => tier),
-    hard: components.map(({ hard }) => list(hard)),
-    soft: components.map(({ soft }) => list(soft)),
-    receives: components.map(({ receives }) => list(receives)),
-    contains: components.map(({ contains }) => list(contains)),
+    hard: components.map(({ hard }) => hard.join(", ")),
+    soft: components.map(({ soft }) => soft.join(", ")),
+    receives: components.map(({ receives }) => receives.join(", ")),
+    contains: components.map(({ contains }) => contains.join(", ")),
     broken_rules: components.map(({ name }) => rules(name)),
   });
   // A graph has no span of time: it is as of an instant, told by the minute.
@@ -110,22 +366,18 @@ function graphResult(graph: Graph, report: TierReport): Result {
   });
 }
 
-const DESCRIBED = 40;
-
-function describe(title: string, heading: string, graph: Graph, report: TierReport): string {
+/** The picture in words, for readers who don't see it. */
+function describe(heading: string, graph: Graph, report: TierReport): string {
+  const most = 40;
   const told = report.reviews
-    .slice(0, DESCRIBED)
+    .slice(0, most)
     .map(({ component, tier }) => `${nameText(component)} ${tier}`);
-  const more = report.reviews.length - told.length;
-  return specText(
-    cleanText(
-      [
-        `${title}: ${heading}`,
-        `Stages: ${graph.stages.map((stage) => shown(stage, 40).slice(1, -1)).join(", ")}.`,
-        `Tiers: ${told.join(", ")}${more > 0 ? ` and ${more} more` : ""}.`,
-        ...report.broken.slice(0, 10).map(({ rule, message }) => `Rule ${rule}: ${message}`),
-      ].join(" "),
-      4_000,
-    ),
-  );
+  const more = report.reviews.length > most ? ` and ${report.reviews.length - most} more` : "";
+  const parts = [
+    heading,
+    `Stages: ${graph.stages.map((stage) => shownValue(stage, 40).slice(1, -1)).join(", ")}.`,
+    `Tiers: ${told.join(", ")}${more}.`,
+    ...report.broken.slice(0, 10).map(({ rule, message }) => `Rule ${rule}: ${message}`),
+  ];
+  return specText(cleanText(parts.join(" "), 4_000));
 }

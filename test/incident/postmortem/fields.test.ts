@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { inOrder, readFields, UNTOLD, type Told } from "../../../src/incident/postmortem/fields.js";
+import { inOrder, readFields, UNTOLD } from "../../../src/incident/postmortem/fields.js";
+import type { Told } from "../../../src/incident/postmortem/record.js";
 
 const told = (fields: Parameters<typeof readFields>[0]): Told =>
   ({

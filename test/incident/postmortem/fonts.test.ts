@@ -9,7 +9,7 @@ import {
   type Manifest,
 } from "../../../src/incident/postmortem/folder/manifest.js";
 import type { PostmortemRecord } from "../../../src/incident/postmortem/record.js";
-import { verificationText } from "../../../src/incident/postmortem/verify/verification-text.js";
+import { verificationText } from "../../../src/incident/postmortem/verify/texts.js";
 import { isAsSaved, verifyPostmortem } from "../../../src/incident/postmortem/verify/verify.js";
 import { georgianFont, inGeorgian } from "../../chart/support/georgian-font.js";
 import { weeklyCounts } from "../../chart/support/sample-results.js";

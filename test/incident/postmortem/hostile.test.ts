@@ -6,7 +6,7 @@ import MarkdownIt from "markdown-it";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { queryFile } from "../../../src/incident/postmortem/folder/query-file.js";
 import { postmortem } from "../../../src/incident/postmortem/postmortem.js";
-import { verificationText } from "../../../src/incident/postmortem/verify/verification-text.js";
+import { verificationText } from "../../../src/incident/postmortem/verify/texts.js";
 import { verifyPostmortem } from "../../../src/incident/postmortem/verify/verify.js";
 import { chart } from "../../../src/chart/chart.js";
 import { table } from "../../../src/chart/table.js";

@@ -1,190 +1,161 @@
-import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { checkFiles } from "../../../src/incident/postmortem/folder/check-files.js";
-import { readManifest } from "../../../src/incident/postmortem/folder/manifest.js";
-import { writeFolder } from "../../../src/files/write-folder.js";
-import { generator } from "../../chart/support/sample-results.js";
+import { writeFolder, type FolderFiles } from "../../../src/files/write-folder.js";
+import {
+  checkFiles,
+  MANIFEST,
+  manifestOf,
+  readManifest,
+} from "../../../src/incident/postmortem/folder/manifest.js";
 
 const dist = (path: string): string => new URL(`../../../dist/${path}`, import.meta.url).href;
 
-/** Folders that a process saves at the same time, each of which it is killed on the way to. */
-const FOLDERS = 5;
-
 /**
- * A process of its own: `once` saves two postmortems and large files in three folders and says how
- * long each took; `save` and `write` replace folders by one and the other until they are killed.
+ * A process of its own that ends as `kill -9` ends it, in place of its n-th operation on files; a
+ * file that it would have written has half its bytes then. Without a number it says how many there are.
  */
 const CHILD = `
-import { join } from "node:path";
-import { writeFolder } from "${dist("files/write-folder.js")}";
-import { MANIFEST, manifestOf } from "${dist("incident/postmortem/folder/manifest.js")}";
-const [mode, folder, first, told] = process.argv.slice(1);
-const now = "2026-05-05T10:00:00Z";
-async function reports() {
-  const [{ table }, { chart, postmortem }, { Result }, { between }] = await Promise.all([
+import fs from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
+const [at, folder, what] = process.argv.slice(1);
+let done = 0;
+const counted = (object, name, half) => {
+  const own = object[name];
+  object[name] = async function (...args) {
+    if (++done === Number(at)) {
+      if (half) await own.call(this, args[0].slice(0, args[0].length / 2));
+      process.kill(process.pid, "SIGKILL");
+    }
+    return own.apply(this, args);
+  };
+};
+const handle = await fs.open(process.execPath);
+const files = Object.getPrototypeOf(handle);
+await handle.close();
+const yes = () => Promise.resolve();
+let act;
+if (what.endsWith(".json")) {
+  const { writeFolder } = await import("${dist("files/write-folder.js")}");
+  const content = new Map(JSON.parse(await fs.readFile(what, "utf8")));
+  act = () => writeFolder(folder, content, yes);
+} else {
+  const [{ table }, { chart }, { postmortem }, { Result }, { between }] = await Promise.all([
     import("arquero"),
-    Promise.all([import("${dist("chart/chart.js")}"), import("${dist("incident/postmortem/postmortem.js")}")]).then((parts) => Object.assign({}, ...parts)),
-    import("${dist("result/result.js")}"), import("${dist("time/time-range.js")}"),
+    import("${dist("chart/chart.js")}"),
+    import("${dist("incident/postmortem/postmortem.js")}"),
+    import("${dist("result/result.js")}"),
+    import("${dist("time/time-range.js")}"),
+    import("${dist("incident/postmortem/folder/save.js")}"),
   ]);
+  const now = "2026-05-05T10:00:00Z";
   const result = new Result(table({ name: ["a", "b", "c"], n: [3, 2, 1] }), {
     sql: "", parameters: {}, range: between("2026-02-01", "2026-05-01"), source: "embedded:.probelab",
     server: "", rowsRead: 0, bytesRead: 0, seconds: 0, askedAt: new Date(now),
     columns: { dimensions: [], measures: [] }, reductions: [], notes: [],
   });
-  return [["one", ["first"]], ["the other", ["second", "third"]]].map(([summary, figures]) => {
-    const made = postmortem({ title: "Kill", severity: 4, detectedAt: "2026-05-04", summary });
-    const size = { x: "name", y: "n", width: 120, height: 60 };
-    for (const name of figures) made.add(chart.bar(result, { ...size, title: name }), { name });
-    return made;
-  });
+  const report = postmortem({ title: "Kill", severity: 4, detectedAt: "2026-05-04", summary: what });
+  report.add(chart.bar(result, { x: "name", y: "n", width: 120, height: 60 }), { name: "bars" });
+  act = () => report.save(folder, { now, replaceChanges: true });
 }
-// More and larger files, so that writing them takes most of the time.
-const large = (text) => {
-  const files = new Map(Array.from({ length: 30 }, (_, at) => ["data/" + text + "-" + at + ".csv", (text + at).repeat(8000)]));
-  const manifest = manifestOf(files, { title: text, savedAt: new Date(now).toISOString(), versions: {} });
-  return files.set(MANIFEST, JSON.stringify(manifest));
-};
-const larges = [large("one"), large("other")];
-const yes = () => Promise.resolve();
-const save = mode === "write" ? [] : (await reports()).map((report) => (to) => report.save(to, { now, replaceChanges: true }));
-const write = larges.map((files) => (to) => writeFolder(to, files, yes));
-if (mode === "once") {
-  const lasts = {};
-  for (const [name, ways] of Object.entries({ save, write })) {
-    const begun = performance.now();
-    await ways[0](join(folder, name + "-0"));
-    lasts[name] = performance.now() - begun;
-    await ways[1](join(folder, name + "-1"));
-  }
-  console.log(JSON.stringify(lasts));
-} else {
-  const ways = mode === "save" ? save : write;
-  const folders = Array.from({ length: ${FOLDERS} }, (_, at) => join(folder, String(at), "report"));
-  // Killed on the way to the first folders, or of some that are there, after as long as they took.
-  if (told === "at once") process.stdout.write("0");
-  const begun = performance.now();
-  let once = 0;
-  await Promise.all(folders.map(async (each, place) => {
-    for (let at = (Number(first) + place) % 2, saves = 0; ; at = 1 - at, saves++) {
-      await ways[at](each);
-      if (saves === 0 && ++once === folders.length && told !== "at once")
-        process.stdout.write(String(performance.now() - begun));
-    }
-  }));
-}
+for (const name of ["mkdir", "open", "rename", "lstat", "readdir", "rm"]) counted(fs, name);
+for (const name of ["sync", "close"]) counted(files, name);
+counted(files, "writeFile", true);
+syncBuiltinESMExports();
+await act();
+console.log(done);
 `;
 
-type Mode = "save" | "write";
-
 let parent = "";
-let expected: Record<Mode, readonly string[]> = { save: [], write: [] };
-let lasts: Record<Mode, number> = { save: 0, write: 0 };
-
-beforeAll(async () => {
-  parent = mkdtempSync(join(tmpdir(), "probelab-kill-"));
-  const known = join(parent, "known");
-  const child = start("once", known);
-  let out = "";
-  child.stdout.on("data", (text: Buffer) => (out += text.toString()));
-  await new Promise((resolve) => child.once("close", resolve));
-  lasts = JSON.parse(out) as typeof lasts;
-  const manifest = (name: string) => readFileSync(join(known, name, "manifest.json"), "utf8");
-  expected = {
-    save: [manifest("save-0"), manifest("save-1")],
-    write: [manifest("write-0"), manifest("write-1")],
-  };
-}, 240_000);
+beforeAll(() => void (parent = mkdtempSync(join(tmpdir(), "probelab-kill-"))));
 afterAll(() => rmSync(parent, { recursive: true, force: true }));
 
-function start(mode: Mode | "once", folder: string, first = 0, told = "after one") {
-  return spawn(
+/** Lets a child write a folder. @returns how many operations it took, or undefined where it was killed. */
+function write(folder: string, what: string, at?: number): number | undefined {
+  const { signal, status, stdout, stderr } = spawnSync(
     process.execPath,
-    ["--input-type=module", "-e", CHILD, "--", mode, folder, String(first), told],
-    { stdio: ["ignore", "pipe", "inherit"] },
+    ["--input-type=module", "-e", CHILD, "--", String(at ?? "never"), folder, what],
+    { encoding: "utf8" },
   );
+  if (signal === "SIGKILL") return undefined;
+  expect(`${status} ${stderr}`).toBe("0 ");
+  return Number(stdout);
 }
 
-/**
- * Lets a child replace its folders, and kills it after so many times what a save of all takes: of its
- * own first one, which it has finished, or `at once` on the way to it.
- *
- * @returns the folders that it was killed on the way to
- */
-async function killAfter(
-  saves: number,
-  mode: Mode,
-  folder: string,
-  first: number,
-  told?: "at once",
-): Promise<string[]> {
-  const child = start(mode, folder, first, told);
-  const took = await new Promise<Buffer>((resolve) => child.stdout.once("data", resolve));
-  const all = Number(took) || FOLDERS * lasts[mode];
-  await new Promise((resolve) => setTimeout(resolve, saves * all));
-  child.kill("SIGKILL");
-  const signal = await new Promise((resolve) => child.once("exit", (_, killed) => resolve(killed)));
-  expect(signal).toBe("SIGKILL");
-  return Array.from({ length: FOLDERS }, (_, at) => join(folder, String(at), "report"));
-}
-
-/** Which of all folders that a child writes is there, whole: none, or the place of its manifest. */
+/** The manifest of a folder that is whole; undefined where there is none. */
 async function stateOf(folder: string): Promise<string | undefined> {
   if (!existsSync(folder)) return undefined;
-  const text = readFileSync(join(folder, "manifest.json"), "utf8");
+  const text = readFileSync(join(folder, MANIFEST), "utf8");
   const checks = await checkFiles(folder, readManifest(text, folder));
   expect(checks.filter(({ state }) => state !== "same")).toEqual([]);
   return text;
 }
 
-const abandoned = (folder: string): string[] =>
-  (existsSync(folder) ? readdirSync(folder) : []).filter((name) => /^\..*\.tmp$/.test(name));
+/** Files in two folders, with their manifest, and the path of a file that tells a child of them. */
+function filesOf(title: string) {
+  const files = new Map([
+    ["report.md", title.repeat(9)],
+    ["data/rows.csv", `${title},1\n`.repeat(2_000)],
+  ]);
+  const savedAt = new Date(0).toISOString();
+  const manifest = JSON.stringify(manifestOf(files, { title, savedAt, versions: {} }));
+  files.set(MANIFEST, manifest);
+  const path = join(parent, `${title}.json`);
+  writeFileSync(path, JSON.stringify([...files]));
+  return { files: files as FolderFiles, manifest, path };
+}
 
-describe("a process killed while it saves a postmortem", () => {
-  test("50 times at random moments: the old folder or the new one, and what it left goes with the next", async () => {
-    const seen = { save: new Set<string>(), write: new Set<string>() };
-    const inWriting = { save: 0, write: 0 };
-    const lane = async (mode: Mode, kills: number, seed: number): Promise<void> => {
-      const random = generator(seed);
-      for (let kill = 0; kill < kills / FOLDERS; kill++) {
-        const saves = random() * (mode === "save" ? 1 : 3);
-        for (const folder of await killAfter(saves, mode, join(parent, mode), kill % 2)) {
-          const state = await stateOf(folder);
-          expect(expected[mode]).toContain(state);
-          seen[mode].add(state ?? "");
-          const left = abandoned(dirname(folder));
-          expect(left.length).toBeLessThanOrEqual(1);
-          inWriting[mode] += left.length;
-        }
-      }
-    };
-    await Promise.all([lane("save", 15, 1), lane("write", 35, 2)]);
-    // Both came to stand there, and many kills fell into the writing: else this test would show nothing.
-    expect(seen.write.size).toBe(2);
-    expect(inWriting.write).toBeGreaterThan(10);
-    for (const mode of ["save", "write"] as const) {
-      for (let at = 0; at < FOLDERS; at++) {
-        const above = join(parent, mode, String(at));
-        const files = new Map([["x.txt", "x"]]);
-        await writeFolder(join(above, "report"), files, () => Promise.resolve());
-        expect(readdirSync(above)).toEqual(["report"]);
-      }
-    }
-  }, 240_000);
+/** What stands beside a folder. */
+const beside = (folder: string): string[] =>
+  readdirSync(dirname(folder)).filter((name) => name !== "report");
 
-  test("at the first save: nothing, or the new folder", async () => {
-    const random = generator(3);
-    let none = 0;
-    for (let kill = 0; kill < 2; kill++) {
-      const above = join(parent, "first", String(kill));
-      for (const folder of await killAfter(random(), "write", above, kill % 2, "at once")) {
-        const state = await stateOf(folder);
-        if (state === undefined) none++;
-        else expect(expected.write).toContain(state);
-      }
+const yes = () => Promise.resolve();
+
+describe("a process killed at each of its operations on files", () => {
+  test("leaves the old folder or the new one, and what it left goes with the next save", async () => {
+    const [old, fresh] = [filesOf("old"), filesOf("new")];
+    const seen: (string | undefined)[] = [];
+    const folder = join(parent, "replace", "report");
+    await writeFolder(folder, old.files, yes);
+    const all = write(folder, fresh.path) ?? 0;
+    expect(all).toBeGreaterThan(20);
+    for (let at = 1; at <= all; at++) {
+      await writeFolder(folder, old.files, yes);
+      expect(beside(folder)).toEqual([]);
+      expect(write(folder, fresh.path, at), `operation ${at}`).toBeUndefined();
+      const state = await stateOf(folder);
+      expect([old.manifest, fresh.manifest], `operation ${at}`).toContain(state);
+      expect(beside(folder).length).toBeLessThanOrEqual(1);
+      seen.push(state);
     }
-    expect(none).toBeGreaterThan(0);
-  }, 240_000);
+    // First the old one, from the exchange on the new one.
+    expect(seen.lastIndexOf(old.manifest)).toBe(seen.indexOf(fresh.manifest) - 1);
+  }, 120_000);
+
+  test("at the first save leaves nothing, or the new folder", async () => {
+    const fresh = filesOf("first");
+    const folder = (at: number) => join(parent, "first", String(at), "report");
+    const all = write(folder(0), fresh.path) ?? 0;
+    const seen: (string | undefined)[] = [];
+    for (let at = 1; at <= all; at++) {
+      expect(write(folder(at), fresh.path, at), `operation ${at}`).toBeUndefined();
+      seen.push(await stateOf(folder(at)));
+    }
+    expect(new Set(seen)).toEqual(new Set([undefined, fresh.manifest]));
+    expect(seen.lastIndexOf(undefined)).toBe(seen.indexOf(fresh.manifest) - 1);
+  }, 120_000);
+
+  test("report.save() writes its folder so", async () => {
+    const folder = join(parent, "save", "report");
+    const all = write(folder, "old") ?? 0;
+    const old = await stateOf(folder);
+    expect(write(folder, "new", Math.round(all / 2))).toBeUndefined();
+    expect(await stateOf(folder)).toBe(old);
+    expect(beside(folder)).toHaveLength(1);
+    write(folder, "new");
+    expect(await stateOf(folder)).not.toBe(old);
+    expect(beside(folder)).toEqual([]);
+  }, 120_000);
 });

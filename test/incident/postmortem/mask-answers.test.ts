@@ -7,7 +7,7 @@ import { table } from "../../../src/chart/table.js";
 import { openWriter } from "../../../src/database/open-writer.js";
 import { readResultFile } from "../../../src/incident/postmortem/folder/result-file.js";
 import { postmortem } from "../../../src/incident/postmortem/postmortem.js";
-import { answersText } from "../../../src/incident/postmortem/verify/answers-text.js";
+import { answersText } from "../../../src/incident/postmortem/verify/texts.js";
 import { rerunPostmortem } from "../../../src/incident/postmortem/verify/rerun.js";
 import { connect } from "../../../src/lab/connect.js";
 import { fillSample } from "../../../src/sample/fill.js";

@@ -9,7 +9,7 @@ import { chart } from "../../../src/chart/chart.js";
 import { table } from "../../../src/chart/table.js";
 import { openWriter } from "../../../src/database/open-writer.js";
 import { postmortem } from "../../../src/incident/postmortem/postmortem.js";
-import { answersText, sameAnswers } from "../../../src/incident/postmortem/verify/answers-text.js";
+import { answersText, sameAnswers } from "../../../src/incident/postmortem/verify/texts.js";
 import { rerunPostmortem } from "../../../src/incident/postmortem/verify/rerun.js";
 import { connect } from "../../../src/lab/connect.js";
 import { fillSample } from "../../../src/sample/fill.js";

@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sha256 } from "../../../src/incident/postmortem/folder/manifest.js";
 import { readResultFile } from "../../../src/incident/postmortem/folder/result-file.js";
-import { verificationText } from "../../../src/incident/postmortem/verify/verification-text.js";
+import { verificationText } from "../../../src/incident/postmortem/verify/texts.js";
 import { isAsSaved, verifyPostmortem } from "../../../src/incident/postmortem/verify/verify.js";
 import { parseCsv } from "../../chart/support/parse-csv.js";
 import { weeklyDurations } from "../../chart/support/sample-results.js";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sha256 } from "../../../src/incident/postmortem/folder/manifest.js";
-import { verificationText } from "../../../src/incident/postmortem/verify/verification-text.js";
+import { verificationText } from "../../../src/incident/postmortem/verify/texts.js";
 import { verifyPostmortem } from "../../../src/incident/postmortem/verify/verify.js";
 import { filesOf } from "./files-of.js";
 import { NOW, report } from "./report.js";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { BrokenRule } from "../../../src/incident/tiers/report.js";
+import type { BrokenRule } from "../../../src/incident/tiers/check.js";
 import { tiers } from "../../../src/incident/tiers/tiers.js";
 import { randomGraph, turned, type WrittenGraph } from "./random-graph.js";
 import { brokenRules, causedSeverity, settledTiers, writtenTiers } from "./reference.js";

@@ -39,10 +39,36 @@ interface Row {
   readonly [name: string]: unknown;
 }
 
-/** Rows of the layers with this mark. */
-function rowsOf(spec: Record<string, unknown>, mark: string): Row[] {
-  const layers = spec.layer as { mark: { type: string }; data: { values: Row[] } }[];
-  return layers.filter((layer) => layer.mark.type === mark).flatMap(({ data }) => data.values);
+/** Rows of the picture's layers: lines and areas, boxes, labels at arrows, texts. */
+function layersOf(spec: Record<string, unknown>) {
+  const [lines = [], boxes = [], labels = [], words = []] = (
+    spec.layer as { data: { values: Row[] } }[]
+  ).map(({ data }) => data.values);
+  // Arrows are curves; the legend's samples are straight.
+  const arrows = lines.filter(({ path }) => String(path).includes("C"));
+  const named = new Map(boxes.map((box) => [String(box.name), box]));
+  return { lines, arrows, boxes: [...named.values()], labels, words };
+}
+
+/** The texts at arrows. */
+function labelTexts(spec: Record<string, unknown>): unknown[] {
+  return layersOf(spec)
+    .words.filter(({ align, text }) => align === "center" && String(text).startsWith("rule"))
+    .map(({ text }) => text);
+}
+
+/** Where a rectangle with round corners is. */
+function areaOf({ path }: Row) {
+  const numbers = /^M([-\d.]+),([-\d.]+)h([-\d.]+)a(\d+).*?v([-\d.]+)/.exec(String(path)) ?? [];
+  const [x, top, w, radius, h] = numbers.slice(1).map(Number) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
+  const left = x - radius;
+  return { left, top, right: left + w + 2 * radius, bottom: top + h + 2 * radius };
 }
 
 describe("the picture looks as it did (make it anew with UPDATE_PICTURES=1, then look at it)", () => {
@@ -94,27 +120,23 @@ describe("picture() names each broken rule where it belongs", () => {
     const { spec } = graph.picture();
     return {
       rules: graph.check().broken.map(({ rule, path }) => `${rule} ${path.join(">")}`),
-      labels: rowsOf(spec, "text")
-        .filter(({ width }) => width !== undefined)
-        .map(({ text }) => text),
-      lines: new Set(
-        rowsOf(spec, "line").map(({ edge, kind }) => `${String(edge)} ${String(kind)}`),
-      ),
+      labels: labelTexts(spec).sort(),
+      arrows: layersOf(spec).arrows.length,
     };
   };
 
   test("rule 9 stands at the arrow of the pair where the members are one", () => {
-    const { rules, labels, lines } = told(three, { pairs, redundancy });
+    const { rules, labels, arrows } = told(three, { pairs, redundancy });
     expect(rules).toEqual(["8 a>svc", "8 b>svc", "9 svc>a", "9 svc>b"]);
     expect(labels).toEqual(["rule 8, 9", "rule 8, 9"]);
-    expect(lines.size).toBe(2);
+    expect(arrows).toBe(2);
   });
 
   test("also beside a hard dependency on the member, whose arrow keeps its own rule", () => {
     const svc = { tier: 2, hard: ["a"] };
-    const { labels, lines } = told({ ...three, svc }, { pairs, redundancy });
+    const { labels, arrows } = told({ ...three, svc }, { pairs, redundancy });
     expect(labels).toEqual(["rule 6", "rule 8, 9", "rule 8, 9"]);
-    expect(lines.size).toBe(3);
+    expect(arrows).toBe(3);
   });
 
   test("data from what a component also depends on has its mark at its own arrow", () => {
@@ -128,9 +150,9 @@ describe("picture() names each broken rule where it belongs", () => {
     const balanced = { service: "svc", members: ["a"], balancer: "lb" };
     const failover = [{ machinery: "lb", protects: "svc" }];
     for (const rest of [{}, { failover }]) {
-      const { labels, lines } = told(parts, { redundancy: [balanced], ...rest });
+      const { labels, arrows } = told(parts, { redundancy: [balanced], ...rest });
       expect(labels).toEqual(["rule 8"]);
-      expect(lines.size).toBe(2);
+      expect(arrows).toBe(2);
     }
   });
 
@@ -147,18 +169,9 @@ describe("picture() names each broken rule where it belongs", () => {
     ] as const;
     for (const [components, rest] of cases) {
       const { spec } = tiers.graph({ components, ...rest }, { asOf }).picture();
-      const labels = rowsOf(spec, "text").filter(({ width }) => width !== undefined);
-      const boxes = rowsOf(spec, "rect").filter(({ name }) => name !== undefined);
+      const { boxes, labels } = layersOf(spec);
       expect(labels.length).toBeGreaterThan(1);
-      const areas = [
-        ...labels.map(({ x, y, width }) => ({
-          left: Number(x) - Number(width) / 2,
-          right: Number(x) + Number(width) / 2,
-          top: Number(y) - 8,
-          bottom: Number(y) + 8,
-        })),
-        ...[...new Map(boxes.map((box) => [box.name, box])).values()],
-      ].map((area) => area as Record<"left" | "right" | "top" | "bottom", number>);
+      const areas = [...labels, ...boxes].map(areaOf);
       areas.forEach((area, at) => {
         for (const other of areas.slice(at + 1)) {
           const apart =
@@ -178,9 +191,9 @@ describe("picture() names each broken rule where it belongs", () => {
       fc.property(randomGraph(), (written) => {
         const graph = tiers.graph(written, { asOf });
         const { spec } = graph.picture();
-        const boxes = new Map(rowsOf(spec, "rect").map(({ name, rules }) => [name, rules]));
-        const arrows = rowsOf(spec, "text").filter(({ width }) => width !== undefined);
-        const seen = [...[...boxes.values()].filter(Boolean), ...arrows.map(({ text }) => text)]
+        const boxes = layersOf(spec).boxes.flatMap(({ rules }) => rules || []);
+        const arrows = labelTexts(spec);
+        const seen = [...boxes, ...arrows]
           .flatMap((text) => String(text).replace("rule ", "").split(", "))
           .map(Number);
         // A component's hard dependency that is soft too is drawn once, and a rule of a box told once.
@@ -196,7 +209,7 @@ describe("picture() names each broken rule where it belongs", () => {
           );
         const expected = [...new Set(places)].map((place) => (JSON.parse(place) as number[])[0]);
         expect(seen.sort()).toEqual(expected.sort());
-        merged += arrows.filter(({ text }) => text === "rule 8, 9").length;
+        merged += arrows.filter((text) => text === "rule 8, 9").length;
       }),
       { seed: 12, numRuns: 120 },
     );
@@ -206,7 +219,10 @@ describe("picture() names each broken rule where it belongs", () => {
 
 test.each([
   [{ theme: "x" }, /draw a graph with theme: "x": pass "light" or "dark"/],
-  [{ them: "dark" }, /draw a graph with the option "them": did you mean theme\? The options are theme, title/],
+  [
+    { them: "dark" },
+    /draw a graph with the option "them": did you mean theme\? The options are theme, title/,
+  ],
   [{ title: 5 }, /title: 5: pass a text/],
 ])("picture(%j) says what to pass", (options, message) => {
   const graph = tiers.graph(SMALL, { name: "small.yaml", asOf });
@@ -235,29 +251,29 @@ test("picture(): no two boxes meet, each is whole in the picture and in the band
     fc.property(randomGraph(), (written) => {
       const { spec } = tiers.graph(written, { asOf }).picture();
       const [width, height] = [Number(spec.width), Number(spec.height)];
-      const rects = rowsOf(spec, "rect").map((row) => ({
-        ...row,
-        stage: row.stage as string | undefined,
-        name: row.name as string | undefined,
-        text: row.text as string,
-        left: Number(row.left),
-        right: Number(row.right),
-        top: Number(row.top),
-        bottom: Number(row.bottom),
+      const layers = layersOf(spec);
+      const boxes = layers.boxes.map((box) => ({
+        name: String(box.name),
+        stage: String(box.stage),
+        ...areaOf(box),
       }));
-      const boxes = [
-        ...new Map(rects.filter(({ name }) => name).map((box) => [box.name, box])),
-      ].map(([, box]) => box);
       expect(boxes.map(({ name }) => name).sort()).toEqual(Object.keys(written.components).sort());
+      // The name of a stage stands above the area's left end.
       const bands = new Map(
-        rects.filter(({ text }) => written.stages.includes(text)).map((band) => [band.text, band]),
+        layers.lines
+          .filter(({ fill }) => fill === "#f5f6f8")
+          .map(areaOf)
+          .map((area) => [
+            layers.words.find(({ x, y }) => x === area.left && y === area.top - 8)?.text,
+            area,
+          ]),
       );
       boxes.forEach((box, at) => {
         expect(box.left).toBeGreaterThanOrEqual(0);
         expect(box.top).toBeGreaterThanOrEqual(0);
         expect(box.right).toBeLessThanOrEqual(width);
         expect(box.bottom).toBeLessThanOrEqual(height);
-        const band = bands.get(box.stage ?? "");
+        const band = bands.get(box.stage);
         if (bands.size > 0) {
           expect(band?.top).toBeLessThan(box.top);
           expect(band?.bottom).toBeGreaterThan(box.bottom);
@@ -271,9 +287,16 @@ test("picture(): no two boxes meet, each is whole in the picture and in the band
           expect(apart, `${box.name} and ${other.name}`).toBe(true);
         }
       });
-      const areas = [...bands.values()].sort((a, b) => a.top - b.top);
-      areas.slice(1).forEach((band, at) => {
-        expect(band.top).toBeGreaterThanOrEqual(areas[at]?.bottom ?? 0);
+      const areas = [...bands.values()];
+      areas.forEach((band, at) => {
+        for (const other of areas.slice(at + 1)) {
+          const apart =
+            other.left >= band.right ||
+            band.left >= other.right ||
+            other.top - 16 >= band.bottom ||
+            band.top - 16 >= other.bottom;
+          expect(apart, "two stages").toBe(true);
+        }
       });
     }),
     { seed: 9, numRuns: 60 },

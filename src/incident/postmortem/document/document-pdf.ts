@@ -1,5 +1,5 @@
 import { Chart } from "../../../chart/chart-value.js";
-import { cleanText } from "../../../chart/label.js";
+import { cleanText } from "../../../base/text.js";
 import { originRecord } from "../../../chart/origin-record.js";
 import { textWidth } from "../../../chart/render/font.js";
 import { shownText } from "../../../chart/render/other-fonts.js";

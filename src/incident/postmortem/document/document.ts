@@ -1,11 +1,10 @@
 import { formatInstant } from "../../../time/time-zone.js";
-import { checklist, stateText } from "../../severity/checklist.js";
-import { formatDuration } from "../../severity/format-duration.js";
+import { checklist, stateText } from "../../severities/checklist.js";
+import { formatDuration } from "../../severities/checklist.js";
 import { spans, type Block, type Span } from "./blocks.js";
 import type { Figure } from "../figure.js";
 import { webAddress } from "../web-address.js";
-import type { Evidence, PostmortemRecord } from "../record.js";
-import { missingParts } from "../missing-parts.js";
+import { missingParts, type Evidence, type PostmortemRecord } from "../record.js";
 
 type Facts = (readonly [string, readonly Span[]])[];
 

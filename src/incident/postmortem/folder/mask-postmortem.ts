@@ -2,7 +2,7 @@ import { ProbelabError } from "../../../base/error.js";
 import { addressMask, type AddressNumbers, type Change } from "../../../mask/addresses.js";
 import { mapTexts, maskResult } from "../../../mask/mask-result.js";
 import { versionsOf } from "../../../mask/versions.js";
-import type { Draft } from "../draft.js";
+import type { Draft } from "../record.js";
 import { drawFigure, figureRecord, type Figure } from "../figure.js";
 import { withoutSecrets } from "../secrets.js";
 

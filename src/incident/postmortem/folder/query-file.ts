@@ -1,4 +1,4 @@
-import { cleanText } from "../../../chart/label.js";
+import { cleanText } from "../../../base/text.js";
 import { originRecord } from "../../../chart/origin-record.js";
 import type { Origin } from "../../../result/origin.js";
 import type { Json } from "../../../result/json.js";

@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { ProbelabError } from "../../../base/error.js";
 import { dataPath, RECORD } from "./folder-files.js";
 import { MANIFEST, readManifest, sha256, type Manifest } from "./manifest.js";
-import { postmortemRecord, type PostmortemRecord } from "../record.js";
+import { parseRecord, type PostmortemRecord } from "../record.js";
 
 /** What a folder holds to make everything else of; or why it can't be used. */
 export interface FolderContent {
@@ -54,7 +54,7 @@ export async function readPlain(path: string): Promise<Buffer> {
 export async function readRecord(folder: string): Promise<PostmortemRecord> {
   const bytes = await readPlain(join(folder, RECORD));
   try {
-    return postmortemRecord.parse(JSON.parse(bytes.toString("utf8")));
+    return parseRecord(bytes.toString("utf8"));
   } catch {
     throw new Error(`${RECORD} is no record that this probelab writes`);
   }

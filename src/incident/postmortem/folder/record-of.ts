@@ -1,6 +1,6 @@
 import { ProbelabError } from "../../../base/error.js";
 import { figureRecord, type Figure } from "../figure.js";
-import type { Draft } from "../draft.js";
+import type { Draft } from "../record.js";
 import type { PostmortemRecord } from "../record.js";
 import { versions } from "../versions.js";
 

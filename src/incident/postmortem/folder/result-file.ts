@@ -14,9 +14,8 @@ import { between } from "../../../time/time-range.js";
 const ORIGIN = "probelab.origin";
 const MEANING = "probelab.meaning";
 
-const instant = z.iso.datetime();
+const time = z.iso.datetime().transform((text) => new Date(text));
 const json = z.custom<Json>();
-
 const bucket = z.custom<Bucket>((every) => {
   const span = readSpan(every);
   return span !== undefined && bucketName(span) === every;
@@ -25,26 +24,29 @@ const bucket = z.custom<Bucket>((every) => {
 const storedOrigin = z.object({
   sql: z.string(),
   parameters: z.record(z.string(), json),
-  range: z.object({ start: instant, end: instant, timeZone: z.string() }).optional(),
-  filter: z.string().optional(),
+  range: z
+    .object({ start: z.iso.datetime(), end: z.iso.datetime(), timeZone: z.string() })
+    .transform(({ start, end, timeZone }) => between(start, end, { timeZone }))
+    .exactOptional(),
+  filter: z.string().exactOptional(),
   source: z.string(),
   server: z.string(),
   rowsRead: z.number(),
   bytesRead: z.number(),
   seconds: z.number(),
-  askedAt: instant,
-  question: z.object({ ask: z.string(), arguments: z.array(json) }).optional(),
+  askedAt: time,
+  question: z.object({ ask: z.string(), arguments: z.array(json) }).exactOptional(),
   reductions: z.array(z.string()),
   notes: z.array(z.string()),
 });
 
-const storedMeaning = z.object({
-  time: z.object({ name: z.string(), every: bucket, incomplete: z.array(instant) }).optional(),
+const storedColumns = z.object({
+  time: z.object({ name: z.string(), every: bucket, incomplete: z.array(time) }).exactOptional(),
   dimensions: z.array(
     z.object({
       name: z.string(),
       order: z.array(z.string().nullable()),
-      other: z.string().optional(),
+      other: z.string().exactOptional(),
     }),
   ),
   measures: z.array(
@@ -53,11 +55,11 @@ const storedMeaning = z.object({
       label: z.string(),
       unit: z.string(),
       additive: z.boolean(),
-      main: z.literal(true).optional(),
+      main: z.literal(true).exactOptional(),
       missing: z.enum(["zero", "gap"]),
     }),
   ),
-  kinds: z.record(z.string(), z.enum(["time", "number", "text"])).optional(),
+  kinds: z.record(z.string(), z.enum(["time", "number", "text"])).exactOptional(),
 });
 
 /** A Result as a Parquet file: its rows, its origin without credentials, what its columns mean. */
@@ -79,27 +81,9 @@ export async function readResultFile(bytes: Uint8Array): Promise<Result> {
   const aq = await import("arquero");
   const columns = names.map((name, at) => [name, rows.map((row) => row[at])] as const);
   try {
-    const { range, askedAt, question, filter, ...plain } = storedOrigin.parse(
-      parsed(metadata[ORIGIN]),
-    );
-    const { time, dimensions, measures, kinds } = storedMeaning.parse(parsed(metadata[MEANING]));
     const origin: Origin = {
-      ...plain,
-      ...(range && { range: between(range.start, range.end, { timeZone: range.timeZone }) }),
-      askedAt: new Date(askedAt),
-      ...(question && { question }),
-      ...(filter !== undefined && { filter }),
-      columns: {
-        ...(time && {
-          time: { ...time, incomplete: time.incomplete.map((each) => new Date(each)) },
-        }),
-        dimensions: dimensions.map(({ other, ...rest }) => ({
-          ...rest,
-          ...(other !== undefined && { other }),
-        })),
-        measures: measures.map(({ main, ...rest }) => ({ ...rest, ...(main && { main }) })),
-        ...(kinds && { kinds }),
-      },
+      ...storedOrigin.parse(JSON.parse(metadata[ORIGIN] ?? "null")),
+      columns: storedColumns.parse(JSON.parse(metadata[MEANING] ?? "null")),
     };
     return new Result(aq.table(columns as [string, unknown[]][], [...names]), origin);
   } catch (error) {
@@ -109,8 +93,4 @@ export async function readResultFile(bytes: Uint8Array): Promise<Result> {
       { cause: error },
     );
   }
-}
-
-function parsed(text: string | undefined): unknown {
-  return JSON.parse(text ?? "null");
 }

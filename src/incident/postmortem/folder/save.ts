@@ -1,12 +1,15 @@
+import { lstat, readdir } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { ProbelabError } from "../../../base/error.js";
 import { writeFolder } from "../../../files/write-folder.js";
 import { readInstant } from "../../../time/instant.js";
 import type { Figure } from "../figure.js";
 import { folderFiles, RECORD, recordFile } from "./folder-files.js";
-import { MANIFEST, manifestOf } from "./manifest.js";
+import { checkFiles, MANIFEST, manifestOf, readManifest } from "./manifest.js";
 import { maskDraft, maskFigures, wordMask } from "./mask-postmortem.js";
-import { mayReplace } from "./may-replace.js";
-import type { Draft } from "../draft.js";
+import type { Draft, PostmortemRecord } from "../record.js";
 import { recordOf } from "./record-of.js";
+import { readPlain, readRecord } from "./read-folder.js";
 import { resultFile } from "./result-file.js";
 
 /** How a postmortem is saved. */
@@ -34,11 +37,75 @@ export async function savePostmortem(
   const told = maskDraft(draft, wordMask(figures, masked));
   const undrawn = recordOf(told, shown, savedAt, masked);
   const data = new Map(shown.map(({ name, content }) => [name, resultFile(content.result)]));
+  const replace = options.replaceChanges ?? false;
+  // A refusal is told before anything is drawn, which takes seconds; other faults by the writing.
+  const held = await readdir(directory).catch(() => []);
+  if (held.length > 0) await mayReplace(resolve(directory), undrawn, replace);
   const { files, fonts } = await folderFiles(undrawn, data);
   const record = { ...undrawn, versions: { ...undrawn.versions, ...fonts } };
   files.set(RECORD, recordFile(record));
   const manifest = manifestOf(files, record);
   files.set(MANIFEST, `${JSON.stringify(manifest, null, 1)}\n`);
-  const replace = options.replaceChanges ?? false;
   return writeFolder(directory, files, (folder) => mayReplace(folder, record, replace));
+}
+
+/** What tells one incident from another. */
+type Incident = Pick<PostmortemRecord, "title" | "detectedAt">;
+
+/**
+ * Lets a postmortem replace the one of the same incident that was saved before, and nothing else.
+ * Incidents are the same by title and detection; where one of them was corrected, the analyst says
+ * so with `changes`. Where both differ, or the title does and no record tells the detection, it is
+ * another incident, which is never replaced.
+ *
+ * @param incident what is to be saved.
+ * @param changes whether another title or detection, and files that were changed, added or removed
+ *   since, may be lost.
+ * @throws ProbelabError where the folder holds something else, or such files.
+ */
+async function mayReplace(folder: string, incident: Incident, changes: boolean): Promise<void> {
+  const shown = JSON.stringify(folder);
+  const text = (await lstat(folder)).isDirectory()
+    ? await readPlain(join(folder, MANIFEST)).catch(() => undefined)
+    : undefined;
+  if (text === undefined) {
+    throw new ProbelabError(
+      `Can't save the postmortem in ${shown}: something else is there that would be lost; pass a folder that is new, empty, or holds a postmortem.`,
+    );
+  }
+  const manifest = readManifest(text.toString("utf8"), folder);
+  // Without a record the manifest still has the title, and the record is told as missing below.
+  const held = await readRecord(folder).catch(() => ({ title: manifest.title, detectedAt: null }));
+  checkIncident(shown, held, incident, changes);
+  if (changes) return;
+  const checks = await checkFiles(folder, manifest);
+  const touched = checks.filter(({ state }) => state !== "same");
+  if (touched.length === 0) return;
+  const names = touched.slice(0, 5).map(({ path, state }) => `${path} (${state})`);
+  const more = touched.length > 5 ? ` and ${touched.length - 5} more` : "";
+  throw new ProbelabError(
+    `Can't replace the postmortem in ${shown}: what somebody did to it since, ${names.join(", ")}${more}, would be lost; save it elsewhere, or pass { replaceChanges: true }.`,
+  );
+}
+
+function checkIncident(
+  shown: string,
+  held: { readonly title: string; readonly detectedAt: string | null },
+  incident: Incident,
+  changes: boolean,
+): void {
+  const otherTitle = held.title !== incident.title;
+  const otherTime = held.detectedAt !== incident.detectedAt;
+  if (otherTitle && otherTime) {
+    throw new ProbelabError(
+      `Can't save the postmortem ${JSON.stringify(incident.title)} in ${shown}: it holds that of another incident, ${JSON.stringify(held.title)}; pass a folder of its own, or remove that one first.`,
+    );
+  }
+  if (changes || (!otherTitle && (!otherTime || held.detectedAt === null))) return;
+  const [was, is] = otherTitle
+    ? [`the title ${JSON.stringify(held.title)}`, JSON.stringify(incident.title)]
+    : [`an incident detected at ${held.detectedAt}`, incident.detectedAt];
+  throw new ProbelabError(
+    `Can't replace the postmortem in ${shown}: it has ${was}, not ${is}. If you corrected that, save once with { replaceChanges: true }; if it is another incident, pass another folder.`,
+  );
 }

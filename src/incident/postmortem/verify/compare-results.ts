@@ -1,7 +1,6 @@
 import type { Origin } from "../../../result/origin.js";
 import type { Result, Value } from "../../../result/result.js";
-import { contentKey, holdsNumber, isSame } from "./same-value.js";
-import { unmatchedRows } from "./unmatched-rows.js";
+import { contentKey, holdsNumber, isSame, shapeKey } from "./same-value.js";
 
 /** A number, or another value, that is not what it was. */
 export interface ChangedValue {
@@ -103,4 +102,40 @@ function rowsByKey(result: Result, keys: readonly string[]) {
 
 function valuesOf(result: Result, names: readonly string[]): Value[][] {
   return result.rows().map((row) => names.map((name) => row[name]));
+}
+
+/**
+ * The rows of each answer that the other hasn't got, where nothing names a row: each row of one is
+ * matched with one row of the other whose values are all the same, in whatever order they come. Of
+ * equal rows the number counts.
+ */
+function unmatchedRows(before: readonly Value[][], now: readonly Value[][]) {
+  const exact = matched(before, now, contentKey, () => true);
+  // What is left differs, or is the same but for the last digits of its numbers.
+  return matched(exact.gone, exact.come, shapeKey, (row, other) =>
+    row.every((value, column) => isSame(value, other[column])),
+  );
+}
+
+/** Matches rows of one key, the first that fits. */
+function matched(
+  before: readonly Value[][],
+  now: readonly Value[][],
+  keyOf: (row: Value[]) => string,
+  fits: (row: Value[], other: Value[]) => boolean,
+): { readonly gone: Value[][]; readonly come: Value[][] } {
+  const left = new Map<string, Value[][]>();
+  for (const row of now) {
+    const key = keyOf(row);
+    const same = left.get(key);
+    if (same === undefined) left.set(key, [row]);
+    else same.push(row);
+  }
+  const gone = before.filter((row) => {
+    const rows = left.get(keyOf(row)) ?? [];
+    const at = rows.findIndex((other) => fits(row, other));
+    if (at >= 0) rows.splice(at, 1);
+    return at < 0;
+  });
+  return { gone, come: [...left.values()].flat() };
 }

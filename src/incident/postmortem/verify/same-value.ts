@@ -34,12 +34,6 @@ function numberIn(content: Value): boolean {
   return Object.values(content).some((each) => numberIn(each as Value));
 }
 
-/** How far a number may be away and still be the same. */
-export function tolerance(number: number): number {
-  // The larger of both counts, which is at most so much larger.
-  return SAME_NUMBER * Math.abs(number) * (1 + 2 * SAME_NUMBER);
-}
-
 /** The value in one of the forms that hold its content: the file's, and the server's of any version. */
 function contentOf(value: unknown): Value {
   if (typeof value === "bigint") {

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { IncidentRecord } from "../../../src/incident/severity/checklist.js";
-import { formatDuration } from "../../../src/incident/severity/format-duration.js";
-import { severity } from "../../../src/incident/severity/severity.js";
+import type { IncidentRecord } from "../../../src/incident/severities/checklist.js";
+import { formatDuration } from "../../../src/incident/severities/checklist.js";
+import { severity } from "../../../src/incident/severities/severity.js";
 
 const HOUR = 3_600_000;
 const detectedAt = "2026-05-01T12:00:00Z";
@@ -221,13 +221,25 @@ describe("severity.checklist", () => {
       {},
       /^Can't check an incident with the option "responedAt": did you mean respondedAt\? The options are severity, detectedAt, respondedAt, call, leader, postmortem, sterile\.$/,
     ],
-    [{ owner: "Ada" }, {}, /^Can't check an incident with the option "owner": The options are severity, detectedAt, resp/],
+    [
+      { owner: "Ada" },
+      {},
+      /^Can't check an incident with the option "owner": The options are severity, detectedAt, resp/,
+    ],
     [{ sterile: "yes" }, {}, /^Can't check an incident with sterile: "yes": pass true or false\.$/],
     [{ call: 1 }, {}, /^Can't check an incident with call: 1: pass true, a link, or when it was/],
     [{ leader: at(1) }, {}, /^Can't check an incident with leader: 2026-05-01T.*: pass true or a/],
     [{ severity: 4, postmortem: {} }, {}, /with postmortem: \{\}: pass true, its path or link, or/],
-    [{}, null, /^Can't check an incident with null: pass an object of options, such as \{ now: … \}/],
-    [{}, { Now: at(1) }, /^Can't check an incident with the option "Now": did you mean now\? The options are now\.$/],
+    [
+      {},
+      null,
+      /^Can't check an incident with null: pass an object of options, such as \{ now: … \}/,
+    ],
+    [
+      {},
+      { Now: at(1) },
+      /^Can't check an incident with the option "Now": did you mean now\? The options are now\.$/,
+    ],
   ])("refuses %j %j", (change, options, message) => {
     const incident = { severity: 1, detectedAt, ...change } as IncidentRecord;
     for (const act of ["checklist", "overdue"] as const) {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { FACT_RULES, type FactName, type Facts } from "../../../src/incident/severity/facts.js";
-import { severity } from "../../../src/incident/severity/severity.js";
+import { FACT_RULES, type FactName, type Facts } from "../../../src/incident/severities/suggest.js";
+import { severity } from "../../../src/incident/severities/severity.js";
 
 const { suggest } = severity;
 

@@ -1,10 +1,11 @@
 import { inspect } from "node:util";
+import type * as Zod from "zod";
+import { checkFields } from "../../base/check-fields.js";
 import { ProbelabError } from "../../base/error.js";
+import { lazySchemas } from "../../base/lazy-schemas.js";
+import { shownValue } from "../../base/text.js";
 import { readInstant } from "../../time/instant.js";
 import { formatInstant } from "../../time/time-zone.js";
-import { checkIncident } from "./check-incident.js";
-import { datedAt, isThere, type Evidence } from "./evidence.js";
-import { formatDuration } from "./format-duration.js";
 import { severityOf, type Severity, type SeverityNumber } from "./severities.js";
 
 /** What is known of an incident; what isn't there yet is null or left out. */
@@ -29,6 +30,23 @@ export interface ChecklistOptions {
   /** The moment to look at; default the present. */
   readonly now?: Date | string;
 }
+
+const schemas = lazySchemas(({ z }) => {
+  // What reads severities and times tells what is wrong with them.
+  const read = z.any().optional();
+  const date = z.custom<Date>((value) => value instanceof Date);
+  const held = (pass: string) => z.union([z.boolean(), z.string(), date], pass).nullish();
+  const incident = z.strictObject({
+    severity: read,
+    detectedAt: read,
+    respondedAt: read,
+    call: held("true, a link, or when it was held"),
+    leader: z.union([z.boolean(), z.string()], "true or a name").nullish(),
+    postmortem: held("true, its path or link, or when it was finished"),
+    sterile: z.boolean("true or false").nullish(),
+  } satisfies Record<keyof IncidentRecord, Zod.ZodType>);
+  return { incident, options: z.strictObject({ now: read }) };
+});
 
 /** What a severity can demand. */
 export type DemandName = "response" | "conference call" | "call leader" | "postmortem" | "sterile";
@@ -114,7 +132,14 @@ export function deadline(severity: SeverityNumber, detectedAt: Date | string): D
  * checklist({ severity: 1, detectedAt: "2026-05-01 12:00", call: true }, { now: "2026-05-01 15:00" });
  */
 export function checklist(incident: IncidentRecord, options: ChecklistOptions = {}): Checklist {
-  checkIncident(incident, options);
+  const given: unknown = incident;
+  if (typeof given !== "object" || !given || Array.isArray(given) || given instanceof Promise) {
+    throw new ProbelabError(
+      `Can't check ${shownValue(given)} as an incident: pass an object, { severity: 2, detectedAt: "2026-05-01T12:00:00Z" }.`,
+    );
+  }
+  checkFields(schemas().incident, given, "check an incident");
+  checkFields(schemas().options, options, "check an incident");
   const severity = severityOf(incident.severity);
   const detectedAt = new Date(readInstant(incident.detectedAt, "UTC", "time of detection"));
   const now =
@@ -142,9 +167,24 @@ export function checklist(incident: IncidentRecord, options: ChecklistOptions = 
   ]);
 }
 
-/** A demand without a deadline. */
-function open(demand: DemandName, demanded: boolean, evidence: Evidence): Demand {
-  return { demand, state: !demanded ? "not demanded" : isThere(evidence) ? "done" : "missing" };
+/** What shows that a demand is met: true, a text that says where or who, or its time. */
+type Proof = boolean | string | Date | null | undefined;
+
+// A date, alone or with a time of day: also what can't be read as one and should be told, such as
+// 2026-05-01 12:00 CET, but no path that begins with a date, such as 2026-05-01-outage.md.
+const TIME =
+  /^(?:[+-]\d{6}|\d{4})-\d{1,2}-\d{1,2}(?:$|Z$|\[|[+-]\d\d:\d\d$|[T ]+\d[\d:.,+ -]*(?:(?<=\d) ?[A-Z]{1,4})?(?:\[.*)?$)/i;
+
+/** When a proof is dated: a Date, or a text that looks like a time; null where it has none. */
+function datedAt(proof: Proof, what: string): Date | null {
+  const dated = proof instanceof Date || (typeof proof === "string" && TIME.test(proof.trim()));
+  return dated ? readInstant(proof, "UTC", `time of the ${what}`) : null;
+}
+
+/** A demand without a deadline; an empty text proves nothing. */
+function open(demand: DemandName, demanded: boolean, proof: Proof): Demand {
+  const isThere = typeof proof === "string" ? proof.trim() !== "" : proof === true;
+  return { demand, state: !demanded ? "not demanded" : isThere ? "done" : "missing" };
 }
 
 function response(incident: IncidentRecord, detectedAt: Date, deadline: Date, now: Date): Demand {
@@ -171,4 +211,22 @@ export function stateText({ state, deadline, overBy, left }: Demand): string {
   if (overBy !== undefined) return `${state} by ${formatDuration(overBy)}${due}`;
   if (left !== undefined) return `${state}${due}, ${formatDuration(left)} left`;
   return `${state}${state === "done" ? due : ""}`;
+}
+
+/** Milliseconds as the two largest units that count: `3 d 4 h`, `1 h 30 min`, `20 s`. */
+export function formatDuration(milliseconds: number): string {
+  const seconds = Math.floor(milliseconds / 1000);
+  const parts: readonly (readonly [number, string])[] = [
+    [Math.floor(seconds / 86_400), "d"],
+    [Math.floor(seconds / 3_600) % 24, "h"],
+    [Math.floor(seconds / 60) % 60, "min"],
+    [seconds % 60, "s"],
+  ];
+  const first = parts.findIndex(([amount]) => amount > 0);
+  if (first < 0) return milliseconds > 0 ? "less than 1 s" : "0 s";
+  return parts
+    .slice(first, first + 2)
+    .filter(([amount]) => amount > 0)
+    .map(([amount, unit]) => `${amount} ${unit}`)
+    .join(" ");
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { severity } from "../../../src/incident/severity/severity.js";
+import { severity } from "../../../src/incident/severities/severity.js";
 
 // The policy's tables, as they stand in sections 1.1 and 1.2.
 const MEANINGS = `
