@@ -48,7 +48,7 @@ export function shownValue(value: unknown, longest = 100): string {
   try {
     return cleanText(textOf(value), longest);
   } catch {
-    return "an object";
+    return "a value that holds itself";
   }
 }
 

@@ -5,7 +5,7 @@ import { lazySchemas } from "../base/lazy-schemas.js";
 import type { Guard } from "./guard.js";
 import { SEED_TABLES, type TableNames, type TableRole, type Tables } from "./tables.js";
 import { nearName } from "../base/near-name.js";
-import { UNITS, type Unit } from "./time-column.js";
+import { TEXT_FORMS, UNITS, type Unit } from "./time-column.js";
 
 /** Columns of the measurement table that the seed document or the library names. */
 const MEASUREMENT_COLUMNS = [
@@ -31,8 +31,8 @@ export interface TableOptions {
   readonly table?: string;
   /** The column that bounds questions in time; by default measurement_start_time or __REALTIME_TIMESTAMP. */
   readonly time?: string;
-  /** What its numbers (or the digits of its text) count, where the rows don't agree on it. */
-  readonly unit?: Unit;
+  /** What its numbers count, or how its text is written, where the rows don't agree on it. */
+  readonly unit?: Unit | (typeof TEXT_FORMS)[number];
 }
 
 /** What a deployment calls its tables and columns; what is left out has the seed document's name. */
@@ -66,7 +66,7 @@ const schemas = lazySchemas(({ z }) => {
   const column = text("write the name of a column");
   const positive = { error: "write a number above 0" };
   const limit = z.number(positive).positive(positive);
-  const units = Object.keys(UNITS) as Unit[];
+  const units = [...(Object.keys(UNITS) as Unit[]), ...TEXT_FORMS];
   const table = {
     table: text('write the name of a table, such as "fastpath" or "named.fastpath"'),
     unit: z.enum(units, { error: `write one of ${units.join(", ")}` }),

@@ -182,7 +182,7 @@ export class Database implements AsyncDisposable {
         this.tables[one].time === name,
     );
     // A column of times says itself how it writes an instant, where the table can't be learned, too.
-    const time = /^Date/.test(plainType(type)) ? timeColumn(name, type) : undefined;
+    const time = /^Date/.test(plainType(type)) ? timeColumn(name, type, null) : undefined;
     if (role !== undefined) {
       return time === undefined
         ? await this.table(role)

@@ -9,7 +9,7 @@ import {
   timeColumn,
   type StoredTime,
 } from "./time-column.js";
-import { learnUnit, type TimedTable, unusableRows } from "./time-unit.js";
+import { learnForm, type TimedTable, unusableRows } from "./time-form.js";
 
 /** What the server says of a table. */
 export interface TableInfo {
@@ -80,7 +80,8 @@ export async function learnTable(
         ? "Bound the query with {start:DateTime64(3)} and {end:DateTime64(3)} in its own SQL instead of {range}."
         : `Set "unit" in tables.${role} of probelab.config.json or connect(), such as { "tables": { "${role}": { "unit": "microseconds" } } }; rows that write another are left out then.`,
   };
-  const time = timeColumn(names.time, type, await learnUnit(ask, timed));
+  const form = await learnForm(ask, timed);
+  const time = timeColumn(names.time, type, form);
   const left =
     // A helper without a draining_at is a live one.
     role === "testHelpers" || role === undefined ? null : await unusableRows(ask, timed, time);

@@ -7,7 +7,7 @@ export interface TableNames {
   readonly table: string;
   /** The column that bounds the table's questions in time. */
   readonly time: string;
-  /** What the numbers of the time column count, where rows don't tell. */
+  /** What the numbers of the time column count, or how its text is written, where rows don't tell. */
   readonly unit?: string;
   /** Columns by the names that the seed document (or the library) gives them, where they differ. */
   readonly columns: Readonly<Record<string, string>>;

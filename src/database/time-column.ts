@@ -12,6 +12,25 @@ export const UNITS = {
 /** What a number, or a text of digits, counts since 1970. */
 export type Unit = keyof typeof UNITS;
 
+/** How a text writes an instant; a fraction of the second may follow `ss`. */
+export const TEXT_FORMS = [
+  "YYYY-MM-DD hh:mm:ss",
+  "YYYY-MM-DDThh:mm:ss",
+  "YYYY-MM-DD hh:mm:ssZ",
+  "YYYY-MM-DDThh:mm:ssZ",
+  "YYYY-MM-DD hh:mm:ss+00:00",
+  "YYYY-MM-DDThh:mm:ss+00:00",
+] as const;
+
+/** What the type alone does not say of a number or a text. */
+export type TimeForm =
+  | { readonly unit: Unit; readonly digits?: boolean }
+  | {
+      readonly text: (typeof TEXT_FORMS)[number];
+      /** Digits of the fraction; told apart only before a Z, where other lengths sort otherwise. */
+      readonly fraction?: number;
+    };
+
 /** The finest step that a column tells. */
 export type Resolution = "day" | "second" | "millisecond" | "microsecond" | "nanosecond";
 
@@ -47,27 +66,29 @@ export const EARLIEST = new Date("1970-01-02");
 
 /**
  * Reads and writes the instants of a column in its own type: DateTime, DateTime64, Date, numbers
- * counting seconds to nanoseconds since 1970 UTC, or text of such a number's digits.
+ * counting seconds to nanoseconds since 1970 UTC, text `YYYY-MM-DD hh:mm:ss[.f…]` in UTC, or text of
+ * such a number's digits.
  *
  * @param name the column.
  * @param type ClickHouse's name of its type; Nullable and LowCardinality are looked through.
- * @param unit what its numbers count; seconds by default.
+ * @param form what its numbers count, or how its text is written; null stands for seconds, and for
+ *   `YYYY-MM-DD hh:mm:ss`.
  * @throws ProbelabError for any other type.
  */
-export function timeColumn(name: string, type: string, unit: Unit = "seconds"): StoredTime {
+export function timeColumn(name: string, type: string, form: TimeForm | null): StoredTime {
   const sql = quoteIdentifier(name);
   const plain = plainType(type);
   const known = (raw: string) => (/Nullable\(/.test(type) ? `assumeNotNull(${raw})` : raw);
-  const made = (
-    column: Omit<StoredTime, "sql" | "written" | "usable"> & Partial<StoredTime>,
-  ): StoredTime => ({
-    ...{ sql, usable: null, written: type },
+  const made = (column: Omit<StoredTime, "sql" | "written">, written = type): StoredTime => ({
     ...column,
+    sql,
+    written,
     bound: (instant) => column.bound(plausible(instant)),
   });
   const [, family, precision] = /^(DateTime64|DateTime|Date32|Date)\b(?:\((\d))?/.exec(plain) ?? [];
   if (family === "DateTime") {
     return made({
+      usable: null,
       resolution: "second",
       bound: (instant) => ({ type: "DateTime('UTC')", value: ceilTo(instant, 1) }),
       dateTime: known,
@@ -80,6 +101,7 @@ export function timeColumn(name: string, type: string, unit: Unit = "seconds"): 
     const nano = digits > 6;
     const ticks = (raw: string) => `toUnixTimestamp64${nano ? "Nano" : "Micro"}(${known(raw)})`;
     return made({
+      usable: null,
       resolution: resolutionOf(10 ** digits),
       bound: (instant) => ({
         type: `DateTime64(${Math.max(3, digits)}, 'UTC')`,
@@ -91,6 +113,7 @@ export function timeColumn(name: string, type: string, unit: Unit = "seconds"): 
   }
   if (family !== undefined) {
     return made({
+      usable: null,
       resolution: "day",
       bound: (instant) => ({
         type: plain,
@@ -102,38 +125,71 @@ export function timeColumn(name: string, type: string, unit: Unit = "seconds"): 
       seconds: (from, to) => `toFloat64(dateDiff('second', ${known(from)}, ${known(to)}))`,
     });
   }
+  const unit = form !== null && "unit" in form ? form.unit : "seconds";
   const perSecond = UNITS[unit];
-  if (plain === "Float64") {
-    return made({
-      resolution: "microsecond",
-      written: `${unit} in a ${type}`,
-      bound: (instant) => ({ type: plain, value: (instant.getTime() / 1000) * perSecond }),
-      dateTime: (raw) =>
-        `fromUnixTimestamp64Micro(toInt64(round(${known(raw)} * ${1e6 / perSecond})))`,
-      seconds: (from, to) => `(${known(to)} - ${known(from)}) / ${perSecond}`,
-    });
-  }
-  const text = isText(plain);
-  if (!text && !/^U?Int(32|64)$/.test(plain)) {
-    throw new ProbelabError(
-      `Can't bound a query by ${name}, a ${type}: a time column is a DateTime, DateTime64, Date, or an integer, Float64 or text of digits since 1970. Name another column as time, or a view that gives this one as such.`,
+  const convert = `fromUnixTimestamp64${{ 1: "Second", 1e3: "Milli", 1e6: "Micro", 1e9: "Nano" }[perSecond]}`;
+  if (/^U?Int(32|64)$/.test(plain)) {
+    return made(
+      {
+        usable: null,
+        resolution: resolutionOf(perSecond),
+        bound: (instant) => ({ type: plain, value: count(instant, unit) }),
+        dateTime: (raw) => `${convert}(toInt64(${known(raw)}))`,
+        seconds: (from, to) => `(toInt64(${known(to)}) - toInt64(${known(from)})) / ${perSecond}`,
+      },
+      `${unit} in a ${type}`,
     );
   }
-  const number = (raw: string) =>
-    text ? `toInt64OrZero(toString(${known(raw)}))` : `toInt64(${known(raw)})`;
-  const convert = `fromUnixTimestamp64${{ 1: "Second", 1e3: "Milli", 1e6: "Micro", 1e9: "Nano" }[perSecond]}`;
-  return made({
-    // Digits sort as their numbers do while all are as many, as all of 2001 to 2286 are.
-    usable: text ? `match(toString(${known(sql)}), '${digitsPattern(unit)}')` : null,
-    resolution: resolutionOf(perSecond),
-    written: `${unit} in ${text ? "the digits of " : ""}a ${type}`,
-    bound: (instant) => ({
-      type: text ? "String" : plain,
-      value: count(text && instant < DIGITS_FROM ? DIGITS_FROM : instant, unit),
-    }),
-    dateTime: (raw) => `${convert}(${number(raw)})`,
-    seconds: (from, to) => `(${number(to)} - ${number(from)}) / ${perSecond}`,
-  });
+  if (plain === "Float64") {
+    return made(
+      {
+        usable: null,
+        resolution: "microsecond",
+        bound: (instant) => ({ type: plain, value: (instant.getTime() / 1000) * perSecond }),
+        dateTime: (raw) =>
+          `fromUnixTimestamp64Micro(toInt64(round(${known(raw)} * ${1e6 / perSecond})))`,
+        seconds: (from, to) => `(${known(to)} - ${known(from)}) / ${perSecond}`,
+      },
+      `${unit} in a ${type}`,
+    );
+  }
+  if (isText(type)) {
+    const text = `toString(${known(sql)})`;
+    if (form !== null && "unit" in form) {
+      const number = (raw: string) => `toInt64OrZero(toString(${known(raw)}))`;
+      return made(
+        {
+          // Digits sort as their numbers do while all are as many, as all of 2001 to 2286 are.
+          usable: `match(${text}, '${digitsPattern(unit)}')`,
+          resolution: resolutionOf(perSecond),
+          bound: (instant) => ({
+            type: "String",
+            value: count(instant < DIGITS_FROM ? DIGITS_FROM : instant, unit),
+          }),
+          dateTime: (raw) => `${convert}(${number(raw)})`,
+          seconds: (from, to) => `(${number(to)} - ${number(from)}) / ${perSecond}`,
+        },
+        `${unit} in the digits of a ${type}`,
+      );
+    }
+    const { text: written, fraction } = form ?? { text: TEXT_FORMS[0] };
+    const dateTime = (raw: string) =>
+      `parseDateTime64BestEffortOrZero(toString(${known(raw)}), 6, 'UTC')`;
+    const micro = (raw: string) => `toUnixTimestamp64Micro(${dateTime(raw)})`;
+    return made(
+      {
+        usable: textUsable(text, written, fraction),
+        resolution: "microsecond",
+        bound: (instant) => ({ type: "String", value: textBound(instant, written, fraction) }),
+        dateTime,
+        seconds: (from, to) => `(${micro(to)} - ${micro(from)}) / 1e6`,
+      },
+      `${written} in a ${type}`,
+    );
+  }
+  throw new ProbelabError(
+    `Can't bound a query by ${name}, a ${type}: a time column is a DateTime, DateTime64, Date, an integer or Float64 since 1970 or text such as "2026-05-01 12:00:00". Name another column as time, or a view that gives this one as such.`,
+  );
 }
 
 /** Whether the type, or the type in Nullable(…) and LowCardinality(…), holds text. */
@@ -177,6 +233,17 @@ function digitsPattern(unit: Unit): string {
 /** Seconds since 1970 have ten digits from here on. */
 const DIGITS_FROM = new Date(1e12);
 
+/** SQL: whether a text is an instant of the calendar, written in a form. */
+function textUsable(text: string, form: string, fraction?: number): string {
+  const dots =
+    fraction === undefined ? "([.][0-9]+)?" : fraction === 0 ? "" : `[.][0-9]{${fraction}}`;
+  const pattern = form
+    .replace("+", "[+]")
+    .replace(/[YMD]/g, "[0-9]")
+    .replace("hh:mm:ss", () => `([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]${dots}`);
+  return `(match(${text}, '^${pattern}$') AND isNotNull(parseDateTime64BestEffortOrNull(${text}, 6, 'UTC')))`;
+}
+
 function plausible(instant: Date): Date {
   const { end } = PLAUSIBLE;
   return instant < EARLIEST ? EARLIEST : instant > end ? end : instant;
@@ -196,4 +263,16 @@ function ceilTo(instant: Date, perSecond: number): number {
 function count(instant: Date, unit: Unit): string {
   if (unit === "seconds") return String(ceilTo(instant, 1));
   return String(BigInt(instant.getTime()) * BigInt(UNITS[unit] / 1e3));
+}
+
+/**
+ * The first characters that a text has from the instant on. Without a fraction's last zeros, since
+ * `12:00:00` and `12:00:00.5` begin `12:00:00.500`; before a Z, which sorts after the digits and the
+ * point, in whole steps of the column.
+ */
+function textBound(instant: Date, form: string, fraction?: number): string {
+  const steps = fraction === undefined ? 1e3 : 10 ** Math.min(3, fraction);
+  const text = new Date((ceilTo(instant, steps) * 1e3) / steps).toISOString().slice(0, -1);
+  const bare = text.replace(/[.]?0{1,3}$/, "");
+  return form[10] === "T" ? bare : bare.replace("T", " ");
 }

@@ -237,7 +237,7 @@ describe("the runtime", () => {
       cpSync(join(root, "package.json"), join(installed, "package.json"));
       cpSync(join(root, "dist"), join(installed, "dist"), { recursive: true });
       symlinkSync(join(root, "node_modules"), join(installed, "node_modules"), "junction");
-      const module = join(installed, "dist", "chart", "page", "runtime-script.js");
+      const module = join(installed, "dist", "chart", "page", "page-document.js");
       const script = `import { runtimeSource } from ${JSON.stringify(pathToFileURL(module).href)};
         process.stdout.write(runtimeSource());`;
       const given = { cwd: folder, encoding: "utf8", maxBuffer: 1e7 } as const;

@@ -112,7 +112,7 @@ describe("options that TypeScript would refuse", () => {
     [{ annotations: [{ time: new Date(NaN), label: "out" }] }, "pass a list of annotations"],
     [{ title: 5 }, "title: 5: pass a text."],
     [{ subtitle: ["a"] }, 'subtitle: ["a"]: pass a text.'],
-    [{ title: Promise.resolve("x") }, "title: a Promise: pass a text."],
+    [{ title: Promise.resolve("x") }, "title: a Promise (is an await missing?): pass a text."],
     [{ title: () => "x" }, "title: a function: pass a text."],
     [{ x: 1 }, "x: 1: pass the name of a column."],
     [{ colour: 3 }, "colour: 3: pass the name of a column, or null."],

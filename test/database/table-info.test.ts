@@ -59,13 +59,18 @@ describe("learnTable(rows, database, names, role)", () => {
     }
   });
 
-  it("learns digits in a text, and refuses a text that writes a date", async () => {
-    await make("digits", "at String", `SELECT toString(${MICROS}) FROM numbers(100)`);
-    expect((await learn("digits")).time.written).toBe("microseconds in the digits of a String");
+  it("refuses texts that mix a space and T, and another offset than UTC's", async () => {
     const at = "toString(toDateTime(1777593600 + number, 'UTC'))";
-    await make("dated", "at String", `SELECT ${at} FROM numbers(100)`);
-    await expect(learn("dated")).rejects.toThrow(
-      /Can't tell how at, a String of dated, writes an instant: none of the rows .* in digits that count/,
+    const both = `if(number % 2, ${at}, replace(${at}, ' ', 'T'))`;
+    await make("both", "at String", `SELECT ${both} FROM numbers(100)`);
+    await expect(learn("both")).rejects.toThrow(
+      /50 rows write YYYY-MM-DD hh:mm:ss, 50 rows write YYYY-MM-DDThh:mm:ss.*"unit"/,
+    );
+    const spaced = await learn("both", { unit: "YYYY-MM-DD hh:mm:ss" });
+    expect(spaced.notes).toEqual(["50 rows of both have no usable at and are left out."]);
+    await make("offset", "at String", `SELECT ${at} || '+02:00' FROM numbers(100)`);
+    await expect(learn("offset")).rejects.toThrow(
+      /none of the rows looked at is one of 1990 to 2100/,
     );
   });
 

@@ -21,20 +21,26 @@ const iso = (micros: number, digits: number) =>
         .padEnd(9, "0")
         .slice(0, digits)}`);
 const quote = (text: string) => `'${text}'`;
-const written = (digits: number) => (micros: number) =>
-  quote(iso(micros, digits).replace("T", " "));
+const text = (separator: string, digits: number, zone: string) => (micros: number) =>
+  quote(iso(micros, digits).replace("T", separator) + zone);
 const digits =
   (unit: number, zeros = "") =>
   (micros: number) =>
     String(Math.floor(micros / unit)) + zeros;
 const GARBAGE = ["''", "'abc'", "'2026-13-45 10:00:00'", "'2026-02-30T10:00:00Z'", "'0'", "'12'"];
+const LATE = [
+  "'2026-05-01 25:00:00'",
+  "'2026-05-01 10:61:00'",
+  "'1970-01-01 00:00:00'",
+  "'2026-05-01 x'",
+];
 
 /** A type, its step in microseconds, how it writes an instant, and what it may hold instead. */
 const TYPES: [type: string, step: number, write: (micros: number) => string, dirty: string[]][] = [
-  ["DateTime('UTC')", 1e6, written(0), ["0"]],
-  ["Nullable(DateTime64(3, 'UTC'))", 1e3, written(3), ["NULL", "0", "'1925-01-01 00:00:00'"]],
-  ["DateTime64(9, 'UTC')", 1, written(9), ["0", "'2199-01-01 00:00:00'"]],
-  ["DateTime64(0, 'UTC')", 1e6, written(0), ["0"]],
+  ["DateTime('UTC')", 1e6, text(" ", 0, ""), ["0"]],
+  ["Nullable(DateTime64(3, 'UTC'))", 1e3, text(" ", 3, ""), ["NULL", "0", "'1925-01-01 00:00:00'"]],
+  ["DateTime64(9, 'UTC')", 1, text(" ", 9, ""), ["0", "'2199-01-01 00:00:00'"]],
+  ["DateTime64(0, 'UTC')", 1e6, text(" ", 0, ""), ["0"]],
   ["Date", 86_400e6, (micros) => quote(iso(micros, 0).slice(0, 10)), ["0"]],
   ["Date32", 86_400e6, (micros) => quote(iso(micros, 0).slice(0, 10)), ["'1950-01-01'"]],
   ["UInt32", 1e6, digits(1e6), ["0", "5"]],
@@ -43,13 +49,12 @@ const TYPES: [type: string, step: number, write: (micros: number) => string, dir
   ["Int64", 1, digits(1), ["0", "-1777593600000000", "12"]],
   ["UInt64", 1, digits(1, "000"), ["0"]],
   ["Float64", 1e3, (micros) => String(micros / 1e6), ["0", "nan", "inf"]],
-  [
-    "LowCardinality(Nullable(String))",
-    1e6,
-    (micros) => quote(digits(1e6)(micros)),
-    ["NULL", ...GARBAGE],
-  ],
-  ["FixedString(13)", 1e3, (micros) => quote(digits(1e3)(micros)), ["''", "'abc'", "'0'", "'12'"]],
+  ["String", 1e6, text(" ", 0, ""), [...GARBAGE, ...LATE]],
+  ["LowCardinality(String)", 1e3, text("T", 3, ""), GARBAGE],
+  ["Nullable(String)", 1e6, text("T", 0, "Z"), ["NULL", ...GARBAGE]],
+  ["String", 1e3, text("T", 3, "Z"), [...GARBAGE, ...LATE]],
+  ["LowCardinality(Nullable(String))", 1, text(" ", 6, "+00:00"), ["NULL", ...GARBAGE]],
+  ["FixedString(26)", 1, text(" ", 6, ""), GARBAGE],
   ["String", 1, (micros) => quote(digits(1)(micros)), GARBAGE],
   ["String", 1e6, (micros) => quote(digits(1e6)(micros)), GARBAGE],
 ];

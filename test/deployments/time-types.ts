@@ -66,6 +66,27 @@ function float(perSecond: number): TimeType {
   };
 }
 
+/** Text; unreadable ones among it that sort inside the ranges of the questions. */
+function text(type: string, between: string, digits: number, end = ""): TimeType {
+  const write = (micros: number) => {
+    const fraction = digits === 0 ? "" : `.${decimal(micros, digits).split(".")[1]}`;
+    return quoted(
+      `${iso(micros).slice(0, 10)}${between}${iso(micros).slice(11, 19)}${fraction}${end}`,
+    );
+  };
+  const dots = digits === 0 ? "" : `.${"0".repeat(digits)}`;
+  const broken = [`2025-10-32${between}00:00:00`, `2025-10-27${between}25:00:00`].map((one) =>
+    quoted(`${one}${dots}${end}`),
+  );
+  const nullable = type.includes("Nullable") ? ["NULL"] : [];
+  return {
+    type,
+    step: 10 ** (6 - digits),
+    write,
+    none: ["''", "'n/a'", "'2025-10-28'", "'2025-10-28 soon'", "'0'", ...broken, ...nullable],
+  };
+}
+
 /** All ways that the library reads. */
 export const TIME_TYPES: readonly TimeType[] = [
   dateTime("DateTime"),
@@ -85,6 +106,11 @@ export const TIME_TYPES: readonly TimeType[] = [
   counted("Nullable(Int64)", 1e3),
   float(1),
   float(1e3),
+  text("String", " ", 0),
+  text("String", " ", 6),
+  text("LowCardinality(String)", "T", 0, "Z"),
+  text("Nullable(String)", "T", 3, "Z"),
+  text("String", " ", 0, "+00:00"),
   counted("String", 1, quoted),
   counted("LowCardinality(Nullable(String))", 1e6, quoted),
   date("Date"),

@@ -126,7 +126,9 @@ describe.skipIf(popplerMissing)(`postmortem.pdf${popplerNote}`, () => {
     const places = poppler("pdfinfo", pdf, ["-dests"]).match(/"figure-\d+"/g);
     expect(new Set(places).size).toBe(13);
     const links = pdfObjects(pdf).filter(({ text }) => /\/Subtype \/Link/.test(text));
-    expect(links.filter(({ text }) => /\/Dest/.test(text))).toHaveLength(13);
+    // A link that goes over the end of a line is two.
+    const targets = links.flatMap(({ text }) => /\/Dest\s*(\([^)]*\)|\S+)/.exec(text)?.[1] ?? []);
+    expect(new Set(targets).size).toBe(13);
   });
 
   test("is tagged: headings, lists, tables with their heads, links, figures; and has an outline", async () => {
