@@ -5,7 +5,7 @@ import { defineConfig } from "vitest/config";
  * runs them too. Beside whole rooms, a file says so by its name.
  */
 const SLOW = [
-  "test/{browser,deployments,jupyter,notebooks}/**/*.test.ts",
+  "test/{browser,deployments,faults,jupyter,notebooks}/**/*.test.ts",
   "test/**/*.slow.test.ts",
 ];
 

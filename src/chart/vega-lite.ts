@@ -1,6 +1,7 @@
 import { ProbelabError } from "../base/error.js";
 import { MOST_ROWS } from "../base/limits.js";
 import { cleanText, counted, textOf } from "../base/text.js";
+import { reduceForChart, type Reduced } from "../downsample/reduce-for-chart.js";
 import type { Json } from "../result/json.js";
 import type { RowsGiven } from "../result/own-rows.js";
 import type { Result, Value } from "../result/result.js";
@@ -24,17 +25,13 @@ const NO_PICTURE = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALA
 /** A chart of an analyst's own Vega-Lite over a Result's rows; see `chart.vegaLite`. */
 export function vegaLiteChart(rows: RowsGiven, spec: VegaLiteSpec): Chart {
   const result = resultOf(rows, "chart.vegaLite");
-  const names = result.columnNames;
-  checkSpec(spec, names);
-  if (result.numRows > MOST_ROWS) {
-    throw new ProbelabError(
-      `Can't draw ${counted(result.numRows, "row")} with a spec of one's own: a chart takes fewer than 5,000; group them in the query (every, by, top), or pass downsample(result, { x, y }), which draws the same line.`,
-    );
-  }
+  checkSpec(spec, result.columnNames);
+  const { table, sentences } = reduced(result, spec);
+  const names = table.columnNames();
   const pictures = pictureColumns(spec, names);
-  const columns = names.map((name) => result.column(name));
-  const drawn = Array.from({ length: result.numRows }, (_, row) =>
-    columns.map((column) => column[row]),
+  const getters = names.map((name) => table.getter(name));
+  const drawn = Array.from({ length: table.numRows() }, (_, row) =>
+    getters.map((getter) => getter(row) as Value),
   );
   const values = drawn.map((row) =>
     Object.fromEntries(
@@ -44,7 +41,7 @@ export function vegaLiteChart(rows: RowsGiven, spec: VegaLiteSpec): Chart {
   const { usermeta, config, title: given, ...own } = spec;
   // No narrower than a line that can be read, no wider than the picture.
   const width = typeof own.width === "number" ? Math.max(NARROWEST_TITLE, own.width) : 1000;
-  const title = titleOf(given, result, width);
+  const title = titleOf(given, result, sentences, width);
   const complete = {
     $schema: SCHEMA,
     description: `${title.text.join(" ")}. ${counted(drawn.length, "row")}.`,
@@ -56,24 +53,55 @@ export function vegaLiteChart(rows: RowsGiven, spec: VegaLiteSpec): Chart {
     data: { values },
     usermeta: {
       ...(typeof usermeta === "object" ? usermeta : {}),
-      probelab: originRecord(result.origin),
+      probelab: originRecord(result.origin, sentences),
     },
     config: merge(themeConfig(THEMES.light), config),
   };
   return new Chart(complete, result, { names, rows: drawn }, { spec });
 }
 
+/** The rows of a plain line or of plain points are reduced as in any chart; others must come small. */
+function reduced(result: Result, spec: VegaLiteSpec): Pick<Reduced, "table" | "sentences"> {
+  if (result.numRows <= MOST_ROWS) return { table: result.table, sentences: [] };
+  const { mark } = spec as { mark?: string | { type?: unknown } };
+  const type = String(typeof mark === "object" ? mark.type : mark);
+  const kind = type === "line" ? type : /^(point|circle|square)$/.test(type) ? "points" : null;
+  const encoding = (spec.encoding ?? {}) as Readonly<Record<string, Readonly<VegaLiteSpec>>>;
+  const { x, y, color } = encoding;
+  const column = ({ field }: VegaLiteSpec = {}): string | undefined =>
+    typeof field === "string" && result.columnNames.includes(field) ? field : undefined;
+  const [along, up, series] = [column(x), column(y), column(color)];
+  const computes = [x, y, color].some((channel) =>
+    ["aggregate", "bin", "timeUnit", "stack"].some((key) => channel?.[key]),
+  );
+  if (kind === null || computes || spec.transform !== undefined || !along || !up) {
+    throw new ProbelabError(
+      `Can't draw ${counted(result.numRows, "row")} with a spec of one's own: a chart takes fewer than 5,000; group them in the query (every, by, top), or pass downsample(result, { x, y }), which draws the same line.`,
+    );
+  }
+  return reduceForChart(result, {
+    mark: kind,
+    // Bins would be other columns than the spec names.
+    points: "thin",
+    x: along,
+    y: up,
+    ...(series !== undefined && { series }),
+    width: typeof spec.width === "number" ? spec.width : 1000,
+  });
+}
+
 /** The spec's title and subtitle, then what the reader must know of the rows. */
 function titleOf(
   given: unknown,
   { origin }: Result,
+  reductions: readonly string[],
   width: number,
 ): VegaLiteSpec & { text: readonly string[] } {
   const isObject = typeof given === "object" && given !== null && !Array.isArray(given);
   const { text, subtitle, ...rest } = (isObject ? given : { text: given }) as VegaLiteSpec;
   const lines = (value: unknown): string[] =>
     [value].flat().map((line) => specText(cleanText(textOf(line), 300)));
-  const sentences = [...spanSentence(origin), ...origin.reductions, ...origin.notes];
+  const sentences = [...spanSentence(origin), ...origin.reductions, ...reductions, ...origin.notes];
   return {
     ...rest,
     text: text === undefined ? ["Result"] : lines(text),

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { chart } from "../../src/chart/chart.js";
-import { downsample } from "../../src/downsample/downsample.js";
 import { THEMES } from "../../src/chart/theme.js";
 import { ProbelabError } from "../../src/base/error.js";
 import { between } from "../../src/time/time-range.js";
@@ -468,20 +467,20 @@ describe("reductions", () => {
     expect(await drawn.svg()).toContain("</svg>");
   });
 
-  test("free Vega-Lite says how a line of so many rows is drawn: downsample first", () => {
-    const spec = {
-      mark: "line",
-      encoding: {
-        x: { field: "at", type: "temporal" },
-        y: { field: "load", type: "quantitative" },
-      },
+  test("free Vega-Lite points are thinned, a line reduced; a spec that computes is refused", () => {
+    const encoding = {
+      x: { field: "at", type: "temporal" },
+      y: { field: "load", type: "quantitative" },
     };
-    expect(() => chart.vegaLite(many, spec)).toThrow(
+    for (const mark of ["point", "line"]) {
+      const free = chart.vegaLite(many, { mark, encoding });
+      expect((free.spec.data as { values: unknown[] }).values.length).toBeLessThan(5_000);
+      expect(subtitle(free)).toContain("40,000 rows drawn as");
+    }
+    const mean = { ...encoding, y: { ...encoding.y, aggregate: "mean" } };
+    expect(() => chart.vegaLite(many, { mark: "line", encoding: mean })).toThrow(
       /40,000 rows with a spec of one's own: .* pass downsample\(result, \{ x, y \}\)/,
     );
-    const free = chart.vegaLite(downsample(many, { x: "at", y: "load" }), spec);
-    expect((free.spec.data as { values: unknown[] }).values.length).toBeLessThan(5_000);
-    expect(subtitle(free)).toContain("40,000 rows");
   });
 
   test("zeros are gaps on a log scale, and it is said", () => {

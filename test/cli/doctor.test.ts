@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { existsSync } from "node:fs";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { checkFonts, checkJupyter, checkKernel, checkNode } from "../../src/cli/doctor.js";
 import { checkDatabase, checkTables, type Check } from "../../src/cli/doctor-database.js";
 import { openWriter } from "../../src/database/open-writer.js";
@@ -53,12 +53,11 @@ async function withSettings<T>(
   settings: Record<string, string>,
   run: () => Promise<T>,
 ): Promise<T> {
-  const before = { ...process.env };
-  Object.assign(process.env, settings);
+  for (const [name, value] of Object.entries(settings)) vi.stubEnv(name, value);
   try {
     return await run();
   } finally {
-    process.env = before;
+    vi.unstubAllEnvs();
   }
 }
 

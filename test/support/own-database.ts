@@ -1,4 +1,4 @@
-import { createClient } from "@clickhouse/client";
+import { ClickHouseLogLevel, createClient } from "@clickhouse/client";
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, inject } from "vitest";
 import { parseSource, type Source } from "../../src/database/source.js";
@@ -42,7 +42,11 @@ export async function newDatabase(): Promise<OwnDatabase> {
   const name = `test_${randomUUID().replaceAll("-", "")}`;
   const admin = createClient({ url: engine.url });
   await admin.command({ query: `CREATE DATABASE ${name}` });
-  const client = createClient({ url: new URL(name, engine.url).href, request_timeout: 300_000 });
+  const client = createClient({
+    url: new URL(name, engine.url).href,
+    request_timeout: 300_000,
+    log: { level: ClickHouseLogLevel.OFF },
+  });
   const url = new URL(name, engine.reader).href;
   const end = async () => {
     await client.close();
