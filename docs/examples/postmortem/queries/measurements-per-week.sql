@@ -1,6 +1,6 @@
 -- Measurements per week of probe-android-unattended, by version
 -- software_name = probe-android-unattended, 2026-02-01 to 2026-05-01 UTC, from embedded:.probelab (ClickHouse 26.7.2.1)
--- Asked at 2026-11-22T05:44:40.042Z; 2,259,299 rows read
+-- Asked at 2026-11-22T10:57:22.993Z; 2,259,299 rows read
 -- The 6 largest of 9 groups by software_version (by measurements in the range); "other" holds the other 3.
 -- The weeks of 2026-01-26 and 2026-04-27 are covered only in part by the range.
 

@@ -1,6 +1,6 @@
 -- Median duration of a run of web_connectivity, by version
 -- software_name = probe-android-unattended, test_name = web_connectivity, 2026-02-01 to 2026-05-01 UTC, from embedded:.probelab (ClickHouse 26.7.2.1)
--- Asked at 2026-11-22T05:44:51.888Z; 2,288,795 rows read
+-- Asked at 2026-11-22T10:57:24.374Z; 2,288,795 rows read
 -- The 6 largest of 9 groups by software_version (by runs in the range); "other" holds the other 3.
 -- Runs are read up to 24 hours beyond the range, so that those at its edges are whole; a run counts where it starts.
 -- The weeks of 2026-01-26 and 2026-04-27 are covered only in part by the range.
@@ -26,7 +26,7 @@ FROM (
         FROM `fastpath`
         WHERE `measurement_start_time` >= {range_start:DateTime('UTC')} AND `measurement_start_time` < {range_end:DateTime('UTC')} AND `software_name` = {where:String} AND `test_name` = {where_2:String}
         GROUP BY `report_id`
-        HAVING (_first >= {start:DateTime('UTC')} AND _first < {end:DateTime('UTC')} OR _no_report)
+        HAVING ((_first >= {start:DateTime('UTC')} AND _first < {end:DateTime('UTC')}) OR _no_report)
       )
       GROUP BY _t, _d0, _unusable
     )

@@ -219,7 +219,7 @@ function shortLink(link: string): string {
 
 function colophon({ savedAt, masked, versions }: PostmortemRecord): string {
   const addresses = masked
-    ? "E-mail and IP addresses of log messages and in the text are masked."
+    ? "E-mail and IP addresses are masked."
     : "Addresses are not masked: not for publication.";
   return `Saved at ${utc(savedAt)} by probelab ${versions["probelab"] ?? ""}. ${addresses} Check it with "probelab postmortem verify"; the rows behind every figure are in data/, the queries in queries/.`;
 }
