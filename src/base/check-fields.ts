@@ -11,7 +11,7 @@ import { shownValue } from "./text.js";
  * @throws ProbelabError that names the field, and the known one that it is probably meant to be.
  */
 export function checkFields(schema: Zod.ZodObject, given: unknown, action: string): void {
-  refuseUnknown(given as object, Object.keys(schema.shape), action);
+  refuseUnknown((given ?? null) as object, Object.keys(schema.shape), action);
   const issue = schema.safeParse(given).error?.issues[0];
   if (issue === undefined) return;
   const name = String(issue.path[0]);
