@@ -114,7 +114,11 @@ export async function typeset(document: TypstDocument): Promise<Buffer> {
 
 /** What the program writes for a job. @throws with what it says where it fails. */
 async function run(job: string): Promise<Buffer> {
-  const child = spawn(process.execPath, ["--input-type=module", "--eval", PROGRAM]);
+  // Ctrl-C and Jupyter's interrupt go to a whole process group: what is being saved is finished.
+  const child = spawn(process.execPath, ["--input-type=module", "--eval", PROGRAM], {
+    detached: true,
+    windowsHide: true,
+  });
   const ended = new Promise<number | null>((resolve, reject) => {
     child.on("error", reject);
     child.on("close", resolve);
