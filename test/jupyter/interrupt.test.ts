@@ -134,7 +134,9 @@ for (const message_interrupts of [false, true]) {
     });
 
     test.skipIf(message_interrupts)("it ends a synchronous loop", async () => {
-      const cell = await interrupted(`let turns = 0; for (;;) if (++turns === 1) console.log("begun");`);
+      const cell = await interrupted(
+        `let turns = 0; for (;;) if (++turns === 1) console.log("begun");`,
+      );
       expect(cell.reply).toMatchObject({ status: "error", ename: "Interrupted" });
       expect(resultText(await client.execute("turns > 0"))).toBe("true");
     });
