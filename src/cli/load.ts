@@ -2,9 +2,10 @@ import { Argument, Command } from "commander";
 import { openWriter } from "../database/open-writer.js";
 import { findSource } from "../database/settings.js";
 import { ProbelabError } from "../base/error.js";
+import { counted } from "../base/text.js";
 import type { LoadedFile, LoadOptions } from "../load/load-file.js";
 import { LoadError, loadFiles, loadSummary, progressText } from "../load/load-files.js";
-import { counted, LOADABLE_TABLES, type LoadableTable } from "../load/loadable-table.js";
+import { LOADABLE_TABLES, type LoadableTable } from "../load/loadable-table.js";
 import { line, lines, userInterrupt } from "./terminal.js";
 
 /** What `probelab load` is told by its options. */
@@ -90,7 +91,7 @@ export async function runLoad(
 function total(loaded: readonly LoadedFile[], files: number): string {
   const rows = loaded.reduce((sum, file) => sum + file.rows, 0);
   const of = loaded.length === files ? `${files}` : `${loaded.length} of ${files}`;
-  return `${of} file${files === 1 ? "" : "s"}, ${counted(rows, ["row", "rows"])}`;
+  return `${of} file${files === 1 ? "" : "s"}, ${counted(rows, "row")}`;
 }
 
 const QUIET_MS = 1_000;

@@ -2,6 +2,7 @@ import type { ColumnTable } from "arquero";
 import { refuseUnknown } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
 import { MOST_ROWS } from "../base/limits.js";
+import { counted } from "../base/text.js";
 import { pickRows } from "../result/arquero-table.js";
 import { Result } from "../result/result.js";
 import { m4, pixelAxis } from "./m4.js";
@@ -9,7 +10,6 @@ import { lineSentence } from "./reduce-line-chart.js";
 import { reduceLines } from "./reduce-lines.js";
 import {
   checkCount,
-  counted,
   extent,
   heightColumn,
   numericColumn,

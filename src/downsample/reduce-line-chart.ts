@@ -1,3 +1,4 @@
+import { counted } from "../base/text.js";
 import type { ColumnTable } from "arquero";
 import { newTable } from "../result/arquero-table.js";
 import type { MeasureColumn, TimeColumn } from "../result/origin.js";
@@ -7,14 +8,7 @@ import { usualLength } from "../time/step.js";
 import type { TimeRange } from "../time/time-range.js";
 import type { ChartPlan, Reduced } from "./chart-plan.js";
 import { reduceLines, type ReducedLines } from "./reduce-lines.js";
-import {
-  counted,
-  extent,
-  heightColumn,
-  numericColumn,
-  splitSeries,
-  type SeriesRows,
-} from "./series.js";
+import { extent, heightColumn, numericColumn, splitSeries, type SeriesRows } from "./series.js";
 
 /**
  * Lines: the rows that draw the same picture, or those without which it would change most. Missing

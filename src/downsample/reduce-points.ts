@@ -1,9 +1,10 @@
 import type { ColumnTable } from "arquero";
 import { ProbelabError } from "../base/error.js";
+import { counted } from "../base/text.js";
 import { newTable, pickRows } from "../result/arquero-table.js";
 import type { Result } from "../result/result.js";
 import type { ChartPlan, Reduced } from "./chart-plan.js";
-import { counted, heightColumn, numericColumn, seriesCodes } from "./series.js";
+import { heightColumn, numericColumn, seriesCodes } from "./series.js";
 
 /** Finest size of a cell in pixels. */
 const CELL = 6;

@@ -1,12 +1,13 @@
 import type { ColumnTable } from "arquero";
 import { ProbelabError } from "../base/error.js";
+import { counted } from "../base/text.js";
 import { newTable } from "../result/arquero-table.js";
 import { zoneOf, type Origin } from "../result/origin.js";
 import type { Result } from "../result/result.js";
 import { BUCKETS, buckets, bucketStart, type Bucket } from "../time/bucket.js";
 import { bucketName, isMultiple, stepOf, usualLength } from "../time/step.js";
 import type { ChartPlan, Reduced } from "./chart-plan.js";
-import { counted, numericColumn, seriesCodes } from "./series.js";
+import { numericColumn, seriesCodes } from "./series.js";
 
 const TIMES = [2, 5, 10, 20, 50, 100];
 

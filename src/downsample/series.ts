@@ -167,11 +167,6 @@ export function extent(series: readonly SeriesRows[]): [number, number] {
   return [start, end];
 }
 
-/** "1 row", "1,204,331 rows". */
-export function counted(count: number, one: string, many = `${one}s`): string {
-  return `${count.toLocaleString("en-US")} ${count === 1 ? one : many}`;
-}
-
 /** A whole number from 1 to `most`. @throws ProbelabError for anything else. */
 export function checkCount(value: unknown, name: string, most: number): number {
   if (typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= most) {

@@ -1,7 +1,8 @@
+import { counted } from "../base/text.js";
 import { ProbelabError } from "../base/error.js";
 import type { Writer } from "../database/writer.js";
 import { type LoadedFile, loadFile, type LoadOptions, type LoadProgress } from "./load-file.js";
-import { counted, countRows, LOADABLE_TABLES, type LoadableTable } from "./loadable-table.js";
+import { countRows, LOADABLE_TABLES, type LoadableTable } from "./loadable-table.js";
 
 /** Some files could not be loaded; the others are. */
 export class LoadError extends ProbelabError {
@@ -78,7 +79,7 @@ function stopped(path: string, loaded: number, files: number, cause: unknown): P
 /** A loaded file in words: rows, runs and time span (UTC), and the columns that did not match. */
 export function loadSummary(table: LoadableTable, loaded: LoadedFile): string {
   const { span, runs } = loaded;
-  const inRuns = runs === null ? "" : ` in ${counted(runs, ["run", "runs"])}`;
+  const inRuns = runs === null ? "" : ` in ${counted(runs, "run")}`;
   const when = span === null ? "" : `, ${utc(span.first)} to ${utc(span.last)} UTC`;
   const lines = [`${loaded.file}: ${countRows(table, loaded.rows)}${inRuns}${when}`];
   if (loaded.defaulted.length > 0) {

@@ -1,3 +1,4 @@
+import { counted } from "../base/text.js";
 import { fastpathTable, logsTable, testHelperInstancesTable } from "../sample/tables.js";
 
 /** The tables that files can be loaded into. */
@@ -55,10 +56,5 @@ export const LOADABLE_TABLES: Readonly<Record<LoadableTable, TableRules>> = {
 
 /** A number of rows in words: `1 measurement`, `1,200 log entries`. */
 export function countRows(table: LoadableTable, rows: number): string {
-  return counted(rows, LOADABLE_TABLES[table].nouns);
-}
-
-/** A number with its noun: `1 row`, `1,200 rows`. */
-export function counted(number: number, [one, several]: readonly [string, string]): string {
-  return `${number.toLocaleString("en-US")} ${number === 1 ? one : several}`;
+  return counted(rows, ...LOADABLE_TABLES[table].nouns);
 }
