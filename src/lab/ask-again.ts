@@ -1,4 +1,5 @@
 import { ProbelabError } from "../base/error.js";
+import { cubeSource, cubeSourceOf } from "../query/cube.js";
 import { question, type Question, questionArguments } from "../result/question.js";
 import { Result } from "../result/result.js";
 
@@ -67,7 +68,9 @@ export function remember<F extends Ask>(name: string, ask: F): F {
 
 /** All functions of a room of the lab. */
 export function rememberAll<T extends object>(room: string, questions: T): T {
-  return Object.fromEntries(
+  const remembered = Object.fromEntries(
     Object.entries(questions).map(([name, ask]) => [name, remember(`${room}.${name}`, ask as Ask)]),
   ) as T;
+  const source = cubeSourceOf(questions);
+  return source === undefined ? remembered : cubeSource(remembered, source);
 }

@@ -15,7 +15,9 @@ import type { Measure } from "../query/measure.js";
 import type { DimensionNames, GroupedRow } from "../query/row-types.js";
 import type { Bucket } from "../time/bucket.js";
 import type { LogColumn } from "./log-filter.js";
-import { askOwnLogs, rates, type LogGroupOptions } from "./rates.js";
+import { cubeSource } from "../query/cube.js";
+import type { LogFilter } from "./log-filter.js";
+import { askOwnLogs, logLines, rates, type LogGroupOptions } from "./rates.js";
 import { search, type SearchOptions } from "./search.js";
 import { submissions, type SubmissionOptions, type SubmissionRow } from "./submissions.js";
 
@@ -166,7 +168,7 @@ export function logsOf(
   measurements: Database,
   forms: LogForms = {},
 ): Logs {
-  return {
+  const asked: Logs = {
     search: async (options) => (await search(await open(), options)) as never,
     bursts: async (options) => (await bursts(await open(), options)) as never,
     patterns: async (options) => (await patterns(await open(), options)) as never,
@@ -178,4 +180,14 @@ export function logsOf(
       (await checkInLengths(await open(), options, forms)) as never,
     submissions: async (options) => submissions(await open(), measurements, options, forms),
   };
+  return cubeSource(asked, {
+    dimensions: ["identifier", "host", "priority"],
+    open: async (range, where) => {
+      const database = await open();
+      return {
+        database,
+        source: await logLines(database, range, { where: where as NonNullable<LogFilter["where"]> }),
+      };
+    },
+  });
 }

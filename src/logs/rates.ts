@@ -3,9 +3,10 @@ import type { Database } from "../database/database.js";
 import { boundsSql } from "../database/time-column.js";
 import { askSource, GROUP_OPTIONS, type By, type GroupOptions } from "../query/ask.js";
 import { count, perMinute, type Measure } from "../query/measure.js";
-import { NOTHING, tableBounds } from "../query/source.js";
+import { NOTHING, tableBounds, type Source } from "../query/source.js";
 import { and, raw, sql, type Sql } from "../query/sql.js";
 import type { Result } from "../result/result.js";
+import type { TimeRange } from "../time/time-range.js";
 import {
   LOG_FILTERS,
   logConditions,
@@ -62,36 +63,41 @@ export async function askLogLines(
   { where, ...options }: LogGroupOptions,
   measures: Readonly<Record<string, Measure<unknown>>>,
   action: string,
-  { only = [], computed = {}, many = "messages" }: LogLines = {},
+  lines: LogLines = {},
 ): Promise<Result> {
   const filter = { ...options, ...(where && { where }) };
   const result = await askSource(
     database,
-    async (range) => {
-      const table = await logTable(database);
-      if (filter.priority !== undefined) {
-        await checkPriorities(database, table, boundsSql(table.time, range));
-      }
-      const conditions = [...tableBounds(table, range), ...logConditions(filter, table), ...only];
-      return {
-        one: many.slice(0, -1),
-        many,
-        table,
-        column: (name) =>
-          Object.hasOwn(computed, name) ? computed[name]! : logColumn(name, table),
-        instant: table.time.dateTime(table.time.sql),
-        from: () => sql`${raw(table.from)}\nWHERE ${and(conditions)}`,
-        notes: logNotes(table),
-        whyEmpty: async () => ({
-          ...NOTHING,
-          notes: [await whyNoLines(database, { table, range, filter })],
-        }),
-        missingValues: () => Promise.resolve(NOTHING),
-      };
-    },
+    (range) => logLines(database, range, filter, lines),
     options,
     measures,
     { action, filterText: logFilterText(filter) },
   );
   return maskedLogs(result, options);
+}
+
+/** The log lines of a range as a source: a row a line, with the fields of a line and the columns of the table. */
+export async function logLines(
+  database: Database,
+  range: TimeRange,
+  filter: LogFilter,
+  { only = [], computed = {}, many = "messages" }: LogLines = {},
+): Promise<Source> {
+  const table = await logTable(database);
+  if (filter.priority !== undefined) {
+    await checkPriorities(database, table, boundsSql(table.time, range));
+  }
+  const conditions = [...tableBounds(table, range), ...logConditions(filter, table), ...only];
+  return {
+    many,
+    column: (name) => (Object.hasOwn(computed, name) ? computed[name]! : logColumn(name, table)),
+    instant: table.time.dateTime(table.time.sql),
+    from: () => sql`${raw(table.from)}\nWHERE ${and(conditions)}`,
+    notes: logNotes(table),
+    whyEmpty: async () => ({
+      ...NOTHING,
+      notes: [await whyNoLines(database, { table, range, filter })],
+    }),
+    missingValues: () => Promise.resolve(NOTHING),
+  };
 }

@@ -1,5 +1,6 @@
 import type { Database } from "../database/database.js";
 import type { By } from "../query/ask.js";
+import { cubeSource } from "../query/cube.js";
 import type { Measure } from "../query/measure.js";
 import type { GroupedRow, QuantileMeasures } from "../query/row-types.js";
 import type { Result } from "../result/result.js";
@@ -14,6 +15,8 @@ import type {
   RunOptions,
   RunQuantileOptions,
 } from "./questions.js";
+import { measurementSource } from "./measurement-source.js";
+import { runSource } from "./run-source.js";
 import { values, type ValuesOptions, type ValuesRow } from "./values.js";
 
 type Every = Bucket | "auto" | "all";
@@ -198,11 +201,14 @@ type Asked<F> = F extends (options: infer O) => Promise<Result<infer Row>>
   ? (options: O) => Promise<Result<Row>>
   : never;
 
+/** What is asked about when something changed, unless other dimensions are named. */
+const DIMENSIONS = ["software_name", "software_version", "probe_cc", "probe_asn", "test_name"];
+
 /** The questions, bound to a database. */
 export function measurementsOf(database: Database): Measurements {
   const typed = <F>(ask: (database: Database, options: never) => Promise<Result>) =>
     ((options: never) => ask(database, options)) as Asked<F> as F;
-  return {
+  const asked: Measurements = {
     ask: typed<Measurements["ask"]>(questions.askOwn),
     counts: typed<Measurements["counts"]>(questions.counts),
     runs: typed<Measurements["runs"]>(questions.runs),
@@ -212,9 +218,23 @@ export function measurementsOf(database: Database): Measurements {
     firstSeen: typed<Measurements["firstSeen"]>(questions.firstSeen),
     values: typed<Measurements["values"]>(values),
   };
+  return cubeSource(asked, {
+    dimensions: DIMENSIONS,
+    open: async (range, where) => {
+      const table = await database.table("measurements");
+      return { database, source: measurementSource(table, { range, where }) };
+    },
+  });
 }
 
 /** The questions on runs, bound to a database. */
 export function runsOf(database: Database): Runs {
-  return { ask: (options) => questions.askOwnRuns(database, options) as never };
+  const asked: Runs = { ask: (options) => questions.askOwnRuns(database, options) as never };
+  return cubeSource(asked, {
+    dimensions: DIMENSIONS,
+    open: async (range, where) => {
+      const table = await database.table("measurements");
+      return { database, source: runSource(table, { range, where }) };
+    },
+  });
 }

@@ -1,0 +1,164 @@
+import { cuboidsOf, elementOf, type Cuboid, type Element, type Leaves } from "./cuboids.js";
+
+/** A rate (a share, a mean) of each leaf, before and after: `part` of `all` rows, or a sum over them. */
+export interface RateLeaves extends Leaves {
+  readonly allBefore: Float64Array;
+  readonly partBefore: Float64Array;
+  readonly allAfter: Float64Array;
+  readonly partAfter: Float64Array;
+  /** Variance of one row's value; missing for a share, where it follows from the share. */
+  readonly variance?: number;
+}
+
+/** An element whose rate changed. */
+export interface RateCause extends Element {
+  /** Its leaves that no cause before it has. */
+  readonly leaves: readonly number[];
+  /** What it has after beyond its own rate of before, in the unit of `part`. */
+  readonly excess: number;
+  /** Standard errors that its rate moved. */
+  readonly z: number;
+}
+
+/** What each row of an element weighs against what it explains: half. */
+const BREADTH = 0.5;
+/** Rows of the whole's rate that an element's own rate of before is mixed with. */
+const PRIOR_ROWS = 5;
+/** The least part of the change that a cause after the first explains. */
+const LEAST_PART = 0.2;
+/** The least part of the change that must be left for a cause after the first. */
+const LEAST_REST = 0.1;
+/** A rate that moved by less than this part of itself is ordinary. */
+const USUAL = 0.05;
+const MOST_CAUSES = 10;
+
+/**
+ * The elements (values of dimensions, and combinations of them) that made a rate change.
+ *
+ * An element explains the part e of the whole's excess: what it has beyond its own rate of before.
+ * The one with the greatest e − w / 2 is a cause, where w is its part of the rows: a wide element
+ * is worth naming only where it explains more than its width does. Adtributor (R. Bhagwan and
+ * others, NSDI 2014) ranks by e and by surprise; the weight ½ stands between "all of the excess"
+ * (0) and "the greatest lift" (1). Its leaves are taken out, and further ones found while one holds
+ * a fifth of the change and a rest is to explain. Each cause must be beyond chance: a binomial
+ * (or given) variance, times the dispersion of the other leaves, with a penalty for the choice.
+ */
+export function rateCauses(given: RateLeaves): readonly RateCause[] {
+  const whole = totals(given, undefined);
+  const rate = whole.partBefore / whole.allBefore;
+  const excess = whole.partAfter - whole.allAfter * rate;
+  if (!(whole.allBefore > 0 && whole.allAfter > 0) || excess === 0) return [];
+  const cuboids = cuboidsOf(given);
+  const priors = PRIOR_ROWS * rate;
+  const out = new Uint8Array(given.allBefore.length);
+  const found: RateCause[] = [];
+  const noise = dispersion(given, rate);
+  let rest = excess;
+  while (found.length < MOST_CAUSES && Math.abs(rest) > LEAST_REST * Math.abs(excess)) {
+    let best: { cuboid: Cuboid; group: number; excess: number; z: number } | undefined;
+    let most = found.length === 0 ? 0 : -Infinity;
+    for (const cuboid of cuboids) {
+      const sums = summed(given, cuboid, out);
+      const penalty = 2 * (Math.log(cuboid.groups) + Math.log(cuboids.length) + 1);
+      for (let group = 0; group < cuboid.groups; group += 1) {
+        const n1 = sums.allAfter[group]!;
+        if (!(n1 > 0)) continue;
+        const own = (sums.partBefore[group]! + priors) / (sums.allBefore[group]! + PRIOR_ROWS);
+        const beyond = sums.partAfter[group]! - n1 * own;
+        const part = beyond / excess;
+        const score = part - (BREADTH * n1) / whole.allAfter;
+        if (!(score > most + 1e-12) || (found.length > 0 && part < LEAST_PART)) continue;
+        if (Math.abs(beyond) < USUAL * n1 * Math.abs(own)) continue;
+        const z = standardErrors(given, sums, group, rate, noise);
+        if (z * z < penalty) continue;
+        most = score;
+        best = { cuboid, group, excess: beyond, z };
+      }
+    }
+    if (best === undefined) break;
+    const { cuboid, group, z } = best;
+    const leaves: number[] = [];
+    cuboid.group.forEach((one, leaf) => {
+      if (one === group && out[leaf] === 0) leaves.push(leaf);
+    });
+    for (const leaf of leaves) out[leaf] = 1;
+    rest -= best.excess;
+    found.push({ ...elementOf(given, cuboid, group), leaves, excess: best.excess, z });
+  }
+  return found;
+}
+
+interface Sums {
+  readonly allBefore: Float64Array;
+  readonly partBefore: Float64Array;
+  readonly allAfter: Float64Array;
+  readonly partAfter: Float64Array;
+}
+
+function summed(given: RateLeaves, { group, groups }: Cuboid, out: Uint8Array): Sums {
+  const sums = {
+    allBefore: new Float64Array(groups),
+    partBefore: new Float64Array(groups),
+    allAfter: new Float64Array(groups),
+    partAfter: new Float64Array(groups),
+  };
+  for (let leaf = 0; leaf < group.length; leaf += 1) {
+    const one = group[leaf]!;
+    if (one < 0 || out[leaf] === 1) continue;
+    sums.allBefore[one]! += given.allBefore[leaf]!;
+    sums.partBefore[one]! += given.partBefore[leaf]!;
+    sums.allAfter[one]! += given.allAfter[leaf]!;
+    sums.partAfter[one]! += given.partAfter[leaf]!;
+  }
+  return sums;
+}
+
+function totals(given: RateLeaves, out: Uint8Array | undefined) {
+  const sum = (values: Float64Array) =>
+    values.reduce((all, one, leaf) => (out?.[leaf] === 1 ? all : all + one), 0);
+  return {
+    allBefore: sum(given.allBefore),
+    partBefore: sum(given.partBefore),
+    allAfter: sum(given.allAfter),
+    partAfter: sum(given.partAfter),
+  };
+}
+
+/** How far an element's rate moved, in standard errors. */
+function standardErrors(
+  given: RateLeaves,
+  sums: Sums,
+  group: number,
+  rate: number,
+  noise: number,
+): number {
+  const n0 = sums.allBefore[group]!;
+  const n1 = sums.allAfter[group]!;
+  const before = (sums.partBefore[group]! + PRIOR_ROWS * rate) / (n0 + PRIOR_ROWS);
+  const pooled = (sums.partBefore[group]! + sums.partAfter[group]! + rate) / (n0 + n1 + 1);
+  const variance = given.variance ?? Math.max(0, pooled * (1 - pooled));
+  const moved = sums.partAfter[group]! / n1 - before;
+  const error = variance * (1 / n1 + 1 / (n0 + PRIOR_ROWS)) * noise;
+  return error > 0 ? moved / Math.sqrt(error) : 0;
+}
+
+/**
+ * How much more the leaves' rates vary than rows drawn alone would: the median of their squared
+ * standard errors by that of a chi-squared (a robust form of the overdispersion of McCullagh and
+ * Nelder, Generalized Linear Models, 1989, 4.5), at least 1.
+ */
+function dispersion(given: RateLeaves, rate: number): number {
+  const squares: number[] = [];
+  for (let leaf = 0; leaf < given.allAfter.length; leaf += 1) {
+    const n0 = given.allBefore[leaf]!;
+    const n1 = given.allAfter[leaf]!;
+    const variance = given.variance ?? rate * (1 - rate);
+    // Leaves where fewer than five are expected aren't nearly normal.
+    if (given.variance === undefined && Math.min(n0, n1) * variance < 5) continue;
+    if (Math.min(n0, n1) < 10) continue;
+    squares.push(standardErrors(given, given, leaf, rate, 1) ** 2);
+  }
+  if (squares.length < 12) return 1;
+  squares.sort((a, b) => a - b);
+  return Math.max(1, squares[squares.length >> 1]! / 0.4549);
+}

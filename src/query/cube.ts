@@ -1,0 +1,211 @@
+import { answerOrigin, type Database } from "../database/database.js";
+import type { Origin } from "../result/origin.js";
+import { checkRange, type TimeRange } from "../time/time-range.js";
+import { dimensionOf, asText, type Dimension } from "./dimension.js";
+import type { Measure } from "./measure.js";
+import { Plan, ROWS, type AnswerRow, type PlannedMeasure } from "./plan.js";
+import type { Source } from "./source.js";
+import { and, join, nested, print, raw, select, sql, type Column, type Sql } from "./sql.js";
+import { whereText, type Where } from "./where.js";
+
+/** What opens a source for one question. */
+export type OpenSource = (
+  range: TimeRange,
+  where: Where,
+) => Promise<{ readonly database: Database; readonly source: Source }>;
+
+/** A source and what questions of change take of it by default. */
+export interface CubeSource {
+  readonly open: OpenSource;
+  /** Dimensions that are asked about unless others are named; those the table lacks are left out. */
+  readonly dimensions: readonly string[];
+}
+
+const sources = new WeakMap<object, CubeSource>();
+
+/** Makes the questions of a room ones whose cells can be asked for: `lab.measurements`, `lab.runs`. */
+export function cubeSource<T extends object>(questions: T, source: CubeSource): T {
+  sources.set(questions, source);
+  return questions;
+}
+
+/** What `cubeSource` was told of these questions, or undefined. */
+export function cubeSourceOf(questions: unknown): CubeSource | undefined {
+  return typeof questions === "object" && questions !== null ? sources.get(questions) : undefined;
+}
+
+/** The cells of a range: a row for each combination of the dimensions' values that occurs. */
+export interface Cube {
+  /** The text of each dimension in each row, null where the rows have none. */
+  readonly dimensions: readonly (readonly (string | null)[])[];
+  readonly rows: number;
+  /** What each measure is in each row. */
+  readonly values: readonly Float64Array[];
+  readonly measures: readonly PlannedMeasure[];
+  /** The dimensions' names. */
+  readonly names: readonly string[];
+  /** Dimensions by default that the table lacks. */
+  readonly lacking: readonly string[];
+  readonly many: string;
+  readonly origin: Omit<Origin, "columns" | "reductions">;
+}
+
+/** Which cells to ask for. */
+export interface CubeQuestion {
+  readonly range: TimeRange;
+  /** Columns and dimensions; `undefined` takes those of the source by default. */
+  readonly by: readonly (string | Dimension)[] | undefined;
+  readonly where: Where;
+  /**
+   * Measures that add up (counts and sums); or one count of different values, of which each is shared
+   * out in equal parts to the cells that have it, so that the cells add up to the whole.
+   */
+  readonly measures: readonly Measure<unknown>[];
+  /** For errors: "explain a change". */
+  readonly action: string;
+  readonly signal: AbortSignal | undefined;
+}
+
+/**
+ * Asks for all cells of a range in one scan. The server groups by the columns as they are stored and
+ * makes text of the groups only.
+ *
+ * @throws ProbelabError for unknown columns, and where there are more cells than an answer may have.
+ */
+export async function askCube(cube: CubeSource, asked: CubeQuestion): Promise<Cube> {
+  const { action, where, signal } = asked;
+  const range = checkRange(asked.range, action);
+  const { database, source } = await cube.open(range, where);
+  const { by, lacking } =
+    asked.by === undefined ? present(cube.dimensions, source) : { by: asked.by, lacking: [] };
+  const dimensions = by.map((one) => {
+    const name = typeof one === "string" ? one : one.name;
+    return { plain: typeof one === "string", ...dimensionOf(name, one, source, range.timeZone) };
+  });
+  const plan = new Plan(source);
+  const [first] = asked.measures;
+  const entity = first?.measure === "distinct" ? first : undefined;
+  const measures = asked.measures.map((measure, at) => plan.add(`m${at}`, measure, false));
+  const keys = dimensions.map(({ plain, name, sql }, at): Column => [
+    `_g${at}`,
+    plain ? source.column(name).sql : sql,
+  ]);
+  const all: Column[] = [
+    ...keys,
+    ...(source.unusable === undefined ? [] : [["_unusable", source.unusable] as const]),
+  ];
+  const groupBy = all.map(([name]) => name);
+  const cells =
+    entity === undefined
+      ? select({
+          columns: [
+            ...all,
+            [ROWS, raw("count()")],
+            ...plan.aggregates.map(({ as, cell }): Column => [as, cell]),
+          ],
+          from: source.from(),
+          groupBy,
+        })
+      : sharedOut(plan, entity, all);
+  const aggregates = entity === undefined ? plan.aggregates.map(({ as }) => as) : ["_shared"];
+  const question = print(
+    select({
+      columns: [
+        ...dimensions.map(({ plain }, at): Column => [
+          `_d${at}`,
+          sql`toLowCardinality(${plain ? asText(raw(`_g${at}`)) : raw(`_g${at}`)})`,
+        ]),
+        ...[ROWS, ...aggregates].map((as): Column => [as, raw(as)]),
+      ],
+      from: nested(cells),
+      ...(source.unusable !== undefined && { where: [raw("NOT _unusable")] }),
+    }),
+  );
+  const answer = await database.ask({ ...question, action, signal });
+  const { table } = answer;
+  const rows = table.numRows();
+  const text = dimensions.map(({ label }, at) => {
+    const read = table.getter(`_d${at}`);
+    return Array.from({ length: rows }, (_, row) => {
+      const value = read(row) as string | null;
+      return value === null ? null : label(value);
+    });
+  });
+  const getters = [ROWS, ...aggregates].map((as) => [as, table.getter(as)] as const);
+  const values = measures.map(() => new Float64Array(rows));
+  const cell: Record<string, AnswerRow[string]> = {};
+  const minutes = (+range.end - +range.start) / 60_000;
+  for (let row = 0; row < rows; row += 1) {
+    for (const [as, read] of getters) cell[as] = read(row) as AnswerRow[string];
+    for (const [at, { value }] of measures.entries()) {
+      values[at]![row] = Number(
+        (entity === undefined ? value(cell, minutes) : cell["_shared"]) ?? 0,
+      );
+    }
+  }
+  const filter = whereText(where);
+  return {
+    dimensions: text,
+    rows,
+    values,
+    measures,
+    names: dimensions.map(({ name }) => name),
+    lacking,
+    many: source.many,
+    origin: {
+      ...answerOrigin(database, question, range, answer),
+      ...(filter !== "" && { filter }),
+      notes: source.notes,
+    },
+  };
+}
+
+/** Each different value in equal parts to the cells that have it. */
+function sharedOut(plan: Plan, entity: Measure<unknown>, keys: readonly Column[]): Sql {
+  const { source } = plan;
+  const value = source.column(entity.column ?? "");
+  const { conditions } = plan.only(entity);
+  const names = join(keys.map(([name]) => raw(name)));
+  const rows = select({
+    columns: [
+      ...keys,
+      [
+        "_entity",
+        conditions.length === 0 ? value.sql : sql`if(${and(conditions)}, ${value.sql}, NULL)`,
+      ],
+    ],
+    from: source.from(),
+  });
+  const entities = select({
+    columns: [
+      ["_cells", sql`groupUniqArray((${names}, 0))`],
+      ["_part", raw("1 / length(_cells)")],
+    ],
+    from: sql`${nested(rows)}\nWHERE isNotNull(_entity)`,
+    groupBy: ["_entity"],
+  });
+  return select({
+    columns: [
+      ...keys.map(([name], at): Column => [name, raw(`_cell.${at + 1}`)]),
+      [ROWS, raw("count()")],
+      ["_shared", raw("sum(_part)")],
+    ],
+    from: sql`${nested(entities)}\nARRAY JOIN _cells AS _cell`,
+    groupBy: keys.map(([name]) => name),
+  });
+}
+
+function present(
+  wanted: readonly string[],
+  source: Source,
+): { by: readonly string[]; lacking: readonly string[] } {
+  const has = (name: string) => {
+    try {
+      source.column(name);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  return { by: wanted.filter(has), lacking: wanted.filter((name) => !has(name)) };
+}
