@@ -6,6 +6,8 @@ export interface CountLeaves extends Leaves {
   readonly before: Float64Array;
   readonly after: Float64Array;
   readonly ratio: number;
+  /** What the whole did but for causes, where it is known; else it is learned from the leaves. */
+  readonly ordinary?: number;
 }
 
 /** An element whose leaves moved together. */
@@ -16,11 +18,16 @@ export interface CountCause extends Element {
   readonly score: number;
 }
 
+/** The variance of what an amount was and became, by the noise that the leaves show. */
+export type AmountVariance = (leaves: Iterable<number>) => number;
+
 export interface CountCauses {
   /** The most certain first; no two share a leaf. */
   readonly causes: readonly CountCause[];
   /** What the leaves of no cause did, as a factor: 1 where they stayed. */
   readonly ordinary: number;
+  /** Variance of the change of leaves' sum. */
+  readonly variance: AmountVariance;
 }
 
 /** Changes up to this factor of the ordinary one are ordinary too. */
@@ -48,26 +55,58 @@ const FEW = 30;
  * of J. Chen and Z. Chen, Biometrika 95 (3), 2008; the cube search follows RiskLoc, arXiv:2205.10004.
  */
 export function countCauses(given: CountLeaves): CountCauses {
-  const { before, after, ratio } = given;
+  const learned = searched(given);
+  if (given.ordinary !== undefined || Math.abs(Math.log(learned.ordinary)) < 2 * USUAL) {
+    return learned;
+  }
+  // That few parts changed is simpler than that all but a few did alike.
+  const still = searched({ ...given, ordinary: 1 });
+  const rest = recentred(given, sizes(given), marked(given, still.causes), 1);
+  const few = still.causes.length <= learned.causes.length + 1;
+  return few && Math.abs(Math.log(rest)) < 2 * USUAL ? still : learned;
+}
+
+function searched(given: CountLeaves): CountCauses {
+  const { before, ratio } = given;
   const many = before.length;
-  const size = new Float64Array(many);
-  for (let leaf = 0; leaf < many; leaf += 1) size[leaf] = after[leaf]! + before[leaf]! * ratio;
+  const size = sizes(given);
   const cuboids = cuboidsOf(given);
   const caution = CAUTION + Math.log(cuboids.length + 1);
-  let centre = mode(given, size);
+  let centre = given.ordinary ?? mode(given, size);
   let found: readonly CountCause[] = [];
   const out = new Uint8Array(many);
+  let weight: Float64Array = new Float64Array(many);
   // The noise is that of leaves that no cause explains, known once causes are found.
   for (const last of [false, true]) {
     const change = changes(given, size, centre);
-    const weight = weights(change, size, ratio, last ? out : undefined);
+    weight = weights(change, size, ratio, last ? out : undefined);
     if (last) pullIn(change, weight, out);
-    const search = new Search(given, cuboids, change, weight);
+    const search = new Search(given, cuboids, change, weight, given.ordinary !== undefined);
     out.fill(0);
     found = search.causes(caution, last ? 1 : 5, out);
-    centre = recentred(given, size, out, centre);
+    if (given.ordinary === undefined) centre = recentred(given, size, out, centre);
   }
-  return { causes: found, ordinary: centre };
+  return {
+    causes: found,
+    ordinary: centre,
+    variance: (leaves) => {
+      let sum = 0;
+      for (const leaf of leaves) {
+        if (weight[leaf]! > 0) sum += (size[leaf]! / 2) ** 2 / weight[leaf]!;
+      }
+      return sum;
+    },
+  };
+}
+
+function sizes({ before, after, ratio }: CountLeaves): Float64Array {
+  return after.map((is, leaf) => is + before[leaf]! * ratio);
+}
+
+function marked({ before }: CountLeaves, causes: readonly CountCause[]): Uint8Array {
+  const out = new Uint8Array(before.length);
+  for (const { leaves } of causes) for (const leaf of leaves) out[leaf] = 1;
+  return out;
 }
 
 /** Sums of an element's leaves, for every cuboid, and the greedy search in them. */
@@ -81,13 +120,17 @@ class Search {
   /** Weight and weighted change of leaves within 3 standard deviations: what is ordinary so far. */
   readonly #bulk = { w: 0, s: 0 };
   readonly #inBulk: Uint8Array;
+  /** What ordinary leaves may have in common beyond the centre. */
+  readonly #most: number;
 
   constructor(
     leaves: Leaves,
     cuboids: readonly Cuboid[],
     change: Float64Array,
     weight: Float64Array,
+    centred: boolean,
   ) {
+    this.#most = centred ? USUAL : Infinity;
     this.#leaves = leaves;
     this.#cuboids = cuboids;
     this.#weight = weight;
@@ -120,7 +163,8 @@ class Search {
     const found: CountCause[] = [];
     while (found.length < MOST_CAUSES) {
       // An element is measured against what is left, as causes move what all have in common.
-      const common = this.#bulk.w > 0 ? this.#bulk.s / this.#bulk.w : 0;
+      const mean = this.#bulk.w > 0 ? this.#bulk.s / this.#bulk.w : 0;
+      const common = Math.max(-this.#most, Math.min(this.#most, mean));
       let score = 0;
       let at = -1;
       let group = -1;
@@ -229,12 +273,19 @@ function mode({ before, after, ratio }: CountLeaves, size: Float64Array): number
   for (let leaf = 0; leaf < size.length; leaf += 1) {
     if (before[leaf]! > 0 && after[leaf]! > 0) leaves.push(leaf);
   }
-  if (leaves.length < 20) return 1;
+  if (leaves.length === 0) return 1;
   const at = leaves.map((leaf) => Math.log(after[leaf]! / (before[leaf]! * ratio)));
   const order = Array.from(at.keys()).sort((a, b) => at[a]! - at[b]!);
   // A leaf's say grows with the root of its size: a large one is not the whole.
   const mass = order.map((one) => Math.sqrt(size[leaves[one]!]!));
-  const half = mass.reduce((sum, one) => sum + one, 0) / 2;
+  const total = mass.reduce((sum, one) => sum + one, 0);
+  const half = total / 2;
+  const still = order.reduce(
+    (sum, one, place) => (Math.abs(at[one]!) < 2 * USUAL ? sum + mass[place]! : sum),
+    0,
+  );
+  // That nothing changed but some is the simplest account: a third need not have.
+  if (still * 3 >= total) return 1;
   let held = 0;
   let low = 0;
   let shortest = Infinity;

@@ -61,6 +61,8 @@ export interface CubeQuestion {
    * out in equal parts to the cells that have it, so that the cells add up to the whole.
    */
   readonly measures: readonly Measure<unknown>[];
+  /** A sum of which the squares are asked as well: the last of the values, for its noise. */
+  readonly squares?: Measure<unknown> | undefined;
   /** For errors: "explain a change". */
   readonly action: string;
   readonly signal: AbortSignal | undefined;
@@ -86,6 +88,7 @@ export async function askCube(cube: CubeSource, asked: CubeQuestion): Promise<Cu
   const [first] = asked.measures;
   const entity = first?.measure === "distinct" ? first : undefined;
   const measures = asked.measures.map((measure, at) => plan.add(`m${at}`, measure, false));
+  const squares = asked.squares && squaresOf(plan, asked.squares);
   const keys = dimensions.map(({ plain, name, sql }, at): Column => [
     `_g${at}`,
     plain ? source.column(name).sql : sql,
@@ -132,15 +135,21 @@ export async function askCube(cube: CubeSource, asked: CubeQuestion): Promise<Cu
     });
   });
   const getters = [ROWS, ...aggregates].map((as) => [as, table.getter(as)] as const);
-  const values = measures.map(() => new Float64Array(rows));
-  const cell: Record<string, AnswerRow[string]> = {};
   const minutes = (+range.end - +range.start) / 60_000;
+  const read = [
+    ...measures.map(
+      ({ value }) =>
+        (row: AnswerRow) =>
+          value(row, minutes),
+    ),
+    ...(squares === undefined ? [] : [(row: AnswerRow) => Number(row[squares])]),
+  ];
+  const values = read.map(() => new Float64Array(rows));
+  const cell: Record<string, AnswerRow[string]> = {};
   for (let row = 0; row < rows; row += 1) {
     for (const [as, read] of getters) cell[as] = read(row) as AnswerRow[string];
-    for (const [at, { value }] of measures.entries()) {
-      values[at]![row] = Number(
-        (entity === undefined ? value(cell, minutes) : cell["_shared"]) ?? 0,
-      );
+    for (const [at, value] of read.entries()) {
+      values[at]![row] = Number((entity === undefined ? value(cell) : cell["_shared"]) ?? 0);
     }
   }
   const filter = whereText(where);
@@ -158,6 +167,13 @@ export async function askCube(cube: CubeSource, asked: CubeQuestion): Promise<Cu
       notes: source.notes,
     },
   };
+}
+
+/** The column of the sum of a column's squares. */
+function squaresOf(plan: Plan, measure: Measure<unknown>): string {
+  const { If, last } = plan.only(measure);
+  const number = plan.number(measure.column ?? "", "sum the squares of").sql;
+  return plan.aggregate(sql`sum${raw(If)}(pow(toFloat64(${number}), 2)${last})`, "sum");
 }
 
 /** Each different value in equal parts to the cells that have it. */

@@ -1,0 +1,274 @@
+import { ProbelabError } from "../base/error.js";
+import { shownValue } from "../base/text.js";
+import { askCube, cubeSourceOf, type Cube, type CubeSource } from "../query/cube.js";
+import type { Dimension } from "../query/dimension.js";
+import { count, sum, type Measure } from "../query/measure.js";
+import { whereText, type Where } from "../query/where.js";
+import type { Origin } from "../result/origin.js";
+import type { Result } from "../result/result.js";
+import { checkRange, type TimeRange } from "../time/time-range.js";
+import type { Leaves } from "./cuboids.js";
+
+/** A source of questions: `lab.measurements`, `lab.runs`, `lab.logs`. */
+export interface ChangeSource {
+  ask(options: never): Promise<Result<object>>;
+}
+
+/** What is asked of two ranges. */
+export interface ChangeQuestion {
+  readonly measure: Measure<unknown>;
+  readonly before: TimeRange;
+  readonly after: TimeRange;
+  readonly dimensions: readonly (string | Dimension)[] | undefined;
+  readonly where: Where;
+  /** For errors: "explain a change". */
+  readonly action: string;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** The cells of two ranges side by side: a leaf for each combination of the dimensions' values. */
+export interface ChangeCells {
+  readonly kind: "flow" | "rate";
+  readonly leaves: Leaves;
+  readonly names: readonly string[];
+  /** The texts of each dimension's values, by number; null where rows have none. */
+  readonly values: readonly (readonly (string | null)[])[];
+  /** A flow: what each leaf amounted to. A rate: the rows that it is of. */
+  readonly before: Float64Array;
+  readonly after: Float64Array;
+  /** A rate: the part of those rows. */
+  readonly partBefore: Float64Array;
+  readonly partAfter: Float64Array;
+  /** Variance of one row's value, of a mean; missing for a share. */
+  readonly variance?: number;
+  /** The length of after by that of before. */
+  readonly ratio: number;
+  readonly label: string;
+  /** `measurements`, `share`, `s`. */
+  readonly unit: string;
+  /** Rows of the source: "measurements". */
+  readonly many: string;
+  /** Of a quantile: what it was, and the value whose share stands for it. */
+  readonly quantile?: { readonly before: number; readonly after: number; readonly at: number };
+  readonly earlier: TimeRange;
+  readonly later: TimeRange;
+  /** Of the later answer, with what both cost. */
+  readonly origin: Omit<Origin, "columns" | "reductions">;
+}
+
+/** @throws ProbelabError for what is no source of questions. */
+export function checkSource(source: unknown, action: string): CubeSource {
+  const found = cubeSourceOf(source);
+  if (found !== undefined) return found;
+  throw new ProbelabError(
+    `Can't ${action} of ${shownValue(source)}: pass lab.measurements, lab.runs or lab.logs.`,
+  );
+}
+
+/** Asks the cells of both ranges: a scan of each, and one more of each where the measure is a quantile. */
+export async function askCells(
+  source: ChangeSource,
+  question: ChangeQuestion,
+): Promise<ChangeCells> {
+  const { action, where, signal } = question;
+  const cube = checkSource(source, action);
+  const before = checkRange(question.before, action);
+  const after = checkRange(question.after, action);
+  const planned = await parts(source, question);
+  const ask = (range: TimeRange) =>
+    askCube(cube, {
+      range,
+      by: question.dimensions,
+      where,
+      measures: planned.parts,
+      squares: planned.squares,
+      action,
+      signal,
+    });
+  // One after the other: at an incident the server has enough to do.
+  const earlier = await ask(before);
+  const later = await ask(after);
+  const merged = sideBySide(earlier, later);
+  const ratio = (+after.end - +after.start) / (+before.end - +before.start);
+  const rate = planned.kind === "rate";
+  const at = (cells: readonly Float64Array[], part: number) => cells[part] ?? cells[0]!;
+  const made: ChangeCells = {
+    kind: planned.kind,
+    leaves: { sizes: merged.values.map(({ length }) => length), codes: merged.codes },
+    names: earlier.names,
+    values: merged.values,
+    before: at(merged.before, rate ? 1 : 0),
+    after: at(merged.after, rate ? 1 : 0),
+    partBefore: at(merged.before, 0),
+    partAfter: at(merged.after, 0),
+    ratio,
+    label: question.measure.label ?? planned.label ?? later.measures[0]!.label,
+    unit: question.measure.unit ?? planned.unit ?? later.measures[0]!.unit,
+    many: later.many,
+    ...(planned.quantile && { quantile: planned.quantile }),
+    earlier: before,
+    later: after,
+    origin: {
+      ...later.origin,
+      rowsRead: earlier.origin.rowsRead + later.origin.rowsRead,
+      bytesRead: earlier.origin.bytesRead + later.origin.bytesRead,
+      seconds: earlier.origin.seconds + later.origin.seconds,
+      notes: [
+        ...later.lacking.map((name) => `The table has no column ${name}: it is left out.`),
+        ...later.origin.notes,
+      ],
+    },
+  };
+  if ([...made.before, ...made.after].some((value) => value < 0)) {
+    throw new ProbelabError(
+      `Can't ${action} of ${made.label}: some of its sums are below zero, and parts of them don't add up. Take a measure that is at least zero, such as count().`,
+    );
+  }
+  if (planned.kind === "flow" || planned.unit === "share" || planned.quantile) return made;
+  return { ...made, variance: rowVariance(made, merged) };
+}
+
+interface Planned {
+  readonly kind: "flow" | "rate";
+  /** Of a rate: the part, then all. */
+  readonly parts: readonly Measure<unknown>[];
+  readonly label?: string;
+  readonly unit?: string;
+  /** A sum whose rows vary in size. */
+  readonly squares?: Measure<unknown>;
+  readonly quantile?: ChangeCells["quantile"];
+}
+
+async function parts(source: ChangeSource, question: ChangeQuestion): Promise<Planned> {
+  const { measure, action } = question;
+  const where = measure.where ?? {};
+  const [first, second] = measure.of ?? [];
+  switch (measure.measure) {
+    case "count":
+    case "sum":
+    case "distinct":
+      return { kind: "flow", parts: [measure] };
+    case "perMinute":
+      if (first !== undefined) return { kind: "flow", parts: [first] };
+      break;
+    case "share":
+      if (first?.where === undefined) break;
+      return {
+        kind: "rate",
+        parts: [count({ where: { ...first.where, ...where } }), count({ where })],
+        label: `Share with ${whereText(first.where)}`,
+        unit: "share",
+      };
+    case "ratio":
+      if (first === undefined || second === undefined || measure.complement === true) break;
+      return { kind: "rate", parts: [first, second], label: "Ratio", unit: "", ...varying(first) };
+    case "mean": {
+      const known = { ...where, [measure.column ?? ""]: { not: null } };
+      const all = sum(measure.column ?? "", { where });
+      const label = `${measure.column}, mean`;
+      return { kind: "rate", parts: [all, count({ where: known })], label, ...varying(all) };
+    }
+    case "quantile":
+      return quantileParts(source, question);
+    default:
+  }
+  throw new ProbelabError(
+    `Can't ${action} of ${measure.measure ?? shownValue(measure)}: pass a count, a sum, distinct, perMinute, a share, a ratio, a mean or a quantile, such as measure: count().`,
+  );
+}
+
+/**
+ * A quantile moves as the share of rows above a fixed value does, for which the middle between the
+ * two quantiles is taken: the linear form of its influence function (S. Firpo, N. Fortin,
+ * T. Lemieux, "Unconditional quantile regressions", Econometrica 77 (3), 2009).
+ */
+async function quantileParts(source: ChangeSource, question: ChangeQuestion): Promise<Planned> {
+  const { measure, action, where, signal } = question;
+  const column = measure.column ?? "";
+  const ask = async (range: TimeRange) => {
+    const asked = { range, every: "all", where, measures: { value: measure }, signal };
+    const answer = await source.ask(asked as never);
+    const [row] = answer.rows() as { value: number | null }[];
+    const [meaning] = answer.origin.columns.measures;
+    return {
+      value: row?.value ?? null,
+      label: meaning?.label ?? column,
+      unit: meaning?.unit ?? "",
+    };
+  };
+  const { value: before } = await ask(question.before);
+  const { value: after, label, unit } = await ask(question.after);
+  if (before === null || after === null) {
+    throw new ProbelabError(
+      `Can't ${action} of the ${column}'s quantile: ${before === null ? "before" : "after"} holds no row with a number. Take a range that does.`,
+    );
+  }
+  const at = (before + after) / 2;
+  const known = { ...measure.where, [column]: { not: null } };
+  return {
+    kind: "rate",
+    parts: [
+      count({ where: { ...measure.where, [column]: { above: at } } as Where }),
+      count({ where: known }),
+    ],
+    label,
+    unit,
+    quantile: { before, after, at },
+  };
+}
+
+/** Numbers the values of each dimension, and gives each combination of them a place. */
+function sideBySide(before: Cube, after: Cube) {
+  const numbers = before.names.map(() => new Map<string | null, number>());
+  const places = new Map<string, number>();
+  const codes: number[][] = before.names.map(() => []);
+  const place = (cube: Cube) =>
+    Int32Array.from({ length: cube.rows }, (_, row) => {
+      const own = numbers.map((known, at) => {
+        const value = cube.dimensions[at]![row]!;
+        const number = known.get(value) ?? known.size;
+        if (number === known.size) known.set(value, number);
+        return number;
+      });
+      const key = own.join(" ");
+      const known = places.get(key);
+      if (known !== undefined) return known;
+      places.set(key, places.size);
+      own.forEach((number, at) => codes[at]!.push(number));
+      return places.size - 1;
+    });
+  const [was, is] = [place(before), place(after)];
+  const spread = (cube: Cube, at: Int32Array) =>
+    cube.values.map((values) => {
+      const all = new Float64Array(places.size);
+      values.forEach((value, row) => (all[at[row]!]! += value));
+      return all;
+    });
+  return {
+    values: numbers.map((known) => [...known.keys()]),
+    codes: codes.map((list) => Int32Array.from(list)),
+    before: spread(before, was),
+    after: spread(after, is),
+  };
+}
+
+function varying(part: Measure<unknown>): Pick<Planned, "squares"> {
+  return part.measure === "sum" ? { squares: part } : {};
+}
+
+/** The variance of one row's value: by the squares, where they were asked; of counts as of a Poisson count. */
+function rowVariance(
+  cells: ChangeCells,
+  {
+    before,
+    after,
+  }: { readonly before: readonly Float64Array[]; readonly after: readonly Float64Array[] },
+): number {
+  const sum = (...lists: Float64Array[]) =>
+    lists.reduce((all, list) => list.reduce((total, one) => total + one, all), 0);
+  const n = sum(cells.before, cells.after);
+  const mean = sum(cells.partBefore, cells.partAfter) / n;
+  const squares = [before[2], after[2]];
+  if (squares[0] === undefined || squares[1] === undefined) return mean;
+  return Math.max(0, sum(squares[0], squares[1]) / n - mean * mean);
+}

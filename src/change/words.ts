@@ -1,0 +1,62 @@
+import { cleanText } from "../base/text.js";
+import { formatRange, type TimeRange } from "../time/time-range.js";
+
+/** A value that a cause shares; a list where rows moved from one to another. */
+export type CauseValue = string | null | readonly (string | null)[];
+
+/** "12,345", "1.2345": whole numbers whole, others with four digits. */
+export function number(value: number): string {
+  if (Number.isInteger(value) || Math.abs(value) >= 1000) {
+    return Math.round(value).toLocaleString("en-US");
+  }
+  return Number(value.toPrecision(4)).toLocaleString("en-US", { maximumFractionDigits: 6 });
+}
+
+/** "45.3 %" of 0.453. */
+export function percent(part: number): string {
+  const value = part * 100;
+  const digits = Math.abs(value) >= 9.95 ? 0 : Math.abs(value) >= 0.095 ? 1 : 2;
+  return `${value.toFixed(digits).replace("-", "−")} %`;
+}
+
+/** A measure's value: a share in percent, others with their unit where it isn't what is counted. */
+export function amount(value: number | null, unit: string): string {
+  if (value === null) return "nothing known";
+  if (unit === "share") return percent(value);
+  return unit === "s" ? `${number(value)} s` : number(value);
+}
+
+/** "fell by 12,345 (23 %), from 53,000 to 41,000". */
+export function changeText(before: number | null, after: number | null, unit: string): string {
+  if (before === null || after === null) {
+    return `went from ${amount(before, unit)} to ${amount(after, unit)}`;
+  }
+  const change = after - before;
+  if (change === 0) return `stayed at ${amount(after, unit)}`;
+  const by =
+    unit === "share"
+      ? `${number(Math.abs(change) * 100)} percentage points`
+      : amount(Math.abs(change), unit);
+  const relative = before > 0 && unit !== "share" ? ` (${percent(Math.abs(change) / before)})` : "";
+  return `${change < 0 ? "fell" : "rose"} by ${by}${relative}, from ${amount(before, unit)} to ${amount(after, unit)}`;
+}
+
+/** "probe_cc = IT and software_version = 3.9.0 → 3.10.0"; "all rows alike" for none. */
+export function elementText(where: Readonly<Record<string, CauseValue>>): string {
+  const entries = Object.entries(where);
+  if (entries.length === 0) return "all rows alike";
+  return entries.map(([name, value]) => `${name} ${valueText(value)}`).join(" and ");
+}
+
+function valueText(value: CauseValue): string {
+  if (Array.isArray(value)) {
+    const list = value as readonly (string | null)[];
+    return list.map((one) => (one === null ? "(none)" : cleanText(one, 60))).join(" → ");
+  }
+  return value === null ? "(none)" : value === "" ? "(empty)" : cleanText(value as string, 60);
+}
+
+/** "in 2026-05-08 to 2026-05-15 UTC against 2026-05-01 to 2026-05-08 UTC". */
+export function periodText(before: TimeRange, after: TimeRange): string {
+  return `in ${formatRange(after)} against ${formatRange(before)}`;
+}
