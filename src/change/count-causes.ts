@@ -35,6 +35,12 @@ const USUAL = 0.05;
 /** What an element's score must exceed besides the logarithm of how many there are to choose from. */
 const CAUTION = 3;
 const MOST_CAUSES = 80;
+/** Part of the whole that must be left to tell what the rest did. */
+const LEAST_REST = 0.2;
+/** So many more causes may say it more simply than a change of all. */
+const FEW_MORE = 3;
+/** The variance of a change whose median is 1, halfway to the most that it can be. */
+const SATURATED = 1.4826 ** 2;
 /** Rows below which a leaf's noise isn't learned: a median of such few values is a step. */
 const FEW = 30;
 
@@ -59,11 +65,14 @@ export function countCauses(given: CountLeaves): CountCauses {
   if (given.ordinary !== undefined || Math.abs(Math.log(learned.ordinary)) < 2 * USUAL) {
     return learned;
   }
-  // That few parts changed is simpler than that all but a few did alike.
+  // That few parts changed, and a fair rest didn't, is a simpler account than that all did.
   const still = searched({ ...given, ordinary: 1 });
-  const rest = recentred(given, sizes(given), marked(given, still.causes), 1);
-  const few = still.causes.length <= learned.causes.length + 1;
-  return few && Math.abs(Math.log(rest)) < 2 * USUAL ? still : learned;
+  const out = marked(given, still.causes);
+  const rest = recentred(given, sizes(given), out, Infinity);
+  const few = still.causes.length <= learned.causes.length + FEW_MORE;
+  return few && Math.abs(Math.log(rest)) < Math.abs(Math.log(learned.ordinary)) / 2
+    ? still
+    : learned;
 }
 
 function searched(given: CountLeaves): CountCauses {
@@ -321,7 +330,7 @@ function recentred(
     had += before[leaf]! * ratio;
     has += after[leaf]!;
   }
-  return had > 0 && has > 0 && had + has > all * 0.1 ? has / had : centre;
+  return had > 0 && has > 0 && had + has > all * LEAST_REST ? has / had : centre;
 }
 
 /** 1 / variance of each leaf's change: s² + φ times what a Poisson count of its size would have. */
@@ -360,8 +369,13 @@ function fitted(points: readonly { variance: number; poisson: number }[]): {
   s2: number;
   phi: number;
 } {
-  if (points.length === 0) return { s2: 0, phi: 1 };
-  const most = Math.max(1e-9, ...points.map(({ variance }) => variance));
+  const last = points.at(-1);
+  if (last === undefined) return { s2: 0, phi: 1 };
+  // Where most leaves are there before or after only, as single runs of many rows are, their change is
+  // ± 2 whatever the noise: larger leaves tell it.
+  const telling = points.filter(({ variance }) => variance < SATURATED);
+  if (telling.length < 3) return { s2: 0, phi: Math.max(1, last.variance / last.poisson) };
+  const most = Math.max(1e-9, ...telling.map(({ variance }) => variance));
   let best = { s2: most, phi: 1 };
   let least = Infinity;
   for (let i = 0; i <= 40; i += 1) {
@@ -369,7 +383,7 @@ function fitted(points: readonly { variance: number; poisson: number }[]): {
     for (let j = 0; j <= 50; j += 1) {
       const phi = j === 0 ? 0 : 10 ** (-2 + j / 10);
       let off = 0;
-      for (const { variance, poisson } of points) {
+      for (const { variance, poisson } of telling) {
         off += Math.abs(Math.log((variance + 1e-9) / (s2 + phi * poisson + 1e-9)));
       }
       if (off < least) {

@@ -307,18 +307,23 @@ function profile(own: readonly number[], dimension: number, sides: Sides): numbe
   });
 }
 
-/** Whether two spreads point roughly the same way in every dimension; of few rows they scatter. */
+/** Whether two spreads point roughly the same way in every dimension, by the values that weigh in one of them. */
 function similar(a: readonly number[][], b: readonly number[][]): boolean {
+  const total = (list: readonly number[]) => list.reduce((sum, value) => sum + value, 0);
   return a.every((list, at) => {
     const other = b[at]!;
-    const dot = list.reduce((sum, value, index) => sum + value * other[index]!, 0);
-    const norm = Math.sqrt(squares(list) * squares(other));
-    return norm === 0 || dot >= LEAST_ALIKE * norm;
+    const [all, others] = [total(list), total(other)];
+    let [dot, own, its] = [0, 0, 0];
+    list.forEach((value, index) => {
+      const theirs = other[index]!;
+      // Of few rows, rare values scatter.
+      if (value < 0.05 * all && theirs < 0.05 * others) return;
+      dot += value * theirs;
+      own += value * value;
+      its += theirs * theirs;
+    });
+    return dot >= LEAST_ALIKE * Math.sqrt(own * its);
   });
-}
-
-function squares(list: readonly number[]): number {
-  return list.reduce((sum, value) => sum + value * value, 0);
 }
 
 function withoutDimension(sides: Sides, dimension: number): Sides {
