@@ -6,7 +6,7 @@ import { nodeTypes } from "./node-types.js";
 import { ts } from "./typescript.js";
 
 /** The language of cells: what Node 20 runs, and `using`, which TypeScript turns into it. */
-const OPTIONS: TypeScript.CompilerOptions = {
+export const cellOptions: TypeScript.CompilerOptions = {
   target: ts.ScriptTarget.ES2023,
   lib: ["lib.es2023.d.ts", "lib.esnext.disposable.d.ts"],
   module: ts.ModuleKind.CommonJS,
@@ -43,6 +43,7 @@ export class CellLanguage {
   readonly cell: string;
   readonly #folder: string;
   readonly #nodeTypes: string;
+  readonly #ownDist = join(ownPackage().root, "dist", "/").replaceAll("\\", "/");
   readonly #texts = new Map<string, Text>();
   readonly #roots: Set<string>;
   readonly #resolved = new Map<string, TypeScript.ResolvedModuleWithFailedLookupLocations>();
@@ -90,7 +91,7 @@ export class CellLanguage {
   versionOf(path: string): string {
     const version = this.#texts.get(path)?.version;
     if (version !== undefined) return `${version}`;
-    if (path.includes("/node_modules/")) return "";
+    if (path.includes("/node_modules/") || path.startsWith(this.#ownDist)) return "";
     return `${ts.sys.getModifiedTime?.(path)?.getTime()}`;
   }
 
@@ -135,7 +136,7 @@ export class CellLanguage {
     const readFile = (path: string) => this.textOf(path) ?? sys.readFile(path);
     const fileExists = (path: string) => this.#texts.has(path) || sys.fileExists(path);
     return {
-      getCompilationSettings: () => OPTIONS,
+      getCompilationSettings: () => cellOptions,
       getScriptFileNames: () => [...this.#roots],
       getScriptVersion: (path) => this.versionOf(path),
       getScriptSnapshot: (path) => {
@@ -180,7 +181,7 @@ export class CellLanguage {
     }
     const own = ownPackage();
     const resolveIn = (containing: string, moduleResolution: TypeScript.ModuleResolutionKind) =>
-      ts.resolveModuleName(name, containing, { ...OPTIONS, moduleResolution }, host);
+      ts.resolveModuleName(name, containing, { ...cellOptions, moduleResolution }, host);
     const { Bundler, Node10 } = ts.ModuleResolutionKind;
     const node10 = resolveIn(from, Node10);
     let result = isTyped(node10) ? node10 : resolveIn(from, Bundler);
