@@ -14,6 +14,14 @@ import {
 import { CellLanguage } from "./cell-language.js";
 import type { CellScripts } from "./cell-scripts.js";
 import { runtimeName, transpile } from "./cell-transform.js";
+import {
+  hashOf,
+  judgementOf,
+  readJudgement,
+  withColumns,
+  writeJudgement,
+  type Judgement,
+} from "./judgement.js";
 import { ts } from "./typescript.js";
 import type { NamedCode } from "./worker-messages.js";
 
@@ -57,6 +65,7 @@ interface Whole {
   readonly cells: readonly { readonly cell: NamedCode; readonly compiled: CompiledCell }[];
   readonly text: string;
   readonly files: ReadonlyMap<string, string>;
+  judgement: Judgement | undefined;
   prepared: number;
 }
 
@@ -178,10 +187,21 @@ export class CellCompiler {
   /** Makes `types`, the text of a declaration file, known to all cells from now on, in the place of what it was before. */
   setColumnTypes(types: string): void {
     this.#follow("Can't use the types of the tables' columns", () => {
-      const path = this.#language.pathOf("__columns__").replace(/ts$/, "d.ts");
+      const path = this.#language.columns;
+      const whole = this.#whole;
+      if (whole?.judgement?.columns.includes(hashOf(types))) {
+        this.#language.setText(path, types, true);
+        return;
+      }
       const before = this.#language.textOf(path);
-      this.#tryText(path, types);
-      if (!this.#whole || this.#judged(this.#whole.text)) return;
+      const isGood = this.#tryText(path, types).length === 0;
+      if (!whole || !isGood) return;
+      if (this.#judged(whole.text)) {
+        if (!whole.judgement) return;
+        whole.judgement = withColumns(whole.judgement, types);
+        writeJudgement(whole.text, whole.judgement);
+        return;
+      }
       // The cells that ran are declared as they were judged.
       this.#language.setText(path, before, true);
       this.#leaveWhole();
@@ -195,9 +215,11 @@ export class CellCompiler {
       return this.#follow("Can't compile the notebook", () => {
         const parsed = cells.map(({ code }) => parse(code));
         const text = cells.some(({ code }) => moduleName(code)) ? undefined : inOneText(parsed);
-        const program = text === undefined ? undefined : this.#judged(text);
-        if (text === undefined || !program) return false;
-        const types = this.#importedTypes(program);
+        if (text === undefined) return false;
+        const known = readJudgement(text);
+        const program = known ? undefined : this.#judged(text);
+        if (!known && !program) return false;
+        const types = new Set(known ? known.types : program && this.#importedTypes(program));
         let earlier: readonly Declaration[] = [];
         const compiled = cells.map((cell, index) => {
           const own = parsed[index]?.statements ?? [];
@@ -207,8 +229,15 @@ export class CellCompiler {
           earlier = [...earlier, ...imports, ...others.map((name) => ({ name, text: "" }))];
           return one;
         });
-        this.#whole = { cells: compiled, text, files: this.#versions(program), prepared: 0 };
-        this.#emitFiles(program);
+        const files = program ? this.#versions(program) : new Map<string, string>();
+        let judgement = known;
+        // The notebook's own files are compiled along with it.
+        if (program && files.size === 0) {
+          judgement = judgementOf(types, this.#language.filesOf(program));
+          writeJudgement(text, judgement);
+        }
+        this.#whole = { cells: compiled, text, files, judgement, prepared: 0 };
+        if (program) this.#emitFiles(program);
         return true;
       });
     } catch (error) {
@@ -358,7 +387,8 @@ export class CellCompiler {
   ): CompiledCell {
     const head = headOf(earlier.map(untyped), topNames(statements));
     const text = head + code + tailOf(statements, types);
-    const { js, map } = transpile(name, text, head.length);
+    const { js, map, isSound } = transpile(name, text, head.length);
+    if (!isSound) throw new ProbelabError(`Can't compile ${name}: it has an error of syntax.`);
     const compiled = js.replace(INITIALISED, "");
     this.#scripts.addCell(name, code, compiled, map, head.split("\n").length - 1);
     const namesToSet = (INITIALISED.exec(js)?.[1] ?? "").match(/(?<=exports\.)[\w$]+/g) ?? [];
@@ -425,14 +455,19 @@ export class CellCompiler {
     }
   }
 
-  /** What `work` gives. @throws ProbelabError where TypeScript threw: on code that is nested too deeply, it does */
-  #follow<T>(action: string, work: () => T): T {
+  /**
+   * What `work` gives. TypeScript throws on code that is nested too deeply, and now and then where a program
+   * leaves out what the one before had (a package that is there twice); anew, it takes that.
+   *
+   * @throws ProbelabError where it throws again
+   */
+  #follow<T>(action: string, work: () => T, isAgain = false): T {
     try {
       return work();
     } catch (error) {
-      this.#language.setText(this.#language.cell, "");
-      // TypeScript's binder keeps what it worked on; another file takes its place.
-      ts.transpileModule("", {});
+      this.#language.restart();
+      if (error instanceof ProbelabError) throw error;
+      if (!isAgain && !(error instanceof RangeError)) return this.#follow(action, work, true);
       if (error instanceof RangeError) {
         throw new ProbelabError(
           `${action}: it is nested or chained more deeply than TypeScript can follow (some hundred levels). Give parts of it a name, one statement each, or build it in a loop.`,

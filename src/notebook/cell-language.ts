@@ -38,9 +38,11 @@ interface Text {
  * a cell needs more.
  */
 export class CellLanguage {
-  readonly service: TypeScript.LanguageService;
+  service: TypeScript.LanguageService;
   /** Where the cell's text stands; there is no such file. */
   readonly cell: string;
+  /** Where the types of the tables' columns stand, likewise. */
+  readonly columns: string;
   readonly #folder: string;
   readonly #nodeTypes: string;
   readonly #ownDist = join(ownPackage().root, "dist", "/").replaceAll("\\", "/");
@@ -54,10 +56,21 @@ export class CellLanguage {
     this.#folder = folder;
     this.cell = this.pathOf("__cell__");
     this.#nodeTypes = this.pathOf("__node__").replace(/ts$/, "d.ts");
-    this.#roots = new Set([this.cell, this.#nodeTypes]);
+    this.columns = this.pathOf("__columns__").replace(/ts$/, "d.ts");
+    // Another root would make TypeScript look for all files anew.
+    this.#roots = new Set([this.cell, this.#nodeTypes, this.columns]);
+    this.setText(this.columns, "");
     this.setText(this.cell, "");
     this.setText(this.#nodeTypes, nodeTypes);
     this.service = ts.createLanguageService(this.#host());
+  }
+
+  /** Begins anew after an error of TypeScript itself. */
+  restart(): void {
+    this.setText(this.cell, "");
+    this.service = ts.createLanguageService(this.#host());
+    // TypeScript's binder keeps what it worked on; another file takes its place.
+    ts.transpileModule("", {});
   }
 
   /** The path of a module in memory that cells import as `./NAME`. */
@@ -129,6 +142,12 @@ export class CellLanguage {
           !file.fileName.endsWith(".json") &&
           !program.isSourceFileFromExternalLibrary(file),
       );
+  }
+
+  /** The files on disk that a program was made of. */
+  filesOf(program: TypeScript.Program): string[] {
+    const paths = program.getSourceFiles().map(({ fileName }) => fileName);
+    return paths.filter((path) => !this.#texts.has(path));
   }
 
   #host(): TypeScript.LanguageServiceHost {
