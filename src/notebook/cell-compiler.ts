@@ -55,7 +55,7 @@ interface Compilation extends CompiledCell {
   /** Versions of the notebook's own files that it was compiled with, by path. */
   readonly files: ReadonlyMap<string, string>;
   /** Which of the texts in memory it was judged by. */
-  judgedBy: number;
+  readonly judgedBy: number;
   /** What later cells know after this one: what they knew before it, and what it declares. */
   readonly declarations: readonly Declaration[];
 }
@@ -194,6 +194,7 @@ export class CellCompiler {
         return;
       }
       const before = this.#language.textOf(path);
+      if (whole) this.#language.setText(this.#language.cell, whole.text);
       const isGood = this.#tryText(path, types).length === 0;
       if (!whole || !isGood) return;
       if (this.#judged(whole.text)) {
@@ -334,9 +335,8 @@ export class CellCompiler {
     const head = headOf(earlier, own);
     const body = `${head}${code}${tailOf(statements)}`;
     const text = `${name}\n${body}`;
-    const before = this.#compiled.get(text);
-    const known = before && this.#isUnchanged(before.files) ? before : undefined;
-    if (known?.judgedBy === this.#texts) return known;
+    const known = this.#compiled.get(text);
+    if (known?.judgedBy === this.#texts && this.#isUnchanged(known.files)) return known;
     this.#language.setText(this.#language.cell, body);
     const program = this.#language.program();
     const file = program.getSourceFile(this.#language.cell);
@@ -346,11 +346,11 @@ export class CellCompiler {
       this.#faults(one.fileName, one, program, 0),
     );
     faults.push(...this.#faults(name, file, program, head.length, code.length));
-    const isNew = !known && faults.length === 0;
     let dts = "";
-    const emitted = isNew
-      ? program.emit(file, (_path, written) => (dts = written), undefined, true)
-      : undefined;
+    const emitted =
+      faults.length === 0
+        ? program.emit(file, (_path, written) => (dts = written), undefined, true)
+        : undefined;
     for (const one of emitted?.diagnostics ?? []) {
       const fault = faultOf(one, name, head.length, code.length);
       if (fault) faults.push(fault);
@@ -363,8 +363,6 @@ export class CellCompiler {
       return { ...nothing, text, faults, declarations: earlier };
     }
     this.#emitFiles(program);
-    // Only the types of columns are others now: its script stays, and what it declares is wide enough.
-    if (known) return Object.assign(known, { judgedBy: this.#texts });
     const types = this.#importedTypes(program);
     const compiled = this.#transpiled({ name, code }, statements, earlier, types);
     const declarations = [

@@ -8,14 +8,15 @@ import {
   writeFileSync,
 } from "node:fs";
 import { homedir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
 
 /**
  * What a process that runs cells need not find out again, in the user's own cache: below `XDG_CACHE_HOME` or
  * `~/.cache`. It holds nothing of a notebook. Where it can't be read or written, everything goes on without.
  */
 function cachePath(name: string): string {
-  return join(process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "probelab", name);
+  const given = process.env["XDG_CACHE_HOME"] ?? "";
+  return join(isAbsolute(given) ? given : join(homedir(), ".cache"), "probelab", name);
 }
 
 export function readCache(name: string): Buffer | undefined {

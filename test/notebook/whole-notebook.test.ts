@@ -1,8 +1,7 @@
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { runNotebook } from "../../src/notebook/run-notebook.js";
-import { notebookFolder, outputTexts, writeCells } from "./notebook-fixture.js";
+import { notebookFolder, runCells } from "./notebook-fixture.js";
 
 let folder: Awaited<ReturnType<typeof notebookFolder>>;
 beforeAll(async () => {
@@ -17,9 +16,7 @@ afterEach(() => {
 });
 
 const run = async (cells: readonly string[]) => {
-  const path = await writeCells(folder.path, cells);
-  const outcome = await runNotebook(path, { out: join(folder.path, "out") });
-  const outputs = await outputTexts(outcome.notebook);
+  const { outcome, outputs } = await runCells(folder.path, cells);
   return { outcome, last: outputs.at(-1)?.join() };
 };
 const kept = () => readdir(join(folder.path, "cache", "probelab", "judged"));
