@@ -4,13 +4,24 @@ import {
   declarationsOf,
   headOf,
   importsOf,
+  inOneText,
+  mentions,
   tailOf,
   topNames,
+  untyped,
   type Declaration,
 } from "./cell-declarations.js";
 import { CellLanguage } from "./cell-language.js";
 import type { CellScripts } from "./cell-scripts.js";
-import { cellTransform, runtimeName } from "./cell-transform.js";
+import { runtimeName, transpile } from "./cell-transform.js";
+import {
+  hashOf,
+  judgementOf,
+  readJudgement,
+  withColumns,
+  writeJudgement,
+  type Judgement,
+} from "./judgement.js";
 import { ts } from "./typescript.js";
 import type { NamedCode } from "./worker-messages.js";
 
@@ -44,9 +55,18 @@ interface Compilation extends CompiledCell {
   /** Versions of the notebook's own files that it was compiled with, by path. */
   readonly files: ReadonlyMap<string, string>;
   /** Which of the texts in memory it was judged by. */
-  judgedBy: number;
+  readonly judgedBy: number;
   /** What later cells know after this one: what they knew before it, and what it declares. */
   readonly declarations: readonly Declaration[];
+}
+
+/** A notebook whose cells were judged at once, and how many of them were prepared. */
+interface Whole {
+  readonly cells: readonly { readonly cell: NamedCode; readonly compiled: CompiledCell }[];
+  readonly text: string;
+  readonly files: ReadonlyMap<string, string>;
+  judgement: Judgement | undefined;
+  prepared: number;
 }
 
 /** What a completion replaces, and with what, the best first. */
@@ -67,6 +87,9 @@ const INITIALISED = /^((?:exports\.[\w$]+ = )+)void 0;$/m;
 /**
  * Compiles cells, each once: above a cell's text stand the declarations that earlier cells left, below it
  * its own names are exported, and TypeScript makes of it one CommonJS module, whose `exports` all cells share.
+ *
+ * The cells of a notebook that runs headless are judged at once, as one text, which takes one program where
+ * each for itself takes one of its own. Where TypeScript objects to the one text, each is judged for itself.
  */
 export class CellCompiler {
   readonly #language: CellLanguage;
@@ -79,6 +102,7 @@ export class CellCompiler {
   #texts = 0;
   #declarations: readonly Declaration[] = [];
   #prepared: Compilation | undefined;
+  #whole: Whole | undefined;
 
   /**
    * @param folder the notebook's
@@ -92,6 +116,13 @@ export class CellCompiler {
 
   /** Compiles a cell; nothing of it runs. @throws ProbelabError where TypeScript can't follow it */
   prepare(cell: NamedCode): CompiledCell {
+    const whole = this.#whole;
+    const next = whole?.cells[whole.prepared];
+    if (whole && next?.cell.code === cell.code && this.#isUnchanged(whole.files)) {
+      whole.prepared++;
+      return next.compiled;
+    }
+    this.#leaveWhole();
     this.#prepared = this.#follow(`Can't compile ${cell.name.replace("-", " ")}`, () =>
       this.#compile(cell, this.#declarations),
     );
@@ -101,6 +132,8 @@ export class CellCompiler {
 
   /** Takes over what the prepared cell declares; `missing` is what it failed to reach. */
   commit(missing: ReadonlySet<string>): void {
+    if (missing.size > 0) this.#leaveWhole();
+    if (this.#whole) return;
     const after = this.#prepared?.declarations ?? this.#declarations;
     this.#declarations = [
       ...this.#declarations.filter(({ name }) => missing.has(name)),
@@ -114,6 +147,7 @@ export class CellCompiler {
    * be made by an earlier cell. It ends as well after one that can't be compiled.
    */
   check(cells: readonly NamedCode[]): { index: number; name: string; objection: CellObjection }[] {
+    if (this.#declarations.length === 0 && this.#acceptWhole(cells)) return [];
     const found: { index: number; name: string; objection: CellObjection }[] = [];
     const unknown = new Set<string>();
     let declarations = this.#declarations;
@@ -122,7 +156,7 @@ export class CellCompiler {
       try {
         const action = `Can't compile ${cell.name.replace("-", " ")}`;
         const file = this.#follow(action, () => parse(cell.code));
-        if (unknown.size === 0 || !identifiers(file).some((each) => unknown.has(each))) {
+        if (unknown.size === 0 || !mentions(file).some((each) => unknown.has(each))) {
           const compiled = this.#follow(action, () => this.#compile(cell, declarations));
           if (compiled.faults.some(({ code }) => code === MODULE_NOT_FOUND)) break;
           declarations = compiled.declarations;
@@ -153,8 +187,84 @@ export class CellCompiler {
   /** Makes `types`, the text of a declaration file, known to all cells from now on, in the place of what it was before. */
   setColumnTypes(types: string): void {
     this.#follow("Can't use the types of the tables' columns", () => {
-      this.#tryText(this.#language.pathOf("__columns__").replace(/ts$/, "d.ts"), types);
+      const path = this.#language.columns;
+      const whole = this.#whole;
+      if (whole?.judgement?.columns.includes(hashOf(types))) {
+        this.#language.setText(path, types, true);
+        return;
+      }
+      const before = this.#language.textOf(path);
+      if (whole) this.#language.setText(this.#language.cell, whole.text);
+      const isGood = this.#tryText(path, types).length === 0;
+      if (!whole || !isGood) return;
+      if (this.#judged(whole.text)) {
+        if (!whole.judgement) return;
+        whole.judgement = withColumns(whole.judgement, types);
+        writeJudgement(whole.text, whole.judgement);
+        return;
+      }
+      // The cells that ran are declared as they were judged.
+      this.#language.setText(path, before, true);
+      this.#leaveWhole();
+      this.#tryText(path, types);
     });
+  }
+
+  /** Compiles all cells, where TypeScript objects to none of them in one text. */
+  #acceptWhole(cells: readonly NamedCode[]): boolean {
+    try {
+      return this.#follow("Can't compile the notebook", () => {
+        const parsed = cells.map(({ code }) => parse(code));
+        const text = cells.some(({ code }) => moduleName(code)) ? undefined : inOneText(parsed);
+        if (text === undefined) return false;
+        const known = readJudgement(text);
+        const program = known ? undefined : this.#judged(text);
+        if (!known && !program) return false;
+        const types = new Set(known ? known.types : program && this.#importedTypes(program));
+        let earlier: readonly Declaration[] = [];
+        const compiled = cells.map((cell, index) => {
+          const own = parsed[index]?.statements ?? [];
+          const one = { cell, compiled: this.#transpiled(cell, own, earlier, types) };
+          const imports = importsOf(own);
+          const others = [...topNames(own)].filter((name) => imports.every((i) => i.name !== name));
+          earlier = [...earlier, ...imports, ...others.map((name) => ({ name, text: "" }))];
+          return one;
+        });
+        const files = program ? this.#versions(program) : new Map<string, string>();
+        let judgement = known;
+        // The notebook's own files are compiled along with it.
+        if (program && files.size === 0) {
+          judgement = judgementOf(types, this.#language.filesOf(program));
+          writeJudgement(text, judgement);
+        }
+        this.#whole = { cells: compiled, text, files, judgement, prepared: 0 };
+        if (program) this.#emitFiles(program);
+        return true;
+      });
+    } catch (error) {
+      if (error instanceof ProbelabError) return false;
+      throw error;
+    }
+  }
+
+  /** The program of a text in the cell's place, where TypeScript objects to nothing in it. */
+  #judged(text: string): TypeScript.Program | undefined {
+    this.#language.setText(this.#language.cell, text);
+    const program = this.#language.program();
+    const files = [program.getSourceFile(this.#language.cell), ...this.#changedFiles(program)];
+    const isFaulty = files.some((file) => file && this.#faults("", file, program, 0).length > 0);
+    if (!isFaulty) return program;
+    return this.#language.useAllOfNode() ? this.#judged(text) : undefined;
+  }
+
+  /** From now on each cell is judged for itself; those that were prepared are declared. */
+  #leaveWhole(): void {
+    const { cells = [], prepared = 0 } = this.#whole ?? {};
+    this.#whole = undefined;
+    for (const { cell } of cells.slice(0, prepared)) {
+      this.prepare(cell);
+      this.commit(new Set());
+    }
   }
 
   /** Writes a file in memory that is there from now on; where it is faulty, what was there before stays. */
@@ -225,8 +335,8 @@ export class CellCompiler {
     const head = headOf(earlier, own);
     const body = `${head}${code}${tailOf(statements)}`;
     const text = `${name}\n${body}`;
-    const known = this.#stillTrue(this.#compiled.get(text));
-    if (known?.judgedBy === this.#texts) return known;
+    const known = this.#compiled.get(text);
+    if (known?.judgedBy === this.#texts && this.#isUnchanged(known.files)) return known;
     this.#language.setText(this.#language.cell, body);
     const program = this.#language.program();
     const file = program.getSourceFile(this.#language.cell);
@@ -236,8 +346,11 @@ export class CellCompiler {
       this.#faults(one.fileName, one, program, 0),
     );
     faults.push(...this.#faults(name, file, program, head.length, code.length));
-    const isNew = !known && faults.length === 0;
-    const emitted = isNew ? this.#emit(program, file, name, head.length) : undefined;
+    let dts = "";
+    const emitted =
+      faults.length === 0
+        ? program.emit(file, (_path, written) => (dts = written), undefined, true)
+        : undefined;
     for (const one of emitted?.diagnostics ?? []) {
       const fault = faultOf(one, name, head.length, code.length);
       if (fault) faults.push(fault);
@@ -250,35 +363,63 @@ export class CellCompiler {
       return { ...nothing, text, faults, declarations: earlier };
     }
     this.#emitFiles(program);
-    // Only the types of columns are others now: its script stays, and what it declares is wide enough.
-    if (known) return Object.assign(known, { judgedBy: this.#texts });
-    const { js = "", map = "", dts = "" } = emitted ?? {};
-    const compiled = js.replace(INITIALISED, "");
-    this.#scripts.addCell(name, code, compiled, map, head.split("\n").length - 1);
+    const types = this.#importedTypes(program);
+    const compiled = this.#transpiled({ name, code }, statements, earlier, types);
     const declarations = [
       ...earlier.filter((one) => !own.has(one.name)),
       ...importsOf(statements),
       ...declarationsOf(dts, own),
     ];
-    const namesToSet = (INITIALISED.exec(js)?.[1] ?? "").match(/(?<=exports\.)[\w$]+/g) ?? [];
-    const script = `${runtimeName}.run(async (exports, require) => {\n${compiled}\n});`;
-    const files = new Map(
-      this.#language
-        .ownFiles(program)
-        .map(({ fileName: path }) => [path, this.#language.versionOf(path)]),
-    );
-    const judgedBy = this.#texts;
-    const compilation = { text, faults, script, namesToSet, declarations, files, judgedBy };
+    const files = this.#versions(program);
+    const compilation = { ...compiled, text, declarations, files, judgedBy: this.#texts };
     this.#compiled.set(text, compilation);
     return compilation;
   }
 
-  /** What was compiled, where the files that it was compiled with are as they were. */
-  #stillTrue(known: Compilation | undefined): Compilation | undefined {
-    const files = [...(known?.files ?? [])];
-    return files.every(([path, version]) => this.#language.versionOf(path) === version)
-      ? known
-      : undefined;
+  /** A cell that TypeScript has nothing against, as JavaScript. */
+  #transpiled(
+    { name, code }: NamedCode,
+    statements: readonly TypeScript.Statement[],
+    earlier: readonly Declaration[],
+    types: ReadonlySet<string>,
+  ): CompiledCell {
+    const head = headOf(earlier.map(untyped), topNames(statements));
+    const text = head + code + tailOf(statements, types);
+    const { js, map, isSound } = transpile(name, text, head.length);
+    if (!isSound) throw new ProbelabError(`Can't compile ${name}: it has an error of syntax.`);
+    const compiled = js.replace(INITIALISED, "");
+    this.#scripts.addCell(name, code, compiled, map, head.split("\n").length - 1);
+    const namesToSet = (INITIALISED.exec(js)?.[1] ?? "").match(/(?<=exports\.)[\w$]+/g) ?? [];
+    const script = `${runtimeName}.run(async (exports, require) => {\n${compiled}\n});`;
+    return { faults: [], script, namesToSet };
+  }
+
+  /** Names that the cell's text imports and that are types alone: nothing of them is there when it runs. */
+  #importedTypes(program: TypeScript.Program): Set<string> {
+    const checker = program.getTypeChecker();
+    const imports = program
+      .getSourceFile(this.#language.cell)
+      ?.statements.filter(ts.isImportDeclaration);
+    const names = (imports ?? []).flatMap(({ importClause }) => {
+      const named = importClause?.namedBindings;
+      const elements = named && ts.isNamedImports(named) ? named.elements : [];
+      return [importClause?.name, ...elements.map((one) => one.name)].filter((one) => !!one);
+    });
+    const isType = (name: TypeScript.Identifier) => {
+      const symbol = checker.getSymbolAtLocation(name);
+      return symbol && (checker.getAliasedSymbol(symbol).flags & ts.SymbolFlags.Value) === 0;
+    };
+    return new Set(names.filter(isType).map(({ text }) => text));
+  }
+
+  /** The versions of the notebook's own files in a program. */
+  #versions(program: TypeScript.Program): Map<string, string> {
+    const files = this.#language.ownFiles(program);
+    return new Map(files.map(({ fileName: path }) => [path, this.#language.versionOf(path)]));
+  }
+
+  #isUnchanged(files: ReadonlyMap<string, string>): boolean {
+    return [...files].every(([path, version]) => this.#language.versionOf(path) === version);
   }
 
   #faults(
@@ -296,25 +437,6 @@ export class CellCompiler {
       .flatMap((one) => faultOf(one, name, start, length) ?? []);
   }
 
-  #emit(program: TypeScript.Program, file: TypeScript.SourceFile, name: string, start?: number) {
-    const output = { js: "", map: "", dts: "" };
-    const line = file.getLineAndCharacterOfPosition(start ?? 0).line;
-    const placeOf = (position: number) => {
-      const place = file.getLineAndCharacterOfPosition(position);
-      return `${name}:${place.line + 1 - line}:${place.character + 1}`;
-    };
-    const cell = start === undefined ? undefined : { start, checker: program.getTypeChecker() };
-    const write: TypeScript.WriteFileCallback = (path, text) => {
-      if (path.endsWith(".d.ts")) output.dts = text;
-      else if (path.endsWith(".map")) output.map = text;
-      else output.js = text.replace(/\/\/# sourceMappingURL=.*\s*$/, "");
-    };
-    const { diagnostics } = program.emit(file, write, undefined, false, {
-      before: [cellTransform(placeOf, cell)],
-    });
-    return { ...output, diagnostics };
-  }
-
   #changedFiles(program: TypeScript.Program): TypeScript.SourceFile[] {
     return this.#language
       .ownFiles(program)
@@ -323,7 +445,7 @@ export class CellCompiler {
 
   #emitFiles(program: TypeScript.Program): void {
     for (const file of this.#changedFiles(program)) {
-      const { js, map } = this.#emit(program, file, file.fileName);
+      const { js, map } = transpile(file.fileName, file.text);
       const path = file.fileName.replace(/\.([cm]?)tsx?$/, ".$1js");
       this.#files.set(file.fileName, this.#language.versionOf(file.fileName));
       this.#scripts.addFile(path, file.fileName, map);
@@ -331,14 +453,19 @@ export class CellCompiler {
     }
   }
 
-  /** What `work` gives. @throws ProbelabError where TypeScript threw: on code that is nested too deeply, it does */
-  #follow<T>(action: string, work: () => T): T {
+  /**
+   * What `work` gives. TypeScript throws on code that is nested too deeply, and now and then where a program
+   * leaves out what the one before had (a package that is there twice); anew, it takes that.
+   *
+   * @throws ProbelabError where it throws again
+   */
+  #follow<T>(action: string, work: () => T, isAgain = false): T {
     try {
       return work();
     } catch (error) {
-      this.#language.setText(this.#language.cell, "");
-      // TypeScript's binder keeps what it worked on; another file takes its place.
-      ts.transpileModule("", {});
+      this.#language.restart();
+      if (error instanceof ProbelabError) throw error;
+      if (!isAgain && !(error instanceof RangeError)) return this.#follow(action, work, true);
       if (error instanceof RangeError) {
         throw new ProbelabError(
           `${action}: it is nested or chained more deeply than TypeScript can follow (some hundred levels). Give parts of it a name, one statement each, or build it in a loop.`,
@@ -376,17 +503,6 @@ function moduleName(code: string): string | undefined {
 
 function parse(code: string): TypeScript.SourceFile {
   return ts.createSourceFile("cell.ts", code, ts.ScriptTarget.Latest);
-}
-
-/** All names that stand in a cell's code, properties too. */
-function identifiers(node: TypeScript.Node): string[] {
-  const found: string[] = [];
-  const visit = (each: TypeScript.Node): void => {
-    if (ts.isIdentifier(each)) found.push(each.text);
-    ts.forEachChild(each, visit);
-  };
-  visit(node);
-  return found;
 }
 
 /** A diagnostic in the analyst's own words; undefined where it is none of the cell's. */

@@ -45,11 +45,62 @@ export function headOf(earlier: readonly Declaration[], own: ReadonlySet<string>
   ].join("\n");
 }
 
-/** What stands below it: all that it declares is exported. */
-export function tailOf(statements: readonly TypeScript.Statement[]): string {
+/** What stands below it: all that it declares is exported, `without` these. */
+export function tailOf(
+  statements: readonly TypeScript.Statement[],
+  without: ReadonlySet<string> = new Set(),
+): string {
   const exported = topNames(statements.filter(isExported));
-  const names = [...topNames(statements)].filter((name) => !exported.has(name));
+  const names = [...topNames(statements)].filter(
+    (name) => !exported.has(name) && !without.has(name),
+  );
   return `\nexport { ${names.join(", ")} };\n`;
+}
+
+/** A declaration that says no more than what JavaScript has to know: an import, or a variable. */
+export function untyped({ name, text }: Declaration): Declaration {
+  return { name, text: text.startsWith("import ") ? text : `export declare let ${name}: any;` };
+}
+
+/**
+ * The cells of a notebook as one text; their imports come first. Undefined where that wouldn't be what one
+ * cell after the other is: a name is declared by two cells, or used above the cell that declares it.
+ */
+export function inOneText(cells: readonly TypeScript.SourceFile[]): string | undefined {
+  const imports = new Map<string, string>();
+  const declared = new Set<string>();
+  const mentioned = new Set<string>();
+  const parts: string[] = [];
+  for (const cell of cells) {
+    for (const { name, text } of importsOf(cell.statements)) {
+      if (mentioned.has(name) && imports.get(name) !== text) return undefined;
+      imports.set(name, text);
+    }
+    const others = cell.statements.filter(
+      (one) => !ts.isImportDeclaration(one) || !one.importClause,
+    );
+    for (const name of topNames(others)) {
+      if (mentioned.has(name)) return undefined;
+      declared.add(name);
+    }
+    for (const name of mentions(cell)) mentioned.add(name);
+    parts.push(...others.map((one) => cell.text.slice(one.pos, one.end)));
+  }
+  if ([...imports.keys()].some((name) => declared.has(name))) return undefined;
+  return [...imports.values(), ...parts, "export {};", ""].join("\n;\n");
+}
+
+/** All names that stand in a cell's code, but for those of properties. */
+export function mentions(node: TypeScript.Node): string[] {
+  const found: string[] = [];
+  const visit = (each: TypeScript.Node): void => {
+    if (ts.isIdentifier(each)) found.push(each.text);
+    if (ts.isPropertyAccessExpression(each)) visit(each.expression);
+    else if (ts.isPropertyAssignment(each) && ts.isIdentifier(each.name)) visit(each.initializer);
+    else ts.forEachChild(each, visit);
+  };
+  visit(node);
+  return found;
 }
 
 /** An import of its own for each name that a cell imports. */

@@ -6,7 +6,7 @@ import { nodeTypes } from "./node-types.js";
 import { ts } from "./typescript.js";
 
 /** The language of cells: what Node 20 runs, and `using`, which TypeScript turns into it. */
-const OPTIONS: TypeScript.CompilerOptions = {
+export const cellOptions: TypeScript.CompilerOptions = {
   target: ts.ScriptTarget.ES2023,
   lib: ["lib.es2023.d.ts", "lib.esnext.disposable.d.ts"],
   module: ts.ModuleKind.CommonJS,
@@ -38,11 +38,14 @@ interface Text {
  * a cell needs more.
  */
 export class CellLanguage {
-  readonly service: TypeScript.LanguageService;
+  service: TypeScript.LanguageService;
   /** Where the cell's text stands; there is no such file. */
   readonly cell: string;
+  /** Where the types of the tables' columns stand, likewise. */
+  readonly columns: string;
   readonly #folder: string;
   readonly #nodeTypes: string;
+  readonly #ownDist = join(ownPackage().root, "dist", "/").replaceAll("\\", "/");
   readonly #texts = new Map<string, Text>();
   readonly #roots: Set<string>;
   readonly #resolved = new Map<string, TypeScript.ResolvedModuleWithFailedLookupLocations>();
@@ -53,10 +56,21 @@ export class CellLanguage {
     this.#folder = folder;
     this.cell = this.pathOf("__cell__");
     this.#nodeTypes = this.pathOf("__node__").replace(/ts$/, "d.ts");
-    this.#roots = new Set([this.cell, this.#nodeTypes]);
+    this.columns = this.pathOf("__columns__").replace(/ts$/, "d.ts");
+    // Another root would make TypeScript look for all files anew.
+    this.#roots = new Set([this.cell, this.#nodeTypes, this.columns]);
+    this.setText(this.columns, "");
     this.setText(this.cell, "");
     this.setText(this.#nodeTypes, nodeTypes);
     this.service = ts.createLanguageService(this.#host());
+  }
+
+  /** Begins anew after an error of TypeScript itself. */
+  restart(): void {
+    this.setText(this.cell, "");
+    this.service = ts.createLanguageService(this.#host());
+    // TypeScript's binder keeps what it worked on; another file takes its place.
+    ts.transpileModule("", {});
   }
 
   /** The path of a module in memory that cells import as `./NAME`. */
@@ -90,7 +104,7 @@ export class CellLanguage {
   versionOf(path: string): string {
     const version = this.#texts.get(path)?.version;
     if (version !== undefined) return `${version}`;
-    if (path.includes("/node_modules/")) return "";
+    if (path.includes("/node_modules/") || path.startsWith(this.#ownDist)) return "";
     return `${ts.sys.getModifiedTime?.(path)?.getTime()}`;
   }
 
@@ -130,12 +144,18 @@ export class CellLanguage {
       );
   }
 
+  /** The files on disk that a program was made of. */
+  filesOf(program: TypeScript.Program): string[] {
+    const paths = program.getSourceFiles().map(({ fileName }) => fileName);
+    return paths.filter((path) => !this.#texts.has(path));
+  }
+
   #host(): TypeScript.LanguageServiceHost {
     const { sys } = ts;
     const readFile = (path: string) => this.textOf(path) ?? sys.readFile(path);
     const fileExists = (path: string) => this.#texts.has(path) || sys.fileExists(path);
     return {
-      getCompilationSettings: () => OPTIONS,
+      getCompilationSettings: () => cellOptions,
       getScriptFileNames: () => [...this.#roots],
       getScriptVersion: (path) => this.versionOf(path),
       getScriptSnapshot: (path) => {
@@ -180,7 +200,7 @@ export class CellLanguage {
     }
     const own = ownPackage();
     const resolveIn = (containing: string, moduleResolution: TypeScript.ModuleResolutionKind) =>
-      ts.resolveModuleName(name, containing, { ...OPTIONS, moduleResolution }, host);
+      ts.resolveModuleName(name, containing, { ...cellOptions, moduleResolution }, host);
     const { Bundler, Node10 } = ts.ModuleResolutionKind;
     const node10 = resolveIn(from, Node10);
     let result = isTyped(node10) ? node10 : resolveIn(from, Bundler);

@@ -1,15 +1,37 @@
 import type TypeScript from "typescript";
 import { topNames } from "./cell-declarations.js";
+import { cellOptions } from "./cell-language.js";
 import { ts } from "./typescript.js";
 
 /** The global that compiled cells call into. */
 export const runtimeName = "__probelab__";
 
-/** What of a file is the analyst's cell, where it is one. */
-export interface CellText {
-  /** Where the cell begins in the file; declarations of earlier cells stand above it. */
-  readonly start: number;
-  readonly checker: TypeScript.TypeChecker;
+/** JavaScript, and the source map that leads from it to the text. */
+export interface Transpiled {
+  readonly js: string;
+  readonly map: string;
+  /** False where the text has errors of syntax. */
+  readonly isSound: boolean;
+}
+
+/**
+ * Makes CommonJS of a cell or of a file beside the notebook. No type is asked for, so it takes milliseconds.
+ *
+ * @param name in the places that errors give
+ * @param start of a cell in `text`; declarations of earlier cells stand above it. Undefined for a file
+ */
+export function transpile(name: string, text: string, start?: number): Transpiled {
+  const { outputText, sourceMapText, diagnostics } = ts.transpileModule(text, {
+    compilerOptions: cellOptions,
+    fileName: start === undefined ? name : "cell.ts",
+    reportDiagnostics: true,
+    transformers: { before: [cellTransform(name, start)] },
+  });
+  return {
+    js: outputText.replace(/\/\/# sourceMappingURL=.*\s*$/, ""),
+    map: sourceMapText ?? "{}",
+    isSound: diagnostics?.length === 0,
+  };
 }
 
 /**
@@ -19,14 +41,11 @@ export interface CellText {
  * is handed over and uses variables of cells keeps its own words (`written`): Arquero reads a function's text,
  * and would find `arquero_1.op.mean(row.n)` or `exports.least` there.
  *
- * The last expression of a cell is handed to `last`. Functions and classes of earlier cells become
- * `exports.name`; TypeScript itself does the same for variables.
- *
- * @param placeOf the place of a position in the file, as `name:line:column`
+ * The last expression of a cell is handed to `last`.
  */
-export function cellTransform(
-  placeOf: (position: number) => string,
-  cell: CellText | undefined,
+function cellTransform(
+  name: string,
+  start: number | undefined,
 ): TypeScript.TransformerFactory<TypeScript.SourceFile> {
   return (context) => {
     const { factory } = context;
@@ -36,8 +55,6 @@ export function cellTransform(
         undefined,
         args,
       );
-    const fromExports = (name: string) =>
-      factory.createPropertyAccessExpression(factory.createIdentifier("exports"), name);
     const ticking = (body: TypeScript.Statement) => {
       const tick = factory.createExpressionStatement(runtime("tick"));
       return ts.isBlock(body)
@@ -46,16 +63,14 @@ export function cellTransform(
     };
     return (file) => {
       const names = topNames(file.statements);
-      const isEarlier = earlierNames(file, cell);
-      const place = (node: TypeScript.Node) =>
-        factory.createStringLiteral(placeOf(node.getStart(file)));
+      const firstLine = file.getLineAndCharacterOfPosition(start ?? 0).line;
+      const place = (node: TypeScript.Node) => {
+        const { line, character } = file.getLineAndCharacterOfPosition(node.getStart(file));
+        return factory.createStringLiteral(`${name}:${line + 1 - firstLine}:${character + 1}`);
+      };
 
       const visit = (node: TypeScript.Node): TypeScript.Node => {
         if (ts.isTypeNode(node) && !ts.isExpressionWithTypeArguments(node)) return node;
-        if (ts.isIdentifier(node)) return isEarlier(node) ? fromExports(node.text) : node;
-        if (ts.isShorthandPropertyAssignment(node) && isEarlier(node.name)) {
-          return factory.createPropertyAssignment(node.name.text, fromExports(node.name.text));
-        }
         const seen = ts.visitEachChild(node, visit, context);
         if (ts.isArrowFunction(seen) && isHandedOver(node) && usesAny(node, names)) {
           return runtime(
@@ -99,10 +114,9 @@ export function cellTransform(
       };
 
       const isOwn = (statement: TypeScript.Statement) =>
-        statement.getStart(file) >= (cell?.start ?? 0) && !isExportOrImport(statement);
-      const last = cell
-        ? file.statements.findLast((one) => !ts.isExportDeclaration(one))
-        : undefined;
+        statement.getStart(file) >= (start ?? 0) && !isExportOrImport(statement);
+      const isCell = start !== undefined;
+      const last = file.statements.findLast((one) => isCell && !ts.isExportDeclaration(one));
       const statements = file.statements.map((statement) => {
         if (!isOwn(statement)) return statement;
         const seen = ts.visitNode(statement, visit, ts.isStatement);
@@ -117,27 +131,6 @@ export function cellTransform(
 
 function isExportOrImport(statement: TypeScript.Statement): boolean {
   return ts.isExportDeclaration(statement) || ts.isImportDeclaration(statement);
-}
-
-/** Tells the names of functions, classes and enums that stand above the cell: earlier cells declared them. */
-function earlierNames(
-  file: TypeScript.SourceFile,
-  cell: CellText | undefined,
-): (name: TypeScript.Identifier) => boolean {
-  if (!cell) return () => false;
-  const { start, checker } = cell;
-  const isAbove = (node: TypeScript.Node) =>
-    node.parent === file && node.end <= start && !ts.isImportDeclaration(node);
-  const above = topNames(
-    file.statements.filter((one) => isAbove(one) && !ts.isVariableStatement(one)),
-  );
-  return (name) => {
-    if (!above.has(name.text)) return false;
-    const symbol = ts.isShorthandPropertyAssignment(name.parent)
-      ? checker.getShorthandAssignmentValueSymbol(name.parent)
-      : checker.getSymbolAtLocation(name);
-    return symbol?.declarations?.some(isAbove) ?? false;
-  };
 }
 
 /** True for an argument of a call, and for a value in an object or a list that is one. */

@@ -1,5 +1,3 @@
-import { createRequire } from "node:module";
-import type TypeScript from "typescript";
 import { ProbelabError } from "../base/error.js";
 import type { CodeCell, Notebook, NotebookCell } from "./notebook-file.js";
 
@@ -13,11 +11,11 @@ export type Parameters = Readonly<Record<string, ParameterValue>>;
  *
  * @throws ProbelabError for a name that the `parameters` cell does not declare
  */
-export function injectParameters(notebook: Notebook, parameters: Parameters): void {
+export async function injectParameters(notebook: Notebook, parameters: Parameters): Promise<void> {
   if (Object.keys(parameters).length === 0) return;
   notebook.cells = notebook.cells.filter((cell) => !isInjected(cell));
   const index = notebook.cells.findIndex((cell) => cell.metadata.tags?.includes("parameters"));
-  const declared = declaredVariables(notebook.cells[index]?.source ?? "");
+  const declared = await declaredVariables(notebook.cells[index]?.source ?? "");
   if (index >= 0) refuseUnknown(Object.keys(parameters), declared);
   const lines = Object.entries(parameters).map(([name, value]) => {
     const keyword = declared.get(name) === "let" ? "" : "const ";
@@ -66,9 +64,9 @@ function refuseUnknown(names: readonly string[], declared: ReadonlyMap<string, s
   );
 }
 
-function declaredVariables(code: string): Map<string, "let" | "const"> {
+async function declaredVariables(code: string): Promise<Map<string, "let" | "const">> {
   // Loaded when it is needed: every command would wait for it at its start.
-  const ts = createRequire(import.meta.url)("typescript") as typeof TypeScript;
+  const { ts } = await import("./typescript.js");
   const file = ts.createSourceFile("parameters.ts", code, ts.ScriptTarget.Latest);
   const found = new Map<string, "let" | "const">();
   for (const statement of file.statements) {

@@ -77,7 +77,7 @@ export async function runNotebook(
 ): Promise<RunOutcome> {
   const begun = performance.now();
   const notebook = await readNotebook(path);
-  injectParameters(notebook, options.params ?? {});
+  await injectParameters(notebook, options.params ?? {});
   notebook.metadata = { ...kernelspecMetadata(notebook.metadata), language_info: languageInfo() };
   const out = await outFolder(options.out ?? "out", path);
   const name = basename(path, ".ipynb");

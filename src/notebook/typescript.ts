@@ -1,5 +1,33 @@
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { dirname } from "node:path";
+import { Script } from "node:vm";
 import type TypeScript from "typescript";
+import { readCache, stampOf, writeCache } from "./user-cache.js";
 
-/** TypeScript. Required, because at an import Node would search its 9 MB for names of exports, for a second. */
-export const ts = createRequire(import.meta.url)("typescript") as typeof TypeScript;
+/**
+ * TypeScript, with what V8 compiled of its 9 MB the last time: else a process that runs cells is busy with
+ * that for a third of a second. V8 refuses what another version of it made; then TypeScript is compiled anew.
+ * (`module.enableCompileCache` does so from Node 22.8 on.)
+ */
+export const ts = loadTypeScript();
+
+function loadTypeScript(): typeof TypeScript {
+  const path = createRequire(import.meta.url).resolve("typescript");
+  // Of the text, V8 compares the length alone.
+  const stamp = stampOf(path)?.replace(/\W/g, "-");
+  const cache = `typescript-${stamp}-${process.arch}-${process.version}`;
+  const parameters = "exports, require, module, __filename, __dirname";
+  const script = new Script(`(function (${parameters}) { ${readFileSync(path, "utf8")}\n})`, {
+    filename: path,
+    cachedData: readCache(cache),
+  });
+  const module = { exports: {} };
+  const run = script.runInThisContext() as (...given: unknown[]) => void;
+  run(module.exports, createRequire(path), module, path, dirname(path));
+  if (script.cachedDataRejected !== false) {
+    // At the end, most of what is used is compiled.
+    process.once("exit", () => writeCache(cache, () => script.createCachedData()));
+  }
+  return module.exports as typeof TypeScript;
+}

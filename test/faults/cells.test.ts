@@ -2,7 +2,6 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { installKernel } from "../../src/notebook/kernel/kernelspec.js";
-import { runNotebook } from "../../src/notebook/run-notebook.js";
 import {
   JupyterClient,
   jupyterEnvironment,
@@ -10,7 +9,7 @@ import {
   skipped,
   tracebackText,
 } from "../jupyter/jupyter.js";
-import { notebookFolder, outputTexts, writeCells } from "../notebook/notebook-fixture.js";
+import { notebookFolder, runCells } from "../notebook/notebook-fixture.js";
 
 let folder: Awaited<ReturnType<typeof notebookFolder>>;
 /** The outputs of each group of cells. */
@@ -35,14 +34,10 @@ async function runGroups(...names: (keyof typeof GROUPS)[]): Promise<void> {
   for (const name of names) shown.set(name, outputs.splice(0, GROUPS[name].length));
 }
 
-async function run(
+const run = (
   cells: readonly string[],
   { allowErrors = false, name = "checked" }: { allowErrors?: boolean; name?: string } = {},
-) {
-  const path = await writeCells(folder.path, cells, `${name}.ipynb`);
-  const outcome = await runNotebook(path, { allowErrors, out: join(folder.path, "out") });
-  return { outcome, outputs: await outputTexts(outcome.notebook) };
-}
+) => runCells(folder.path, cells, { allowErrors }, `${name}.ipynb`);
 
 const tooDeep = /^ProbelabError: Can't compile cell \d+: it is nested or chained more deeply/;
 

@@ -2,14 +2,8 @@ import { readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { readOrigins } from "../../src/chart/origin/read-origins.js";
-import { runNotebook, type RunNotebookOptions } from "../../src/notebook/run-notebook.js";
-import {
-  handMade,
-  notebookFolder,
-  outputTexts,
-  writeCells,
-  type CellText,
-} from "./notebook-fixture.js";
+import type { RunNotebookOptions } from "../../src/notebook/run-notebook.js";
+import { handMade, notebookFolder, runCells, type CellText } from "./notebook-fixture.js";
 
 let folder: Awaited<ReturnType<typeof notebookFolder>>;
 beforeEach(async () => {
@@ -17,11 +11,8 @@ beforeEach(async () => {
 });
 afterEach(() => folder.remove());
 
-async function run(cells: readonly CellText[], options: Omit<RunNotebookOptions, "out"> = {}) {
-  const path = await writeCells(folder.path, cells);
-  const outcome = await runNotebook(path, { ...options, out: join(folder.path, "out") });
-  return { outcome, outputs: await outputTexts(outcome.notebook) };
-}
+const run = (cells: readonly CellText[], options?: Omit<RunNotebookOptions, "out">) =>
+  runCells(folder.path, cells, options);
 
 /** Saves into the folder's `files`, which nothing awaits. */
 const saves = `

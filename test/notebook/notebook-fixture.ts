@@ -5,6 +5,11 @@ import { fileURLToPath } from "node:url";
 import { withoutColours } from "../../src/notebook/ansi.js";
 import { kernelDisplayName, kernelName } from "../../src/notebook/own-package.js";
 import type { NotebookOutput } from "../../src/notebook/notebook-file.js";
+import {
+  runNotebook,
+  type RunNotebookOptions,
+  type RunOutcome,
+} from "../../src/notebook/run-notebook.js";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -55,6 +60,18 @@ const result = new Result(table({ t: [range.start, new Date("2026-02-02")], n: [
   sql: "SELECT 1", parameters: {}, range, source: "embedded:x", server: "25.8", rowsRead: 0, bytesRead: 0,
   seconds: 0, askedAt: range.start, columns: { dimensions: [], measures: [] }, reductions: [], notes: [],
 });`;
+
+/** Runs a notebook of the given cells in the folder. @returns how it ended, and its outputs as `outputTexts` gives them */
+export async function runCells(
+  folder: string,
+  cells: readonly CellText[],
+  options: Omit<RunNotebookOptions, "out"> = {},
+  name?: string,
+): Promise<{ outcome: RunOutcome; outputs: string[][] }> {
+  const path = await writeCells(folder, cells, name);
+  const outcome = await runNotebook(path, { ...options, out: join(folder, "out") });
+  return { outcome, outputs: await outputTexts(outcome.notebook) };
+}
 
 interface WrittenCell {
   cell_type: string;

@@ -5,8 +5,8 @@ import { runNotebook, type RunNotebookOptions } from "../../src/notebook/run-not
 import {
   notebookFolder,
   outputText,
-  outputTexts,
   readCells,
+  runCells,
   writeCells,
   type CellText,
 } from "./notebook-fixture.js";
@@ -17,11 +17,8 @@ beforeEach(async () => {
 });
 afterEach(() => folder.remove());
 
-async function run(cells: readonly CellText[], options: Omit<RunNotebookOptions, "out"> = {}) {
-  const path = await writeCells(folder.path, cells);
-  const outcome = await runNotebook(path, { ...options, out: join(folder.path, "out") });
-  return { outcome, outputs: await outputTexts(outcome.notebook) };
-}
+const run = (cells: readonly CellText[], options?: Omit<RunNotebookOptions, "out">) =>
+  runCells(folder.path, cells, options);
 
 describe("the cells of one notebook, run with allowErrors", () => {
   let shared: Awaited<ReturnType<typeof notebookFolder>>;

@@ -3,7 +3,7 @@ import type { CellOutput } from "../outputs.js";
 import { languageInfo, ownPackage } from "../own-package.js";
 import { completeReply, inspectReply, isCompleteReply } from "./language-answers.js";
 import type { Channel } from "./sockets.js";
-import { StreamBatch } from "./stream-batch.js";
+import { StreamBatch } from "../stream-batch.js";
 import type { Message } from "./wire.js";
 
 /** Time for requests that are on their way when a cell fails: they are aborted with it. */
