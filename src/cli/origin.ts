@@ -1,7 +1,6 @@
 import { Command } from "commander";
 import { readFile, stat } from "node:fs/promises";
-import type { FoundOrigin } from "../chart/origin/found-origin.js";
-import { readOrigins } from "../chart/origin/read-origins.js";
+import { readOrigins, type FoundOrigin } from "../chart/origin/read-origins.js";
 import { ProbelabError } from "../base/error.js";
 import {
   bytesWords,

@@ -1,4 +1,5 @@
-import { foundOrigin, type FoundOrigin } from "./found-origin.js";
+import { unescapeXml } from "../../base/xml.js";
+import type { OriginText } from "./binary-origins.js";
 
 const NAMESPACE = "urn:probelab:origin";
 const LONGEST_TAG = 10_000;
@@ -7,16 +8,17 @@ const LONGEST_TAG = 10_000;
  * The origins in an HTML page: its data blocks `script.probelab-origin` of JSON, each with the
  * name of the `<figure>` around it. Nothing of it is run.
  */
-export function htmlOrigins(page: string): FoundOrigin[] {
+export function htmlOrigins(page: string): OriginText[] {
   let before = 0;
-  return elements(page, /<script\b/gi, /<\/script/gi).flatMap(({ tag, content, at }) => {
+  return elements(page, "script", "gi").flatMap(({ tag, content, at }) => {
     const isOrigin = /\bclass\s*=\s*["']?[^"'>]*\bprobelab-origin\b/i.test(tag);
     if (!isOrigin || !/application\/json/i.test(tag)) return [];
-    const start = page.lastIndexOf("<figure", at);
-    const figure = start < before ? "" : page.slice(start, page.indexOf(">", start));
-    const [, name] = /\saria-label="([^"]*)"/.exec(figure.slice(0, LONGEST_TAG)) ?? [];
+    const between = page.slice(before, at);
+    const start = between.lastIndexOf("<figure");
+    const figure = start < 0 ? "" : between.slice(start, start + LONGEST_TAG).split(">")[0];
+    const [, name] = /\saria-label="([^"]*)"/.exec(figure ?? "") ?? [];
     before = at;
-    return foundOrigin(content, name === undefined ? undefined : plainText(name)) ?? [];
+    return [{ json: content, title: name && unescapeXml(name) }];
   });
 }
 
@@ -24,29 +26,29 @@ export function htmlOrigins(page: string): FoundOrigin[] {
  * The origins in an SVG: its elements `origin` of the namespace `urn:probelab:origin`, under
  * whatever prefix, each with the title of the `<svg>` that it stands in.
  */
-export function svgOrigins(text: string): FoundOrigin[] {
+export function svgOrigins(text: string): OriginText[] {
   const declared = text.matchAll(/xmlns:([\w.-]{1,99})\s*=\s*["']urn:probelab:origin["']/g);
   const tags = new Set([...declared].map(([, prefix = ""]) => `<${prefix}:origin`));
   return text.split(/<(?:[\w.-]{1,99}:)?svg\b/).flatMap((picture) => {
-    const found = elements(
-      picture,
-      /<(?:[\w.-]{1,99}:)?origin\b/g,
-      /<\/(?:[\w.-]{1,99}:)?origin/g,
-    ).filter(({ tag }) => tag.includes(NAMESPACE) || tags.has(/^<[\w:.-]+/.exec(tag)?.[0] ?? ""));
-    if (found.length === 0) return [];
-    const [title] = elements(picture, /<(?:[\w.-]{1,99}:)?title\b/g, /<\/(?:[\w.-]{1,99}:)?title/g);
-    return found.flatMap(
-      ({ content }) => foundOrigin(plainText(content), title && plainText(title.content)) ?? [],
+    const found = elements(picture, "(?:[\\w.-]{1,99}:)?origin", "g").filter(
+      ({ tag }) => tag.includes(NAMESPACE) || tags.has(/^<[\w:.-]+/.exec(tag)?.[0] ?? ""),
     );
+    if (found.length === 0) return [];
+    const [title] = elements(picture, "(?:[\\w.-]{1,99}:)?title", "g");
+    return found.map(({ content }) => ({
+      json: plainText(content),
+      title: title && plainText(title.content),
+    }));
   });
 }
 
 /** Elements with their opening tags and what stands up to the closing ones, in one pass. */
 function elements(
   text: string,
-  opening: RegExp,
-  closing: RegExp,
+  name: string,
+  flags: string,
 ): { readonly tag: string; readonly content: string; readonly at: number }[] {
+  const [opening, closing] = [new RegExp(`<${name}\\b`, flags), new RegExp(`</${name}`, flags)];
   const found = [];
   for (let match = opening.exec(text); match !== null; match = opening.exec(text)) {
     const body = text.indexOf(">", match.index) + 1;
@@ -60,22 +62,9 @@ function elements(
   return found;
 }
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  amp: "&",
-  lt: "<",
-  gt: ">",
-  quot: '"',
-  apos: "'",
-};
-
 /** The text of markup without elements; what stands in CDATA stands as it is. */
 function plainText(markup: string): string {
-  const token = /<!\[CDATA\[([^]*?)\]\]>|&(?:#(\d{1,7})|#x([\da-f]{1,6})|(amp|lt|gt|quot|apos));/gi;
-  return markup.replace(token, (...parts) => {
-    const [all, raw, decimal, hexadecimal, name] = parts as (string | undefined)[];
-    if (raw !== undefined) return raw;
-    if (name !== undefined) return ENTITIES[name.toLowerCase()] ?? "";
-    const code = decimal === undefined ? parseInt(hexadecimal ?? "", 16) : Number(decimal);
-    return code > 0 && code < 0x110000 ? String.fromCodePoint(code) : (all ?? "");
-  });
+  return markup.replace(/<!\[CDATA\[([^]*?)\]\]>|[^<]+/g, (text, raw: string | undefined) =>
+    raw === undefined ? unescapeXml(text) : raw,
+  );
 }

@@ -7,7 +7,6 @@ import { escapeXml, legalXml, unescapeXml } from "../../base/xml.js";
 import { cleanText } from "../../base/text.js";
 import { fontFiles, isShipped, needsOtherFont } from "./font.js";
 import type { FontFace } from "./font-face.js";
-import { warnOfMissing } from "./missing-characters.js";
 import { fontOptions, otherFonts, shownText } from "./other-fonts.js";
 import { layOut, originJson, svgSize, titleText } from "./svg.js";
 
@@ -87,8 +86,7 @@ export async function pdfPicture(spec: Record<string, unknown>, date: Date): Pro
  * address asked.
  */
 export async function typeset(document: TypstDocument): Promise<Buffer> {
-  const { faces, missing } = otherFonts(document.shown);
-  warnOfMissing(missing, "PDF");
+  const faces = otherFonts(document.shown, "PDF");
   const families = faces.map(({ family }) => family).filter((family) => family !== "");
   const data = { ...document.data, fonts: ["Arimo", ...families] };
   const fontPaths = [...fontFiles(), ...faces.map(({ path }) => path)];

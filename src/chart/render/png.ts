@@ -1,7 +1,6 @@
 import { crc32, deflateSync } from "node:zlib";
 import { ProbelabError } from "../../base/error.js";
 import { collectAfter } from "../../base/collect-after.js";
-import { warnOfMissing } from "./missing-characters.js";
 import { fontOptions, otherFonts, shownText } from "./other-fonts.js";
 import { layOut, originJson, svgSize, titleText } from "./svg.js";
 
@@ -23,8 +22,7 @@ export async function pngPicture(spec: Record<string, unknown>, scale: number): 
       `Can't draw a PNG with scale: ${scale}: pass a number above 0 that keeps the picture under ${MOST_PIXELS} pixels wide.`,
     );
   }
-  const { faces, missing } = otherFonts(shownText(svg));
-  warnOfMissing(missing, "PNG");
+  const faces = otherFonts(shownText(svg), "PNG");
   const { renderAsync } = await import("@resvg/resvg-js");
   const image = await renderAsync(svg, {
     fitTo: { mode: "zoom", value: scale },
