@@ -51,6 +51,7 @@ export function chartRoles(result: Result, kind: Kind, options: DrawOptions): Ro
     names.filter((name) => kinds.includes(holds.get(name) ?? "empty"));
   const { x: wantedX, y: wantedY, colour } = options;
   const draw = `draw ${kind.drawn}`;
+  const refusal = (why: string): ProbelabError => new ProbelabError(`Can't ${draw} ${why}`);
   for (const [option, name] of Object.entries({ x: wantedX, y: wantedY, colour })) {
     if (typeof name === "string") checkColumn(names, name, `${draw} with ${option}: `);
   }
@@ -58,14 +59,15 @@ export function chartRoles(result: Result, kind: Kind, options: DrawOptions): Ro
   const others = dimensions.map(({ name }) => name).filter((name) => name !== meant);
   const shown = colour === null ? [] : colour === undefined ? others : [colour];
   const hidden = others.filter((name) => !shown.includes(name));
-  const measured =
-    wantedY ??
-    defaultMeasure(
-      measures.filter(({ name }) => name !== meant),
-      (kind.sized && shown.length > 0) || hidden.length > 0,
-    )?.name;
+  const free = measures.filter(({ name }) => name !== meant);
+  const main = free.find((measure) => measure.main) ?? free[0];
+  // What the question is about, unless the chart adds up values that can't be.
+  const added = (kind.sized && shown.length > 0) || hidden.length > 0;
+  const instead = added && main?.additive !== true ? free.find(({ additive }) => additive) : main;
+  const measured = wantedY ?? (instead ?? main)?.name;
   const along = meant ?? guessX();
-  const y = measured ?? named("number").find((name) => name !== along);
+  const numbers = named("number");
+  const y = measured ?? numbers.find((name) => name !== along);
   const single =
     kind.categories && along === undefined && result.numRows <= 1
       ? result.origin.range
@@ -73,19 +75,24 @@ export function chartRoles(result: Result, kind: Kind, options: DrawOptions): Ro
         : "all rows"
       : undefined;
   const x = single === undefined ? along : unusedName(names, "range");
-  if (x === undefined || y === undefined) throw new ProbelabError(whatIsMissing());
+  if (x === undefined || y === undefined) {
+    const what =
+      numbers.length === 0
+        ? `of numbers: ${CONVERT}`
+        : along === undefined
+          ? `along the axis beside ${list(numbers)}: ask with every: "auto", select a time or a number in the query, or use chart.bar`
+          : `of numbers beside ${JSON.stringify(along)}: pass another one as x, or use chart.bar`;
+    throw refusal(`of a Result with the columns ${list(names)}: it needs a column ${what}.`);
+  }
   if (x === y) {
-    throw new ProbelabError(
-      `Can't ${draw} with ${JSON.stringify(x)} as x and as y: pass two columns of ${list(names)}, or leave out x.`,
+    throw refusal(
+      `with ${JSON.stringify(x)} as x and as y: pass two columns of ${list(names)}, or leave out x.`,
     );
   }
   if (!["number", "empty"].includes(holds.get(y) ?? "")) {
-    const numbers = named("number");
-    const instead =
+    const remedy =
       numbers.length === 0 ? CONVERT : `pass a column of numbers, such as ${list(numbers)}`;
-    throw new ProbelabError(
-      `Can't ${draw} with y: ${JSON.stringify(y)}, which holds ${holds.get(y)}: ${instead}.`,
-    );
+    throw refusal(`with y: ${JSON.stringify(y)}, which holds ${holds.get(y)}: ${remedy}.`);
   }
   const held = x === time?.name ? "time" : (holds.get(x) ?? "text");
   const xKind = held === "time" || held === "number" ? held : "category";
@@ -93,9 +100,7 @@ export function chartRoles(result: Result, kind: Kind, options: DrawOptions): Ro
     const along = named("time", "number").filter((name) => name !== x && name !== y);
     const pass =
       along.length > 0 ? `pass a column of times or numbers as x, ${list(along)}, or ` : "";
-    throw new ProbelabError(
-      `Can't ${draw} along ${JSON.stringify(x)}, which holds text: ${pass}use chart.bar.`,
-    );
+    throw refusal(`along ${JSON.stringify(x)}, which holds text: ${pass}use chart.bar.`);
   }
   const guess = dimensions.length === 0 && colour === undefined;
   const series = (guess ? named("text") : shown).filter((name) => name !== x);
@@ -114,36 +119,14 @@ export function chartRoles(result: Result, kind: Kind, options: DrawOptions): Ro
   /** Where nothing tells what is along the axis: numbers, but y, which bars come after text. */
   function guessX(): string | undefined {
     const text = named("text")[0];
-    const numbers = named("number").filter((name) => name !== measured);
+    const rest = named("number").filter((name) => name !== measured);
     // Bars are of values, they don't stand at them.
     const places = kind.categories
-      ? numbers.filter((name) => !measures.some((each) => each.name === name))
-      : numbers;
+      ? rest.filter((name) => !measures.some((each) => each.name === name))
+      : rest;
     // One must be left to be y.
-    const number = measured === undefined && numbers.length < 2 ? undefined : places[0];
+    const number = measured === undefined && rest.length < 2 ? undefined : places[0];
     return kind.categories ? (text ?? number) : (number ?? text);
-  }
-
-  function whatIsMissing(): string {
-    const numbers = named("number");
-    const before = `Can't ${draw} of a Result with the columns ${list(names)}: it needs a column`;
-    if (numbers.length === 0) return `${before} of numbers: ${CONVERT}.`;
-    if (along === undefined) {
-      const ask =
-        measures.length > 0 ? 'ask with every: "auto"' : "select a time or a number in the query";
-      const one =
-        result.numRows <= 1 && !kind.categories ? ", or use chart.bar, which draws one bar" : "";
-      return `${before} along the axis beside ${list(numbers)}: ${ask}${one}.`;
-    }
-    const places = named("time", "number", ...(kind.categories ? (["text"] as const) : []));
-    const text = named("text")[0];
-    const instead =
-      places.length > 1
-        ? `pass another one as x, such as ${list(places.filter((name) => name !== along))}`
-        : text === undefined
-          ? "select one in the query"
-          : `use chart.bar with x: ${JSON.stringify(text)}`;
-    return `${before} of numbers beside ${JSON.stringify(along)}: ${instead}.`;
   }
 }
 
@@ -168,16 +151,6 @@ export function unusedName(taken: readonly string[], wanted: string): string {
   let name = wanted;
   while (taken.includes(name)) name += "_";
   return name;
-}
-
-/** What the question is about, unless the chart adds up values that can't be. */
-function defaultMeasure(
-  measures: readonly MeasureColumn[],
-  added: boolean,
-): MeasureColumn | undefined {
-  const main = measures.find((measure) => measure.main) ?? measures[0];
-  if (main?.additive === true || !added) return main;
-  return measures.find(({ additive }) => additive) ?? main;
 }
 
 /** What all values of a column are; `text` where they are of several kinds. */

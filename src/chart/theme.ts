@@ -1,5 +1,8 @@
 import { FONT_FAMILY } from "./render/font.js";
 
+/** Vega-Lite 5.6 is what JupyterLab 4 carries; version 6 compiles it as well. */
+export const SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json";
+
 /** Light for documents and print, dark for dark notebooks. */
 export type ThemeName = "light" | "dark";
 

@@ -58,40 +58,32 @@ function combine(result: Result, series: readonly string[]): Omit<Work, "sentenc
   const dimensions = series.map((name) =>
     result.origin.columns.dimensions.find((dimension) => dimension.name === name),
   );
-  const ranks = dimensions.map(
-    (dimension) => new Map<Value, number>(dimension?.order.map((value, index) => [value, index])),
-  );
   const keys = Array.from({ length: result.numRows }, (_, row) =>
     rowKey(columns.map((column) => column[row])),
   );
-  const found = new Map(
-    keys.map((key, row) => [key, columns.map((column) => column[row] ?? null)] as const),
-  );
-  const isOther = (values: readonly Value[]): boolean =>
-    values.every((value, at) => value !== null && value === dimensions[at]?.other);
+  const found = [...new Map(keys.map((key, row) => [key, row]))].map(([key, row]) => {
+    const values = columns.map((column) => column[row] ?? null);
+    const rank = values.map((value, at) => {
+      const place = dimensions[at]?.order.indexOf(value as string | null) ?? -1;
+      return place < 0 ? Infinity : place;
+    });
+    const other = values.every((value, at) => value !== null && value === dimensions[at]?.other);
+    return { key, values, rank, other };
+  });
   const labels = uniqueLabels(
-    [...found.values()].map((values) =>
-      (isOther(values) ? values.slice(0, 1) : values).map((value) => label(value)).join(" · "),
+    found.map(({ values, other }) =>
+      (other ? values.slice(0, 1) : values).map((value) => label(value)).join(" · "),
     ),
   );
-  const entries = [...found].map(([key, values], index) => ({
-    key,
-    text: labels[index] ?? key,
-    rank: values.map((value, at) => ranks[at]?.get(value) ?? Infinity),
-    other: isOther(values),
-  }));
-  entries.sort((a, b) => {
+  const texts = new Map(found.map(({ key }, index) => [key, labels[index] ?? key]));
+  const text = ({ key }: { key: string }): string => texts.get(key) ?? key;
+  found.sort((a, b) => {
     const at = a.rank.findIndex((rank, index) => rank !== b.rank[index]);
     return at < 0 ? 0 : (a.rank[at] ?? 0) < (b.rank[at] ?? 0) ? -1 : 1;
   });
-  const texts = new Map(entries.map(({ key, text }) => [key, text]));
   const name = unusedName(result.columnNames, series.join(" and "));
-  const other = entries.find((entry) => entry.other)?.text;
-  const dimension = {
-    name,
-    order: entries.map(({ text }) => text),
-    ...(other !== undefined && { other }),
-  };
+  const other = found.find((entry) => entry.other);
+  const dimension = { name, order: found.map(text), ...(other && { other: text(other) }) };
   const table = result.table.assign({ [name]: keys.map((key) => texts.get(key)) });
   const columnsNow = { ...result.origin.columns, dimensions: [dimension] };
   return { result: result.with(table, { columns: columnsNow }), series: name };

@@ -16,7 +16,7 @@ export type { ChartPlan, Reduced } from "./chart-plan.js";
  *   rows afterwards where the line needs them (null or zero): put no others in between.
  * - Areas and bars are regrouped to a coarser bucket, then the smallest series are merged. Their
  *   rows are those of a full grid, series × buckets, if that is larger than the table.
- * - Points are counted in bins (see `countColumn`), or thinned where `points` is "thin".
+ * - Points are counted in bins (see `countColumn`).
  *
  * @throws ProbelabError where it can't be reduced truthfully, with what to change.
  * @example

@@ -27,7 +27,13 @@ export function reduceStacks(result: Result, plan: ChartPlan, maxRows: number): 
     return unchanged;
   }
   const { keys } = seriesCodes(table, plan.series);
-  if (!timed) throw refusal(plan, rows, whyNotAdded(result, plan.x));
+  if (!timed) {
+    throw refusal(
+      plan,
+      rows,
+      `only the buckets of a question can be added up, and nothing tells those of ${JSON.stringify(plan.x)}; group them in the query (toStartOfHour(t) AS hour, count() AS n … GROUP BY hour), ask for the largest (top, in SQL ORDER BY … LIMIT 20), or use chart.points or chart.line`,
+    );
+  }
   const starts = new Set(numericColumn(table, plan.x).values);
   starts.delete(NaN);
   const startIn = (every: Bucket, at: number): number =>
@@ -58,17 +64,12 @@ export function reduceStacks(result: Result, plan: ChartPlan, maxRows: number): 
   }
   const rest = fits === undefined ? smallestSeries(result, plan, room - 1) : undefined;
   const reduced = addedUp(result, plan, (at) => startIn(every, at), rest);
-  const sentences: string[] = [];
-  if (every !== time.every) {
-    sentences.push(
+  const sentences = [
+    every !== time.every &&
       `${counted(rows, "row")} by ${time.every} added up by ${every}: ${counted(reduced.numRows(), "row")}.`,
-    );
-  }
-  if (rest) {
-    sentences.push(
+    rest &&
       `The smallest ${rest.merged.size.toLocaleString("en-US")} of ${counted(keys.length, "series", "series")} merged into ${JSON.stringify(rest.label)}.`,
-    );
-  }
+  ].filter((sentence) => typeof sentence === "string");
   const columns = addedUpColumns(origin, plan, every, rest);
   return {
     table: reduced,
@@ -88,18 +89,6 @@ function coarserThan(every: Bucket): Bucket[] {
   if (usual.length > 0 || (BUCKETS as readonly Bucket[]).includes(every)) return usual;
   const { count, unit } = stepOf(every);
   return coarser(TIMES.map((times) => bucketName({ count: times * count, unit })));
-}
-
-/** Only the buckets of a question can be added up: what stands along another column, nothing tells. */
-function whyNotAdded(result: Result, x: string): string {
-  const name = JSON.stringify(x);
-  const first = result.column(x).find((value) => value !== null && value !== undefined);
-  if (first instanceof Date) {
-    return `nothing tells the step of time in ${name}, by which they could be added up; group them in the query (toStartOfHour(${/^\w+$/.test(x) ? x : "…"}) AS hour, count() AS n … GROUP BY hour), or use chart.points or chart.line`;
-  }
-  return typeof first === "number" || typeof first === "bigint"
-    ? `the numbers of ${name} have no buckets, by which they could be added up; group them in the query, or use chart.points or chart.line`
-    : `the texts of ${name} can't be added up; ask for the largest (top, in SQL ORDER BY … LIMIT 20)`;
 }
 
 function refusal(plan: ChartPlan, rows: number, why: string): ProbelabError {

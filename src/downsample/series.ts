@@ -26,10 +26,6 @@ export function splitSeries(
   y: Float64Array,
 ): SeriesRows[] {
   const { codes, keys } = seriesCodes(table, series);
-  // Where x ascends, all are finite if the first and the last are.
-  if (series === undefined && isAscending(x) && (x.length === 0 || isFinite(x[0]! - x.at(-1)!))) {
-    return x.length === 0 ? [] : [{ key: undefined, rows: Int32Array.from(codes.keys()), x, y }];
-  }
   const starts = new Int32Array(keys.length + 1);
   for (let row = 0; row < codes.length; row++) {
     if (isFinite(x[row]!)) starts[codes[row]! + 1]!++;

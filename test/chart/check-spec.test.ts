@@ -88,6 +88,39 @@ describe("chart.vegaLite refuses what takes all memory", () => {
   });
 });
 
+describe("chart.vegaLite refuses what a frontend would load", () => {
+  const PNG = "data:image/png;base64,iVBORw0KGgo=";
+  test.each([
+    [{ mark: "image", encoding: { url: { field: "software_version" } } }],
+    [{ layer: [{ mark: "image", encoding: { url: { value: PNG } } }] }],
+    [{ mark: { type: "image", url: "https://example.org/a.png" } }],
+    [{ mark: "point", encoding: { x, y }, config: { image: { url: PNG } } }],
+  ])("pictures: %j", (spec) => {
+    expect(draw(spec)).toThrow(/Can't draw a spec with url: .*no pictures are drawn/);
+  });
+
+  test("tooltips over a column that they would take for the address of a picture", () => {
+    const pictured = makeResult({ n: [1], image: ["https://evil.example/a.png"] });
+    const encoding = { x: { field: "n" } };
+    const tooltip = { mark: { type: "point", tooltip: true }, encoding };
+    expect(() => chart.vegaLite(pictured, tooltip)).toThrow(/name it otherwise/);
+    expect(() => chart.vegaLite(pictured, { mark: "point", encoding })).not.toThrow();
+  });
+});
+
+test("tooltips of a chart quote the names that a notebook's tooltip would not take as names", () => {
+  const result = makeResult(
+    { image: ["https://evil.example/a.png"], title: [1] },
+    {
+      dimensions: [{ name: "image", order: ["https://evil.example/a.png"] }],
+      measures: [{ name: "title", label: "title", unit: "", additive: true, missing: "zero" }],
+    },
+  );
+  const spec = JSON.stringify(chart.bar(result).spec);
+  expect(spec).toContain(`"title":"'image'"`);
+  expect(spec).not.toMatch(/"tooltip":\[[^\]]*"title":"(image|title)"/);
+});
+
 describe("chart.vegaLite takes", () => {
   test.each([
     [{ mark: "bar", encoding: { x, y: { aggregate: "count" } } }],

@@ -117,7 +117,8 @@ function bundleOrigins(data: Json | undefined): FoundOrigin[] {
     if (found.length > 0) return found;
   }
   const png = member(data, "image/png");
-  const bytes = Buffer.from([png ?? ""].flat().join(""), "base64");
+  const base64 = Array.isArray(png) ? png.join("") : png;
+  const bytes = Buffer.from(typeof base64 === "string" ? base64 : "", "base64");
   return bytes.toString("latin1", 1, 4) === "PNG" ? parsed(pngOrigins(bytes)) : [];
 }
 

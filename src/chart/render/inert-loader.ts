@@ -15,9 +15,6 @@ export const inertLoader = {
     if (options?.context === "href" && /^https?:\/\/[^\s"'<>]+$/i.test(address)) {
       return Promise.resolve({ href: address, rel: "noopener noreferrer" });
     }
-    if (options?.context === "image" && isPictureAddress(address)) {
-      return Promise.resolve({ href: address });
-    }
     return Promise.resolve({});
   },
   load(uri: unknown): Promise<never> {
@@ -30,8 +27,3 @@ export const inertLoader = {
     return Promise.reject(new Error("Refused to make a request"));
   },
 };
-
-/** True for an address that holds the picture itself, in a format that holds nothing else. */
-export function isPictureAddress(address: string): boolean {
-  return /^data:image\/(png|jpeg|gif|webp);base64,/i.test(address);
-}
