@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ProbelabError } from "../../base/error.js";
 import { cleanText } from "../../base/text.js";
@@ -95,7 +94,8 @@ function fontRules(): string {
     .join(""));
 }
 
-const BUILT = join("dist", "chart", "page", "runtime.iife.js");
+// The same from src as from dist, in this folder and in an installed package.
+const BUILT = new URL("../../../dist/chart/page/runtime.iife.js", import.meta.url);
 
 let runtime: string | undefined;
 
@@ -106,20 +106,10 @@ let runtime: string | undefined;
  * @throws ProbelabError where it was not built.
  */
 export function runtimeSource(): string {
-  return (runtime ??= readFileSync(builtPath(), "utf8"));
-}
-
-/** Whether this module runs from the sources, from dist or from an installed package. */
-function builtPath(): string {
-  let folder = dirname(fileURLToPath(import.meta.url));
-  while (!existsSync(join(folder, BUILT))) {
-    const parent = dirname(folder);
-    if (parent === folder) {
-      throw new ProbelabError(
-        `Can't write an interactive page: its script (${BUILT}) is missing; run "npm run build" in probelab's folder, or install the package again.`,
-      );
-    }
-    folder = parent;
+  if (runtime === undefined && !existsSync(BUILT)) {
+    throw new ProbelabError(
+      `Can't write an interactive page: its script (${fileURLToPath(BUILT)}) is missing; run "npm run build" in probelab's folder, or install the package again.`,
+    );
   }
-  return join(folder, BUILT);
+  return (runtime ??= readFileSync(BUILT, "utf8"));
 }

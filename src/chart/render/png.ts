@@ -61,6 +61,12 @@ export function pngWithText(
   ]);
 }
 
+/** Width and height of a PNG of this scale, in CSS pixels. */
+export function pngSize(png: Buffer, scale: number): { width: number; height: number } {
+  const size = (at: number): number => Math.round(png.readUInt32BE(at) / scale);
+  return { width: size(16), height: size(20) };
+}
+
 function chunk(type: string, data: Buffer): Buffer {
   const typed = Buffer.concat([Buffer.from(type, "latin1"), data]);
   const result = Buffer.alloc(typed.length + 8);
