@@ -113,16 +113,13 @@ function timeAxis(
   every?: Bucket,
 ): VegaLiteSpec {
   const most = Math.max(2, Math.floor(width / TIME_LABEL_WIDTH));
-  const ticks = timeTicks(domain, timeZone, most, every);
-  const text = (format: string): string => zoneExpression("datum.value", format, timeZone, domain);
-  const first = text(ticks.format);
+  const { at, major, format, majorFormat } = timeTicks(domain, timeZone, most, every);
+  const text = (form: string): string => zoneExpression("datum.value", form, timeZone, domain);
+  const twoLines = `indexof([${major.join(",")}], +datum.value) < 0 ? ${text(format)} : [${text(format)}, ${text(majorFormat)}]`;
   return {
     title: `${every === undefined ? "Time" : stepTitle(every)} (${timeZone})`,
-    values: ticks.at,
-    labelExpr:
-      ticks.majorFormat === ""
-        ? first
-        : `indexof([${ticks.major.join(",")}], +datum.value) < 0 ? ${first} : [${first}, ${text(ticks.majorFormat)}]`,
+    values: at,
+    labelExpr: majorFormat === "" ? text(format) : twoLines,
     labelAngle: 0,
     labelFlush: true,
     labelOverlap: "greedy",
@@ -192,25 +189,19 @@ function valueLabel(
 }
 
 /**
- * The labels of a log axis: powers of ten, and their double and fivefold where there is room. Where
- * not even the powers have room, every second one, every third and so on.
+ * The labels of a log axis: powers of ten, and their double and fivefold where there is room; where
+ * not even the powers have room, every second one, every third and so on. (Vega writes all it can
+ * from the bottom up, which drops the powers of ten first: 700, 900, 2k, 3k.)
  *
- * Vega writes all it can from the bottom up, which drops the powers of ten first: 700, 900, 2k, 3k.
- *
- * @param values what is drawn; those above zero count.
- * @param height of the axis in pixels.
  * @returns undefined where less than a decade has too few of them: Vega's own are better then.
  */
 export function logTicks(
   values: readonly (number | null)[],
   height: number,
 ): readonly number[] | undefined {
-  let [low, high] = [Infinity, 0];
-  for (const value of values) {
-    if (value === null || !(value > 0) || value === Infinity) continue;
-    low = Math.min(low, value);
-    high = Math.max(high, value);
-  }
+  const positive = values.filter((value) => value !== null && value > 0 && value < Infinity);
+  const low = positive.reduce<number>((least, value) => Math.min(least, Number(value)), Infinity);
+  const high = positive.reduce<number>((most, value) => Math.max(most, Number(value)), 0);
   if (!(low < high)) return undefined;
   const decades = Math.log10(high) - Math.log10(low);
   const decade = height / decades;

@@ -134,12 +134,8 @@ function place(value: Value, kind: Roles["xKind"]): number | string | undefined 
   return Number.isFinite(number) ? number : undefined;
 }
 
-/**
- * What to say of rows that a chart draws in one place, where nothing tells what they measure: a bar
- * or an area has one value a place, a line one for each x. Points share a place where y is the same.
- *
- * @throws ProbelabError for bars and areas, which would hide each other.
- */
+// What to say of rows that a chart draws in one place, where nothing tells what they measure: a bar
+// or an area has one value a place, a line one for each x. Points share a place where y is the same.
 function sharedPlaces(
   result: Result,
   { x, y, xKind, measure }: Roles,

@@ -13,17 +13,14 @@ import { textWidth, type FontWeight } from "./render/font.js";
 export function titleSentence(drawing: Drawing, origin: Origin): string {
   const { roles, every, series, seriesName } = drawing;
   const what = roles.measure?.label ?? label(roles.y);
-  const along =
-    roles.single !== undefined ? undefined : roles.xKind === "category" ? words(roles.x) : every;
-  const grouping = series.length > 0 && seriesName !== undefined ? [words(seriesName)] : [];
-  const by = [...(along === undefined ? [] : [along]), ...grouping].join(" and ");
-  const grouped =
-    roles.measure?.additive === true && every !== undefined
-      ? ` per ${every}${grouping.length > 0 ? ` by ${grouping.join(" and ")}` : ""}`
-      : by === ""
-        ? ""
-        : `${what.includes(",") ? "," : ""} by ${by}`;
-  return [`${what}${grouped}`, ...originSpan(origin)].join(", ");
+  const along = roles.xKind === "category" ? words(roles.x) : every;
+  const perBucket = roles.measure?.additive === true && every !== undefined;
+  const by = [
+    ...(along === undefined || roles.single !== undefined || perBucket ? [] : [along]),
+    ...(series.length > 0 && seriesName !== undefined ? [words(seriesName)] : []),
+  ].join(" and ");
+  const per = perBucket ? ` per ${every}` : by !== "" && what.includes(",") ? "," : "";
+  return [`${what}${per}${by === "" ? "" : ` by ${by}`}`, ...originSpan(origin)].join(", ");
 }
 
 /** Which rows and which time were asked for, as far as known: `software_name = probe-cli`, `2026-02-01 to 2026-05-01 UTC`. */
@@ -66,21 +63,18 @@ export function subtitleSentences(
     .map((x) => formatInstant(new Date(x), zoneOf(origin)));
   const known = points.some(({ y }) => y !== null);
   const empty = known || origin.notes.length > 0 ? [] : [noDataSentence(origin)];
-  // The query has noted the incomplete buckets in its own words.
-  // Of an empty chart the first note stands in the plot.
+  // The query has noted incomplete buckets itself; of an empty chart the first note is in the plot.
   const notes = (known ? origin.notes : origin.notes.slice(1)).filter(
     (note) => dates.length === 0 || !dates.every((date) => note.includes(date)),
   );
   const own = cleanText(options.subtitle ?? "", 2_000);
   return [
-    ...(own === "" ? [] : [`${own}${LINE_END}`]),
+    own === "" ? "" : `${own}${LINE_END}`,
     ...(options.title === undefined ? [] : spanSentence(origin)),
     ...empty,
-    ...(dates.length === 0
-      ? []
-      : [
-          `Incomplete, drawn ${faded}: the ${stepNoun(every, dates.length > 1)} from ${inSentence(dates)}.`,
-        ]),
+    dates.length === 0
+      ? ""
+      : `Incomplete, drawn ${faded}: the ${stepNoun(every, dates.length > 1)} from ${AND.format(dates)}.`,
     ...[...origin.reductions, ...drawing.sentences, ...added, ...notes],
   ].filter((sentence, at, all) => sentence !== "" && all.indexOf(sentence) === at);
 }
@@ -118,6 +112,7 @@ export function wrap(
   return (line === "" ? lines : [...lines, line]).map(specText);
 }
 
+const AND = new Intl.ListFormat("en-GB");
 const DESCRIBED = 8;
 
 /** What the chart shows, made from its data, for those who can't see it. */
@@ -149,10 +144,4 @@ export function describe(drawing: Drawing, origin: Origin, title: string, kind: 
 
 function stepNoun(every: Bucket | undefined, many: boolean): string {
   return every === undefined ? (many ? "buckets" : "bucket") : bucketNoun(every, many);
-}
-
-function inSentence(texts: readonly string[]): string {
-  return texts.length < 3
-    ? texts.join(" and ")
-    : `${texts.slice(0, -1).join(", ")} and ${texts.at(-1)}`;
 }

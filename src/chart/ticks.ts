@@ -79,10 +79,8 @@ export function timeTicks(
   return { at, major, format, majorFormat };
 }
 
-/**
- * The steps that labels of such buckets may have: of several units the step itself, and twice that;
- * then the calendar's, where their labels stand at starts of buckets or are far fewer than these.
- */
+// The steps that labels of such buckets may have: of several units the step itself, and twice that;
+// then the calendar's, where their labels stand at starts of buckets or are far fewer than these.
 function stepsFrom(every: Bucket): Step[] {
   const { count, unit } = stepOf(every);
   const length = usualLength(every);

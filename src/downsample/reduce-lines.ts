@@ -138,11 +138,9 @@ function extremeRows(y: Float64Array): Int32Array {
   return Int32Array.from(new Set([lowest, highest])).sort();
 }
 
-/**
- * The rows at `places` of a series as corners in pixels; one without a finite y is a gap, not a
- * corner. Fixed are its lowest and highest row, both ends of each stretch between gaps, what stands
- * out as a spike (at most `spikes` of them), and the places that `stay`.
- */
+// The rows at `places` of a series as corners in pixels; one without a finite y is a gap, not a
+// corner. Fixed are its lowest and highest row, both ends of each stretch between gaps, what stands
+// out as a spike (at most `spikes` of them), and the places that `stay`.
 function lineCorners(
   { x, y }: SeriesRows,
   places: Int32Array,
@@ -185,10 +183,8 @@ function lineCorners(
   return { x: px, y: py, breaks, fixed };
 }
 
-/**
- * The corners that stand out: above or below all that the line does in the columns beside them, by
- * more than half the height it covers there and at least 2 pixels. Highest first, at most `most`.
- */
+// The corners that stand out: above or below all that the line does in the columns beside them, by
+// more than half the height it covers there and at least 2 pixels. Highest first, at most `most`.
 function spikeCorners(columns: Int32Array, y: Float64Array, most: number): number[] {
   /** The lowest and the highest corner of each occupied column. */
   const groups: { lowest: number; highest: number }[] = [];

@@ -78,10 +78,8 @@ export function reduceStacks(result: Result, plan: ChartPlan, maxRows: number): 
   };
 }
 
-/**
- * The steps whose buckets are whole ones of `every`: weeks don't add up to months. Those that no
- * usual step is made of (7 minutes, 10 days) are taken twice, five times, ten times …
- */
+// The steps whose buckets are whole ones of `every`: weeks don't add up to months. Those that no
+// usual step is made of (7 minutes, 10 days) are taken twice, five times, ten times …
 function coarserThan(every: Bucket): Bucket[] {
   const coarser = (steps: readonly Bucket[]): Bucket[] =>
     steps.filter((each) => usualLength(each) > usualLength(every) && isMultiple(each, every));
@@ -126,10 +124,8 @@ function smallestSeries(result: Result, { series, y }: ChartPlan, keep: number):
   return { merged, label, order: [...order, label] };
 }
 
-/**
- * The additive measures of a Result added up by coarser bucket and series, in order of time, then of
- * the series' first rows. Null where all values are missing.
- */
+// The additive measures of a Result added up by coarser bucket and series, in order of time, then of
+// the series' first rows. Null where all values are missing.
 function addedUp(
   { table, origin }: Result,
   plan: ChartPlan,

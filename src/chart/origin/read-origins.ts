@@ -83,10 +83,8 @@ const VEGA_LITE = /^application\/vnd\.vegalite\.v\d+(\+json|\.json)$/;
 /** Characters; parsed JSON may take thirty times as much memory. */
 const LARGEST = 64 * 1024 * 1024;
 
-/**
- * The origins in JSON: of a chart's spec, or of the charts in the outputs of a Jupyter notebook
- * (their Vega-Lite, else their PNG).
- */
+// The origins in JSON: of a chart's spec, or of the charts in the outputs of a Jupyter notebook
+// (their Vega-Lite, else their PNG).
 function jsonOrigins(text: string): FoundOrigin[] {
   if (text.length > LARGEST) throw damagedFile("JSON", "is larger than any chart or notebook");
   let value: Json;

@@ -52,11 +52,9 @@ ${live ? `<script>${runtimeSource()}</script>` : ""}
 `;
 }
 
-/**
- * The Content-Security-Policy of a saved page. Nothing is loaded but pictures and fonts that stand in
- * the page itself; of scripts and styles only those given run, known by their hash, so that the same
- * page has the same bytes; no script can make HTML out of text (Trusted Types).
- */
+// The Content-Security-Policy of a saved page. Nothing is loaded but pictures and fonts that stand in
+// the page itself; of scripts and styles only those given run, known by their hash, so that the same
+// page has the same bytes; no script can make HTML out of text (Trusted Types).
 function pagePolicy(script: string | undefined, style: string): string {
   const hash = (text: string): string =>
     `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
@@ -79,11 +77,9 @@ const LATIN =
 
 let font: string | undefined;
 
-/**
- * The shipped font as rules of a style, Latin in two weights (31 KB): charts are laid out in it, so
- * that a machine with another font, such as a phone, shows the same picture. Other scripts are in
- * the reader's own fonts.
- */
+// The shipped font as rules of a style, Latin in two weights (31 KB): charts are laid out in it, so
+// that a machine with another font, such as a phone, shows the same picture. Other scripts are in
+// the reader's own fonts.
 function fontRules(): string {
   return (font ??= [400, 700]
     .map((weight) => {

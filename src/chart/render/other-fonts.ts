@@ -57,11 +57,9 @@ const MOST_SHOWN = 8;
 
 const told = new Set<string>();
 
-/**
- * Says what a picture shows boxes for, and what to install, once for each package of fonts
- * (`process.on("warning")`, code `PROBELAB_FONTS`): on the error output of a command, and below the
- * cell of a notebook.
- */
+// Says what a picture shows boxes for, and what to install, once for each package of fonts
+// (`process.on("warning")`, code `PROBELAB_FONTS`): on the error output of a command, and below the
+// cell of a notebook.
 function warnOfMissing(missing: readonly string[], format: "PNG" | "PDF"): void {
   const packageOf = (character: string): string =>
     EMOJI.test(character)

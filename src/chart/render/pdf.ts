@@ -142,10 +142,8 @@ export function dateParts(date: Date): Record<string, number> {
 
 const TEXT = /(<text\b[^>]*>)(.*?)(<\/text>)/gs;
 
-/**
- * An SVG with what the shipped font can't draw in spans of the fonts found for it: Typst would take
- * any font of the machine. The origin, which is attached, is left out.
- */
+// An SVG with what the shipped font can't draw in spans of the fonts found for it: Typst would take
+// any font of the machine. The origin, which is attached, is left out.
 async function inFonts(svg: string, faces: readonly FontFace[]): Promise<string> {
   const picture = svg.replace(/<metadata>.*?<\/metadata>/s, "");
   const shown = unescapeXml(shownText(picture));
@@ -169,13 +167,11 @@ function escapedSpans(text: string, faces: readonly FontFace[]): string {
     if (run && (run.face === face || joins)) run.text += character;
     else runs.push({ face, text: character });
   }
-  return runs
-    .map(({ face, text }) =>
-      face === undefined
-        ? escapeXml(text)
-        : `<tspan font-family="'${escapeXml(face.family)}'">${escapeXml(text)}</tspan>`,
-    )
-    .join("");
+  const spans = runs.map(({ face, text }) => {
+    const escaped = escapeXml(text);
+    return face ? `<tspan font-family="'${escapeXml(face.family)}'">${escaped}</tspan>` : escaped;
+  });
+  return spans.join("");
 }
 
 /** An SVG with its texts as outlines: they can't be selected any more. */
