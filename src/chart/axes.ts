@@ -17,13 +17,7 @@ const LABEL_HEIGHT = 22;
 /** Where the title of the vertical axis stands, above the plot. */
 const TITLE_Y = -8;
 
-/**
- * The first and the last x that a chart shows: those of the data, and annotations beside them that
- * belong to the data all the same. A line ends where its last bucket begins, so that most of that
- * bucket, and with it the newest deploy, would lie outside.
- *
- * @param end where the last bar ends, in a chart of bars.
- */
+/** The first and last x shown: the data's (`end` of the last bar), and of annotations beside it. */
 export function xDomain(
   { roles, xs, every }: Drawing,
   range: TimeRange | undefined,
@@ -54,12 +48,7 @@ export function xDomain(
   return [first - half, first + half];
 }
 
-/**
- * The horizontal channel without its field: times in UTC, numbers, or categories.
- *
- * @param bars whether bars span the axis: their second x would give Vega-Lite a second domain.
- * @param measure what the numbers mean, where the Result knows.
- */
+/** The horizontal channel without its field. Bars' second x would give a second domain. */
 export function xChannel(
   drawing: Drawing,
   domain: readonly [number, number],

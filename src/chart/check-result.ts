@@ -4,13 +4,7 @@ import { isArqueroTable } from "../result/arquero-table.js";
 import { resultOfRows, resultOfTable } from "../result/own-rows.js";
 import { isResult, type Result } from "../result/result.js";
 
-/**
- * What was passed as a Result: one as it is, an Arquero table and plain objects with an origin that
- * says no more of them than is known.
- *
- * @param call what was called, `chart.line` or `table`.
- * @throws ProbelabError for anything else, as plain JavaScript and `any` allow, with what to pass.
- */
+/** What was passed to `call`, as a Result. @throws ProbelabError with what to pass instead. */
 export function resultOf(value: unknown, call: string): Result {
   if (isResult(value)) return value;
   if (isArqueroTable(value)) return resultOfTable(value);

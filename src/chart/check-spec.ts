@@ -21,15 +21,7 @@ const MOST: Readonly<Record<string, number>> = {
 
 type Part = Readonly<Record<string, unknown>>;
 
-/**
- * Says what Vega would only say when it draws, in words of its own, or not at all: a field that is
- * no column is drawn as "undefined".
- *
- * @param names the columns of the Result. Where a part of the spec has data of its own, or a
- *   transform that makes fields, its fields may be others.
- * @throws ProbelabError for no spec, an unknown mark, a field that nothing could have made, data that
- *   would be loaded, or sizes that take all memory.
- */
+/** @throws ProbelabError for what Vega would draw as "undefined", load, or fill all memory with. */
 export function checkSpec(spec: unknown, names: readonly string[]): void {
   if (!isPart(spec)) {
     throw new ProbelabError(

@@ -120,10 +120,7 @@ export function pointsBySeries(points: readonly Point[]): Map<number, Point[]> {
   return bySeries;
 }
 
-/**
- * The points of a line or an area, those of incomplete buckets at its edges apart. The complete
- * bucket beside them is in both parts, so that the parts join.
- */
+/** Incomplete buckets at the edges apart; the complete one beside them is in both parts. */
 export function splitEdges({ points, xs, incomplete }: Drawing): {
   readonly whole: readonly Point[];
   readonly before: readonly Point[];

@@ -37,11 +37,8 @@ export interface Roles {
 type ColumnKind = "time" | "number" | "text" | "empty";
 
 /**
- * Which column goes where: as the options say, else as the Result's columns mean, else (free SQL)
- * the first column of dates, of numbers and of text. A bar of one row without a place stands at the
- * Result's range.
- *
- * @throws ProbelabError for a column that the Result has not or that can't be drawn so.
+ * Which column goes where: as the options say, else as the Result's columns mean, else (free SQL) the
+ * first column of dates, of numbers and of text. @throws ProbelabError for what can't be drawn so.
  */
 export function chartRoles(result: Result, kind: Kind, options: DrawOptions): Roles {
   const { time, dimensions, measures } = result.origin.columns;

@@ -16,14 +16,7 @@ export interface ChartRows {
 /** What a file of each extension holds. */
 type Formats = Readonly<Record<string, () => string | Buffer | Promise<string | Buffer>>>;
 
-/**
- * Writes a chart, a table or a page in the format of the path's extension, whole or not at all.
- *
- * @param what `chart`, `table` or `page`, for errors.
- * @param target a path, or a file: URL as `new URL("out/a.svg", import.meta.url)` gives it.
- * @returns the absolute path.
- * @throws ProbelabError for anything else, for another extension, or where it can't be written.
- */
+/** Writes what a path's extension says, whole or not at all; gives the absolute path. */
 export async function saveAs(what: string, target: unknown, formats: Formats): Promise<string> {
   let path = target;
   try {

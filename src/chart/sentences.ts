@@ -40,13 +40,7 @@ export function spanSentence(origin: Pick<Origin, "filter" | "range">): string[]
 /** Ends a sentence that has its last line to itself. */
 const LINE_END = "\n";
 
-/**
- * What the reader must know and the picture doesn't say, a sentence each; the user's own subtitle
- * first, on lines of its own once `wrap` has set them.
- *
- * @param faded how the kind of chart draws what is incomplete: `dashed`.
- * @param added sentences beside those of the drawing.
- */
+/** What the reader must know and the picture doesn't say, the user's own subtitle first. */
 export function subtitleSentences(
   drawing: Drawing,
   origin: Origin,

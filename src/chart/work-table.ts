@@ -10,12 +10,7 @@ export interface Work {
   readonly sentences: readonly string[];
 }
 
-/**
- * The Result as a chart reads it: rows of dimensions that aren't shown are added up, two or more
- * series columns become one, and a bar that stands alone gets its place.
- *
- * @throws ProbelabError where the rows can't be added up, because the measure isn't a count.
- */
+/** The Result as a chart reads it. @throws ProbelabError for rows that can't be added up. */
 export function workTable(result: Result, roles: Roles): Work {
   const { hidden, series, single, x, y } = roles;
   const placed =

@@ -10,11 +10,7 @@ export interface PixelAxis {
   readonly columns: number;
 }
 
-/**
- * The axis from `start` to `end` as `columns` pixel columns.
- *
- * @throws ProbelabError where the bounds are not finite or further apart than a number can hold.
- */
+/** The axis in pixel columns. @throws ProbelabError where it is longer than a number can hold. */
 export function pixelAxis(start: number, end: number, columns: number): PixelAxis {
   const span = end - start;
   if (!Number.isFinite(span)) {

@@ -11,12 +11,7 @@ import { numericColumn, seriesCodes } from "./series.js";
 
 const TIMES = [2, 5, 10, 20, 50, 100];
 
-/**
- * Areas and bars: rows are added up in the next coarser bucket whose grid of buckets × series fits,
- * then the smallest series are merged into "other". Only measures that may be added up.
- *
- * @throws ProbelabError for any other measure, naming the step of time to ask the database for.
- */
+/** Areas and bars: added up by the next coarser bucket that fits, then the smallest series merged. */
 export function reduceStacks(result: Result, plan: ChartPlan, maxRows: number): Reduced {
   const { table, origin } = result;
   const { time } = origin.columns;

@@ -15,10 +15,7 @@ export interface SeriesRows {
   readonly y: Float64Array;
 }
 
-/**
- * Splits rows by series and sorts each by x; rows whose x is not finite are left out. Series come
- * in the order of their first row.
- */
+/** Rows by series in the order of their first row, sorted by x; those without a finite x left out. */
 export function splitSeries(
   table: ColumnTable,
   series: string | undefined,
@@ -59,10 +56,7 @@ function isAscending(x: Float64Array): boolean {
   return true;
 }
 
-/**
- * A number for each value of a column, per row, and the values in the order of their first row; all
- * rows are one series where no column is named.
- */
+/** A number for each value of a column, per row, and the values in the order of their first row. */
 export function seriesCodes(
   table: ColumnTable,
   name: string | undefined,

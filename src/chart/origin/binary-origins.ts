@@ -26,11 +26,7 @@ function unpacked(bytes: Buffer, what: string, part: string): string {
   }
 }
 
-/**
- * The origins in a PNG: its iTXt chunks `probelab`, packed or not, with its `Title`.
- *
- * Source: https://www.w3.org/TR/png-3/#11iTXt
- */
+/** The origins in a PNG: its iTXt chunks `probelab`. Source: https://www.w3.org/TR/png-3/#11iTXt */
 export function pngOrigins(bytes: Buffer): OriginText[] {
   const records: string[] = [];
   let title: string | undefined;

@@ -4,10 +4,7 @@ import type { OriginText } from "./binary-origins.js";
 const NAMESPACE = "urn:probelab:origin";
 const LONGEST_TAG = 10_000;
 
-/**
- * The origins in an HTML page: its data blocks `script.probelab-origin` of JSON, each with the
- * name of the `<figure>` around it. Nothing of it is run.
- */
+/** The origins in a page: its scripts `probelab-origin`, with the names of their `<figure>`. */
 export function htmlOrigins(page: string): OriginText[] {
   let before = 0;
   return elements(page, "script", "gi").flatMap(({ tag, content, at }) => {
@@ -22,10 +19,7 @@ export function htmlOrigins(page: string): OriginText[] {
   });
 }
 
-/**
- * The origins in an SVG: its elements `origin` of the namespace `urn:probelab:origin`, under
- * whatever prefix, each with the title of the `<svg>` that it stands in.
- */
+/** The origins in an SVG: its elements `origin` of our namespace, with the titles of their `<svg>`. */
 export function svgOrigins(text: string): OriginText[] {
   const declared = text.matchAll(/xmlns:([\w.-]{1,99})\s*=\s*["']urn:probelab:origin["']/g);
   const tags = new Set([...declared].map(([, prefix = ""]) => `<${prefix}:origin`));

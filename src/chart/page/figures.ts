@@ -24,13 +24,8 @@ export interface Tabular {
 type OriginRecord = ReturnType<typeof originRecord>;
 
 /**
- * A chart as a `<figure>` of a page: its picture as SVG, which is what print and readers without
- * JavaScript see; the compiled chart, which the runtime makes live; what it says in words; and
- * where it comes from, for readers and as JSON (`script.probelab-origin`).
- *
- * It belongs in a page of `pageDocument`, whose style and script it needs.
- *
- * @param id the figure's id, for links to it; unique in the page.
+ * A chart as a `<figure>` of `pageDocument`: its picture as SVG, for print and readers without
+ * JavaScript; the compiled chart, which the runtime makes live; what it says in words; its origin.
  */
 export async function chartFigure(chart: Drawable, id: string): Promise<string> {
   const { spec } = chart;
@@ -50,12 +45,7 @@ ${jsonScript("probelab-origin", origin)}
 `;
 }
 
-/**
- * A table as a `<figure>` of a page, with where it comes from, for readers and as JSON
- * (`script.probelab-origin`).
- *
- * @param id the figure's id, for links to it; unique in the page.
- */
+/** A table as a `<figure>` of a page, with where it comes from. */
 export function tableFigure({ html, model, origin }: Tabular, id: string): string {
   const record = originRecord(origin);
   return `<figure class="probelab-table" id="${escapeXml(id)}" aria-label="${escapeXml(model.caption)}">

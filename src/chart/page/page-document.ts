@@ -24,11 +24,7 @@ export interface PageParts {
   readonly style?: string | undefined;
 }
 
-/**
- * A page that is whole in itself: charts live, no address asked, nothing run but its own script.
- *
- * @returns an HTML document; the same parts give the same bytes.
- */
+/** A page that is whole in itself: charts live, no address asked, nothing run but its own script. */
 export function pageDocument(parts: PageParts): string {
   const { title, body, theme = "light", live = true, style = "" } = parts;
   const css = `${baseStyle(theme)}${figureStyle}${style}${printTables}${live ? fontRules() : ""}`;
@@ -95,12 +91,7 @@ const BUILT = new URL("../../../dist/chart/page/runtime.iife.js", import.meta.ur
 
 let runtime: string | undefined;
 
-/**
- * What makes the charts of a page live: Vega with its interpreter, which needs no `eval`, and our
- * own few lines, in one script for all charts of the page. `npm run build` makes it.
- *
- * @throws ProbelabError where it was not built.
- */
+/** The script that makes charts live: Vega with its interpreter, which needs no `eval`. */
 export function runtimeSource(): string {
   if (runtime === undefined && !existsSync(BUILT)) {
     throw new ProbelabError(

@@ -7,11 +7,7 @@ const DARK = `
   --ink: #e6e8ea; --soft: #9aa4af; --line: #3a424b; --paper: #14171b; --code: #1e2328;
   --accent: #7ab8f5; --error: #ff8a80; --error-paper: #2a1b1b;`;
 
-/**
- * The looks that all pages of probelab share: one readable column, tables, code, printable.
- *
- * @param theme `auto` is light or dark as the reader's system is.
- */
+/** The looks that all pages of probelab share; `auto` is as the reader's system is. */
 export function baseStyle(theme: ThemeName | "auto"): string {
   return `${colours(theme)}
 * { box-sizing: border-box; }

@@ -116,13 +116,8 @@ function isTable(value: unknown): value is Tabular {
 }
 
 /**
- * Charts and tables as one HTML page: interactive, self-contained, offline. The page is dark where all
- * its charts are; without charts it is as the reader's system is, and holds no script.
- *
- * @param options `title`: a heading, and the window's title; default the first chart's or table's,
- *   without a heading.
- * @example
- * await writeFile("week.html", await chartPage([counts, durations], { title: "Week 12" }));
+ * Charts and tables as one HTML page: interactive, self-contained, offline; dark where all its charts
+ * are, without charts as the reader's system is. `title` is its heading; default none.
  */
 export async function chartPage(
   contents: readonly (Drawable | Tabular)[],

@@ -14,12 +14,10 @@ const LARGEST_TABLE = 8_000_000;
 const FAMILY = 1;
 
 /**
- * The first face of a TrueType or OpenType font or collection. Only its directory, names and map of
- * characters are read: a font library would take half a second to load, and read every outline.
+ * The first face of a TrueType or OpenType font or collection: only its directory, names and map of
+ * characters are read (a font library would take half a second to load). @throws for another file.
  *
  * Source: the OpenType specification, chapters "OpenType font file", name, cmap.
- *
- * @throws where the file is no such font.
  */
 export function readFontFace(path: string): FontFace {
   return withTables(path, (table) => {

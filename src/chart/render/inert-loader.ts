@@ -4,10 +4,7 @@ interface SafeAddress {
   rel?: string;
 }
 
-/**
- * A loader for Vega that reads no file, makes no request and never rejects where Vega would not
- * catch it. Links to web pages stay links; every other address in the data is left out.
- */
+/** A loader for Vega that loads nothing, nor rejects where Vega wouldn't catch it. Web links stay. */
 export const inertLoader = {
   options: {},
   sanitize(uri: unknown, options?: { context?: string }): Promise<SafeAddress> {

@@ -143,11 +143,8 @@ function faceOf(path: string): FontFace | undefined {
 let found: { readonly key: string; readonly files: readonly string[] } | undefined;
 
 /**
- * The font files of this machine, the most suitable for a chart first: upright, of normal weight, sans.
- *
- * They are looked for in the folders of `PROBELAB_FONTS` (several separated as in `PATH`; none
- * where it is set and empty), else in those of the operating system: once, and again when the
- * setting changes.
+ * The font files of this machine, the most suitable for a chart first: upright, of normal weight,
+ * sans; of the folders in `PROBELAB_FONTS` (separated as in `PATH`), else of the operating system.
  */
 export function systemFontFiles(): readonly string[] {
   const folders = fontFolders();

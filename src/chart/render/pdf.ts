@@ -55,12 +55,7 @@ const CHART = `
 #image("chart.svg", width: 100%, alt: it.alt)
 `;
 
-/**
- * A Vega-Lite spec as a PDF document of one page, as large as the picture: vectors, text that can be
- * selected, the shipped font embedded, with the origin attached as `origin.json`.
- *
- * @param date what the document says about its time.
- */
+/** A spec as a PDF of one page: vectors, text to select, the origin attached as `origin.json`. */
 export async function pdfPicture(spec: Record<string, unknown>, date: Date): Promise<Buffer> {
   const svg = await layOut(spec);
   const { width, height } = svgSize(svg);

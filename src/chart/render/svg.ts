@@ -13,12 +13,7 @@ const GARBAGE = 320;
 /** The last layout of each spec, and a digest of what the spec said then. */
 const layouts = new WeakMap<object, { readonly digest: string; readonly svg: Promise<string> }>();
 
-/**
- * A Vega-Lite spec as an SVG document, with title, description and origin for readers and tools. It
- * looks the same in whatever font: see `fitText`.
- *
- * @param spec its data inline: whatever would have to be loaded is left out.
- */
+/** A spec as an SVG document with title, description and origin; it looks the same in any font. */
 export async function svgPicture(spec: Record<string, unknown>): Promise<string> {
   return fitText(await layOut(spec));
 }
@@ -82,11 +77,7 @@ interface TextItem {
   readonly fontWeight?: string | number | null;
 }
 
-/**
- * A Vega-Lite spec as Vega's own, without origin and description.
- *
- * @param faults where what Vega-Lite says is an error goes; its console would show data.
- */
+/** A spec as Vega's own, without origin and description; `faults` takes what went wrong. */
 export async function compiledSpec(
   spec: Record<string, unknown>,
   faults: string[] = [],
