@@ -5,7 +5,7 @@ import type { TimeRange } from "../time/time-range.js";
 import type { Drawing } from "./draw-rows.js";
 import { label, uniqueLabels, words } from "./label.js";
 import type { Annotation, VegaLiteSpec } from "./options.js";
-import { textWidth } from "./render/font.js";
+import { textWidth } from "../fonts/shipped-font.js";
 import { timeTicks, zoneExpression } from "./ticks.js";
 
 const HOUR = 36e5;

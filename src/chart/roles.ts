@@ -2,7 +2,6 @@ import { ProbelabError } from "../base/error.js";
 import type { MeasureColumn } from "../result/origin.js";
 import type { Result, Value } from "../result/result.js";
 import type { Bucket } from "../time/bucket.js";
-import { formatRange } from "../time/time-range.js";
 import type { DrawOptions, KindName } from "./options.js";
 
 /** A kind of chart, as far as it decides which columns and rows are drawn. */
@@ -23,8 +22,6 @@ export interface Roles {
   /** The step of the time column, where x is one. */
   readonly every?: Bucket;
   readonly y: string;
-  /** The text of the one place along x, which is no column of the Result then. */
-  readonly single?: string;
   /** What y measures; missing for a column of free SQL. */
   readonly measure?: MeasureColumn;
   /** Columns whose values tell the series apart. */
@@ -62,23 +59,16 @@ export function chartRoles(result: Result, kind: Kind, options: DrawOptions): Ro
   const added = (kind.sized && shown.length > 0) || hidden.length > 0;
   const instead = added && main?.additive !== true ? free.find(({ additive }) => additive) : main;
   const measured = wantedY ?? (instead ?? main)?.name;
-  const along = meant ?? guessX();
+  const x = meant ?? guessX();
   const numbers = named("number");
-  const y = measured ?? numbers.find((name) => name !== along);
-  const single =
-    kind.categories && along === undefined && result.numRows <= 1
-      ? result.origin.range
-        ? formatRange(result.origin.range)
-        : "all rows"
-      : undefined;
-  const x = single === undefined ? along : unusedName(names, "range");
+  const y = measured ?? numbers.find((name) => name !== x);
   if (x === undefined || y === undefined) {
     const what =
       numbers.length === 0
         ? `of numbers: ${CONVERT}`
-        : along === undefined
-          ? `along the axis beside ${list(numbers)}: ask with every: "auto", select a time or a number in the query, or use chart.bar`
-          : `of numbers beside ${JSON.stringify(along)}: pass another one as x, or use chart.bar`;
+        : x === undefined
+          ? `along the axis beside ${list(numbers)}: ask with every: "auto", select a time, a number or a text in the query, or show it with table`
+          : `of numbers beside ${JSON.stringify(x)}: pass another one as x, or use chart.bar`;
     throw refusal(`of a Result with the columns ${list(names)}: it needs a column ${what}.`);
   }
   if (x === y) {
@@ -105,7 +95,6 @@ export function chartRoles(result: Result, kind: Kind, options: DrawOptions): Ro
   return {
     x,
     xKind,
-    ...(single !== undefined && { single }),
     ...(x === time?.name && { every: time.every }),
     y,
     ...(measure && { measure }),

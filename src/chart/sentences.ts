@@ -7,7 +7,7 @@ import { formatInstant } from "../time/time-zone.js";
 import { measureTitle } from "./axes.js";
 import type { Drawing } from "./draw-rows.js";
 import { label, specText, words } from "./label.js";
-import { textWidth, type FontWeight } from "./render/font.js";
+import { textWidth, type FontWeight } from "../fonts/shipped-font.js";
 
 /** `Measurements per week by software version, 2026-02-01 to 2026-05-01 UTC`. */
 export function titleSentence(drawing: Drawing, origin: Origin): string {
@@ -16,7 +16,7 @@ export function titleSentence(drawing: Drawing, origin: Origin): string {
   const along = roles.xKind === "category" ? words(roles.x) : every;
   const perBucket = roles.measure?.additive === true && every !== undefined;
   const by = [
-    ...(along === undefined || roles.single !== undefined || perBucket ? [] : [along]),
+    ...(along === undefined || perBucket ? [] : [along]),
     ...(series.length > 0 && seriesName !== undefined ? [words(seriesName)] : []),
   ].join(" and ");
   const per = perBucket ? ` per ${every}` : by !== "" && what.includes(",") ? "," : "";

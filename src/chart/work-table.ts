@@ -12,12 +12,8 @@ export interface Work {
 
 /** The Result as a chart reads it. @throws ProbelabError for rows that can't be added up. */
 export function workTable(result: Result, roles: Roles): Work {
-  const { hidden, series, single, x, y } = roles;
-  const placed =
-    single === undefined
-      ? result
-      : new Result(result.table.assign({ [x]: result.column(y).map(() => single) }), result.origin);
-  const summed = hidden.length > 0 ? sumOver(placed, roles) : placed;
+  const { hidden, series } = roles;
+  const summed = hidden.length > 0 ? sumOver(result, roles) : result;
   const sentences =
     hidden.length > 0 ? [`Added up over ${hidden.map((name) => label(name)).join(", ")}.`] : [];
   if (series.length > 1) return { ...combine(summed, series), sentences };

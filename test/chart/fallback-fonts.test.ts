@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { chart } from "../../src/chart/chart.js";
-import { readFontFace } from "../../src/chart/render/font-face.js";
-import { otherFonts, shownText, systemFontFiles } from "../../src/chart/render/other-fonts.js";
+import { readFontFace } from "../../src/fonts/font-face.js";
+import { otherFonts, shownText, systemFontFiles } from "../../src/fonts/other-fonts.js";
 import { georgianFont, inGeorgian } from "./support/georgian-font.js";
 import { pdfObjects } from "./support/pdf-objects.js";
 import { pdfText, popplerMissing, popplerNote } from "./support/poppler.js";
@@ -121,7 +121,7 @@ describe("a warning names what no font has", () => {
   /** The warnings of texts that are drawn one after the other by a new process. */
   async function warnings(...drawn: (readonly [string, "PNG" | "PDF"])[]): Promise<string[]> {
     vi.resetModules();
-    const fonts = await import("../../src/chart/render/other-fonts.js");
+    const fonts = await import("../../src/fonts/other-fonts.js");
     const warn = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
     for (const [text, format] of drawn) fonts.otherFonts(text, format);
     const said = warn.mock.calls.map(([warning]) => String(warning));

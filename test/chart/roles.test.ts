@@ -42,47 +42,13 @@ function axes({ spec }: Chart): { x: unknown; y: unknown }[] {
   );
 }
 
-describe("chart.bar of a Result of one row without a place", () => {
-  test("is one bar at the range, under the measure's name", async () => {
-    const made = chart.bar(total(2_345_062));
-    expect(made.data).toEqual({ names: ["range", "measurements"], rows: [[SPAN, 2_345_062]] });
-    expect(axes(made)).toEqual([{ x: "range", y: "measurements" }]);
-    expect((made.spec["title"] as { text: string[] }).text.join(" ")).toBe(`Measurements, ${SPAN}`);
-    const svg = await made.svg();
-    expect(svg).toContain(`>${SPAN}<`);
-    expect(svg.match(/class="mark-rect role-mark[^>]*>(<path[^>]*>)+<\/g>/g)).toHaveLength(1);
-    expect(svg).not.toMatch(/2,345,06[23]\.00/);
-  });
-
-  test("takes none of its other measures as a place", () => {
-    const both = makeResult(
-      { runs: [5], measurements: [70] },
-      { dimensions: [], measures: [{ ...measure, name: "runs", main: true }, measure] },
-    );
-    expect(chart.bar(both).data.rows).toEqual([[SPAN, 5]]);
-    expect(chart.bar(both, { y: "measurements" }).data.rows).toEqual([[SPAN, 70]]);
-  });
-
-  test("says why it is empty where there is none", async () => {
-    const empty = total().with(total().table, { notes: ["The query found no rows."] });
-    expect(await chart.bar(empty).svg()).toContain("The query found no rows.");
-  });
-
-  test("of free SQL likewise; several rows have no places", () => {
-    expect(chart.bar(makeResult({ n: [5] })).data.rows).toEqual([[SPAN, 5]]);
-    expect(refusal(() => chart.bar(makeResult({ n: [5, 6] })))).toBe(
-      'Can\'t draw bars of a Result with the columns "n": it needs a column along the axis beside "n": ask with every: "auto", select a time or a number in the query, or use chart.bar.',
-    );
-  });
-});
-
 describe("x is never y", () => {
-  test.each(NOT_BARS)("chart.%s of one number says what to ask", (mark) => {
+  test.each(MARKS)("chart.%s of one number says what to ask", (mark) => {
     expect(refusal(() => chart[mark](total(5)))).toMatch(
-      /^Can't draw .* it needs a column along the axis beside "measurements": ask with every: "auto", .*or use chart\.bar\.$/,
+      /^Can't draw .* it needs a column along the axis beside "measurements": ask with every: "auto", .*or show it with table\.$/,
     );
     expect(refusal(() => chart[mark](makeResult({ n: [5] })))).toMatch(
-      /beside "n": .*select a time or a number in the query, or use chart\.bar\.$/,
+      /beside "n": .*select a time, a number or a text in the query, or show it with table\.$/,
     );
   });
 

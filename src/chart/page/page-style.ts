@@ -112,11 +112,8 @@ const WIDE = 10;
 const cell = (columns: number): string => `> * > tr > :nth-child(${columns})`;
 
 /**
- * CSS, to stand last, that puts all of a table on the paper, where nothing can be scrolled: the more columns, the
- * smaller the type, beyond nine on a page of its own across the paper. Words of headers and numbers
- * stay whole, other text is broken where it must be; bars shrink with the type.
- *
- * Tables are told apart by their columns, as notebooks show them without classes.
+ * CSS, to stand last, that puts all of a table on the paper: the more columns, the smaller the type,
+ * from ten on across it. Tables are told apart by their columns, as notebooks show them without classes.
  */
 export const printTables = `
 @media print {

@@ -5,9 +5,9 @@ import { pathToFileURL } from "node:url";
 import { ProbelabError } from "../../base/error.js";
 import { escapeXml, legalXml, unescapeXml } from "../../base/xml.js";
 import { cleanText } from "../../base/text.js";
-import { fontFiles, isShipped, needsOtherFont } from "./font.js";
-import type { FontFace } from "./font-face.js";
-import { fontOptions, otherFonts, shownText } from "./other-fonts.js";
+import { fontFiles, isShipped, needsOtherFont } from "../../fonts/shipped-font.js";
+import type { FontFace } from "../../fonts/font-face.js";
+import { fontOptions, otherFonts, shownText } from "../../fonts/other-fonts.js";
 import { layOut, originJson, svgSize, titleText } from "./svg.js";
 
 /** Points for each CSS pixel. */

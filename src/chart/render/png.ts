@@ -1,7 +1,7 @@
 import { crc32, deflateSync } from "node:zlib";
 import { ProbelabError } from "../../base/error.js";
 import { collectAfter } from "../../base/collect-after.js";
-import { fontOptions, otherFonts, shownText } from "./other-fonts.js";
+import { fontOptions, otherFonts, shownText } from "../../fonts/other-fonts.js";
 import { layOut, originJson, svgSize, titleText } from "./svg.js";
 
 const MOST_PIXELS = 16_000;

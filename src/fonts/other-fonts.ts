@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, delimiter, join } from "node:path";
-import { fontFiles, isShipped } from "./font.js";
+import { fontFiles, isShipped } from "./shipped-font.js";
 import { readFontFace, type FontFace } from "./font-face.js";
 
 /** What drawing something took beside the shipped font. */
