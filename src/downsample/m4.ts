@@ -67,7 +67,11 @@ export function m4(
     const { first, last, firstGap, lastGap } = found;
     if (innerGaps && firstGap >= 0 && first >= 0 && lastGap > first && firstGap < last) {
       const room = size + 2 * (to - from) + 6 * (axis.columns + 1);
-      if (rows.length < room) rows = grow(rows, room);
+      if (rows.length < room) {
+        const larger = new Int32Array(room);
+        larger.set(rows);
+        rows = larger;
+      }
       size = keepStretches(y, from, to, rows, size);
     } else if (!innerGaps || first >= 0 || size === 0 || Number.isFinite(y[rows[size - 1]!]!)) {
       size = keepExtremes(found, rows, size);
@@ -221,10 +225,4 @@ function nextColumn(x: Float64Array, from: number, axis: PixelAxis, guess: numbe
     else high = middle;
   }
   return high;
-}
-
-function grow(rows: Int32Array, length: number): Int32Array {
-  const larger = new Int32Array(length);
-  larger.set(rows);
-  return larger;
 }

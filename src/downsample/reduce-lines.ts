@@ -168,9 +168,7 @@ function lineCorners(
     if (stay[j] === finite[i]) fixed[i] = 1;
   }
   if (finite.length === 0) return { x: px, y: py, breaks, fixed };
-  let lowest = 0;
-  let highest = 0;
-  let corner = -1;
+  let [lowest, highest, corner] = [0, 0, -1];
   for (const place of places) {
     if (Number.isFinite(y[place]!)) {
       corner++;
@@ -196,8 +194,7 @@ function spikeCorners(columns: Int32Array, y: Float64Array, most: number): numbe
   }
   const found: { corner: number; height: number }[] = [];
   groups.forEach(({ lowest, highest }, at) => {
-    let low = Infinity;
-    let high = -Infinity;
+    let [low, high] = [Infinity, -Infinity];
     for (let other = Math.max(0, at - REACH); other <= at + REACH; other++) {
       const beside = groups[other];
       if (other === at || beside === undefined) continue;
@@ -221,8 +218,7 @@ function pixelHeight(
   yScale: "linear" | "log",
 ): (y: number) => number {
   const shown = yScale === "log" ? Math.log : (y: number) => y;
-  let low = Infinity;
-  let high = -Infinity;
+  let [low, high] = [Infinity, -Infinity];
   for (const { y } of series) {
     for (let i = 0; i < y.length; i++) {
       const value = y[i]!;

@@ -17,11 +17,7 @@ interface GridAxis {
 
 /** The bins that hold points, in the order of their first one. */
 interface Bins {
-  readonly occupied: readonly {
-    readonly column: number;
-    readonly row: number;
-    readonly series: number;
-  }[];
+  readonly occupied: readonly { column: number; row: number; series: number }[];
   readonly counts: readonly number[];
   readonly columns: number;
   readonly rows: number;

@@ -85,21 +85,19 @@ export function seriesCodes(
   return { codes, keys };
 }
 
-/** A column as numbers, in the order of the table's rows. */
-interface NumericColumn {
-  /** Dates as milliseconds since 1970; null, undefined and what is no number as NaN. Don't write to it. */
-  readonly values: Float64Array;
-  /** True where the column holds Dates. */
-  readonly dates: boolean;
-}
-
 /**
- * Reads a column of a table as numbers, without a copy where the table holds a Float64Array (as
- * Arrow's float columns without nulls do) and is neither filtered nor ordered.
+ * A column as numbers, in the order of the table's rows: Dates as milliseconds since 1970 (`dates`
+ * says so), what is missing as NaN. It may be the table's own array: don't write to it.
  *
  * @throws ProbelabError when the table has no such column or it holds text.
  */
-export function numericColumn(table: ColumnTable, name: string): NumericColumn {
+export function numericColumn(
+  table: ColumnTable,
+  name: string,
+): {
+  readonly values: Float64Array;
+  readonly dates: boolean;
+} {
   const column = table.column(name);
   if (column === undefined) {
     throw new ProbelabError(
@@ -148,8 +146,7 @@ export function heightColumn(
 /** Lowest and highest x of all series; 0 and 0 where there are none. */
 export function extent(series: readonly SeriesRows[]): [number, number] {
   if (series.length === 0) return [0, 0];
-  let start = Infinity;
-  let end = -Infinity;
+  let [start, end] = [Infinity, -Infinity];
   for (const { x } of series) {
     start = Math.min(start, x[0]!);
     end = Math.max(end, x.at(-1)!);

@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { describe, expect, test } from "vitest";
 import { chart } from "../../src/chart/chart.js";
 import { ProbelabError } from "../../src/base/error.js";
@@ -149,19 +151,15 @@ describe("chart.vegaLite takes", () => {
     );
   });
 
-  test("every mark of Vega-Lite", async () => {
-    const schema = (await import("vega-lite/vega-lite-schema.json", {
-      with: { type: "json" },
-    })) as unknown as {
-      default: {
-        definitions: Record<
-          "Mark" | "CompositeMark",
-          { enum?: string[]; anyOf?: { $ref: string }[] }
-        > &
-          Record<string, { const?: string }>;
-      };
+  test("every mark of Vega-Lite", () => {
+    const path = createRequire(import.meta.url).resolve("vega-lite/vega-lite-schema.json");
+    const { definitions } = JSON.parse(readFileSync(path, "utf8")) as {
+      definitions: Record<
+        "Mark" | "CompositeMark",
+        { enum?: string[]; anyOf?: { $ref: string }[] }
+      > &
+        Record<string, { const?: string }>;
     };
-    const { definitions } = schema.default;
     const composite =
       definitions.CompositeMark.anyOf?.map(
         ({ $ref }) => definitions[$ref.replace("#/definitions/", "")]?.const ?? $ref,
