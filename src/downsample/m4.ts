@@ -42,15 +42,10 @@ export function columnOf(x: number, axis: PixelAxis): number {
  * Source: Jugel, Jerzak, Hackenbroich, Markl: M4, PVLDB 7(10), 2014, with one further column for an
  * x at the very end of the axis.
  *
- * @param x ascending, finite.
- * @param y as long as x.
+ * @param x ascending, finite; y is as long.
  * @param innerGaps true keeps gaps inside a column, too, where they can be seen (the values before
  *   and after have no height in common), and of a gap over several columns one row only.
  * @returns row numbers, ascending: at most 4 a column, 6 where the line has gaps, more with `innerGaps`.
- * @example
- * const x = Float64Array.of(0, 1, 2, 3, 4);
- * const y = Float64Array.of(5, 9, 1, 6, 7);
- * m4(x, y, pixelAxis(0, 4, 1)); // Int32Array [0, 1, 2, 3, 4]
  */
 export function m4(
   x: Float64Array,
@@ -145,7 +140,7 @@ function findAmongGaps(y: Float64Array, from: number, to: number, out: Extremes)
   }
 }
 
-/** Appends the rows of one column to `rows`, in order; returns the new size. */
+/** Appends the rows of one column to `rows`; returns the new size. */
 function keepExtremes(found: Extremes, rows: Int32Array, start: number): number {
   const { first, last, lowest, highest, firstGap, lastGap } = found;
   let size = start;

@@ -17,7 +17,6 @@ export type { ChartPlan, Reduced } from "./chart-plan.js";
 export function reduceForChart(result: Result, plan: ChartPlan): Reduced {
   const maxRows = checkCount(plan.maxRows ?? MOST_ROWS, "maxRows", MOST_ROWS);
   checkCount(plan.width, "width", 100_000);
-  checkCount(plan.height ?? 400, "height", 100_000);
   if (plan.mark === "area" || plan.mark === "bar") return reduceStacks(result, plan, maxRows);
   if (plan.mark === "line") return reduceLineChart(result, plan, maxRows);
   if (result.numRows <= maxRows) return { table: result.table, sentences: [], result };

@@ -28,10 +28,10 @@ export function reduceLineChart(result: Result, plan: ChartPlan, maxRows: number
     const whole = drawnTable(table, plan, x.dates, series);
     return { table: whole, sentences: [], result: result.with(whole, {}) };
   }
-  const [low, high] = extent(series);
+  const [start, end] = extent(series);
   const picture = {
-    start: plan.domain ? Number(plan.domain[0]) : low,
-    end: plan.domain ? Number(plan.domain[1]) : high,
+    start,
+    end,
     width: plan.width,
     height: plan.height ?? 400,
     yScale: plan.yScale ?? "linear",

@@ -119,8 +119,7 @@ function smallestSeries(result: Result, { series, y }: ChartPlan, keep: number):
   return { merged, label, order: [...order, label] };
 }
 
-// The additive measures of a Result added up by coarser bucket and series, in order of time, then of
-// the series' first rows. Null where all values are missing.
+// In order of time, then of the series' first rows; null where all values are missing.
 function addedUp(
   { table, origin }: Result,
   plan: ChartPlan,

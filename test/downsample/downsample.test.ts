@@ -164,7 +164,7 @@ describe("downsample(data, options)", () => {
   });
 
   test("gives a flat series' share to the others", () => {
-    const length = 24_000;
+    const length = 60_000;
     const random = (i: number): number => ((i * 2_654_435_761) % 4_294_967_296) / 4_294_967_296;
     const data = table({
       x: long(length).map((i) => Math.floor(i / 3)),
