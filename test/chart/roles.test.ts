@@ -8,7 +8,6 @@ import { makeResult, versionSummary, weeklyCounts } from "./support/sample-resul
 
 const MARKS = ["line", "area", "bar", "points"] as const;
 const NOT_BARS = ["line", "area", "points"] as const;
-const SPAN = "2026-02-01 to 2026-05-01 UTC";
 
 const measure: MeasureColumn = {
   name: "measurements",
