@@ -94,7 +94,7 @@ export type { QueryOptions } from "./query/free-query.js";
 export type { ColumnMeaning, NamedDimension } from "./query/named-columns.js";
 export type { TableOptions, TablesOptions } from "./database/config.js";
 export type { Guard } from "./database/guard.js";
-export { downsample, METHODS, type DownsampleOptions } from "./downsample/downsample.js";
+export { downsample, type DownsampleOptions } from "./downsample/downsample.js";
 export { chart } from "./chart/chart.js";
 export type { Chart } from "./chart/chart-value.js";
 export type { Page } from "./chart/page/page.js";

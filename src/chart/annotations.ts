@@ -3,7 +3,7 @@ import { formatInstant } from "../time/time-zone.js";
 import type { Frame } from "./frame.js";
 import { formatInstantIso, label } from "./label.js";
 import type { Annotation, VegaLiteSpec } from "./options.js";
-import { textWidth } from "./render/font.js";
+import { textWidth } from "../fonts/shipped-font.js";
 
 const MOST_ANNOTATIONS = 40;
 const LABEL_SIZE = 11;

@@ -31,10 +31,8 @@ export const AREA: ChartKind = {
   layers,
 };
 
-/**
- * Incomplete buckets are faded. Values that no area can show, as it joins neighbours, are narrow
- * columns.
- */
+// Incomplete buckets are faded. Values that no area can show, as it joins neighbours, are narrow
+// columns.
 function layers(frame: Frame): VegaLiteSpec[] {
   const { theme, x, y, colour, tooltip } = frame;
   const drawing = stacked(frame.drawing);
@@ -99,10 +97,8 @@ export function standingAlone(points: readonly Point[]): Set<Point> {
   return new Set(points.filter((point) => alone.has(point)));
 }
 
-/**
- * Whether lines between the areas leave enough of each: they would hide an area that is as thin as
- * they are, or that has a step every few pixels.
- */
+// Whether lines between the areas leave enough of each: they would hide an area that is as thin as
+// they are, or that has a step every few pixels.
 function isSeparable({ points, xs }: Drawing, { width, height }: Frame): boolean {
   if (xs.length > width / 5) return false;
   const totals = new Map<number | string, number>();

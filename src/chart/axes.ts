@@ -5,7 +5,7 @@ import type { TimeRange } from "../time/time-range.js";
 import type { Drawing } from "./draw-rows.js";
 import { label, uniqueLabels, words } from "./label.js";
 import type { Annotation, VegaLiteSpec } from "./options.js";
-import { textWidth } from "./render/font.js";
+import { textWidth } from "../fonts/shipped-font.js";
 import { timeTicks, zoneExpression } from "./ticks.js";
 
 const HOUR = 36e5;
@@ -17,13 +17,7 @@ const LABEL_HEIGHT = 22;
 /** Where the title of the vertical axis stands, above the plot. */
 const TITLE_Y = -8;
 
-/**
- * The first and the last x that a chart shows: those of the data, and annotations beside them that
- * belong to the data all the same. A line ends where its last bucket begins, so that most of that
- * bucket, and with it the newest deploy, would lie outside.
- *
- * @param end where the last bar ends, in a chart of bars.
- */
+/** The first and last x shown: the data's (`end` of the last bar), and of annotations beside it. */
 export function xDomain(
   { roles, xs, every }: Drawing,
   range: TimeRange | undefined,
@@ -54,12 +48,7 @@ export function xDomain(
   return [first - half, first + half];
 }
 
-/**
- * The horizontal channel without its field: times in UTC, numbers, or categories.
- *
- * @param bars whether bars span the axis: their second x would give Vega-Lite a second domain.
- * @param measure what the numbers mean, where the Result knows.
- */
+/** The horizontal channel without its field. Bars' second x would give a second domain. */
 export function xChannel(
   drawing: Drawing,
   domain: readonly [number, number],
@@ -113,16 +102,13 @@ function timeAxis(
   every?: Bucket,
 ): VegaLiteSpec {
   const most = Math.max(2, Math.floor(width / TIME_LABEL_WIDTH));
-  const ticks = timeTicks(domain, timeZone, most, every);
-  const text = (format: string): string => zoneExpression("datum.value", format, timeZone, domain);
-  const first = text(ticks.format);
+  const { at, major, format, majorFormat } = timeTicks(domain, timeZone, most, every);
+  const text = (form: string): string => zoneExpression("datum.value", form, timeZone, domain);
+  const twoLines = `indexof([${major.join(",")}], +datum.value) < 0 ? ${text(format)} : [${text(format)}, ${text(majorFormat)}]`;
   return {
     title: `${every === undefined ? "Time" : stepTitle(every)} (${timeZone})`,
-    values: ticks.at,
-    labelExpr:
-      ticks.majorFormat === ""
-        ? first
-        : `indexof([${ticks.major.join(",")}], +datum.value) < 0 ? ${first} : [${first}, ${text(ticks.majorFormat)}]`,
+    values: at,
+    labelExpr: majorFormat === "" ? text(format) : twoLines,
     labelAngle: 0,
     labelFlush: true,
     labelOverlap: "greedy",
@@ -192,25 +178,19 @@ function valueLabel(
 }
 
 /**
- * The labels of a log axis: powers of ten, and their double and fivefold where there is room. Where
- * not even the powers have room, every second one, every third and so on.
+ * The labels of a log axis: powers of ten, and their double and fivefold where there is room; where
+ * not even the powers have room, every second one, every third and so on. (Vega writes all it can
+ * from the bottom up, which drops the powers of ten first: 700, 900, 2k, 3k.)
  *
- * Vega writes all it can from the bottom up, which drops the powers of ten first: 700, 900, 2k, 3k.
- *
- * @param values what is drawn; those above zero count.
- * @param height of the axis in pixels.
  * @returns undefined where less than a decade has too few of them: Vega's own are better then.
  */
 export function logTicks(
   values: readonly (number | null)[],
   height: number,
 ): readonly number[] | undefined {
-  let [low, high] = [Infinity, 0];
-  for (const value of values) {
-    if (value === null || !(value > 0) || value === Infinity) continue;
-    low = Math.min(low, value);
-    high = Math.max(high, value);
-  }
+  const positive = values.filter((value) => value !== null && value > 0 && value < Infinity);
+  const low = positive.reduce<number>((least, value) => Math.min(least, Number(value)), Infinity);
+  const high = positive.reduce<number>((most, value) => Math.max(most, Number(value)), 0);
   if (!(low < high)) return undefined;
   const decades = Math.log10(high) - Math.log10(low);
   const decade = height / decades;

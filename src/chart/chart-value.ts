@@ -4,7 +4,7 @@ import type { Result } from "../result/result.js";
 import type { Recipe, VegaLiteSpec } from "./options.js";
 import { chartPage } from "./page/page.js";
 import { pdfPicture } from "./render/pdf.js";
-import { pngPicture } from "./render/png.js";
+import { pngPicture, pngSize } from "./render/png.js";
 import { svgPicture, titleText } from "./render/svg.js";
 import { csv, saveAs, titledParquet, type ChartRows } from "./save.js";
 
@@ -98,15 +98,13 @@ export class Chart {
   async [Symbol.for("Jupyter.display")](): Promise<MimeBundle> {
     const png = await this.png();
     const { description } = this.spec;
-    // Width and height stand at bytes 16 and 20 of a PNG.
-    const [width, height] = [16, 20].map((at) => Math.round(png.readUInt32BE(at) / SCALE));
     return {
       data: {
         "application/vnd.vegalite.v5+json": this.spec,
         "image/png": png.toString("base64"),
         "text/plain": typeof description === "string" ? description : "Chart",
       },
-      metadata: { "image/png": { width, height } },
+      metadata: { "image/png": pngSize(png, SCALE) },
     };
   }
 }

@@ -1,3 +1,4 @@
+import { checkOptions } from "../base/check-options.js";
 import { deprecated } from "../base/deprecated.js";
 import { ProbelabError } from "../base/error.js";
 import { shownValue } from "../base/text.js";
@@ -9,7 +10,7 @@ import { BAR } from "./bar.js";
 import type { Chart } from "./chart-value.js";
 import { LINE } from "./line.js";
 import {
-  checkPageOptions,
+  PAGE_RULES,
   todaysNames,
   type Annotation,
   type ChartOptions,
@@ -77,7 +78,7 @@ export const chart = {
    * await chart.page([chart.area(counts), chart.line(durations)], { title: "Week 12" }).save("week-12.html");
    */
   page(contents: Chart | Table | readonly (Chart | Table)[], options: PageOptions = {}): Page {
-    checkPageOptions(options);
+    checkOptions(options, PAGE_RULES, "make a page");
     return new Page(pageContents(contents), options.title);
   },
   /**

@@ -4,13 +4,7 @@ import { isArqueroTable } from "../result/arquero-table.js";
 import { resultOfRows, resultOfTable } from "../result/own-rows.js";
 import { isResult, type Result } from "../result/result.js";
 
-/**
- * What was passed as a Result: one as it is, an Arquero table and plain objects with an origin that
- * says no more of them than is known.
- *
- * @param call what was called, `chart.line` or `table`.
- * @throws ProbelabError for anything else, as plain JavaScript and `any` allow, with what to pass.
- */
+/** What was passed to `call`, as a Result. @throws ProbelabError with what to pass instead. */
 export function resultOf(value: unknown, call: string): Result {
   if (isResult(value)) return value;
   if (isArqueroTable(value)) return resultOfTable(value);
@@ -22,8 +16,8 @@ export function resultOf(value: unknown, call: string): Result {
   const ownRows = `${call}([{ t: new Date("2026-05-04"), runs: 12 }])`;
   if (Array.isArray(value)) {
     const list: readonly unknown[] = value;
-    if (list.every(isRow)) return resultOfRows(list);
     const bad = list.find((row) => !isRow(row));
+    if (list.every(isRow)) return resultOfRows(list);
     const what = isResult(bad) ? "a Result (one chart draws one)" : described(bad);
     throw refusal(`a list that holds ${what}`, `pass rows, ${ownRows}`);
   }
@@ -50,7 +44,8 @@ function isRow(value: unknown): value is object {
 /** A chart is called a Chart rather than shown with its thousand rows. */
 function described(value: unknown): string {
   if (Array.isArray(value)) return "a list";
-  const { name } = (value as { constructor?: { name?: unknown } } | null)?.constructor ?? {};
-  const isMade = typeof value === "object" && typeof name === "string" && /^[A-Z]\w*$/.test(name);
-  return isMade && name !== "Object" ? `a ${name}` : shownValue(value);
+  const { name = "" } = (value as { constructor?: { name?: string } } | null)?.constructor ?? {};
+  return typeof value === "object" && /^(?!Object$)[A-Z]\w*$/.test(name)
+    ? `a ${name}`
+    : shownValue(value);
 }

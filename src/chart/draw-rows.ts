@@ -2,13 +2,14 @@ import { ProbelabError } from "../base/error.js";
 import { MOST_ROWS } from "../base/limits.js";
 import { counted, textOf } from "../base/text.js";
 import { reduceForChart } from "../downsample/reduce-for-chart.js";
+import { seriesCodes } from "../downsample/series.js";
 import type { Result, Value } from "../result/result.js";
 import { valueKey } from "../result/json.js";
 import type { Bucket } from "../time/bucket.js";
+import { formatInstantIso, label } from "./label.js";
 import type { DrawOptions } from "./options.js";
-import { chartRoles, type Kind, type Roles } from "./roles.js";
+import { chartRoles, list, type Kind, type Roles } from "./roles.js";
 import { chartSeries, MOST_SERIES, seriesDimension, type Series } from "./series.js";
-import { sharedPlaces } from "./shared-places.js";
 import { workTable } from "./work-table.js";
 
 /** One point to draw. */
@@ -131,4 +132,49 @@ function place(value: Value, kind: Roles["xKind"]): number | string | undefined 
   if (value === null || value === undefined) return undefined;
   const number = Number(value);
   return Number.isFinite(number) ? number : undefined;
+}
+
+// What to say of rows that a chart draws in one place, where nothing tells what they measure: a bar
+// or an area has one value a place, a line one for each x. Points share a place where y is the same.
+function sharedPlaces(
+  result: Result,
+  { x, y, xKind, measure }: Roles,
+  kind: Kind,
+  series: string | undefined,
+): string[] {
+  if (measure !== undefined) return [];
+  const points = kind.name === "points";
+  const columns = [x, ...(series === undefined ? [] : [series]), ...(points ? [y] : [])];
+  const [xs, ys] = [result.column(x), result.column(y)];
+  // The others hide nothing.
+  const drawn = [...ys.keys()].filter(
+    (row) => place(ys[row], "number") !== undefined && place(xs[row], xKind) !== undefined,
+  );
+  let places = drawn.map(() => 0);
+  for (const name of columns) {
+    const { codes, keys } = seriesCodes(result.table, name);
+    const numbers = new Map<number, number>();
+    places = drawn.map((row, index) => {
+      const pair = (places[index] ?? 0) * keys.length + (codes[row] ?? 0);
+      const known = numbers.get(pair) ?? numbers.size;
+      numbers.set(pair, known);
+      return known;
+    });
+  }
+  const counts = new Uint32Array(drawn.length);
+  for (const at of places) counts[at]!++;
+  const shared = drawn.filter((_, index) => counts[places[index] ?? 0]! > 1);
+  if (shared.length === 0) return [];
+  const number = `${shared.length.toLocaleString("en-US")} rows share a place`;
+  if (points) return [`${number}: points that hide each other.`];
+  if (!kind.sized) {
+    const same = columns.map((name) => label(name)).join(" and ");
+    return [`${number}: the line runs through several values of ${label(y)} at the same ${same}.`];
+  }
+  const first = xs[shared[0] ?? 0];
+  const shown = first instanceof Date ? formatInstantIso(first.getTime()) : label(first);
+  const same = columns.map((name) => JSON.stringify(name)).join(" and ");
+  throw new ProbelabError(
+    `Can't draw ${kind.drawn} of ${list([y])}: ${number} (the same ${same}, first at ${shown}) and would hide each other; aggregate in SQL, one row for each ${same}, or pass the column that tells them apart as colour.`,
+  );
 }

@@ -37,16 +37,10 @@ export interface Frame {
   readonly colour: VegaLiteSpec;
   readonly shape?: VegaLiteSpec;
   readonly tooltip: readonly VegaLiteSpec[];
-  readonly fields: Fields;
+  /** The names of the spec's fields. */
+  readonly fields: { readonly x: string; readonly y: string; readonly series?: string };
   /** A layer's data: its rows, and the text of their time as field `when`, in the range's zone. */
   data(this: void, rows: readonly VegaLiteSpec[]): VegaLiteSpec;
-}
-
-/** The names of a spec's fields. */
-interface Fields {
-  readonly x: string;
-  readonly y: string;
-  readonly series?: string;
 }
 
 /** The channels of a chart of a Result. @param end where the last bar ends, in a chart of bars. */
@@ -72,7 +66,7 @@ export function frame(
     scale: { domain: labels, range: look },
     legend: { title: words(seriesName), values: labels, ...legend },
   });
-  const when = whenTransform(drawing, fields, timeZone, domain);
+  const when = whenExpression(drawing, fields, timeZone, domain);
   return {
     drawing,
     timeZone,
@@ -92,7 +86,10 @@ export function frame(
         : bySeries(seriesColours(series, theme), { symbolOpacity: 1 }),
     ...(fields.series !== undefined && { shape: bySeries(seriesShapes(series), {}) }),
     tooltip: tooltipChannel(drawing, fields, timeZone),
-    data: (values) => ({ data: { values }, ...(when.length > 0 && { transform: when }) }),
+    data: (values) => ({
+      data: { values },
+      ...(when !== undefined && { transform: [{ calculate: when, as: "when" }] }),
+    }),
   };
 }
 
@@ -117,28 +114,18 @@ export function specRow(point: Point, { drawing, fields }: Frame): Record<string
 export function pointsBySeries(points: readonly Point[]): Map<number, Point[]> {
   const bySeries = new Map<number, Point[]>();
   for (const point of points) {
-    const own = bySeries.get(point.series);
-    if (own) own.push(point);
-    else bySeries.set(point.series, [point]);
+    const own = bySeries.get(point.series) ?? [];
+    if (own.push(point) === 1) bySeries.set(point.series, own);
   }
   return bySeries;
 }
 
-/** The points of a line or an area, those of incomplete buckets apart. */
-interface Parts {
-  /** Points of complete buckets. */
+/** Incomplete buckets at the edges apart; the complete one beside them is in both parts. */
+export function splitEdges({ points, xs, incomplete }: Drawing): {
   readonly whole: readonly Point[];
-  /** From the first incomplete buckets to the first complete one. */
   readonly before: readonly Point[];
-  /** From the last complete bucket to the incomplete ones after it. */
   readonly after: readonly Point[];
-}
-
-/**
- * Cuts the points where incomplete buckets begin and end. The complete bucket beside them is in
- * both parts, so that the parts join.
- */
-export function splitEdges({ points, xs, incomplete }: Drawing): Parts {
+} {
   if (incomplete.size === 0) return { whole: points, before: [], after: [] };
   const first = xs.findIndex((x) => !incomplete.has(x));
   const last = xs.findLastIndex((x) => !incomplete.has(x));
@@ -170,11 +157,9 @@ export function stepWidth({ drawing, domain: [start, end], width }: Frame): numb
 // Names that the specs add, and that JavaScript objects already have.
 const TAKEN = ["rank", "end", "incomplete", "other", "time", "label", "rows", "when"];
 
-/**
- * Columns under names that Vega-Lite reads as they are: it takes `a.b` and `a[0]` for paths into
- * objects. A name made of letters, digits and _ stays.
- */
-function specFields({ roles, seriesName }: Drawing): Fields {
+// Columns under names that Vega-Lite reads as they are: it takes `a.b` and `a[0]` for paths into
+// objects. A name made of letters, digits and _ stays.
+function specFields({ roles, seriesName }: Drawing): Frame["fields"] {
   const used = new Set(TAKEN);
   const safe = (name: string): string => {
     let field = name.replace(/\W/g, "_").slice(0, 60) || "_";
@@ -187,7 +172,11 @@ function specFields({ roles, seriesName }: Drawing): Fields {
 }
 
 /** What a tooltip tells of a point: where it is, its series, its value. */
-function tooltipChannel(drawing: Drawing, fields: Fields, timeZone: string): VegaLiteSpec[] {
+function tooltipChannel(
+  drawing: Drawing,
+  fields: Frame["fields"],
+  timeZone: string,
+): VegaLiteSpec[] {
   const { roles, points, seriesName = "" } = drawing;
   const values = points.map(({ y }) => y ?? 0);
   // Whole numbers and large ones to the unit at least: who points at a value wants to read it off.
@@ -200,14 +189,12 @@ function tooltipChannel(drawing: Drawing, fields: Fields, timeZone: string): Veg
           ? ",.3~f"
           : ",.6~r";
   const x = words(roles.x);
-  return [
+  const along =
     roles.xKind === "time"
       ? { field: "when", type: "nominal", title: `${x} (${timeZone})` }
-      : {
-          field: fields.x,
-          type: roles.xKind === "number" ? "quantitative" : "nominal",
-          title: x,
-        },
+      : { field: fields.x, type: roles.xKind === "number" ? "quantitative" : "nominal", title: x };
+  return [
+    along,
     ...(fields.series === undefined
       ? []
       : [{ field: fields.series, type: "nominal", title: words(seriesName) }]),
@@ -215,22 +202,20 @@ function tooltipChannel(drawing: Drawing, fields: Fields, timeZone: string): Veg
   ].map((part) => ({ ...part, title: tooltipTitle(part.title) }));
 }
 
-/**
- * Vega-Lite writes the titles into an expression, escaping a " but not a \ before it. The tooltips
- * of notebooks load what is called "image" as a picture, and show a "title" without its name.
- */
+// Vega-Lite writes the titles into an expression, escaping a " but not a \ before it. The tooltips
+// of notebooks load what is called "image" as a picture, and show a "title" without its name.
 function tooltipTitle(title: string): string {
   return /^(image|title)$/.test(title) ? `'${title}'` : title.replace(/["\\]/g, "'");
 }
 
-/** The transform that adds the text of the time as field `when`, in the range's zone. */
-function whenTransform(
+/** The text of the time, in the range's zone, as a Vega expression. */
+function whenExpression(
   { roles, every }: Drawing,
-  fields: Fields,
+  fields: Frame["fields"],
   timeZone: string,
   domain: readonly [number, number],
-): VegaLiteSpec[] {
-  if (roles.xKind !== "time") return [];
+): string | undefined {
+  if (roles.xKind !== "time") return undefined;
   const unit = every && stepOf(every).unit;
   const clock =
     unit === "second"
@@ -239,5 +224,5 @@ function whenTransform(
         ? " %H:%M"
         : "";
   const instant = `toDate(datum[${JSON.stringify(fields.x)}])`;
-  return [{ calculate: zoneExpression(instant, `%Y-%m-%d${clock}`, timeZone, domain), as: "when" }];
+  return zoneExpression(instant, `%Y-%m-%d${clock}`, timeZone, domain);
 }

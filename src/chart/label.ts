@@ -2,10 +2,7 @@ import { cleanText, textOf } from "../base/text.js";
 
 const LONGEST = 120;
 
-/**
- * A value of the data as a text to show: one line, no control characters, direction marks spelled
- * out, cut to 120 characters; `(none)` for null and `(empty)` for an empty text.
- */
+/** A value as a text to show: one line, cut; `(none)` for null, `(empty)` for an empty text. */
 export function label(value: unknown, longest = LONGEST): string {
   if (value === null || value === undefined) return "(none)";
   const text = cleanText(textOf(value), longest);
@@ -29,10 +26,7 @@ export function uniqueLabels(values: readonly unknown[]): string[] {
   });
 }
 
-/**
- * A text for a spec's titles and legends: Vega takes them for keys of objects, where a name such
- * as `constructor` means something else; it gets quotes.
- */
+/** A text for titles and legends, Vega's keys of objects: `constructor` gets quotes. */
 export function specText(text: string): string {
   return text in Object.prototype ? `"${text}"` : text;
 }

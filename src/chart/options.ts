@@ -91,7 +91,8 @@ export const CHART_RULES = {
   zero: { fits: (value) => typeof value === "boolean", pass: "true or false" },
 } satisfies Rules<DrawOptions>;
 
-const PAGE_RULES = { title: text } satisfies Rules<PageOptions>;
+/** What each option of a page takes. */
+export const PAGE_RULES = { title: text } satisfies Rules<PageOptions>;
 
 /**
  * The options of a chart, checked, under the names of today.
@@ -99,24 +100,20 @@ const PAGE_RULES = { title: text } satisfies Rules<PageOptions>;
  * @throws ProbelabError for an option that a chart doesn't know, or a value that it doesn't take.
  */
 export function checkChartOptions(given: ChartOptions): DrawOptions {
-  if (given?.marks !== undefined) {
-    deprecated("the option marks of a chart", "annotations");
-  }
+  if (given?.marks !== undefined) deprecated("the option marks of a chart", "annotations");
   const options = todaysNames(given);
   checkOptions(options, CHART_RULES, "draw a chart");
   return options;
 }
 
-const SAME = [
-  ["colour", "color"],
-  ["annotations", "marks"],
-] as const;
-
 /** The options with `color` and `marks` under the names that all of the house reads. */
 export function todaysNames(given: ChartOptions): DrawOptions {
   if (typeof given !== "object" || given === null || Array.isArray(given)) return given;
   const { color, marks, ...options } = given;
-  for (const [now, other] of SAME) {
+  for (const [now, other] of [
+    ["colour", "color"],
+    ["annotations", "marks"],
+  ] as const) {
     if (given[now] === undefined || given[other] === undefined) continue;
     throw new ProbelabError(
       `Can't draw a chart with ${now} and ${other}, which are the same option: pass one of them.`,
@@ -127,11 +124,6 @@ export function todaysNames(given: ChartOptions): DrawOptions {
     ...(color !== undefined && { colour: color }),
     ...(marks !== undefined && { annotations: marks }),
   };
-}
-
-/** @throws ProbelabError for an option that a page doesn't know, or a value that it doesn't take. */
-export function checkPageOptions(options: PageOptions): void {
-  checkOptions(options, PAGE_RULES, "make a page");
 }
 
 function isAnnotation(value: unknown): boolean {

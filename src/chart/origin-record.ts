@@ -9,10 +9,7 @@ const LONGEST = 20_000;
 const LONGEST_SQL = 1_000_000;
 
 /**
- * An Origin as JSON, as it stands inside every exported file: SQL, parameters, range, source,
- * server, rows read, reductions, versions. User names and passwords in addresses, and parameters
- * with a secret's name, are left out.
- *
+ * An Origin as JSON, as it stands inside every exported file, without secrets.
  * @param reductions what was left out of the picture beside what the origin tells.
  */
 export function originRecord(

@@ -11,10 +11,7 @@ import { checkChartOptions, type ChartOptions, type VegaLiteSpec } from "./optio
 import { originRecord } from "./origin-record.js";
 import type { ChartRows } from "./save.js";
 import { describe, noDataSentence, subtitleSentences, titleSentence, wrap } from "./sentences.js";
-import { THEMES, themeConfig } from "./theme.js";
-
-/** Vega-Lite 5.6 is what JupyterLab 4 carries; version 6 compiles it as well. */
-export const SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json";
+import { SCHEMA, THEMES, themeConfig } from "./theme.js";
 
 const NO_DATA_SIZE = 13;
 const NO_DATA_LINE = 18;

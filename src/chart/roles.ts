@@ -2,7 +2,6 @@ import { ProbelabError } from "../base/error.js";
 import type { MeasureColumn } from "../result/origin.js";
 import type { Result, Value } from "../result/result.js";
 import type { Bucket } from "../time/bucket.js";
-import { formatRange } from "../time/time-range.js";
 import type { DrawOptions, KindName } from "./options.js";
 
 /** A kind of chart, as far as it decides which columns and rows are drawn. */
@@ -23,8 +22,6 @@ export interface Roles {
   /** The step of the time column, where x is one. */
   readonly every?: Bucket;
   readonly y: string;
-  /** The text of the one place along x, which is no column of the Result then. */
-  readonly single?: string;
   /** What y measures; missing for a column of free SQL. */
   readonly measure?: MeasureColumn;
   /** Columns whose values tell the series apart. */
@@ -37,11 +34,8 @@ export interface Roles {
 type ColumnKind = "time" | "number" | "text" | "empty";
 
 /**
- * Which column goes where: as the options say, else as the Result's columns mean, else (free SQL)
- * the first column of dates, of numbers and of text. A bar of one row without a place stands at the
- * Result's range.
- *
- * @throws ProbelabError for a column that the Result has not or that can't be drawn so.
+ * Which column goes where: as the options say, else as the Result's columns mean, else (free SQL) the
+ * first column of dates, of numbers and of text. @throws ProbelabError for what can't be drawn so.
  */
 export function chartRoles(result: Result, kind: Kind, options: DrawOptions): Roles {
   const { time, dimensions, measures } = result.origin.columns;
@@ -51,6 +45,7 @@ export function chartRoles(result: Result, kind: Kind, options: DrawOptions): Ro
     names.filter((name) => kinds.includes(holds.get(name) ?? "empty"));
   const { x: wantedX, y: wantedY, colour } = options;
   const draw = `draw ${kind.drawn}`;
+  const refusal = (why: string): ProbelabError => new ProbelabError(`Can't ${draw} ${why}`);
   for (const [option, name] of Object.entries({ x: wantedX, y: wantedY, colour })) {
     if (typeof name === "string") checkColumn(names, name, `${draw} with ${option}: `);
   }
@@ -58,34 +53,33 @@ export function chartRoles(result: Result, kind: Kind, options: DrawOptions): Ro
   const others = dimensions.map(({ name }) => name).filter((name) => name !== meant);
   const shown = colour === null ? [] : colour === undefined ? others : [colour];
   const hidden = others.filter((name) => !shown.includes(name));
-  const measured =
-    wantedY ??
-    defaultMeasure(
-      measures.filter(({ name }) => name !== meant),
-      (kind.sized && shown.length > 0) || hidden.length > 0,
-    )?.name;
-  const along = meant ?? guessX();
-  const y = measured ?? named("number").find((name) => name !== along);
-  const single =
-    kind.categories && along === undefined && result.numRows <= 1
-      ? result.origin.range
-        ? formatRange(result.origin.range)
-        : "all rows"
-      : undefined;
-  const x = single === undefined ? along : unusedName(names, "range");
-  if (x === undefined || y === undefined) throw new ProbelabError(whatIsMissing());
+  const free = measures.filter(({ name }) => name !== meant);
+  const main = free.find((measure) => measure.main) ?? free[0];
+  // What the question is about, unless the chart adds up values that can't be.
+  const added = (kind.sized && shown.length > 0) || hidden.length > 0;
+  const instead = added && main?.additive !== true ? free.find(({ additive }) => additive) : main;
+  const measured = wantedY ?? (instead ?? main)?.name;
+  const x = meant ?? guessX();
+  const numbers = named("number");
+  const y = measured ?? numbers.find((name) => name !== x);
+  if (x === undefined || y === undefined) {
+    const what =
+      numbers.length === 0
+        ? `of numbers: ${CONVERT}`
+        : x === undefined
+          ? `along the axis beside ${list(numbers)}: ask with every: "auto", select a time, a number or a text in the query, or show it with table`
+          : `of numbers beside ${JSON.stringify(x)}: pass another one as x, or use chart.bar`;
+    throw refusal(`of a Result with the columns ${list(names)}: it needs a column ${what}.`);
+  }
   if (x === y) {
-    throw new ProbelabError(
-      `Can't ${draw} with ${JSON.stringify(x)} as x and as y: pass two columns of ${list(names)}, or leave out x.`,
+    throw refusal(
+      `with ${JSON.stringify(x)} as x and as y: pass two columns of ${list(names)}, or leave out x.`,
     );
   }
   if (!["number", "empty"].includes(holds.get(y) ?? "")) {
-    const numbers = named("number");
-    const instead =
+    const remedy =
       numbers.length === 0 ? CONVERT : `pass a column of numbers, such as ${list(numbers)}`;
-    throw new ProbelabError(
-      `Can't ${draw} with y: ${JSON.stringify(y)}, which holds ${holds.get(y)}: ${instead}.`,
-    );
+    throw refusal(`with y: ${JSON.stringify(y)}, which holds ${holds.get(y)}: ${remedy}.`);
   }
   const held = x === time?.name ? "time" : (holds.get(x) ?? "text");
   const xKind = held === "time" || held === "number" ? held : "category";
@@ -93,9 +87,7 @@ export function chartRoles(result: Result, kind: Kind, options: DrawOptions): Ro
     const along = named("time", "number").filter((name) => name !== x && name !== y);
     const pass =
       along.length > 0 ? `pass a column of times or numbers as x, ${list(along)}, or ` : "";
-    throw new ProbelabError(
-      `Can't ${draw} along ${JSON.stringify(x)}, which holds text: ${pass}use chart.bar.`,
-    );
+    throw refusal(`along ${JSON.stringify(x)}, which holds text: ${pass}use chart.bar.`);
   }
   const guess = dimensions.length === 0 && colour === undefined;
   const series = (guess ? named("text") : shown).filter((name) => name !== x);
@@ -103,7 +95,6 @@ export function chartRoles(result: Result, kind: Kind, options: DrawOptions): Ro
   return {
     x,
     xKind,
-    ...(single !== undefined && { single }),
     ...(x === time?.name && { every: time.every }),
     y,
     ...(measure && { measure }),
@@ -114,36 +105,14 @@ export function chartRoles(result: Result, kind: Kind, options: DrawOptions): Ro
   /** Where nothing tells what is along the axis: numbers, but y, which bars come after text. */
   function guessX(): string | undefined {
     const text = named("text")[0];
-    const numbers = named("number").filter((name) => name !== measured);
+    const rest = named("number").filter((name) => name !== measured);
     // Bars are of values, they don't stand at them.
     const places = kind.categories
-      ? numbers.filter((name) => !measures.some((each) => each.name === name))
-      : numbers;
+      ? rest.filter((name) => !measures.some((each) => each.name === name))
+      : rest;
     // One must be left to be y.
-    const number = measured === undefined && numbers.length < 2 ? undefined : places[0];
+    const number = measured === undefined && rest.length < 2 ? undefined : places[0];
     return kind.categories ? (text ?? number) : (number ?? text);
-  }
-
-  function whatIsMissing(): string {
-    const numbers = named("number");
-    const before = `Can't ${draw} of a Result with the columns ${list(names)}: it needs a column`;
-    if (numbers.length === 0) return `${before} of numbers: ${CONVERT}.`;
-    if (along === undefined) {
-      const ask =
-        measures.length > 0 ? 'ask with every: "auto"' : "select a time or a number in the query";
-      const one =
-        result.numRows <= 1 && !kind.categories ? ", or use chart.bar, which draws one bar" : "";
-      return `${before} along the axis beside ${list(numbers)}: ${ask}${one}.`;
-    }
-    const places = named("time", "number", ...(kind.categories ? (["text"] as const) : []));
-    const text = named("text")[0];
-    const instead =
-      places.length > 1
-        ? `pass another one as x, such as ${list(places.filter((name) => name !== along))}`
-        : text === undefined
-          ? "select one in the query"
-          : `use chart.bar with x: ${JSON.stringify(text)}`;
-    return `${before} of numbers beside ${JSON.stringify(along)}: ${instead}.`;
   }
 }
 
@@ -168,16 +137,6 @@ export function unusedName(taken: readonly string[], wanted: string): string {
   let name = wanted;
   while (taken.includes(name)) name += "_";
   return name;
-}
-
-/** What the question is about, unless the chart adds up values that can't be. */
-function defaultMeasure(
-  measures: readonly MeasureColumn[],
-  added: boolean,
-): MeasureColumn | undefined {
-  const main = measures.find((measure) => measure.main) ?? measures[0];
-  if (main?.additive === true || !added) return main;
-  return measures.find(({ additive }) => additive) ?? main;
 }
 
 /** What all values of a column are; `text` where they are of several kinds. */

@@ -16,16 +16,14 @@ export interface ChartRows {
 /** What a file of each extension holds. */
 type Formats = Readonly<Record<string, () => string | Buffer | Promise<string | Buffer>>>;
 
-/**
- * Writes a chart, a table or a page in the format of the path's extension, whole or not at all.
- *
- * @param what `chart`, `table` or `page`, for errors.
- * @param target a path, or a file: URL as `new URL("out/a.svg", import.meta.url)` gives it.
- * @returns the absolute path.
- * @throws ProbelabError for anything else, for another extension, or where it can't be written.
- */
+/** Writes what a path's extension says, whole or not at all; gives the absolute path. */
 export async function saveAs(what: string, target: unknown, formats: Formats): Promise<string> {
-  const path = target instanceof URL && target.protocol === "file:" ? fileUrl(target) : target;
+  let path = target;
+  try {
+    if (target instanceof URL) path = fileURLToPath(target);
+  } catch {
+    path = target; // of another machine, or no file
+  }
   if (typeof path !== "string") {
     throw new ProbelabError(
       `Can't save a ${what} as ${path instanceof URL ? JSON.stringify(path.href) : shownValue(path)}: pass a path, ${what}.save("out/${what}${Object.keys(formats)[0]}").`,
@@ -39,17 +37,6 @@ export async function saveAs(what: string, target: unknown, formats: Formats): P
     );
   }
   return untilDone(async () => writeWhole(path, await content()));
-}
-
-function fileUrl(url: URL): string {
-  try {
-    return fileURLToPath(url);
-  } catch (error) {
-    throw new ProbelabError(
-      `Can't save a file as ${JSON.stringify(url.href)}: pass a URL of this machine, such as new URL("out/chart.svg", import.meta.url).`,
-      { cause: error },
-    );
-  }
 }
 
 /**

@@ -7,23 +7,20 @@ import { formatInstant } from "../time/time-zone.js";
 import { measureTitle } from "./axes.js";
 import type { Drawing } from "./draw-rows.js";
 import { label, specText, words } from "./label.js";
-import { textWidth, type FontWeight } from "./render/font.js";
+import { textWidth, type FontWeight } from "../fonts/shipped-font.js";
 
 /** `Measurements per week by software version, 2026-02-01 to 2026-05-01 UTC`. */
 export function titleSentence(drawing: Drawing, origin: Origin): string {
   const { roles, every, series, seriesName } = drawing;
   const what = roles.measure?.label ?? label(roles.y);
-  const along =
-    roles.single !== undefined ? undefined : roles.xKind === "category" ? words(roles.x) : every;
-  const grouping = series.length > 0 && seriesName !== undefined ? [words(seriesName)] : [];
-  const by = [...(along === undefined ? [] : [along]), ...grouping].join(" and ");
-  const grouped =
-    roles.measure?.additive === true && every !== undefined
-      ? ` per ${every}${grouping.length > 0 ? ` by ${grouping.join(" and ")}` : ""}`
-      : by === ""
-        ? ""
-        : `${what.includes(",") ? "," : ""} by ${by}`;
-  return [`${what}${grouped}`, ...originSpan(origin)].join(", ");
+  const along = roles.xKind === "category" ? words(roles.x) : every;
+  const perBucket = roles.measure?.additive === true && every !== undefined;
+  const by = [
+    ...(along === undefined || perBucket ? [] : [along]),
+    ...(series.length > 0 && seriesName !== undefined ? [words(seriesName)] : []),
+  ].join(" and ");
+  const per = perBucket ? ` per ${every}` : by !== "" && what.includes(",") ? "," : "";
+  return [`${what}${per}${by === "" ? "" : ` by ${by}`}`, ...originSpan(origin)].join(", ");
 }
 
 /** Which rows and which time were asked for, as far as known: `software_name = probe-cli`, `2026-02-01 to 2026-05-01 UTC`. */
@@ -43,13 +40,7 @@ export function spanSentence(origin: Pick<Origin, "filter" | "range">): string[]
 /** Ends a sentence that has its last line to itself. */
 const LINE_END = "\n";
 
-/**
- * What the reader must know and the picture doesn't say, a sentence each; the user's own subtitle
- * first, on lines of its own once `wrap` has set them.
- *
- * @param faded how the kind of chart draws what is incomplete: `dashed`.
- * @param added sentences beside those of the drawing.
- */
+/** What the reader must know and the picture doesn't say, the user's own subtitle first. */
 export function subtitleSentences(
   drawing: Drawing,
   origin: Origin,
@@ -66,21 +57,18 @@ export function subtitleSentences(
     .map((x) => formatInstant(new Date(x), zoneOf(origin)));
   const known = points.some(({ y }) => y !== null);
   const empty = known || origin.notes.length > 0 ? [] : [noDataSentence(origin)];
-  // The query has noted the incomplete buckets in its own words.
-  // Of an empty chart the first note stands in the plot.
+  // The query has noted incomplete buckets itself; of an empty chart the first note is in the plot.
   const notes = (known ? origin.notes : origin.notes.slice(1)).filter(
     (note) => dates.length === 0 || !dates.every((date) => note.includes(date)),
   );
   const own = cleanText(options.subtitle ?? "", 2_000);
   return [
-    ...(own === "" ? [] : [`${own}${LINE_END}`]),
+    own === "" ? "" : `${own}${LINE_END}`,
     ...(options.title === undefined ? [] : spanSentence(origin)),
     ...empty,
-    ...(dates.length === 0
-      ? []
-      : [
-          `Incomplete, drawn ${faded}: the ${stepNoun(every, dates.length > 1)} from ${inSentence(dates)}.`,
-        ]),
+    dates.length === 0
+      ? ""
+      : `Incomplete, drawn ${faded}: the ${stepNoun(every, dates.length > 1)} from ${AND.format(dates)}.`,
     ...[...origin.reductions, ...drawing.sentences, ...added, ...notes],
   ].filter((sentence, at, all) => sentence !== "" && all.indexOf(sentence) === at);
 }
@@ -118,6 +106,7 @@ export function wrap(
   return (line === "" ? lines : [...lines, line]).map(specText);
 }
 
+const AND = new Intl.ListFormat("en-GB");
 const DESCRIBED = 8;
 
 /** What the chart shows, made from its data, for those who can't see it. */
@@ -149,10 +138,4 @@ export function describe(drawing: Drawing, origin: Origin, title: string, kind: 
 
 function stepNoun(every: Bucket | undefined, many: boolean): string {
   return every === undefined ? (many ? "buckets" : "bucket") : bucketNoun(every, many);
-}
-
-function inSentence(texts: readonly string[]): string {
-  return texts.length < 3
-    ? texts.join(" and ")
-    : `${texts.slice(0, -1).join(", ")} and ${texts.at(-1)}`;
 }

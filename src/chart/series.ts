@@ -22,10 +22,7 @@ export const MOST_SERIES = 24;
 // Filled shapes that stay apart at 7 pixels.
 const SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"];
 
-/**
- * The series that occur, in the dimension's own order with "other" last; values that the order
- * doesn't list come after those listed, as they appear.
- */
+/** The series that occur: in the dimension's order, others as they appear, "other" last. */
 export function chartSeries(values: Iterable<Value>, dimension: Order | undefined): Series[] {
   const distinct = new Map<Value, Value>();
   for (const value of values) {

@@ -1,11 +1,7 @@
 import { ProbelabError } from "../base/error.js";
 import type { Drawing, Point } from "./draw-rows.js";
 
-/**
- * A stack needs every series at every x: what is missing counts as zero where the measure says so.
- *
- * @throws ProbelabError where the values can't be added up, or one of them is unknown.
- */
+/** Every series at every x. @throws ProbelabError for what can't be added up, or is unknown. */
 export function stacked(drawing: Drawing): Drawing {
   const { roles, series, points, xs } = drawing;
   if (series.length < 2) return drawing;

@@ -1,4 +1,4 @@
-import { checkOptions, type Rules } from "../base/check-options.js";
+import type { Rules } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
 import { MOST_ROWS } from "../base/limits.js";
 import { cleanText, counted } from "../base/text.js";
@@ -7,7 +7,6 @@ import type { Result, Value } from "../result/result.js";
 import { formatInstant } from "../time/time-zone.js";
 import { label, words } from "./label.js";
 import { checkColumn, list } from "./roles.js";
-import type { ChartRows } from "./save.js";
 import { originSpan, spanSentence } from "./sentences.js";
 
 /** What a table of a Result can be told. */
@@ -42,7 +41,8 @@ export interface TableModel {
 const isText = (value: unknown): boolean => typeof value === "string";
 const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
 
-const RULES = {
+/** What each option of a table takes. */
+export const TABLE_RULES = {
   bars: {
     fits: (value) =>
       value === true ||
@@ -57,11 +57,6 @@ const RULES = {
   },
 } satisfies Rules<TableOptions>;
 
-/** @throws ProbelabError for an option that a table doesn't know, or a value that it doesn't take. */
-export function checkTableOptions(options: TableOptions): void {
-  checkOptions(options, RULES, "show a table");
-}
-
 // Numbers that name something, such as an AS or a process, are no amounts.
 const NAMING = /(?:asn|id|year|port|code)$/i;
 
@@ -75,12 +70,10 @@ export function tableModel(result: Result, options: TableOptions): TableModel {
     );
   }
   const scales = barScales(result, options.bars);
-  for (const name of [...names, ...scales.keys()]) {
-    checkColumn(result.columnNames, name, "show a table: ");
-  }
+  for (const name of names) checkColumn(result.columnNames, name, "show a table: ");
   const isDimension = (name: string): boolean =>
     meaning.dimensions.some((each) => each.name === name);
-  const shown = shownRows(result, options.limit);
+  const shown = Math.min(options.limit ?? 100, result.numRows);
   const zone = zoneOf(result.origin);
   const incomplete = new Set(meaning.time?.incomplete.map((start) => start.getTime()));
   const columns = names.map((name) => {
@@ -126,22 +119,6 @@ export function tableModel(result: Result, options: TableOptions): TableModel {
   };
 }
 
-/** The values of the rows and columns that a table shows. */
-export function tableRows(result: Result, { columns, limit }: TableOptions): ChartRows {
-  const names = columns ?? result.columnNames;
-  const values = names.map((name) => result.column(name));
-  return {
-    names,
-    rows: Array.from({ length: shownRows(result, limit) }, (_, row): Value[] =>
-      values.map((column) => column[row]),
-    ),
-  };
-}
-
-function shownRows(result: Result, limit = 100): number {
-  return Math.min(limit, result.numRows);
-}
-
 /** The value of a full bar, for each column with bars. */
 function barScales(result: Result, bars: TableOptions["bars"]): Map<string, number> {
   const groups =
@@ -175,24 +152,16 @@ function isNumber(value: Value): value is number | bigint {
 
 const MOST_DECIMALS = 6;
 
-/**
- * Writes the numbers of a column: with the same decimals, three or four digits of the largest, or
- * all with an exponent where that needs too many. Of whole numbers every digit is written, of
- * bigint too. What isn't zero never reads as zero: what would be is `<0.01` or `>-0.01`.
- *
- * @param share true for parts of one, written in percent.
- * @param grouped true for amounts, with separators of thousands; false for numbers that name something.
- */
+// Writes the numbers of a column: with the same decimals, three or four digits of the largest, or
+// all with an exponent where that needs too many. Of whole numbers every digit is written, of
+// bigint too. What isn't zero never reads as zero: what would be is `<0.01` or `>-0.01`.
 function numberWriter(
   values: readonly (number | bigint)[],
   share: boolean,
   grouped: boolean,
 ): (value: number | bigint) => string {
   const numbers = values.map(Number);
-  const largest = numbers.reduce(
-    (most, value) => (Number.isFinite(value) ? Math.max(most, Math.abs(value)) : most),
-    0,
-  );
+  const largest = numbers.filter(Number.isFinite).reduce((a, b) => Math.max(a, Math.abs(b)), 0);
   const whole = numbers.every((value) => Number.isInteger(value));
   const wanted = whole || largest >= 100 ? 0 : 2 - Math.floor(Math.log10(largest || 1));
   // Two digits of the largest are enough.

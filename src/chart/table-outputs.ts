@@ -4,10 +4,7 @@ import type { TableCell, TableModel } from "./table-model.js";
 const BAR_WIDTH = 80;
 const BAR_COLOUR = "%234a90c2"; // #4a90c2, readable on white and on black
 
-/**
- * A table as HTML that every frontend shows alike, trusted or not: no script, style or class;
- * bars are pictures in data addresses, which print too.
- */
+/** A table as HTML that every frontend shows alike, trusted or not: no script, style or class. */
 export function tableHtml({ caption, columns, heads, rows, notes }: TableModel): string {
   const align = (number = false): string => ` align="${number ? "right" : "left"}"`;
   const head = columns.map(

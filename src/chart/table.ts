@@ -1,3 +1,4 @@
+import { checkOptions } from "../base/check-options.js";
 import type { Origin } from "../result/origin.js";
 import type { RowsGiven } from "../result/own-rows.js";
 import type { Result } from "../result/result.js";
@@ -5,13 +6,7 @@ import { resultOf } from "./check-result.js";
 import { originRecord } from "./origin-record.js";
 import { chartPage } from "./page/page.js";
 import { csv, saveAs, titledParquet, type ChartRows } from "./save.js";
-import {
-  checkTableOptions,
-  tableModel,
-  tableRows,
-  type TableModel,
-  type TableOptions,
-} from "./table-model.js";
+import { TABLE_RULES, tableModel, type TableModel, type TableOptions } from "./table-model.js";
 import { tableHtml, tableMarkdown } from "./table-outputs.js";
 
 /** A table: a value that a notebook shows. */
@@ -31,7 +26,10 @@ export class Table {
 
   /** The rows and columns that it shows, for `.csv` and `.parquet`. */
   get data(): ChartRows {
-    return tableRows(this.result, this.options);
+    const names = this.options.columns ?? this.result.columnNames;
+    const columns = names.map((name) => this.result.column(name));
+    const rows = this.model.rows.map((_, row) => columns.map((column) => column[row]));
+    return { names, rows };
   }
 
   /** Where the data comes from. */
@@ -93,13 +91,11 @@ export class Table {
  */
 export function table(rows: RowsGiven, options: TableOptions = {}): Table {
   const result = resultOf(rows, "table");
-  checkTableOptions(options);
+  checkOptions(options, TABLE_RULES, "show a table");
   return new Table(result, options);
 }
 
-const SHOWN_ROWS = 20;
-
 /** A bare Result as a notebook shows it: its first 20 rows, how many there are, the range, what was left out. */
 export function resultHtml(result: Result): string {
-  return tableHtml(tableModel(result, { limit: SHOWN_ROWS }));
+  return tableHtml(tableModel(result, { limit: 20 }));
 }

@@ -47,10 +47,7 @@ const LARGER_UNIT = {
   year: "none",
 } as const;
 
-/**
- * At most `most` labels between two instants, on calendar steps of a time zone, never finer than
- * the buckets. Weeks are Mondays, as buckets are (Vega's own week ticks are Sundays).
- */
+/** At most `most` labels on calendar steps of a zone, never finer than the buckets. */
 export function timeTicks(
   [start, end]: readonly [number, number],
   timeZone: string,
@@ -79,10 +76,8 @@ export function timeTicks(
   return { at, major, format, majorFormat };
 }
 
-/**
- * The steps that labels of such buckets may have: of several units the step itself, and twice that;
- * then the calendar's, where their labels stand at starts of buckets or are far fewer than these.
- */
+// The steps that labels of such buckets may have: of several units the step itself, and twice that;
+// then the calendar's, where their labels stand at starts of buckets or are far fewer than these.
 function stepsFrom(every: Bucket): Step[] {
   const { count, unit } = stepOf(every);
   const length = usualLength(every);
@@ -126,13 +121,8 @@ function zoned(instant: number, timeZone: string): Temporal.ZonedDateTime {
 }
 
 /**
- * A Vega expression that writes an instant in a time zone: `utcFormat(t + offset, "%H:%M")`.
- *
- * Vega knows UTC and the process's zone only. Instants stay instants, on a UTC scale, so that the
- * hour which comes twice in autumn is drawn twice; only the text is shifted, by the zone's offsets
- * between the two instants.
- *
- * @param instant a Vega expression for milliseconds, such as `datum.value`.
+ * A Vega expression that writes an instant in a time zone. Vega knows UTC and the process's zone only:
+ * the scale stays UTC, so that an hour which comes twice is drawn twice; only the text is shifted.
  */
 export function zoneExpression(
   instant: string,

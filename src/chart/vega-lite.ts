@@ -7,20 +7,15 @@ import type { RowsGiven } from "../result/own-rows.js";
 import type { Result, Value } from "../result/result.js";
 import { Chart } from "./chart-value.js";
 import { resultOf } from "./check-result.js";
-import { checkSpec, pictureColumns } from "./check-spec.js";
+import { checkSpec } from "./check-spec.js";
 import { formatInstantIso, specText } from "./label.js";
 import type { VegaLiteSpec } from "./options.js";
 import { originRecord } from "./origin-record.js";
-import { isPictureAddress } from "./render/inert-loader.js";
-import { SCHEMA } from "./result-chart.js";
 import { spanSentence, wrap } from "./sentences.js";
-import { THEMES, themeConfig } from "./theme.js";
+import { SCHEMA, THEMES, themeConfig } from "./theme.js";
 
 const LONGEST_TEXT = 1_000;
 const NARROWEST_TITLE = 300;
-
-// Vega would load an address called "null".
-const NO_PICTURE = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7";
 
 /** A chart of an analyst's own Vega-Lite over a Result's rows; see `chart.vegaLite`. */
 export function vegaLiteChart(rows: RowsGiven, spec: VegaLiteSpec): Chart {
@@ -28,15 +23,9 @@ export function vegaLiteChart(rows: RowsGiven, spec: VegaLiteSpec): Chart {
   checkSpec(spec, result.columnNames);
   const { table, sentences } = reduced(result, spec);
   const names = table.columnNames();
-  const pictures = pictureColumns(spec, names);
   const getters = names.map((name) => table.getter(name));
   const drawn = Array.from({ length: table.numRows() }, (_, row) =>
     getters.map((getter) => getter(row) as Value),
-  );
-  const values = drawn.map((row) =>
-    Object.fromEntries(
-      names.map((name, at) => [name, (pictures.has(name) ? pictureValue : specValue)(row[at])]),
-    ),
   );
   const { usermeta, config, title: given, ...own } = spec;
   // No narrower than a line that can be read, no wider than the picture.
@@ -50,9 +39,13 @@ export function vegaLiteChart(rows: RowsGiven, spec: VegaLiteSpec): Chart {
     ...("layer" in own || "mark" in own ? { width: 1000, height: 300 } : {}),
     ...own,
     title,
-    data: { values },
+    data: {
+      values: drawn.map((row) =>
+        Object.fromEntries(names.map((name, at) => [name, specValue(row[at])])),
+      ),
+    },
     usermeta: {
-      ...(typeof usermeta === "object" ? usermeta : {}),
+      ...(isObject(usermeta) && usermeta),
       probelab: originRecord(result.origin, sentences),
     },
     config: merge(themeConfig(THEMES.light), config),
@@ -60,29 +53,24 @@ export function vegaLiteChart(rows: RowsGiven, spec: VegaLiteSpec): Chart {
   return new Chart(complete, result, { names, rows: drawn }, { spec });
 }
 
-/** The rows of a plain line or of plain points are reduced as in any chart; others must come small. */
+/** The rows of a plain line are reduced as in any chart; others must come small. */
 function reduced(result: Result, spec: VegaLiteSpec): Pick<Reduced, "table" | "sentences"> {
   if (result.numRows <= MOST_ROWS) return { table: result.table, sentences: [] };
-  const { mark } = spec as { mark?: string | { type?: unknown } };
-  const type = String(typeof mark === "object" ? mark.type : mark);
-  const kind = type === "line" ? type : /^(point|circle|square)$/.test(type) ? "points" : null;
-  const encoding = (spec.encoding ?? {}) as Readonly<Record<string, Readonly<VegaLiteSpec>>>;
-  const { x, y, color } = encoding;
+  const { x, y, color } = (spec.encoding ?? {}) as Readonly<Record<string, VegaLiteSpec>>;
   const column = ({ field }: VegaLiteSpec = {}): string | undefined =>
     typeof field === "string" && result.columnNames.includes(field) ? field : undefined;
   const [along, up, series] = [column(x), column(y), column(color)];
   const computes = [x, y, color].some((channel) =>
     ["aggregate", "bin", "timeUnit", "stack"].some((key) => channel?.[key]),
   );
-  if (kind === null || computes || spec.transform !== undefined || !along || !up) {
+  const mark = isObject(spec.mark) ? spec.mark.type : spec.mark;
+  if (mark !== "line" || computes || spec.transform !== undefined || !along || !up) {
     throw new ProbelabError(
-      `Can't draw ${counted(result.numRows, "row")} with a spec of one's own: a chart takes fewer than 5,000; group them in the query (every, by, top), or pass downsample(result, { x, y }), which draws the same line.`,
+      `Can't draw ${counted(result.numRows, "row")} with a spec of one's own: a chart takes fewer than 5,000; group them in the query (every, by, top), pass downsample(result, { x, y }), which draws the same line, or use chart.points, which counts them in bins.`,
     );
   }
   return reduceForChart(result, {
-    mark: kind,
-    // Bins would be other columns than the spec names.
-    points: "thin",
+    mark,
     x: along,
     y: up,
     ...(series !== undefined && { series }),
@@ -97,8 +85,7 @@ function titleOf(
   reductions: readonly string[],
   width: number,
 ): VegaLiteSpec & { text: readonly string[] } {
-  const isObject = typeof given === "object" && given !== null && !Array.isArray(given);
-  const { text, subtitle, ...rest } = (isObject ? given : { text: given }) as VegaLiteSpec;
+  const { text, subtitle, ...rest } = isObject(given) ? given : { text: given };
   const lines = (value: unknown): string[] =>
     [value].flat().map((line) => specText(cleanText(textOf(line), 300)));
   const sentences = [...spanSentence(origin), ...origin.reductions, ...reductions, ...origin.notes];
@@ -107,10 +94,6 @@ function titleOf(
     text: text === undefined ? ["Result"] : lines(text),
     subtitle: [...(subtitle === undefined ? [] : lines(subtitle)), ...wrap(sentences, width, 12)],
   };
-}
-
-function pictureValue(value: Value): Json {
-  return typeof value === "string" && isPictureAddress(value) ? value : NO_PICTURE;
 }
 
 function specValue(value: Value): Json {
@@ -126,16 +109,14 @@ function specValue(value: Value): Json {
 
 /** The theme's config with the spec's own over it. */
 function merge(base: VegaLiteSpec, over: unknown): VegaLiteSpec {
-  if (typeof over !== "object" || over === null) return base;
-  const isObject = (value: unknown): value is object =>
-    typeof value === "object" && value !== null && !Array.isArray(value);
-  return {
-    ...base,
-    ...Object.fromEntries(
-      Object.entries(over).map(([name, value]: [string, unknown]) => {
-        const below = base[name];
-        return [name, isObject(below) && isObject(value) ? { ...below, ...value } : value];
-      }),
-    ),
-  };
+  if (!isObject(over)) return base;
+  const merged = Object.entries(over).map(([name, value]) => {
+    const below = base[name];
+    return [name, isObject(below) && isObject(value) ? { ...below, ...value } : value] as const;
+  });
+  return { ...base, ...Object.fromEntries(merged) };
+}
+
+function isObject(value: unknown): value is VegaLiteSpec {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

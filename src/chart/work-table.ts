@@ -10,19 +10,10 @@ export interface Work {
   readonly sentences: readonly string[];
 }
 
-/**
- * The Result as a chart reads it: rows of dimensions that aren't shown are added up, two or more
- * series columns become one, and a bar that stands alone gets its place.
- *
- * @throws ProbelabError where the rows can't be added up, because the measure isn't a count.
- */
+/** The Result as a chart reads it. @throws ProbelabError for rows that can't be added up. */
 export function workTable(result: Result, roles: Roles): Work {
-  const { hidden, series, single, x, y } = roles;
-  const placed =
-    single === undefined
-      ? result
-      : new Result(result.table.assign({ [x]: result.column(y).map(() => single) }), result.origin);
-  const summed = hidden.length > 0 ? sumOver(placed, roles) : placed;
+  const { hidden, series } = roles;
+  const summed = hidden.length > 0 ? sumOver(result, roles) : result;
   const sentences =
     hidden.length > 0 ? [`Added up over ${hidden.map((name) => label(name)).join(", ")}.`] : [];
   if (series.length > 1) return { ...combine(summed, series), sentences };
@@ -58,40 +49,32 @@ function combine(result: Result, series: readonly string[]): Omit<Work, "sentenc
   const dimensions = series.map((name) =>
     result.origin.columns.dimensions.find((dimension) => dimension.name === name),
   );
-  const ranks = dimensions.map(
-    (dimension) => new Map<Value, number>(dimension?.order.map((value, index) => [value, index])),
-  );
   const keys = Array.from({ length: result.numRows }, (_, row) =>
     rowKey(columns.map((column) => column[row])),
   );
-  const found = new Map(
-    keys.map((key, row) => [key, columns.map((column) => column[row] ?? null)] as const),
-  );
-  const isOther = (values: readonly Value[]): boolean =>
-    values.every((value, at) => value !== null && value === dimensions[at]?.other);
+  const found = [...new Map(keys.map((key, row) => [key, row]))].map(([key, row]) => {
+    const values = columns.map((column) => column[row] ?? null);
+    const rank = values.map((value, at) => {
+      const place = dimensions[at]?.order.indexOf(value as string | null) ?? -1;
+      return place < 0 ? Infinity : place;
+    });
+    const other = values.every((value, at) => value !== null && value === dimensions[at]?.other);
+    return { key, values, rank, other };
+  });
   const labels = uniqueLabels(
-    [...found.values()].map((values) =>
-      (isOther(values) ? values.slice(0, 1) : values).map((value) => label(value)).join(" · "),
+    found.map(({ values, other }) =>
+      (other ? values.slice(0, 1) : values).map((value) => label(value)).join(" · "),
     ),
   );
-  const entries = [...found].map(([key, values], index) => ({
-    key,
-    text: labels[index] ?? key,
-    rank: values.map((value, at) => ranks[at]?.get(value) ?? Infinity),
-    other: isOther(values),
-  }));
-  entries.sort((a, b) => {
+  const texts = new Map(found.map(({ key }, index) => [key, labels[index] ?? key]));
+  const text = ({ key }: { key: string }): string => texts.get(key) ?? key;
+  found.sort((a, b) => {
     const at = a.rank.findIndex((rank, index) => rank !== b.rank[index]);
     return at < 0 ? 0 : (a.rank[at] ?? 0) < (b.rank[at] ?? 0) ? -1 : 1;
   });
-  const texts = new Map(entries.map(({ key, text }) => [key, text]));
   const name = unusedName(result.columnNames, series.join(" and "));
-  const other = entries.find((entry) => entry.other)?.text;
-  const dimension = {
-    name,
-    order: entries.map(({ text }) => text),
-    ...(other !== undefined && { other }),
-  };
+  const other = found.find((entry) => entry.other);
+  const dimension = { name, order: found.map(text), ...(other && { other: text(other) }) };
   const table = result.table.assign({ [name]: keys.map((key) => texts.get(key)) });
   const columnsNow = { ...result.origin.columns, dimensions: [dimension] };
   return { result: result.with(table, { columns: columnsNow }), series: name };

@@ -1,16 +1,8 @@
 import { Command } from "commander";
 import { readFile, stat } from "node:fs/promises";
-import type { FoundOrigin } from "../chart/origin/found-origin.js";
-import { readOrigins } from "../chart/origin/read-origins.js";
+import { readOrigins, type FoundOrigin } from "../chart/origin/read-origins.js";
 import { ProbelabError } from "../base/error.js";
-import {
-  bytesWords,
-  instantWords,
-  jsonObject,
-  rangeWords,
-  serverWords,
-} from "../chart/origin-words.js";
-import type { Json } from "../result/json.js";
+import { originEntries } from "../chart/origin-words.js";
 import { inertJson, line, sqlText } from "./terminal.js";
 
 /** Larger than any export; the whole file is held in memory. */
@@ -80,90 +72,18 @@ async function content(path: string): Promise<Buffer> {
   }
 }
 
-/** What the record's members are called; others are printed under their own names. */
-const TOLD = new Set([
-  "sql",
-  "parameters",
-  "range",
-  "source",
-  "server",
-  "filter",
-  "rowsRead",
-  "bytesRead",
-  "seconds",
-  "askedAt",
-  "question",
-  "reductions",
-  "notes",
-  "versions",
-]);
-
 /**
  * Where a chart comes from, for a reader at a terminal: the SQL whole and as it was sent, anything
  * else cut to 2,000 characters a line. What would steer the terminal is spelled out.
  */
 export function originText({ title, origin }: FoundOrigin): string {
-  const all = [
-    ...(title === undefined ? [] : [`${INDENT}${line(title)}`]),
-    ...entry("Range", [rangeWords(origin.range)]),
-    ...entry("Filter", [textOf(origin.filter)]),
-    ...entry("Source", [joined([textOf(origin.source), serverWords(origin.server)])]),
-    ...entry("Read", [readText(origin)]),
-    ...entry("Asked at", [instantWords(origin.askedAt, "UTC")]),
-    ...entry("Question", [questionText(origin.question)]),
-    ...entry("Parameters", members(origin.parameters)),
-    ...entry("Reductions", sentences(origin.reductions)),
-    ...entry("Notes", sentences(origin.notes)),
-    ...entry("Versions", [
-      joined(members(origin.versions).map((part) => part.replace(" = ", " "))),
-    ]),
-    ...Object.entries(origin)
-      .filter(([name]) => !TOLD.has(name))
-      .flatMap(([name, value]) => entry(line(name, 20), [valueText(value)])),
-    ...[sqlText(textOf(origin.sql))].flatMap((sql) => (sql === "" ? [] : [`${INDENT}SQL`, sql])),
-  ];
-  return `${all.join("\n")}\n`;
-}
-
-function entry(name: string, values: readonly string[]): string[] {
-  return values
-    .filter((value) => value !== "")
-    .map((value, index) => `${INDENT}${(index === 0 ? name : "").padEnd(12)}${line(value)}`);
-}
-
-function readText({ rowsRead, bytesRead, seconds }: FoundOrigin["origin"]): string {
-  return joined([
-    typeof rowsRead === "number"
-      ? `${rowsRead.toLocaleString("en-US")} ${rowsRead === 1 ? "row" : "rows"}`
-      : "",
-    typeof bytesRead === "number" ? bytesWords(bytesRead) : "",
-    typeof seconds === "number" ? `in ${Number(seconds.toPrecision(3))} s` : "",
-  ]);
-}
-
-/** `measurements.counts({…})`, as it was asked. */
-function questionText(question: Json | undefined): string {
-  const { ask, arguments: given } = jsonObject(question);
-  if (typeof ask !== "string" || !Array.isArray(given)) return "";
-  return `${ask}(${(given as readonly Json[]).map((part) => JSON.stringify(part)).join(", ")})`;
-}
-
-function members(value: Json | undefined): string[] {
-  return Object.entries(jsonObject(value)).map(([name, inner]) => `${name} = ${valueText(inner)}`);
-}
-
-function sentences(value: Json | undefined): string[] {
-  return Array.isArray(value) ? (value as readonly Json[]).map(valueText) : [];
-}
-
-function valueText(value: Json): string {
-  return typeof value === "string" ? value : JSON.stringify(value);
-}
-
-function joined(parts: readonly string[]): string {
-  return parts.filter((part) => part !== "").join(", ");
-}
-
-function textOf(value: Json | undefined): string {
-  return typeof value === "string" ? value : "";
+  const entries = originEntries(origin).flatMap(([name, texts]) =>
+    name === "SQL"
+      ? [`${INDENT}SQL`, sqlText(texts[0] ?? "")]
+      : texts.map(
+          (text, index) =>
+            `${INDENT}${(index === 0 ? line(name, 20) : "").padEnd(12)}${line(text)}`,
+        ),
+  );
+  return `${[...(title === undefined ? [] : [`${INDENT}${line(title)}`]), ...entries].join("\n")}\n`;
 }

@@ -18,10 +18,6 @@ export interface ChartPlan {
   readonly maxRows?: number;
   /** Default linear. A log scale draws only values above zero. */
   readonly yScale?: "linear" | "log";
-  /** First and last x of the axis where it isn't that of the data; pixel columns are cut in it. */
-  readonly domain?: readonly [Date | number, Date | number];
-  /** For the mark `points`: counts in two-dimensional bins (default), or fewer of the rows. */
-  readonly points?: "bins" | "thin";
 }
 
 /** The rows that a chart draws, and what was done to get them. */

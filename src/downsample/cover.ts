@@ -11,10 +11,7 @@ export interface Chain {
   readonly next: Int32Array;
 }
 
-/**
- * Which heights a line covers in each column of a raster, in the true picture (the chain as it is
- * first) and now, and by how much the two differ.
- */
+/** Which heights a line covers in each column, in the true picture and now, and the difference. */
 export class Cover {
   readonly #chain: Chain;
   readonly #column: Int32Array;

@@ -1,27 +1,14 @@
 import type { ColumnTable } from "arquero";
 import { refuseUnknown } from "../base/check-options.js";
+import { deprecated } from "../base/deprecated.js";
 import { ProbelabError } from "../base/error.js";
 import { MOST_ROWS } from "../base/limits.js";
 import { counted } from "../base/text.js";
 import { pickRows } from "../result/arquero-table.js";
 import { Result } from "../result/result.js";
-import { m4, pixelAxis } from "./m4.js";
 import { lineSentence } from "./reduce-line-chart.js";
 import { reduceLines } from "./reduce-lines.js";
-import {
-  checkCount,
-  extent,
-  heightColumn,
-  numericColumn,
-  splitSeries,
-  type SeriesRows,
-} from "./series.js";
-
-/** The ways that `downsample` picks rows. */
-export const METHODS = ["auto", "m4"] as const;
-
-/** A way to pick rows. */
-export type Method = (typeof METHODS)[number];
+import { checkCount, extent, heightColumn, numericColumn, splitSeries } from "./series.js";
 
 /** What `downsample` takes. */
 export interface DownsampleOptions {
@@ -35,25 +22,19 @@ export interface DownsampleOptions {
   readonly maxRows?: number;
   /** Width of the picture in pixels, default 1,000. */
   readonly width?: number;
-  /** Height of the picture in pixels, default 400; used by `auto` only. */
+  /** Height of the picture in pixels, default 400. */
   readonly height?: number;
   /** Default linear. On a log scale values of zero and below are gaps. */
   readonly yScale?: "linear" | "log";
-  /**
-   * Default `auto`: the rows that draw the same picture as all rows do, or, where these are too many,
-   * those without which it would change most. `m4`, which is quicker: first, last, lowest and highest
-   * of each pixel column (fewer columns where they don't fit).
-   */
-  readonly method?: Method;
+  /** @deprecated Left out: there is one method. This name goes with probelab 1.0. */
+  readonly method?: "auto" | "m4";
 }
 
 const OPTIONS = ["x", "y", "series", "maxRows", "width", "height", "yScale", "method"];
 
-/** Methods of earlier versions, which lose peaks or shapes that `auto` keeps. */
-const GONE = ["minMax", "lttb", "minMaxLttb", "everyNth"];
-
 /**
- * Fewer rows of a table that draw the same line: a table of at most `maxRows` is given back as it is.
+ * Fewer rows of a table that draw the same line, or, where these are too many, those without which it
+ * would change most: a table of at most `maxRows` is given back as it is.
  *
  * The rows keep their order and all their columns. The same rows in give the same rows out. Of a
  * Result the origin tells what was done.
@@ -75,12 +56,9 @@ export function downsample<Row extends object>(
 ): ColumnTable | Result<Row> {
   refuseUnknown(options, OPTIONS, "downsample");
   const table = data instanceof Result ? data.table : data;
-  const { method = "auto", yScale = "linear" } = options;
-  if (!METHODS.includes(method)) {
-    const why = GONE.includes(method) ? ", which loses peaks or shapes that auto keeps" : "";
-    throw new ProbelabError(
-      `Can't downsample by the method ${JSON.stringify(method)}${why}: pass "auto" (the default) or "m4".`,
-    );
+  const { yScale = "linear" } = options;
+  if (options.method !== undefined) {
+    deprecated("the option method of downsample", "left out, as there is one method");
   }
   const maxRows = checkCount(options.maxRows ?? MOST_ROWS, "maxRows", MOST_ROWS);
   const width = checkCount(options.width ?? 1_000, "width", 100_000);
@@ -96,33 +74,10 @@ export function downsample<Row extends object>(
     );
   }
   const [start, end] = extent(series);
-  const line =
-    method === "auto"
-      ? reduceLines(series, { start, end, width, height, yScale }, maxRows)
-      : { kept: m4Columns(series, start, end, width, maxRows) };
+  const line = reduceLines(series, { start, end, width, height, yScale }, maxRows);
   const rows = series.flatMap(({ rows }, i) => [...line.kept[i]!].map((place) => rows[place]!));
   const smaller = pickRows(table, Int32Array.from(rows).sort());
   if (!(data instanceof Result)) return smaller;
-  const sentence =
-    "exact" in line
-      ? lineSentence(from, rows.length, line, width)
-      : `${counted(from, "row")} kept as ${rows.length.toLocaleString("en-US")}: first, last, lowest and highest of each column of pixels.`;
+  const sentence = lineSentence(from, rows.length, line, width);
   return data.with<Row>(smaller, { reductions: [...data.origin.reductions, sentence] });
-}
-
-function m4Columns(
-  series: readonly SeriesRows[],
-  start: number,
-  end: number,
-  width: number,
-  maxRows: number,
-): Int32Array[] {
-  for (let columns = width; columns >= 1; columns = Math.floor(columns * 0.97)) {
-    const axis = pixelAxis(start, end, columns);
-    const kept = series.map(({ x, y }) => m4(x, y, axis));
-    if (kept.reduce((sum, rows) => sum + rows.length, 0) <= maxRows) return kept;
-  }
-  throw new ProbelabError(
-    `Can't keep the first, last, lowest and highest row of ${counted(series.length, "series", "series")} in ${counted(maxRows, "row")}: filter the series, or use the method "auto".`,
-  );
 }

@@ -10,11 +10,7 @@ export interface PixelAxis {
   readonly columns: number;
 }
 
-/**
- * The axis from `start` to `end` as `columns` pixel columns.
- *
- * @throws ProbelabError where the bounds are not finite or further apart than a number can hold.
- */
+/** The axis in pixel columns. @throws ProbelabError where it is longer than a number can hold. */
 export function pixelAxis(start: number, end: number, columns: number): PixelAxis {
   const span = end - start;
   if (!Number.isFinite(span)) {
@@ -46,15 +42,10 @@ export function columnOf(x: number, axis: PixelAxis): number {
  * Source: Jugel, Jerzak, Hackenbroich, Markl: M4, PVLDB 7(10), 2014, with one further column for an
  * x at the very end of the axis.
  *
- * @param x ascending, finite.
- * @param y as long as x.
+ * @param x ascending, finite; y is as long.
  * @param innerGaps true keeps gaps inside a column, too, where they can be seen (the values before
  *   and after have no height in common), and of a gap over several columns one row only.
  * @returns row numbers, ascending: at most 4 a column, 6 where the line has gaps, more with `innerGaps`.
- * @example
- * const x = Float64Array.of(0, 1, 2, 3, 4);
- * const y = Float64Array.of(5, 9, 1, 6, 7);
- * m4(x, y, pixelAxis(0, 4, 1)); // Int32Array [0, 1, 2, 3, 4]
  */
 export function m4(
   x: Float64Array,
@@ -71,7 +62,11 @@ export function m4(
     const { first, last, firstGap, lastGap } = found;
     if (innerGaps && firstGap >= 0 && first >= 0 && lastGap > first && firstGap < last) {
       const room = size + 2 * (to - from) + 6 * (axis.columns + 1);
-      if (rows.length < room) rows = grow(rows, room);
+      if (rows.length < room) {
+        const larger = new Int32Array(room);
+        larger.set(rows);
+        rows = larger;
+      }
       size = keepStretches(y, from, to, rows, size);
     } else if (!innerGaps || first >= 0 || size === 0 || Number.isFinite(y[rows[size - 1]!]!)) {
       size = keepExtremes(found, rows, size);
@@ -145,7 +140,7 @@ function findAmongGaps(y: Float64Array, from: number, to: number, out: Extremes)
   }
 }
 
-/** Appends the rows of one column to `rows`, in order; returns the new size. */
+/** Appends the rows of one column to `rows`; returns the new size. */
 function keepExtremes(found: Extremes, rows: Int32Array, start: number): number {
   const { first, last, lowest, highest, firstGap, lastGap } = found;
   let size = start;
@@ -225,10 +220,4 @@ function nextColumn(x: Float64Array, from: number, axis: PixelAxis, guess: numbe
     else high = middle;
   }
   return high;
-}
-
-function grow(rows: Int32Array, length: number): Int32Array {
-  const larger = new Int32Array(length);
-  larger.set(rows);
-  return larger;
 }

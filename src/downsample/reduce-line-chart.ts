@@ -10,11 +10,7 @@ import type { ChartPlan, Reduced } from "./chart-plan.js";
 import { reduceLines, type ReducedLines } from "./reduce-lines.js";
 import { extent, heightColumn, numericColumn, splitSeries, type SeriesRows } from "./series.js";
 
-/**
- * Lines: the rows that draw the same picture, or those without which it would change most. Missing
- * buckets become rows (null for a gap, zero for a count) where the line needs them, in a small table
- * too: else a line would run straight through a week of none.
- */
+/** Missing buckets become rows: else a line would run straight through a week of none. */
 export function reduceLineChart(result: Result, plan: ChartPlan, maxRows: number): Reduced {
   const { table, origin } = result;
   const { time, measures } = origin.columns;
@@ -32,10 +28,10 @@ export function reduceLineChart(result: Result, plan: ChartPlan, maxRows: number
     const whole = drawnTable(table, plan, x.dates, series);
     return { table: whole, sentences: [], result: result.with(whole, {}) };
   }
-  const [low, high] = extent(series);
+  const [start, end] = extent(series);
   const picture = {
-    start: plan.domain ? Number(plan.domain[0]) : low,
-    end: plan.domain ? Number(plan.domain[1]) : high,
+    start,
+    end,
     width: plan.width,
     height: plan.height ?? 400,
     yScale: plan.yScale ?? "linear",
@@ -63,10 +59,7 @@ export function lineSentence(
   return `${drawn}: those that shape the lines most, the lowest and highest of each among them.${gaps}`;
 }
 
-/**
- * Puts rows where buckets are missing, as few as draw the line: a gap, or zero at the first and the
- * last missing bucket, from one end of the range to the other. Their row number is −1.
- */
+/** Rows (of number −1) where buckets are missing, as few as draw the line: a gap, or zeros at both ends. */
 export function fillMissing(
   series: SeriesRows,
   time: TimeColumn,

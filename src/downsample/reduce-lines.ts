@@ -138,11 +138,9 @@ function extremeRows(y: Float64Array): Int32Array {
   return Int32Array.from(new Set([lowest, highest])).sort();
 }
 
-/**
- * The rows at `places` of a series as corners in pixels; one without a finite y is a gap, not a
- * corner. Fixed are its lowest and highest row, both ends of each stretch between gaps, what stands
- * out as a spike (at most `spikes` of them), and the places that `stay`.
- */
+// The rows at `places` of a series as corners in pixels; one without a finite y is a gap, not a
+// corner. Fixed are its lowest and highest row, both ends of each stretch between gaps, what stands
+// out as a spike (at most `spikes` of them), and the places that `stay`.
 function lineCorners(
   { x, y }: SeriesRows,
   places: Int32Array,
@@ -170,9 +168,7 @@ function lineCorners(
     if (stay[j] === finite[i]) fixed[i] = 1;
   }
   if (finite.length === 0) return { x: px, y: py, breaks, fixed };
-  let lowest = 0;
-  let highest = 0;
-  let corner = -1;
+  let [lowest, highest, corner] = [0, 0, -1];
   for (const place of places) {
     if (Number.isFinite(y[place]!)) {
       corner++;
@@ -185,10 +181,8 @@ function lineCorners(
   return { x: px, y: py, breaks, fixed };
 }
 
-/**
- * The corners that stand out: above or below all that the line does in the columns beside them, by
- * more than half the height it covers there and at least 2 pixels. Highest first, at most `most`.
- */
+// The corners that stand out: above or below all that the line does in the columns beside them, by
+// more than half the height it covers there and at least 2 pixels. Highest first, at most `most`.
 function spikeCorners(columns: Int32Array, y: Float64Array, most: number): number[] {
   /** The lowest and the highest corner of each occupied column. */
   const groups: { lowest: number; highest: number }[] = [];
@@ -200,8 +194,7 @@ function spikeCorners(columns: Int32Array, y: Float64Array, most: number): numbe
   }
   const found: { corner: number; height: number }[] = [];
   groups.forEach(({ lowest, highest }, at) => {
-    let low = Infinity;
-    let high = -Infinity;
+    let [low, high] = [Infinity, -Infinity];
     for (let other = Math.max(0, at - REACH); other <= at + REACH; other++) {
       const beside = groups[other];
       if (other === at || beside === undefined) continue;
@@ -225,8 +218,7 @@ function pixelHeight(
   yScale: "linear" | "log",
 ): (y: number) => number {
   const shown = yScale === "log" ? Math.log : (y: number) => y;
-  let low = Infinity;
-  let high = -Infinity;
+  let [low, high] = [Infinity, -Infinity];
   for (const { y } of series) {
     for (let i = 0; i < y.length; i++) {
       const value = y[i]!;

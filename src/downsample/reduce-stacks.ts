@@ -11,12 +11,7 @@ import { numericColumn, seriesCodes } from "./series.js";
 
 const TIMES = [2, 5, 10, 20, 50, 100];
 
-/**
- * Areas and bars: rows are added up in the next coarser bucket whose grid of buckets × series fits,
- * then the smallest series are merged into "other". Only measures that may be added up.
- *
- * @throws ProbelabError for any other measure, naming the step of time to ask the database for.
- */
+/** Areas and bars: added up by the next coarser bucket that fits, then the smallest series merged. */
 export function reduceStacks(result: Result, plan: ChartPlan, maxRows: number): Reduced {
   const { table, origin } = result;
   const { time } = origin.columns;
@@ -27,7 +22,13 @@ export function reduceStacks(result: Result, plan: ChartPlan, maxRows: number): 
     return unchanged;
   }
   const { keys } = seriesCodes(table, plan.series);
-  if (!timed) throw refusal(plan, rows, whyNotAdded(result, plan.x));
+  if (!timed) {
+    throw refusal(
+      plan,
+      rows,
+      `only the buckets of a question can be added up, and nothing tells those of ${JSON.stringify(plan.x)}; group them in the query (toStartOfHour(t) AS hour, count() AS n … GROUP BY hour), ask for the largest (top, in SQL ORDER BY … LIMIT 20), or use chart.points or chart.line`,
+    );
+  }
   const starts = new Set(numericColumn(table, plan.x).values);
   starts.delete(NaN);
   const startIn = (every: Bucket, at: number): number =>
@@ -58,17 +59,12 @@ export function reduceStacks(result: Result, plan: ChartPlan, maxRows: number): 
   }
   const rest = fits === undefined ? smallestSeries(result, plan, room - 1) : undefined;
   const reduced = addedUp(result, plan, (at) => startIn(every, at), rest);
-  const sentences: string[] = [];
-  if (every !== time.every) {
-    sentences.push(
+  const sentences = [
+    every !== time.every &&
       `${counted(rows, "row")} by ${time.every} added up by ${every}: ${counted(reduced.numRows(), "row")}.`,
-    );
-  }
-  if (rest) {
-    sentences.push(
+    rest &&
       `The smallest ${rest.merged.size.toLocaleString("en-US")} of ${counted(keys.length, "series", "series")} merged into ${JSON.stringify(rest.label)}.`,
-    );
-  }
+  ].filter((sentence) => typeof sentence === "string");
   const columns = addedUpColumns(origin, plan, every, rest);
   return {
     table: reduced,
@@ -77,10 +73,8 @@ export function reduceStacks(result: Result, plan: ChartPlan, maxRows: number): 
   };
 }
 
-/**
- * The steps whose buckets are whole ones of `every`: weeks don't add up to months. Those that no
- * usual step is made of (7 minutes, 10 days) are taken twice, five times, ten times …
- */
+// The steps whose buckets are whole ones of `every`: weeks don't add up to months. Those that no
+// usual step is made of (7 minutes, 10 days) are taken twice, five times, ten times …
 function coarserThan(every: Bucket): Bucket[] {
   const coarser = (steps: readonly Bucket[]): Bucket[] =>
     steps.filter((each) => usualLength(each) > usualLength(every) && isMultiple(each, every));
@@ -88,18 +82,6 @@ function coarserThan(every: Bucket): Bucket[] {
   if (usual.length > 0 || (BUCKETS as readonly Bucket[]).includes(every)) return usual;
   const { count, unit } = stepOf(every);
   return coarser(TIMES.map((times) => bucketName({ count: times * count, unit })));
-}
-
-/** Only the buckets of a question can be added up: what stands along another column, nothing tells. */
-function whyNotAdded(result: Result, x: string): string {
-  const name = JSON.stringify(x);
-  const first = result.column(x).find((value) => value !== null && value !== undefined);
-  if (first instanceof Date) {
-    return `nothing tells the step of time in ${name}, by which they could be added up; group them in the query (toStartOfHour(${/^\w+$/.test(x) ? x : "…"}) AS hour, count() AS n … GROUP BY hour), or use chart.points or chart.line`;
-  }
-  return typeof first === "number" || typeof first === "bigint"
-    ? `the numbers of ${name} have no buckets, by which they could be added up; group them in the query, or use chart.points or chart.line`
-    : `the texts of ${name} can't be added up; ask for the largest (top, in SQL ORDER BY … LIMIT 20)`;
 }
 
 function refusal(plan: ChartPlan, rows: number, why: string): ProbelabError {
@@ -137,10 +119,7 @@ function smallestSeries(result: Result, { series, y }: ChartPlan, keep: number):
   return { merged, label, order: [...order, label] };
 }
 
-/**
- * The additive measures of a Result added up by coarser bucket and series, in order of time, then of
- * the series' first rows. Null where all values are missing.
- */
+// In order of time, then of the series' first rows; null where all values are missing.
 function addedUp(
   { table, origin }: Result,
   plan: ChartPlan,

@@ -15,10 +15,7 @@ export interface SeriesRows {
   readonly y: Float64Array;
 }
 
-/**
- * Splits rows by series and sorts each by x; rows whose x is not finite are left out. Series come
- * in the order of their first row.
- */
+/** Rows by series in the order of their first row, sorted by x; those without a finite x left out. */
 export function splitSeries(
   table: ColumnTable,
   series: string | undefined,
@@ -26,10 +23,6 @@ export function splitSeries(
   y: Float64Array,
 ): SeriesRows[] {
   const { codes, keys } = seriesCodes(table, series);
-  // Where x ascends, all are finite if the first and the last are.
-  if (series === undefined && isAscending(x) && (x.length === 0 || isFinite(x[0]! - x.at(-1)!))) {
-    return x.length === 0 ? [] : [{ key: undefined, rows: Int32Array.from(codes.keys()), x, y }];
-  }
   const starts = new Int32Array(keys.length + 1);
   for (let row = 0; row < codes.length; row++) {
     if (isFinite(x[row]!)) starts[codes[row]! + 1]!++;
@@ -63,10 +56,7 @@ function isAscending(x: Float64Array): boolean {
   return true;
 }
 
-/**
- * A number for each value of a column, per row, and the values in the order of their first row; all
- * rows are one series where no column is named.
- */
+/** A number for each value of a column, per row, and the values in the order of their first row. */
 export function seriesCodes(
   table: ColumnTable,
   name: string | undefined,
@@ -95,21 +85,19 @@ export function seriesCodes(
   return { codes, keys };
 }
 
-/** A column as numbers, in the order of the table's rows. */
-interface NumericColumn {
-  /** Dates as milliseconds since 1970; null, undefined and what is no number as NaN. Don't write to it. */
-  readonly values: Float64Array;
-  /** True where the column holds Dates. */
-  readonly dates: boolean;
-}
-
 /**
- * Reads a column of a table as numbers, without a copy where the table holds a Float64Array (as
- * Arrow's float columns without nulls do) and is neither filtered nor ordered.
+ * A column as numbers, in the order of the table's rows: Dates as milliseconds since 1970 (`dates`
+ * says so), what is missing as NaN. It may be the table's own array: don't write to it.
  *
  * @throws ProbelabError when the table has no such column or it holds text.
  */
-export function numericColumn(table: ColumnTable, name: string): NumericColumn {
+export function numericColumn(
+  table: ColumnTable,
+  name: string,
+): {
+  readonly values: Float64Array;
+  readonly dates: boolean;
+} {
   const column = table.column(name);
   if (column === undefined) {
     throw new ProbelabError(
@@ -158,8 +146,7 @@ export function heightColumn(
 /** Lowest and highest x of all series; 0 and 0 where there are none. */
 export function extent(series: readonly SeriesRows[]): [number, number] {
   if (series.length === 0) return [0, 0];
-  let start = Infinity;
-  let end = -Infinity;
+  let [start, end] = [Infinity, -Infinity];
   for (const { x } of series) {
     start = Math.min(start, x[0]!);
     end = Math.max(end, x.at(-1)!);

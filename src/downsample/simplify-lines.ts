@@ -22,12 +22,8 @@ const DETAIL = 4;
 const SPREAD = 0.3;
 
 /**
- * Takes corners out of several lines until at most `budget` are left in all of them, each time the
- * one whose absence changes the fewest pixels. So a flat or short line gives its share away. Then
- * those go that change next to nothing. More than `budget` stay where more are fixed.
- *
- * @param columns width of the picture in pixel columns.
- * @returns for each line, 1 where the corner stays.
+ * Takes corners out of several lines until at most `budget` are left, each time the one whose absence
+ * changes the fewest pixels, then those that change next to nothing; 1 where a corner stays.
  */
 export function simplifyLines(
   lines: readonly LineCorners[],

@@ -16,9 +16,9 @@ import { makeResult } from "../chart/support/sample-results.js";
 import { bare, counts, groups, namedBy, small, usable } from "./hostile-results.js";
 import { browserMissing, drawnFigures, missingNote, WatchingBrowser } from "./watched-page.js";
 
-function withAddresses(texts: readonly string[]): Result {
+function numbered(texts: readonly string[]): Result {
   const n = texts.map((_, index) => index + 1);
-  return makeResult({ software_version: [...texts], address: [...texts], n });
+  return makeResult({ software_version: [...texts], n });
 }
 
 /** Drawn once for all the paths that it takes. */
@@ -32,13 +32,9 @@ const valueCharts = groups
   .flatMap((texts) => [
     chart.points(counts(texts), small),
     chart.bar(counts(texts), { ...small, x: "software_version", colour: null }),
-    chart.vegaLite(withAddresses(texts), {
+    chart.vegaLite(numbered(texts), {
       ...small,
       layer: [
-        {
-          mark: { type: "image", width: 9, height: 9 },
-          encoding: { url: { field: "address" } },
-        },
         { mark: { type: "text", dy: 8 }, encoding: { text: { field: "software_version" } } },
         { mark: "point", encoding: { href: { field: "software_version" } } },
       ],
@@ -97,7 +93,7 @@ describe.skipIf(browserMissing)(`hostile data in Chromium${missingNote}`, () => 
   afterEach(() => browser.clear());
   afterAll(() => browser.stop());
 
-  test("as values in a page: series, categories, links, pictures, texts, shown in tooltips", async () => {
+  test("as values in a page: series, categories, links, texts, shown in tooltips", async () => {
     const charts = valueCharts;
     const { page, seen } = await browser.open(await chartPage(charts));
     expect(new Set(await drawnFigures(page))).toEqual(new Set(["probelab-chart probelab-live"]));

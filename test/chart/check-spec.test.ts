@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { describe, expect, test } from "vitest";
 import { chart } from "../../src/chart/chart.js";
 import { ProbelabError } from "../../src/base/error.js";
@@ -88,6 +90,39 @@ describe("chart.vegaLite refuses what takes all memory", () => {
   });
 });
 
+describe("chart.vegaLite refuses what a frontend would load", () => {
+  const PNG = "data:image/png;base64,iVBORw0KGgo=";
+  test.each([
+    [{ mark: "image", encoding: { url: { field: "software_version" } } }],
+    [{ layer: [{ mark: "image", encoding: { url: { value: PNG } } }] }],
+    [{ mark: { type: "image", url: "https://example.org/a.png" } }],
+    [{ mark: "point", encoding: { x, y }, config: { image: { url: PNG } } }],
+  ])("pictures: %j", (spec) => {
+    expect(draw(spec)).toThrow(/Can't draw a spec with url: .*no pictures are drawn/);
+  });
+
+  test("tooltips over a column that they would take for the address of a picture", () => {
+    const pictured = makeResult({ n: [1], image: ["https://evil.example/a.png"] });
+    const encoding = { x: { field: "n" } };
+    const tooltip = { mark: { type: "point", tooltip: true }, encoding };
+    expect(() => chart.vegaLite(pictured, tooltip)).toThrow(/name it otherwise/);
+    expect(() => chart.vegaLite(pictured, { mark: "point", encoding })).not.toThrow();
+  });
+});
+
+test("tooltips of a chart quote the names that a notebook's tooltip would not take as names", () => {
+  const result = makeResult(
+    { image: ["https://evil.example/a.png"], title: [1] },
+    {
+      dimensions: [{ name: "image", order: ["https://evil.example/a.png"] }],
+      measures: [{ name: "title", label: "title", unit: "", additive: true, missing: "zero" }],
+    },
+  );
+  const spec = JSON.stringify(chart.bar(result).spec);
+  expect(spec).toContain(`"title":"'image'"`);
+  expect(spec).not.toMatch(/"tooltip":\[[^\]]*"title":"(image|title)"/);
+});
+
 describe("chart.vegaLite takes", () => {
   test.each([
     [{ mark: "bar", encoding: { x, y: { aggregate: "count" } } }],
@@ -116,19 +151,15 @@ describe("chart.vegaLite takes", () => {
     );
   });
 
-  test("every mark of Vega-Lite", async () => {
-    const schema = (await import("vega-lite/vega-lite-schema.json", {
-      with: { type: "json" },
-    })) as unknown as {
-      default: {
-        definitions: Record<
-          "Mark" | "CompositeMark",
-          { enum?: string[]; anyOf?: { $ref: string }[] }
-        > &
-          Record<string, { const?: string }>;
-      };
+  test("every mark of Vega-Lite", () => {
+    const path = createRequire(import.meta.url).resolve("vega-lite/vega-lite-schema.json");
+    const { definitions } = JSON.parse(readFileSync(path, "utf8")) as {
+      definitions: Record<
+        "Mark" | "CompositeMark",
+        { enum?: string[]; anyOf?: { $ref: string }[] }
+      > &
+        Record<string, { const?: string }>;
     };
-    const { definitions } = schema.default;
     const composite =
       definitions.CompositeMark.anyOf?.map(
         ({ $ref }) => definitions[$ref.replace("#/definitions/", "")]?.const ?? $ref,

@@ -1,12 +1,10 @@
-import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { chart } from "../../src/chart/chart.js";
-import { readFontFace } from "../../src/chart/render/font-face.js";
-import { missingSentence } from "../../src/chart/render/missing-characters.js";
-import { otherFonts, shownText, systemFontFiles } from "../../src/chart/render/other-fonts.js";
+import { readFontFace } from "../../src/fonts/font-face.js";
+import { otherFonts, shownText, systemFontFiles } from "../../src/fonts/other-fonts.js";
 import { georgianFont, inGeorgian } from "./support/georgian-font.js";
 import { pdfObjects } from "./support/pdf-objects.js";
 import { pdfText, popplerMissing, popplerNote } from "./support/poppler.js";
@@ -43,18 +41,17 @@ describe("otherFonts(text)", () => {
       shownText(`<svg><desc>${WORD}</desc><metadata>${WORD}</metadata><text x="1">a</text></svg>`),
       "zero\u200bwidth \u200f\u202e marks\ufeff \u00a0 \ufffd \u0001",
     ]) {
-      expect(otherFonts(text)).toEqual({ faces: [], missing: [] });
+      expect(otherFonts(text, "PNG")).toEqual([]);
     }
   });
 
-  test("finds the font that has the characters, and names those that none has", () => {
+  test("finds the font that has the characters", () => {
     const path = install();
     writeFileSync(join(folder, "broken.ttf"), "no font");
     writeFileSync(join(folder, "cut.otf"), georgianFont().subarray(0, 200));
     writeFileSync(join(folder, "notes.txt"), georgianFont());
-    const { faces, missing } = otherFonts(`${WORD} 東京 a 東`);
+    const faces = otherFonts(`${WORD} 東京 a 東`, "PNG");
     expect(faces.map((face) => face.path)).toEqual([path]);
-    expect(missing).toEqual(["東", "京"]);
     expect(faces[0]?.has(WORD.codePointAt(0) ?? 0)).toBe(true);
     expect(faces[0]?.has(0x61)).toBe(false);
   });
@@ -62,7 +59,7 @@ describe("otherFonts(text)", () => {
   test("takes as few fonts as it can, those made for text first", () => {
     for (const name of ["Mono.ttf", "Kartu Sans Bold.ttf", "Kartu Sans Regular.ttf", "unifont.ttf"])
       install(name);
-    const { faces } = otherFonts(WORD);
+    const faces = otherFonts(WORD, "PNG");
     expect(faces.map((face) => face.path)).toEqual([join(folder, "Kartu Sans Regular.ttf")]);
   });
 });
@@ -121,29 +118,31 @@ describe("a picture with a script that the shipped font has not", () => {
 });
 
 describe("a warning names what no font has", () => {
+  /** The warnings of texts that are drawn one after the other by a new process. */
+  async function warnings(...drawn: (readonly [string, "PNG" | "PDF"])[]): Promise<string[]> {
+    vi.resetModules();
+    const fonts = await import("../../src/fonts/other-fonts.js");
+    const warn = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
+    for (const [text, format] of drawn) fonts.otherFonts(text, format);
+    const said = warn.mock.calls.map(([warning]) => String(warning));
+    warn.mockRestore();
+    return said;
+  }
+
   test.each([
-    [["東", "京"], "PNG", /"東京" \(Chinese characters\).*fonts-noto-cjk/],
-    [["ก"], "PDF", /\(Thai\).*fonts-noto-core/],
-    [["😀"], "PNG", /\(emoji and symbols\).*fonts-noto-color-emoji/],
-    [["\ue000"], "PNG", /\(U\+E000\)/],
-    [[..."абвгдежзик"], "PNG", /"абвгдежз" and 2 more/],
-  ] as const)("%j in a %s", (missing, kind, sentence) => {
-    expect(missingSentence(missing, kind)).toMatch(sentence);
-    expect(missingSentence(missing, kind).split(/\. /)).toHaveLength(1);
+    ["東京", "PNG", /The PNG shows boxes for "東京", .*\(on Debian fonts-noto-cjk\)/],
+    ["ก", "PDF", /The PDF .*fonts-noto-core/],
+    ["😀東", "PNG", /fonts-noto-color-emoji and fonts-noto-cjk/],
+    ["ꀀꀁꀂꀃꀄꀅꀆꀇꀈꀉ", "PNG", /"ꀀꀁꀂꀃꀄꀅꀆꀇ" and 2 more/],
+  ] as const)("%j in a %s", async (text, format, sentence) => {
+    const [said, ...more] = await warnings([text, format]);
+    expect(more).toEqual([]);
+    expect(said).toMatch(sentence);
+    expect(said?.split(/\. /)).toHaveLength(1);
   });
 
-  test("once for each script and format, on the error output of a process", () => {
-    const file = new URL("../../dist/chart/render/missing-characters.js", import.meta.url).href;
-    const script = `
-      const { warnOfMissing } = await import(${JSON.stringify(file)});
-      for (let i = 0; i < 3; i++) { warnOfMissing(["東"], "PNG"); warnOfMissing(["京"], "PNG"); }
-      warnOfMissing(["ก"], "PNG");
-      warnOfMissing(["東"], "PDF");`;
-    const { stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", script], {
-      encoding: "utf8",
-    });
-    expect(
-      stderr.match(/\[PROBELAB_FONTS\] ProbelabWarning: The (PNG|PDF) shows boxes/g),
-    ).toHaveLength(3);
+  test("once for each package that helps, and format", async () => {
+    const said = await warnings(["東", "PNG"], ["京", "PNG"], ["ก", "PNG"], ["東", "PDF"]);
+    expect(said).toHaveLength(3);
   });
 });

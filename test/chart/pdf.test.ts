@@ -8,6 +8,7 @@ import { pdfText, popplerMissing, popplerNote } from "./support/poppler.js";
 import { makeResult, weeklyCounts } from "./support/sample-results.js";
 
 const drawn = chart.area(weeklyCounts(), { width: 300, height: 100 });
+const saved = drawn.pdf();
 const rejections: unknown[] = [];
 const listener = (reason: unknown): void => void rejections.push(reason);
 const requests = vi.spyOn(globalThis, "fetch");
@@ -43,7 +44,7 @@ function inert(pdf: Buffer): PdfObject[] {
 
 describe("chart.pdf()", () => {
   test("is a whole PDF with one page as large as the picture, 0.75 points a CSS pixel", async () => {
-    const objects = inert(await drawn.pdf());
+    const objects = inert(await saved);
     const pages = find(objects, /\/Type \/Page\n/);
     expect(pages).toHaveLength(1);
     const svg = await drawn.svg();
@@ -54,14 +55,14 @@ describe("chart.pdf()", () => {
   });
 
   test("has title and the date of the question", async () => {
-    const objects = pdfObjects(await drawn.pdf());
+    const objects = pdfObjects(await saved);
     expect(find(objects, /\/CreationDate \(D:20260501093000Z?\)/)).toHaveLength(1);
     const [metadata] = find(objects, /\/Type \/Metadata/);
     expect(metadata?.stream?.toString("utf8")).toContain("Measurements per week");
   });
 
   test("carries the origin as the file origin.json", async () => {
-    const objects = pdfObjects(await drawn.pdf());
+    const objects = pdfObjects(await saved);
     const [file] = find(objects, /\/Type \/EmbeddedFile/);
     expect(file?.text).toContain("/Subtype /application#2Fjson");
     expect(JSON.parse(file?.stream?.toString("utf8") ?? "")).toEqual(originRecord(drawn.origin));
@@ -71,7 +72,7 @@ describe("chart.pdf()", () => {
   });
 
   test("embeds the shipped font, and no other is named", async () => {
-    const objects = pdfObjects(await drawn.pdf());
+    const objects = pdfObjects(await saved);
     const names = find(objects, /\/BaseFont/).map(
       ({ text }) => /\/BaseFont \/(\S+)/.exec(text)?.[1],
     );
@@ -84,7 +85,7 @@ describe("chart.pdf()", () => {
 
   test("has the same bytes each time", async () => {
     const again = chart.area(weeklyCounts(), { width: 300, height: 100 });
-    expect((await drawn.pdf()).equals(await again.pdf())).toBe(true);
+    expect((await saved).equals(await again.pdf())).toBe(true);
   });
 
   test.skipIf(popplerMissing)(
@@ -112,21 +113,18 @@ describe("hostile data in a PDF", () => {
       },
       { dimensions: [{ name: "name", order: texts }], measures: [] },
     );
-  const groups = Array.from({ length: Math.ceil(PAYLOADS.length / 12) }, (_, index) =>
-    PAYLOADS.slice(index * 12, index * 12 + 12),
+  // As many as a chart of bars takes.
+  const groups = Array.from({ length: Math.ceil(PAYLOADS.length / 60) }, (_, index) =>
+    PAYLOADS.slice(index * 60, index * 60 + 60),
   );
 
   test.each(groups.map((texts, index) => [index, texts] as const))(
-    "as categories, titles, links, pictures, texts and colours, group %i",
+    "as categories, titles, links, texts and colours, group %i",
     async (_, texts) => {
       const free = chart.vegaLite(counts(texts), {
         title: texts[0]?.slice(0, 300) ?? "",
         layer: [
           { mark: "point", encoding: { href: { field: "name" } } },
-          {
-            mark: { type: "image", width: 9, height: 9 },
-            encoding: { url: { field: "name" } },
-          },
           { mark: "text", encoding: { text: { field: "name" } } },
           { mark: "bar", encoding: { color: { field: "name", scale: null } } },
         ],
@@ -178,21 +176,14 @@ describe("hostile data in a PDF", () => {
     expect(find(objects, /\/Subtype \/Image/)).toEqual([]);
   });
 
-  test("a picture in the data is drawn; links are for the page, not for the PDF", async () => {
-    const picture =
-      "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
-    const objects = inert(
-      await chart
-        .vegaLite(counts(["a"]), {
-          layer: [
-            { mark: "point", encoding: { href: { value: "https://example.org/run?id=1" } } },
-            { mark: { type: "image", url: picture, width: 20, height: 20 } },
-          ],
-          encoding: { x: { field: "n", type: "quantitative" } },
-        })
-        .pdf(),
-    );
-    expect(find(objects, /\/URI/)).toEqual([]);
-    expect(find(objects, /\/Subtype \/Image/)).not.toHaveLength(0);
+  test("links are for the page, not for the PDF", async () => {
+    const linked = chart.vegaLite(counts(["a"]), {
+      mark: "point",
+      encoding: {
+        x: { field: "n", type: "quantitative" },
+        href: { value: "https://example.org/run?id=1" },
+      },
+    });
+    expect(find(inert(await linked.pdf()), /\/URI/)).toEqual([]);
   });
 });

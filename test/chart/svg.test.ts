@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { chart } from "../../src/chart/chart.js";
 import { originRecord } from "../../src/chart/origin-record.js";
-import { textWidth } from "../../src/chart/render/font.js";
+import { textWidth } from "../../src/fonts/shipped-font.js";
 import { between } from "../../src/time/time-range.js";
 import { makeResult, weeklyCounts, weeklyDurations } from "./support/sample-results.js";
 import { xmlElements } from "./support/xml-tree.js";

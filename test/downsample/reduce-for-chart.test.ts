@@ -132,7 +132,7 @@ describe("reduceForChart(result, plan)", () => {
   test("refuses bars along what is no time", () => {
     const result = plainResult({ x: long(6_000).map((i) => `c${i}`), y: long(6_000) });
     expect(() => reduceForChart(result, { mark: "bar", x: "x", y: "y", width: 800 })).toThrow(
-      /Can't draw 6,000 rows as bars.*: the texts of "x" can't be added up; ask for the largest \(top, in SQL ORDER BY/,
+      /Can't draw 6,000 rows as bars.*: only the buckets of a question .* ask for the largest \(top, in SQL ORDER BY/,
     );
   });
 });
@@ -218,18 +218,7 @@ describe("reduceForChart(result, plan) of points", () => {
     expect(sentences[0]).toMatch(/^30,001 rows counted in [\d,]+ bins? of 6 by 6 pixels\.$/);
   });
 
-  test("thins them on request and keeps the lone one", () => {
-    const data = plainResult(cloud(30_000));
-    const { table, countColumn } = reduceForChart(data, { ...points, points: "thin" });
-    expect(countColumn).toBeUndefined();
-    expect(table.numRows()).toBeLessThan(5_000);
-    expect(table.numRows()).toBeGreaterThan(1_000);
-    expect(table.array("x")).toContain(50);
-    const all = new Set(rowTexts(data.table));
-    expect(rowTexts(table).every((row) => all.has(row))).toBe(true);
-  });
-
-  test("gives at most maxRows in either way, whatever the points", () => {
+  test("gives at most maxRows, whatever the points", () => {
     const value = fc.oneof(fc.double({ noNaN: false }), fc.integer({ min: -50, max: 50 }));
     fc.assert(
       fc.property(
@@ -238,9 +227,8 @@ describe("reduceForChart(result, plan) of points", () => {
           size: "max",
         }),
         fc.integer({ min: 10, max: 100 }),
-        fc.constantFrom("bins" as const, "thin" as const),
         fc.constantFrom("linear" as const, "log" as const),
-        (rows, maxRows, way, yScale) => {
+        (rows, maxRows, yScale) => {
           const result = plainResult({
             x: rows.map(([x]) => x),
             y: rows.map(([, y]) => y),
@@ -253,16 +241,12 @@ describe("reduceForChart(result, plan) of points", () => {
             ...points,
             series: "s",
             maxRows,
-            points: way,
             yScale,
           });
           expect(table.numRows()).toBeLessThanOrEqual(maxRows);
-          if (rows.length > maxRows && way === "bins") {
+          if (rows.length > maxRows) {
             const counts = table.array("count") as number[];
             expect(counts.reduce((a, b) => a + b, 0)).toBe(drawn.length);
-          }
-          if (rows.length > maxRows && way === "thin" && drawn.length > 0) {
-            expect(table.array("x")).toContain(Math.max(...drawn.map(([x]) => x)));
           }
         },
       ),

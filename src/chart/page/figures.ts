@@ -1,11 +1,9 @@
-import type { Json } from "../../result/json.js";
 import type { Origin } from "../../result/origin.js";
 import { cleanText } from "../../base/text.js";
 import type { VegaLiteSpec } from "../options.js";
 import { originRecord } from "../origin-record.js";
-import { bytesWords, instantWords, jsonObject, rangeWords, serverWords } from "../origin-words.js";
-import { compiledSpec } from "../render/vega.js";
-import { titleText } from "../render/svg.js";
+import { originEntries } from "../origin-words.js";
+import { compiledSpec, titleText } from "../render/svg.js";
 import { escapeXml } from "../../base/xml.js";
 import type { TableModel } from "../table-model.js";
 
@@ -23,17 +21,11 @@ export interface Tabular {
   readonly origin: Origin;
 }
 
-/** An origin as `originRecord` writes it. */
 type OriginRecord = ReturnType<typeof originRecord>;
 
 /**
- * A chart as a `<figure>` of a page: its picture as SVG, which is what print and readers without
- * JavaScript see; the compiled chart, which the runtime makes live; what it says in words; and
- * where it comes from, for readers and as JSON (`script.probelab-origin`).
- *
- * It belongs in a page of `pageDocument`, whose style and script it needs.
- *
- * @param id the figure's id, for links to it; unique in the page.
+ * A chart as a `<figure>` of `pageDocument`: its picture as SVG, for print and readers without
+ * JavaScript; the compiled chart, which the runtime makes live; what it says in words; its origin.
  */
 export async function chartFigure(chart: Drawable, id: string): Promise<string> {
   const { spec } = chart;
@@ -53,12 +45,7 @@ ${jsonScript("probelab-origin", origin)}
 `;
 }
 
-/**
- * A table as a `<figure>` of a page, with where it comes from, for readers and as JSON
- * (`script.probelab-origin`).
- *
- * @param id the figure's id, for links to it; unique in the page.
- */
+/** A table as a `<figure>` of a page, with where it comes from. */
 export function tableFigure({ html, model, origin }: Tabular, id: string): string {
   const record = originRecord(origin);
   return `<figure class="probelab-table" id="${escapeXml(id)}" aria-label="${escapeXml(model.caption)}">
@@ -80,11 +67,9 @@ function inlineSvg(svg: string): string {
 /** The field whose values the legend lists. */
 function seriesField(spec: VegaLiteSpec): string | undefined {
   const layers = Array.isArray(spec.layer) ? (spec.layer as VegaLiteSpec[]) : [];
-  for (const { encoding } of [spec, ...layers]) {
-    const { color } = (encoding ?? {}) as { color?: { field?: unknown } };
-    if (typeof color?.field === "string") return color.field;
-  }
-  return undefined;
+  return [spec, ...layers]
+    .map(({ encoding }) => (encoding as { color?: { field?: unknown } } | undefined)?.color?.field)
+    .find((field) => typeof field === "string");
 }
 
 /** A value as a data block of an HTML page: nothing in it can end the block or begin a comment. */
@@ -96,57 +81,19 @@ export function jsonScript(className: string, value: unknown): string {
   return `<script type="application/json" class="${className}">${json}</script>`;
 }
 
-/** Where a chart comes from, for a reader: SQL, parameters, range, server, rows read, reductions. */
+/** Where a chart comes from, for a reader. */
 function originDetails(record: OriginRecord): string {
-  const { askedAt, rowsRead, bytesRead, seconds } = record;
-  const read =
-    typeof rowsRead === "number" && typeof bytesRead === "number"
-      ? `${rowsRead.toLocaleString("en-US")} rows read (${bytesWords(bytesRead)})`
-      : "";
-  const took = typeof seconds === "number" ? `${Number(seconds.toPrecision(3))} s` : "";
-  const versions = Object.entries(jsonObject(record.versions)).map(
-    ([name, version]) => `${name} ${textIn(version)}`,
-  );
-  const parameters = Object.entries(jsonObject(record.parameters)).map(
-    ([name, value]) => `${name} = ${JSON.stringify(value)}`,
-  );
-  const entries = [
-    ["Time", escapeXml(rangeWords(record.range))],
-    ["Rows asked for", paragraph([textIn(record.filter)])],
-    ["Source", paragraph([textIn(record.source), serverWords(record.server)])],
-    ["Asked", paragraph([instantWords(askedAt, "UTC"), read, took])],
-    ["Left out or merged", list(record.reductions)],
-    ["Notes", list(record.notes)],
-    ["SQL", code(textIn(record.sql))],
-    ["Parameters", code(parameters.join("\n"))],
-    ["Made with", paragraph(versions)],
-  ] as const;
-  return [
-    `<details class="probelab-source"><summary>Where this comes from</summary><dl>`,
-    ...entries.map(([name, html]) => (html === "" ? "" : `<dt>${name}</dt><dd>${html}</dd>`)),
-    `</dl></details>`,
-  ].join("");
-}
-
-function list(sentences: Json | undefined): string {
-  if (!Array.isArray(sentences) || sentences.length === 0) return "";
-  const items = sentences.map((sentence: Json) => `<li>${escapeXml(cleanText(textIn(sentence)))}`);
-  return `<ul>${items.join("")}</ul>`;
-}
-
-function code(lines: string): string {
-  if (lines.trim() === "") return "";
-  // Line by line: line breaks and indentation are part of it, direction marks are spelled out.
-  const clean = lines
-    .split(/\r?\n/)
-    .map((line) => `${/^ */.exec(line)?.[0] ?? ""}${cleanText(line)}`);
-  return `<pre tabindex="0"><code>${escapeXml(clean.join("\n"))}</code></pre>`;
-}
-
-function paragraph(parts: readonly string[]): string {
-  return escapeXml(cleanText(parts.filter((part) => part !== "").join(", ")));
-}
-
-function textIn(value: Json | undefined): string {
-  return typeof value === "string" ? value : "";
+  const told = originEntries(record).map(([name, texts]) => {
+    // Line by line: line breaks and indentation are part of it, direction marks are spelled out.
+    const clean = texts
+      .flatMap((text) => text.split(/\r?\n/))
+      .map((line) => `${/^ */.exec(line)?.[0] ?? ""}${escapeXml(cleanText(line))}`);
+    const html = /^(SQL|Parameters|Question)$/.test(name)
+      ? `<pre tabindex="0"><code>${clean.join("\n")}</code></pre>`
+      : clean.length === 1
+        ? clean.join("")
+        : `<ul>${clean.map((sentence) => `<li>${sentence}`).join("")}</ul>`;
+    return `<dt>${escapeXml(cleanText(name, 100))}</dt><dd>${html}</dd>`;
+  });
+  return `<details class="probelab-source"><summary>Where this comes from</summary><dl>${told.join("")}</dl></details>`;
 }

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ProbelabError } from "../../base/error.js";
 import { cleanText } from "../../base/text.js";
@@ -25,11 +24,7 @@ export interface PageParts {
   readonly style?: string | undefined;
 }
 
-/**
- * A page that is whole in itself: charts live, no address asked, nothing run but its own script.
- *
- * @returns an HTML document; the same parts give the same bytes.
- */
+/** A page that is whole in itself: charts live, no address asked, nothing run but its own script. */
 export function pageDocument(parts: PageParts): string {
   const { title, body, theme = "light", live = true, style = "" } = parts;
   const css = `${baseStyle(theme)}${figureStyle}${style}${printTables}${live ? fontRules() : ""}`;
@@ -53,11 +48,9 @@ ${live ? `<script>${runtimeSource()}</script>` : ""}
 `;
 }
 
-/**
- * The Content-Security-Policy of a saved page. Nothing is loaded but pictures and fonts that stand in
- * the page itself; of scripts and styles only those given run, known by their hash, so that the same
- * page has the same bytes; no script can make HTML out of text (Trusted Types).
- */
+// The Content-Security-Policy of a saved page. Nothing is loaded but pictures and fonts that stand in
+// the page itself; of scripts and styles only those given run, known by their hash, so that the same
+// page has the same bytes; no script can make HTML out of text (Trusted Types).
 function pagePolicy(script: string | undefined, style: string): string {
   const hash = (text: string): string =>
     `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
@@ -80,11 +73,9 @@ const LATIN =
 
 let font: string | undefined;
 
-/**
- * The shipped font as rules of a style, Latin in two weights (31 KB): charts are laid out in it, so
- * that a machine with another font, such as a phone, shows the same picture. Other scripts are in
- * the reader's own fonts.
- */
+// The shipped font as rules of a style, Latin in two weights (31 KB): charts are laid out in it, so
+// that a machine with another font, such as a phone, shows the same picture. Other scripts are in
+// the reader's own fonts.
 function fontRules(): string {
   return (font ??= [400, 700]
     .map((weight) => {
@@ -95,31 +86,17 @@ function fontRules(): string {
     .join(""));
 }
 
-const BUILT = join("dist", "chart", "page", "runtime.iife.js");
+// The same from src as from dist, in this folder and in an installed package.
+const BUILT = new URL("../../../dist/chart/page/runtime.iife.js", import.meta.url);
 
 let runtime: string | undefined;
 
-/**
- * What makes the charts of a page live: Vega with its interpreter, which needs no `eval`, and our
- * own few lines, in one script for all charts of the page. `npm run build` makes it.
- *
- * @throws ProbelabError where it was not built.
- */
+/** The script that makes charts live: Vega with its interpreter, which needs no `eval`. */
 export function runtimeSource(): string {
-  return (runtime ??= readFileSync(builtPath(), "utf8"));
-}
-
-/** Whether this module runs from the sources, from dist or from an installed package. */
-function builtPath(): string {
-  let folder = dirname(fileURLToPath(import.meta.url));
-  while (!existsSync(join(folder, BUILT))) {
-    const parent = dirname(folder);
-    if (parent === folder) {
-      throw new ProbelabError(
-        `Can't write an interactive page: its script (${BUILT}) is missing; run "npm run build" in probelab's folder, or install the package again.`,
-      );
-    }
-    folder = parent;
+  if (runtime === undefined && !existsSync(BUILT)) {
+    throw new ProbelabError(
+      `Can't write an interactive page: its script (${fileURLToPath(BUILT)}) is missing; run "npm run build" in probelab's folder, or install the package again.`,
+    );
   }
-  return join(folder, BUILT);
+  return (runtime ??= readFileSync(BUILT, "utf8"));
 }

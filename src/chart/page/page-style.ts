@@ -7,11 +7,7 @@ const DARK = `
   --ink: #e6e8ea; --soft: #9aa4af; --line: #3a424b; --paper: #14171b; --code: #1e2328;
   --accent: #7ab8f5; --error: #ff8a80; --error-paper: #2a1b1b;`;
 
-/**
- * The looks that all pages of probelab share: one readable column, tables, code, printable.
- *
- * @param theme `auto` is light or dark as the reader's system is.
- */
+/** The looks that all pages of probelab share; `auto` is as the reader's system is. */
 export function baseStyle(theme: ThemeName | "auto"): string {
   return `${colours(theme)}
 * { box-sizing: border-box; }
@@ -116,11 +112,8 @@ const WIDE = 10;
 const cell = (columns: number): string => `> * > tr > :nth-child(${columns})`;
 
 /**
- * CSS, to stand last, that puts all of a table on the paper, where nothing can be scrolled: the more columns, the
- * smaller the type, beyond nine on a page of its own across the paper. Words of headers and numbers
- * stay whole, other text is broken where it must be; bars shrink with the type.
- *
- * Tables are told apart by their columns, as notebooks show them without classes.
+ * CSS, to stand last, that puts all of a table on the paper: the more columns, the smaller the type,
+ * from ten on across it. Tables are told apart by their columns, as notebooks show them without classes.
  */
 export const printTables = `
 @media print {

@@ -3,18 +3,20 @@ import { ProbelabError } from "../../base/error.js";
 import type { MimeBundle } from "../../base/mime-bundle.js";
 import { cleanText, counted, isPromise, shownValue } from "../../base/text.js";
 import { isResult } from "../../result/result.js";
+import { pngSize } from "../render/png.js";
 import { titleText } from "../render/svg.js";
 import { escapeXml } from "../../base/xml.js";
 import { saveAs } from "../save.js";
 import { htmlText } from "../table-outputs.js";
-import { THEMES, type ThemeName } from "../theme.js";
+import { THEMES } from "../theme.js";
 import { chartFigure, tableFigure, type Drawable, type Tabular } from "./figures.js";
 import { pageDocument } from "./page-document.js";
 
-/** A chart as far as a page goes. */
 interface PageChart extends Drawable {
   png(options?: { scale?: number }): Promise<Buffer>;
 }
+
+type Content = PageChart | Tabular;
 
 const SUCH = "chart.page([chart.line(result)])";
 
@@ -27,10 +29,10 @@ main > .probelab-table caption { color: var(--ink); font-weight: 600; font-size:
 
 /** Charts, which share one runtime, and tables on one page: a value that `save` writes. */
 export class Page {
-  readonly contents: readonly (PageChart | Tabular)[];
+  readonly contents: readonly Content[];
   readonly title: string | undefined;
 
-  constructor(contents: readonly (PageChart | Tabular)[], title: string | undefined) {
+  constructor(contents: readonly Content[], title: string | undefined) {
     this.contents = Object.freeze([...contents]);
     this.title = title;
   }
@@ -55,13 +57,9 @@ export class Page {
   toString(): string {
     const charts = this.contents.filter(isChart).length;
     const tables = this.contents.length - charts;
-    const parts = [
-      ...(charts > 0 ? [counted(charts, "chart")] : []),
-      ...(tables > 0 ? [counted(tables, "table")] : []),
-    ];
-    const name =
-      this.title === undefined ? "Page" : `Page ${JSON.stringify(cleanText(this.title, 300))}`;
-    return `${name} of ${parts.join(" and ")}: page.save("page.html") writes it, interactive.`;
+    const parts = [charts && counted(charts, "chart"), tables && counted(tables, "table")];
+    const name = this.title === undefined ? "" : ` ${JSON.stringify(cleanText(this.title, 300))}`;
+    return `Page${name} of ${parts.filter(Boolean).join(" and ")}: page.save("page.html") writes it, interactive.`;
   }
 
   [inspect.custom](): string {
@@ -77,8 +75,7 @@ export class Page {
         continue;
       }
       const png = await each.png({ scale: 2 });
-      // Width and height stand at bytes 16 and 20 of a PNG.
-      const [width, height] = [16, 20].map((at) => Math.round(png.readUInt32BE(at) / 2));
+      const { width, height } = pngSize(png, 2);
       shown.push(
         `<p><img alt="${escapeXml(titleOf(each))}" width="${width}" height="${height}" src="data:image/png;base64,${png.toString("base64")}"/></p>\n`,
       );
@@ -90,7 +87,7 @@ export class Page {
 }
 
 /** The charts and tables of a page, of one or a list. @throws ProbelabError for none, or anything else. */
-export function pageContents(given: unknown): readonly (PageChart | Tabular)[] {
+export function pageContents(given: unknown): readonly Content[] {
   const contents: readonly unknown[] = Array.isArray(given) ? given : [given];
   if (contents.length === 0 || given === undefined || given === null) {
     throw new ProbelabError(`Can't make a page of no charts: pass at least one, ${SUCH}.`);
@@ -109,25 +106,18 @@ export function pageContents(given: unknown): readonly (PageChart | Tabular)[] {
 
 /** By its members: it may be of another copy of this library. */
 function isChart(value: unknown): value is PageChart {
-  if (typeof value !== "object" || value === null) return false;
-  const { spec, svg, png } = value as Partial<PageChart>;
+  const { spec, svg, png } = (value ?? {}) as Partial<PageChart>;
   return typeof spec === "object" && typeof svg === "function" && typeof png === "function";
 }
 
 function isTable(value: unknown): value is Tabular {
-  if (typeof value !== "object" || value === null) return false;
-  const { html, model } = value as Partial<Tabular>;
+  const { html, model } = (value ?? {}) as Partial<Tabular>;
   return typeof html === "string" && typeof model === "object";
 }
 
 /**
- * Charts and tables as one HTML page: interactive, self-contained, offline. The page is dark where all
- * its charts are; without charts it is as the reader's system is, and holds no script.
- *
- * @param options `title`: a heading, and the window's title; default the first chart's or table's,
- *   without a heading.
- * @example
- * await writeFile("week.html", await chartPage([counts, durations], { title: "Week 12" }));
+ * Charts and tables as one HTML page: interactive, self-contained, offline; dark where all its charts
+ * are, without charts as the reader's system is. `title` is its heading; default none.
  */
 export async function chartPage(
   contents: readonly (Drawable | Tabular)[],
@@ -143,12 +133,12 @@ export async function chartPage(
       figures.push(tableFigure(each, `table-${figures.length - charts.length + 1}`));
     }
   }
-  const title = options.title ?? contents.map(titleOf)[0] ?? "";
+  const dark = charts.every(({ spec }) => spec.background === THEMES.dark.background);
   const heading =
     options.title === undefined ? "" : `<h1>${escapeXml(cleanText(options.title, 300))}</h1>\n`;
   return pageDocument({
-    title: title === "" ? "Charts" : title,
-    theme: pageTheme(charts),
+    title: (options.title ?? contents.map(titleOf)[0]) || "Charts",
+    theme: charts.length === 0 ? "auto" : dark ? "dark" : "light",
     live: charts.length > 0,
     style: STYLE,
     body: `${heading}${figures.join("")}`,
@@ -158,10 +148,4 @@ export async function chartPage(
 /** A chart's title, or a table's caption. */
 function titleOf(content: Drawable | Tabular): string {
   return "spec" in content ? titleText(content.spec.title) : content.model.caption;
-}
-
-function pageTheme(charts: readonly Drawable[]): ThemeName | "auto" {
-  if (charts.length === 0) return "auto";
-  const dark = charts.every(({ spec }) => spec.background === THEMES.dark.background);
-  return dark ? "dark" : "light";
 }

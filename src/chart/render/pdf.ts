@@ -5,10 +5,9 @@ import { pathToFileURL } from "node:url";
 import { ProbelabError } from "../../base/error.js";
 import { escapeXml, legalXml, unescapeXml } from "../../base/xml.js";
 import { cleanText } from "../../base/text.js";
-import { fontFiles, isShipped, needsOtherFont } from "./font.js";
-import type { FontFace } from "./font-face.js";
-import { warnOfMissing } from "./missing-characters.js";
-import { fontOptions, otherFonts, shownText } from "./other-fonts.js";
+import { fontFiles, isShipped, needsOtherFont } from "../../fonts/shipped-font.js";
+import type { FontFace } from "../../fonts/font-face.js";
+import { fontOptions, otherFonts, shownText } from "../../fonts/other-fonts.js";
 import { layOut, originJson, svgSize, titleText } from "./svg.js";
 
 /** Points for each CSS pixel. */
@@ -56,12 +55,7 @@ const CHART = `
 #image("chart.svg", width: 100%, alt: it.alt)
 `;
 
-/**
- * A Vega-Lite spec as a PDF document of one page, as large as the picture: vectors, text that can be
- * selected, the shipped font embedded, with the origin attached as `origin.json`.
- *
- * @param date what the document says about its time.
- */
+/** A spec as a PDF of one page: vectors, text to select, the origin attached as `origin.json`. */
 export async function pdfPicture(spec: Record<string, unknown>, date: Date): Promise<Buffer> {
   const svg = await layOut(spec);
   const { width, height } = svgSize(svg);
@@ -87,8 +81,7 @@ export async function pdfPicture(spec: Record<string, unknown>, date: Date): Pro
  * address asked.
  */
 export async function typeset(document: TypstDocument): Promise<Buffer> {
-  const { faces, missing } = otherFonts(document.shown);
-  warnOfMissing(missing, "PDF");
+  const faces = otherFonts(document.shown, "PDF");
   const families = faces.map(({ family }) => family).filter((family) => family !== "");
   const data = { ...document.data, fonts: ["Arimo", ...families] };
   const fontPaths = [...fontFiles(), ...faces.map(({ path }) => path)];
@@ -144,10 +137,8 @@ export function dateParts(date: Date): Record<string, number> {
 
 const TEXT = /(<text\b[^>]*>)(.*?)(<\/text>)/gs;
 
-/**
- * An SVG with what the shipped font can't draw in spans of the fonts found for it: Typst would take
- * any font of the machine. The origin, which is attached, is left out.
- */
+// An SVG with what the shipped font can't draw in spans of the fonts found for it: Typst would take
+// any font of the machine. The origin, which is attached, is left out.
 async function inFonts(svg: string, faces: readonly FontFace[]): Promise<string> {
   const picture = svg.replace(/<metadata>.*?<\/metadata>/s, "");
   const shown = unescapeXml(shownText(picture));
@@ -171,13 +162,11 @@ function escapedSpans(text: string, faces: readonly FontFace[]): string {
     if (run && (run.face === face || joins)) run.text += character;
     else runs.push({ face, text: character });
   }
-  return runs
-    .map(({ face, text }) =>
-      face === undefined
-        ? escapeXml(text)
-        : `<tspan font-family="'${escapeXml(face.family)}'">${escapeXml(text)}</tspan>`,
-    )
-    .join("");
+  const spans = runs.map(({ face, text }) => {
+    const escaped = escapeXml(text);
+    return face ? `<tspan font-family="'${escapeXml(face.family)}'">${escaped}</tspan>` : escaped;
+  });
+  return spans.join("");
 }
 
 /** An SVG with its texts as outlines: they can't be selected any more. */

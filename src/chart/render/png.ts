@@ -1,8 +1,7 @@
 import { crc32, deflateSync } from "node:zlib";
 import { ProbelabError } from "../../base/error.js";
 import { collectAfter } from "../../base/collect-after.js";
-import { warnOfMissing } from "./missing-characters.js";
-import { fontOptions, otherFonts, shownText } from "./other-fonts.js";
+import { fontOptions, otherFonts, shownText } from "../../fonts/other-fonts.js";
 import { layOut, originJson, svgSize, titleText } from "./svg.js";
 
 const MOST_PIXELS = 16_000;
@@ -23,8 +22,7 @@ export async function pngPicture(spec: Record<string, unknown>, scale: number): 
       `Can't draw a PNG with scale: ${scale}: pass a number above 0 that keeps the picture under ${MOST_PIXELS} pixels wide.`,
     );
   }
-  const { faces, missing } = otherFonts(shownText(svg));
-  warnOfMissing(missing, "PNG");
+  const faces = otherFonts(shownText(svg), "PNG");
   const { renderAsync } = await import("@resvg/resvg-js");
   const image = await renderAsync(svg, {
     fitTo: { mode: "zoom", value: scale },
@@ -61,6 +59,12 @@ export function pngWithText(
     ...(title === "" ? [] : [chunk("iTXt", Buffer.from(`Title\0\0\0\0\0${title}`, "utf8"))]),
     png.subarray(HEADER_END),
   ]);
+}
+
+/** Width and height of a PNG of this scale, in CSS pixels. */
+export function pngSize(png: Buffer, scale: number): { width: number; height: number } {
+  const size = (at: number): number => Math.round(png.readUInt32BE(at) / scale);
+  return { width: size(16), height: size(20) };
 }
 
 function chunk(type: string, data: Buffer): Buffer {

@@ -3,10 +3,9 @@ import type * as Vega from "vega";
 import { ProbelabError } from "../../base/error.js";
 import { collectAfter } from "../../base/collect-after.js";
 import { escapeXml, legalXml, unescapeXml } from "../../base/xml.js";
-import { cleanText } from "../../base/text.js";
-import { FONT_FAMILY, needsOtherFont, textWidth } from "./font.js";
+import { cleanText, textOf } from "../../base/text.js";
+import { FONT_FAMILY, needsOtherFont, textWidth } from "../../fonts/shipped-font.js";
 import { inertLoader } from "./inert-loader.js";
-import { compiledSpec, isBold, loadVega, quietLogger } from "./vega.js";
 
 /** Bytes that Vega leaves behind for each character of a picture: a line of 5,000 rows, some 30 MB. */
 const GARBAGE = 320;
@@ -14,12 +13,7 @@ const GARBAGE = 320;
 /** The last layout of each spec, and a digest of what the spec said then. */
 const layouts = new WeakMap<object, { readonly digest: string; readonly svg: Promise<string> }>();
 
-/**
- * A Vega-Lite spec as an SVG document, with title, description and origin for readers and tools. It
- * looks the same in whatever font: see `fitText`.
- *
- * @param spec its data inline: whatever would have to be loaded is left out.
- */
+/** A spec as an SVG document with title, description and origin; it looks the same in any font. */
 export async function svgPicture(spec: Record<string, unknown>): Promise<string> {
   return fitText(await layOut(spec));
 }
@@ -57,8 +51,64 @@ export function svgSize(svg: string): { readonly width: number; readonly height:
   return { width: size("width"), height: size("height") };
 }
 
+let loading: ReturnType<typeof loadVega> | undefined;
+
+// Vega and Vega-Lite, loaded when the first picture is drawn: at the top of a module they would
+// cost every kernel their start-up time, and can't be required by a stock tslab cell.
+async function loadVega() {
+  const [vega, vegaLite] = await Promise.all([import("vega"), import("vega-lite")]);
+  // Without a canvas Vega guesses widths 60 % too wide, and cuts labels that would fit.
+  const { textMetrics } = vega as object as {
+    textMetrics: { width: (item: TextItem, text: unknown) => number };
+  };
+  textMetrics.width = (item, text) => {
+    if (text === null || text === undefined) return 0;
+    const weight = isBold(item.fontWeight) ? 700 : 400;
+    const width = textWidth(textOf(text).trim(), item.fontSize ?? 11, weight);
+    return item.limit ? Math.min(item.limit, width) : width;
+  };
+  return { vega, vegaLite };
+}
+
+/** A text item of Vega's scene graph, as far as its width depends on it. */
+interface TextItem {
+  readonly limit?: number | null;
+  readonly fontSize?: number | null;
+  readonly fontWeight?: string | number | null;
+}
+
+/** A spec as Vega's own, without origin and description; `faults` takes what went wrong. */
+export async function compiledSpec(
+  spec: Record<string, unknown>,
+  faults: string[] = [],
+): Promise<Vega.Spec> {
+  const { vega, vegaLite } = await (loading ??= loadVega());
+  // Vega writes into the rows that it is given; the chart's own stay as they are.
+  const drawn = structuredClone(spec);
+  delete drawn.usermeta;
+  delete drawn.description;
+  return vegaLite.compile(drawn as never, {
+    logger: quietLogger(vega, faults),
+    // Labels of each mark would triple the file; the picture's own description says it.
+    config: { aria: false },
+  }).spec;
+}
+
+// Vega's logger would write data to the console: hostile text, and output in the wrong cell. What
+// fails while the picture is made is kept: Vega goes on without it, and would draw an empty chart.
+function quietLogger(vega: typeof Vega, faults: string[]): Vega.LoggerInterface {
+  const logger = vega.logger(vega.None);
+  logger.error = (...args: readonly unknown[]) => {
+    faults.push(
+      args.map((part) => (part instanceof Error ? part.message : textOf(part))).join(" "),
+    );
+    return logger;
+  };
+  return logger;
+}
+
 async function draw(spec: Record<string, unknown>): Promise<string> {
-  const { vega } = await loadVega();
+  const { vega } = await (loading ??= loadVega());
   const faults: string[] = [];
   let view: Vega.View | undefined;
   try {
@@ -94,41 +144,40 @@ function finish(drawn: string, spec: Record<string, unknown>): string {
   ].join("")}${body.slice(end + 1)}\n`;
 }
 
-/**
- * Ids of clip paths and gradients: Vega numbers them through the life of the process. Here they
- * follow from the picture, so that the same chart has the same bytes and several fit one page.
- */
+// Ids of clip paths and gradients: Vega numbers them through the life of the process. Here they
+// follow from the picture, so that the same chart has the same bytes and several fit one page.
 function ownIds(svg: string): string {
-  const numbers = new Map<string, number>();
-  for (const [, id = ""] of svg.matchAll(
-    /<(?:clipPath|linearGradient|radialGradient|pattern) id="([^"]*)"/g,
-  )) {
-    numbers.set(id, numbers.size);
-  }
-  if (numbers.size === 0) return svg;
+  const ids = [...svg.matchAll(/<(?:clipPath|\w+Gradient|pattern) id="([^"]*)"/g)].map(
+    ([, id]) => id,
+  );
+  if (ids.length === 0) return svg;
   const rename = (prefix: string): string =>
     svg.replace(
-      /(<(?:clipPath|linearGradient|radialGradient|pattern) id="|="url\(#)([^")]*)/g,
-      (_, before: string, id: string) => `${before}${prefix}${numbers.get(id) ?? id}`,
+      /(<(?:clipPath|\w+Gradient|pattern) id="|="url\(#)([^")]*)/g,
+      (_, before: string, id: string) =>
+        `${before}${prefix}${ids.includes(id) ? ids.indexOf(id) : id}`,
     );
   const digest = createHash("sha256").update(rename("id-")).digest("hex").slice(0, 8);
   return rename(`p${digest}-`);
 }
 
+/** True for the weights that the shipped font draws bold. */
+function isBold(weight: string | number | null | undefined): boolean {
+  return weight === "bold" || weight === "bolder" || Number(weight) >= 600;
+}
+
 const TEXT = /<text((?: [\w:-]+="[^"]*")*)>(.*?)<\/text>/gs;
 const LINE = /<tspan(?: x="0" dy="([^"]*)")?>(.*?)<\/tspan>/gs;
 
-/**
- * A picture of Vega's whose texts are as wide as they were laid out, in whatever font: with a wider
- * one than the shipped they would run over the legend and the edge. Each line becomes a text of its
- * own, as Firefox knows the length of no part of one.
- */
+// A picture of Vega's whose texts are as wide as they were laid out, in whatever font: with a wider
+// one than the shipped they would run over the legend and the edge. Each line becomes a text of its
+// own, as Firefox knows the length of no part of one.
 function fitText(svg: string): string {
   return svg.replace(TEXT, (whole, attributes: string, content: string) => {
     const size = Number.parseFloat(attribute(attributes, "font-size") ?? "");
     if (attribute(attributes, "font-family") !== FONT_FAMILY || !(size > 0)) return whole;
     const weight = isBold(attribute(attributes, "font-weight")) ? 700 : 400;
-    const textOf = (line: string, down: number): string => {
+    const fitted = (line: string, down: number): string => {
       const shown = unescapeXml(line).replace(/\s+/g, " ").trim();
       const width = Math.round(textWidth(shown, size, weight) * 100) / 100;
       // Left open where it can't be measured.
@@ -137,9 +186,9 @@ function fitText(svg: string): string {
       return `<text${moved(attributes, down)}${length}>${line}</text>`;
     };
     const lines = [...content.matchAll(LINE)];
-    if (lines.length === 0) return textOf(content, 0);
+    if (lines.length === 0) return fitted(content, 0);
     let down = 0;
-    return lines.map(([, dy = "0", line = ""]) => textOf(line, (down += Number(dy)))).join("");
+    return lines.map(([, dy = "0", line = ""]) => fitted(line, (down += Number(dy)))).join("");
   });
 }
 

@@ -34,17 +34,10 @@ export interface M4Source {
  * Nullable(Float64), null in a gap; at most 4 rows a column and series, 6 where y has gaps. It is
  * ordered by series and x. Rows whose x lies outside the axis count to its nearest column.
  *
- * Lowest, highest, first and last are each the minimum or maximum of one UInt128, the bits of y and x
- * side by side in an order that unsigned integers have too: that costs the engine hardly more than
- * min and max, and ties go to the earliest x on any number of threads and shards.
+ * Each is the minimum or maximum of one UInt128, the bits of y and x side by side in an order that
+ * unsigned integers have too: ties go to the earliest x on any number of threads and shards.
  *
  * @throws ProbelabError when the type of x or y can't be used, or the axis has no columns.
- * @example
- * m4Sql({
- *   from: "fastpath", where: "t >= {from:DateTime} AND t < {to:DateTime}",
- *   x: { sql: "t", type: "DateTime" }, y: { sql: "latency", type: "Float64" },
- *   start: range.start, end: range.end, width: 800,
- * });
  */
 export function m4Sql(source: M4Source): BoundSql {
   const { from, where, width } = source;

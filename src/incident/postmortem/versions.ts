@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { cleanText } from "../../base/text.js";
-import type { FontFace } from "../../chart/render/font-face.js";
-import { fontHash } from "../../chart/render/other-fonts.js";
+import type { FontFace } from "../../fonts/font-face.js";
+import { fontHash } from "../../fonts/other-fonts.js";
 
 /** What writes a postmortem, by name; also its fonts, where the shipped one had not every character. */
 export type Versions = Readonly<Record<string, string>>;

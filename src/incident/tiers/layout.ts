@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import { textWidth } from "../../chart/render/font.js";
+import { textWidth } from "../../fonts/shipped-font.js";
 import type { BrokenRule } from "./check.js";
 import type { Graph } from "./graph.js";
 

@@ -8,7 +8,7 @@ import { cleanText, counted, shownValue } from "../../base/text.js";
 import type { Chart } from "../../chart/chart-value.js";
 import { chart } from "../../chart/chart.js";
 import { specText } from "../../chart/label.js";
-import { textWidth } from "../../chart/render/font.js";
+import { textWidth } from "../../fonts/shipped-font.js";
 import { THEMES, themeConfig, type ThemeName } from "../../chart/theme.js";
 import { Result } from "../../result/result.js";
 import { nameText, type Graph } from "./graph.js";

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { fontFiles } from "../../../src/chart/render/font.js";
+import { fontFiles } from "../../../src/fonts/shipped-font.js";
 
 const SHIFT = 0x10d0 - 0x61;
 

@@ -41,7 +41,11 @@ export function decodePng(png: Buffer): Image {
       const left = column >= channels ? (pixels[at - channels] ?? 0) : 0;
       const up = row > 0 ? (pixels[at - stride] ?? 0) : 0;
       const corner = row > 0 && column >= channels ? (pixels[at - stride - channels] ?? 0) : 0;
-      const guess = [0, left, up, (left + up) >> 1, paeth(left, up, corner)][filter] ?? 0;
+      let guess = 0;
+      if (filter === 1) guess = left;
+      else if (filter === 2) guess = up;
+      else if (filter === 3) guess = (left + up) >> 1;
+      else if (filter === 4) guess = paeth(left, up, corner);
       pixels[at] = (raw[row * (stride + 1) + 1 + column] ?? 0) + guess;
     }
   }
@@ -56,7 +60,8 @@ function opaque(pixels: Uint8Array): Uint8Array {
 
 function paeth(left: number, up: number, corner: number): number {
   const estimate = left + up - corner;
-  const distances = [left, up, corner].map((value) => Math.abs(estimate - value));
-  const nearest = Math.min(...distances);
-  return [left, up, corner][distances.indexOf(nearest)] ?? 0;
+  const [toLeft, toUp] = [Math.abs(estimate - left), Math.abs(estimate - up)];
+  const toCorner = Math.abs(estimate - corner);
+  if (toLeft <= toUp && toLeft <= toCorner) return left;
+  return toUp <= toCorner ? up : corner;
 }

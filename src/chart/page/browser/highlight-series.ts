@@ -6,10 +6,7 @@ interface Drawn extends Element {
   };
 }
 
-/**
- * Fades all series but one while the pointer is over its legend entry; a click keeps it so until
- * the next. Nothing is taken away or drawn at another place.
- */
+/** Fades all series but that of the legend entry under the pointer; a click keeps it so. */
 export function highlightSeries(place: HTMLElement, field: string): void {
   const marks = drawn(place, ".role-mark > *");
   const known = new Set(marks.map((mark) => seriesOf(mark, field)));

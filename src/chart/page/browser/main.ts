@@ -1,4 +1,15 @@
-import { drawChart } from "./draw-chart.js";
+import { type LoggerInterface, type Spec, View, logger, None, parse } from "vega";
+import { expressionInterpreter } from "vega-interpreter";
+import { inertLoader } from "../../render/inert-loader.js";
+import { exactDates } from "./exact-dates.js";
+import { highlightSeries } from "./highlight-series.js";
+import { showTooltip } from "./tooltip.js";
+
+/** What stands in a figure for the runtime: the compiled chart, and the field of its series. */
+interface ChartContent {
+  readonly vega: Spec;
+  readonly series?: string;
+}
 
 /** Makes the charts of the page live, one after the other: the reader may scroll in between. */
 async function drawAll(): Promise<void> {
@@ -17,6 +28,59 @@ async function drawAll(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve));
   }
   document.documentElement.classList.add("probelab-drawn");
+}
+
+/** Draws a figure's chart beside its picture. @throws where Vega fails, nothing is left then. */
+async function drawChart(figure: HTMLElement): Promise<void> {
+  const plot = figure.querySelector(".probelab-plot");
+  const json = figure.querySelector("script.probelab-content")?.textContent;
+  if (!plot || !json) throw new Error("The figure holds no chart");
+  const { vega, series } = JSON.parse(json) as ChartContent;
+
+  const place = document.createElement("div");
+  place.className = "probelab-drawing";
+  plot.append(place);
+  const faults: unknown[] = [];
+  let view: View | undefined;
+  try {
+    const dataflow = parse(vega, undefined, { ast: true });
+    exactDates(dataflow);
+    view = new View(dataflow, {
+      renderer: "svg",
+      hover: true,
+      expr: expressionInterpreter,
+      loader: inertLoader as never,
+      logger: quietLogger(faults),
+      tooltip: showTooltip,
+    });
+    await view.initialize(place).runAsync();
+    if (faults.length > 0) throw faults[0];
+    nameDrawing(figure, place);
+    if (series !== undefined) highlightSeries(place, series);
+  } catch (error) {
+    view?.finalize();
+    place.remove();
+    throw error;
+  }
+}
+
+/** Vega's logger would write data to the console; its faults tell that the drawing isn't whole. */
+function quietLogger(faults: unknown[]): LoggerInterface {
+  const quiet = logger(None);
+  quiet.error = (...args: readonly unknown[]) => {
+    faults.push(args[0]);
+    return quiet;
+  };
+  return quiet;
+}
+
+/** The drawing is one picture to a screen reader, under the name and the words of the static one. */
+function nameDrawing(figure: HTMLElement, place: HTMLElement): void {
+  place.setAttribute("role", "img");
+  const text = (selector: string): string => figure.querySelector(selector)?.textContent ?? "";
+  const name = text(".probelab-picture > svg > title");
+  const words = text(".probelab-picture > svg > desc");
+  place.setAttribute("aria-label", words || name || "Chart");
 }
 
 void drawAll();

@@ -1,8 +1,8 @@
 import { Chart } from "../../../chart/chart-value.js";
 import { cleanText } from "../../../base/text.js";
 import { originRecord } from "../../../chart/origin-record.js";
-import { textWidth } from "../../../chart/render/font.js";
-import { shownText } from "../../../chart/render/other-fonts.js";
+import { textWidth } from "../../../fonts/shipped-font.js";
+import { shownText } from "../../../fonts/other-fonts.js";
 import { dateParts, POINTS_PER_PIXEL, typeset } from "../../../chart/render/pdf.js";
 import { layOut, svgSize } from "../../../chart/render/svg.js";
 import type { TableModel } from "../../../chart/table-model.js";

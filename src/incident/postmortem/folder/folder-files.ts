@@ -1,7 +1,7 @@
 import { Chart } from "../../../chart/chart-value.js";
 import { csv } from "../../../chart/save.js";
-import type { FontFace } from "../../../chart/render/font-face.js";
-import { withUsedFonts } from "../../../chart/render/other-fonts.js";
+import type { FontFace } from "../../../fonts/font-face.js";
+import { withUsedFonts } from "../../../fonts/other-fonts.js";
 import type { Value } from "../../../result/result.js";
 import { documentBlocks } from "../document/document.js";
 import { documentHtml } from "../document/document-html.js";

@@ -3,16 +3,8 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, delimiter, join } from "node:path";
-import { fontFiles, isShipped } from "./font.js";
+import { fontFiles, isShipped } from "./shipped-font.js";
 import { readFontFace, type FontFace } from "./font-face.js";
-
-/** What a text needs beside the shipped font. */
-export interface OtherFonts {
-  /** Fonts of this machine, the one that has most of the characters first. */
-  readonly faces: readonly FontFace[];
-  /** Characters that no font here has: boxes in the picture. */
-  readonly missing: readonly string[];
-}
 
 /** What drawing something took beside the shipped font. */
 export interface UsedFonts {
@@ -35,10 +27,13 @@ export function shownText(svg: string): string {
   return [...svg.matchAll(SVG_TEXT)].map(([, text = ""]) => text).join("");
 }
 
-/** The fonts of this machine that draw what the shipped font can't: as few as will do. */
-export function otherFonts(text: string): OtherFonts {
+/**
+ * The fonts of this machine that draw what the shipped font can't: as few as will do, the one that
+ * has most of the characters first. A warning of the process names those that none has.
+ */
+export function otherFonts(text: string, format: "PNG" | "PDF"): readonly FontFace[] {
   let needed = otherCharacters(text);
-  if (needed.length === 0) return { faces: [], missing: [] };
+  if (needed.length === 0) return [];
   const faces: FontFace[] = [];
   while (needed.length > 0) {
     const best = bestFace(needed);
@@ -49,7 +44,38 @@ export function otherFonts(text: string): OtherFonts {
   const own = notes.getStore();
   if (own) own.others = true;
   for (const face of faces) own?.faces.add(face);
-  return { faces, missing: needed.map((code) => String.fromCodePoint(code)) };
+  warnOfMissing(
+    needed.map((code) => String.fromCodePoint(code)),
+    format,
+  );
+  return faces;
+}
+
+const EMOJI = /\p{Extended_Pictographic}/u;
+const CJK = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
+const MOST_SHOWN = 8;
+
+const told = new Set<string>();
+
+// Says what a picture shows boxes for, and what to install, once for each package of fonts
+// (`process.on("warning")`, code `PROBELAB_FONTS`): on the error output of a command, and below the
+// cell of a notebook.
+function warnOfMissing(missing: readonly string[], format: "PNG" | "PDF"): void {
+  const packageOf = (character: string): string =>
+    EMOJI.test(character)
+      ? "fonts-noto-color-emoji"
+      : CJK.test(character)
+        ? "fonts-noto-cjk"
+        : "fonts-noto-core";
+  const fresh = missing.filter((character) => !told.has(`${format} ${packageOf(character)}`));
+  if (fresh.length === 0) return;
+  const packages = new Set(fresh.map(packageOf));
+  for (const name of packages) told.add(`${format} ${name}`);
+  const more = fresh.length > MOST_SHOWN ? ` and ${fresh.length - MOST_SHOWN} more` : "";
+  process.emitWarning(
+    `The ${format} shows boxes for ${JSON.stringify(fresh.slice(0, MOST_SHOWN).join(""))}${more}, which neither the shipped font nor one of this machine has: install one that does (on Debian ${[...packages].join(" and ")}), or name its folder in PROBELAB_FONTS.`,
+    { type: "ProbelabWarning", code: "PROBELAB_FONTS" },
+  );
 }
 
 /** The fonts as resvg takes them: the shipped one, and those. */
@@ -99,29 +125,26 @@ function bestFace(needed: readonly number[]): FontFace | undefined {
   return best;
 }
 
-const faces = new Map<string, FontFace | null>();
+const known = new Map<string, FontFace | undefined>();
 
-function faceOf(path: string): FontFace | null {
-  let face = faces.get(path);
-  if (face === undefined) {
-    try {
-      face = readFontFace(path);
-    } catch {
-      face = null; // damaged, or no font at all
-    }
-    faces.set(path, face);
+/** The font of a file; none where it is damaged, or no font at all. */
+function faceOf(path: string): FontFace | undefined {
+  if (known.has(path)) return known.get(path);
+  let face: FontFace | undefined;
+  try {
+    face = readFontFace(path);
+  } catch {
+    face = undefined;
   }
+  known.set(path, face);
   return face;
 }
 
 let found: { readonly key: string; readonly files: readonly string[] } | undefined;
 
 /**
- * The font files of this machine, the most suitable for a chart first: upright, of normal weight, sans.
- *
- * They are looked for in the folders of `PROBELAB_FONTS` (several separated as in `PATH`; none
- * where it is set and empty), else in those of the operating system: once, and again when the
- * setting changes.
+ * The font files of this machine, the most suitable for a chart first: upright, of normal weight,
+ * sans; of the folders in `PROBELAB_FONTS` (separated as in `PATH`), else of the operating system.
  */
 export function systemFontFiles(): readonly string[] {
   const folders = fontFolders();
@@ -129,7 +152,7 @@ export function systemFontFiles(): readonly string[] {
   if (found?.key !== key) {
     const files = [...new Set(folders.flatMap((folder) => filesIn(folder, DEEPEST)))];
     found = { key, files: files.slice(0, MOST_FILES).sort((a, b) => rank(a) - rank(b)) };
-    faces.clear();
+    known.clear();
   }
   return found.files;
 }
@@ -139,11 +162,9 @@ function fontFolders(): string[] {
   if (own !== undefined) return own.split(delimiter).filter((folder) => folder !== "");
   const home = homedir();
   if (process.platform === "win32") {
-    const { WINDIR: windows, LOCALAPPDATA: local } = process.env;
-    return [
-      join(windows || "C:\\Windows", "Fonts"),
-      ...(local ? [join(local, "Microsoft", "Windows", "Fonts")] : []),
-    ];
+    const local = process.env.LOCALAPPDATA || join(home, "AppData", "Local");
+    const windows = process.env.WINDIR || "C:\\Windows";
+    return [join(windows, "Fonts"), join(local, "Microsoft", "Windows", "Fonts")];
   }
   if (process.platform === "darwin") {
     return [join(home, "Library/Fonts"), "/Library/Fonts", "/System/Library/Fonts"];

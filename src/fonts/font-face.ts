@@ -14,21 +14,16 @@ const LARGEST_TABLE = 8_000_000;
 const FAMILY = 1;
 
 /**
- * The first face of a TrueType or OpenType font or collection. Only its directory, names and map of
- * characters are read: a font library would take half a second to load, and read every outline.
+ * The first face of a TrueType or OpenType font or collection: only its directory, names and map of
+ * characters are read (a font library would take half a second to load). @throws for another file.
  *
  * Source: the OpenType specification, chapters "OpenType font file", name, cmap.
- *
- * @throws where the file is no such font.
  */
 export function readFontFace(path: string): FontFace {
   return withTables(path, (table) => {
-    const ranges: number[] = [];
-    for (const [code] of characterGlyphs(table("cmap"))) {
-      if (ranges.at(-1) === code - 1) ranges[ranges.length - 1] = code;
-      else ranges.push(code, code);
-    }
-    return { path, family: familyOf(table), has: (code) => isWithin(ranges, code) };
+    const codes = new Set<number>();
+    for (const [code] of characterGlyphs(table("cmap"))) codes.add(code);
+    return { path, family: familyOf(table), has: (code) => codes.has(code) };
   });
 }
 
@@ -110,17 +105,6 @@ function* basicGlyphs(cmap: Buffer, at: number): Generator<[number, number]> {
       if (glyph !== 0) yield [code, glyph];
     }
   }
-}
-
-function isWithin(ranges: readonly number[], code: number): boolean {
-  let [low, high] = [0, ranges.length / 2 - 1];
-  while (low <= high) {
-    const middle = (low + high) >> 1;
-    if (code < (ranges[middle * 2] ?? 0)) high = middle - 1;
-    else if (code > (ranges[middle * 2 + 1] ?? 0)) low = middle + 1;
-    else return true;
-  }
-  return false;
 }
 
 function familyOf(table: Tables): string {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { renderAsync } from "@resvg/resvg-js";
-import { fontFiles, needsOtherFont, textWidth } from "../../src/chart/render/font.js";
+import { fontFiles, needsOtherFont, textWidth } from "../../src/fonts/shipped-font.js";
 
 describe("textWidth", () => {
   // Arial's advance widths, in 1/2048 em: Arimo is made to have the same.
