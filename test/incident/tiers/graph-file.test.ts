@@ -179,10 +179,10 @@ describe("a graph is refused with the place that is wrong", () => {
     [
       { a: one },
       { stages: [] },
-      /: stages: \[\]; write 1 to 20 names from the lowest to the highest, such as \[staging, production\]\.$/,
+      /it has stages: \[\]; write 1 to 20 names from the lowest to the highest, such as \[staging, production\]\.$/,
     ],
-    [{ a: one }, { stages: "live" }, /: stages: "live"; write 1 to 20 names/],
-    [{ a: one }, { stages: ["x", 1] }, /: stages: \["x",1\]; write 1 to 20 names/],
+    [{ a: one }, { stages: "live" }, /it has stages: "live"; write 1 to 20 names/],
+    [{ a: one }, { stages: ["x", 1] }, /it has stages: \["x",1\]; write 1 to 20 names/],
     [
       { a: one },
       { stage: ["x"] },
@@ -201,7 +201,7 @@ describe("a graph is refused with the place that is wrong", () => {
     [
       { a: one },
       { failover: { machinery: "a" } },
-      /: failover: \{"machinery":"a"\}; write a list, \[\{ machinery: …, protects: … \}\]\.$/,
+      /it has failover: \{"machinery":"a"\}; write a list, \[\{ machinery: …, protects: … \}\]\.$/,
     ],
     [
       { a: one },
