@@ -26,17 +26,16 @@ export function fontVersions(faces: Iterable<FontFace>): Record<string, string> 
   return Object.fromEntries(sorted.map(([name, files]) => [name, [...files].sort().join(" ")]));
 }
 
-/** Those of the versions that are fonts, by family, or those that aren't. */
+/** The fonts among the versions, by family, and the others. */
 export function splitVersions(all: Versions): {
   readonly fonts: Versions;
   readonly rest: Versions;
 } {
-  const entries = Object.entries(all);
-  const isFont = ([name]: readonly [string, string]): boolean => name.startsWith(FONT);
-  return {
-    fonts: Object.fromEntries(
-      entries.filter(isFont).map(([name, hash]) => [name.slice(FONT.length), hash]),
-    ),
-    rest: Object.fromEntries(entries.filter((entry) => !isFont(entry))),
-  };
+  const fonts: Record<string, string> = {};
+  const rest: Record<string, string> = {};
+  for (const [name, version] of Object.entries(all)) {
+    if (name.startsWith(FONT)) fonts[name.slice(FONT.length)] = version;
+    else rest[name] = version;
+  }
+  return { fonts, rest };
 }
