@@ -95,13 +95,10 @@ export function violationsOf(situation: Situation): Violation[] {
   const production = graph.stages.at(-1);
   const found: Violation[] = [];
   const broken = (
-    rule: number,
-    component: string,
-    path: readonly string[],
-    relation: Relation | null,
+    what: Pick<Violation, "rule" | "component" | "path" | "relation">,
     message: string,
     remedy: string,
-  ): void => void found.push({ rule, component, path, relation, message, remedy });
+  ): void => void found.push({ ...what, message, remedy });
   const tier = (name: string): number => tiers.get(name) ?? NaN;
   /** `"api" (tier 2)`, or `"api" (tier 3, reclassified to 2)`. */
   const named = (name: string): string => {
@@ -122,13 +119,14 @@ export function violationsOf(situation: Situation): Violation[] {
       const how = own ? "it" : `its outage is one of ${shownValue(first)}, which`;
       const or = own ? "correct causes" : "make a dependency on the path soft";
       const message = `${named(name)}: ${how} can cause severity ${least}.`;
-      broken(1, name, path, null, message, `Put ${shownValue(name)} in tier ${least}, or ${or}.`);
+      broken(
+        { rule: 1, component: name, path, relation: null },
+        message,
+        `Put ${shownValue(name)} in tier ${least}, or ${or}.`,
+      );
     } else if (causes !== null && tier(name) < causes && !isAskedFor(situation, name)) {
       broken(
-        1,
-        name,
-        [name],
-        null,
+        { rule: 1, component: name, path: [name], relation: null },
         `${named(name)} is said to cause severity ${causes} at most, and nothing else asks for tier ${tier(name)}.`,
         `Put ${shownValue(name)} in tier ${causes}, or correct causes.`,
       );
@@ -140,10 +138,7 @@ export function violationsOf(situation: Situation): Violation[] {
     if (stage === production || tier(name) >= 5) continue;
     const because = reclassified.get(name)?.because;
     broken(
-      3,
-      name,
-      because ?? [name],
-      null,
+      { rule: 3, component: name, path: because ?? [name], relation: null },
       `${named(name)} is at the pre-production stage ${shownValue(stage)}, which has tier 5 and up.`,
       because === undefined
         ? `Put ${shownValue(name)} in tier 5, or at the stage ${shownValue(production)}.`
@@ -158,10 +153,7 @@ export function violationsOf(situation: Situation): Violation[] {
       // 5. A dependency is hard or soft. One that is written as both counts as hard.
       if (soft.includes(on)) {
         broken(
-          5,
-          name,
-          [name, on],
-          "hard",
+          { rule: 5, component: name, path: [name, on], relation: "hard" },
           `${shownValue(name)} depends on ${shownValue(on)} both hard and soft.`,
           `Keep it under hard where an outage of ${shownValue(on)} causes one of ${shownValue(name)}, else under soft.`,
         );
@@ -169,10 +161,7 @@ export function violationsOf(situation: Situation): Violation[] {
       // 6, first sentence. Hard dependencies only on the same or a lower tier number.
       if (tier(on) > tier(name)) {
         broken(
-          6,
-          name,
-          [name, on],
-          "hard",
+          { rule: 6, component: name, path: [name, on], relation: "hard" },
           `${named(name)} hard-depends on ${named(on)}, a higher tier number.`,
           `Put ${shownValue(on)} in tier ${tier(name)}, as its outage is one of ${shownValue(name)} (rule 5), or make the dependency soft.`,
         );
@@ -188,10 +177,7 @@ export function violationsOf(situation: Situation): Violation[] {
         const other = stageOf(on);
         if (graph.stages.indexOf(other) >= graph.stages.indexOf(stage)) continue;
         broken(
-          7,
-          name,
-          [name, on],
-          relation,
+          { rule: 7, component: name, path: [name, on], relation },
           `${shownValue(name)} at the stage ${shownValue(stage)} ${verb} ${shownValue(on)} at the lower stage ${shownValue(other)}.`,
           `Let ${shownValue(name)} use a component at ${shownValue(stage)} or above instead.`,
         );
@@ -204,10 +190,7 @@ export function violationsOf(situation: Situation): Violation[] {
   for (const { machinery, protects } of graph.failover) {
     if (tier(machinery) <= tier(protects)) continue;
     broken(
-      8,
-      machinery,
-      [machinery, protects],
-      "failover or pair",
+      { rule: 8, component: machinery, path: [machinery, protects], relation: "failover or pair" },
       `${named(machinery)} protects ${named(protects)}, which has a lower tier number.`,
       `Put ${shownValue(machinery)} in tier ${tier(protects)} or lower.`,
     );
@@ -218,10 +201,7 @@ export function violationsOf(situation: Situation): Violation[] {
       const [own, shared] = [tier(member), tier(service)];
       if (own === shared) continue;
       broken(
-        8,
-        member,
-        [member, service],
-        "failover or pair",
+        { rule: 8, component: member, path: [member, service], relation: "failover or pair" },
         `${named(member)}, the ${role} of a pair, doesn't share the tier of its service ${named(service)}.`,
         own > shared
           ? `Put ${shownValue(member)} in tier ${shared}.`
@@ -238,10 +218,7 @@ export function violationsOf(situation: Situation): Violation[] {
     const guarded = balancer !== null && reliable;
     if (testHelpers && whole > 2) {
       broken(
-        9,
-        service,
-        [service],
-        null,
+        { rule: 9, component: service, path: [service], relation: null },
         `${named(service)} is the test helper service, which is at least tier 2 as a whole.`,
         `Put ${shownValue(service)} in tier 2.`,
       );
@@ -250,10 +227,7 @@ export function violationsOf(situation: Situation): Violation[] {
       const of = `${named(member)} is a member of ${named(service)}`;
       if (tier(member) > Math.max(4, whole)) {
         broken(
-          9,
-          member,
-          [service, member],
-          "part or member",
+          { rule: 9, component: member, path: [service, member], relation: "part or member" },
           `${of}; members may be in tier 4 at most.`,
           `Put ${shownValue(member)} in tier ${guarded ? "3 or 4" : least}.`,
         );
@@ -261,10 +235,7 @@ export function violationsOf(situation: Situation): Violation[] {
         const lacks =
           balancer === null ? "no balancer" : `${shownValue(balancer)}, not said to be reliable,`;
         broken(
-          9,
-          member,
-          [service, member],
-          "part or member",
+          { rule: 9, component: member, path: [service, member], relation: "part or member" },
           `${of}, and ${lacks} moves traffic away from it when it fails.`,
           `Put ${shownValue(member)} in tier ${least}, or write ${balancer === null ? "the balancer and " : ""}reliable: true if no significant downtime follows.`,
         );
