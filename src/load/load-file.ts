@@ -3,7 +3,7 @@ import { quoteIdentifier } from "../database/time-column.js";
 import type { WriteOptions, Writer } from "../database/writer.js";
 import { explainFailure } from "./explain-failure.js";
 import { fileColumns, matchColumns, type ColumnMatch, type TableColumn } from "./file-columns.js";
-import { checkFileEnd } from "./file-end.js";
+import { checkFileEnd } from "./file-lines.js";
 import { READ_SETTINGS } from "./file-sql.js";
 import { openInputFile, type InputFile } from "./input-file.js";
 import { countRows, LOADABLE_TABLES, type LoadableTable } from "./loadable-table.js";
@@ -123,10 +123,7 @@ async function readInto(load: Load): Promise<ColumnMatch> {
   } finally {
     watch?.[Symbol.dispose]();
   }
-  await checkFileEnd(writer, file, {
-    ...cancel,
-    allowMissingNewline: options.allowMissingNewline ?? false,
-  });
+  await checkFileEnd(writer, file, options.allowMissingNewline ?? false, cancel);
   return match;
 }
 
@@ -207,8 +204,8 @@ function watchLoad(
   file: { readonly name: string; readonly bytes: number },
   tell: (progress: LoadProgress) => void,
 ): Disposable {
-  let asked = false;
-  const ask = async () => {
+  let done = false;
+  const ask = async (): Promise<void> => {
     const [seen] = await writer.rows<{ rows: number | string; bytes: number | string }>(
       `SELECT read_rows AS rows, read_bytes AS bytes FROM system.processes
        WHERE Settings['log_comment'] = '${LOADING}'`,
@@ -217,19 +214,25 @@ function watchLoad(
     const bytes = Math.min(Number(seen.bytes), file.bytes);
     tell({ file: file.name, bytes, totalBytes: file.bytes, rows: Number(seen.rows) });
   };
-  let done = false;
-  const timer = setInterval(() => {
-    if (asked) return;
-    asked = true;
-    ask()
-      // The load itself will say what is wrong with the server.
-      .catch(() => undefined)
-      .finally(() => (asked = false));
-  }, EVERY_MS);
+  let timer: NodeJS.Timeout;
+  const askLater = (): void => {
+    // The load itself will say what is wrong with the server.
+    timer = setTimeout(
+      () =>
+        void ask()
+          .catch(() => undefined)
+          .finally(again),
+      EVERY_MS,
+    );
+  };
+  const again = (): void => {
+    if (!done) askLater();
+  };
+  askLater();
   return {
     [Symbol.dispose]() {
       done = true;
-      clearInterval(timer);
+      clearTimeout(timer);
     },
   };
 }

@@ -3,11 +3,7 @@ import { cleanText } from "../../base/text.js";
 import type { FontFace } from "../../chart/render/font-face.js";
 import { fontHash } from "../../chart/render/other-fonts.js";
 
-/** What writes a postmortem, by name; also its fonts, where the shipped one had not every character. */
-export type Versions = Readonly<Record<string, string>>;
-
 const require = createRequire(import.meta.url);
-const FONT = "font ";
 
 /** What writes a postmortem: the same versions and fonts write the same bytes. */
 export function versions(): Record<string, string> {
@@ -19,23 +15,9 @@ export function versions(): Record<string, string> {
 export function fontVersions(faces: Iterable<FontFace>): Record<string, string> {
   const hashes = new Map<string, Set<string>>();
   for (const face of faces) {
-    const name = `${FONT}${cleanText(face.family, 100) || "without a name"}`;
+    const name = `font ${cleanText(face.family, 100) || "without a name"}`;
     hashes.set(name, (hashes.get(name) ?? new Set()).add(fontHash(face)));
   }
   const sorted = [...hashes].sort(([a], [b]) => (a < b ? -1 : 1));
   return Object.fromEntries(sorted.map(([name, files]) => [name, [...files].sort().join(" ")]));
-}
-
-/** The fonts among the versions, by family, and the others. */
-export function splitVersions(all: Versions): {
-  readonly fonts: Versions;
-  readonly rest: Versions;
-} {
-  const fonts: Record<string, string> = {};
-  const rest: Record<string, string> = {};
-  for (const [name, version] of Object.entries(all)) {
-    if (name.startsWith(FONT)) fonts[name.slice(FONT.length)] = version;
-    else rest[name] = version;
-  }
-  return { fonts, rest };
 }

@@ -1,8 +1,6 @@
 import { inspect } from "node:util";
-import type * as Zod from "zod";
-import { checkFields } from "../../base/check-fields.js";
+import { checkOptions, type Rule, type Rules } from "../../base/check-options.js";
 import { ProbelabError } from "../../base/error.js";
-import { lazySchemas } from "../../base/lazy-schemas.js";
 import { shownValue } from "../../base/text.js";
 import { readInstant } from "../../time/instant.js";
 import { formatInstant } from "../../time/time-zone.js";
@@ -31,22 +29,21 @@ export interface ChecklistOptions {
   readonly now?: Date | string;
 }
 
-const schemas = lazySchemas(({ z }) => {
-  // What reads severities and times tells what is wrong with them.
-  const read = z.any().optional();
-  const date = z.custom<Date>((value) => value instanceof Date);
-  const held = (pass: string) => z.union([z.boolean(), z.string(), date], pass).nullish();
-  const incident = z.strictObject({
-    severity: read,
-    detectedAt: read,
-    respondedAt: z.union([z.string(), date], 'a Date or a text, "2026-05-01 12:00"').nullish(),
-    call: held("true, a link, or when it was held"),
-    leader: z.union([z.boolean(), z.string()], "true or a name").nullish(),
-    postmortem: held("true, its path or link, or when it was finished"),
-    sterile: z.boolean("true or false").nullish(),
-  } satisfies Record<keyof IncidentRecord, Zod.ZodType>);
-  return { incident, options: z.strictObject({ now: read }) };
-});
+const isKind = (value: unknown, ...kinds: readonly string[]): boolean =>
+  value === null || kinds.includes(typeof value);
+const isHeld = (value: unknown): boolean =>
+  isKind(value, "boolean", "string") || value instanceof Date;
+// What reads severities and times tells what is wrong with them.
+const read: Rule = { fits: () => true, pass: "" };
+const INCIDENT = {
+  severity: read,
+  detectedAt: read,
+  respondedAt: read,
+  call: { fits: isHeld, pass: "true, a link, or when it was held" },
+  leader: { fits: (value) => isKind(value, "boolean", "string"), pass: "true or a name" },
+  postmortem: { fits: isHeld, pass: "true, its path or link, or when it was finished" },
+  sterile: { fits: (value) => isKind(value, "boolean"), pass: "true or false" },
+} satisfies Rules<IncidentRecord>;
 
 /** What a severity can demand. */
 export type DemandName = "response" | "conference call" | "call leader" | "postmortem" | "sterile";
@@ -136,8 +133,8 @@ export function checklist(incident: IncidentRecord, options: ChecklistOptions = 
       `Can't check ${shownValue(given)} as an incident: pass an object, { severity: 2, detectedAt: "2026-05-01T12:00:00Z" }.`,
     );
   }
-  checkFields(schemas().incident, given, "check an incident");
-  checkFields(schemas().options, options, "check an incident");
+  checkOptions(given, INCIDENT, "check an incident");
+  checkOptions(options, { now: read } satisfies Rules<ChecklistOptions>, "check an incident");
   const severity = severityOf(incident.severity);
   const detectedAt = new Date(readInstant(incident.detectedAt, "UTC", "time of detection"));
   const now = new Date(readInstant(options.now ?? new Date(), "UTC", "time now"));

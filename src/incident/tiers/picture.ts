@@ -1,9 +1,7 @@
 import { createRequire } from "node:module";
 import type * as Arquero from "arquero";
-import type * as Zod from "zod";
-import { checkFields } from "../../base/check-fields.js";
+import { checkOptions, type Rules } from "../../base/check-options.js";
 import { ProbelabError } from "../../base/error.js";
-import { lazySchemas } from "../../base/lazy-schemas.js";
 import { cleanText, counted } from "../../base/text.js";
 import type { Chart } from "../../chart/chart-value.js";
 import { chart } from "../../chart/chart.js";
@@ -33,12 +31,10 @@ export interface PictureOptions {
   readonly title?: string;
 }
 
-const options = lazySchemas(({ z }) =>
-  z.strictObject({
-    theme: z.enum(["light", "dark"], '"light" or "dark"').optional(),
-    title: z.string("a text").optional(),
-  } satisfies Record<keyof PictureOptions, Zod.ZodType>),
-);
+const OPTIONS = {
+  theme: { fits: (value) => value === "light" || value === "dark", pass: '"light" or "dark"' },
+  title: { fits: (value) => typeof value === "string", pass: "a text" },
+} satisfies Rules<PictureOptions>;
 
 const MOST_COMPONENTS = 300;
 const MOST_ARROWS = 1_600;
@@ -47,7 +43,7 @@ const require = createRequire(import.meta.url);
 
 /** The graph as a chart, its rules as the report tells them. */
 export function drawGraph(graph: Graph, report: TierReport, given: PictureOptions): Chart {
-  checkFields(options(), given, "draw a graph");
+  checkOptions(given, OPTIONS, "draw a graph");
   const { size } = graph.components;
   const arrows = arrowsOf(graph);
   if (size > MOST_COMPONENTS || arrows.length > MOST_ARROWS) {

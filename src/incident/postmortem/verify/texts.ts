@@ -14,7 +14,7 @@ function stateLine(state: string, text: string): string {
 
 /** A verification for a console: what is right in a line, what is wrong file by file. */
 export function verificationText(verification: Verification): string {
-  const { manifest, files, redrawn, undrawn, fonts, intact } = verification;
+  const { manifest, files, redrawn, undrawn, intact } = verification;
   const { title, savedAt, versions } = manifest;
   const wrong = files.filter(({ state }) => state === "changed" || state === "missing");
   const added = files.filter(({ state }) => state === "added");
@@ -24,8 +24,7 @@ export function verificationText(verification: Verification): string {
   const [charts, others] = [same.filter(isChart), same.filter((file) => !isChart(file))];
   const rounded = charts.reduce((sum, { pixels = 0 }) => sum + pixels, 0);
   const rounding = rounded === 0 ? "" : ` but for ${counted(rounded, "pixel")} of rounding`;
-  const otherVersion = redrawn.filter(({ state }) => state === "other version");
-  const otherFonts = redrawn.filter(({ state }) => state === "other fonts");
+  const skipped = redrawn.filter(({ state }) => state === "other version");
   const unless = <T>(list: readonly T[], line: () => string): string[] =>
     list.length === 0 ? [] : [line()];
   const lines = [
@@ -51,32 +50,22 @@ export function verificationText(verification: Verification): string {
           pixels === undefined ? "" : ` (${counted(pixels, "pixel differs", "pixels differ")})`;
         return stateLine("DIFFERS", `${path} is not what the data gives${by}`);
       }),
-    ...unless(otherVersion, () =>
+    ...unless(skipped, () =>
       stateLine(
         "skipped",
-        `${counted(otherVersion.length, "file")} that other versions of probelab or Node write with other bytes`,
+        `${counted(skipped.length, "file")} that other versions of probelab or Node, or other fonts, write with other bytes: ${skipped.map(({ path }) => path).join(", ")}`,
       ),
     ),
-    ...unless(otherFonts, () => stateLine("skipped", fontsText(otherFonts, fonts))),
   ];
-  const skipped = otherVersion.length + otherFonts.length;
-  const by = [...unless(otherVersion, () => "version"), ...unless(otherFonts, () => "machine")];
   const but = added.length > 0 ? `, but for ${counted(added.length, "added file")}` : "";
-  const verdict = !intact
-    ? "The postmortem is not as it was saved."
-    : skipped === 0
-      ? `The postmortem is as it was saved${but}.`
-      : `The postmortem is as it was saved${but}, as far as this ${by.join(" and ")} can tell: ${counted(skipped, "file was", "files were")} compared by hash alone.`;
+  const told =
+    skipped.length > 0
+      ? `, as far as this version and its fonts can tell: ${counted(skipped.length, "file was", "files were")} compared by hash alone`
+      : "";
+  const verdict = intact
+    ? `The postmortem is as it was saved${but}${told}.`
+    : "The postmortem is not as it was saved.";
   return `${[...lines, verdict].join("\n")}\n`;
-}
-
-function fontsText(files: readonly RedrawnFile[], fonts: Verification["fonts"]): string {
-  const { then = [], now = [] } = fonts ?? {};
-  const paths = files.map(({ path }) => path).join(", ");
-  const [was, is] = [cleaned(then.join(", ")) || "no known font", cleaned(now.join(", "))];
-  const here =
-    is === "" ? "none here has them" : was === is ? "here in another version" : `here with ${is}`;
-  return `${paths}: characters that the shipped font has not were drawn with ${was}, ${here}`;
 }
 
 function cleaned(text: string): string {
