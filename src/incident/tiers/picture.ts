@@ -66,7 +66,7 @@ export function drawGraph(graph: Graph, report: TierReport, given: PictureOption
 
 // Sizes in pixels.
 const NAME_SIZE = 12;
-const WIDEST_NAME = 150;
+const WIDEST_NAME = 240;
 const BADGE = 30;
 const PADDING = 9;
 const HEAD = 8;
@@ -151,13 +151,13 @@ function pictureSpec(
     const written = graph.components.get(name)?.tier ?? 0;
     const tier = tiers.get(name) ?? written;
     const [left, top, paint] = [x - width / 2, y - height / 2, Math.min(tier, 5) - 1];
-    const names = nameLines(name).filter((line) => line !== "");
-    const below = tier === written ? [] : [`tier ${written} as written`];
-    [...names, ...below].forEach((text, at, all) => {
-      const place = { x: left + BADGE + PADDING, y: y + (at - (all.length - 1) / 2) * 14 };
-      if (at < names.length) say(text, place, theme.text, NAME_SIZE, { bold: true });
-      else say(text, place, theme.muted, SMALL_SIZE);
-    });
+    const textLeft = left + BADGE + PADDING;
+    if (tier === written) {
+      say(shownName(name), { x: textLeft, y }, theme.text, NAME_SIZE, { bold: true });
+    } else {
+      say(shownName(name), { x: textLeft, y: y - 7 }, theme.text, NAME_SIZE, { bold: true });
+      say(`tier ${written} as written`, { x: textLeft, y: y + 7 }, theme.muted, SMALL_SIZE);
+    }
     const badge = { x: left + BADGE / 2, y };
     say(String(tier), badge, colours.numbers[paint] ?? "", 15, { bold: true, align: "center" });
     const corner = { x: left + width - 8, y: top - 10 };
@@ -284,38 +284,18 @@ function curve(points: readonly Point[]): string {
 
 /** One size for all boxes, that of the longest name within limits. */
 function boxSize(graph: Graph): Size {
-  const wrapped = [...graph.components.keys()].map(nameLines);
   const widest = Math.max(
-    ...wrapped.flat().map((line) => textWidth(line, NAME_SIZE, 700)),
+    ...[...graph.components.keys()].map((name) => textWidth(shownName(name), NAME_SIZE, 700)),
     textWidth("tier 3 as written", SMALL_SIZE),
   );
-  const tall = wrapped.some(([, second]) => second !== "");
-  return { width: Math.ceil(BADGE + PADDING * 2 + widest), height: tall ? 54 : 42 };
+  return { width: Math.ceil(BADGE + PADDING * 2 + widest), height: 42 };
 }
 
-/** A name on one or two lines of the box's width; the end of a longer one is left out. */
-function nameLines(name: string): [string, string] {
-  const text = cleanText(name, 120);
-  const first = fitting(text, WIDEST_NAME);
-  if (first === text) return [text, ""];
-  // Broken after a space, a dash, a dot or a slash where one is near.
-  const cut = Math.max(...[" ", "-", ".", "/", "_"].map((mark) => first.lastIndexOf(mark)));
-  const line = cut > first.length / 3 ? first.slice(0, cut + 1) : first;
-  const rest = text.slice(line.length).trim();
-  const second =
-    fitting(rest, WIDEST_NAME) === rest
-      ? rest
-      : `${fitting(rest, WIDEST_NAME - textWidth("…", NAME_SIZE, 700))}…`;
-  return [line.trim(), second];
-}
-
-function fitting(text: string, width: number): string {
-  let fits = "";
-  for (const character of text) {
-    if (textWidth(fits + character, NAME_SIZE, 700) > width) break;
-    fits += character;
-  }
-  return fits;
+/** A name as wide as a box may be; the end of a longer one is left out, a tooltip has it whole. */
+function shownName(name: string): string {
+  let text = cleanText(name, 120);
+  while (textWidth(text, NAME_SIZE, 700) > WIDEST_NAME) text = `${text.slice(0, -2)}…`;
+  return text;
 }
 
 /** A row per component: what the picture says, for tables and files. */

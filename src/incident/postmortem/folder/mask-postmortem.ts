@@ -3,7 +3,7 @@ import { redact } from "../../../base/redact.js";
 import { addressMask, type AddressNumbers, type Change } from "../../../mask/addresses.js";
 import { mapTexts, maskResult } from "../../../mask/mask-result.js";
 import { versionsOf } from "../../../mask/versions.js";
-import type { Draft } from "../record.js";
+import type { Draft, Evidence } from "../record.js";
 import { drawFigure, figureRecord, type Figure } from "../figure.js";
 
 /**
@@ -18,30 +18,25 @@ export function wordMask(figures: readonly Pick<Figure, "content">[], masked = t
 
 /** A draft with its words changed; names of people stay, and a link that holds an address is one no longer. */
 export function maskDraft(draft: Draft, change: Change): Draft {
-  const { authors, leader, ...rest } = draft;
-  const people = mapTexts({ authors, leader }, redact);
-  const kept = <T extends { readonly evidence: Draft["findings"][number]["evidence"] }>(each: T) =>
-    each.evidence.map((evidence) => {
+  const { authors, leader, findings, timeline, actions, ...words } = draft;
+  const withEvidence = <T extends { readonly evidence: readonly Evidence[] }>(each: T): T => ({
+    ...mapTexts(each, change),
+    evidence: each.evidence.map((evidence) => {
       if (!("link" in evidence)) return evidence;
       const text = change(evidence.link);
       return text === redact(evidence.link) ? { link: text } : { text };
-    });
-  const changed = mapTexts(rest, change);
+    }),
+  });
   return {
-    ...changed,
-    ...people,
-    findings: changed.findings.map((each, at) => ({
-      ...each,
-      evidence: kept(draft.findings[at]!),
+    ...mapTexts(words, change),
+    findings: findings.map(withEvidence),
+    timeline: timeline.map(withEvidence),
+    actions: actions.map((each) => ({
+      ...mapTexts(each, change),
+      owner: mapTexts(each.owner, redact),
     })),
-    timeline: changed.timeline.map((each, at) => ({
-      ...each,
-      evidence: kept(draft.timeline[at]!),
-    })),
-    actions: changed.actions.map((each, at) => ({
-      ...each,
-      owner: mapTexts(draft.actions[at]!.owner, redact),
-    })),
+    authors: authors.map(redact),
+    leader: mapTexts(leader, redact),
   };
 }
 

@@ -5,10 +5,16 @@ import { writeFolder } from "../../../files/write-folder.js";
 import { readInstant } from "../../../time/instant.js";
 import { recordOf, type Figure } from "../figure.js";
 import { folderFiles, RECORD, recordFile } from "./folder-files.js";
-import { checkFiles, MANIFEST, manifestOf, readManifest } from "./manifest.js";
+import {
+  checkFiles,
+  MANIFEST,
+  manifestOf,
+  readManifest,
+  readPlain,
+  readRecord,
+} from "./manifest.js";
 import { maskDraft, maskFigures, wordMask } from "./mask-postmortem.js";
 import type { Draft, PostmortemRecord } from "../record.js";
-import { readPlain, readRecord } from "./read-folder.js";
 import { resultFile } from "./result-file.js";
 
 /** How a postmortem is saved. */

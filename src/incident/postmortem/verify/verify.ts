@@ -6,10 +6,13 @@ import {
   checkFiles,
   MANIFEST,
   manifestOf,
+  messageOf,
+  openFolder,
+  readFolder,
+  readPlain,
   type FileCheck,
   type Manifest,
 } from "../folder/manifest.js";
-import { messageOf, openFolder, readFolder, readPlain } from "../folder/read-folder.js";
 import type { PostmortemRecord } from "../record.js";
 import { versions } from "../versions.js";
 
