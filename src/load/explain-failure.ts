@@ -7,7 +7,7 @@ import { cutFile, damagedArchive, type InputFile } from "./input-file.js";
 import { FAULT_MARK, typeInWords, type MatchedColumn, type RowsSql } from "./rows-sql.js";
 
 /** What was being loaded when it failed. */
-interface Failed {
+export interface Failed {
   readonly writer: Writer;
   readonly file: InputFile;
   /** The table that the file was to be loaded into. */

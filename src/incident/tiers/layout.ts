@@ -100,9 +100,12 @@ function placeRules(broken: readonly BrokenRule[], arrows: readonly Arrow[]) {
       relation === null
         ? component
         : (known.get(keyOf({ from, to, relation })) ??
-          known.get(keyOf({ from, to, relation: "hard" })) ??
-          // A member of a pair is drawn as that alone.
-          known.get(keyOf({ from: to, to: from, relation: "failover or pair" })) ??
+          // A dependency that is both is drawn as hard, a member of a pair as that alone.
+          known.get(
+            relation === "soft"
+              ? keyOf({ from, to, relation: "hard" })
+              : keyOf({ from: to, to: from, relation: "failover or pair" }),
+          ) ??
           component);
     placed.set(place, (placed.get(place) ?? new Set()).add(rule));
   }

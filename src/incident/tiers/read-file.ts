@@ -6,21 +6,13 @@ import { shownValue } from "../../base/text.js";
 const LARGEST_FILE = 2_000_000;
 const MOST_ALIASES = 100;
 
-/** What a graph's file holds, before it is checked. */
-export interface GraphFile {
-  readonly content: unknown;
-  /** The file's name, without its folder. */
-  readonly source: string;
-  readonly changedAt: Date;
-}
-
 /**
- * Reads a YAML 1.2 or JSON file of at most 2 MB.
+ * The content, name and age of a YAML 1.2 or JSON file of at most 2 MB.
  *
  * @throws ProbelabError where it can't be read or parsed, with line and column; for a key that
  *   stands twice, or is a list or a map; for a file that grows by its aliases.
  */
-export async function readGraphFile(path: string): Promise<GraphFile> {
+export async function readGraphFile(path: string) {
   const action = `Can't read the component graph ${shownValue(path, 200)}`;
   const kind = typeof path === "string" ? /\.(ya?ml|json)$/i.exec(path)?.[1] : undefined;
   if (kind === undefined) {
