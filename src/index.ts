@@ -101,7 +101,7 @@ export type { Page } from "./chart/page/page.js";
 export type { Annotation, ChartMark, ChartOptions, PageOptions } from "./chart/options.js";
 export { table } from "./chart/table.js";
 export { show } from "./notebook/show.js";
-export type { DuplicateUrl, UrlPlace } from "./test-lists/duplicate-urls.js";
+export type { DuplicateUrl, SampleListOptions, UrlPlace } from "./test-lists/test-lists.js";
 export { severity } from "./incident/severities/severity.js";
 export type { Severity, SeverityNumber } from "./incident/severities/severities.js";
 export type { FactName, FactRule, Facts, Known } from "./incident/severities/suggest.js";

@@ -1,13 +1,13 @@
 import { ProbelabError } from "../base/error.js";
 import { isText } from "../database/time-column.js";
-import type { WriteOptions, Writer } from "../database/writer.js";
-import { endsWithNewline } from "./file-end.js";
-import { fileSql, IN_ORDER, READ_SETTINGS } from "./file-sql.js";
+import type { Writer } from "../database/writer.js";
+import { endsWithNewline, lineOfRow, type RowPlace } from "./file-lines.js";
+import { READ_SETTINGS } from "./file-sql.js";
 import { cutFile, damagedArchive, type InputFile } from "./input-file.js";
 import { FAULT_MARK, typeInWords, type MatchedColumn, type RowsSql } from "./rows-sql.js";
 
 /** What was being loaded when it failed. */
-interface Failed {
+export interface Failed {
   readonly writer: Writer;
   readonly file: InputFile;
   /** The table that the file was to be loaded into. */
@@ -55,8 +55,9 @@ export async function explainFailure(error: unknown, failed: Failed): Promise<Pr
     : await badRow(failed, said, Number(row), error);
 }
 
+/** What is wrong with the first value that can't be read. */
 async function badValue(failed: Failed): Promise<ProbelabError | null> {
-  const { writer, file, rows, columns = [], table, signal } = failed;
+  const { writer, rows, columns = [], table, signal } = failed;
   if (rows === undefined) return null;
   const [fault] = await writer.rows<{
     row: number;
@@ -70,41 +71,46 @@ async function badValue(failed: Failed): Promise<ProbelabError | null> {
   });
   const column = columns[Number(fault?.column) - 1];
   if (fault === undefined || column === undefined) return null;
+  const { value } = fault;
+  const shown = value === null ? "" : quote(value);
+  const what =
+    value === null
+      ? "the value is missing"
+      : isText(column.type)
+        ? `${shown} is not valid UTF-8 text`
+        : `${value.trim() === "" ? "the value is empty, not" : `${shown} is not`} ${typeInWords(column.type)}`;
   const row = Number(fault.row);
-  const place = await placeOf(failed, row);
   const more = Number(fault.faults) - 1;
-  const others = more === 0 ? "that row" : `that row and ${more} more with such values`;
+  const mend =
+    more === 0
+      ? "Mend that row, or take it out"
+      : `Mend that row and ${more} more with such values, or take them out`;
   return new ProbelabError(
-    `Can't load ${where(file, place, row)}, column ${column.name}: ${valueFault(fault.value, column)}. Mend ${others}, or take ${more === 0 ? "it" : "them"} out, and load the file again; ${table} is unchanged.`,
+    `Can't load ${where(failed, await placeOf(failed, row), row)}, column ${column.name}: ${what}. ${mend}, and load the file again; ${table} is unchanged.`,
   );
 }
 
-function valueFault(value: string | null, { type }: MatchedColumn): string {
-  if (value === null) return "the value is missing";
-  if (isText(type)) return `${quote(value)} is not valid UTF-8 text`;
-  if (value.trim() === "") return `the value is empty, not ${typeInWords(type)}`;
-  return `${quote(value)} is not ${typeInWords(type)}`;
-}
-
+/** What is wrong with a row that the server could not parse. */
 async function badRow(
   failed: Failed,
   said: string,
   row: number,
   cause: unknown,
 ): Promise<ProbelabError> {
-  const { file, table } = failed;
+  const { writer, file, table, signal } = failed;
   const place = await placeOf(failed, row);
   const open = /end of stream|Cannot read all data|closing quote/i.test(said);
-  const cut = place === null ? open : place.last && (open || !(await isClosed(failed, place)));
-  if (cut)
+  const isLast = place?.last ?? open;
+  if (isLast && (open || !(await endsWithNewline(writer, file, { ...(signal && { signal }) })))) {
     return cutFile(
       file.name,
       `it ends in the middle of ${place ? `line ${place.line}` : `row ${row}`}`,
     );
+  }
   const column = faultyColumn(failed, said, row, place);
   const inColumn = column === undefined ? "" : `, column ${column}`;
   return new ProbelabError(
-    `Can't load ${where(file, place, row)}${inColumn}: ${rowFault(said)}. Mend that row, or take it out, and load the file again; ${table} is unchanged.`,
+    `Can't load ${where(failed, place, row)}${inColumn}: ${rowFault(said)}. Mend that row, or take it out, and load the file again; ${table} is unchanged.`,
     { cause },
   );
 }
@@ -136,13 +142,6 @@ function faultyColumn(
   return [...told.matchAll(/^Column \d+,\s+name: (.*?),\s+type:/gm)].at(-1)?.[1];
 }
 
-/** Whether the file's last line ends as a whole one does. */
-async function isClosed({ writer, file, signal }: Failed, place: RowPlace): Promise<boolean> {
-  if (file.format === "jsonl")
-    return !/^[\s[,]*\{/.test(place.text) || /[}\]]\s*,?\s*$/.test(place.text);
-  return endsWithNewline(writer, file, { ...(signal && { signal }) });
-}
-
 function rowFault(said: string): string {
   if (/expected '(,|\\t)' before: '(\\r)?\\n/.test(said)) {
     return "the row ends here, with fewer values than the header has columns";
@@ -157,7 +156,7 @@ function rowFault(said: string): string {
   return `the row can't be parsed (${first.replace(/\s+/g, " ").slice(0, 200)})`;
 }
 
-function where(file: InputFile, place: RowPlace | null, row: number): string {
+function where({ file }: Failed, place: RowPlace | null, row: number): string {
   return place === null ? `${file.name} row ${row}` : `${file.name} line ${place.line}`;
 }
 
@@ -174,76 +173,4 @@ function asProbelabError(error: unknown, file: InputFile): ProbelabError {
     cause: error,
     ...(code !== undefined && { code }),
   });
-}
-
-/** Where a row stands in its file. */
-interface RowPlace {
-  /** The line, from 1, that the row begins in. */
-  readonly line: number;
-  /** Its text, shortened to its first and last 2,000 characters. */
-  readonly text: string;
-  /** Whether the file ends with it. */
-  readonly last: boolean;
-}
-
-/**
- * Finds the line that a row begins in, reading the file's lines up to it.
- *
- * @param row from 1, the header not counted.
- * @returns null where rows can't be told by lines: Parquet, and JSON over several lines.
- */
-export async function lineOfRow(
-  writer: Writer,
-  file: InputFile,
-  row: number,
-  options: Pick<WriteOptions, "signal">,
-): Promise<RowPlace | null> {
-  if (file.format === "parquet") return null;
-  const { sql, parameters } = fileSql(file, "lines");
-  const ask = <Row extends object>(query: string, more: Record<string, number> = {}) =>
-    writer.rows<Row>(query.replaceAll("LINES", sql), {
-      ...options,
-      parameters: { ...parameters, ...more },
-      settings: IN_ORDER,
-    });
-  const skip = file.format === "jsonl" ? row - 1 : row;
-  const [found] = await ask<{ found: number }>(
-    {
-      jsonl: `SELECT _row_number + 1 AS found FROM LINES WHERE ${HOLDS_ROW} LIMIT 1 OFFSET {skip:UInt64}`,
-      // A row of CSV begins where all quotes before are closed.
-      csv: `SELECT found FROM (
-        SELECT _row_number + 1 AS found, countSubstrings(line, '"') AS quotes,
-          sum(quotes) OVER (ORDER BY _row_number ROWS UNBOUNDED PRECEDING) - quotes AS before
-        FROM LINES AS lines
-      ) WHERE before % 2 = 0 ORDER BY found LIMIT 1 OFFSET {skip:UInt64}`,
-      tsv: "SELECT {skip:UInt64} + 1 AS found",
-    }[file.format],
-    { skip },
-  );
-  if (found === undefined) return null;
-  const line = Number(found.found);
-  const [place] = await ask<{ text: string }>(
-    `SELECT if(length(line) > 4000, concat(substring(line, 1, 2000), ' … ', substring(line, -2000)), line) AS text
-     FROM LINES LIMIT 1 OFFSET {before:UInt64}`,
-    { before: line - 1 },
-  );
-  if (place === undefined) return null;
-  if (file.format === "jsonl" && row > 1 && !(await firstLineIsRow(ask))) return null;
-  const after = await ask(
-    `SELECT 1 AS more FROM LINES WHERE match(line, '\\\\S') AND _row_number >= {line:UInt64} LIMIT 1`,
-    { line },
-  );
-  return { line, text: place.text, last: after.length === 0 };
-}
-
-/** A line of JSON with more in it than white space and an array's brackets. */
-const HOLDS_ROW = "match(line, '[^\\\\s\\\\[\\\\],\\\\x{FEFF}]')";
-
-async function firstLineIsRow(
-  ask: (query: string) => Promise<{ whole: number }[]>,
-): Promise<boolean> {
-  const [first] = await ask(
-    `SELECT isValidJSON(trim(BOTH '\\uFEFF[], \\t\\r' FROM line)) AS whole FROM LINES WHERE ${HOLDS_ROW} LIMIT 1`,
-  );
-  return first?.whole === 1;
 }

@@ -1,6 +1,6 @@
 import { ProbelabError } from "../base/error.js";
 import type { Writer } from "../database/writer.js";
-import { lineOfRow } from "./explain-failure.js";
+import { lineOfRow } from "./file-lines.js";
 import { fileSql, IN_ORDER, READ_SETTINGS } from "./file-sql.js";
 import type { InputFile } from "./input-file.js";
 import type { MatchedColumn } from "./rows-sql.js";

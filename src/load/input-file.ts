@@ -19,8 +19,7 @@ const FORMATS: Readonly<Record<string, FileFormat>> = {
   tab: "tsv",
   parquet: "parquet",
 };
-
-const COMPRESSIONS: Readonly<Record<string, Compression>> = {
+const COMPRESSIONS: Readonly<Record<string, "gzip" | "zstd">> = {
   gz: "gzip",
   gzip: "gzip",
   zst: "zstd",
@@ -111,94 +110,82 @@ export async function openInputFile(name: string, override?: string): Promise<In
 }
 
 async function check(name: string, override: string | undefined) {
-  const status = await stat(name).catch((cause: unknown) => {
-    throw refused(name, cause);
-  });
+  const refuse = (why: string, cause?: unknown) =>
+    new ProbelabError(`Can't load ${name}: ${why}.`, { cause });
+  const unreadable = (cause: unknown): never => {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === "ENOENT") throw refuse("there is no such file. Check the path", cause);
+    if (code === "EACCES") {
+      const allow = `Allow it with: chmod u+r ${JSON.stringify(name)}`;
+      throw refuse(`you may not read it. ${allow}`, cause);
+    }
+    throw refuse(`it can't be read (${code}). Check the disk it is on`, cause);
+  };
+  const status = await stat(name).catch(unreadable);
   if (status.isDirectory()) {
-    throw new ProbelabError(
-      `Can't load ${name}: it is a directory. Name the files in it, such as ${name.replace(/\/+$/, "")}/*.jsonl.`,
-    );
+    const within = `${name.replace(/\/+$/, "")}/*.jsonl`;
+    throw refuse(`it is a directory. Name the files in it, such as ${within}`);
   }
   if (!status.isFile()) {
-    throw new ProbelabError(
-      `Can't load ${name}: it is a pipe or a device, and loading reads a file more than once. Write its content into a file first.`,
+    throw refuse(
+      "it is a pipe or a device, and loading reads a file more than once. Write its content into a file first",
     );
   }
   const told = fileFormat(name, override);
-  const bytes = status.size;
-  if (bytes === 0)
-    throw new ProbelabError(`Can't load ${name}: the file is empty. Check how it was made.`);
-  const file = await open(name, "r").catch((cause: unknown) => {
-    throw refused(name, cause);
-  });
-  try {
-    await checkContent(file, name, bytes, told);
-    return { ...told, bytes, modified: status.mtimeMs };
-  } finally {
-    await file.close();
-  }
+  const { size: bytes, mtimeMs: modified } = status;
+  if (bytes === 0) throw refuse("the file is empty. Check how it was made");
+  await using file = await open(name, "r").catch(unreadable);
+  await checkContent(file, name, bytes, told);
+  return { ...told, bytes, modified };
 }
 
-const MAGIC = { gzip: "1f8b", zstd: "28b52ffd" };
+const MAGIC = { gzip: "1f8b", zstd: "28b52ffd", parquet: "50415231" };
+const ENDINGS = { gzip: "gz", zstd: "zst" };
 
+/** Refuses what is not what its name says, and what is cut where the engine wouldn't notice. */
 async function checkContent(
   file: FileHandle,
   name: string,
   bytes: number,
   { format, compression }: { format: FileFormat; compression: Compression },
 ): Promise<void> {
-  const head = Buffer.alloc(4);
-  await file.read(head, 0, 4, 0);
-  const hex = head.toString("hex");
+  const hexAt = async (position: number): Promise<string> => {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(4), 0, 4, position);
+    return buffer.subarray(0, bytesRead).toString("hex");
+  };
+  const head = await hexAt(0);
   if (compression !== "none") {
-    if (!hex.startsWith(MAGIC[compression].slice(0, 2 * bytes))) {
+    if (!head.startsWith(MAGIC[compression].slice(0, 2 * bytes))) {
       throw new ProbelabError(
         `Can't load ${name}: it is not a ${compression} file, though its name says so. Rename it without that ending, or pack it again.`,
       );
     }
-    if (compression === "zstd") {
-      const state = await zstdState(file, bytes);
-      if (state === "cut") throw cutFile(name, "the zstd archive ends before its last frame does");
-      if (state === "damaged") throw damagedArchive(name, compression);
-    }
+    const state = compression === "zstd" ? await zstdState(file, bytes) : "whole";
+    if (state === "cut") throw cutFile(name, "the zstd archive ends before its last frame does");
+    if (state === "damaged") throw damagedArchive(name, compression);
     return;
   }
-  for (const [packed, ending] of [
-    ["gzip", "gz"],
-    ["zstd", "zst"],
-  ] as const) {
-    if (!hex.startsWith(MAGIC[packed])) continue;
+  for (const packed of ["gzip", "zstd"] as const) {
+    if (!head.startsWith(MAGIC[packed])) continue;
     throw new ProbelabError(
-      `Can't load ${name}: it is packed with ${packed}. Say so with --format ${format}.${ending}, or end its name in .${ending}.`,
+      `Can't load ${name}: it is packed with ${packed}. Say so with --format ${format}.${ENDINGS[packed]}, or end its name in .${ENDINGS[packed]}.`,
     );
   }
-  if (format === "parquet") await checkParquet(file, name, bytes, head);
-  else if (head.subarray(0, 4).toString("latin1") === "PAR1") {
+  const isParquet = head === MAGIC.parquet;
+  if (isParquet !== (format === "parquet")) {
     throw new ProbelabError(
-      `Can't load ${name} as ${format}: it is a Parquet file. Say so with --format parquet.`,
+      isParquet
+        ? `Can't load ${name} as ${format}: it is a Parquet file. Say so with --format parquet.`
+        : `Can't load ${name}: it is not a Parquet file. Name its format, such as --format csv.`,
     );
-  } else if (/^(fffe|feff)/.test(hex)) {
+  }
+  if (isParquet && (bytes < 12 || (await hexAt(bytes - 4)) !== MAGIC.parquet)) {
+    throw cutFile(name, "the Parquet file ends before its footer does");
+  }
+  if (/^(fffe|feff)/.test(head)) {
     throw new ProbelabError(
       `Can't load ${name}: its text is UTF-16. Convert it first: iconv -f UTF-16 -t UTF-8 FILE > NEW.`,
     );
-  }
-}
-
-async function checkParquet(
-  file: FileHandle,
-  name: string,
-  bytes: number,
-  head: Buffer,
-): Promise<void> {
-  if (head.toString("latin1") !== "PAR1") {
-    throw new ProbelabError(
-      `Can't load ${name}: it is not a Parquet file. Name its format, such as --format csv.`,
-    );
-  }
-  const tail = Buffer.alloc(4);
-  await file.read(tail, 0, 4, Math.max(0, bytes - 4));
-  if (bytes < 12 || tail.toString("latin1") !== "PAR1") {
-    throw cutFile(name, "the Parquet file ends before its footer does");
   }
 }
 
@@ -213,17 +200,5 @@ export function cutFile(name: string, how: string): ProbelabError {
 export function damagedArchive(name: string, compression: Compression): ProbelabError {
   return new ProbelabError(
     `Can't load ${name}: the ${compression} archive is damaged. Get the file again.`,
-  );
-}
-
-function refused(name: string, cause: unknown): ProbelabError {
-  const { code } = cause as NodeJS.ErrnoException;
-  const says: Record<string, string> = {
-    ENOENT: "there is no such file. Check the path",
-    EACCES: `you may not read it. Allow it with: chmod u+r ${JSON.stringify(name)}`,
-  };
-  return new ProbelabError(
-    `Can't load ${name}: ${says[code ?? ""] ?? `it can't be read (${code}). Check the disk it is on`}.`,
-    { cause },
   );
 }

@@ -1,9 +1,9 @@
 import { ProbelabError } from "../base/error.js";
 import { quoteIdentifier } from "../database/time-column.js";
 import type { WriteOptions, Writer } from "../database/writer.js";
-import { explainFailure } from "./explain-failure.js";
+import { explainFailure, type Failed } from "./explain-failure.js";
 import { fileColumns, matchColumns, type ColumnMatch, type TableColumn } from "./file-columns.js";
-import { checkFileEnd } from "./file-end.js";
+import { checkFileEnd } from "./file-lines.js";
 import { READ_SETTINGS } from "./file-sql.js";
 import { openInputFile, type InputFile } from "./input-file.js";
 import { countRows, LOADABLE_TABLES, type LoadableTable } from "./loadable-table.js";
@@ -64,13 +64,8 @@ export async function loadFile(
 ): Promise<LoadedFile> {
   const { signal, again = false, replaceSample = false } = options;
   await using file = await openInputFile(path, options.format);
-  const load: Load = {
-    writer,
-    table,
-    file,
-    options,
-    cancel: signal === undefined ? {} : { signal },
-  };
+  const cancel = signal === undefined ? {} : { signal };
+  const load: Load = { writer, table, file, options, cancel, failed: {} };
   try {
     await using turn = await takeTurn(writer);
     const target = await findTarget(writer, table, replaceSample);
@@ -84,7 +79,7 @@ export async function loadFile(
     await turn.commit(target);
     return { file: path, ...summary, defaulted, ignored };
   } catch (error) {
-    throw await explainFailure(error, { writer, file, table, ...load.cancel });
+    throw await explainFailure(error, { writer, file, table, ...cancel, ...load.failed });
   }
 }
 
@@ -94,6 +89,8 @@ interface Load {
   readonly file: InputFile;
   readonly options: LoadOptions;
   readonly cancel: Pick<WriteOptions, "signal">;
+  /** What was being read, to explain a failure by. */
+  failed: Pick<Failed, "header" | "columns" | "rows">;
 }
 
 /** Reads the file into the table aside, and checks that it was read to its true end. */
@@ -109,6 +106,7 @@ async function readInto(load: Load): Promise<ColumnMatch> {
   const { required } = LOADABLE_TABLES[table];
   const match = matchColumns(file, found, { name: table, columns, required });
   const rows = rowsSql(file, match.matched);
+  load.failed = { header: found.map(({ name }) => name), columns: match.matched, rows };
   const watch = options.onProgress && watchLoad(writer, file, options.onProgress);
   try {
     await writer.command(rows.insert, {
@@ -116,17 +114,11 @@ async function readInto(load: Load): Promise<ColumnMatch> {
       settings: { ...READ_SETTINGS, ...INSERT_SETTINGS, log_comment: LOADING },
       ...cancel,
     });
-  } catch (error) {
-    const header = found.map(({ name }) => name);
-    const failed = { writer, file, table, header, columns: match.matched, rows, ...cancel };
-    throw await explainFailure(error, failed);
   } finally {
     watch?.[Symbol.dispose]();
   }
-  await checkFileEnd(writer, file, {
-    ...cancel,
-    allowMissingNewline: options.allowMissingNewline ?? false,
-  });
+  load.failed = {};
+  await checkFileEnd(writer, file, options.allowMissingNewline ?? false, cancel);
   return match;
 }
 
@@ -207,8 +199,8 @@ function watchLoad(
   file: { readonly name: string; readonly bytes: number },
   tell: (progress: LoadProgress) => void,
 ): Disposable {
-  let asked = false;
-  const ask = async () => {
+  let done = false;
+  const ask = async (): Promise<void> => {
     const [seen] = await writer.rows<{ rows: number | string; bytes: number | string }>(
       `SELECT read_rows AS rows, read_bytes AS bytes FROM system.processes
        WHERE Settings['log_comment'] = '${LOADING}'`,
@@ -217,19 +209,25 @@ function watchLoad(
     const bytes = Math.min(Number(seen.bytes), file.bytes);
     tell({ file: file.name, bytes, totalBytes: file.bytes, rows: Number(seen.rows) });
   };
-  let done = false;
-  const timer = setInterval(() => {
-    if (asked) return;
-    asked = true;
-    ask()
-      // The load itself will say what is wrong with the server.
-      .catch(() => undefined)
-      .finally(() => (asked = false));
-  }, EVERY_MS);
+  let timer: NodeJS.Timeout;
+  const askLater = (): void => {
+    // The load itself will say what is wrong with the server.
+    timer = setTimeout(
+      () =>
+        void ask()
+          .catch(() => undefined)
+          .finally(again),
+      EVERY_MS,
+    );
+  };
+  const again = (): void => {
+    if (!done) askLater();
+  };
+  askLater();
   return {
     [Symbol.dispose]() {
       done = true;
-      clearInterval(timer);
+      clearTimeout(timer);
     },
   };
 }

@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { ProbelabError } from "../base/error.js";
 import type { WriteOptions, Writer } from "../database/writer.js";
 import { SAMPLE_DAYS } from "./draw.js";
-import { GENERATOR, readInfo, type SampleInfo } from "./info.js";
+import { GENERATOR, sampleInfo, type SampleInfo } from "./info.js";
 import {
   lostReportLogsInsert,
   otherLogsInsert,
@@ -12,7 +12,7 @@ import {
   runLogsInsert,
 } from "./logs.js";
 import { measurementsInsert } from "./measurements.js";
-import { type MadeRuns, makeRuns, truthInsert, truthParameters, type SamplePlan } from "./runs.js";
+import { type MadeRuns, makeRuns, truthInsert, type SamplePlan } from "./runs.js";
 import { type Aside, dropAside, makeAside, nameAside, putInPlace } from "./tables.js";
 import { helperTruthInsert, testHelpersInsert } from "./test-helpers.js";
 import { testListTruthInsert } from "./test-lists.js";
@@ -56,7 +56,12 @@ export async function fillSample(writer: Writer, options: SampleOptions = {}): P
     tell("Making the rest of the logs and the test helpers", 0.97);
     await makeRest(writer, aside, plan, signal);
     signal.signal?.throwIfAborted();
-    const made = await readInfo(writer, aside.sample_info);
+    const made = await sampleInfo(writer, aside.sample_info);
+    if (made === null) {
+      throw new ProbelabError(
+        `Can't find the sample just made in ${writer.source}: something else dropped it, make it again.`,
+      );
+    }
     await putInPlace(writer, aside);
     tell("Done", 1);
     return made;
@@ -82,13 +87,8 @@ async function makeMeasurements(
   for (let slice = 0; slice < slices; slice += 1) {
     const percent = Math.round((slice / slices) * 100);
     tell(`Making measurements, ${percent} %`, 0.05 + (0.9 * slice) / slices);
-    const parameters = {
-      ...runs,
-      seed: plan.seed,
-      end: plan.end,
-      from: bound(slice),
-      to: bound(slice + 1),
-    };
+    const span = { from: bound(slice), to: bound(slice + 1) };
+    const parameters = { ...runs, seed: plan.seed, end: plan.end, ...span };
     const options = { ...signal, parameters, settings: INSERT_SETTINGS };
     await writer.command(measurementsInsert(aside.fastpath, aside.runs), options);
     await writer.command(runLogsInsert(aside.logs, aside.runs), options);
@@ -109,10 +109,7 @@ async function makeRest(
   await writer.command(pipelineErrorLogsInsert(aside.logs), options);
   await writer.command(lostReportLogsInsert(aside.logs), options);
   await writer.command(pipelineTruthInsert(aside.sample_truth), options);
-  await writer.command(truthInsert(aside.sample_truth), {
-    ...signal,
-    parameters: truthParameters(new Date(plan.end * 1000)),
-  });
+  await writer.command(truthInsert(aside.sample_truth, new Date(plan.end * 1000)), signal);
   await writer.command(helperTruthInsert(aside.sample_truth), options);
   await writer.command(testListTruthInsert(aside.sample_truth), signal);
   await writer.command(
@@ -134,12 +131,9 @@ const INSERT_SETTINGS = {
  *
  * @throws ProbelabError when one can't be used.
  */
-function checkPlan(options: {
-  readonly rows?: number;
-  readonly seed?: number;
-  readonly end?: Date;
-}): SamplePlan {
-  const { rows = 5_000_000, seed = 1, end = lastMidnight() } = options;
+function checkPlan(options: SampleOptions): SamplePlan {
+  const midnight = new Date(Math.floor(Date.now() / 86_400_000) * 86_400_000);
+  const { rows = 5_000_000, seed = 1, end = midnight } = options;
   if (!Number.isSafeInteger(rows) || rows < 1 || rows > 10_000_000_000) {
     throw new ProbelabError(
       `Can't make a sample of ${rows} rows: take a whole number from 1 to 10,000,000,000, such as 5000000.`,
@@ -158,8 +152,4 @@ function checkPlan(options: {
     );
   }
   return { rows, seed, start: seconds - SAMPLE_DAYS * 86_400, end: seconds };
-}
-
-function lastMidnight(): Date {
-  return new Date(Math.floor(Date.now() / 86_400_000) * 86_400_000);
 }

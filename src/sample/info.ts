@@ -1,5 +1,4 @@
 import type { Writer } from "../database/writer.js";
-import { ProbelabError } from "../base/error.js";
 
 /** Which sample a database holds. */
 export interface SampleInfo {
@@ -23,35 +22,27 @@ export const GENERATOR = 4;
 export const SAMPLE_COMMENT = "probelab sample";
 
 /** The complete sample that the database holds, or null where there is none. */
-export async function sampleInfo(writer: Writer): Promise<SampleInfo | null> {
+export async function sampleInfo(
+  writer: Writer,
+  table = "sample_info",
+): Promise<SampleInfo | null> {
   const tables = await writer.rows(
-    `SELECT name FROM system.tables WHERE database = {database:String} AND name = 'sample_info'`,
-    { parameters: { database: writer.database } },
+    "SELECT name FROM system.tables WHERE database = {database:String} AND name = {table:String}",
+    { parameters: { database: writer.database, table } },
   );
-  return tables.length === 0 ? null : findInfo(writer, "sample_info");
-}
-
-/** The row of a `sample_info` table that has just been written. */
-export async function readInfo(writer: Writer, table: string): Promise<SampleInfo> {
-  const info = await findInfo(writer, table);
-  if (info !== null) return info;
-  throw new ProbelabError(
-    `Can't find the sample just made in ${writer.source}: something else emptied ${table}, make it again.`,
-  );
-}
-
-async function findInfo(writer: Writer, table: string): Promise<SampleInfo | null> {
+  if (tables.length === 0) return null;
   const [row] = await writer.rows<Record<keyof SampleInfo, number | string>>(
     `SELECT rows, seed, toUnixTimestamp(start) AS start, toUnixTimestamp(end) AS end,
        toUnixTimestamp(made_at) AS madeAt, generator FROM ${table}`,
   );
   if (row === undefined) return null;
+  const time = (seconds: number | string): Date => new Date(Number(seconds) * 1000);
   return {
     rows: Number(row.rows),
     seed: Number(row.seed),
-    start: new Date(Number(row.start) * 1000),
-    end: new Date(Number(row.end) * 1000),
-    madeAt: new Date(Number(row.madeAt) * 1000),
+    start: time(row.start),
+    end: time(row.end),
+    madeAt: time(row.madeAt),
     generator: Number(row.generator),
   };
 }

@@ -60,17 +60,18 @@ const OF_RUN = {
   software_version: word(ofRelease((_, release) => release.version)),
   engine_name: "CAST('probe-engine', 'LowCardinality(String)')",
   engine_version: word(ofRelease((_, release) => release.engine)),
-  platform: ofDevice("name"),
+  platform: ofDevice("platform"),
   architecture: ofDevice("architecture"),
   test_helper_type: word(ofKind(TESTS, (test) => (test.usesHelper ? "https" : ""), "test")),
 };
 
-function ofDevice(field: "name" | "architecture"): string {
-  const texts = PROBES.flatMap((probe) =>
-    Array.from(
-      { length: 4 },
-      (_, index) => probe.platforms[index % probe.platforms.length]?.[field] ?? "",
-    ),
+function ofDevice(part: "platform" | "architecture"): string {
+  const texts = PROBES.flatMap(({ platforms }) =>
+    Array.from({ length: 4 }, (_, index) => {
+      const [platform = "", architecture = ""] =
+        platforms[index % platforms.length]?.split("/") ?? [];
+      return part === "platform" ? platform : architecture;
+    }),
   );
   return word(at(texts, "(probe * 4 + bitShiftRight(hash, 40) % 4)"));
 }

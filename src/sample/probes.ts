@@ -66,7 +66,8 @@ interface Probe {
   readonly lengthPercent: number;
   /** Whether a person starts its runs (by day), or a timer (at any time). */
   readonly startedBy: "person" | "timer";
-  readonly platforms: readonly { readonly name: string; readonly architecture: string }[];
+  /** Its devices, each as likely as the other: platform and architecture. */
+  readonly platforms: readonly string[];
 }
 
 /** How soon users have a new release. */
@@ -79,24 +80,9 @@ interface Uptake {
   readonly laggards: number;
 }
 
-const PHONE = [
-  { name: "android", architecture: "arm64" },
-  { name: "android", architecture: "arm64" },
-  { name: "android", architecture: "arm64" },
-  { name: "android", architecture: "arm" },
-];
-const COMPUTER = [
-  { name: "windows", architecture: "amd64" },
-  { name: "windows", architecture: "amd64" },
-  { name: "windows", architecture: "amd64" },
-  { name: "macos", architecture: "arm64" },
-];
-const SERVER = [
-  { name: "linux", architecture: "amd64" },
-  { name: "linux", architecture: "amd64" },
-  { name: "linux", architecture: "arm64" },
-  { name: "macos", architecture: "arm64" },
-];
+const PHONE = ["android/arm64", "android/arm64", "android/arm64", "android/arm"];
+const COMPUTER = ["windows/amd64", "windows/amd64", "windows/amd64", "macos/arm64"];
+const SERVER = ["linux/amd64", "linux/amd64", "linux/arm64", "macos/arm64"];
 
 /** The probe whose runs the planted fault cuts short. */
 export const UNATTENDED_ANDROID: Probe = {
@@ -128,7 +114,7 @@ export const PROBES: readonly Probe[] = [
     uptake: { median: 6, scale: 1.8, laggards: 0.06 },
     lengthPercent: 105,
     startedBy: "person",
-    platforms: [{ name: "ios", architecture: "arm64" }],
+    platforms: ["ios/arm64"],
   },
   {
     name: "probe-desktop",

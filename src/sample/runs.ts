@@ -80,7 +80,7 @@ function choose(index: string, expressions: readonly string[]): string {
 }
 
 /** The fault that is planted in the sample, and what the investigation has to find. */
-export const FAULT = {
+const FAULT = {
   name: "unattended-runs-end-early",
   description:
     "Since a release, runs of the unattended Android probe end early: each holds fewer measurements and is over sooner, so that the weekly count drops. The tests themselves are as fast as before.",
@@ -137,24 +137,14 @@ const LEFT = `intDiv(least(${FULL_LENGTH}, ${MOST}) * if(${IS_FAULTY}, ${FAULT.l
 const UNTIL_END = `intDiv(({end:UInt32} - start) * 1000, pace)`;
 const LENGTH = `greatest(least(${LEFT}, ${UNTIL_END}), 1)`;
 
-/** SQL that writes the planted fault into a truth table. */
-export function truthInsert(table: string): string {
-  return `INSERT INTO ${table} VALUES ({name:String}, {description:String}, {software_name:String},
-    {software_version:String}, {released_at:DateTime('UTC')}, {changes:String}, {factor:Float64}, {factor:Float64}, 1)`;
-}
-
-/** The values that `truthInsert` is bound to. */
-export function truthParameters(end: Date): Record<string, unknown> {
+/** SQL that writes the planted fault into a truth table. @param end of the sample. */
+export function truthInsert(table: string, end: Date): string {
+  const { name, description, softwareName, softwareVersion, changes, lengthPercent } = FAULT;
   const release = UNATTENDED_ANDROID.releases[FAULTY_RELEASE];
-  return {
-    name: FAULT.name,
-    description: FAULT.description,
-    software_name: FAULT.softwareName,
-    software_version: FAULT.softwareVersion,
-    released_at: release === undefined ? 0 : releasedAt(release, end),
-    changes: FAULT.changes,
-    factor: FAULT.lengthPercent / 100,
-  };
+  const since = release === undefined ? 0 : releasedAt(release, end);
+  const factor = lengthPercent / 100;
+  return `INSERT INTO ${table} VALUES ('${name}', '${description}', '${softwareName}',
+    '${softwareVersion}', toDateTime(${since}, 'UTC'), '${changes}', ${factor}, ${factor}, 1)`;
 }
 
 /** Which of the runs that were made are the sample's. */
@@ -175,43 +165,24 @@ export async function makeRuns(
   plan: SamplePlan,
   options: WriteOptions,
 ): Promise<MadeRuns> {
-  let made = 0;
-  for (let missing = plan.rows; ;) {
+  const { rows, seed, end } = plan;
+  for (let made = 0, missing = rows; ;) {
     const to = made + Math.ceil(missing / FEWEST_PER_RUN) + 10;
-    await writer.command(runsInsert(runs, new Date(plan.end * 1000), plan.seed), {
+    await writer.command(runsInsert(runs, new Date(end * 1000), seed), {
       ...options,
-      parameters: { seed: plan.seed, end: plan.end, from: made, to },
+      parameters: { seed, end, from: made, to },
     });
     made = to;
-    const measurements = await total(writer, runs, options);
-    if (measurements >= plan.rows) return cut(writer, runs, plan.rows, options);
-    missing = plan.rows - measurements;
+    const [found] = await writer.rows<Record<"last" | "enough" | "total", number | string>>(
+      `SELECT minIf(run, so_far >= {rows:UInt64}) AS last,
+         minIf(so_far, so_far >= {rows:UInt64}) AS enough, max(so_far) AS total
+       FROM (SELECT run, sum(length) OVER (ORDER BY run) AS so_far FROM ${runs})`,
+      { ...options, parameters: { rows } },
+    );
+    missing = rows - Number(found?.total);
+    if (missing <= 0) return { last: Number(found?.last), excess: Number(found?.enough) - rows };
   }
 }
 
 /** Measurements of a mean run, estimated low: to make a few runs too many costs next to nothing. */
 const FEWEST_PER_RUN = 20;
-
-async function total(writer: Writer, runs: string, options: WriteOptions): Promise<number> {
-  const [row] = await writer.rows<{ total: number | string }>(
-    `SELECT sum(length) AS total FROM ${runs}`,
-    options,
-  );
-  return Number(row?.total ?? 0);
-}
-
-/** Finds the run with which the sample is complete. */
-async function cut(
-  writer: Writer,
-  runs: string,
-  rows: number,
-  options: WriteOptions,
-): Promise<MadeRuns> {
-  const [row] = await writer.rows<{ last: number | string; excess: number | string }>(
-    `SELECT run AS last, so_far - {rows:UInt64} AS excess
-     FROM (SELECT run, sum(length) OVER (ORDER BY run) AS so_far FROM ${runs})
-     WHERE so_far >= {rows:UInt64} ORDER BY run LIMIT 1`,
-    { ...options, parameters: { rows } },
-  );
-  return { last: Number(row?.last), excess: Number(row?.excess) };
-}

@@ -113,14 +113,8 @@ export type Aside = Readonly<Record<keyof typeof TABLES | "runs", string>>;
 /** Names of one fill alone, so that two fills at a time don't mix. */
 export function nameAside(): Aside {
   const mark = `${MAKING}${randomBytes(4).toString("hex")}`;
-  return {
-    runs: `runs${mark}`,
-    fastpath: `fastpath${mark}`,
-    logs: `logs${mark}`,
-    test_helper_instances: `test_helper_instances${mark}`,
-    sample_truth: `sample_truth${mark}`,
-    sample_info: `sample_info${mark}`,
-  };
+  const names = ["runs", ...TABLE_NAMES].map((name) => [name, `${name}${mark}`]);
+  return Object.fromEntries(names) as Aside;
 }
 
 /** Makes the tables aside, empty. */

@@ -36,16 +36,6 @@ export function sampleTestList(country: string, poll: number): SampleEntry[] {
   });
 }
 
-const polls = new Map<string, number>();
-
-/** The next of the lists that `sampleTestList` gives for a country, from the first for each `name`. */
-export function nextSampleTestList(name: string, country: string): SampleEntry[] {
-  const key = `${name} ${country}`;
-  const poll = (polls.get(key) ?? 0) + 1;
-  polls.set(key, poll);
-  return sampleTestList(country, poll);
-}
-
 function siteAt(country: string, poll: number, place: number): number {
   if (place >= 100) return place;
   let site = place;

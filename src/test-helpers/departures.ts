@@ -77,42 +77,49 @@ export function departures(rates: Result, options: DepartureOptions = {}): Depar
 
 /** `testHelpers.verdict`: see {@link testHelpers}. */
 export function verdict(rates: Result, options: DepartureOptions = {}): HelperVerdict {
-  const { all, found, rest, alpha, limit, leastRatio, past } = compareHelpers(rates, options);
+  const compared = compareHelpers(rates, options);
+  const { all, found, rest, alpha, limit, leastRatio, past } = compared;
   const range = spanOf(rates);
   const helpers = all.filter(({ helper }) => helper !== rest);
+  const told = (alarm: boolean | null, sentences: readonly string[]): HelperVerdict => ({
+    alarm,
+    text: sentences.join(alarm ? "\n" : " "),
+    departures: found,
+  });
   if (found.length > 0) {
     const every = helpers.every(({ helper }) => found.some((each) => each.helper === helper));
-    const lines = found.map((each) => departureText(each, past, range));
     const first = every && helpers.length > 1 ? [`All ${helpers.length} test helpers fail.`] : [];
-    return { alarm: true, text: [...first, ...lines].join("\n"), departures: found };
+    return told(true, [...first, ...found.map((each) => departureText(each, past, range))]);
   }
   const sum = total(all);
   if (sum.measurements === 0) {
-    const text = `Whether a test helper fails can't be told: no measurement names one, ${range}.`;
-    return { alarm: null, text, departures: found };
+    return told(null, [
+      `Whether a test helper fails can't be told: no measurement names one, ${range}.`,
+    ]);
   }
-  const compared =
+  const noPast =
     past === null
       ? ["Not compared with the past: that takes a Result with buckets (every), or a baseline."]
       : [];
   const looked = `${helpers.length} looked at, together ${rateText(sum)}`;
-  const unsure = whatIsUnsure(all, past, limit, rest);
+  const unsure = whatIsUnsure(compared);
   if (unsure.length > 0) {
-    const text = `Whether a test helper fails can't be told, ${range}: ${unsure.join("; ")}. The limit is ${percent(limit)}; ${looked}.`;
-    return { alarm: null, text: [text, ...compared].join(" "), departures: found };
+    return told(null, [
+      `Whether a test helper fails can't be told, ${range}: ${unsure.join("; ")}. The limit is ${percent(limit)}; ${looked}.`,
+      ...noPast,
+    ]);
   }
-  const worst = [...all].sort((a, b) => rateOf(b) - rateOf(a))[0] ?? sum;
+  const worst = all.reduce((a, b) => (rateOf(b) > rateOf(a) ? b : a));
   const others = [
     ...(all.length > 1 ? ["the rest"] : []),
     ...(past === null ? [] : [`before (${past.since} against ${past.then})`]),
   ];
-  const text = [
+  return told(false, [
     `No test helper stands out, ${range}: ${looked}; the highest is ${worst.helper}, ${rateText(worst)}.`,
     `Each interval ends below the limit of ${percent(limit)}. None is shown (p at most ${alpha}) to fail ${leastRatio} times as often as ${others.join(", or as ") || "another"}.`,
-    ...compared,
+    ...noPast,
     ...rates.origin.reductions,
-  ].join(" ");
-  return { alarm: false, text, departures: found };
+  ]);
 }
 
 /** `testHelpers.alert`: see {@link testHelpers}. */
@@ -128,12 +135,7 @@ export function alert(
 }
 
 /** What keeps an all-clear from being given, a part of a sentence each. */
-function whatIsUnsure(
-  all: readonly Sum[],
-  past: Past | null,
-  limit: number,
-  rest: string | undefined,
-): string[] {
+function whatIsUnsure({ all, past, limit, rest }: Comparison): string[] {
   const isBelow = ({ failed, measurements }: Sum) =>
     (wilson(failed, measurements)?.high ?? 1) < limit;
   const unsure = all.flatMap((each) => {
@@ -142,15 +144,18 @@ function whatIsUnsure(
     if (past === null || (recent !== undefined && isBelow(recent))) return [];
     return [`${each.helper} has ${rateText(recent ?? total([]))} ${past.since}`];
   });
-  const gone = [...(past?.before.keys() ?? [])].filter(
-    (helper) => !all.some((each) => each.helper === helper),
-  );
-  unsure.push(...gone.map((helper) => `${helper} has no measurement left`));
-  if (rest !== undefined && all.some(({ helper }) => helper === rest)) {
-    unsure.push(`those in "${rest}" are only seen together (pass top: Infinity)`);
-  }
-  return unsure;
+  const names = new Set(all.map(({ helper }) => helper));
+  const gone = [...(past?.before.keys() ?? [])].filter((helper) => !names.has(helper));
+  return [
+    ...unsure,
+    ...gone.map((helper) => `${helper} has no measurement left`),
+    ...(rest !== undefined && names.has(rest)
+      ? [`those in "${rest}" are only seen together (pass top: Infinity)`]
+      : []),
+  ];
 }
+
+type Comparison = ReturnType<typeof compareHelpers>;
 
 function compareHelpers(rates: Result, options: DepartureOptions) {
   refuseUnknown(options, ["alpha", "leastRatio", "limit", "baseline"], "compare test helpers");
@@ -161,17 +166,17 @@ function compareHelpers(rates: Result, options: DepartureOptions) {
     );
   }
   const rest = rates.origin.columns.dimensions.find(({ name }) => name === HELPER)?.other;
+  const isHelper = ({ helper }: Sum) => helper !== rest;
   const all = [...sums(rates).values()].filter(({ measurements }) => measurements > 0);
   const past = pastOf(rates, options.baseline);
-  const families = Math.max(1, all.filter(({ helper }) => helper !== rest).length);
 
-  /** The departure, where the test says so after the correction for `compared` helpers. */
+  /** The departure, where p says so after the correction for the helpers compared. */
   const depart = (
     each: Sum,
     against: Departure["against"],
     restRate: number,
     p: number,
-    compared = families,
+    compared = Math.max(1, all.filter(isHelper).length),
   ): Departure[] => {
     const rate = rateOf(each);
     const enough = against === "limit" ? rate > restRate : rate >= restRate * leastRatio;
@@ -187,7 +192,7 @@ function compareHelpers(rates: Result, options: DepartureOptions) {
   let left = all;
   const found: Departure[] = [];
   for (;;) {
-    const helpers = left.filter(({ helper }) => helper !== rest);
+    const helpers = left.filter(isHelper);
     const [worst] = helpers
       .flatMap((each) => {
         const others = total(left.filter((other) => other !== each));
@@ -200,31 +205,27 @@ function compareHelpers(rates: Result, options: DepartureOptions) {
   }
 
   /** The first of: beyond the limit in the range, in its recent part, or more than in its past. */
-  const beyond = (each: Sum, recent?: Sum, before?: Sum): Departure | undefined =>
+  const beyond = (each: Sum, recent?: Sum, before?: Sum): Departure[] =>
     [
       ...[each, ...(recent ? [recent] : [])].flatMap((sum) =>
         depart(sum, "limit", limit, binomialMore(sum.failed, sum.measurements, limit)),
       ),
       ...(recent && before ? depart(recent, "past", rateOf(before), fisher(recent, before)) : []),
-    ][0];
+    ].slice(0, 1);
   const calm = left.filter((each) => {
-    const departure = beyond(each, past?.recent.get(each.helper), past?.before.get(each.helper));
-    if (departure !== undefined) found.push(departure);
-    return departure === undefined;
+    const own = beyond(each, past?.recent.get(each.helper), past?.before.get(each.helper));
+    found.push(...own);
+    return own.length === 0;
   });
   if (calm.length > 1) {
     const name = `the ${calm.length} others together`;
-    const of = (sums: ReadonlyMap<string, Sum>) =>
+    const together = (sums?: ReadonlyMap<string, Sum>) =>
+      sums &&
       total(
         calm.flatMap(({ helper }) => sums.get(helper) ?? []),
         name,
       );
-    const departure = beyond(
-      total(calm, name),
-      past ? of(past.recent) : undefined,
-      past ? of(past.before) : undefined,
-    );
-    if (departure !== undefined) found.push(departure);
+    found.push(...beyond(total(calm, name), together(past?.recent), together(past?.before)));
   }
   return { all, found, rest, alpha, limit, leastRatio, past };
 }

@@ -104,15 +104,19 @@ export async function rotation(
   options: RotationOptions = {},
 ): Promise<Rotation> {
   const asked = checkRotation(options, now);
-  const { range } = asked;
+  const { range, closestHours, staggerDays, toleranceDays } = asked;
   const { signal } = options;
   const action = "look at rotations";
   const read = await readInstances(database, { action, ...(signal && { signal }) });
   const all = lives(read.instances, now);
-  const shown = all.filter(({ drainingAt }) => drainingAt === null || drainingAt >= range.start);
-  const events = rotationEvents(read.instances, asked).filter(
+  const events = rotationEvents(read.instances, closestHours).filter(
     ({ time }) => time >= range.start && time < range.end,
   );
+  const next = all.find((each) => each.next) ?? null;
+  const gapDays = gapsOf(all);
+  const isWithin = (gap: number): boolean => Math.abs(gap - staggerDays) <= toleranceDays;
+  const stagger = { gapDays, staggered: gapDays.length === 0 ? null : gapDays.every(isWithin) };
+  const tooClose = events.filter((event) => event.tooClose);
   // Each part is asked again by itself: its range stays the one that was looked at.
   const origin = (part: "instances" | "rotations") => {
     const own = question(`testHelpers.${part}`, [asked]);
@@ -123,9 +127,7 @@ export async function rotation(
       notes: [WHOLE_TABLE, ...read.notes],
     };
   };
-  const next = all.find((each) => each.next) ?? null;
-  const stagger = staggerOf(all, asked);
-  const tooClose = events.filter((event) => event.tooClose);
+  const shown = all.filter(({ drainingAt }) => drainingAt === null || drainingAt >= range.start);
   return {
     instances: await instancesResult(shown, now, origin("instances")),
     rotations: await rotationsResult(events, origin("rotations")),
@@ -140,29 +142,26 @@ type RotationQuestion = Required<Omit<RotationOptions, "signal">>;
 
 /** The options, checked. @throws ProbelabError for a number that is no span of time. */
 function checkRotation(options: RotationOptions, now: Date): RotationQuestion {
+  const action = "look at rotations";
   const known = ["range", "closestHours", "staggerDays", "toleranceDays", "signal"];
-  refuseUnknown(options, known, "look at rotations");
+  refuseUnknown(options, known, action);
   const { closestHours = 24, staggerDays = 7, toleranceDays = 3 } = options;
-  const range =
-    options.range === undefined
-      ? last("6 months", { now })
-      : checkRange(options.range, "look at rotations");
   for (const [name, value] of Object.entries({ closestHours, staggerDays, toleranceDays })) {
-    if (!(Number.isFinite(value) && value >= 0)) {
-      throw new ProbelabError(
-        `Can't look at rotations with ${name}: ${String(value)}: pass a number from 0, such as ${name}: ${name === "closestHours" ? 24 : 7}.`,
-      );
-    }
+    if (Number.isFinite(value) && value >= 0) continue;
+    throw new ProbelabError(
+      `Can't ${action} with ${name}: ${String(value)}: pass a number from 0, such as ${name}: 7.`,
+    );
   }
+  const range = options.range ? checkRange(options.range, action) : last("6 months", { now });
   return { range, closestHours, staggerDays, toleranceDays };
 }
 
 /** State, age and turn of each instance, in the given order. */
 function lives(instances: readonly Instance[], now: Date): Life[] {
   const live = instances.filter(({ drainingAt, destroyedAt }) => !drainingAt && !destroyedAt);
-  const oldest = live.every(({ madeAt }) => madeAt !== null)
-    ? [...live].sort((a, b) => Number(a.madeAt) - Number(b.madeAt) || (a.name < b.name ? -1 : 1))[0]
-    : undefined;
+  const [oldest] = live.every(({ madeAt }) => madeAt !== null)
+    ? live.sort((a, b) => Number(a.madeAt) - Number(b.madeAt) || (a.name < b.name ? -1 : 1))
+    : [];
   return instances.map((each) => {
     const { madeAt, drainingAt, destroyedAt } = each;
     const until = drainingAt ?? destroyedAt ?? now;
@@ -176,38 +175,25 @@ function lives(instances: readonly Instance[], now: Date): Life[] {
 }
 
 /** The rotations in order of time. */
-function rotationEvents(
-  instances: readonly Instance[],
-  { closestHours }: Pick<RotationQuestion, "closestHours">,
-): RotationEvent[] {
-  const drained = instances
-    .flatMap((each) => (each.drainingAt === null ? [] : [{ drained: each, time: each.drainingAt }]))
-    .sort(
-      (a, b) => a.time.getTime() - b.time.getTime() || (a.drained.name < b.drained.name ? -1 : 1),
-    );
-  return drained.map(({ drained: instance, time }, index) => {
+function rotationEvents(instances: readonly Instance[], closestHours: number): RotationEvent[] {
+  const drained = instances.flatMap((each) =>
+    each.drainingAt === null ? [] : [{ drained: each, time: each.drainingAt }],
+  );
+  drained.sort((a, b) => +a.time - +b.time || (a.drained.name < b.drained.name ? -1 : 1));
+  return drained.map((each, index) => {
     const before = drained[index - 1];
-    const hours = before === undefined ? null : (time.getTime() - before.time.getTime()) / HOUR;
-    return { time, drained: instance, hours, tooClose: hours !== null && hours < closestHours };
+    const hours = before === undefined ? null : (+each.time - +before.time) / HOUR;
+    return { ...each, hours, tooClose: hours !== null && hours < closestHours };
   });
 }
 
-/** Whether the ages of the live instances lie about a week apart. */
-function staggerOf(
-  all: readonly Life[],
-  { staggerDays, toleranceDays }: Pick<RotationQuestion, "staggerDays" | "toleranceDays">,
-): Stagger {
-  const ages = all
-    .flatMap(({ state, ageDays }) => (state === "live" && ageDays !== null ? [ageDays] : []))
-    .sort((a, b) => a - b);
-  const gapDays = ages.slice(1).map((age, index) => age - (ages[index] ?? 0));
-  return {
-    gapDays,
-    staggered:
-      gapDays.length === 0
-        ? null
-        : gapDays.every((gap) => Math.abs(gap - staggerDays) <= toleranceDays),
-  };
+/** Days between the ages of the live instances, from the youngest on. */
+function gapsOf(all: readonly Life[]): number[] {
+  const ages = all.flatMap(({ state, ageDays }) =>
+    state === "live" && ageDays !== null ? [ageDays] : [],
+  );
+  ages.sort((a, b) => a - b);
+  return ages.slice(1).map((age, index) => age - (ages[index] ?? 0));
 }
 
 const host = (each: { rdn: string; dnsZone: string }) => `${each.rdn}.${each.dnsZone}`;
@@ -232,10 +218,10 @@ async function instancesResult(
     name,
     order: [...new Set<string>(columns[name])],
   }));
-  const age = { name: "age_days", label: "Age", unit: "days", additive: false } as const;
+  const age = { name: "age_days", label: "Age", unit: "days" };
   return new Result(aq.table(columns), {
     ...origin,
-    columns: { dimensions, measures: [{ ...age, missing: "gap" }] },
+    columns: { dimensions, measures: [{ ...age, additive: false, missing: "gap" }] },
   });
 }
 
@@ -252,24 +238,23 @@ async function rotationsResult(
     too_close: events.map((event) => event.tooClose),
   };
   const dimensions = [{ name: "host", order: [...new Set(columns.host)].sort() }];
-  const label = "Hours since the rotation before";
-  const hours = { name: "hours", label, unit: "hours", additive: false } as const;
+  const hours = { name: "hours", label: "Hours since the rotation before", unit: "hours" };
   return new Result(aq.table(columns), {
     ...origin,
-    columns: { dimensions, measures: [{ ...hours, missing: "gap" }] },
+    columns: { dimensions, measures: [{ ...hours, additive: false, missing: "gap" }] },
   });
 }
 
 function findings(
   all: readonly Life[],
   next: Life | null,
-  stagger: Stagger,
+  { gapDays, staggered }: Stagger,
   tooClose: readonly RotationEvent[],
   { range, closestHours, staggerDays, toleranceDays }: RotationQuestion,
 ): string[] {
   const live = all.filter(({ state }) => state === "live");
   const days = (value: number) => value.toFixed(1);
-  const week = `${staggerDays} ± ${toleranceDays} days`;
+  const ages = gapDays.map(days).join(", ");
   return [
     `${live.length} of ${all.length} test helpers are live.`,
     next !== null
@@ -277,12 +262,12 @@ function findings(
       : live.length === 0
         ? "No test helper is live, so there is none to rotate."
         : "Which live test helper is the oldest is not known: their names don't all end in a time (YYYYMMDDHHMMSS).",
-    stagger.staggered === null
+    staggered === null
       ? "Fewer than two live ages are known: whether they are staggered can't be told."
-      : `The ages of the live ones lie ${stagger.gapDays.map(days).join(", ")} days apart: ${stagger.staggered ? "" : "not "}staggered by ${week}.`,
+      : `The ages of the live ones lie ${ages} days apart: ${staggered ? "" : "not "}staggered by ${staggerDays} ± ${toleranceDays} days.`,
     ...tooClose.map(
       ({ time, drained, hours }) =>
-        `${drained.name} (${host(drained)}) began to drain at ${formatInstant(time, range.timeZone)} ${range.timeZone}, ${span(hours ?? 0)} after the rotation before it: less than ${closestHours} hours are too close for DNS to follow.`,
+        `${drained.name} (${host(drained)}) began to drain at ${formatInstant(time, range.timeZone)} ${range.timeZone}, ${timeBetween(hours ?? 0)} after the rotation before it: less than ${closestHours} hours are too close for DNS to follow.`,
     ),
     ...(tooClose.length === 0
       ? [`No two rotations were less than ${closestHours} hours apart.`]
@@ -290,6 +275,7 @@ function findings(
   ];
 }
 
-function span(hours: number): string {
+/** `40 minutes`, `20.5 hours`. */
+function timeBetween(hours: number): string {
   return hours < 2 ? `${Math.round(hours * 60)} minutes` : `${hours.toFixed(1)} hours`;
 }

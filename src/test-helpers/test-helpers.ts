@@ -4,14 +4,7 @@ import type { Measure } from "../query/measure.js";
 import type { GroupedRow } from "../query/row-types.js";
 import type { Result } from "../result/result.js";
 import type { Bucket } from "../time/bucket.js";
-import {
-  alert,
-  departures,
-  verdict,
-  type Departure,
-  type DepartureOptions,
-  type HelperVerdict,
-} from "./departures.js";
+import { alert, departures, verdict } from "./departures.js";
 import { failureRate, type FailureRateOptions } from "./failure-rate.js";
 import { list, type HelperRow, type ListOptions } from "./instances.js";
 import {
@@ -112,9 +105,7 @@ export const testHelpers = {
    * @example
    * testHelpers.departures(await lab.testHelpers.failureRate({ range: last("1 day"), every: "hour" }));
    */
-  departures(rates: Result, options: DepartureOptions = {}): Departure[] {
-    return departures(rates, options);
-  },
+  departures,
   /**
    * Whether the test helpers fail more than they should, with what was looked at. Without a departure
    * it is no alarm only where each helper was seen enough to tell: where the 95 % interval of its rate
@@ -124,9 +115,7 @@ export const testHelpers = {
    * @example
    * testHelpers.verdict(await lab.testHelpers.failureRate({ range: last("1 day"), every: "hour" })).text;
    */
-  verdict(rates: Result, options: DepartureOptions = {}): HelperVerdict {
-    return verdict(rates, options);
-  },
+  verdict,
   /**
    * The alert for a team's chat, or null where no helper departs: a line per helper, then the links.
    * null is no all-clear where too little was seen: `testHelpers.verdict` tells that apart.
@@ -135,13 +124,7 @@ export const testHelpers = {
    * @example
    * testHelpers.alert(rates, { runbook: "https://docs.example.org/runbooks/test-helpers" });
    */
-  alert(
-    rates: Result,
-    links: Readonly<Record<string, string>> = {},
-    options: DepartureOptions = {},
-  ): string | null {
-    return alert(rates, links, options);
-  },
+  alert,
   /**
    * Vega-Lite for the lives of the test helpers: a lane per name in DNS, a bar per instance from its
    * making until it drains, and a line where a rotation came too soon after another. Times in UTC.
@@ -150,31 +133,25 @@ export const testHelpers = {
    * const rotation = await lab.testHelpers.rotation();
    * chart.vegaLite(rotation.instances, testHelpers.timeline(rotation));
    */
-  timeline(rotation: Rotation): Record<string, unknown> {
-    return timeline(rotation);
-  },
+  timeline,
 };
 
 /** @deprecated Use `testHelpers.departures`. */
-export const helperDepartures: typeof testHelpers.departures = (...given) => {
-  deprecated("helperDepartures", "testHelpers.departures");
-  return departures(...given);
-};
+export const helperDepartures = renamed("helperDepartures", "departures");
 
 /** @deprecated Use `testHelpers.verdict`. */
-export const helperVerdict: typeof testHelpers.verdict = (...given) => {
-  deprecated("helperVerdict", "testHelpers.verdict");
-  return verdict(...given);
-};
+export const helperVerdict = renamed("helperVerdict", "verdict");
 
 /** @deprecated Use `testHelpers.alert`. */
-export const helperAlert: typeof testHelpers.alert = (...given) => {
-  deprecated("helperAlert", "testHelpers.alert");
-  return alert(...given);
-};
+export const helperAlert = renamed("helperAlert", "alert");
 
 /** @deprecated Use `testHelpers.timeline`. */
-export const helperTimeline: typeof testHelpers.timeline = (...given) => {
-  deprecated("helperTimeline", "testHelpers.timeline");
-  return timeline(...given);
-};
+export const helperTimeline = renamed("helperTimeline", "timeline");
+
+function renamed<Name extends keyof typeof testHelpers>(old: string, now: Name) {
+  const call = testHelpers[now] as (...given: unknown[]) => unknown;
+  return ((...given: unknown[]) => {
+    deprecated(old, `testHelpers.${now}`);
+    return call(...given);
+  }) as (typeof testHelpers)[Name];
+}

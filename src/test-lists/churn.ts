@@ -69,15 +69,9 @@ export async function churns(lists: readonly TestList[]): Promise<Result<ChurnRo
     return [{ poll, t, country, churn: value, added: added.length, removed: removed.length }];
   });
   const column = (name: keyof ChurnRow) => rows.map((row) => row[name]);
+  const names = ["poll", "t", "country", "churn", "added", "removed"] as const;
   const aq = await import("arquero");
-  const table = aq.table({
-    poll: column("poll"),
-    t: column("t"),
-    country: column("country"),
-    churn: column("churn"),
-    added: column("added"),
-    removed: column("removed"),
-  });
+  const table = aq.table(names.map((name) => [name, column(name)]));
   const end = new Date(Math.max(+last.origin.range.end, +first.origin.range.start + 1));
   return new Result(table, {
     ...first.origin,

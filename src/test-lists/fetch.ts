@@ -18,11 +18,7 @@ export interface FetchLimits {
 
 /** Which list to fetch, and the limits of it. */
 export interface FetchOptions extends FetchLimits {
-  /**
-   * The API's address, without `/api/v1`; default `PROBELAB_API`. `sample`, or `sample:NAME`, gives
-   * made-up lists of the sample service without a network: each fetch of a country is its next poll,
-   * of each NAME from the first.
-   */
+  /** The API's address, without `/api/v1`; default `PROBELAB_API`. */
   readonly baseUrl?: string;
   /** Two letters, such as `IT`. */
   readonly country: string;
@@ -51,7 +47,6 @@ class Passing extends Error {
  */
 export async function fetchTestList(options: FetchOptions): Promise<TestList> {
   const country = checkCountry(options.country);
-  if (options.baseUrl?.startsWith("sample") === true) return sampleList(options.baseUrl, country);
   const base = checkBaseUrl(options.baseUrl);
   const action = `fetch the test list of ${country}`;
   checkLimits(options, action);
@@ -84,18 +79,6 @@ export async function fetchTestList(options: FetchOptions): Promise<TestList> {
       });
     }
   }
-}
-
-async function sampleList(baseUrl: string, country: string): Promise<TestList> {
-  const { nextSampleTestList } = await import("../sample/test-lists.js");
-  const askedAt = new Date();
-  return TestList.of(country, nextSampleTestList(baseUrl, country), {
-    source: "made-up lists of the sample service",
-    parameters: { country_code: country },
-    bytesRead: 0,
-    askedAt,
-    answeredAt: askedAt,
-  });
 }
 
 /** A country code in capitals. @throws ProbelabError for anything but two letters. */

@@ -1,12 +1,38 @@
+import { refuseUnknown } from "../base/check-options.js";
 import { deprecated } from "../base/deprecated.js";
+import { ProbelabError } from "../base/error.js";
 import type { Result } from "../result/result.js";
 import { changes, churn, churns, type Changes, type ChurnRow, type Entries } from "./churn.js";
-import { duplicateUrls as findDuplicateUrls, type DuplicateUrl } from "./duplicate-urls.js";
-import { fetchTestList, type FetchOptions } from "./fetch.js";
-import type { TestList } from "./test-list.js";
+import { checkCountry, fetchTestList, type FetchOptions } from "./fetch.js";
+import { TestList } from "./test-list.js";
 
 /** Lists by name, such as a country code; an entry is a URL or an object with one. */
 type Lists = Readonly<Record<string, readonly (string | { readonly url: string })[]>>;
+
+/** Where a list holds a URL. */
+export interface UrlPlace {
+  /** The list's name, such as a country code. */
+  readonly list: string;
+  /** Its place in the list, from 0. */
+  readonly index: number;
+  /** As the list writes it. */
+  readonly url: string;
+}
+
+/** A URL that stands in more than one place. */
+export interface DuplicateUrl {
+  /** In its normal form: host in lower case, no default port, no fragment. */
+  readonly url: string;
+  readonly places: readonly UrlPlace[];
+}
+
+/** Which of the made-up lists of the sample service. */
+export interface SampleListOptions {
+  /** Two letters, such as `GE`. */
+  readonly country: string;
+  /** 1 (default) is the first poll, 2 the next one; up to 1,000. */
+  readonly poll?: number;
+}
 
 /** The lists of URLs that the API gives to probes, by country. */
 export const testLists = {
@@ -26,8 +52,43 @@ export const testLists = {
    * const list = await testLists.fetch({ baseUrl: "https://api.example.org", country: "IT" });
    * table(list, { limit: 20 });
    */
-  fetch(options: FetchOptions): Promise<TestList> {
-    return fetchTestList(options);
+  async fetch(options: FetchOptions): Promise<TestList> {
+    const { baseUrl = "", country } = options;
+    if (!/^sample(?::|$)/.test(baseUrl)) return fetchTestList(options);
+    deprecated('testLists.fetch({ baseUrl: "sample" })', "testLists.sample({ country, poll })");
+    const key = `${baseUrl} ${checkCountry(country)}`;
+    const poll = (polls.get(key) ?? 0) + 1;
+    polls.set(key, poll);
+    return testLists.sample({ country, poll });
+  },
+  /**
+   * A made-up list of the sample service, without a network: the same for the same country and poll.
+   * From one poll to the next one of the first 100 URLs changes; once, for Georgia, many do.
+   *
+   * @throws ProbelabError for a country or a poll that can't be.
+   * @example
+   * const before = await testLists.sample({ country: "GE" });
+   * const after = await testLists.sample({ country: "GE", poll: 2 });
+   * testLists.churn(before, after); // 1.98…
+   */
+  async sample(options: SampleListOptions): Promise<TestList> {
+    refuseUnknown(options, ["country", "poll"], "make a test list up");
+    const country = checkCountry(options.country);
+    const { poll = 1 } = options;
+    if (!Number.isInteger(poll) || poll < 1 || poll > 1_000) {
+      throw new ProbelabError(
+        `Can't make the test list of ${country} up for poll ${String(poll)}: pass a whole number from 1 to 1,000.`,
+      );
+    }
+    const { sampleTestList } = await import("../sample/test-lists.js");
+    const askedAt = new Date();
+    return TestList.of(country, sampleTestList(country, poll), {
+      source: "made-up lists of the sample service",
+      parameters: { country_code: country, poll },
+      bytesRead: 0,
+      askedAt,
+      answeredAt: askedAt,
+    });
   },
   /**
    * How much a list changed: the symmetric difference of the URLs of the first 100 entries as a
@@ -64,12 +125,33 @@ export const testLists = {
    * // [{ url: "http://a.example/", places: [{ list: "IT", … }, { list: "GE", … }] }]
    */
   duplicateUrls(lists: Lists): DuplicateUrl[] {
-    return findDuplicateUrls(lists);
+    const found = new Map<string, UrlPlace[]>();
+    for (const [list, entries] of Object.entries(lists)) {
+      entries.forEach((entry, index) => {
+        const url = typeof entry === "string" ? entry : entry.url;
+        const key = normalForm(url);
+        found.set(key, [...(found.get(key) ?? []), { list, index, url }]);
+      });
+    }
+    return [...found]
+      .filter(([, places]) => places.length > 1)
+      .map(([url, places]) => ({ url, places }))
+      .sort((a, b) => b.places.length - a.places.length || (a.url < b.url ? -1 : 1));
   },
 };
+
+/** How many of the lists of the sample the old call has given, by its name and country. */
+const polls = new Map<string, number>();
+
+function normalForm(text: string): string {
+  if (!URL.canParse(text)) return text;
+  const url = new URL(text);
+  url.hash = "";
+  return url.href;
+}
 
 /** @deprecated Use `testLists.duplicateUrls`. */
 export function duplicateUrls(lists: Lists): DuplicateUrl[] {
   deprecated("duplicateUrls", "testLists.duplicateUrls");
-  return findDuplicateUrls(lists);
+  return testLists.duplicateUrls(lists);
 }

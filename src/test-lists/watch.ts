@@ -81,14 +81,14 @@ export async function watchTestLists(options: WatchOptions): Promise<void> {
     if (signal.aborted) return;
     for (const country of countries) {
       const at = new Date().toISOString();
-      const polled = await pollOnce(state, { country, baseUrl, at, step }, options);
+      const polled = await pollOnce(state.lists[country], { country, baseUrl, at, step }, options);
       if (polled === null) return;
-      const { changed, why, list } = polled;
-      const value =
+      const { changed, why, urls } = polled;
+      const churn =
         changed && (100 * (changed.added.length + changed.removed.length)) / changed.union;
-      const poll = { at, country, churn: value, ...(why !== undefined && { why }) };
+      const poll = { at, country, churn, ...(why !== undefined && { why }) };
       const recent = state.polls.filter((each) => Date.parse(each.at) >= Date.parse(at) - DAY);
-      const lists = list ? { ...state.lists, [country]: { at, urls: list } } : state.lists;
+      const lists = urls ? { ...state.lists, [country]: { at, urls } } : state.lists;
       state = { ...state, lists, polls: [...recent, poll] };
       options.onPoll?.(poll, changed);
       await writeWhole(options.state, `${JSON.stringify(state)}\n`);
@@ -101,30 +101,24 @@ export async function watchTestLists(options: WatchOptions): Promise<void> {
 
 /** What a poll found: the first URLs, what changed, or why that can't be told; null where the watch was ended. */
 async function pollOnce(
-  state: WatchState,
-  asked: {
-    readonly country: string;
-    readonly baseUrl: string;
-    readonly at: string;
-    readonly step: number;
-  },
+  before: WatchState["lists"][string] | undefined,
+  { country, baseUrl, at, step }: { country: string; baseUrl: string; at: string; step: number },
   options: WatchOptions,
-): Promise<{ list?: readonly string[]; changed: Changes | null; why?: string } | null> {
-  const { country, baseUrl, at, step } = asked;
+): Promise<{ urls?: readonly string[]; changed: Changes | null; why?: string } | null> {
   try {
     const { entries } = await fetchTestList({ ...options, baseUrl, country });
-    const list = entries.slice(0, WINDOW).map(({ url }) => url);
-    const none = (why: string) => ({ list, changed: null, why });
-    const before = state.lists[country];
-    if (before === undefined) return none("the first poll, nothing to compare with");
-    if (Date.parse(at) - Date.parse(before.at) > OLDEST_STEPS * step + step / 2) {
-      return none(`the last good poll was at ${before.at}, too long ago to compare with`);
-    }
-    const changed = changes(
-      before.urls.map((url) => ({ url })),
-      entries,
-    );
-    return changed.union === 0 ? none("both lists are empty") : { list, changed };
+    const urls = entries.slice(0, WINDOW).map(({ url }) => url);
+    const changed = changes(before?.urls.map((url) => ({ url })) ?? [], entries);
+    const age = before === undefined ? 0 : Date.parse(at) - Date.parse(before.at);
+    const why =
+      before === undefined
+        ? "the first poll, nothing to compare with"
+        : age > (OLDEST_STEPS + 0.5) * step
+          ? `the last good poll was at ${before.at}, too long ago to compare with`
+          : changed.union === 0
+            ? "both lists are empty"
+            : undefined;
+    return why === undefined ? { urls, changed } : { urls, changed: null, why };
   } catch (error) {
     if (options.signal.aborted) return null;
     if (!(error instanceof ProbelabError)) throw error;
@@ -160,10 +154,13 @@ export async function readState(path: string, baseUrl: string): Promise<WatchSta
       }),
     ),
   });
-  const { success, data } = schema.safeParse(parsed(text));
-  if (!success) {
+  let data: WatchState;
+  try {
+    data = schema.parse(JSON.parse(text));
+  } catch (error) {
     throw new ProbelabError(
       `Can't read the state of the watch in ${path}: it is no such state. Name another file with --state, or remove it to start anew.`,
+      { cause: error },
     );
   }
   if (data.baseUrl !== baseUrl) {
@@ -172,14 +169,6 @@ export async function readState(path: string, baseUrl: string): Promise<WatchSta
     );
   }
   return data;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /**

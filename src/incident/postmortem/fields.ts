@@ -51,8 +51,6 @@ export interface PostmortemFields {
   readonly lucky?: Words;
 }
 
-const LONGEST_TITLE = 300;
-
 /** Nothing told yet. */
 export const UNTOLD: Omit<Told, "title" | "severity" | "detectedAt"> = {
   status: "draft",
@@ -81,8 +79,8 @@ const schema = lazySchemas(({ z }) => {
     respondedAt: timeOrNull("response to an incident"),
     resolvedAt: timeOrNull("end of an incident"),
     call: timeOrNull("time of a conference call"),
-    title: text,
-    severity: z.literal([1, 2, 3, 4]),
+    title: text.max(300, "a text of at most 300 characters; the summary takes more"),
+    severity: z.literal([1, 2, 3, 4], "1, 2, 3 or 4; severity.suggest(facts) tells which"),
     status: text,
     leader: text.nullable(),
     sterile: z.boolean("true or false").nullable(),
@@ -111,56 +109,31 @@ export function readFields(fields: Partial<PostmortemFields> | null | undefined)
     if (value === undefined) continue;
     const { data, error } = known[name as keyof typeof known].safeParse(value);
     if (error !== undefined) {
+      const [wrong = value] = [value].flat().filter((each) => typeof each !== "string");
       throw new ProbelabError(
-        name === "severity"
-          ? `Can't write a postmortem of severity ${described(value)}: pass 1, 2, 3 or 4; severity.suggest(facts) tells which.`
-          : `Can't write ${described(wrongOf(value))} as ${name} of a postmortem: pass ${error.issues[0]?.message}.`,
+        `Can't write ${described(wrong)} as ${name} of a postmortem: pass ${error.issues[0]?.message}.`,
       );
     }
     read[name] = data;
   }
-  const { title } = read;
-  if (typeof title === "string" && title.length > LONGEST_TITLE) {
-    throw new ProbelabError(
-      `Can't write a title of ${title.length.toLocaleString("en-US")} characters: say it in ${LONGEST_TITLE}, the summary takes more.`,
-    );
-  }
   return read;
 }
 
-/** What is wrong in a list of texts, else the value itself. */
-function wrongOf(value: unknown): unknown {
-  const wrong = [value].flat().filter((each) => typeof each !== "string");
-  return wrong.length > 0 ? wrong[0] : value;
-}
+const ORDERS = [
+  ["startedAt", "resolvedAt", "of an incident that was resolved", "it began"],
+  ["startedAt", "detectedAt", "of an incident that was detected", "it began"],
+  ["respondedAt", "resolvedAt", "of an incident that was resolved", "the response"],
+  ["detectedAt", "respondedAt", "with a response", "the detection"],
+  ["detectedAt", "call", "with a conference call", "the detection"],
+] as const;
 
 /** What is told, its times checked against each other. @throws ProbelabError where they can't be right. */
 export function inOrder(told: Told): Told {
-  const { startedAt, detectedAt, respondedAt, resolvedAt, call } = told;
-  const incident = "a postmortem of an incident that was";
-  const orders = [
-    [startedAt, resolvedAt, `${incident} resolved`, "it began", "startedAt or resolvedAt"],
-    [startedAt, detectedAt, `${incident} detected`, "it began", "detectedAt or startedAt"],
-    [respondedAt, resolvedAt, `${incident} resolved`, "the response", "respondedAt or resolvedAt"],
-    [
-      detectedAt,
-      respondedAt,
-      "a postmortem with a response",
-      "the detection",
-      "respondedAt or detectedAt",
-    ],
-    [
-      detectedAt,
-      call,
-      "a postmortem with a conference call",
-      "the detection",
-      "call or detectedAt",
-    ],
-  ] as const;
-  for (const [first, then, what, before, correct] of orders) {
-    if (first === null || then === null || first <= then) continue;
+  for (const [first, then, what, before] of ORDERS) {
+    const [one, other] = [told[first], told[then]];
+    if (one === null || other === null || one <= other) continue;
     throw new ProbelabError(
-      `Can't write ${what} at ${then}, before ${before} at ${first}: correct ${correct}.`,
+      `Can't write a postmortem ${what} at ${other}, before ${before} at ${one}: correct ${then} or ${first}.`,
     );
   }
   return told;

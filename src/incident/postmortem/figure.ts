@@ -1,3 +1,5 @@
+import { ProbelabError } from "../../base/error.js";
+import { redact } from "../../base/redact.js";
 import { drawRecipe } from "../../chart/chart.js";
 import { Chart } from "../../chart/chart-value.js";
 import type { Recipe } from "../../chart/options.js";
@@ -7,7 +9,8 @@ import type { TableOptions } from "../../chart/table-model.js";
 import type { Json } from "../../result/json.js";
 import type { Result } from "../../result/result.js";
 import { fromTaggedJson, toTaggedJson } from "../../result/json.js";
-import type { FigureRecord } from "./record.js";
+import type { Draft, FigureRecord, PostmortemRecord } from "./record.js";
+import { versions } from "./versions.js";
 
 /** A chart or a table of a postmortem, with its data. */
 export interface Figure {
@@ -60,17 +63,56 @@ function tableTitle({ options, model, origin: { columns } }: Table): string {
 const DEVICE = /^(?:con|prn|aux|nul|(?:com|lpt)\d)$/;
 
 /** A name for a figure's files, made of a text, and of no other's. */
-export function figureName(text: string, taken: ReadonlySet<string>): string {
+export function figureName(text: string, taken: ReadonlySet<string>, longest = 60): string {
   const made =
     text
       .normalize("NFKD")
       .toLowerCase()
       .replace(/[^a-z0-9]+/g, "-")
-      .slice(0, 60)
+      .slice(0, longest)
       .replace(/^-+|-+$/g, "") || "figure";
   const plain = DEVICE.test(made) ? `figure-${made}` : made;
   for (let count = 1; ; count++) {
     const name = count === 1 ? plain : `${plain}-${count}`;
     if (!taken.has(name)) return name;
   }
+}
+
+/**
+ * A text as the address of a link: `http` or `https`, written as browsers send it, so that no quote,
+ * space or other script in it ends it anywhere, without user name and password.
+ *
+ * @returns undefined where the text is no such address.
+ */
+export function webAddress(text: string): string | undefined {
+  if (!URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  if (url.protocol !== "https:" && url.protocol !== "http:") return undefined;
+  url.username = "";
+  url.password = "";
+  const plain = redact(url.href);
+  return URL.canParse(plain) ? new URL(plain).href.replaceAll("\\", "%5C") : undefined;
+}
+
+/** The record of a draft at a moment. @param draft masked already, where it has to be, as the figures. */
+export function recordOf(
+  draft: Draft,
+  figures: readonly Figure[],
+  savedAt: Date,
+  masked: boolean,
+): PostmortemRecord {
+  if (savedAt.toISOString() < draft.detectedAt) {
+    throw new ProbelabError(
+      `Can't write a postmortem at ${savedAt.toISOString()} of an incident that was detected later, at ${draft.detectedAt}: correct detectedAt.`,
+    );
+  }
+  return {
+    format: "probelab postmortem 1",
+    ...draft,
+    figures: figures.map(figureRecord),
+    // Nobody needs the time of saving to the millisecond.
+    savedAt: new Date(Math.floor(savedAt.getTime() / 1000) * 1000).toISOString(),
+    masked,
+    versions: versions(),
+  };
 }

@@ -1,8 +1,6 @@
 import { inspect } from "node:util";
-import type * as Zod from "zod";
-import { checkFields } from "../../base/check-fields.js";
+import { checkOptions, type Rule, type Rules } from "../../base/check-options.js";
 import { ProbelabError } from "../../base/error.js";
-import { lazySchemas } from "../../base/lazy-schemas.js";
 import { Chart } from "../../chart/chart-value.js";
 import { Table } from "../../chart/table.js";
 import { untilDone } from "../../base/pending-work.js";
@@ -18,12 +16,10 @@ import {
   type PostmortemFields,
   type When,
 } from "./fields.js";
-import { figureName, titleOf, type Figure } from "./figure.js";
-import { recordOf } from "./folder/record-of.js";
+import { figureName, recordOf, titleOf, webAddress, type Figure } from "./figure.js";
 import type { SaveOptions } from "./folder/save.js";
 import { maskDraft, wordMask } from "./folder/mask-postmortem.js";
-import type { ActionRecord, Draft, Evidence, Told } from "./record.js";
-import { webAddress } from "./web-address.js";
+import type { ActionRecord, Draft, Told } from "./record.js";
 
 /** What a statement rests on: a chart or a table (added where it isn't yet), or a web address. */
 export type EvidenceSource = Chart | Table | string;
@@ -48,30 +44,22 @@ export interface FigureOptions {
   readonly name?: string;
 }
 
-const schemas = lazySchemas(({ z }) => {
-  const text = z.string("a text").optional();
-  const flag = z.boolean("true or false").optional();
-  const date = z.custom<Date>((value) => value instanceof Date);
-  const time = z.union([z.string(), date], 'a Date or a text such as "2026-05-01"').optional();
-  const figure = { caption: text, name: text } satisfies Record<keyof FigureOptions, Zod.ZodType>;
-  const action = {
-    what: z.any(),
-    type: text,
-    owner: text,
-    reference: text,
-    due: time,
-    done: flag,
-  } satisfies Record<keyof Action, Zod.ZodType>;
-  const save = { maskAddresses: flag, replaceChanges: flag, now: time } satisfies Record<
-    keyof SaveOptions,
-    Zod.ZodType
-  >;
-  return {
-    figure: z.strictObject(figure),
-    action: z.strictObject(action),
-    save: z.strictObject(save),
-  };
-});
+const text: Rule = { fits: (value) => typeof value === "string", pass: "a text" };
+const flag: Rule = { fits: (value) => typeof value === "boolean", pass: "true or false" };
+const time: Rule = {
+  fits: (value) => typeof value === "string" || value instanceof Date,
+  pass: 'a Date or a text such as "2026-05-01"',
+};
+const FIGURE = { caption: text, name: text } satisfies Rules<FigureOptions>;
+const ACTION = {
+  what: text,
+  type: text,
+  owner: text,
+  reference: text,
+  due: time,
+  done: flag,
+} satisfies Rules<Action>;
+const SAVE = { maskAddresses: flag, replaceChanges: flag, now: time } satisfies Rules<SaveOptions>;
 
 /**
  * A postmortem that is being written: its words, its charts and tables with their data. A value that
@@ -111,7 +99,7 @@ export class Postmortem {
    * @throws ProbelabError for a name that is taken.
    */
   add(content: Chart | Table, options: FigureOptions = {}): this {
-    checkFields(schemas().figure, options, "add a figure");
+    checkOptions(options, FIGURE, "add a figure");
     this.#figure(content, options);
     return this;
   }
@@ -141,7 +129,7 @@ export class Postmortem {
 
   /** Adds an action item. */
   action(action: Action): this {
-    checkFields(schemas().action, action, "add an action item");
+    checkOptions(action ?? null, ACTION, "add an action item");
     const { owner, reference, due } = action;
     this.#actions.push({
       what: readText(action.what, "an action item"),
@@ -156,17 +144,18 @@ export class Postmortem {
 
   /** Everything told so far. */
   get draft(): Draft {
+    const named = <T extends { readonly evidence: readonly EvidenceSource[] }>(each: T) => ({
+      ...each,
+      evidence: each.evidence.map((source) =>
+        typeof source === "string"
+          ? { link: source }
+          : { figure: this.#figures.get(source)?.name ?? "" },
+      ),
+    });
     return structuredClone({
       ...this.#told,
-      findings: this.#findings.map(({ text, evidence }) => ({
-        text,
-        evidence: this.#named(evidence),
-      })),
-      timeline: this.#timeline.map(({ time, event, evidence }) => ({
-        time,
-        event,
-        evidence: this.#named(evidence),
-      })),
+      findings: this.#findings.map(named),
+      timeline: this.#timeline.map(named),
       actions: this.#actions,
     });
   }
@@ -198,7 +187,7 @@ export class Postmortem {
         `Can't save a postmortem in ${described(directory)}: pass the path of a folder, "postmortems/2026-05-04".`,
       );
     }
-    checkFields(schemas().save, options, "save a postmortem");
+    checkOptions(options, SAVE, "save a postmortem");
     return untilDone(async () => {
       // Loaded when it is needed: every kernel would wait for it at its start.
       const { savePostmortem } = await import("./folder/save.js");
@@ -234,14 +223,6 @@ export class Postmortem {
     return source;
   }
 
-  #named(evidence: readonly EvidenceSource[]): Evidence[] {
-    return evidence.map((source) =>
-      typeof source === "string"
-        ? { link: source }
-        : { figure: this.#figures.get(source)?.name ?? "" },
-    );
-  }
-
   #figure(content: Chart | Table, { caption, name }: FigureOptions): void {
     if (!(content instanceof Chart) && !(content instanceof Table)) {
       throw new ProbelabError(
@@ -263,22 +244,16 @@ export class Postmortem {
     const mask = wordMask([...others, { content }]);
     // A file's name is read by everybody: whatever becomes of the title, it holds no address.
     if (wanted === undefined) return figureName(mask(title), taken);
-    if (!/^[a-z0-9][a-z0-9-]{0,79}$/.test(wanted)) {
-      throw new ProbelabError(
-        `Can't name a figure's files ${JSON.stringify(wanted)}: use up to 80 small letters, digits and hyphens, such as ${JSON.stringify(figureName(wanted, taken))}.`,
-      );
-    }
-    if (mask(wanted) !== wanted) {
-      throw new ProbelabError(
-        `Can't name a figure's files ${JSON.stringify(wanted)}, which holds an address: names of files are never masked; use another, such as ${JSON.stringify(figureName(mask(wanted), taken))}.`,
-      );
-    }
-    if (taken.has(wanted)) {
-      throw new ProbelabError(
-        `Can't name two figures ${JSON.stringify(wanted)}: their files would be the same; give one another name.`,
-      );
-    }
-    return wanted;
+    const free = figureName(mask(wanted), taken, 80);
+    if (wanted === free) return free;
+    const reason = taken.has(wanted)
+      ? "another figure has that name; use another"
+      : mask(wanted) !== wanted
+        ? "it holds an address, and names of files are never masked; use another"
+        : "use up to 80 small letters, digits and hyphens";
+    throw new ProbelabError(
+      `Can't name a figure's files ${JSON.stringify(wanted)}: ${reason}, such as ${JSON.stringify(free)}.`,
+    );
   }
 }
 

@@ -3,11 +3,7 @@ import { cleanText } from "../../base/text.js";
 import type { FontFace } from "../../fonts/font-face.js";
 import { fontHash } from "../../fonts/other-fonts.js";
 
-/** What writes a postmortem, by name; also its fonts, where the shipped one had not every character. */
-export type Versions = Readonly<Record<string, string>>;
-
 const require = createRequire(import.meta.url);
-const FONT = "font ";
 
 /** What writes a postmortem: the same versions and fonts write the same bytes. */
 export function versions(): Record<string, string> {
@@ -19,24 +15,9 @@ export function versions(): Record<string, string> {
 export function fontVersions(faces: Iterable<FontFace>): Record<string, string> {
   const hashes = new Map<string, Set<string>>();
   for (const face of faces) {
-    const name = `${FONT}${cleanText(face.family, 100) || "without a name"}`;
+    const name = `font ${cleanText(face.family, 100) || "without a name"}`;
     hashes.set(name, (hashes.get(name) ?? new Set()).add(fontHash(face)));
   }
   const sorted = [...hashes].sort(([a], [b]) => (a < b ? -1 : 1));
   return Object.fromEntries(sorted.map(([name, files]) => [name, [...files].sort().join(" ")]));
-}
-
-/** Those of the versions that are fonts, by family, or those that aren't. */
-export function splitVersions(all: Versions): {
-  readonly fonts: Versions;
-  readonly rest: Versions;
-} {
-  const entries = Object.entries(all);
-  const isFont = ([name]: readonly [string, string]): boolean => name.startsWith(FONT);
-  return {
-    fonts: Object.fromEntries(
-      entries.filter(isFont).map(([name, hash]) => [name.slice(FONT.length), hash]),
-    ),
-    rest: Object.fromEntries(entries.filter((entry) => !isFont(entry))),
-  };
 }

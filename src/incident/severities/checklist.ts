@@ -1,8 +1,6 @@
 import { inspect } from "node:util";
-import type * as Zod from "zod";
-import { checkFields } from "../../base/check-fields.js";
+import { checkOptions, type Rule, type Rules } from "../../base/check-options.js";
 import { ProbelabError } from "../../base/error.js";
-import { lazySchemas } from "../../base/lazy-schemas.js";
 import { shownValue } from "../../base/text.js";
 import { readInstant } from "../../time/instant.js";
 import { formatInstant } from "../../time/time-zone.js";
@@ -31,22 +29,21 @@ export interface ChecklistOptions {
   readonly now?: Date | string;
 }
 
-const schemas = lazySchemas(({ z }) => {
-  // What reads severities and times tells what is wrong with them.
-  const read = z.any().optional();
-  const date = z.custom<Date>((value) => value instanceof Date);
-  const held = (pass: string) => z.union([z.boolean(), z.string(), date], pass).nullish();
-  const incident = z.strictObject({
-    severity: read,
-    detectedAt: read,
-    respondedAt: read,
-    call: held("true, a link, or when it was held"),
-    leader: z.union([z.boolean(), z.string()], "true or a name").nullish(),
-    postmortem: held("true, its path or link, or when it was finished"),
-    sterile: z.boolean("true or false").nullish(),
-  } satisfies Record<keyof IncidentRecord, Zod.ZodType>);
-  return { incident, options: z.strictObject({ now: read }) };
-});
+const isKind = (value: unknown, ...kinds: readonly string[]): boolean =>
+  value === null || kinds.includes(typeof value);
+const isHeld = (value: unknown): boolean =>
+  isKind(value, "boolean", "string") || value instanceof Date;
+// What reads severities and times tells what is wrong with them.
+const read: Rule = { fits: () => true, pass: "" };
+const INCIDENT = {
+  severity: read,
+  detectedAt: read,
+  respondedAt: read,
+  call: { fits: isHeld, pass: "true, a link, or when it was held" },
+  leader: { fits: (value) => isKind(value, "boolean", "string"), pass: "true or a name" },
+  postmortem: { fits: isHeld, pass: "true, its path or link, or when it was finished" },
+  sterile: { fits: (value) => isKind(value, "boolean"), pass: "true or false" },
+} satisfies Rules<IncidentRecord>;
 
 /** What a severity can demand. */
 export type DemandName = "response" | "conference call" | "call leader" | "postmortem" | "sterile";
@@ -86,11 +83,9 @@ export class Checklist {
 
   /** The demands that are overdue, then those that are missing and have no deadline. */
   get overdue(): Demand[] {
-    const open = this.demands.filter(({ deadline }) => deadline === undefined);
-    return [
-      ...this.demands.filter(({ state }) => state === "overdue"),
-      ...open.filter(({ state }) => state === "missing"),
-    ];
+    return this.demands.filter(
+      ({ state, deadline }) => state === "overdue" || (state === "missing" && !deadline),
+    );
   }
 
   toString(): string {
@@ -138,28 +133,34 @@ export function checklist(incident: IncidentRecord, options: ChecklistOptions = 
       `Can't check ${shownValue(given)} as an incident: pass an object, { severity: 2, detectedAt: "2026-05-01T12:00:00Z" }.`,
     );
   }
-  checkFields(schemas().incident, given, "check an incident");
-  checkFields(schemas().options, options, "check an incident");
+  checkOptions(given, INCIDENT, "check an incident");
+  checkOptions(options, { now: read } satisfies Rules<ChecklistOptions>, "check an incident");
   const severity = severityOf(incident.severity);
   const detectedAt = new Date(readInstant(incident.detectedAt, "UTC", "time of detection"));
-  const now =
-    options.now === undefined ? new Date() : new Date(readInstant(options.now, "UTC", "time now"));
+  const now = new Date(readInstant(options.now ?? new Date(), "UTC", "time now"));
   if (now < detectedAt) {
     throw new ProbelabError(
       `Can't check an incident at ${formatInstant(now, "UTC")} UTC, before it was detected at ${formatInstant(detectedAt, "UTC")} UTC: pass a later now, or correct detectedAt.`,
     );
   }
+  /** When something was, after the detection; null where it has no time. */
+  const timeOf = (what: string, field: "respondedAt" | "call" | "postmortem"): Date | null => {
+    const value = incident[field];
+    const isText =
+      typeof value === "string" && (field === "respondedAt" || TIME.test(value.trim()));
+    if (!isText && !(value instanceof Date)) return null;
+    const at = readInstant(value, "UTC", `time of the ${what}`);
+    if (at >= detectedAt) return at;
+    throw new ProbelabError(
+      `Can't use a ${what} at ${formatInstant(at, "UTC")} UTC, before the detection at ${formatInstant(detectedAt, "UTC")} UTC: correct ${field} or detectedAt; a date alone is its midnight.`,
+    );
+  };
   const dated = (demand: DemandName, demanded: boolean, field: "call" | "postmortem"): Demand => {
-    const at = datedAt(incident[field], demand);
-    if (at !== null && at < detectedAt) {
-      throw new ProbelabError(
-        `Can't use a ${demand} at ${formatInstant(at, "UTC")} UTC, before the detection at ${formatInstant(detectedAt, "UTC")} UTC: correct ${field} or detectedAt; a date alone is its midnight.`,
-      );
-    }
+    const at = timeOf(demand, field);
     return open(demand, demanded, at === null ? incident[field] : at <= now);
   };
   return new Checklist(severity, detectedAt, now, [
-    response(incident, detectedAt, deadline(severity.number, detectedAt), now),
+    response(timeOf("response", "respondedAt"), deadline(severity.number, detectedAt), now),
     dated("conference call", severity.conferenceCall, "call"),
     open("call leader", severity.callLeader, incident.leader),
     dated("postmortem", severity.postmortem, "postmortem"),
@@ -170,16 +171,9 @@ export function checklist(incident: IncidentRecord, options: ChecklistOptions = 
 /** What shows that a demand is met: true, a text that says where or who, or its time. */
 type Proof = boolean | string | Date | null | undefined;
 
-// A date, alone or with a time of day: also what can't be read as one and should be told, such as
+// A date, alone or with a time of day: also one that can't be read, which should be told, such as
 // 2026-05-01 12:00 CET, but no path that begins with a date, such as 2026-05-01-outage.md.
-const TIME =
-  /^(?:[+-]\d{6}|\d{4})-\d{1,2}-\d{1,2}(?:$|Z$|\[|[+-]\d\d:\d\d$|[T ]+\d[\d:.,+ -]*(?:(?<=\d) ?[A-Z]{1,4})?(?:\[.*)?$)/i;
-
-/** When a proof is dated: a Date, or a text that looks like a time; null where it has none. */
-function datedAt(proof: Proof, what: string): Date | null {
-  const dated = proof instanceof Date || (typeof proof === "string" && TIME.test(proof.trim()));
-  return dated ? readInstant(proof, "UTC", `time of the ${what}`) : null;
-}
+const TIME = /^\d{4}-\d{1,2}-\d{1,2}(?:$|[T ]+\d{1,2}:)/i;
 
 /** A demand without a deadline; an empty text proves nothing. */
 function open(demand: DemandName, demanded: boolean, proof: Proof): Demand {
@@ -187,18 +181,9 @@ function open(demand: DemandName, demanded: boolean, proof: Proof): Demand {
   return { demand, state: !demanded ? "not demanded" : isThere ? "done" : "missing" };
 }
 
-function response(incident: IncidentRecord, detectedAt: Date, deadline: Date, now: Date): Demand {
+function response(begun: Date | null, deadline: Date, now: Date): Demand {
   const demand = "response";
-  const begun =
-    incident.respondedAt === undefined || incident.respondedAt === null
-      ? undefined
-      : readInstant(incident.respondedAt, "UTC", "time of the response");
-  if (begun !== undefined && begun < detectedAt) {
-    throw new ProbelabError(
-      `Can't use a response at ${formatInstant(begun, "UTC")} UTC, before the detection at ${formatInstant(detectedAt, "UTC")} UTC: swap or correct the two times.`,
-    );
-  }
-  const answered = begun !== undefined && begun <= now;
+  const answered = begun !== null && begun <= now;
   const overBy = (answered ? begun : now).getTime() - deadline.getTime();
   if (overBy > 0) return { demand, state: answered ? "late" : "overdue", deadline, overBy };
   if (answered) return { demand, state: "done", deadline };
@@ -216,12 +201,12 @@ export function stateText({ state, deadline, overBy, left }: Demand): string {
 /** Milliseconds as the two largest units that count: `3 d 4 h`, `1 h 30 min`, `20 s`. */
 export function formatDuration(milliseconds: number): string {
   const seconds = Math.floor(milliseconds / 1000);
-  const parts: readonly (readonly [number, string])[] = [
+  const parts = [
     [Math.floor(seconds / 86_400), "d"],
     [Math.floor(seconds / 3_600) % 24, "h"],
     [Math.floor(seconds / 60) % 60, "min"],
     [seconds % 60, "s"],
-  ];
+  ] as const;
   const first = parts.findIndex(([amount]) => amount > 0);
   if (first < 0) return milliseconds > 0 ? "less than 1 s" : "0 s";
   return parts

@@ -10,8 +10,6 @@ import { TIER_RULES, violationsOf, type Situation, type Violation } from "./rule
 
 /** A rule of section 1.3 that is broken. */
 export interface BrokenRule extends Violation {
-  /** 1 to 9. */
-  readonly rule: number;
   /** The rule's name. */
   readonly name: string;
   /** Broken by the tiers as the file has them. */
@@ -59,64 +57,43 @@ export function checkGraph(graph: Graph): Findings {
   const caused = causedSeverities(graph);
   const { tiers, reclassified } = reclassify(graph, caused);
   const shared = { graph, caused, dependents: hardDependents(graph) };
-  const written: Situation = {
+  const before = violationsIn({
     ...shared,
     tiers: new Map([...graph.components.values()].map(({ name, tier }) => [name, tier])),
     reclassified: new Map(),
-  };
-  const resulting: Situation = {
+  });
+  const after = violationsIn({
     ...shared,
     tiers,
     reclassified: new Map(reclassified.map((each) => [each.component, each])),
-  };
-  const [before, after] = [violations(written), violations(resulting)];
-  const broken = [...new Set([...before.keys(), ...after.keys()])].flatMap((key): BrokenRule[] => {
-    // As it stands after all is reclassified, where that changes it.
-    const violation = after.get(key) ?? before.get(key);
-    if (violation === undefined) return [];
-    const { rule, component, path, message, remedy } = violation;
-    return [
-      {
-        rule,
-        name: TIER_RULES[rule - 1]?.name ?? "",
-        component,
-        path,
-        message,
-        remedy: after.has(key) ? remedy : "Reclassify as told below.",
-        written: before.has(key),
-        resulting: after.has(key),
-      },
-    ];
   });
+  // As it stands after all is reclassified, where that changes it.
+  const broken = [...new Map([...before, ...after])].map(([key, violation]): BrokenRule => ({
+    ...violation,
+    name: TIER_RULES[violation.rule - 1]?.name ?? "",
+    remedy: after.has(key) ? violation.remedy : "Reclassify as told below.",
+    written: before.has(key),
+    resulting: after.has(key),
+  }));
+  const inOrder = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
   broken.sort(
     (a, b) =>
       a.rule - b.rule ||
-      compare(a.component, b.component) ||
-      compare(a.path.join("\n"), b.path.join("\n")) ||
-      compare(a.message, b.message),
+      inOrder(a.component, b.component) ||
+      inOrder(a.path.join("\n"), b.path.join("\n")) ||
+      inOrder(a.message, b.message),
   );
   return { broken, reclassify: reclassified, reviews: reviewsOf(graph, tiers) };
 }
 
-/** What is broken, by what it is told apart by in both situations. */
-function violations(situation: Situation): Map<string, Violation> {
-  const found = violationsOf(situation);
-  // The path of rule 3 is one of reclassification; the ends and the sentence's verb tell others.
+/** What is broken, by what tells it apart in both situations; the path of rule 3 is that of its reclassification. */
+function violationsIn(situation: Situation): Map<string, Violation> {
   return new Map(
-    found.map((each) => [
-      JSON.stringify([
-        each.rule,
-        each.component,
-        each.rule === 3 ? "" : each.path,
-        each.rule === 7 ? each.message : "",
-      ]),
-      each,
-    ]),
+    violationsOf(situation).map((each) => {
+      const { rule, component, path, relation } = each;
+      return [JSON.stringify([rule, component, rule === 3 ? "" : path, relation]), each];
+    }),
   );
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 // The highest tier number that asks for each.

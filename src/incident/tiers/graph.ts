@@ -1,6 +1,11 @@
 import { shownValue } from "../../base/text.js";
 import type { SeverityNumber } from "../severities/severities.js";
 
+/** How two components belong together, in the order of the picture's legend. */
+export const RELATIONS = ["hard", "soft", "data", "failover or pair", "part or member"] as const;
+
+export type Relation = (typeof RELATIONS)[number];
+
 /** A service, a process, a host, a device and so on: policy 1.3, rule 4. */
 export interface Component {
   readonly name: string;

@@ -1,14 +1,9 @@
 import { createRequire } from "node:module";
 import { textWidth } from "../../fonts/shipped-font.js";
 import type { BrokenRule } from "./check.js";
-import type { Graph } from "./graph.js";
+import type { Graph, Relation } from "./graph.js";
 
 const require = createRequire(import.meta.url);
-
-/** How two components belong together, in the order of the legend. */
-export const KINDS = ["hard", "soft", "data", "failover or pair", "part or member"] as const;
-
-export type Kind = (typeof KINDS)[number];
 
 /** A place in pixels from the picture's upper left; of a box or a label its middle. */
 export interface Point {
@@ -16,47 +11,35 @@ export interface Point {
   readonly y: number;
 }
 
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
 /** An arrow of the picture. */
 export interface Arrow {
   readonly from: string;
   readonly to: string;
-  readonly kind: Kind;
+  readonly relation: Relation;
 }
 
-/** An arrow with the rules that it breaks and its way, from border to border. */
+/** An arrow with the rules that it breaks, its way from border to border, and where its rules stand. */
 export interface Route extends Arrow {
   readonly rules: readonly number[];
   readonly points: readonly Point[];
-  /** Where its rules stand, where it breaks some. */
-  readonly label: Point | undefined;
+  readonly label: Point;
 }
 
-/** A box, with the rules that are broken by the component itself. */
-export interface Box extends Point {
-  readonly name: string;
-  readonly stage: string;
-  readonly rules: readonly number[];
-}
-
-/** The area of a stage. */
-export interface Band extends Point {
-  readonly stage: string;
-  readonly width: number;
-  readonly height: number;
-}
-
-/** Where everything stands. */
-export interface Layout {
-  readonly width: number;
-  readonly height: number;
-  readonly boxes: readonly Box[];
-  readonly bands: readonly Band[];
+/** Where everything stands; the rules of a box are those that the component itself breaks. */
+export interface Layout extends Size {
+  readonly boxes: readonly (Point & {
+    readonly name: string;
+    readonly stage: string;
+    readonly rules: readonly number[];
+  })[];
+  /** The areas of the stages. */
+  readonly bands: readonly (Point & Size & { readonly stage: string })[];
   readonly routes: readonly Route[];
-}
-
-export interface Size {
-  readonly width: number;
-  readonly height: number;
 }
 
 export const SMALL_SIZE = 10;
@@ -72,13 +55,16 @@ export function labelWidth(rules: readonly number[]): number {
   return Math.ceil(textWidth(rulesText(rules), SMALL_SIZE, 700)) + 8;
 }
 
+function keyOf({ from, to, relation }: Arrow): string {
+  return JSON.stringify([from, to, relation]);
+}
+
 /** All arrows, each once: hard before soft; a member of a pair only as that. */
 export function arrowsOf(graph: Graph): Arrow[] {
   const arrows = new Map<string, Arrow>();
-  const key = (from: string, to: string, kind: Kind): string => JSON.stringify([from, to, kind]);
-  const add = (from: string, to: string, kind: Kind): void => {
-    if (kind === "soft" && arrows.has(key(from, to, "hard"))) return;
-    arrows.set(key(from, to, kind), { from, to, kind });
+  const add = (from: string, to: string, relation: Relation): void => {
+    if (relation === "soft" && arrows.has(keyOf({ from, to, relation: "hard" }))) return;
+    arrows.set(keyOf({ from, to, relation }), { from, to, relation });
   };
   for (const { name, hard, soft, receives, contains } of graph.components.values()) {
     for (const on of hard) add(name, on, "hard");
@@ -86,8 +72,9 @@ export function arrowsOf(graph: Graph): Arrow[] {
     for (const source of receives) add(source, name, "data");
     for (const part of contains) add(name, part, "part or member");
   }
-  for (const { machinery, protects } of graph.failover)
+  for (const { machinery, protects } of graph.failover) {
     add(machinery, protects, "failover or pair");
+  }
   for (const { service, active, standby } of graph.pairs) {
     for (const member of [active, standby]) add(member, service, "failover or pair");
   }
@@ -95,63 +82,48 @@ export function arrowsOf(graph: Graph): Arrow[] {
     for (const member of members) add(service, member, "part or member");
   }
   return [...arrows.values()].filter(
-    ({ from, to, kind }) =>
-      kind !== "part or member" || !arrows.has(key(to, from, "failover or pair")),
+    ({ from, to, relation }) =>
+      relation !== "part or member" ||
+      !arrows.has(keyOf({ from: to, to: from, relation: "failover or pair" })),
   );
 }
 
 /** The rules that each arrow breaks, and each component that has no arrow of its own for one. */
 function placeRules(broken: readonly BrokenRule[], arrows: readonly Arrow[]) {
-  const between = new Map<string, Arrow[]>();
-  // In either direction.
-  const pair = (from: string, to: string): string => JSON.stringify([from, to].sort());
-  for (const arrow of arrows) {
-    const ends = pair(arrow.from, arrow.to);
-    between.set(ends, [...(between.get(ends) ?? []), arrow]);
-  }
+  const known = new Map(arrows.map((arrow) => [keyOf(arrow), arrow]));
   const placed = new Map<Arrow | string, Set<number>>();
-  for (const { rule, path, message, component } of broken) {
-    const [from = "", to = "", ...more] = path;
-    // Rules 1 and 3 are about a component, their path tells why.
-    const aboutArrow = rule !== 1 && rule !== 3 && path.length > 1 && more.length === 0;
-    const candidates = aboutArrow ? (between.get(pair(from, to)) ?? []) : [];
-    // Data comes from what a component receives it of: against the path. With both quotes, as those
-    // within a name are escaped.
-    const data = rule === 7 && message.includes('" receives data from "');
-    const kinds: readonly Kind[] = data ? ["data"] : (ARROWS[rule] ?? []);
-    const own = candidates.find(
-      (arrow) => kinds.includes(arrow.kind) && arrow.from === (data ? to : from),
-    );
-    // A member of a pair is drawn as that alone.
-    const arrow = own ?? candidates.find(({ kind }) => kind === "failover or pair");
-    const place = arrow ?? component;
+  for (const { rule, path, component, relation } of broken) {
+    const [one = "", other = ""] = path;
+    // Data comes from what a component receives it of: against the path.
+    const [from, to] = relation === "data" ? [other, one] : [one, other];
+    const place =
+      relation === null
+        ? component
+        : (known.get(keyOf({ from, to, relation })) ??
+          // A dependency that is both is drawn as hard, a member of a pair as that alone.
+          known.get(
+            relation === "soft"
+              ? keyOf({ from, to, relation: "hard" })
+              : keyOf({ from: to, to: from, relation: "failover or pair" }),
+          ) ??
+          component);
     placed.set(place, (placed.get(place) ?? new Set()).add(rule));
   }
   return (place: Arrow | string): number[] => [...(placed.get(place) ?? [])].sort((a, b) => a - b);
 }
 
-const ARROWS: Readonly<Record<number, readonly Kind[]>> = {
-  5: ["hard"],
-  6: ["hard"],
-  7: ["hard", "soft"],
-  8: ["failover or pair"],
-  9: ["part or member"],
-};
-
 /** The part of dagre that is used; its own types can't be resolved. */
 interface Dagre {
-  readonly Graph: new (options: { multigraph: boolean; compound: boolean }) => DagreGraph;
-  layout(graph: DagreGraph): void;
-}
-
-interface DagreGraph {
-  setGraph(label: object): void;
-  setNode(name: string, label: object): void;
-  setParent(name: string, parent: string): void;
-  setEdge(from: string, to: string, label: object, name: string): void;
-  graph(): Size;
-  node(name: string): Point & Size;
-  edge(edge: { v: string; w: string; name: string }): Point & { readonly points: readonly Point[] };
+  readonly Graph: new (options: { multigraph: boolean; compound: boolean }) => {
+    setGraph(label: object): void;
+    setNode(name: string, label: object): void;
+    setParent(name: string, parent: string): void;
+    setEdge(from: string, to: string, label: object, name: string): void;
+    graph(): Size;
+    node(name: string): Point & Size;
+    edge(from: string, to: string, name: string): Point & { readonly points: readonly Point[] };
+  };
+  layout(graph: InstanceType<Dagre["Graph"]>): void;
 }
 
 /**
@@ -171,77 +143,65 @@ export function layoutGraph(
   // Loaded only where a picture is made; names are numbers, as a component's may be anything.
   const dagre = require("@dagrejs/dagre") as Dagre;
   const drawn = new dagre.Graph({ multigraph: true, compound: staged });
-  drawn.setGraph({
-    rankdir: "LR",
-    nodesep: 24,
-    edgesep: 16,
-    ranksep: 64,
-    marginx: 10,
-    marginy: 20,
-  });
+  const gaps = { nodesep: 24, edgesep: 16, ranksep: 64, marginx: 10, marginy: 20 };
+  drawn.setGraph({ rankdir: "LR", ...gaps });
   if (staged) stages.forEach((_, at) => drawn.setNode(`stage ${at}`, {}));
   const numbers = new Map(components.map(({ name }, at) => [name, String(at)]));
+  const numberOf = (name: string): string => numbers.get(name) ?? "";
   for (const { name, stage } of components) {
-    const number = numbers.get(name) ?? "";
-    drawn.setNode(number, { ...size });
-    if (staged) drawn.setParent(number, `stage ${stages.indexOf(stage)}`);
+    drawn.setNode(numberOf(name), { ...size });
+    if (staged) drawn.setParent(numberOf(name), `stage ${stages.indexOf(stage)}`);
   }
-  const ends = ({ from, to }: Arrow, at: number) => ({
-    v: numbers.get(from) ?? "",
-    w: numbers.get(to) ?? "",
-    name: String(at),
-  });
   arrows.forEach((arrow, at) => {
     const rules = rulesAt(arrow);
-    const { v, w, name } = ends(arrow, at);
     const room =
       rules.length > 0 ? { width: labelWidth(rules), height: LABEL_HEIGHT, labelpos: "c" } : {};
-    drawn.setEdge(v, w, { weight: arrow.kind === "hard" ? 3 : 1, ...room }, name);
+    const label = { weight: arrow.relation === "hard" ? 3 : 1, ...room };
+    drawn.setEdge(numberOf(arrow.from), numberOf(arrow.to), label, String(at));
   });
   dagre.layout(drawn);
-  const boxes = components.map(({ name, stage }): Box => {
-    const { x, y } = drawn.node(numbers.get(name) ?? "");
+  const boxes = components.map(({ name, stage }) => {
+    const { x, y } = drawn.node(numberOf(name));
     return { name, stage, x, y, rules: rulesAt(name) };
   });
-  const bands = staged
-    ? stages.map((stage, at): Band => ({ stage, ...drawn.node(`stage ${at}`) }))
-    : [];
   const routes = arrows.map((arrow, at): Route => {
-    const { x, y, points } = drawn.edge(ends(arrow, at));
-    const rules = rulesAt(arrow);
-    return { ...arrow, rules, points, label: rules.length > 0 ? { x, y } : undefined };
+    const { x, y, points } = drawn.edge(numberOf(arrow.from), numberOf(arrow.to), String(at));
+    return { ...arrow, rules: rulesAt(arrow), points, label: { x, y } };
   });
-  return { ...drawn.graph(), boxes, bands, routes: spreadEnds(routes, boxes, size) };
+  return {
+    ...drawn.graph(),
+    boxes,
+    bands: staged ? stages.map((stage, at) => ({ stage, ...drawn.node(`stage ${at}`) })) : [],
+    routes: spreadEnds(routes, boxes, size),
+  };
 }
 
 /**
  * The ways with their ends at the boxes' left and right sides, spread along them in the order of
  * where they lead, so that no two meet in a point.
  */
-function spreadEnds(routes: readonly Route[], boxes: readonly Box[], size: Size): Route[] {
-  const places = new Map(boxes.map((box) => [box.name, box]));
-  const ways = routes.map(({ points }) => [...points]);
-  const sides = new Map<string, { way: Point[]; at: number; box: string; toward: number }[]>();
-  routes.forEach(({ from, to, points }, index) => {
-    const right = (points.at(-1)?.x ?? 0) > (points[0]?.x ?? 0);
-    const [way = [], last] = [ways[index], points.length - 1];
-    for (const [box, at, next, side] of [
-      [from, 0, 1, right],
-      [to, last, last - 1, !right],
-    ] as const) {
-      const key = `${side ? "right" : "left"} ${box}`;
-      const toward = points[next]?.y ?? 0;
-      sides.set(key, [...(sides.get(key) ?? []), { way, at, box, toward }]);
-    }
+function spreadEnds(routes: readonly Route[], boxes: Layout["boxes"], size: Size): Route[] {
+  const ways = routes.map((route) => ({ ...route, points: [...route.points] }));
+  const ends = ways.flatMap(({ from, to, points }) => {
+    const last = points.length - 1;
+    const side = (points[last]?.x ?? 0) > (points[0]?.x ?? 0) ? 1 : -1;
+    return [
+      { points, at: 0, box: from, side, toward: points[1]?.y ?? 0 },
+      { points, at: last, box: to, side: -side, toward: points[last - 1]?.y ?? 0 },
+    ];
   });
-  for (const [key, ends] of sides) {
-    const step = Math.min(12, (size.height - 14) / Math.max(1, ends.length - 1));
-    const side = (key.startsWith("right") ? size.width : -size.width) / 2;
-    ends.sort((a, b) => a.toward - b.toward);
-    ends.forEach(({ way, at, box }, index) => {
-      const { x, y } = places.get(box) ?? { x: 0, y: 0 };
-      way[at] = { x: x + side, y: y + (index - (ends.length - 1) / 2) * step };
-    });
+  for (const { name, x, y } of boxes) {
+    for (const side of [-1, 1]) {
+      const here = ends.filter((end) => end.box === name && end.side === side);
+      here.sort((a, b) => a.toward - b.toward);
+      const step = Math.min(12, (size.height - 14) / Math.max(1, here.length - 1));
+      here.forEach(({ points, at }, index) => {
+        points[at] = {
+          x: x + (side * size.width) / 2,
+          y: y + (index - (here.length - 1) / 2) * step,
+        };
+      });
+    }
   }
-  return routes.map((route, index) => ({ ...route, points: ways[index] ?? [] }));
+  return ways;
 }

@@ -1,27 +1,23 @@
 import { createRequire } from "node:module";
 import type * as Arquero from "arquero";
-import type * as Zod from "zod";
-import { checkFields } from "../../base/check-fields.js";
+import { checkOptions, type Rules } from "../../base/check-options.js";
 import { ProbelabError } from "../../base/error.js";
-import { lazySchemas } from "../../base/lazy-schemas.js";
-import { cleanText, counted, shownValue } from "../../base/text.js";
+import { cleanText, counted } from "../../base/text.js";
 import type { Chart } from "../../chart/chart-value.js";
 import { chart } from "../../chart/chart.js";
 import { specText } from "../../chart/label.js";
 import { textWidth } from "../../fonts/shipped-font.js";
 import { THEMES, themeConfig, type ThemeName } from "../../chart/theme.js";
 import { Result } from "../../result/result.js";
-import { nameText, type Graph } from "./graph.js";
+import { nameText, RELATIONS, type Graph, type Relation } from "./graph.js";
 import {
   arrowsOf,
-  KINDS,
   LABEL_HEIGHT,
   SMALL_SIZE,
   labelWidth,
   layoutGraph,
   rulesText,
   type Arrow,
-  type Kind,
   type Point,
   type Size,
 } from "./layout.js";
@@ -35,12 +31,10 @@ export interface PictureOptions {
   readonly title?: string;
 }
 
-const options = lazySchemas(({ z }) =>
-  z.strictObject({
-    theme: z.enum(["light", "dark"], '"light" or "dark"').optional(),
-    title: z.string("a text").optional(),
-  } satisfies Record<keyof PictureOptions, Zod.ZodType>),
-);
+const OPTIONS = {
+  theme: { fits: (value) => value === "light" || value === "dark", pass: '"light" or "dark"' },
+  title: { fits: (value) => typeof value === "string", pass: "a text" },
+} satisfies Rules<PictureOptions>;
 
 const MOST_COMPONENTS = 300;
 const MOST_ARROWS = 1_600;
@@ -49,14 +43,12 @@ const require = createRequire(import.meta.url);
 
 /** The graph as a chart, its rules as the report tells them. */
 export function drawGraph(graph: Graph, report: TierReport, given: PictureOptions): Chart {
-  checkFields(options(), given, "draw a graph");
+  checkOptions(given, OPTIONS, "draw a graph");
   const { size } = graph.components;
   const arrows = arrowsOf(graph);
   if (size > MOST_COMPONENTS || arrows.length > MOST_ARROWS) {
     const many =
-      size > MOST_COMPONENTS
-        ? counted(size, "component", "components")
-        : counted(arrows.length, "arrow", "arrows");
+      size > MOST_COMPONENTS ? counted(size, "component") : counted(arrows.length, "arrow");
     throw new ProbelabError(
       `Can't draw ${many}: a picture that can be read holds at most ${MOST_COMPONENTS} components and ${MOST_ARROWS.toLocaleString("en-US")} arrows; draw a part of the graph.`,
     );
@@ -67,14 +59,14 @@ export function drawGraph(graph: Graph, report: TierReport, given: PictureOption
     report.broken.length === 0 ? [] : ["Thick arrows and frames break the rule that they name."];
   return chart.vegaLite(graphResult(graph, report), {
     ...pictureSpec(graph, arrows, report, given.theme ?? "light"),
-    description: describe(`${title}: ${heading}`, graph, report),
+    description: describe(`${title}: ${heading}`, report),
     title: { text: title, subtitle: [heading, ...marked] },
   });
 }
 
 // Sizes in pixels.
 const NAME_SIZE = 12;
-const WIDEST_NAME = 150;
+const WIDEST_NAME = 240;
 const BADGE = 30;
 const PADDING = 9;
 const HEAD = 8;
@@ -95,7 +87,7 @@ const COLOURS = {
   },
 } as const;
 
-const DASHES: Readonly<Record<Kind, readonly number[] | undefined>> = {
+const DASHES: Readonly<Record<Relation, readonly number[] | undefined>> = {
   hard: undefined,
   soft: [6, 4],
   data: [1.5, 3.5],
@@ -144,13 +136,13 @@ function pictureSpec(
   });
   // What is broken is painted over the rest.
   const routes = [...layout.routes].sort((a, b) => a.rules.length - b.rules.length);
-  for (const { kind, rules, points } of routes) {
-    const [broken, headed] = [rules.length > 0, kind !== "part or member"];
+  for (const { relation, rules, points } of routes) {
+    const [broken, headed] = [rules.length > 0, relation !== "part or member"];
     const stroke = broken ? colours.broken : theme.muted;
     const { x, y } = points.at(-1) ?? { x: 0, y: 0 };
     const back = Math.sign(x - (points.at(-2)?.x ?? 0)) * (headed ? HEAD : 0);
     const path = curve([...points.slice(0, -1), { x: x - back, y }]);
-    lines.push({ path, stroke, width: broken ? 3 : 1.3, dash: DASHES[kind] });
+    lines.push({ path, stroke, width: broken ? 3 : 1.3, dash: DASHES[relation] });
     const half = broken ? 5.5 : 4;
     if (headed) lines.push({ path: `M${x},${y}l${-back},${-half}v${2 * half}Z`, fill: stroke });
   }
@@ -159,13 +151,13 @@ function pictureSpec(
     const written = graph.components.get(name)?.tier ?? 0;
     const tier = tiers.get(name) ?? written;
     const [left, top, paint] = [x - width / 2, y - height / 2, Math.min(tier, 5) - 1];
-    const names = nameLines(name).filter((line) => line !== "");
-    const below = tier === written ? [] : [`tier ${written} as written`];
-    [...names, ...below].forEach((text, at, all) => {
-      const place = { x: left + BADGE + PADDING, y: y + (at - (all.length - 1) / 2) * 14 };
-      if (at < names.length) say(text, place, theme.text, NAME_SIZE, { bold: true });
-      else say(text, place, theme.muted, SMALL_SIZE);
-    });
+    const textLeft = left + BADGE + PADDING;
+    if (tier === written) {
+      say(shownName(name), { x: textLeft, y }, theme.text, NAME_SIZE, { bold: true });
+    } else {
+      say(shownName(name), { x: textLeft, y: y - 7 }, theme.text, NAME_SIZE, { bold: true });
+      say(`tier ${written} as written`, { x: textLeft, y: y + 7 }, theme.muted, SMALL_SIZE);
+    }
     const badge = { x: left + BADGE / 2, y };
     say(String(tier), badge, colours.numbers[paint] ?? "", 15, { bold: true, align: "center" });
     const corner = { x: left + width - 8, y: top - 10 };
@@ -180,7 +172,7 @@ function pictureSpec(
   });
 
   const labels = routes.flatMap(({ rules, label }): Shape[] => {
-    if (label === undefined) return [];
+    if (rules.length === 0) return [];
     say(rulesText(rules), label, colours.broken, SMALL_SIZE, { bold: true, align: "center" });
     const wide = labelWidth(rules);
     const [left, top] = [label.x - wide / 2, label.y - LABEL_HEIGHT / 2];
@@ -213,10 +205,13 @@ function pictureSpec(
       return [tier === 5 ? "5 and up" : String(tier), 12, "m0,-6h12v12h-12Z", { fill }];
     }),
   );
-  const kinds = KINDS.filter((kind) => routes.some((route) => route.kind === kind));
+  const shown = RELATIONS.filter((each) => routes.some(({ relation }) => relation === each));
   legend(
     "Dependency",
-    kinds.map((kind) => [kind, 32, "h32", { stroke: theme.muted, width: 1.5, dash: DASHES[kind] }]),
+    shown.map((relation) => {
+      const paint = { stroke: theme.muted, width: 1.5, dash: DASHES[relation] };
+      return [relation, 32, "h32", paint];
+    }),
   );
 
   return {
@@ -289,38 +284,18 @@ function curve(points: readonly Point[]): string {
 
 /** One size for all boxes, that of the longest name within limits. */
 function boxSize(graph: Graph): Size {
-  const wrapped = [...graph.components.keys()].map(nameLines);
   const widest = Math.max(
-    ...wrapped.flat().map((line) => textWidth(line, NAME_SIZE, 700)),
+    ...[...graph.components.keys()].map((name) => textWidth(shownName(name), NAME_SIZE, 700)),
     textWidth("tier 3 as written", SMALL_SIZE),
   );
-  const tall = wrapped.some(([, second]) => second !== "");
-  return { width: Math.ceil(BADGE + PADDING * 2 + widest), height: tall ? 54 : 42 };
+  return { width: Math.ceil(BADGE + PADDING * 2 + widest), height: 42 };
 }
 
-/** A name on one or two lines of the box's width; the end of a longer one is left out. */
-function nameLines(name: string): [string, string] {
-  const text = cleanText(name, 120);
-  const first = fitting(text, WIDEST_NAME);
-  if (first === text) return [text, ""];
-  // Broken after a space, a dash, a dot or a slash where one is near.
-  const cut = Math.max(...[" ", "-", ".", "/", "_"].map((mark) => first.lastIndexOf(mark)));
-  const line = cut > first.length / 3 ? first.slice(0, cut + 1) : first;
-  const rest = text.slice(line.length).trim();
-  const second =
-    fitting(rest, WIDEST_NAME) === rest
-      ? rest
-      : `${fitting(rest, WIDEST_NAME - textWidth("…", NAME_SIZE, 700))}…`;
-  return [line.trim(), second];
-}
-
-function fitting(text: string, width: number): string {
-  let fits = "";
-  for (const character of text) {
-    if (textWidth(fits + character, NAME_SIZE, 700) > width) break;
-    fits += character;
-  }
-  return fits;
+/** A name as wide as a box may be; the end of a longer one is left out, a tooltip has it whole. */
+function shownName(name: string): string {
+  let text = cleanText(name, 120);
+  while (textWidth(text, NAME_SIZE, 700) > WIDEST_NAME) text = `${text.slice(0, -2)}…`;
+  return text;
 }
 
 /** A row per component: what the picture says, for tables and files. */
@@ -329,24 +304,23 @@ function graphResult(graph: Graph, report: TierReport): Result {
   const aq = require("arquero") as typeof Arquero;
   const components = [...graph.components.values()];
   const tiers = new Map(report.reviews.map(({ component, tier }) => [component, tier]));
-  const rules = (name: string): string =>
-    [
-      ...new Set(report.broken.filter((each) => each.component === name).map(({ rule }) => rule)),
-    ].join(", ");
-  const table = aq.table({
-    component: components.map(({ name }) => name),
-    stage: components.map(({ stage }) => stage),
-    tier: components.map(({ name, tier }) => tiers.get(name) ?? tier),
-    tier_as_written: components.map(({ tier }) => tier),
-    hard: components.map(({ hard }) => hard.join(", ")),
-    soft: components.map(({ soft }) => soft.join(", ")),
-    receives: components.map(({ receives }) => receives.join(", ")),
-    contains: components.map(({ contains }) => contains.join(", ")),
-    broken_rules: components.map(({ name }) => rules(name)),
+  const rows = components.map(({ name, stage, tier, hard, soft, receives, contains }) => {
+    const broken = report.broken.filter(({ component }) => component === name);
+    return {
+      component: name,
+      stage,
+      tier: tiers.get(name) ?? tier,
+      tier_as_written: tier,
+      hard: hard.join(", "),
+      soft: soft.join(", "),
+      receives: receives.join(", "),
+      contains: contains.join(", "),
+      broken_rules: [...new Set(broken.map(({ rule }) => rule))].join(", "),
+    };
   });
   // A graph has no span of time: it is as of an instant, told by the minute.
   const start = new Date(Math.floor(graph.asOf.getTime() / 60_000) * 60_000);
-  return new Result(table, {
+  return new Result(aq.from(rows), {
     sql: "",
     parameters: {},
     filter: `${graph.source} as written`,
@@ -367,17 +341,8 @@ function graphResult(graph: Graph, report: TierReport): Result {
 }
 
 /** The picture in words, for readers who don't see it. */
-function describe(heading: string, graph: Graph, report: TierReport): string {
-  const most = 40;
-  const told = report.reviews
-    .slice(0, most)
-    .map(({ component, tier }) => `${nameText(component)} ${tier}`);
-  const more = report.reviews.length > most ? ` and ${report.reviews.length - most} more` : "";
-  const parts = [
-    heading,
-    `Stages: ${graph.stages.map((stage) => shownValue(stage, 40).slice(1, -1)).join(", ")}.`,
-    `Tiers: ${told.join(", ")}${more}.`,
-    ...report.broken.slice(0, 10).map(({ rule, message }) => `Rule ${rule}: ${message}`),
-  ];
-  return specText(cleanText(parts.join(" "), 4_000));
+function describe(heading: string, { reviews, broken }: TierReport): string {
+  const tiers = reviews.map(({ component, tier }) => `${nameText(component)} ${tier}`);
+  const rules = broken.map(({ rule, message }) => `Rule ${rule}: ${message}`);
+  return specText(cleanText([heading, ...rules, `Tiers: ${tiers.join(", ")}.`].join(" "), 4_000));
 }

@@ -1,106 +1,63 @@
-import { open } from "node:fs/promises";
-import { basename, extname } from "node:path";
-import type * as Yaml from "yaml";
+import { readFile, stat } from "node:fs/promises";
+import { basename } from "node:path";
 import { ProbelabError } from "../../base/error.js";
 import { shownValue } from "../../base/text.js";
 
 const LARGEST_FILE = 2_000_000;
 const MOST_ALIASES = 100;
 
-/** What a graph's file holds, before it is checked. */
-export interface GraphFile {
-  readonly content: unknown;
-  /** The file's name, without its folder. */
-  readonly source: string;
-  readonly changedAt: Date;
-}
-
 /**
- * Reads a YAML 1.2 or JSON file of at most 2 MB.
+ * The content, name and age of a YAML 1.2 or JSON file of at most 2 MB.
  *
- * @throws ProbelabError where it can't be read or parsed, with line and column; for keys that stand
- *   twice, or are no text; for a file that grows by its aliases.
+ * @throws ProbelabError where it can't be read or parsed, with line and column; for a key that
+ *   stands twice, or is a list or a map; for a file that grows by its aliases.
  */
-export async function readGraphFile(path: string): Promise<GraphFile> {
+export async function readGraphFile(path: string) {
   const action = `Can't read the component graph ${shownValue(path, 200)}`;
-  if (typeof path !== "string" || !/\.(ya?ml|json)$/i.test(path)) {
+  const kind = typeof path === "string" ? /\.(ya?ml|json)$/i.exec(path)?.[1] : undefined;
+  if (kind === undefined) {
     throw new ProbelabError(`${action}: pass the path of a .yaml, .yml or .json file.`);
   }
   const { text, changedAt } = await readText(path, action);
   // JSON is YAML 1.2, and this reader tells a key that stands twice, which JSON.parse drops.
-  const yaml = await import("yaml");
+  const { parseDocument } = await import("yaml");
   try {
-    const document = yaml.parseDocument(text, { version: "1.2", schema: "core", uniqueKeys: true });
+    // A key is a name as it is written: 1.10 is no number that would become 1.1.
+    const document = parseDocument(text, { version: "1.2", schema: "core", stringKeys: true });
     const [fault] = document.errors;
     if (fault !== undefined) throw fault;
-    const key = keyFault(yaml, document, text);
-    if (key !== undefined) throw new ProbelabError(`${action}: ${key}.`);
     const content: unknown = document.toJS({ maxAliasCount: MOST_ALIASES });
     return { content, source: basename(path), changedAt };
   } catch (error) {
-    if (error instanceof ProbelabError) throw error;
-    const message = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error);
-    const said =
-      error instanceof RangeError ? "it is nested too deeply" : message.replace(/:$/, "");
-    const kind = extname(path).toLowerCase() === ".json" ? "JSON" : "YAML";
+    const [first = ""] = (error as Error).message.split("\n");
+    const said = error instanceof RangeError ? "it is nested too deeply" : first.replace(/:$/, "");
     throw new ProbelabError(
-      `${action}: it is no ${kind} (${shownValue(said, 200).slice(1, -1)}). Correct that place.`,
+      `${action}: it is no ${/json/i.test(kind) ? "JSON" : "YAML"} (${shownValue(said, 200).slice(1, -1)}). Correct that place.`,
       { cause: error },
     );
   }
 }
 
 async function readText(path: string, action: string): Promise<{ text: string; changedAt: Date }> {
+  const failed = (said: string, cause?: unknown) =>
+    new ProbelabError(`${action}: ${said}.`, { cause });
   try {
-    await using file = await open(path, "r");
-    const { size, mtime } = await file.stat();
-    // Not readFile: what has no size (a pipe, a device) could be endless.
-    const buffer = Buffer.alloc(LARGEST_FILE + 1);
-    let length = 0;
-    for (let read = 1; read > 0 && length <= LARGEST_FILE; length += read) {
-      ({ bytesRead: read } = await file.read(buffer, length, buffer.length - length, null));
-    }
-    if (length > LARGEST_FILE) {
-      throw new ProbelabError(
-        `${action}: it has ${Math.max(size, length).toLocaleString("en-US")} bytes, more than ${LARGEST_FILE.toLocaleString("en-US")}; pass a file of components only.`,
+    const file = await stat(path);
+    // A pipe or a device could be endless.
+    if (!file.isFile()) throw failed("it is no file; check the path");
+    if (file.size > LARGEST_FILE) {
+      throw failed(
+        `it has ${file.size.toLocaleString("en-US")} bytes, more than ${LARGEST_FILE.toLocaleString("en-US")}; pass a file of components only`,
       );
     }
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(buffer.subarray(0, length));
-    return { text, changedAt: mtime };
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(await readFile(path));
+    return { text, changedAt: file.mtime };
   } catch (error) {
     if (error instanceof ProbelabError) throw error;
-    const code = (error as NodeJS.ErrnoException).code ?? String(error);
-    const said =
-      code === "ENOENT"
-        ? "there is no such file; check the path"
-        : code === "ERR_ENCODING_INVALID_ENCODED_DATA"
-          ? "it is not in UTF-8; save it so"
-          : `${code}; check the path and its permissions`;
-    throw new ProbelabError(`${action}: ${said}.`, { cause: error });
+    if (error instanceof TypeError) throw failed("it is not in UTF-8; save it so", error);
+    const { code } = error as NodeJS.ErrnoException;
+    throw code === "ENOENT"
+      ? failed("there is no such file; check the path", error)
+      : failed(`${code}; check the path and its permissions`, error);
   }
-}
-
-/**
- * What is wrong with the first key that is no text: it would become another name in silence, as
- * `1.10` becomes "1.1".
- */
-function keyFault(yaml: typeof Yaml, document: Yaml.Document, text: string): string | undefined {
-  let fault: string | undefined;
-  yaml.visit(document, {
-    Pair(_, { key: written }) {
-      const key = yaml.isAlias(written) ? written.resolve(document) : written;
-      if (yaml.isScalar(key) && typeof key.value === "string") return undefined;
-      const [start = 0, end = 0] = (yaml.isNode(written) ? written.range : undefined) ?? [];
-      const source = text.slice(start, end);
-      const at = `at line ${text.slice(0, start).split(/\r\n|[\r\n]/).length}`;
-      const name = shownValue(source);
-      fault = !yaml.isScalar(key)
-        ? `the key ${at} is a list or a map; write a name`
-        : source.trim() === ""
-          ? `the key ${at} is empty; write a name`
-          : `the key ${name.slice(1, -1)} ${at} is no text (it is read as ${shownValue(key.value)}); write it in quotes, ${name}`;
-      return yaml.visit.BREAK;
-    },
-  });
-  return fault;
 }

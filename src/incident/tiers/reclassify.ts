@@ -16,12 +16,6 @@ export interface Reclassified {
   readonly rules: readonly number[];
 }
 
-/** The tiers that result, with their reasons. */
-export interface Reclassification {
-  readonly tiers: TierNumbers;
-  readonly reclassified: readonly Reclassified[];
-}
-
 /**
  * The severity that an outage of each component can cause: its own, or that of a component which
  * its outage takes down (rule 5), however far. Those that can cause none are left out.
@@ -57,7 +51,10 @@ export function hardDependents({ components }: Graph): Map<string, string[]> {
  * No number is ever raised. Each of them is the least of a set that the others don't change (all
  * that the component reaches), so the point is reached, is one, and doesn't hang on any order.
  */
-export function reclassify(graph: Graph, caused: ReadonlyMap<string, Spread>): Reclassification {
+export function reclassify(
+  graph: Graph,
+  caused: ReadonlyMap<string, Spread>,
+): { readonly tiers: TierNumbers; readonly reclassified: readonly Reclassified[] } {
   const helpers = new Set(
     graph.redundancy.filter((each) => each.testHelpers).map(({ service }) => service),
   );

@@ -1,5 +1,5 @@
 import { shownValue } from "../../base/text.js";
-import type { Graph } from "./graph.js";
+import type { Graph, Relation } from "./graph.js";
 import { stepsOf, type Reclassified, type Spread, type TierNumbers } from "./reclassify.js";
 
 /** A rule of section 1.3, and how far a file of components can show whether it is kept. */
@@ -61,11 +61,14 @@ export const TIER_RULES: readonly TierRule[] = Object.freeze(
 
 /** A rule broken by one state of the tiers. */
 export interface Violation {
+  /** 1 to 9. */
   readonly rule: number;
   /** The component that breaks it. */
   readonly component: string;
   /** The path that breaks it, the component among its ends. */
   readonly path: readonly string[];
+  /** How the two of the path belong together; null where the rule is about the component alone. */
+  readonly relation: Relation | null;
   /** What is wrong, a sentence. */
   readonly message: string;
   /** What to do, a sentence. */
@@ -92,12 +95,10 @@ export function violationsOf(situation: Situation): Violation[] {
   const production = graph.stages.at(-1);
   const found: Violation[] = [];
   const broken = (
-    rule: number,
-    component: string,
-    path: readonly string[],
+    what: Pick<Violation, "rule" | "component" | "path" | "relation">,
     message: string,
     remedy: string,
-  ): void => void found.push({ rule, component, path, message, remedy });
+  ): void => void found.push({ ...what, message, remedy });
   const tier = (name: string): number => tiers.get(name) ?? NaN;
   /** `"api" (tier 2)`, or `"api" (tier 3, reclassified to 2)`. */
   const named = (name: string): string => {
@@ -118,12 +119,14 @@ export function violationsOf(situation: Situation): Violation[] {
       const how = own ? "it" : `its outage is one of ${shownValue(first)}, which`;
       const or = own ? "correct causes" : "make a dependency on the path soft";
       const message = `${named(name)}: ${how} can cause severity ${least}.`;
-      broken(1, name, path, message, `Put ${shownValue(name)} in tier ${least}, or ${or}.`);
+      broken(
+        { rule: 1, component: name, path, relation: null },
+        message,
+        `Put ${shownValue(name)} in tier ${least}, or ${or}.`,
+      );
     } else if (causes !== null && tier(name) < causes && !isAskedFor(situation, name)) {
       broken(
-        1,
-        name,
-        [name],
+        { rule: 1, component: name, path: [name], relation: null },
         `${named(name)} is said to cause severity ${causes} at most, and nothing else asks for tier ${tier(name)}.`,
         `Put ${shownValue(name)} in tier ${causes}, or correct causes.`,
       );
@@ -135,9 +138,7 @@ export function violationsOf(situation: Situation): Violation[] {
     if (stage === production || tier(name) >= 5) continue;
     const because = reclassified.get(name)?.because;
     broken(
-      3,
-      name,
-      because ?? [name],
+      { rule: 3, component: name, path: because ?? [name], relation: null },
       `${named(name)} is at the pre-production stage ${shownValue(stage)}, which has tier 5 and up.`,
       because === undefined
         ? `Put ${shownValue(name)} in tier 5, or at the stage ${shownValue(production)}.`
@@ -152,9 +153,7 @@ export function violationsOf(situation: Situation): Violation[] {
       // 5. A dependency is hard or soft. One that is written as both counts as hard.
       if (soft.includes(on)) {
         broken(
-          5,
-          name,
-          [name, on],
+          { rule: 5, component: name, path: [name, on], relation: "hard" },
           `${shownValue(name)} depends on ${shownValue(on)} both hard and soft.`,
           `Keep it under hard where an outage of ${shownValue(on)} causes one of ${shownValue(name)}, else under soft.`,
         );
@@ -162,9 +161,7 @@ export function violationsOf(situation: Situation): Violation[] {
       // 6, first sentence. Hard dependencies only on the same or a lower tier number.
       if (tier(on) > tier(name)) {
         broken(
-          6,
-          name,
-          [name, on],
+          { rule: 6, component: name, path: [name, on], relation: "hard" },
           `${named(name)} hard-depends on ${named(on)}, a higher tier number.`,
           `Put ${shownValue(on)} in tier ${tier(name)}, as its outage is one of ${shownValue(name)} (rule 5), or make the dependency soft.`,
         );
@@ -175,14 +172,12 @@ export function violationsOf(situation: Situation): Violation[] {
   // 7. No component depends on, or receives data from, a lower stage; the reverse is allowed.
   const stageOf = (name: string): string => graph.components.get(name)?.stage ?? "";
   for (const { name, stage, ...component } of components) {
-    for (const [relation, verb] of RELATIONS) {
-      for (const on of component[relation]) {
+    for (const [field, relation, verb] of DEPENDENCIES) {
+      for (const on of component[field]) {
         const other = stageOf(on);
         if (graph.stages.indexOf(other) >= graph.stages.indexOf(stage)) continue;
         broken(
-          7,
-          name,
-          [name, on],
+          { rule: 7, component: name, path: [name, on], relation },
           `${shownValue(name)} at the stage ${shownValue(stage)} ${verb} ${shownValue(on)} at the lower stage ${shownValue(other)}.`,
           `Let ${shownValue(name)} use a component at ${shownValue(stage)} or above instead.`,
         );
@@ -195,9 +190,7 @@ export function violationsOf(situation: Situation): Violation[] {
   for (const { machinery, protects } of graph.failover) {
     if (tier(machinery) <= tier(protects)) continue;
     broken(
-      8,
-      machinery,
-      [machinery, protects],
+      { rule: 8, component: machinery, path: [machinery, protects], relation: "failover or pair" },
       `${named(machinery)} protects ${named(protects)}, which has a lower tier number.`,
       `Put ${shownValue(machinery)} in tier ${tier(protects)} or lower.`,
     );
@@ -208,9 +201,7 @@ export function violationsOf(situation: Situation): Violation[] {
       const [own, shared] = [tier(member), tier(service)];
       if (own === shared) continue;
       broken(
-        8,
-        member,
-        [member, service],
+        { rule: 8, component: member, path: [member, service], relation: "failover or pair" },
         `${named(member)}, the ${role} of a pair, doesn't share the tier of its service ${named(service)}.`,
         own > shared
           ? `Put ${shownValue(member)} in tier ${shared}.`
@@ -227,9 +218,7 @@ export function violationsOf(situation: Situation): Violation[] {
     const guarded = balancer !== null && reliable;
     if (testHelpers && whole > 2) {
       broken(
-        9,
-        service,
-        [service],
+        { rule: 9, component: service, path: [service], relation: null },
         `${named(service)} is the test helper service, which is at least tier 2 as a whole.`,
         `Put ${shownValue(service)} in tier 2.`,
       );
@@ -238,9 +227,7 @@ export function violationsOf(situation: Situation): Violation[] {
       const of = `${named(member)} is a member of ${named(service)}`;
       if (tier(member) > Math.max(4, whole)) {
         broken(
-          9,
-          member,
-          [service, member],
+          { rule: 9, component: member, path: [service, member], relation: "part or member" },
           `${of}; members may be in tier 4 at most.`,
           `Put ${shownValue(member)} in tier ${guarded ? "3 or 4" : least}.`,
         );
@@ -248,9 +235,7 @@ export function violationsOf(situation: Situation): Violation[] {
         const lacks =
           balancer === null ? "no balancer" : `${shownValue(balancer)}, not said to be reliable,`;
         broken(
-          9,
-          member,
-          [service, member],
+          { rule: 9, component: member, path: [service, member], relation: "part or member" },
           `${of}, and ${lacks} moves traffic away from it when it fails.`,
           `Put ${shownValue(member)} in tier ${least}, or write ${balancer === null ? "the balancer and " : ""}reliable: true if no significant downtime follows.`,
         );
@@ -260,10 +245,10 @@ export function violationsOf(situation: Situation): Violation[] {
   return found;
 }
 
-const RELATIONS = [
-  ["hard", "hard-depends on"],
-  ["soft", "soft-depends on"],
-  ["receives", "receives data from"],
+const DEPENDENCIES = [
+  ["hard", "hard", "hard-depends on"],
+  ["soft", "soft", "soft-depends on"],
+  ["receives", "data", "receives data from"],
 ] as const;
 
 /** Whether another component or rule asks for a tier number as low as this. */

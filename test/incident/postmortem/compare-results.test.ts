@@ -1,7 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { compareResults } from "../../../src/incident/postmortem/verify/compare-results.js";
-import { contentKey, isSame } from "../../../src/incident/postmortem/verify/same-value.js";
+import {
+  compareResults,
+  contentKey,
+  isSame,
+} from "../../../src/incident/postmortem/verify/compare-results.js";
 import type { Value } from "../../../src/result/result.js";
 import { makeResult } from "../../chart/support/sample-results.js";
 

@@ -347,7 +347,7 @@ describe("report.save(folder) masks addresses", () => {
   test("and no file is named after an address", () => {
     const lines = table(logLines());
     expect(() => about().add(lines, { name: "host-203-0-113-7" })).toThrow(
-      /"host-203-0-113-7", which holds an address: .* such as "host-ipv4"\.$/,
+      /"host-203-0-113-7": it holds an address, .* such as "host-ipv4"\.$/,
     );
     expect(() => about().add(lines, { name: "day-2026-05-04-10-v3-10-0" })).not.toThrow();
   });

@@ -3,7 +3,7 @@ import { chart } from "../../../src/chart/chart.js";
 import { table } from "../../../src/chart/table.js";
 import { documentBlocks } from "../../../src/incident/postmortem/document/document.js";
 import { documentPdf } from "../../../src/incident/postmortem/document/document-pdf.js";
-import { recordOf } from "../../../src/incident/postmortem/folder/record-of.js";
+import { recordOf } from "../../../src/incident/postmortem/figure.js";
 import { postmortem, type Postmortem } from "../../../src/incident/postmortem/postmortem.js";
 import { popplerMissing, popplerNote } from "../../chart/support/poppler.js";
 import { faultsOf, pagesOf, poppler, textOf } from "./pdf-reader.js";

@@ -32,8 +32,8 @@ describe("postmortem(fields)", () => {
   test.each([
     [{ title: "T", severity: 3 }, /without detectedAt/],
     [{ ...begun, title: " " }, /" " as title/],
-    [{ ...begun, severity: 5 }, /severity 5: pass 1, 2, 3 or 4/],
-    [{ ...begun, severity: "2" }, /severity "2"/],
+    [{ ...begun, severity: 5 }, /5 as severity of a postmortem: pass 1, 2, 3 or 4/],
+    [{ ...begun, severity: "2" }, /"2" as severity/],
     [{ ...begun, detectedAt: "soon" }, /Can't read "soon" as the detection of an incident/],
     [{ ...begun, detectedAt: null }, /Can't read null as the detection/],
     [{ ...begun, summry: "x" }, /"summry" into a postmortem: it takes .*summary/],
@@ -61,7 +61,7 @@ describe("postmortem(fields)", () => {
 
   test("set(fields) says it anew; what is refused changes nothing", () => {
     const report = postmortem({ ...begun, summary: "old" });
-    expect(() => report.set({ summary: "new", severity: 7 as never })).toThrow(/severity 7/);
+    expect(() => report.set({ summary: "new", severity: 7 as never })).toThrow(/7 as severity/);
     expect(() => report.set({ respondedAt: "2020-01-01" })).toThrow(/before the detection/);
     expect(report.draft.summary).toEqual(["old"]);
     expect(report.set({ summary: "new", leader: null }).draft.summary).toEqual(["new"]);
@@ -142,7 +142,10 @@ describe("postmortem(fields)", () => {
       () => postmortem(begun).add(chart.area(weeklyCounts()), { name: "../x" }),
       /files "\.\.\/x": use up to 80 .* such as "x"/,
     ],
-    [() => report().add(chart.area(weeklyCounts()), { name: "counts" }), /two figures "counts"/],
+    [
+      () => report().add(chart.area(weeklyCounts()), { name: "counts" }),
+      /"counts": another figure has that name; use another, such as "counts-2"/,
+    ],
     [() => postmortem(begun).timeline("x", "y"), /Can't read "x" as the time of a timeline entry/],
     [() => postmortem(begun).action({ what: " " }), /" " as an action item/],
   ])("%s is refused", (act, message) => {

@@ -106,7 +106,7 @@ test("picture() tells how many rules are broken, marks them, and shows the resul
     expect(texts).toContain(word);
   }
   expect(picture.spec.description).toMatch(
-    /^Tiers of small\.yaml: 8 components, .*api 1, .*Rule 6: /,
+    /^Tiers of small\.yaml: 8 components, .*Rule 6: .*Tiers: api 1, /,
   );
   expect(picture.origin).toMatchObject({ sql: "", source: "small.yaml" });
 });

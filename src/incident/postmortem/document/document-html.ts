@@ -2,7 +2,7 @@ import { Chart } from "../../../chart/chart-value.js";
 import { chartFigure, tableFigure } from "../../../chart/page/figures.js";
 import { pageDocument } from "../../../chart/page/page-document.js";
 import { escapeXml } from "../../../base/xml.js";
-import type { Block, Span } from "./blocks.js";
+import type { Block, Spans } from "./document.js";
 import type { Figure } from "../figure.js";
 
 const STYLE = `
@@ -49,7 +49,7 @@ async function blockHtml(block: Block): Promise<string> {
       return `<table class="facts"><tbody>${block.facts
         .map(
           ([name, value]) =>
-            `<tr><th scope="row">${escapeXml(name)}</th><td>${inline(value)}</td></tr>`,
+            `<tr><th scope="row">${inline(name)}</th><td>${inline(value)}</td></tr>`,
         )
         .join("")}</tbody></table>`;
     case "table":
@@ -63,7 +63,7 @@ async function blockHtml(block: Block): Promise<string> {
   }
 }
 
-function checkHtml({ done, spans }: { done: boolean; spans: readonly Span[] }): string {
+function checkHtml({ done, spans }: { done: boolean; spans: Spans }): string {
   const mark = done
     ? '<span class="mark" role="img" aria-label="done">✓</span>'
     : '<span class="mark open" role="img" aria-label="open">✗</span>';
@@ -87,15 +87,14 @@ ${shown}
 </section>`;
 }
 
-function inline(spans: readonly Span[]): string {
+function inline(spans: Spans): string {
   return spans
     .map((span) => {
       const text = escapeXml(span.text);
       if ("link" in span) {
         return `<a href="${escapeXml(span.link)}" rel="noopener noreferrer">${text}</a>`;
       }
-      if ("figure" in span)
-        return `<a href="#${span.text.toLowerCase().replace(" ", "-")}">${text}</a>`;
+      if ("figure" in span) return `<a href="#figure-${span.figure}">${text}</a>`;
       return text;
     })
     .join("");

@@ -1,6 +1,6 @@
 import { Table } from "../../../chart/table.js";
 import { markdownText } from "../../../chart/table-outputs.js";
-import type { Block, Span } from "./blocks.js";
+import type { Block, Spans } from "./document.js";
 import type { Figure } from "../figure.js";
 
 /**
@@ -36,10 +36,7 @@ function blockMarkdown(block: Block): string {
         .map(({ done, spans }) => `- [${done ? "x" : " "}] ${inline(spans)}`)
         .join("\n");
     case "facts":
-      return table(
-        ["", ""],
-        block.facts.map(([label, value]) => [[{ text: label }], value]),
-      );
+      return table(["", ""], block.facts);
     case "table":
       return table(block.heads, block.rows);
     case "figure":
@@ -62,7 +59,7 @@ function figureMarkdown(number: number, { name, caption, content }: Figure): str
   ].join("\n\n");
 }
 
-function table(heads: readonly string[], rows: readonly (readonly (readonly Span[])[])[]): string {
+function table(heads: readonly string[], rows: readonly (readonly Spans[])[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
   return [
     line(heads.map(markdownText)),
@@ -78,12 +75,11 @@ function startless(markdown: string): string {
     .replace(/^(\d+)([.)])(?=\s|$)/, "$1\\$2");
 }
 
-function inline(spans: readonly Span[]): string {
+function inline(spans: Spans): string {
   return spans
     .map((span) => {
       if ("link" in span) return `[${markdownText(span.text)}](<${address(span.link)}>)`;
-      if ("figure" in span)
-        return `[${markdownText(span.text)}](#${span.text.toLowerCase().replace(" ", "-")})`;
+      if ("figure" in span) return `[${markdownText(span.text)}](#figure-${span.figure})`;
       return markdownText(span.text);
     })
     .join("");

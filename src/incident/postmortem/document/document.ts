@@ -1,12 +1,35 @@
 import { formatInstant } from "../../../time/time-zone.js";
-import { checklist, stateText } from "../../severities/checklist.js";
-import { formatDuration } from "../../severities/checklist.js";
-import { spans, type Block, type Span } from "./blocks.js";
-import type { Figure } from "../figure.js";
-import { webAddress } from "../web-address.js";
+import { checklist, formatDuration, stateText } from "../../severities/checklist.js";
+import { webAddress, type Figure } from "../figure.js";
 import { missingParts, type Evidence, type PostmortemRecord } from "../record.js";
 
-type Facts = (readonly [string, readonly Span[]])[];
+/** A run of text: plain, or a link to an address, or to a figure of the same document by its number. */
+export type Span =
+  | { readonly text: string }
+  | { readonly text: string; readonly link: string }
+  | { readonly text: string; readonly figure: number };
+
+/** A run of spans: a paragraph, an item of a list, a cell. */
+export type Spans = readonly Span[];
+
+/** A part of a document, as any format writes it. */
+export type Block =
+  | { readonly kind: "heading"; readonly level: 1 | 2; readonly text: string }
+  | { readonly kind: "paragraph"; readonly spans: Spans }
+  | { readonly kind: "list"; readonly items: readonly Spans[] }
+  | {
+      readonly kind: "checklist";
+      readonly items: readonly { readonly done: boolean; readonly spans: Spans }[];
+    }
+  | {
+      readonly kind: "table";
+      readonly heads: readonly string[];
+      readonly rows: readonly (readonly Spans[])[];
+    }
+  /** Label and value, the label naming its row. */
+  | { readonly kind: "facts"; readonly facts: readonly (readonly [Spans, Spans])[] }
+  /** A chart or a table with its number: `Figure 1`. */
+  | { readonly kind: "figure"; readonly number: number; readonly figure: Figure };
 
 /**
  * A postmortem as the blocks of a document, in the order of the field's usual template: facts,
@@ -16,177 +39,141 @@ type Facts = (readonly [string, readonly Span[]])[];
  */
 export function documentBlocks(record: PostmortemRecord, figures: readonly Figure[]): Block[] {
   const numbers = new Map(figures.map(({ name }, index) => [name, index + 1]));
-  const rests = (evidence: readonly Evidence[]): Span[] => evidenceSpans(evidence, numbers);
+  const findings = record.findings.map(({ text, evidence }) => {
+    const shown = evidenceSpans(evidence, numbers);
+    return [...spans(text), ...(shown.length > 0 ? [...plain(" ("), ...shown, ...plain(")")] : [])];
+  });
+  const timeline = record.timeline.map(({ time, event, evidence }) => [
+    plain(minute(time)),
+    spans(event),
+    evidenceSpans(evidence, numbers),
+  ]);
+  const lessons = (title: string, words: readonly string[]): Block[] =>
+    words.length === 0 ? [] : [{ kind: "paragraph", spans: plain(`${title}:`) }, ...list(words)];
+  const actions = record.actions.map(({ what, type, owner, reference, due, done }) => [
+    spans(what),
+    plain(type),
+    plain(owner ?? "nobody yet"),
+    spans(reference ?? ""),
+    plain(due === null ? "" : formatInstant(new Date(due), "UTC")),
+    plain(done ? "done" : "open"),
+  ]);
+  const { facts, demands } = severityBlocks(record);
   return [
     { kind: "heading", level: 1, text: record.title },
-    { kind: "facts", facts: facts(record) },
-    ...section("What the severity demands", demands(record)),
-    ...told("Summary", record.summary),
-    ...told("Impact", record.impact),
-    ...told("Root causes", record.rootCauses),
-    ...told("Trigger", record.trigger),
-    ...told("Detection", record.detection),
-    ...told("Resolution", record.resolution),
+    facts,
+    ...section("What the severity demands", [demands]),
+    ...section("Summary", told(record.summary)),
+    ...section("Impact", told(record.impact)),
+    ...section("Root causes", told(record.rootCauses)),
+    ...section("Trigger", told(record.trigger)),
+    ...section("Detection", told(record.detection)),
+    ...section("Resolution", told(record.resolution)),
+    ...section("Findings", findings.length > 0 ? [{ kind: "list", items: findings }] : []),
+    ...section("Timeline", table(["Time (UTC)", "Event", "Data"], timeline)),
+    ...section("Lessons learned", [
+      ...lessons("What went well", record.wentWell),
+      ...lessons("What went wrong", record.wentWrong),
+      ...lessons("Where we got lucky", record.lucky),
+    ]),
     ...section(
-      "Findings",
-      record.findings.length === 0
-        ? []
-        : [
-            {
-              kind: "list",
-              items: record.findings.map(({ text, evidence }) => [
-                ...spans(text),
-                ...bracketed(rests(evidence)),
-              ]),
-            },
-          ],
+      "Action items",
+      table(["Action item", "Type", "Owner", "Reference", "Due", "State"], actions),
     ),
-    ...section("Timeline", timeline(record, rests)),
-    ...section("Lessons learned", lessons(record)),
-    ...section("Action items", actions(record)),
     ...section(
       "Figures",
       figures.map((figure, index) => ({ kind: "figure", number: index + 1, figure })),
     ),
-    { kind: "paragraph", spans: [{ text: colophon(record) }] },
+    { kind: "paragraph", spans: plain(colophon(record)) },
   ];
 }
 
-const NOT_YET: Block = { kind: "paragraph", spans: [{ text: "Not written yet." }] };
-
 function section(title: string, blocks: readonly Block[]): Block[] {
-  return [{ kind: "heading", level: 2, text: title }, ...(blocks.length > 0 ? blocks : [NOT_YET])];
+  const notYet: Block = { kind: "paragraph", spans: plain("Not written yet.") };
+  return [{ kind: "heading", level: 2, text: title }, ...(blocks.length > 0 ? blocks : [notYet])];
 }
 
 /** One text as paragraphs, several as a list. */
-function told(title: string, words: readonly string[]): Block[] {
-  const [only = ""] = words;
-  return section(
-    title,
-    words.length > 1
-      ? [{ kind: "list", items: words.map(spans) }]
-      : only === ""
-        ? []
-        : only.split(/\n\s*\n/).map((text) => ({ kind: "paragraph", spans: spans(text.trim()) })),
-  );
+function told(words: readonly string[]): Block[] {
+  if (words.length > 1) return list(words);
+  const paragraphs = (words[0] ?? "").split(/\n\s*\n/).filter((text) => text !== "");
+  return paragraphs.map((text) => ({ kind: "paragraph", spans: spans(text.trim()) }));
 }
 
-function facts(record: PostmortemRecord): Facts {
-  const { severity } = checklistOf(record);
-  const time = (value: string | null): Span[] => [
-    { text: value === null ? "not known" : utc(value) },
-  ];
-  const began = record.startedAt ?? record.detectedAt;
-  const lasted =
-    record.resolvedAt === null
-      ? []
-      : [
-          [
-            "Lasted",
-            [{ text: formatDuration(Date.parse(record.resolvedAt) - Date.parse(began)) }],
-          ] as const,
-        ];
-  return [
-    ["Status", [{ text: record.status }]],
-    ["Severity", [{ text: `${record.severity}: ${severity.meaning}` }]],
-    ["Authors", [{ text: record.authors.join(", ") || "not named" }]],
-    ["Began", time(record.startedAt)],
-    ["Detected", time(record.detectedAt)],
-    ["Response", time(record.respondedAt)],
-    ["Resolved", record.resolvedAt === null ? [{ text: "not yet" }] : time(record.resolvedAt)],
-    ...lasted,
-  ];
+function list(words: readonly string[]): Block[] {
+  return [{ kind: "list", items: words.map(spans) }];
 }
 
-/** What the severity demands, as `severity.checklist` has it at the time of saving. */
-function checklistOf(record: PostmortemRecord) {
-  const { severity, detectedAt, respondedAt, call, leader, sterile, savedAt } = record;
-  const now = Date.parse(savedAt) < Date.parse(detectedAt) ? detectedAt : savedAt;
-  return checklist(
-    {
-      severity,
-      detectedAt,
-      respondedAt: respondedAt ?? undefined,
-      call: call === null ? undefined : new Date(call),
-      leader: leader ?? undefined,
-      postmortem: missingParts(record).length === 0,
-      sterile: sterile ?? undefined,
-    },
-    { now },
-  );
+function table(heads: readonly string[], rows: readonly (readonly Spans[])[]): Block[] {
+  return rows.length === 0 ? [] : [{ kind: "table", heads, rows }];
 }
 
-function demands(record: PostmortemRecord): Block[] {
-  const { demands } = checklistOf(record);
+function plain(text: string): Span[] {
+  return [{ text }];
+}
+
+/** Text as spans, its web addresses as links. */
+function spans(text: string): Span[] {
+  const parts: Span[] = [];
+  let end = 0;
+  for (const match of text.matchAll(/https?:\/\/[^\s<>"'`]*[^\s<>"'`.,;:!?)\]}]/gi)) {
+    if (match.index > end) parts.push({ text: text.slice(end, match.index) });
+    const masked = /\[(?:IPv[46]|e-mail)/.test(match[0]);
+    const link = masked ? undefined : webAddress(match[0]);
+    parts.push({ text: match[0], ...(link !== undefined && { link }) });
+    end = match.index + match[0].length;
+  }
+  if (end < text.length) parts.push({ text: text.slice(end) });
+  return parts;
+}
+
+/** The facts, and what the severity demands, as `severity.checklist` has it at the time of saving. */
+function severityBlocks(record: PostmortemRecord): { facts: Block; demands: Block } {
+  const { startedAt, detectedAt, respondedAt, resolvedAt, call, savedAt } = record;
   const missing = missingParts(record);
-  return [
+  const { severity, demands } = checklist(
     {
-      kind: "checklist",
-      items: demands
-        .filter(({ state }) => state !== "not demanded")
-        .map((each) => {
-          const parts = each.demand === "postmortem" ? missing.map((part) => `; ${part}`) : [];
-          const name = `${each.demand.slice(0, 1).toUpperCase()}${each.demand.slice(1)}`;
-          return {
-            done: each.state === "done" || each.state === "late",
-            spans: [{ text: `${name}: ${stateText(each)}${parts.join("")}` }],
-          };
-        }),
+      severity: record.severity,
+      detectedAt,
+      respondedAt,
+      call: call === null ? null : new Date(call),
+      leader: record.leader,
+      postmortem: missing.length === 0,
+      sterile: record.sterile,
     },
-  ];
-}
-
-function timeline(
-  { timeline }: PostmortemRecord,
-  rests: (evidence: readonly Evidence[]) => Span[],
-): Block[] {
-  if (timeline.length === 0) return [];
-  return [
-    {
-      kind: "table",
-      heads: ["Time (UTC)", "Event", "Data"],
-      rows: timeline.map(({ time, event, evidence }) => [
-        [{ text: minute(time) }],
-        spans(event),
-        rests(evidence),
-      ]),
-    },
-  ];
-}
-
-function lessons({ wentWell, wentWrong, lucky }: PostmortemRecord): Block[] {
-  return (
-    [
-      ["What went well", wentWell],
-      ["What went wrong", wentWrong],
-      ["Where we got lucky", lucky],
-    ] as const
-  ).flatMap(([title, words]): Block[] =>
-    words.length === 0
-      ? []
-      : [
-          { kind: "paragraph", spans: [{ text: `${title}:` }] },
-          { kind: "list", items: words.map(spans) },
-        ],
+    { now: savedAt < detectedAt ? detectedAt : savedAt },
   );
-}
-
-function actions({ actions }: PostmortemRecord): Block[] {
-  if (actions.length === 0) return [];
-  return [
-    {
-      kind: "table",
-      heads: ["Action item", "Type", "Owner", "Reference", "Due", "State"],
-      rows: actions.map(({ what, type, owner, reference, due, done }) => [
-        spans(what),
-        [{ text: type }],
-        [{ text: owner ?? "nobody yet" }],
-        reference === null ? [] : spans(reference),
-        due === null ? [] : [{ text: utc(due).replace(" UTC", "") }],
-        [{ text: done ? "done" : "open" }],
-      ]),
-    },
+  const time = (value: string | null): string => (value === null ? "not known" : utc(value));
+  const facts = [
+    ["Status", record.status],
+    ["Severity", `${record.severity}: ${severity.meaning}`],
+    ["Authors", record.authors.join(", ") || "not named"],
+    ["Began", time(startedAt)],
+    ["Detected", time(detectedAt)],
+    ["Response", time(respondedAt)],
+    ["Resolved", resolvedAt === null ? "not yet" : utc(resolvedAt)],
   ];
+  if (resolvedAt !== null) {
+    const lasted = Date.parse(resolvedAt) - Date.parse(startedAt ?? detectedAt);
+    facts.push(["Lasted", formatDuration(lasted)]);
+  }
+  const items = demands
+    .filter(({ state }) => state !== "not demanded")
+    .map((each) => {
+      const parts = each.demand === "postmortem" ? missing.map((part) => `; ${part}`) : [];
+      const name = `${each.demand.slice(0, 1).toUpperCase()}${each.demand.slice(1)}`;
+      return {
+        done: each.state === "done" || each.state === "late",
+        spans: plain(`${name}: ${stateText(each)}${parts.join("")}`),
+      };
+    });
+  return {
+    facts: {
+      kind: "facts",
+      facts: facts.map(([name = "", value = ""]) => [plain(name), plain(value)] as const),
+    },
+    demands: { kind: "checklist", items },
+  };
 }
 
 function evidenceSpans(
@@ -194,27 +181,26 @@ function evidenceSpans(
   numbers: ReadonlyMap<string, number>,
 ): Span[] {
   return evidence.flatMap((each, index): Span[] => [
-    ...(index > 0 ? [{ text: ", " }] : []),
-    "text" in each
-      ? { text: each.text }
+    ...(index > 0 ? plain(", ") : []),
+    "figure" in each
+      ? figureSpan(numbers.get(each.figure))
       : "link" in each
         ? linkSpan(each.link)
-        : { text: `Figure ${numbers.get(each.figure) ?? "?"}`, figure: each.figure },
+        : each,
   ]);
 }
 
-function bracketed(inner: readonly Span[]): Span[] {
-  return inner.length === 0 ? [] : [{ text: " (" }, ...inner, { text: ")" }];
+function figureSpan(number: number | undefined): Span {
+  return number === undefined
+    ? { text: "a figure that isn't there" }
+    : { text: `Figure ${number}`, figure: number };
 }
 
 function linkSpan(link: string): Span {
+  const short = link.replace(/^https?:\/\//i, "").replace(/\/$/, "");
+  const text = short.length > 48 ? `${short.slice(0, 47)}…` : short;
   const address = webAddress(link);
-  return { text: shortLink(link), ...(address !== undefined && { link: address }) };
-}
-
-function shortLink(link: string): string {
-  const plain = link.replace(/^https?:\/\//i, "").replace(/\/$/, "");
-  return plain.length > 48 ? `${plain.slice(0, 47)}…` : plain;
+  return { text, ...(address !== undefined && { link: address }) };
 }
 
 function colophon({ savedAt, masked, versions }: PostmortemRecord): string {

@@ -37,14 +37,17 @@ export const TEMPLATE = String.raw`
 #let long(least) = regex("[^\\s\\p{Han}\\p{Hiragana}\\p{Katakana}\\p{Hangul}]{" + str(least) + ",}")
 #show long(31): it => split(it.text)
 
+#let label-of(number) = label("figure-" + str(number))
+
 #let runs(all) = for run in all {
-  if "to" in run { link(run.to, run.text) }
-  else if "figure" in run { link(label(run.figure), run.text) }
+  if "link" in run { link(run.link, run.text) }
+  else if "figure" in run { link(label-of(run.figure), run.text) }
   else { run.text }
 }
 
-#let cell(one) = {
-  runs(one.runs)
+// A cell is a run of spans, or a text with a bar.
+#let cell(one) = if type(one) == array { runs(one) } else {
+  one.text
   if "bar" in one {
     h(4pt)
     box(width: bar-room, height: 6pt, align(left, rect(width: one.bar * bar-room, height: 6pt, fill: rgb("#4a90c2"))))
@@ -53,22 +56,22 @@ export const TEMPLATE = String.raw`
 
 // Only a row of many lines is parted by the end of a page.
 #let row(cells) = {
-  let tall = cells.any(one => one.runs.map(run => run.text.len()).sum(default: 0) > 900)
-  cells.map(one => table.cell(breakable: tall, cell(one)))
+  let size(one) = if type(one) == array { one.map(run => run.text.len()).sum(default: 0) } else { one.text.len() }
+  cells.map(one => table.cell(breakable: cells.any(each => size(each) > 900), cell(one)))
 }
 
-#let rows(of) = {
+#let rows(all, columns: none, heads: (), numbers: ()) = {
   set text(8.5pt)
   show long(21): it => split(it.text)
   table(
-    columns: of.columns.map(kind => if kind == "auto" { auto } else { 1fr }),
-    align: (x, y) => if of.numbers.at(x) { right } else { left },
+    columns: if columns == none { heads.map(it => auto) } else { columns },
+    align: (x, y) => if numbers.at(x, default: false) { right } else { left },
     inset: (x, y) => (left: if x == 0 { 0pt } else { 4pt }, right: 4pt, y: 3.5pt),
     stroke: (bottom: line, rest: none),
-    ..if of.heads.len() > 0 {
-      (table.header(..of.heads.map(head => text(8pt, fill: soft, weight: "bold", head))),)
+    ..if heads.len() > 0 {
+      (table.header(..heads.map(head => text(8pt, fill: soft, weight: "bold", head))),)
     },
-    ..of.rows.map(row).flatten(),
+    ..all.map(row).flatten(),
   )
 }
 
@@ -83,32 +86,38 @@ export const TEMPLATE = String.raw`
 
 // A chart and its caption stand on one page; a caption of half a page stands before it.
 #let figure-of(of) = {
-  pdf.attach(of.origin, mime-type: "application/json", relationship: "data", description: of.about)
-  let caption = [#heading(level: 3, of.caption)#label(of.label)]
+  let about = "Where figure " + str(of.number) + " comes from"
+  pdf.attach(of.name + ".origin.json", mime-type: "application/json", relationship: "data", description: about)
+  let title = "Figure " + str(of.number) + ": " + of.caption
+  let caption = [#heading(level: 3, title)#label-of(of.number)]
   if "picture" in of {
     v(16pt, weak: true)
     layout(size => {
       let head = measure(block(width: size.width, caption)).height + 16pt
       let tall = head > size.height / 2
       let room = if tall { size.height } else { size.height - head }
-      let scale = calc.min(1, size.width / (of.width * 1pt), room / (of.height * 1pt))
+      let (width, height, alt) = of.picture
+      let scale = calc.min(1, size.width / (width * 1pt), room / (height * 1pt))
       block(breakable: tall, {
         caption
-        image(of.picture, width: of.width * scale * 1pt, alt: of.alt)
+        image(of.name + ".svg", width: width * scale * 1pt, alt: alt)
       })
     })
   } else {
     caption
-    if "table" in of { rows(of.table) }
-    if of.at("notes", default: "") != "" { text(8pt, fill: soft, of.notes) }
+    let columns = of.table.columns
+    rows(of.table.rows, heads: columns.map(it => it.title), numbers: columns.map(it => it.number))
+    if of.notes != "" { text(8pt, fill: soft, of.notes) }
   }
 }
 
 #let show-block(of) = {
   if of.kind == "heading" { heading(level: of.level, of.text) }
-  else if of.kind == "paragraph" { par(runs(of.runs)) }
-  else if of.kind == "list" { items(of.items) }
-  else if of.kind == "table" { rows(of) }
+  else if of.kind == "paragraph" { par(runs(of.spans)) }
+  else if of.kind == "list" { items(of.items.map(it => ("•", it))) }
+  else if of.kind == "checklist" { items(of.items.map(it => (if it.done { "[x]" } else { "[ ]" }, it.spans))) }
+  else if of.kind == "facts" { rows(of.facts, columns: (auto, 1fr)) }
+  else if of.kind == "table" { rows(of.rows, heads: of.heads) }
   else { figure-of(of) }
 }
 

@@ -1,47 +1,42 @@
 import { ProbelabError } from "../../../base/error.js";
+import { redact } from "../../../base/redact.js";
 import { addressMask, type AddressNumbers, type Change } from "../../../mask/addresses.js";
 import { mapTexts, maskResult } from "../../../mask/mask-result.js";
 import { versionsOf } from "../../../mask/versions.js";
-import type { Draft } from "../record.js";
+import type { Draft, Evidence } from "../record.js";
 import { drawFigure, figureRecord, type Figure } from "../figure.js";
-import { withoutSecrets } from "../secrets.js";
 
 /**
  * Changes the words of a postmortem: no secrets, and unless `masked` is false no addresses. The versions
  * of its figures are no addresses, wherever they are written.
  */
 export function wordMask(figures: readonly Pick<Figure, "content">[], masked = true): Change {
-  if (!masked) return withoutSecrets;
+  if (!masked) return redact;
   const mask = addressMask(versionsOf(figures.map(({ content }) => content.result)));
-  return (text) => mask(withoutSecrets(text));
+  return (text) => mask(redact(text));
 }
 
 /** A draft with its words changed; names of people stay, and a link that holds an address is one no longer. */
 export function maskDraft(draft: Draft, change: Change): Draft {
-  const { authors, leader, ...rest } = draft;
-  const people = mapTexts({ authors, leader }, withoutSecrets);
-  const kept = <T extends { readonly evidence: Draft["findings"][number]["evidence"] }>(each: T) =>
-    each.evidence.map((evidence) => {
+  const { authors, leader, findings, timeline, actions, ...words } = draft;
+  const withEvidence = <T extends { readonly evidence: readonly Evidence[] }>(each: T): T => ({
+    ...mapTexts(each, change),
+    evidence: each.evidence.map((evidence) => {
       if (!("link" in evidence)) return evidence;
       const text = change(evidence.link);
-      return text === withoutSecrets(evidence.link) ? { link: text } : { text };
-    });
-  const changed = mapTexts(rest, change);
+      return text === redact(evidence.link) ? { link: text } : { text };
+    }),
+  });
   return {
-    ...changed,
-    ...people,
-    findings: changed.findings.map((each, at) => ({
-      ...each,
-      evidence: kept(draft.findings[at]!),
+    ...mapTexts(words, change),
+    findings: findings.map(withEvidence),
+    timeline: timeline.map(withEvidence),
+    actions: actions.map((each) => ({
+      ...mapTexts(each, change),
+      owner: mapTexts(each.owner, redact),
     })),
-    timeline: changed.timeline.map((each, at) => ({
-      ...each,
-      evidence: kept(draft.timeline[at]!),
-    })),
-    actions: changed.actions.map((each, at) => ({
-      ...each,
-      owner: mapTexts(draft.actions[at]!.owner, withoutSecrets),
-    })),
+    authors: authors.map(redact),
+    leader: mapTexts(leader, redact),
   };
 }
 
@@ -56,7 +51,7 @@ export function maskFigures(figures: readonly Figure[], masked: boolean): Figure
     const numbers: AddressNumbers = new Map();
     const without = (known: ReadonlySet<string>): Change => {
       const mask = addressMask(known, numbers);
-      return masked ? (text) => mask(withoutSecrets(text)) : withoutSecrets;
+      return masked ? (text) => mask(redact(text)) : redact;
     };
     // What is no address in rows is told by the figure alone, so that its question has the same answer.
     const own = versionsOf([figure.content.result]);

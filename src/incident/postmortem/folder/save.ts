@@ -3,13 +3,18 @@ import { join, resolve } from "node:path";
 import { ProbelabError } from "../../../base/error.js";
 import { writeFolder } from "../../../files/write-folder.js";
 import { readInstant } from "../../../time/instant.js";
-import type { Figure } from "../figure.js";
+import { recordOf, type Figure } from "../figure.js";
 import { folderFiles, RECORD, recordFile } from "./folder-files.js";
-import { checkFiles, MANIFEST, manifestOf, readManifest } from "./manifest.js";
+import {
+  checkFiles,
+  MANIFEST,
+  manifestOf,
+  readManifest,
+  readPlain,
+  readRecord,
+} from "./manifest.js";
 import { maskDraft, maskFigures, wordMask } from "./mask-postmortem.js";
 import type { Draft, PostmortemRecord } from "../record.js";
-import { recordOf } from "./record-of.js";
-import { readPlain, readRecord } from "./read-folder.js";
 import { resultFile } from "./result-file.js";
 
 /** How a postmortem is saved. */
@@ -49,9 +54,6 @@ export async function savePostmortem(
   return writeFolder(directory, files, (folder) => mayReplace(folder, record, replace));
 }
 
-/** What tells one incident from another. */
-type Incident = Pick<PostmortemRecord, "title" | "detectedAt">;
-
 /**
  * Lets a postmortem replace the one of the same incident that was saved before, and nothing else.
  * Incidents are the same by title and detection; where one of them was corrected, the analyst says
@@ -63,7 +65,11 @@ type Incident = Pick<PostmortemRecord, "title" | "detectedAt">;
  *   since, may be lost.
  * @throws ProbelabError where the folder holds something else, or such files.
  */
-async function mayReplace(folder: string, incident: Incident, changes: boolean): Promise<void> {
+async function mayReplace(
+  folder: string,
+  incident: Pick<PostmortemRecord, "title" | "detectedAt">,
+  changes: boolean,
+): Promise<void> {
   const shown = JSON.stringify(folder);
   const text = (await lstat(folder)).isDirectory()
     ? await readPlain(join(folder, MANIFEST)).catch(() => undefined)
@@ -75,9 +81,23 @@ async function mayReplace(folder: string, incident: Incident, changes: boolean):
   }
   const manifest = readManifest(text.toString("utf8"), folder);
   // Without a record the manifest still has the title, and the record is told as missing below.
-  const held = await readRecord(folder).catch(() => ({ title: manifest.title, detectedAt: null }));
-  checkIncident(shown, held, incident, changes);
+  const record = await readRecord(folder).catch(() => undefined);
+  const { title, detectedAt } = record ?? { title: manifest.title, detectedAt: undefined };
+  const [sameTitle, sameTime] = [title === incident.title, detectedAt === incident.detectedAt];
+  if (!sameTitle && !sameTime) {
+    throw new ProbelabError(
+      `Can't save the postmortem ${JSON.stringify(incident.title)} in ${shown}: it holds that of another incident, ${JSON.stringify(title)}; pass a folder of its own, or remove that one first.`,
+    );
+  }
   if (changes) return;
+  if (!sameTitle || (!sameTime && detectedAt !== undefined)) {
+    const difference = sameTitle
+      ? `an incident detected at ${detectedAt}, not ${incident.detectedAt}`
+      : `the title ${JSON.stringify(title)}, not ${JSON.stringify(incident.title)}`;
+    throw new ProbelabError(
+      `Can't replace the postmortem in ${shown}: it has ${difference}. If you corrected that, save once with { replaceChanges: true }; if it is another incident, pass another folder.`,
+    );
+  }
   const checks = await checkFiles(folder, manifest);
   const touched = checks.filter(({ state }) => state !== "same");
   if (touched.length === 0) return;
@@ -85,27 +105,5 @@ async function mayReplace(folder: string, incident: Incident, changes: boolean):
   const more = touched.length > 5 ? ` and ${touched.length - 5} more` : "";
   throw new ProbelabError(
     `Can't replace the postmortem in ${shown}: what somebody did to it since, ${names.join(", ")}${more}, would be lost; save it elsewhere, or pass { replaceChanges: true }.`,
-  );
-}
-
-function checkIncident(
-  shown: string,
-  held: { readonly title: string; readonly detectedAt: string | null },
-  incident: Incident,
-  changes: boolean,
-): void {
-  const otherTitle = held.title !== incident.title;
-  const otherTime = held.detectedAt !== incident.detectedAt;
-  if (otherTitle && otherTime) {
-    throw new ProbelabError(
-      `Can't save the postmortem ${JSON.stringify(incident.title)} in ${shown}: it holds that of another incident, ${JSON.stringify(held.title)}; pass a folder of its own, or remove that one first.`,
-    );
-  }
-  if (changes || (!otherTitle && (!otherTime || held.detectedAt === null))) return;
-  const [was, is] = otherTitle
-    ? [`the title ${JSON.stringify(held.title)}`, JSON.stringify(incident.title)]
-    : [`an incident detected at ${held.detectedAt}`, incident.detectedAt];
-  throw new ProbelabError(
-    `Can't replace the postmortem in ${shown}: it has ${was}, not ${is}. If you corrected that, save once with { replaceChanges: true }; if it is another incident, pass another folder.`,
   );
 }

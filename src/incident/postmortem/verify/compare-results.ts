@@ -1,6 +1,5 @@
 import type { Origin } from "../../../result/origin.js";
 import type { Result, Value } from "../../../result/result.js";
-import { contentKey, holdsNumber, isSame, shapeKey } from "./same-value.js";
 
 /** A number, or another value, that is not what it was. */
 export interface ChangedValue {
@@ -84,7 +83,9 @@ function isMeasured(result: Result, name: string): boolean {
   if (measures.some((measure) => measure.name === name)) return true;
   // An empty column can't tell; what the server calls a text may be an array of numbers.
   if (kinds && Object.hasOwn(kinds, name) && kinds[name] === "number") return true;
-  return result.column(name).some(holdsNumber);
+  return result
+    .column(name)
+    .some((value) => [...leavesOf(value)].some(([, leaf]) => typeof leaf !== "string"));
 }
 
 function isUnique(result: Result, keys: readonly string[]): boolean {
@@ -112,9 +113,7 @@ function valuesOf(result: Result, names: readonly string[]): Value[][] {
 function unmatchedRows(before: readonly Value[][], now: readonly Value[][]) {
   const exact = matched(before, now, contentKey, () => true);
   // What is left differs, or is the same but for the last digits of its numbers.
-  return matched(exact.gone, exact.come, shapeKey, (row, other) =>
-    row.every((value, column) => isSame(value, other[column])),
-  );
+  return matched(exact.gone, exact.come, shapeKey, isSame);
 }
 
 /** Matches rows of one key, the first that fits. */
@@ -138,4 +137,73 @@ function matched(
     return at < 0;
   });
   return { gone, come: [...left.values()].flat() };
+}
+
+// Sums of fractions depend on the order in which the server's threads add them up.
+const SAME_NUMBER = 1e-9;
+
+/**
+ * True where two values hold the same: numbers within a billionth of their size, also inside arrays
+ * and objects; arrays and typed arrays by their members, maps and objects by their entries, integers
+ * also where one of them is a bigint. Nothing (null, undefined, an invalid Date) is the same as nothing.
+ */
+export function isSame(one: Value, other: Value): boolean {
+  const [mine, others] = [[...leavesOf(one)], [...leavesOf(other)]];
+  return (
+    mine.length === others.length &&
+    mine.every(([place, leaf], at) => {
+      const [otherPlace, otherLeaf] = others[at] ?? [];
+      return place === otherPlace && (Object.is(leaf, otherLeaf) || isClose(leaf, otherLeaf));
+    })
+  );
+}
+
+/** A text that is the same for the same content; numbers must be exactly the same. */
+export function contentKey(values: readonly Value[]): string {
+  return Array.from(leavesOf(values), ([place, leaf]) => `${place} ${leaf}`).join("\n");
+}
+
+/** As `contentKey`, but the same whatever finite numbers the values hold. */
+function shapeKey(values: readonly Value[]): string {
+  return Array.from(
+    leavesOf(values),
+    ([place, leaf]) => `${place} ${Number.isFinite(leaf) ? "number" : leaf}`,
+  ).join("\n");
+}
+
+type Leaf = number | bigint | string;
+
+/** What a value holds, piece by piece with its place: the same for the file's form and the server's. */
+function* leavesOf(value: unknown, place = ""): Generator<readonly [string, Leaf]> {
+  if (value === undefined || value === null) yield [place, "nothing"];
+  else if (typeof value === "number")
+    yield [place, value + 0]; // -0 is 0
+  else if (typeof value === "bigint") {
+    yield [place, Number.isSafeInteger(Number(value)) ? Number(value) : value];
+  } else if (value instanceof Date) {
+    yield [place, Number.isNaN(value.getTime()) ? "nothing" : `at ${value.toISOString()}`];
+  } else if (typeof value !== "object") yield [place, JSON.stringify(value)];
+  else if (Array.isArray(value) || value instanceof Set || isTypedArray(value)) {
+    const members = Array.from<unknown>(value as Iterable<unknown>);
+    yield [place, `list of ${members.length}`];
+    for (const [at, member] of members.entries()) yield* leavesOf(member, `${place}/${at}`);
+  } else {
+    const pairs = value instanceof Map ? [...(value as Map<Value, Value>)] : Object.entries(value);
+    const entries = pairs.map(([key, inner]) => [contentKey([key]), inner] as const);
+    yield [place, `object of ${entries.length}`];
+    entries.sort(([a], [b]) => (a < b ? -1 : 1));
+    for (const [key, inner] of entries) yield* leavesOf(inner, `${place}/${JSON.stringify(key)}`);
+  }
+}
+
+function isTypedArray(value: object): boolean {
+  return ArrayBuffer.isView(value) && !(value instanceof DataView);
+}
+
+function isClose(one: Leaf, other: Leaf | undefined): boolean {
+  if (typeof one === "bigint" && typeof other === "bigint") return false;
+  if (typeof one === "string" || typeof other === "string") return false;
+  const [a, b] = [Number(one), Number(other)];
+  const isFinite = Number.isFinite(a) && Number.isFinite(b);
+  return isFinite && Math.abs(a - b) <= SAME_NUMBER * Math.max(Math.abs(a), Math.abs(b));
 }

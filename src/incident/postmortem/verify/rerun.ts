@@ -7,7 +7,7 @@ import { compareResults, type Differences } from "./compare-results.js";
 import { addressMask } from "../../../mask/addresses.js";
 import { MASKED, maskResult } from "../../../mask/mask-result.js";
 import { versionsOf } from "../../../mask/versions.js";
-import { messageOf, openFolder, readFolder } from "../folder/read-folder.js";
+import { messageOf, openFolder, readFolder } from "../folder/manifest.js";
 import { readResultFile } from "../folder/result-file.js";
 
 /** What the database answers now to the question of a figure. */
