@@ -8,7 +8,7 @@ import { between, formatRange, last } from "../time/time-range.js";
 import { declines, type Decline } from "./decline.js";
 import { Flow, thresholds, type Season } from "./expected.js";
 import type { Finding } from "./finding.js";
-import { learning, readFlows, type Flows, type FlowSeries } from "./flows.js";
+import { amountText, learning, readFlows, type Flows, type FlowSeries } from "./flows.js";
 
 /** What `alarm` takes besides. */
 export interface AlarmOptions {
@@ -271,7 +271,7 @@ function alarmText(flows: Flows, { kind, series, from, to, observed, expected }:
     between(buckets[from]!.start, buckets[to - 1]!.end, { timeZone: range.timeZone }),
   );
   const of = series.name === "" ? measure.label : `${measure.label} of ${series.name}`;
-  const [was, due] = [amount(observed, measure), amount(expected, measure)];
+  const [was, due] = [amountText(observed, measure), amountText(expected, measure)];
   const percent = `${(-100 * (1 - observed / expected)).toFixed(0).replace("-", "−")} %`;
   switch (kind) {
     case "drop":
@@ -285,11 +285,6 @@ function alarmText(flows: Flows, { kind, series, from, to, observed, expected }:
     case "decline":
       return `${of} declined slowly to ${was} in the last ${season!.week === 1 ? "bucket" : "week"} (${percent} over the weeks ${when})`;
   }
-}
-
-function amount(value: number, { unit, additive }: MeasureColumn): string {
-  const text = additive ? number(Math.round(value)) : String(Number(value.toPrecision(3)));
-  return unit === "share" ? text : `${text} ${unit}`;
 }
 
 function number(value: number): string {

@@ -145,3 +145,11 @@ function firstMedian(series: readonly FlowSeries[], season: Season | undefined):
     .sort((a, b) => a - b);
   return first[first.length >> 1] ?? 1;
 }
+
+/** A value of the measure in words: `1,204 measurements`, `12.3 s`. */
+export function amountText(value: number, { unit, additive }: MeasureColumn): string {
+  const text = additive
+    ? Math.round(value).toLocaleString("en-US")
+    : String(Number(value.toPrecision(3)));
+  return unit === "share" ? text : `${text} ${unit}`;
+}
