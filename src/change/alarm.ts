@@ -165,6 +165,12 @@ function alarmsOf(
     if (open !== undefined && at - open.to < gap) open.to = at + 1;
     else events.push({ from: at, to: at + 1 });
   }
+  for (const event of events) {
+    // The hour after a drop is alarmed with the one before it, though it came as it should.
+    const { values } = series;
+    while (event.to - event.from > 1 && values[event.to - 1]! >= watched.next[event.to - 1]!)
+      event.to--;
+  }
   const mean = (values: readonly (number | null)[], event: { from: number; to: number }) => {
     const known = values.slice(event.from, event.to).filter((value) => value !== null);
     const sum = known.reduce((all, value) => all + value, 0);

@@ -29,10 +29,10 @@ export type FunnelRow = {
 const STEPS = ["check-in", "submit", "accepted", "stored"] as const;
 /** Who lost them, where a step is the one that did. */
 const CULPRITS: Readonly<Record<(typeof STEPS)[number], string>> = {
-  "check-in": "the probes: fewer check in (or check-in doesn't answer them)",
-  submit: "between check-in and submission: probes check in and don't submit",
-  accepted: "the pipeline: reports are submitted and not accepted",
-  stored: "ingestion: reports are accepted and not stored",
+  "check-in": "It is the probes: fewer check in, or check-in doesn't answer them",
+  submit: "It is the probes or their way to the collector: they check in and don't submit",
+  accepted: "It is the pipeline: reports are submitted and not accepted",
+  stored: "It is ingestion: reports are accepted and not stored",
 };
 const WEEK = 7 * 86_400_000;
 /** A smaller loss, or one within so many standard errors, is none. */
@@ -218,11 +218,11 @@ function verdict(rows: readonly FunnelRow[], untold: readonly string[], range: T
     .map((row) => row.step);
   const where =
     step === "stored" && gap.includes("accepted")
-      ? "somewhere before storing: which step can't be told"
+      ? "Fewer reports are stored, but which step lost them can't be told"
       : CULPRITS[step];
   const more = lost.slice(1).map((row) => `${row.step} too (${percent(row.change!)})`);
   return {
-    text: `Lost by ${where}: ${percent(worst.change!)} against the week before, ${span}${more.length === 0 ? "" : `; ${more.join(", ")}`}: ${steps}.${why}`,
+    text: `${where}: ${percent(worst.change!)} against the week before, ${span}${more.length === 0 ? "" : `; ${more.join(", ")}`}: ${steps}.${why}`,
     found: true,
   };
 }
