@@ -1,7 +1,7 @@
 import { checkOptions, type Rules } from "../base/check-options.js";
 import { newTable } from "../result/arquero-table.js";
 import { type MeasureColumn, type Origin } from "../result/origin.js";
-import type { Result } from "../result/result.js";
+import type { Result, Value } from "../result/result.js";
 import { readInstant } from "../time/instant.js";
 import { bucketNoun, usualLength } from "../time/step.js";
 import { between, formatRange, last } from "../time/time-range.js";
@@ -304,7 +304,7 @@ function finding(
   told: string,
   rest: "late" | "incomplete" = "incomplete",
 ): AlarmFinding {
-  const { result, buckets, measure, series } = flows;
+  const { result, buckets, measure } = flows;
   const dimensions = result.origin.columns.dimensions;
   const groups = (of: readonly FlowSeries[]): [string, unknown][] =>
     dimensions.map(({ name }, at) => [name, of.map(({ group }) => group[at])]);
@@ -340,7 +340,11 @@ function finding(
     kind: "alarm",
     sentence: told,
     found: alarms.length > 0,
-    result: result.with(table, { columns, reductions: result.origin.reductions, notes }) as Result,
+    result: result.with<Record<string, Value>>(table, {
+      columns,
+      reductions: result.origin.reductions,
+      notes,
+    }),
     buckets: bucketTable(flows, alarms, watched, rest, like),
   };
 }
@@ -394,5 +398,8 @@ function bucketTable(
     ],
     kinds: { state: "text" as const },
   };
-  return result.with(table, { columns, reductions: result.origin.reductions }) as Result;
+  return result.with<Record<string, Value>>(table, {
+    columns,
+    reductions: result.origin.reductions,
+  });
 }

@@ -1,3 +1,4 @@
+import { shownValue } from "../base/text.js";
 import { nearName } from "../base/near-name.js";
 import { ProbelabError } from "../base/error.js";
 import { columnValues, rowKeys, rowsByKey } from "../result/arquero-table.js";
@@ -100,7 +101,7 @@ function checked(value: unknown, { name }: MeasureColumn, action: string): numbe
   const number = Number(value);
   if (Number.isFinite(number) && number >= 0) return number;
   throw new ProbelabError(
-    `Can't ${action} of ${name}: it holds ${String(value)}. Only numbers from 0 up have a flow; name another measure with y.`,
+    `Can't ${action} of ${name}: it holds ${shownValue(value)}. Only numbers from 0 up have a flow; name another measure with y.`,
   );
 }
 

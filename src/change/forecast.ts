@@ -2,7 +2,7 @@ import { checkOptions, type Rules } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
 import { newTable } from "../result/arquero-table.js";
 import type { MeasureColumn, Origin } from "../result/origin.js";
-import type { Result } from "../result/result.js";
+import type { Result, Value } from "../result/result.js";
 import { nextBucket, type RangeBucket } from "../time/bucket.js";
 import { bucketNoun } from "../time/step.js";
 import { between, formatRange, last } from "../time/time-range.js";
@@ -113,7 +113,7 @@ export async function forecast(
     kind: "forecast",
     sentence: sentence(flows, known, told, ahead, percent),
     found: false,
-    result: flows.result.with(table, origin) as Result,
+    result: flows.result.with<Record<string, Value>>(table, origin),
   };
 }
 

@@ -121,7 +121,7 @@ export async function freshness(
     kind: "freshness",
     sentence: sentence(asked, rows, now),
     found: rows.some((row) => row.silent),
-    result: new Result(table, origin) as Result,
+    result: new Result(table, origin),
   };
 }
 

@@ -118,7 +118,7 @@ export async function funnel(
   const table = aq.table(
     Object.fromEntries(names.map((name) => [name, rows.map((row) => row[name])])),
   );
-  return { kind: "funnel", sentence: text, found, result: new Result(table, origin) as Result };
+  return { kind: "funnel", sentence: text, found, result: new Result(table, origin) };
 }
 
 interface Steps {
