@@ -30,6 +30,8 @@ const STORED_AT =
 
 const DAY = 86_400_000;
 const STEP = 300;
+/** What was seen in fewer steps of a week has no rhythm to fall out of. */
+const FEWEST = 5;
 
 /**
  * `lab.freshness()`: the newest measurement and how far storing lags behind measurement, and the
@@ -38,7 +40,8 @@ const STEP = 300;
  * The lag is that of the rows of the last day: from the time of measurement to that of a column such
  * as `inserted_at`, or to the time that `measurement_uid` begins with (when the collector took it).
  * A table or a program is silent where its newest row is older than twice the longest silence of
- * the week before it, and than 15 minutes. The present is that of the clock; for an embedded
+ * the week before it, and than 15 minutes; what was seen in fewer than five steps of five minutes
+ * isn't judged. The present is that of the clock; for an embedded
  * database whose data ended earlier it is the newest row of all.
  */
 export async function freshness(
@@ -58,7 +61,7 @@ export async function freshness(
       : present;
   for (const row of rows) {
     row.age = (now.getTime() - row.newest.getTime()) / 1000;
-    row.silent = row.age > Math.max(2 * row.longest_silence, 900);
+    row.silent = row.seen >= FEWEST && row.age > Math.max(2 * row.longest_silence, 900);
   }
   const aq = await import("arquero");
   const names = [
@@ -126,7 +129,7 @@ export async function freshness(
 }
 
 interface Part {
-  readonly rows: FreshnessRow[];
+  readonly rows: (FreshnessRow & { readonly seen: number })[];
   /** What is told of storing, or why nothing can be told; a clause. */
   readonly lag?: string;
   readonly untold?: string;
@@ -210,7 +213,8 @@ async function askAges(
   const usable = table.time.usable === null ? [] : [table.time.usable];
   const question = {
     sql: `SELECT _group AS program, toUnixTimestamp64Milli(max(_t)) AS newest,
-  arrayMax(arrayDifference(arraySort(groupUniqArray(toInt64(intDiv(toUnixTimestamp64Milli(_t), ${STEP * 1000})))))) * ${STEP} AS silence, ${more}
+  arrayMax(arrayDifference(arraySort(groupUniqArray(toInt64(intDiv(toUnixTimestamp64Milli(_t), ${STEP * 1000})))))) * ${STEP} AS silence,
+  uniqExact(intDiv(toUnixTimestamp64Milli(_t), ${STEP * 1000})) AS seen, ${more}
 FROM (
   SELECT ${group} AS _group, toDateTime64(${table.time.dateTime(table.time.sql)}, 3, 'UTC') AS _t, ${lag} AS _lag
   FROM ${table.from}
@@ -227,7 +231,11 @@ ORDER BY newest, program`,
   };
 }
 
-function freshRow(table: TableInfo, newest: Date, row: Record<string, unknown>): FreshnessRow {
+function freshRow(
+  table: TableInfo,
+  newest: Date,
+  row: Record<string, unknown>,
+): Part["rows"][number] {
   const at = Number(row["newest"]);
   const lag = (name: string) =>
     row[name] === undefined || row[name] === null ? null : Number(row[name]);
@@ -238,6 +246,7 @@ function freshRow(table: TableInfo, newest: Date, row: Record<string, unknown>):
     age: 0,
     longest_silence: Number(row["silence"]),
     silent: false,
+    seen: Number(row["seen"]),
     lag_q50: lag("lag_q50"),
     lag_q95: lag("lag_q95"),
   };

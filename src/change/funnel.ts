@@ -227,12 +227,16 @@ function verdict(rows: readonly FunnelRow[], untold: readonly string[], range: T
   };
 }
 
-/** How many standard errors the share that came through lies below the usual one (Poisson counts, on the log scale). */
-function errors({ now, before, change }: FunnelRow): number {
-  return (
-    -Math.log(Math.max(1e-9, 1 + change!)) /
-    Math.sqrt(1 / Math.max(1, now!) + 1 / Math.max(1, before!))
-  );
+/**
+ * How many standard errors the share that came through lies below the usual one, on the log scale:
+ * of what can only get fewer (accepted of submitted, stored of accepted) binomial, else Poisson.
+ */
+function errors({ step, now, before, passed, passed_before: usual, change }: FunnelRow): number {
+  const part = step === "accepted" || step === "stored";
+  const variance = (count: number | null, share: number | null) =>
+    (part && share !== null && share <= 1 ? 1 - share + 1 / (count! + 1) : 1) / Math.max(1, count!);
+  const error = Math.sqrt(variance(now, passed) + variance(before, usual));
+  return -Math.log(Math.max(1e-9, 1 + change!)) / error;
 }
 
 function shown(value: number | null): string {
