@@ -214,14 +214,13 @@ function sentence(
   const next = told.flatMap((one) =>
     one.slice(buckets.length).filter((band) => band !== undefined),
   );
-  const sum = (of: (band: Band) => number) =>
-    amountText(
-      next.reduce((all, band) => all + of(band), 0) / (measure.additive ? 1 : next.length),
-      measure,
-    );
+  const total = (bands: readonly Band[]) => bands.reduce((all, { expected }) => all + expected, 0);
+  // Medians of scattered counts add up to less than the counts do: as much less as they did before.
+  const scale = past.reduce((all, { value }) => all + value, 0) / total(past) || 1;
+  const due = amountText((total(next) * scale) / (measure.additive ? 1 : next.length), measure);
   const coming =
     next.length === 0
       ? ""
-      : `${measure.label}${series.length === 1 ? "" : ` of ${series.length.toLocaleString("en-US")} groups`}: about ${sum(({ expected }) => expected)} expected${measure.additive ? "" : " on average"}, ${formatRange(between(ahead[0]!.start, ahead.at(-1)!.end, { timeZone: range.timeZone }))}, as past weeks went. `;
+      : `${measure.label}${series.length === 1 ? "" : ` of ${series.length.toLocaleString("en-US")} groups`}: about ${due} expected${measure.additive ? "" : " on average"}, ${formatRange(between(ahead[0]!.start, ahead.at(-1)!.end, { timeZone: range.timeZone }))}, as past weeks went. `;
   return `${coming}The ${percent} band held ${share(held)} of the ${past.length.toLocaleString("en-US")} ${many} that were told by the weeks before them; ${share(below)} came below it.`;
 }
