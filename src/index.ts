@@ -1,4 +1,8 @@
 export { connect, type ConnectOptions, type Lab } from "./lab/connect.js";
+export { alarm, type AlarmFinding, type AlarmOptions } from "./change/alarm.js";
+export type { Finding } from "./change/finding.js";
+export { forecast, type ForecastOptions } from "./change/forecast.js";
+export type { FunnelOptions } from "./change/funnel.js";
 export type { ValuesOptions, ValuesRow } from "./measurements/values.js";
 export { ProbelabError } from "./base/error.js";
 export {

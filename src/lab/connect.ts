@@ -1,3 +1,6 @@
+import type { Finding } from "../change/finding.js";
+import { freshness } from "../change/freshness.js";
+import { funnel, type FunnelOptions } from "../change/funnel.js";
 import { Database } from "../database/database.js";
 import { freeQuery, type QueryOptions } from "../query/free-query.js";
 import type { Guard } from "../database/guard.js";
@@ -70,6 +73,24 @@ export interface Lab extends AsyncDisposable {
     sql: string,
     options: QueryOptions,
   ): Promise<Result<Row>>;
+  /**
+   * How fresh the data is: the newest measurement, how far storing lags behind measurement, and the
+   * newest log line of each program; `found` where one is silent for longer than it ever was in the
+   * week before. What can't be told (no such column, no right to read) is said with its reason.
+   *
+   * @example
+   * (await lab.freshness()).sentence;
+   */
+  freshness(): Promise<Finding>;
+  /**
+   * Check-ins, submitted, accepted and stored reports of a range against the same hours of the week
+   * before, by the forms of log lines (`tables.logs.forms`), and which step lost them: the probes,
+   * the pipeline or ingestion.
+   *
+   * @example
+   * (await lab.funnel({ range: last("1 day", { now: lab.now }) })).sentence;
+   */
+  funnel(options: FunnelOptions): Promise<Finding>;
   /** @deprecated `lab.measurements.values`; this name works until 1.0. */
   readonly values: Measurements["values"];
   /** Gives the connection back. A notebook need not: it ends with its kernel. */
@@ -104,17 +125,20 @@ export async function connect(options: ConnectOptions = {}): Promise<Lab> {
     const now = await presentOf(database);
     offerColumnTypes(tablesOf(database, logs.open));
     const measurements = rememberAll("measurements", measurementsOf(database));
+    const askLogs = rememberAll("logs", logsOf(logs.open, database, forms));
     return {
       measurements,
       runs: rememberAll("runs", runsOf(database)),
       testHelpers: rememberAll("testHelpers", testHelpersOf(database, now)),
-      logs: rememberAll("logs", logsOf(logs.open, database, forms)),
+      logs: askLogs,
       source: database.source,
       notes: database.notes,
       now,
       query: remember("query", <Row extends object>(sql: string, asked: QueryOptions) =>
         freeQuery<Row>(database, sql, asked),
       ),
+      freshness: () => freshness(database, logs.open),
+      funnel: (asked) => funnel(askLogs, measurements, asked),
       values(asked) {
         deprecated("lab.values", "lab.measurements.values");
         return measurements.values(asked);

@@ -1,0 +1,147 @@
+/**
+ * Alarms on drops: the public series with drops set into them (benchmarks/README.md says how they
+ * are scored), and seeded synthetic counts of many kinds, whose seeds no constant was chosen by.
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { watchFlow } from "../../src/change/alarm.js";
+import { KINDS, serviceSeries, syntheticSeries, type Series } from "./flow-series.js";
+
+const SEASON = { day: 24, week: 168 };
+const FOUR_WEEKS = 4 * SEASON.week;
+const GAP = 3;
+const DEPTHS = [30, 50, 80] as const;
+
+/** Prints the tables and returns the metrics. */
+export function drops(): Record<string, number> {
+  const metrics: Record<string, number> = {};
+  const given = benchmarkSeries();
+  const rows: Record<string, string | number>[] = [];
+  for (const rate of [1, 4]) {
+    const scores = given.map((series) => ({ ...scoreSeries(series, rate), name: series.name }));
+    rows.push(...scores.map((score) => line(score.name, rate, [score])));
+    if (scores.length === 0) continue;
+    rows.push(line("public, all", rate, scores));
+    if (rate > 1) continue;
+    const { falseAlarms, recall } = pooled(scores);
+    metrics["drop_false_alarms"] = falseAlarms;
+    for (const depth of DEPTHS) metrics[`drop_recall_${depth}`] = recall[depth];
+  }
+  const made = Number(process.env["SERIES"] ?? 3);
+  for (const rate of [1, 4]) {
+    const all = KINDS.flatMap((kind) => {
+      const scores = Array.from({ length: made }, (_, seed) =>
+        scoreSeries(syntheticSeries(kind, 9_000 + seed), rate),
+      );
+      rows.push(line(`made: ${kind}`, rate, scores));
+      return scores;
+    });
+    rows.push(line("made, all", rate, all));
+  }
+  const service = Array.from({ length: made * 2 }, (_, seed) =>
+    scoreSeries(serviceSeries(seed), 1),
+  );
+  rows.push(line("service", 1, service));
+  const { falseAlarms, recall } = pooled(service);
+  metrics["alarm_recall"] = recall[50];
+  metrics["false_alarms_per_4_weeks"] = falseAlarms;
+  console.table(rows);
+  return metrics;
+}
+
+interface Score {
+  readonly alarms: number;
+  readonly hours: number;
+  readonly hits: Readonly<Record<number, number>>;
+  readonly drops: Readonly<Record<number, number>>;
+}
+
+function scoreSeries(series: Series, rate: number): Score {
+  const options = { rate, gap: GAP, counts: true, floor: 1 };
+  const alarmed = (values: readonly (number | null)[]): boolean[] => {
+    const watched = watchFlow(values, SEASON, options);
+    // A decline is told when its week ends: with the week's last hour.
+    for (const { to } of watched.declines) watched.alarmed[to - 1] ||= to > series.warmup;
+    return watched.alarmed;
+  };
+  const clean = alarmed(series.values);
+  let [alarms, hours, last] = [0, 0, -Infinity];
+  for (let at = series.warmup; at < clean.length; at++) {
+    if (series.ignore.some(([from, to]) => at >= from && at < to)) continue;
+    hours++;
+    if (!clean[at]) continue;
+    if (at - last > GAP) alarms++;
+    last = at;
+  }
+  const hits: Record<number, number> = {};
+  const drops: Record<number, number> = {};
+  for (const { at, depth, replace } of series.drops) {
+    const values = [...series.values.slice(0, at), ...replace.slice(0, 2)];
+    if (values.length < at + 2) values.push(...series.values.slice(values.length, at + 2));
+    const told = alarmed(values);
+    const hit = [at, at + 1].some((hour) => told[hour] === true && clean[hour] !== true);
+    hits[depth] = (hits[depth] ?? 0) + Number(hit);
+    drops[depth] = (drops[depth] ?? 0) + 1;
+  }
+  return { alarms, hours, hits, drops };
+}
+
+function pooled(scores: readonly Score[]) {
+  const sum = (of: (score: Score) => number) => scores.reduce((all, one) => all + of(one), 0);
+  const falseAlarms = (sum(({ alarms }) => alarms) / sum(({ hours }) => hours)) * FOUR_WEEKS;
+  const rates = scores.map(({ alarms, hours }) => (alarms / hours) * FOUR_WEEKS);
+  const recallOf = (depth: number) =>
+    (100 * sum(({ hits }) => hits[depth] ?? 0)) / sum(({ drops }) => drops[depth] ?? 0);
+  const recall = { 30: recallOf(30), 50: recallOf(50), 80: recallOf(80) };
+  return { falseAlarms, worst: Math.max(...rates), recall };
+}
+
+function line(name: string, stated: number, scores: readonly Score[]) {
+  const { falseAlarms, worst, recall } = pooled(scores);
+  return {
+    ...{ series: name, stated, "false alarms in 4 weeks": falseAlarms.toFixed(2) },
+    worst: worst.toFixed(1),
+    ...Object.fromEntries(DEPTHS.map((depth) => [`${depth} %`, recall[depth].toFixed(0)])),
+  };
+}
+
+type Line = { case: string; base?: string; at?: number } & {
+  values?: (number | null)[];
+  replace?: (number | null)[];
+};
+type Truth = { case: string; warmup: number; ignore: [number, number][]; depth: number };
+
+function benchmarkSeries(): Series[] {
+  const folder = process.env["PROBELAB_BENCHMARKS"] ?? "../shared/benchmarks";
+  const file = join(folder, "drops.jsonl.gz");
+  if (!existsSync(file)) {
+    console.log(
+      `No ${file}: the public series are left out. PROBELAB_BENCHMARKS names their folder.`,
+    );
+    return [];
+  }
+  const lines = <Row>(text: string) =>
+    text
+      .trim()
+      .split("\n")
+      .map((row) => JSON.parse(row) as Row);
+  const cases = lines<Line>(gunzipSync(readFileSync(file)).toString());
+  const truths = new Map(
+    lines<Truth>(readFileSync(join(folder, "drops.truth.jsonl"), "utf8")).map((row) => [
+      row.case,
+      row,
+    ]),
+  );
+  return cases.flatMap(({ case: name, values }): Series[] => {
+    const truth = truths.get(name);
+    if (values === undefined || truth === undefined) return [];
+    const own = cases.filter(({ base }) => base === name);
+    const drops = own.map(({ case: drop, at, replace }) => ({
+      at: at!,
+      depth: truths.get(drop)!.depth,
+      replace: replace!,
+    }));
+    return [{ name, values, warmup: truth.warmup, ignore: truth.ignore, drops }];
+  });
+}

@@ -1,0 +1,405 @@
+import { checkOptions, type Rules } from "../base/check-options.js";
+import { newTable } from "../result/arquero-table.js";
+import { type MeasureColumn, type Origin } from "../result/origin.js";
+import type { Result, Value } from "../result/result.js";
+import { readInstant } from "../time/instant.js";
+import { bucketNoun, usualLength } from "../time/step.js";
+import { between, formatRange, last } from "../time/time-range.js";
+import { declines, type Decline } from "./decline.js";
+import { Flow, thresholds, type Season } from "./expected.js";
+import type { Finding } from "./finding.js";
+import { amountText, learning, readFlows, type Flows, type FlowSeries } from "./flows.js";
+
+/** What `alarm` takes besides. */
+export interface AlarmOptions {
+  /** How many false alarms four weeks may have, in the whole answer; default 1. */
+  readonly falseAlarms?: number;
+  /** From when on is judged: a Date, a time, or a span such as `"24 hours"` before the range's end. Default: all that isn't learnt from. */
+  readonly since?: Date | string;
+  /** How long after its measurement a row may be stored, such as `"2 hours"` (`lab.freshness()` tells): buckets that ended later than that before the question aren't judged. Default: none. */
+  readonly lag?: string;
+  /** The measure; default: what the question is about. */
+  readonly y?: string;
+}
+
+/** What `alarm` answers: `result` has a row for each alarm, the most that is missing first. */
+export interface AlarmFinding extends Finding {
+  /**
+   * The series behind the alarms: `t`, the dimensions, the measure, `expected`, `limit` (a single
+   * bucket below it is an alarm) and `state`: learning, usual, drop, stop, gap, silence, late,
+   * incomplete, unknown.
+   */
+  readonly buckets: Result;
+}
+
+type Kind = "drop" | "stop" | "gap" | "silence" | "decline";
+
+const RULES: Rules<AlarmOptions> = {
+  falseAlarms: {
+    fits: (value) => typeof value === "number" && value > 0 && value <= 100,
+    pass: "how many false alarms four weeks may have, a number above 0 and up to 100",
+  },
+  since: {
+    fits: (value) => typeof value === "string" || value instanceof Date,
+    pass: 'a Date, a time such as "2026-05-01 12:00", or a span such as "24 hours"',
+  },
+  lag: { fits: (value) => typeof value === "string", pass: 'a span such as "2 hours"' },
+  y: { fits: (value) => typeof value === "string", pass: "the name of a measure" },
+};
+
+/** So far apart alarmed buckets are one alarm. */
+const TOGETHER_MS = 3 * 3_600_000;
+/** The part of the stated rate that goes to slow declines. */
+const TO_DECLINES = 0.1;
+
+/**
+ * Alarms on drops of a flow and on its slow decline over weeks, at a stated rate of false alarms.
+ *
+ * Each bucket is judged by buckets before it only. What is expected follows the hour of the week
+ * (medians of past weeks) and the latest buckets; an alarm is raised where a bucket, or two in a
+ * row, come further below that than this series has come before at the stated rate: the threshold
+ * is the series' own (peaks over threshold; Siffer et al. 2017). The first four weeks are learnt
+ * from. A tenth of the rate goes to declines: the level of five to eight weeks, tested at each end
+ * of a week. Of several groups each is a series of its own, with an equal part of the rate.
+ *
+ * An alarm is a `drop`; a `stop`, where a group has no row at all while others go on; a `gap`,
+ * where no group has a row and rows come again; `silence`, where none comes until the end; or a
+ * `decline`. Incomplete buckets, and those for which rows may still come (`lag`), aren't judged.
+ *
+ * @param asked counts by the hour, best of eight weeks or more; other measures and buckets of which
+ *   a whole number makes a week work, too.
+ * @throws ProbelabError for a Result without buckets of time, or with values below 0.
+ * @example
+ * const counts = lab.measurements.counts({ range: last("8 weeks", { now: lab.now }), every: "hour" });
+ * const drop = await alarm(counts, { since: "24 hours" });
+ * drop.sentence;
+ */
+export async function alarm(
+  asked: Result<object> | Promise<Result<object>>,
+  options: AlarmOptions = {},
+): Promise<AlarmFinding> {
+  const action = "raise alarms";
+  checkOptions(options, { ...RULES }, action);
+  const flows = await readFlows(asked, options.y, action);
+  const { season, series } = flows;
+  const rate = options.falseAlarms ?? 1;
+  const end = judgedEnd(flows, options.lag);
+  const from = Math.max(flows.season ? learning(flows.season) : 0, firstOf(flows, options.since));
+  if (season === undefined || from >= end.at || series.length === 0) {
+    return finding(flows, [], [], cantTell(flows, end.at, from));
+  }
+  const gap = Math.max(1, Math.round(TOGETHER_MS / usualLength(flows.time.every)));
+  const watched = series.map(({ values }) => {
+    const first =
+      flows.buckets[0]?.complete === false ? [null, ...values.slice(1, end.at)] : values;
+    return watchFlow(first.slice(0, end.at), season, { ...flows, rate: rate / series.length, gap });
+  });
+  const alarms = series.flatMap((one, at) =>
+    alarmsOf(flows, one, watched[at]!, { from, gap, end: end.at }),
+  );
+  alarms.sort((a, b) => b.expected - b.observed - (a.expected - a.observed));
+  const told = sentence(flows, alarms, { rate, from, end });
+  return finding(flows, alarms, watched, told, end.state);
+}
+
+/** What is known of each bucket of a series, each from buckets before it only. */
+export interface Watched {
+  /** Expected by past weeks, and with the latest buckets followed. */
+  readonly usual: number[];
+  readonly next: number[];
+  /** Below it a single bucket is an alarm. */
+  readonly limit: number[];
+  readonly alarmed: boolean[];
+  readonly declines: Decline[];
+}
+
+/**
+ * Reads a series forward: the numeric part of `alarm`. Buckets that are learnt from are never alarmed.
+ *
+ * @param values null where nothing is known.
+ * @param options `rate`: false alarms in four weeks; `gap`: alarmed buckets at most that many apart
+ *   are one alarm; `counts` and `floor` as for {@link Flow}.
+ */
+export function watchFlow(
+  values: readonly (number | null)[],
+  season: Season,
+  options: { rate: number; gap: number; counts: boolean; floor: number },
+): Watched {
+  const flow = new Flow(season, options.floor, options.counts);
+  const told = values.map((value) => flow.next(value));
+  const drops = (options.rate * (1 - TO_DECLINES)) / (4 * season.week);
+  const scores = told.map(({ score }) => score);
+  const limits = thresholds(scores, season, drops, options.gap);
+  const learnt = learning(season);
+  const logs = values.map((value) => (value === null ? NaN : Math.log(value + options.floor)));
+  return {
+    usual: told.map(({ usual }) => flow.value(usual)),
+    next: told.map(({ next }) => flow.value(next)),
+    limit: told.map(({ next, spread }, at) => flow.value(next - limits[at]! * spread)),
+    alarmed: scores.map((score, at) => at >= learnt && score !== null && score > limits[at]!),
+    declines: declines(logs, season, (options.rate * TO_DECLINES) / 4),
+  };
+}
+
+/** One alarm. */
+interface Alarm {
+  readonly kind: Kind;
+  readonly series: FlowSeries;
+  /** The first bucket and the one after the last. */
+  readonly from: number;
+  readonly to: number;
+  readonly observed: number;
+  readonly expected: number;
+}
+
+function alarmsOf(
+  flows: Flows,
+  series: FlowSeries,
+  watched: Watched,
+  { from, gap, end }: { from: number; gap: number; end: number },
+): Alarm[] {
+  const events: { from: number; to: number }[] = [];
+  for (let at = from; at < end; at++) {
+    if (!watched.alarmed[at]) continue;
+    const open = events.at(-1);
+    if (open !== undefined && at - open.to < gap) open.to = at + 1;
+    else events.push({ from: at, to: at + 1 });
+  }
+  for (const event of events) {
+    // The hour after a drop is alarmed with the one before it, though it came as it should.
+    const { values } = series;
+    while (event.to - event.from > 1 && values[event.to - 1]! >= watched.next[event.to - 1]!)
+      event.to--;
+  }
+  const mean = (values: readonly (number | null)[], event: { from: number; to: number }) => {
+    const known = values.slice(event.from, event.to).filter((value) => value !== null);
+    const sum = known.reduce((all, value) => all + value, 0);
+    return flows.measure.additive ? sum : sum / Math.max(1, known.length);
+  };
+  const drops = events.map((event): Alarm => {
+    const kind = kindOf(flows, series, event, end);
+    const expected = Math.max(mean(watched.usual, event), mean(watched.next, event));
+    return { ...event, kind, series, observed: mean(series.values, event), expected };
+  });
+  const slow = watched.declines
+    .filter(({ to }) => to > from)
+    .map(({ from, to, fall }): Alarm => {
+      const observed = mean(series.values, { from: to - flows.season!.week, to });
+      return { kind: "decline", series, from, to, observed, expected: observed / (1 - fall) };
+    });
+  return [...drops, ...slow];
+}
+
+/** Tells a drop from a group that stopped, from buckets without any row, and from silence. */
+function kindOf(
+  flows: Flows,
+  { values }: FlowSeries,
+  { from, to }: { from: number; to: number },
+  end: number,
+): Kind {
+  const none = (at: number) => flows.series.every((each) => (each.values[at] ?? 0) === 0);
+  const places = Array.from({ length: to - from }, (_, k) => from + k);
+  if (!places.every((at) => (values[at] ?? 0) === 0)) return "drop";
+  if (!places.every(none)) return "stop";
+  for (let at = to; at < end; at++) if (!none(at)) return "gap";
+  return "silence";
+}
+
+/** The bucket after the last that is judged, and why those after it aren't. */
+function judgedEnd(
+  { buckets, result }: Flows,
+  lag = "0 seconds",
+): { at: number; state: "late" | "incomplete" } {
+  const asked = result.origin.askedAt;
+  const known = lag === "0 seconds" ? asked : last(lag, { now: asked }).start;
+  let at = buckets.length;
+  while (at > 0 && !(buckets[at - 1]!.complete && buckets[at - 1]!.end <= asked)) at--;
+  const whole = at;
+  while (at > 0 && buckets[at - 1]!.end > known) at--;
+  return { at, state: at < whole ? "late" : "incomplete" };
+}
+
+function firstOf({ buckets, range }: Flows, since: AlarmOptions["since"]): number {
+  if (since === undefined) return 0;
+  const isSpan = typeof since === "string" && !/^\d{4}-/.test(since);
+  const from = isSpan
+    ? last(since, { now: range.end, timeZone: range.timeZone }).start
+    : readInstant(since, range.timeZone, "since of an alarm");
+  const at = buckets.findIndex(({ end }) => end > from);
+  return at < 0 ? buckets.length : at;
+}
+
+function cantTell({ measure, season, time, series, buckets }: Flows, end: number, from: number) {
+  const whether = `Can't tell whether ${measure.label} dropped, because`;
+  if (season === undefined) {
+    return `${whether} no whole number of ${bucketNoun(time.every, true)} makes a week: ask with every: "hour" or "day".`;
+  }
+  if (series.length === 0)
+    return `${whether} the answer has no row: nothing can be learnt from it.`;
+  const needed = learning(season);
+  if (end <= needed) {
+    return `${whether} the first ${number(needed)} ${bucketNoun(time.every, true)} are learnt from and the answer has ${number(end)} complete ones: ask for a longer range.`;
+  }
+  return `${whether} none of the ${number(buckets.length)} ${bucketNoun(time.every, true)} from since on (number ${number(from + 1)}) is complete, stored and after those that are learnt from.`;
+}
+
+function sentence(
+  flows: Flows,
+  alarms: readonly Alarm[],
+  { rate, from, end }: { rate: number; from: number; end: ReturnType<typeof judgedEnd> },
+): string {
+  const { measure, series, buckets, season, time, range } = flows;
+  const judged = end.at - from;
+  const due = (rate * judged) / (4 * season!.week);
+  const span = formatRange(
+    between(buckets[from]!.start, buckets[end.at - 1]!.end, { timeZone: range.timeZone }),
+  );
+  const groups = series.length === 1 ? "" : ` in ${number(series.length)} groups`;
+  const stated = `${due < 0.05 ? "under 0.1" : due.toFixed(1)} false ${due.toFixed(1) === "1.0" ? "alarm is" : "alarms are"} to be expected (${rate} in 4 weeks)`;
+  const left =
+    end.at === buckets.length
+      ? ""
+      : ` The last ${bucketNoun(time.every, true)} (${number(buckets.length - end.at)}) ${end.state === "late" ? "may still get rows" : "are incomplete"} and aren't judged.`;
+  const flat = series.every(({ values }) => values.every((value) => !value));
+  if (flat) return `Can't tell whether ${measure.label} dropped, because all values are 0.`;
+  const [first] = alarms;
+  if (first === undefined) {
+    return `No drop of ${measure.label}${groups} in ${number(judged)} ${bucketNoun(time.every, true)}, ${span}; ${stated}.${left}`;
+  }
+  const others =
+    alarms.length === 1 ? "the only alarm" : `the largest of ${number(alarms.length)} alarms`;
+  return `${alarmText(flows, first)}, ${others}${groups} in ${span}; ${stated}.${left}`;
+}
+
+function alarmText(flows: Flows, { kind, series, from, to, observed, expected }: Alarm): string {
+  const { measure, buckets, range, season } = flows;
+  const when = formatRange(
+    between(buckets[from]!.start, buckets[to - 1]!.end, { timeZone: range.timeZone }),
+  );
+  const of = series.name === "" ? measure.label : `${measure.label} of ${series.name}`;
+  const [was, due] = [amountText(observed, measure), amountText(expected, measure)];
+  const percent = `${(-100 * (1 - observed / expected)).toFixed(0).replace("-", "−")} %`;
+  switch (kind) {
+    case "drop":
+      return `${of} dropped to ${was} instead of about ${due} (${percent}), ${when}`;
+    case "stop":
+      return `${of} stopped while other groups went on (0 instead of about ${due}), ${when}`;
+    case "gap":
+      return `A gap: not a single row of any group instead of about ${due}, ${when}, and rows again after it, so either nothing was measured or what was measured is not stored`;
+    case "silence":
+      return `Silence: no row of any group since ${when.split(" to ")[0]} (about ${due} expected): the flow has stopped, or rows are not stored yet`;
+    case "decline":
+      return `${of} declined slowly to ${was} in the last ${season!.week === 1 ? "bucket" : "week"} (${percent} over the weeks ${when})`;
+  }
+}
+
+function number(value: number): string {
+  return value.toLocaleString("en-US");
+}
+
+function finding(
+  flows: Flows,
+  alarms: readonly Alarm[],
+  watched: readonly Watched[],
+  told: string,
+  rest: "late" | "incomplete" = "incomplete",
+): AlarmFinding {
+  const { result, buckets, measure } = flows;
+  const dimensions = result.origin.columns.dimensions;
+  const groups = (of: readonly FlowSeries[]): [string, unknown][] =>
+    dimensions.map(({ name }, at) => [name, of.map(({ group }) => group[at])]);
+  const like = (name: string, label: string): MeasureColumn => {
+    const { unit, additive, missing } = measure;
+    return { name, label, unit, additive, missing };
+  };
+  const notes = result.origin.notes;
+  const table = newTable(result.table, [
+    ["t", alarms.map(({ from }) => buckets[from]!.start)],
+    ["until", alarms.map(({ to }) => buckets[to - 1]!.end)],
+    ["kind", alarms.map(({ kind }) => kind)],
+    ...groups(alarms.map((each) => each.series)),
+    ["observed", alarms.map(({ observed }) => observed)],
+    ["expected", alarms.map(({ expected }) => expected)],
+    ["change", alarms.map(({ observed, expected }) => observed / expected - 1)],
+  ]);
+  const kinds = { t: "time", until: "time" } as const;
+  const change = { name: "change", label: "Change", unit: "share", additive: false } as const;
+  const columns: Origin["columns"] = {
+    dimensions: [
+      { name: "kind", order: [...new Set(alarms.map(({ kind }) => kind))] },
+      ...dimensions,
+    ],
+    measures: [
+      like("observed", measure.label),
+      like("expected", "Expected"),
+      { ...change, missing: "gap" },
+    ],
+    kinds,
+  };
+  return {
+    kind: "alarm",
+    sentence: told,
+    found: alarms.length > 0,
+    result: result.with<Record<string, Value>>(table, {
+      columns,
+      reductions: result.origin.reductions,
+      notes,
+    }),
+    buckets: bucketTable(flows, alarms, watched, rest, like),
+  };
+}
+
+function bucketTable(
+  { result, buckets, series, measure, time, season }: Flows,
+  alarms: readonly Alarm[],
+  watched: readonly Watched[],
+  rest: "late" | "incomplete",
+  like: (name: string, label: string) => MeasureColumn,
+): Result {
+  const rows = series.flatMap((one, place) =>
+    buckets.map((bucket, at) => ({ one, bucket, at, told: watched[place] })),
+  );
+  const inAlarm = new Map<FlowSeries, Map<number, Kind>>();
+  for (const { kind, series: one, from, to } of alarms) {
+    if (kind === "decline") continue;
+    const places = inAlarm.get(one) ?? new Map<number, Kind>();
+    for (let at = from; at < to; at++) places.set(at, kind);
+    inAlarm.set(one, places);
+  }
+  const learnt = season ? learning(season) : Infinity;
+  const state = ({ one, bucket, at, told }: (typeof rows)[number]): string => {
+    if (told === undefined || at < learnt) return "learning";
+    if (at >= told.usual.length) return bucket.complete ? rest : "incomplete";
+    if (one.values[at] === null) return "unknown";
+    return inAlarm.get(one)?.get(at) ?? "usual";
+  };
+  const { dimensions } = result.origin.columns;
+  const judged = (values: (told: Watched) => number[]) =>
+    rows.map(({ at, told }) =>
+      told === undefined || at < learnt ? null : (values(told)[at] ?? null),
+    );
+  const table = newTable(result.table, [
+    [time.name, rows.map(({ bucket }) => bucket.start)],
+    ...dimensions.map(({ name }, k): [string, unknown] => [
+      name,
+      rows.map(({ one }) => one.group[k]),
+    ]),
+    [measure.name, rows.map(({ one, at }) => one.values[at])],
+    ["expected", judged(({ next }) => next)],
+    ["limit", judged(({ limit }) => limit)],
+    ["state", rows.map(state)],
+  ]);
+  const columns = {
+    ...result.origin.columns,
+    measures: [
+      measure,
+      { ...like("expected", "Expected"), missing: "gap" as const },
+      { ...like("limit", "Alarm below"), missing: "gap" as const },
+    ],
+    kinds: { state: "text" as const },
+  };
+  return result.with<Record<string, Value>>(table, {
+    columns,
+    reductions: result.origin.reductions,
+  });
+}

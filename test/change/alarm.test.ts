@@ -1,0 +1,173 @@
+import { describe, expect, it } from "vitest";
+import { alarm } from "../../src/change/alarm.js";
+import { forecast } from "../../src/change/forecast.js";
+import { resultOfRows } from "../../src/result/own-rows.js";
+import { HOUR, START, hourlyResult, serviceCounts } from "./flow-results.js";
+
+const WEEKS_8 = 1344;
+const scaled = (values: readonly number[], from: number, to: number, by: number) =>
+  values.map((n, at) => (at >= from && at < to ? Math.round(n * by) : n));
+const clean = serviceCounts(WEEKS_8, 3);
+const other = serviceCounts(WEEKS_8, 4);
+const since = { since: "36 hours" };
+
+describe("alarm", () => {
+  it("tells a drop with its time and size, and nothing where nothing dropped", async () => {
+    const found = await alarm(hourlyResult({ "": scaled(clean, 1320, 1326, 0.4) }), since);
+    expect(found.found).toBe(true);
+    expect(found.sentence).toMatch(
+      /^Measurements dropped to [\d,]+ measurements instead of about [\d,]+ measurements \(−\d\d %\), 2026-03-01 to 2026-03-01 06:00 UTC, the only alarm in .*; 0.1 false alarms are to be expected \(1 in 4 weeks\)\.$/,
+    );
+    const [row] = found.result.rows();
+    expect(row).toMatchObject({ kind: "drop", t: new Date(START + 1320 * HOUR) });
+    expect(row!["change"]).toBeLessThan(-0.45);
+    expect(found.result.origin.columns.measures.map(({ name }) => name)).toEqual([
+      "observed",
+      "expected",
+      "change",
+    ]);
+    const buckets = found.buckets.rows();
+    expect(buckets).toHaveLength(WEEKS_8);
+    expect(buckets[0]).toMatchObject({ state: "learning", expected: null, limit: null });
+    expect(buckets[1320]).toMatchObject({ state: "drop" });
+    const quiet = await alarm(hourlyResult({ "": clean }), since);
+    expect(quiet.found).toBe(false);
+    expect(quiet.sentence).toMatch(/^No drop of Measurements in 36 hours, .* UTC; 0.1 false/);
+  });
+
+  it("tells a gap, silence, a group that stopped and a drop apart", async () => {
+    const kinds = async (it: readonly number[], us: readonly number[]) => {
+      const found = await alarm(hourlyResult({ IT: it, US: us }), since);
+      return found.result.rows().map((row) => [row["kind"], row["probe_cc"]]);
+    };
+    const hole = (values: readonly number[]) => scaled(values, 1325, 1328, 0);
+    const end = (values: readonly number[]) => scaled(values, 1330, WEEKS_8, 0);
+    expect(await kinds(hole(clean), other)).toEqual([["stop", "IT"]]);
+    expect(new Set((await kinds(hole(clean), hole(other))).map(([kind]) => kind))).toEqual(
+      new Set(["gap"]),
+    );
+    expect(new Set((await kinds(end(clean), end(other))).map(([kind]) => kind))).toEqual(
+      new Set(["silence"]),
+    );
+    expect(await kinds(clean, scaled(other, 1325, 1330, 0.3))).toEqual([["drop", "US"]]);
+    const silent = await alarm(hourlyResult({ "": end(clean) }), since);
+    expect(silent.sentence).toMatch(/^Silence: no row of any group since 2026-03-01 10:00/);
+  });
+
+  it("doesn't judge what is incomplete, or may still get rows", async () => {
+    const values = scaled(clean, 1342, WEEKS_8, 0.3);
+    const at = new Date(START + (WEEKS_8 - 0.5) * HOUR);
+    const half = hourlyResult({ "": scaled(clean, 1343, WEEKS_8, 0.3) }, { askedAt: at });
+    const incomplete = await alarm(half, since);
+    expect(incomplete.found).toBe(false);
+    expect(incomplete.sentence).toMatch(/The last hours \(1\) are incomplete and aren't judged\.$/);
+    const late = await alarm(hourlyResult({ "": values }), { ...since, lag: "2 hours" });
+    expect(late.found).toBe(false);
+    expect(late.sentence).toMatch(/The last hours \(2\) may still get rows and aren't judged\.$/);
+    expect(
+      late.buckets
+        .rows()
+        .slice(-3)
+        .map((row) => row["state"]),
+    ).toEqual(["usual", "late", "late"]);
+    expect((await alarm(hourlyResult({ "": values }), since)).found).toBe(true);
+  });
+
+  it("tells a slow decline over weeks that no single hour tells", async () => {
+    const slow = clean.map((n, at) => Math.round(n * 0.94 ** Math.max(0, at / 168 - 2)));
+    const found = await alarm(hourlyResult({ "": slow }), { falseAlarms: 2 });
+    expect(found.result.rows().map((row) => row["kind"])).toContain("decline");
+  });
+
+  it("works on days and on shares", async () => {
+    const days = Array.from(
+      { length: 120 },
+      (_, at) => 5000 + ((at * 7919) % 400) - (at % 7 > 4 ? 1500 : 0),
+    );
+    const daily = hourlyResult(
+      { "": scaled(days, 110, 111, 0.4) },
+      { every: "day", step: 24 * HOUR },
+    );
+    expect((await alarm(daily)).result.rows(1)).toMatchObject([
+      { kind: "drop", t: new Date(START + 110 * 24 * HOUR) },
+    ]);
+    const shares = scaled(clean, 1320, 1326, 0.3).map((n) => n / 10_000);
+    const low = await alarm(
+      hourlyResult({
+        "": shares.map((n, at) => (at >= 1320 && at < 1326 ? clean[at]! * 3e-5 : n)),
+      }),
+      since,
+    );
+    expect(low.found).toBe(true);
+  });
+
+  it("says what it can't tell, and why", async () => {
+    const short = await alarm(hourlyResult({ "": clean.slice(0, 500) }));
+    expect(short).toMatchObject({ kind: "alarm", found: false });
+    expect(short.sentence).toMatch(
+      /^Can't tell whether Measurements dropped, because the first 672 hours are learnt from and the answer has 500/,
+    );
+    const odd = hourlyResult({ "": clean }, { every: "5 hours", step: 5 * HOUR });
+    expect((await alarm(odd)).sentence).toMatch(/no whole number of 5-hour buckets makes a week/);
+    const zeros = hourlyResult({
+      IT: [...clean.slice(0, 1).map(() => 1), ...Array<number>(1343).fill(0)],
+    });
+    expect((await alarm(zeros)).found).toBe(false);
+    expect((await alarm(hourlyResult({ "": clean }).filter(() => false))).sentence).toMatch(
+      /no row/,
+    );
+  });
+
+  it("refuses what isn't a flow", async () => {
+    await expect(alarm(resultOfRows([{ n: 1 }]))).rejects.toThrow(
+      /has no buckets of time\. Ask with every: "hour"/,
+    );
+    await expect(alarm(hourlyResult({ "": [-1, 2] }))).rejects.toThrow(
+      /of measurements: it holds -1\./,
+    );
+    await expect(alarm(hourlyResult({ "": clean }), { falseAlarms: 0 })).rejects.toThrow(
+      /falseAlarms: 0: pass how many/,
+    );
+    await expect(alarm(hourlyResult({ "": clean }), { y: "measurement" })).rejects.toThrow(
+      /Did you mean measurements\?/,
+    );
+  });
+});
+
+describe("forecast", () => {
+  it("tells the flow of a week ahead with a band", async () => {
+    const told = await forecast(hourlyResult({ "": clean }));
+    expect(told).toMatchObject({ kind: "forecast", found: false });
+    expect(told.sentence).toMatch(
+      /^Measurements: about [\d,]+ measurements expected, 2026-03-02 to 2026-03-09 UTC, as past weeks went\. The 95 % band held 9\d\.\d % of the 1,008 hours/,
+    );
+    const rows = told.result.rows();
+    expect(rows).toHaveLength(WEEKS_8 + 168);
+    expect(rows.at(-1)).toMatchObject({
+      t: new Date(START + (WEEKS_8 + 167) * HOUR),
+      measurements: null,
+    });
+    for (const row of rows.slice(400)) {
+      expect(row["low"]).toBeLessThanOrEqual(row["expected"] as number);
+      expect(row["high"]).toBeGreaterThanOrEqual(row["expected"] as number);
+    }
+    const coming = rows.slice(WEEKS_8).map((row) => row["expected"] as number);
+    const sum = coming.reduce((all, each) => all + each, 0);
+    const past = clean.slice(-168).reduce((all, each) => all + each, 0);
+    expect(sum / past).toBeGreaterThan(0.9);
+    expect(sum / past).toBeLessThan(1.1);
+  });
+
+  it("says what it can't tell, and refuses more than four weeks", async () => {
+    const short = await forecast(hourlyResult({ "": clean.slice(0, 200) }), { ahead: "0 hours" });
+    expect(short.sentence).toMatch(
+      /^Can't tell what Measurements to expect, because the first 336 hours/,
+    );
+    await expect(forecast(hourlyResult({ "": clean }), { ahead: "2 months" })).rejects.toThrow(
+      /up to four weeks/,
+    );
+    await expect(forecast(hourlyResult({ "": clean }), { band: 95 })).rejects.toThrow(
+      /band: 95: pass the share/,
+    );
+  });
+});
