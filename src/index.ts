@@ -130,3 +130,4 @@ export type { Reclassified } from "./incident/tiers/reclassify.js";
 export type { BrokenRule, Review } from "./incident/tiers/check.js";
 export type { TierReport } from "./incident/tiers/report.js";
 export type { TierRule } from "./incident/tiers/rules.js";
+export { explain, type Cause, type ExplainOptions, type Explanation } from "./change/explain.js";
