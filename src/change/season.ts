@@ -3,9 +3,11 @@ import { offsetAt } from "../time/wall-clock.js";
 import { median } from "./segments.js";
 
 const DAY = 86_400_000;
+const WEEK = 7 * DAY;
 /** Days and weeks that a season needs: with fewer, a change looks like one. */
 const DAYS = 4;
 const WEEKS = 2;
+const HOURLY_WEEKS = 4;
 
 /** A series without its season, in its own unit, and what was removed. */
 export interface Deseasoned {
@@ -17,7 +19,7 @@ export interface Deseasoned {
 
 /**
  * Removes the day and the week, as far as the buckets divide them and the series is long enough (4
- * days, 3 weeks): medians, by the time of day and then by the time of week, of the values' departure
+ * days, 2 weeks): medians, by the time of day and then by the time of week, of the values' departure
  * from a running median over a day or a week, which is what keeps changes and outliers out of the
  * season (the robust version of classical decomposition; cf. STL, Cleveland et al. 1990). Counts are
  * divided by their season, everything else has it subtracted.
@@ -41,13 +43,13 @@ export function withoutSeason(
   const seasons: ("day" | "week")[] = [];
   let y = values;
   if (isKnown(DAY, DAYS)) {
-    const season = seasonOf(y, local, { cycle: DAY, size, counts, near: 0.25 });
-    y = season.values;
+    y = seasonRemoved(y, local, { cycle: DAY, slot: size, size, counts, near: 0.25 });
     seasons.push("day");
   }
-  if (isKnown(7 * DAY, WEEKS)) {
-    const season = seasonOf(y, local, { cycle: 7 * DAY, size, counts, near: 1.5 });
-    y = season.values;
+  if (isKnown(WEEK, WEEKS)) {
+    // Few weeks tell the days apart, not yet their hours.
+    const slot = isKnown(WEEK, HOURLY_WEEKS) ? size : Math.max(size, DAY);
+    y = seasonRemoved(y, local, { cycle: WEEK, slot, size, counts, near: 1.5 });
     seasons.push("week");
   }
   if (isKnown(DAY, 2 * DAYS)) spreadWeights(y, local, size, weights);
@@ -55,22 +57,49 @@ export function withoutSeason(
 }
 
 interface Cycle {
-  /** In milliseconds, as `size`, that of a bucket. */
+  /** All in milliseconds: the cycle, what has one value of the season, and a bucket. */
   readonly cycle: number;
+  readonly slot: number;
   readonly size: number;
   readonly counts: boolean;
   /** Hours on either side that may help where a slot has few values. */
   readonly near: number;
 }
 
-function seasonOf(y: Float64Array, local: readonly number[], at: Cycle): { values: Float64Array } {
-  const { cycle, size } = at;
-  const slots = Math.round(cycle / size);
-  const level = levelOver(y, slots);
+function seasonRemoved(y: Float64Array, local: readonly number[], at: Cycle): Float64Array {
+  const { cycle, slot, size } = at;
+  const width = Math.round(cycle / size);
+  const slotOf = (ms: number): number => Math.floor((((ms % cycle) + cycle) % cycle) / slot);
+  let level = levelOver(y, width);
   // Where the level itself is nothing, nothing can be divided by it.
   const divide = at.counts && level.every((v) => !(v <= 0));
-  const away = y.map((v, i) => (divide ? v / level[i]! : v - level[i]!));
-  const slotOf = (ms: number): number => Math.floor((((ms % cycle) + cycle) % cycle) / size);
+  let without = y;
+  // The level of what has no season shows changes better, and they leave the season then.
+  for (let pass = 0; pass < 3; pass++) {
+    if (pass > 0) level = levelOver(without, width);
+    const away = y.map((v, i) => (divide ? v / level[i]! : v - level[i]!));
+    const season = medianBySlot(away, local, at, slotOf, divide ? 1 : 0);
+    const found = season.filter((v) => !isNaN(v));
+    const mean = found.reduce((sum, v) => sum + v, 0) / found.length;
+    without = y.map((v, i) => {
+      const here = season[slotOf(local[i]!)]!;
+      if (isNaN(here)) return v;
+      // A time of day at which there is next to nothing tells nothing of the level.
+      if (divide) return here > 0.02 * mean ? (v * mean) / here : NaN;
+      return v - here + mean;
+    });
+  }
+  return without;
+}
+
+function medianBySlot(
+  away: Float64Array,
+  local: readonly number[],
+  { cycle, slot, near: hours }: Cycle,
+  slotOf: (ms: number) => number,
+  usual: number,
+): number[] {
+  const slots = Math.round(cycle / slot);
   const first = local[0] ?? 0;
   // By slot, and in it by day or week.
   const bySlot = Array.from({ length: slots }, (): number[][] => []);
@@ -79,12 +108,11 @@ function seasonOf(y: Float64Array, local: readonly number[], at: Cycle): { value
     const cycles = bySlot[slotOf(local[i]!)]!;
     (cycles[Math.floor((local[i]! - first) / cycle)] ??= []).push(v);
   });
-  const most = Math.floor((at.near * 3_600_000) / size);
-  const usual = divide ? 1 : 0;
-  const season = bySlot.map((own, slot) => {
+  const most = Math.floor((hours * 3_600_000) / slot);
+  return bySlot.map((own, at) => {
     const near = own.map((values) => [...values]);
     for (let k = 1; k <= most && near.flat().length < 9; k++) {
-      for (const side of [slot + k, slot - k + slots]) {
+      for (const side of [at + k, at - k + slots]) {
         bySlot[side % slots]!.forEach((values, c) => (near[c] ??= []).push(...values));
       }
     }
@@ -92,20 +120,10 @@ function seasonOf(y: Float64Array, local: readonly number[], at: Cycle): { value
     if (medians.length > 2) return median(near.flat());
     // Of two cycles the season is what both show; a change is in one.
     const [a = NaN, b = a] = medians.map((v) => v - usual);
-    return (
-      usual + (a * b > 0 ? Math.sign(a) * Math.min(Math.abs(a), Math.abs(b)) : a * b <= 0 ? 0 : NaN)
-    );
+    return isNaN(a)
+      ? NaN
+      : usual + (a * b > 0 ? Math.sign(a) * Math.min(Math.abs(a), Math.abs(b)) : 0);
   });
-  const found = season.filter((v) => !isNaN(v));
-  const mean = found.reduce((sum, v) => sum + v, 0) / found.length;
-  const values = y.map((v, i) => {
-    const here = season[slotOf(local[i]!)]!;
-    if (isNaN(here)) return v;
-    // A time of day at which there is next to nothing tells nothing of the level.
-    if (divide) return here > 0.02 * mean ? (v * mean) / here : NaN;
-    return v - here + mean;
-  });
-  return { values };
 }
 
 /** Weights by the spread of each time of day (with an hour on either side), at most 5 times up or down. */

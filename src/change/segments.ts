@@ -97,14 +97,14 @@ export function segments(values: ArrayLike<number>, options: SegmentOptions = {}
   // What was found first is no noise: the second look is keener.
   for (let look = 0; look < 3; look++) {
     unit = Math.max(noise.longRun, seen);
-    const found = partition(costOf(fit, unit, slope), n, { price, slope, shortest });
+    const found = partition(fit.costs(unit, slope), n, { price, slope, shortest });
     const same = look > 0 && found.join() === cuts.join();
     cuts = found;
     if (same || cuts.length === 0) break;
     noise = noiseOf(fit.residuals(cuts), w, search.autocorrelation);
   }
   const edges = [0, ...cuts, n];
-  const cost = costOf(fit, unit, slope);
+  const cost = fit.costs(unit, slope);
   const places = refine(fit, n, cuts, { unit, slope, shortest });
   return {
     changes: places.map((place, k): Change => {
@@ -304,6 +304,8 @@ interface Fits {
   /** Squares around the mean, and around the line. */
   readonly flat: (a: number, b: number) => number;
   readonly straight: (a: number, b: number) => number;
+  /** What a stretch costs: its squares / unit, and the price of a slope where that is worth it. */
+  readonly costs: (unit: number, slope: number) => (a: number, b: number) => number;
   /** Squares around two lines over [a, b) that meet before `t`. */
   readonly bent: (a: number, t: number, b: number) => number;
   readonly line: (a: number, b: number) => Line;
@@ -330,19 +332,23 @@ function fits({ y, w, index }: Series): Fits {
     XY[i + 1] = XY[i]! + u * x * v;
     YY[i + 1] = YY[i]! + u * v * v;
   }
-  const flat = (a: number, b: number): number => {
-    const s = Y[b]! - Y[a]!;
-    return Math.max(0, YY[b]! - YY[a]! - (s * s) / (W[b]! - W[a]!));
-  };
-  const straight = (a: number, b: number): number => {
+  // In the innermost loop of the search: the squares around the mean, or around the line.
+  const squares = (a: number, b: number, line: boolean, more: number): number => {
     const m = W[b]! - W[a]!;
-    const sx = X[b]! - X[a]!;
     const sy = Y[b]! - Y[a]!;
+    const yy = YY[b]! - YY[a]! - (sy * sy) / m;
+    if (!line) return yy > 0 ? yy : 0;
+    const sx = X[b]! - X[a]!;
     const xx = XX[b]! - XX[a]! - (sx * sx) / m;
     const xy = XY[b]! - XY[a]! - (sx * sy) / m;
-    const yy = YY[b]! - YY[a]! - (sy * sy) / m;
-    return Math.max(0, xx > 0 ? yy - (xy * xy) / xx : yy);
+    const saved = xx > 0 ? (xy * xy) / xx : 0;
+    const rest = saved > more ? yy - saved + more : yy;
+    return rest > 0 ? rest : 0;
   };
+  const flat = (a: number, b: number): number => squares(a, b, false, 0);
+  const straight = (a: number, b: number): number => squares(a, b, true, 0);
+  const costs = (unit: number, slope: number) => (a: number, b: number) =>
+    squares(a, b, true, slope * unit) / unit;
   const bent = (a: number, t: number, b: number): number => {
     const m = W[b]! - W[a]!;
     const [sx, sy] = [X[b]! - X[a]!, Y[b]! - Y[a]!];
@@ -379,13 +385,7 @@ function fits({ y, w, index }: Series): Fits {
     }
     return rest;
   };
-  return { flat, straight, bent, line, residuals };
-}
-
-/** What a stretch costs: its squares / unit, and the price of a slope where that is worth it. */
-function costOf({ flat, straight }: Fits, unit: number, slope: number) {
-  return (a: number, b: number): number =>
-    Math.min(flat(a, b) / unit, straight(a, b) / unit + slope);
+  return { flat, straight, costs, bent, line, residuals };
 }
 
 /** The cuts of least cost, a price for each. */
