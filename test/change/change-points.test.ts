@@ -1,11 +1,7 @@
 import { table } from "arquero";
 import { expect, test } from "vitest";
 import { asResult, seeded, seededCounts } from "../../bench/change/change-points.js";
-import {
-  benjaminiHochberg,
-  changePoints,
-  type ChangePointsOptions,
-} from "../../src/change/change-points.js";
+import { benjaminiHochberg, changePoints } from "../../src/change/change-points.js";
 import type { MeasureColumn, Origin } from "../../src/result/origin.js";
 import { Result } from "../../src/result/result.js";
 import { between } from "../../src/time/time-range.js";
@@ -173,8 +169,7 @@ test.each([
 
 test("changePoints tells the analyst what is wrong with what was asked", async () => {
   const asked = answer({ all: counts(1, 30, 50) });
-  const wrong = (options: object): Promise<unknown> =>
-    changePoints(asked, options);
+  const wrong = (options: object): Promise<unknown> => changePoints(asked, options);
   await expect(wrong({ measure: "measurement" })).rejects.toThrow("did you mean measurements?");
   await expect(wrong({ falseDiscovery: 5 })).rejects.toThrow("pass a share between 0 and 1");
   await expect(wrong({ annotation: [] })).rejects.toThrow("did you mean annotations?");
