@@ -1,0 +1,182 @@
+import { table } from "arquero";
+import { expect, test } from "vitest";
+import { asResult, seeded, seededCounts } from "../../bench/change/change-points.js";
+import { benjaminiHochberg, changePoints } from "../../src/change/change-points.js";
+import type { MeasureColumn, Origin } from "../../src/result/origin.js";
+import { Result } from "../../src/result/result.js";
+import { between } from "../../src/time/time-range.js";
+
+const START = Date.UTC(2026, 4, 4);
+const HOUR = 3_600_000;
+const hourAt = (i: number): Date => new Date(START + i * HOUR);
+
+/** An answer by hour: a column of values for each name, null where nothing is known. */
+function answer(
+  series: Readonly<Record<string, readonly (number | null)[]>>,
+  measure: Partial<MeasureColumn> = {},
+  change: { incomplete?: readonly Date[]; dimension?: string } = {},
+): Result {
+  const names = Object.keys(series);
+  const { dimension = "software_version", incomplete = [] } = change;
+  const rows = names.flatMap((name) => series[name]!.map((value, i) => ({ name, value, i })));
+  const origin: Origin = {
+    ...asResult({ every: "hour", values: [1] }).origin,
+    range: between(new Date(START), hourAt(series[names[0]!]!.length)),
+    columns: {
+      time: { name: "t", every: "hour", incomplete },
+      dimensions: names.length > 1 ? [{ name: dimension, order: names }] : [],
+      measures: [
+        {
+          ...{ name: "measurements", label: "Measurements", unit: "measurements" },
+          ...{ additive: true, missing: "zero", ...measure },
+        },
+      ],
+    },
+  };
+  const columns = {
+    t: rows.map(({ i }) => hourAt(i)),
+    ...(names.length > 1 && { [dimension]: rows.map(({ name }) => name) }),
+    [measure.name ?? "measurements"]: rows.map(({ value }) => value),
+  };
+  return new Result(table(columns), origin);
+}
+
+/** Poisson counts around a level that is another from `at` on. */
+function counts(seed: number, n: number, level: number, at = n, after = level): number[] {
+  const { poisson } = seeded(seed);
+  return Array.from({ length: n }, (_, i) => poisson(i < at ? level : after));
+}
+
+test("changePoints finds a drop in counts with day and week within an hour, and says what began", async () => {
+  const seededDrop = seededCounts(31, "hour", 0.5);
+  const planted = hourAt(seededDrop.at);
+  const finding = await changePoints(Promise.resolve(asResult(seededDrop)), {
+    annotations: [
+      { at: planted, label: "3.10 released" },
+      { start: hourAt(2), label: "long before" },
+    ],
+  });
+  expect(finding).toMatchObject({ kind: "change points", found: true });
+  const rows = finding.result.rows();
+  const row = rows.find(({ t }) => Math.abs(Number(t) - Number(planted)) <= HOUR);
+  expect(row).toMatchObject({ change: "level" });
+  expect(row?.["began"]).toContain("3.10 released");
+  expect(Number(row?.["relative"])).toBeCloseTo(-0.5, 1);
+  expect(Number(row?.["size_low"])).toBeLessThan(Number(row?.["size"]));
+  expect(finding.sentence).toMatch(/^Measurements by hour fell at 2026-\d\d-\d\d .*−\d\d %/);
+});
+
+test("changePoints names the series that changed, and versions that appeared then", async () => {
+  const finding = await changePoints(
+    answer({
+      "3.9": counts(1, 96, 400, 60, 150),
+      "3.10": counts(2, 96, 0, 60, 250),
+      "3.8": counts(3, 96, 300),
+    }),
+  );
+  const rows = finding.result.rows();
+  expect(rows.map((row) => row["software_version"]).sort()).toEqual(["3.10", "3.9"]);
+  for (const row of rows) {
+    expect(row["t"]).toEqual(hourAt(60));
+    expect(row["began"]).toBe("software_version 3.10 first seen (2026-05-06 12:00)");
+  }
+  expect(finding.sentence).toContain("2 changes in 2 of 3 series");
+  expect(finding.result.origin.columns.dimensions[0]?.order).toEqual(["3.9", "3.10"]);
+});
+
+test("changePoints holds the false-discovery rate over many series", async () => {
+  let [found, wrong] = [0, 0];
+  for (let seed = 0; seed < 5; seed++) {
+    const series = Object.fromEntries(
+      Array.from({ length: 40 }, (_, k) => [
+        `AS${k}`,
+        counts(1_000 * seed + k, 80, 100, 40, k < 4 ? 40 : 100),
+      ]),
+    );
+    const { result } = await changePoints(answer(series, {}, { dimension: "probe_asn" }));
+    const names = new Set(result.column("probe_asn") as string[]);
+    found += [...names].filter((name) => Number(name.slice(2)) < 4).length;
+    wrong += [...names].filter((name) => Number(name.slice(2)) >= 4).length;
+  }
+  expect(found).toBe(20);
+  expect(wrong).toBeLessThanOrEqual(2);
+});
+
+test("benjaminiHochberg gives the set of the definition", () => {
+  expect([...benjaminiHochberg([0.04, 0.001, 0.03, 0.5], 0.05)].sort()).toEqual([1]);
+  expect([...benjaminiHochberg([0.02, 0.001, 0.03, 0.5], 0.05)].sort()).toEqual([0, 1, 2]);
+  expect(benjaminiHochberg([], 0.05).size).toBe(0);
+});
+
+test("changePoints leaves incomplete buckets out and says so", async () => {
+  const values = counts(5, 72, 500);
+  values[71] = 120;
+  values[70] = 130;
+  values[69] = 125;
+  const incomplete = [69, 70, 71].map(hourAt);
+  expect((await changePoints(answer({ all: values }))).found).toBe(true);
+  const finding = await changePoints(answer({ all: values }, {}, { incomplete }));
+  expect(finding.found).toBe(false);
+  expect(finding.sentence).toContain("No change of level or trend was found");
+  expect(finding.result.origin.notes.join(" ")).toContain("Left out of the search: the hours of");
+  expect(finding.result.numRows).toBe(0);
+});
+
+test("changePoints reads shares over gaps", async () => {
+  const { normal } = seeded(9);
+  const shares = Array.from({ length: 90 }, (_, i) =>
+    i % 7 === 3 ? null : (i < 50 ? 0.2 : 0.5) + 0.02 * normal(),
+  );
+  const measure = { name: "failed", label: "Failed", unit: "share", additive: false } as const;
+  const finding = await changePoints(answer({ all: shares }, { ...measure, missing: "gap" }));
+  expect(finding.result.column("t")).toEqual([hourAt(50)]);
+  expect(finding.sentence).toMatch(
+    /^Failed by hour rose .* from [12]\d(\.\d)? % to [45]\d(\.\d)? %/,
+  );
+  expect(finding.result.origin.notes.join(" ")).toContain("buckets without a value");
+});
+
+test("changePoints takes first appearances from an answer of firstSeen", async () => {
+  const seen = asResult({ every: "hour", values: [1] });
+  const firsts = new Result(
+    table({
+      software_version: ["3.9", "3.10"],
+      first: [new Date(START + 60_000), new Date(+hourAt(59) + 25 * 60_000)],
+      measurements: [9, 9],
+    }),
+    {
+      ...seen.origin,
+      range: between(new Date(START), hourAt(96)),
+      columns: { dimensions: [{ name: "software_version", order: ["3.9", "3.10"] }], measures: [] },
+    },
+  );
+  const asked = answer({ all: counts(8, 96, 400, 60, 200) });
+  const finding = await changePoints(asked, { firstSeen: Promise.resolve(firsts) });
+  expect(finding.result.column("began")).toEqual([
+    "software_version 3.10 first seen (2026-05-06 11:25)",
+  ]);
+});
+
+test.each([
+  ["few buckets", [5, 6, 5, 1], "fewer than 8 whole buckets"],
+  ["zeros", new Array<number>(40).fill(0), "nothing but zeros"],
+])("changePoints says that it can't tell from %s", async (_, values, why) => {
+  const finding = await changePoints(answer({ all: values }));
+  expect(finding.found).toBe(false);
+  expect(finding.sentence).toMatch(/^Can't tell whether Measurements by hour changed, because/);
+  expect(finding.sentence).toContain(why);
+});
+
+test("changePoints tells the analyst what is wrong with what was asked", async () => {
+  const asked = answer({ all: counts(1, 30, 50) });
+  const wrong = (options: object): Promise<unknown> => changePoints(asked, options);
+  await expect(wrong({ measure: "measurement" })).rejects.toThrow("did you mean measurements?");
+  await expect(wrong({ falseDiscovery: 5 })).rejects.toThrow("pass a share between 0 and 1");
+  await expect(wrong({ annotation: [] })).rejects.toThrow("did you mean annotations?");
+  await expect(wrong({ annotations: [{ label: "x" }] })).rejects.toThrow("time of an annotation");
+  const { time, ...columns } = asked.origin.columns;
+  expect(time?.every).toBe("hour");
+  const timeless = new Result(asked.table, { ...asked.origin, columns });
+  await expect(changePoints(timeless)).rejects.toThrow('ask with every: "hour"');
+  await expect(changePoints([] as never)).rejects.toThrow("pass a Result by bucket of time");
+});
