@@ -131,3 +131,9 @@ export type { BrokenRule, Review } from "./incident/tiers/check.js";
 export type { TierReport } from "./incident/tiers/report.js";
 export type { TierRule } from "./incident/tiers/rules.js";
 export { explain, type Cause, type ExplainOptions, type Explanation } from "./change/explain.js";
+export {
+  changePoints,
+  type ChangePoints,
+  type ChangePointsOptions,
+} from "./change/change-points.js";
+export type { GivenAnnotation } from "./change/beginnings.js";
