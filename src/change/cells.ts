@@ -208,7 +208,7 @@ async function quantileParts(source: ChangeSource, question: ChangeQuestion): Pr
   return {
     kind: "rate",
     parts: [
-      count({ where: { ...measure.where, [column]: { above: at } } as Where }),
+      count({ where: { ...measure.where, [column]: { above: at } } }),
       count({ where: known }),
     ],
     label,

@@ -48,7 +48,7 @@ export function elementText(where: Readonly<Record<string, CauseValue>>): string
   return entries.map(([name, value]) => `${name} ${valueText(value)}`).join(" and ");
 }
 
-function valueText(value: CauseValue): string {
+export function valueText(value: CauseValue): string {
   if (Array.isArray(value)) {
     const list = value as readonly (string | null)[];
     return list.map((one) => (one === null ? "(none)" : cleanText(one, 60))).join(" → ");

@@ -186,7 +186,7 @@ export function logsOf(
       const database = await open();
       return {
         database,
-        source: await logLines(database, range, { where: where as NonNullable<LogFilter["where"]> }),
+        source: await logLines(database, range, { where: where }),
       };
     },
   });

@@ -1,0 +1,303 @@
+import { Temporal } from "temporal-polyfill";
+import { refuseUnknown } from "../base/check-options.js";
+import { ProbelabError } from "../base/error.js";
+import { counted } from "../base/text.js";
+import type { Dimension } from "../query/dimension.js";
+import { count, type Measure } from "../query/measure.js";
+import type { Where } from "../query/where.js";
+import { CONFIDENCES, wilson } from "../query/wilson.js";
+import type { MeasureColumn } from "../result/origin.js";
+import { resultOfRows } from "../result/own-rows.js";
+import { Result } from "../result/result.js";
+import { checkRange, type TimeRange } from "../time/time-range.js";
+import { askCells, type ChangeCells, type ChangeSource } from "./cells.js";
+import { countCauses } from "./count-causes.js";
+import type { Finding } from "./finding.js";
+import { changeText, percent, periodText, valueText } from "./words.js";
+
+/** What `compare` takes. */
+export interface CompareOptions {
+  /** What to compare: as for `explain`. Default `count()`. */
+  readonly measure?: Measure<unknown>;
+  /** The range in question. */
+  readonly now: TimeRange;
+  /** The range to compare with; default: the same hours of the week before (of as many weeks before as keep the two apart). */
+  readonly before?: TimeRange;
+  /** The dimensions whose values are listed; default as for `explain`. */
+  readonly dimensions?: readonly (string | Dimension)[];
+  /** Which rows count, as in every question. */
+  readonly where?: Where;
+  /** How many values are listed, those first that moved most beyond what the whole did; default 20. */
+  readonly top?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** How one value of a dimension moved. */
+export interface MovedValue {
+  readonly dimension: string;
+  readonly value: string | null;
+  /** The measure over its rows; null where there are none to tell it of. */
+  readonly before: number | null;
+  readonly after: number | null;
+  readonly change: number | null;
+  /** Ends of the 95 % interval of `change`; null where it isn't known. */
+  readonly low: number | null;
+  readonly high: number | null;
+  /** `change` by `before`; null where that is 0. */
+  readonly relative: number | null;
+  /** Its part of the whole's change; the parts of a dimension's values add up to 1. */
+  readonly part: number | null;
+}
+
+/** The answer of `compare`. */
+export interface Comparison extends Finding {
+  readonly kind: "compare";
+  /** The measure over all rows. */
+  readonly before: number | null;
+  readonly after: number | null;
+  /** The values listed, in the order of the table. */
+  readonly values: readonly MovedValue[];
+}
+
+const OPTIONS = ["measure", "now", "before", "dimensions", "where", "top", "signal"];
+const ACTION = "compare two ranges";
+const NORMAL_95 = CONFIDENCES[0.95];
+/** Standard errors beyond which one of many values stands out. */
+const STANDS_OUT = 4;
+/** A value that moved by less than this beyond the whole is as usual. */
+const USUAL = 0.05;
+
+/**
+ * The first look: how much each value of each dimension moved against the same hours of the week
+ * before, in a scan of each range. What is behind it tells `explain`.
+ *
+ * Intervals are of the noise that the cells of the two ranges show (of counts, overdispersed), of
+ * shares Newcombe's (R. G. Newcombe, "Interval estimation for the difference between independent
+ * proportions", Statistics in Medicine 17 (8), 1998, method 10).
+ *
+ * @returns `sentence`, `values` and `result`, a row a value. `found` is true where one moved beyond
+ *   the whole by more than 5 % and four standard errors.
+ * @throws ProbelabError as `explain` does.
+ * @example
+ * const first = await compare(lab.measurements, { now: last("24 hours", { now: lab.now }) });
+ * first.sentence;
+ */
+export async function compare(source: ChangeSource, options: CompareOptions): Promise<Comparison> {
+  refuseUnknown(options, OPTIONS, ACTION);
+  const now = checkRange(options.now, ACTION);
+  const { top = 20 } = options;
+  if (!(top >= 1)) {
+    throw new ProbelabError(
+      `Can't ${ACTION} by their top ${String(top)} values: pass a whole number from 1.`,
+    );
+  }
+  const cells = await askCells(source, {
+    measure: options.measure ?? count(),
+    before: options.before ?? weekBefore(now),
+    after: now,
+    dimensions: options.dimensions,
+    where: options.where ?? {},
+    action: ACTION,
+    signal: options.signal,
+  });
+  return compareCells(cells, top);
+}
+
+/** The same hours of the week before, by the clock of the range's zone; of several where they would overlap. */
+export function weekBefore({ start, end, timeZone }: TimeRange): TimeRange {
+  const weeks = Math.ceil((+end - +start) / (7 * 86_400_000));
+  const earlier = (at: Date) =>
+    new Date(
+      Temporal.Instant.fromEpochMilliseconds(+at).toZonedDateTimeISO(timeZone).subtract({ weeks })
+        .epochMilliseconds,
+    );
+  // An hour that the clocks leave out may move a bound by one; never beyond the later range.
+  return { start: earlier(start), end: new Date(Math.min(+earlier(end), +start)), timeZone };
+}
+
+/** Compares cells that were asked: what {@link compare} does after its two scans. */
+export function compareCells(cells: ChangeCells, top: number): Comparison {
+  const judge = cells.kind === "flow" ? flowJudge(cells) : rateJudge(cells);
+  const { before, after } = judge.whole;
+  const all = cells.names.flatMap((dimension, at) => {
+    const codes = cells.leaves.codes[at]!;
+    const leavesOf = cells.values[at]!.map(() => [] as number[]);
+    codes.forEach((code, leaf) => leavesOf[code]!.push(leaf));
+    return leavesOf.map((leaves, code) => ({
+      dimension,
+      value: cells.values[at]![code]!,
+      ...judge.value(leaves),
+    }));
+  });
+  all.sort((a, b) => Math.abs(b.beyond) - Math.abs(a.beyond));
+  const listed = all.slice(0, top);
+  const outstanding = all.filter(({ stands }) => stands);
+  const values = listed.map(({ beyond, stands, ...value }): MovedValue => value);
+  const what = `${cells.label} ${changeText(before, after, cells.unit)} ${periodText(cells.earlier, cells.later)}`;
+  const named = outstanding
+    .slice(0, 3)
+    .map((one) => `${one.dimension} ${valueText(one.value)} ${movedText(one)}`);
+  const further =
+    outstanding.length > 3 ? `; and ${counted(outstanding.length - 3, "further value")}` : "";
+  const nothing = cells.before.length === 0;
+  return {
+    kind: "compare",
+    found: outstanding.length > 0,
+    sentence: nothing
+      ? "I can't compare the two ranges, because neither holds a row."
+      : outstanding.length === 0
+        ? `${what}. No value of ${cells.names.join(", ")} moved beyond that by more than is usual.`
+        : `${what}. Beyond that moved ${named.join("; ")}${further}.`,
+    before,
+    after,
+    values,
+    result: comparisonResult(cells, values, all.length),
+  };
+}
+
+function movedText({ change, relative }: MovedValue): string {
+  const sign = (change ?? 0) < 0 ? "−" : "+";
+  if (relative === null) return "(new)";
+  return `${sign}${percent(Math.abs(relative))}`;
+}
+
+/** What a value's leaves did, and how far beyond the whole. */
+interface Judged extends Omit<MovedValue, "dimension" | "value"> {
+  readonly beyond: number;
+  readonly stands: boolean;
+}
+
+interface Judge {
+  readonly whole: { readonly before: number | null; readonly after: number | null };
+  value(leaves: readonly number[]): Judged;
+}
+
+function flowJudge(cells: ChangeCells): Judge {
+  const { before, after, ratio } = cells;
+  const { ordinary, variance } = countCauses({ ...cells.leaves, before, after, ratio });
+  const sum = (values: Float64Array, leaves: Iterable<number>) => {
+    let all = 0;
+    for (const leaf of leaves) all += values[leaf]!;
+    return all;
+  };
+  const was = sum(before, before.keys()) * ratio;
+  const is = sum(after, after.keys());
+  return {
+    whole: { before: was, after: is },
+    value(leaves) {
+      const had = sum(before, leaves) * ratio;
+      const has = sum(after, leaves);
+      const error = Math.sqrt(variance(leaves));
+      const change = has - had;
+      const beyond = has - had * ordinary;
+      return {
+        before: had,
+        after: has,
+        change,
+        low: change - NORMAL_95 * error,
+        high: change + NORMAL_95 * error,
+        relative: had > 0 ? change / had : null,
+        part: is === was ? null : change / (is - was),
+        beyond,
+        stands:
+          Math.abs(beyond) > STANDS_OUT * error && Math.abs(beyond) > (USUAL * (had + has)) / 2,
+      };
+    },
+  };
+}
+
+function rateJudge(cells: ChangeCells): Judge {
+  const { before, after, partBefore, partAfter, variance } = cells;
+  const rate = (leaves: Iterable<number>) => {
+    let [n0, n1, s0, s1] = [0, 0, 0, 0];
+    for (const leaf of leaves) {
+      n0 += before[leaf]!;
+      n1 += after[leaf]!;
+      s0 += partBefore[leaf]!;
+      s1 += partAfter[leaf]!;
+    }
+    return { n0, n1, s0, s1, r0: s0 / n0, r1: s1 / n1 };
+  };
+  const all = rate(before.keys());
+  const whole = all.r1 - all.r0;
+  const middle = (all.r0 + all.r1) / 2;
+  return {
+    whole: { before: all.n0 > 0 ? all.r0 : null, after: all.n1 > 0 ? all.r1 : null },
+    value(leaves) {
+      const { n0, n1, s0, s1, r0, r1 } = rate(leaves);
+      if (n0 === 0 || n1 === 0) {
+        return {
+          before: n0 > 0 ? r0 : null,
+          after: n1 > 0 ? r1 : null,
+          ...{ change: null, low: null, high: null, relative: null },
+          part: whole === 0 ? null : partOf(n0, n1, n0 > 0 ? r0 : r1, n1 > 0 ? r1 : r0),
+          ...{ beyond: 0, stands: false },
+        };
+      }
+      const change = r1 - r0;
+      const spread =
+        variance ?? ((s0 + s1 + 1) / (n0 + n1 + 2)) * (1 - (s0 + s1 + 1) / (n0 + n1 + 2));
+      const error = Math.sqrt(spread * (1 / n0 + 1 / n1));
+      const ends =
+        variance === undefined
+          ? newcombe(s0, n0, s1, n1)
+          : { low: change - NORMAL_95 * error, high: change + NORMAL_95 * error };
+      // Beyond the whole, in rows: a rate of few rows that doubled moves little.
+      const off = change - whole;
+      return {
+        before: r0,
+        after: r1,
+        change,
+        ...ends,
+        relative: r0 === 0 ? null : change / r0,
+        part: whole === 0 ? null : partOf(n0, n1, r0, r1),
+        beyond: off * Math.min(n0 / all.n0, n1 / all.n1),
+        stands: Math.abs(off) > STANDS_OUT * error && Math.abs(off) > USUAL * Math.abs(r0),
+      };
+    },
+  };
+  function partOf(n0: number, n1: number, r0: number, r1: number): number {
+    const [w0, w1] = [n0 / all.n0, n1 / all.n1];
+    return ((w1 - w0) * ((r0 + r1) / 2 - middle) + ((w0 + w1) / 2) * (r1 - r0)) / whole;
+  }
+}
+
+/** Newcombe's interval of the difference of two shares, of their Wilson intervals. */
+function newcombe(s0: number, n0: number, s1: number, n1: number) {
+  const was = wilson(s0, n0)!;
+  const is = wilson(s1, n1)!;
+  const [r0, r1] = [s0 / n0, s1 / n1];
+  return {
+    low: r1 - r0 - Math.hypot(r1 - is.low, was.high - r0),
+    high: r1 - r0 + Math.hypot(is.high - r1, r0 - was.low),
+  };
+}
+
+function comparisonResult(cells: ChangeCells, values: readonly MovedValue[], many: number): Result {
+  const { unit, label, origin } = cells;
+  const measure = (name: string, text: string, own = unit): MeasureColumn => ({
+    ...{ name, label: text, unit: own, additive: false, missing: "gap" },
+    ...(name === "change" && { main: true as const }),
+  });
+  const listed = `The ${values.length} of ${counted(many, "value")} that moved most beyond the whole.`;
+  return new Result(resultOfRows(values).table, {
+    ...origin,
+    columns: {
+      dimensions: [
+        { name: "dimension", order: [...new Set(values.map(({ dimension }) => dimension))] },
+        { name: "value", order: [...new Set(values.map(({ value }) => value))] },
+      ],
+      measures: [
+        measure("before", `${label}, before`),
+        measure("after", `${label}, after`),
+        measure("change", `${label}, change`),
+        measure("low", "Low end of the change"),
+        measure("high", "High end of the change"),
+        measure("relative", "Change by what it was", "share"),
+        measure("part", "Part of the whole's change", "share"),
+      ],
+    },
+    reductions: values.length < many ? [listed] : [],
+    notes: origin.notes,
+  });
+}
