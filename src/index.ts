@@ -137,3 +137,9 @@ export {
   type ChangePointsOptions,
 } from "./change/change-points.js";
 export type { GivenAnnotation } from "./change/beginnings.js";
+export {
+  compare,
+  type CompareOptions,
+  type RangeComparison,
+  type MovedValue,
+} from "./change/compare.js";

@@ -2,6 +2,7 @@ import { Temporal } from "temporal-polyfill";
 import { refuseUnknown } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
 import { counted } from "../base/text.js";
+import { presentDimensions } from "../query/cube.js";
 import type { Dimension } from "../query/dimension.js";
 import { count, type Measure } from "../query/measure.js";
 import type { Where } from "../query/where.js";
@@ -10,7 +11,13 @@ import type { MeasureColumn } from "../result/origin.js";
 import { resultOfRows } from "../result/own-rows.js";
 import { Result } from "../result/result.js";
 import { checkRange, type TimeRange } from "../time/time-range.js";
-import { askCells, type ChangeCells, type ChangeSource } from "./cells.js";
+import {
+  askCells,
+  checkSource,
+  type ChangeCells,
+  type ChangeQuestion,
+  type ChangeSource,
+} from "./cells.js";
 import { countCauses } from "./count-causes.js";
 import type { Finding } from "./finding.js";
 import { changeText, percent, periodText, valueText } from "./words.js";
@@ -50,7 +57,7 @@ export interface MovedValue {
 }
 
 /** The answer of `compare`. */
-export interface Comparison extends Finding {
+export interface RangeComparison extends Finding {
   readonly kind: "compare";
   /** The measure over all rows. */
   readonly before: number | null;
@@ -82,7 +89,10 @@ const USUAL = 0.05;
  * const first = await compare(lab.measurements, { now: last("24 hours", { now: lab.now }) });
  * first.sentence;
  */
-export async function compare(source: ChangeSource, options: CompareOptions): Promise<Comparison> {
+export async function compare(
+  source: ChangeSource,
+  options: CompareOptions,
+): Promise<RangeComparison> {
   refuseUnknown(options, OPTIONS, ACTION);
   const now = checkRange(options.now, ACTION);
   const { top = 20 } = options;
@@ -91,7 +101,7 @@ export async function compare(source: ChangeSource, options: CompareOptions): Pr
       `Can't ${ACTION} by their top ${String(top)} values: pass a whole number from 1.`,
     );
   }
-  const cells = await askCells(source, {
+  const question = {
     measure: options.measure ?? count(),
     before: options.before ?? weekBefore(now),
     after: now,
@@ -99,8 +109,68 @@ export async function compare(source: ChangeSource, options: CompareOptions): Pr
     where: options.where ?? {},
     action: ACTION,
     signal: options.signal,
-  });
-  return compareCells(cells, top);
+  };
+  return ["quantile", "distinct"].includes(question.measure.measure)
+    ? compareAsked(source, question, top)
+    : compareCells(await askCells(source, question), top);
+}
+
+/**
+ * Quantiles and counts of different values are no sums of parts: each dimension is asked on its own,
+ * a scan of each range. Their noise isn't known, so nothing stands out by itself.
+ */
+async function compareAsked(
+  source: ChangeSource,
+  question: ChangeQuestion,
+  top: number,
+): Promise<RangeComparison> {
+  const { where, measure, signal, before, after } = question;
+  const room = checkSource(source, ACTION);
+  const dimensions = question.dimensions ?? (await presentDimensions(room, after, where));
+  const ask = async (range: TimeRange, by: readonly (string | Dimension)[]) => {
+    const asked = { range, every: "all", by, top: Infinity, where, measures: { measure }, signal };
+    return source.ask(asked as never);
+  };
+  const value = (answer: Result<object>) =>
+    (answer.rows()[0] as { measure: number | null } | undefined)?.measure ?? null;
+  const [wasAll, isAll] = [await ask(before, []), await ask(after, [])];
+  const all: MovedValue[] = [];
+  for (const one of dimensions) {
+    const dimension = typeof one === "string" ? one : one.name;
+    const read = async (range: TimeRange) => {
+      const rows = (await ask(range, [one])).rows() as Record<string, string | number | null>[];
+      return new Map(
+        rows.map((row) => [row[dimension] as string | null, row["measure"] as number | null]),
+      );
+    };
+    const [was, is] = [await read(before), await read(after)];
+    for (const value of new Set([...was.keys(), ...is.keys()])) {
+      const [had, has] = [was.get(value) ?? null, is.get(value) ?? null];
+      const change = had === null || has === null ? null : has - had;
+      all.push({
+        ...{ dimension, value, before: had, after: has, change, low: null, high: null, part: null },
+        relative: change === null || had === null || had === 0 ? null : change / had,
+      });
+    }
+  }
+  all.sort((a, b) => Math.abs(b.change ?? 0) - Math.abs(a.change ?? 0));
+  const values = all.slice(0, top);
+  const { label = "", unit = "" } = isAll.origin.columns.measures[0] ?? {};
+  const what = `${label} ${changeText(value(wasAll), value(isAll), unit)} ${periodText(before, after)}`;
+  const [most] = values;
+  const named =
+    most === undefined || most.change === null
+      ? ""
+      : ` Of ${counted(all.length, "value")} ${most.dimension} ${valueText(most.value)} moved most: it ${changeText(most.before, most.after, unit)}. I can't tell whether that is more than chance; explain does.`;
+  return {
+    kind: "compare",
+    found: false,
+    sentence: `${what}.${named}`,
+    before: value(wasAll),
+    after: value(isAll),
+    values,
+    result: comparisonResult({ label, unit, origin: isAll.origin }, values, all.length),
+  };
 }
 
 /** The same hours of the week before, by the clock of the range's zone; of several where they would overlap. */
@@ -116,7 +186,7 @@ export function weekBefore({ start, end, timeZone }: TimeRange): TimeRange {
 }
 
 /** Compares cells that were asked: what {@link compare} does after its two scans. */
-export function compareCells(cells: ChangeCells, top: number): Comparison {
+export function compareCells(cells: ChangeCells, top: number): RangeComparison {
   const judge = cells.kind === "flow" ? flowJudge(cells) : rateJudge(cells);
   const { before, after } = judge.whole;
   const all = cells.names.flatMap((dimension, at) => {
@@ -273,7 +343,11 @@ function newcombe(s0: number, n0: number, s1: number, n1: number) {
   };
 }
 
-function comparisonResult(cells: ChangeCells, values: readonly MovedValue[], many: number): Result {
+function comparisonResult(
+  cells: Pick<ChangeCells, "label" | "unit" | "origin">,
+  values: readonly MovedValue[],
+  many: number,
+): Result {
   const { unit, label, origin } = cells;
   const measure = (name: string, text: string, own = unit): MeasureColumn => ({
     ...{ name, label: text, unit: own, additive: false, missing: "gap" },

@@ -24,6 +24,7 @@ const commands = new Map<string, () => Promise<Command>>(
     sample: async () => (await import("./sample.js")).sampleCommand,
     load: async () => (await import("./load.js")).loadCommand,
     watch: async () => (await import("./watch.js")).watchCommand,
+    changed: async () => (await import("./changed.js")).changedCommand,
     origin: async () => (await import("./origin.js")).originCommand,
     kernel: async () => (await import("./kernel.js")).kernelCommand,
     postmortem: async () => (await import("./postmortem.js")).postmortemCommand,

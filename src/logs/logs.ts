@@ -16,7 +16,6 @@ import type { DimensionNames, GroupedRow } from "../query/row-types.js";
 import type { Bucket } from "../time/bucket.js";
 import type { LogColumn } from "./log-filter.js";
 import { cubeSource } from "../query/cube.js";
-import type { LogFilter } from "./log-filter.js";
 import { askOwnLogs, logLines, rates, type LogGroupOptions } from "./rates.js";
 import { search, type SearchOptions } from "./search.js";
 import { submissions, type SubmissionOptions, type SubmissionRow } from "./submissions.js";

@@ -211,6 +211,15 @@ function sharedOut(plan: Plan, entity: Measure<unknown>, keys: readonly Column[]
   });
 }
 
+/** The dimensions that a source is asked about by default, as far as its table has them. */
+export async function presentDimensions(
+  { open, dimensions }: CubeSource,
+  range: TimeRange,
+  where: Where,
+): Promise<readonly string[]> {
+  return present(dimensions, (await open(range, where)).source).by;
+}
+
 function present(
   wanted: readonly string[],
   source: Source,

@@ -1,0 +1,112 @@
+import { Command, InvalidArgumentError } from "commander";
+import { askCells } from "../change/cells.js";
+import { compareCells, weekBefore, type RangeComparison } from "../change/compare.js";
+import { explainCells, type Explanation } from "../change/explain.js";
+import { amount, percent, valueText } from "../change/words.js";
+import { connect } from "../lab/connect.js";
+import { count } from "../query/measure.js";
+import { last } from "../time/time-range.js";
+import { inertJson, line, lines, userInterrupt, wholeNumber } from "./terminal.js";
+
+/** The exit code of a finding, which no error has. */
+const FOUND = 8;
+const SOURCES = ["measurements", "runs", "logs"] as const;
+
+interface Flags {
+  readonly last: string;
+  readonly of: (typeof SOURCES)[number];
+  readonly by?: readonly string[];
+  readonly where: Readonly<Record<string, readonly string[]>>;
+  readonly top: number;
+  readonly json?: true;
+}
+
+/** `probelab changed` */
+export const changedCommand = new Command("changed")
+  .description("tell what changed against the same hours of the week before, and what is behind it")
+  .option("--last <span>", "the time in question, up to now: 24h, 7 days", "24h")
+  .option("--of <rows>", `what is counted: ${SOURCES.join(", ")}`, sourceName, "measurements")
+  .option("--by <columns>", "the columns to look in, with commas between", columnNames)
+  .option("--where <column=value>", "only these rows; again for more", condition, {})
+  .option("--top <n>", "how many values are listed", wholeNumber, 20)
+  .option("--json", "print both findings as JSON")
+  .addHelpText(
+    "after",
+    `\nThe exit code is 0 where nothing changed, ${FOUND} where something did, 1 for an error.`,
+  )
+  .action(async (flags: Flags) => {
+    using interrupt = userInterrupt();
+    await using lab = await connect();
+    const now = last(flags.last, { now: lab.now });
+    // One pair of scans serves both findings.
+    const cells = await askCells(lab[flags.of], {
+      measure: count(),
+      before: weekBefore(now),
+      after: now,
+      dimensions: flags.by,
+      where: flags.where,
+      action: "tell what changed",
+      signal: interrupt.signal,
+    });
+    const first = compareCells(cells, flags.top);
+    const why = explainCells(cells);
+    process.stdout.write(flags.json ? changedJson(first, why) : changedText(first, why));
+    process.exitCode = why.found ? FOUND : 0;
+  });
+
+function changedText(first: RangeComparison, why: Explanation): string {
+  const heads = ["dimension", "value", "before", "now", "change", "", "95 % interval", "part"];
+  const rows = first.values.map((one) => [
+    line(one.dimension, 30),
+    line(valueText(one.value), 40),
+    amount(one.before, ""),
+    amount(one.after, ""),
+    one.change === null ? "" : amount(one.change, ""),
+    one.relative === null ? "new" : percent(one.relative),
+    one.low === null || one.high === null
+      ? ""
+      : `${amount(Math.round(one.low), "")} to ${amount(Math.round(one.high), "")}`,
+    one.part === null ? "" : percent(one.part),
+  ]);
+  const widths = heads.map((head, at) =>
+    Math.max(head.length, ...rows.map((row) => row[at]!.length)),
+  );
+  const text = [heads, ...rows].map((row) =>
+    row
+      .map((cell, at) => (at < 2 ? cell.padEnd(widths[at]!) : cell.padStart(widths[at]!)))
+      .join("  ")
+      .trimEnd(),
+  );
+  const { notes, reductions } = first.result.origin;
+  return lines(`${[...text, "", why.sentence, "", ...reductions, ...notes].join("\n")}\n`);
+}
+
+function changedJson(compared: RangeComparison, explained: Explanation): string {
+  const { sentence, found, before, after, values } = compared;
+  const { causes, rest, moves } = explained;
+  return `${inertJson({
+    found: explained.found,
+    compare: { sentence, found, before, after, values },
+    explain: { sentence: explained.sentence, found: explained.found, causes, rest, moves },
+    notes: compared.result.origin.notes,
+  })}\n`;
+}
+
+function sourceName(text: string): Flags["of"] {
+  const found = SOURCES.find((one) => one === text);
+  if (found !== undefined) return found;
+  throw new InvalidArgumentError(`Take one of ${SOURCES.join(", ")}.`);
+}
+
+function columnNames(text: string): string[] {
+  const names = text.split(",").map((name) => name.trim());
+  if (names.every((name) => name !== "")) return names;
+  throw new InvalidArgumentError("Write column names with commas between: probe_cc,test_name.");
+}
+
+function condition(text: string, before: Flags["where"]): Flags["where"] {
+  const at = text.indexOf("=");
+  if (at < 1) throw new InvalidArgumentError("Write a column and its value: probe_cc=IT.");
+  const column = text.slice(0, at).trim();
+  return { ...before, [column]: [...(before[column] ?? []), text.slice(at + 1).trim()] };
+}
