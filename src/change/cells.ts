@@ -114,7 +114,9 @@ export async function askCells(
       bytesRead: earlier.origin.bytesRead + later.origin.bytesRead,
       seconds: earlier.origin.seconds + later.origin.seconds,
       notes: [
-        ...later.lacking.map((name) => `The table has no column ${name}: it is left out.`),
+        ...(later.lacking.length === 0
+          ? []
+          : [`The table has no ${later.lacking.join(", ")}: not looked at.`]),
         ...later.origin.notes,
       ],
     },

@@ -244,7 +244,7 @@ interface Judge {
 
 function flowJudge(cells: ChangeCells): Judge {
   const { before, after, ratio } = cells;
-  const { ordinary, variance } = countCauses({ ...cells.leaves, before, after, ratio });
+  const { variance } = countCauses({ ...cells.leaves, before, after, ratio });
   const sum = (values: Float64Array, leaves: Iterable<number>) => {
     let all = 0;
     for (const leaf of leaves) all += values[leaf]!;
@@ -259,7 +259,7 @@ function flowJudge(cells: ChangeCells): Judge {
       const has = sum(after, leaves);
       const error = Math.sqrt(variance(leaves));
       const change = has - had;
-      const beyond = has - had * ordinary;
+      const beyond = has - (was > 0 ? (had * is) / was : 0);
       return {
         before: had,
         after: has,
@@ -269,8 +269,10 @@ function flowJudge(cells: ChangeCells): Judge {
         relative: had > 0 ? change / had : null,
         part: is === was ? null : change / (is - was),
         beyond,
-        stands:
-          Math.abs(beyond) > STANDS_OUT * error && Math.abs(beyond) > (USUAL * (had + has)) / 2,
+        stands: [beyond, change].every(
+          (moved) =>
+            Math.abs(moved) > STANDS_OUT * error && Math.abs(moved) > (USUAL * (had + has)) / 2,
+        ),
       };
     },
   };
@@ -322,7 +324,9 @@ function rateJudge(cells: ChangeCells): Judge {
         relative: r0 === 0 ? null : change / r0,
         part: whole === 0 ? null : partOf(n0, n1, r0, r1),
         beyond: off * Math.min(n0 / all.n0, n1 / all.n1),
-        stands: Math.abs(off) > STANDS_OUT * error && Math.abs(off) > USUAL * Math.abs(r0),
+        stands: [off, change].every(
+          (moved) => Math.abs(moved) > STANDS_OUT * error && Math.abs(moved) > USUAL * Math.abs(r0),
+        ),
       };
     },
   };

@@ -1,0 +1,138 @@
+import fc from "fast-check";
+import { beforeAll, describe, expect, it } from "vitest";
+import { compare, compareCells, weekBefore } from "../../src/change/compare.js";
+import { count, distinct, quantile, share } from "../../src/query/measure.js";
+import { between } from "../../src/time/time-range.js";
+import { ownDatabase } from "../support/own-database.js";
+
+const own = ownDatabase();
+const now = between("2026-05-08", "2026-05-15");
+
+/** Runs of three rows each; of the later week two thirds of Italy's are gone, and half of Italy's rows fail. */
+beforeAll(async () => {
+  await own.writer.command(
+    `CREATE TABLE fastpath (measurement_start_time DateTime('UTC'), report_id String,
+       software_version LowCardinality(String), probe_cc LowCardinality(Nullable(String)),
+       probe_asn UInt32, test_name Enum8('web_connectivity' = 1, 'dnscheck' = 2), failed Nullable(Bool),
+       runtime Nullable(Float64)) ENGINE = MergeTree ORDER BY measurement_start_time`,
+  );
+  await own.writer.command(
+    `INSERT INTO fastpath SELECT toDateTime('2026-05-01', 'UTC') + intDiv(number, 3) * 60, toString(intDiv(number, 3)),
+       ['3.9.1', '3.10.0', ''][1 + cityHash64(1, intDiv(number, 3)) % 3],
+       [NULL, 'IT', 'FR', 'it\\'s'][1 + cityHash64(2, intDiv(number, 3)) % 4] AS cc,
+       cityHash64(3, intDiv(number, 3)) % 20, 1 + cityHash64(4, number) % 2,
+       ifNull(cc, '') = 'IT' AND number > 30240 ? number % 2 : number % 10 = 0, number % 100
+     FROM numbers(60480) WHERE NOT (ifNull(cc, '') = 'IT' AND number > 30240 AND cityHash64(5, intDiv(number, 3)) % 3 > 0)`,
+  );
+});
+
+describe("compare", () => {
+  it("lists each value's rows of both weeks, and says which moved beyond the whole", async () => {
+    await using lab = await own.open();
+    const found = await compare(lab.measurements, { now, top: Infinity });
+    const rows = found.result.rows();
+    for (const dimension of ["software_version", "probe_cc", "probe_asn", "test_name"]) {
+      const [before, after] = await Promise.all(
+        [weekBefore(now), now].map((range) =>
+          lab.measurements.ask({
+            ...{ range, every: "all", by: dimension, top: Infinity },
+            measures: { n: count() },
+          }),
+        ),
+      );
+      const given = rows.filter((row) => row["dimension"] === dimension);
+      for (const [column, answer] of [["before", before] as const, ["after", after] as const]) {
+        const asked = answer!.rows() as { n: number }[];
+        const value = (row: object) => (row as Record<string, string | null>)[dimension];
+        expect(new Map(given.map((row) => [row["value"], row[column]]))).toEqual(
+          new Map(asked.map((row) => [value(row), row.n])),
+        );
+      }
+      const parts = given.reduce((sum, row) => sum + Number(row["part"]), 0);
+      expect(parts).toBeCloseTo(1, 9);
+    }
+    expect(found.found).toBe(true);
+    expect(found.values[0]).toMatchObject({ dimension: "probe_cc", value: "IT" });
+    expect(found.sentence).toMatch(/^Measurements fell by .* Beyond that moved probe_cc IT −6\d %/);
+    expect(found.result.origin.notes).toContain("The table has no software_name: not looked at.");
+  });
+
+  it("compares shares with an interval, and quantiles and different values without one", async () => {
+    await using lab = await own.open();
+    const shares = await compare(lab.measurements, { now, measure: share({ failed: true }) });
+    expect(shares.values[0]).toMatchObject({ dimension: "probe_cc", value: "IT" });
+    const { low, high, change } = shares.values[0]!;
+    expect(low!).toBeLessThan(change!);
+    expect(high!).toBeGreaterThan(change!);
+    expect(shares.sentence).toContain("percentage points");
+
+    const medians = await compare(lab.measurements, {
+      ...{ now, measure: quantile(0.5, "runtime"), dimensions: ["probe_cc"] },
+    });
+    expect(medians.values.map(({ low }) => low)).toEqual([null, null, null, null]);
+    const networks = await compare(lab.measurements, {
+      ...{ now, measure: distinct("probe_asn"), dimensions: ["probe_cc"] },
+    });
+    expect(networks.values.map(({ before }) => before)).toEqual([20, 20, 20, 20]);
+  });
+
+  it("says that nothing can be compared where there are no rows", async () => {
+    await using lab = await own.open();
+    const empty = await compare(lab.measurements, { now: between("2020-01-08", "2020-01-15") });
+    expect(empty).toMatchObject({ found: false, values: [] });
+    expect(empty.sentence).toMatch(/^I can't compare the two ranges/);
+  });
+
+  it("refuses unknown options, columns and sources with what to pass", async () => {
+    await using lab = await own.open();
+    const odd = { now, dimension: ["probe_cc"] };
+    await expect(compare(lab.measurements, odd)).rejects.toThrow(/did you mean dimensions\?/);
+    await expect(compare(lab.measurements, { now, dimensions: ["probe_c"] })).rejects.toThrow(
+      /did you mean probe_cc\?/,
+    );
+    await expect(compare(lab as never, { now })).rejects.toThrow(/pass lab.measurements/);
+  });
+});
+
+it("weekBefore keeps the clock of the zone, and two ranges apart", () => {
+  const rome = between("2026-03-30", "2026-03-31", { timeZone: "Europe/Rome" });
+  expect(weekBefore(rome)).toEqual(
+    between("2026-03-23", "2026-03-24", { timeZone: "Europe/Rome" }),
+  );
+  const month = between("2026-05-01", "2026-06-01");
+  expect(weekBefore(month)).toEqual(between("2026-03-27", "2026-04-27"));
+});
+
+it("compareCells: the interval of a quiet value holds no change in 95 of 100", () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 1_000 }), (seed) => {
+      let state = seed;
+      const random = () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
+      const poisson = (mean: number) => {
+        let [n, product] = [0, random()];
+        while (product > Math.exp(-mean)) [n, product] = [n + 1, product * random()];
+        return n;
+      };
+      const leaves = 400;
+      const codes = Int32Array.from({ length: leaves }, (_, at) => at % 20);
+      const amounts = () => Float64Array.from({ length: leaves }, () => poisson(40));
+      const [before, after] = [amounts(), amounts()];
+      const names = Array.from({ length: 20 }, (_, at) => String(at));
+      const found = compareCells(
+        {
+          ...{ kind: "flow", leaves: { sizes: [20], codes: [codes] }, names: ["x"] },
+          ...{ values: [names], before, after, partBefore: before, partAfter: after, ratio: 1 },
+          ...{ label: "Rows", unit: "rows", many: "rows", earlier: now, later: now },
+          origin: {
+            ...{ sql: "", parameters: {}, source: "", server: "", rowsRead: 0, bytesRead: 0 },
+            ...{ seconds: 0, askedAt: new Date(0), notes: [] },
+          },
+        },
+        20,
+      );
+      const holding = found.values.filter(({ low, high }) => low! <= 0 && high! >= 0).length;
+      return holding >= 15 && !found.found;
+    }),
+    { numRuns: 40, seed: 7 },
+  );
+});

@@ -1,0 +1,69 @@
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { beforeAll, expect, test } from "vitest";
+import { ownDatabase } from "../support/own-database.js";
+
+const main = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+const database = ownDatabase();
+
+/** Two weeks up to now; of the last day two thirds of Italy's rows are gone. */
+beforeAll(async () => {
+  await database.writer.command(
+    `CREATE TABLE fastpath (measurement_start_time DateTime('UTC'), report_id String, probe_cc String, test_name String)
+     ENGINE = MergeTree ORDER BY measurement_start_time`,
+  );
+  await database.writer.command(
+    `INSERT INTO fastpath SELECT now() - number * 20, toString(number), ['IT', 'FR', 'US', '\u202Eodd'][1 + cityHash64(1, number) % 4] AS cc,
+       ['web_connectivity', 'dnscheck'][1 + cityHash64(2, number) % 2]
+     FROM numbers(60480) WHERE NOT (cc = 'IT' AND number < 4320 AND cityHash64(3, number) % 3 > 0)`,
+  );
+});
+
+async function changed(...args: string[]) {
+  const child = spawn(process.execPath, [main, "changed", ...args], {
+    env: { ...process.env, PROBELAB_MEASUREMENTS: database.url },
+  });
+  const said = { out: "", err: "" };
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (said.out += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (said.err += text));
+  const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
+  return { code, ...said };
+}
+
+test("probelab changed prints the table and what is behind it, and ends with 8", async () => {
+  const { code, out, err } = await changed("--last", "24h");
+  expect(err).toBe("");
+  expect(code).toBe(8);
+  expect(out).toMatch(/^dimension +value +before +now +change +95 % interval +part\n/);
+  expect(out).toMatch(
+    /\nprobe_cc +IT +[\d,]+ +[\d,]+ +-[\d,]+ +−6\d % +-[\d,]+ to -[\d,]+ +\d+ %\n/,
+  );
+  expect(out).toMatch(/\nMeasurements fell by .*\. probe_cc IT fell by /);
+  expect(out).toContain("<U+202E>odd");
+  expect(out).not.toContain("\u202e");
+});
+
+test("probelab changed --json gives both findings, and 0 where nothing changed", async () => {
+  const [italy, france] = await Promise.all([
+    changed("--json", "--by", "probe_cc, test_name"),
+    changed("--json", "--where", "probe_cc=FR", "--where", "probe_cc=US"),
+  ]);
+  expect(italy.code).toBe(8);
+  expect(JSON.parse(italy.out)).toMatchObject({
+    found: true,
+    explain: { found: true, causes: [{ where: { probe_cc: "IT" } }] },
+  });
+  expect(france.code).toBe(0);
+  expect(JSON.parse(france.out)).toMatchObject({ found: false, explain: { causes: [] } });
+});
+
+test("probelab changed refuses what it can't ask, with 1", async () => {
+  const [column, rows] = await Promise.all([
+    changed("--by", "probe_c"),
+    changed("--of", "measurement"),
+  ]);
+  expect(column).toMatchObject({ code: 1, out: "" });
+  expect(column.err).toMatch(/Can't find a column "probe_c" in fastpath: did you mean probe_cc\?/);
+  expect(rows.code).toBe(1);
+  expect(rows.err).toMatch(/Take one of measurements, runs, logs/);
+});
