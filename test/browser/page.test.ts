@@ -186,7 +186,7 @@ describe.skipIf(browserMissing)(`a saved page in Chromium${missingNote}`, () => 
     expect(await page.locator(".probelab-picture svg").isVisible()).toBe(true);
     await page.locator(".probelab-source summary").click();
     expect(await page.locator(".probelab-source pre").first().isVisible()).toBe(true);
-    expect(await page.locator(".probelab-source").textContent()).toContain("4,812,003 rows read");
+    expect(await page.locator(".probelab-source").textContent()).toContain("4,812,003 rows,");
     expect(seen).toEqual([]);
     await shot(page, "without-javascript");
   });
