@@ -92,26 +92,12 @@ function barPicture(
   }));
   const x = (field: string): VegaLiteSpec => ({ field, type: "quantitative" });
   const places = data.map(({ row }) => row);
-  const headings = JSON.stringify(
-    data.filter((_, at) => bars[at]!.heading !== undefined).map(({ row }) => row),
-  );
-  const isHeading = `indexof(${headings}, datum.value) >= 0`;
   const y = {
     field: "row",
     type: "ordinal",
     sort: places,
     scale: { domain: places, paddingInner: 0.28, paddingOuter: 0.14 },
-    axis: {
-      title: null,
-      labelExpr: `(${JSON.stringify(Object.fromEntries(names.map((text, at) => [`r${at}`, text])))})[datum.value]`,
-      labelLimit: NAMES_WIDTH + 20,
-      labelPadding: 8,
-      labelColor: { condition: { test: isHeading, value: theme.muted }, value: theme.text },
-      labelFontWeight: { condition: { test: isHeading, value: "bold" }, value: "normal" },
-      ticks: false,
-      domain: false,
-      grid: false,
-    },
+    axis: null,
   };
   const tooltip = [
     ["name", "Of"],
@@ -122,6 +108,29 @@ function barPicture(
     ["part", "Part of the change"],
   ].map(([field, title]) => ({ field, type: "nominal", title }));
   const tones = { fell: theme.series[5], rose: theme.series[0], rest: theme.neutral };
+  // Text of its own: labels of an axis begin in the middle of their row and grow downwards.
+  const labels = [...new Set(names.map(({ length }) => length))].flatMap((count) =>
+    [true, false].map((bold) => ({
+      data: {
+        values: data.flatMap(({ row }, at) =>
+          names[at]!.length === count && (bars[at]!.heading !== undefined) === bold
+            ? [{ row, lines: names[at] }]
+            : [],
+        ),
+      },
+      mark: {
+        type: "text",
+        align: "right",
+        baseline: "middle",
+        dy: ((1 - count) * LINE_HEIGHT) / 2,
+        lineHeight: LINE_HEIGHT,
+        fontSize: NAME_SIZE,
+        fontWeight: bold ? "bold" : "normal",
+        color: bold ? theme.muted : theme.text,
+      },
+      encoding: { y, x: { value: -10 }, text: { field: "lines", type: "nominal" } },
+    })),
+  );
   const figures = (side: "left" | "right"): VegaLiteSpec => ({
     transform: [{ filter: `isString(datum.figures) && (datum.side === ${JSON.stringify(side)})` }],
     mark: {
@@ -137,6 +146,7 @@ function barPicture(
   const columns = result.columnNames;
   return {
     widest: width + NAMES_WIDTH,
+    named: true,
     spec: {
       ...{ width, height },
       data: { values: data },
@@ -179,6 +189,7 @@ function barPicture(
                 mark: { type: "rule", color: theme.axis },
                 encoding: { x: { datum: 0, type: "quantitative" } },
               },
+              ...labels.filter((layer) => layer.data.values.length > 0),
               figures("left"),
               figures("right"),
             ],

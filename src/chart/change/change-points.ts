@@ -69,7 +69,9 @@ export function changesInLines({ result, record, options, theme }: Canvas): Chan
         ? [`Drawn: the ${MOST_SERIES} of ${changed.length} changed series with the clearest.`]
         : []),
       ...(shown.length > MOST_LABELS ? [`Marked: the ${MOST_LABELS} clearest changes.`] : []),
-      ...(levels.length > 0 ? ["Strong lines: the level from change to change."] : []),
+      ...(levels.length > 0
+        ? ["Strong lines: the level from change to change, without its season."]
+        : []),
       ...(intervals.length > 0 ? ["Grey: the 95 % interval of a change's time."] : []),
       ...drawing.sentences,
     ],

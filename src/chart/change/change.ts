@@ -75,6 +75,7 @@ export function drawChange(
         ...cutLines(record.sentence, picture.widest),
         ...wrap([...new Set(told)], picture.widest, 12),
       ],
+      ...(picture.named === true && { frame: "bounds" }),
     },
     ...picture.spec,
     config: themeConfig(look),

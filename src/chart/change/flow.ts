@@ -10,7 +10,9 @@ import type { Result, Value } from "../../result/result.js";
 import { MOST_ROWS } from "../../base/limits.js";
 import { counted } from "../../base/text.js";
 import { nextBucket } from "../../time/bucket.js";
+import { between } from "../../time/time-range.js";
 import { formatInstant } from "../../time/time-zone.js";
+import { annotationLayers } from "../annotations.js";
 import { drawRows } from "../draw-rows.js";
 import { frame } from "../frame.js";
 import { formatInstantIso, label, words } from "../label.js";
@@ -24,6 +26,9 @@ const MOST_PANELS = 4;
 const DAY = 86_400_000;
 /** Of a forecast so many pixels are a bucket at least: further back it isn't drawn. */
 const LEAST_PIXELS = 2;
+/** A narrower alarm can't be seen. */
+const LEAST_SPAN = 3;
+const MOST_LABELS = 12;
 
 /** What beside the measure is drawn of a bucket, by the names of the columns and of the spec's fields. */
 const FIELDS = { expected: "_expected", low: "_low", high: "_high", limit: "_limit" } as const;
@@ -51,7 +56,7 @@ export function expectedBand(canvas: Canvas): ChangePicture {
   const from = starts[Math.max(0, starts.length - Math.floor(width / LEAST_PIXELS))] ?? 0;
   return flowPicture(canvas, {
     from,
-    title: "expected and measured",
+    title: ": expected and measured",
     groups: (all) => all,
     spans: () => [],
   });
@@ -67,13 +72,15 @@ export function alarms(canvas: Canvas): ChangePicture {
   const dimensions = result.origin.columns.dimensions.map(({ name }) => name);
   return flowPicture(canvas, {
     from: Math.min(end - 14 * DAY, first - 3 * DAY),
-    title: "and its alarms",
+    title: ": the alarms",
     groups: (groups) => {
-      const alarmed = new Set(all.map((row) => JSON.stringify(dimensions.map((d) => row[d]))));
-      const isAlarmed = ([row]: readonly number[]) =>
-        alarmed.has(JSON.stringify(dimensions.map((name) => result.table.get(name, row) as Value)));
-      const some = groups.filter(isAlarmed);
-      return some.length > 0 ? some : groups;
+      // The group with the largest alarm first.
+      const order = all.map((row) => JSON.stringify(dimensions.map((name) => row[name])));
+      const keyOf = (row: number): string =>
+        JSON.stringify(dimensions.map((name) => result.table.get(name, row) as Value));
+      const some = groups.filter(([row]) => order.includes(keyOf(row!)));
+      const rank = ([row]: readonly number[]): number => order.indexOf(keyOf(row!));
+      return some.length > 0 ? some.toSorted((a, b) => rank(a) - rank(b)) : groups;
     },
     spans: (rows, group) => [
       ...all
@@ -133,7 +140,7 @@ function flowPicture(canvas: Canvas, plan: Plan): ChangePicture {
   const panels = inside.map((own, at) =>
     panel(canvas, {
       ...{ measure, width, height, kinds },
-      result: single(result, own),
+      result: single(result, own, begins),
       rows: rows[at]!,
       spans: spans[at]!.map((span) => ({ ...span, from: Math.max(begins, span.from) })),
       first: at === 0,
@@ -150,11 +157,13 @@ function flowPicture(canvas: Canvas, plan: Plan): ChangePicture {
     result.columnNames.includes(name),
   );
   const per = measure.additive ? ` per ${time!.every}` : "";
+  const band = measures.find(({ name }) => name === "low")?.label.match(/the (.* band)$/)?.[1];
   return {
-    title: `${measure.label}${per} ${plan.title}${originSpan(origin)
+    title: `${measure.label}${per}${plan.title}${originSpan(origin)
       .map((text) => `, ${text}`)
       .join("")}`,
     told: [
+      ...(band === undefined ? [] : [`Shaded: the ${band}.`]),
       ...(begins > earliest
         ? [`Drawn from ${formatInstant(new Date(begins), zoneOf(origin))} on.`]
         : []),
@@ -191,7 +200,17 @@ function panel({ theme, options }: Canvas, given: Panel): VegaLiteSpec {
   const size = { width, height };
   const drawing = drawRows(result, LINE, { y: measure.name, ...size });
   const plot = frame(result, drawing, { theme: options.theme ?? "light", ...size }, undefined);
-  const { fields, x } = plot;
+  const { fields, x, domain } = plot;
+  const labels = annotationLayers(
+    plot,
+    given.spans
+      .flatMap(({ text, from }) =>
+        text === undefined ? [] : [{ time: new Date(from), label: text }],
+      )
+      .slice(0, MOST_LABELS),
+  );
+  const axis = plot.y.axis as VegaLiteSpec;
+  const y = { ...plot.y, axis: { ...axis, titleY: Number(axis.titleY) - labels.height } };
   const { measures, time } = result.origin.columns;
   const has = (name: keyof typeof FIELDS): boolean => result.columnNames.includes(name);
   const titleOf = (name: string): string =>
@@ -219,7 +238,7 @@ function panel({ theme, options }: Canvas, given: Panel): VegaLiteSpec {
   const number = { type: "quantitative" };
   const line = (field: string, which: string, look: VegaLiteSpec): VegaLiteSpec => ({
     mark: { type: "line", strokeJoin: "round", ...look },
-    encoding: { x, y: { ...plot.y, field }, stroke: stroke(which) },
+    encoding: { x, y: { ...y, field }, stroke: stroke(which) },
   });
   const tooltip = [
     ...plot.tooltip,
@@ -233,14 +252,16 @@ function panel({ theme, options }: Canvas, given: Panel): VegaLiteSpec {
   ];
   const colours = spanColours(theme.series, theme.neutral);
   const instant = { type: "temporal" };
-  const spans = given.spans.map(({ state, from, until, text }) => ({
-    ...{ kind: SPANS[state], from: formatInstantIso(from), until: formatInstantIso(until), text },
+  const least = (LEAST_SPAN * (domain[1] - domain[0])) / width;
+  const spans = given.spans.map(({ state, from, until }) => ({
+    kind: SPANS[state],
+    from: formatInstantIso(from),
+    until: formatInstantIso(Math.max(until, from + least)),
   }));
-  const alarmed = kinds.filter((kind) => kind in ALARMED);
   return {
     ...size,
     ...(given.name !== undefined && {
-      title: { text: given.name, fontSize: 12, fontWeight: "bold", offset: 22 },
+      title: { text: given.name, fontSize: 12, fontWeight: "bold", offset: 6 },
     }),
     ...plot.data(values),
     layer: [
@@ -260,9 +281,7 @@ function panel({ theme, options }: Canvas, given: Panel): VegaLiteSpec {
                     domain: kinds.map((kind) => SPANS[kind]),
                     range: kinds.map((kind) => colours[kind]),
                   },
-                  legend: first
-                    ? { title: alarmed.length > 0 ? "Alarms" : null, symbolType: "square" }
-                    : null,
+                  legend: first ? { title: null, symbolType: "square" } : null,
                 },
                 tooltip: [{ field: "kind", type: "nominal", title: "State" }],
               },
@@ -274,7 +293,7 @@ function panel({ theme, options }: Canvas, given: Panel): VegaLiteSpec {
               mark: { type: "area", color: theme.series[0], opacity: 0.18 },
               encoding: {
                 x,
-                y: { ...plot.y, field: FIELDS.low },
+                y: { ...y, field: FIELDS.low },
                 y2: { field: FIELDS.high },
               },
             },
@@ -285,22 +304,14 @@ function panel({ theme, options }: Canvas, given: Panel): VegaLiteSpec {
       line(fields.y, measure.label, { strokeWidth: 1.5 }),
       {
         mark: { type: "point", filled: true, size: 60, opacity: 0 },
-        encoding: { x, y: plot.y, tooltip },
+        encoding: { x, y, tooltip },
       },
-      {
-        data: { values: spans.filter(({ text }) => text !== undefined).slice(0, 12) },
-        mark: { type: "text", align: "left", baseline: "bottom", fontSize: 11, color: theme.text },
-        encoding: {
-          x: { field: "from", ...instant },
-          y: { value: -4 },
-          text: { field: "text", type: "nominal" },
-        },
-      },
+      ...labels.layers.slice(1),
     ],
   };
 }
 
-const ALARMED = { drop: 5, stop: 3, gap: 7, silence: 9, decline: 1 } as const;
+const ALARMED = { drop: 5, stop: 3, gap: 7, silence: 2, decline: 1 } as const;
 
 /** Alarms in colours of their own; what isn't judged is grey. */
 function spanColours(series: readonly string[], neutral: string): Record<Span, string> {
@@ -326,8 +337,8 @@ function notJudged(rows: readonly FindingRow[], { origin }: Result): Stretch[] {
 }
 
 /** The rows of one group as an answer of its own, without dimensions. */
-function single(result: Result, rows: readonly number[]): Result {
-  const { columns } = result.origin;
+function single(result: Result, rows: readonly number[], begins: number): Result {
+  const { columns, range } = result.origin;
   const own = pickRows(result.table, rows);
   const kept = [columns.time!.name, ...columns.measures.map(({ name }) => name)];
   const table = newTable(
@@ -335,8 +346,14 @@ function single(result: Result, rows: readonly number[]): Result {
     kept.map((name): [string, unknown] => [name, columnValues(own, name)]),
   );
   return result.with(table, {
-    columns: { time: columns.time!, dimensions: [], measures: columns.measures },
+    columns: {
+      time: columns.time!,
+      dimensions: [],
+      // Every bucket has a row.
+      measures: columns.measures.map((measure) => ({ ...measure, missing: "gap" as const })),
+    },
     reductions: [],
+    ...(range && { range: between(new Date(begins), range.end, { timeZone: range.timeZone }) }),
   });
 }
 

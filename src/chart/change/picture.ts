@@ -20,6 +20,8 @@ export interface ChangePicture {
   readonly told: readonly string[];
   /** The pixels that lines of its title may have. */
   readonly widest: number;
+  /** True where names stand left of the plot: the title begins above them. */
+  readonly named?: true;
   readonly spec: VegaLiteSpec;
   readonly rows: ChartRows;
 }

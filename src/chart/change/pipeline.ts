@@ -45,6 +45,7 @@ export function ages({ result, options, theme }: Canvas): ChangePicture {
   const y = rowAxis(
     data.map(({ row }) => row),
     data.map(({ name }) => name),
+    theme.text,
   );
   const seconds = [1, 10, 60, 600, 3600, 21_600, 86_400, 604_800, 2_592_000, 31_536_000];
   const most = Math.max(3600, ...data.map(({ age, limit }) => Math.max(age, limit)));
@@ -78,6 +79,7 @@ export function ages({ result, options, theme }: Canvas): ChangePicture {
       "Upright strokes: twice the longest silence of the week before, 15 minutes at least; beyond it a program is silent.",
     ],
     widest: width + NAMES_WIDTH,
+    named: true,
     spec: {
       ...{ width, height },
       data: { values: data },
@@ -177,6 +179,7 @@ export function steps({ result, options, theme }: Canvas): ChangePicture {
     title: ["Reports from check-in to storage", ...originSpan(result.origin)].join(", "),
     told: [],
     widest: width + NAMES_WIDTH,
+    named: true,
     spec: {
       ...{ width, height },
       data: { values: data },
@@ -210,13 +213,19 @@ export function steps({ result, options, theme }: Canvas): ChangePicture {
 }
 
 /** The vertical channel of rows with these names. */
-function rowAxis(places: readonly string[], names: readonly string[]): VegaLiteSpec {
+function rowAxis(
+  places: readonly string[],
+  names: readonly string[],
+  labelColor: string,
+): VegaLiteSpec {
   return {
     ...{ field: "row", type: "ordinal", sort: places, scale: { domain: places } },
     axis: {
       title: null,
       labelExpr: `(${JSON.stringify(Object.fromEntries(places.map((row, at) => [row, names[at]])))})[datum.value]`,
       labelLimit: NAMES_WIDTH + 40,
+      labelPadding: 10,
+      labelColor,
       ticks: false,
       domain: false,
       grid: false,

@@ -46,7 +46,7 @@ export function explanation(): Explanation {
     after: Float64Array.from(after),
     partBefore: Float64Array.from(before),
     partAfter: Float64Array.from(after),
-    ...{ ratio: 1, label: "Measurements", unit: "measurements", many: leaves.length },
+    ...{ ratio: 1, label: "Measurements", unit: "measurements", many: "measurements" },
     earlier: between("2026-04-17", "2026-04-24"),
     later: between("2026-04-24", "2026-05-01"),
     origin: { ...origin, range: between("2026-04-24", "2026-05-01") },
