@@ -14,6 +14,7 @@ import {
 const WIDTH = 560;
 const NAMES_WIDTH = 200;
 const MOST_PROGRAMS = 30;
+const SELDOM = "Too seldom to judge";
 
 /** `lab.freshness`: how old the newest row of each program is, and the silence that is usual for it. */
 export function ages({ result, options, theme }: Canvas): ChangePicture {
@@ -39,7 +40,8 @@ export function ages({ result, options, theme }: Canvas): ChangePicture {
       limit: Math.max(900, 2 * usual),
       told: duration(age),
       usual: duration(usual),
-      state: row["silent"] === true ? "Silent" : "As usual",
+      state:
+        row["silent"] === true ? "Silent" : age > Math.max(900, 2 * usual) ? SELDOM : "As usual",
     };
   });
   const y = rowAxis(
@@ -67,7 +69,12 @@ export function ages({ result, options, theme }: Canvas): ChangePicture {
     ["usual", "Longest silence of the week before"],
     ["state", "State"],
   ].map(([field, title]) => ({ field, type: "nominal", title }));
-  const states = ["As usual", "Silent"];
+  const looks: Readonly<Record<string, string | undefined>> = {
+    "As usual": theme.series[0],
+    Silent: theme.series[5],
+    [SELDOM]: theme.neutral,
+  };
+  const states = Object.keys(looks).filter((state) => data.some((one) => one.state === state));
   return {
     title: "How old the newest rows are, by table and program",
     told: [
@@ -88,10 +95,12 @@ export function ages({ result, options, theme }: Canvas): ChangePicture {
           ? [nothing(theme.muted, width, height, "Nothing known.")]
           : [
               {
+                transform: [{ filter: `datum.state !== ${JSON.stringify(SELDOM)}` }],
                 mark: { type: "rule", color: theme.grid, strokeWidth: 1.5 },
                 encoding: { y, x: { ...x("limit") }, x2: { datum: 1 } },
               },
               {
+                transform: [{ filter: `datum.state !== ${JSON.stringify(SELDOM)}` }],
                 mark: { type: "tick", color: theme.muted, thickness: 2, size: 14 },
                 encoding: { y, x: x("limit"), tooltip },
               },
@@ -102,7 +111,7 @@ export function ages({ result, options, theme }: Canvas): ChangePicture {
                   color: {
                     field: "state",
                     type: "nominal",
-                    scale: { domain: states, range: [theme.series[0], theme.series[5]] },
+                    scale: { domain: states, range: states.map((one) => looks[one]) },
                     legend: { title: null },
                   },
                 },
