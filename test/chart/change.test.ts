@@ -145,7 +145,7 @@ test("a finding in a cell is its sentence, chart and table; in plain Node its se
   expect(isRich(finding)).toBe(true);
   const { data } = await mimeBundle(Promise.resolve(finding));
   expect(data["text/plain"]).toBe(finding.sentence);
-  expect(data["text/html"]).toMatch(/^<p><strong>Measurements fell.*<img alt=.*<table>/s);
+  expect(data["text/html"]).toMatch(/^<p>Measurements fell.*<img alt=.*<table>/s);
   const log = vi.spyOn(console, "log").mockImplementation(() => undefined);
   try {
     await show(finding);

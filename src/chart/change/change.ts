@@ -35,8 +35,8 @@ const { title, subtitle, width, height, theme } = CHART_RULES;
 const RULES = { title, subtitle, width, height, theme };
 const MOST_LINES = 2;
 
-/** The chart of a finding; see `chart.change`. */
-export function changeChart(finding: Finding, options: ChangeChartOptions): Chart {
+/** The chart of a finding; see `chart.change`. @param told whether its sentence stands in the picture. */
+export function changeChart(finding: Finding, options: ChangeChartOptions, told = true): Chart {
   if (!isFinding(finding)) {
     const what = isPromise(finding) ? "a Promise" : shownValue(finding);
     throw new ProbelabError(
@@ -46,9 +46,9 @@ export function changeChart(finding: Finding, options: ChangeChartOptions): Char
   checkOptions(options, RULES, "draw a change");
   const { kind, sentence, result } = finding;
   const drawn = drawnOf(finding);
-  if (drawn === result) return drawChange(result, { kind, sentence }, options);
+  if (drawn === result) return drawChange(result, { kind, sentence }, options, told);
   const measure = measureOf(finding, drawn);
-  return drawChange(drawn, { kind, sentence, rows: result.rows(), measure }, options);
+  return drawChange(drawn, { kind, sentence, rows: result.rows(), measure }, options, told);
 }
 
 /** The chart of what is kept of a finding. */
@@ -56,6 +56,7 @@ export function drawChange(
   result: Result,
   record: ChangeRecord,
   options: ChangeChartOptions,
+  withSentence = true,
 ): Chart {
   const look = THEMES[options.theme ?? "light"];
   const picture = PICTURES[record.kind]!({ result, record, options, theme: look });
@@ -72,7 +73,7 @@ export function drawChange(
       text: wrap([text], picture.widest, 16, 700),
       subtitle: [
         ...(options.subtitle === undefined ? [] : wrap([options.subtitle], picture.widest, 12)),
-        ...cutLines(record.sentence, picture.widest),
+        ...(withSentence ? cutLines(record.sentence, picture.widest) : []),
         ...wrap([...new Set(told)], picture.widest, 12),
       ],
       ...(picture.named === true && { frame: "bounds" }),

@@ -29,6 +29,7 @@ const LEAST_PIXELS = 2;
 /** A narrower alarm can't be seen. */
 const LEAST_SPAN = 3;
 const MOST_LABELS = 12;
+const STRIP = 8;
 
 /** What beside the measure is drawn of a bucket, by the names of the columns and of the spec's fields. */
 const FIELDS = { expected: "_expected", low: "_low", high: "_high", limit: "_limit" } as const;
@@ -42,7 +43,6 @@ const SPANS = {
   decline: "Slow decline",
   late: "Late: not judged yet",
   incomplete: "Incomplete: not judged",
-  learning: "Learnt from, not judged",
 } as const;
 type Span = keyof typeof SPANS;
 const isSpan = (state: unknown): state is Span => Object.hasOwn(SPANS, String(state));
@@ -258,6 +258,25 @@ function panel({ theme, options }: Canvas, given: Panel): VegaLiteSpec {
     from: formatInstantIso(from),
     until: formatInstantIso(Math.max(until, from + least)),
   }));
+  const spanLayer = (values: readonly VegaLiteSpec[], strip?: number): VegaLiteSpec => ({
+    data: { values },
+    mark: { type: "rect", opacity: strip === undefined ? 0.28 : 0.8 },
+    encoding: {
+      x: { field: "from", ...instant },
+      x2: { field: "until" },
+      ...(strip !== undefined && { y: { value: 0 }, y2: { value: strip } }),
+      fill: {
+        field: "kind",
+        type: "nominal",
+        scale: {
+          domain: kinds.map((kind) => SPANS[kind]),
+          range: kinds.map((kind) => colours[kind]),
+        },
+        legend: first ? { title: null, symbolType: "square" } : null,
+      },
+      tooltip: [{ field: "kind", type: "nominal", title: "State" }],
+    },
+  });
   return {
     ...size,
     ...(given.name !== undefined && {
@@ -268,24 +287,12 @@ function panel({ theme, options }: Canvas, given: Panel): VegaLiteSpec {
       ...(kinds.length === 0
         ? []
         : [
-            {
-              data: { values: spans },
-              mark: { type: "rect", opacity: 0.28 },
-              encoding: {
-                x: { field: "from", ...instant },
-                x2: { field: "until" },
-                fill: {
-                  field: "kind",
-                  type: "nominal",
-                  scale: {
-                    domain: kinds.map((kind) => SPANS[kind]),
-                    range: kinds.map((kind) => colours[kind]),
-                  },
-                  legend: first ? { title: null, symbolType: "square" } : null,
-                },
-                tooltip: [{ field: "kind", type: "nominal", title: "State" }],
-              },
-            },
+            spanLayer(spans.filter(({ kind }) => kind !== SPANS.decline)),
+            // Weeks long: a strip above what happens in them.
+            spanLayer(
+              spans.filter(({ kind }) => kind === SPANS.decline),
+              STRIP,
+            ),
           ]),
       ...(has("low")
         ? [
@@ -316,7 +323,7 @@ const ALARMED = { drop: 5, stop: 3, gap: 7, silence: 2, decline: 1 } as const;
 /** Alarms in colours of their own; what isn't judged is grey. */
 function spanColours(series: readonly string[], neutral: string): Record<Span, string> {
   const named = Object.entries(ALARMED).map(([kind, at]) => [kind, series[at] ?? neutral]);
-  const grey = ["late", "incomplete", "learning"].map((kind) => [kind, neutral]);
+  const grey = ["late", "incomplete"].map((kind) => [kind, neutral]);
   return Object.fromEntries([...named, ...grey]) as Record<Span, string>;
 }
 
@@ -326,7 +333,7 @@ function notJudged(rows: readonly FindingRow[], { origin }: Result): Stretch[] {
   const stretches: { state: Span; from: number; until: number }[] = [];
   for (const row of rows) {
     const state = row["state"];
-    if (state !== "late" && state !== "incomplete" && state !== "learning") continue;
+    if (state !== "late" && state !== "incomplete") continue;
     const from = Number(row[time!.name]);
     const until = Number(nextBucket(new Date(from), time!.every, zoneOf(origin)));
     const open = stretches.at(-1);

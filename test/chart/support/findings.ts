@@ -121,8 +121,8 @@ export function manyChanges(): Promise<Finding> {
     hourlyResult(
       Object.fromEntries(
         names.map((name, at) => {
-          const values = serviceCounts(504, 20 + at);
-          return [name, at < 6 ? scaled(values, 260 + 20 * at, 504, 0.4) : values];
+          const values = serviceCounts(336, 20 + at);
+          return [name, at < 6 ? scaled(values, 170 + 20 * at, 336, 0.4) : values];
         }),
       ),
     ),
@@ -138,6 +138,14 @@ export function expectedFlow(): Promise<Finding> {
 export function alarmed(): Promise<AlarmFinding> {
   const values = scaled(scaled(serviceCounts(WEEKS_8, 3), 1_250, 1_258, 0.35), 1_310, 1_314, 0);
   return alarm(hourlyResult({ "": values }), { since: "1 week", lag: "12 hours" });
+}
+
+/** A slow decline over weeks. */
+export function declined(): Promise<AlarmFinding> {
+  const values = serviceCounts(WEEKS_8, 3).map((n, at) =>
+    Math.round(n * (1 - (0.35 * at) / WEEKS_8)),
+  );
+  return alarm(hourlyResult({ "": values }));
 }
 
 /** Of two groups, one that stopped, and both silent at the end. */
