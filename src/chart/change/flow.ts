@@ -308,7 +308,7 @@ function panel({ theme, options }: Canvas, given: Panel): VegaLiteSpec {
         : []),
       line(FIELDS.expected, "Expected", { strokeDash: [4, 3], strokeWidth: 1.25 }),
       ...(has("limit") ? [line(FIELDS.limit, "Alarm below", { strokeWidth: 1 })] : []),
-      line(fields.y, measure.label, { strokeWidth: 1.5 }),
+      line(fields.y, measure.label, { strokeWidth: rows.length > 600 ? 1 : 1.5 }),
       {
         mark: { type: "point", filled: true, size: 60, opacity: 0 },
         encoding: { x, y, tooltip },
