@@ -52,7 +52,7 @@ test.each(NAMES)(
     expect(drawn.spec.description).toContain(made[name].sentence.slice(0, 200));
     expect(subtitleOf(drawn.spec).join(" ")).toContain(made[name].sentence.slice(0, 60));
     expect(drawn.data.rows.length).toBeLessThan(5_000);
-    const recipe = fromTaggedJson(toTaggedJson(drawn.recipe as never)) as never;
+    const recipe = fromTaggedJson(toTaggedJson(drawn.recipe)) as never;
     expect(drawRecipe(drawn.result, recipe).spec).toEqual(drawn.spec);
     await expect(compiledSpec(drawn.spec)).resolves.toBeDefined();
   },

@@ -85,12 +85,16 @@ export function alarms(canvas: Canvas): ChangePicture {
     spans: (rows, group) => [
       ...all
         .filter((row) => dimensions.every((name) => row[name] === group[name]))
-        .map((row) => ({
-          state: String(row["kind"]) as Span,
-          from: Number(row["t"]),
-          until: Number(row["until"]),
-          text: `${String(row["kind"])}${row["kind"] === "drop" || row["kind"] === "decline" ? ` ${partText(numberOf(row["change"]) ?? 0)}` : ""}`,
-        })),
+        .map((row) => {
+          const state = row["kind"] as Span;
+          const by = state === "drop" || state === "decline" ? numberOf(row["change"]) : null;
+          return {
+            state,
+            from: Number(row["t"]),
+            until: Number(row["until"]),
+            text: by === null ? state : `${state} ${partText(by)}`,
+          };
+        }),
       ...notJudged(rows, result),
     ],
   });

@@ -5,7 +5,7 @@ import { explainCells, type Explanation } from "../../../src/change/explain.js";
 import type { Finding } from "../../../src/change/finding.js";
 import { forecast } from "../../../src/change/forecast.js";
 import type { MeasureColumn } from "../../../src/result/origin.js";
-import type { Result, Value } from "../../../src/result/result.js";
+import type { Result } from "../../../src/result/result.js";
 import { between } from "../../../src/time/time-range.js";
 import { hourlyResult, serviceCounts } from "../../change/flow-results.js";
 import { generator, makeResult } from "./sample-results.js";
@@ -171,7 +171,7 @@ export function freshness(): Finding {
       newest: rows.map(([, , age]) => new Date(Date.UTC(2026, 4, 1) - age * 1000)),
       age: rows.map(([, , age]) => age),
       longest_silence: rows.map(([, , , silence]) => silence),
-      silent: rows.map(([, , , , silent]) => silent) as Value[],
+      silent: rows.map(([, , , , silent]) => silent),
       lag_q50: rows.map((_, at) => (at === 0 ? 4 : null)),
       lag_q95: rows.map((_, at) => (at === 0 ? 31 : null)),
     },
