@@ -11,3 +11,18 @@ export interface Finding {
   /** The table, ranked, with the origin of the question behind it. */
   readonly result: Result;
 }
+
+const KINDS = ["compare", "explain", "change points", "forecast", "alarm", "freshness", "funnel"];
+
+/** By its members: it may be of another copy of this library. */
+export function isFinding(value: unknown): value is Finding {
+  if (typeof value !== "object" || value === null) return false;
+  const { kind, sentence, found, result } = value as Partial<Finding>;
+  return (
+    KINDS.includes(kind!) &&
+    typeof sentence === "string" &&
+    typeof found === "boolean" &&
+    typeof result === "object" &&
+    "origin" in result
+  );
+}

@@ -2,17 +2,20 @@ import { checkOptions } from "../base/check-options.js";
 import { deprecated } from "../base/deprecated.js";
 import { ProbelabError } from "../base/error.js";
 import { shownValue } from "../base/text.js";
+import type { Finding } from "../change/finding.js";
 import type { RowsGiven } from "../result/own-rows.js";
 import type { Result } from "../result/result.js";
 import { readInstant } from "../time/instant.js";
 import { AREA } from "./area.js";
 import { BAR } from "./bar.js";
+import { changeChart, drawChange } from "./change/change.js";
 import type { Chart } from "./chart-value.js";
 import { LINE } from "./line.js";
 import {
   PAGE_RULES,
   todaysNames,
   type Annotation,
+  type ChangeChartOptions,
   type ChartOptions,
   type PageOptions,
   type Recipe,
@@ -70,6 +73,19 @@ export const chart = {
     return vegaLiteChart(rows, spec);
   },
   /**
+   * The picture of a finding: contributions or changes as bars with their intervals (`explain`,
+   * `compare`), the series with its changes (`changePoints`), its band (`forecast`), its alarms
+   * (`alarm`), the ages of the newest rows (`lab.freshness`), the steps of reports (`lab.funnel`).
+   * The finding's sentence stands below the title; all of it in the description.
+   *
+   * @throws ProbelabError for what is no finding.
+   * @example
+   * chart.change(await explain(lab.measurements, { before, after }));
+   */
+  change(finding: Finding, options: ChangeChartOptions = {}): Chart {
+    return changeChart(finding, options);
+  },
+  /**
    * Charts and tables, one or several, on one interactive page, below each other.
    *
    * @param options `title`: the page's heading; default none.
@@ -103,6 +119,7 @@ export const chart = {
 
 /** A chart of a Result, made as another was. @throws ProbelabError where that Result can't be drawn so. */
 export function drawRecipe(result: Result, recipe: Recipe): Chart {
+  if ("change" in recipe) return drawChange(result, recipe.change, recipe.options);
   return "spec" in recipe
     ? chart.vegaLite(result, recipe.spec)
     : chart[recipe.mark](result, todaysNames(recipe.options));

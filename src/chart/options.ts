@@ -2,6 +2,7 @@ import { types } from "node:util";
 import { checkOptions, type Rules } from "../base/check-options.js";
 import { deprecated } from "../base/deprecated.js";
 import { ProbelabError } from "../base/error.js";
+import type { Value } from "../result/json.js";
 import { THEMES, type ThemeName } from "./theme.js";
 
 /** JSON of a Vega-Lite specification. */
@@ -52,9 +53,30 @@ export type DrawOptions = Omit<ChartOptions, "color" | "marks">;
 /** The kinds of charts of a Result, as `chart` names them. */
 export type KindName = "line" | "area" | "bar" | "points";
 
-/** How a chart was made of a Result: by its kind with options, or by an analyst's own spec. Postmortems keep it. */
+/** How a chart was made of a Result: by its kind with options, by an analyst's own spec, or of a finding. Postmortems keep it. */
 export type Recipe =
-  { readonly mark: KindName; readonly options: ChartOptions } | { readonly spec: VegaLiteSpec };
+  | { readonly mark: KindName; readonly options: ChartOptions }
+  | { readonly spec: VegaLiteSpec }
+  | { readonly change: ChangeRecord; readonly options: ChangeChartOptions };
+
+/** What `chart.change` can be told, as every chart. */
+export type ChangeChartOptions = Pick<
+  ChartOptions,
+  "title" | "subtitle" | "width" | "height" | "theme"
+>;
+
+/** A row of a finding's table. */
+export type FindingRow = Readonly<Record<string, Value>>;
+
+/** A finding as far as its picture goes, beside the Result that is drawn. */
+export interface ChangeRecord {
+  readonly kind: string;
+  readonly sentence: string;
+  /** The finding's table, where another Result is drawn. */
+  readonly rows?: readonly FindingRow[];
+  /** The column of that Result that was searched. */
+  readonly measure?: string;
+}
 
 /** What a page of charts can be told. */
 export interface PageOptions {

@@ -61,7 +61,8 @@ export function resultChart(rows: RowsGiven, kind: ChartKind, given: ChartOption
   return new Chart(spec, result, rowsDrawn(drawing), { mark: kind.name, options });
 }
 
-function rowsDrawn({ roles, points, series, seriesName }: Drawing): ChartRows {
+/** The rows of a drawing, as a file holds them. */
+export function rowsDrawn({ roles, points, series, seriesName }: Drawing): ChartRows {
   return {
     names: [roles.x, ...(seriesName === undefined ? [] : [seriesName]), roles.y],
     rows: points.map((point) => [

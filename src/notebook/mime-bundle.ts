@@ -1,6 +1,7 @@
 import type { ColumnTable } from "arquero";
 import { inspect } from "node:util";
 import type { MimeBundle } from "../base/mime-bundle.js";
+import { isFinding } from "../change/finding.js";
 import { isArqueroTable } from "../result/arquero-table.js";
 import type { Result } from "../result/result.js";
 
@@ -10,13 +11,17 @@ const mimeType = /^[\w.+-]+\/[\w.+-]+$/;
 
 /**
  * The forms in which a frontend can show `value`: what its `Symbol.for("Jupyter.display")` method gives
- * (Deno's convention; it may be async), a table for a Result or an Arquero table, and inspected
- * text for everything else. A Promise is awaited.
+ * (Deno's convention; it may be async), sentence, chart and table for a finding, a table for a Result or
+ * an Arquero table, and inspected text for everything else. A Promise is awaited.
  */
 export async function mimeBundle(value: unknown): Promise<MimeBundle> {
   const settled = await value;
   const own = await displayed(settled);
   if (own) return own;
+  if (isFinding(settled)) {
+    const { findingBundle } = await import("../chart/change/display.js");
+    return findingBundle(settled);
+  }
   if (!isTable(settled)) return { data: { "text/plain": inspect(settled) }, metadata: {} };
   // Loaded when it is needed: a kernel starts without the charts.
   const { resultOf } = await import("../chart/check-result.js");
@@ -31,7 +36,11 @@ export async function mimeBundle(value: unknown): Promise<MimeBundle> {
 /** True for what shows as more than text. */
 export function isRich(value: unknown): boolean {
   if ((typeof value !== "object" && typeof value !== "function") || value === null) return false;
-  return typeof (value as Record<symbol, unknown>)[displaySymbol] === "function" || isTable(value);
+  return (
+    typeof (value as Record<symbol, unknown>)[displaySymbol] === "function" ||
+    isFinding(value) ||
+    isTable(value)
+  );
 }
 
 async function displayed(value: unknown): Promise<MimeBundle | undefined> {

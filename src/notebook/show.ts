@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
 import type { MimeBundle } from "../base/mime-bundle.js";
+import { isFinding } from "../change/finding.js";
 import { isRich, mimeBundle } from "./mime-bundle.js";
 import { currentSink } from "./outputs.js";
 
@@ -9,9 +10,10 @@ type TslabDisplay = (message: MimeBundle & { readonly transient: object }, updat
 showLastInStock();
 
 /**
- * Shows a value in the middle of a cell, as its last expression is shown: a chart, a Result, or anything
- * that has a `Symbol.for("Jupyter.display")` method as what they are, the rest as inspected text. Await it,
- * so that outputs keep their order. Outside of a notebook it prints the text.
+ * Shows a value in the middle of a cell, as its last expression is shown: a chart, a finding, a Result,
+ * or anything that has a `Symbol.for("Jupyter.display")` method as what they are, the rest as inspected
+ * text. Await it, so that outputs keep their order. Outside of a notebook it prints the text, of a
+ * finding its table too.
  *
  * @example
  * await show(chart.area(counts));
@@ -19,11 +21,13 @@ showLastInStock();
  */
 export async function show(value: unknown): Promise<void> {
   const sink = currentSink();
-  const bundle = await mimeBundle(value);
+  const settled = await value;
+  const bundle = await mimeBundle(settled);
   if (sink) return sink({ type: "display", bundle });
   if (stockDisplay(bundle)) return;
   const text = bundle.data["text/plain"];
   console.log(typeof text === "string" ? text : Object.keys(bundle.data).join(", "));
+  if (isFinding(settled)) console.log(settled.result.toString());
 }
 
 /** Shows a bundle where the notebook runs on tslab's own kernel. @returns false where it doesn't */

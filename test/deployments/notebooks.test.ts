@@ -37,7 +37,7 @@ const NOTEBOOKS = {
   "incoming-measurements": [['"1 week"', '"3 weeks"']],
   logs: [['"1 week"', '"3 weeks"']],
   "measurement-drop": [
-    ['"probe-android-unattended"', '"probe-cli"'],
+    ['probe = ""', 'probe = "probe-cli"'],
     ["suspectAfterRuns = 200", "suspectAfterRuns = 1"],
   ],
   postmortem: [],

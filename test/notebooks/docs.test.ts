@@ -11,6 +11,11 @@ import { TIER_RULES } from "../../src/incident/tiers/rules.js";
 import { runDoc } from "./run-doc.js";
 import { sampleLab } from "./sample-lab.js";
 
+/** The first cell of the guide, which other pages go on from. */
+const GUIDE = /```ts\n(.*?)```/s.exec(
+  readFileSync(new URL("../../docs/guide.md", import.meta.url), "utf8"),
+)![1]!;
+
 let sample: Awaited<ReturnType<typeof sampleLab>>;
 beforeAll(async () => {
   sample = await sampleLab(200_000);
@@ -76,14 +81,23 @@ it("docs/postmortem.md: its cells run, and the folder holds what the table says"
   expect(paths).toHaveLength(13);
 }, 300_000);
 
+it("docs/alarms.md and docs/change-points.md: every example runs as a cell, and answers", async () => {
+  await using alarms = await runDoc("alarms.md", { first: GUIDE });
+  expect(alarms.shown.join("\n")).toMatch(/band held .* expected|expected.*band held/s);
+  expect(alarms.shown.join("\n")).toMatch(/as of .* UTC: .*check-in/s);
+  await using points = await runDoc("change-points.md", { first: GUIDE });
+  expect(points.shown.join("\n")).toMatch(/No change of|fell at|rose at|took another trend/);
+}, 300_000);
+
 const docs = new URL("../../docs/", import.meta.url);
 
 it("docs/incidents.md: every example runs as a cell and shows what stands below it", async () => {
-  await using doc = await runDoc("incidents.md", (folder) =>
-    cp(fileURLToPath(new URL("examples", docs)), join(folder, "docs", "examples"), {
-      recursive: true,
-    }),
-  );
+  await using doc = await runDoc("incidents.md", {
+    prepare: (folder) =>
+      cp(fileURLToPath(new URL("examples", docs)), join(folder, "docs", "examples"), {
+        recursive: true,
+      }),
+  });
   expect(doc.examples.filter(({ output }) => output !== undefined).length).toBeGreaterThan(2);
   for (const [at, { output }] of doc.examples.entries()) {
     if (output !== undefined) expect(doc.shown[at]).toBe(`result: ${output.trimEnd()}`);

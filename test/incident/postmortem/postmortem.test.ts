@@ -1,9 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { chart } from "../../../src/chart/chart.js";
+import type { Chart } from "../../../src/chart/chart-value.js";
 import { table } from "../../../src/chart/table.js";
-import { figureName } from "../../../src/incident/postmortem/figure.js";
+import { drawFigure, figureName, figureRecord } from "../../../src/incident/postmortem/figure.js";
 import { postmortem } from "../../../src/incident/postmortem/postmortem.js";
 import { versionSummary, weeklyCounts } from "../../chart/support/sample-results.js";
+import { explanation } from "../../chart/support/findings.js";
 import { report } from "./report.js";
 
 const begun = { title: "T", severity: 3, detectedAt: "2026-05-04T08:40:00Z" } as const;
@@ -65,6 +67,17 @@ describe("postmortem(fields)", () => {
     expect(() => report.set({ respondedAt: "2020-01-01" })).toThrow(/before the detection/);
     expect(report.draft.summary).toEqual(["old"]);
     expect(report.set({ summary: "new", leader: null }).draft.summary).toEqual(["new"]);
+  });
+
+  test("the chart of a change is a figure as any other, and is drawn again from its record", () => {
+    const why = explanation();
+    const [figure] = postmortem(begun).finding(why.sentence, chart.change(why)).figures;
+    expect(figure!.name).toMatch(/^measurements-what-its-change-is-made-of/);
+    const { content } = drawFigure(
+      JSON.parse(JSON.stringify(figureRecord(figure!))) as never,
+      figure!.content.result,
+    );
+    expect((content as Chart).spec).toEqual((figure!.content as Chart).spec);
   });
 
   test("a chart that a finding rests on is added once, and keeps its place, name and caption until told anew", () => {

@@ -1,0 +1,187 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { beforeAll, describe, expect, test, vi } from "vitest";
+import type { AlarmFinding } from "../../src/change/alarm.js";
+import type { ChangePoints } from "../../src/change/change-points.js";
+import type { Finding } from "../../src/change/finding.js";
+import { chart, drawRecipe } from "../../src/chart/chart.js";
+import type { VegaLiteSpec } from "../../src/chart/options.js";
+import { compiledSpec } from "../../src/chart/render/svg.js";
+import { isRich, mimeBundle } from "../../src/notebook/mime-bundle.js";
+import { show } from "../../src/notebook/show.js";
+import { fromTaggedJson, toTaggedJson } from "../../src/result/json.js";
+import * as findings from "./support/findings.js";
+import { decodePng, OTHER_PIXELS, pixelDifference } from "./support/png-image.js";
+
+type Name = keyof typeof findings;
+const NAMES = Object.keys(findings) as Name[];
+let made: Record<Name, Finding>;
+beforeAll(async () => {
+  const all = await Promise.all(NAMES.map(async (name) => [name, await findings[name]()] as const));
+  made = Object.fromEntries(all) as Record<Name, Finding>;
+});
+
+type Row = Readonly<Record<string, unknown>>;
+const valuesOf = (layer: unknown): Row[] => {
+  const { data } = layer as { data?: { values?: Row[] } };
+  return data?.values ?? [];
+};
+const layersOf = ({ layer }: VegaLiteSpec): VegaLiteSpec[] => (layer ?? []) as VegaLiteSpec[];
+const subtitleOf = ({ title }: VegaLiteSpec): string[] =>
+  (title as { subtitle: string[] }).subtitle;
+
+describe("pictures of findings look as they did (UPDATE_PICTURES=1 makes them anew)", () => {
+  test.each(NAMES)("%s", async (name) => {
+    const png = await chart.change(made[name]).png({ scale: 1 });
+    const file = fileURLToPath(new URL(`snapshots/change-${name}.png`, import.meta.url));
+    if (process.env["UPDATE_PICTURES"]) {
+      mkdirSync(new URL("snapshots/", import.meta.url), { recursive: true });
+      writeFileSync(file, png);
+    }
+    expect(existsSync(file), `${file} is missing`).toBe(true);
+    const [seen, kept] = [decodePng(png), decodePng(readFileSync(file))];
+    expect([seen.width, seen.height]).toEqual([kept.width, kept.height]);
+    expect(pixelDifference(seen, kept)).toBeLessThan(OTHER_PIXELS);
+  });
+});
+
+test.each(NAMES)(
+  "%s: says its sentence, draws fewer than 5,000 rows, and is drawn again from its recipe",
+  async (name) => {
+    const drawn = chart.change(made[name]);
+    expect(drawn.spec.description).toContain(made[name].sentence.slice(0, 200));
+    expect(subtitleOf(drawn.spec).join(" ")).toContain(made[name].sentence.slice(0, 60));
+    expect(drawn.data.rows.length).toBeLessThan(5_000);
+    const recipe = fromTaggedJson(toTaggedJson(drawn.recipe)) as never;
+    expect(drawRecipe(drawn.result, recipe).spec).toEqual(drawn.spec);
+    await expect(compiledSpec(drawn.spec)).resolves.toBeDefined();
+  },
+);
+
+test("causes are the bars, in the finding's order, and add up to the change that is told", () => {
+  const finding = made.explanation as ReturnType<typeof findings.explanation>;
+  const { spec } = chart.change(finding);
+  const bars = valuesOf(spec);
+  const all = [...finding.causes, finding.rest];
+  expect(bars.map(({ change, low, high }) => ({ change, low, high }))).toEqual(
+    all.map(({ change, low, high }) => ({ change, low, high })),
+  );
+  expect(bars.map(({ tone }) => tone)).toEqual(["fell", "rose", "rest"]);
+  expect(bars[0]!["name"]).toBe(finding.causes[0]!.text);
+  const sum = Math.round(finding.after! - finding.before!);
+  expect(subtitleOf(spec).join(" ")).toContain(
+    `The bars add up to −${Math.abs(sum).toLocaleString("en-US")};`,
+  );
+});
+
+test("compared values stand under their dimension; what is new has a bar without a percentage", () => {
+  const { spec } = chart.change(made.comparison);
+  const bars = valuesOf(spec);
+  expect(bars.map(({ name }) => name ?? "heading").slice(0, 4)).toEqual([
+    "heading",
+    "IT",
+    "(none)",
+    "heading",
+  ]);
+  expect(bars.find(({ name }) => name === "IT")).toMatchObject({
+    change: -23_850,
+    figures: "−23,850 (−58 %)",
+  });
+  expect(bars.find(({ change }) => change === 9_800)).toMatchObject({ figures: "+9,800" });
+});
+
+test("changes are rules at their time, between the levels before and after", () => {
+  const finding = made.changes as ChangePoints;
+  const rows = finding.result.rows();
+  const { spec, result } = chart.change(finding);
+  expect(result).toBe(finding.asked);
+  const texts = layersOf(spec).flatMap(valuesOf);
+  const iso = (value: unknown): string => (value as Date).toISOString().replace(".000Z", "Z");
+  for (const row of rows) {
+    expect(texts).toContainEqual(expect.objectContaining({ time: iso(row["t"]) }));
+    expect(texts).toContainEqual(
+      expect.objectContaining({ until: iso(row["t"]), end: row["before"] }),
+    );
+    expect(texts).toContainEqual(
+      expect.objectContaining({ from: iso(row["t"]), start: row["after"] }),
+    );
+  }
+  expect(texts).toContainEqual(
+    expect.objectContaining({ label: expect.stringContaining("3.10 released") as string }),
+  );
+  const many = chart.change(made.manyChanges).spec;
+  expect(subtitleOf(many).join(" ")).toContain("Drawn: the 5 of 6 changed series");
+});
+
+test("forecast and alarms are the finding's numbers; kinds of alarms are told apart", () => {
+  const { spec } = chart.change(made.expectedFlow);
+  const rows = made.expectedFlow.result.rows().slice(-valuesOf(spec).length);
+  expect(valuesOf(spec).map((row) => [row["measurements"], row["_expected"], row["_low"]])).toEqual(
+    rows.map((row) => [row["measurements"], row["expected"], row["low"]]),
+  );
+  const found = made.alarmed as AlarmFinding;
+  const alarms = chart.change(found);
+  const kinds = layersOf(alarms.spec).flatMap(valuesOf);
+  const spans = kinds.filter(({ kind }) => kind !== undefined);
+  expect(spans.map(({ kind }) => String(kind).slice(0, 4))).toEqual(["Drop", "Gap:", "Late"]);
+  const [drop] = found.result.rows();
+  expect(new Date(String(spans[0]!["from"]))).toEqual(drop!["t"]);
+  expect(new Date(String(spans[0]!["until"]))).toEqual(drop!["until"]);
+  const limits = new Map(
+    found.buckets.rows().map((row) => [Number(row["t"]), row["limit"] ?? null]),
+  );
+  for (const row of valuesOf(alarms.spec)) {
+    expect(row["_limit"]).toBe(limits.get(Date.parse(String(row["t"]))));
+  }
+  const groups = chart.change(made.alarmedGroups).spec["vconcat"] as VegaLiteSpec[];
+  expect(groups.map(({ title }) => (title as { text: string }).text)).toEqual([
+    "probe cc IT",
+    "probe cc US",
+  ]);
+});
+
+test("a finding in a cell is its sentence, chart and table; in plain Node its sentence and table", async () => {
+  const finding = made.explanation;
+  expect(isRich(finding)).toBe(true);
+  const { data } = await mimeBundle(Promise.resolve(finding));
+  expect(data["text/plain"]).toBe(finding.sentence);
+  expect(data["text/html"]).toMatch(/^<p>Measurements fell.*<img alt=.*<table>/s);
+  const log = vi.spyOn(console, "log").mockImplementation(() => undefined);
+  try {
+    await show(finding);
+    expect(log.mock.calls.map(([text]) => String(text))).toEqual([
+      finding.sentence,
+      finding.result.toString(),
+    ]);
+  } finally {
+    log.mockRestore();
+  }
+});
+
+test("what is no finding is refused, and so are options that it doesn't know", () => {
+  const result = made.explanation.result;
+  expect(() => chart.change(result as never)).toThrow(
+    /Can't draw .* as a change: pass what explain, compare, changePoints/,
+  );
+  expect(() => chart.change(made.explanation, { y: "change" } as never)).toThrow(
+    /with the option "y"/,
+  );
+});
+
+test("an empty finding is drawn as one", async () => {
+  const { kind, result } = made.comparison;
+  const empty = result.with(
+    result.table.filter(() => false),
+    {
+      columns: result.origin.columns,
+      reductions: [],
+    },
+  );
+  const drawn = chart.change({
+    kind,
+    found: false,
+    sentence: "Neither range holds a row.",
+    result: empty,
+  });
+  expect(await drawn.svg()).toContain("No rows to tell a change of.");
+});

@@ -1,0 +1,209 @@
+import { asResult, seededCounts } from "../../../bench/change/change-points.js";
+import { alarm, type AlarmFinding } from "../../../src/change/alarm.js";
+import { changePoints } from "../../../src/change/change-points.js";
+import { explainCells, type Explanation } from "../../../src/change/explain.js";
+import type { Finding } from "../../../src/change/finding.js";
+import { forecast } from "../../../src/change/forecast.js";
+import type { MeasureColumn } from "../../../src/result/origin.js";
+import type { Result } from "../../../src/result/result.js";
+import { between } from "../../../src/time/time-range.js";
+import { hourlyResult, serviceCounts } from "../../change/flow-results.js";
+import { generator, makeResult } from "./sample-results.js";
+
+const WEEKS_8 = 1344;
+const scaled = (values: readonly number[], from: number, to: number, by: number): number[] =>
+  values.map((n, at) => (at >= from && at < to ? Math.round(n * by) : n));
+
+/** Of three dimensions, a country that fell by half and a version that rose. */
+export function explanation(): Explanation {
+  const names = ["software_name", "software_version", "probe_cc"];
+  const values = [
+    ["probe-cli", "probe-android-unattended-with-a-name-that-is-far-too-long-for-one-line"],
+    ["3.9.0", "3.9.1"],
+    ["BR", "DE", "IT", "US"],
+  ];
+  const random = generator(5);
+  const leaves = values[0]!.flatMap((_, a) =>
+    values[1]!.flatMap((_, b) => values[2]!.map((_, c) => [a, b, c])),
+  );
+  const before = leaves.map(() => 2_000 + Math.round(3_000 * random()));
+  const after = leaves.map(([a, b, c], at) =>
+    Math.round(
+      before[at]! *
+        (0.99 + 0.02 * random()) *
+        (a === 1 && c === 2 ? 0.4 : b === 1 && c === 0 ? 1.3 : 1),
+    ),
+  );
+  const { origin } = makeResult({ t: [] });
+  return explainCells({
+    kind: "flow",
+    leaves: {
+      sizes: values.map(({ length }) => length),
+      codes: names.map((_, at) => Int32Array.from(leaves.map((leaf) => leaf[at]!))),
+    },
+    ...{ names, values },
+    before: Float64Array.from(before),
+    after: Float64Array.from(after),
+    partBefore: Float64Array.from(before),
+    partAfter: Float64Array.from(after),
+    ...{ ratio: 1, label: "Measurements", unit: "measurements", many: "measurements" },
+    earlier: between("2026-04-17", "2026-04-24"),
+    later: between("2026-04-24", "2026-05-01"),
+    origin: { ...origin, range: between("2026-04-24", "2026-05-01") },
+  });
+}
+
+const measure = (name: string, label: string, unit = "measurements"): MeasureColumn => ({
+  ...{ name, label, unit, additive: false, missing: "gap" },
+});
+
+/** What `compare` gives, of values that rose, fell, and are only in one range. */
+export function comparison(): Finding {
+  const rows: [string, string | null, number | null, number | null][] = [
+    ["probe_cc", "IT", 41_200, 17_350],
+    ["software_version", "3.9.1", 80_100, 55_020],
+    [
+      "software_version",
+      "3.10.0-beta+a.build.name.without.any.space.that.goes.on.and.on.for.ever",
+      0,
+      9_800,
+    ],
+    ["probe_cc", null, 1_200, 3_300],
+    ["probe_asn", "AS3269", 12_020, 4_100],
+  ];
+  const change = rows.map(([, , before, after]) => after! - before!);
+  const result = makeResult(
+    {
+      dimension: rows.map(([dimension]) => dimension),
+      value: rows.map(([, value]) => value),
+      before: rows.map(([, , before]) => before),
+      after: rows.map(([, , , after]) => after),
+      change,
+      low: change.map((one) => one - 1_500),
+      high: change.map((one) => one + 1_500),
+      relative: rows.map(([, , before], at) => (before === 0 ? null : change[at]! / before!)),
+      part: change.map((one) => one / -23_000),
+    },
+    {
+      dimensions: [
+        { name: "dimension", order: ["probe_cc", "software_version", "probe_asn"] },
+        { name: "value", order: rows.map(([, value]) => value) },
+      ],
+      measures: [
+        measure("before", "Measurements, before"),
+        measure("after", "Measurements, after"),
+        { ...measure("change", "Measurements, change"), main: true },
+        measure("low", "Low end of the change"),
+        measure("high", "High end of the change"),
+        measure("relative", "Change by what it was", "share"),
+        measure("part", "Part of the whole's change", "share"),
+      ],
+    },
+    { reductions: ["The 5 of 48 values that moved most beyond the whole."] },
+  );
+  const sentence =
+    "Measurements fell by 23,000 (8.1 %), from 284,000 to 261,000 in 2026-04-24 to 2026-05-01 UTC against 2026-04-17 to 2026-04-24 UTC. Beyond that moved probe_cc IT −58 %; software_version 3.9.1 −31 %; probe_asn AS3269 −66 %.";
+  return { kind: "compare", found: true, sentence, result };
+}
+
+/** Counts by the hour that fell by half, with what began then. */
+export function changes(): Promise<Finding> {
+  const seeded = seededCounts(31, "hour", 0.5);
+  const asked = asResult(seeded);
+  const at = new Date(asked.column("t")[seeded.at] as Date);
+  return changePoints(asked, { annotations: [{ time: at, label: "3.10 released" }] });
+}
+
+/** The same of eight groups, six of which dropped. */
+export function manyChanges(): Promise<Finding> {
+  const names = ["BR", "DE", "ES", "FR", "IT", "US", "VE", "ZA"];
+  return changePoints(
+    hourlyResult(
+      Object.fromEntries(
+        names.map((name, at) => {
+          const values = serviceCounts(336, 20 + at);
+          return [name, at < 6 ? scaled(values, 170 + 20 * at, 336, 0.4) : values];
+        }),
+      ),
+    ),
+  );
+}
+
+export function expectedFlow(): Promise<Finding> {
+  const values = scaled(serviceCounts(WEEKS_8, 3), 1_300, 1_306, 0.5);
+  return forecast(hourlyResult({ "": values }), { ahead: "3 days" });
+}
+
+/** A drop, a gap, and the last hours late. */
+export function alarmed(): Promise<AlarmFinding> {
+  const values = scaled(scaled(serviceCounts(WEEKS_8, 3), 1_250, 1_258, 0.35), 1_310, 1_314, 0);
+  return alarm(hourlyResult({ "": values }), { since: "1 week", lag: "12 hours" });
+}
+
+/** A slow decline over weeks. */
+export function declined(): Promise<AlarmFinding> {
+  const values = serviceCounts(WEEKS_8, 3).map((n, at) =>
+    Math.round(n * (1 - (0.35 * at) / WEEKS_8)),
+  );
+  return alarm(hourlyResult({ "": values }));
+}
+
+/** Of two groups, one that stopped, and both silent at the end. */
+export function alarmedGroups(): Promise<AlarmFinding> {
+  const it = scaled(serviceCounts(WEEKS_8, 3), 1_270, 1_290, 0);
+  const us = serviceCounts(WEEKS_8, 4);
+  const silent = (values: number[]) => scaled(values, 1_336, WEEKS_8, 0);
+  return alarm(hourlyResult({ IT: silent(it), US: silent(us) }), { since: "1 week" });
+}
+
+export function freshness(): Finding {
+  const rows: [string, string | null, number, number, boolean][] = [
+    ["fastpath", null, 42, 300, false],
+    ["logs", "nginx", 3, 300, false],
+    ["logs", "fastpath", 11_000, 600, true],
+    ["logs", "rotation", 70_000, 86_400, false],
+    ["logs", "", 0.2, 300, false],
+  ];
+  const result = makeResult(
+    {
+      table: rows.map(([table]) => table),
+      program: rows.map(([, program]) => program),
+      newest: rows.map(([, , age]) => new Date(Date.UTC(2026, 4, 1) - age * 1000)),
+      age: rows.map(([, , age]) => age),
+      longest_silence: rows.map(([, , , silence]) => silence),
+      silent: rows.map(([, , , , silent]) => silent),
+      lag_q50: rows.map((_, at) => (at === 0 ? 4 : null)),
+      lag_q95: rows.map((_, at) => (at === 0 ? 31 : null)),
+    },
+    { dimensions: [], measures: [measure("age", "Age of the newest row", "s")] },
+  );
+  const sentence =
+    "Programs have fallen silent, as of 2026-05-01 UTC: the newest measurement is of 2026-04-30 23:59:18 UTC, 42 s old; silent is fastpath (3 h, never more than 10 min in the week before) of 4 programs.";
+  return { kind: "freshness", found: true, sentence, result };
+}
+
+export function funnel(): Finding {
+  const rows: [string, number | null, number | null, number | null, number | null][] = [
+    ["check-in", 20_400, 20_110, 1.0144, 1],
+    ["submit", null, null, null, null],
+    ["accepted", 18_900, 18_800, 0.926, 0.935],
+    ["stored", 9_100, 18_750, 0.481, 0.997],
+  ];
+  const result: Result = makeResult(
+    {
+      step: rows.map(([step]) => step),
+      now: rows.map(([, now]) => now),
+      before: rows.map(([, , before]) => before),
+      passed: rows.map(([, , , passed]) => passed),
+      passed_before: rows.map(([, , , , usual]) => usual),
+      change: rows.map(([, , , passed, usual]) => (passed === null ? null : passed / usual! - 1)),
+    },
+    {
+      dimensions: [{ name: "step", order: rows.map(([step]) => step) }],
+      measures: [measure("now", "Now", "reports")],
+    },
+  );
+  const sentence =
+    "It is ingestion: reports are accepted and not stored: −52 % against the week before, 2026-04-24 to 2026-05-01 UTC.";
+  return { kind: "funnel", found: true, sentence, result };
+}
