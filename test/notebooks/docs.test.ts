@@ -81,6 +81,15 @@ it("docs/postmortem.md: its cells run, and the folder holds what the table says"
   expect(paths).toHaveLength(13);
 }, 300_000);
 
+it("docs/changes.md: every example runs as a cell, and names what is planted", async () => {
+  await using doc = await runDoc("changes.md", { first: GUIDE });
+  const output = (code: string) =>
+    doc.shown[doc.examples.findIndex((example) => example.code.includes(code))];
+  expect(output("compare(lab")).toMatch(/^Measurements (fell|rose) by/);
+  expect(output("why = await")).toMatch(/probe-android-unattended/);
+  expect(output('quantile(0.5, "duration")')).toMatch(/^Run duration, median fell/);
+}, 300_000);
+
 it("docs/alarms.md and docs/change-points.md: every example runs as a cell, and answers", async () => {
   await using alarms = await runDoc("alarms.md", { first: GUIDE });
   expect(alarms.shown.join("\n")).toMatch(/band held .* expected|expected.*band held/s);
