@@ -154,7 +154,8 @@ function planOf(kind: Kind, draw: Draw, seed: number): Plan {
       layers,
     },
     noise: draw.pick([0, 0.05, 0.1]),
-    growth: draw.pick([0, 0, 0.02, -0.02]),
+    // Over four weeks that would be a change of the whole.
+    growth: kind === "slow decline" ? 0 : draw.pick([0, 0, 0.02, -0.02]),
   };
 }
 
@@ -230,14 +231,17 @@ async function plantedOf(writer: Writer, plan: Plan, draw: Draw): Promise<Plante
   switch (kind) {
     case "nothing":
       return undefined;
-    case "the whole":
-      return {
-        ...{ element: {}, depth, byRun, end },
-        start: end - draw.between(48, 120) * HOUR,
-      };
-    case "ingestion lag":
+    case "the whole": {
+      const start = end - draw.between(48, 120) * HOUR;
+      const seen = await elements(writer, plan, [], { depth, range: [start, end] });
+      return seen.length === 0 ? undefined : { element: {}, depth, byRun, start, end };
+    }
+    case "ingestion lag": {
       // The newest hours of the last day are missing.
-      return { element: {}, depth: 1, byRun, start: end - draw.between(5, 20) * HOUR, end };
+      const start = end - draw.between(5, 20) * HOUR;
+      const seen = await elements(writer, plan, [], { depth: 1, range: [start, end] });
+      return seen.length === 0 ? undefined : { element: {}, depth: 1, byRun, start, end };
+    }
     case "single value": {
       const name = draw.pick(["probe_cc", "test_name", "software_name", "probe_asn"]);
       const rise = draw.uniform() < 0.25;
@@ -282,7 +286,7 @@ async function plantedOf(writer: Writer, plan: Plan, draw: Draw): Promise<Plante
       const hours = draw.pick([12, 24, 48, 96]);
       const start = week + draw.between(0, 168 - hours) * HOUR;
       const deep = draw.pick([0.8, 0.95, 1]);
-      const range = [start - WEEK, start - WEEK + hours * HOUR] as const;
+      const range = [start, start + hours * HOUR] as const;
       const seen = await elements(writer, plan, ["probe_cc"], { depth: deep, range });
       return seen.length === 0
         ? undefined
@@ -321,12 +325,13 @@ async function elements(
   },
 ): Promise<Where[]> {
   const { depth, marks, pairs = true } = options;
-  const [from, end] = options.range ?? [plan.week - WEEK, plan.week];
+  // What would have come: a release of the week before may be gone by itself.
+  const [from, end] = options.range ?? [plan.week, plan.end];
   const cells = await writer.rows<Record<string, string> & { n: number; marked: number }>(
-    `SELECT ${names.map((name) => `toString(${name}) AS _${name}`).join(", ")}, toFloat64(count()) AS n,
+    `SELECT ${names.map((name) => `toString(${name}) AS _${name}, `).join("")}toFloat64(count()) AS n,
        toFloat64(countIf(${marks ?? "anomaly"} = 't')) AS marked
      FROM (${rowsOf(plan)}) WHERE measurement_start_time >= ${instant(from)} AND measurement_start_time < ${instant(end)}
-     GROUP BY ALL ORDER BY ALL`,
+     ${names.length === 0 ? "" : "GROUP BY ALL ORDER BY ALL"}`,
   );
   const all = cells.reduce((sum, { n }) => sum + n, 0);
   const sums = names.map((name) => {
@@ -340,7 +345,7 @@ async function elements(
   return cells.flatMap((cell) => {
     const { n, marked } = cell;
     const values = names.map((name) => cell[`_${name}`]!);
-    if (n > all / 2 || values.includes("")) return [];
+    if ((names.length > 0 && n > all / 2) || values.includes("")) return [];
     if (pairs && names.length > 1) {
       if (values.some((value, at) => n > 0.6 * sums[at]!.get(value)!)) return [];
     }
@@ -350,7 +355,9 @@ async function elements(
       marks === undefined
         ? (n * depth) / Math.sqrt(2 * RUN * n)
         : ((is - was) * Math.sqrt(n)) / Math.sqrt(was * (1 - was) + is * (1 - is));
-    return z < VISIBLE ? [] : [Object.fromEntries(names.map((name, at) => [name, values[at]!]))];
+    return !(z >= VISIBLE)
+      ? []
+      : [Object.fromEntries(names.map((name, at) => [name, values[at]!]))];
   });
 }
 
