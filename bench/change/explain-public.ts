@@ -168,7 +168,7 @@ function shareCells({ dims, values, rows }: ShareCase): ChangeCells {
       sums.push([0, 0, 0, 0]);
     }
     const side = minute < 0 ? 0 : 2;
-    sums[place]![side]! += rows["total"]![row]!;
+    sums[place]![side] += rows["total"]![row]!;
     sums[place]![side + 1]! += rows["bad"]![row]!;
   });
   const column = (at: number) => Float64Array.from(sums, (one) => one[at]!);

@@ -214,7 +214,7 @@ function withPlanted(plan: Plan, planted: Planted | undefined): string {
   }
   if (moved !== undefined) {
     const moves = `${holds(element)} AND ${during} AND ${chance("report_id", seed + 2)} < ${moved}`;
-    return `SELECT * REPLACE (if(${moves}, '${NEW}', software_version) AS software_version) FROM (${rows}) WHERE NOT (${moves} AND ${hit})`;
+    return `SELECT * REPLACE (if(${moves}, '${NEW}', software_version) AS software_version) FROM (${rows} AND NOT (${moves} AND ${hit}))`;
   }
   if (slow !== undefined) {
     const part = `least(1, (toUnixTimestamp(measurement_start_time) - ${start / 1000}) / ${slow / 1000})`;

@@ -66,8 +66,9 @@ export function countCauses(given: CountLeaves): CountCauses {
   const named = simpler.causes.flatMap(({ leaves }) => leaves);
   const size = sizes(given);
   const most = named.reduce((total, leaf) => total + size[leaf]!, 0) > sum(size) / 2;
-  if (!most || !(Math.abs(Math.log(whole)) > 2 * USUAL && whole > 0)) return simpler;
-  // Causes that hold most of the rows may be a change of all of them.
+  const all = Math.abs(Math.log(simpler.ordinary)) > 2 * USUAL;
+  if (!(most || all) || !(Math.abs(Math.log(whole)) > 2 * USUAL && whole > 0)) return simpler;
+  // Where leaves are single runs, those that are there before and after mislead the mode.
   const together = searched(given, cuboids, whole);
   return together.causes.length < simpler.causes.length ? together : simpler;
 }
@@ -105,7 +106,7 @@ function searched(
     const change = changes(given, size, centre);
     weight = weights(change, size, ratio, {
       out: last ? out : undefined,
-      coarse: () => dispersion(given, cuboids, size, centre),
+      coarse: () => dispersion(given, cuboids, centre, out),
     });
     if (last) pullIn(change, weight, out);
     const search = new Search(given, cuboids, change, weight, fixed);
@@ -302,9 +303,9 @@ function mode({ before, after, ratio }: CountLeaves, size: Float64Array): number
   }
   if (leaves.length === 0) return 1;
   const at = leaves.map((leaf) => Math.log(after[leaf]! / (before[leaf]! * ratio)));
-  const order = Array.from(at.keys()).sort((a, b) => at[a]! - at[b]!);
+  const order = sortedPlaces(at);
   // A leaf's say grows with the root of its size: a large one is not the whole.
-  const mass = order.map((one) => Math.sqrt(size[leaves[one]!]!));
+  const mass = Float64Array.from(order, (one) => Math.sqrt(size[leaves[one]!]!));
   const total = mass.reduce((sum, one) => sum + one, 0);
   const half = total / 2;
   const still = order.reduce(
@@ -330,6 +331,14 @@ function mode({ before, after, ratio }: CountLeaves, size: Float64Array): number
     }
   }
   return Math.exp(middle);
+}
+
+/** The places of values by their size: sorted as numbers, which is ten times as quick as by a comparison. */
+function sortedPlaces(values: readonly number[]): Uint32Array {
+  // The place in the low bits of a double that has the value's order.
+  const bits = 2 ** Math.ceil(Math.log2(values.length + 1));
+  const keys = Float64Array.from(values, (value, at) => Math.round(value * 1e6) * bits + at).sort();
+  return Uint32Array.from(keys, (key) => ((key % bits) + bits) % bits);
 }
 
 /** What the leaves of no cause did together. */
@@ -363,13 +372,14 @@ function weights(
   for (let leaf = 0; leaf < size.length; leaf += 1) {
     if (size[leaf]! >= FEW && out?.[leaf] !== 1) leaves.push(leaf);
   }
-  leaves.sort((a, b) => size[a]! - size[b]!);
+  const order = sortedPlaces(leaves.map((leaf) => Math.log(size[leaf]!)));
   const bins = Math.min(20, Math.floor(leaves.length / 50));
   const points = Array.from({ length: bins }, (_, bin) => {
-    const part = leaves.slice(
+    const places = order.subarray(
       Math.floor((bin * leaves.length) / bins),
       Math.floor(((bin + 1) * leaves.length) / bins),
     );
+    const part = Array.from(places, (at) => leaves[at]!);
     const middle = median(part.map((leaf) => Math.abs(change[leaf]!))) * 1.4826;
     return { variance: middle * middle, poisson: median(part.map((leaf) => poisson[leaf]!)) };
   });
@@ -384,20 +394,21 @@ function weights(
 
 /**
  * How much more counts vary than those of a Poisson process, where leaves are too small to tell: by
- * the larger half of the values and pairs of values, half of which went as the whole did.
+ * the values and pairs of values, and the larger half of them, most of which went as the whole did.
  */
 function dispersion(
   given: CountLeaves,
   cuboids: readonly Cuboid[],
-  size: Float64Array,
   centre: number,
+  out: Uint8Array,
 ): number {
   const groups: { size: number; square: number }[] = [];
   for (const cuboid of cuboids) {
     if (cuboid.dimensions.length > 2) continue;
     const was = new Float64Array(cuboid.groups);
     const is = new Float64Array(cuboid.groups);
-    for (let leaf = 0; leaf < size.length; leaf += 1) {
+    for (let leaf = 0; leaf < out.length; leaf += 1) {
+      if (out[leaf] === 1) continue;
       was[cuboid.group[leaf]!]! += given.before[leaf]! * given.ratio * centre;
       is[cuboid.group[leaf]!]! += given.after[leaf]!;
     }
@@ -409,8 +420,9 @@ function dispersion(
     });
   }
   groups.sort((a, b) => b.size - a.size);
-  const half = groups.slice(0, Math.ceil(groups.length / 2));
-  return Math.max(1, median(half.map(({ square }) => square)) / 0.4549);
+  const squares = groups.map(({ square }) => square);
+  const large = squares.slice(0, Math.ceil(squares.length / 2));
+  return Math.max(1, median(squares) / 0.4549, median(large) / 0.4549);
 }
 
 /** Variances as s² + φ x, both at least 0, by the least absolute difference of logarithms on a grid. */

@@ -144,6 +144,7 @@ function explainFlow(cells: ChangeCells): Explanation {
   const leavesOf = listed(place, plain.before.length);
   const variance = (leaves: readonly number[]) => {
     const parts = new Map<number, number>();
+    if (kept.length === names.length) return found.variance(leaves);
     for (const leaf of leaves) {
       const size = cells.before[leaf]! * ratio + cells.after[leaf]!;
       parts.set(place[leaf]!, (parts.get(place[leaf]!) ?? 0) + size);
@@ -220,6 +221,10 @@ function explainFlow(cells: ChangeCells): Explanation {
 
 /** The cells by some of their dimensions only; `place` says where each leaf went. */
 function projected(cells: ChangeCells, kept: readonly number[]) {
+  if (kept.length === cells.names.length) {
+    const { before, after } = cells;
+    return { place: Int32Array.from(before.keys()), ...cells.leaves, before, after };
+  }
   const places = new Map<string, number>();
   const codes: number[][] = kept.map(() => []);
   const place = Int32Array.from({ length: cells.before.length }, (_, leaf) => {

@@ -32,7 +32,7 @@ const LEAST_REST = 0.1;
 const USUAL = 0.05;
 /** Standard errors from which the whole's own change is certain. */
 const CERTAIN = 4;
-/** What a cause must be worth besides the choice, where it is not asked how much it explains. */
+/** What a cause's likelihood ratio must exceed besides the logarithm of how many there are to choose from. */
 const CAUTION = 3;
 const MOST_CAUSES = 10;
 
@@ -77,7 +77,7 @@ export function rateCauses(given: RateLeaves): readonly RateCause[] {
     let most = above;
     for (const cuboid of cuboids) {
       const sums = summed(given, cuboid, out);
-      const price = Math.log(cuboid.groups) + Math.log(cuboids.length) + 1;
+      const price = Math.log(cuboid.groups) + Math.log(cuboids.length) + CAUTION;
       for (let group = 0; group < cuboid.groups; group += 1) {
         const n1 = sums.allAfter[group]!;
         if (!(n1 > 0)) continue;
@@ -113,9 +113,9 @@ export function rateCauses(given: RateLeaves): readonly RateCause[] {
   }
   // Where the whole hardly moved its parts may have, one up and one down: the most certain ones.
   const still = Math.abs(standardErrors(given, columnOf(whole), 0, rate, noise)) < CERTAIN;
-  if (found.length === 0 || still) {
+  if (still) {
     while (found.length < MOST_CAUSES) {
-      const best = greatest((_beyond, _n1, chance) => (chance === 0 ? Infinity : chance), CAUTION);
+      const best = greatest((_beyond, _n1, chance) => (chance === 0 ? Infinity : chance), 0);
       if (best === undefined) break;
       taken(best);
     }
