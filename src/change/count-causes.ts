@@ -101,10 +101,13 @@ function searched(
   let found: readonly CountCause[] = [];
   const out = new Uint8Array(many);
   let weight: Float64Array = new Float64Array(many);
+  let expected = size;
   // The noise is that of leaves that no cause explains, known once causes are found.
   for (const last of [false, true]) {
     const change = changes(given, size, centre);
-    weight = weights(change, size, ratio, {
+    // Only so do leaves that are there before or after alone weigh what they are.
+    expected = sizes(given, centre);
+    weight = weights(change, expected, ratio * centre, {
       out: last ? out : undefined,
       coarse: () => dispersion(given, cuboids, centre, out),
     });
@@ -120,15 +123,16 @@ function searched(
     variance: (leaves) => {
       let sum = 0;
       for (const leaf of leaves) {
-        if (weight[leaf]! > 0) sum += (size[leaf]! / 2) ** 2 / weight[leaf]!;
+        if (weight[leaf]! > 0) sum += (expected[leaf]! / 2) ** 2 / weight[leaf]!;
       }
       return sum;
     },
   };
 }
 
-function sizes({ before, after, ratio }: CountLeaves): Float64Array {
-  return after.map((is, leaf) => is + before[leaf]! * ratio);
+/** What leaves were, as the whole went since, and are. */
+function sizes({ before, after, ratio }: CountLeaves, centre = 1): Float64Array {
+  return after.map((is, leaf) => is + before[leaf]! * ratio * centre);
 }
 
 function marked({ before }: CountLeaves, causes: readonly CountCause[]): Uint8Array {
