@@ -21,6 +21,9 @@ const parts: Record<string, () => Record<string, number> | Promise<Record<string
 const only = process.env["ONLY"]?.split(",") ?? Object.keys(parts);
 const metrics: Record<string, number> = {};
 for (const [name, measure] of Object.entries(parts)) {
-  if (only.includes(name)) Object.assign(metrics, await measure());
+  if (!only.includes(name)) continue;
+  for (const [metric, value] of Object.entries(await measure())) {
+    if (Number.isFinite(value)) metrics[metric] = value;
+  }
 }
 report("change", [], metrics);

@@ -42,7 +42,7 @@ type Kind = (typeof KINDS)[number];
 type Where = Readonly<Record<string, string>>;
 type Draw = ReturnType<typeof seeded>;
 
-/** The metrics of issue: explain's place of the cause, quiet, alarm and change point. Prints a table by kind. */
+/** Metrics: explain's place of the cause, quiet, alarm and change point. Prints a table by kind. */
 export async function incidents(): Promise<Record<string, number>> {
   const many = Number(process.env["SEEDS"] ?? 308);
   const first = process.env["TUNE"] === undefined ? 5_000_000 : 1_000;
