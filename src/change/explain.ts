@@ -10,7 +10,7 @@ import { Result } from "../result/result.js";
 import { compareVersions } from "../result/version-order.js";
 import type { TimeRange } from "../time/time-range.js";
 import { askCells, type ChangeCells, type ChangeSource } from "./cells.js";
-import { countCauses, type CountCause } from "./count-causes.js";
+import { countCauses } from "./count-causes.js";
 import type { Element } from "./cuboids.js";
 import type { Finding } from "./finding.js";
 import { rateCauses } from "./rate-causes.js";
@@ -81,10 +81,14 @@ const ACTION = "explain a change";
 const MOST_CAUSES = 20;
 /** Of what some versions lost, others must have won this part (or the reverse) for a move. */
 const LEAST_MOVED = 0.3;
-/** Versions that changed by less than this part of what they had and have didn't move. */
+/** Releases that changed by less than this part didn't move. */
 const LEAST_CHANGED = 0.1;
-/** Cosine of the spreads over other dimensions from which versions count as of the same users. */
-const LEAST_ALIKE = 0.3;
+/** Part of a cause's rows that other releases must have to tell that they went on as usual. */
+const LEAST_OTHERS = 0.1;
+/** What releases' rows differ by from one week to the next besides. */
+const USUAL_RELEASE = 0.05;
+/** What naming a release must be worth besides the logarithm of how many there are. */
+const CAUTION = 3;
 const NORMAL_95 = CONFIDENCES[0.95];
 /** The whole is said to have changed where it did by more than this. */
 const WHOLE = 0.1;
@@ -128,46 +132,60 @@ export function explainCells(cells: ChangeCells): Explanation {
   return cells.kind === "flow" ? explainFlow(cells) : explainRate(cells);
 }
 
-/** Cells in which rows that moved between values of a dimension share one, a list of them. */
-interface Sides extends Pick<ChangeCells, "leaves" | "before" | "after"> {
-  readonly values: readonly (readonly CauseValue[])[];
-}
-
 function explainFlow(cells: ChangeCells): Explanation {
   const { ratio, names } = cells;
-  let sides: Sides = cells;
   const versions = names.flatMap((name, at) => (isVersionColumn(name) ? [at] : []));
-  const search = (sides: Sides, ordinary?: number) =>
-    countCauses({
-      ...sides.leaves,
-      before: sides.before,
-      after: sides.after,
-      ratio,
-      ...(ordinary !== undefined && { ordinary }),
-    });
-  // Versions come and go: what the whole did is learned without them.
-  const ordinary =
-    versions.length === 0 ? undefined : search(versions.reduce(withoutDimension, sides)).ordinary;
-  for (const dimension of versions) {
-    for (const move of moves(sides, dimension, names, ratio * (ordinary ?? 1))) {
-      sides = withMove(sides, move);
+  const others = names.flatMap((_, at) => (versions.includes(at) ? [] : [at]));
+  // Users go from release to release: what one loses says nothing, what all of them lose does.
+  const kept = others.length === 0 ? versions : others;
+  const { place, ...plain } = projected(cells, kept);
+  const found = countCauses({ ...plain, ratio });
+  const factor = ratio * found.ordinary;
+  const leavesOf = listed(place, plain.before.length);
+  const variance = (leaves: readonly number[]) => {
+    const parts = new Map<number, number>();
+    if (kept.length === names.length) return found.variance(leaves);
+    for (const leaf of leaves) {
+      const size = cells.before[leaf]! * ratio + cells.after[leaf]!;
+      parts.set(place[leaf]!, (parts.get(place[leaf]!) ?? 0) + size);
     }
-  }
-  const found = search(sides, ordinary);
-  const all = sumOf(sides, undefined);
-  const change = all.after - all.before * ratio;
-  const rows = found.causes.map((given) => {
-    const { leaves, ...element } = withinMove(given, sides, versions, ratio * found.ordinary);
-    const sums = sumOf(sides, leaves);
-    const beyond = sums.after - sums.before * ratio * found.ordinary;
-    return { leaves, beyond, where: whereOf(element, names, sides.values) };
+    let sum = 0;
+    for (const [at, size] of parts) {
+      const all = plain.before[at]! * ratio + plain.after[at]!;
+      if (all > 0) sum += (found.variance([at]) * size) / all;
+    }
+    return sum;
+  };
+  const taken = new Uint8Array(cells.before.length);
+  const wide = found.causes.map(({ dimensions, values, leaves }) => {
+    const own = leaves.flatMap((at) => leavesOf[at]!);
+    for (const leaf of own) taken[leaf] = 1;
+    return { dimensions: dimensions.map((one) => kept[one]!), values, leaves: own };
+  });
+  const rows = wide.map((element) => {
+    const narrow = versions.reduce(
+      (one, dimension) =>
+        one.dimensions.includes(dimension)
+          ? one
+          : ofReleases(one, { cells, dimension, factor, taken, variance }),
+      element as Narrowed,
+    );
+    const sums = sumOf(cells, narrow.leaves);
+    const beyond = sums.after - sums.before * factor;
+    return {
+      leaves: narrow.leaves,
+      beyond,
+      where: narrow.where ?? whereOf(narrow, names, cells.values),
+    };
   });
   rows.sort((a, b) => Math.abs(b.beyond) - Math.abs(a.beyond));
   const named = rows.slice(0, MOST_CAUSES);
+  const all = sumOf(cells, undefined);
+  const change = all.after - all.before * ratio;
   const cause = (where: Cause["where"], leaves: readonly number[]): Cause => {
-    const sums = sumOf(sides, leaves);
+    const sums = sumOf(cells, leaves);
     const own = sums.after - sums.before * ratio;
-    const half = NORMAL_95 * Math.sqrt(found.variance(leaves));
+    const half = NORMAL_95 * Math.sqrt(variance(leaves));
     return {
       where,
       text: elementText(where),
@@ -179,197 +197,216 @@ function explainFlow(cells: ChangeCells): Explanation {
       part: change === 0 ? null : own / change,
     };
   };
-  const others = without(sides.before.length, named);
-  const sums = sumOf(sides, others);
-  const noise = Math.sqrt(found.variance(others));
+  const rest = without(cells.before.length, named);
+  const sums = sumOf(cells, rest);
+  const moved = sums.after - sums.before * ratio;
   const alike =
-    Math.abs(found.ordinary - 1) > WHOLE && Math.abs(sums.after - sums.before * ratio) > 4 * noise;
+    Math.abs(found.ordinary - 1) > WHOLE &&
+    Math.abs(moved) > WHOLE * sums.before * ratio &&
+    Math.abs(moved) > 4 * Math.sqrt(variance(rest));
   const causes = named.map(({ where, leaves }) => cause(where, leaves));
-  if (alike) causes.push(cause({}, others));
-  causes.sort((a, b) => Math.abs(b.change) - Math.abs(a.change));
-  const moved = sides.values.flatMap((values, at) =>
-    values.flatMap((value) =>
-      Array.isArray(value)
-        ? [{ dimension: names[at]!, values: value as readonly (string | null)[] }]
-        : [],
-    ),
-  );
+  if (alike) {
+    causes.push(cause({}, rest));
+    causes.sort((a, b) => Math.abs(b.change) - Math.abs(a.change));
+  }
   return explanation(cells, {
     before: all.before * ratio,
     after: all.after,
-    causes: alike ? causes : named.map(({ where, leaves }) => cause(where, leaves)),
-    rest: cause({}, alike ? [] : others),
-    moves: moved,
+    causes,
+    rest: cause({}, alike ? [] : rest),
+    moves: versions.flatMap((dimension) => moves(cells, dimension, factor)),
     remarks: [],
   });
 }
 
-/** Values of a dimension of versions that become one, in the rows of one program where that is known. */
-interface Move {
+/** The cells by some of their dimensions only; `place` says where each leaf went. */
+function projected(cells: ChangeCells, kept: readonly number[]) {
+  if (kept.length === cells.names.length) {
+    const { before, after } = cells;
+    return { place: Int32Array.from(before.keys()), ...cells.leaves, before, after };
+  }
+  const places = new Map<string, number>();
+  const codes: number[][] = kept.map(() => []);
+  const place = Int32Array.from({ length: cells.before.length }, (_, leaf) => {
+    const own = kept.map((dimension) => cells.leaves.codes[dimension]![leaf]!);
+    const key = own.join(" ");
+    const known = places.get(key);
+    if (known !== undefined) return known;
+    places.set(key, places.size);
+    own.forEach((code, at) => codes[at]!.push(code));
+    return places.size - 1;
+  });
+  const summed = (values: Float64Array) => {
+    const sums = new Float64Array(places.size);
+    values.forEach((value, leaf) => (sums[place[leaf]!]! += value));
+    return sums;
+  };
+  return {
+    place,
+    sizes: kept.map((dimension) => cells.leaves.sizes[dimension]!),
+    codes: codes.map((list) => Int32Array.from(list)),
+    before: summed(cells.before),
+    after: summed(cells.after),
+  };
+}
+
+/** The leaves that went to each place. */
+function listed(place: Int32Array, many: number): number[][] {
+  const lists = Array.from({ length: many }, () => [] as number[]);
+  place.forEach((at, leaf) => lists[at]!.push(leaf));
+  return lists;
+}
+
+/** A cause, by releases or without. */
+interface Narrowed extends Element {
+  readonly leaves: readonly number[];
+  /** In words that no single value has: a list of versions. */
+  readonly where?: Cause["where"];
+}
+
+/** A version of a program, within a cause and outside all causes. */
+interface Release {
+  readonly program: number;
+  readonly code: number;
+  readonly leaves: number[];
+  was: number;
+  is: number;
+  outsideWas: number;
+  outsideIs: number;
+}
+
+/** What releases are looked at with. */
+interface ReleaseSearch {
+  readonly cells: ChangeCells;
   readonly dimension: number;
-  readonly codes: readonly number[];
-  /** The dimension of the program and its value. */
-  readonly program?: { readonly dimension: number; readonly code: number } | undefined;
+  readonly factor: number;
+  readonly taken: Uint8Array;
+  readonly variance: (leaves: readonly number[]) => number;
+}
+
+function programOf(cells: ChangeCells, dimension: number): number {
+  // 3.10.0 of one program is another release than that of the next: software_version, software_name.
+  return cells.names.indexOf(cells.names[dimension]!.replace(/version$/i, "name"));
+}
+
+function releasesOf(leaves: readonly number[], search: ReleaseSearch): Release[] {
+  const { cells, dimension, factor, taken } = search;
+  const programs = cells.leaves.codes[programOf(cells, dimension)];
+  const codes = cells.leaves.codes[dimension]!;
+  const known = new Map<string, Release>();
+  const inside = new Uint8Array(codes.length);
+  for (const leaf of leaves) inside[leaf] = 1;
+  for (let leaf = 0; leaf < codes.length; leaf += 1) {
+    if (inside[leaf] === 0 && taken[leaf] === 1) continue;
+    const [program, code] = [programs?.[leaf] ?? 0, codes[leaf]!];
+    const key = `${program} ${code}`;
+    const one = known.get(key) ?? {
+      ...{ program, code, leaves: [], was: 0, is: 0, outsideWas: 0, outsideIs: 0 },
+    };
+    known.set(key, one);
+    const [was, is] = [cells.before[leaf]! * factor, cells.after[leaf]!];
+    if (inside[leaf] === 1) {
+      one.leaves.push(leaf);
+      one.was += was;
+      one.is += is;
+    } else {
+      one.outsideWas += was;
+      one.outsideIs += is;
+    }
+  }
+  return [...known.values()];
 }
 
 /**
- * Versions of a program of which some lost what others won, their rows alike in all other
- * dimensions: rows moved, and only what a move as a whole lost or won is a change.
+ * Narrows a cause to one release, or to those between which its users moved, where that says it
+ * better: the others of its rows went on as usual. What users who move from release to release make
+ * usual is learned outside the cause, by the same program.
  */
-function moves(sides: Sides, dimension: number, names: readonly string[], factor: number): Move[] {
-  // 3.10.0 of one program is another release than that of the next: software_version, software_name.
-  const name = names.indexOf(names[dimension]!.replace(/version$/i, "name"));
-  const codes = sides.leaves.codes[dimension]!;
-  const programs = name < 0 ? undefined : sides.leaves.codes[name]!;
-  const leavesOf = new Map<number, number[]>();
-  codes.forEach((_, leaf) => {
-    const program = programs?.[leaf] ?? 0;
-    leavesOf.set(program, [...(leavesOf.get(program) ?? []), leaf]);
-  });
-  return [...leavesOf].flatMap(([code, leaves]) =>
-    movedVersions(sides, dimension, leaves, factor).map((moved) => ({
-      dimension,
-      codes: moved,
-      ...(programs && { program: { dimension: name, code } }),
-    })),
+function ofReleases(cause: Narrowed, search: ReleaseSearch): Narrowed {
+  const { cells, dimension, variance } = search;
+  const all = releasesOf(cause.leaves, search);
+  const total = (
+    list: readonly Release[],
+    of: keyof Release & ("was" | "is" | "outsideWas" | "outsideIs"),
+  ) => list.reduce((sum, one) => sum + one[of], 0);
+  const programs = new Set(
+    all.filter(({ leaves }) => leaves.length > 0).map(({ program }) => program),
   );
-}
-
-function movedVersions(
-  sides: Sides,
-  dimension: number,
-  leaves: readonly number[],
-  factor: number,
-): number[][] {
-  const sums = new Map<number, { code: number; was: number; is: number; leaves: number[] }>();
-  for (const leaf of leaves) {
-    const code = sides.leaves.codes[dimension]![leaf]!;
-    const one = sums.get(code) ?? { code, was: 0, is: 0, leaves: [] };
-    sums.set(code, one);
-    one.was += sides.before[leaf]! * factor;
-    one.is += sides.after[leaf]!;
-    one.leaves.push(leaf);
-  }
-  let left = [...sums.values()]
-    .map((one) => ({ ...one, beyond: one.is - one.was }))
-    .filter(({ beyond, was, is }) => Math.abs(beyond) > LEAST_CHANGED * (was + is))
-    .sort((a, b) => Math.abs(b.beyond) - Math.abs(a.beyond));
-  const found: number[][] = [];
-  while (left.length > 1) {
-    const first = profile(left[0]!.leaves, dimension, sides);
-    const alike = left.filter((one) => similar(first, profile(one.leaves, dimension, sides)));
-    const lost = alike.reduce((sum, { beyond }) => sum + Math.max(0, -beyond), 0);
-    const won = alike.reduce((sum, { beyond }) => sum + Math.max(0, beyond), 0);
-    if (Math.min(lost, won) > LEAST_MOVED * Math.max(lost, won)) {
-      found.push(alike.map(({ code }) => code));
-    }
-    left = left.filter((one, at) => at > 0 && !alike.includes(one));
-  }
-  return found;
-}
-
-/** A cause nearly all of which lies within a move between versions is told with it. */
-function withinMove(
-  cause: CountCause,
-  sides: Sides,
-  versions: readonly number[],
-  factor: number,
-): Element & Pick<CountCause, "leaves"> {
-  const beyond = (leaves: readonly number[]) => {
-    const sums = sumOf(sides, leaves);
-    return sums.after - sums.before * factor;
-  };
-  const all = beyond(cause.leaves);
-  for (const dimension of versions.filter((one) => !cause.dimensions.includes(one))) {
-    for (const [code, value] of sides.values[dimension]!.entries()) {
-      if (!Array.isArray(value)) continue;
-      const codes = sides.leaves.codes[dimension]!;
-      const leaves = cause.leaves.filter((leaf) => codes[leaf] === code);
-      if (beyond(leaves) / all < 0.8) continue;
-      return {
-        dimensions: [...cause.dimensions, dimension],
-        values: [...cause.values, code],
-        leaves,
-      };
-    }
-  }
-  return cause;
-}
-
-/** How some leaves' rows spread over the values of each other dimension. */
-function profile(own: readonly number[], dimension: number, sides: Sides): number[][] {
-  const { leaves, before, after } = sides;
-  return leaves.codes.map((codes, at) => {
-    const spread = new Array<number>(leaves.sizes[at]!).fill(0);
-    if (at === dimension) return spread;
-    for (const leaf of own) spread[codes[leaf]!]! += before[leaf]! + after[leaf]!;
-    return spread;
-  });
-}
-
-/** Whether two spreads point roughly the same way in every dimension, by the values that weigh in one of them. */
-function similar(a: readonly number[][], b: readonly number[][]): boolean {
-  const total = (list: readonly number[]) => list.reduce((sum, value) => sum + value, 0);
-  return a.every((list, at) => {
-    const other = b[at]!;
-    const [all, others] = [total(list), total(other)];
-    let [dot, own, its] = [0, 0, 0];
-    list.forEach((value, index) => {
-      const theirs = other[index]!;
-      // Of few rows, rare values scatter.
-      if (value < 0.05 * all && theirs < 0.05 * others) return;
-      dot += value * theirs;
-      own += value * value;
-      its += theirs * theirs;
-    });
-    return dot >= LEAST_ALIKE * Math.sqrt(own * its);
-  });
-}
-
-function withoutDimension(sides: Sides, dimension: number): Sides {
-  return withMove(sides, { dimension, codes: [...sides.values[dimension]!.keys()] });
-}
-
-function withMove(sides: Sides, { dimension, codes, program }: Move): Sides {
-  const own = sides.values[dimension]!;
-  const together = codes.flatMap((code) => {
-    const value = own[code]!;
-    return Array.isArray(value) ? (value as readonly (string | null)[]) : [value as string | null];
-  });
-  const moved: CauseValue = [...new Set(together)].sort((a, b) =>
-    compareVersions(a ?? "", b ?? ""),
-  );
-  const values = sides.values.map((list, at) => (at === dimension ? [...list, moved] : list));
-  const joined = new Set(codes);
-  const joins = (leaf: number) =>
-    joined.has(sides.leaves.codes[dimension]![leaf]!) &&
-    (program === undefined || sides.leaves.codes[program.dimension]![leaf] === program.code);
-  const places = new Map<string, number>();
-  const all: number[][] = sides.leaves.codes.map(() => []);
-  const before: number[] = [];
-  const after: number[] = [];
-  for (let leaf = 0; leaf < sides.before.length; leaf += 1) {
-    const code = sides.leaves.codes.map((list, at) =>
-      at === dimension && joins(leaf) ? own.length : list[leaf]!,
+  const own = [...programs].flatMap((program) => {
+    const list = all.filter((one) => one.program === program);
+    const [was, outside] = [total(list, "was"), total(list, "outsideWas")];
+    const told = outside >= was && total(list, "outsideIs") > 0;
+    const drawn = list.map((one) =>
+      !told
+        ? one.was
+        : one.outsideWas > 0
+          ? (one.was * one.outsideIs) / one.outsideWas
+          : (was * one.outsideIs) / outside,
     );
-    const key = code.join(" ");
-    const place = places.get(key) ?? places.size;
-    if (place === places.size) {
-      places.set(key, place);
-      code.forEach((one, at) => all[at]!.push(one));
-    }
-    before[place] = (before[place] ?? 0) + sides.before[leaf]!;
-    after[place] = (after[place] ?? 0) + sides.after[leaf]!;
-  }
-  return {
-    values,
-    leaves: {
-      sizes: values.map(({ length }) => length),
-      codes: all.map((list) => Int32Array.from(list)),
-    },
-    before: Float64Array.from(before),
-    after: Float64Array.from(after),
+    const sum = drawn.reduce((a, b) => a + b, 0);
+    const scale = told && sum > 0 ? was / sum : 1;
+    return list.map((one, at) => ({ ...one, told, expected: drawn[at]! * scale }));
+  });
+  const [was, is] = [total(own, "was"), total(own, "is")];
+  const net = is - was;
+  const noise = variance(cause.leaves) / (was + is);
+  const sum = (list: typeof own, of: "expected" | "is") => list.reduce((s, one) => s + one[of], 0);
+  /** How much worse "all fell alike" fits the others than "the others went on as usual". */
+  const better = (rest: typeof own) => {
+    const [expected, came] = [sum(rest, "expected"), sum(rest, "is")];
+    if (expected + came < LEAST_OTHERS * (was + is)) return 0;
+    const spread = noise * (expected + came) + (USUAL_RELEASE * expected) ** 2;
+    const alike = (came - (expected * is) / was) ** 2;
+    return (alike - (came - expected) ** 2) / spread;
   };
+  const least = 2 * (Math.log(own.length + 1) + CAUTION);
+  const named = (chosen: typeof own): Narrowed => {
+    const values = cells.values[dimension]!;
+    const texts = [...new Set(chosen.map(({ code }) => values[code]!))].sort((a, b) =>
+      compareVersions(a ?? "", b ?? ""),
+    );
+    const program = programOf(cells, dimension);
+    const [only] = chosen;
+    const one = new Set(chosen.map(({ program }) => program)).size === 1 && program >= 0;
+    const where = {
+      ...whereOf(cause, cells.names, cells.values),
+      ...(one && { [cells.names[program]!]: cells.values[program]![only!.program]! }),
+      [cells.names[dimension]!]: texts.length === 1 ? texts[0]! : texts,
+    };
+    return { ...cause, where, leaves: chosen.flatMap(({ leaves }) => leaves) };
+  };
+  const [first] = [...own].sort(
+    (a, b) => (b.is - b.expected - (a.is - a.expected)) * Math.sign(net),
+  );
+  if (first !== undefined && better(own.filter((one) => one !== first)) > least && first.told) {
+    return named([first]);
+  }
+  const [program] = programs;
+  if (programs.size > 1 || program === undefined) return cause;
+  const moved = own.filter(
+    (one) => Math.abs(one.is - one.expected) > LEAST_CHANGED * (one.is + one.expected),
+  );
+  const rest = own.filter((one) => !moved.includes(one));
+  return moved.length > 0 && better(rest) > least ? named(moved) : cause;
+}
+
+/** Versions of each program of which some lost what others won. */
+function moves(cells: ChangeCells, dimension: number, factor: number) {
+  const taken = new Uint8Array(cells.before.length);
+  const leaves = Array.from(cells.before.keys());
+  const all = releasesOf(leaves, { cells, dimension, factor, taken, variance: () => 0 });
+  return [...new Set(all.map(({ program }) => program))].flatMap((program) => {
+    const own = all.filter((one) => one.program === program);
+    const rows = own.reduce((sum, { was, is }) => sum + was + is, 0) / 2;
+    const moved = own.filter(({ was, is }) => Math.abs(is - was) > LEAST_CHANGED * rows);
+    const lost = moved.reduce((sum, { was, is }) => sum + Math.max(0, was - is), 0);
+    const won = moved.reduce((sum, { was, is }) => sum + Math.max(0, is - was), 0);
+    if (Math.min(lost, won) <= LEAST_MOVED * Math.max(lost, won)) return [];
+    const values = moved
+      .map(({ code }) => cells.values[dimension]![code]!)
+      .sort((a, b) => compareVersions(a ?? "", b ?? ""));
+    return [{ dimension: cells.names[dimension]!, values }];
+  });
 }
 
 function explainRate(cells: ChangeCells): Explanation {
@@ -503,7 +540,7 @@ function rateOf(cells: ChangeCells, leaves: readonly number[] | undefined): Rate
 }
 
 function sumOf(
-  { before, after }: Pick<Sides, "before" | "after">,
+  { before, after }: Pick<ChangeCells, "before" | "after">,
   leaves: readonly number[] | undefined,
 ): { before: number; after: number } {
   const all = leaves ?? Array.from(before.keys());

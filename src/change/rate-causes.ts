@@ -30,6 +30,10 @@ const LEAST_PART = 0.2;
 const LEAST_REST = 0.1;
 /** A rate that moved by less than this part of itself is ordinary. */
 const USUAL = 0.05;
+/** Standard errors from which the whole's own change is certain. */
+const CERTAIN = 4;
+/** What a cause's likelihood ratio must exceed besides the logarithm of how many there are to choose from. */
+const CAUTION = 3;
 const MOST_CAUSES = 10;
 
 /**
@@ -40,7 +44,8 @@ const MOST_CAUSES = 10;
  * is worth naming only where it explains more than its width does. Adtributor (R. Bhagwan and
  * others, NSDI 2014) ranks by e and by surprise; the weight ½ stands between "all of the excess"
  * (0) and "the greatest lift" (1). Its leaves are taken out, and further ones found while one holds
- * a fifth of the change and a rest is to explain. Each cause must be beyond chance: a binomial
+ * a fifth of the change and a rest is to explain. Where the whole's change is chance, the elements
+ * with the greatest likelihood ratio are causes, as parts may cancel. Each cause must be beyond chance: a binomial
  * (or given) variance, times the dispersion of the other leaves, with a penalty for the choice.
  */
 export function rateCauses(given: RateLeaves): readonly RateCause[] {
@@ -54,38 +59,85 @@ export function rateCauses(given: RateLeaves): readonly RateCause[] {
   const found: RateCause[] = [];
   const noise = dispersion(given, rate);
   let rest = excess;
-  while (found.length < MOST_CAUSES && Math.abs(rest) > LEAST_REST * Math.abs(excess)) {
-    let best: { cuboid: Cuboid; group: number; excess: number; z: number } | undefined;
-    let most = found.length === 0 ? 0 : -Infinity;
-    for (const cuboid of cuboids) {
-      const sums = summed(given, cuboid, out);
-      const penalty = 2 * (Math.log(cuboid.groups) + Math.log(cuboids.length) + 1);
-      for (let group = 0; group < cuboid.groups; group += 1) {
-        const n1 = sums.allAfter[group]!;
-        if (!(n1 > 0)) continue;
-        const own = (sums.partBefore[group]! + priors) / (sums.allBefore[group]! + PRIOR_ROWS);
-        const beyond = sums.partAfter[group]! - n1 * own;
-        const part = beyond / excess;
-        const score = part - (BREADTH * n1) / whole.allAfter;
-        if (!(score > most + 1e-12) || (found.length > 0 && part < LEAST_PART)) continue;
-        if (Math.abs(beyond) < USUAL * n1 * Math.abs(own)) continue;
-        const z = standardErrors(given, sums, group, rate, noise);
-        if (z * z < penalty) continue;
-        most = score;
-        best = { cuboid, group, excess: beyond, z };
-      }
-    }
-    if (best === undefined) break;
+  const taken = (best: Best): void => {
     const { cuboid, group, z } = best;
     const leaves: number[] = [];
     cuboid.group.forEach((one, leaf) => {
       if (one === group && out[leaf] === 0) leaves.push(leaf);
     });
     for (const leaf of leaves) out[leaf] = 1;
-    rest -= best.excess;
     found.push({ ...elementOf(given, cuboid, group), leaves, excess: best.excess, z });
+  };
+  /** The element with the greatest score, of those beyond chance and what is usual. */
+  const greatest = (
+    scoreOf: (beyond: number, n1: number, chance: number) => number,
+    above: number,
+  ): Best | undefined => {
+    let best: Best | undefined;
+    let most = above;
+    for (const cuboid of cuboids) {
+      const sums = summed(given, cuboid, out);
+      const price = Math.log(cuboid.groups) + Math.log(cuboids.length) + CAUTION;
+      for (let group = 0; group < cuboid.groups; group += 1) {
+        const n1 = sums.allAfter[group]!;
+        if (!(n1 > 0)) continue;
+        const own = (sums.partBefore[group]! + priors) / (sums.allBefore[group]! + PRIOR_ROWS);
+        const beyond = sums.partAfter[group]! - n1 * own;
+        if (Math.abs(beyond) < USUAL * n1 * Math.abs(own)) continue;
+        const limit = scoreOf(beyond, n1, 0);
+        if (!(limit > most + 1e-12)) continue;
+        const z = standardErrors(given, sums, group, rate, noise);
+        const chance = (z * z) / 2 - price;
+        if (chance < 0) continue;
+        const score = scoreOf(beyond, n1, chance);
+        if (!(score > most + 1e-12)) continue;
+        most = score;
+        best = { cuboid, group, excess: beyond, z };
+      }
+    }
+    return best;
+  };
+  while (found.length < MOST_CAUSES && Math.abs(rest) > LEAST_REST * Math.abs(excess)) {
+    const first = found.length === 0;
+    const best = greatest(
+      (beyond, n1) => {
+        const part = beyond / excess;
+        if (!first && part < LEAST_PART) return -Infinity;
+        return part - (BREADTH * n1) / whole.allAfter;
+      },
+      first ? 0 : -Infinity,
+    );
+    if (best === undefined) break;
+    rest -= best.excess;
+    taken(best);
+  }
+  // Where the whole hardly moved its parts may have, one up and one down: the most certain ones.
+  const still = Math.abs(standardErrors(given, columnOf(whole), 0, rate, noise)) < CERTAIN;
+  if (still) {
+    while (found.length < MOST_CAUSES) {
+      const best = greatest((_beyond, _n1, chance) => (chance === 0 ? Infinity : chance), 0);
+      if (best === undefined) break;
+      taken(best);
+    }
   }
   return found;
+}
+
+/** A group that may be a cause. */
+interface Best {
+  readonly cuboid: Cuboid;
+  readonly group: number;
+  readonly excess: number;
+  readonly z: number;
+}
+
+function columnOf(sums: ReturnType<typeof totals>): Sums {
+  return {
+    allBefore: Float64Array.of(sums.allBefore),
+    partBefore: Float64Array.of(sums.partBefore),
+    allAfter: Float64Array.of(sums.allAfter),
+    partAfter: Float64Array.of(sums.partAfter),
+  };
 }
 
 interface Sums {
@@ -124,7 +176,10 @@ function totals(given: RateLeaves, out: Uint8Array | undefined) {
   };
 }
 
-/** How far an element's rate moved, in standard errors. */
+/**
+ * How far an element's rate moved, in standard errors: of a share the signed root of its deviance,
+ * which holds of few rows as well; of a mean by the variance of a row.
+ */
 function standardErrors(
   given: RateLeaves,
   sums: Sums,
@@ -132,14 +187,25 @@ function standardErrors(
   rate: number,
   noise: number,
 ): number {
-  const n0 = sums.allBefore[group]!;
+  const n0 = sums.allBefore[group]! + PRIOR_ROWS;
   const n1 = sums.allAfter[group]!;
-  const before = (sums.partBefore[group]! + PRIOR_ROWS * rate) / (n0 + PRIOR_ROWS);
-  const pooled = (sums.partBefore[group]! + sums.partAfter[group]! + rate) / (n0 + n1 + 1);
-  const variance = given.variance ?? Math.max(0, pooled * (1 - pooled));
-  const moved = sums.partAfter[group]! / n1 - before;
-  const error = variance * (1 / n1 + 1 / (n0 + PRIOR_ROWS)) * noise;
-  return error > 0 ? moved / Math.sqrt(error) : 0;
+  const part0 = sums.partBefore[group]! + PRIOR_ROWS * rate;
+  const part1 = sums.partAfter[group]!;
+  const moved = part1 / n1 - part0 / n0;
+  if (given.variance !== undefined || part0 > n0 || part1 > n1) {
+    const pooled = (part0 + part1) / (n0 + n1);
+    const variance = (given.variance ?? pooled) * (1 / n1 + 1 / n0) * noise;
+    return variance > 0 ? moved / Math.sqrt(variance) : 0;
+  }
+  const deviance =
+    2 * (likelihood(part0, n0) + likelihood(part1, n1) - likelihood(part0 + part1, n0 + n1));
+  return Math.sign(moved) * Math.sqrt(Math.max(0, deviance) / noise);
+}
+
+/** Logarithm of the greatest likelihood of a part of n rows. */
+function likelihood(part: number, n: number): number {
+  const term = (one: number) => (one > 0 ? one * Math.log(one / n) : 0);
+  return term(part) + term(n - part);
 }
 
 /**

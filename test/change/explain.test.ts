@@ -1,0 +1,265 @@
+import { describe, expect, test } from "vitest";
+import { explain, explainCells } from "../../src/change/explain.js";
+import { count, mean, share } from "../../src/query/measure.js";
+import { between } from "../../src/time/time-range.js";
+import { ownDatabase } from "../support/own-database.js";
+import { cellsOf, seeded, service, type Row } from "./cells-given.js";
+
+const NAMES = ["cc", "network", "test"];
+const SIZES = [8, 12, 5];
+
+describe("a count", () => {
+  test("finds a planted value, pair and triple, each exactly", () => {
+    const planted: Record<string, string>[] = [
+      { cc: "cc3" },
+      { cc: "cc2", test: "test4" },
+      { cc: "cc1", network: "network5", test: "test2" },
+    ];
+    for (const where of planted) {
+      for (let seed = 0; seed < 5; seed += 1) {
+        const rows = service(
+          seed,
+          NAMES,
+          SIZES,
+          (values) =>
+            NAMES.every((name, at) => (where[name] ?? values[at]) === values[at]) ? 0.05 : 1,
+          4_000,
+        );
+        const { causes, found } = explainCells(cellsOf(NAMES, rows));
+        expect(found).toBe(true);
+        expect(causes.map((cause) => cause.where)).toEqual([where]);
+      }
+    }
+  });
+
+  test("finds two independent causes, one up and one down", () => {
+    const rows = service(4, NAMES, SIZES, ([cc, network]) =>
+      cc === "cc5" ? 0.4 : network === "network7" ? 2 : 1,
+    );
+    const { causes } = explainCells(cellsOf(NAMES, rows));
+    expect(causes.map(({ text }) => text).sort()).toEqual(["cc cc5", "network network7"]);
+  });
+
+  test("contributions of disjoint causes and the rest add up to the change exactly", () => {
+    for (let seed = 0; seed < 20; seed += 1) {
+      const rows = service(seed, NAMES, SIZES, ([cc, , kind]) =>
+        cc === "cc2" ? 0.5 : kind === "test1" ? 1.6 : 1,
+      );
+      const { causes, rest, before, after } = explainCells(cellsOf(NAMES, rows));
+      const sum = causes.reduce((all, { change }) => all + change, rest.change);
+      expect(sum).toBe(after! - before!);
+    }
+  });
+
+  test("is quiet in 95 of 100 seeds with nothing planted", () => {
+    let quiet = 0;
+    for (let seed = 0; seed < 100; seed += 1) {
+      const level = [3, 30, 300][seed % 3]!;
+      const rows = service(1_000 + seed, NAMES, SIZES, () => 1, level);
+      quiet += Number(!explainCells(cellsOf(NAMES, rows)).found);
+    }
+    expect(quiet).toBeGreaterThanOrEqual(95);
+  });
+
+  test("doesn't depend on the order and the names of values", () => {
+    const rows = service(3, NAMES, SIZES, ([cc]) => (cc === "cc4" ? 0.5 : 1));
+    const draw = seeded(9);
+    const shuffled = rows
+      .map((row) => ({ row, key: draw.uniform() }))
+      .sort((a, b) => a.key - b.key)
+      .map(({ row }): Row => ({ ...row, values: row.values.map((value) => `other ${value}`) }));
+    const [first] = explainCells(cellsOf(NAMES, rows)).causes;
+    const [other] = explainCells(cellsOf(NAMES, shuffled)).causes;
+    expect(first!.where).toEqual({ cc: "cc4" });
+    expect(other!.where).toEqual({ cc: "other cc4" });
+    expect(other!.change).toBe(first!.change);
+  });
+
+  test("says of a change of everything that all rows did alike", () => {
+    const rows = service(5, NAMES, SIZES, () => 0.5);
+    const { causes, sentence } = explainCells(cellsOf(NAMES, rows));
+    expect(causes.map(({ where }) => where)).toEqual([{}]);
+    expect(sentence).toContain("All rows alike fell");
+  });
+
+  test("users who move from one version to the next are no cause, and are told as a move", () => {
+    const names = ["software_name", "software_version", "probe_cc"];
+    const rows = releases(names, 1);
+    const { found, moves, sentence } = explainCells(cellsOf(names, rows));
+    expect(found).toBe(false);
+    expect(moves).toEqual([{ dimension: "software_version", values: ["3.9.0", "3.10.0"] }]);
+    expect(sentence).toContain("3.9.0 → 3.10.0");
+  });
+
+  test("a loss after a move names both versions in one cause", () => {
+    const names = ["software_name", "software_version", "probe_cc"];
+    const { causes } = explainCells(cellsOf(names, releases(names, 0.4)));
+    expect(causes.map(({ where }) => where)).toEqual([
+      { software_name: "app", software_version: ["3.9.0", "3.10.0"] },
+    ]);
+  });
+
+  test("a single version of a country that others don't follow is named with it", () => {
+    const names = ["software_name", "software_version", "probe_cc"];
+    const rows = releases(names, 1).map((row) =>
+      row.values[1] === "3.8.0" && row.values[2] === "C2" ? { ...row, after: 0 } : row,
+    );
+    const [first] = explainCells(cellsOf(names, rows)).causes;
+    expect(first!.where).toMatchObject({ software_version: "3.8.0", probe_cc: "C2" });
+  });
+
+  test.each([
+    ["no rows at all", 0, 0, "neither range holds"],
+    ["none before", 0, 50, "before"],
+    ["none after", 50, 0, "after"],
+  ])("answers with %s", (_, before, after) => {
+    const rows = [{ values: ["a"], before, after }];
+    const answer = explainCells(cellsOf(["cc"], rows));
+    expect(answer.sentence).toMatch(/Measurements /);
+    expect(answer.rest.change + answer.causes.reduce((all, one) => all + one.change, 0)).toBe(
+      after - before,
+    );
+  });
+
+  test("takes a cube without any cell, and null and empty values for what they are", () => {
+    expect(explainCells(cellsOf(["cc"], [])).found).toBe(false);
+    const rows = service(6, NAMES, SIZES, ([cc]) => (cc === "cc1" ? 0.3 : 1)).map((row): Row => ({
+      ...row,
+      values: row.values.map((one) => (one === "cc1" ? null : one === "cc2" ? "" : one)),
+    }));
+    const [first] = explainCells(cellsOf(NAMES, rows)).causes;
+    expect(first!.where).toEqual({ cc: null });
+    expect(first!.text).toBe("cc (none)");
+  });
+});
+
+/** A program whose users move from 3.9.0 to 3.10.0, which keeps a part of their rows. */
+function releases(names: readonly string[], kept: number): Row[] {
+  const draw = seeded(12);
+  const versions: readonly (readonly [string, string, number, number])[] = [
+    ["app", "3.8.0", 3_000, 3_000],
+    ["app", "3.9.0", 9_000, 2_000],
+    ["app", "3.10.0", 0, 7_000 * kept],
+    ["cli", "1.0", 6_000, 6_000],
+    ["desktop", "2.0", 9_000, 9_000],
+    ["tv", "1.1", 5_000, 5_000],
+    ["watch", "0.3", 4_000, 4_000],
+  ];
+  expect(names).toHaveLength(3);
+  return versions.flatMap(([name, version, before, after]) =>
+    Array.from({ length: 40 }, (_, country): Row => {
+      const weight = (country + 1) / 20;
+      return {
+        values: [name, version, `C${country + 1}`],
+        before: draw.count(before * weight),
+        after: draw.count(after * weight),
+      };
+    }),
+  );
+}
+
+describe("a share", () => {
+  const shares = (seed: number, rate: (values: readonly string[]) => number, weight = 1): Row[] => {
+    const draw = seeded(seed + 77);
+    return service(seed, NAMES, SIZES).map((row) => {
+      const after = Math.round(row.after * (row.values[0] === "cc1" ? weight : 1));
+      return {
+        ...row,
+        after,
+        partBefore: Math.min(row.before, draw.count(row.before * 0.05)),
+        partAfter: Math.min(after, draw.count(after * rate(row.values as string[]))),
+      };
+    });
+  };
+
+  test("finds a planted element; mix and rate add up to the change to rounding", () => {
+    const rows = shares(1, ([cc, , kind]) => (cc === "cc2" && kind === "test3" ? 0.4 : 0.05));
+    const { causes, rest, before, after } = explainCells(cellsOf(NAMES, rows, "rate"));
+    expect(causes[0]!.where).toEqual({ cc: "cc2", test: "test3" });
+    const sum = causes.reduce((all, { change }) => all + change, rest.change);
+    expect(sum).toBeCloseTo(after! - before!, 12);
+    for (const one of [...causes, rest]) expect(one.mix! + one.rate!).toBeCloseTo(one.change, 12);
+  });
+
+  test("finds an element where the whole hardly moved", () => {
+    const rows = shares(2, ([cc, network]) =>
+      cc === "cc7" && network === "network3" ? 0.6 : 0.05,
+    );
+    const { causes } = explainCells(cellsOf(NAMES, rows, "rate"));
+    expect(causes[0]!.where).toEqual({ cc: "cc7", network: "network3" });
+  });
+
+  test("is quiet in 95 of 100 seeds with nothing planted", () => {
+    let quiet = 0;
+    for (let seed = 0; seed < 100; seed += 1) {
+      quiet += Number(
+        !explainCells(
+          cellsOf(
+            NAMES,
+            shares(seed, () => 0.05),
+            "rate",
+          ),
+        ).found,
+      );
+    }
+    expect(quiet).toBeGreaterThanOrEqual(95);
+  });
+
+  test("tells Simpson's paradox", () => {
+    const rows: Row[] = [
+      { values: ["easy"], before: 9_000, partBefore: 900, after: 1_000, partAfter: 50 },
+      { values: ["hard"], before: 1_000, partBefore: 500, after: 9_000, partAfter: 3_600 },
+    ];
+    const { sentence } = explainCells(cellsOf(["kind"], rows, "rate"));
+    expect(sentence).toContain("Simpson's paradox");
+  });
+});
+
+describe("on the engine", () => {
+  const own = ownDatabase();
+  const after = between("2026-05-08", "2026-05-15");
+  const before = between("2026-05-01", "2026-05-08");
+
+  test("reads LowCardinality, Enum, Nullable and numbers, as a reader with few rights", async () => {
+    await own.writer.command(`CREATE TABLE fastpath (
+      measurement_start_time DateTime('UTC'), report_id String, probe_cc LowCardinality(Nullable(String)),
+      probe_asn Nullable(UInt32), test_name Enum8('web' = 1, 'dns' = 2), software_name String,
+      test_runtime Float32, anomaly LowCardinality(String)
+    ) ENGINE = MergeTree ORDER BY measurement_start_time`);
+    await own.writer.command(`INSERT INTO fastpath
+      SELECT toDateTime('2026-05-01', 'UTC') + number * 10 AS t, toString(number),
+        [NULL, 'IT', 'DE', ''][1 + cityHash64(number, 1) % 4] AS cc,
+        if(cityHash64(number, 2) % 5 = 0, NULL, cityHash64(number, 2) % 5) AS asn,
+        if(cityHash64(number, 3) % 2 = 0, 'web', 'dns'), 'app',
+        if(cc = 'DE' AND t >= toDateTime('2026-05-08', 'UTC'), 20, 10) + cityHash64(number, 4) % 3,
+        if(cc = 'DE' AND t >= toDateTime('2026-05-08', 'UTC') OR cityHash64(number, 5) % 20 = 0, 't', 'f')
+      FROM numbers(120960) WHERE NOT (isNull(cc) AND t >= toDateTime('2026-05-08', 'UTC') AND cityHash64(number, 6) % 3 > 0)`);
+    await using lab = await own.open();
+    const counts = await explain(lab.measurements, { before, after });
+    expect(counts.causes.map(({ where }) => where)).toEqual([{ probe_cc: null }]);
+    expect(counts.result.origin.notes.join(" ")).toContain("software_version");
+    const [total] = await own.writer.rows<{ was: number; is: number }>(
+      "SELECT countIf(measurement_start_time < '2026-05-08') AS was, count() - was AS is FROM fastpath",
+    );
+    expect([counts.before, counts.after]).toEqual([Number(total!.was), Number(total!.is)]);
+    const anomalies = await explain(lab.measurements, {
+      ...{
+        before,
+        after,
+        measure: share({ anomaly: "t" }),
+        dimensions: ["probe_cc", "probe_asn", "test_name"],
+      },
+    });
+    expect(anomalies.causes[0]!.where).toEqual({ probe_cc: "DE" });
+    const runtime = await explain(lab.measurements, {
+      ...{ before, after, measure: mean("test_runtime"), dimensions: ["test_name", "probe_cc"] },
+    });
+    expect(runtime.causes[0]!.where).toEqual({ probe_cc: "DE" });
+    const only = await explain(lab.measurements, {
+      ...{ before, after, measure: count(), dimensions: ["test_name"], where: { probe_cc: "IT" } },
+    });
+    expect(only.found).toBe(false);
+    const refused = explain(lab.measurements, { before, after, dimensions: ["nothing_such"] });
+    await expect(refused).rejects.toThrow(/nothing_such/);
+  });
+});
