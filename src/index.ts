@@ -102,7 +102,13 @@ export { downsample, type DownsampleOptions } from "./downsample/downsample.js";
 export { chart } from "./chart/chart.js";
 export type { Chart } from "./chart/chart-value.js";
 export type { Page } from "./chart/page/page.js";
-export type { Annotation, ChangeChartOptions, ChartMark, ChartOptions, PageOptions } from "./chart/options.js";
+export type {
+  Annotation,
+  ChangeChartOptions,
+  ChartMark,
+  ChartOptions,
+  PageOptions,
+} from "./chart/options.js";
 export { table } from "./chart/table.js";
 export { show } from "./notebook/show.js";
 export type { DuplicateUrl, SampleListOptions, UrlPlace } from "./test-lists/test-lists.js";

@@ -1,5 +1,8 @@
-import { probit } from "simple-statistics";
+import { createRequire } from "node:module";
+import type { probit } from "simple-statistics";
 import { cuboidsOf, elementOf, type Cuboid, type Element, type Leaves } from "./cuboids.js";
+
+const require = createRequire(import.meta.url);
 
 /** What leaves amounted to, before and after; `ratio` is after's length by before's. */
 export interface CountLeaves extends Leaves {
@@ -475,7 +478,9 @@ function pullIn(change: Float64Array, weight: Float64Array, out: Uint8Array): vo
   const sorted = Float64Array.from(rest).sort().reverse();
   const inner = Math.max(20, Math.floor(sorted.length * 0.01));
   const outer = Math.max(8, Math.floor(inner / 12));
-  const normal = (rank: number) => -probit((rank + 0.5) / (2 * sorted.length));
+  // Loaded when it is needed: importing probelab need not.
+  const statistics = require("simple-statistics") as { probit: typeof probit };
+  const normal = (rank: number) => -statistics.probit((rank + 0.5) / (2 * sorted.length));
   const from = sorted[inner]!;
   const bulk = Math.max(1, from / normal(inner));
   const tail = Math.max(bulk, (sorted[outer]! - from) / (normal(outer) - normal(inner)));
