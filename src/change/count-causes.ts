@@ -42,6 +42,14 @@ const LEAST_REST = 0.2;
 const FEW_MORE = 3;
 /** The variance of a change whose median is 1, halfway to the most that it can be. */
 const SATURATED = 1.4826 ** 2;
+/**
+ * What a few leaves can't tell is taken from what services are like: rows come in runs of some thirty,
+ * which counts as so many leaves do.
+ */
+const PRIOR_DISPERSION = 30;
+const PRIOR_LEAVES = 4;
+/** So many leaves tell their noise by size. */
+const MANY = 150;
 /** Rows below which a leaf's noise isn't learned: a median of such few values is a step. */
 const FEW = 30;
 
@@ -117,7 +125,8 @@ function searched(
     if (last) pullIn(change, weight, out);
     const search = new Search(given, cuboids, change, weight, fixed);
     out.fill(0);
-    found = search.causes(caution, last ? 1 : 5, out);
+    // Single leaves of many have tails that are known only in the end.
+    found = search.causes(caution, last || many < MANY ? 1 : 5, out);
     if (!fixed) centre = recentred(given, size, out, centre);
   }
   return {
@@ -390,13 +399,30 @@ function weights(
     const middle = median(part.map((leaf) => Math.abs(change[leaf]!))) * 1.4826;
     return { variance: middle * middle, poisson: median(part.map((leaf) => poisson[leaf]!)) };
   });
-  const { s2, phi } = fitted(points) ?? { s2: 0, phi: coarse() };
+  const { s2, phi } = fitted(points) ?? {
+    s2: 0,
+    phi: leaves.length < MANY ? (ofFew(leaves, change, poisson) ?? coarse()) : coarse(),
+  };
   return size.map((total, leaf) => {
     const own = poisson[leaf]!;
     if (!(total > 0)) return 0;
     const counted = total < FEW ? Math.max(1, phi) * own + own * own : phi * own;
     return 1 / (s2 + counted + 1e-6);
   });
+}
+
+/** How much more a few large leaves vary than Poisson counts, most of which went as the whole did. */
+function ofFew(
+  leaves: readonly number[],
+  change: Float64Array,
+  poisson: Float64Array,
+): number | undefined {
+  const squares = leaves.map((leaf) => change[leaf]! ** 2 / poisson[leaf]!);
+  const saturated = median(leaves.map((leaf) => Math.abs(change[leaf]!))) > 1;
+  if (saturated) return undefined;
+  const own = Math.max(1, median(squares) / 0.4549);
+  const n = leaves.length;
+  return (n * own + PRIOR_LEAVES * PRIOR_DISPERSION) / (n + PRIOR_LEAVES);
 }
 
 /**
@@ -429,7 +455,8 @@ function dispersion(
   groups.sort((a, b) => b.size - a.size);
   const squares = groups.map(({ square }) => square);
   const large = squares.slice(0, Math.ceil(squares.length / 2));
-  return Math.max(1, median(squares) / 0.4549, median(large) / 0.4549);
+  // Of a handful, the larger half may well hold the cause.
+  return Math.max(1, median(squares) / 0.4549, large.length < 8 ? 0 : median(large) / 0.4549);
 }
 
 /** Variances as s² + φ x, both at least 0, by the least absolute difference of logarithms on a grid. */

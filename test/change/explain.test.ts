@@ -32,6 +32,24 @@ describe("a count", () => {
     }
   });
 
+  test.each([[[3]], [[4]], [[4, 2]], [[2, 5, 3]], [[25]]])(
+    "finds one value of few cells (%j) that fell, and nothing where nothing did",
+    (sizes) => {
+      const names = NAMES.slice(0, sizes.length);
+      let [hit, quiet] = [0, 0];
+      for (let seed = 0; seed < 40; seed += 1) {
+        const fell = service(seed, names, sizes, ([cc]) => (cc === "cc1" ? 0.4 : 1), 20_000);
+        const { causes } = explainCells(cellsOf(names, fell));
+        hit += Number(causes.length === 1 && causes[0]!.where["cc"] === "cc1");
+        const still = service(500 + seed, names, sizes, () => 1, 20_000);
+        quiet += Number(!explainCells(cellsOf(names, still)).found);
+      }
+      // Where the value holds most rows, that all fell is said as well.
+      expect(hit).toBeGreaterThanOrEqual(30);
+      expect(quiet).toBeGreaterThanOrEqual(38);
+    },
+  );
+
   test("finds two independent causes, one up and one down", () => {
     const rows = service(4, NAMES, SIZES, ([cc, network]) =>
       cc === "cc5" ? 0.4 : network === "network7" ? 2 : 1,

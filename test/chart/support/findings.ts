@@ -27,11 +27,9 @@ export function explanation(): Explanation {
     values[1]!.flatMap((_, b) => values[2]!.map((_, c) => [a, b, c])),
   );
   const before = leaves.map(() => 2_000 + Math.round(3_000 * random()));
-  const after = leaves.map(([a, b, c], at) =>
+  const after = leaves.map(([a, , c], at) =>
     Math.round(
-      before[at]! *
-        (0.99 + 0.02 * random()) *
-        (a === 1 && c === 2 ? 0.4 : b === 1 && c === 0 ? 1.3 : 1),
+      before[at]! * (0.99 + 0.02 * random()) * (a === 1 && c === 2 ? 0.4 : c === 0 ? 1.25 : 1),
     ),
   );
   const { origin } = makeResult({ t: [] });
