@@ -162,7 +162,7 @@ async function parts(source: ChangeSource, question: ChangeQuestion): Promise<Pl
         unit: "share",
       };
     case "ratio":
-      if (first === undefined || second === undefined || measure.complement === true) break;
+      if (measure.complement === true || !adds(first) || !adds(second)) break;
       return { kind: "rate", parts: [first, second], label: "Ratio", unit: "", ...varying(first) };
     case "mean": {
       const known = { ...where, [measure.column ?? ""]: { not: null } };
@@ -252,6 +252,11 @@ function sideBySide(before: Cube, after: Cube) {
     before: spread(before, was),
     after: spread(after, is),
   };
+}
+
+/** Whether parts of a measure add up to it. */
+function adds(part: Measure<unknown> | undefined): part is Measure<unknown> {
+  return part?.measure === "count" || part?.measure === "sum";
 }
 
 function varying(part: Measure<unknown>): Pick<Planned, "squares"> {

@@ -117,9 +117,17 @@ export async function changePoints(
   const found = told.flatMap((each, at) => {
     if (!kept.has(at)) return [];
     const changes = stricter < error ? search(each, stricter) : first[at]!;
-    return changes.map((change): Found => ({ series: each, change }));
+    return changes.map(
+      ({ before, ...change }): Found => ({
+        series: each,
+        // A trend that goes on leads below zero, where no count can be.
+        change: { ...change, before: counts ? Math.max(0, before) : before },
+      }),
+    );
   });
-  found.sort((a, b) => a.change.p - b.change.p || sizeOf(b.change) - sizeOf(a.change));
+  // Beyond one in a million the larger is told first, not the one with the longer stretch.
+  const clear = ({ change }: Found) => Math.max(1e-6, change.p);
+  found.sort((a, b) => clear(a) - clear(b) || sizeOf(b.change) - sizeOf(a.change));
   const began = await beginnings(result, options, zone);
   const table = tableOf(found, result, { grid, measure, began, zone });
   const shown: Shown = { measure, time, zone, grid, error };

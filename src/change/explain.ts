@@ -1,5 +1,5 @@
 import { refuseUnknown } from "../base/check-options.js";
-import { counted } from "../base/text.js";
+import { cleanText, counted } from "../base/text.js";
 import type { Dimension } from "../query/dimension.js";
 import { count, type Measure } from "../query/measure.js";
 import { CONFIDENCES } from "../query/wilson.js";
@@ -14,7 +14,15 @@ import { countCauses } from "./count-causes.js";
 import type { Element } from "./cuboids.js";
 import type { Finding } from "./finding.js";
 import { rateCauses } from "./rate-causes.js";
-import { amount, changeText, elementText, percent, periodText, type CauseValue } from "./words.js";
+import {
+  amount,
+  changeText,
+  elementText,
+  pathText,
+  percent,
+  periodText,
+  type CauseValue,
+} from "./words.js";
 
 /** What `explain` takes. */
 export interface ExplainOptions {
@@ -68,6 +76,8 @@ export interface Explanation extends Finding {
   readonly rest: Cause;
   /** Moves from one value to another that cancel, as from one version to the next. */
   readonly moves: readonly {
+    /** Whose versions they are, where that is asked about: the software_name. */
+    readonly program: string | null;
     readonly dimension: string;
     readonly values: readonly (string | null)[];
   }[];
@@ -405,7 +415,14 @@ function moves(cells: ChangeCells, dimension: number, factor: number) {
     const values = moved
       .map(({ code }) => cells.values[dimension]![code]!)
       .sort((a, b) => compareVersions(a ?? "", b ?? ""));
-    return [{ dimension: cells.names[dimension]!, values }];
+    const name = programOf(cells, dimension);
+    return [
+      {
+        program: name < 0 ? null : cells.values[name]![program]!,
+        dimension: cells.names[dimension]!,
+        values,
+      },
+    ];
   });
 }
 
@@ -592,12 +609,13 @@ function sentence(cells: ChangeCells, { causes, moves, before, after, remarks }:
   const { unit } = cells;
   const what = `${cells.label} ${changeText(before, after, unit)} ${periodText(cells.earlier, cells.later)}`;
   const moved = moves.map(
-    ({ dimension, values }) => `${dimension} ${values.map((one) => one ?? "(none)").join(" → ")}`,
+    ({ program, dimension, values }) =>
+      `${program === null ? "" : `${cleanText(program, 60)} `}${dimension} ${pathText(values)}`,
   );
   const movedText =
     moved.length === 0
       ? ""
-      : ` Rows moved between versions without being lost: ${moved.slice(0, 3).join("; ")}.`;
+      : ` Users went from version to version, which is no cause by itself: ${moved.slice(0, 3).join("; ")}.`;
   const said = remarks.length === 0 ? "" : ` ${remarks.join(" ")}`;
   if (before === null || after === null || (before === 0 && after === 0)) {
     return `${what}. I can't tell what changed, because ${before === after ? "neither range holds" : before === null ? "the earlier range doesn't hold" : "the later range doesn't hold"} such rows.`;

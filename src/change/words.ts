@@ -49,11 +49,14 @@ export function elementText(where: Readonly<Record<string, CauseValue>>): string
 }
 
 export function valueText(value: CauseValue): string {
-  if (Array.isArray(value)) {
-    const list = value as readonly (string | null)[];
-    return list.map((one) => (one === null ? "(none)" : cleanText(one, 60))).join(" → ");
-  }
+  if (Array.isArray(value)) return pathText(value as readonly (string | null)[]);
   return value === null ? "(none)" : value === "" ? "(empty)" : cleanText(value as string, 60);
+}
+
+/** "3.9.0 → … → 3.10.0": the first and the last of many. */
+export function pathText(values: readonly (string | null)[]): string {
+  const texts = values.map((one) => (one === null ? "(none)" : cleanText(one, 60)));
+  return texts.length > 3 ? `${texts[0]} → … → ${texts.at(-1)}` : texts.join(" → ");
 }
 
 /** "in 2026-05-08 to 2026-05-15 UTC against 2026-05-01 to 2026-05-08 UTC". */

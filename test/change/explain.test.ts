@@ -105,7 +105,7 @@ describe("a count", () => {
     const rows = releases(names, 1);
     const { found, moves, sentence } = explainCells(cellsOf(names, rows));
     expect(found).toBe(false);
-    expect(moves).toEqual([{ dimension: "software_version", values: ["3.9.0", "3.10.0"] }]);
+    expect(moves).toMatchObject([{ dimension: "software_version", values: ["3.9.0", "3.10.0"] }]);
     expect(sentence).toContain("3.9.0 → 3.10.0");
   });
 
