@@ -117,13 +117,11 @@ export async function changePoints(
   const found = told.flatMap((each, at) => {
     if (!kept.has(at)) return [];
     const changes = stricter < error ? search(each, stricter) : first[at]!;
-    return changes.map(
-      ({ before, ...change }): Found => ({
-        series: each,
-        // A trend that goes on leads below zero, where no count can be.
-        change: { ...change, before: counts ? Math.max(0, before) : before },
-      }),
-    );
+    return changes.map(({ before, ...change }): Found => ({
+      series: each,
+      // A trend that goes on leads below zero, where no count can be.
+      change: { ...change, before: counts ? Math.max(0, before) : before },
+    }));
   });
   // Beyond one in a million the larger is told first, not the one with the longer stretch.
   const clear = ({ change }: Found) => Math.max(1e-6, change.p);
