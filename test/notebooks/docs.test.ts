@@ -85,9 +85,9 @@ it("docs/changes.md: every example runs as a cell, and names what is planted", a
   await using doc = await runDoc("changes.md", { first: GUIDE });
   const output = (code: string) =>
     doc.shown[doc.examples.findIndex((example) => example.code.includes(code))];
-  expect(output("compare(lab")).toMatch(/^Measurements (fell|rose) by/);
+  expect(output("compare(lab")).toMatch(/result: Measurements (fell|rose) by/);
   expect(output("why = await")).toMatch(/probe-android-unattended/);
-  expect(output('quantile(0.5, "duration")')).toMatch(/^Run duration, median fell/);
+  expect(output('quantile(0.5, "duration")')).toMatch(/result: Run duration, median fell/);
 }, 300_000);
 
 it("docs/alarms.md and docs/change-points.md: every example runs as a cell, and answers", async () => {
