@@ -4,7 +4,7 @@ import { askCube, cubeSourceOf, type Cube, type CubeSource } from "../query/cube
 import type { Dimension } from "../query/dimension.js";
 import { count, sum, type Measure } from "../query/measure.js";
 import { whereText, type Where } from "../query/where.js";
-import type { Origin } from "../result/origin.js";
+import type { MeasureColumn, Origin } from "../result/origin.js";
 import type { Result } from "../result/result.js";
 import { checkRange, type TimeRange } from "../time/time-range.js";
 import type { Leaves } from "./cuboids.js";
@@ -121,7 +121,7 @@ export async function askCells(
       ],
     },
   };
-  if ([...made.before, ...made.after].some((value) => value < 0)) {
+  if ([made.before, made.after].some((values) => values.some((value) => value < 0))) {
     throw new ProbelabError(
       `Can't ${action} of ${made.label}: some of its sums are below zero, and parts of them don't add up. Take a measure that is at least zero, such as count().`,
     );
@@ -261,6 +261,25 @@ function adds(part: Measure<unknown> | undefined): part is Measure<unknown> {
 
 function varying(part: Measure<unknown>): Pick<Planned, "squares"> {
   return part.measure === "sum" ? { squares: part } : {};
+}
+
+/** What the columns of a table of changes mean: those that every such table has, then `more`. */
+export function changeMeasures(
+  { label, unit }: Pick<ChangeCells, "label" | "unit">,
+  more: readonly (readonly [name: string, label: string, unit: string])[],
+): MeasureColumn[] {
+  const all = [
+    ["before", `${label}, before`, unit],
+    ["after", `${label}, after`, unit],
+    ["change", `${label}, change`, unit],
+    ["low", "Low end of the change", unit],
+    ["high", "High end of the change", unit],
+    ...more,
+  ] as const;
+  return all.map(([name, label, unit]) => ({
+    ...{ name, label, unit, additive: false, missing: "gap" },
+    ...(name === "change" && { main: true }),
+  }));
 }
 
 /** The variance of one row's value: by the squares, where they were asked; of counts as of a Poisson count. */

@@ -7,12 +7,12 @@ import type { Dimension } from "../query/dimension.js";
 import { count, type Measure } from "../query/measure.js";
 import type { Where } from "../query/where.js";
 import { CONFIDENCES, wilson } from "../query/wilson.js";
-import type { MeasureColumn } from "../result/origin.js";
 import { resultOfRows } from "../result/own-rows.js";
 import { Result } from "../result/result.js";
 import { checkRange, type TimeRange } from "../time/time-range.js";
 import {
   askCells,
+  changeMeasures,
   checkSource,
   type ChangeCells,
   type ChangeQuestion,
@@ -352,11 +352,7 @@ function comparisonResult(
   values: readonly MovedValue[],
   many: number,
 ): Result {
-  const { unit, label, origin } = cells;
-  const measure = (name: string, text: string, own = unit): MeasureColumn => ({
-    ...{ name, label: text, unit: own, additive: false, missing: "gap" },
-    ...(name === "change" && { main: true as const }),
-  });
+  const { origin } = cells;
   const listed = `The ${values.length} of ${counted(many, "value")} that moved most beyond the whole.`;
   return new Result(resultOfRows(values).table, {
     ...origin,
@@ -365,15 +361,10 @@ function comparisonResult(
         { name: "dimension", order: [...new Set(values.map(({ dimension }) => dimension))] },
         { name: "value", order: [...new Set(values.map(({ value }) => value))] },
       ],
-      measures: [
-        measure("before", `${label}, before`),
-        measure("after", `${label}, after`),
-        measure("change", `${label}, change`),
-        measure("low", "Low end of the change"),
-        measure("high", "High end of the change"),
-        measure("relative", "Change by what it was", "share"),
-        measure("part", "Part of the whole's change", "share"),
-      ],
+      measures: changeMeasures(cells, [
+        ["relative", "Change by what it was", "share"],
+        ["part", "Part of the whole's change", "share"],
+      ]),
     },
     reductions: values.length < many ? [listed] : [],
     notes: origin.notes,

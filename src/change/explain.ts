@@ -4,12 +4,12 @@ import type { Dimension } from "../query/dimension.js";
 import { count, type Measure } from "../query/measure.js";
 import { CONFIDENCES } from "../query/wilson.js";
 import type { Where } from "../query/where.js";
-import { isVersionColumn, type MeasureColumn } from "../result/origin.js";
+import { isVersionColumn } from "../result/origin.js";
 import { resultOfRows } from "../result/own-rows.js";
 import { Result } from "../result/result.js";
 import { compareVersions } from "../result/version-order.js";
 import type { TimeRange } from "../time/time-range.js";
-import { askCells, type ChangeCells, type ChangeSource } from "./cells.js";
+import { askCells, changeMeasures, type ChangeCells, type ChangeSource } from "./cells.js";
 import { countCauses } from "./count-causes.js";
 import type { Element } from "./cuboids.js";
 import type { Finding } from "./finding.js";
@@ -649,7 +649,7 @@ function causeResult(
   causes: readonly Cause[],
   remarks: readonly string[],
 ): Result {
-  const { unit, label, origin, names, kind } = cells;
+  const { unit, origin, names, kind } = cells;
   const rows = causes.map(({ where, text, rate, mix, ...numbers }) => ({
     cause: text,
     ...Object.fromEntries(names.map((name) => [name, shown(where[name])])),
@@ -661,25 +661,19 @@ function causeResult(
     part: numbers.part,
     ...(kind === "rate" && { rate, mix }),
   }));
-  const measure = (name: string, text: string, own = unit): MeasureColumn => ({
-    ...{ name, label: text, unit: own, additive: false, missing: "gap" },
-    ...(name === "change" && { main: true as const }),
-  });
   return new Result(resultOfRows(rows).table, {
     ...origin,
     columns: {
       dimensions: [{ name: "cause", order: causes.map(({ text }) => text) }],
-      measures: [
-        measure("before", `${label}, before`),
-        measure("after", `${label}, after`),
-        measure("change", `${label}, change`),
-        measure("low", "Low end of the change"),
-        measure("high", "High end of the change"),
-        measure("part", "Part of the change", "share"),
+      measures: changeMeasures(cells, [
+        ["part", "Part of the change", "share"],
         ...(kind === "rate"
-          ? [measure("rate", "By its own rate"), measure("mix", "By its weight")]
+          ? ([
+              ["rate", "By its own rate", unit],
+              ["mix", "By its weight", unit],
+            ] as const)
           : []),
-      ],
+      ]),
     },
     reductions: [],
     notes: [...remarks, ...origin.notes],
