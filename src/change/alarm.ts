@@ -7,7 +7,7 @@ import { bucketNoun, usualLength } from "../time/step.js";
 import { between, formatRange, last } from "../time/time-range.js";
 import { declines, type Decline } from "./decline.js";
 import { Flow, thresholds, type Season } from "./expected.js";
-import type { Finding } from "./finding.js";
+import { withQuestion, type Finding } from "./finding.js";
 import { amountText, learning, readFlows, type Flows, type FlowSeries } from "./flows.js";
 
 /** What `alarm` takes besides. */
@@ -86,7 +86,7 @@ export async function alarm(
   const end = judgedEnd(flows, options.lag);
   const from = Math.max(flows.season ? learning(flows.season) : 0, firstOf(flows, options.since));
   if (season === undefined || from >= end.at || series.length === 0) {
-    return finding(flows, [], [], cantTell(flows, end.at, from));
+    return finding(flows, options, [], [], cantTell(flows, end.at, from));
   }
   const gap = Math.max(1, Math.round(TOGETHER_MS / usualLength(flows.time.every)));
   const watched = series.map(({ values }) => {
@@ -99,7 +99,7 @@ export async function alarm(
   );
   alarms.sort((a, b) => b.expected - b.observed - (a.expected - a.observed));
   const told = sentence(flows, alarms, { rate, from, end });
-  return finding(flows, alarms, watched, told, end.state);
+  return finding(flows, options, alarms, watched, told, end.state);
 }
 
 /** What is known of each bucket of a series, each from buckets before it only. */
@@ -299,6 +299,7 @@ function number(value: number): string {
 
 function finding(
   flows: Flows,
+  options: AlarmOptions,
   alarms: readonly Alarm[],
   watched: readonly Watched[],
   told: string,
@@ -336,16 +337,17 @@ function finding(
     ],
     kinds,
   };
+  const given = [result.origin.question, options];
   return {
     kind: "alarm",
     sentence: told,
     found: alarms.length > 0,
-    result: result.with<Record<string, Value>>(table, {
-      columns,
-      reductions: result.origin.reductions,
-      notes,
-    }),
-    buckets: bucketTable(flows, alarms, watched, rest, like),
+    result: withQuestion(
+      result.with(table, { columns, reductions: result.origin.reductions, notes }),
+      "alarm",
+      given,
+    ),
+    buckets: withQuestion(bucketTable(flows, alarms, watched, rest, like), "alarm.buckets", given),
   };
 }
 

@@ -8,7 +8,7 @@ import { isResult, type Result, type Value } from "../result/result.js";
 import { buckets, nextBucket } from "../time/bucket.js";
 import { bucketNoun } from "../time/step.js";
 import { formatInstant } from "../time/time-zone.js";
-import type { Finding } from "./finding.js";
+import { remembered, type Finding } from "./finding.js";
 import { beginnings, type Beginning, type GivenAnnotation } from "./beginnings.js";
 import { withoutSeason } from "./season.js";
 import { segments, type Change } from "./segments.js";
@@ -130,7 +130,7 @@ export async function changePoints(
   const table = tableOf(found, result, { grid, measure, began, zone });
   const shown: Shown = { measure, time, zone, grid, error };
   const notes = notesOf(series, time, zone);
-  return Object.freeze({
+  const finding: ChangePoints = {
     kind: "change points",
     sentence: sentenceOf(table.column("began") as (string | null)[], found, series, shown),
     found: found.length > 0,
@@ -139,7 +139,8 @@ export async function changePoints(
       notes: [...new Set([...result.origin.notes, ...notes])],
     }),
     asked: result,
-  });
+  };
+  return Object.freeze(remembered(finding, "changePoints", [result.origin.question, options]));
 }
 
 function pickMeasure(result: Result, name: string | undefined): MeasureColumn {

@@ -2,7 +2,7 @@ import { Temporal } from "temporal-polyfill";
 import { refuseUnknown } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
 import { counted } from "../base/text.js";
-import { presentDimensions } from "../query/cube.js";
+import { cubeSourceOf, presentDimensions } from "../query/cube.js";
 import type { Dimension } from "../query/dimension.js";
 import { count, type Measure } from "../query/measure.js";
 import type { Where } from "../query/where.js";
@@ -19,7 +19,7 @@ import {
   type ChangeSource,
 } from "./cells.js";
 import { countCauses } from "./count-causes.js";
-import type { Finding } from "./finding.js";
+import { remembered, type Finding } from "./finding.js";
 import { changeText, percent, periodText, valueText } from "./words.js";
 
 /** What `compare` takes. */
@@ -110,9 +110,10 @@ export async function compare(
     action: ACTION,
     signal: options.signal,
   };
-  return ["quantile", "distinct"].includes(question.measure.measure)
-    ? compareAsked(source, question, top)
+  const found = ["quantile", "distinct"].includes(question.measure.measure)
+    ? await compareAsked(source, question, top)
     : compareCells(await askCells(source, question), top);
+  return remembered(found, "compare", [cubeSourceOf(source)?.room, options]);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { refuseUnknown } from "../base/check-options.js";
 import { cleanText, counted } from "../base/text.js";
+import { cubeSourceOf } from "../query/cube.js";
 import type { Dimension } from "../query/dimension.js";
 import { count, type Measure } from "../query/measure.js";
 import { CONFIDENCES } from "../query/wilson.js";
@@ -12,7 +13,7 @@ import type { TimeRange } from "../time/time-range.js";
 import { askCells, changeMeasures, type ChangeCells, type ChangeSource } from "./cells.js";
 import { countCauses } from "./count-causes.js";
 import type { Element } from "./cuboids.js";
-import type { Finding } from "./finding.js";
+import { remembered, type Finding } from "./finding.js";
 import { rateCauses } from "./rate-causes.js";
 import {
   amount,
@@ -134,7 +135,7 @@ export async function explain(source: ChangeSource, options: ExplainOptions): Pr
     action: ACTION,
     signal: options.signal,
   });
-  return explainCells(cells);
+  return remembered(explainCells(cells), "explain", [cubeSourceOf(source)?.room, options]);
 }
 
 /** Explains cells that were asked: what {@link explain} does after its two scans. */

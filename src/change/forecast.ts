@@ -7,7 +7,7 @@ import { nextBucket, type RangeBucket } from "../time/bucket.js";
 import { bucketNoun } from "../time/step.js";
 import { between, formatRange, last } from "../time/time-range.js";
 import { Flow, quantileOf, type Season } from "./expected.js";
-import type { Finding } from "./finding.js";
+import { remembered, type Finding } from "./finding.js";
 import { amountText, readFlows, type Flows } from "./flows.js";
 
 /** What `forecast` takes besides. */
@@ -109,12 +109,13 @@ export async function forecast(
     reductions: flows.result.origin.reductions,
     range: between(range.start, all.at(-1)?.end ?? range.end, { timeZone: range.timeZone }),
   };
-  return {
+  const finding: Finding = {
     kind: "forecast",
     sentence: sentence(flows, known, told, ahead, percent),
     found: false,
     result: flows.result.with<Record<string, Value>>(table, origin),
   };
+  return remembered(finding, "forecast", [flows.result.origin.question, options]);
 }
 
 /** What is expected of a bucket, in the measure's own unit. */

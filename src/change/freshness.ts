@@ -1,4 +1,5 @@
 import { ProbelabError } from "../base/error.js";
+import { counted } from "../base/text.js";
 import { answerOrigin, type Answer, type Database } from "../database/database.js";
 import { newestRow, type TableInfo } from "../database/table-info.js";
 import { boundsSql, plainType } from "../database/time-column.js";
@@ -18,7 +19,8 @@ export type FreshnessRow = {
   age: number;
   /** The longest silence of the week before the newest row, in seconds, to five minutes. */
   longest_silence: number;
-  silent: boolean;
+  /** Null where it was seen too seldom to be judged. */
+  silent: boolean | null;
   /** How long after its measurement a row was stored, in seconds: median and 95th percentile; null where nothing tells. */
   lag_q50: number | null;
   lag_q95: number | null;
@@ -41,7 +43,7 @@ const FEWEST = 5;
  * as `inserted_at`, or to the time that `measurement_uid` begins with (when the collector took it).
  * A table or a program is silent where its newest row is older than twice the longest silence of
  * the week before it, and than 15 minutes; what was seen in fewer than five steps of five minutes
- * isn't judged. The present is that of the clock; for an embedded
+ * isn't judged (null). The present is that of the clock; for an embedded
  * database whose data ended earlier it is the newest row of all.
  */
 export async function freshness(
@@ -61,7 +63,7 @@ export async function freshness(
       : present;
   for (const row of rows) {
     row.age = (now.getTime() - row.newest.getTime()) / 1000;
-    row.silent = row.seen >= FEWEST && row.age > Math.max(2 * row.longest_silence, 900);
+    row.silent = row.seen < FEWEST ? null : row.age > Math.max(2 * row.longest_silence, 900);
   }
   const aq = await import("arquero");
   const names = [
@@ -123,7 +125,7 @@ export async function freshness(
   return {
     kind: "freshness",
     sentence: sentence(asked, rows, now),
-    found: rows.some((row) => row.silent),
+    found: rows.some((row) => row.silent === true),
     result: new Result(table, origin),
   };
 }
@@ -276,7 +278,9 @@ function sentence(asked: readonly Part[], rows: readonly FreshnessRow[], now: Da
   const [stored, logged] = asked;
   const [measured] = stored?.rows ?? [];
   const lines = logged?.rows ?? [];
-  const silent = lines.filter((row) => row.silent);
+  const silent = lines.filter((row) => row.silent === true);
+  const judged = lines.filter((row) => row.silent !== null);
+  const seldom = lines.length - judged.length;
   const present = `${formatInstant(now, "UTC")} UTC`;
   const measurements =
     measured === undefined
@@ -286,22 +290,33 @@ function sentence(asked: readonly Part[], rows: readonly FreshnessRow[], now: Da
     lines.length === 0
       ? (logged?.untold ?? "no log line")
       : silent.length === 0
-        ? `each of ${lines.length} programs logged as often as before, the last ${duration(Math.min(...lines.map((row) => row.age)))} ago`
-        : `silent ${silent.length === 1 ? "is" : "are"} ${silent.map((row) => `${row.program || "no named program"} (${duration(row.age)}, never more than ${duration(row.longest_silence)} in the week before)`).join(", ")} of ${lines.length} programs`;
-  const fresh = lines.some((row) => !row.silent);
-  const verdict =
-    measured?.silent === true
-      ? fresh
-        ? "Measurements have stopped while logs go on"
-        : lines.length > 0
-          ? "Nothing comes any more, neither measurements nor log lines"
-          : "Measurements have stopped"
-      : silent.length > 0
-        ? "Programs have fallen silent"
-        : rows.length === 0
-          ? "Can't tell how fresh the data is"
-          : "Data comes as usual";
-  return `${verdict}, as of ${present}: ${measurements}; ${programs}.`;
+        ? judged.length === 0
+          ? "no program logs often enough to tell whether one is silent"
+          : `${judged.length === 1 ? "the one program" : `each of ${judged.length} programs`} logged as often as before, the last ${duration(Math.min(...judged.map((row) => row.age)))} ago`
+        : `silent ${silent.length === 1 ? "is" : "are"} ${silent.map((row) => `${row.program || "no named program"} (${duration(row.age)}, never more than ${duration(row.longest_silence)} in the week before)`).join(", ")} of ${judged.length} programs`;
+  const untold =
+    judged.length > 0 && seldom > 0 ? `; ${counted(seldom, "more")} too seldom to be judged` : "";
+  const verdict = verdictOf(measured?.silent, lines);
+  return `${verdict}, as of ${present}: ${measurements}; ${programs}${untold}.`;
+}
+
+function verdictOf(
+  measurements: boolean | null | undefined,
+  lines: readonly FreshnessRow[],
+): string {
+  if (measurements === true) {
+    if (lines.some(({ silent }) => silent === false)) {
+      return "Measurements have stopped while logs go on";
+    }
+    return lines.length > 0
+      ? "Nothing comes any more, neither measurements nor log lines"
+      : "Measurements have stopped";
+  }
+  if (lines.some(({ silent }) => silent === true)) return "Programs have fallen silent";
+  if (measurements === undefined && lines.length === 0) return "Can't tell how fresh the data is";
+  return measurements === false
+    ? "Data comes as usual"
+    : "Can't tell whether measurements come as usual";
 }
 
 /** `42 s`, `3 min`, `5 h`, `2 days`. */

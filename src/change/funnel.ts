@@ -6,7 +6,7 @@ import { count, distinct } from "../query/measure.js";
 import type { Origin } from "../result/origin.js";
 import { Result } from "../result/result.js";
 import { between, checkRange, formatRange, type TimeRange } from "../time/time-range.js";
-import type { Finding } from "./finding.js";
+import { remembered, type Finding } from "./finding.js";
 
 /** What `lab.funnel` takes. */
 export interface FunnelOptions {
@@ -113,12 +113,12 @@ export async function funnel(
     reductions: [],
     notes: [...new Set([...now.untold, ...then.untold])],
   };
-  delete (origin as { question?: unknown }).question;
   const { text, found } = verdict(rows, [...new Set([...now.untold, ...then.untold])], range);
   const table = aq.table(
     Object.fromEntries(names.map((name) => [name, rows.map((row) => row[name])])),
   );
-  return { kind: "funnel", sentence: text, found, result: new Result(table, origin) };
+  const finding = { kind: "funnel", sentence: text, found, result: new Result(table, origin) };
+  return remembered(finding, "funnel", [options]);
 }
 
 interface Steps {

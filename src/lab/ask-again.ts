@@ -1,4 +1,12 @@
 import { ProbelabError } from "../base/error.js";
+import { alarm } from "../change/alarm.js";
+import type { ChangeSource } from "../change/cells.js";
+import { changePoints } from "../change/change-points.js";
+import { compare, type CompareOptions } from "../change/compare.js";
+import { explain, type ExplainOptions } from "../change/explain.js";
+import type { Finding } from "../change/finding.js";
+import { forecast } from "../change/forecast.js";
+import type { FunnelOptions } from "../change/funnel.js";
 import { cubeSource, cubeSourceOf } from "../query/cube.js";
 import { question, type Question, questionArguments } from "../result/question.js";
 import { Result } from "../result/result.js";
@@ -10,6 +18,22 @@ interface Asks {
   readonly logs: object;
   readonly testHelpers: object;
   readonly query: unknown;
+  readonly funnel: (options: FunnelOptions) => Promise<Finding>;
+}
+
+/** What is told of the answer of another question. */
+const SERIES: Readonly<Record<string, (series: Result, options: never) => Promise<Result>>> = {
+  changePoints: async (series, options) => (await changePoints(series, options)).result,
+  forecast: async (series, options) => (await forecast(series, options)).result,
+  alarm: async (series, options) => (await alarm(series, options)).result,
+  "alarm.buckets": async (series, options) => (await alarm(series, options)).buckets,
+};
+
+/** The question on whose answer this one is told; undefined where it is asked of the database itself. */
+export function derivedQuestion(question: Question): Question | undefined {
+  if (!Object.hasOwn(SERIES, question.ask)) return undefined;
+  const [of] = questionArguments(question);
+  return of as Question;
 }
 
 const ROOMS = ["measurements", "runs", "logs", "testHelpers"] as const;
@@ -24,6 +48,21 @@ const ROOMS = ["measurements", "runs", "logs", "testHelpers"] as const;
 export async function askAgain(lab: Asks, question: Question): Promise<Result> {
   // What it was called before it moved.
   const name = question.ask === "values" ? "measurements.values" : question.ask;
+  const given = questionArguments(question);
+  if (name === "explain" || name === "compare") {
+    const [room, options] = given;
+    const source = lab[ROOMS.find((one) => one === room) ?? "measurements"] as ChangeSource;
+    const finding = await (name === "explain"
+      ? explain(source, options as ExplainOptions)
+      : compare(source, options as CompareOptions));
+    return finding.result;
+  }
+  if (name === "funnel") return (await lab.funnel(given[0] as FunnelOptions)).result;
+  const derived = derivedQuestion(question);
+  if (derived !== undefined) {
+    const series = await askAgain(lab, derived);
+    return SERIES[name]!(series, given[1] as never);
+  }
   const [first = "", second, ...more] = name.split(".");
   const room = ROOMS.find((one) => one === first);
   const holder: object | undefined = room === undefined ? undefined : lab[room];
@@ -38,7 +77,7 @@ export async function askAgain(lab: Asks, question: Question): Promise<Result> {
         : undefined;
   const answer: unknown =
     typeof ask === "function"
-      ? await (ask as (...given: unknown[]) => unknown)(...questionArguments(question))
+      ? await (ask as (...given: unknown[]) => unknown)(...given)
       : undefined;
   if (answer instanceof Result) return answer;
   throw new ProbelabError(
@@ -72,5 +111,5 @@ export function rememberAll<T extends object>(room: string, questions: T): T {
     Object.entries(questions).map(([name, ask]) => [name, remember(`${room}.${name}`, ask as Ask)]),
   ) as T;
   const source = cubeSourceOf(questions);
-  return source === undefined ? remembered : cubeSource(remembered, source);
+  return source === undefined ? remembered : cubeSource(remembered, { ...source, room });
 }

@@ -16,6 +16,8 @@ export type OpenSource = (
 
 /** A source and what questions of change take of it by default. */
 export interface CubeSource {
+  /** The room of the lab: `measurements`, `runs`, `logs`. */
+  readonly room?: string;
   readonly open: OpenSource;
   /** Dimensions that are asked about unless others are named; those the table lacks are left out. */
   readonly dimensions: readonly string[];

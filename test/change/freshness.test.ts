@@ -68,6 +68,29 @@ describe("lab.freshness", () => {
     );
   });
 
+  it("judges no program that was seen too seldom, and says so", async () => {
+    await measured(2, 90);
+    await own.writer.command("TRUNCATE TABLE logs");
+    await writeLogs(own.writer, [
+      ...each(600, 1).map((ago) => line(ago, "api")),
+      ...[2800, 500].map((ago) => line(ago, "backup")),
+    ]);
+    await using lab = await own.open();
+    const { result, sentence } = await lab.freshness();
+    const judged = result.rows().map((row) => [row["program"], row["silent"]]);
+    expect(judged).toEqual(
+      expect.arrayContaining([
+        ["backup", null],
+        ["api", false],
+      ]),
+    );
+    expect(sentence).toMatch(/the one program logged .*; 1 more too seldom to be judged\.$/);
+    await own.writer.command("ALTER TABLE fastpath DELETE WHERE 1 SETTINGS mutations_sync = 2");
+    expect((await lab.freshness()).sentence).toMatch(
+      /^Can't tell whether measurements come as usual, .*: fastpath holds no measurement; the one program/,
+    );
+  });
+
   it("says what can't be told without such columns, and without log lines", async () => {
     await measured(2, null, false);
     await own.writer.command("DROP TABLE logs");

@@ -1,8 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fillSample } from "../../src/sample/fill.js";
 import { openWriter } from "../../src/database/open-writer.js";
-import { askAgain } from "../../src/lab/ask-again.js";
+import { alarm } from "../../src/change/alarm.js";
+import { changePoints } from "../../src/change/change-points.js";
+import { compare } from "../../src/change/compare.js";
+import { explain } from "../../src/change/explain.js";
+import { forecast } from "../../src/change/forecast.js";
+import { askAgain, derivedQuestion } from "../../src/lab/ask-again.js";
 import { connect, type Lab } from "../../src/lab/connect.js";
+import { count, quantile } from "../../src/query/measure.js";
 import { prefix } from "../../src/query/prefix.js";
 import type { Question } from "../../src/result/question.js";
 import type { Result } from "../../src/result/result.js";
@@ -54,7 +60,52 @@ const ASKS: Record<string, (lab: Lab) => Promise<Result>> = {
     measurements.values({ range: last("2 days", { now: new Date("2026-05-01") }), y: "probe_asn" }),
 };
 
+const week = last("1 week", { now: range.end });
+const hours = (each: Lab) =>
+  each.measurements.counts({ range, every: "hour", by: "software_name", top: 2 });
+const own = (each: Lab) =>
+  each.query(
+    "SELECT toStartOfHour(measurement_start_time) AS t, count() AS n FROM fastpath WHERE {range} GROUP BY t ORDER BY t",
+    { range, columns: { t: "hour", n: count() } },
+  );
+const FINDINGS: Record<string, (lab: Lab) => Promise<Result>> = {
+  explain: async ({ runs }) =>
+    (
+      await explain(runs, {
+        measure: quantile(0.5, "duration"),
+        before: between("2026-04-01", "2026-04-15"),
+        after: between("2026-04-15", "2026-04-29"),
+      })
+    ).result,
+  compare: async ({ logs }) => (await compare(logs, { now: week, dimensions: ["host"] })).result,
+  changePoints: async (each) => (await changePoints(hours(each))).result,
+  forecast: async (each) => (await forecast(own(each), { ahead: "1 day" })).result,
+  alarm: async (each) => (await alarm(hours(each), { falseAlarms: 4 })).result,
+  "alarm.buckets": async (each) => (await alarm(own(each))).buckets,
+  funnel: async (each) => (await each.funnel({ range: week })).result,
+};
+
 describe("askAgain(lab, question)", () => {
+  it.each(Object.keys(FINDINGS))("gives the same table of %s", async (name) => {
+    const first = await FINDINGS[name]!(lab);
+    const asked = JSON.parse(JSON.stringify(first.origin.question)) as Question;
+    expect(asked.ask).toBe(name);
+    const second = await askAgain(lab, asked);
+    expect(second.rows()).toEqual(first.rows());
+    expect(second.origin.question).toEqual(asked);
+  });
+
+  it("isn't offered for what is told of rows that were changed", async () => {
+    const some = (await hours(lab)).filter(({ software_name }) => software_name !== null);
+    expect((await changePoints(some)).result.origin.question).toBeUndefined();
+  });
+
+  it("tells the SQL that a forecast stands on", async () => {
+    const { question } = (await FINDINGS["forecast"]!(lab)).origin;
+    expect(derivedQuestion(question!)?.ask).toBe("query");
+    expect(derivedQuestion({ ask: "query", arguments: [] })).toBeUndefined();
+  });
+
   it.each(Object.keys(ASKS))(
     "gives the same rows for %s, from the question in JSON",
     async (name) => {

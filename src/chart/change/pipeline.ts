@@ -40,8 +40,7 @@ export function ages({ result, options, theme }: Canvas): ChangePicture {
       limit: Math.max(900, 2 * usual),
       told: duration(age),
       usual: duration(usual),
-      state:
-        row["silent"] === true ? "Silent" : age > Math.max(900, 2 * usual) ? SELDOM : "As usual",
+      state: row["silent"] === null ? SELDOM : row["silent"] === true ? "Silent" : "As usual",
     };
   });
   const y = rowAxis(

@@ -1,7 +1,7 @@
 import { zoneOf, type Origin } from "../../../result/origin.js";
 import { questionArguments, type Question } from "../../../result/question.js";
 import { CHANGED } from "../../../result/changed.js";
-import { askAgain } from "../../../lab/ask-again.js";
+import { askAgain, derivedQuestion } from "../../../lab/ask-again.js";
 import type { Lab } from "../../../lab/connect.js";
 import { compareResults, type Differences } from "./compare-results.js";
 import { addressMask } from "../../../mask/addresses.js";
@@ -83,6 +83,8 @@ export async function rerunPostmortem(
 
 /** The SQL of a question that is free SQL: the texts of others are values, bound and never run. */
 function ownSql(figure: string, question: Question): ToRun | undefined {
+  const derived = derivedQuestion(question);
+  if (derived !== undefined) return ownSql(figure, derived);
   if (question.ask !== "query") return undefined;
   const [sql, ...values] = questionArguments(question);
   return { figure, sql: String(sql), values: JSON.stringify(values) };
@@ -94,5 +96,5 @@ function whyNot({ sql, notes }: Origin): string {
     return "its rows were changed after the answer";
   return notes.some((note) => note.startsWith(MASKED))
     ? "its question held an address, which is masked"
-    : "its question held a function or an object of the notebook, which no file can hold";
+    : "it was asked of the present, or with a function or an object of the notebook, which no file can hold";
 }
