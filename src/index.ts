@@ -98,6 +98,11 @@ export type { QueryOptions } from "./query/free-query.js";
 export type { ColumnMeaning, NamedDimension } from "./query/named-columns.js";
 export type { TableOptions, TablesOptions } from "./database/config.js";
 export type { Guard } from "./database/guard.js";
+export {
+  credentials,
+  type CredentialsCheck,
+  type CredentialsOptions,
+} from "./credentials/credentials.js";
 export { downsample, type DownsampleOptions } from "./downsample/downsample.js";
 export { chart } from "./chart/chart.js";
 export type { Chart } from "./chart/chart-value.js";

@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import { ProbelabError } from "../base/error.js";
 import { Database } from "../database/database.js";
 import { directoryFiles } from "../database/embedded/directory.js";
+import { withPassword } from "../credentials/credentials.js";
 import { findGuard, findSource, findTables, type DatabaseName } from "../database/settings.js";
 import type { Source } from "../database/source.js";
 import { newestRow, type TableInfo } from "../database/table-info.js";
@@ -23,7 +24,7 @@ const name = "Database";
 /** Opens the database of the measurements, as a notebook would, but makes none that isn't there. */
 export async function checkDatabase(): Promise<Check> {
   try {
-    const source = findSource("measurements");
+    const source = await withPassword("measurements", findSource("measurements"));
     return source.kind === "embedded" ? await checkEmbedded(source) : await checkServer(source);
   } catch (error) {
     return {
@@ -144,7 +145,7 @@ async function checkTable(role: TableRole, from: DatabaseName): Promise<Check | 
   let tables: Tables;
   try {
     tables = findTables();
-    const source = findSource(from);
+    const source = await withPassword(from, findSource(from));
     // What isn't made yet is told of the database, and is not made here.
     if (source.kind === "embedded" && !existsSync(directoryFiles(source.directory).data)) return;
     await using database = await Database.open(source, findGuard(), tables);

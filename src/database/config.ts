@@ -57,6 +57,13 @@ interface Config {
   readonly logs?: string;
   readonly guard?: Partial<Guard>;
   readonly tables?: TablesOptions;
+  /** The team's encrypted file, the makefile that lists its recipients, and what of it is whose password. */
+  readonly credentials?: {
+    readonly file?: string;
+    readonly makefile?: string;
+    readonly measurements?: string;
+    readonly logs?: string;
+  };
 }
 
 const schemas = lazySchemas(({ z }) => {
@@ -97,10 +104,15 @@ const schemas = lazySchemas(({ z }) => {
   const guard = z
     .strictObject({ maxSeconds: limit, maxResultRows: limit, maxMemory: limit }, object)
     .partial();
-  const config = z
-    .strictObject({ measurements: source, logs: source, guard, tables }, object)
+  const path = text("write a path");
+  const key = text('write keys joined by dots, such as "databases.measurements.password"');
+  const credentials = z
+    .strictObject({ file: path, makefile: path, measurements: key, logs: key }, object)
     .partial();
-  return { tables, guard, config };
+  const config = z
+    .strictObject({ measurements: source, logs: source, guard, tables, credentials }, object)
+    .partial();
+  return { tables, guard, credentials, config };
 });
 
 /** A part of the configuration, and where an analyst finds it. */
@@ -222,7 +234,7 @@ function shown(value: unknown, at: readonly string[]): string {
 }
 
 function unknownKey(key: string, at: string[], where: string): string {
-  const { config, guard, tables } = schemas();
+  const { config, guard, credentials, tables } = schemas();
   const [first, second] = at;
   const role = second as TableRole;
   const shape =
@@ -230,12 +242,16 @@ function unknownKey(key: string, at: string[], where: string): string {
       ? config.shape
       : first === "guard"
         ? guard.shape
-        : second === undefined
-          ? tables.shape
-          : tables.shape[role].unwrap().shape;
+        : first === "credentials"
+          ? credentials.shape
+          : second === undefined
+            ? tables.shape
+            : tables.shape[role].unwrap().shape;
   const allowed = Object.keys(shape);
   const meant =
-    second !== undefined && key === SEED_TABLES[role].time ? "time" : nearName(key, allowed);
+    first === "tables" && second !== undefined && key === SEED_TABLES[role].time
+      ? "time"
+      : nearName(key, allowed);
   const hint = meant === undefined ? "it" : `did you mean ${JSON.stringify(meant)}? It`;
   const inside = at.length === 0 ? "" : ` in ${at.join(".")}`;
   const password = at.length === 0 ? "; passwords belong into PROBELAB_MEASUREMENTS_PASSWORD" : "";

@@ -86,6 +86,7 @@ export function findGuard(
   return mergeGuard(options, env, readConfig(configPath(root)));
 }
 
-function configPath(root: string): string {
+/** Where the project's settings are. */
+export function configPath(root: string): string {
   return join(root, "probelab.config.json");
 }

@@ -5,6 +5,7 @@ import { Database } from "../database/database.js";
 import { freeQuery, type QueryOptions } from "../query/free-query.js";
 import type { Guard } from "../database/guard.js";
 import type { TablesOptions } from "../database/config.js";
+import { withPassword } from "../credentials/credentials.js";
 import { findGuard, findSource, findTables, type SourceOptions } from "../database/settings.js";
 import { newestRow } from "../database/table-info.js";
 import { checkForms } from "../logs/forms.js";
@@ -35,6 +36,14 @@ export interface ConnectOptions extends SourceOptions {
    * await connect({ tables: { measurements: { table: "named.fastpath", time: "started_at" } } });
    */
   readonly tables?: TablesOptions;
+  /**
+   * Which credentials of the team's encrypted file are the servers' passwords, where the environment
+   * gives none; default: `"credentials"` in probelab.config.json. See `credentials.get`.
+   *
+   * @example
+   * await connect({ credentials: { measurements: "databases.measurements.password" } });
+   */
+  readonly credentials?: { readonly measurements?: string; readonly logs?: string };
 }
 
 /** The databases of the service, open for questions. */
@@ -110,8 +119,13 @@ export interface Lab extends AsyncDisposable {
  * const remote = await connect({ measurements: "https://clickhouse.example.org:8443/service" });
  */
 export async function connect(options: ConnectOptions = {}): Promise<Lab> {
-  const source = findSource("measurements", options);
-  const logSource = findSource("logs", options);
+  const { credentials } = options;
+  const source = await withPassword(
+    "measurements",
+    findSource("measurements", options),
+    credentials,
+  );
+  const logSource = await withPassword("logs", findSource("logs", options), credentials);
   const guard = findGuard(options.guard);
   const tables = findTables(options.tables);
   const forms = checkForms(tables.logs.forms ?? {});

@@ -1,0 +1,184 @@
+import { execFileSync } from "node:child_process";
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { redact } from "../../src/base/redact.js";
+import { credentials, withPassword } from "../../src/credentials/credentials.js";
+import { parseSource } from "../../src/database/source.js";
+import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.js";
+
+/** Keys of Ann (open), Bob (with a passphrase) and Eve, and what is encrypted to them. */
+let folder: TemporaryDirectory;
+const PASSWORD = "s3cret-of-the-table-é";
+const CLEAR = {
+  databases: { measurements: { user: "reader", password: PASSWORD, port: 8443 }, logs: null },
+};
+
+const at = (name: string) => join(folder.path, name);
+const gpg = (home: string, ...rest: string[]) =>
+  execFileSync("gpg", ["--homedir", at(home), "--batch", "--quiet", "--yes", ...rest], {
+    stdio: ["ignore", "pipe", "ignore"],
+  }).toString();
+const encrypted = (name: string, content: string, ...to: string[]) => {
+  writeFileSync(at("clear"), content);
+  const recipients = to.flatMap((one) => ["-r", `${one}@example.org`]);
+  gpg("ann", "--trust-model", "always", ...recipients, "-o", at(name), "-e", at("clear"));
+  return at(name);
+};
+
+beforeAll(async () => {
+  folder = await temporaryDirectory();
+  for (const home of ["ann", "nobody"]) mkdirSync(at(home), { mode: 0o700 });
+  for (const [name, passphrase] of [
+    ["ann", ""],
+    ["bob", "locked"],
+    ["eve", ""],
+  ] as const) {
+    const loop = ["--pinentry-mode", "loopback", "--passphrase", passphrase];
+    gpg("ann", ...loop, "--quick-gen-key", `${name} <${name}@example.org>`, "ed25519", "sign");
+    const key = /^fpr:+([0-9A-F]{40}):/m.exec(
+      gpg("ann", "--with-colons", "--list-keys", `${name}@example.org`),
+    )![1]!;
+    gpg("ann", ...loop, "--quick-add-key", key, "cv25519", "encr");
+  }
+  encrypted("team.gpg", JSON.stringify(CLEAR), "ann", "bob");
+});
+
+afterAll(async () => {
+  for (const home of ["ann", "nobody"]) {
+    execFileSync("gpgconf", ["--homedir", at(home), "--kill", "all"]);
+  }
+  await folder[Symbol.asyncDispose]();
+});
+
+afterEach(() => vi.unstubAllEnvs());
+
+const as = (home: string, file = "team.gpg") => {
+  vi.stubEnv("GNUPGHOME", at(home));
+  vi.stubEnv("PROBELAB_CREDENTIALS", at(file));
+};
+
+describe("credentials.get(path)", () => {
+  it("reads one value with the real gpg, and hides it from then on", async () => {
+    as("ann");
+    expect(await credentials.get("databases.measurements.password")).toBe(PASSWORD);
+    expect(await credentials.get("databases.measurements.port")).toBe("8443");
+    expect(redact(`it said ${PASSWORD}!`)).toBe("it said ***!");
+  });
+
+  it("gives a server its password, where the environment gives none", async () => {
+    as("ann");
+    const source = (url: string) => parseSource(url, { root: "/", name: "a test" });
+    const paths = { measurements: "databases.measurements.password" };
+    const open = source("https://reader@h:8443/db");
+    expect(await withPassword("measurements", open, paths)).toMatchObject({ password: PASSWORD });
+    expect(await withPassword("logs", open, paths)).toBe(open);
+    const own = source("https://reader:own@h:8443/db");
+    expect(await withPassword("measurements", own, paths)).toBe(own);
+  });
+
+  it.each([
+    [
+      "databases.measurements.pasword",
+      /holds no "pasword" in databases\.measurements\. Did you mean databases\.measurements\.password\?/,
+    ],
+    ["databases", /holds an object there\. Name one of its values, databases\.…/],
+    ["databases.logs", /holds null there/],
+    ["databases.measurements.password.x", /holds no "x" in databases\.measurements\.password/],
+    ["databases.constructor", /holds no "constructor" in databases/],
+    ["a..b", /pass keys joined by dots/],
+  ])("says what is missing at %s, and shows no value", async (path, message) => {
+    as("ann");
+    const error = await credentials.get(path).catch((one: unknown) => one as Error);
+    expect((error as Error).message).toMatch(message);
+    expect((error as Error).message).not.toMatch(/s3cret|8443|reader/);
+  });
+
+  it("tells whether the file, the key, the passphrase or gpg is missing", async () => {
+    as("ann", "nowhere.gpg");
+    await expect(credentials.get("a")).rejects.toThrow(/there is no file .*nowhere\.gpg/);
+    as("nobody");
+    await expect(credentials.get("a")).rejects.toThrow(
+      /is encrypted to 2 keys \([0-9A-F]{16}, [0-9A-F]{16}\), and the secret half of none is here/,
+    );
+    encrypted("bob.gpg", "{}", "bob");
+    execFileSync("gpgconf", ["--homedir", at("ann"), "--kill", "gpg-agent"]);
+    writeFileSync(at("ann/gpg-agent.conf"), "pinentry-program /nonexistent\n");
+    as("ann", "bob.gpg");
+    await expect(credentials.get("a")).rejects.toThrow(
+      /the key of .*bob\.gpg stays locked, because the agent .*Unlock it once/,
+    );
+    vi.stubEnv("PATH", "/nonexistent");
+    await expect(credentials.get("a")).rejects.toThrow(/gpg isn't installed\. Install GnuPG/);
+  });
+
+  it("takes nothing of a file that was changed, cut, isn't encrypted or holds no JSON", async () => {
+    const whole = readFileSync(at("team.gpg"));
+    writeFileSync(at("cut.gpg"), whole.subarray(0, whole.length - 40));
+    const other = Buffer.from(whole);
+    other[other.length - 30]! ^= 1;
+    writeFileSync(at("changed.gpg"), other);
+    for (const name of ["cut.gpg", "changed.gpg"]) {
+      as("ann", name);
+      await expect(credentials.get("databases.measurements.password")).rejects.toThrow(
+        /was changed or cut after it was encrypted/,
+      );
+    }
+    writeFileSync(at("open.json"), JSON.stringify(CLEAR));
+    as("ann", "open.json");
+    await expect(credentials.get("a")).rejects.toThrow(/isn't encrypted with gpg/);
+    encrypted("text.gpg", "the password is s3cret", "ann");
+    as("ann", "text.gpg");
+    const error = await credentials.get("a").catch((one: unknown) => one as Error);
+    expect((error as Error).message).toMatch(/what it holds is no JSON/);
+    expect((error as Error).message).not.toMatch(/s3cret/);
+  });
+
+  it("takes a hostile file name for a file name", async () => {
+    const name = "--output=stolen; $(touch x).gpg";
+    encrypted("plain.gpg", JSON.stringify({ a: "b" }), "ann");
+    writeFileSync(at(name), readFileSync(at("plain.gpg")));
+    chmodSync(at(name), 0o600);
+    as("ann");
+    expect(await credentials.get("a", { file: at(name) })).toBe("b");
+  });
+});
+
+describe("credentials.check()", () => {
+  const listed = (text: string) => {
+    writeFileSync(at("Makefile"), text);
+    as("ann");
+    return credentials.check();
+  };
+
+  it("says that the file is encrypted to whom the makefile lists", async () => {
+    for (const text of [
+      "RECIPIENTS := ann@example.org \\\n  bob@example.org # the team\nall:\n\tgpg -e $(foreach r,$(RECIPIENTS),-r $(r))\n",
+      "all:\n\tgpg -r ann@example.org --recipient bob@example.org -e x\n",
+    ]) {
+      const { agree, sentence } = await listed(text);
+      expect(agree).toBe(true);
+      expect(sentence).toMatch(/is encrypted to the 2 recipients of .*Makefile and to nobody else/);
+    }
+  });
+
+  it("names who can't read it though listed, who can though not, and whom it can't tell of", async () => {
+    const found = await listed("GPG_RECIPIENTS = ann@example.org eve@example.org carl@example.org");
+    expect(found).toMatchObject({
+      agree: false,
+      missing: ["eve@example.org"],
+      unlisted: [expect.stringMatching(/^bob <bob@example\.org> \([0-9A-F]{16}\)$/)],
+      unknown: ["carl@example.org"],
+    });
+    expect(found.sentence).toMatch(
+      /eve@example\.org can't read it though listed; bob .* can read it and isn't listed; of carl@example\.org I can't tell/,
+    );
+  });
+
+  it("runs nothing of the makefile, and refuses one that lists nobody", async () => {
+    await expect(listed(`X := $(shell touch ${at("ran")})\n`)).rejects.toThrow(
+      /Makefile lists none\. Name the variable that does with variable: "…" \(X\)/,
+    );
+    expect(() => readFileSync(at("ran"))).toThrow();
+  });
+});
