@@ -1,5 +1,6 @@
 import type { ColumnTable } from "arquero";
 import { inspect } from "node:util";
+import { hideSecrets } from "../base/redact.js";
 import type { MimeBundle } from "../base/mime-bundle.js";
 import { isFinding } from "../change/finding.js";
 import { isArqueroTable } from "../result/arquero-table.js";
@@ -12,10 +13,25 @@ const mimeType = /^[\w.+-]+\/[\w.+-]+$/;
 /**
  * The forms in which a frontend can show `value`: what its `Symbol.for("Jupyter.display")` method gives
  * (Deno's convention; it may be async), sentence, chart and table for a finding, a table for a Result or
- * an Arquero table, and inspected text for everything else. A Promise is awaited.
+ * an Arquero table, and inspected text for everything else. A Promise is awaited. Without secrets.
  */
 export async function mimeBundle(value: unknown): Promise<MimeBundle> {
-  const settled = await value;
+  const { data, metadata } = await bundleOf(await value);
+  const shown = Object.entries(data).map(([type, one]) => [type, withoutSecrets(type, one)]);
+  return { data: Object.fromEntries(shown) as MimeBundle["data"], metadata };
+}
+
+/** Credentials that were read show in no output. */
+function withoutSecrets(type: string, value: unknown): unknown {
+  if (typeof value === "string") {
+    return /^image\/(?!svg)|pdf$/.test(type) ? value : hideSecrets(value);
+  }
+  const text = JSON.stringify(value) as string | undefined;
+  const plain = hideSecrets(text ?? "");
+  return text === undefined || plain === text ? value : (JSON.parse(plain) as unknown);
+}
+
+async function bundleOf(settled: unknown): Promise<MimeBundle> {
   const own = await displayed(settled);
   if (own) return own;
   if (isFinding(settled)) {

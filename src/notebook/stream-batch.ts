@@ -1,3 +1,5 @@
+import { hideSecrets } from "../base/redact.js";
+
 type Name = "stdout" | "stderr";
 
 const everyMilliseconds = 50;
@@ -34,7 +36,7 @@ export class StreamBatch {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     if (this.#size === 0) return;
-    const text = this.#pieces.join("");
+    const text = hideSecrets(this.#pieces.join(""));
     this.#pieces = [];
     this.#size = 0;
     this.#last = performance.now();

@@ -1,56 +1,25 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { redact } from "../../src/base/redact.js";
 import { credentials, withPassword } from "../../src/credentials/credentials.js";
 import { parseSource } from "../../src/database/source.js";
-import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.js";
+import { gpgTeam, hasGpg } from "../support/gpg-team.js";
 
-/** Keys of Ann (open), Bob (with a passphrase) and Eve, and what is encrypted to them. */
-let folder: TemporaryDirectory;
+let team: Awaited<ReturnType<typeof gpgTeam>>;
 const PASSWORD = "s3cret-of-the-table-é";
 const CLEAR = {
   databases: { measurements: { user: "reader", password: PASSWORD, port: 8443 }, logs: null },
 };
-
-const at = (name: string) => join(folder.path, name);
-const gpg = (home: string, ...rest: string[]) =>
-  execFileSync("gpg", ["--homedir", at(home), "--batch", "--quiet", "--yes", ...rest], {
-    stdio: ["ignore", "pipe", "ignore"],
-  }).toString();
-const encrypted = (name: string, content: string, ...to: string[]) => {
-  writeFileSync(at("clear"), content);
-  const recipients = to.flatMap((one) => ["-r", `${one}@example.org`]);
-  gpg("ann", "--trust-model", "always", ...recipients, "-o", at(name), "-e", at("clear"));
-  return at(name);
-};
+const at = (name: string) => team.at(name);
+const encrypted = (...given: [string, string, ...string[]]) => team.encrypted(...given);
 
 beforeAll(async () => {
-  folder = await temporaryDirectory();
-  for (const home of ["ann", "nobody"]) mkdirSync(at(home), { mode: 0o700 });
-  for (const [name, passphrase] of [
-    ["ann", ""],
-    ["bob", "locked"],
-    ["eve", ""],
-  ] as const) {
-    const loop = ["--pinentry-mode", "loopback", "--passphrase", passphrase];
-    gpg("ann", ...loop, "--quick-gen-key", `${name} <${name}@example.org>`, "ed25519", "sign");
-    const key = /^fpr:+([0-9A-F]{40}):/m.exec(
-      gpg("ann", "--with-colons", "--list-keys", `${name}@example.org`),
-    )![1]!;
-    gpg("ann", ...loop, "--quick-add-key", key, "cv25519", "encr");
-  }
+  if (!hasGpg) return;
+  team = await gpgTeam();
   encrypted("team.gpg", JSON.stringify(CLEAR), "ann", "bob");
 });
-
-afterAll(async () => {
-  for (const home of ["ann", "nobody"]) {
-    execFileSync("gpgconf", ["--homedir", at(home), "--kill", "all"]);
-  }
-  await folder[Symbol.asyncDispose]();
-});
-
+afterAll(() => team?.[Symbol.asyncDispose]());
 afterEach(() => vi.unstubAllEnvs());
 
 const as = (home: string, file = "team.gpg") => {
@@ -58,7 +27,7 @@ const as = (home: string, file = "team.gpg") => {
   vi.stubEnv("PROBELAB_CREDENTIALS", at(file));
 };
 
-describe("credentials.get(path)", () => {
+describe.skipIf(!hasGpg)("credentials.get(path)", () => {
   it("reads one value with the real gpg, and hides it from then on", async () => {
     as("ann");
     expect(await credentials.get("databases.measurements.password")).toBe(PASSWORD);
@@ -144,7 +113,7 @@ describe("credentials.get(path)", () => {
   });
 });
 
-describe("credentials.check()", () => {
+describe.skipIf(!hasGpg)("credentials.check()", () => {
   const listed = (text: string) => {
     writeFileSync(at("Makefile"), text);
     as("ann");
