@@ -103,6 +103,8 @@ export {
   type CredentialsCheck,
   type CredentialsOptions,
 } from "./credentials/credentials.js";
+export { alert, type AlertOptions, type AlertReport } from "./watch/alert/alert.js";
+export type { AlertLinks, AlertMessage } from "./watch/alert/message.js";
 export { downsample, type DownsampleOptions } from "./downsample/downsample.js";
 export { chart } from "./chart/chart.js";
 export type { Chart } from "./chart/chart-value.js";

@@ -64,6 +64,22 @@ interface Config {
     readonly measurements?: string;
     readonly logs?: string;
   };
+  /** Where alerts go; a channel's address, or the credential that holds it. */
+  readonly alerts?: {
+    readonly channels?: readonly AlertChannel[];
+    readonly secondary?: readonly AlertChannel[];
+    readonly statsd?: string;
+    readonly windowHours?: number;
+  };
+}
+
+/** A channel of the configuration: `token` is a credential, too. */
+export interface AlertChannel {
+  readonly kind: "chat" | "push" | "alertmanager";
+  readonly name?: string;
+  readonly url?: string;
+  readonly credential?: string;
+  readonly token?: string;
 }
 
 const schemas = lazySchemas(({ z }) => {
@@ -109,10 +125,33 @@ const schemas = lazySchemas(({ z }) => {
   const credentials = z
     .strictObject({ file: path, makefile: path, measurements: key, logs: key }, object)
     .partial();
-  const config = z
-    .strictObject({ measurements: source, logs: source, guard, tables, credentials }, object)
+  const kinds = z.enum(["chat", "push", "alertmanager"], {
+    error: "write chat, push or alertmanager",
+  });
+  const channel = z
+    .strictObject(
+      { kind: kinds, name: text("write a name"), url: source, credential: key, token: key },
+      object,
+    )
+    .partial({ name: true, url: true, credential: true, token: true });
+  const alerts = z
+    .strictObject(
+      {
+        channels: z.array(channel, { error: "write a list of channels" }),
+        secondary: z.array(channel, { error: "write a list of channels" }),
+        statsd: text("write host:port"),
+        windowHours: limit,
+      },
+      object,
+    )
     .partial();
-  return { tables, guard, credentials, config };
+  const config = z
+    .strictObject(
+      { measurements: source, logs: source, guard, tables, credentials, alerts },
+      object,
+    )
+    .partial();
+  return { tables, guard, credentials, alerts, channel, config };
 });
 
 /** A part of the configuration, and where an analyst finds it. */
@@ -234,7 +273,7 @@ function shown(value: unknown, at: readonly string[]): string {
 }
 
 function unknownKey(key: string, at: string[], where: string): string {
-  const { config, guard, credentials, tables } = schemas();
+  const { config, guard, credentials, alerts, channel, tables } = schemas();
   const [first, second] = at;
   const role = second as TableRole;
   const shape =
@@ -244,9 +283,11 @@ function unknownKey(key: string, at: string[], where: string): string {
         ? guard.shape
         : first === "credentials"
           ? credentials.shape
-          : second === undefined
-            ? tables.shape
-            : tables.shape[role].unwrap().shape;
+          : first === "alerts"
+            ? (second === undefined ? alerts : channel).shape
+            : second === undefined
+              ? tables.shape
+              : tables.shape[role].unwrap().shape;
   const allowed = Object.keys(shape);
   const meant =
     first === "tables" && second !== undefined && key === SEED_TABLES[role].time
