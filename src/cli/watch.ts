@@ -1,7 +1,8 @@
 import { Command, InvalidArgumentError } from "commander";
+import { sendGauge, statsdServer } from "../base/statsd.js";
 import { chart } from "../chart/chart.js";
 import { checkBaseUrl } from "../test-lists/fetch.js";
-import { prometheusText, servePrometheus, statsdGauges } from "../test-lists/gauges.js";
+import { prometheusText, servePrometheus } from "../test-lists/gauges.js";
 import { COUNTRY_WIDE } from "../test-lists/test-list.js";
 import { churnResult, newState, watchTestLists } from "../test-lists/watch.js";
 import { formatInstant } from "../time/time-zone.js";
@@ -39,7 +40,8 @@ async function watchTestList(flags: Flags): Promise<void> {
   using interrupt = userInterrupt();
   let state = newState(checkBaseUrl(flags.baseUrl));
   const warn = (text: string) => console.error(text);
-  const statsd = flags.statsd === undefined ? null : statsdGauges(flags.statsd, warn);
+  const { statsd } = flags;
+  if (statsd !== undefined) statsdServer(statsd);
   const metrics =
     flags.prometheus === undefined
       ? null
@@ -56,6 +58,9 @@ async function watchTestList(flags: Flags): Promise<void> {
       retries: flags.every >= 60 ? 3 : 0,
       state: flags.state,
       signal: interrupt.signal,
+      onStart(now) {
+        state = now;
+      },
       onPoll(poll, changed) {
         const when = `${formatInstant(new Date(poll.at), "UTC").slice(0, 19)} UTC  ${poll.country}`;
         if (poll.churn === null || changed === null) {
@@ -66,7 +71,11 @@ async function watchTestList(flags: Flags): Promise<void> {
         console.log(
           `${when}  churn ${poll.churn.toFixed(1)} % (${added.length} in, ${removed.length} out, of ${union})`,
         );
-        statsd?.send(poll);
+        if (statsd !== undefined) {
+          const gauge = `probelab.test_list.churn.${poll.country}`;
+          const churn = Number(poll.churn.toFixed(4));
+          sendGauge(statsd, gauge, churn).catch((error: Error) => warn(error.message));
+        }
       },
       async onRound(now) {
         state = now;
@@ -78,7 +87,6 @@ async function watchTestList(flags: Flags): Promise<void> {
     });
     console.log(`Stopped; the state is in ${flags.state}.`);
   } finally {
-    statsd?.close();
     await metrics?.close();
   }
 }

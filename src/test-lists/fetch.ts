@@ -187,7 +187,7 @@ function checkResponse({ status, headers }: Response, url: URL, action: string):
 
 function parsed(body: Buffer): unknown {
   try {
-    return JSON.parse(body.toString("utf8"));
+    return JSON.parse(body.toString("utf8").replace(/^\uFEFF/, ""));
   } catch {
     throw new Passing(
       `the answer of ${body.length.toLocaleString("en-US")} bytes is not whole JSON`,

@@ -1,40 +1,8 @@
-import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { ProbelabError } from "../base/error.js";
-import type { Poll, WatchState } from "./watch.js";
-
-/**
- * StatsD gauges over UDP: `probelab.test_list.churn.IT:12.5|g`. A poll without a number sends none.
- *
- * Source: the metric types of StatsD, https://github.com/statsd/statsd/blob/master/docs/metric_types.md
- *
- * @param address `host` or `host:port`, default port 8125.
- * @param onError told when a gauge could not be sent; UDP itself tells nothing of one that got lost.
- */
-export function statsdGauges(address: string, onError: (message: string) => void) {
-  const [, host, digits = "8125"] = /^(?:\[?([^[\]]+?)\]?)(?::(\d{1,5}))?$/.exec(address) ?? [];
-  const port = Number(digits);
-  if (host === undefined || port < 1 || port > 65_535) {
-    throw new ProbelabError(
-      `Can't send gauges to ${JSON.stringify(address)}: write host:port, such as 127.0.0.1:8125.`,
-    );
-  }
-  const socket = createSocket(host.includes(":") ? "udp6" : "udp4");
-  const told = (error: Error) => onError(`Can't send a gauge to ${address}: ${error.message}.`);
-  socket.on("error", told).unref();
-  return {
-    send({ country, churn }: Poll): void {
-      if (churn === null) return;
-      const line = `probelab.test_list.churn.${country}:${Number(churn.toFixed(4))}|g`;
-      socket.send(line, port, host, (error) => {
-        if (error) told(error);
-      });
-    },
-    close: (): void => void socket.close(),
-  };
-}
+import type { WatchState } from "./watch.js";
 
 /**
  * The state in the text format of Prometheus (version 0.0.4). A country whose last poll failed has

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ProbelabError } from "../base/error.js";
+import { withLock } from "../files/with-lock.js";
 import { writeWhole } from "../files/write-whole.js";
 import { Result } from "../result/result.js";
 import { between } from "../time/time-range.js";
@@ -38,6 +39,8 @@ export interface WatchOptions extends FetchLimits {
   readonly everySeconds?: number;
   /** File that keeps the state over restarts. */
   readonly state: string;
+  /** Told the state that it goes on from. */
+  readonly onStart?: (state: WatchState) => void;
   /** Told about each poll, with what changed where there was something to compare with. */
   readonly onPoll?: (poll: Poll, changed: Changes | null) => void;
   /** Told once all countries were polled and the state is on disk. */
@@ -64,7 +67,7 @@ export function newState(baseUrl: string): WatchState {
  * @throws ProbelabError where an option can't be used or the state can't be read or written.
  */
 export async function watchTestLists(options: WatchOptions): Promise<void> {
-  const { everySeconds = 600, signal } = options;
+  const { everySeconds = 600 } = options;
   const baseUrl = checkBaseUrl(options.baseUrl);
   const countries = [...new Set(options.countries.map(checkCountry))];
   if (countries.length === 0 || !(everySeconds >= 1 && everySeconds <= DAY / 1000)) {
@@ -72,8 +75,21 @@ export async function watchTestLists(options: WatchOptions): Promise<void> {
       `Can't watch ${countries.length} countries every ${everySeconds} s: name at least one country and a step from 1 s to a day.`,
     );
   }
+  await withLock(
+    `${options.state}.lock`,
+    () => pollRounds({ ...options, baseUrl, countries }, everySeconds * 1000),
+    0,
+    `Can't watch with the state in ${options.state}: another watch uses it. End that one, or name another file with --state.`,
+  );
+}
+
+async function pollRounds(
+  options: WatchOptions & { readonly baseUrl: string },
+  step: number,
+): Promise<void> {
+  const { baseUrl, countries, signal } = options;
   let state = await readState(options.state, baseUrl);
-  const step = everySeconds * 1000;
+  options.onStart?.(state);
   const last = Math.max(0, ...state.polls.map(({ at }) => Date.parse(at)));
   let due = Math.max(Date.now(), Math.min(last + step, Date.now() + step));
   for (;;) {

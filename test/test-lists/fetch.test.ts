@@ -40,8 +40,9 @@ describe("testLists.fetch({ baseUrl, country })", () => {
     expect(table(list).markdown).toContain("https://www1.example/");
   });
 
-  it("reads gzip, long and empty lists", async () => {
+  it("reads gzip, long and empty lists, and one with a byte order mark", async () => {
     expect((await get("gzip")).numRows).toBe(3);
+    expect((await get("bom")).numRows).toBe(3);
     expect((await get("long")).numRows).toBe(1200);
     expect((await get("empty")).numRows).toBe(0);
   });

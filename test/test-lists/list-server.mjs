@@ -22,6 +22,7 @@ const good = () => ({ metadata: { count: 3 }, results: entries(3) });
 
 const answers = {
   good: (response) => send(response, good()),
+  bom: (response) => send(response, `\uFEFF${JSON.stringify(good())}`),
   long: (response) => send(response, { results: entries(1200) }),
   gzip: (response) =>
     send(response, gzipSync(JSON.stringify(good())), { ...JSON_TYPE, "content-encoding": "gzip" }),

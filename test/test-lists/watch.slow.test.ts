@@ -77,6 +77,40 @@ describe("watchTestLists(options)", () => {
     expect(Date.parse(second?.at ?? "") - Date.parse(first?.at ?? "")).toBeGreaterThanOrEqual(990);
   });
 
+  it("tells what it knew before the next poll", async () => {
+    const known: WatchState = { ...sample, baseUrl: server.base("good") };
+    await writeFile(state, JSON.stringify(known));
+    const end = new AbortController();
+    await watchTestLists({
+      baseUrl: server.base("good"),
+      countries: ["IT"],
+      state,
+      signal: end.signal,
+      onStart: (now) => {
+        expect(prometheusText(now)).toContain('probelab_test_list_churn_percent{country="IT"} 0');
+        end.abort();
+      },
+    });
+    expect(JSON.parse(await readFile(state, "utf8"))).toEqual(known);
+  });
+
+  it("refuses a state that another watch uses", async () => {
+    const end = new AbortController();
+    const options = {
+      ...{ baseUrl: server.base("good"), countries: ["IT"], everySeconds: 60, state },
+      signal: end.signal,
+    };
+    let started = () => {};
+    const going = new Promise<void>((resolve) => (started = resolve));
+    const first = watchTestLists({ ...options, onStart: () => started() });
+    await going;
+    await expect(watchTestLists(options)).rejects.toThrow(
+      /another watch uses it\. End that one, or name another file/,
+    );
+    end.abort();
+    await first;
+  });
+
   it("does not compare with a list of long ago", async () => {
     const old = new Date(Date.now() - 3_600_000).toISOString();
     const lists = { US: { at: old, urls: ["https://a.example/"] } };

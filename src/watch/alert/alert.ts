@@ -1,17 +1,12 @@
 import { isAbsolute, join } from "node:path";
 import { checkOptions } from "../../base/check-options.js";
 import { ProbelabError } from "../../base/error.js";
+import { sendGauge } from "../../base/statsd.js";
 import { shownValue } from "../../base/text.js";
 import { credentials } from "../../credentials/credentials.js";
 import { readConfig, type AlertChannel } from "../../database/config.js";
 import { configPath, projectRoot } from "../../database/settings.js";
-import {
-  alertmanagerChannel,
-  chatChannel,
-  pushChannel,
-  sendGauge,
-  type Channel,
-} from "./channels.js";
+import { alertmanagerChannel, chatChannel, pushChannel, type Channel } from "./channels.js";
 import { body, checkMessage, headline, keyOf, linksOf, type AlertMessage } from "./message.js";
 import { flush, raise, resolve, type Outbox, type Outcome } from "./outbox.js";
 

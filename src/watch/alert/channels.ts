@@ -1,4 +1,3 @@
-import { createSocket } from "node:dgram";
 import { ProbelabError } from "../../base/error.js";
 import { keepSecret, redact } from "../../base/redact.js";
 import { body, headline, keyOf, linksOf, oneLine, SEVERITIES, type Notice } from "./message.js";
@@ -180,42 +179,6 @@ export async function deliver({ url, headers, body: content }: Request): Promise
   } finally {
     await dispatcher.destroy();
   }
-}
-
-/**
- * A gauge of StatsD, over UDP: nobody tells whether it arrived.
- *
- * Source: https://github.com/statsd/statsd/blob/master/docs/metric_types.md
- */
-export async function sendGauge(address: string, name: string, value: number): Promise<void> {
-  const [, host, digits = "8125"] = /^\[?([^[\]\s]+?)\]?(?::(\d{1,5}))?$/.exec(address) ?? [];
-  const port = Number(digits);
-  if (host === undefined || port < 1 || port > 65_535) {
-    throw new ProbelabError(
-      `Can't send a gauge to ${JSON.stringify(address)}: write host:port, such as 127.0.0.1:8125.`,
-    );
-  }
-  if (!/^[\w.-]{1,200}$/.test(name) || !Number.isFinite(value)) {
-    throw new ProbelabError(
-      `Can't send the gauge ${JSON.stringify(name)} with ${value}: a name has letters, digits, dots, - and _; a value is a finite number.`,
-    );
-  }
-  const socket = createSocket(host.includes(":") ? "udp6" : "udp4");
-  // A gauge below zero would be read as a change: it is set to 0 first.
-  const lines = value < 0 ? [`${name}:0|g`, `${name}:${value}|g`] : [`${name}:${value}|g`];
-  await new Promise<void>((resolve, reject) => {
-    const failed = (error: Error) =>
-      reject(
-        new ProbelabError(
-          `Can't send a gauge to ${address}: ${error.message}. Check the address.`,
-          {
-            cause: error,
-          },
-        ),
-      );
-    socket.once("error", failed);
-    socket.send(lines.join("\n"), port, host, (error) => (error ? failed(error) : resolve()));
-  }).finally(() => socket.close());
 }
 
 /** The address without user and password, which go into a header; what of it is secret shows nowhere. */
