@@ -85,7 +85,7 @@ export function exploreChart(rows: RowsGiven, options: ExploreChartOptions): Cha
     data: { values: cells },
     params: params(cube),
     vconcat: [
-      { width: WIDTH, height: HEIGHT, layer: [series(cube), stateLine(cube)] },
+      { width: WIDTH, height: HEIGHT, layer: [series(cube), stateLines(cube)] },
       { hconcat: names.map((_, at) => panel(cube, at)), spacing: GAP, bounds: "flush" },
     ],
     spacing: 90,
@@ -284,34 +284,35 @@ function numberTexts({ measure, result, sums }: Cube) {
   return { full, short, change };
 }
 
-/** What is chosen, in words, and what it amounts to. */
-function stateLine(cube: Cube): VegaLiteSpec {
+/** What the choice amounts to, and what is chosen: the range and the filter of the same question. */
+function stateLines(cube: Cube): VegaLiteSpec {
   const { names, measure, time, theme } = cube;
   const { full, change } = numberTexts(cube);
   const chosen = names.map(
     (name, at) =>
-      `(isArray(${chosenOf(at)}) ? ${JSON.stringify(`${words(name)} `)} + join(${chosenOf(at)}, " or ") + ", " : "")`,
+      `(isArray(${chosenOf(at)}) ? ${JSON.stringify(`, ${words(name)} `)} + join(${chosenOf(at)}, " or ") : "")`,
   );
-  const span = `(spanned ? edges[lo] + " to " + edges[hi] : "")`;
   const noun = `(hi - lo) + (hi - lo == 1 ? " ${bucketNoun(time.every, false)}" : " ${bucketNoun(time.every, true)}")`;
-  const against = `compared ? ", " + datum.change + " against " + (${full("datum.b")}) + " in the " + ${noun} + " before" : spanned ? ", nothing whole of this length before" : ""`;
-  const what = `${chosen.join(" + ")} + ${span}`;
+  const against = `compared ? ", " + (datum.change == "" ? "" : datum.change + " ") + "against " + (${full("datum.b")}) + " in the " + ${noun} + " before" : spanned ? ", nothing whole of this length before" : ""`;
   const unit = measure.unit === "share" || measure.unit === "" ? "" : ` ${measure.unit}`;
+  const line = (field: string, y: number, look: VegaLiteSpec): VegaLiteSpec => ({
+    mark: { type: "text", align: "left", baseline: "middle", limit: WIDTH, x: 0, y, ...look },
+    encoding: { text: { field, type: "nominal" } },
+  });
   return {
     transform: [
       ...summed(cube, [], undefined, SHOWN),
       { calculate: change, as: "change" },
-      { calculate: what, as: "what" },
       {
-        calculate: `(datum.what == "" ? "Everything" : replace(datum.what, /, $/, "")) + ": " + (${full("datum.f")}) + ${JSON.stringify(unit)} + (${against})`,
-        as: "text",
+        calculate: `(${full("datum.f")}) + ${JSON.stringify(unit)} + (${against})`,
+        as: "amounts",
       },
+      { calculate: `edges[lo] + " to " + edges[hi] + ${chosen.join(" + ")}`, as: "choice" },
     ],
-    mark: {
-      ...{ type: "text", align: "left", baseline: "middle", fontSize: 13, fontWeight: "bold" },
-      ...{ color: theme.text, limit: WIDTH, x: 0, y: -32 },
-    },
-    encoding: { text: { field: "text", type: "nominal" } },
+    layer: [
+      line("amounts", -49, { fontSize: 14, fontWeight: "bold", color: theme.text }),
+      line("choice", -31, { fontSize: 12, color: theme.text }),
+    ],
   };
 }
 
