@@ -10,7 +10,7 @@ import { AREA } from "./area.js";
 import { BAR } from "./bar.js";
 import { changeChart, drawChange } from "./change/change.js";
 import type { Chart } from "./chart-value.js";
-import { exploreChart } from "./explore.js";
+import { exploreChart } from "./explore/explore.js";
 import { LINE } from "./line.js";
 import {
   PAGE_RULES,

@@ -46,11 +46,7 @@ describe("chart.explore(result)", () => {
 
   test.each([
     [weeklyDurations(), { y: "q50" }, "by q50, whose values don't add up"],
-    [
-      exploreCells({ share: true }).select("t", "probe_cc", "share"),
-      {},
-      "whose values don't add up",
-    ],
+    [exploreCells({ share: true }).select("t", "probe_cc", "share"), {}, "without a measure"],
     [makeResult({ a: [1] }), {}, 'of the columns "a", without time'],
     [weeklyCounts(), { y: "runs" }, 'its measures are "measurements"'],
     [
