@@ -48,6 +48,7 @@ export {
 } from "./query/measure.js";
 export { bins, hourOfDay, versionPart, weekday, type Dimension } from "./query/dimension.js";
 export type { By, GroupOptions } from "./query/ask.js";
+export type { ExploreOptions } from "./query/explore.js";
 export type { GroupedRow } from "./query/row-types.js";
 export type { Measurements, Runs } from "./measurements/measurements.js";
 export type {

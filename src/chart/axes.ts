@@ -95,7 +95,7 @@ export function xChannel(
 }
 
 /** An axis along time, in the range's zone, whatever the zone of the process. */
-function timeAxis(
+export function timeAxis(
   domain: readonly [number, number],
   timeZone: string,
   width: number,
@@ -212,7 +212,7 @@ export function measureTitle({ roles: { measure, y } }: Drawing): string {
 }
 
 /** A measure with its unit: `Run duration, median (s)`. */
-function columnTitle({ label: name, unit: given }: MeasureColumn): string {
+export function columnTitle({ label: name, unit: given }: MeasureColumn): string {
   const unit = given === "share" ? "%" : given;
   const named = unit === "" || name.toLowerCase().includes(unit.toLowerCase());
   return label(named && unit !== "s" && unit !== "%" ? name : `${name} (${unit})`);

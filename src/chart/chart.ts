@@ -10,6 +10,7 @@ import { AREA } from "./area.js";
 import { BAR } from "./bar.js";
 import { changeChart, drawChange } from "./change/change.js";
 import type { Chart } from "./chart-value.js";
+import { exploreChart } from "./explore/explore.js";
 import { LINE } from "./line.js";
 import {
   PAGE_RULES,
@@ -17,6 +18,7 @@ import {
   type Annotation,
   type ChangeChartOptions,
   type ChartOptions,
+  type ExploreChartOptions,
   type PageOptions,
   type Recipe,
   type VegaLiteSpec,
@@ -86,6 +88,23 @@ export const chart = {
     return changeChart(finding, options);
   },
   /**
+   * Linked views: the series along time, and the values of each dimension as bars, which filter each
+   * other. Drag along the time to choose buckets, click bars to choose values; what is shown then
+   * stands above, with how it differs from as many buckets before. A double click shows everything
+   * again. It works in JupyterLab, Notebook 7, VS Code and on saved pages, offline; elsewhere there
+   * is the picture of everything.
+   *
+   * The Result has time, one to four dimensions, fewer than 5,000 rows, and a measure that adds up or
+   * whose parts do (a share, a ratio): `lab.measurements.explore` answers one, of any table.
+   *
+   * @throws ProbelabError for another Result, and for sums below zero.
+   * @example
+   * chart.explore(await lab.measurements.explore({ range, by: ["software_version", "probe_cc", "test_name"] }));
+   */
+  explore(rows: RowsGiven, options: ExploreChartOptions = {}): Chart {
+    return exploreChart(rows, options);
+  },
+  /**
    * Charts and tables, one or several, on one interactive page, below each other.
    *
    * @param options `title`: the page's heading; default none.
@@ -120,6 +139,7 @@ export const chart = {
 /** A chart of a Result, made as another was. @throws ProbelabError where that Result can't be drawn so. */
 export function drawRecipe(result: Result, recipe: Recipe): Chart {
   if ("change" in recipe) return drawChange(result, recipe.change, recipe.options);
+  if ("explore" in recipe) return exploreChart(result, recipe.explore);
   return "spec" in recipe
     ? chart.vegaLite(result, recipe.spec)
     : chart[recipe.mark](result, todaysNames(recipe.options));

@@ -53,10 +53,11 @@ export type DrawOptions = Omit<ChartOptions, "color" | "marks">;
 /** The kinds of charts of a Result, as `chart` names them. */
 export type KindName = "line" | "area" | "bar" | "points";
 
-/** How a chart was made of a Result: by its kind with options, by an analyst's own spec, or of a finding. Postmortems keep it. */
+/** How a chart was made of a Result: by its kind with options, by an analyst's own spec, as linked views, or of a finding. Postmortems keep it. */
 export type Recipe =
   | { readonly mark: KindName; readonly options: ChartOptions }
   | { readonly spec: VegaLiteSpec }
+  | { readonly explore: ExploreChartOptions }
   | { readonly change: ChangeRecord; readonly options: ChangeChartOptions };
 
 /** What `chart.change` can be told, as every chart. */
@@ -64,6 +65,9 @@ export type ChangeChartOptions = Pick<
   ChartOptions,
   "title" | "subtitle" | "width" | "height" | "theme"
 >;
+
+/** What `chart.explore` can be told, as every chart. */
+export type ExploreChartOptions = Pick<ChartOptions, "title" | "subtitle" | "theme" | "y">;
 
 /** A row of a finding's table. */
 export type FindingRow = Readonly<Record<string, Value>>;

@@ -1,6 +1,7 @@
 import type { Database } from "../database/database.js";
 import type { By } from "../query/ask.js";
 import { cubeSource } from "../query/cube.js";
+import type { ExploreOptions } from "../query/explore.js";
 import type { Measure } from "../query/measure.js";
 import type { GroupedRow, QuantileMeasures } from "../query/row-types.js";
 import type { Result } from "../result/result.js";
@@ -147,6 +148,20 @@ export interface Measurements {
     >
   >;
   /**
+   * The cells of a figure that one can question, for `chart.explore`: a row for each bucket and
+   * combination of values in which there is anything, fewer than 5,000. Of each dimension the
+   * largest values are named, as many as fit (at most 10), the others are "other"; the bucket is the
+   * finest that fits. Columns `t`, the dimensions, and `measurements`; of a `share` or `ratio` its
+   * `part` and `whole`, which add up, and itself.
+   *
+   * @throws ProbelabError for a measure whose parts don't add up to it (`distinct`, `quantile`, `mean`).
+   * @example
+   * chart.explore(await lab.measurements.explore({ range, by: ["software_version", "probe_cc", "test_name"] }));
+   */
+  explore<const B extends Names>(
+    options: ExploreOptions<MeasurementColumn, B> & Pick<MeasurementOptions, "distinct">,
+  ): Promise<Result>;
+  /**
    * When the first measurement of each group was within the range: the dimensions, `first` (a Date,
    * UTC instant) and `measurements`. All groups unless `top` is given.
    *
@@ -194,6 +209,10 @@ export interface Runs {
   >(
     options: RunOptions<RunColumn, B> & { readonly every?: E; readonly measures: M },
   ): Promise<Result<GroupedRow<B, E, M>>>;
+  /** The same of runs as {@link Measurements.explore} of measurements; a run counts where it starts. */
+  explore<const B extends RunNames>(
+    options: ExploreOptions<RunColumn, B> & Pick<RunOptions, "distinct" | "margin">,
+  ): Promise<Result>;
 }
 
 /** A question whose row the compiler knows better than its code does. */
@@ -216,6 +235,7 @@ export function measurementsOf(database: Database): Measurements {
     summary: typed<Measurements["summary"]>(questions.summary),
     duplicates: typed<Measurements["duplicates"]>(questions.duplicates),
     firstSeen: typed<Measurements["firstSeen"]>(questions.firstSeen),
+    explore: typed<Measurements["explore"]>(questions.explore),
     values: typed<Measurements["values"]>(values),
   };
   return cubeSource(asked, {
@@ -229,7 +249,10 @@ export function measurementsOf(database: Database): Measurements {
 
 /** The questions on runs, bound to a database. */
 export function runsOf(database: Database): Runs {
-  const asked: Runs = { ask: (options) => questions.askOwnRuns(database, options) as never };
+  const asked: Runs = {
+    ask: (options) => questions.askOwnRuns(database, options) as never,
+    explore: (options) => questions.exploreRuns(database, options),
+  };
   return cubeSource(asked, {
     dimensions: DIMENSIONS,
     open: async (range, where) => {

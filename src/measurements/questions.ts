@@ -3,6 +3,7 @@ import type { Database } from "../database/database.js";
 import { ProbelabError } from "../base/error.js";
 import { askSource, GROUP_OPTIONS, type By, type GroupOptions, type Preset } from "../query/ask.js";
 import type { ColumnOf } from "../query/columns.js";
+import { askExplore, EXPLORE_OPTIONS, type ExploreOptions } from "../query/explore.js";
 import { count, earliest, quantile, ratio, share, sum, type Measure } from "../query/measure.js";
 import type { Result } from "../result/result.js";
 import type { TimeRange } from "../time/time-range.js";
@@ -112,6 +113,32 @@ export async function askOwnRuns(
   const action = "ask the runs";
   refuseUnknown(options, [...RUN_OPTIONS, "measures"], action);
   return askRuns(database, options, options.measures, { action });
+}
+
+/** `lab.measurements.explore`: see {@link Measurements.explore}. */
+export async function explore(
+  database: Database,
+  options: ExploreOptions & Pick<MeasurementOptions, "distinct">,
+): Promise<Result> {
+  const action = "explore the measurements";
+  refuseUnknown(options, [...EXPLORE_OPTIONS, "distinct"], action);
+  const { where = {}, distinct } = options;
+  const open = async (range: TimeRange) =>
+    measurementSource(await database.table("measurements"), { range, where, distinct });
+  return askExplore(database, open, options, action);
+}
+
+/** `lab.runs.explore`: see {@link Runs.explore}. */
+export async function exploreRuns(
+  database: Database,
+  options: ExploreOptions & Pick<RunOptions, "distinct" | "margin">,
+): Promise<Result> {
+  const action = "explore the runs";
+  refuseUnknown(options, [...EXPLORE_OPTIONS, "distinct", "margin"], action);
+  const { where = {}, distinct, margin } = options;
+  const open = async (range: TimeRange) =>
+    runSource(await database.table("measurements"), { range, where, distinct, margin });
+  return askExplore(database, open, options, action);
 }
 
 /** `lab.measurements.counts`: see {@link Measurements.counts}. */

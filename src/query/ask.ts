@@ -136,7 +136,8 @@ export async function askSource(
   });
 }
 
-function askedDimensions(by: By, source: Source, range: TimeRange): AskedDimension[] {
+/** What `by` asks for, each once. @throws ProbelabError for unknown columns and names twice. */
+export function askedDimensions(by: By, source: Source, range: TimeRange): AskedDimension[] {
   const named: [string, string | Dimension][] =
     typeof by === "string"
       ? [[by, by]]

@@ -260,10 +260,21 @@ export function cellsByBucket(
       before ? values.map((value, i) => Number(before[i] ?? 0) + Number(value ?? 0)) : values,
     );
   }
-  if (elsewhere.size === 0) return { found, moved: [] };
+  return { found, moved: movedNote(elsewhere, every, range) };
+}
+
+/** Says that the database began buckets where none begins; nothing where it began none so. */
+export function movedNote(
+  elsewhere: ReadonlySet<number>,
+  every: Bucket | null,
+  { timeZone }: TimeRange,
+): string[] {
+  if (elsewhere.size === 0) return [];
   const many = elsewhere.size.toLocaleString("en-US");
-  const note = `The database begins ${many} of its buckets where none of ${range.timeZone} by ${every} begins, the first at ${shown(Math.min(...elsewhere))}: each is counted in the bucket in which it begins; timeZone "UTC" counts exactly.`;
-  return { found, moved: [note] };
+  const first = formatInstant(new Date(Math.min(...elsewhere)), timeZone);
+  return [
+    `The database begins ${many} of its buckets where none of ${timeZone} by ${every} begins, the first at ${first}: each is counted in the bucket in which it begins; timeZone "UTC" counts exactly.`,
+  ];
 }
 
 /** The last of ascending numbers that is at most `value`; the first where none is. */

@@ -78,6 +78,8 @@ export interface MeasureColumn {
   readonly unit: string;
   /** True where values of buckets may be added up (counts); false for quantiles, shares, means. */
   readonly additive: boolean;
+  /** The two additive columns whose quotient it is: rows are added up by adding up those. */
+  readonly quotient?: readonly [part: string, whole: string];
   /** The measure that the question is about; charts draw it by default. */
   readonly main?: true;
   /** What a missing row means: nothing happened (`zero`), or nothing is known (`gap`). */

@@ -1,6 +1,7 @@
 import { chart } from "../../../src/chart/chart.js";
 import { buckets } from "../../../src/time/bucket.js";
 import { between } from "../../../src/time/time-range.js";
+import { exploreCells } from "./explore-cells.js";
 import {
   generator,
   makeResult,
@@ -74,6 +75,8 @@ const begun = between("2026-03-24", "2026-03-24T08:00");
 
 /** Every kind of chart, in both themes. */
 export const PICTURES = {
+  explore: chart.explore(exploreCells()),
+  "explore-share-dark": chart.explore(exploreCells({ share: true }), { theme: "dark" }),
   "area-light": chart.area(weeklyCounts(), small),
   "area-dark": chart.area(weeklyCounts(), { ...small, theme: "dark" }),
   "area-total": chart.area(weeklyCounts(), { ...small, colour: null }),

@@ -192,7 +192,7 @@ export function generator(seed: number): () => number {
   };
 }
 
-function incompleteOf(range: TimeRange, every: Bucket): Date[] {
+export function incompleteOf(range: TimeRange, every: Bucket): Date[] {
   return buckets(range, every)
     .filter(({ complete }) => !complete)
     .map(({ start }) => start);

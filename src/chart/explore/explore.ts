@@ -1,0 +1,97 @@
+import { checkOptions } from "../../base/check-options.js";
+import { cleanText, counted } from "../../base/text.js";
+import type { RowsGiven } from "../../result/own-rows.js";
+import { bucketNoun } from "../../time/step.js";
+import { Chart } from "../chart-value.js";
+import { resultOf } from "../check-result.js";
+import { words } from "../label.js";
+import { CHART_RULES, type ExploreChartOptions, type VegaLiteSpec } from "../options.js";
+import { originRecord } from "../origin-record.js";
+import { originSpan, wrap } from "../sentences.js";
+import { SCHEMA, themeConfig } from "../theme.js";
+import { cellRows, cubeOf, type Cube } from "./cube.js";
+import { params } from "./sums.js";
+import { GAP, HEIGHT, MOST_BARS, panel, series, stateLines, WIDTH } from "./views.js";
+
+const { title, subtitle, theme, y } = CHART_RULES;
+const RULES = { title, subtitle, theme, y };
+
+/** The linked views of a Result; see `chart.explore`. */
+export function exploreChart(rows: RowsGiven, options: ExploreChartOptions): Chart {
+  const result = resultOf(rows, "chart.explore");
+  checkOptions(options, RULES, "explore a Result");
+  const cube = cubeOf(result, options);
+  const { origin } = result;
+  const { names, values, measure, time } = cube;
+  const cells = cellRows(cube);
+  const along = measure.additive ? [] : [time.every];
+  const by = new Intl.ListFormat("en-GB").format([...along, ...names.map(words)]);
+  const per = measure.additive ? ` per ${time.every}` : "";
+  const text = cleanText(
+    options.title ?? [`${measure.label}${per} by ${by}`, ...originSpan(origin)].join(", "),
+    300,
+  );
+  const cut = values.flatMap((all, at) =>
+    all.length > MOST_BARS
+      ? [`Drawn: the ${MOST_BARS} largest of ${all.length} values of ${names[at]}.`]
+      : [],
+  );
+  const told = [
+    ...(options.subtitle === undefined ? [] : [cleanText(options.subtitle, 2_000)]),
+    "In a notebook or on a page: drag along the time, click bars; a double click shows everything again.",
+    `Pale: everything${measure.additive ? ", scaled to the same total" : ""}. Orange: the same number of ${bucketNoun(time.every, true)} before.`,
+    ...cut,
+    ...origin.reductions,
+    ...origin.notes,
+  ];
+  const spec: VegaLiteSpec = {
+    $schema: SCHEMA,
+    description: describe(cube, text),
+    usermeta: { probelab: originRecord(origin, cut) },
+    background: cube.theme.background,
+    padding: 12,
+    title: { text: wrap([text], WIDTH, 16, 700), subtitle: wrap(told, WIDTH, 12) },
+    data: { values: cells },
+    params: params(cube),
+    vconcat: [
+      { width: WIDTH, height: HEIGHT, layer: [series(cube), stateLines(cube)] },
+      { hconcat: names.map((_, at) => panel(cube, at)), spacing: GAP, bounds: "flush" },
+    ],
+    spacing: 90,
+    bounds: "flush",
+    config: themeConfig(cube.theme),
+  };
+  const drawn = { names: result.columnNames, rows: result.rows().map((row) => Object.values(row)) };
+  return new Chart(spec, result, drawn, { explore: options });
+}
+
+/** What the unfiltered figure shows, for those who can't see it. */
+function describe({ result, names, values, sums, edges, time }: Cube, title: string): string {
+  const columns = sums.map((name) => result.column(name).map(Number));
+  const amount = (keep: (row: number) => boolean): number => {
+    const [part = 0, whole] = columns.map((column) =>
+      column.reduce((all, value, row) => (keep(row) ? all + value : all), 0),
+    );
+    return whole === undefined ? part : part / whole;
+  };
+  const number = (value: number): string => Number(value.toPrecision(4)).toLocaleString("en-US");
+  const said = names.map((name, at) => {
+    const column = result.column(name);
+    const all = values[at]!.map(({ value, label }) => ({
+      label,
+      amount: amount((row) => column[row] === value),
+    }))
+      .sort((a, b) => b.amount - a.amount)
+      .slice(0, 5);
+    return `${words(name)}: ${all.map(({ label, amount }) => `${label} ${number(amount)}`).join(", ")}${values[at]!.length > 5 ? " …" : ""}.`;
+  });
+  const steps = counted(
+    edges.length - 1,
+    bucketNoun(time.every, false),
+    bucketNoun(time.every, true),
+  );
+  return cleanText(
+    `Linked views: ${title}. ${number(amount(() => true))} in ${steps}. ${said.join(" ")}`,
+    4_000,
+  );
+}

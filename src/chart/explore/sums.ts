@@ -1,0 +1,113 @@
+import { formatInstant } from "../../time/time-zone.js";
+import type { VegaLiteSpec } from "../options.js";
+import type { Cube } from "./cube.js";
+
+// The brush is in buckets: half of one counts as all of it, so that what is shown is a question
+// that can be asked. [lo, hi) are the buckets chosen, [was, lo) as many before them.
+export function params({ edges, time, result, zone }: Cube): VegaLiteSpec[] {
+  const { range } = result.origin;
+  const many = edges.length - 1;
+  const incomplete = new Set(time.incomplete.map(Number));
+  const complete = edges.slice(0, -1).map((edge) => !incomplete.has(edge));
+  const [first, last] = [complete.indexOf(true), complete.lastIndexOf(true)];
+  const shown = edges.map((edge, at) =>
+    formatInstant(
+      at === 0 && range !== undefined && +range.start > edge
+        ? range.start
+        : at === many && range !== undefined && +range.end < edge
+          ? range.end
+          : new Date(edge),
+      zone,
+    ),
+  );
+  const expressions = {
+    spanned: "isArray(brush.i)",
+    from: `spanned ? clamp(min(brush.i[0], brush.i[1]), 0, ${many}) : 0`,
+    until: `spanned ? clamp(max(brush.i[0], brush.i[1]), 0, ${many}) : ${many}`,
+    lo: `round(from) < round(until) ? round(from) : min(${many - 1}, floor((from + until) / 2))`,
+    hi: "max(lo + 1, round(until))",
+    was: "lo - (hi - lo)",
+    compared: `spanned && was >= ${Math.max(0, first)} && hi <= ${last + 1}`,
+  };
+  return [
+    { name: "edges", value: shown },
+    ...Object.entries(expressions).map(([name, expr]) => ({ name, expr })),
+  ];
+}
+
+export const chosenOf = (at: number): string => `pick${at}.d${at}`;
+export const isChosen = (at: number): string =>
+  `(!isArray(${chosenOf(at)}) || indexof(${chosenOf(at)}, datum.d${at}) >= 0)`;
+export const SHOWN = "datum.i >= lo && datum.i < hi";
+export const BEFORE = "compared && datum.i >= was && datum.i < lo";
+
+/**
+ * The sums of all rows (`a`), of those shown (`f`) and of those as long before (`b`), by the fields
+ * `groupby`; with the quotients under these names where the measure is one.
+ */
+export function summed(
+  { names, sums }: Cube,
+  groupby: readonly string[],
+  own: number | undefined,
+  within: string,
+): VegaLiteSpec[] {
+  const chosen = names.flatMap((_, at) => (at === own ? [] : [isChosen(at)]));
+  const passes = chosen.join(" && ") || "true";
+  const parts = sums.flatMap((_, part) => [
+    { calculate: `${passes} && ${within} ? datum.v${part} : 0`, as: `f${part}` },
+    { calculate: `${passes} && ${BEFORE} ? datum.v${part} : 0`, as: `b${part}` },
+  ]);
+  const all = sums.flatMap((_, part) =>
+    ["v", "f", "b"].map((which) => ({
+      op: "sum",
+      field: `${which}${part}`,
+      as: `${which}${part}`,
+    })),
+  );
+  const whole = (which: string): string =>
+    sums.length === 1
+      ? `datum.${which}0`
+      : `datum.${which}1 > 0 ? datum.${which}0 / datum.${which}1 : null`;
+  return [
+    ...parts,
+    { aggregate: all, groupby },
+    { calculate: whole("v"), as: "a" },
+    { calculate: whole("f"), as: "f" },
+    { calculate: `compared ? (${whole("b")}) : null`, as: "b" },
+  ];
+}
+
+/** `g`: everything, brought to the total of what is shown, so that a longer bar is one that has more than its share. */
+export function pale({ sums }: Cube): VegaLiteSpec[] {
+  if (sums.length > 1) return [{ calculate: "datum.a", as: "g" }];
+  const total = (field: string) => ({ op: "sum", field, as: `${field}_total` });
+  return [
+    { joinaggregate: [total("a"), total("f")] },
+    { calculate: "datum.a_total > 0 ? datum.a * datum.f_total / datum.a_total : 0", as: "g" },
+  ];
+}
+
+/** Texts of numbers: `full` for tooltips, `short` for bars, `change` against as long before. */
+export function numberTexts({ measure, result, sums }: Cube) {
+  const { unit } = measure;
+  const share = unit === "share";
+  const whole =
+    sums.length === 1 && result.column(sums[0]!).every((value) => Number.isInteger(Number(value)));
+  const exact = share ? ".2%" : whole ? ",d" : ",.4~r";
+  const some = (value: string, text: string): string => `isValid(${value}) ? ${text} : "none"`;
+  const full = (value: string): string => some(value, `format(${value}, "${exact}")`);
+  const short = (value: string): string =>
+    some(
+      value,
+      share
+        ? `format(${value}, ".1%")`
+        : `abs(${value}) < 1e4 ? format(${value}, "${whole ? ",d" : ",.3~r"}") : format(${value}, ".3s")`,
+    );
+  // With a sign of its own: "+.1f" would give a small loss as "−0.0".
+  const percent = (value: string): string =>
+    `(${value} >= 0.05 ? "+" : "") + format(${value}, abs(${value}) < 9.95 ? ".1f" : ",.0f")`;
+  const change = share
+    ? `isValid(datum.b) && isValid(datum.f) ? ${percent("(100 * (datum.f - datum.b))")} + " pp" : ""`
+    : `isValid(datum.b) && isValid(datum.f) ? (datum.b > 0 ? ${percent("(100 * (datum.f / datum.b - 1))")} + " %" : datum.f > 0 ? "new" : "") : ""`;
+  return { full, short, change };
+}

@@ -1,0 +1,77 @@
+import { buckets, type Bucket } from "../../../src/time/bucket.js";
+import type { Result, Value } from "../../../src/result/result.js";
+import { RANGE, VERSIONS, generator, incompleteOf, makeResult } from "./sample-results.js";
+
+const COUNTRIES = ["IT", "DE", "RU", "IR", "BR", "US", "CN", null, "other"];
+const TESTS = ["web_connectivity", "whatsapp", "telegram", "ndt", ""];
+
+/**
+ * What `lab.measurements.explore` answers: versions come and go, one country falls out in April,
+ * and there is nothing in the week of 9 March.
+ */
+export function exploreCells({ every = "week" as Bucket, share = false } = {}): Result {
+  const random = generator(3);
+  const steps = buckets(RANGE, every);
+  const columns: Record<string, Value[]> = {
+    ...{ t: [], software_version: [], probe_cc: [], test_name: [] },
+    ...(share ? { part: [], whole: [], share: [] } : { measurements: [] }),
+  };
+  for (const [step, { start, complete }] of steps.entries()) {
+    if (start.getTime() === Date.UTC(2026, 2, 9)) continue;
+    for (const [v, version] of VERSIONS.entries()) {
+      const age = (13 * step) / steps.length - 2 * v + 2;
+      if (age < 0) continue;
+      for (const [c, country] of COUNTRIES.entries()) {
+        for (const [n, test] of TESTS.entries()) {
+          const falls = country === "RU" && start >= new Date("2026-04-06") ? 0.2 : 1;
+          const uptake = 1 / (1 + Math.exp(2 - age)) / (1 + Math.exp(age - 5));
+          const size = (9000 * uptake * falls * (complete ? 1 : 0.4)) / (1 + c) / (1 + n);
+          const many = Math.round(size * (0.8 + 0.4 * random()));
+          if (many === 0) continue;
+          columns["t"]!.push(start);
+          columns["software_version"]!.push(version);
+          columns["probe_cc"]!.push(country);
+          columns["test_name"]!.push(test);
+          if (!share) columns["measurements"]!.push(many);
+          else {
+            const part = Math.round(many * (country === "IR" ? 0.4 : 0.03));
+            columns["part"]!.push(part);
+            columns["whole"]!.push(many);
+            columns["share"]!.push(part / many);
+          }
+        }
+      }
+    }
+  }
+  const flow = { unit: "measurements", additive: true, missing: "zero" } as const;
+  return makeResult(
+    columns,
+    {
+      time: { name: "t", every, incomplete: incompleteOf(RANGE, every) },
+      dimensions: [
+        { name: "software_version", order: VERSIONS },
+        { name: "probe_cc", order: COUNTRIES, other: "other" },
+        { name: "test_name", order: TESTS },
+      ],
+      measures: share
+        ? [
+            { name: "part", label: "Measurements (anomaly = t)", ...flow },
+            { name: "whole", label: "Measurements", ...flow },
+            {
+              ...{ name: "share", label: "Share with anomaly = t", unit: "share" },
+              ...{ additive: false, missing: "gap", main: true, quotient: ["part", "whole"] },
+            },
+          ]
+        : [{ name: "measurements", label: "Measurements", main: true, ...flow }],
+    },
+    {
+      reductions: [
+        "Named are the largest (by measurements): 8 of 61 values of probe_cc; the others are merged.",
+      ],
+      notes: [
+        "By week, the finest bucket for fewer than 5,000 rows.",
+        "The weeks of 2026-01-26 and 2026-04-27 are covered only in part by the range.",
+      ],
+    },
+  );
+}
