@@ -3,7 +3,7 @@ import { nextBucket, type Bucket } from "../time/bucket.js";
 import { stepOf } from "../time/step.js";
 import type { TimeRange } from "../time/time-range.js";
 import type { Drawing } from "./draw-rows.js";
-import { label, uniqueLabels, words } from "./label.js";
+import { heading, label, uniqueLabels } from "./label.js";
 import type { Annotation, VegaLiteSpec } from "./options.js";
 import { textWidth } from "../fonts/shipped-font.js";
 import { timeTicks, zoneExpression } from "./ticks.js";
@@ -63,7 +63,7 @@ export function xChannel(
       type: "quantitative",
       scale: { zero: false, nice: false, padding: 0 },
       axis: {
-        title: measure === undefined ? words(roles.x) : columnTitle(measure),
+        title: measure === undefined ? heading(roles.x) : columnTitle(measure),
         grid: false,
         // A lone number has no step that would tell Vega how many digits count.
         ...(xs.length === 1 && { format: "," }),
@@ -78,7 +78,7 @@ export function xChannel(
       sort: labels,
       scale: { domain: labels, paddingInner: 0.2, paddingOuter: 0.1 },
       axis: {
-        title: words(roles.x),
+        title: heading(roles.x),
         ...(labels.every((text) => textWidth(text, LABEL_SIZE) + 6 <= width / labels.length)
           ? { labelAngle: 0 }
           : { labelAngle: -40, labelLimit: 160 }),
@@ -128,7 +128,7 @@ function stepTitle(every: Bucket): string {
 
 /** Labels of the places along x, where they are categories. */
 export function categoryLabels(drawing: Drawing): Map<number | string, string> {
-  const labels = uniqueLabels(drawing.xs);
+  const labels = uniqueLabels(drawing.xs, drawing.roles.x);
   return new Map(drawing.xs.map((x, index) => [x, labels[index] ?? ""]));
 }
 
@@ -156,7 +156,8 @@ export function yChannel(
       titleY: TITLE_Y,
       domain: false,
       ticks: false,
-      labelPadding: 6,
+      // A marker at the edge of the plot ends before it.
+      labelPadding: 10,
       // Vega thins values of one's own down to a count.
       ...(ticks ? { values: ticks } : { tickCount: Math.max(2, Math.round(height / 50)) }),
     },
@@ -206,9 +207,11 @@ export function logTicks(
   return decades >= 1 || shown.length >= 3 ? shown : undefined;
 }
 
-/** The name of the vertical axis: `Run duration, median (s)`. */
-export function measureTitle({ roles: { measure, y } }: Drawing): string {
-  return measure === undefined ? label(y) : columnTitle(measure);
+/** The name of the vertical axis: `Run duration, median (s)`, `Measurements per week`. */
+export function measureTitle({ roles: { measure, y }, every }: Drawing): string {
+  if (measure === undefined) return heading(y);
+  const per = measure.additive && every !== undefined ? ` per ${every}` : "";
+  return `${columnTitle(measure)}${per}`;
 }
 
 /** A measure with its unit: `Run duration, median (s)`. */

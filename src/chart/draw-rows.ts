@@ -69,7 +69,7 @@ export function drawRows(result: Result, kind: Kind, options: DrawOptions): Draw
     name === undefined ? [] : reduced.result.column(name);
   const [xs, ys, keys] = [read(roles.x), read(roles.y), read(work.series)];
   const counts = read(reduced.countColumn);
-  const series = chartSeries(keys, seriesDimension(columns, work.series, keys));
+  const series = chartSeries(keys, seriesDimension(columns, work.series, keys), work.series);
   if (series.length > MOST_SERIES) {
     throw new ProbelabError(
       `Can't tell ${series.length} series of ${JSON.stringify(work.series)} apart in one chart: ask for the largest with top: 6, or take at most ${MOST_SERIES}.`,

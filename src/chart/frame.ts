@@ -4,7 +4,7 @@ import type { Result } from "../result/result.js";
 import { stepOf } from "../time/step.js";
 import { measureTitle, xChannel, xDomain, yChannel } from "./axes.js";
 import type { Drawing, Point } from "./draw-rows.js";
-import { formatInstantIso, words } from "./label.js";
+import { formatInstantIso, heading } from "./label.js";
 import type { DrawOptions, VegaLiteSpec } from "./options.js";
 import type { Kind } from "./roles.js";
 import { seriesColours, seriesShapes } from "./series.js";
@@ -50,7 +50,7 @@ export function frame(
   options: DrawOptions,
   end: number | undefined,
 ): Frame {
-  const { roles, series, xs, seriesName = "" } = drawing;
+  const { roles, series, xs } = drawing;
   const { range, columns } = result.origin;
   const theme = THEMES[options.theme ?? "light"];
   const width = options.width ?? (roles.xKind === "category" ? categoryWidth(xs.length) : 1000);
@@ -64,7 +64,7 @@ export function frame(
     field: fields.series,
     type: "nominal",
     scale: { domain: labels, range: look },
-    legend: { title: words(seriesName), values: labels, ...legend },
+    legend: { title: seriesTitle(roles), values: labels, ...legend },
   });
   const when = whenExpression(drawing, fields, timeZone, domain);
   return {
@@ -171,13 +171,17 @@ function specFields({ roles, seriesName }: Drawing): Frame["fields"] {
   return { x, y, ...(seriesName !== undefined && { series: safe(seriesName) }) };
 }
 
+function seriesTitle({ series: [first = "", ...more] }: Drawing["roles"]): string {
+  return heading(first, ...more);
+}
+
 /** What a tooltip tells of a point: where it is, its series, its value. */
 function tooltipChannel(
   drawing: Drawing,
   fields: Frame["fields"],
   timeZone: string,
 ): VegaLiteSpec[] {
-  const { roles, points, seriesName = "" } = drawing;
+  const { roles, points } = drawing;
   const values = points.map(({ y }) => y ?? 0);
   // Whole numbers and large ones to the unit at least: who points at a value wants to read it off.
   const format =
@@ -188,7 +192,7 @@ function tooltipChannel(
         : values.some((value) => Math.abs(value) >= 1_000)
           ? ",.3~f"
           : ",.6~r";
-  const x = words(roles.x);
+  const x = heading(roles.x);
   const along =
     roles.xKind === "time"
       ? { field: "when", type: "nominal", title: `${x} (${timeZone})` }
@@ -197,7 +201,7 @@ function tooltipChannel(
     along,
     ...(fields.series === undefined
       ? []
-      : [{ field: fields.series, type: "nominal", title: words(seriesName) }]),
+      : [{ field: fields.series, type: "nominal", title: seriesTitle(roles) }]),
     { field: fields.y, type: "quantitative", title: measureTitle(drawing), format },
   ].map((part) => ({ ...part, title: tooltipTitle(part.title) }));
 }
@@ -210,15 +214,16 @@ function tooltipTitle(title: string): string {
 
 /** The text of the time, in the range's zone, as a Vega expression. */
 function whenExpression(
-  { roles, every }: Drawing,
+  { roles, every, xs }: Drawing,
   fields: Frame["fields"],
   timeZone: string,
   domain: readonly [number, number],
 ): string | undefined {
   if (roles.xKind !== "time") return undefined;
   const unit = every && stepOf(every).unit;
+  const seconds = every === undefined && xs.some((x) => Number(x) % 60_000 !== 0);
   const clock =
-    unit === "second"
+    unit === "second" || seconds
       ? " %H:%M:%S"
       : unit === undefined || unit === "minute" || unit === "hour"
         ? " %H:%M"

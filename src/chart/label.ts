@@ -1,4 +1,5 @@
 import { cleanText, textOf } from "../base/text.js";
+import { columnTitle, columnWords, valueWords } from "../result/column-words.js";
 
 const LONGEST = 120;
 
@@ -9,16 +10,21 @@ export function label(value: unknown, longest = LONGEST): string {
   return text === "" ? "(empty)" : specText(text);
 }
 
-/** A column's name as words: `software_version` as `software version`. */
-export function words(name: string): string {
-  return label(name).replaceAll("_", " ").trim();
+/** Names of columns within a sentence: `version`, `country and network`. */
+export function words(...names: readonly string[]): string {
+  return names.map((name) => label(columnWords(name))).join(" and ");
 }
 
-/** A label for each value; values that look the same once cleaned are told apart by a number. */
-export function uniqueLabels(values: readonly unknown[]): string[] {
+/** Names of columns as a title: `Version`, `Country and network`. */
+export function heading(first: string, ...more: readonly string[]): string {
+  return [label(columnTitle(first)), ...more.map((name) => words(name))].join(" and ");
+}
+
+/** A label for each value of a column; values that look the same once cleaned are told apart by a number. */
+export function uniqueLabels(values: readonly unknown[], column = ""): string[] {
   const used = new Set<string>();
   return values.map((value) => {
-    const cleaned = label(value);
+    const cleaned = label(valueWords(column, value));
     let unique = cleaned;
     for (let count = 2; used.has(unique); count++) unique = `${cleaned} (${count})`;
     used.add(unique);

@@ -6,11 +6,19 @@ import { Chart } from "./chart-value.js";
 import { resultOf } from "./check-result.js";
 import { drawRows, type Drawing } from "./draw-rows.js";
 import { frame, type ChartKind, type Frame } from "./frame.js";
-import { cleanText } from "../base/text.js";
+import { cleanText, counted } from "../base/text.js";
 import { checkChartOptions, type ChartOptions, type VegaLiteSpec } from "./options.js";
 import { originRecord } from "./origin-record.js";
 import type { ChartRows } from "./save.js";
-import { describe, noDataSentence, subtitleSentences, titleSentence, wrap } from "./sentences.js";
+import {
+  chartSentences,
+  describe,
+  noDataSentence,
+  subtitleLine,
+  titleSentence,
+  wrap,
+} from "./sentences.js";
+import { NOTES_MARK } from "./render/svg.js";
 import { SCHEMA, THEMES, themeConfig } from "./theme.js";
 
 const NO_DATA_SIZE = 13;
@@ -32,29 +40,38 @@ export function resultChart(rows: RowsGiven, kind: ChartKind, given: ChartOption
   const view = { ...plot, y: raised(plot.y, annotations.height) };
   const layers = kind.layers(view);
   const title = cleanText(options.title ?? titleSentence(drawing, origin), 300);
-  const subtitle = subtitleSentences(drawing, origin, options, kind.faded, [
+  const sentences = chartSentences(drawing, origin, options.title !== undefined, kind.faded, [
     ...annotations.sentences,
     ...(options.zero === false ? ["The vertical axis does not begin at zero."] : []),
   ]);
   const theme = THEMES[options.theme ?? "light"];
   // The title may reach over the legend.
   const widest = view.width + (drawing.series.length > 0 ? 90 : 0);
+  const { line, notes } = subtitleLine(sentences, widest);
+  const subtitle = [
+    ...wrap([cleanText(options.subtitle ?? "", 2_000)], widest, 12),
+    ...(line === "" ? [] : [line]),
+  ];
   const spec: VegaLiteSpec = {
     $schema: SCHEMA,
-    description: describe(drawing, origin, title, kind.title),
-    usermeta: { probelab: originRecord(origin, drawing.sentences) },
+    description: describe(drawing, origin, title, kind.title, sentences),
+    usermeta: {
+      probelab: originRecord(origin, drawing.sentences),
+      ...(notes.length > 0 && { notes }),
+    },
     background: theme.background,
     padding: 12,
     width: view.width,
     height: view.height,
     title: {
       text: wrap([title], widest, 16, 700),
-      ...(subtitle.length > 0 && { subtitle: wrap(subtitle, widest, 12) }),
+      ...(subtitle.length > 0 && { subtitle }),
     },
     layer: [
       ...(drawing.points.length > 0 && layers.length > 0 ? layers : [axesAlone(view)]),
       ...annotations.layers,
       ...(drawing.points.some(({ y }) => y !== null) ? [] : [noData(view, origin)]),
+      ...(notes.length > 0 ? [notesMark(view, notes)] : []),
     ],
     config: themeConfig(theme),
   };
@@ -82,6 +99,28 @@ function raised(y: VegaLiteSpec, height: number): VegaLiteSpec {
 /** Where the Result has no row to draw. */
 function axesAlone({ x, y }: Frame): VegaLiteSpec {
   return { data: { values: [] }, mark: "point", encoding: { x, y } };
+}
+
+/** What the subtitle has no room for, told where the pointer is on its number; files have it below the picture. */
+function notesMark({ theme, y }: Frame, notes: readonly string[]): VegaLiteSpec {
+  const { titleY } = y.axis as { titleY: number };
+  const tooltip = notes.map((_, at) => ({
+    field: `note${at}`,
+    type: "nominal",
+    title: `${at + 1}`,
+  }));
+  return {
+    name: NOTES_MARK,
+    data: { values: [Object.fromEntries(notes.map((note, at) => [`note${at}`, note]))] },
+    mark: {
+      type: "text",
+      text: `+ ${counted(notes.length, "note")}`,
+      align: "right",
+      baseline: "bottom",
+      color: theme.muted,
+    },
+    encoding: { x: { value: "width" }, y: { value: titleY }, tooltip },
+  };
 }
 
 /** "No data", with the reason where the Result's first note tells it, in the middle of the plot. */

@@ -6,18 +6,18 @@ import { formatRange } from "../time/time-range.js";
 import { formatInstant } from "../time/time-zone.js";
 import { measureTitle } from "./axes.js";
 import type { Drawing } from "./draw-rows.js";
-import { label, specText, words } from "./label.js";
+import { heading, label, specText, words } from "./label.js";
 import { textWidth, type FontWeight } from "../fonts/shipped-font.js";
 
-/** `Measurements per week by software version, 2026-02-01 to 2026-05-01 UTC`. */
+/** `Measurements per week by version, 2026-02-01 to 2026-05-01 UTC`. */
 export function titleSentence(drawing: Drawing, origin: Origin): string {
-  const { roles, every, series, seriesName } = drawing;
-  const what = roles.measure?.label ?? label(roles.y);
+  const { roles, every, series } = drawing;
+  const what = roles.measure?.label ?? heading(roles.y);
   const along = roles.xKind === "category" ? words(roles.x) : every;
   const perBucket = roles.measure?.additive === true && every !== undefined;
   const by = [
     ...(along === undefined || perBucket ? [] : [along]),
-    ...(series.length > 0 && seriesName !== undefined ? [words(seriesName)] : []),
+    ...(series.length > 0 ? roles.series.map((name) => words(name)) : []),
   ].join(" and ");
   const per = perBucket ? ` per ${every}` : by !== "" && what.includes(",") ? "," : "";
   return [`${what}${per}${by === "" ? "" : ` by ${by}`}`, ...originSpan(origin)].join(", ");
@@ -37,40 +37,75 @@ export function spanSentence(origin: Pick<Origin, "filter" | "range">): string[]
   return span.length === 0 ? [] : [`${span.join(", ")}.`];
 }
 
-/** Ends a sentence that has its last line to itself. */
-const LINE_END = "\n";
-
-/** What the reader must know and the picture doesn't say, the user's own subtitle first. */
-export function subtitleSentences(
+/** What the reader must know and the picture doesn't say, the most important first. */
+export function chartSentences(
   drawing: Drawing,
   origin: Origin,
-  options: { title?: string; subtitle?: string },
+  titled: boolean,
   faded: string,
   added: readonly string[],
 ): string[] {
-  const { incomplete, every, points } = drawing;
+  const { incomplete, points } = drawing;
   const drawn = new Set(points.map(({ x }) => x));
-  const dates = [...incomplete]
-    .filter((x) => drawn.has(x))
-    .map(Number)
-    .sort((a, b) => a - b)
-    .map((x) => formatInstant(new Date(x), zoneOf(origin)));
+  const edges = [...incomplete].filter((x) => drawn.has(x)).map(Number);
+  const dates = edges.map((x) => formatInstant(new Date(x), zoneOf(origin)));
   const known = points.some(({ y }) => y !== null);
   const empty = known || origin.notes.length > 0 ? [] : [noDataSentence(origin)];
   // The query has noted incomplete buckets itself; of an empty chart the first note is in the plot.
   const notes = (known ? origin.notes : origin.notes.slice(1)).filter(
     (note) => dates.length === 0 || !dates.every((date) => note.includes(date)),
   );
-  const own = cleanText(options.subtitle ?? "", 2_000);
-  return [
-    own === "" ? "" : `${own}${LINE_END}`,
-    ...(options.title === undefined ? [] : spanSentence(origin)),
+  const all = [
+    ...(titled ? spanSentence(origin) : []),
     ...empty,
-    dates.length === 0
-      ? ""
-      : `Incomplete, drawn ${faded}: the ${stepNoun(every, dates.length > 1)} from ${AND.format(dates)}.`,
+    ...incompleteSentence(
+      drawing,
+      edges.sort((a, b) => a - b),
+      faded,
+      zoneOf(origin),
+    ),
     ...[...origin.reductions, ...drawing.sentences, ...added, ...notes],
-  ].filter((sentence, at, all) => sentence !== "" && all.indexOf(sentence) === at);
+  ];
+  return [...new Set(all)];
+}
+
+/** Names the drawn buckets that the range covers only in part: its first, its last, or both. */
+function incompleteSentence(
+  { xs, every }: Drawing,
+  edges: readonly number[],
+  faded: string,
+  timeZone: string,
+): string[] {
+  const [first, last = first] = edges;
+  if (first === undefined || last === undefined) return [];
+  const noun = every === undefined ? "bucket" : bucketNoun(every, false);
+  const [begins, ends] = [xs[0] === first, xs.at(-1) === last];
+  const which =
+    edges.length > 1
+      ? `first and last ${noun} are`
+      : begins && ends
+        ? `${noun} is`
+        : begins || ends
+          ? `${begins ? "first" : "last"} ${noun} is`
+          : `${noun} of ${formatInstant(new Date(first), timeZone)} is`;
+  return [`The ${which} incomplete (${faded}).`];
+}
+
+/**
+ * A subtitle of one line: as many sentences as it holds, whole, of the first what it holds. The rest
+ * are the chart's notes: under a picture in a file, behind the pointer where the chart is live.
+ */
+export function subtitleLine(
+  sentences: readonly string[],
+  width: number,
+): { readonly line: string; readonly notes: readonly string[] } {
+  const clean = sentences.map((text) => cleanText(text, 2_000)).filter((text) => text !== "");
+  const [first = "", ...more] = wrap(clean, width, SUBTITLE_SIZE);
+  if (more.length === 0) return { line: first, notes: [] };
+  let whole = clean.length;
+  while (whole > 0 && clean.slice(0, whole).join(" ").length > first.length) whole--;
+  const line = whole === 0 ? `${first} …` : clean.slice(0, whole).join(" ");
+  return { line: specText(line), notes: clean.slice(whole) };
 }
 
 /** Why a chart is empty: the first note of the Result tells it. */
@@ -88,29 +123,29 @@ export function wrap(
 ): string[] {
   const lines: string[] = [];
   let line = "";
-  for (const sentence of sentences) {
-    for (const word of cleanText(sentence, 2_000).split(" ")) {
-      const longer = line === "" ? word : `${line} ${word}`;
-      if (line !== "" && textWidth(longer, size, weight) > width) {
-        lines.push(line);
-        line = word;
-      } else {
-        line = longer;
-      }
-    }
-    if (sentence.endsWith(LINE_END) && line !== "") {
+  for (const word of sentences.flatMap((text) => cleanText(text, 2_000).split(" "))) {
+    const longer = line === "" ? word : `${line} ${word}`;
+    if (line !== "" && textWidth(longer, size, weight) > width) {
       lines.push(line);
-      line = "";
+      line = word;
+    } else {
+      line = longer;
     }
   }
   return (line === "" ? lines : [...lines, line]).map(specText);
 }
 
-const AND = new Intl.ListFormat("en-GB");
 const DESCRIBED = 8;
+const SUBTITLE_SIZE = 12;
 
-/** What the chart shows, made from its data, for those who can't see it. */
-export function describe(drawing: Drawing, origin: Origin, title: string, kind: string): string {
+/** What the chart shows, made from its data, and all that is said of it, for those who can't see it. */
+export function describe(
+  drawing: Drawing,
+  origin: Origin,
+  title: string,
+  kind: string,
+  sentences: readonly string[],
+): string {
   const { points, series, roles, xs, every } = drawing;
   const place = (x: number | string): string =>
     roles.xKind === "time" ? formatInstant(new Date(x), zoneOf(origin)) : String(x);
@@ -120,7 +155,7 @@ export function describe(drawing: Drawing, origin: Origin, title: string, kind: 
   const steps =
     every === undefined
       ? counted(xs.length, "place")
-      : counted(xs.length, stepNoun(every, false), stepNoun(every, true));
+      : counted(xs.length, bucketNoun(every, false), bucketNoun(every, true));
   const said = Array.from({ length: Math.min(total, DESCRIBED) }, (_, index) => {
     const own = points.filter((point) => point.series === index && point.y !== null);
     const [first, last] = [own[0], own.at(-1)];
@@ -130,12 +165,14 @@ export function describe(drawing: Drawing, origin: Origin, title: string, kind: 
     return `${series[index]?.label ?? label(roles.y)}: from ${number(first.y)} (${place(first.x)}) to ${number(last.y)} (${place(last.x)}), lowest ${number(low.y)} (${place(low.x)}), highest ${number(high.y)} (${place(high.x)}).`;
   });
   if (total > DESCRIBED) said.push(`And ${total - DESCRIBED} more series.`);
+  const columns = [roles.x, ...roles.series, roles.y].map((name) => label(name)).join(", ");
+  const size = `${steps}, ${counted(total, "series", "series")}`;
   return cleanText(
-    `${kind}: ${title}. ${measureTitle(drawing)}, ${steps}, ${counted(total, "series", "series")}. ${said.join(" ")}`,
-    4_000,
+    [
+      `${kind}: ${title}. ${measureTitle(drawing)}, ${size}.`,
+      ...[...said, ...sentences],
+      `Columns: ${columns}.`,
+    ].join(" "),
+    6_000,
   );
-}
-
-function stepNoun(every: Bucket | undefined, many: boolean): string {
-  return every === undefined ? (many ? "buckets" : "bucket") : bucketNoun(every, many);
 }

@@ -23,7 +23,11 @@ export const MOST_SERIES = 24;
 const SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"];
 
 /** The series that occur: in the dimension's order, others as they appear, "other" last. */
-export function chartSeries(values: Iterable<Value>, dimension: Order | undefined): Series[] {
+export function chartSeries(
+  values: Iterable<Value>,
+  dimension: Order | undefined,
+  column?: string,
+): Series[] {
   const distinct = new Map<Value, Value>();
   for (const value of values) {
     const key = valueKey(value);
@@ -35,7 +39,7 @@ export function chartSeries(values: Iterable<Value>, dimension: Order | undefine
   const last = Number.MAX_SAFE_INTEGER;
   const rank = (value: Value): number => (isOther(value) ? last : (ranks.get(value) ?? last - 1));
   found.sort((a, b) => rank(a) - rank(b));
-  const labels = uniqueLabels(found);
+  const labels = uniqueLabels(found, column);
   return found.map((value, index) => ({
     value,
     label: labels[index] ?? "",

@@ -2,10 +2,11 @@ import type { Rules } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
 import { MOST_ROWS } from "../base/limits.js";
 import { cleanText, counted } from "../base/text.js";
+import { valueWords } from "../result/column-words.js";
 import { zoneOf } from "../result/origin.js";
 import type { Result, Value } from "../result/result.js";
 import { formatInstant } from "../time/time-zone.js";
-import { label, words } from "./label.js";
+import { heading, label } from "./label.js";
 import { checkColumn, list } from "./roles.js";
 import { originSpan, spanSentence } from "./sentences.js";
 
@@ -92,13 +93,18 @@ export function tableModel(result: Result, options: TableOptions): TableModel {
         const part = name === meaning.time?.name && incomplete.has(value.getTime());
         return { text: `${formatInstant(value, zone)}${part ? " (incomplete)" : ""}` };
       }
-      const text = write && isNumber(value) ? write(value) : label(value, 500);
+      const named = valueWords(name, value);
+      const text = write && isNumber(named) ? write(named) : label(named, 500);
       if (scale === undefined) return { text };
       return { text, bar: scale === 0 ? 0 : Number(value) / scale };
     });
     const unit = measure?.unit === "s" ? " (s)" : "";
     const inZone = isTime ? ` (${zone})` : "";
-    return { title: `${label(measure?.label ?? words(name))}${unit}${inZone}`, number, cells };
+    return {
+      title: `${measure === undefined ? heading(name) : label(measure.label)}${unit}${inZone}`,
+      number,
+      cells,
+    };
   });
   const heads = names.findIndex((name) => name !== meaning.time?.name && !isDimension(name));
   const all = counted(result.numRows, "row");

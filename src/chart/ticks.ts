@@ -1,5 +1,5 @@
 import { Temporal } from "temporal-polyfill";
-import { BUCKETS, bucketStart, nextBucket, type Bucket } from "../time/bucket.js";
+import { bucketStart, nextBucket, type Bucket } from "../time/bucket.js";
 import type { Unit } from "../time/span.js";
 import { bucketName, isMultiple, stepOf, usualLength } from "../time/step.js";
 
@@ -21,7 +21,7 @@ interface Step {
 }
 
 const SIZES: Record<Unit, readonly number[]> = {
-  second: [1, 5, 10, 15, 30],
+  second: [1, 2, 5, 10, 15, 30],
   minute: [1, 5, 10, 15, 30],
   hour: [1, 2, 3, 6, 12],
   day: [1, 2, 4],
@@ -47,7 +47,7 @@ const LARGER_UNIT = {
   year: "none",
 } as const;
 
-/** At most `most` labels on calendar steps of a zone, never finer than the buckets. */
+/** At most `most` labels on steps of a zone's calendar and clock, never finer than the buckets. */
 export function timeTicks(
   [start, end]: readonly [number, number],
   timeZone: string,
@@ -55,7 +55,8 @@ export function timeTicks(
   every?: Bucket,
 ): Ticks {
   const span = end - start;
-  const usable = stepsFrom(every ?? BUCKETS[0]);
+  if (every === undefined && span <= SHORTEST) return fractionTicks(start, end, most);
+  const usable = stepsFrom(every ?? "second");
   const step = usable.find((each) => span / usualLength(each.every) <= most - 1) ?? usable.at(-1)!;
   const at = step.monthly
     ? daysBetween(start, end, stepOf(step.every).count, timeZone)
@@ -74,6 +75,17 @@ export function timeTicks(
   const [format = "", majorFormat = ""] = formats[larger];
   const major = at.filter((tick, index) => index === 0 || key(tick) !== key(at[index - 1] ?? tick));
   return { at, major, format, majorFormat };
+}
+
+/** Milliseconds of the longest axis whose labels are parts of seconds. */
+const SHORTEST = 2_000;
+
+function fractionTicks(start: number, end: number, most: number): Ticks {
+  const sizes = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000];
+  const step = sizes.find((size) => (end - start) / size <= most - 1) ?? SHORTEST;
+  const at: number[] = [];
+  for (let tick = Math.ceil(start / step) * step; tick <= end; tick += step) at.push(tick);
+  return { at, major: at.slice(0, 1), format: "%H:%M:%S.%L", majorFormat: "%b %-d, %Y" };
 }
 
 // The steps that labels of such buckets may have: of several units the step itself, and twice that;

@@ -1,4 +1,5 @@
 import { ProbelabError } from "../base/error.js";
+import { columnsPlural, valueWords } from "../result/column-words.js";
 import { Result, type Value } from "../result/result.js";
 import { label, uniqueLabels } from "./label.js";
 import { list, unusedName, type Roles } from "./roles.js";
@@ -14,8 +15,7 @@ export interface Work {
 export function workTable(result: Result, roles: Roles): Work {
   const { hidden, series } = roles;
   const summed = hidden.length > 0 ? sumOver(result, roles) : result;
-  const sentences =
-    hidden.length > 0 ? [`Added up over ${hidden.map((name) => label(name)).join(", ")}.`] : [];
+  const sentences = hidden.length > 0 ? [`All ${columnsPlural(hidden)} added up.`] : [];
   if (series.length > 1) return { ...combine(summed, series), sentences };
   return { result: summed, ...(series[0] !== undefined && { series: series[0] }), sentences };
 }
@@ -63,7 +63,9 @@ function combine(result: Result, series: readonly string[]): Omit<Work, "sentenc
   });
   const labels = uniqueLabels(
     found.map(({ values, other }) =>
-      (other ? values.slice(0, 1) : values).map((value) => label(value)).join(" · "),
+      (other ? values.slice(0, 1) : values)
+        .map((value, at) => label(valueWords(series[at] ?? "", value)))
+        .join(" · "),
     ),
   );
   const texts = new Map(found.map(({ key }, index) => [key, labels[index] ?? key]));

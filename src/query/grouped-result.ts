@@ -1,5 +1,6 @@
 import type { ColumnTable } from "arquero";
 import { ProbelabError } from "../base/error.js";
+import { columnsPlural } from "../result/column-words.js";
 import type { DimensionColumn, TimeColumn } from "../result/origin.js";
 import type { Value } from "../result/result.js";
 import { buckets, nextBucket, type Bucket } from "../time/bucket.js";
@@ -205,11 +206,12 @@ function restSentence(asked: AskedGroups, groups: Groups): string[] {
   const { total, kept, otherLabel } = groups;
   const number = (value: number) => value.toLocaleString("en-US");
   const ranked = asked.dimensions.filter(({ natural }) => !natural).map(({ name }) => name);
-  const largest = `The ${kept} largest of ${number(total)} groups by ${ranked.join(" and ")} (by ${asked.many} in the range)`;
+  const top = `Top ${number(kept)} of ${number(total)} ${columnsPlural(ranked)} by ${asked.many}`;
+  const more = `${number(total - kept)} more`;
   return [
     asked.other
-      ? `${largest}; "${otherLabel}" holds the other ${number(total - kept)}.`
-      : `${largest}; the other ${number(total - kept)}, with ${number(groups.restRows)} ${asked.many}, are left out.`,
+      ? `${top}; ${otherLabel}: ${more}.`
+      : `${top}; left out: ${more}, with ${number(groups.restRows)} ${asked.many}.`,
   ];
 }
 

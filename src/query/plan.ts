@@ -1,4 +1,5 @@
 import { ProbelabError } from "../base/error.js";
+import { columnsPlural, columnTitle } from "../result/column-words.js";
 import type { MeasureColumn } from "../result/origin.js";
 import type { Value } from "../result/result.js";
 import { quantileLabel, type Measure } from "./measure.js";
@@ -173,7 +174,7 @@ function makeCount(measure: AnyMeasure, plan: Plan): Made {
 
 function makeSum(measure: AnyMeasure, plan: Plan): Made {
   const { column = "" } = measure;
-  const { sql: number, label = column, unit = "" } = plan.number(column, "sum");
+  const { sql: number, label = columnTitle(column), unit = "" } = plan.number(column, "sum");
   const { If, last, about } = plan.only(measure);
   const as = plan.aggregate(sql`sum${raw(If)}(${number}${last})`, "sum");
   return { label: `${label}, sum${about}`, unit, value: (row) => Number(row[as] ?? 0) };
@@ -181,7 +182,7 @@ function makeSum(measure: AnyMeasure, plan: Plan): Made {
 
 function makeDistinct(measure: AnyMeasure, plan: Plan): Made {
   const { column = "" } = measure;
-  const { sql: value, label = column } = plan.source.column(column);
+  const { sql: value, label = columnsPlural([column]) } = plan.source.column(column);
   const { If, last, about } = plan.only(measure);
   const as = plan.aggregate(sql`uniqExactState${raw(If)}(${value}${last})`, "uniqExactMerge");
   return {
@@ -193,7 +194,7 @@ function makeDistinct(measure: AnyMeasure, plan: Plan): Made {
 
 function makeMean(measure: AnyMeasure, plan: Plan): Made {
   const { column = "" } = measure;
-  const { sql: number, label = column, unit = "" } = plan.number(column, "average");
+  const { sql: number, label = columnTitle(column), unit = "" } = plan.number(column, "average");
   const { If, last, about } = plan.only(measure);
   const total = plan.aggregate(sql`sum${raw(If)}(toFloat64(${number})${last})`, "sum");
   const n = plan.aggregate(sql`count${raw(If)}(${number}${last})`, "sum");
@@ -206,7 +207,11 @@ function makeMean(measure: AnyMeasure, plan: Plan): Made {
 
 function makeExtreme(measure: AnyMeasure, plan: Plan): Made {
   const { column = "", measure: kind } = measure;
-  const { sql: number, label = column, unit = "" } = plan.number(column, `find the ${kind} of`);
+  const {
+    sql: number,
+    label = columnTitle(column),
+    unit = "",
+  } = plan.number(column, `find the ${kind} of`);
   const { If, last, about } = plan.only(measure);
   const as = plan.aggregate(sql`${raw(kind)}OrNull${raw(If)}(${number}${last})`, kind);
   return {
@@ -218,7 +223,11 @@ function makeExtreme(measure: AnyMeasure, plan: Plan): Made {
 
 function makeQuantile(measure: AnyMeasure, plan: Plan): Made {
   const { column = "", level = NaN } = measure;
-  const { sql: number, label = column, unit = "" } = plan.number(column, "give quantiles of");
+  const {
+    sql: number,
+    label = columnTitle(column),
+    unit = "",
+  } = plan.number(column, "give quantiles of");
   if (!(level >= 0 && level <= 1)) {
     throw new ProbelabError(
       `Can't give the quantile ${String(measure.level)} of ${column}: pass a number from 0 to 1.`,

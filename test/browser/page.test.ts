@@ -101,7 +101,7 @@ describe.skipIf(browserMissing)(`a saved page in Chromium${missingNote}`, () => 
     const rows = await tooltip.locator("tr").allTextContents();
     expect(rows).toHaveLength(3);
     const [time, series, value] = rows.map((row) =>
-      row.replace(/^(t \(UTC\)|software version|Run duration, median \(s\))/, ""),
+      row.replace(/^(Time \(UTC\)|Version|Run duration, median \(s\))/, ""),
     );
     const row = CHARTS.line!.data.rows.find(
       ([at, version]) =>

@@ -135,8 +135,8 @@ test("forecast and alarms are the finding's numbers; kinds of alarms are told ap
   }
   const groups = chart.change(made.alarmedGroups).spec["vconcat"] as VegaLiteSpec[];
   expect(groups.map(({ title }) => (title as { text: string }).text)).toEqual([
-    "probe cc IT",
-    "probe cc US",
+    "Country IT",
+    "Country US",
   ]);
 });
 

@@ -27,13 +27,13 @@ describe("defaults from the Result", () => {
 
   test("the title is a sentence with the range", () => {
     expect(title(chart.area(weeklyCounts()))).toBe(
-      "Measurements per week by software version, 2026-02-01 to 2026-05-01 UTC",
+      "Measurements per week by version, 2026-02-01 to 2026-05-01 UTC",
     );
     expect(title(chart.line(weeklyDurations(), { y: "q50" }))).toBe(
-      "Run duration, median, by week and software version, 2026-02-01 to 2026-05-01 UTC",
+      "Run duration, median, by week and version, 2026-02-01 to 2026-05-01 UTC",
     );
     expect(title(chart.bar(versionSummary()))).toBe(
-      "Runs by software version, 2026-02-01 to 2026-05-01 UTC",
+      "Runs by version, 2026-02-01 to 2026-05-01 UTC",
     );
   });
 
@@ -110,7 +110,7 @@ describe("defaults from the Result", () => {
   test("colour: null adds counts up, and says so", () => {
     const total = chart.area(weeklyCounts(), { colour: null });
     expect(legend(total).names).toEqual([]);
-    expect(subtitle(total)).toContain("Added up over software_version.");
+    expect(subtitle(total)).toContain("All versions added up.");
     const rows = weeklyCounts().rows();
     const week = "2026-03-02T00:00:00Z";
     const expected = rows
@@ -185,9 +185,9 @@ test("areas are parted by lines unless one is so thin that the lines would hide 
 describe("incomplete edge buckets", () => {
   test("are named in the subtitle", () => {
     expect(subtitle(chart.line(weeklyCounts()))).toContain(
-      "Incomplete, drawn dashed: the weeks from 2026-01-26 and 2026-04-27.",
+      "The first and last week are incomplete (dashed).",
     );
-    expect(subtitle(chart.bar(weeklyCounts()))).toContain("drawn faded");
+    expect(subtitle(chart.bar(weeklyCounts()))).toContain("incomplete (faded)");
   });
 
   test("are not said twice where the query noted them", () => {
@@ -442,9 +442,9 @@ describe("reductions", () => {
     const hours = weeklyCounts({ range: between("2025-01-01", "2026-07-01T05:00"), every: "hour" });
     const drawn = chart.area(hours);
     expect(specRows(drawn)).toBeLessThan(5_000);
-    expect(title(drawn)).toContain("Measurements per day by software version");
+    expect(title(drawn)).toContain("Measurements per day by version");
     expect(subtitle(drawn)).toContain("added up by day");
-    expect(subtitle(drawn)).toContain("Incomplete, drawn faded: the day from 2026-07-01.");
+    expect(subtitle(drawn)).toContain("The last day is incomplete (faded).");
     const total = (rows: Iterable<unknown>): number =>
       [...rows].reduce<number>((sum, n) => sum + Number(n), 0);
     const [whole, edge] = layers(drawn).map(({ data }) => data.values);

@@ -115,7 +115,7 @@ test("tooltips of a chart quote the names that a notebook's tooltip would not ta
     { image: ["https://evil.example/a.png"], title: [1] },
     {
       dimensions: [{ name: "image", order: ["https://evil.example/a.png"] }],
-      measures: [{ name: "title", label: "title", unit: "", additive: true, missing: "zero" }],
+      measures: [{ name: "title", label: "image", unit: "", additive: true, missing: "zero" }],
     },
   );
   const spec = JSON.stringify(chart.bar(result).spec);

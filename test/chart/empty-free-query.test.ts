@@ -33,7 +33,7 @@ const ask = (select: string, day = "2026-01-01"): Promise<Result> =>
 
 describe("a chart of a free query that finds nothing", () => {
   it.each([
-    ["bar", `SELECT probe_cc, count() AS n ${from} GROUP BY probe_cc`, "probe_cc", "n by probe cc"],
+    ["bar", `SELECT probe_cc, count() AS n ${from} GROUP BY probe_cc`, "probe_cc", "n by country"],
     [
       "line",
       `SELECT toStartOfHour(measurement_start_time) AS t, avg(seconds) AS s ${from} GROUP BY t`,
@@ -46,7 +46,7 @@ describe("a chart of a free query that finds nothing", () => {
       "day",
       "n",
     ],
-    ["points", `SELECT seconds, toUInt8(1) AS n, probe_cc AS cc ${from}`, "n", "seconds"],
+    ["points", `SELECT seconds, toUInt8(1) AS n, probe_cc AS cc ${from}`, "n", "Seconds"],
   ] as const)("is a %s chart that says why it is empty", async (mark, sql, x, title) => {
     const result = await ask(sql);
     expect(result.numRows).toBe(0);

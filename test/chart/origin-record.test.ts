@@ -98,7 +98,7 @@ describe("originRecord(origin)", () => {
   test("stands in the spec, and a chart's own reductions with it", () => {
     const { spec } = chart.area(weeklyCounts(), { colour: null });
     const record = (spec.usermeta as { probelab: { reductions: string[] } }).probelab;
-    expect(record.reductions).toContain("Added up over software_version.");
+    expect(record.reductions).toContain("All versions added up.");
   });
 });
 

@@ -16,7 +16,7 @@ describe("rows given by hand", () => {
     ["an Arquero table", aq.from(rows)],
   ])("%s are drawn, and nothing is invented of them", (_, given) => {
     const drawn = chart.line(given);
-    expect(title(drawn)).toBe("runs by version");
+    expect(title(drawn)).toBe("Runs by version");
     expect(subtitle(drawn)).toBe("Rows given by hand.");
     const { range, sql, source } = drawn.result.origin;
     expect({ range, sql, source }).toEqual({
@@ -73,9 +73,7 @@ describe("an Arquero table of a Result's", () => {
         (d: { t: Date }, $: { from: Date }) => d.t >= $.from,
       ),
     );
-    expect(title(late)).toBe(
-      "Measurements per week by software version, 2026-04-06 to 2026-05-01 UTC",
-    );
+    expect(title(late)).toBe("Measurements per week by version, 2026-04-06 to 2026-05-01 UTC");
     expect(subtitle(late)).toMatch(/The rows were changed after the answer: \d+ of \d+ rows\./);
     expect(late.result.origin.sql).toBe(counts.origin.sql);
   });
@@ -84,8 +82,8 @@ describe("an Arquero table of a Result's", () => {
     const sums = chart.line(
       counts.table.groupby("t").rollup({ measurements: aq.op.sum("measurements") }),
     );
-    expect(title(sums)).toBe("measurements by week, 2026-02-01 to 2026-05-01 UTC");
-    expect(subtitle(sums)).not.toContain("Added up");
+    expect(title(sums)).toBe("Measurements by week, 2026-02-01 to 2026-05-01 UTC");
+    expect(subtitle(sums)).not.toContain("added up");
   });
 });
 
@@ -109,7 +107,7 @@ test("free SQL whose columns are named is drawn as any question's", () => {
     },
   );
   const drawn = chart.line(named);
-  expect(subtitle(drawn)).toContain("Incomplete, drawn dashed: the week from 2026-02-16.");
+  expect(subtitle(drawn)).toContain("The last week is incomplete (dashed).");
   expect(legend(drawn).names).toEqual(["3.9", "3.10", "other"]);
   expect(JSON.stringify(layers(drawn)[0]?.encoding.y)).toContain("%");
   expect(table(named).markdown).toContain("40.0 %");

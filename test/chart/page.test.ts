@@ -155,7 +155,7 @@ describe("chartFigure(chart, id)", () => {
       "<dd>2026-05-01 09:30 UTC</dd>",
       "4,812,003 rows, 96.2 MB, in 0.41 s",
       "2026-02-01 to 2026-05-01 UTC",
-      "The 6 largest of 37 groups by software_version",
+      "Top 6 of 37 versions",
     ]) {
       expect(html).toContain(said);
     }
@@ -275,7 +275,7 @@ describe("chart.page(charts, { title })", () => {
       pngs.map((png) => hash(`data:image/png;base64,${png.toString("base64")}`)),
     );
     expect(pictures.map(({ attributes }) => attributes.alt?.split(",")[0])).toEqual([
-      "Measurements per week by software version",
+      "Measurements per week by version",
       "Run duration",
     ]);
     expect(Number(pictures[0]?.attributes.width) * 2).toBe(pngs[0]?.readUInt32BE(16));

@@ -95,7 +95,7 @@ describe("chart.pdf()", () => {
         await chart.area(weeklyCounts(), { title: "Łódź, Москва and שלום עולם" }).pdf(),
       );
       expect(text).toMatch(/Łódź, Москва and \W*שלום עולם/);
-      expect(text).toContain("software version");
+      expect(text).toContain("Version");
       for (const label of ["3.8.10", "3.12.0-beta", "100k", "Week from Monday (UTC)"]) {
         expect(text).toContain(label);
       }

@@ -27,7 +27,7 @@ describe("chart.png()", () => {
     const [, , , title] = pngChunks(await drawn.png());
     expect(title?.type).toBe("iTXt");
     expect(title?.data.toString("utf8")).toBe(
-      "Title\0\0\0\0\0Measurements per week by software version, 2026-02-01 to 2026-05-01 UTC",
+      "Title\0\0\0\0\0Measurements per week by version, 2026-02-01 to 2026-05-01 UTC",
     );
     const bare = await chart
       .vegaLite(weeklyCounts(), { mark: "bar", title: "", width: 60, height: 20 })

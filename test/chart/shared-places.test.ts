@@ -87,7 +87,9 @@ describe("rows of free SQL in the same place", () => {
     expect(subtitle(chart.area(gaps))).toBe("");
     const rounded = versionSummary();
     expect(subtitle(chart.points(rounded, { x: "runs", y: "q50" }))).not.toContain("share");
-    expect(subtitle(chart.area(weeklyCounts(), { colour: null }))).toContain("Added up over");
+    expect(subtitle(chart.area(weeklyCounts(), { colour: null }))).toContain(
+      "All versions added up.",
+    );
   });
 
   test("points counted in bins hide nothing", () => {

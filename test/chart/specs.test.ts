@@ -106,7 +106,7 @@ describe("what was asked for stands in every picture", () => {
     const title = (options = {}) =>
       chart.area(filtered, options).spec.title as { text: string[]; subtitle?: string[] };
     expect(title().text.join(" ")).toBe(
-      "Measurements per week by software version, software_name = probe-cli, 2026-02-01 to 2026-05-01 UTC",
+      "Measurements per week by version, software_name = probe-cli, 2026-02-01 to 2026-05-01 UTC",
     );
     expect(title({ title: "Mine" }).subtitle?.join(" ")).toMatch(
       /^software_name = probe-cli, 2026-02-01 to 2026-05-01 UTC\./,

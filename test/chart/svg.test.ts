@@ -16,7 +16,7 @@ describe("chart.svg()", () => {
     const elements = xmlElements(await area.svg());
     const find = (path: string) => elements.find((element) => element.path === path);
     expect(find("/svg")?.attributes.role).toBe("img");
-    expect(find("/svg/title")?.text).toContain("Measurements per week by software version");
+    expect(find("/svg/title")?.text).toContain("Measurements per week by version");
     expect(find("/svg/desc")?.text).toBe(area.spec.description);
     const record = JSON.parse(find("/svg/metadata/origin")?.text ?? "") as unknown;
     expect(record).toEqual(originRecord(area.origin));

@@ -24,7 +24,7 @@ describe("table(result)", () => {
     expect(
       heads.filter(({ attributes }) => attributes.scope === "col").map(({ text }) => text),
     ).toEqual([
-      "software version",
+      "Version",
       "Runs",
       "Run duration, median (s)",
       "Seconds per measurement, median (s)",
@@ -73,7 +73,7 @@ describe("table(result)", () => {
     const { html } = table(weeklyCounts({ versions: ["3.9"], other: false }));
     expect(html).toContain(">2026-01-26 (incomplete)</th>");
     expect(html).toContain(">2026-02-02</th>");
-    expect(html).toContain(">t (UTC)</th>");
+    expect(html).toContain(">Time (UTC)</th>");
     expect(table(makeResult({ v: ["a", "b"], n: [1, null] })).html).toContain(">–</td>");
   });
 
@@ -81,12 +81,12 @@ describe("table(result)", () => {
     const columns = { probe_asn: [198316], hour: [1200], year: [2026], _UID: [1000], n: [198316] };
     const row = (result: Parameters<typeof table>[0]) => table(result).markdown.split("\n")[4];
     const plain = makeResult(columns);
-    expect(row(plain)).toBe("| 198316 | 1,200 | 2026 | 1000 | 198,316 |");
+    expect(row(plain)).toBe("| AS198316 | 1,200 | 2026 | 1000 | 198,316 |");
     const declared = makeResult(columns, {
       dimensions: [{ name: "hour", order: ["1200"] }],
       measures: [{ name: "year", label: "Years", unit: "", additive: true, missing: "zero" }],
     });
-    expect(row(declared)).toBe("| 198316 | 1200 | 2,026 | 1000 | 198,316 |");
+    expect(row(declared)).toBe("| AS198316 | 1200 | 2,026 | 1000 | 198,316 |");
     expect(resultHtml(plain)).toContain("<caption>1 row, ");
   });
 
@@ -156,7 +156,7 @@ describe("table(result)", () => {
 
   test("takes the columns asked for, in their order", () => {
     const { markdown } = table(versionSummary(), { columns: ["single", "software_version"] });
-    expect(markdown).toContain("| Runs of a single measurement | software version |");
+    expect(markdown).toContain("| Runs of a single measurement | Version |");
   });
 
   test("says how many rows aren't shown, the range and what was left out", () => {
@@ -164,7 +164,7 @@ describe("table(result)", () => {
     expect(inertHtml(html).filter(({ name }) => name === "tr")).toHaveLength(11);
     expect(html).toContain("88 more of 98 rows not shown.");
     expect(html).toContain("2026-02-01 to 2026-05-01 UTC.");
-    expect(html).toContain("holds the other 31");
+    expect(html).toContain("other: 31 more");
   });
 
   test.each([
@@ -194,7 +194,7 @@ describe("resultHtml(result)", () => {
     expect(inertHtml(html).filter(({ name }) => name === "tr")).toHaveLength(21);
     expect(html).toContain("<caption>98 rows, 2026-02-01 to 2026-05-01 UTC</caption>");
     expect(html).toContain("78 more of 98 rows not shown.");
-    expect(html).toContain("holds the other 31");
+    expect(html).toContain("other: 31 more");
   });
 
   test("of an empty Result says so", () => {

@@ -150,7 +150,7 @@ describe("counts", () => {
       { software_version: "other", measurements: 2 },
     ]);
     expect(counts.origin.reductions).toEqual([
-      'The 2 largest of 4 groups by software_version (by measurements in the range); "other" holds the other 2.',
+      "Top 2 of 4 versions by measurements; other: 2 more.",
     ]);
     expect(counts.origin.columns.dimensions[0]).toMatchObject({ other: "other" });
   });

@@ -1,5 +1,6 @@
 import { textWidth } from "../../fonts/shipped-font.js";
-import { label, words } from "../label.js";
+import { valueWords } from "../../result/column-words.js";
+import { heading, label } from "../label.js";
 import type { FindingRow, VegaLiteSpec } from "../options.js";
 import { originSpan, wrap } from "../sentences.js";
 import {
@@ -62,8 +63,8 @@ export function changedValues(canvas: Canvas): ChangePicture {
   const groups = new Map<string, Bar[]>();
   for (const row of result.rows()) {
     const dimension = label(row["dimension"]);
-    const bars = groups.get(dimension) ?? [{ heading: words(dimension) }];
-    groups.set(dimension, [...bars, { name: label(row["value"]), row }]);
+    const bars = groups.get(dimension) ?? [{ heading: heading(dimension) }];
+    groups.set(dimension, [...bars, { name: label(valueWords(dimension, row["value"])), row }]);
   }
   return {
     ...barPicture(canvas, [...groups.values()].flat(), unit),

@@ -6,6 +6,7 @@ import {
   rowsByKey,
 } from "../../result/arquero-table.js";
 import { zoneOf, type MeasureColumn } from "../../result/origin.js";
+import { valueWords } from "../../result/column-words.js";
 import type { Result, Value } from "../../result/result.js";
 import { MOST_ROWS } from "../../base/limits.js";
 import { counted } from "../../base/text.js";
@@ -15,7 +16,7 @@ import { formatInstant } from "../../time/time-zone.js";
 import { annotationLayers } from "../annotations.js";
 import { drawRows } from "../draw-rows.js";
 import { frame } from "../frame.js";
-import { formatInstantIso, label, words } from "../label.js";
+import { formatInstantIso, heading, label } from "../label.js";
 import { LINE } from "../line.js";
 import type { FindingRow, VegaLiteSpec } from "../options.js";
 import { originSpan } from "../sentences.js";
@@ -150,7 +151,9 @@ function flowPicture(canvas: Canvas, plan: Plan): ChangePicture {
       first: at === 0,
       name:
         drawn.length > 1 || groups.length > 1
-          ? names.map((name) => `${words(name)} ${label(rows[at]![0]![name], 60)}`).join(", ")
+          ? names
+              .map((name) => `${heading(name)} ${label(valueWords(name, rows[at]![0]![name]), 60)}`)
+              .join(", ")
           : undefined,
     }),
   );
@@ -218,7 +221,7 @@ function panel({ theme, options }: Canvas, given: Panel): VegaLiteSpec {
   const { measures, time } = result.origin.columns;
   const has = (name: keyof typeof FIELDS): boolean => result.columnNames.includes(name);
   const titleOf = (name: string): string =>
-    measures.find((each) => each.name === name)?.label ?? words(name);
+    measures.find((each) => each.name === name)?.label ?? heading(name);
   const values = rows.map((row) => ({
     [fields.x]: formatInstantIso(Number(row[time!.name])),
     [fields.y]: numberOf(row[measure.name]),

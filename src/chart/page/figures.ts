@@ -1,9 +1,9 @@
 import type { Origin } from "../../result/origin.js";
-import { cleanText } from "../../base/text.js";
+import { cleanText, counted } from "../../base/text.js";
 import type { VegaLiteSpec } from "../options.js";
 import { originRecord } from "../origin-record.js";
 import { originEntries } from "../origin-words.js";
-import { compiledSpec, titleText } from "../render/svg.js";
+import { compiledSpec, notesOf, titleText } from "../render/svg.js";
 import { escapeXml } from "../../base/xml.js";
 import type { TableModel } from "../table-model.js";
 
@@ -37,12 +37,19 @@ export async function chartFigure(chart: Drawable, id: string): Promise<string> 
   const followsPointer = JSON.stringify(vega.signals ?? []).includes('"events":');
   return `<figure class="probelab-chart" id="${escapeXml(id)}" aria-label="${escapeXml(titleText(spec.title))}">
 <div class="probelab-plot${followsPointer ? "" : " probelab-scaled"}" tabindex="0" role="group" aria-label="Chart"><div class="probelab-picture">${inlineSvg(svg)}</div></div>
-<figcaption>${words === "" ? "" : `<details class="probelab-words"><summary>In words</summary><p>${escapeXml(words)}</p></details>`}
+<figcaption>${notesDetails(notesOf(spec))}${words === "" ? "" : `<details class="probelab-words"><summary>In words</summary><p>${escapeXml(words)}</p></details>`}
 ${originDetails(origin)}</figcaption>
 ${jsonScript("probelab-content", { vega, ...(series !== undefined && { series }) })}
 ${jsonScript("probelab-origin", origin)}
 </figure>
 `;
+}
+
+/** What the subtitle has no room for; the picture that stands in for a live chart has it below. */
+function notesDetails(notes: readonly string[]): string {
+  if (notes.length === 0) return "";
+  const items = notes.map((note) => `<li>${escapeXml(note)}</li>`).join("");
+  return `<details class="probelab-words"><summary>${counted(notes.length, "note")}</summary><ul>${items}</ul></details>`;
 }
 
 /** A table as a `<figure>` of a page, with where it comes from. */

@@ -70,7 +70,7 @@ export const figureStyle = `
 .probelab-words, .probelab-source { font-size: 0.85rem; color: var(--soft); }
 .probelab-words summary, .probelab-source summary { cursor: pointer; padding: 0.15rem 0; }
 .probelab-words summary:hover, .probelab-source summary:hover { color: var(--ink); }
-.probelab-words p, .probelab-source dl { color: var(--ink); max-width: 60rem; margin: 0.4rem 0 0.8rem; }
+.probelab-words p, .probelab-words ul, .probelab-source dl { color: var(--ink); max-width: 60rem; margin: 0.4rem 0 0.8rem; }
 .probelab-source dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 0.3rem 1rem; }
 .probelab-source dt { color: var(--soft); }
 .probelab-source dd { margin: 0; overflow-wrap: anywhere; }

@@ -5,10 +5,16 @@ import { collectAfter } from "../../base/collect-after.js";
 import { escapeXml, legalXml, unescapeXml } from "../../base/xml.js";
 import { cleanText, textOf } from "../../base/text.js";
 import { FONT_FAMILY, needsOtherFont, textWidth } from "../../fonts/shipped-font.js";
+import { wrap } from "../sentences.js";
 import { inertLoader } from "./inert-loader.js";
 
 /** Bytes that Vega leaves behind for each character of a picture: a line of 5,000 rows, some 30 MB. */
 const GARBAGE = 320;
+
+/** The name of the layer that tells a live chart's notes to the pointer; a picture has them below. */
+export const NOTES_MARK = "notes";
+const NOTE_SIZE = 11;
+const NOTE_LINE = 15;
 
 /** The last layout of each spec, and a digest of what the spec said then. */
 const layouts = new WeakMap<object, { readonly digest: string; readonly svg: Promise<string> }>();
@@ -112,14 +118,14 @@ async function draw(spec: Record<string, unknown>): Promise<string> {
   const faults: string[] = [];
   let view: Vega.View | undefined;
   try {
-    const compiled = await compiledSpec(spec, faults);
+    const compiled = await compiledSpec(still(spec), faults);
     const logger = quietLogger(vega, faults);
     const loader = inertLoader as never;
     view = new vega.View(vega.parse(compiled), { renderer: "none", loader, logger });
     const drawn = await view.toSVG();
     collectAfter(drawn.length * GARBAGE);
     if (faults.length > 0) throw new Error(faults[0]);
-    return finish(drawn, spec);
+    return finish(withNotes(drawn, spec), spec);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     throw new ProbelabError(
@@ -129,6 +135,40 @@ async function draw(spec: Record<string, unknown>): Promise<string> {
   } finally {
     view?.finalize();
   }
+}
+
+/** What a subtitle has no room for, a sentence each. */
+export function notesOf({ usermeta }: Record<string, unknown>): readonly string[] {
+  const { notes } = (usermeta ?? {}) as { notes?: unknown };
+  return Array.isArray(notes) ? notes.map(textOf) : [];
+}
+
+/** The spec without what only a pointer can open. */
+function still(spec: Record<string, unknown>): Record<string, unknown> {
+  if (!Array.isArray(spec.layer)) return spec;
+  const layer = spec.layer.filter(({ name }: { name?: unknown }) => name !== NOTES_MARK);
+  return { ...spec, layer };
+}
+
+/** The picture with the chart's notes below it. */
+function withNotes(svg: string, spec: Record<string, unknown>): string {
+  const notes = notesOf(spec);
+  if (notes.length === 0) return svg;
+  const { width, height } = svgSize(svg);
+  const left = Number(/<g[^>]* transform="translate\(([\d.]+)/.exec(svg)?.[1] ?? 12);
+  const { title } = (spec.config ?? {}) as { title?: { subtitleColor?: string } };
+  const lines = wrap(notes, width - left - 12, NOTE_SIZE).map((line, at) => {
+    const place = `translate(${left},${height + 3 + NOTE_LINE * at})`;
+    return `<text transform="${place}" font-family="${FONT_FAMILY}" font-size="${NOTE_SIZE}px" fill="${title?.subtitleColor ?? "#57606a"}">${escapeXml(line)}</text>`;
+  });
+  const tall = height + NOTE_LINE * lines.length;
+  return svg
+    .replace(
+      ` height="${height}" viewBox="0 0 ${width} ${height}"`,
+      ` height="${tall}" viewBox="0 0 ${width} ${tall}"`,
+    )
+    .replace(`<rect width="${width}" height="${height}"`, `<rect width="${width}" height="${tall}"`)
+    .replace(/<\/svg>\s*$/, () => `${lines.join("")}</svg>`);
 }
 
 function finish(drawn: string, spec: Record<string, unknown>): string {

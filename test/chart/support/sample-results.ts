@@ -79,7 +79,7 @@ export function weeklyCounts(
       range,
       reductions: other
         ? [
-            'The 6 largest of 37 groups by software_version (by measurements in the range); "other" holds the other 31.',
+            "Top 6 of 37 versions by measurements; other: 31 more.",
           ]
         : [],
     },

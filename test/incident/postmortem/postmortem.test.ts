@@ -89,7 +89,7 @@ describe("postmortem(fields)", () => {
       .add(counts, { name: "weekly" });
     expect(report.figures.map(({ name, caption }) => [name, caption])).toEqual([
       ["weekly", "Weekly"],
-      ["runs-by-software-version", "Runs by software version"],
+      ["runs-by-software-version", "Runs by version"],
     ]);
     expect(report.draft.findings[0]?.evidence).toEqual([
       { figure: "weekly" },

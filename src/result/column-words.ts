@@ -1,0 +1,47 @@
+/** What one value of a well-known column is called, and several. */
+const KNOWN: Readonly<Record<string, readonly [one: string, many: string]>> = {
+  t: ["time", "times"],
+  software_name: ["software", "software names"],
+  software_version: ["version", "versions"],
+  probe_cc: ["country", "countries"],
+  probe_asn: ["network", "networks"],
+  test_name: ["test", "tests"],
+  hour_of_day: ["hour of the day", "hours of the day"],
+  weekday: ["day of the week", "days of the week"],
+};
+
+const IDENTIFIER = /^[a-z][a-z0-9]+(?:_[a-z0-9]+)*$/;
+const ACRONYM = /^(?:asn|cc|cpu|dns|https?|id|ip|os|rtt|sni|tcp|tls|udp|uid|url|uuid)$/;
+const NETWORK = /(?:^|_)asn$/i;
+
+/**
+ * A column's name within a sentence: `software_version` as `version`, `retry_count` as `retry count`.
+ * A name that is no identifier in small letters is somebody's own word, and stays.
+ */
+export function columnWords(name: string): string {
+  if (Object.hasOwn(KNOWN, name)) return KNOWN[name]![0];
+  if (!IDENTIFIER.test(name)) return name;
+  const parts = name.split("_");
+  return parts.map((part) => (ACRONYM.test(part) ? part.toUpperCase() : part)).join(" ");
+}
+
+/** A column's name as a title: `Version`, `Retry count`. */
+export function columnTitle(name: string): string {
+  const words = columnWords(name);
+  return words === name && !IDENTIFIER.test(name)
+    ? name
+    : words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** What several values of columns are called: `versions`, `combinations of country and network`. */
+export function columnsPlural([first = "", ...more]: readonly string[]): string {
+  if (more.length > 0) return `combinations of ${[first, ...more].map(columnWords).join(" and ")}`;
+  return Object.hasOwn(KNOWN, first) ? KNOWN[first]![1] : `values of ${columnWords(first)}`;
+}
+
+/** A value as people write it, where the name of its column tells: the network 3269 is AS3269. */
+export function valueWords<Value>(name: string, value: Value): Value | string {
+  const number =
+    typeof value === "number" || typeof value === "bigint" || typeof value === "string";
+  return number && NETWORK.test(name) && /^\d+$/.test(String(value)) ? `AS${value}` : value;
+}
