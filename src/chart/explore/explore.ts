@@ -25,7 +25,7 @@ export function exploreChart(rows: RowsGiven, options: ExploreChartOptions): Cha
   const { names, values, measure, time } = cube;
   const cells = cellRows(cube);
   const along = measure.additive ? [] : [time.every];
-  const by = new Intl.ListFormat("en-GB").format([...along, ...names.map(words)]);
+  const by = new Intl.ListFormat("en-GB").format([...along, ...names.map((name) => words(name))]);
   const per = measure.additive ? ` per ${time.every}` : "";
   const text = cleanText(
     options.title ?? [`${measure.label}${per} by ${by}`, ...originSpan(origin)].join(", "),

@@ -1,6 +1,6 @@
 import { bucketNoun } from "../../time/step.js";
 import { columnTitle, timeAxis } from "../axes.js";
-import { words } from "../label.js";
+import { heading, words } from "../label.js";
 import type { VegaLiteSpec } from "../options.js";
 import type { Cube } from "./cube.js";
 import { BEFORE, chosenOf, isChosen, numberTexts, pale, SHOWN, summed } from "./sums.js";
@@ -188,7 +188,7 @@ export function panel(cube: Cube, at: number): VegaLiteSpec {
   return {
     ...{ width, height: bars * ROW },
     title: {
-      text: words(names[at]!),
+      text: heading(names[at]!),
       fontSize: 12,
       color: theme.muted,
       fontWeight: "normal",
@@ -243,7 +243,7 @@ export function panel(cube: Cube, at: number): VegaLiteSpec {
           x2: { value: width },
           ...band(0, 1),
           tooltip: [
-            { field: `d${at}`, type: "nominal", title: words(names[at]!) },
+            { field: `d${at}`, type: "nominal", title: heading(names[at]!) },
             { field: "shown", type: "nominal", title: "Chosen" },
             { field: "before", type: "nominal", title: "As long before" },
             { field: "change", type: "nominal", title: "Change" },
