@@ -10,14 +10,19 @@ import { AREA } from "./area.js";
 import { BAR } from "./bar.js";
 import { changeChart, drawChange } from "./change/change.js";
 import type { Chart } from "./chart-value.js";
+import { HEATMAP, heatmapChart } from "./heatmap.js";
 import { LINE } from "./line.js";
 import {
   PAGE_RULES,
   todaysNames,
   type Annotation,
+  type AreaOptions,
+  type BarOptions,
   type ChangeChartOptions,
-  type ChartOptions,
+  type HeatmapOptions,
+  type LineOptions,
   type PageOptions,
+  type PointsOptions,
   type Recipe,
   type VegaLiteSpec,
 } from "./options.js";
@@ -45,20 +50,35 @@ export const chart = {
    * @example
    * chart.line(durations, { y: "q50", annotations: [chart.annotation("2026-03-02", "3.10 released")] });
    */
-  line(rows: RowsGiven, options: ChartOptions = {}): Chart {
+  line(rows: RowsGiven, options: LineOptions = {}): Chart {
     return resultChart(rows, LINE, options);
   },
   /** Areas along time, stacked where there are several series: for counts, which can be added up. */
-  area(rows: RowsGiven, options: ChartOptions = {}): Chart {
+  area(rows: RowsGiven, options: AreaOptions = {}): Chart {
     return resultChart(rows, AREA, options);
   },
   /** Bars along time, as wide as their buckets, or one bar per value of a dimension. */
-  bar(rows: RowsGiven, options: ChartOptions = {}): Chart {
+  bar(rows: RowsGiven, options: BarOptions = {}): Chart {
     return resultChart(rows, BAR, options);
   },
   /** A point per row, for two measures or single events. */
-  points(rows: RowsGiven, options: ChartOptions = {}): Chart {
+  points(rows: RowsGiven, options: PointsOptions = {}): Chart {
     return resultChart(rows, POINTS, options);
+  },
+  /**
+   * A map of cells: two columns across and up, a measure as colour. Of a question by time and a
+   * dimension, or by two dimensions.
+   *
+   * A cell without a row is 0 where the question tells that nothing happened there; else, as where
+   * a value is null, it holds a dot.
+   * @throws ProbelabError for an unknown column, more than 60 values up, or 5,000 cells.
+   * @example
+   * chart.heatmap(await lab.measurements.ask({
+   *   range, every: "all", by: [weekday(), hourOfDay()], measures: { measurements: count() },
+   * }));
+   */
+  heatmap(rows: RowsGiven, options: HeatmapOptions = {}): Chart {
+    return heatmapChart(rows, options);
   },
   /**
    * Free Vega-Lite over the rows of a Result. Fields are the column names; the spec's own data is
@@ -117,10 +137,11 @@ export const chart = {
   },
 };
 
+const KINDS = { line: LINE, area: AREA, bar: BAR, points: POINTS, heatmap: HEATMAP };
+
 /** A chart of a Result, made as another was. @throws ProbelabError where that Result can't be drawn so. */
 export function drawRecipe(result: Result, recipe: Recipe): Chart {
   if ("change" in recipe) return drawChange(result, recipe.change, recipe.options);
-  return "spec" in recipe
-    ? chart.vegaLite(result, recipe.spec)
-    : chart[recipe.mark](result, todaysNames(recipe.options));
+  if ("spec" in recipe) return chart.vegaLite(result, recipe.spec);
+  return resultChart(result, KINDS[recipe.mark], todaysNames(recipe.options));
 }

@@ -5,6 +5,7 @@ import { annotationLayers } from "./annotations.js";
 import { Chart } from "./chart-value.js";
 import { resultOf } from "./check-result.js";
 import { drawRows, type Drawing } from "./draw-rows.js";
+import { foldMeasures } from "./fold-measures.js";
 import { frame, type ChartKind, type Frame } from "./frame.js";
 import { cleanText } from "../base/text.js";
 import { checkChartOptions, type ChartOptions, type VegaLiteSpec } from "./options.js";
@@ -17,28 +18,33 @@ const NO_DATA_SIZE = 13;
 const NO_DATA_LINE = 18;
 
 /** A chart of a Result: its Vega-Lite specification. @throws ProbelabError where it can't be drawn truthfully. */
-export function resultChart(rows: RowsGiven, kind: ChartKind, given: ChartOptions): Chart {
-  const result = resultOf(rows, `chart.${kind.name}`);
-  const options = checkChartOptions(given);
+export function resultChart(of: RowsGiven, kind: ChartKind, given: ChartOptions): Chart {
+  const asked = resultOf(of, `chart.${kind.name}`);
+  const recorded = checkChartOptions(given, kind.takes);
+  const { result, options } = foldMeasures(asked, kind, recorded);
   if (kind.sized && (options.zero === false || options.yScale === "log")) {
     throw new ProbelabError(
       `Can't draw ${kind.drawn} without zero on the axis: their size would mislead; use chart.line or chart.points.`,
     );
   }
   const { origin } = result;
-  const drawing = drawRows(result, kind, options);
-  const plot = frame(result, drawing, options, kind.end?.(drawing, zoneOf(origin)));
+  const rows = drawRows(result, kind, options);
+  const drawing = kind.arrange?.(rows, options, origin) ?? rows;
+  const end = kind.end?.(drawing, zoneOf(origin), options);
+  const look = { ...kind.size?.(drawing, options), ...options };
+  const plot = frame(result, drawing, look, end, kind.lies?.(drawing, options));
   const annotations = annotationLayers(plot, options.annotations ?? []);
   const view = { ...plot, y: raised(plot.y, annotations.height) };
   const layers = kind.layers(view);
   const title = cleanText(options.title ?? titleSentence(drawing, origin), 300);
   const subtitle = subtitleSentences(drawing, origin, options, kind.faded, [
     ...annotations.sentences,
+    ...(kind.tells?.(drawing, origin) ?? []),
     ...(options.zero === false ? ["The vertical axis does not begin at zero."] : []),
   ]);
   const theme = THEMES[options.theme ?? "light"];
   // The title may reach over the legend.
-  const widest = view.width + (drawing.series.length > 0 ? 90 : 0);
+  const widest = view.width + (drawing.series.length > 0 || view.lies ? 90 : 0);
   const spec: VegaLiteSpec = {
     $schema: SCHEMA,
     description: describe(drawing, origin, title, kind.title),
@@ -50,6 +56,7 @@ export function resultChart(rows: RowsGiven, kind: ChartKind, given: ChartOption
     title: {
       text: wrap([title], widest, 16, 700),
       ...(subtitle.length > 0 && { subtitle: wrap(subtitle, widest, 12) }),
+      ...(view.lies && { frame: "bounds" }),
     },
     layer: [
       ...(drawing.points.length > 0 && layers.length > 0 ? layers : [axesAlone(view)]),
@@ -58,7 +65,7 @@ export function resultChart(rows: RowsGiven, kind: ChartKind, given: ChartOption
     ],
     config: themeConfig(theme),
   };
-  return new Chart(spec, result, rowsDrawn(drawing), { mark: kind.name, options });
+  return new Chart(spec, asked, rowsDrawn(drawing), { mark: kind.name, options: recorded });
 }
 
 /** The rows of a drawing, as a file holds them. */
@@ -75,6 +82,7 @@ export function rowsDrawn({ roles, points, series, seriesName }: Drawing): Chart
 
 /** The axis with its title above the labels of the annotations. */
 function raised(y: VegaLiteSpec, height: number): VegaLiteSpec {
+  if (height === 0) return y;
   const axis = y.axis as VegaLiteSpec;
   return { ...y, axis: { ...axis, titleY: Number(axis.titleY) - height } };
 }

@@ -217,7 +217,11 @@ export class Result<out Row extends object = Record<string, Value>> {
     const columns = {
       ...(time && { time: { ...time, name: now(time.name) } }),
       dimensions: dimensions.map((each) => ({ ...each, name: now(each.name) })),
-      measures: measures.map((each) => ({ ...each, name: now(each.name) })),
+      measures: measures.map(({ interval, ...each }) => ({
+        ...each,
+        name: now(each.name),
+        ...(interval && { interval: [now(interval[0]), now(interval[1])] as const }),
+      })),
       ...(kinds && {
         kinds: Object.fromEntries(Object.entries(kinds).map(([name, kind]) => [now(name), kind])),
       }),

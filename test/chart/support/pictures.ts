@@ -4,6 +4,7 @@ import { between } from "../../../src/time/time-range.js";
 import {
   generator,
   makeResult,
+  VERSIONS,
   versionSummary,
   weeklyCounts,
   weeklyDurations,
@@ -72,8 +73,29 @@ const rome = between("2026-03-28", "2026-03-31", { timeZone: "Europe/Rome" });
 const day = between("2026-03-24", "2026-03-25");
 const begun = between("2026-03-24", "2026-03-24T08:00");
 
+const two = weeklyDurations().filter((row) =>
+  ["3.8.2", "3.11.0"].some((version) => version === row["software_version"]),
+);
+
 /** Every kind of chart, in both themes. */
 export const PICTURES = {
+  "area-share": chart.area(weeklyCounts(), { ...small, stack: "share" }),
+  "bar-beside": chart.bar(two, { ...small, y: "q50", stack: false, interval: ["q10", "q90"] }),
+  "bar-lying": chart.bar(tests(), { interval: ["low", "high"], width: 420 }),
+  "bar-share": chart.bar(weeklyCounts(), { ...small, stack: "share", theme: "dark" }),
+  "heatmap-hours": chart.heatmap(hours()),
+  "heatmap-weeks-dark": chart.heatmap(weeklyDurations(), {
+    width: 420,
+    colour: "q50",
+    theme: "dark",
+  }),
+  "line-band": chart.line(two, { ...small, y: "q50", band: ["q10", "q90"] }),
+  "line-measures": chart.line(two, { ...small, y: ["q10", "q50", "q90"], yTitle: "Seconds" }),
+  "line-steps": chart.line(weeklyCounts({ versions: VERSIONS.slice(3), other: false }), {
+    ...small,
+    steps: true,
+  }),
+  "points-intervals": chart.points(two, { ...small, y: "q50", interval: ["q10", "q90"] }),
   "area-light": chart.area(weeklyCounts(), small),
   "area-dark": chart.area(weeklyCounts(), { ...small, theme: "dark" }),
   "area-total": chart.area(weeklyCounts(), { ...small, colour: null }),
@@ -119,6 +141,64 @@ export const PICTURES = {
   }),
   "free-layers": chart.vegaLite(weeklyCounts(), free),
 };
+
+/** Runs of tests whose names are long, with intervals. */
+function tests() {
+  const names = ["web_connectivity", "http_invalid_request_line", "psiphon", "tor", "other"];
+  const runs = [90, 400, 2_000, 220, 1_200];
+  return makeResult(
+    {
+      test_name: names,
+      runs,
+      low: runs.map((n) => n - 2 * Math.sqrt(n)),
+      high: runs.map((n) => n + 2 * Math.sqrt(n)),
+    },
+    {
+      dimensions: [{ name: "test_name", order: names, other: "other" }],
+      measures: [{ name: "runs", label: "Runs", unit: "runs", additive: true, missing: "zero" }],
+    },
+  );
+}
+
+/** Weekdays by hour, one cell of them unknown. */
+function hours() {
+  const random = generator(4);
+  const days = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+  const clock = Array.from({ length: 24 }, (_, hour) => String(hour).padStart(2, "0"));
+  const rows = days.flatMap((day, at) =>
+    clock.map((hour, index) => {
+      const level = 1 + Math.sin(((index - 6) / 12) * Math.PI);
+      return {
+        day,
+        hour,
+        n: Math.round(1_000 * level * (at > 4 ? 0.5 : 1) * (0.8 + random() / 2)),
+      };
+    }),
+  );
+  const known = rows.filter((_, index) => index !== 30);
+  return makeResult(
+    {
+      weekday: known.map(({ day }) => day),
+      hour_of_day: known.map(({ hour }) => hour),
+      measurements: known.map(({ n }) => n),
+    },
+    {
+      dimensions: [
+        { name: "weekday", order: days, ordered: true },
+        { name: "hour_of_day", order: clock, ordered: true },
+      ],
+      measures: [
+        {
+          name: "measurements",
+          label: "Measurements",
+          unit: "measurements",
+          additive: true,
+          missing: "gap",
+        },
+      ],
+    },
+  );
+}
 
 function empty() {
   const counts = weeklyCounts();
