@@ -29,8 +29,9 @@ export const BAR: ChartKind = {
     drawing.roles.xKind === "category" || drawing.xs.length === 0
       ? undefined
       : lastEnd(bucketEnds(drawing, timeZone)),
+  order: inOrder,
   arrange: (drawing, options) => {
-    const sorted = drawing.roles.xKind === "category" ? inOrder(drawing, options) : drawing;
+    const sorted = { ...drawing, xs: inOrder(drawing, options) };
     return options.stack === "share" ? shares(sorted) : sorted;
   },
   size: (drawing, options) =>
@@ -64,9 +65,10 @@ function isBeside({ series, roles }: Drawing, { stack }: DrawOptions): boolean {
 }
 
 /** Categories by size, the largest first and the rest last, where they have no order of their own. */
-function inOrder(drawing: Drawing, { sort }: DrawOptions): Drawing {
+function inOrder(drawing: Drawing, { sort }: DrawOptions): Drawing["xs"] {
   const { xs, points, roles, restX, unordered } = drawing;
-  if ((sort ?? (unordered ? "value" : "given")) === "given") return drawing;
+  const byValue = (sort ?? (unordered ? "value" : "given")) === "value";
+  if (!byValue || roles.xKind !== "category") return xs;
   // Of several series: what adds up by its sum, else by the largest.
   const sizes = new Map<Point["x"], number>();
   for (const { x, y } of points) {
@@ -77,7 +79,7 @@ function inOrder(drawing: Drawing, { sort }: DrawOptions): Drawing {
   }
   const rank = (x: Point["x"]): number =>
     x === restX ? -Infinity : (sizes.get(x) ?? -Number.MAX_VALUE);
-  return { ...drawing, xs: xs.toSorted((a, b) => rank(b) - rank(a)) };
+  return xs.toSorted((a, b) => rank(b) - rank(a));
 }
 
 function layers(frame: Frame): VegaLiteSpec[] {

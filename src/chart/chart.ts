@@ -11,6 +11,7 @@ import { BAR } from "./bar.js";
 import { changeChart, drawChange } from "./change/change.js";
 import type { Chart } from "./chart-value.js";
 import { HEATMAP, heatmapChart } from "./heatmap.js";
+import { histogramChart } from "./histogram.js";
 import { LINE } from "./line.js";
 import {
   PAGE_RULES,
@@ -20,6 +21,7 @@ import {
   type BarOptions,
   type ChangeChartOptions,
   type HeatmapOptions,
+  type HistogramChartOptions,
   type LineOptions,
   type PageOptions,
   type PointsOptions,
@@ -79,6 +81,18 @@ export const chart = {
    */
   heatmap(rows: RowsGiven, options: HeatmapOptions = {}): Chart {
     return heatmapChart(rows, options);
+  },
+  /**
+   * How numbers are spread: a bar for each bin; of several groups the outline of each one's shares.
+   * `cumulative: true` draws the share below each edge, which is exact there. The rows have a bin each,
+   * its ends in the columns `from` and `to`: `lab.runs.histogram` cuts them in the engine.
+   *
+   * @throws ProbelabError for a Result without bins.
+   * @example
+   * chart.histogram(await lab.runs.histogram({ range, column: "duration", by: "software_version", top: 3 }));
+   */
+  histogram(rows: RowsGiven, options: HistogramChartOptions = {}): Chart {
+    return histogramChart(rows, options);
   },
   /**
    * Free Vega-Lite over the rows of a Result. Fields are the column names; the spec's own data is
@@ -143,5 +157,8 @@ const KINDS = { line: LINE, area: AREA, bar: BAR, points: POINTS, heatmap: HEATM
 export function drawRecipe(result: Result, recipe: Recipe): Chart {
   if ("change" in recipe) return drawChange(result, recipe.change, recipe.options);
   if ("spec" in recipe) return chart.vegaLite(result, recipe.spec);
-  return resultChart(result, KINDS[recipe.mark], todaysNames(recipe.options));
+  const options = todaysNames(recipe.options);
+  return recipe.mark === "histogram"
+    ? histogramChart(result, options)
+    : resultChart(result, KINDS[recipe.mark], options);
 }

@@ -77,7 +77,7 @@ export function drawRows(
   const values = work.series === undefined ? [] : work.result.column(work.series);
   const spare = SPARE_ROWS * Math.min(MOST_SERIES, new Set(values.map(valueKey)).size || 1);
   const reduced = reduceForChart(work.result, {
-    mark: kind.name === "heatmap" ? "bar" : kind.name,
+    mark: kind.name === "heatmap" || kind.name === "histogram" ? "bar" : kind.name,
     x: roles.x,
     y: roles.y,
     ...(work.series !== undefined && { series: work.series }),

@@ -59,7 +59,11 @@ export function foldMeasures(
         measures: known.length < names.length ? [] : [folded],
       },
     }),
-    options: { ...options, y: value!, colour: [...roles.series, name!] },
+    options: {
+      ...options,
+      y: value!,
+      colour: [...roles.series.filter((each) => each !== options.facet), name!],
+    },
   };
 }
 

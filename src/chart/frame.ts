@@ -5,7 +5,7 @@ import { stepOf } from "../time/step.js";
 import { lyingChannels, measureTitle, xChannel, xDomain, yChannel } from "./axes.js";
 import type { Drawing, Point } from "./draw-rows.js";
 import { formatInstantIso, words } from "./label.js";
-import type { DrawOptions, VegaLiteSpec } from "./options.js";
+import type { DrawOptions, GivenOptions, VegaLiteSpec } from "./options.js";
 import type { Kind } from "./roles.js";
 import { seriesColours, seriesShapes } from "./series.js";
 import { THEMES, type Theme } from "./theme.js";
@@ -19,8 +19,16 @@ export interface ChartKind extends Kind {
   readonly faded: string;
   /** Where its last bar ends along x, for a kind that is wider than its points. */
   end?(this: void, drawing: Drawing, timeZone: string, options: DrawOptions): number | undefined;
+  /** The Result that it draws in place of the one given. */
+  prepare?(
+    this: void,
+    result: Result,
+    options: GivenOptions,
+  ): { result: Result; options: DrawOptions };
   /** What it draws of the points: shares, another order, all cells. */
   arrange?(this: void, drawing: Drawing, options: DrawOptions, origin: Origin): Drawing;
+  /** The order of its categories. */
+  order?(this: void, drawing: Drawing, options: DrawOptions): Drawing["xs"];
   /** Its size where the options tell none, for one that isn't as large as most. */
   size?(this: void, drawing: Drawing, options: DrawOptions): { width?: number; height?: number };
   /** What the reader must know of it, a sentence each. */

@@ -111,11 +111,23 @@ export interface HeatmapOptions extends Pick<
   readonly format?: string;
 }
 
+/** What `chart.histogram` can be told besides. */
+export interface HistogramChartOptions extends Omit<
+  ChartOptions,
+  "x" | "y" | "annotations" | "marks"
+> {
+  /** Whether each edge shows how many are below it; default false. */
+  readonly cumulative?: boolean;
+  /** Whether shares of each group are drawn, not counts; default true for cumulative ones and for several groups. */
+  readonly share?: boolean;
+}
+
 /** The options of all kinds under the names of today, which all of the house reads. */
 export interface DrawOptions
   extends
     Omit<ChartOptions, "color" | "colour" | "marks" | "y">,
     Pick<LineOptions, "band" | "steps">,
+    Pick<HistogramChartOptions, "cumulative" | "share">,
     Pick<BarOptions, "stack" | "horizontal" | "sort" | "interval"> {
   readonly y?: string;
   readonly colour?: string | readonly string[] | null;
@@ -125,7 +137,7 @@ export interface DrawOptions
 export type GivenOptions = Omit<DrawOptions, "y" | "colour"> & Pick<ChartOptions, "y" | "colour">;
 
 /** The kinds of charts of a Result, as `chart` names them. */
-export type KindName = "line" | "area" | "bar" | "points" | "heatmap";
+export type KindName = "line" | "area" | "bar" | "points" | "heatmap" | "histogram";
 
 /** How a chart was made of a Result: by its kind with options, by an analyst's own spec, or of a finding. Postmortems keep it. */
 export type Recipe =
@@ -225,10 +237,13 @@ const KIND_RULES = {
   stack: oneOf("sum", "share", false),
   horizontal: flag,
   sort: oneOf("value", "given"),
+  cumulative: flag,
+  share: flag,
 } satisfies Rules<Pick<GivenOptions, KindOption>>;
 
 /** An option that only some kinds of charts know. */
-export type KindOption = "band" | "interval" | "steps" | "stack" | "horizontal" | "sort";
+export type KindOption =
+  "band" | "interval" | "steps" | "stack" | "horizontal" | "sort" | "cumulative" | "share";
 
 /** What each option of a page takes. */
 export const PAGE_RULES = { title: text } satisfies Rules<PageOptions>;

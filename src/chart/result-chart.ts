@@ -1,17 +1,25 @@
 import { ProbelabError } from "../base/error.js";
 import { zoneOf, type Origin } from "../result/origin.js";
 import type { RowsGiven } from "../result/own-rows.js";
+import type { Result } from "../result/result.js";
 import { annotationLayers } from "./annotations.js";
 import { Chart } from "./chart-value.js";
 import { resultOf } from "./check-result.js";
 import { drawRows, type Drawing } from "./draw-rows.js";
+import { facetDrawings, panelSize, panelsSpec, panelView } from "./facets.js";
 import { foldMeasures } from "./fold-measures.js";
 import { frame, type ChartKind, type Frame } from "./frame.js";
 import { cleanText } from "../base/text.js";
-import { checkChartOptions, type ChartOptions, type VegaLiteSpec } from "./options.js";
+import {
+  checkChartOptions,
+  type ChartOptions,
+  type DrawOptions,
+  type VegaLiteSpec,
+} from "./options.js";
 import { originRecord } from "./origin-record.js";
 import type { ChartRows } from "./save.js";
 import { describe, noDataSentence, subtitleSentences, titleSentence, wrap } from "./sentences.js";
+import { chartSeries } from "./series.js";
 import { SCHEMA, THEMES, themeConfig } from "./theme.js";
 
 const NO_DATA_SIZE = 13;
@@ -21,51 +29,132 @@ const NO_DATA_LINE = 18;
 export function resultChart(of: RowsGiven, kind: ChartKind, given: ChartOptions): Chart {
   const asked = resultOf(of, `chart.${kind.name}`);
   const recorded = checkChartOptions(given, kind.takes);
-  const { result, options } = foldMeasures(asked, kind, recorded);
+  const { result, options } =
+    kind.prepare?.(asked, recorded) ?? foldMeasures(asked, kind, recorded);
   if (kind.sized && (options.zero === false || options.yScale === "log")) {
     throw new ProbelabError(
       `Can't draw ${kind.drawn} without zero on the axis: their size would mislead; use chart.line or chart.points.`,
     );
   }
   const { origin } = result;
-  const rows = drawRows(result, kind, options);
-  const drawing = kind.arrange?.(rows, options, origin) ?? rows;
-  const end = kind.end?.(drawing, zoneOf(origin), options);
-  const look = { ...kind.size?.(drawing, options), ...options };
-  const plot = frame(result, drawing, look, end, kind.lies?.(drawing, options));
-  const annotations = annotationLayers(plot, options.annotations ?? []);
-  const view = { ...plot, y: raised(plot.y, annotations.height) };
-  const layers = kind.layers(view);
-  const title = cleanText(options.title ?? titleSentence(drawing, origin), 300);
+  const drawn = options.facet === undefined ? alone : inPanels;
+  const { drawing, named, body, sentences, widest, lies, rows } = drawn(result, kind, options);
+  const title = cleanText(options.title ?? titleSentence(named, origin), 300);
   const subtitle = subtitleSentences(drawing, origin, options, kind.faded, [
-    ...annotations.sentences,
+    ...sentences,
     ...(kind.tells?.(drawing, origin) ?? []),
     ...(options.zero === false ? ["The vertical axis does not begin at zero."] : []),
   ]);
   const theme = THEMES[options.theme ?? "light"];
-  // The title may reach over the legend.
-  const widest = view.width + (drawing.series.length > 0 || view.lies ? 90 : 0);
   const spec: VegaLiteSpec = {
     $schema: SCHEMA,
     description: describe(drawing, origin, title, kind.title),
-    usermeta: { probelab: originRecord(origin, drawing.sentences) },
+    usermeta: { probelab: originRecord(origin, [...drawing.sentences, ...sentences]) },
     background: theme.background,
     padding: 12,
-    width: view.width,
-    height: view.height,
     title: {
       text: wrap([title], widest, 16, 700),
       ...(subtitle.length > 0 && { subtitle: wrap(subtitle, widest, 12) }),
-      ...(view.lies && { frame: "bounds" }),
+      ...(lies && { frame: "bounds" }),
     },
-    layer: [
-      ...(drawing.points.length > 0 && layers.length > 0 ? layers : [axesAlone(view)]),
-      ...annotations.layers,
-      ...(drawing.points.some(({ y }) => y !== null) ? [] : [noData(view, origin)]),
-    ],
+    ...body,
     config: themeConfig(theme),
   };
-  return new Chart(spec, asked, rowsDrawn(drawing), { mark: kind.name, options: recorded });
+  return new Chart(spec, asked, rows, { mark: kind.name, options: recorded });
+}
+
+/** The plot of a chart, or its panels. */
+interface Drawn {
+  readonly drawing: Drawing;
+  /** The same, as its title tells what tells its parts apart. */
+  readonly named: Drawing;
+  readonly body: VegaLiteSpec;
+  readonly sentences: readonly string[];
+  /** Pixels of the title's lines: it may reach over the legend. */
+  readonly widest: number;
+  readonly lies: boolean;
+  readonly rows: ChartRows;
+}
+
+const LEGEND = 90;
+
+function alone(result: Result, kind: ChartKind, options: DrawOptions): Drawn {
+  const found = drawRows(result, kind, options);
+  const drawing = kind.arrange?.(found, options, result.origin) ?? found;
+  const plot = plotOf(result, drawing, kind, { ...kind.size?.(drawing, options), ...options });
+  const annotations = annotationLayers(plot, options.annotations ?? []);
+  const view = { ...plot, y: raised(plot.y, annotations.height) };
+  const { width, height, lies } = view;
+  return {
+    ...{ drawing, named: drawing, lies },
+    body: { width, height, layer: viewLayers(view, kind, annotations.layers, result.origin) },
+    sentences: annotations.sentences,
+    widest: width + (drawing.series.length > 0 || lies ? LEGEND : 0),
+    rows: rowsDrawn(drawing),
+  };
+}
+
+/** A panel for each value of a column. */
+function inPanels(result: Result, kind: ChartKind, options: DrawOptions): Drawn {
+  const { facet = "", annotations: given = [], scales } = options;
+  const { all, each, sentences } = facetDrawings(result, kind, options);
+  const lying = kind.lies?.(all, options) ?? false;
+  const { columns, apart, ...size } = panelSize(all, each.length, lying, options);
+  const look = { ...options, ...(lying && kind.size?.(all, options)), ...size };
+  const common = plotOf(result, all, kind, look);
+  const place = { count: each.length, columns, apart, ...(scales && { scales }) };
+  const told: string[] = [];
+  const views = each.map(({ name, drawing }, at) => {
+    const view = panelView(plotOf(result, drawing, kind, look), common, { at, ...place });
+    const { layers, sentences: outside } = annotationLayers(view, given);
+    told.push(...outside);
+    // The lines; their labels would hide each other, and stand in the first line's tooltip.
+    const layer = viewLayers(view, kind, layers.slice(0, 1), result.origin);
+    return { name, view, layer };
+  });
+  const parts = all.seriesName === undefined ? [facet] : [all.seriesName, facet];
+  const [first] = each;
+  return {
+    drawing: all,
+    named: { ...all, series: chartSeries([facet], undefined), seriesName: parts.join(" and ") },
+    body:
+      first === undefined
+        ? {
+            ...size,
+            height: size.height ?? common.height,
+            layer: viewLayers(common, kind, [], result.origin),
+          }
+        : panelsSpec(views, place),
+    sentences: [...sentences, ...new Set(told)],
+    widest: columns * (size.width + apart) + (all.series.length > 0 ? LEGEND : 0),
+    lies: common.lies,
+    rows: {
+      names: [facet, ...rowsDrawn(all).names],
+      rows: each.flatMap(({ value, drawing }) =>
+        rowsDrawn(drawing).rows.map((row) => [value, ...row]),
+      ),
+    },
+  };
+}
+
+function plotOf(result: Result, drawing: Drawing, kind: ChartKind, options: DrawOptions): Frame {
+  const end = kind.end?.(drawing, zoneOf(result.origin), options);
+  return frame(result, drawing, options, end, kind.lies?.(drawing, options));
+}
+
+function viewLayers(
+  view: Frame,
+  kind: ChartKind,
+  annotations: readonly VegaLiteSpec[],
+  origin: Origin,
+): VegaLiteSpec[] {
+  const { points } = view.drawing;
+  const layers = kind.layers(view);
+  return [
+    ...(points.length > 0 && layers.length > 0 ? layers : [axesAlone(view)]),
+    ...annotations,
+    ...(points.some(({ y }) => y !== null) ? [] : [noData(view, origin)]),
+  ];
 }
 
 /** The rows of a drawing, as a file holds them. */

@@ -83,6 +83,17 @@ export const PICTURES = {
   "bar-beside": chart.bar(two, { ...small, y: "q50", stack: false, interval: ["q10", "q90"] }),
   "bar-lying": chart.bar(tests(), { interval: ["low", "high"], width: 420 }),
   "bar-share": chart.bar(weeklyCounts(), { ...small, stack: "share", theme: "dark" }),
+  "facet-area": chart.area(weeklyCounts(), { facet: "software_version", width: 560 }),
+  "facet-own-dark": chart.line(weeklyDurations(), {
+    ...{ y: "q50", band: ["q10", "q90"], facet: "software_version", scales: "own" },
+    ...{ width: 560, theme: "dark", annotations },
+  }),
+  histogram: chart.histogram(spread(["android"]), small),
+  "histogram-groups": chart.histogram(spread(["android", "cli"]), small),
+  "histogram-cumulative": chart.histogram(spread(["android", "cli"]), {
+    ...small,
+    cumulative: true,
+  }),
   "heatmap-hours": chart.heatmap(hours()),
   "heatmap-weeks-dark": chart.heatmap(weeklyDurations(), {
     width: 420,
@@ -156,6 +167,40 @@ function tests() {
     {
       dimensions: [{ name: "test_name", order: names, other: "other" }],
       measures: [{ name: "runs", label: "Runs", unit: "runs", additive: true, missing: "zero" }],
+    },
+  );
+}
+
+/** What `lab.runs.histogram` gives of run durations, those of a program twice as long as the other's. */
+function spread(programs: readonly string[]) {
+  const edges = [0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000];
+  const rows = programs.flatMap((name, which) =>
+    edges.slice(1).map((to, at) => {
+      const far = (at - 6 - 2 * which) / 2;
+      return {
+        from: edges[at]!,
+        to,
+        name,
+        runs: Math.round(900 * Math.exp(-far * far)) + (at === 0 ? 300 : 0),
+      };
+    }),
+  );
+  const end = (name: string) =>
+    ({ name, label: `Run duration, ${name}`, unit: "s", additive: false, missing: "gap" }) as const;
+  const several = programs.length > 1;
+  return makeResult(
+    {
+      from: rows.map(({ from }) => from),
+      to: rows.map(({ to }) => to),
+      ...(several && { software_name: rows.map(({ name }) => name) }),
+      runs: rows.map(({ runs }) => runs),
+    },
+    {
+      dimensions: several ? [{ name: "software_name", order: programs }] : [],
+      measures: [
+        ...[end("from"), end("to")],
+        { name: "runs", label: "Runs", unit: "runs", additive: true, missing: "zero", main: true },
+      ],
     },
   );
 }
