@@ -101,7 +101,7 @@ function timeAxis(
   width: number,
   every?: Bucket,
 ): VegaLiteSpec {
-  const most = Math.max(2, Math.floor(width / TIME_LABEL_WIDTH));
+  const most = Math.max(3, Math.floor(width / TIME_LABEL_WIDTH));
   const { at, major, format, majorFormat } = timeTicks(domain, timeZone, most, every);
   const text = (form: string): string => zoneExpression("datum.value", form, timeZone, domain);
   const twoLines = `indexof([${major.join(",")}], +datum.value) < 0 ? ${text(format)} : [${text(format)}, ${text(majorFormat)}]`;

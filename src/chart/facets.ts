@@ -221,7 +221,7 @@ export function panelView(
       axis: {
         title: first ? title : null,
         titleLimit: view.height,
-        ...{ labelExpr, domain: false, ticks: false, labelPadding: 6 },
+        ...{ labelExpr, labelFlush: true, domain: false, ticks: false, labelPadding: 6 },
         ...(values !== undefined ? { values } : { tickCount }),
         ...(shared && !first && { labels: false }),
       },
