@@ -7,8 +7,9 @@ import {
   type ChartKind,
   type Frame,
 } from "./frame.js";
-import type { VegaLiteSpec } from "./options.js";
-import { stacked, stackOrder } from "./stack.js";
+import type { DrawOptions, VegaLiteSpec } from "./options.js";
+import { shares, stacked, stackOrder } from "./stack.js";
+import { lastEnd, stepEnds, stepPoints } from "./steps.js";
 
 /** Pixels of the line between two areas, and of the thinnest area that it leaves enough of. */
 const SEPARATOR = 0.75;
@@ -20,7 +21,16 @@ const COLUMN = 0.6;
 const NARROWEST = 2;
 const LONE = 40;
 
-/** Areas along time or numbers, stacked where there are several series. */
+// What is counted by bucket is so in all of it, not on its way to the next.
+const ends = (drawing: Drawing, timeZone: string, options: DrawOptions) =>
+  stepEnds(
+    drawing,
+    timeZone,
+    options,
+    drawing.every !== undefined && drawing.roles.measure?.additive === true,
+  );
+
+/** Areas along time or numbers, stacked where there are several series; of counts by bucket in steps. */
 export const AREA: ChartKind = {
   name: "area",
   drawn: "an area",
@@ -28,6 +38,9 @@ export const AREA: ChartKind = {
   faded: "faded",
   sized: true,
   categories: false,
+  takes: ["stack", "steps"],
+  end: (drawing, timeZone, options) => lastEnd(ends(drawing, timeZone, options)),
+  arrange: (drawing, { stack }) => (stack === "share" ? shares(drawing) : drawing),
   layers,
 };
 
@@ -37,6 +50,7 @@ function layers(frame: Frame): VegaLiteSpec[] {
   const { theme, x, y, colour, tooltip } = frame;
   const drawing = stacked(frame.drawing);
   const { whole, before, after } = splitEdges(drawing);
+  const steps = ends(drawing, frame.timeZone, frame.options);
   const many = drawing.series.length > 1;
   const { rank, order } = stackOrder(drawing);
   const separated = many && isSeparable(drawing, frame);
@@ -55,6 +69,7 @@ function layers(frame: Frame): VegaLiteSpec[] {
   const area = (points: readonly Point[], faded: boolean): VegaLiteSpec =>
     layer(points, {
       type: "area",
+      ...(steps && { interpolate: "step-after" }),
       fillOpacity: (many ? 0.9 : 0.55) * (faded ? 0.4 : 1),
       ...(many
         ? { ...outline, strokeWidth: separated ? SEPARATOR : 0 }
@@ -72,6 +87,10 @@ function layers(frame: Frame): VegaLiteSpec[] {
     });
   const drawn = (points: readonly Point[], faded: boolean): VegaLiteSpec[] => {
     if (points.length === 0) return [];
+    if (steps) {
+      const own = faded ? points.filter(({ x }) => drawing.incomplete.has(x)) : points;
+      return [area(stepPoints(own, steps, many), faded)];
+    }
     const alone = standingAlone(points);
     const joined = points.filter((point) => !alone.has(point));
     // At an edge the complete bucket is there to join: its own part draws it.

@@ -3,8 +3,8 @@ import { nextBucket, type Bucket } from "../time/bucket.js";
 import { stepOf } from "../time/step.js";
 import type { TimeRange } from "../time/time-range.js";
 import type { Drawing } from "./draw-rows.js";
-import { heading, label, uniqueLabels } from "./label.js";
-import type { Annotation, VegaLiteSpec } from "./options.js";
+import { heading, label, uniqueLabels, words } from "./label.js";
+import type { Annotation, DrawOptions, VegaLiteSpec } from "./options.js";
 import { textWidth } from "../fonts/shipped-font.js";
 import { timeTicks, zoneExpression } from "./ticks.js";
 
@@ -101,7 +101,7 @@ export function timeAxis(
   width: number,
   every?: Bucket,
 ): VegaLiteSpec {
-  const most = Math.max(2, Math.floor(width / TIME_LABEL_WIDTH));
+  const most = Math.max(3, Math.floor(width / TIME_LABEL_WIDTH));
   const { at, major, format, majorFormat } = timeTicks(domain, timeZone, most, every);
   const text = (form: string): string => zoneExpression("datum.value", form, timeZone, domain);
   const twoLines = `indexof([${major.join(",")}], +datum.value) < 0 ? ${text(format)} : [${text(format)}, ${text(majorFormat)}]`;
@@ -135,19 +135,27 @@ export function categoryLabels(drawing: Drawing): Map<number | string, string> {
 /** The vertical channel without its field. */
 export function yChannel(
   drawing: Drawing,
-  { yScale, zero = true }: { yScale?: "linear" | "log"; zero?: boolean },
+  { yScale, zero = true, yTitle, yFormat, stack }: DrawOptions,
   height: number,
 ): VegaLiteSpec {
-  const values = drawing.points.map(({ y }) => y);
+  const values = drawing.points.flatMap(({ y, low, high }) =>
+    low === undefined ? [y] : [y, low, high ?? null],
+  );
   const log = yScale === "log";
   const ticks = log ? logTicks(values, height) : undefined;
   return {
     type: "quantitative",
-    scale: log ? { type: "log", nice: false } : { zero },
+    scale: {
+      ...(log ? { type: "log", nice: false } : { zero }),
+      ...(stack === "share" && { domain: [0, 1] }),
+    },
     axis: {
-      title: measureTitle(drawing),
+      title: yTitle ?? measureTitle(drawing),
       // Not as `format`, which would give zero the prefix of the other ticks: 0k.
-      labelExpr: valueLabel(drawing.roles.measure?.unit, values, log),
+      labelExpr:
+        yFormat === undefined
+          ? valueLabel(drawing.roles.measure?.unit, values, log)
+          : `format(datum.value, ${JSON.stringify(yFormat)})`,
       titleAngle: 0,
       titleAlign: "left",
       titleAnchor: "end",
@@ -161,6 +169,21 @@ export function yChannel(
       // Vega thins values of one's own down to a count.
       ...(ticks ? { values: ticks } : { tickCount: Math.max(2, Math.round(height / 50)) }),
     },
+  };
+}
+
+/** The channels of bars that lie: names left of them, which the chart's title tells what they are of. */
+export function lyingChannels(
+  x: VegaLiteSpec,
+  y: VegaLiteSpec,
+  title: string | undefined,
+  width: number,
+): { x: VegaLiteSpec; y: VegaLiteSpec } {
+  const { title: measured, labelExpr } = y.axis as VegaLiteSpec;
+  const plain = { domain: false, ticks: false };
+  return {
+    x: { ...x, axis: { title: title ?? null, labelLimit: 280, labelPadding: 6, ...plain } },
+    y: { ...y, axis: { title: measured, labelExpr, tickCount: Math.round(width / 80), ...plain } },
   };
 }
 

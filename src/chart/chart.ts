@@ -11,15 +11,22 @@ import { BAR } from "./bar.js";
 import { changeChart, drawChange } from "./change/change.js";
 import type { Chart } from "./chart-value.js";
 import { exploreChart } from "./explore/explore.js";
+import { HEATMAP, heatmapChart } from "./heatmap.js";
+import { histogramChart } from "./histogram.js";
 import { LINE } from "./line.js";
 import {
   PAGE_RULES,
   todaysNames,
   type Annotation,
+  type AreaOptions,
+  type BarOptions,
   type ChangeChartOptions,
-  type ChartOptions,
   type ExploreChartOptions,
+  type HeatmapOptions,
+  type HistogramChartOptions,
+  type LineOptions,
   type PageOptions,
+  type PointsOptions,
   type Recipe,
   type VegaLiteSpec,
 } from "./options.js";
@@ -47,20 +54,47 @@ export const chart = {
    * @example
    * chart.line(durations, { y: "q50", annotations: [chart.annotation("2026-03-02", "3.10 released")] });
    */
-  line(rows: RowsGiven, options: ChartOptions = {}): Chart {
+  line(rows: RowsGiven, options: LineOptions = {}): Chart {
     return resultChart(rows, LINE, options);
   },
   /** Areas along time, stacked where there are several series: for counts, which can be added up. */
-  area(rows: RowsGiven, options: ChartOptions = {}): Chart {
+  area(rows: RowsGiven, options: AreaOptions = {}): Chart {
     return resultChart(rows, AREA, options);
   },
   /** Bars along time, as wide as their buckets, or one bar per value of a dimension. */
-  bar(rows: RowsGiven, options: ChartOptions = {}): Chart {
+  bar(rows: RowsGiven, options: BarOptions = {}): Chart {
     return resultChart(rows, BAR, options);
   },
   /** A point per row, for two measures or single events. */
-  points(rows: RowsGiven, options: ChartOptions = {}): Chart {
+  points(rows: RowsGiven, options: PointsOptions = {}): Chart {
     return resultChart(rows, POINTS, options);
+  },
+  /**
+   * A map of cells: two columns across and up, a measure as colour. Of a question by time and a
+   * dimension, or by two dimensions.
+   *
+   * A cell without a row is 0 where the question tells that nothing happened there; else, as where
+   * a value is null, it holds a dot.
+   * @throws ProbelabError for an unknown column, more than 60 values up, or 5,000 cells.
+   * @example
+   * chart.heatmap(await lab.measurements.ask({
+   *   range, every: "all", by: [weekday(), hourOfDay()], measures: { measurements: count() },
+   * }));
+   */
+  heatmap(rows: RowsGiven, options: HeatmapOptions = {}): Chart {
+    return heatmapChart(rows, options);
+  },
+  /**
+   * How numbers are spread: a bar for each bin; of several groups the outline of each one's shares.
+   * `cumulative: true` draws the share below each edge, which is exact there. The rows have a bin each,
+   * its ends in the columns `from` and `to`: `lab.runs.histogram` cuts them in the engine.
+   *
+   * @throws ProbelabError for a Result without bins.
+   * @example
+   * chart.histogram(await lab.runs.histogram({ range, column: "duration", by: "software_version", top: 3 }));
+   */
+  histogram(rows: RowsGiven, options: HistogramChartOptions = {}): Chart {
+    return histogramChart(rows, options);
   },
   /**
    * Free Vega-Lite over the rows of a Result. Fields are the column names; the spec's own data is
@@ -136,11 +170,15 @@ export const chart = {
   },
 };
 
+const KINDS = { line: LINE, area: AREA, bar: BAR, points: POINTS, heatmap: HEATMAP };
+
 /** A chart of a Result, made as another was. @throws ProbelabError where that Result can't be drawn so. */
 export function drawRecipe(result: Result, recipe: Recipe): Chart {
   if ("change" in recipe) return drawChange(result, recipe.change, recipe.options);
   if ("explore" in recipe) return exploreChart(result, recipe.explore);
-  return "spec" in recipe
-    ? chart.vegaLite(result, recipe.spec)
-    : chart[recipe.mark](result, todaysNames(recipe.options));
+  if ("spec" in recipe) return chart.vegaLite(result, recipe.spec);
+  const options = todaysNames(recipe.options);
+  return recipe.mark === "histogram"
+    ? histogramChart(result, options)
+    : resultChart(result, KINDS[recipe.mark], options);
 }

@@ -3,12 +3,14 @@ import { MOST_ROWS } from "../base/limits.js";
 import { counted, textOf } from "../base/text.js";
 import { reduceForChart } from "../downsample/reduce-for-chart.js";
 import { seriesCodes } from "../downsample/series.js";
+import { isVersionColumn, type ResultColumns } from "../result/origin.js";
 import type { Result, Value } from "../result/result.js";
 import { valueKey } from "../result/json.js";
 import type { Bucket } from "../time/bucket.js";
+import { commonStart } from "./fold-measures.js";
 import { formatInstantIso, label } from "./label.js";
 import type { DrawOptions } from "./options.js";
-import { chartRoles, list, type Kind, type Roles } from "./roles.js";
+import { chartRoles, checkColumn, list, type Kind, type Roles } from "./roles.js";
 import { chartSeries, MOST_SERIES, seriesDimension, type Series } from "./series.js";
 import { workTable } from "./work-table.js";
 
@@ -22,6 +24,11 @@ export interface Point {
   readonly series: number;
   /** How many rows a bin holds, where points were binned. */
   readonly count?: number;
+  /** Where the bucket begins whose end this is: the end of a step. */
+  readonly from?: number;
+  /** The ends of its band or interval, where both are known. */
+  readonly low?: number;
+  readonly high?: number;
 }
 
 /** What is drawn of a Result, before any look is decided. */
@@ -40,6 +47,10 @@ export interface Drawing {
   readonly incomplete: ReadonlySet<number | string>;
   /** The category that holds all values beyond the top ones. */
   readonly restX?: string;
+  /** True where the categories are a question's groups, which have no order of their own. */
+  readonly unordered?: boolean;
+  /** Columns of the ends of a band or of intervals, where there are any. */
+  readonly ends?: readonly [string, string];
   /** What was left out or merged for this chart. */
   readonly sentences: readonly string[];
 }
@@ -47,32 +58,50 @@ export interface Drawing {
 // Edges and markers may repeat a few rows of each series.
 const SPARE_ROWS = 4;
 
-/** The points of a chart, fewer than 5,000. @throws ProbelabError where they can't be drawn truthfully. */
-export function drawRows(result: Result, kind: Kind, options: DrawOptions): Drawing {
+/**
+ * The points of a chart, fewer than 5,000.
+ *
+ * @param most how many rows there may be; fewer where charts share a picture.
+ * @throws ProbelabError where they can't be drawn truthfully.
+ */
+export function drawRows(
+  result: Result,
+  kind: Kind,
+  options: DrawOptions,
+  most = MOST_ROWS,
+): Drawing {
   const roles = chartRoles(result, kind, options);
+  const ends = endsOf(result, roles, kind, options);
   const work = workTable(result, roles);
   const shared = sharedPlaces(work.result, roles, kind, work.series);
   const values = work.series === undefined ? [] : work.result.column(work.series);
   const spare = SPARE_ROWS * Math.min(MOST_SERIES, new Set(values.map(valueKey)).size || 1);
   const reduced = reduceForChart(work.result, {
-    mark: kind.name,
+    mark: kind.name === "heatmap" || kind.name === "histogram" ? "bar" : kind.name,
     x: roles.x,
     y: roles.y,
     ...(work.series !== undefined && { series: work.series }),
     width: options.width ?? 1000,
     height: options.height ?? 300,
-    maxRows: MOST_ROWS - spare,
+    maxRows: most - spare,
     yScale: options.yScale ?? "linear",
   });
+  if (ends !== undefined && (reduced.sentences.length > 0 || reduced.countColumn !== undefined)) {
+    throw new ProbelabError(
+      `Can't draw ${counted(result.numRows, "row")} with a ${ends.option}, which can't be reduced as ${kind.drawn} can: ask with a coarser every and a smaller top, or leave ${ends.option} out.`,
+    );
+  }
   const { columns } = reduced.result.origin;
   const read = (name: string | undefined): Value[] =>
     name === undefined ? [] : reduced.result.column(name);
   const [xs, ys, keys] = [read(roles.x), read(roles.y), read(work.series)];
   const counts = read(reduced.countColumn);
+  const [lows, highs] = [read(ends?.columns[0]), read(ends?.columns[1])];
   const series = chartSeries(keys, seriesDimension(columns, work.series, keys), work.series);
-  if (series.length > MOST_SERIES) {
+  const { mostSeries = MOST_SERIES } = kind;
+  if (series.length > mostSeries) {
     throw new ProbelabError(
-      `Can't tell ${series.length} series of ${JSON.stringify(work.series)} apart in one chart: ask for the largest with top: 6, or take at most ${MOST_SERIES}.`,
+      `Can't tell ${series.length} series of ${JSON.stringify(work.series)} apart in one chart: ask for the largest with top: 6, or take at most ${mostSeries}.`,
     );
   }
   const index = new Map(series.map(({ value }, at) => [valueKey(value), at]));
@@ -95,6 +124,7 @@ export function drawRows(result: Result, kind: Kind, options: DrawOptions): Draw
       y: Number.isFinite(y) ? y : null,
       series: index.get(valueKey(keys[row])) ?? 0,
       ...(reduced.countColumn !== undefined && { count: Number(counts[row]) }),
+      ...extent(lows[row], highs[row], options.yScale),
     });
   }
   const along = seriesDimension(columns, roles.x, xs);
@@ -114,17 +144,72 @@ export function drawRows(result: Result, kind: Kind, options: DrawOptions): Draw
     xs: [...new Set(places)],
     ...(time && { every: time.every }),
     ...(along?.other !== undefined && { restX: along.other }),
+    ...(ends && { ends: ends.columns }),
+    unordered: isUnordered(columns, roles.x),
     incomplete: new Set(time?.incomplete.map((start) => start.getTime())),
     sentences: [
       ...work.sentences,
       // Bins count what they hold.
       ...(reduced.countColumn === undefined ? shared : []),
       ...reduced.sentences,
+      ...(ends ? [endsSentence(columns, ends)] : []),
       ...leftOut(left.infinite, "infinite value", ""),
       ...leftOut(left.low, "value", " of zero or below"),
       ...leftOut(left.placeless, "row", ` without ${roles.x}`),
     ],
   };
+}
+
+interface Ends {
+  readonly columns: readonly [string, string];
+  readonly option: "band" | "interval";
+}
+
+/** The columns of a band or of intervals: as the options say, or as the question asked them beside the measure. */
+function endsOf(
+  { origin, columnNames }: Result,
+  { measure, hidden }: Roles,
+  kind: Kind,
+  { band, interval }: DrawOptions,
+): Ends | undefined {
+  const option = kind.takes.includes("band") ? "band" : "interval";
+  const wanted = band ?? interval;
+  if (wanted) {
+    for (const name of wanted)
+      checkColumn(columnNames, name, `draw ${kind.drawn} with ${option}: `);
+    if (hidden.length === 0) return { columns: wanted, option };
+    throw new ProbelabError(
+      `Can't draw ${kind.drawn} with ${option}: ${JSON.stringify(wanted)}, and without ${list(hidden)}: what is added up has no ${option}; take ${list(hidden)} as colour, or ask for the result without it.`,
+    );
+  }
+  const known = measure?.interval;
+  const asked = known?.every((end) => origin.columns.measures.some(({ name }) => name === end));
+  const draws = wanted === undefined && kind.takes.includes("interval") && hidden.length === 0;
+  return known && asked && draws ? { columns: known, option } : undefined;
+}
+
+/** What is drawn between the ends: `Shaded: Run duration, 10 % to 90 %.` */
+function endsSentence({ measures }: ResultColumns, { columns, option }: Ends): string {
+  const labels = columns.map(
+    (name) => measures.find((each) => each.name === name)?.label ?? label(name),
+  );
+  const [percent] = /[\d.]+ % interval/.exec(labels[0] ?? "") ?? [];
+  const common = commonStart(labels);
+  const from = percent === undefined ? labels[0] : `${percent}s`;
+  const to = percent === undefined ? ` to ${labels[1]?.slice(common.length)}` : "";
+  return `${option === "band" ? "Shaded" : "Strokes"}: ${from}${to}.`;
+}
+
+function isUnordered({ dimensions }: ResultColumns, name: string): boolean {
+  const known = dimensions.find((each) => each.name === name);
+  return known !== undefined && known.ordered !== true && !isVersionColumn(name);
+}
+
+function extent(low: Value, high: Value, yScale: DrawOptions["yScale"]): Partial<Point> {
+  const ends = [low, high].map((end) => (end === null || end === undefined ? NaN : Number(end)));
+  const [from, until] = ends as [number, number];
+  const drawn = ends.every(Number.isFinite) && (yScale !== "log" || from > 0);
+  return drawn ? { low: from, high: until } : {};
 }
 
 function place(value: Value, kind: Roles["xKind"]): number | string | undefined {

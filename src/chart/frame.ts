@@ -1,11 +1,11 @@
 import type { Json } from "../result/json.js";
-import { zoneOf } from "../result/origin.js";
+import { zoneOf, type Origin } from "../result/origin.js";
 import type { Result } from "../result/result.js";
 import { stepOf } from "../time/step.js";
-import { measureTitle, xChannel, xDomain, yChannel } from "./axes.js";
+import { lyingChannels, measureTitle, xChannel, xDomain, yChannel } from "./axes.js";
 import type { Drawing, Point } from "./draw-rows.js";
-import { formatInstantIso, heading } from "./label.js";
-import type { DrawOptions, VegaLiteSpec } from "./options.js";
+import { formatInstantIso, heading, words } from "./label.js";
+import type { DrawOptions, GivenOptions, VegaLiteSpec } from "./options.js";
 import type { Kind } from "./roles.js";
 import { seriesColours, seriesShapes } from "./series.js";
 import { THEMES, type Theme } from "./theme.js";
@@ -18,14 +18,42 @@ export interface ChartKind extends Kind {
   /** How it draws incomplete buckets: `dashed`. */
   readonly faded: string;
   /** Where its last bar ends along x, for a kind that is wider than its points. */
-  end?(this: void, drawing: Drawing, timeZone: string): number | undefined;
+  end?(this: void, drawing: Drawing, timeZone: string, options: DrawOptions): number | undefined;
+  /** The Result that it draws in place of the one given. */
+  prepare?(
+    this: void,
+    result: Result,
+    options: GivenOptions,
+  ): { result: Result; options: DrawOptions };
+  /** What it draws of the points: shares, another order, all cells. */
+  arrange?(this: void, drawing: Drawing, options: DrawOptions, origin: Origin): Drawing;
+  /** The order of its categories. */
+  order?(this: void, drawing: Drawing, options: DrawOptions): Drawing["xs"];
+  /** Its size where the options tell none, for one that isn't as large as most. */
+  size?(this: void, drawing: Drawing, options: DrawOptions): { width?: number; height?: number };
+  /** What the reader must know of it, a sentence each. */
+  tells?(this: void, drawing: Drawing, origin: Origin): string[];
+  /** Whether its bars lie: then the vertical axis is that of the categories. */
+  lies?(this: void, drawing: Drawing, options: DrawOptions): boolean;
   /** Its layers of Vega-Lite. @throws ProbelabError where they would mislead. */
   layers(this: void, frame: Frame): VegaLiteSpec[];
+}
+
+/** The names of a spec's fields. */
+interface Fields {
+  readonly x: string;
+  readonly y: string;
+  readonly series?: string;
+  readonly low: string;
+  readonly high: string;
 }
 
 /** What the layers of all kinds share. */
 export interface Frame {
   readonly drawing: Drawing;
+  readonly options: DrawOptions;
+  /** Whether the bars lie: x is upright then, and y horizontal. */
+  readonly lies: boolean;
   readonly timeZone: string;
   readonly theme: Theme;
   readonly width: number;
@@ -38,17 +66,22 @@ export interface Frame {
   readonly shape?: VegaLiteSpec;
   readonly tooltip: readonly VegaLiteSpec[];
   /** The names of the spec's fields. */
-  readonly fields: { readonly x: string; readonly y: string; readonly series?: string };
+  readonly fields: Fields;
   /** A layer's data: its rows, and the text of their time as field `when`, in the range's zone. */
   data(this: void, rows: readonly VegaLiteSpec[]): VegaLiteSpec;
 }
 
-/** The channels of a chart of a Result. @param end where the last bar ends, in a chart of bars. */
+/**
+ * The channels of a chart of a Result.
+ * @param end where the last bar ends, in a chart of bars.
+ * @param lies whether its bars lie.
+ */
 export function frame(
   result: Result,
   drawing: Drawing,
   options: DrawOptions,
   end: number | undefined,
+  lies = false,
 ): Frame {
   const { roles, series, xs } = drawing;
   const { range, columns } = result.origin;
@@ -67,25 +100,26 @@ export function frame(
     legend: { title: seriesTitle(roles), values: labels, ...legend },
   });
   const when = whenExpression(drawing, fields, timeZone, domain);
+  const x = titled(
+    { field: fields.x, ...xChannel(drawing, domain, timeZone, width, end !== undefined, along) },
+    options.xTitle,
+  );
+  const y = { field: fields.y, ...yChannel(drawing, options, height) };
   return {
-    drawing,
+    ...{ drawing, options, lies },
     timeZone,
     theme,
     width,
     height,
     domain,
     fields,
-    x: {
-      field: fields.x,
-      ...xChannel(drawing, domain, timeZone, width, end !== undefined, along),
-    },
-    y: { field: fields.y, ...yChannel(drawing, options, height) },
+    ...(lies ? lyingChannels(x, y, options.xTitle, width) : { x, y }),
     colour:
       fields.series === undefined
         ? { value: theme.series[0] }
         : bySeries(seriesColours(series, theme), { symbolOpacity: 1 }),
     ...(fields.series !== undefined && { shape: bySeries(seriesShapes(series), {}) }),
-    tooltip: tooltipChannel(drawing, fields, timeZone),
+    tooltip: tooltipChannel(drawing, fields, timeZone, options),
     data: (values) => ({
       data: { values },
       ...(when !== undefined && { transform: [{ calculate: when, as: "when" }] }),
@@ -107,6 +141,8 @@ export function specRow(point: Point, { drawing, fields }: Frame): Record<string
     ...(fields.series !== undefined && { [fields.series]: series[point.series]?.label ?? "" }),
     [fields.y]: point.y,
     ...(point.count !== undefined && { rows: point.count }),
+    ...(point.from !== undefined && { from: formatInstantIso(point.from) }),
+    ...(point.low !== undefined && { [fields.low]: point.low, [fields.high]: point.high ?? null }),
   };
 }
 
@@ -155,11 +191,22 @@ export function stepWidth({ drawing, domain: [start, end], width }: Frame): numb
 }
 
 // Names that the specs add, and that JavaScript objects already have.
-const TAKEN = ["rank", "end", "incomplete", "other", "time", "label", "rows", "when"];
+const TAKEN = [
+  "rank",
+  "begin",
+  "middle",
+  "end",
+  "incomplete",
+  "other",
+  "time",
+  "label",
+  "rows",
+  "when",
+];
 
 // Columns under names that Vega-Lite reads as they are: it takes `a.b` and `a[0]` for paths into
 // objects. A name made of letters, digits and _ stays.
-function specFields({ roles, seriesName }: Drawing): Frame["fields"] {
+function specFields({ roles, seriesName, ends = ["low", "high"] }: Drawing): Frame["fields"] {
   const used = new Set(TAKEN);
   const safe = (name: string): string => {
     let field = name.replace(/\W/g, "_").slice(0, 60) || "_";
@@ -168,7 +215,15 @@ function specFields({ roles, seriesName }: Drawing): Frame["fields"] {
     return field;
   };
   const [x, y] = [safe(roles.x), safe(roles.y)];
-  return { x, y, ...(seriesName !== undefined && { series: safe(seriesName) }) };
+  const series = seriesName !== undefined && { series: safe(seriesName) };
+  return { x, y, ...series, low: safe(ends[0]), high: safe(ends[1]) };
+}
+
+/** A channel with a title of the analyst's own. */
+function titled(channel: VegaLiteSpec, title: string | undefined): VegaLiteSpec {
+  return title === undefined
+    ? channel
+    : { ...channel, axis: { ...(channel.axis as VegaLiteSpec), title } };
 }
 
 function seriesTitle({ series: [first = "", ...more] }: Drawing["roles"]): string {
@@ -180,18 +235,20 @@ function tooltipChannel(
   drawing: Drawing,
   fields: Frame["fields"],
   timeZone: string,
+  { yFormat }: DrawOptions,
 ): VegaLiteSpec[] {
-  const { roles, points } = drawing;
+  const { roles, points, ends } = drawing;
   const values = points.map(({ y }) => y ?? 0);
   // Whole numbers and large ones to the unit at least: who points at a value wants to read it off.
   const format =
-    roles.measure?.unit === "share"
+    yFormat ??
+    (roles.measure?.unit === "share"
       ? ".2%"
       : values.every(Number.isInteger)
         ? ",d"
         : values.some((value) => Math.abs(value) >= 1_000)
           ? ",.3~f"
-          : ",.6~r";
+          : ",.6~r");
   const x = heading(roles.x);
   const along =
     roles.xKind === "time"
@@ -203,6 +260,12 @@ function tooltipChannel(
       ? []
       : [{ field: fields.series, type: "nominal", title: seriesTitle(roles) }]),
     { field: fields.y, type: "quantitative", title: measureTitle(drawing), format },
+    ...(ends ?? []).map((name, at) => ({
+      field: at === 0 ? fields.low : fields.high,
+      type: "quantitative",
+      title: words(name),
+      format,
+    })),
   ].map((part) => ({ ...part, title: tooltipTitle(part.title) }));
 }
 
@@ -228,6 +291,6 @@ function whenExpression(
       : unit === undefined || unit === "minute" || unit === "hour"
         ? " %H:%M"
         : "";
-  const instant = `toDate(datum[${JSON.stringify(fields.x)}])`;
+  const instant = `toDate(datum.from || datum[${JSON.stringify(fields.x)}])`;
   return zoneExpression(instant, `%Y-%m-%d${clock}`, timeZone, domain);
 }

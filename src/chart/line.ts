@@ -1,6 +1,8 @@
 import type { Point } from "./draw-rows.js";
+import { bandLayer } from "./extents.js";
 import { pointsBySeries, specRow, splitEdges, type ChartKind, type Frame } from "./frame.js";
 import type { VegaLiteSpec } from "./options.js";
+import { lastEnd, stepEnds, stepPoints } from "./steps.js";
 
 // Up to so many points a series has a marker at each; beyond, a few along the line.
 const MARKED_POINTS = 60;
@@ -14,6 +16,8 @@ export const LINE: ChartKind = {
   faded: "dashed",
   sized: false,
   categories: false,
+  takes: ["band", "steps"],
+  end: (drawing, timeZone, options) => lastEnd(stepEnds(drawing, timeZone, options, false)),
   layers,
 };
 
@@ -21,20 +25,27 @@ export const LINE: ChartKind = {
 function layers(frame: Frame): VegaLiteSpec[] {
   const { drawing, theme, x, y, colour, shape, tooltip } = frame;
   const { whole, before, after } = splitEdges(drawing);
+  const ends = stepEnds(drawing, frame.timeZone, frame.options, false);
   const sparse = drawing.xs.length > MARKED_POINTS;
   const encoding = { x, y, color: colour };
   const rows = (points: readonly Point[]): VegaLiteSpec[] =>
     points.map((point) => specRow(point, frame));
-  const line = (points: readonly Point[], dashed: boolean): VegaLiteSpec => ({
-    data: { values: rows(points) },
-    mark: {
-      type: "line",
-      strokeWidth: sparse || dashed ? 1.5 : 2,
-      strokeJoin: "round",
-      ...(dashed && { strokeDash: [3, 3] }),
-    },
-    encoding,
-  });
+  const line = (points: readonly Point[], dashed: boolean): VegaLiteSpec => {
+    const drawn = {
+      mark: {
+        type: "line",
+        strokeWidth: sparse || dashed ? 1.5 : 2,
+        ...(ends ? { interpolate: "step-after" } : { strokeJoin: "round" }),
+        ...(dashed && { strokeDash: [3, 3] }),
+      },
+      encoding,
+    };
+    const band = bandLayer(frame, dashed);
+    return {
+      data: { values: rows(ends ? stepPoints(points, ends, false) : points) },
+      ...(band.length > 0 ? { layer: [...band, drawn] } : drawn),
+    };
+  };
   const markers = (points: readonly Point[], look: VegaLiteSpec): VegaLiteSpec => ({
     ...frame.data(rows(points)),
     mark: { type: "point", filled: true, opacity: 1, size: 42, strokeWidth: 1.5, ...look },

@@ -1,3 +1,4 @@
+import { intervalLayer } from "./extents.js";
 import { specRow, stepWidth, type ChartKind, type Frame } from "./frame.js";
 import type { VegaLiteSpec } from "./options.js";
 
@@ -12,6 +13,7 @@ export const POINTS: ChartKind = {
   faded: "hollow",
   sized: false,
   categories: false,
+  takes: ["interval"],
   layers: (frame) =>
     frame.drawing.points.some(({ count }) => count !== undefined) ? [bins(frame)] : layers(frame),
 };
@@ -21,7 +23,7 @@ function layers(frame: Frame): VegaLiteSpec[] {
   const { drawing, theme, x, y, colour, shape, tooltip } = frame;
   const points = drawing.points.filter((point) => point.y !== null);
   const many = points.length > FEW_POINTS;
-  return [false, true].flatMap((hollow) => {
+  const discs = [false, true].flatMap((hollow) => {
     const group = points.filter((point) => drawing.incomplete.has(point.x) === hollow);
     if (group.length === 0) return [];
     return {
@@ -36,6 +38,7 @@ function layers(frame: Frame): VegaLiteSpec[] {
       encoding: { x, y, color: colour, ...(shape && { shape }), tooltip },
     };
   });
+  return [...intervalLayer(frame, points), ...discs];
 }
 
 /** A disc for each bin, as large as it holds rows. */

@@ -2,7 +2,7 @@ import { ProbelabError } from "../base/error.js";
 import type { MeasureColumn } from "../result/origin.js";
 import type { Result, Value } from "../result/result.js";
 import type { Bucket } from "../time/bucket.js";
-import type { DrawOptions, KindName } from "./options.js";
+import type { DrawOptions, KindName, KindOption } from "./options.js";
 
 /** A kind of chart, as far as it decides which columns and rows are drawn. */
 export interface Kind {
@@ -11,8 +11,12 @@ export interface Kind {
   readonly drawn: string;
   /** True where sizes are values: they begin at zero, those of several series are added up, and they hide each other in one place. */
   readonly sized: boolean;
-  /** True where texts can be along the axis. */
+  /** True where texts can be along the axis; series of what can't be added up then stand beside each other. */
   readonly categories: boolean;
+  /** Its options beside those of all kinds. */
+  readonly takes: readonly KindOption[];
+  /** How many series can be told apart; default 24. */
+  readonly mostSeries?: number;
 }
 
 /** What the columns of a Result are in a chart. */
@@ -43,20 +47,24 @@ export function chartRoles(result: Result, kind: Kind, options: DrawOptions): Ro
   const holds = new Map(names.map((name) => [name, columnKind(result, name)]));
   const named = (...kinds: ColumnKind[]): string[] =>
     names.filter((name) => kinds.includes(holds.get(name) ?? "empty"));
-  const { x: wantedX, y: wantedY, colour } = options;
+  const { x: wantedX, y: wantedY, facet } = options;
+  const { colour } = options;
   const draw = `draw ${kind.drawn}`;
   const refusal = (why: string): ProbelabError => new ProbelabError(`Can't ${draw} ${why}`);
-  for (const [option, name] of Object.entries({ x: wantedX, y: wantedY, colour })) {
-    if (typeof name === "string") checkColumn(names, name, `${draw} with ${option}: `);
+  for (const [option, given] of Object.entries({ x: wantedX, y: wantedY, colour, facet })) {
+    for (const name of [given ?? []].flat()) checkColumn(names, name, `${draw} with ${option}: `);
   }
   const meant = wantedX ?? time?.name ?? dimensions[0]?.name ?? named("time")[0];
   const others = dimensions.map(({ name }) => name).filter((name) => name !== meant);
-  const shown = colour === null ? [] : colour === undefined ? others : [colour];
+  const shown = colour === null ? [] : colour === undefined ? others : [colour].flat();
   const hidden = others.filter((name) => !shown.includes(name));
   const free = measures.filter(({ name }) => name !== meant);
   const main = free.find((measure) => measure.main) ?? free[0];
-  // What the question is about, unless the chart adds up values that can't be.
-  const added = (kind.sized && shown.length > 0) || hidden.length > 0;
+  // What the question is about, unless the chart adds up values that can't be: bars of categories
+  // can stand beside each other.
+  const beside = options.stack === false || (options.stack === undefined && isCategory(meant));
+  const stacks = kind.sized && !(kind.categories && beside);
+  const added = (stacks && shown.length > 0) || hidden.length > 0;
   const instead = added && main?.additive !== true ? free.find(({ additive }) => additive) : main;
   const measured = wantedY ?? (instead ?? main)?.name;
   const x = meant ?? guessX();
@@ -81,8 +89,8 @@ export function chartRoles(result: Result, kind: Kind, options: DrawOptions): Ro
       numbers.length === 0 ? CONVERT : `pass a column of numbers, such as ${list(numbers)}`;
     throw refusal(`with y: ${JSON.stringify(y)}, which holds ${holds.get(y)}: ${remedy}.`);
   }
-  const held = x === time?.name ? "time" : (holds.get(x) ?? "text");
-  const xKind = held === "time" || held === "number" ? held : "category";
+  const held = x === time?.name ? "time" : holds.get(x);
+  const xKind = isCategory(x) ? "category" : held === "time" ? held : "number";
   if (xKind === "category" && !kind.categories) {
     const along = named("time", "number").filter((name) => name !== x && name !== y);
     const pass =
@@ -101,6 +109,11 @@ export function chartRoles(result: Result, kind: Kind, options: DrawOptions): Ro
     series: guess ? series.slice(0, 1) : series,
     hidden,
   };
+
+  function isCategory(name: string | undefined): boolean {
+    const held = holds.get(name ?? "");
+    return name !== undefined && name !== time?.name && held !== "time" && held !== "number";
+  }
 
   /** Where nothing tells what is along the axis: numbers, but y, which bars come after text. */
   function guessX(): string | undefined {

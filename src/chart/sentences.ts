@@ -98,14 +98,14 @@ function incompleteSentence(
 export function subtitleLine(
   sentences: readonly string[],
   width: number,
-): { readonly line: string; readonly notes: readonly string[] } {
+): { readonly lines: readonly string[]; readonly notes: readonly string[] } {
   const clean = sentences.map((text) => cleanText(text, 2_000)).filter((text) => text !== "");
   const [first = "", ...more] = wrap(clean, width, SUBTITLE_SIZE);
-  if (more.length === 0) return { line: first, notes: [] };
+  if (more.length === 0) return { lines: first === "" ? [] : [first], notes: [] };
   let whole = clean.length;
   while (whole > 0 && clean.slice(0, whole).join(" ").length > first.length) whole--;
   const line = whole === 0 ? `${first} …` : clean.slice(0, whole).join(" ");
-  return { line: specText(line), notes: clean.slice(whole) };
+  return { lines: [specText(line)], notes: clean.slice(whole) };
 }
 
 /** Why a chart is empty: the first note of the Result tells it. */

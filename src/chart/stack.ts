@@ -1,5 +1,6 @@
 import { ProbelabError } from "../base/error.js";
 import type { Drawing, Point } from "./draw-rows.js";
+import { words } from "./label.js";
 
 /** Every series at every x. @throws ProbelabError for what can't be added up, or is unknown. */
 export function stacked(drawing: Drawing): Drawing {
@@ -24,6 +25,31 @@ export function stacked(drawing: Drawing): Drawing {
   const negative = filled.find(({ y }) => Number(y) < 0);
   if (negative) throw refusal(`it holds negative values such as ${negative.y}`);
   return { ...drawing, points: filled };
+}
+
+/** Every value as its share of all series at its x. @throws ProbelabError for what can't be added up. */
+export function shares(drawing: Drawing): Drawing {
+  const { roles, series } = drawing;
+  if (series.length < 2) {
+    throw new ProbelabError(
+      `Can't draw shares of one series, each would be 100 %: pass the column that tells several apart as colour, or leave stack out.`,
+    );
+  }
+  const { points } = stacked(drawing);
+  const totals = new Map<Point["x"], number>();
+  for (const { x, y } of points) totals.set(x, (totals.get(x) ?? 0) + Number(y));
+  const { name, label } = roles.measure ?? { name: roles.y, label: words(roles.y) };
+  return {
+    ...drawing,
+    roles: {
+      ...roles,
+      measure: {
+        ...{ name, label: `${label}, share`, unit: "share" },
+        ...{ additive: true, missing: "zero" },
+      },
+    },
+    points: points.map((point) => ({ ...point, y: Number(point.y) / (totals.get(point.x) || 1) })),
+  };
 }
 
 /** The fields and channels by which Vega-Lite stacks series: the first of the legend is the top. */

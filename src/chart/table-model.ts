@@ -4,10 +4,13 @@ import { MOST_ROWS } from "../base/limits.js";
 import { cleanText, counted } from "../base/text.js";
 import { valueWords } from "../result/column-words.js";
 import { zoneOf } from "../result/origin.js";
-import type { Result, Value } from "../result/result.js";
+import { newTable, pickRows, rowKeys, rowsByKey } from "../result/arquero-table.js";
+import { Result, type Value } from "../result/result.js";
+import { sortedRows } from "../result/verbs.js";
 import { formatInstant } from "../time/time-zone.js";
 import { heading, label } from "./label.js";
-import { checkColumn, list } from "./roles.js";
+import { checkColumn, list, unusedName } from "./roles.js";
+import type { ChartRows } from "./save.js";
 import { originSpan, spanSentence } from "./sentences.js";
 
 /** What a table of a Result can be told. */
@@ -20,12 +23,23 @@ export interface TableOptions {
   readonly caption?: string;
   /** Rows to show, default 100, at most 4,999. */
   readonly limit?: number;
+  /** Column to sort by: numbers the largest first, texts, versions and times the first first; what holds the rest is last. */
+  readonly sort?: string;
+  /** A last row of sums over all rows, also those not shown: of what adds up (true), or of these columns. */
+  readonly totals?: boolean | readonly string[];
+  /**
+   * A measure to draw as a small line along time. The table then has a row for each group: what adds up
+   * is summed over the range, of another measure stands its last whole bucket beside the line.
+   */
+  readonly sparkline?: string;
 }
 
-/** A cell: its text, and how long its bar is, from 0 to 1. */
+/** A cell: its text, how long its bar is, from 0 to 1, and the values of its line. */
 export interface TableCell {
   readonly text: string;
   readonly bar?: number;
+  /** From 0 to 1, the scale of all rows; null is a gap. */
+  readonly line?: readonly (number | null)[];
 }
 
 /** A table as any format shows it. */
@@ -35,6 +49,8 @@ export interface TableModel {
   /** Number of leading columns that name their row. */
   readonly heads: number;
   readonly rows: readonly (readonly TableCell[])[];
+  /** The sums below the rows, where there are any. */
+  readonly totals?: readonly TableCell[];
   /** What isn't in the rows, a sentence each. */
   readonly notes: readonly string[];
 }
@@ -56,15 +72,26 @@ export const TABLE_RULES = {
     fits: (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= MOST_ROWS,
     pass: "a whole number under 5,000",
   },
+  sort: { fits: isText, pass: "the name of a column" },
+  totals: {
+    fits: (value) => typeof value === "boolean" || isTexts(value),
+    pass: 'true, false or a list of columns, ["runs"]',
+  },
+  sparkline: { fits: isText, pass: "the name of a measure" },
 } satisfies Rules<TableOptions>;
 
 // Numbers that name something, such as an AS or a process, are no amounts.
 const NAMING = /(?:asn|id|year|port|code)$/i;
 
 /** @throws ProbelabError for an unknown column or none at all, or a bar for what isn't a number of zero or more. */
-export function tableModel(result: Result, options: TableOptions): TableModel {
+export function tableModel(
+  given: Result,
+  options: TableOptions,
+): TableModel & { readonly data: ChartRows } {
+  const lines = options.sparkline === undefined ? undefined : groupLines(given, options.sparkline);
+  const result = sortedBy(lines?.result ?? given, options.sort);
   const { columns: meaning, reductions, notes } = result.origin;
-  const names = options.columns ?? result.columnNames;
+  const names = options.columns ?? result.columnNames.filter((name) => name !== lines?.place);
   if (options.columns?.length === 0) {
     throw new ProbelabError(
       `Can't show a table with columns: []: name those to show, such as ${list(result.columnNames.slice(0, 2))}, or leave columns out for all.`,
@@ -72,13 +99,15 @@ export function tableModel(result: Result, options: TableOptions): TableModel {
   }
   const scales = barScales(result, options.bars);
   for (const name of names) checkColumn(result.columnNames, name, "show a table: ");
+  const sums = totalsOf(result, options.totals);
   const isDimension = (name: string): boolean =>
     meaning.dimensions.some((each) => each.name === name);
   const shown = Math.min(options.limit ?? 100, result.numRows);
   const zone = zoneOf(result.origin);
   const incomplete = new Set(meaning.time?.incomplete.map((start) => start.getTime()));
-  const columns = names.map((name) => {
-    const values = result.column(name);
+  const every = names.map((name) => result.column(name));
+  const columns = names.map((name, index) => {
+    const values = every[index]!;
     const measure = meaning.measures.find((each) => each.name === name);
     const isTime = name === meaning.time?.name || values.some((value) => value instanceof Date);
     const number = !isTime && values.some(isNumber);
@@ -98,12 +127,21 @@ export function tableModel(result: Result, options: TableOptions): TableModel {
       if (scale === undefined) return { text };
       return { text, bar: scale === 0 ? 0 : Number(value) / scale };
     });
+    if (lines && name === options.sparkline) {
+      const places = result.column(lines.place).slice(0, shown).map(Number);
+      places.forEach((place, row) => (cells[row] = { ...cells[row]!, line: lines.values[place]! }));
+    }
+    const total = sums.has(name) ? sums.get(name)! : undefined;
+    const last: TableCell = {
+      text: total === undefined ? "" : (write ?? ((sum) => String(sum)))(total),
+    };
     const unit = measure?.unit === "s" ? " (s)" : "";
     const inZone = isTime ? ` (${zone})` : "";
     return {
       title: `${measure === undefined ? heading(name) : label(measure.label)}${unit}${inZone}`,
       number,
       cells,
+      last,
     };
   });
   const heads = names.findIndex((name) => name !== meaning.time?.name && !isDimension(name));
@@ -113,15 +151,134 @@ export function tableModel(result: Result, options: TableOptions): TableModel {
     caption: cleanText(options.caption ?? [all, ...originSpan(result.origin)].join(", "), 300),
     columns,
     heads: heads < 0 ? names.length : heads,
+    data: {
+      names,
+      rows: Array.from({ length: shown }, (_, row) => every.map((column) => column[row])),
+    },
     rows: Array.from({ length: shown }, (_, row) =>
       columns.map(({ cells }) => cells[row] ?? { text: "" }),
     ),
+    ...(sums.size > 0 && {
+      totals: columns.map(({ last }, at) =>
+        at === 0 && last.text === "" ? { text: "Total" } : last,
+      ),
+    }),
     notes: [
       ...(rest > 0 ? [`${rest.toLocaleString("en-US")} more of ${all} not shown.`] : []),
       ...(options.caption === undefined ? [] : spanSentence(result.origin)),
+      ...(lines?.told ?? []),
       ...reductions,
       ...notes,
     ].map((note) => cleanText(note, 2_000)),
+  };
+}
+
+/** The rows by a column, what holds the rest last. */
+function sortedBy(result: Result, name: string | undefined): Result {
+  if (name === undefined) return result;
+  checkColumn(result.columnNames, name, "show a table with sort: ");
+  const values = result.column(name);
+  const descending = values.some(isNumber);
+  const rests = result.origin.columns.dimensions.flatMap(({ name: of, other }) =>
+    other === undefined ? [] : [result.column(of).map((value) => value === other)],
+  );
+  const isRest = result.column(name).map((_, row) => rests.some((rest) => rest[row]));
+  const rows = sortedRows([{ name, values }], values.length, descending);
+  const order = [...rows.filter((row) => !isRest[row]), ...rows.filter((row) => isRest[row])];
+  return new Result(pickRows(result.table, order), result.origin);
+}
+
+/** The sum of each column to be summed. @throws ProbelabError for a column that doesn't add up. */
+function totalsOf(result: Result, wanted: TableOptions["totals"]): Map<string, number | bigint> {
+  if (wanted === undefined || wanted === false) return new Map();
+  const { measures } = result.origin.columns;
+  const names =
+    wanted === true ? measures.filter(({ additive }) => additive).map(({ name }) => name) : wanted;
+  if (names.length === 0) {
+    throw new ProbelabError(
+      `Can't show a table with totals: no column is known to add up; name those that do, totals: [${list(result.columnNames.slice(-1))}].`,
+    );
+  }
+  return new Map(
+    names.map((name) => {
+      checkColumn(result.columnNames, name, "show a table with totals: ");
+      if (measures.find((each) => each.name === name)?.additive === false) {
+        throw new ProbelabError(
+          `Can't show a table with totals: the values of ${JSON.stringify(name)} can't be added up; leave it out of totals.`,
+        );
+      }
+      const values = result.column(name).filter(isNumber);
+      const whole = values.every((value) => typeof value === "bigint");
+      return [
+        name,
+        whole && values.length > 0
+          ? values.reduce((sum: bigint, value) => sum + BigInt(value), 0n)
+          : values.reduce((sum: number, value) => sum + Number(value), 0),
+      ];
+    }),
+  );
+}
+
+/** A row for each group, with its line along time. */
+function groupLines(result: Result, measure: string) {
+  checkColumn(result.columnNames, measure, "show a table with sparkline: ");
+  const { time, dimensions, measures } = result.origin.columns;
+  if (time === undefined || !measures.some(({ name }) => name === measure)) {
+    throw new ProbelabError(
+      `Can't show a table with sparkline: ${JSON.stringify(measure)}: it needs a measure along time; ask with every: "week", say.`,
+    );
+  }
+  const names = dimensions.map(({ name }) => name);
+  const groups = [...rowsByKey(rowKeys(result.table, names)).values()];
+  const times = result.column(time.name).map(Number);
+  const starts = [...new Set(times)].sort((a, b) => a - b);
+  const incomplete = new Set(time.incomplete.map(Number));
+  const known = (value: Value): number | null => (isNumber(value) ? Number(value) : null);
+  const cells = result.column(measure).map(known);
+  const most = cells.reduce<number>((top, value) => Math.max(top, value ?? 0), 0);
+  const summed = measures.filter(({ name, additive }) => additive && name !== measure);
+  const all = groups.map((rows) => {
+    const at = new Map(rows.map((row) => [times[row]!, cells[row] ?? null]));
+    return starts.map((start) => at.get(start) ?? null);
+  });
+  const columns = [...names, ...summed.map(({ name }) => name)].map((name) => result.column(name));
+  // What adds up is summed as the others are.
+  const adds = measures.some(({ name, additive }) => name === measure && additive);
+  const last = all.map((values) => {
+    if (adds) return values.reduce<number>((sum, value) => sum + (value ?? 0), 0);
+    const whole = values.filter((_, at) => !incomplete.has(starts[at]!));
+    return whole.at(-1) ?? null;
+  });
+  const place = unusedName(result.columnNames, "line");
+  const table = newTable(result.table, [
+    ...names.map((name, index): [string, Value[]] => [
+      name,
+      groups.map(([row]) => columns[index]![row!]),
+    ]),
+    [measure, last],
+    ...summed.map(({ name }, index): [string, Value[]] => [
+      name,
+      groups.map((rows) =>
+        rows.reduce((sum, row) => sum + Number(columns[names.length + index]![row] ?? 0), 0),
+      ),
+    ]),
+    [place, groups.map((_, at) => at)],
+  ]);
+  const own = measures.filter((each) => each.name === measure || summed.includes(each));
+  const from = formatInstant(new Date(starts[0] ?? 0), zoneOf(result.origin));
+  return {
+    place,
+    // Of one scale, from zero: a line of all rows in one picture would show the same.
+    values: all.map((values) =>
+      values.map((value) => (value === null || most <= 0 ? value && 0 : Math.max(0, value) / most)),
+    ),
+    result: new Result(table, {
+      ...result.origin,
+      columns: { dimensions, measures: own },
+    }),
+    told: [
+      `Lines: by ${time.every} from ${from} on, all of one scale from zero; the number is ${adds ? "their sum" : `that of the last whole ${time.every}`}.`,
+    ],
   };
 }
 

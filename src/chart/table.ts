@@ -6,7 +6,7 @@ import { resultOf } from "./check-result.js";
 import { originRecord } from "./origin-record.js";
 import { chartPage } from "./page/page.js";
 import { csv, saveAs, titledParquet, type ChartRows } from "./save.js";
-import { TABLE_RULES, tableModel, type TableModel, type TableOptions } from "./table-model.js";
+import { TABLE_RULES, tableModel, type TableOptions } from "./table-model.js";
 import { tableHtml, tableMarkdown } from "./table-outputs.js";
 
 /** A table: a value that a notebook shows. */
@@ -16,7 +16,7 @@ export class Table {
   /** What it was told. */
   readonly options: TableOptions;
   /** What any format shows. */
-  readonly model: TableModel;
+  readonly model: ReturnType<typeof tableModel>;
 
   constructor(result: Result, options: TableOptions) {
     this.result = result;
@@ -26,10 +26,7 @@ export class Table {
 
   /** The rows and columns that it shows, for `.csv` and `.parquet`. */
   get data(): ChartRows {
-    const names = this.options.columns ?? this.result.columnNames;
-    const columns = names.map((name) => this.result.column(name));
-    const rows = this.model.rows.map((_, row) => columns.map((column) => column[row]));
-    return { names, rows };
+    return this.model.data;
   }
 
   /** Where the data comes from. */
@@ -83,10 +80,12 @@ export class Table {
  * Numbers are text, aligned by their decimals; each bar begins at zero and is full at its column's
  * largest value, or at that of the columns listed with it.
  *
- * @throws ProbelabError for an unknown column, or bars for what isn't a number of zero or more.
+ * @throws ProbelabError for an unknown column, bars for what isn't a number of zero or more, totals of
+ *   what doesn't add up, and a sparkline without a time.
  * @example
  * const summary = await lab.measurements.summary({ range, by: "software_version" });
  * table(summary, { bars: ["runs", ["q10", "q50", "q90"]], caption: "Runs by version" });
+ * table(counts, { sparkline: "measurements", totals: true });
  * table([{ deploy: new Date("2026-05-04"), version: "3.10" }]);
  */
 export function table(rows: RowsGiven, options: TableOptions = {}): Table {

@@ -21,6 +21,8 @@ export interface Theme {
   readonly annotation: string;
   /** Colours of series, in order. */
   readonly series: readonly string[];
+  /** Colours of numbers, from the least to the greatest: blue, of even steps of lightness, the least apart from the background. */
+  readonly ramp: readonly string[];
 }
 
 const colours = (list: string): string[] => list.split(" ");
@@ -44,6 +46,7 @@ export const THEMES: Readonly<Record<ThemeName, Theme>> = {
         "#4cdaa8 #8f3a6c #046246 #5a2708 #073b5d #836331 #9a8f2a #fa9bcf " +
         "#69154b #648ca5 #996983 #ecad8e #c4886a #853902 #487b66 #27577b",
     ),
+    ramp: colours("#dcebf7 #7fb4de #2b7bba #08306b"),
   },
   dark: {
     background: "#14171b",
@@ -58,6 +61,7 @@ export const THEMES: Readonly<Record<ThemeName, Theme>> = {
         "#792c5b #075b42 #60fec6 #a44b15 #0069a0 #fec4e2 #857d0a #a55583 " +
         "#0f8965 #e8c490 #636363 #654711 #ababab #6fd5ad #a09c5b #b77250",
     ),
+    ramp: colours("#1d2e40 #1f5c8f #4f9bd9 #d6ebff"),
   },
 };
 

@@ -6,6 +6,12 @@ import type { Measure } from "../query/measure.js";
 import type { GroupedRow, QuantileMeasures } from "../query/row-types.js";
 import type { Result } from "../result/result.js";
 import type { Bucket } from "../time/bucket.js";
+import {
+  measurementHistogram,
+  runHistogram,
+  type HistogramOptions,
+  type HistogramRow,
+} from "./histogram.js";
 import * as questions from "./questions.js";
 import type {
   DuplicateOptions,
@@ -173,6 +179,10 @@ export interface Measurements {
   ): Promise<
     Result<GroupedRow<B, "all", { first: Measure<Date | null>; measurements: Measure<number> }>>
   >;
+  /** How the numbers of a column are spread, as `lab.runs.histogram` tells of runs; `measurements` of each bin. */
+  histogram<const B extends Names = []>(
+    options: HistogramOptions<MeasurementColumn, B>,
+  ): Promise<Result<HistogramRow<B, { measurements: Measure<number> }>>>;
   /**
    * The values of a column of numbers along time, measurement by measurement, brought under 5,000
    * rows by the server in one scan: the first, last, lowest and highest of each column of time (M4,
@@ -213,6 +223,19 @@ export interface Runs {
   explore<const B extends RunNames>(
     options: ExploreOptions<RunColumn, B> & Pick<RunOptions, "distinct" | "margin">,
   ): Promise<Result>;
+  /**
+   * How the numbers of a column are spread over runs, in bins that the engine cuts: columns `from` and
+   * `to` (a bin is half-open, [from, to)), the dimensions of `by`, and `runs`, exactly, 0 in an empty
+   * bin. A row whose `from` or `to` is null holds what is beyond the bins, which only edges of one's
+   * own leave. Runs without a number are in none, and a note counts them.
+   *
+   * @throws ProbelabError for a column that holds no numbers, and for log-spaced bins of negative ones.
+   * @example
+   * chart.histogram(await lab.runs.histogram({ range, column: "duration" }));
+   */
+  histogram<const B extends RunNames = []>(
+    options: HistogramOptions<RunColumn, B> & Pick<RunOptions, "margin">,
+  ): Promise<Result<HistogramRow<B, { runs: Measure<number> }>>>;
 }
 
 /** A question whose row the compiler knows better than its code does. */
@@ -236,6 +259,7 @@ export function measurementsOf(database: Database): Measurements {
     duplicates: typed<Measurements["duplicates"]>(questions.duplicates),
     firstSeen: typed<Measurements["firstSeen"]>(questions.firstSeen),
     explore: typed<Measurements["explore"]>(questions.explore),
+    histogram: typed<Measurements["histogram"]>(measurementHistogram),
     values: typed<Measurements["values"]>(values),
   };
   return cubeSource(asked, {
@@ -252,6 +276,7 @@ export function runsOf(database: Database): Runs {
   const asked: Runs = {
     ask: (options) => questions.askOwnRuns(database, options) as never,
     explore: (options) => questions.exploreRuns(database, options),
+    histogram: (options) => runHistogram(database, options) as never,
   };
   return cubeSource(asked, {
     dimensions: DIMENSIONS,

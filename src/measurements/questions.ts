@@ -62,8 +62,8 @@ export type FirstSeenOptions<B extends By<MeasurementColumn> = By<MeasurementCol
 
 type Measures = Readonly<Record<string, Measure<unknown>>>;
 
-const MEASUREMENT_OPTIONS = [...GROUP_OPTIONS, "distinct"];
-const RUN_OPTIONS = [...MEASUREMENT_OPTIONS, "margin"];
+export const MEASUREMENT_OPTIONS = [...GROUP_OPTIONS, "distinct"];
+export const RUN_OPTIONS = [...MEASUREMENT_OPTIONS, "margin"];
 /** One object of options may serve counts, runs and runDurations alike. */
 const FAMILY = [...RUN_OPTIONS, "quantiles", "singles"];
 
@@ -82,7 +82,7 @@ export async function askMeasurements(
 }
 
 /** Asks the runs. */
-async function askRuns(
+export async function askRuns(
   database: Database,
   options: RunOptions<string>,
   measures: Measures,

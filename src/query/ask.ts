@@ -121,7 +121,7 @@ export async function askSource(
     columns: {
       ...(grouped.time && { time: grouped.time }),
       dimensions: grouped.dimensions,
-      measures: planned.map(meaningOf),
+      measures: planned.map((one) => meaningOf(one, measures)),
     },
     reductions: grouped.reductions,
     notes: [
@@ -234,6 +234,22 @@ function checkTop(top: number): number {
   );
 }
 
-function meaningOf({ name, label, unit, additive, missing, main }: PlannedMeasure): MeasureColumn {
-  return { name, label, unit, additive, missing, ...(main && { main }) };
+/** What a column means; of a share also which columns are the ends of its interval. */
+function meaningOf(
+  { name, label, unit, additive, missing, main }: PlannedMeasure,
+  measures: Readonly<Record<string, Measure<unknown>>>,
+): MeasureColumn {
+  const rowsOf = ({ of, where }: Measure<unknown>): string => JSON.stringify([of, where]);
+  const share = measures[name]!;
+  const [low, high] = (["shareLow", "shareHigh"] as const).map((end) =>
+    Object.keys(measures).find(
+      (each) => measures[each]!.measure === end && rowsOf(measures[each]!) === rowsOf(share),
+    ),
+  );
+  const interval = share.measure === "share" && low !== undefined && high !== undefined;
+  return {
+    ...{ name, label, unit, additive, missing },
+    ...(main && { main }),
+    ...(interval && { interval: [low, high] as const }),
+  };
 }

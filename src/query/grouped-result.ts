@@ -1,7 +1,7 @@
 import type { ColumnTable } from "arquero";
 import { ProbelabError } from "../base/error.js";
 import { columnsPlural } from "../result/column-words.js";
-import type { DimensionColumn, TimeColumn } from "../result/origin.js";
+import { isVersionColumn, type DimensionColumn, type TimeColumn } from "../result/origin.js";
 import type { Value } from "../result/result.js";
 import { buckets, nextBucket, type Bucket } from "../time/bucket.js";
 import { bucketNoun } from "../time/step.js";
@@ -195,9 +195,11 @@ function dimensionColumns(asked: AskedGroups, groups: Groups): DimensionColumn[]
       order.sort((a, b) => compareRaw(raw.get(a) ?? null, raw.get(b) ?? null, compare));
     }
     const other = groups.otherLabel;
+    // Versions are known by their column's name.
+    const ordered = compare !== undefined && !isVersionColumn(name) && { ordered: true as const };
     return groups.hasRest && asked.other && !natural
-      ? { name, order: [...order, other], other }
-      : { name, order };
+      ? { name, order: [...order, other], other, ...ordered }
+      : { name, order, ...ordered };
   });
 }
 

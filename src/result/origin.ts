@@ -67,6 +67,8 @@ export interface DimensionColumn {
   readonly order: readonly (string | null)[];
   /** The label of the row that holds all values beyond `top`, where there is one. */
   readonly other?: string;
+  /** True where that order is the values' own (hours, weekdays, bins), not that of their size. */
+  readonly ordered?: true;
 }
 
 /** A column that holds numbers. */
@@ -84,6 +86,8 @@ export interface MeasureColumn {
   readonly main?: true;
   /** What a missing row means: nothing happened (`zero`), or nothing is known (`gap`). */
   readonly missing: "zero" | "gap";
+  /** The columns of the ends of each value's interval, where the question asked for them. */
+  readonly interval?: readonly [string, string];
 }
 
 /** The time zone of an Origin's range, UTC where it has none. */

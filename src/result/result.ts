@@ -217,9 +217,10 @@ export class Result<out Row extends object = Record<string, Value>> {
     const columns = {
       ...(time && { time: { ...time, name: now(time.name) } }),
       dimensions: dimensions.map((each) => ({ ...each, name: now(each.name) })),
-      measures: measures.map(({ quotient, ...each }) => ({
+      measures: measures.map(({ interval, quotient, ...each }) => ({
         ...each,
         name: now(each.name),
+        ...(interval && { interval: [now(interval[0]), now(interval[1])] as const }),
         ...(quotient && { quotient: [now(quotient[0]), now(quotient[1])] as const }),
       })),
       ...(kinds && {

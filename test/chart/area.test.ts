@@ -50,7 +50,7 @@ describe("standingAlone(points)", () => {
 describe("chart.area of values that no neighbour joins", () => {
   test("one bucket is a stacked column, every series in it", async () => {
     const counts = weeklyCounts({ range: day, every: "day", other: false });
-    const drawn = chart.area(counts);
+    const drawn = chart.area(counts, { steps: false });
     const [column, ...more] = layers(drawn);
     expect(more).toEqual([]);
     expect(column?.mark).toMatchObject({ type: "bar", fillOpacity: 0.9 });
@@ -73,7 +73,7 @@ describe("chart.area of values that no neighbour joins", () => {
   test("an incomplete one is faded", () => {
     const part = weeklyCounts({ range: between("2026-11-20", "2026-11-20T08:00"), every: "day" });
     for (const options of [{}, { colour: null }]) {
-      const [column, ...more] = layers(chart.area(part, options));
+      const [column, ...more] = layers(chart.area(part, { ...options, steps: false }));
       expect(more).toEqual([]);
       expect(column?.mark).toMatchObject({ type: "bar", fillOpacity: 0.9 * 0.4 });
     }

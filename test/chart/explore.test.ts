@@ -25,7 +25,7 @@ describe("chart.explore(result)", () => {
     expect(texts).toContain("2026-02-01 to 2026-05-01");
     for (const name of ["3.8.10", "IT", "(none)", "other", "(empty)"])
       expect(texts).toContain(name);
-    expect(chart.explore(cells).spec.description).toContain("test name: web_connectivity");
+    expect(chart.explore(cells).spec.description).toContain("Test: web_connectivity");
   });
 
   test("draws fewer than 5,000 rows, those of empty buckets too, and keeps the Result's", () => {

@@ -19,9 +19,11 @@ function domain(drawn: Chart): string[] {
 }
 
 function marked(mark: (typeof MARKS)[number] | "bar", ...times: string[]): Chart {
-  return chart[mark](counts, {
-    annotations: times.map((time) => chart.annotation(time, `at ${time}`)),
-  });
+  const annotations = times.map((time) => chart.annotation(time, `at ${time}`));
+  // Steps reach to the end of their bucket, as bars do.
+  return mark === "area"
+    ? chart.area(counts, { annotations, steps: false })
+    : chart[mark](counts, { annotations });
 }
 
 const drawnMarks = (drawn: Chart): unknown[] =>
@@ -62,6 +64,18 @@ describe("the time that a chart shows", () => {
     expect(drawnMarks(marked("bar", "2026-11-24"))).toEqual([]);
   });
 
+  test("steps take in the whole of their last bucket", () => {
+    const annotations = ["2026-11-18", "2026-11-24"].map((time) => chart.annotation(time, time));
+    for (const drawn of [
+      chart.area(counts, { annotations }),
+      chart.line(counts, { annotations, steps: true }),
+    ]) {
+      expect(drawnMarks(drawn)).toEqual(["2026-11-18"]);
+      const ends = layers(drawn).flatMap(({ data }) => data.values.map(({ t = "" }) => String(t)));
+      expect(ends.sort().at(-1)).toBe("2026-11-23T00:00:00Z");
+    }
+  });
+
   test("annotations of the range before the first row and after the last are in it", () => {
     const rows = makeResult(
       { at: [new Date(at("2026-10-01")), new Date(at("2026-10-09"))], n: [1, 2] },
@@ -90,8 +104,13 @@ describe("the time that a chart shows", () => {
   test("a lone bucket stands in the middle, its annotation inside", () => {
     const lone = weeklyCounts({ range: between("2026-11-09", "2026-11-16") });
     const annotations = [chart.annotation("2026-11-12", "hotfix")];
-    expect(domain(chart.area(lone, { annotations }))).toEqual(["2026-11-06", "2026-11-12"]);
-    const scale = layers(chart.area(lone))[0]?.encoding.x?.scale as { domain: number[] };
+    expect(domain(chart.area(lone, { annotations, steps: false }))).toEqual([
+      "2026-11-06",
+      "2026-11-12",
+    ]);
+    const scale = layers(chart.area(lone, { steps: false }))[0]?.encoding.x?.scale as {
+      domain: number[];
+    };
     expect(scale.domain).toEqual([at("2026-11-08T23:00:00Z"), at("2026-11-09T01:00:00Z")]);
   });
 });

@@ -4,7 +4,7 @@ import type { RowsGiven } from "../../result/own-rows.js";
 import { bucketNoun } from "../../time/step.js";
 import { Chart } from "../chart-value.js";
 import { resultOf } from "../check-result.js";
-import { words } from "../label.js";
+import { heading, words } from "../label.js";
 import { CHART_RULES, type ExploreChartOptions, type VegaLiteSpec } from "../options.js";
 import { originRecord } from "../origin-record.js";
 import { originSpan, wrap } from "../sentences.js";
@@ -83,7 +83,7 @@ function describe({ result, names, values, sums, edges, time }: Cube, title: str
     }))
       .sort((a, b) => b.amount - a.amount)
       .slice(0, 5);
-    return `${words(name)}: ${all.map(({ label, amount }) => `${label} ${number(amount)}`).join(", ")}${values[at]!.length > 5 ? " …" : ""}.`;
+    return `${heading(name)}: ${all.map(({ label, amount }) => `${label} ${number(amount)}`).join(", ")}${values[at]!.length > 5 ? " …" : ""}.`;
   });
   const steps = counted(
     edges.length - 1,

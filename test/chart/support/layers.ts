@@ -1,3 +1,4 @@
+import { NOTES_MARK } from "../../../src/chart/render/svg.js";
 import type { Chart } from "../../../src/chart/chart-value.js";
 
 /** A layer of a chart's spec, as the tests read it. */
@@ -7,8 +8,11 @@ export interface Layer {
   readonly encoding: Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>;
 }
 
+/** Its layers, without the mark that tells notes. */
 export function layers(chart: Chart): Layer[] {
-  return chart.spec.layer as Layer[];
+  return (chart.spec.layer as (Layer & { readonly name?: string })[]).filter(
+    ({ name }) => name !== NOTES_MARK,
+  );
 }
 
 /** The subtitle as one text. */

@@ -5,6 +5,7 @@ import { exploreCells } from "./explore-cells.js";
 import {
   generator,
   makeResult,
+  VERSIONS,
   versionSummary,
   weeklyCounts,
   weeklyDurations,
@@ -73,10 +74,42 @@ const rome = between("2026-03-28", "2026-03-31", { timeZone: "Europe/Rome" });
 const day = between("2026-03-24", "2026-03-25");
 const begun = between("2026-03-24", "2026-03-24T08:00");
 
+const two = weeklyDurations().filter((row) =>
+  ["3.8.2", "3.11.0"].some((version) => version === row["software_version"]),
+);
+
 /** Every kind of chart, in both themes. */
 export const PICTURES = {
   explore: chart.explore(exploreCells()),
   "explore-share-dark": chart.explore(exploreCells({ share: true }), { theme: "dark" }),
+  "area-share": chart.area(weeklyCounts(), { ...small, stack: "share" }),
+  "bar-beside": chart.bar(two, { ...small, y: "q50", stack: false, interval: ["q10", "q90"] }),
+  "bar-lying": chart.bar(tests(), { interval: ["low", "high"], width: 420 }),
+  "bar-share": chart.bar(weeklyCounts(), { ...small, stack: "share", theme: "dark" }),
+  "facet-area": chart.area(weeklyCounts(), { facet: "software_version", width: 560 }),
+  "facet-own-dark": chart.line(weeklyDurations(), {
+    ...{ y: "q50", band: ["q10", "q90"], facet: "software_version", scales: "own" },
+    ...{ width: 560, theme: "dark", annotations },
+  }),
+  histogram: chart.histogram(spread(["android"]), small),
+  "histogram-groups": chart.histogram(spread(["android", "cli"]), small),
+  "histogram-cumulative": chart.histogram(spread(["android", "cli"]), {
+    ...small,
+    cumulative: true,
+  }),
+  "heatmap-hours": chart.heatmap(hours()),
+  "heatmap-weeks-dark": chart.heatmap(weeklyDurations(), {
+    width: 420,
+    colour: "q50",
+    theme: "dark",
+  }),
+  "line-band": chart.line(two, { ...small, y: "q50", band: ["q10", "q90"] }),
+  "line-measures": chart.line(two, { ...small, y: ["q10", "q50", "q90"], yTitle: "Seconds" }),
+  "line-steps": chart.line(weeklyCounts({ versions: VERSIONS.slice(3), other: false }), {
+    ...small,
+    steps: true,
+  }),
+  "points-intervals": chart.points(two, { ...small, y: "q50", interval: ["q10", "q90"] }),
   "area-light": chart.area(weeklyCounts(), small),
   "area-dark": chart.area(weeklyCounts(), { ...small, theme: "dark" }),
   "area-total": chart.area(weeklyCounts(), { ...small, colour: null }),
@@ -122,6 +155,98 @@ export const PICTURES = {
   }),
   "free-layers": chart.vegaLite(weeklyCounts(), free),
 };
+
+/** Runs of tests whose names are long, with intervals. */
+function tests() {
+  const names = ["web_connectivity", "http_invalid_request_line", "psiphon", "tor", "other"];
+  const runs = [90, 400, 2_000, 220, 1_200];
+  return makeResult(
+    {
+      test_name: names,
+      runs,
+      low: runs.map((n) => n - 2 * Math.sqrt(n)),
+      high: runs.map((n) => n + 2 * Math.sqrt(n)),
+    },
+    {
+      dimensions: [{ name: "test_name", order: names, other: "other" }],
+      measures: [{ name: "runs", label: "Runs", unit: "runs", additive: true, missing: "zero" }],
+    },
+  );
+}
+
+/** What `lab.runs.histogram` gives of run durations, those of a program twice as long as the other's. */
+function spread(programs: readonly string[]) {
+  const edges = [0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000];
+  const rows = programs.flatMap((name, which) =>
+    edges.slice(1).map((to, at) => {
+      const far = (at - 6 - 2 * which) / 2;
+      return {
+        from: edges[at]!,
+        to,
+        name,
+        runs: Math.round(900 * Math.exp(-far * far)) + (at === 0 ? 300 : 0),
+      };
+    }),
+  );
+  const end = (name: string) =>
+    ({ name, label: `Run duration, ${name}`, unit: "s", additive: false, missing: "gap" }) as const;
+  const several = programs.length > 1;
+  return makeResult(
+    {
+      from: rows.map(({ from }) => from),
+      to: rows.map(({ to }) => to),
+      ...(several && { software_name: rows.map(({ name }) => name) }),
+      runs: rows.map(({ runs }) => runs),
+    },
+    {
+      dimensions: several ? [{ name: "software_name", order: programs }] : [],
+      measures: [
+        ...[end("from"), end("to")],
+        { name: "runs", label: "Runs", unit: "runs", additive: true, missing: "zero", main: true },
+      ],
+    },
+  );
+}
+
+/** Weekdays by hour, one cell of them unknown. */
+function hours() {
+  const random = generator(4);
+  const days = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+  const clock = Array.from({ length: 24 }, (_, hour) => String(hour).padStart(2, "0"));
+  const rows = days.flatMap((day, at) =>
+    clock.map((hour, index) => {
+      const level = 1 + Math.sin(((index - 6) / 12) * Math.PI);
+      return {
+        day,
+        hour,
+        n: Math.round(1_000 * level * (at > 4 ? 0.5 : 1) * (0.8 + random() / 2)),
+      };
+    }),
+  );
+  const known = rows.filter((_, index) => index !== 30);
+  return makeResult(
+    {
+      weekday: known.map(({ day }) => day),
+      hour_of_day: known.map(({ hour }) => hour),
+      measurements: known.map(({ n }) => n),
+    },
+    {
+      dimensions: [
+        { name: "weekday", order: days, ordered: true },
+        { name: "hour_of_day", order: clock, ordered: true },
+      ],
+      measures: [
+        {
+          name: "measurements",
+          label: "Measurements",
+          unit: "measurements",
+          additive: true,
+          missing: "gap",
+        },
+      ],
+    },
+  );
+}
 
 function empty() {
   const counts = weeklyCounts();

@@ -1,0 +1,174 @@
+import { ProbelabError } from "../base/error.js";
+import { MOST_ROWS } from "../base/limits.js";
+import type { Origin } from "../result/origin.js";
+import type { RowsGiven } from "../result/own-rows.js";
+import { categoryLabels } from "./axes.js";
+import type { Chart } from "./chart-value.js";
+import { resultOf } from "./check-result.js";
+import type { Drawing, Point } from "./draw-rows.js";
+import { specRow, type ChartKind, type Frame } from "./frame.js";
+import { formatInstantIso } from "./label.js";
+import { checkHeatmapOptions, type HeatmapOptions, type VegaLiteSpec } from "./options.js";
+import { resultChart } from "./result-chart.js";
+import { list } from "./roles.js";
+import { bucketEnds, lastEnd } from "./steps.js";
+
+/** Pixels of a cell, and of the whole at least and at most. */
+const CELL = { width: 34, height: 20 } as const;
+const [NARROWEST, WIDEST] = [320, 1000];
+const MOST_LINES = 60;
+
+const WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split(" ");
+const HOUR = 3_600_000;
+const WEEK = 168 * HOUR;
+
+/**
+ * A cell for each x and each value of a second column, which are the series of its drawing; the
+ * measure is its colour.
+ */
+export const HEATMAP: ChartKind = {
+  name: "heatmap",
+  drawn: "a heat map",
+  title: "Heat map",
+  faded: "in a dashed frame",
+  sized: true,
+  categories: true,
+  takes: [],
+  mostSeries: MOST_LINES,
+  end: (drawing, timeZone) =>
+    drawing.roles.xKind === "category" || drawing.xs.length === 0
+      ? undefined
+      : lastEnd(bucketEnds(drawing, timeZone, "a heat map")),
+  size: ({ xs, series, roles }) => ({
+    height: Math.max(60, series.length * CELL.height),
+    ...(roles.xKind === "category" && {
+      width: Math.min(WIDEST, Math.max(NARROWEST, xs.length * CELL.width)),
+    }),
+  }),
+  arrange: (drawing, _, origin) => ({ ...drawing, points: allCells(drawing, origin) }),
+  tells: (drawing, origin) => [
+    ...(drawing.points.some(({ y }) => y === null) ? ["Dots: no value."] : []),
+    ...partOfWeek(drawing, origin),
+  ],
+  layers,
+};
+
+/** A heat map of a Result; see `chart.heatmap`. */
+export function heatmapChart(rows: RowsGiven, given: HeatmapOptions): Chart {
+  const result = resultOf(rows, "chart.heatmap");
+  const { x, y, colour, format, ...look } = checkHeatmapOptions(given);
+  const { time, dimensions } = result.origin.columns;
+  const along = x ?? time?.name ?? dimensions.filter(({ name }) => name !== y).at(-1)?.name;
+  const up = y ?? dimensions.find(({ name }) => name !== along)?.name;
+  if (up === along && up !== undefined) {
+    throw new ProbelabError(
+      `Can't draw a heat map with ${list([up])} as x and as y: pass two columns of ${list(result.columnNames)}.`,
+    );
+  }
+  return resultChart(result, HEATMAP, {
+    ...look,
+    ...(along !== undefined && { x: along }),
+    ...(colour !== undefined && { y: colour }),
+    ...(format !== undefined && { yFormat: format }),
+    ...(up !== undefined && { colour: up }),
+  });
+}
+
+/**
+ * A point for each cell. One without a row is 0 where nothing happened there, which a question tells
+ * of counts; it is unknown where the question merged groups into "other" or left some out.
+ */
+function allCells({ points, xs, series, roles, restX }: Drawing, origin: Origin): Point[] {
+  if (series.length === 0) return [...points];
+  if (xs.length * series.length > MOST_ROWS) {
+    throw new ProbelabError(
+      `Can't draw a heat map of ${xs.length} times ${series.length} cells, a chart takes fewer than 5,000: ask with a coarser every or a smaller top.`,
+    );
+  }
+  const merged = restX !== undefined || series.some(({ other }) => other);
+  const whole = !merged && origin.reductions.length === 0;
+  const none = whole && roles.measure?.missing === "zero" ? 0 : null;
+  const at = new Map(points.map((point) => [`${point.series} ${point.x}`, point]));
+  return xs.flatMap((x) =>
+    series.map((_, index) => at.get(`${index} ${x}`) ?? { x, y: none, series: index }),
+  );
+}
+
+/** Days of the week aren't alike in a range that has some of them more often. */
+function partOfWeek({ roles, series, xs }: Drawing, { range }: Origin): string[] {
+  const days = [series.map(({ label }) => label), xs].some(
+    (names) => names.length > 0 && names.every((name) => WEEKDAYS.includes(String(name))),
+  );
+  if (!days || range === undefined || roles.measure?.additive !== true) return [];
+  const weeks = (range.end.getTime() - range.start.getTime()) / WEEK;
+  // A change of the clocks is an hour.
+  return Math.abs(weeks - Math.round(weeks)) * WEEK <= HOUR
+    ? []
+    : ["The range isn't of whole weeks: it has some weekdays once more than others."];
+}
+
+function layers(frame: Frame): VegaLiteSpec[] {
+  const { drawing, fields, theme, timeZone, width, height, x, y, tooltip } = frame;
+  const { roles, series, xs, points, incomplete } = drawing;
+  if (fields.series === undefined) {
+    throw new ProbelabError(
+      `Can't draw a heat map along ${list([roles.x])} alone: it needs two columns; ask with by: [weekday(), hourOfDay()], or pass y.`,
+    );
+  }
+  const ends = roles.xKind === "category" ? undefined : bucketEnds(drawing, timeZone, "a heat map");
+  const names = categoryLabels(drawing);
+  const instant = (at: number) => (roles.xKind === "time" ? formatInstantIso(at) : at);
+  const cells = (some: readonly Point[]): VegaLiteSpec =>
+    frame.data(
+      some.map((point) => {
+        const from = Number(point.x);
+        const end = ends?.get(from) ?? from;
+        return {
+          ...specRow(point, frame),
+          ...(ends
+            ? { end: instant(end), middle: instant((from + end) / 2) }
+            : { [fields.x]: names.get(point.x) }),
+        };
+      }),
+    );
+  const close = { paddingInner: 0, paddingOuter: 0 };
+  const labels = series.map(({ label }) => label);
+  const upright = {
+    ...{ field: fields.series, type: "nominal", sort: labels },
+    scale: { domain: labels, ...close },
+    axis: { title: null, domain: false, ticks: false, labelLimit: 220 },
+  };
+  const across = ends ? x : { ...x, scale: { ...(x.scale as VegaLiteSpec), ...close } };
+  const place = { x: across, y: upright, ...(ends && { x2: { field: "end" } }) };
+  const { labelExpr, title } = y.axis as VegaLiteSpec;
+  const known = points.filter((point) => point.y !== null);
+  const unknown = points.filter((point) => point.y === null);
+  const partly = known.filter((point) => incomplete.has(point.x));
+  // What can be nothing begins at nothing; a median of 600 s has a span of its own.
+  const zero = roles.measure?.additive === true || roles.measure?.unit === "share";
+  const gap = Math.min(width / xs.length, height / series.length) > 6 ? 1 : 0;
+  const layer = (some: readonly Point[], drawn: VegaLiteSpec): VegaLiteSpec[] =>
+    some.length === 0 ? [] : [{ ...cells(some), ...drawn }];
+  return [
+    ...layer(known, {
+      mark: { type: "rect", stroke: theme.background, strokeWidth: gap },
+      encoding: {
+        ...place,
+        color: {
+          ...{ field: fields.y, type: "quantitative" },
+          scale: { range: theme.ramp, interpolate: "lab", zero, nice: true },
+          legend: { title, labelExpr, gradientLength: Math.max(60, Math.min(160, height)) },
+        },
+        tooltip,
+      },
+    }),
+    ...layer(partly, {
+      mark: { type: "rect", filled: false, stroke: theme.muted, strokeDash: [2, 2] },
+      encoding: place,
+    }),
+    ...layer(unknown, {
+      mark: { type: "point", shape: "circle", filled: true, size: 5, color: theme.neutral },
+      encoding: { x: ends ? { ...x, field: "middle" } : across, y: upright },
+    }),
+  ];
+}

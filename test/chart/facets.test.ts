@@ -1,0 +1,120 @@
+import { describe, expect, test } from "vitest";
+import { chart } from "../../src/chart/chart.js";
+import type { Chart } from "../../src/chart/chart-value.js";
+import type { Layer } from "./support/layers.js";
+import { subtitle, title } from "./support/layers.js";
+import { makeResult, VERSIONS, weeklyCounts, weeklyDurations } from "./support/sample-results.js";
+
+interface PanelSpec {
+  readonly title: { readonly text: string };
+  readonly width: number;
+  readonly layer: readonly Layer[];
+}
+
+const panels = (drawn: Chart) => drawn.spec.concat as readonly PanelSpec[];
+const rowsOf = (drawn: Chart) =>
+  panels(drawn).flatMap(({ layer }) => layer.flatMap(({ data }) => data.values));
+
+/** Counts by week in so many countries, the first the smallest. */
+function countries(many: number) {
+  const names = Array.from({ length: many }, (_, at) => `C${at}`);
+  const weeks = [0, 1, 2].map((week) => new Date(Date.UTC(2026, 1, 2 + 7 * week)));
+  const rows = weeks.flatMap((t) => names.map((cc, at) => ({ t, cc, n: at + 1 })));
+  return makeResult(
+    {
+      t: rows.map(({ t }) => t),
+      cc: rows.map(({ cc }) => cc),
+      n: rows.map(({ n }) => n),
+    },
+    {
+      time: { name: "t", every: "week", incomplete: [] },
+      dimensions: [{ name: "cc", order: names }],
+      measures: [{ name: "n", label: "N", unit: "runs", additive: true, missing: "zero" }],
+    },
+  );
+}
+
+describe("facet", () => {
+  test.each(["line", "area", "bar", "points"] as const)(
+    "chart.%s has a panel for each value, with its rows alone",
+    (kind) => {
+      const counts = weeklyCounts();
+      const drawn = chart[kind](counts, { facet: "software_version" });
+      expect(panels(drawn).map((panel) => panel.title.text)).toEqual([...VERSIONS, "other"]);
+      expect(drawn.data.names).toEqual(["software_version", "t", "measurements"]);
+      const known = counts
+        .rows()
+        .map(({ software_version, t, measurements }) => [...[software_version, t, measurements]]);
+      expect(new Set(drawn.data.rows.map((row) => JSON.stringify(row)))).toEqual(
+        new Set(known.map((row) => JSON.stringify(row))),
+      );
+      expect(title(drawn)).toContain("version");
+    },
+  );
+
+  test("shares the vertical scale, or lets each panel have its own", () => {
+    const resolved = (scales?: "own") =>
+      chart.line(weeklyCounts(), { facet: "software_version", ...(scales && { scales }) }).spec
+        .resolve;
+    expect(resolved()).toEqual({ scale: { x: "shared", y: "shared" } });
+    expect(resolved("own")).toEqual({ scale: { x: "shared", y: "independent" } });
+  });
+
+  test("draws the 12 largest, and says how many there are", () => {
+    const drawn = chart.line(countries(40), { facet: "cc" });
+    const expected = Array.from({ length: 12 }, (_, at) => `C${28 + at}`);
+    expect(panels(drawn).map((panel) => panel.title.text)).toEqual(expected);
+    expect(subtitle(drawn)).toContain("Drawn: 12 of 40 panels by CC, the largest.");
+  });
+
+  test("a series has one colour in all panels, the legend holds each once", () => {
+    const rows = [
+      { day: 1, country: "IT", version: "a", n: 1 },
+      { day: 2, country: "IT", version: "a", n: 2 },
+      { day: 1, country: "DE", version: "b", n: 3 },
+      { day: 2, country: "DE", version: "b", n: 4 },
+    ];
+    const drawn = chart.line(rows, { x: "day", y: "n", facet: "country" });
+    const scales = panels(drawn).map(({ layer }) => layer[0]?.encoding.color?.scale);
+    expect(scales).toHaveLength(2);
+    expect(scales[0]).toEqual(scales[1]);
+    expect(scales[0]).toMatchObject({ domain: ["a", "b"] });
+  });
+
+  test("all panels together hold fewer than 5,000 rows, and fit the width", async () => {
+    const rows = Array.from({ length: 40_000 }, (_, at) => ({
+      at: new Date(Date.UTC(2026, 1, 1) + at * 60_000),
+      host: `h${at % 10}`,
+      load: Math.sin(at / 900),
+    }));
+    const drawn = chart.line(rows, { facet: "host", width: 600 });
+    expect(rowsOf(drawn).length).toBeLessThan(5_000);
+    const wide = panels(drawn)[0]?.width ?? NaN;
+    expect(3 * wide).toBeLessThanOrEqual(600);
+    expect(await drawn.svg()).toContain(">h9<");
+  });
+
+  test("categories stand in one order in all panels", () => {
+    const rows = [
+      { test: "tor", name: "cli", n: 9 },
+      { test: "web", name: "cli", n: 1 },
+      { test: "web", name: "ios", n: 30 },
+    ];
+    const drawn = chart.bar(rows, { x: "test", y: "n", facet: "name", sort: "value" });
+    const orders = panels(drawn).map(({ layer }) => layer[0]?.encoding.x?.sort);
+    expect(orders).toEqual([
+      ["web", "tor"],
+      ["web", "tor"],
+    ]);
+  });
+
+  test("with bands, several measures and an unknown column", () => {
+    const durations = weeklyDurations();
+    const facet = "software_version";
+    const bands = chart.line(durations, { y: "q50", band: ["q10", "q90"], facet });
+    expect(panels(bands)).toHaveLength(VERSIONS.length);
+    const measures = chart.line(durations, { y: ["q10", "q50"], facet });
+    expect(measures.data.names).toEqual([facet, "t", "measure", "value"]);
+    expect(() => chart.line(durations, { facet: "version" })).toThrow(/no column "version"/);
+  });
+});

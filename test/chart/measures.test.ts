@@ -1,0 +1,269 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { chart } from "../../src/chart/chart.js";
+import { Result } from "../../src/result/result.js";
+import { layers, legend, subtitle, title } from "./support/layers.js";
+import {
+  makeResult,
+  versionSummary,
+  weeklyCounts,
+  weeklyDurations,
+} from "./support/sample-results.js";
+
+const one = weeklyDurations().filter((row) => row["software_version"] === "3.8.2");
+const two = weeklyDurations().filter((row) =>
+  ["3.8.2", "3.11.0"].some((version) => version === row["software_version"]),
+);
+
+describe("several measures in one chart", () => {
+  test("are a series each, in the order given, named by what tells them apart", () => {
+    const drawn = chart.line(one, { y: ["q90", "q50", "q10"] });
+    expect(legend(drawn).names).toEqual(["3.8.2 · 90 %", "3.8.2 · median", "3.8.2 · 10 %"]);
+    expect(title(drawn)).toMatch(/^Run duration by week and version and measure/);
+    const asked = { ...one.origin, columns: { ...one.origin.columns, dimensions: [] } };
+    const plain = new Result(one.table, asked);
+    expect(legend(chart.line(plain, { y: ["q10", "q50"], colour: null })).names).toEqual([
+      "10 %",
+      "median",
+    ]);
+  });
+
+  test("hold every value of every measure", () => {
+    const names = ["q10", "q50", "q90"];
+    const drawn = chart.points(two, { y: names });
+    const known = names.flatMap((name) => two.column(name)).filter((value) => value !== null);
+    const values = layers(drawn).flatMap(({ data }) => data.values.map(({ value }) => value));
+    expect(values.map(Number).sort()).toEqual(known.map(Number).sort());
+  });
+
+  test("one in a list is that one", () => {
+    const alone = chart.line(two, { y: ["q50"] });
+    expect(alone.spec.layer).toEqual(chart.line(two, { y: "q50" }).spec.layer);
+  });
+
+  test("of different units have no axis in common", () => {
+    expect(() => chart.line(one, { y: ["q50", "runs"] })).toThrow(
+      `Can't draw "q50", "runs" along one axis: they are of s and runs; draw a chart of each.`,
+    );
+    expect(() => chart.line(one, { y: ["q50", "q55"] })).toThrow(/no column "q55"/);
+  });
+
+  test("of rows given by hand are drawn too", () => {
+    const rows = [1, 2, 3].map((day) => ({ day, low: day, high: 2 * day }));
+    expect(legend(chart.line(rows, { x: "day", y: ["low", "high"] })).names).toEqual([
+      "low",
+      "high",
+    ]);
+  });
+
+  test("are kept with the chart, which can be made again", () => {
+    const drawn = chart.line(one, { y: ["q10", "q50"] });
+    expect(drawn.recipe).toEqual({ mark: "line", options: { y: ["q10", "q50"] } });
+    expect(drawn.result).toBe(one);
+  });
+});
+
+describe("bands and intervals", () => {
+  test("a band stands at the ends that the rows hold, and is told", () => {
+    const drawn = chart.line(two, { y: "q50", band: ["q10", "q90"] });
+    const rows = layers(drawn).flatMap(({ data }) => data.values);
+    const held = two.rows().map(({ q10, q90 }) => [q10, q90]);
+    for (const row of rows.filter(({ q50 }) => q50 !== null)) {
+      expect(held).toContainEqual([row["q10"], row["q90"]]);
+    }
+    expect(subtitle(drawn)).toContain("Shaded: Run duration, 10 % to 90 %.");
+  });
+
+  test("bands of many series are refused, and so are options that a kind doesn't know", () => {
+    expect(() => chart.line(weeklyDurations(), { y: "q50", band: ["q10", "q90"] })).toThrow(
+      /bands of 6 series.*facet/,
+    );
+    expect(() => chart.area(two, { y: "q50", colour: null, ...{ band: ["q10", "q90"] } })).toThrow(
+      /with the option "band"/,
+    );
+    expect(() => chart.line(two, { y: "q50", band: ["q10", "q95"] })).toThrow(/no column "q95"/);
+  });
+
+  test("an interval that a question asked with its rate is drawn by itself, unless it is switched off", () => {
+    const measure = (name: string, label: string) =>
+      ({ name, label, unit: "share", additive: false, missing: "gap" }) as const;
+    const rates = makeResult(
+      { host: ["a", "b"], rate: [0.5, 0.1], low: [0.4, 0.05], high: [0.6, 0.2] },
+      {
+        dimensions: [{ name: "host", order: ["a", "b"] }],
+        measures: [
+          { ...measure("rate", "Share of failed"), interval: ["low", "high"], main: true },
+          measure("low", "Share, low end of the 95 % interval"),
+          measure("high", "Share, high end of the 95 % interval"),
+        ],
+      },
+    );
+    const [, strokes] = layers(chart.bar(rates));
+    expect(strokes?.mark.type).toBe("rule");
+    expect(strokes?.data.values.map(({ low, high }) => [low, high])).toEqual([
+      [0.4, 0.6],
+      [0.05, 0.2],
+    ]);
+    expect(subtitle(chart.bar(rates))).toContain("Strokes: 95 % intervals.");
+    expect(layers(chart.bar(rates, { interval: null }))).toHaveLength(1);
+    // The ends belong to the rate under its new name, and to none that was made anew.
+    expect(layers(chart.bar(rates.rename({ rate: "failed", low: "from" })))).toHaveLength(2);
+    expect(layers(chart.bar(rates.derive({ low: () => 0 })))).toHaveLength(1);
+  });
+});
+
+describe("axis titles and formats", () => {
+  test("are as the analyst wants them", async () => {
+    const svg = await chart
+      .line(one, { y: "q50", xTitle: "Week", yTitle: "Seconds", yFormat: ".1f" })
+      .svg();
+    for (const text of [">Week<", ">Seconds<", ">500.0<"]) expect(svg).toContain(text);
+  });
+
+  test("a format that d3 can't read is refused", () => {
+    expect(() => chart.line(one, { yFormat: "5 s" })).toThrow(/pass a format of numbers/);
+  });
+});
+
+describe("chart.bar of categories", () => {
+  test("of a question by two columns draws what the question is about", () => {
+    const by = makeResult(
+      { cc: ["IT", "IT", "DE"], v: ["a", "b", "a"], runs: [1, 2, 3], q50: [10, 30, 20] },
+      {
+        dimensions: [
+          { name: "cc", order: ["DE", "IT"] },
+          { name: "v", order: ["a", "b"] },
+        ],
+        measures: [
+          { name: "runs", label: "Runs", unit: "runs", additive: true, missing: "zero" },
+          { name: "q50", label: "Median", unit: "s", additive: false, missing: "gap", main: true },
+        ],
+      },
+    );
+    expect(title(chart.bar(by))).toMatch(/^Median by CC and v/);
+  });
+
+  test("stand by size, the rest last, but versions and hours in their own order", () => {
+    const names = (drawn: ReturnType<typeof chart.bar>, channel: "x" | "y" = "x") =>
+      layers(drawn)[0]?.encoding[channel]?.sort;
+    const sizes = makeResult(
+      { cc: ["IT", "DE", "other", "FR"], n: [2, 9, 50, 5] },
+      {
+        dimensions: [{ name: "cc", order: ["IT", "DE", "FR", "other"], other: "other" }],
+        measures: [{ name: "n", label: "N", unit: "runs", additive: true, missing: "zero" }],
+      },
+    );
+    expect(names(chart.bar(sizes))).toEqual(["DE", "FR", "IT", "other"]);
+    expect(names(chart.bar(sizes, { sort: "given" }))).toEqual(["IT", "DE", "FR", "other"]);
+    expect(names(chart.bar(sizes, { horizontal: true }), "y")).toEqual(["DE", "FR", "IT", "other"]);
+    expect(names(chart.bar(versionSummary(), { y: "q50" }))).toEqual(
+      versionSummary().column("software_version"),
+    );
+  });
+
+  test("lie where a name is long", () => {
+    const drawn = chart.bar([
+      { test: "http_invalid_request_line", n: 1 },
+      { test: "tor", n: 2 },
+    ]);
+    expect(layers(drawn)[0]?.mark["orient"]).toBe("horizontal");
+    expect(() => chart.bar(weeklyCounts(), { horizontal: true })).toThrow(
+      /only those of categories/,
+    );
+  });
+
+  test("along time stand beside each other, inside their bucket", () => {
+    const [bars] = layers(chart.bar(two, { y: "q50", stack: false }));
+    const week = 7 * 86_400_000;
+    for (const { t, begin, end } of bars?.data.values ?? []) {
+      const [from, a, b] = [t, begin, end].map((time) => Date.parse(String(time)));
+      expect(b! - a!).toBe(week / 2);
+      expect(a! >= from! && b! <= from! + week).toBe(true);
+    }
+    expect(() => chart.bar(two, { y: "q50" })).toThrow(/stack: false/);
+  });
+});
+
+describe('stack: "share"', () => {
+  test("each value is its part of the sum at its x", () => {
+    const cell = fc.integer({ min: 0, max: 1_000 });
+    const row = fc.tuple(cell, cell, cell);
+    fc.assert(
+      fc.property(fc.array(row, { minLength: 1, maxLength: 12 }), (rows) => {
+        const given = rows.flatMap((values, x) => values.map((n, s) => ({ x, s: `s${s}`, n })));
+        for (const kind of ["area", "bar"] as const) {
+          const drawn = chart[kind](given, { x: "x", y: "n", colour: "s", stack: "share" });
+          expect(drawn.data.rows).toHaveLength(given.length);
+          for (const [x, s, part] of drawn.data.rows) {
+            const own = given.filter((each) => each.x === x);
+            const sum = own.reduce((all, { n }) => all + n, 0);
+            const n = own.find((each) => each.s === s)?.n ?? NaN;
+            expect(Number(part)).toBeCloseTo(sum === 0 ? 0 : n / sum, 12);
+          }
+        }
+      }),
+      { numRuns: 40, seed: 9 },
+    );
+  });
+
+  test("is refused for one series, and for what can't be added up", () => {
+    expect(() => chart.area(weeklyCounts(), { colour: null, stack: "share" })).toThrow(
+      /one series/,
+    );
+    expect(() => chart.area(two, { y: "q50", stack: "share" })).toThrow(/can't be added up/);
+  });
+});
+
+describe("chart.heatmap", () => {
+  const cells = (missing: "zero" | "gap", other = false) =>
+    makeResult(
+      { day: ["Monday", "Monday", "Tuesday"], hour: ["00", "01", "00"], n: [5, 0, 7] },
+      {
+        dimensions: [
+          { name: "day", order: ["Monday", "Tuesday"], ...(other && { other: "Tuesday" }) },
+          { name: "hour", order: ["00", "01"] },
+        ],
+        measures: [{ name: "n", label: "N", unit: "runs", additive: true, missing }],
+      },
+    );
+
+  test("a missing cell is zero only where nothing happened", () => {
+    const shown = (drawn: ReturnType<typeof chart.heatmap>) =>
+      drawn.data.rows.map(([hour, day, n]) => [day, hour, n]);
+    const all = [
+      ["Monday", "00", 5],
+      ["Tuesday", "00", 7],
+      ["Monday", "01", 0],
+    ];
+    const [zero, unknown] = [0, null].map((n) => [...all, ["Tuesday", "01", n]]);
+    expect(shown(chart.heatmap(cells("zero")))).toEqual(zero);
+    expect(shown(chart.heatmap(cells("gap")))).toEqual(unknown);
+    // It may be in what was merged.
+    expect(shown(chart.heatmap(cells("zero", true)))).toEqual(unknown);
+    expect(subtitle(chart.heatmap(cells("gap")))).toContain("Dots: no value.");
+    expect(subtitle(chart.heatmap(cells("zero")))).not.toContain("Dots");
+  });
+
+  test("says that a range has some weekdays more often", () => {
+    expect(subtitle(chart.heatmap(cells("zero")))).toContain("isn't of whole weeks");
+  });
+
+  test("of weeks and versions has a cell for each, as wide as its week", () => {
+    const drawn = chart.heatmap(weeklyDurations(), { colour: "q50" });
+    const [known, , dots] = layers(drawn);
+    const values = weeklyDurations().column("q50");
+    expect(known?.data.values).toHaveLength(values.filter((value) => value !== null).length);
+    expect(dots?.data.values).toHaveLength(values.filter((value) => value === null).length);
+  });
+
+  test("needs two columns, known ones, and fewer than 5,000 cells", () => {
+    expect(() => chart.heatmap(one.select("t", "q50"))).toThrow(/two columns/);
+    expect(() => chart.heatmap(weeklyCounts(), { y: "version" })).toThrow(/no column "version"/);
+    const odd = { y: "software_version", z: "t" };
+    expect(() => chart.heatmap(weeklyCounts(), odd)).toThrow(/with the option "z"/);
+    const rows = Array.from({ length: 100 }, (_, x) => ({ x, s: `s${x % 55}`, n: 1 }));
+    expect(() => chart.heatmap(rows, { x: "x", y: "s", colour: "n" })).toThrow(
+      /100 times 55 cells/,
+    );
+  });
+});
