@@ -112,10 +112,16 @@ export type { Chart } from "./chart/chart-value.js";
 export type { Page } from "./chart/page/page.js";
 export type {
   Annotation,
+  AreaOptions,
+  BarOptions,
   ChangeChartOptions,
   ChartMark,
   ChartOptions,
+  HeatmapOptions,
+  HistogramChartOptions,
+  LineOptions,
   PageOptions,
+  PointsOptions,
 } from "./chart/options.js";
 export { table } from "./chart/table.js";
 export { show } from "./notebook/show.js";

@@ -153,7 +153,10 @@ describe("options that TypeScript would refuse", () => {
       { colums: ["runs"] },
       '"colums": did you mean columns? The options are bars, columns, caption, limit, sort, totals, sparkline.',
     ],
-    [{ title: "Runs" }, '"title": The options are bars, columns, caption, limit, sort, totals, sparkline.'],
+    [
+      { title: "Runs" },
+      '"title": The options are bars, columns, caption, limit, sort, totals, sparkline.',
+    ],
   ])("table(summary, %j)", (options, message) => {
     const text = refusal(() => loose(table)(versionSummary(), options));
     expect(text).toMatch(/^Can't show a table with /);
