@@ -1,5 +1,6 @@
 import type { Origin } from "../../result/origin.js";
 import { cleanText } from "../../base/text.js";
+import { withoutRuler } from "../fluid.js";
 import type { VegaLiteSpec } from "../options.js";
 import { originRecord } from "../origin-record.js";
 import { originEntries } from "../origin-words.js";
@@ -10,6 +11,8 @@ import type { TableModel } from "../table-model.js";
 /** A chart as far as its figure goes. */
 export interface Drawable {
   readonly spec: VegaLiteSpec;
+  /** The spec as screens draw it, where that is another. */
+  screenSpec?(): Promise<VegaLiteSpec>;
   svg(): Promise<string>;
 }
 
@@ -29,14 +32,16 @@ type OriginRecord = ReturnType<typeof originRecord>;
  */
 export async function chartFigure(chart: Drawable, id: string): Promise<string> {
   const { spec } = chart;
-  const [svg, vega] = await Promise.all([chart.svg(), compiledSpec(spec)]);
+  const svg = await chart.svg();
+  const screen = (await chart.screenSpec?.()) ?? spec;
+  const vega = withoutRuler(await compiledSpec(screen));
   const origin = (spec.usermeta as { probelab?: OriginRecord } | undefined)?.probelab ?? {};
   const words = typeof spec.description === "string" ? spec.description : "";
   const series = seriesField(spec);
-  // Vega finds the pointer only in a drawing of its own size.
-  const followsPointer = JSON.stringify(vega.signals ?? []).includes('"events":');
+  // A fluid one has the width of its place, and Vega finds the pointer only in a drawing of its own size.
+  const scaled = !JSON.stringify(vega.signals ?? []).includes('"events":');
   return `<figure class="probelab-chart" id="${escapeXml(id)}" aria-label="${escapeXml(titleText(spec.title))}">
-<div class="probelab-plot${followsPointer ? "" : " probelab-scaled"}" tabindex="0" role="group" aria-label="Chart"><div class="probelab-picture">${inlineSvg(svg)}</div></div>
+<div class="probelab-plot${scaled ? " probelab-scaled" : ""}" tabindex="0" role="group" aria-label="Chart"><div class="probelab-picture">${inlineSvg(svg)}</div></div>
 <figcaption>${words === "" ? "" : `<details class="probelab-words"><summary>In words</summary><p>${escapeXml(words)}</p></details>`}
 ${originDetails(origin)}</figcaption>
 ${jsonScript("probelab-content", { vega, ...(series !== undefined && { series }) })}
