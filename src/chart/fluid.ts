@@ -95,7 +95,7 @@ export function withoutRuler(compiled: Spec): Spec {
 
 /** True for one view, whose width is the picture's. */
 function isSingle(spec: VegaLiteSpec): boolean {
-  const encoding = (spec["encoding"] ?? {}) as object;
+  const encoding = Object(spec["encoding"]) as object;
   return (
     ("mark" in spec || "layer" in spec) &&
     !["row", "column", "facet"].some((channel) => channel in encoding)

@@ -34,20 +34,30 @@ export async function chartFigure(chart: Drawable, id: string): Promise<string> 
   const { spec } = chart;
   const svg = await chart.svg();
   const screen = (await chart.screenSpec?.()) ?? spec;
-  const vega = withoutRuler(await compiledSpec(screen));
+  const { block, follows } = await liveContent(screen);
   const origin = (spec.usermeta as { probelab?: OriginRecord } | undefined)?.probelab ?? {};
   const words = typeof spec.description === "string" ? spec.description : "";
-  const series = seriesField(spec);
   // A fluid one has the width of its place, and Vega finds the pointer only in a drawing of its own size.
-  const scaled = !JSON.stringify(vega.signals ?? []).includes('"events":');
   return `<figure class="probelab-chart" id="${escapeXml(id)}" aria-label="${escapeXml(titleText(spec.title))}">
-<div class="probelab-plot${scaled ? " probelab-scaled" : ""}" tabindex="0" role="group" aria-label="Chart"><div class="probelab-picture">${inlineSvg(svg)}</div></div>
+<div class="probelab-plot${follows ? "" : " probelab-scaled"}" tabindex="0" role="group" aria-label="Chart"><div class="probelab-picture">${inlineSvg(svg)}</div></div>
 <figcaption>${words === "" ? "" : `<details class="probelab-words"><summary>In words</summary><p>${escapeXml(words)}</p></details>`}
 ${originDetails(origin)}</figcaption>
-${jsonScript("probelab-content", { vega, ...(series !== undefined && { series }) })}
+${block}
 ${jsonScript("probelab-origin", origin)}
 </figure>
 `;
+}
+
+/** A chart as the runtime of a page draws it: a data block; whether it follows the pointer or the window. */
+export async function liveContent(
+  spec: VegaLiteSpec,
+): Promise<{ readonly block: string; readonly follows: boolean }> {
+  const vega = withoutRuler(await compiledSpec(spec));
+  const series = seriesField(spec);
+  return {
+    block: jsonScript("probelab-content", { vega, ...(series !== undefined && { series }) }),
+    follows: JSON.stringify(vega.signals ?? []).includes('"events":'),
+  };
 }
 
 /** A table as a `<figure>` of a page, with where it comes from. */
