@@ -8,6 +8,8 @@ import { textWidth } from "../fonts/shipped-font.js";
 const MOST_ANNOTATIONS = 40;
 const LABEL_SIZE = 11;
 const LINE_HEIGHT = 14;
+/** Pixels of a plot that screens may narrow. */
+const NARROW = 400;
 
 /** A label, and where it stands. */
 interface Placed {
@@ -83,8 +85,10 @@ export function annotationLayers(
 /** Labels on as few lines as keep them apart; those near the right edge stand left of their line. */
 function place(
   annotations: readonly Annotation[],
-  { domain: [start, end], width }: Frame,
+  { domain: [start, end], width: widest, fixed }: Frame,
 ): Placed[] {
+  // What is apart in a narrow plot is apart in a wide one.
+  const width = fixed ? widest : Math.min(widest, NARROW);
   const taken: [number, number][][] = [];
   return [...annotations]
     .sort((a, b) => a.time.getTime() - b.time.getTime())

@@ -1,11 +1,12 @@
 import type { MimeBundle } from "../base/mime-bundle.js";
 import type { Origin } from "../result/origin.js";
 import type { Result } from "../result/result.js";
+import { fluidSpec } from "./fluid.js";
 import type { Recipe, VegaLiteSpec } from "./options.js";
 import { chartPage } from "./page/page.js";
 import { pdfPicture } from "./render/pdf.js";
 import { pngPicture, pngSize } from "./render/png.js";
-import { svgPicture, titleText } from "./render/svg.js";
+import { layOut, svgPicture, svgSize, titleText } from "./render/svg.js";
 import { csv, saveAs, titledParquet, type ChartRows } from "./save.js";
 
 /** Pixels per CSS pixel. */
@@ -40,6 +41,14 @@ export class Chart {
   /** Where the data comes from. */
   get origin(): Origin {
     return this.result.origin;
+  }
+
+  /** The spec as screens draw it: as wide as its place, unless a width was chosen. */
+  async screenSpec(): Promise<VegaLiteSpec> {
+    const { recipe } = this;
+    const given: { readonly width?: unknown } =
+      "spec" in recipe ? recipe.spec : "explore" in recipe ? {} : recipe.options;
+    return fluidSpec(this.spec, svgSize(await layOut(this.spec)).width, given.width);
   }
 
   /** The chart as an SVG document: same data, same bytes, wherever and in whatever time zone. */
@@ -100,7 +109,7 @@ export class Chart {
     const { description } = this.spec;
     return {
       data: {
-        "application/vnd.vegalite.v5+json": this.spec,
+        "application/vnd.vegalite.v5+json": await this.screenSpec(),
         "image/png": png.toString("base64"),
         "text/plain": typeof description === "string" ? description : "Chart",
       },

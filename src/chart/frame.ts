@@ -8,6 +8,7 @@ import { formatInstantIso, heading, words } from "./label.js";
 import type { DrawOptions, GivenOptions, VegaLiteSpec } from "./options.js";
 import type { Kind } from "./roles.js";
 import { seriesColours, seriesShapes } from "./series.js";
+import { textWidth } from "../fonts/shipped-font.js";
 import { THEMES, type Theme } from "./theme.js";
 import { zoneExpression } from "./ticks.js";
 
@@ -57,6 +58,8 @@ export interface Frame {
   readonly timeZone: string;
   readonly theme: Theme;
   readonly width: number;
+  /** Whether the analyst chose the width: else screens draw the plot as wide as its place. */
+  readonly fixed: boolean;
   readonly height: number;
   readonly domain: readonly [number, number];
   /** Encoding channels. */
@@ -97,7 +100,7 @@ export function frame(
     field: fields.series,
     type: "nominal",
     scale: { domain: labels, range: look },
-    legend: { title: seriesTitle(roles), values: labels, ...legend },
+    legend: { title: seriesTitle(roles), values: labels, ...legendPlace(labels, width), ...legend },
   });
   const when = whenExpression(drawing, fields, timeZone, domain);
   const x = titled(
@@ -110,6 +113,7 @@ export function frame(
     timeZone,
     theme,
     width,
+    fixed: options.width !== undefined,
     height,
     domain,
     fields,
@@ -131,6 +135,18 @@ export function frame(
 function categoryWidth(categories: number): number {
   if (categories === 0) return 1000;
   return Math.min(1000, Math.max(320, categories * 90));
+}
+
+// A longer legend is taller than the plot.
+const MOST_BESIDE = 12;
+
+/** Many series have their legend below the plot, in as many columns as fit. */
+function legendPlace(labels: readonly string[], width: number): VegaLiteSpec {
+  if (labels.length <= MOST_BESIDE) return {};
+  const longest = Math.max(...labels.map((text) => textWidth(text, 12)));
+  const labelLimit = Math.min(220, Math.ceil(longest));
+  const columns = Math.max(1, Math.floor(width / (labelLimit + 40)));
+  return { orient: "bottom", columns: Math.min(columns, labels.length), labelLimit };
 }
 
 /** A row of a spec's data: times in ISO 8601, a label for the series, null for a gap. */

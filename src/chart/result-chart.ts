@@ -229,8 +229,8 @@ function notesMark({ theme, y }: Frame, notes: readonly string[]): VegaLiteSpec 
 }
 
 /** "No data", with the reason where the Result's first note tells it, in the middle of the plot. */
-function noData({ theme, width, height }: Frame, origin: Origin): VegaLiteSpec {
-  const lines = wrap([noDataSentence(origin)], width * 0.8, NO_DATA_SIZE);
+function noData({ theme, width }: Frame, origin: Origin): VegaLiteSpec {
+  const lines = wrap([noDataSentence(origin)], Math.min(360, width * 0.8), NO_DATA_SIZE);
   return {
     data: { values: [{}] },
     mark: {
@@ -244,6 +244,7 @@ function noData({ theme, width, height }: Frame, origin: Origin): VegaLiteSpec {
       color: theme.muted,
       tooltip: null,
     },
-    encoding: { x: { value: width / 2 }, y: { value: height / 2 } },
+    // Without a place: in the middle.
+    encoding: {},
   };
 }

@@ -1,6 +1,8 @@
 import markdownIt from "markdown-it";
-import { jsonScript } from "../chart/page/figures.js";
-import { baseStyle, printTables } from "../chart/page/page-style.js";
+import { liveContent, jsonScript } from "../chart/page/figures.js";
+import { fontRules, runtimeSource, scriptHash } from "../chart/page/page-document.js";
+import { baseStyle, figureStyle, printTables } from "../chart/page/page-style.js";
+import type { VegaLiteSpec } from "../chart/options.js";
 import { titleText } from "../chart/render/svg.js";
 import { ansiHtml, escapeHtml } from "./ansi.js";
 import type { Notebook, NotebookCell, NotebookOutput, TextCell } from "./notebook-file.js";
@@ -8,15 +10,15 @@ import { ownPackage } from "./own-package.js";
 import { isInjected } from "./parameters.js";
 
 /** The looks of an executed notebook's page: one readable column, light or dark as the system is, printable. */
-const pageStyle = `${baseStyle("auto")}
-.output > img { background: #fff; }
+const pageStyle = `${baseStyle("auto")}${figureStyle}
+.output img { background: #fff; }
 .cell > .source { background: var(--code); border-radius: 6px; }
 .cell { margin: 1.2rem 0; }
 .source { position: relative; border: 1px solid var(--line); }
 .source > summary {
   cursor: pointer; color: var(--soft); font-size: 0.75rem; padding: 0.25rem 0.9rem; list-style-position: inside;
 }
-.output { margin: 0.6rem 0; overflow-x: auto; }
+.output, .output.probelab-chart { margin: 0.6rem 0; overflow-x: auto; }
 .output pre { white-space: pre-wrap; overflow-wrap: anywhere; }
 .stderr pre { border-left: 3px solid var(--line); color: var(--soft); }
 .error pre { background: var(--error-paper); border-left: 3px solid var(--error); border-radius: 4px; }
@@ -24,41 +26,57 @@ const pageStyle = `${baseStyle("auto")}
 .ansi-red { color: var(--error); } .ansi-green { color: #1a7f37; } .ansi-yellow { color: #9a6700; }
 .ansi-blue, .ansi-cyan { color: var(--accent); } .ansi-magenta { color: #8250df; }
 @media print {
-  .output, .source { break-inside: avoid; } .output > img { break-inside: avoid; }
+  .output, .source { break-inside: avoid; } .output img { break-inside: avoid; }
 }
 ${printTables}`;
 
-/** No script, no request, nothing from elsewhere: what stands in the file is all there is. */
-const policy =
-  "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; base-uri 'none'";
+// No request, nothing from elsewhere: what stands in the file is all there is. Of scripts only the one
+// that makes charts live runs, where there are charts; no script can make HTML out of text.
+function policy(script: string | undefined): string {
+  return [
+    "default-src 'none'",
+    ...(script === undefined ? [] : [`script-src ${scriptHash(script)}`, "font-src data:"]),
+    "style-src 'unsafe-inline'",
+    "img-src data:",
+    "form-action 'none'",
+    "base-uri 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join("; ");
+}
 
 /**
- * An executed notebook as a self-contained HTML page: texts, code and outputs, without scripts. Cells tagged
+ * An executed notebook as a self-contained HTML page: texts, code and outputs. Charts are live, with one
+ * runtime for all, where scripts are off their pictures; a page without charts has no script. Cells tagged
  * `hide-input` are shown without their code, cells tagged `remove-cell` not at all.
  */
-export function notebookPage(notebook: Notebook, name: string): string {
+export async function notebookPage(notebook: Notebook, name: string): Promise<string> {
   const title = titleOf(notebook) ?? name;
-  const cells = notebook.cells.map(cellHtml).filter((html) => html !== "");
+  const shown: string[] = [];
+  for (const cell of notebook.cells) shown.push(await cellHtml(cell));
+  const cells = shown.filter((html) => html !== "");
+  const runtime = cells.some((html) => html.includes(LIVE)) ? runtimeSource() : undefined;
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta http-equiv="Content-Security-Policy" content="${policy(runtime)}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(title)}</title>
-<style>${pageStyle}</style>
+<style>${runtime === undefined ? "" : fontRules()}${pageStyle}</style>
 </head>
 <body>
 <main>
 ${cells.join("\n")}
 <footer>Made by probelab ${ownPackage().version} on ${new Date().toISOString().slice(0, 16).replace("T", " ")} UTC from ${escapeHtml(name)}.ipynb.</footer>
 </main>
+${runtime === undefined ? "" : `<script>${runtime}</script>`}
 </body>
 </html>
 `;
 }
 
-function cellHtml(cell: NotebookCell): string {
+async function cellHtml(cell: NotebookCell): Promise<string> {
   const tags = cell.metadata.tags ?? [];
   if (tags.includes("remove-cell")) return "";
   if (cell.cell_type === "markdown") {
@@ -69,7 +87,9 @@ function cellHtml(cell: NotebookCell): string {
   const count = cell.execution_count === null ? "not run" : `${cell.execution_count}`;
   const label = isInjected(cell) ? "Code, parameters of this run" : `Code, cell ${count}`;
   const source = `<details class="source"${open}><summary>${label}</summary><pre tabindex="0"><code>${escapeHtml(cell.source)}</code></pre></details>`;
-  return `<section class="cell">${source}${cell.outputs.map(outputHtml).join("")}</section>`;
+  const outputs: string[] = [];
+  for (const output of cell.outputs) outputs.push(await outputHtml(output));
+  return `<section class="cell">${source}${outputs.join("")}</section>`;
 }
 
 /** Pictures that are attached to a text cell, in its text. */
@@ -118,11 +138,15 @@ const renderers: Record<string, Render> = {
 
 const vegaLite = /^application\/vnd\.vegalite\.v\d+(\+json|\.json)$/;
 
+/** What a figure begins with that the runtime makes live. */
+const LIVE = '<figure class="output probelab-chart"';
+
 /**
- * An output as HTML that is inert: it runs no script and asks for nothing. A chart is a figure that
- * holds where it comes from as a data block, `script.probelab-origin`.
+ * An output as HTML that is inert: it runs no script and asks for nothing. A chart is a figure of its
+ * picture, which the page's runtime makes live; it holds where it comes from as a data block,
+ * `script.probelab-origin`.
  */
-function outputHtml(output: NotebookOutput): string {
+async function outputHtml(output: NotebookOutput): Promise<string> {
   if (output.output_type === "stream") {
     return `<div class="output ${output.name}">${pre(ansiHtml(output.text))}</div>`;
   }
@@ -138,20 +162,31 @@ function outputHtml(output: NotebookOutput): string {
   const text = output.data["text/plain"];
   const alt = typeof text === "string" ? text : "Output of the cell";
   const shown = renderers[type]?.(output.data[type], size, alt) ?? "";
-  const { title, origin } = chartOrigin(output.data);
+  const { title, origin, chart } = chartOrigin(output.data);
   if (origin === undefined) return `<div class="output">${shown}</div>`;
-  return `<figure class="output" aria-label="${escapeHtml(title)}">${shown}${jsonScript("probelab-origin", origin)}</figure>`;
+  const record = jsonScript("probelab-origin", origin);
+  const named = `aria-label="${escapeHtml(title)}"`;
+  // A chart that can't be compiled is its picture.
+  const live = await liveContent(chart).catch(() => undefined);
+  if (live === undefined || !type.startsWith("image/")) {
+    return `<figure class="output" ${named}>${shown}${record}</figure>`;
+  }
+  return `${LIVE} ${named}><div class="probelab-plot" tabindex="0" role="group" aria-label="Chart"><div class="probelab-picture">${shown}</div></div>${live.block}${record}</figure>`;
 }
 
-/** The title of a chart that probelab made, and where it comes from. */
-function chartOrigin(data: Readonly<Record<string, unknown>>): { title: string; origin?: object } {
+/** A chart that probelab made: its spec, its title, and where it comes from. */
+function chartOrigin(data: Readonly<Record<string, unknown>>): {
+  title: string;
+  origin?: object;
+  chart: VegaLiteSpec;
+} {
   for (const type of Object.keys(data).filter((one) => vegaLite.test(one))) {
-    const { title, usermeta } = Object(data[type]) as { title?: unknown; usermeta?: unknown };
-    const { probelab } = Object(usermeta) as { probelab?: unknown };
+    const chart = Object(data[type]) as VegaLiteSpec;
+    const { probelab, title = chart["title"] } = Object(chart["usermeta"]) as VegaLiteSpec;
     const isRecord = typeof probelab === "object" && probelab !== null && !Array.isArray(probelab);
-    if (isRecord) return { title: titleText(title), origin: probelab };
+    if (isRecord) return { title: titleText(title), origin: probelab, chart };
   }
-  return { title: "" };
+  return { title: "", chart: {} };
 }
 
 function pre(html: string): string {

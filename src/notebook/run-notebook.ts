@@ -111,7 +111,7 @@ export async function runNotebook(
 
   const save = async () => {
     await writeNotebook(files.notebook, notebook);
-    await writeWhole(files.page, notebookPage(notebook, name));
+    await writeWhole(files.page, await notebookPage(notebook, name));
   };
   /** How it ended, with what failed in the background taken for it where all else is well. */
   const judged = (cellEnd: CellEnd): CellEnd =>

@@ -1,13 +1,39 @@
 import { mkdirSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFailed, test } from "vitest";
+import type { MimeBundle } from "../../src/base/mime-bundle.js";
+import { chart } from "../../src/chart/chart.js";
 import { installKernel } from "../../src/notebook/kernel/kernelspec.js";
+import { mimeBundle } from "../../src/notebook/mime-bundle.js";
+import { versionSummary, weeklyCounts, weeklyDurations } from "../chart/support/sample-results.js";
 import { jupyterEnvironment } from "../jupyter/jupyter.js";
 import { notebookFolder, writeCells } from "../notebook/notebook-fixture.js";
 import { frontends, isThere, OpenFrontend } from "./frontend.js";
 
 const pictures = fileURLToPath(new URL("../../out/browser/", import.meta.url));
+
+const annotations = [
+  chart.annotation("2026-03-18T09:00:00Z", "3.11.0 released"),
+  chart.annotation("2026-03-24", "alarm"),
+];
+const CHARTS = [
+  chart.area(weeklyCounts(), { annotations }),
+  chart.line(weeklyDurations(), { y: "q50", annotations }),
+  chart.bar(weeklyCounts()),
+  chart.bar(versionSummary()),
+  chart.points(weeklyDurations(), { y: "q10" }),
+  chart.vegaLite(weeklyCounts(), {
+    mark: "rect",
+    encoding: {
+      x: { field: "t", timeUnit: "utcyearmonthdate", type: "ordinal" },
+      y: { field: "software_version", type: "nominal" },
+      color: { field: "measurements", type: "quantitative" },
+    },
+  }),
+  chart.line(weeklyCounts().with(weeklyCounts().table.slice(0, 0))),
+];
 
 const chartCells = (data: string) => [
   { markdown: "# A chart" },
@@ -104,5 +130,50 @@ for (const frontend of frontends) {
         await interrupted.waitFor({ timeout: 10_000 });
       },
     );
+
+    test("charts of every kind are whole at 1,000, 1,400 and 1,900 pixels", once, async () => {
+      await writeOutputs(folder.path, await Promise.all(CHARTS.map((one) => mimeBundle(one))));
+      opened = await OpenFrontend.open(frontend, folder.path, "charts.ipynb", environment);
+      const { page } = opened;
+      const drawings = page.locator(".vega-embed canvas, .output_png img");
+      mkdirSync(pictures, { recursive: true });
+      for (const width of [1000, 1400, 1900]) {
+        // So high that all are on the screen, and drawn.
+        await page.setViewportSize({ width, height: 5000 });
+        await expect.poll(() => drawings.count(), { timeout: 60_000 }).toBe(CHARTS.length);
+        // How much is drawn, of how much place; what is to be scrolled.
+        const sizes = (): Promise<number[][]> =>
+          page.evaluate(`[...document.querySelectorAll(".vega-embed canvas, .output_png img")].map((drawn) => {
+            const place = drawn.closest(".jp-OutputArea-output, .output_subarea");
+            return [drawn.getBoundingClientRect().width, place.clientWidth, place.scrollWidth - place.clientWidth];
+          })`);
+        const fits = async (): Promise<boolean> => {
+          const all = await sizes();
+          const [[first = 0, place = 0] = []] = all;
+          // The first is as wide as its place, but for the menu beside it.
+          const full = first > place - 60 || first >= 1000;
+          return full && all.every(([drawn = 0, of = 0, hidden]) => drawn <= of && hidden === 0);
+        };
+        await expect.poll(fits, { timeout: 20_000 }).toBe(true);
+        const name = frontend.name.replaceAll(" ", "-").toLowerCase();
+        await page.screenshot({ path: join(pictures, `${name}-charts-${width}.png`) });
+      }
+    });
   });
+}
+
+/** Writes a notebook whose cells have shown these bundles. */
+async function writeOutputs(folder: string, bundles: readonly MimeBundle[]): Promise<void> {
+  const path = await writeCells(
+    folder,
+    bundles.map(() => "chart"),
+    "charts.ipynb",
+  );
+  const notebook = JSON.parse(await readFile(path, "utf8")) as { cells: object[] };
+  const cells = notebook.cells.map((cell, at) => ({
+    ...cell,
+    execution_count: 1,
+    outputs: [{ output_type: "execute_result", execution_count: 1, ...bundles[at] }],
+  }));
+  await writeFile(path, JSON.stringify({ ...notebook, cells }));
 }

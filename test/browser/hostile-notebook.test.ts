@@ -70,7 +70,7 @@ throw error${at};`,
         ...short.map((text) => chart.points(namedBy(text), { ...small, title: text })),
       ];
       const bundles = await Promise.all(values.map((value) => mimeBundle(value)));
-      const html = notebookPage(executed(bundles.map(({ data }) => data)), usable.join(" "));
+      const html = await notebookPage(executed(bundles.map(({ data }) => data)), usable.join(" "));
       const { page, seen } = await browser.open(html);
       expect(await page.locator("table").count()).toBe(values.length - short.length);
       expect(await page.locator(".output > img").count()).toBe(short.length);
@@ -80,13 +80,15 @@ throw error${at};`,
 
     test("as HTML and Markdown that a cell shows as it is: the page's policy stops what it asks for", async () => {
       // A page for each: an open comment or <plaintext> would hide what follows it.
-      const pages = usable
-        .filter((text) => /[<[!]/.test(text))
-        .flatMap((text) => [
-          { "text/html": text },
-          { "text/markdown": text, "image/svg+xml": text },
-        ])
-        .map((data) => notebookPage(executed([data]), "raw"));
+      const pages = await Promise.all(
+        usable
+          .filter((text) => /[<[!]/.test(text))
+          .flatMap((text) => [
+            { "text/html": text },
+            { "text/markdown": text, "image/svg+xml": text },
+          ])
+          .map((data) => notebookPage(executed([data]), "raw")),
+      );
       const seen = await browser.openEach(pages, "raw.html");
       const told = seen.filter((what) => what !== "stopped by the policy");
       expect(told.filter((what) => !/^console: .*Content Security Policy/.test(what))).toEqual([]);

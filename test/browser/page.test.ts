@@ -217,8 +217,9 @@ describe.skipIf(browserMissing)(`a saved page in Chromium${missingNote}`, () => 
       "[document.documentElement.scrollWidth, document.querySelector('.probelab-plot').scrollWidth]",
     );
     expect(widths[0]).toBe(390);
-    expect(widths[1]).toBeGreaterThan(600);
-    // The drawing is scaled down; what is under the pointer is still found.
+    // A chart is as wide as its place, but never narrower than can be read.
+    expect(widths[1]).toBeGreaterThanOrEqual(480);
+    // What is under the pointer is still found.
     await page.locator('.probelab-drawing .role-mark path[fill="#56b4e9"]').first().hover();
     const tooltip = await page.locator(".probelab-tooltip").boundingBox();
     expect(tooltip?.x).toBeGreaterThanOrEqual(0);

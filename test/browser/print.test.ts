@@ -168,7 +168,7 @@ describe.skipIf(missing)(`a wide table in print${missingNote}${popplerNote}`, ()
     "on the page of a notebook, %s: every header and value is on the paper",
     async (name) => {
       const shown = TABLES[name]!;
-      const html = notebookPage(
+      const html = await notebookPage(
         {
           nbformat: 4,
           nbformat_minor: 5,

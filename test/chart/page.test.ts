@@ -171,9 +171,10 @@ describe("chartFigure(chart, id)", () => {
   });
 
   test("follows the pointer in a drawing of its own size only", async () => {
-    const free = (params: unknown[]) =>
+    const free = (params: unknown[], width?: number) =>
       chart.vegaLite(versionSummary(), {
         params,
+        ...(width !== undefined && { width }),
         mark: "point",
         encoding: {
           x: { field: "runs", type: "quantitative" },
@@ -181,8 +182,10 @@ describe("chartFigure(chart, id)", () => {
         },
       });
     const brush = { name: "brush", select: "interval" };
-    expect(await chartFigure(free([brush]), "a")).not.toContain("probelab-scaled");
-    expect(await chartFigure(free([]), "a")).toContain("probelab-scaled");
+    expect(await chartFigure(free([brush], 900), "a")).not.toContain("probelab-scaled");
+    expect(await chartFigure(free([], 900), "a")).toContain("probelab-scaled");
+    // One that is as wide as its place needs no scale.
+    expect(await chartFigure(free([]), "a")).not.toContain("probelab-scaled");
   });
 });
 

@@ -34,9 +34,12 @@ test("the page holds the origin of each chart that it shows, and nothing that ru
   const [, , unseen] = readOrigins(await readFile(outcome.notebook));
   expect(unseen?.title).toBe("Unseen");
   const page = bytes.toString();
-  expect(page.match(/<script[^>]*>/g)).toEqual(
-    Array(2).fill('<script type="application/json" class="probelab-origin">'),
-  );
+  const block = (kind: string): string =>
+    `<script type="application/json" class="probelab-${kind}">`;
+  const each = [block("content"), block("origin")];
+  // Both charts are live, with one runtime.
+  expect(page.match(/<script[^>]*>/g)).toEqual([...each, ...each, "<script>"]);
+  expect(page).toMatch(/script-src 'sha256-[^']+'; /);
   expect(page).toContain("default-src 'none'");
 });
 

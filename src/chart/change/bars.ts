@@ -153,7 +153,7 @@ function barPicture(
       data: { values: data },
       layer:
         rows.length === 0
-          ? [nothing(theme.muted, width, height, "No rows to tell a change of.")]
+          ? [nothing(theme.muted, "No rows to tell a change of.")]
           : [
               {
                 transform: [{ filter: "isValid(datum.change)" }],

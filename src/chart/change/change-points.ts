@@ -30,7 +30,8 @@ export function changesInLines({ result, record, options, theme }: Canvas): Chan
   const changed = [...new Map(all.map((row) => [valueKey(nameOf(row)), nameOf(row)])).values()];
   const some = seriesOf(result, measure, nameOf, changed.slice(0, MOST_SERIES));
   const drawing = drawRows(some.result, LINE, { y: measure, ...size });
-  const plot = frame(some.result, drawing, { theme: options.theme ?? "light", ...size }, undefined);
+  const look = frame(some.result, drawing, { theme: options.theme ?? "light", ...size }, undefined);
+  const plot = { ...look, fixed: options.width !== undefined };
   const drawn = new Map(drawing.series.map((one) => [valueKey(one.value), one.label]));
   const keyOf = (row: FindingRow) => valueKey(nameOf(row));
   const shown = all.filter((row) => dimensions.length === 0 || drawn.has(keyOf(row)));

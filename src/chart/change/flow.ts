@@ -180,7 +180,7 @@ function flowPicture(canvas: Canvas, plan: Plan): ChangePicture {
     widest: width + 130,
     spec: lines ?? {
       ...{ width, height },
-      layer: [nothing(theme.muted, width, height, "No rows.")],
+      layer: [nothing(theme.muted, "No rows.")],
     },
     rows: {
       names: columns,

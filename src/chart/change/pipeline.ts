@@ -91,7 +91,7 @@ export function ages({ result, options, theme }: Canvas): ChangePicture {
       data: { values: data },
       layer:
         data.length === 0
-          ? [nothing(theme.muted, width, height, "Nothing known.")]
+          ? [nothing(theme.muted, "Nothing known.")]
           : [
               {
                 transform: [{ filter: `datum.state !== ${JSON.stringify(SELDOM)}` }],
@@ -193,7 +193,7 @@ export function steps({ result, options, theme }: Canvas): ChangePicture {
       data: { values: data },
       layer:
         data.length === 0
-          ? [nothing(theme.muted, width, height, "Nothing known.")]
+          ? [nothing(theme.muted, "Nothing known.")]
           : [
               {
                 mark: { type: "bar", orient: "horizontal" },

@@ -102,10 +102,10 @@ function jsonOrigins(text: string): FoundOrigin[] {
 }
 
 function specOrigins(spec: Json | undefined): FoundOrigin[] {
-  return foundOrigin(
-    member(member(spec, "usermeta"), "probelab"),
-    titleText(member(spec, "title")),
-  );
+  const usermeta = member(spec, "usermeta");
+  // The title of one that screens draw follows its width; it stands there as it is.
+  const title = member(usermeta, "title") ?? member(spec, "title");
+  return foundOrigin(member(usermeta, "probelab"), titleText(title));
 }
 
 /** One chart's, in whichever of its MIME types it stands. */

@@ -1,5 +1,6 @@
 import type { Origin } from "../../result/origin.js";
 import { cleanText, counted } from "../../base/text.js";
+import { withoutRuler } from "../fluid.js";
 import type { VegaLiteSpec } from "../options.js";
 import { originRecord } from "../origin-record.js";
 import { originEntries } from "../origin-words.js";
@@ -10,6 +11,8 @@ import type { TableModel } from "../table-model.js";
 /** A chart as far as its figure goes. */
 export interface Drawable {
   readonly spec: VegaLiteSpec;
+  /** The spec as screens draw it, where that is another. */
+  screenSpec?(): Promise<VegaLiteSpec>;
   svg(): Promise<string>;
 }
 
@@ -29,17 +32,17 @@ type OriginRecord = ReturnType<typeof originRecord>;
  */
 export async function chartFigure(chart: Drawable, id: string): Promise<string> {
   const { spec } = chart;
-  const [svg, vega] = await Promise.all([chart.svg(), compiledSpec(spec)]);
+  const svg = await chart.svg();
+  const screen = (await chart.screenSpec?.()) ?? spec;
+  const { block, follows } = await liveContent(screen);
   const origin = (spec.usermeta as { probelab?: OriginRecord } | undefined)?.probelab ?? {};
   const words = typeof spec.description === "string" ? spec.description : "";
-  const series = seriesField(spec);
-  // Vega finds the pointer only in a drawing of its own size.
-  const followsPointer = JSON.stringify(vega.signals ?? []).includes('"events":');
+  // A fluid one has the width of its place, and Vega finds the pointer only in a drawing of its own size.
   return `<figure class="probelab-chart" id="${escapeXml(id)}" aria-label="${escapeXml(titleText(spec.title))}">
-<div class="probelab-plot${followsPointer ? "" : " probelab-scaled"}" tabindex="0" role="group" aria-label="Chart"><div class="probelab-picture">${inlineSvg(svg)}</div></div>
+<div class="probelab-plot${follows ? "" : " probelab-scaled"}" tabindex="0" role="group" aria-label="Chart"><div class="probelab-picture">${inlineSvg(svg)}</div></div>
 <figcaption>${notesDetails(notesOf(spec))}${words === "" ? "" : `<details class="probelab-words"><summary>In words</summary><p>${escapeXml(words)}</p></details>`}
 ${originDetails(origin)}</figcaption>
-${jsonScript("probelab-content", { vega, ...(series !== undefined && { series }) })}
+${block}
 ${jsonScript("probelab-origin", origin)}
 </figure>
 `;
@@ -50,6 +53,18 @@ function notesDetails(notes: readonly string[]): string {
   if (notes.length === 0) return "";
   const items = notes.map((note) => `<li>${escapeXml(note)}</li>`).join("");
   return `<details class="probelab-words"><summary>${counted(notes.length, "note")}</summary><ul>${items}</ul></details>`;
+}
+
+/** A chart as the runtime of a page draws it: a data block; whether it follows the pointer or the window. */
+export async function liveContent(
+  spec: VegaLiteSpec,
+): Promise<{ readonly block: string; readonly follows: boolean }> {
+  const vega = withoutRuler(await compiledSpec(spec));
+  const series = seriesField(spec);
+  return {
+    block: jsonScript("probelab-content", { vega, ...(series !== undefined && { series }) }),
+    follows: JSON.stringify(vega.signals ?? []).includes('"events":'),
+  };
 }
 
 /** A table as a `<figure>` of a page, with where it comes from. */

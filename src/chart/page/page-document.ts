@@ -52,12 +52,10 @@ ${live ? `<script>${runtimeSource()}</script>` : ""}
 // the page itself; of scripts and styles only those given run, known by their hash, so that the same
 // page has the same bytes; no script can make HTML out of text (Trusted Types).
 function pagePolicy(script: string | undefined, style: string): string {
-  const hash = (text: string): string =>
-    `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
   return [
     "default-src 'none'",
-    `script-src ${script === undefined ? "'none'" : hash(script)}`,
-    `style-src ${hash(style)}`,
+    `script-src ${script === undefined ? "'none'" : scriptHash(script)}`,
+    `style-src ${scriptHash(style)}`,
     "img-src data:",
     "font-src data:",
     "base-uri 'none'",
@@ -65,6 +63,11 @@ function pagePolicy(script: string | undefined, style: string): string {
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
   ].join("; ");
+}
+
+/** A script or a style as a policy names it. */
+export function scriptHash(text: string): string {
+  return `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 }
 
 // What the Latin part of the font covers, as its package says.
@@ -76,7 +79,7 @@ let font: string | undefined;
 // The shipped font as rules of a style, Latin in two weights (31 KB): charts are laid out in it, so
 // that a machine with another font, such as a phone, shows the same picture. Other scripts are in
 // the reader's own fonts.
-function fontRules(): string {
+export function fontRules(): string {
   return (font ??= [400, 700]
     .map((weight) => {
       const file = require.resolve(`@fontsource/arimo/files/arimo-latin-${weight}-normal.woff2`);

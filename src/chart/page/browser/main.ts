@@ -80,7 +80,8 @@ function nameDrawing(figure: HTMLElement, place: HTMLElement): void {
   const text = (selector: string): string => figure.querySelector(selector)?.textContent ?? "";
   const name = text(".probelab-picture > svg > title");
   const words = text(".probelab-picture > svg > desc");
-  place.setAttribute("aria-label", words || name || "Chart");
+  const alt = figure.querySelector<HTMLImageElement>(".probelab-picture > img")?.alt;
+  place.setAttribute("aria-label", words || name || alt || "Chart");
 }
 
 void drawAll();
