@@ -51,12 +51,15 @@ export function cubeOf(result: Result, options: ExploreChartOptions): Cube {
   if (sums.length === 0 || !sums.every((name) => result.columnNames.includes(name))) {
     throw refusal(`by ${measure.name}, whose values don't add up`);
   }
-  if (result.numRows > MOST_ROWS) {
-    throw refusal(`of ${counted(result.numRows, "row")}, where fewer than 5,000 are drawn`);
-  }
   const negative = sums.some((name) => result.column(name).some((value) => Number(value) < 0));
   if (negative) throw refusal(`by ${measure.name}, of which some values are below zero`);
   const edges = edgesOf(result, time);
+  const filled = new Set(result.column(time.name).map(Number)).size;
+  // A bucket without a row takes one.
+  const rows = result.numRows + edges.length - 1 - filled;
+  if (rows > MOST_ROWS) {
+    throw refusal(`of ${counted(rows, "row")}, where fewer than 5,000 are drawn`);
+  }
   return {
     ...{ result, time, measure, sums, names, edges },
     values: names.map((name) => {

@@ -1,5 +1,6 @@
 import { bucketNoun } from "../../time/step.js";
 import { columnTitle, timeAxis } from "../axes.js";
+import { tooltipTitle } from "../frame.js";
 import { words } from "../label.js";
 import type { VegaLiteSpec } from "../options.js";
 import type { Cube } from "./cube.js";
@@ -243,7 +244,7 @@ export function panel(cube: Cube, at: number): VegaLiteSpec {
           x2: { value: width },
           ...band(0, 1),
           tooltip: [
-            { field: `d${at}`, type: "nominal", title: words(names[at]!) },
+            { field: `d${at}`, type: "nominal", title: tooltipTitle(words(names[at]!)) },
             { field: "shown", type: "nominal", title: "Chosen" },
             { field: "before", type: "nominal", title: "As long before" },
             { field: "change", type: "nominal", title: "Change" },
