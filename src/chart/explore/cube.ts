@@ -2,7 +2,7 @@ import { ProbelabError } from "../../base/error.js";
 import { MOST_ROWS } from "../../base/limits.js";
 import { counted } from "../../base/text.js";
 import { zoneOf, type MeasureColumn, type TimeColumn } from "../../result/origin.js";
-import type { Result, Value } from "../../result/result.js";
+import type { Result } from "../../result/result.js";
 import { buckets, nextBucket } from "../../time/bucket.js";
 import type { ExploreChartOptions, VegaLiteSpec } from "../options.js";
 import { list } from "../roles.js";
@@ -92,7 +92,7 @@ export function cellRows({ result, time, names, values, sums, edges }: Cube): Ve
   const places = new Map(edges.map((edge, index) => [edge, index]));
   const labels = values.map((all) => new Map(all.map(({ value, label }) => [value, label])));
   const empty = new Set(edges.slice(0, -1).keys());
-  const rows = (result.rows() as Record<string, Value>[]).flatMap((row) => {
+  const rows = result.rows().flatMap((row) => {
     const i = places.get(Number(row[time.name]));
     if (i === undefined) return [];
     empty.delete(i);
