@@ -314,6 +314,8 @@ chart.explore(await lab.measurements.explore({ range, every: "day", by: ${JSON.s
       opened = await OpenFrontend.open(frontend, folder.path, "test.ipynb", environment);
       const { page } = opened;
       await frontend.run(page);
+      // What pops up in the corner stands beside the figure then.
+      await page.setViewportSize({ width: 1600, height: 1300 });
       const drawing = page.locator(".vega-embed canvas").first();
       await drawing.waitFor({ timeout: 120_000 });
       await drawing.scrollIntoViewIfNeeded();
