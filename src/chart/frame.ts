@@ -287,7 +287,7 @@ function tooltipChannel(
 
 // Vega-Lite writes the titles into an expression, escaping a " but not a \ before it. The tooltips
 // of notebooks load what is called "image" as a picture, and show a "title" without its name.
-function tooltipTitle(title: string): string {
+export function tooltipTitle(title: string): string {
   return /^(image|title)$/.test(title) ? `'${title}'` : title.replace(/["\\]/g, "'");
 }
 

@@ -1,4 +1,3 @@
-import type { ColumnTable } from "arquero";
 import { ProbelabError } from "../base/error.js";
 import { MOST_ROWS } from "../base/limits.js";
 import { BUCKETS, buckets, bucketStart, checkBucket, type Bucket } from "../time/bucket.js";

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { chart } from "../../src/chart/chart.js";
+import { GAP, WIDTH } from "../../src/chart/explore/views.js";
 import { label } from "../../src/chart/label.js";
 import type { Lab } from "../../src/lab/connect.js";
 import { installKernel } from "../../src/notebook/kernel/kernelspec.js";
@@ -92,8 +93,8 @@ class Figure {
   async #row(panel: number, row: number): Promise<{ x: number; y: number }> {
     const { left, bottom } = await this.#place();
     const most = Math.max(...this.#bars);
-    const width = Math.floor((800 - 24 * (this.#bars.length - 1)) / this.#bars.length);
-    return { x: left + panel * (width + 24) + 150, y: bottom - 20 * (most - row - 0.5) };
+    const width = Math.floor((WIDTH - GAP * (this.#bars.length - 1)) / this.#bars.length);
+    return { x: left + panel * (width + GAP) + 150, y: bottom - 20 * (most - row - 0.5) };
   }
 
   /** All rows of a panel, in order. */
@@ -119,7 +120,7 @@ class Figure {
   async brush(from: number, until: number, buckets = DAYS): Promise<void> {
     const { left, bottom } = await this.#place();
     const y = bottom - 20 * Math.max(...this.#bars) - 90 - 60;
-    const x = (bucket: number): number => left + (800 * bucket) / buckets;
+    const x = (bucket: number): number => left + (WIDTH * bucket) / buckets;
     await this.#page.mouse.move(x(from + 0.3), y);
     await this.#page.mouse.down();
     for (const part of [0.3, 0.7, 1]) {
@@ -131,7 +132,10 @@ class Figure {
 
   async bucket(at: number): Promise<Record<string, string>> {
     const { left, bottom } = await this.#place();
-    return this.#tip(left + (800 * (at + 0.5)) / DAYS, bottom - 20 * Math.max(...this.#bars) - 120);
+    return this.#tip(
+      left + (WIDTH * (at + 0.5)) / DAYS,
+      bottom - 20 * Math.max(...this.#bars) - 120,
+    );
   }
 
   async screenshot(name: string): Promise<void> {
@@ -167,7 +171,7 @@ async function answers(
   const ask = async (more: object): Promise<Record<string, unknown>[]> => {
     const span = between(day(from).start, day(until).end, zone);
     const options = { range: span, every: "all", measures: { value: measure }, ...more };
-    return (await lab.measurements.ask(options as never)).rows() as Record<string, unknown>[];
+    return (await lab.measurements.ask(options as never)).rows();
   };
   const rows = await ask({ by: name, top: Infinity, where });
   const told: Record<string, string> = {};
@@ -265,10 +269,10 @@ describe.skipIf(browserMissing)(`chart.explore in a browser${missingNote}`, () =
       expect(await drawnFigures(page)).toEqual(["probelab-chart probelab-live"]);
       const drawing = page.locator(".probelab-drawing svg");
       const { width } = (await drawing.boundingBox())!;
-      expect(width).toBeLessThanOrEqual(900);
+      expect(width).toBeLessThanOrEqual(820);
       const figure = new Figure(page, drawing, page.locator(".probelab-tooltip"), BARS);
       await drive(figure, measure, name);
-      const choice = await page.locator(".probelab-drawing text", { hasText: " to 2026-03-28" });
+      const choice = page.locator(".probelab-drawing text", { hasText: " to 2026-03-28" });
       expect(await choice.first().textContent()).toBe(
         `2026-03-23 to 2026-03-28, software version 3.10.0, ${ODD} other`,
       );
@@ -310,10 +314,10 @@ chart.explore(await lab.measurements.explore({ range, every: "day", by: ${JSON.s
       opened = await OpenFrontend.open(frontend, folder.path, "test.ipynb", environment);
       const { page } = opened;
       await frontend.run(page);
-      // A narrower window would hide what `run` looks at.
-      await page.setViewportSize({ width: 1000, height: 900 });
+      // What pops up in the corner stands beside the figure then.
+      await page.setViewportSize({ width: 1600, height: 1300 });
       const drawing = page.locator(".vega-embed canvas").first();
-      await drawing.waitFor({ timeout: 60_000 });
+      await drawing.waitFor({ timeout: 120_000 });
       await drawing.scrollIntoViewIfNeeded();
       const tooltip = page.locator("#vg-tooltip-element.visible");
       const figure = new Figure(page, drawing, tooltip, BARS);

@@ -2,7 +2,7 @@ import { ProbelabError } from "../../base/error.js";
 import { MOST_ROWS } from "../../base/limits.js";
 import { counted } from "../../base/text.js";
 import { zoneOf, type MeasureColumn, type TimeColumn } from "../../result/origin.js";
-import type { Result, Value } from "../../result/result.js";
+import type { Result } from "../../result/result.js";
 import { buckets, nextBucket } from "../../time/bucket.js";
 import type { ExploreChartOptions, VegaLiteSpec } from "../options.js";
 import { list } from "../roles.js";
@@ -51,12 +51,15 @@ export function cubeOf(result: Result, options: ExploreChartOptions): Cube {
   if (sums.length === 0 || !sums.every((name) => result.columnNames.includes(name))) {
     throw refusal(`by ${measure.name}, whose values don't add up`);
   }
-  if (result.numRows > MOST_ROWS) {
-    throw refusal(`of ${counted(result.numRows, "row")}, where fewer than 5,000 are drawn`);
-  }
   const negative = sums.some((name) => result.column(name).some((value) => Number(value) < 0));
   if (negative) throw refusal(`by ${measure.name}, of which some values are below zero`);
   const edges = edgesOf(result, time);
+  const filled = new Set(result.column(time.name).map(Number)).size;
+  // A bucket without a row takes one.
+  const rows = result.numRows + edges.length - 1 - filled;
+  if (rows > MOST_ROWS) {
+    throw refusal(`of ${counted(rows, "row")}, where fewer than 5,000 are drawn`);
+  }
   return {
     ...{ result, time, measure, sums, names, edges },
     values: names.map((name) => {
@@ -89,7 +92,7 @@ export function cellRows({ result, time, names, values, sums, edges }: Cube): Ve
   const places = new Map(edges.map((edge, index) => [edge, index]));
   const labels = values.map((all) => new Map(all.map(({ value, label }) => [value, label])));
   const empty = new Set(edges.slice(0, -1).keys());
-  const rows = (result.rows() as Record<string, Value>[]).flatMap((row) => {
+  const rows = result.rows().flatMap((row) => {
     const i = places.get(Number(row[time.name]));
     if (i === undefined) return [];
     empty.delete(i);

@@ -1,12 +1,13 @@
 import { bucketNoun } from "../../time/step.js";
 import { columnTitle, timeAxis } from "../axes.js";
+import { tooltipTitle } from "../frame.js";
 import { heading, words } from "../label.js";
 import type { VegaLiteSpec } from "../options.js";
 import type { Cube } from "./cube.js";
 import { BEFORE, chosenOf, isChosen, numberTexts, pale, SHOWN, summed } from "./sums.js";
 
-/** Fits a cell of a window of 1,000 pixels, with the axis beside it. */
-export const WIDTH = 800;
+/** With the axis beside it, it fits a cell of JupyterLab in a window of 1,000 pixels. */
+export const WIDTH = 720;
 export const HEIGHT = 130;
 export const GAP = 24;
 /** Of a dimension so many values are drawn at most. */
@@ -215,6 +216,8 @@ export function panel(cube: Cube, at: number): VegaLiteSpec {
       { calculate: `isValid(datum.b) ? ${full("datum.b")} : "–"`, as: "before" },
       { calculate: full("datum.a"), as: "all" },
       { calculate: change, as: "change" },
+      // Vega warns of a scale of nulls alone.
+      { calculate: "isValid(datum.b) ? datum.b : 0", as: "mark" },
       { calculate: short("datum.f"), as: "amount" },
     ],
     layer: [
@@ -226,9 +229,12 @@ export function panel(cube: Cube, at: number): VegaLiteSpec {
         { opacity: { condition: { test: isChosen(at), value: 0.4 }, value: 0.12 } },
       ),
       {
-        transform: [{ filter: "isValid(datum.b)" }],
         mark: { type: "rule", color: theme.series[1], strokeWidth: 2.5 },
-        encoding: { x: { ...x, field: "b" }, ...band(0, 1) },
+        encoding: {
+          x: { ...x, field: "mark" },
+          ...band(0, 1),
+          opacity: { condition: { test: "isValid(datum.b)", value: 1 }, value: 0 },
+        },
       },
       text(`d${at}`, { align: "left", limit: Math.max(60, width - 120) }, 5),
       text("change", { align: "right", color: theme.muted }, width - 50),
@@ -243,7 +249,7 @@ export function panel(cube: Cube, at: number): VegaLiteSpec {
           x2: { value: width },
           ...band(0, 1),
           tooltip: [
-            { field: `d${at}`, type: "nominal", title: heading(names[at]!) },
+            { field: `d${at}`, type: "nominal", title: tooltipTitle(heading(names[at]!)) },
             { field: "shown", type: "nominal", title: "Chosen" },
             { field: "before", type: "nominal", title: "As long before" },
             { field: "change", type: "nominal", title: "Change" },
