@@ -117,7 +117,7 @@ export function tableModel(result: Result, options: TableOptions): TableModel {
       columns.map(({ cells }) => cells[row] ?? { text: "" }),
     ),
     notes: [
-      ...(rest > 0 ? [`${rest.toLocaleString("en-US")} more of ${all} not shown.`] : []),
+      ...(rest > 0 ? [`${shown.toLocaleString("en-US")} of ${all} shown.`] : []),
       ...(options.caption === undefined ? [] : spanSentence(result.origin)),
       ...reductions,
       ...notes,

@@ -20,7 +20,7 @@ export function tableHtml({ caption, columns, heads, rows, notes }: TableModel):
   });
   const below = notes.map(htmlText).join("<br/>");
   return [
-    `<table>\n<caption>${htmlText(caption)}</caption>\n`,
+    `<table>\n${caption === "" ? "" : `<caption>${htmlText(caption)}</caption>\n`}`,
     `<thead><tr>${head.join("")}</tr></thead>\n<tbody>\n${body.join("")}</tbody>\n</table>\n`,
     below === "" ? "" : `<p><small>${below}</small></p>\n`,
   ].join("");
@@ -49,7 +49,7 @@ const EIGHTHS = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 export function tableMarkdown({ caption, columns, rows, notes }: TableModel): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |\n`;
   return [
-    `${markdownText(caption)}\n\n`,
+    caption === "" ? "" : `${markdownText(caption)}\n\n`,
     line(columns.map(({ title }) => markdownText(title))),
     line(columns.map(({ number }) => (number ? "--:" : ":--"))),
     ...rows.map((cells) => line(cells.map(markdownCell))),
