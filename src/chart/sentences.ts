@@ -1,6 +1,5 @@
 import { cleanText, counted } from "../base/text.js";
 import { zoneOf, type Origin } from "../result/origin.js";
-import type { Bucket } from "../time/bucket.js";
 import { bucketNoun } from "../time/step.js";
 import { formatRange } from "../time/time-range.js";
 import { formatInstant } from "../time/time-zone.js";

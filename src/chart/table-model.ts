@@ -164,7 +164,7 @@ export function tableModel(
       ),
     }),
     notes: [
-      ...(rest > 0 ? [`${rest.toLocaleString("en-US")} more of ${all} not shown.`] : []),
+      ...(rest > 0 ? [`${shown.toLocaleString("en-US")} of ${all} shown.`] : []),
       ...(options.caption === undefined ? [] : spanSentence(result.origin)),
       ...(lines?.told ?? []),
       ...reductions,

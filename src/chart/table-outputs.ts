@@ -25,8 +25,14 @@ export function tableHtml({ caption, columns, heads, rows, totals, notes }: Tabl
   const foot = sums === undefined ? "" : `<tfoot><tr>${sums.join("")}</tr></tfoot>\n`;
   const below = notes.map(htmlText).join("<br/>");
   return [
-    `<table>\n<caption>${htmlText(caption)}</caption>\n`,
-    `<thead><tr>${head.join("")}</tr></thead>\n<tbody>\n${body.join("")}</tbody>\n${foot}</table>\n`,
+    `<table>
+${caption === "" ? "" : `<caption>${htmlText(caption)}</caption>
+`}`,
+    `<thead><tr>${head.join("")}</tr></thead>
+<tbody>
+${body.join("")}</tbody>
+${foot}</table>
+`,
     below === "" ? "" : `<p><small>${below}</small></p>\n`,
   ].join("");
 }
@@ -75,7 +81,7 @@ const EIGHTHS = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 export function tableMarkdown({ caption, columns, rows, totals, notes }: TableModel): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |\n`;
   return [
-    `${markdownText(caption)}\n\n`,
+    caption === "" ? "" : `${markdownText(caption)}\n\n`,
     line(columns.map(({ title }) => markdownText(title))),
     line(columns.map(({ number }) => (number ? "--:" : ":--"))),
     ...rows.map((cells) => line(cells.map(markdownCell))),

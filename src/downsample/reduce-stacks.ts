@@ -61,9 +61,9 @@ export function reduceStacks(result: Result, plan: ChartPlan, maxRows: number): 
   const reduced = addedUp(result, plan, (at) => startIn(every, at), rest);
   const sentences = [
     every !== time.every &&
-      `${counted(rows, "row")} by ${time.every} added up by ${every}: ${counted(reduced.numRows(), "row")}.`,
+      `${counted(rows, "row")} by ${time.every}, added up by ${every} to ${reduced.numRows().toLocaleString("en-US")}.`,
     rest &&
-      `The smallest ${rest.merged.size.toLocaleString("en-US")} of ${counted(keys.length, "series", "series")} merged into ${JSON.stringify(rest.label)}.`,
+      `${rest.label}: the ${rest.merged.size.toLocaleString("en-US")} smallest of ${counted(keys.length, "series", "series")}.`,
   ].filter((sentence) => typeof sentence === "string");
   const columns = addedUpColumns(origin, plan, every, rest);
   return {

@@ -162,7 +162,7 @@ describe("table(result)", () => {
   test("says how many rows aren't shown, the range and what was left out", () => {
     const { html } = table(weeklyCounts(), { limit: 10, caption: "Counts" });
     expect(inertHtml(html).filter(({ name }) => name === "tr")).toHaveLength(11);
-    expect(html).toContain("88 more of 98 rows not shown.");
+    expect(html).toContain("10 of 98 rows shown.");
     expect(html).toContain("2026-02-01 to 2026-05-01 UTC.");
     expect(html).toContain("other: 31 more");
   });
@@ -193,7 +193,7 @@ describe("resultHtml(result)", () => {
     const html = resultHtml(weeklyCounts());
     expect(inertHtml(html).filter(({ name }) => name === "tr")).toHaveLength(21);
     expect(html).toContain("<caption>98 rows, 2026-02-01 to 2026-05-01 UTC</caption>");
-    expect(html).toContain("78 more of 98 rows not shown.");
+    expect(html).toContain("20 of 98 rows shown.");
     expect(html).toContain("other: 31 more");
   });
 

@@ -94,6 +94,21 @@ describe("timeTicks", () => {
     expect(seconds).toMatchObject({ format: "%H:%M:%S", majorFormat: "%b %-d, %Y" });
   });
 
+  test("raw times within seconds or a minute have labels at round ones", () => {
+    const at = Date.UTC(2026, 1, 3, 10, 20, 30, 123);
+    for (const span of [3, 40, 900, 2_000, 2_500, 7_000, 30_000, 60_000, 90_000]) {
+      for (const most of [6, 10, 16]) {
+        const ticks = timeTicks([at, at + span], "UTC", most);
+        expect(ticks.at.length).toBeGreaterThanOrEqual(2);
+        expect(ticks.at.length).toBeLessThanOrEqual(most);
+        expect(ticks.at.every((tick) => tick >= at && tick <= at + span)).toBe(true);
+        expect(ticks.format).toBe(span <= 2_000 ? "%H:%M:%S.%L" : "%H:%M:%S");
+      }
+    }
+    const minute = timeTicks([at, at + 60_000], "UTC", 10).at;
+    expect(minute.map((tick) => new Date(tick).getUTCSeconds())).toEqual([40, 50, 0, 10, 20, 30]);
+  });
+
   test("a new year and a new day have a second line", () => {
     const months = timeTicks([day("2025-10-01"), day("2026-03-01")], "UTC", 8);
     expect(iso(months.major)).toEqual(["2025-10-01", "2026-01-01"]);

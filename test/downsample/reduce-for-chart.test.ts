@@ -27,7 +27,7 @@ describe("reduceForChart(result, plan)", () => {
     const result = countsResult(quarter, "hour", names(6));
     const { table, sentences, result: told } = reduceForChart(result, { ...plan, mark: "area" });
     expect(table.numRows()).toBe(89 * 8 * 6);
-    expect(sentences).toEqual(["12,816 rows by hour added up by 3 hours: 4,272 rows."]);
+    expect(sentences).toEqual(["12,816 rows by hour, added up by 3 hours to 4,272."]);
     expect(told.origin.columns.time?.every).toBe("3 hours");
     expect(told.origin.reductions).toEqual(sentences);
     expect(table.columnNames()).toEqual(["t", "version", "measurements"]);
@@ -72,7 +72,7 @@ describe("reduceForChart(result, plan)", () => {
       maxRows: 40,
     });
     expect(table.numRows()).toBe(3 * 13);
-    expect(sentences[1]).toBe('The smallest 48 of 60 series merged into "other".');
+    expect(sentences[1]).toBe("other: the 48 smallest of 60 series.");
     expect(told.origin.columns.dimensions[0]).toMatchObject({ other: "other" });
     expect(told.origin.columns.dimensions[0]!.order).toEqual([...versions.slice(48), "other"]);
     const sum = (data: typeof table): unknown =>
@@ -92,7 +92,7 @@ describe("reduceForChart(result, plan)", () => {
       const range = between(from, to, { timeZone: "Europe/Rome" });
       const result = countsResult(range, every, names(5));
       const { table, sentences, result: told } = reduceForChart(result, { ...plan, mark: "bar" });
-      expect(sentences[0]).toContain(`rows by ${every} added up by ${coarser}: `);
+      expect(sentences[0]).toContain(`rows by ${every}, added up by ${coarser} to `);
       expect(told.origin.columns.time?.every).toBe(coarser);
       const starts = new Set(result.column("t").map(Number));
       for (const t of told.column("t").slice(5)) expect(starts).toContain(Number(t));
@@ -107,7 +107,7 @@ describe("reduceForChart(result, plan)", () => {
     const { table, sentences } = reduceForChart(result, { ...plan, mark: "bar" });
     expect(table.numRows()).toBeLessThan(5_000);
     expect(sentences).toHaveLength(1);
-    expect(sentences[0]).toMatch(/smallest 107 of 200 series merged into "other"/);
+    expect(sentences[0]).toMatch(/^other: the 107 smallest of 200 series/);
   });
 
   test("reduces an area whose missing rows would make it too large", () => {

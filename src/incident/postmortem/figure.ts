@@ -2,10 +2,10 @@ import { ProbelabError } from "../../base/error.js";
 import { redact } from "../../base/redact.js";
 import { drawRecipe } from "../../chart/chart.js";
 import { Chart } from "../../chart/chart-value.js";
-import type { Recipe } from "../../chart/options.js";
+import type { Recipe, VegaLiteSpec } from "../../chart/options.js";
 import { words } from "../../chart/label.js";
 import { table, Table } from "../../chart/table.js";
-import type { TableOptions } from "../../chart/table-model.js";
+import type { TableModel, TableOptions } from "../../chart/table-model.js";
 import type { Json } from "../../result/json.js";
 import type { Result } from "../../result/result.js";
 import { fromTaggedJson, toTaggedJson } from "../../result/json.js";
@@ -48,7 +48,23 @@ export function titleOf(content: Chart | Table): string {
   return Array.isArray(text) ? text.join(" ") : typeof text === "string" ? text : "Chart";
 }
 
-/** Its own caption, or what it measures: `Runs by software version`. */
+/** The table for a place that says its caption already. */
+export function captionless(model: TableModel, said: string): TableModel {
+  return model.caption === said ? { ...model, caption: "" } : model;
+}
+
+/** The chart's spec for a place whose heading is its title already. */
+export function untitled(spec: VegaLiteSpec): VegaLiteSpec {
+  const { title, ...rest } = spec;
+  if (typeof title !== "object" || title === null || !("subtitle" in title)) return rest;
+  const { subtitle, ...look } = title;
+  const config = spec.config as { title?: { subtitleColor?: string } } | undefined;
+  const color = config?.title?.subtitleColor;
+  const small = { fontSize: 12, fontWeight: "normal", lineHeight: 16, ...(color && { color }) };
+  return { ...rest, title: { ...look, ...small, text: subtitle } };
+}
+
+/** Its own caption, or what it measures: `Runs by version`. */
 function tableTitle({ options, model, origin: { columns } }: Table): string {
   const [measure] = columns.measures;
   if (options.caption !== undefined || measure === undefined) return model.caption;
@@ -64,13 +80,13 @@ const DEVICE = /^(?:con|prn|aux|nul|(?:com|lpt)\d)$/;
 
 /** A name for a figure's files, made of a text, and of no other's. */
 export function figureName(text: string, taken: ReadonlySet<string>, longest = 60): string {
-  const made =
-    text
-      .normalize("NFKD")
-      .toLowerCase()
-      .replace(/[^a-z0-9]+/g, "-")
-      .slice(0, longest)
-      .replace(/^-+|-+$/g, "") || "figure";
+  const whole = text
+    .normalize("NFKD")
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-+|-+$/g, "");
+  const end = whole.length > longest ? whole.lastIndexOf("-", longest) : whole.length;
+  const made = whole.slice(0, end > 0 ? end : longest) || "figure";
   const plain = DEVICE.test(made) ? `figure-${made}` : made;
   for (let count = 1; ; count++) {
     const name = count === 1 ? plain : `${plain}-${count}`;

@@ -89,11 +89,11 @@ describe("postmortem(fields)", () => {
       .add(counts, { name: "weekly" });
     expect(report.figures.map(({ name, caption }) => [name, caption])).toEqual([
       ["weekly", "Weekly"],
-      ["runs-by-software-version", "Runs by version"],
+      ["runs-by-version", "Runs by version"],
     ]);
     expect(report.draft.findings[0]?.evidence).toEqual([
       { figure: "weekly" },
-      { figure: "runs-by-software-version" },
+      { figure: "runs-by-version" },
     ]);
     expect(report.draft.timeline[0]?.evidence).toEqual([{ figure: "weekly" }]);
   });
@@ -104,7 +104,7 @@ describe("postmortem(fields)", () => {
       .add(one)
       .add(two)
       .figures.map(({ name }) => name);
-    expect(names[0]).toMatch(/^measurements-per-week-by-software-version/);
+    expect(names[0]).toMatch(/^measurements-per-week-by-version/);
     expect(names[1]).toBe(`${names[0]}-2`);
   });
 

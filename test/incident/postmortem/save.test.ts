@@ -110,7 +110,7 @@ describe("report.save(folder)", () => {
       "[alerts.example.org/a?b=1&amp;c=2](<https://alerts.example.org/a?b=1&c=2>)",
     );
     expect(text).toMatch(
-      /\| 2026-03-18 09:00 \| 3\.11\.0 released \| \[Figure 2\]\(#figure-2\) \|/,
+      /\| 2026-03-18 09:00 \| 3\.11\.0 released \| \[Figure 1\]\(#figure-1\) \|/,
     );
   });
 

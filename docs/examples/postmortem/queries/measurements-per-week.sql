@@ -1,7 +1,7 @@
--- Measurements per week of probe-android-unattended, by version
+-- probe-android-unattended: measurements per week by version
 -- software_name = probe-android-unattended, 2026-02-01 to 2026-05-01 UTC, from embedded:.probelab (ClickHouse 26.7.2.1)
--- Asked at 2026-11-22T10:57:22.993Z; 2,259,299 rows read
--- The 6 largest of 9 groups by software_version (by measurements in the range); "other" holds the other 3.
+-- Asked at 2026-11-22T16:56:27.993Z; 2,259,299 rows read
+-- Top 6 of 9 versions by measurements; other: 3 more.
 -- The weeks of 2026-01-26 and 2026-04-27 are covered only in part by the range.
 
 SET param_top = '6';

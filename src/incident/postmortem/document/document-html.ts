@@ -1,9 +1,17 @@
 import { Chart } from "../../../chart/chart-value.js";
-import { chartFigure, tableFigure } from "../../../chart/page/figures.js";
+import {
+  chartFigure,
+  tableFigure,
+  type Drawable,
+  type Tabular,
+} from "../../../chart/page/figures.js";
 import { pageDocument } from "../../../chart/page/page-document.js";
+import { svgPicture } from "../../../chart/render/svg.js";
+import type { Table } from "../../../chart/table.js";
+import { tableHtml } from "../../../chart/table-outputs.js";
 import { escapeXml } from "../../../base/xml.js";
 import type { Block, Spans } from "./document.js";
-import type { Figure } from "../figure.js";
+import { captionless, titleOf, untitled, type Figure } from "../figure.js";
 
 const STYLE = `
 main { overflow-wrap: break-word; }
@@ -73,8 +81,8 @@ function checkHtml({ done, spans }: { done: boolean; spans: Spans }): string {
 async function figureHtml(number: number, { name, caption, content }: Figure): Promise<string> {
   const shown =
     content instanceof Chart
-      ? await chartFigure(content, `chart-${number}`)
-      : tableFigure(content, `table-${number}`);
+      ? await chartFigure(headed(content, caption), `chart-${number}`)
+      : tableFigure(tabular(content, caption), `table-${number}`);
   const files = [
     ["CSV", `data/${name}.csv`],
     ["Parquet", `data/${name}.parquet`],
@@ -85,6 +93,17 @@ async function figureHtml(number: number, { name, caption, content }: Figure): P
 ${shown}
 <p><small>Beside this page: ${files.join(", ")}</small></p>
 </section>`;
+}
+
+/** A chart below a heading, which is its title where both say the same. */
+function headed(content: Chart, caption: string): Drawable {
+  if (titleOf(content) !== caption) return content;
+  const spec = untitled(content.spec);
+  return { spec, svg: () => svgPicture(spec) };
+}
+
+function tabular({ markdown, model, origin }: Table, caption: string): Tabular {
+  return { markdown, model, origin, html: tableHtml(captionless(model, caption)) };
 }
 
 function inline(spans: Spans): string {

@@ -1,7 +1,7 @@
 import { Table } from "../../../chart/table.js";
-import { markdownText } from "../../../chart/table-outputs.js";
+import { markdownText, tableMarkdown } from "../../../chart/table-outputs.js";
 import type { Block, Spans } from "./document.js";
-import type { Figure } from "../figure.js";
+import { captionless, titleOf, type Figure } from "../figure.js";
 
 /**
  * Blocks as GitHub-flavoured Markdown. Charts are PNG files in `charts/`, which GitHub shows; every
@@ -46,16 +46,17 @@ function blockMarkdown(block: Block): string {
 
 function figureMarkdown(number: number, { name, caption, content }: Figure): string {
   const files = `[data](data/${name}.csv), [Parquet](data/${name}.parquet), [query](queries/${name}.sql)`;
-  const picture =
-    content instanceof Table
-      ? content.markdown.trim()
-      : `![${markdownText(caption)}](charts/${name}.png)`;
+  const isTable = content instanceof Table;
+  const picture = isTable
+    ? tableMarkdown(captionless(content.model, caption)).trim()
+    : `![${markdownText(caption)}](charts/${name}.png)`;
   return [
     // GitHub makes a heading's id of its words: these give #figure-1.
     `### Figure ${number}`,
-    startless(markdownText(caption)),
+    // The picture says its title itself.
+    ...(isTable || caption !== titleOf(content) ? [startless(markdownText(caption))] : []),
     picture,
-    content instanceof Table ? files : `[SVG](charts/${name}.svg), ${files}`,
+    isTable ? files : `[SVG](charts/${name}.svg), ${files}`,
   ].join("\n\n");
 }
 

@@ -1,3 +1,4 @@
+import { drawRecipe } from "../../../chart/chart.js";
 import { Chart } from "../../../chart/chart-value.js";
 import { cleanText } from "../../../base/text.js";
 import { originRecord } from "../../../chart/origin-record.js";
@@ -7,13 +8,14 @@ import { dateParts, POINTS_PER_PIXEL, typeset } from "../../../chart/render/pdf.
 import { layOut, svgSize } from "../../../chart/render/svg.js";
 import { mapTexts } from "../../../mask/mask-result.js";
 import type { PostmortemRecord } from "../record.js";
+import { titleOf, untitled } from "../figure.js";
 import type { Block } from "./document.js";
 import { TEMPLATE } from "./pdf-template.js";
 
 const FOOT = { size: 7.5, width: 440 };
 
 /**
- * Blocks as a PDF document: A4, text upright, figures across, charts as vectors, in the shipped font.
+ * Blocks as a PDF document: A4, charts as vectors, as wide as the paper, in the shipped font.
  * The origin of every figure is attached as `NAME.origin.json`. Same blocks, same bytes.
  */
 export async function documentPdf(
@@ -30,31 +32,39 @@ export async function documentPdf(
       origins.set(`${name}.origin.json`, JSON.stringify(originRecord(content.origin)));
       const figure = { kind: block.kind, number: block.number, name, caption };
       if (content instanceof Chart) {
-        const svg = await layOut(content.spec);
+        const { spec } = onPaper(content);
+        const svg = await layOut(titleOf(content) === caption ? untitled(spec) : spec);
         pictures.set(`${name}.svg`, svg);
-        const { description } = content.spec;
+        const { description } = spec;
         const alt = typeof description === "string" ? description : caption;
         const { width, height } = svgSize(svg);
         const [wide, tall] = [width * POINTS_PER_PIXEL, height * POINTS_PER_PIXEL];
         made.push({ ...figure, picture: { width: wide, height: tall, alt } });
       } else {
-        const { columns, rows, notes } = content.model;
-        made.push({ ...figure, table: { columns, rows }, notes: notes.join(" ") });
+        const { columns, rows, notes, caption: own } = content.model;
+        const below = [...(own === caption ? [] : [`${own.replace(/\.$/, "")}.`]), ...notes];
+        made.push({ ...figure, table: { columns, rows }, notes: below.join(" ") });
       }
     }
   }
-  // The heading of the figures stands before the first of them.
-  const first = blocks.findIndex(({ kind }) => kind === "figure");
-  const across = first < 0 ? made.length : first - 1;
   const data = {
     title: cleanText(title),
     foot: footOf(cleanText(title, 300)),
     date: dateParts(new Date(savedAt)),
-    upright: mapTexts(made.slice(0, across), inLine),
-    across: mapTexts(made.slice(across), inLine),
+    blocks: mapTexts(made, inLine),
   };
   const shown = [JSON.stringify(data), ...[...pictures.values()].map(shownText)].join("");
   return typeset({ markup: TEMPLATE, data, pictures, origins, shown });
+}
+
+/** The chart as wide as the paper, so that its letters can be read, where nobody said how wide it is. */
+function onPaper(chart: Chart): Chart {
+  const { recipe, result } = chart;
+  if ("spec" in recipe || recipe.options.width !== undefined) return chart;
+  if ("change" in recipe) {
+    return drawRecipe(result, { ...recipe, options: { ...recipe.options, width: 480 } });
+  }
+  return drawRecipe(result, { ...recipe, options: { height: 240, ...recipe.options, width: 560 } });
 }
 
 /** Clean text; spaces between spans stay. */

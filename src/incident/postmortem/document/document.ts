@@ -1,5 +1,5 @@
 import { formatInstant } from "../../../time/time-zone.js";
-import { checklist, formatDuration, stateText } from "../../severities/checklist.js";
+import { checklist, formatDuration, stateText, type Demand } from "../../severities/checklist.js";
 import { webAddress, type Figure } from "../figure.js";
 import { missingParts, type Evidence, type PostmortemRecord } from "../record.js";
 
@@ -31,25 +31,97 @@ export type Block =
   /** A chart or a table with its number: `Figure 1`. */
   | { readonly kind: "figure"; readonly number: number; readonly figure: Figure };
 
+/** The figures of a document, numbered as its text comes to speak of them. */
+class Mentions {
+  readonly #figures: ReadonlyMap<string, Figure>;
+  readonly #numbers = new Map<string, number>();
+  #shown = 0;
+
+  constructor(figures: readonly Figure[]) {
+    this.#figures = new Map(figures.map((figure) => [figure.name, figure]));
+  }
+
+  /** A link to a figure; undefined where there is none of that name. */
+  link(name: string): Span | undefined {
+    if (!this.#figures.has(name)) return undefined;
+    const number = this.#numbers.get(name) ?? this.#numbers.size + 1;
+    this.#numbers.set(name, number);
+    return { text: `Figure ${number}`, figure: number };
+  }
+
+  /** The figures that were spoken of since it was called last. */
+  due(): Block[] {
+    const blocks = [...this.#numbers].slice(this.#shown).map(([name, number]): Block => {
+      return { kind: "figure", number, figure: this.#figures.get(name)! };
+    });
+    this.#shown = this.#numbers.size;
+    return blocks;
+  }
+
+  /** Those that nothing speaks of. */
+  rest(): Block[] {
+    for (const name of this.#figures.keys()) this.link(name);
+    return this.due();
+  }
+}
+
 /**
  * A postmortem as the blocks of a document, in the order of the field's usual template: facts,
  * summary, impact, root causes, trigger, detection, resolution, findings, timeline, lessons, action
- * items, figures. Source: B. Beyer et al. (ed.), Site Reliability Engineering, 2016, appendix D,
- * with the policy's demands (seed document, 1.2) as a checklist.
+ * items. Source: B. Beyer et al. (ed.), Site Reliability Engineering, 2016, appendix D, with the
+ * policy's demands (seed document, 1.2) as a checklist. A figure stands below what first speaks of
+ * it: a finding, a timeline, a text with `[figure: its-name]`; the others stand at the end.
  */
 export function documentBlocks(record: PostmortemRecord, figures: readonly Figure[]): Block[] {
-  const numbers = new Map(figures.map(({ name }, index) => [name, index + 1]));
-  const findings = record.findings.map(({ text, evidence }) => {
-    const shown = evidenceSpans(evidence, numbers);
-    return [...spans(text), ...(shown.length > 0 ? [...plain(" ("), ...shown, ...plain(")")] : [])];
-  });
+  const mentions = new Mentions(figures);
+  const spans = (text: string): Span[] => textSpans(text, mentions);
+  const list = (words: readonly string[]): Block => ({ kind: "list", items: words.map(spans) });
+  const { facts, demands } = severityBlocks(record);
+  const blocks: Block[] = [
+    { kind: "heading", level: 1, text: record.title },
+    facts,
+    ...section("What the severity demands", [demands]),
+  ];
+  const write = (title: string, made: readonly Block[]): void => {
+    blocks.push(...section(title, made), ...mentions.due());
+  };
+  // One text as paragraphs, several as a list.
+  const tell = (title: string, words: readonly string[]): void => {
+    const paragraphs = (words[0] ?? "").split(/\n\s*\n/).filter((text) => text !== "");
+    const told = paragraphs.map((text): Block => ({
+      kind: "paragraph",
+      spans: spans(text.trim()),
+    }));
+    write(title, words.length > 1 ? [list(words)] : told);
+  };
+  tell("Summary", record.summary);
+  tell("Impact", record.impact);
+  tell("Root causes", record.rootCauses);
+  tell("Trigger", record.trigger);
+  tell("Detection", record.detection);
+  tell("Resolution", record.resolution);
+  write(
+    "Findings",
+    record.findings.flatMap(({ text, evidence }): Block[] => {
+      const words = spans(text);
+      const shown = evidenceSpans(evidence, mentions);
+      const rests = shown.length > 0 ? [...plain(" ("), ...shown, ...plain(")")] : [];
+      return [{ kind: "list", items: [[...words, ...rests]] }, ...mentions.due()];
+    }),
+  );
   const timeline = record.timeline.map(({ time, event, evidence }) => [
     plain(minute(time)),
     spans(event),
-    evidenceSpans(evidence, numbers),
+    evidenceSpans(evidence, mentions),
   ]);
+  write("Timeline", table(["Time (UTC)", "Event", "Data"], timeline));
   const lessons = (title: string, words: readonly string[]): Block[] =>
-    words.length === 0 ? [] : [{ kind: "paragraph", spans: plain(`${title}:`) }, ...list(words)];
+    words.length === 0 ? [] : [{ kind: "paragraph", spans: plain(`${title}:`) }, list(words)];
+  write("Lessons learned", [
+    ...lessons("What went well", record.wentWell),
+    ...lessons("What went wrong", record.wentWrong),
+    ...lessons("Where we got lucky", record.lucky),
+  ]);
   const actions = record.actions.map(({ what, type, owner, reference, due, done }) => [
     spans(what),
     plain(type),
@@ -58,50 +130,16 @@ export function documentBlocks(record: PostmortemRecord, figures: readonly Figur
     plain(due === null ? "" : formatInstant(new Date(due), "UTC")),
     plain(done ? "done" : "open"),
   ]);
-  const { facts, demands } = severityBlocks(record);
-  return [
-    { kind: "heading", level: 1, text: record.title },
-    facts,
-    ...section("What the severity demands", [demands]),
-    ...section("Summary", told(record.summary)),
-    ...section("Impact", told(record.impact)),
-    ...section("Root causes", told(record.rootCauses)),
-    ...section("Trigger", told(record.trigger)),
-    ...section("Detection", told(record.detection)),
-    ...section("Resolution", told(record.resolution)),
-    ...section("Findings", findings.length > 0 ? [{ kind: "list", items: findings }] : []),
-    ...section("Timeline", table(["Time (UTC)", "Event", "Data"], timeline)),
-    ...section("Lessons learned", [
-      ...lessons("What went well", record.wentWell),
-      ...lessons("What went wrong", record.wentWrong),
-      ...lessons("Where we got lucky", record.lucky),
-    ]),
-    ...section(
-      "Action items",
-      table(["Action item", "Type", "Owner", "Reference", "Due", "State"], actions),
-    ),
-    ...section(
-      "Figures",
-      figures.map((figure, index) => ({ kind: "figure", number: index + 1, figure })),
-    ),
-    { kind: "paragraph", spans: plain(colophon(record)) },
-  ];
+  const heads = ["Action item", "Type", "Owner", "Reference", "Due", "State"];
+  write("Action items", table(heads, actions));
+  const rest = mentions.rest();
+  if (rest.length > 0) blocks.push(...section("More figures", rest));
+  return [...blocks, { kind: "paragraph", spans: plain(colophon(record)) }];
 }
 
 function section(title: string, blocks: readonly Block[]): Block[] {
   const notYet: Block = { kind: "paragraph", spans: plain("Not written yet.") };
   return [{ kind: "heading", level: 2, text: title }, ...(blocks.length > 0 ? blocks : [notYet])];
-}
-
-/** One text as paragraphs, several as a list. */
-function told(words: readonly string[]): Block[] {
-  if (words.length > 1) return list(words);
-  const paragraphs = (words[0] ?? "").split(/\n\s*\n/).filter((text) => text !== "");
-  return paragraphs.map((text) => ({ kind: "paragraph", spans: spans(text.trim()) }));
-}
-
-function list(words: readonly string[]): Block[] {
-  return [{ kind: "list", items: words.map(spans) }];
 }
 
 function table(heads: readonly string[], rows: readonly (readonly Spans[])[]): Block[] {
@@ -112,16 +150,19 @@ function plain(text: string): Span[] {
   return [{ text }];
 }
 
-/** Text as spans, its web addresses as links. */
-function spans(text: string): Span[] {
+/** Text as spans, its web addresses as links, `[figure: weekly]` as one to that figure. */
+function textSpans(text: string, mentions: Mentions): Span[] {
   const parts: Span[] = [];
   let end = 0;
-  for (const match of text.matchAll(/https?:\/\/[^\s<>"'`]*[^\s<>"'`.,;:!?)\]}]/gi)) {
+  const links = /\[figure: ?([a-z0-9-]+)\]|https?:\/\/[^\s<>"'`]*[^\s<>"'`.,;:!?)\]}]/gi;
+  for (const match of text.matchAll(links)) {
+    const [whole, name] = match;
     if (match.index > end) parts.push({ text: text.slice(end, match.index) });
-    const masked = /\[(?:IPv[46]|e-mail)/.test(match[0]);
-    const link = masked ? undefined : webAddress(match[0]);
-    parts.push({ text: match[0], ...(link !== undefined && { link }) });
-    end = match.index + match[0].length;
+    const masked = /\[(?:IPv[46]|e-mail)/.test(whole);
+    const link = masked || name !== undefined ? undefined : webAddress(whole);
+    const figure = name === undefined ? undefined : mentions.link(name);
+    parts.push(figure ?? { text: whole, ...(link !== undefined && { link }) });
+    end = match.index + whole.length;
   }
   if (end < text.length) parts.push({ text: text.slice(end) });
   return parts;
@@ -164,7 +205,7 @@ function severityBlocks(record: PostmortemRecord): { facts: Block; demands: Bloc
       const name = `${each.demand.slice(0, 1).toUpperCase()}${each.demand.slice(1)}`;
       return {
         done: each.state === "done" || each.state === "late",
-        spans: plain(`${name}: ${stateText(each)}${parts.join("")}`),
+        spans: plain(`${name}: ${demandText(each, record)}${parts.join("")}`),
       };
     });
   return {
@@ -176,24 +217,30 @@ function severityBlocks(record: PostmortemRecord): { facts: Block; demands: Bloc
   };
 }
 
-function evidenceSpans(
-  evidence: readonly Evidence[],
-  numbers: ReadonlyMap<string, number>,
-): Span[] {
+/** Days after the detection in which what nobody told can still be done. */
+const ACTING = 30;
+
+/** How a demand stands; of an incident that is over, what is on record of it. */
+function demandText(demand: Demand, { resolvedAt, detectedAt, savedAt }: PostmortemRecord): string {
+  const { state, deadline, overBy } = demand;
+  const due = deadline === undefined ? "" : utc(deadline.toISOString());
+  if (state === "late" && overBy !== undefined) {
+    return `late: it began ${formatDuration(overBy)} after it was due, ${due}`;
+  }
+  const days = (Date.parse(savedAt) - Date.parse(detectedAt)) / 86_400_000;
+  const over = resolvedAt !== null || days > ACTING;
+  return over && state === "overdue" ? `none is on record; it was due ${due}` : stateText(demand);
+}
+
+function evidenceSpans(evidence: readonly Evidence[], mentions: Mentions): Span[] {
   return evidence.flatMap((each, index): Span[] => [
     ...(index > 0 ? plain(", ") : []),
     "figure" in each
-      ? figureSpan(numbers.get(each.figure))
+      ? (mentions.link(each.figure) ?? { text: "a figure that isn't there" })
       : "link" in each
         ? linkSpan(each.link)
         : each,
   ]);
-}
-
-function figureSpan(number: number | undefined): Span {
-  return number === undefined
-    ? { text: "a figure that isn't there" }
-    : { text: `Figure ${number}`, figure: number };
 }
 
 function linkSpan(link: string): Span {

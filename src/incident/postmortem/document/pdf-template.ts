@@ -46,13 +46,14 @@ export const TEMPLATE = String.raw`
 }
 
 // A cell is a run of spans, or a text with a bar.
-#let cell(one) = if type(one) == array { runs(one) } else {
-  one.text
-  if "bar" in one {
+#let cell(one) = if type(one) == array { runs(one) } else if "bar" in one {
+  // A bar stays beside its number.
+  box({
+    one.text
     h(4pt)
     box(width: bar-room, height: 6pt, align(left, rect(width: one.bar * bar-room, height: 6pt, fill: rgb("#4a90c2"))))
-  }
-}
+  })
+} else { one.text }
 
 // Only a row of many lines is parted by the end of a page.
 #let row(cells) = {
@@ -107,7 +108,7 @@ export const TEMPLATE = String.raw`
     caption
     let columns = of.table.columns
     rows(of.table.rows, heads: columns.map(it => it.title), numbers: columns.map(it => it.number))
-    if of.notes != "" { text(8pt, fill: soft, of.notes) }
+    if of.notes != "" { block(below: 14pt, text(8pt, fill: soft, of.notes)) }
   }
 }
 
@@ -121,16 +122,8 @@ export const TEMPLATE = String.raw`
   else { figure-of(of) }
 }
 
-#let last = it.across.len() + it.upright.len()
-#for (index, of) in it.upright.enumerate() {
-  set text(8pt, fill: soft) if index + 1 == last
+#for (index, of) in it.blocks.enumerate() {
+  set text(8pt, fill: soft) if index + 1 == it.blocks.len()
   show-block(of)
-}
-#if it.across.len() > 0 {
-  set page(flipped: true)
-  for (index, of) in it.across.enumerate() {
-    set text(8pt, fill: soft) if it.upright.len() + index + 1 == last
-    show-block(of)
-  }
 }
 `;
