@@ -63,11 +63,12 @@ export function flowCauses(cells: ChangeCells): FlowCauses {
     const [all] = tablesOf(ratio, [whole]);
     return all!.expected[0]! > 0 ? all!.came[0]! / all!.expected[0]! : 1;
   };
-  const dispersion = dispersionOf(tablesOf(ratio * drift(), singles), ratio);
+  let dispersion = 1;
   let centre = 1;
   let settled = false;
   while (wide.length < 20) {
     const factor = ratio * centre;
+    dispersion = dispersionOf(tablesOf(ratio * drift(), singles), ratio);
     const tables = [
       ...tablesOf(factor, settled ? singles : [whole, ...singles]),
       ...versions.flatMap((dimension) =>

@@ -58,6 +58,7 @@ export function rateCauses(given: RateLeaves): readonly RateCause[] {
   const out = new Uint8Array(given.allBefore.length);
   const found: RateCause[] = [];
   const noise = dispersion(given, rate);
+  if (process.env["DEBUG"]) console.log("noise", noise);
   let rest = excess;
   const taken = (best: Best): void => {
     const { cuboid, group, z } = best;
@@ -97,11 +98,14 @@ export function rateCauses(given: RateLeaves): readonly RateCause[] {
     }
     return best;
   };
+  // Where parts cancel, each is more than the whole: what they explain is of the largest of them.
+  const largest = greatest((beyond) => beyond * Math.sign(excess), 0)?.excess ?? 0;
+  const scale = Math.sign(excess) * Math.max(Math.abs(excess), Math.abs(largest));
   while (found.length < MOST_CAUSES && Math.abs(rest) > LEAST_REST * Math.abs(excess)) {
     const first = found.length === 0;
     const best = greatest(
       (beyond, n1) => {
-        const part = beyond / excess;
+        const part = beyond / scale;
         if (!first && part < LEAST_PART) return -Infinity;
         return part - (BREADTH * n1) / whole.allAfter;
       },

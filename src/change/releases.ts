@@ -8,8 +8,11 @@ import type { CauseValue } from "./words.js";
 const LEAST_MOVED = 0.3;
 /** Releases that changed by less than this part didn't move. */
 const LEAST_CHANGED = 0.1;
-/** Standard errors from which a release won rows that its users brought from another. */
-const CERTAIN = 3;
+/** Standard errors from which a release moved, and beyond which more of them say nothing more. */
+const MOVED = Math.SQRT2;
+const MOST_OFF = 3;
+/** The logarithm of how much likelier a move is than another account where a release won, and how much less where none did. */
+const CAUTION = 2.5;
 
 /** Leaves that changed together, by releases or without. */
 export interface ReleaseCause extends Element {
@@ -206,73 +209,100 @@ function releasesOf(leaves: readonly number[], search: ReleaseSearch): Release[]
 
 /** A release, what it would be had users moved as usual, and how uncertain that is. */
 interface Expected extends Release {
+  /** Whether others tell it. */
+  readonly told: boolean;
   readonly expected: number;
   readonly doubt: number;
 }
 
 /**
  * Narrows a cause to one release, or to those between which its users moved, where that says it
- * better: the others of its rows went on as usual rather than as the whole cause did.
+ * better: the others of its rows went on as usual rather than as the whole cause did. What is usual
+ * is learned outside the cause; where that holds the most of a program, no release is alone in what
+ * it lost, as users may have gone to others: all that moved are named.
  */
 export function narrowed(cause: ReleaseCause, search: ReleaseSearch): ReleaseCause {
-  const own = expectedReleases(cause, search).filter(({ leaves }) => leaves.length > 0);
-  if (own.length < 2) return cause;
-  const { dispersion } = search;
-  const sum = (list: readonly Expected[], of: "was" | "is" | "expected") =>
-    list.reduce((total, one) => total + one[of], 0);
-  const [was, is] = [sum(own, "was"), sum(own, "is")];
-  const off = (one: Expected) => one.is - one.expected;
-  const noise = (list: readonly Expected[]) =>
-    dispersion *
-    list.reduce((total, one) => total + poisson(one.expected, one.is, 1, one.doubt), 0);
+  const own = expectedReleases(cause, search);
+  const programs = new Set(own.map(({ program }) => program)).size;
+  if (own.every(({ told }) => !told)) return programs > 1 ? cause : ofMove(cause, own, search);
+  const [was, is] = [total(own, "was"), total(own, "is")];
   /** How much likelier it is that the others went on as usual than that they fell (rose) alike. */
   const better = (chosen: readonly Expected[]) => {
     const rest = own.filter((one) => !chosen.includes(one));
-    const [expected, came] = [sum(rest, "expected"), sum(rest, "is")];
+    const [expected, came] = [total(rest, "expected"), total(rest, "is")];
     const alike = (came - (expected * is) / was) ** 2 - (came - expected) ** 2;
-    return rest.length === 0 ? 0 : alike / (2 * noise(rest));
+    const noise = rest.reduce((sum, one) => sum + variance(one, search), 0);
+    return rest.length === 0 ? 0 : alike / (2 * noise);
   };
   const codes = [...new Set(own.map(({ code }) => code))];
-  const programs = new Set(own.map(({ program }) => program)).size;
-  const ranked = [...own].sort((a, b) => Math.abs(off(b)) - Math.abs(off(a)));
   const choices = [
     ...own.map((one) => [one]),
     ...codes.map((code) => own.filter((one) => one.code === code)).filter((all) => all.length > 1),
-    ...(programs > 1 ? [] : ranked.slice(1, -1).map((_, at) => ranked.slice(0, at + 2))),
-  ].filter((chosen) => (sum(chosen, "is") - sum(chosen, "expected")) * (is - was) > 0);
+  ].filter(
+    (chosen) =>
+      chosen.every(({ told }) => told) &&
+      (total(chosen, "is") - total(chosen, "expected")) * (is - was) > 0,
+  );
   let best: readonly Expected[] | undefined;
-  let most = Math.log(Math.max(1, choices.length));
+  let most = Math.log(choices.length);
   for (const chosen of choices) {
     const score = better(chosen);
     if (score > most) [best, most] = [chosen, score];
   }
-  if (best === undefined) return cause;
-  const chosen = best;
-  // Rows that a release won and the cause didn't came from the one that lost, and the reverse.
-  const brought = own.filter(
-    (one) =>
-      !chosen.includes(one) &&
-      chosen.some(({ program }) => program === one.program) &&
-      off(one) * (is - was) < 0 &&
-      Math.abs(off(one)) > CERTAIN * Math.sqrt(noise([one])),
-  );
-  return named(cause, [...chosen, ...brought], search);
+  return best === undefined ? cause : named(cause, best, search);
+}
+
+/** Names the releases that moved, where the others rather stayed than did what the whole program did. */
+function ofMove(
+  cause: ReleaseCause,
+  own: readonly Expected[],
+  search: ReleaseSearch,
+): ReleaseCause {
+  const factor = total(own, "is") / total(own, "was");
+  /** Standard errors, where all became as much as `by`. */
+  const off = (one: Expected, by: number) =>
+    (one.is - one.was * by) / Math.sqrt(variance({ ...one, expected: one.was * by }, search));
+  // What moved far from both tells nothing, as users go where they like.
+  const least = (one: Expected, by: number) => Math.min(off(one, by) ** 2, MOST_OFF ** 2) / 2;
+  const stayed = own.reduce((sum, one) => sum + least(one, factor) - least(one, 1), 0);
+  const moved = own.filter((one) => Math.abs(off(one, 1)) > MOVED);
+  // A release that won rows as the program fell is where they went; without one, users just left.
+  const won = moved.some((one) => off(one, 1) * (factor - 1) < 0);
+  if (process.env["DEBUG"]) console.log("MOVE", stayed.toFixed(2), "f", factor.toFixed(2), "phi", search.dispersion.toFixed(0), own.filter((o) => o.is + o.was > 50).sort((a, b) => b.was + b.is - a.was - a.is).map((o) => `${search.cells.values[search.dimension]![o.code]} ${Math.round(o.was)}->${o.is} [${off(o,1).toFixed(1)}|${off(o,factor).toFixed(1)}]`).join("; "));
+  return stayed > (won ? -CAUTION : CAUTION) && moved.length > 0
+    ? named(cause, moved, search)
+    : cause;
+}
+
+function total(list: readonly Expected[], of: "was" | "is" | "expected"): number {
+  return list.reduce((sum, one) => sum + one[of], 0);
+}
+
+function variance({ expected, is, doubt }: Expected, { dispersion, cells }: ReleaseSearch): number {
+  return Math.max(1e-9, dispersion * poisson(expected, is, cells.ratio, doubt));
 }
 
 function expectedReleases(cause: ReleaseCause, search: ReleaseSearch): Expected[] {
   const all = releasesOf(cause.leaves, search);
-  return [...new Set(all.map(({ program }) => program))].flatMap((program) => {
-    const list = all.filter((one) => one.program === program);
-    const was = list.map((one) => one.was);
-    const others = {
-      was: list.map((one) => one.outsideWas),
-      is: list.map((one) => one.outsideIs),
-    };
-    const drawn = adopted(was, others);
-    const rows = (of: readonly number[]) => of.reduce((total, one) => total + one, 0);
-    const doubt = drawn === undefined ? 0 : rows(was) / rows(others.was);
-    return list.map((one, at) => ({ ...one, expected: drawn?.[at] ?? one.was, doubt }));
-  });
+  const rows = (of: readonly number[]) => of.reduce((sum, one) => sum + one, 0);
+  return [...new Set(all.map(({ program }) => program))]
+    .flatMap((program) => {
+      const list = all.filter((one) => one.program === program);
+      const was = list.map((one) => one.was);
+      const others = {
+        was: list.map((one) => one.outsideWas),
+        is: list.map((one) => one.outsideIs),
+      };
+      const doubt = rows(was) / rows(others.was);
+      const drawn = doubt <= 1 ? adopted(was, others) : undefined;
+      const told = drawn !== undefined;
+      return list.map((one, at) => ({
+        ...{ ...one, told },
+        expected: drawn?.[at] ?? one.was,
+        doubt: told ? doubt : 0,
+      }));
+    })
+    .filter(({ leaves }) => leaves.length > 0);
 }
 
 function named(

@@ -27,7 +27,7 @@ const MIDDLE = 0.4549;
 
 /**
  * How many times a Poisson count's variance sums have, as rows come in runs: by the middle of the
- * groups of all tables, and of the larger half, most of which went as the whole did.
+ * larger half of the groups of all tables, most of which went as the whole did.
  */
 export function dispersionOf(tables: readonly SumTable[], ratio: number): number {
   const groups = tables.flatMap(({ expected, came, doubt }) =>
@@ -37,9 +37,8 @@ export function dispersionOf(tables: readonly SumTable[], ratio: number): number
     })).filter(({ size }) => size >= FEW),
   );
   groups.sort((a, b) => b.size - a.size);
-  const squares = groups.map(({ square }) => square);
-  const large = squares.slice(0, Math.ceil(squares.length / 2));
-  return Math.max(1, median(squares) / MIDDLE, large.length < 8 ? 0 : median(large) / MIDDLE);
+  const large = groups.slice(0, Math.max(MANY, Math.ceil(groups.length / 2)));
+  return Math.max(1, median(large.map(({ square }) => square)) / MIDDLE);
 }
 
 /** Variance that a difference of two Poisson counts has. */
@@ -59,7 +58,9 @@ export function greatest(
     const living = expected.reduce((sum, e, at) => sum + Number(e + came[at]! > 0), 0);
     const own = living < MANY ? 1 : dispersionOf([table], ratio);
     const noise = Math.max(dispersion, own);
-    const price = Math.log(Math.max(1, living)) + Math.log(tables.length) + CAUTION;
+    // Of all rows there is no choice.
+    const choice = dimensions.length === 0 ? 1 : Math.max(1, living) * tables.length;
+    const price = Math.log(choice) + CAUTION;
     for (let group = 0; group < expected.length; group += 1) {
       const [e, a] = [expected[group]!, came[group]!];
       const moved = Math.abs(a - e);
