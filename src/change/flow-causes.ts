@@ -48,10 +48,11 @@ export function flowCauses(cells: ChangeCells): FlowCauses {
     const own = leaves.flatMap((at) => leavesOf[at]!);
     take({ dimensions: dimensions.map((one) => kept[one]!), values, leaves: own });
   }
-  const singles = cuboidsOf({
+  const combined = cuboidsOf({
     sizes: kept.map((at) => cells.leaves.sizes[at]!),
     codes: kept.map((at) => cells.leaves.codes[at]!),
-  }).filter(({ dimensions }) => dimensions.length === 1);
+  }).filter(({ dimensions }) => dimensions.length <= 2);
+  const singles = combined.filter(({ dimensions }) => dimensions.length === 1);
   const whole = { dimensions: [], group: new Int32Array(many), groups: 1 };
   const tablesOf = (factor: number, of: readonly (typeof whole | (typeof singles)[number])[]) =>
     of.map((cuboid): SumTable => {
@@ -68,7 +69,12 @@ export function flowCauses(cells: ChangeCells): FlowCauses {
   let settled = false;
   while (wide.length < 20) {
     const factor = ratio * centre;
-    dispersion = dispersionOf(tablesOf(ratio * drift(), singles), ratio);
+    // What one value did isn't noise: that of pairs is measured against the values of one dimension.
+    const plainTables = tablesOf(ratio, combined);
+    dispersion = Math.min(
+      dispersionOf(tablesOf(ratio * drift(), singles), ratio),
+      ...kept.map((dimension) => dispersionOf(within(dimension, plainTables, cells), ratio)),
+    );
     const tables = [
       ...tablesOf(factor, settled ? singles : [whole, ...singles]),
       ...versions.flatMap((dimension) =>
@@ -90,10 +96,8 @@ export function flowCauses(cells: ChangeCells): FlowCauses {
       if (one === best.group && taken[leaf] === 0) leaves.push(leaf);
     });
     const values = dimensions.map((at) => cells.leaves.codes[at]![leaves[0]!]!);
-    if (process.env["DEBUG"]) console.log("sums", dimensions.map((at,i)=>names[at]+"="+cells.values[at]![values[i]!]), best.score, dispersion, "leafcauses", found.causes.length, found.ordinary);
     take({ dimensions, values, leaves });
   }
-  if (process.env["DEBUG"]) console.log("phi", dispersion, "ordinary", found.ordinary, "centre", centre);
   const factor = ratio * centre;
   const causes = wide.map((one) => {
     const narrow = versions.reduce(
@@ -112,6 +116,40 @@ export function flowCauses(cells: ChangeCells): FlowCauses {
     variance: leafVariance(cells, found, place, plain),
     moves: versions.flatMap((dimension) => moves(cells, dimension, factor)),
   };
+}
+
+/** Pairs of values of a dimension with others, as they would be had they all done what the dimension's value did. */
+function within(dimension: number, tables: readonly SumTable[], cells: ChangeCells): SumTable[] {
+  const codes = cells.leaves.codes[dimension]!;
+  const own = tables.find(
+    ({ dimensions }) => dimensions.length === 1 && dimensions[0] === dimension,
+  );
+  if (own === undefined) return [];
+  const factor = new Float64Array(cells.leaves.sizes[dimension]!);
+  own.group.forEach((group, leaf) => {
+    const [was, is] = [own.expected[group]!, own.came[group]!];
+    if (was > 0) factor[codes[leaf]!] = is / was;
+  });
+  return tables
+    .filter(({ dimensions }) => dimensions.length === 2 && dimensions.includes(dimension))
+    .map((given) => {
+      const table = { ...given, came: given.came.slice() };
+      const expected = new Float64Array(table.expected.length);
+      const doubt = new Float64Array(table.expected.length);
+      const seen = new Uint8Array(expected.length);
+      table.group.forEach((group, leaf) => {
+        if (group < 0 || seen[group] === 1) return;
+        seen[group] = 1;
+        const at = own.group[leaf]!;
+        expected[group] = table.expected[group]! * factor[codes[leaf]!]!;
+        // A pair makes up a part of the value that it is measured against: all of it tells nothing.
+        const part =
+          (table.expected[group]! + table.came[group]!) / (own.expected[at]! + own.came[at]!);
+        if (part > 0.5) expected[group] = table.came[group] = 0;
+        else doubt[group] = -part;
+      });
+      return { ...table, expected, doubt };
+    });
 }
 
 /** The variance of leaves' change, where those that were searched hold several of them each. */

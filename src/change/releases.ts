@@ -268,7 +268,6 @@ function ofMove(
   const moved = own.filter((one) => Math.abs(off(one, 1)) > MOVED);
   // A release that won rows as the program fell is where they went; without one, users just left.
   const won = moved.some((one) => off(one, 1) * (factor - 1) < 0);
-  if (process.env["DEBUG"]) console.log("MOVE", stayed.toFixed(2), "f", factor.toFixed(2), "phi", search.dispersion.toFixed(0), own.filter((o) => o.is + o.was > 50).sort((a, b) => b.was + b.is - a.was - a.is).map((o) => `${search.cells.values[search.dimension]![o.code]} ${Math.round(o.was)}->${o.is} [${off(o,1).toFixed(1)}|${off(o,factor).toFixed(1)}]`).join("; "));
   return stayed > (won ? -CAUTION : CAUTION) && moved.length > 0
     ? named(cause, moved, search)
     : cause;

@@ -22,6 +22,9 @@ const CAUTION = 3;
 const FEW = 30;
 /** So many groups tell their own noise. */
 const MANY = 12;
+/** What fewer can't tell is taken from what services are like: rows come in runs of some thirty. */
+const PRIOR_DISPERSION = 30;
+const PRIOR_GROUPS = 4;
 /** The median of a chi-squared of one degree. */
 const MIDDLE = 0.4549;
 
@@ -38,7 +41,9 @@ export function dispersionOf(tables: readonly SumTable[], ratio: number): number
   );
   groups.sort((a, b) => b.size - a.size);
   const large = groups.slice(0, Math.max(MANY, Math.ceil(groups.length / 2)));
-  return Math.max(1, median(large.map(({ square }) => square)) / MIDDLE);
+  const own = Math.max(1, median(large.map(({ square }) => square)) / MIDDLE);
+  const n = large.length;
+  return n < MANY ? (n * own + PRIOR_GROUPS * PRIOR_DISPERSION) / (n + PRIOR_GROUPS) : own;
 }
 
 /** Variance that a difference of two Poisson counts has. */
