@@ -268,7 +268,7 @@ function ofMove(
   const moved = own.filter((one) => Math.abs(off(one, 1)) > MOVED);
   // A release that won rows as the program fell is where they went; without one, users just left.
   const won = moved.some((one) => off(one, 1) * (factor - 1) < 0);
-  return stayed > (won ? -CAUTION : CAUTION) && moved.length > 0
+  return stayed > (won ? -CAUTION : CAUTION) && moved.length > 0 && moved.length < own.length
     ? named(cause, moved, search)
     : cause;
 }
