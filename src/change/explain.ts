@@ -5,15 +5,13 @@ import type { Dimension } from "../query/dimension.js";
 import { count, type Measure } from "../query/measure.js";
 import { CONFIDENCES } from "../query/wilson.js";
 import type { Where } from "../query/where.js";
-import { isVersionColumn } from "../result/origin.js";
 import { resultOfRows } from "../result/own-rows.js";
 import { Result } from "../result/result.js";
-import { compareVersions } from "../result/version-order.js";
 import type { TimeRange } from "../time/time-range.js";
 import { askCells, changeMeasures, type ChangeCells, type ChangeSource } from "./cells.js";
-import { countCauses } from "./count-causes.js";
-import type { Element } from "./cuboids.js";
 import { remembered, type Finding } from "./finding.js";
+import { flowCauses } from "./flow-causes.js";
+import { whereOf } from "./releases.js";
 import { rateCauses } from "./rate-causes.js";
 import {
   amount,
@@ -90,19 +88,7 @@ export interface Explanation extends Finding {
 const OPTIONS = ["measure", "before", "after", "dimensions", "where", "signal"];
 const ACTION = "explain a change";
 const MOST_CAUSES = 20;
-/** Of what some versions lost, others must have won this part (or the reverse) for a move. */
-const LEAST_MOVED = 0.3;
-/** Releases that changed by less than this part didn't move. */
-const LEAST_CHANGED = 0.1;
-/** Part of a cause's rows that other releases must have to tell that they went on as usual. */
-const LEAST_OTHERS = 0.1;
-/** What releases' rows differ by from one week to the next besides. */
-const USUAL_RELEASE = 0.05;
-/** What naming a release must be worth besides the logarithm of how many there are. */
-const CAUTION = 3;
 const NORMAL_95 = CONFIDENCES[0.95];
-/** The whole is said to have changed where it did by more than this. */
-const WHOLE = 0.1;
 
 /**
  * Tells which values of which dimensions, and which combinations of them, account for the change of a
@@ -144,53 +130,8 @@ export function explainCells(cells: ChangeCells): Explanation {
 }
 
 function explainFlow(cells: ChangeCells): Explanation {
-  const { ratio, names } = cells;
-  const versions = names.flatMap((name, at) => (isVersionColumn(name) ? [at] : []));
-  const others = names.flatMap((_, at) => (versions.includes(at) ? [] : [at]));
-  // Users go from release to release: what one loses says nothing, what all of them lose does.
-  const kept = others.length === 0 ? versions : others;
-  const { place, ...plain } = projected(cells, kept);
-  const found = countCauses({ ...plain, ratio });
-  const factor = ratio * found.ordinary;
-  const leavesOf = listed(place, plain.before.length);
-  const variance = (leaves: readonly number[]) => {
-    const parts = new Map<number, number>();
-    if (kept.length === names.length) return found.variance(leaves);
-    for (const leaf of leaves) {
-      const size = cells.before[leaf]! * ratio + cells.after[leaf]!;
-      parts.set(place[leaf]!, (parts.get(place[leaf]!) ?? 0) + size);
-    }
-    let sum = 0;
-    for (const [at, size] of parts) {
-      const all = plain.before[at]! * ratio + plain.after[at]!;
-      if (all > 0) sum += (found.variance([at]) * size) / all;
-    }
-    return sum;
-  };
-  const taken = new Uint8Array(cells.before.length);
-  const wide = found.causes.map(({ dimensions, values, leaves }) => {
-    const own = leaves.flatMap((at) => leavesOf[at]!);
-    for (const leaf of own) taken[leaf] = 1;
-    return { dimensions: dimensions.map((one) => kept[one]!), values, leaves: own };
-  });
-  const rows = wide.map((element) => {
-    const narrow = versions.reduce(
-      (one, dimension) =>
-        one.dimensions.includes(dimension)
-          ? one
-          : ofReleases(one, { cells, dimension, factor, taken, variance }),
-      element as Narrowed,
-    );
-    const sums = sumOf(cells, narrow.leaves);
-    const beyond = sums.after - sums.before * factor;
-    return {
-      leaves: narrow.leaves,
-      beyond,
-      where: narrow.where ?? whereOf(narrow, names, cells.values),
-    };
-  });
-  rows.sort((a, b) => Math.abs(b.beyond) - Math.abs(a.beyond));
-  const named = rows.slice(0, MOST_CAUSES);
+  const { ratio } = cells;
+  const { causes: found, factor, alike, variance, moves } = flowCauses(cells);
   const all = sumOf(cells, undefined);
   const change = all.after - all.before * ratio;
   const cause = (where: Cause["where"], leaves: readonly number[]): Cause => {
@@ -208,13 +149,12 @@ function explainFlow(cells: ChangeCells): Explanation {
       part: change === 0 ? null : own / change,
     };
   };
+  const beyond = ({ leaves }: { readonly leaves: readonly number[] }) => {
+    const sums = sumOf(cells, leaves);
+    return Math.abs(sums.after - sums.before * factor);
+  };
+  const named = [...found].sort((a, b) => beyond(b) - beyond(a)).slice(0, MOST_CAUSES);
   const rest = without(cells.before.length, named);
-  const sums = sumOf(cells, rest);
-  const moved = sums.after - sums.before * ratio;
-  const alike =
-    Math.abs(found.ordinary - 1) > WHOLE &&
-    Math.abs(moved) > WHOLE * sums.before * ratio &&
-    Math.abs(moved) > 4 * Math.sqrt(variance(rest));
   const causes = named.map(({ where, leaves }) => cause(where, leaves));
   if (alike) {
     causes.push(cause({}, rest));
@@ -225,210 +165,13 @@ function explainFlow(cells: ChangeCells): Explanation {
     after: all.after,
     causes,
     rest: cause({}, alike ? [] : rest),
-    moves: versions.flatMap((dimension) => moves(cells, dimension, factor)),
+    moves,
     remarks: [],
   });
 }
 
-/** The cells by some of their dimensions only; `place` says where each leaf went. */
-function projected(cells: ChangeCells, kept: readonly number[]) {
-  if (kept.length === cells.names.length) {
-    const { before, after } = cells;
-    return { place: Int32Array.from(before.keys()), ...cells.leaves, before, after };
-  }
-  const places = new Map<string, number>();
-  const codes: number[][] = kept.map(() => []);
-  const place = Int32Array.from({ length: cells.before.length }, (_, leaf) => {
-    const own = kept.map((dimension) => cells.leaves.codes[dimension]![leaf]!);
-    const key = own.join(" ");
-    const known = places.get(key);
-    if (known !== undefined) return known;
-    places.set(key, places.size);
-    own.forEach((code, at) => codes[at]!.push(code));
-    return places.size - 1;
-  });
-  const summed = (values: Float64Array) => {
-    const sums = new Float64Array(places.size);
-    values.forEach((value, leaf) => (sums[place[leaf]!]! += value));
-    return sums;
-  };
-  return {
-    place,
-    sizes: kept.map((dimension) => cells.leaves.sizes[dimension]!),
-    codes: codes.map((list) => Int32Array.from(list)),
-    before: summed(cells.before),
-    after: summed(cells.after),
-  };
-}
-
-/** The leaves that went to each place. */
-function listed(place: Int32Array, many: number): number[][] {
-  const lists = Array.from({ length: many }, () => [] as number[]);
-  place.forEach((at, leaf) => lists[at]!.push(leaf));
-  return lists;
-}
-
-/** A cause, by releases or without. */
-interface Narrowed extends Element {
-  readonly leaves: readonly number[];
-  /** In words that no single value has: a list of versions. */
-  readonly where?: Cause["where"];
-}
-
-/** A version of a program, within a cause and outside all causes. */
-interface Release {
-  readonly program: number;
-  readonly code: number;
-  readonly leaves: number[];
-  was: number;
-  is: number;
-  outsideWas: number;
-  outsideIs: number;
-}
-
-/** What releases are looked at with. */
-interface ReleaseSearch {
-  readonly cells: ChangeCells;
-  readonly dimension: number;
-  readonly factor: number;
-  readonly taken: Uint8Array;
-  readonly variance: (leaves: readonly number[]) => number;
-}
-
-function programOf(cells: ChangeCells, dimension: number): number {
-  // 3.10.0 of one program is another release than that of the next: software_version, software_name.
-  return cells.names.indexOf(cells.names[dimension]!.replace(/version$/i, "name"));
-}
-
-function releasesOf(leaves: readonly number[], search: ReleaseSearch): Release[] {
-  const { cells, dimension, factor, taken } = search;
-  const programs = cells.leaves.codes[programOf(cells, dimension)];
-  const codes = cells.leaves.codes[dimension]!;
-  const known = new Map<string, Release>();
-  const inside = new Uint8Array(codes.length);
-  for (const leaf of leaves) inside[leaf] = 1;
-  for (let leaf = 0; leaf < codes.length; leaf += 1) {
-    if (inside[leaf] === 0 && taken[leaf] === 1) continue;
-    const [program, code] = [programs?.[leaf] ?? 0, codes[leaf]!];
-    const key = `${program} ${code}`;
-    const one = known.get(key) ?? {
-      ...{ program, code, leaves: [], was: 0, is: 0, outsideWas: 0, outsideIs: 0 },
-    };
-    known.set(key, one);
-    const [was, is] = [cells.before[leaf]! * factor, cells.after[leaf]!];
-    if (inside[leaf] === 1) {
-      one.leaves.push(leaf);
-      one.was += was;
-      one.is += is;
-    } else {
-      one.outsideWas += was;
-      one.outsideIs += is;
-    }
-  }
-  return [...known.values()];
-}
-
-/**
- * Narrows a cause to one release, or to those between which its users moved, where that says it
- * better: the others of its rows went on as usual. What users who move from release to release make
- * usual is learned outside the cause, by the same program.
- */
-function ofReleases(cause: Narrowed, search: ReleaseSearch): Narrowed {
-  const { cells, dimension, variance } = search;
-  const all = releasesOf(cause.leaves, search);
-  const total = (
-    list: readonly Release[],
-    of: keyof Release & ("was" | "is" | "outsideWas" | "outsideIs"),
-  ) => list.reduce((sum, one) => sum + one[of], 0);
-  const programs = new Set(
-    all.filter(({ leaves }) => leaves.length > 0).map(({ program }) => program),
-  );
-  const own = [...programs].flatMap((program) => {
-    const list = all.filter((one) => one.program === program);
-    const [was, outside] = [total(list, "was"), total(list, "outsideWas")];
-    const told = outside >= was && total(list, "outsideIs") > 0;
-    const drawn = list.map((one) =>
-      !told
-        ? one.was
-        : one.outsideWas > 0
-          ? (one.was * one.outsideIs) / one.outsideWas
-          : (was * one.outsideIs) / outside,
-    );
-    const sum = drawn.reduce((a, b) => a + b, 0);
-    const scale = told && sum > 0 ? was / sum : 1;
-    return list.map((one, at) => ({ ...one, told, expected: drawn[at]! * scale }));
-  });
-  const [was, is] = [total(own, "was"), total(own, "is")];
-  const net = is - was;
-  const noise = variance(cause.leaves) / (was + is);
-  const sum = (list: typeof own, of: "expected" | "is") => list.reduce((s, one) => s + one[of], 0);
-  /** How much worse "all fell alike" fits the others than "the others went on as usual". */
-  const better = (rest: typeof own) => {
-    const [expected, came] = [sum(rest, "expected"), sum(rest, "is")];
-    if (expected + came < LEAST_OTHERS * (was + is)) return 0;
-    const spread = noise * (expected + came) + (USUAL_RELEASE * expected) ** 2;
-    const alike = (came - (expected * is) / was) ** 2;
-    return (alike - (came - expected) ** 2) / spread;
-  };
-  const least = 2 * (Math.log(own.length + 1) + CAUTION);
-  const named = (chosen: typeof own): Narrowed => {
-    const values = cells.values[dimension]!;
-    const texts = [...new Set(chosen.map(({ code }) => values[code]!))].sort((a, b) =>
-      compareVersions(a ?? "", b ?? ""),
-    );
-    const program = programOf(cells, dimension);
-    const [only] = chosen;
-    const one = new Set(chosen.map(({ program }) => program)).size === 1 && program >= 0;
-    const where = {
-      ...whereOf(cause, cells.names, cells.values),
-      ...(one && { [cells.names[program]!]: cells.values[program]![only!.program]! }),
-      [cells.names[dimension]!]: texts.length === 1 ? texts[0]! : texts,
-    };
-    return { ...cause, where, leaves: chosen.flatMap(({ leaves }) => leaves) };
-  };
-  const [first] = [...own].sort(
-    (a, b) => (b.is - b.expected - (a.is - a.expected)) * Math.sign(net),
-  );
-  if (first !== undefined && better(own.filter((one) => one !== first)) > least && first.told) {
-    return named([first]);
-  }
-  const [program] = programs;
-  if (programs.size > 1 || program === undefined) return cause;
-  const moved = own.filter(
-    (one) => Math.abs(one.is - one.expected) > LEAST_CHANGED * (one.is + one.expected),
-  );
-  const rest = own.filter((one) => !moved.includes(one));
-  return moved.length > 0 && better(rest) > least ? named(moved) : cause;
-}
-
-/** Versions of each program of which some lost what others won. */
-function moves(cells: ChangeCells, dimension: number, factor: number) {
-  const taken = new Uint8Array(cells.before.length);
-  const leaves = Array.from(cells.before.keys());
-  const all = releasesOf(leaves, { cells, dimension, factor, taken, variance: () => 0 });
-  return [...new Set(all.map(({ program }) => program))].flatMap((program) => {
-    const own = all.filter((one) => one.program === program);
-    const rows = own.reduce((sum, { was, is }) => sum + was + is, 0) / 2;
-    const moved = own.filter(({ was, is }) => Math.abs(is - was) > LEAST_CHANGED * rows);
-    const lost = moved.reduce((sum, { was, is }) => sum + Math.max(0, was - is), 0);
-    const won = moved.reduce((sum, { was, is }) => sum + Math.max(0, is - was), 0);
-    if (Math.min(lost, won) <= LEAST_MOVED * Math.max(lost, won)) return [];
-    const values = moved
-      .map(({ code }) => cells.values[dimension]![code]!)
-      .sort((a, b) => compareVersions(a ?? "", b ?? ""));
-    const name = programOf(cells, dimension);
-    return [
-      {
-        program: name < 0 ? null : cells.values[name]![program]!,
-        dimension: cells.names[dimension]!,
-        values,
-      },
-    ];
-  });
-}
-
 function explainRate(cells: ChangeCells): Explanation {
-  const { before, after, partBefore, partAfter, names, values, variance } = cells;
+  const { before, after, partBefore, partAfter, variance } = cells;
   const found = rateCauses({
     ...cells.leaves,
     allBefore: before,
@@ -472,7 +215,7 @@ function explainRate(cells: ChangeCells): Explanation {
     };
   };
   const others = without(before.length, found);
-  const named = found.map((one) => cause(whereOf(one, names, values), one.leaves));
+  const named = found.map((one) => cause(whereOf(one, cells), one.leaves));
   const shifts = whole === 0 ? [] : mixes(cells, all, middle);
   const remarks = shifts.flatMap(({ name, mix }) =>
     (whole - mix) * whole < 0 && Math.abs(whole - mix) > 0.2 * Math.abs(whole)
@@ -572,16 +315,6 @@ function without(many: number, named: readonly { readonly leaves: readonly numbe
   const out = new Uint8Array(many);
   for (const { leaves } of named) for (const leaf of leaves) out[leaf] = 1;
   return Array.from(out.keys()).filter((leaf) => out[leaf] === 0);
-}
-
-function whereOf(
-  { dimensions, values: codes }: Element,
-  names: readonly string[],
-  values: readonly (readonly CauseValue[])[],
-): Cause["where"] {
-  return Object.fromEntries(
-    dimensions.map((dimension, at) => [names[dimension]!, values[dimension]![codes[at]!]!]),
-  );
 }
 
 type Parts = Omit<Explanation, keyof Finding> & { readonly remarks: readonly string[] };

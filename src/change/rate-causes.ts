@@ -33,7 +33,7 @@ const USUAL = 0.05;
 /** Standard errors from which the whole's own change is certain. */
 const CERTAIN = 4;
 /** What a cause's likelihood ratio must exceed besides the logarithm of how many there are to choose from. */
-const CAUTION = 3;
+const CAUTION = 4;
 const MOST_CAUSES = 10;
 
 /**
@@ -54,7 +54,7 @@ export function rateCauses(given: RateLeaves): readonly RateCause[] {
   const excess = whole.partAfter - whole.allAfter * rate;
   if (!(whole.allBefore > 0 && whole.allAfter > 0) || excess === 0) return [];
   const cuboids = cuboidsOf(given);
-  const priors = PRIOR_ROWS * rate;
+  const alike = given.sizes.map((_, dimension) => rowsAlike(given, dimension, whole));
   const out = new Uint8Array(given.allBefore.length);
   const found: RateCause[] = [];
   const noise = dispersion(given, rate);
@@ -77,17 +77,23 @@ export function rateCauses(given: RateLeaves): readonly RateCause[] {
     let most = above;
     for (const cuboid of cuboids) {
       const sums = summed(given, cuboid, out);
+      // Values that are alike alone may differ together: of a combination only its own rows tell.
+      const likeOthers = cuboid.dimensions.length === 1 ? alike[cuboid.dimensions[0]!]! : 0;
       const price = Math.log(cuboid.groups) + Math.log(cuboids.length) + CAUTION;
       for (let group = 0; group < cuboid.groups; group += 1) {
         const n1 = sums.allAfter[group]!;
         if (!(n1 > 0)) continue;
-        const own = (sums.partBefore[group]! + priors) / (sums.allBefore[group]! + PRIOR_ROWS);
+        const had = sums.allBefore[group]!;
+        const own = (sums.partBefore[group]! + PRIOR_ROWS * rate) / (had + PRIOR_ROWS);
         const beyond = sums.partAfter[group]! - n1 * own;
         if (Math.abs(beyond) < USUAL * n1 * Math.abs(own)) continue;
         const limit = scoreOf(beyond, n1, 0);
         if (!(limit > most + 1e-12)) continue;
-        const z = standardErrors(given, sums, group, rate, noise);
-        const chance = (z * z) / 2 - price;
+        const prior = had > 0 ? PRIOR_ROWS : Math.max(PRIOR_ROWS, likeOthers);
+        const z = standardErrors(given, sums, group, { rate, noise, prior });
+        // The tail of a normal distribution is thinner than its density.
+        const tail = (z * z) / 2 + Math.log(Math.max(1, Math.PI * z * z * 0.5)) / 2;
+        const chance = tail - price;
         if (chance < 0) continue;
         const score = scoreOf(beyond, n1, chance);
         if (!(score > most + 1e-12)) continue;
@@ -97,11 +103,14 @@ export function rateCauses(given: RateLeaves): readonly RateCause[] {
     }
     return best;
   };
+  // Where parts cancel, each is more than the whole: what they explain is of the largest of them.
+  const largest = greatest((beyond) => beyond * Math.sign(excess), 0)?.excess ?? 0;
+  const scale = Math.sign(excess) * Math.max(Math.abs(excess), Math.abs(largest));
   while (found.length < MOST_CAUSES && Math.abs(rest) > LEAST_REST * Math.abs(excess)) {
     const first = found.length === 0;
     const best = greatest(
       (beyond, n1) => {
-        const part = beyond / excess;
+        const part = beyond / scale;
         if (!first && part < LEAST_PART) return -Infinity;
         return part - (BREADTH * n1) / whole.allAfter;
       },
@@ -112,7 +121,7 @@ export function rateCauses(given: RateLeaves): readonly RateCause[] {
     taken(best);
   }
   // Where the whole hardly moved its parts may have, one up and one down: the most certain ones.
-  const still = Math.abs(standardErrors(given, columnOf(whole), 0, rate, noise)) < CERTAIN;
+  const still = Math.abs(standardErrors(given, columnOf(whole), 0, { rate, noise })) < CERTAIN;
   if (still) {
     while (found.length < MOST_CAUSES) {
       const best = greatest((_beyond, _n1, chance) => (chance === 0 ? Infinity : chance), 0);
@@ -129,6 +138,36 @@ interface Best {
   readonly group: number;
   readonly excess: number;
   readonly z: number;
+}
+
+/**
+ * How many rows the rate of the whole is worth for a value of which little was seen before: few where
+ * values differ, many where they were alike (the shares as beta-binomial, their correlation within
+ * values by the analysis of variance: M. S. Ridout and others, Biometrics 55, 1999).
+ */
+function rowsAlike(
+  { sizes, codes, allBefore, partBefore, variance }: RateLeaves,
+  dimension: number,
+  whole: ReturnType<typeof totals>,
+): number {
+  const rate = whole.partBefore / whole.allBefore;
+  if (variance !== undefined || !(rate > 0 && rate < 1)) return PRIOR_ROWS;
+  const rows = new Float64Array(sizes[dimension]!);
+  const part = new Float64Array(sizes[dimension]!);
+  codes[dimension]!.forEach((code, leaf) => {
+    if (code < 0) return;
+    rows[code]! += allBefore[leaf]!;
+    part[code]! += partBefore[leaf]!;
+  });
+  let [between, squares, values] = [0, 0, 0];
+  rows.forEach((n, code) => {
+    if (!(n > 0)) return;
+    between += ((part[code]! / n - rate) ** 2 * n) / (rate * (1 - rate));
+    squares += n * n;
+    values += 1;
+  });
+  const within = (between - (values - 1)) / (whole.allBefore - squares / whole.allBefore);
+  return within > 0 ? Math.min(1 / within - 1, whole.allBefore) : whole.allBefore;
 }
 
 function columnOf(sums: ReturnType<typeof totals>): Sums {
@@ -184,12 +223,11 @@ function standardErrors(
   given: RateLeaves,
   sums: Sums,
   group: number,
-  rate: number,
-  noise: number,
+  { rate, noise, prior = PRIOR_ROWS }: { rate: number; noise: number; prior?: number },
 ): number {
-  const n0 = sums.allBefore[group]! + PRIOR_ROWS;
+  const n0 = sums.allBefore[group]! + prior;
   const n1 = sums.allAfter[group]!;
-  const part0 = sums.partBefore[group]! + PRIOR_ROWS * rate;
+  const part0 = sums.partBefore[group]! + prior * rate;
   const part1 = sums.partAfter[group]!;
   const moved = part1 / n1 - part0 / n0;
   if (given.variance !== undefined || part0 > n0 || part1 > n1) {
@@ -222,7 +260,7 @@ function dispersion(given: RateLeaves, rate: number): number {
     // Leaves where fewer than five are expected aren't nearly normal.
     if (given.variance === undefined && Math.min(n0, n1) * variance < 5) continue;
     if (Math.min(n0, n1) < 10) continue;
-    squares.push(standardErrors(given, given, leaf, rate, 1) ** 2);
+    squares.push(standardErrors(given, given, leaf, { rate, noise: 1 }) ** 2);
   }
   if (squares.length < 12) return 1;
   squares.sort((a, b) => a - b);

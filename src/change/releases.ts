@@ -1,0 +1,371 @@
+import { compareVersions } from "../result/version-order.js";
+import type { ChangeCells } from "./cells.js";
+import { cuboidsOf, type Element } from "./cuboids.js";
+import { poisson, type SumTable } from "./sums.js";
+import type { CauseValue } from "./words.js";
+
+/** Of what some versions lost, others must have won this part (or the reverse) for a move. */
+const LEAST_MOVED = 0.3;
+/** Releases that changed by less than this part didn't move. */
+const LEAST_CHANGED = 0.1;
+/** Standard errors from which a release moved, and beyond which more of them say nothing more. */
+const MOVED = Math.SQRT2;
+const MOST_OFF = 3;
+/** The logarithm of how much likelier a move is than another account where a release won, and how much less where none did. */
+const CAUTION = 2.5;
+
+/** Leaves that changed together, by releases or without. */
+export interface ReleaseCause extends Element {
+  readonly leaves: readonly number[];
+  /** In words that no single value has: a list of versions, the program of one. */
+  readonly releases?: Readonly<Record<string, CauseValue>>;
+}
+
+/** What releases are looked at with. */
+export interface ReleaseSearch {
+  readonly cells: ChangeCells;
+  readonly dimension: number;
+  /** What rows became by what all did, as a factor. */
+  readonly factor: number;
+  /** Leaves of causes. */
+  readonly taken: Uint8Array;
+  /** How many times a Poisson count's variance rows have. */
+  readonly dispersion: number;
+}
+
+/** The dimension whose values are the programs that the versions are of; −1 where it isn't asked about. */
+export function programOf({ names }: Pick<ChangeCells, "names">, dimension: number): number {
+  // 3.10.0 of one program is another release than that of the next: software_version, software_name.
+  return names.indexOf(names[dimension]!.replace(/version$/i, "name"));
+}
+
+/**
+ * What a program's releases would be in a part of its rows, were users there to go from release to
+ * release as others do: a release that lost a part of its users elsewhere loses it here too, and
+ * those go to the releases that won, in proportion. The sum stays. Undefined where there are no
+ * others to learn it from.
+ */
+export function adopted(
+  was: readonly number[],
+  others: { readonly was: readonly number[]; readonly is: readonly number[] },
+): number[] | undefined {
+  const sum = (list: readonly number[]) => list.reduce((total, one) => total + one, 0);
+  const [had, has] = [sum(others.was), sum(others.is)];
+  if (!(had > 0 && has > 0)) return undefined;
+  const shares = was.map((_, at) => ({ then: others.was[at]! / had, now: others.is[at]! / has }));
+  const won = sum(shares.map(({ then, now }) => Math.max(0, now - then)));
+  const stayed = was.map((rows, at) => {
+    const { then, now } = shares[at]!;
+    return now < then ? (rows * now) / then : rows;
+  });
+  const freed = sum(was) - sum(stayed);
+  return stayed.map((rows, at) => {
+    const { then, now } = shares[at]!;
+    return now > then ? rows + (freed * (now - then)) / won : rows;
+  });
+}
+
+/**
+ * Rows by release within the values of each other dimension, against what the same program's users
+ * did elsewhere: a loss of one release in one country, which neither shows by itself.
+ */
+export function releaseTables(search: ReleaseSearch, others: readonly number[]): SumTable[] {
+  const { cells, dimension, factor, taken } = search;
+  const { codes, sizes } = cells.leaves;
+  const program = programOf(cells, dimension);
+  return others
+    .filter((other) => other !== program)
+    .flatMap((other) => {
+      const kept = [...(program < 0 ? [] : [program]), dimension, other];
+      const cuboids = cuboidsOf({
+        sizes: kept.map((at) => sizes[at]!),
+        codes: kept.map((at) => codes[at]!),
+      });
+      const finest = cuboids.at(-1)!;
+      const { was, is } = summed(cells, finest, { factor, taken });
+      // By program: all of its releases; by program and value: its releases there.
+      const programs = new Map<number, Map<number, { was: number; is: number }>>();
+      const parts = new Map<string, { program: number; groups: number[] }>();
+      const alive = new Uint8Array(finest.groups);
+      finest.group.forEach((group, leaf) => {
+        if (group >= 0 && taken[leaf] === 0) alive[group] = 1;
+      });
+      for (let group = 0; group < finest.groups; group += 1) {
+        // Of a cause nothing is expected.
+        if (alive[group] === 0) continue;
+        const leaf = finest.example[group]!;
+        const name = codes[program]?.[leaf] ?? 0;
+        const version = codes[dimension]![leaf]!;
+        const releases = programs.get(name) ?? new Map<number, { was: number; is: number }>();
+        programs.set(name, releases);
+        const release = releases.get(version) ?? { was: 0, is: 0 };
+        releases.set(version, release);
+        release.was += was[group]!;
+        release.is += is[group]!;
+        const key = `${name} ${codes[other]![leaf]!}`;
+        const part = parts.get(key) ?? { program: name, groups: [] };
+        parts.set(key, part);
+        part.groups.push(group);
+      }
+      const expected = is.slice();
+      const doubt = new Float64Array(finest.groups);
+      for (const { program: name, groups } of parts.values()) {
+        const releases = programs.get(name)!;
+        const own = new Map(
+          groups.map((group) => [codes[dimension]![finest.example[group]!]!, group]),
+        );
+        const versions = [...releases.keys()];
+        const here = (of: Float64Array) =>
+          versions.map((version) => (own.has(version) ? of[own.get(version)!]! : 0));
+        const [hereWas, hereIs] = [here(was), here(is)];
+        const elsewhere = {
+          was: versions.map((one, at) => Math.max(0, releases.get(one)!.was - hereWas[at]!)),
+          is: versions.map((one, at) => Math.max(0, releases.get(one)!.is - hereIs[at]!)),
+        };
+        const drawn = adopted(hereWas, elsewhere);
+        if (drawn === undefined) continue;
+        const rows = (list: readonly number[]) => list.reduce((sum, one) => sum + one, 0);
+        versions.forEach((version, at) => {
+          const group = own.get(version);
+          if (group === undefined) return;
+          expected[group] = drawn[at]!;
+          doubt[group] = rows(hereWas) / rows(elsewhere.was);
+        });
+      }
+      return cuboids.flatMap((cuboid) => {
+        const dimensions = cuboid.dimensions.map((at) => kept[at]!);
+        if (!dimensions.includes(dimension) || !dimensions.includes(other)) return [];
+        const table = {
+          ...{ dimensions, group: cuboid.group, expected: new Float64Array(cuboid.groups) },
+          ...{ came: new Float64Array(cuboid.groups), doubt: new Float64Array(cuboid.groups) },
+        };
+        for (let group = 0; group < finest.groups; group += 1) {
+          const at = cuboid.group[finest.example[group]!]!;
+          if (at < 0) continue;
+          table.expected[at]! += expected[group]!;
+          table.came[at]! += is[group]!;
+          table.doubt[at] = Math.max(table.doubt[at]!, doubt[group]!);
+        }
+        return [table];
+      });
+    });
+}
+
+/** Sums of a cuboid's groups over leaves that no cause has. */
+export function summed(
+  { before, after }: Pick<ChangeCells, "before" | "after">,
+  { group, groups }: { readonly group: Int32Array; readonly groups: number },
+  { factor, taken }: { readonly factor: number; readonly taken: Uint8Array },
+): { was: Float64Array; is: Float64Array } {
+  const was = new Float64Array(groups);
+  const is = new Float64Array(groups);
+  for (let leaf = 0; leaf < group.length; leaf += 1) {
+    const at = group[leaf]!;
+    if (at < 0 || taken[leaf] === 1) continue;
+    was[at]! += before[leaf]! * factor;
+    is[at]! += after[leaf]!;
+  }
+  return { was, is };
+}
+
+/** A version of a program, within a cause and outside all causes. */
+interface Release {
+  readonly program: number;
+  readonly code: number;
+  readonly leaves: number[];
+  was: number;
+  is: number;
+  outsideWas: number;
+  outsideIs: number;
+}
+
+function releasesOf(leaves: readonly number[], search: ReleaseSearch): Release[] {
+  const { cells, dimension, factor, taken } = search;
+  const programs = cells.leaves.codes[programOf(cells, dimension)];
+  const codes = cells.leaves.codes[dimension]!;
+  const known = new Map<string, Release>();
+  const inside = new Uint8Array(codes.length);
+  for (const leaf of leaves) inside[leaf] = 1;
+  for (let leaf = 0; leaf < codes.length; leaf += 1) {
+    if (inside[leaf] === 0 && taken[leaf] === 1) continue;
+    const [program, code] = [programs?.[leaf] ?? 0, codes[leaf]!];
+    const key = `${program} ${code}`;
+    const one = known.get(key) ?? {
+      ...{ program, code, leaves: [], was: 0, is: 0, outsideWas: 0, outsideIs: 0 },
+    };
+    known.set(key, one);
+    const [was, is] = [cells.before[leaf]! * factor, cells.after[leaf]!];
+    if (inside[leaf] === 1) {
+      one.leaves.push(leaf);
+      one.was += was;
+      one.is += is;
+    } else {
+      one.outsideWas += was;
+      one.outsideIs += is;
+    }
+  }
+  return [...known.values()];
+}
+
+/** A release, what it would be had users moved as usual, and how uncertain that is. */
+interface Expected extends Release {
+  /** Whether others tell it. */
+  readonly told: boolean;
+  readonly expected: number;
+  readonly doubt: number;
+}
+
+/**
+ * Narrows a cause to one release, or to those between which its users moved, where that says it
+ * better: the others of its rows went on as usual rather than as the whole cause did. What is usual
+ * is learned outside the cause; where that holds the most of a program, no release is alone in what
+ * it lost, as users may have gone to others: all that moved are named.
+ */
+export function narrowed(cause: ReleaseCause, search: ReleaseSearch): ReleaseCause {
+  const own = expectedReleases(cause, search);
+  const programs = new Set(own.map(({ program }) => program)).size;
+  if (own.every(({ told }) => !told)) return programs > 1 ? cause : ofMove(cause, own, search);
+  const [was, is] = [total(own, "was"), total(own, "is")];
+  /** How much likelier it is that the others went on as usual than that they fell (rose) alike. */
+  const better = (chosen: readonly Expected[]) => {
+    const rest = own.filter((one) => !chosen.includes(one));
+    const [expected, came] = [total(rest, "expected"), total(rest, "is")];
+    const alike = (came - (expected * is) / was) ** 2 - (came - expected) ** 2;
+    const noise = rest.reduce((sum, one) => sum + variance(one, search), 0);
+    return rest.length === 0 ? 0 : alike / (2 * noise);
+  };
+  const codes = [...new Set(own.map(({ code }) => code))];
+  const choices = [
+    ...own.map((one) => [one]),
+    ...codes.map((code) => own.filter((one) => one.code === code)).filter((all) => all.length > 1),
+  ].filter(
+    (chosen) =>
+      chosen.every(({ told }) => told) &&
+      (total(chosen, "is") - total(chosen, "expected")) * (is - was) > 0,
+  );
+  let best: readonly Expected[] | undefined;
+  let most = Math.log(choices.length);
+  for (const chosen of choices) {
+    const score = better(chosen);
+    if (score > most) [best, most] = [chosen, score];
+  }
+  return best === undefined ? cause : named(cause, best, search);
+}
+
+/** Names the releases that moved, where the others rather stayed than did what the whole program did. */
+function ofMove(
+  cause: ReleaseCause,
+  own: readonly Expected[],
+  search: ReleaseSearch,
+): ReleaseCause {
+  const factor = total(own, "is") / total(own, "was");
+  /** Standard errors, where all became as much as `by`. */
+  const off = (one: Expected, by: number) =>
+    (one.is - one.was * by) / Math.sqrt(variance({ ...one, expected: one.was * by }, search));
+  // What moved far from both tells nothing, as users go where they like.
+  const least = (one: Expected, by: number) => Math.min(off(one, by) ** 2, MOST_OFF ** 2) / 2;
+  const stayed = own.reduce((sum, one) => sum + least(one, factor) - least(one, 1), 0);
+  const moved = own.filter((one) => Math.abs(off(one, 1)) > MOVED);
+  // A release that won rows as the program fell is where they went; without one, users just left.
+  const won = moved.some((one) => off(one, 1) * (factor - 1) < 0);
+  return stayed > (won ? -CAUTION : CAUTION) && moved.length > 0 && moved.length < own.length
+    ? named(cause, moved, search)
+    : cause;
+}
+
+function total(list: readonly Expected[], of: "was" | "is" | "expected"): number {
+  return list.reduce((sum, one) => sum + one[of], 0);
+}
+
+function variance({ expected, is, doubt }: Expected, { dispersion, cells }: ReleaseSearch): number {
+  return Math.max(1e-9, dispersion * poisson(expected, is, cells.ratio, doubt));
+}
+
+function expectedReleases(cause: ReleaseCause, search: ReleaseSearch): Expected[] {
+  const all = releasesOf(cause.leaves, search);
+  const rows = (of: readonly number[]) => of.reduce((sum, one) => sum + one, 0);
+  return [...new Set(all.map(({ program }) => program))]
+    .flatMap((program) => {
+      const list = all.filter((one) => one.program === program);
+      const was = list.map((one) => one.was);
+      const others = {
+        was: list.map((one) => one.outsideWas),
+        is: list.map((one) => one.outsideIs),
+      };
+      const doubt = rows(was) / rows(others.was);
+      const drawn = doubt <= 1 ? adopted(was, others) : undefined;
+      const told = drawn !== undefined;
+      return list.map((one, at) => ({
+        ...{ ...one, told },
+        expected: drawn?.[at] ?? one.was,
+        doubt: told ? doubt : 0,
+      }));
+    })
+    .filter(({ leaves }) => leaves.length > 0);
+}
+
+function named(
+  cause: ReleaseCause,
+  chosen: readonly Release[],
+  { cells, dimension }: ReleaseSearch,
+): ReleaseCause {
+  const texts = versionsOf(chosen, cells, dimension);
+  const program = programOf(cells, dimension);
+  const programs = new Set(chosen.map((one) => one.program));
+  const [only] = programs;
+  return {
+    ...cause,
+    releases: {
+      ...(programs.size === 1 &&
+        program >= 0 && { [cells.names[program]!]: cells.values[program]![only!]! }),
+      [cells.names[dimension]!]: texts.length === 1 ? texts[0]! : texts,
+    },
+    leaves: chosen.flatMap(({ leaves }) => leaves),
+  };
+}
+
+function versionsOf(
+  releases: readonly Release[],
+  { values }: ChangeCells,
+  dimension: number,
+): (string | null)[] {
+  return [...new Set(releases.map(({ code }) => values[dimension]![code]!))].sort((a, b) =>
+    compareVersions(a ?? "", b ?? ""),
+  );
+}
+
+/** Versions of each program of which some lost what others won. */
+export function moves(cells: ChangeCells, dimension: number, factor: number) {
+  const taken = new Uint8Array(cells.before.length);
+  const leaves = Array.from(cells.before.keys());
+  const all = releasesOf(leaves, { cells, dimension, factor, taken, dispersion: 1 });
+  return [...new Set(all.map(({ program }) => program))].flatMap((program) => {
+    const own = all.filter((one) => one.program === program);
+    const rows = own.reduce((sum, { was, is }) => sum + was + is, 0) / 2;
+    const moved = own.filter(({ was, is }) => Math.abs(is - was) > LEAST_CHANGED * rows);
+    const lost = moved.reduce((sum, { was, is }) => sum + Math.max(0, was - is), 0);
+    const won = moved.reduce((sum, { was, is }) => sum + Math.max(0, is - was), 0);
+    if (Math.min(lost, won) <= LEAST_MOVED * Math.max(lost, won)) return [];
+    const name = programOf(cells, dimension);
+    return [
+      {
+        program: name < 0 ? null : cells.values[name]![program]!,
+        dimension: cells.names[dimension]!,
+        values: versionsOf(moved, cells, dimension),
+      },
+    ];
+  });
+}
+
+/** The values of a cause by the names of their dimensions. */
+export function whereOf(
+  { dimensions, values: codes, releases }: Pick<ReleaseCause, "dimensions" | "values" | "releases">,
+  { names, values }: Pick<ChangeCells, "names" | "values">,
+): Record<string, CauseValue> {
+  return {
+    ...Object.fromEntries(
+      dimensions.map((dimension, at) => [names[dimension]!, values[dimension]![codes[at]!]!]),
+    ),
+    ...releases,
+  };
+}

@@ -1,0 +1,120 @@
+import { describe, expect, test } from "vitest";
+import { explainCells } from "../../src/change/explain.js";
+import { adopted } from "../../src/change/releases.js";
+import { cellsOf, seeded, type Row } from "./cells-given.js";
+
+describe("adopted", () => {
+  test("keeps the sum, and gives what others became where the part was like them", () => {
+    const draw = seeded(1);
+    for (let seed = 0; seed < 200; seed += 1) {
+      const many = 1 + Math.floor(draw.uniform() * 6);
+      const rows = () => Array.from({ length: many }, () => Math.floor(draw.uniform() * 1_000) + 1);
+      const others = { was: rows(), is: rows() };
+      const was = rows();
+      const sum = (list: readonly number[]) => list.reduce((all, one) => all + one, 0);
+      const expected = adopted(was, others)!;
+      expect(sum(expected)).toBeCloseTo(sum(was), 6);
+      expect(Math.min(...expected)).toBeGreaterThanOrEqual(0);
+      // A tenth of the others' rows goes the way of the others.
+      const part = adopted(
+        others.was.map((one) => one / 10),
+        others,
+      )!;
+      const scale = sum(others.was) / sum(others.is) / 10;
+      part.forEach((one, at) => expect(one).toBeCloseTo(others.is[at]! * scale, 6));
+    }
+  });
+
+  test("can't tell without others", () => {
+    expect(adopted([5, 5], { was: [0, 0], is: [3, 4] })).toBeUndefined();
+    expect(adopted([5, 5], { was: [3, 4], is: [0, 0] })).toBeUndefined();
+  });
+});
+
+const NAMES = ["software_name", "software_version", "probe_cc", "test_name"];
+const COUNTRIES = Array.from({ length: 15 }, (_, at) => `C${at + 1}`);
+const TESTS = ["web", "dns", "speed"];
+
+/** Programs of which the first has more than half of all rows; a new release takes up to 40 % of its users. */
+function rollout(
+  seed: number,
+  left: (program: string, version: string, country: string) => number,
+): Row[] {
+  const draw = seeded(seed);
+  const before: Record<string, number> = { "2.9.0": 0.7, "2.10.0": 0.3, "2.11.0": 0 };
+  const after: Record<string, number> = { "2.9.0": 0.4, "2.10.0": 0.25, "2.11.0": 0.35 };
+  const sizes: Record<string, number> = { app: 60_000, cli: 15_000, ios: 12_000, web: 10_000 };
+  return Object.entries(sizes).flatMap(([program, all]) =>
+    COUNTRIES.flatMap((country, at) => {
+      const part = (all * 2) / ((at + 2) * 7.1);
+      return TESTS.flatMap((name) =>
+        Object.keys(before).map((version): Row => {
+          const size = part / TESTS.length;
+          return {
+            values: [program, version, country, name],
+            before: draw.count(size * before[version]!, 20),
+            after: draw.count(size * after[version]! * left(program, version, country), 20),
+          };
+        }),
+      );
+    }),
+  );
+}
+
+describe("releases", () => {
+  test("users who move in every program are no cause", () => {
+    let quiet = 0;
+    for (let seed = 0; seed < 40; seed += 1) {
+      quiet += Number(
+        !explainCells(
+          cellsOf(
+            NAMES,
+            rollout(seed, () => 1),
+          ),
+        ).found,
+      );
+    }
+    expect(quiet).toBeGreaterThanOrEqual(38);
+  });
+
+  test("a release that loses rows in one country is found, though neither shows it", () => {
+    let [first, exact] = [0, 0];
+    for (let seed = 0; seed < 20; seed += 1) {
+      const rows = rollout(seed, (_, version, country) =>
+        version === "2.10.0" && country === "C2" ? 0.1 : 1,
+      );
+      const { causes, rest, before, after } = explainCells(cellsOf(NAMES, rows));
+      const where = JSON.stringify(Object.entries(causes[0]?.where ?? {}).sort());
+      first += Number(where === '[["probe_cc","C2"],["software_version","2.10.0"]]');
+      exact += Number(causes.length === 1);
+      expect(causes.reduce((sum, { change }) => sum + change, rest.change)).toBeCloseTo(
+        after! - before!,
+        6,
+      );
+    }
+    expect(first).toBeGreaterThanOrEqual(18);
+    expect(exact).toBeGreaterThanOrEqual(18);
+  });
+
+  test("a move in which a program with most rows loses some names the program's releases, not all rows", () => {
+    let named = 0;
+    for (let seed = 0; seed < 20; seed += 1) {
+      const rows = rollout(seed, (program, version) =>
+        program === "app" && version === "2.11.0" ? 0.2 : 1,
+      );
+      const [first] = explainCells(cellsOf(NAMES, rows)).causes;
+      named += Number(first?.where["software_name"] === "app");
+    }
+    expect(named).toBeGreaterThanOrEqual(19);
+  });
+
+  test("a program that falls in all its releases is named without them", () => {
+    let right = 0;
+    for (let seed = 0; seed < 20; seed += 1) {
+      const rows = rollout(seed, (program) => (program === "app" ? 0.5 : 1));
+      const { causes } = explainCells(cellsOf(NAMES, rows));
+      right += Number(JSON.stringify(causes[0]?.where) === '{"software_name":"app"}');
+    }
+    expect(right).toBeGreaterThanOrEqual(18);
+  });
+});
