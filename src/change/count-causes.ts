@@ -1,11 +1,12 @@
 import {
   cuboidsOf,
   elementOf,
+  groupsOf,
   leavesOf,
   sumsBy,
   type Element,
   type Leaves,
-  type PlacedCuboid,
+  type Cuboid,
 } from "./cuboids.js";
 import { changesOf, dispersion, MANY, pullIn, weights, type CountLeaves } from "./leaf-noise.js";
 import { middleOf, sortedPlaces } from "./order.js";
@@ -71,7 +72,7 @@ export function countCauses(given: CountLeaves): CountCauses {
   return together.causes.length < simpler.causes.length ? together : simpler;
 }
 
-function simplest(given: CountLeaves, cuboids: readonly PlacedCuboid[]): CountCauses {
+function simplest(given: CountLeaves, cuboids: readonly Cuboid[]): CountCauses {
   const learned = searched(given, cuboids, mode(given));
   if (Math.abs(Math.log(learned.ordinary)) < 2 * USUAL) return learned;
   // That few parts changed, and a fair rest didn't, is a simpler account than that all did.
@@ -88,7 +89,7 @@ function simplest(given: CountLeaves, cuboids: readonly PlacedCuboid[]): CountCa
 /** @param start what the whole did but for causes, to begin with; `fixed`: for good. */
 function searched(
   given: CountLeaves,
-  cuboids: readonly PlacedCuboid[],
+  cuboids: readonly Cuboid[],
   start: number,
   fixed = false,
 ): CountCauses {
@@ -143,7 +144,7 @@ interface Moved {
 /** The most certain element, and again without its leaves, until none is worth its price. */
 function greedy(
   leaves: Leaves,
-  cuboids: readonly PlacedCuboid[],
+  cuboids: readonly Cuboid[],
   { change, weight, fewest, fixed, out }: Moved,
 ): CountCause[] {
   const moved = change.map((value, leaf) => value * weight[leaf]!);
@@ -153,9 +154,11 @@ function greedy(
   const n = sumsBy(cuboids, weight.map(Math.sign));
   const spread = cuboids.map((_, at) => spreadOf(w[at]!, s[at]!));
   const caution = CAUTION + Math.log(cuboids.length + 1);
-  const price = n.map(
-    (own) => caution + Math.log(Math.max(1, own.filter((one) => one > 0).length)),
-  );
+  const price = n.map((own) => {
+    let living = 0;
+    for (let one = 0; one < own.length; one += 1) if (own[one]! > 0) living += 1;
+    return caution + Math.log(Math.max(1, living));
+  });
   // Of leaves within 3 standard deviations: what is ordinary so far.
   const bulk = { w: 0, s: 0 };
   const count = (leaf: number, sign: 1 | -1) => {
@@ -187,20 +190,22 @@ function greedy(
     }
     const cuboid = cuboids[at];
     if (cuboid === undefined) break;
-    const own = leavesOf(cuboid, group, out);
+    const element = elementOf(leaves, cuboid, group);
+    const own = leavesOf(leaves, element, out);
     for (const leaf of own) {
       out[leaf] = 1;
       count(leaf, -1);
     }
-    for (const [one, { group }] of cuboids.entries()) {
+    for (const [one, places] of groupsOf(cuboids, Int32Array.from(own)).entries()) {
       const [ws, ss, ns] = [w[one]!, s[one]!, n[one]!];
-      for (const leaf of own) {
-        ws[group[leaf]!]! -= weight[leaf]!;
-        ss[group[leaf]!]! -= moved[leaf]!;
-        ns[group[leaf]!]! -= Math.sign(weight[leaf]!);
+      for (let k = 0; k < places.length; k += 1) {
+        const [place, leaf] = [places[k]!, own[k]!];
+        ws[place]! -= weight[leaf]!;
+        ss[place]! -= moved[leaf]!;
+        if (weight[leaf]! > 0) ns[place]! -= 1;
       }
     }
-    found.push({ ...elementOf(leaves, cuboid, group), leaves: own, score });
+    found.push({ ...element, leaves: own, score });
   }
   return found;
 }

@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import type { probit } from "simple-statistics";
-import { sumsBy, type Leaves, type PlacedCuboid } from "./cuboids.js";
+import { sumsBy, type Leaves, type Cuboid } from "./cuboids.js";
 import { middleOf, nth, sortedPlaces } from "./order.js";
 
 const require = createRequire(import.meta.url);
@@ -103,7 +103,7 @@ function ofFew(moved: Float64Array, poisson: Float64Array): number | undefined {
  */
 export function dispersion(
   given: CountLeaves,
-  cuboids: readonly PlacedCuboid[],
+  cuboids: readonly Cuboid[],
   centre: number,
   out: Uint8Array,
 ): number {
