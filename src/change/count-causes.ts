@@ -151,42 +151,39 @@ function greedy(
   /** By cuboid and group: weight, weighted change, leaves that have any. */
   const w = sumsBy(cuboids, weight);
   const s = sumsBy(cuboids, moved);
-  const n = sumsBy(cuboids, weight.map(Math.sign));
+  const living = weight.map(Math.sign);
+  const n = sumsBy(cuboids, living);
   const spread = cuboids.map((_, at) => spreadOf(w[at]!, s[at]!));
   const caution = CAUTION + Math.log(cuboids.length + 1);
   const price = n.map((own) => {
-    let living = 0;
-    for (let one = 0; one < own.length; one += 1) if (own[one]! > 0) living += 1;
-    return caution + Math.log(Math.max(1, living));
+    let groups = 0;
+    for (let one = 0; one < own.length; one += 1) if (own[one]! > 0) groups += 1;
+    return caution + Math.log(Math.max(1, groups));
   });
   // Of leaves within 3 standard deviations: what is ordinary so far.
-  const bulk = { w: 0, s: 0 };
+  let [ordinary, shifted] = [0, 0];
   const count = (leaf: number, sign: 1 | -1) => {
     if (change[leaf]! * moved[leaf]! >= 9) return;
-    bulk.w += sign * weight[leaf]!;
-    bulk.s += sign * moved[leaf]!;
+    ordinary += sign * weight[leaf]!;
+    shifted += sign * moved[leaf]!;
   };
   for (let leaf = 0; leaf < change.length; leaf += 1) count(leaf, 1);
   const found: CountCause[] = [];
   while (found.length < MOST_CAUSES) {
     // An element is measured against what is left, as causes move what all have in common.
-    const mean = bulk.w > 0 ? bulk.s / bulk.w : 0;
+    const mean = ordinary > 0 ? shifted / ordinary : 0;
     const common = fixed ? Math.max(-USUAL, Math.min(USUAL, mean)) : mean;
     let [score, at, group] = [0, -1, -1];
     for (let one = 0; one < cuboids.length; one += 1) {
       const [ws, ss, ns] = [w[one]!, s[one]!, n[one]!];
-      const [least, usual] = [price[one]!, spread[one]!];
+      const least = price[one]!;
       // Elements of equal leaves are told by the fewer dimensions, which come first.
-      let bar = 2 * (least + score * (1 + 1e-9) + 1e-9);
-      for (let place = 0; place < ws.length; place += 1) {
-        const weight = ws[place]!;
-        const own = ss[place]! - common * weight;
-        if (own * own <= bar * weight || ns[place]! < fewest) continue;
-        if (Math.abs(own) <= usual * weight) continue;
-        score = (own * own) / (2 * weight) - least;
-        bar = 2 * (least + score * (1 + 1e-9) + 1e-9);
-        [at, group] = [one, place];
-      }
+      const above = least + score * (1 + 1e-9) + 1e-9;
+      const place = greatest(ws, ss, ns, { common, fewest, spread: spread[one]!, above });
+      if (place < 0) continue;
+      const own = ss[place]! - common * ws[place]!;
+      score = (own * own) / (2 * ws[place]!) - least;
+      [at, group] = [one, place];
     }
     const cuboid = cuboids[at];
     if (cuboid === undefined) break;
@@ -197,17 +194,43 @@ function greedy(
       count(leaf, -1);
     }
     for (const [one, places] of groupsOf(cuboids, Int32Array.from(own)).entries()) {
-      const [ws, ss, ns] = [w[one]!, s[one]!, n[one]!];
-      for (let k = 0; k < places.length; k += 1) {
-        const [place, leaf] = [places[k]!, own[k]!];
-        ws[place]! -= weight[leaf]!;
-        ss[place]! -= moved[leaf]!;
-        if (weight[leaf]! > 0) ns[place]! -= 1;
-      }
+      takeOut(w[one]!, places, weight, own);
+      takeOut(s[one]!, places, moved, own);
+      takeOut(n[one]!, places, living, own);
     }
     found.push({ ...element, leaves: own, score });
   }
   return found;
+}
+
+function takeOut(
+  sums: Float64Array,
+  places: Int32Array,
+  values: Float64Array,
+  leaves: readonly number[],
+): void {
+  for (let at = 0; at < places.length; at += 1) sums[places[at]!]! -= values[leaves[at]!]!;
+}
+
+/** The group whose own change is likeliest, beyond that of all and what is ordinary; -1 where none is. */
+function greatest(
+  w: Float64Array,
+  s: Float64Array,
+  n: Float64Array,
+  given: { common: number; fewest: number; spread: number; above: number },
+): number {
+  const { common, fewest, spread } = given;
+  let bar = 2 * given.above;
+  let best = -1;
+  for (let one = 0; one < w.length; one += 1) {
+    const weight = w[one]!;
+    const own = s[one]! - common * weight;
+    if (own * own <= bar * weight || n[one]! < fewest) continue;
+    if (Math.abs(own) <= spread * weight) continue;
+    bar = ((own * own) / weight) * (1 + 1e-9);
+    best = one;
+  }
+  return best;
 }
 
 /**
