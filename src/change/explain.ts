@@ -11,7 +11,7 @@ import { compareVersions } from "../result/version-order.js";
 import type { TimeRange } from "../time/time-range.js";
 import { askCells, changeMeasures, type ChangeCells, type ChangeSource } from "./cells.js";
 import { countCauses } from "./count-causes.js";
-import type { Element } from "./cuboids.js";
+import { grouped, type Element } from "./cuboids.js";
 import type { Finding } from "./finding.js";
 import { rateCauses } from "./rate-causes.js";
 import {
@@ -235,26 +235,16 @@ function projected(cells: ChangeCells, kept: readonly number[]) {
     const { before, after } = cells;
     return { place: Int32Array.from(before.keys()), ...cells.leaves, before, after };
   }
-  const places = new Map<string, number>();
-  const codes: number[][] = kept.map(() => []);
-  const place = Int32Array.from({ length: cells.before.length }, (_, leaf) => {
-    const own = kept.map((dimension) => cells.leaves.codes[dimension]![leaf]!);
-    const key = own.join(" ");
-    const known = places.get(key);
-    if (known !== undefined) return known;
-    places.set(key, places.size);
-    own.forEach((code, at) => codes[at]!.push(code));
-    return places.size - 1;
-  });
+  const { parts: place, groups, example } = grouped(cells.leaves, kept);
   const summed = (values: Float64Array) => {
-    const sums = new Float64Array(places.size);
+    const sums = new Float64Array(groups);
     values.forEach((value, leaf) => (sums[place[leaf]!]! += value));
     return sums;
   };
   return {
     place,
     sizes: kept.map((dimension) => cells.leaves.sizes[dimension]!),
-    codes: codes.map((list) => Int32Array.from(list)),
+    codes: kept.map((dimension) => example.map((leaf) => cells.leaves.codes[dimension]![leaf]!)),
     before: summed(cells.before),
     after: summed(cells.after),
   };
