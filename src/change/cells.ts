@@ -7,7 +7,7 @@ import { whereText, type Where } from "../query/where.js";
 import type { MeasureColumn, Origin } from "../result/origin.js";
 import type { Result } from "../result/result.js";
 import { checkRange, type TimeRange } from "../time/time-range.js";
-import type { Leaves } from "./cuboids.js";
+import { grouped, type Leaves } from "./cuboids.js";
 
 /** A source of questions: `lab.measurements`, `lab.runs`, `lab.logs`. */
 export interface ChangeSource {
@@ -221,36 +221,36 @@ async function quantileParts(source: ChangeSource, question: ChangeQuestion): Pr
 
 /** Numbers the values of each dimension, and gives each combination of them a place. */
 function sideBySide(before: Cube, after: Cube) {
-  const numbers = before.names.map(() => new Map<string | null, number>());
-  const places = new Map<string, number>();
-  const codes: number[][] = before.names.map(() => []);
-  const place = (cube: Cube) =>
-    Int32Array.from({ length: cube.rows }, (_, row) => {
-      const own = numbers.map((known, at) => {
-        const value = cube.dimensions[at]![row]!;
-        const number = known.get(value) ?? known.size;
-        if (number === known.size) known.set(value, number);
-        return number;
-      });
-      const key = own.join(" ");
-      const known = places.get(key);
-      if (known !== undefined) return known;
-      places.set(key, places.size);
-      own.forEach((number, at) => codes[at]!.push(number));
-      return places.size - 1;
-    });
-  const [was, is] = [place(before), place(after)];
-  const spread = (cube: Cube, at: Int32Array) =>
+  const values: (string | null)[][] = [];
+  const rowCodes = before.names.map((_, at) => {
+    const known = new Map<string | null, number>();
+    const codes = new Int32Array(before.rows + after.rows);
+    let row = 0;
+    for (const { dimensions } of [before, after]) {
+      for (const value of dimensions[at]!) {
+        const code = known.get(value) ?? known.size;
+        if (code === known.size) known.set(value, code);
+        codes[row++] = code;
+      }
+    }
+    values.push([...known.keys()]);
+    return codes;
+  });
+  const sizes = values.map(({ length }) => length);
+  const all = before.names.map((_, at) => at);
+  const rows = new Int32Array(before.rows + after.rows).map((_, row) => row);
+  const { parts: place, groups, example } = grouped({ sizes, codes: rowCodes }, all, rows);
+  const spread = (cube: Cube, from: number) =>
     cube.values.map((values) => {
-      const all = new Float64Array(places.size);
-      values.forEach((value, row) => (all[at[row]!]! += value));
+      const all = new Float64Array(groups);
+      values.forEach((value, row) => (all[place[from + row]!]! += value));
       return all;
     });
   return {
-    values: numbers.map((known) => [...known.keys()]),
-    codes: codes.map((list) => Int32Array.from(list)),
-    before: spread(before, was),
-    after: spread(after, is),
+    values,
+    codes: rowCodes.map((codes) => example.map((row) => codes[row]!)),
+    before: spread(before, 0),
+    after: spread(after, before.rows),
   };
 }
 

@@ -1,15 +1,15 @@
-import { createRequire } from "node:module";
-import type { probit } from "simple-statistics";
-import { cuboidsOf, elementOf, type Cuboid, type Element, type Leaves } from "./cuboids.js";
-
-const require = createRequire(import.meta.url);
-
-/** What leaves amounted to, before and after; `ratio` is after's length by before's. */
-export interface CountLeaves extends Leaves {
-  readonly before: Float64Array;
-  readonly after: Float64Array;
-  readonly ratio: number;
-}
+import {
+  cuboidsOf,
+  elementOf,
+  groupsOf,
+  leavesOf,
+  sumsBy,
+  type Element,
+  type Leaves,
+  type Cuboid,
+} from "./cuboids.js";
+import { changesOf, dispersion, MANY, pullIn, weights, type CountLeaves } from "./leaf-noise.js";
+import { middleOf, sortedPlaces } from "./order.js";
 
 /** An element whose leaves moved together. */
 export interface CountCause extends Element {
@@ -40,18 +40,6 @@ const MOST_CAUSES = 80;
 const LEAST_REST = 0.2;
 /** So many more causes may say it more simply than a change of all. */
 const FEW_MORE = 3;
-/** The variance of a change whose median is 1, halfway to the most that it can be. */
-const SATURATED = 1.4826 ** 2;
-/**
- * What a few leaves can't tell is taken from what services are like: rows come in runs of some thirty,
- * which counts as so many leaves do.
- */
-const PRIOR_DISPERSION = 30;
-const PRIOR_LEAVES = 4;
-/** So many leaves tell their noise by size. */
-const MANY = 150;
-/** Rows below which a leaf's noise isn't learned: a median of such few values is a step. */
-const FEW = 30;
 
 /**
  * The smallest set of elements (values of dimensions, and combinations of them) whose own changes
@@ -75,7 +63,7 @@ export function countCauses(given: CountLeaves): CountCauses {
   const sum = (values: Float64Array) => values.reduce((total, one) => total + one, 0);
   const whole = sum(given.after) / (sum(given.before) * given.ratio);
   const named = simpler.causes.flatMap(({ leaves }) => leaves);
-  const size = sizes(given);
+  const { size } = changesOf(given, 1);
   const most = named.reduce((total, leaf) => total + size[leaf]!, 0) > sum(size) / 2;
   const all = Math.abs(Math.log(simpler.ordinary)) > 2 * USUAL;
   if (!(most || all) || !(Math.abs(Math.log(whole)) > 2 * USUAL && whole > 0)) return simpler;
@@ -85,12 +73,13 @@ export function countCauses(given: CountLeaves): CountCauses {
 }
 
 function simplest(given: CountLeaves, cuboids: readonly Cuboid[]): CountCauses {
-  const learned = searched(given, cuboids, mode(given, sizes(given)));
+  const learned = searched(given, cuboids, mode(given));
   if (Math.abs(Math.log(learned.ordinary)) < 2 * USUAL) return learned;
   // That few parts changed, and a fair rest didn't, is a simpler account than that all did.
   const still = searched(given, cuboids, 1, true);
-  const out = marked(given, still.causes);
-  const rest = recentred(given, sizes(given), out, Infinity);
+  const out = new Uint8Array(given.before.length);
+  for (const { leaves } of still.causes) for (const leaf of leaves) out[leaf] = 1;
+  const rest = recentred(given, out, Infinity);
   const few = still.causes.length <= learned.causes.length + FEW_MORE;
   return few && Math.abs(Math.log(rest)) < Math.abs(Math.log(learned.ordinary)) / 2
     ? still
@@ -104,30 +93,27 @@ function searched(
   start: number,
   fixed = false,
 ): CountCauses {
-  const { before, ratio } = given;
-  const many = before.length;
-  const size = sizes(given);
-  const caution = CAUTION + Math.log(cuboids.length + 1);
+  const many = given.before.length;
   let centre = start;
   let found: readonly CountCause[] = [];
   const out = new Uint8Array(many);
-  let weight: Float64Array = new Float64Array(many);
-  let expected = size;
+  let size: Float64Array = new Float64Array(many);
+  let weight = size;
   // The noise is that of leaves that no cause explains, known once causes are found.
   for (const last of [false, true]) {
-    const change = changes(given, size, centre);
     // Only so do leaves that are there before or after alone weigh what they are.
-    expected = sizes(given, centre);
-    weight = weights(change, expected, ratio * centre, {
-      out: last ? out : undefined,
-      coarse: () => dispersion(given, cuboids, centre, out),
-    });
+    const moved = changesOf(given, centre);
+    const { change } = moved;
+    size = moved.size;
+    weight = weights(change, size, given.ratio * centre, last ? out : undefined, () =>
+      dispersion(given, cuboids, centre, out),
+    );
     if (last) pullIn(change, weight, out);
-    const search = new Search(given, cuboids, change, weight, fixed);
     out.fill(0);
     // Single leaves of many have tails that are known only in the end.
-    found = search.causes(caution, last || many < MANY ? 1 : 5, out);
-    if (!fixed) centre = recentred(given, size, out, centre);
+    const fewest = last || many < MANY ? 1 : 5;
+    found = greedy(given, cuboids, { change, weight, fewest, fixed, out });
+    if (!fixed) centre = recentred(given, out, centre);
   }
   return {
     causes: found,
@@ -135,176 +121,138 @@ function searched(
     variance: (leaves) => {
       let sum = 0;
       for (const leaf of leaves) {
-        if (weight[leaf]! > 0) sum += (expected[leaf]! / 2) ** 2 / weight[leaf]!;
+        if (weight[leaf]! > 0) sum += (size[leaf]! / 2) ** 2 / weight[leaf]!;
       }
       return sum;
     },
   };
 }
 
-/** What leaves were, as the whole went since, and are. */
-function sizes({ before, after, ratio }: CountLeaves, centre = 1): Float64Array {
-  return after.map((is, leaf) => is + before[leaf]! * ratio * centre);
+/** What a search goes by. */
+interface Moved {
+  readonly change: Float64Array;
+  /** 1 / variance of each leaf's change. */
+  readonly weight: Float64Array;
+  /** Leaves that a cause must have. */
+  readonly fewest: number;
+  /** What ordinary leaves have in common beyond the centre is small. */
+  readonly fixed: boolean;
+  /** Marks the leaves of the causes found. */
+  readonly out: Uint8Array;
 }
 
-function marked({ before }: CountLeaves, causes: readonly CountCause[]): Uint8Array {
-  const out = new Uint8Array(before.length);
-  for (const { leaves } of causes) for (const leaf of leaves) out[leaf] = 1;
-  return out;
-}
-
-/** Sums of an element's leaves, for every cuboid, and the greedy search in them. */
-class Search {
-  readonly #leaves: Leaves;
-  readonly #cuboids: readonly Cuboid[];
-  readonly #weight: Float64Array;
-  readonly #moved: Float64Array;
-  /** Per cuboid and group: weight, weighted change, leaves. */
-  readonly #sums: { readonly w: Float64Array; readonly s: Float64Array; readonly n: Int32Array }[];
-  /** Weight and weighted change of leaves within 3 standard deviations: what is ordinary so far. */
-  readonly #bulk = { w: 0, s: 0 };
-  readonly #inBulk: Uint8Array;
-  /** What ordinary leaves may have in common beyond the centre. */
-  readonly #most: number;
-
-  constructor(
-    leaves: Leaves,
-    cuboids: readonly Cuboid[],
-    change: Float64Array,
-    weight: Float64Array,
-    centred: boolean,
-  ) {
-    this.#most = centred ? USUAL : Infinity;
-    this.#leaves = leaves;
-    this.#cuboids = cuboids;
-    this.#weight = weight;
-    this.#moved = change.map((value, leaf) => value * weight[leaf]!);
-    this.#inBulk = Uint8Array.from(change, (value, leaf) => +(value * value * weight[leaf]! < 9));
-    for (let leaf = 0; leaf < change.length; leaf += 1) this.#addToBulk(leaf, 1);
-    this.#sums = cuboids.map(({ group, groups }) => {
-      const w = new Float64Array(groups);
-      const s = new Float64Array(groups);
-      const n = new Int32Array(groups);
-      for (let leaf = 0; leaf < group.length; leaf += 1) {
-        const at = group[leaf]!;
-        if (at < 0 || weight[leaf] === 0) continue;
-        w[at]! += weight[leaf]!;
-        s[at]! += this.#moved[leaf]!;
-        n[at]! += 1;
-      }
-      return { w, s, n };
-    });
-  }
-
-  /** @param fewest leaves that a cause must have; `out` marks those of the causes found. */
-  causes(caution: number, fewest: number, out: Uint8Array): CountCause[] {
-    const spread = this.#cuboids.map((_, at) => this.#spread(at));
-    const price = this.#sums.map(({ n }) => {
-      const living = n.reduce((sum, one) => sum + (one > 0 ? 1 : 0), 0);
-      return Math.log(Math.max(1, living)) + caution;
-    });
-    const members = this.#cuboids.map(() => undefined as Int32Array[] | undefined);
-    const found: CountCause[] = [];
-    while (found.length < MOST_CAUSES) {
-      // An element is measured against what is left, as causes move what all have in common.
-      const mean = this.#bulk.w > 0 ? this.#bulk.s / this.#bulk.w : 0;
-      const common = Math.max(-this.#most, Math.min(this.#most, mean));
-      let score = 0;
-      let at = -1;
-      let group = -1;
-      for (const [index, { w, s, n }] of this.#sums.entries()) {
-        const least = price[index]!;
-        for (let one = 0; one < n.length; one += 1) {
-          if (n[one]! < fewest) continue;
-          const own = s[one]! - common * w[one]!;
-          const value = (own * own) / (2 * w[one]!) - least;
-          // Elements of equal leaves are told by the fewer dimensions, which come first.
-          if (value > score + 1e-9 && Math.abs(own) > spread[index]! * w[one]!) {
-            score = value;
-            at = index;
-            group = one;
-          }
-        }
-      }
-      const cuboid = this.#cuboids[at];
-      if (cuboid === undefined) break;
-      const leaves = [...this.#members(members, at, group)].filter((leaf) => out[leaf] === 0);
-      for (const leaf of leaves) this.#takeOut(leaf);
-      for (const leaf of leaves) out[leaf] = 1;
-      // What rounding left would be a change without weight.
-      this.#sums[at]!.n[group] = 0;
-      found.push({ ...elementOf(this.#leaves, cuboid, group), leaves, score });
-    }
-    return found;
-  }
-
-  #members(made: (Int32Array[] | undefined)[], at: number, group: number): Int32Array {
-    made[at] ??= listed(this.#cuboids[at]!);
-    return made[at][group]!;
-  }
-
-  #addToBulk(leaf: number, sign: 1 | -1): void {
-    if (this.#inBulk[leaf] === 0) return;
-    this.#bulk.w += sign * this.#weight[leaf]!;
-    this.#bulk.s += sign * this.#moved[leaf]!;
-  }
-
-  #takeOut(leaf: number): void {
-    this.#addToBulk(leaf, -1);
-    for (const [index, { group }] of this.#cuboids.entries()) {
-      const one = group[leaf]!;
-      if (one < 0 || this.#weight[leaf] === 0) continue;
-      const { w, s, n } = this.#sums[index]!;
-      w[one]! -= this.#weight[leaf]!;
-      s[one]! -= this.#moved[leaf]!;
-      n[one]! -= 1;
-    }
-  }
-
-  /**
-   * The relative change of a cuboid's elements that is ordinary: where half of them differ by more
-   * than their noise, as the networks of a service do that each go their way, three times that.
-   */
-  #spread(at: number): number {
-    const { w, s } = this.#sums[at]!;
-    const moved: number[] = [];
-    const noise: number[] = [];
-    for (let one = 0; one < w.length; one += 1) {
-      // Those whose own noise would hide the difference can't tell it.
-      if (!(w[one]! > 1 / (USUAL * USUAL))) continue;
-      moved.push(s[one]! / w[one]!);
-      noise.push(1 / w[one]!);
-    }
-    if (moved.length < 12) return USUAL;
-    const middle = median(moved);
-    const squares = moved.map((one) => (one - middle) ** 2);
-    const between = Math.max(0, median(squares) / 0.4549 - median(noise));
-    return Math.max(USUAL, 3 * Math.sqrt(between));
-  }
-}
-
-function listed({ group, groups }: Cuboid): Int32Array[] {
-  const counts = new Int32Array(groups);
-  for (const one of group) if (one >= 0) counts[one]! += 1;
-  const lists = Array.from(counts, (many) => new Int32Array(many));
-  counts.fill(0);
-  group.forEach((one, leaf) => {
-    if (one >= 0) lists[one]![counts[one]!++] = leaf;
+/** The most certain element, and again without its leaves, until none is worth its price. */
+function greedy(
+  leaves: Leaves,
+  cuboids: readonly Cuboid[],
+  { change, weight, fewest, fixed, out }: Moved,
+): CountCause[] {
+  const moved = change.map((value, leaf) => value * weight[leaf]!);
+  /** By cuboid and group: weight, weighted change, leaves that have any. */
+  const w = sumsBy(cuboids, weight);
+  const s = sumsBy(cuboids, moved);
+  const living = weight.map(Math.sign);
+  const n = sumsBy(cuboids, living);
+  const spread = cuboids.map((_, at) => spreadOf(w[at]!, s[at]!));
+  const caution = CAUTION + Math.log(cuboids.length + 1);
+  const price = n.map((own) => {
+    let groups = 0;
+    for (let one = 0; one < own.length; one += 1) if (own[one]! > 0) groups += 1;
+    return caution + Math.log(Math.max(1, groups));
   });
-  return lists;
+  // Of leaves within 3 standard deviations: what is ordinary so far.
+  let [ordinary, shifted] = [0, 0];
+  const count = (leaf: number, sign: 1 | -1) => {
+    if (change[leaf]! * moved[leaf]! >= 9) return;
+    ordinary += sign * weight[leaf]!;
+    shifted += sign * moved[leaf]!;
+  };
+  for (let leaf = 0; leaf < change.length; leaf += 1) count(leaf, 1);
+  const found: CountCause[] = [];
+  while (found.length < MOST_CAUSES) {
+    // An element is measured against what is left, as causes move what all have in common.
+    const mean = ordinary > 0 ? shifted / ordinary : 0;
+    const common = fixed ? Math.max(-USUAL, Math.min(USUAL, mean)) : mean;
+    let [score, at, group] = [0, -1, -1];
+    for (let one = 0; one < cuboids.length; one += 1) {
+      const [ws, ss, ns] = [w[one]!, s[one]!, n[one]!];
+      const least = price[one]!;
+      // Elements of equal leaves are told by the fewer dimensions, which come first.
+      const above = least + score * (1 + 1e-9) + 1e-9;
+      const place = greatest(ws, ss, ns, { common, fewest, spread: spread[one]!, above });
+      if (place < 0) continue;
+      const own = ss[place]! - common * ws[place]!;
+      score = (own * own) / (2 * ws[place]!) - least;
+      [at, group] = [one, place];
+    }
+    const cuboid = cuboids[at];
+    if (cuboid === undefined) break;
+    const element = elementOf(leaves, cuboid, group);
+    const own = leavesOf(leaves, element, out);
+    for (const leaf of own) {
+      out[leaf] = 1;
+      count(leaf, -1);
+    }
+    for (const [one, places] of groupsOf(cuboids, Int32Array.from(own)).entries()) {
+      takeOut(w[one]!, places, weight, own);
+      takeOut(s[one]!, places, moved, own);
+      takeOut(n[one]!, places, living, own);
+    }
+    found.push({ ...element, leaves: own, score });
+  }
+  return found;
 }
 
-/** Relative changes of the leaves against what the whole did; NaN-free: empty leaves have no weight. */
-function changes(
-  { before, after, ratio }: CountLeaves,
-  size: Float64Array,
-  centre: number,
-): Float64Array {
-  return size.map((total, leaf) => {
-    if (!(total > 0)) return 0;
-    const expected = before[leaf]! * ratio * centre;
-    return (2 * (after[leaf]! - expected)) / (after[leaf]! + expected);
-  });
+function takeOut(
+  sums: Float64Array,
+  places: Int32Array,
+  values: Float64Array,
+  leaves: readonly number[],
+): void {
+  for (let at = 0; at < places.length; at += 1) sums[places[at]!]! -= values[leaves[at]!]!;
+}
+
+/** The group whose own change is likeliest, beyond that of all and what is ordinary; -1 where none is. */
+function greatest(
+  w: Float64Array,
+  s: Float64Array,
+  n: Float64Array,
+  given: { common: number; fewest: number; spread: number; above: number },
+): number {
+  const { common, fewest, spread } = given;
+  let bar = 2 * given.above;
+  let best = -1;
+  for (let one = 0; one < w.length; one += 1) {
+    const weight = w[one]!;
+    const own = s[one]! - common * weight;
+    if (own * own <= bar * weight || n[one]! < fewest) continue;
+    if (Math.abs(own) <= spread * weight) continue;
+    bar = ((own * own) / weight) * (1 + 1e-9);
+    best = one;
+  }
+  return best;
+}
+
+/**
+ * The relative change of a cuboid's elements that is ordinary: where half of them differ by more
+ * than their noise, as the networks of a service do that each go their way, three times that.
+ */
+function spreadOf(w: Float64Array, s: Float64Array): number {
+  const moved = new Float64Array(w.length);
+  const noise = new Float64Array(w.length);
+  let many = 0;
+  for (let one = 0; one < w.length; one += 1) {
+    // Those whose own noise would hide the difference can't tell it.
+    if (!(w[one]! > 1 / (USUAL * USUAL))) continue;
+    moved[many] = s[one]! / w[one]!;
+    noise[many++] = 1 / w[one]!;
+  }
+  if (many < 12) return USUAL;
+  const own = moved.subarray(0, many);
+  const middle = middleOf(own);
+  const squares = middleOf(own.map((one) => (one - middle) * (one - middle)));
+  const between = Math.max(0, squares / 0.4549 - middleOf(noise.subarray(0, many)));
+  return Math.max(USUAL, 3 * Math.sqrt(between));
 }
 
 /**
@@ -312,215 +260,45 @@ function changes(
  * the weight (the shorth of D. F. Andrews and others, Robust Estimates of Location, 1972), since
  * causes may hold more leaves than one side of a median.
  */
-function mode({ before, after, ratio }: CountLeaves, size: Float64Array): number {
-  const leaves: number[] = [];
-  for (let leaf = 0; leaf < size.length; leaf += 1) {
-    if (before[leaf]! > 0 && after[leaf]! > 0) leaves.push(leaf);
+function mode({ before, after, ratio }: CountLeaves): number {
+  const at = new Float64Array(before.length);
+  const mass = new Float64Array(before.length);
+  let [many, total, still] = [0, 0, 0];
+  for (let leaf = 0; leaf < before.length; leaf += 1) {
+    if (!(before[leaf]! > 0 && after[leaf]! > 0)) continue;
+    at[many] = Math.log(after[leaf]! / (before[leaf]! * ratio));
+    // A leaf's say grows with the root of its size: a large one is not the whole.
+    const own = Math.sqrt(after[leaf]! + before[leaf]! * ratio);
+    total += own;
+    if (Math.abs(at[many]!) < 2 * USUAL) still += own;
+    mass[many++] = own;
   }
-  if (leaves.length === 0) return 1;
-  const at = leaves.map((leaf) => Math.log(after[leaf]! / (before[leaf]! * ratio)));
-  const order = sortedPlaces(at);
-  // A leaf's say grows with the root of its size: a large one is not the whole.
-  const mass = Float64Array.from(order, (one) => Math.sqrt(size[leaves[one]!]!));
-  const total = mass.reduce((sum, one) => sum + one, 0);
-  const half = total / 2;
-  const still = order.reduce(
-    (sum, one, place) => (Math.abs(at[one]!) < 2 * USUAL ? sum + mass[place]! : sum),
-    0,
-  );
   // That nothing changed but some is the simplest account: a third need not have.
   if (still * 3 >= total) return 1;
-  let held = 0;
-  let low = 0;
-  let shortest = Infinity;
-  let middle = 0;
-  for (let high = 0; high < order.length; high += 1) {
+  const order = sortedPlaces(at.subarray(0, many));
+  let [held, low] = [0, 0];
+  let best = { from: 0, held: 0, width: Infinity };
+  for (const high of order) {
     held += mass[high]!;
-    while (held - mass[low]! >= half) held -= mass[low++]!;
-    const width = at[order[high]!]! - at[order[low]!]!;
-    if (held >= half && width < shortest) {
-      shortest = width;
-      let part = 0;
-      let one = low;
-      while (part + mass[one]! < held / 2) part += mass[one++]!;
-      middle = at[order[one]!]!;
-    }
+    while (held - mass[order[low]!]! >= total / 2) held -= mass[order[low++]!]!;
+    const width = at[high]! - at[order[low]!]!;
+    if (held >= total / 2 && width < best.width) best = { from: low, held, width };
   }
-  return Math.exp(middle);
-}
-
-/** The places of values by their size: sorted as numbers, which is ten times as quick as by a comparison. */
-function sortedPlaces(values: readonly number[]): Uint32Array {
-  // The place in the low bits of a double that has the value's order.
-  const bits = 2 ** Math.ceil(Math.log2(values.length + 1));
-  const keys = Float64Array.from(values, (value, at) => Math.round(value * 1e6) * bits + at).sort();
-  return Uint32Array.from(keys, (key) => ((key % bits) + bits) % bits);
+  let part = 0;
+  let one = best.from;
+  while (part + mass[order[one]!]! < best.held / 2) part += mass[order[one++]!]!;
+  return Math.exp(at[order[one]!]!);
 }
 
 /** What the leaves of no cause did together. */
-function recentred(
-  { before, after, ratio }: CountLeaves,
-  size: Float64Array,
-  out: Uint8Array,
-  centre: number,
-): number {
-  let had = 0;
-  let has = 0;
-  let all = 0;
-  for (let leaf = 0; leaf < size.length; leaf += 1) {
-    all += size[leaf]!;
+function recentred({ before, after, ratio }: CountLeaves, out: Uint8Array, centre: number): number {
+  let [had, has, all] = [0, 0, 0];
+  for (let leaf = 0; leaf < out.length; leaf += 1) {
+    const was = before[leaf]! * ratio;
+    all += was + after[leaf]!;
     if (out[leaf] === 1) continue;
-    had += before[leaf]! * ratio;
+    had += was;
     has += after[leaf]!;
   }
   return had > 0 && has > 0 && had + has > all * LEAST_REST ? has / had : centre;
-}
-
-/** 1 / variance of each leaf's change: s² + φ times what a Poisson count of its size would have. */
-function weights(
-  change: Float64Array,
-  size: Float64Array,
-  ratio: number,
-  { out, coarse }: { out: Uint8Array | undefined; coarse: () => number },
-): Float64Array {
-  const poisson = size.map((total) => (total > 0 ? (2 * (1 + ratio)) / total : 0));
-  const leaves: number[] = [];
-  for (let leaf = 0; leaf < size.length; leaf += 1) {
-    if (size[leaf]! >= FEW && out?.[leaf] !== 1) leaves.push(leaf);
-  }
-  const order = sortedPlaces(leaves.map((leaf) => Math.log(size[leaf]!)));
-  const bins = Math.min(20, Math.floor(leaves.length / 50));
-  const points = Array.from({ length: bins }, (_, bin) => {
-    const places = order.subarray(
-      Math.floor((bin * leaves.length) / bins),
-      Math.floor(((bin + 1) * leaves.length) / bins),
-    );
-    const part = Array.from(places, (at) => leaves[at]!);
-    const middle = median(part.map((leaf) => Math.abs(change[leaf]!))) * 1.4826;
-    return { variance: middle * middle, poisson: median(part.map((leaf) => poisson[leaf]!)) };
-  });
-  const { s2, phi } = fitted(points) ?? {
-    s2: 0,
-    phi: leaves.length < MANY ? (ofFew(leaves, change, poisson) ?? coarse()) : coarse(),
-  };
-  return size.map((total, leaf) => {
-    const own = poisson[leaf]!;
-    if (!(total > 0)) return 0;
-    const counted = total < FEW ? Math.max(1, phi) * own + own * own : phi * own;
-    return 1 / (s2 + counted + 1e-6);
-  });
-}
-
-/** How much more a few large leaves vary than Poisson counts, most of which went as the whole did. */
-function ofFew(
-  leaves: readonly number[],
-  change: Float64Array,
-  poisson: Float64Array,
-): number | undefined {
-  const squares = leaves.map((leaf) => change[leaf]! ** 2 / poisson[leaf]!);
-  const saturated = median(leaves.map((leaf) => Math.abs(change[leaf]!))) > 1;
-  if (saturated) return undefined;
-  const own = Math.max(1, median(squares) / 0.4549);
-  const n = leaves.length;
-  return (n * own + PRIOR_LEAVES * PRIOR_DISPERSION) / (n + PRIOR_LEAVES);
-}
-
-/**
- * How much more counts vary than those of a Poisson process, where leaves are too small to tell: by
- * the values and pairs of values, and the larger half of them, most of which went as the whole did.
- */
-function dispersion(
-  given: CountLeaves,
-  cuboids: readonly Cuboid[],
-  centre: number,
-  out: Uint8Array,
-): number {
-  const groups: { size: number; square: number }[] = [];
-  for (const cuboid of cuboids) {
-    if (cuboid.dimensions.length > 2) continue;
-    const was = new Float64Array(cuboid.groups);
-    const is = new Float64Array(cuboid.groups);
-    for (let leaf = 0; leaf < out.length; leaf += 1) {
-      if (out[leaf] === 1) continue;
-      was[cuboid.group[leaf]!]! += given.before[leaf]! * given.ratio * centre;
-      is[cuboid.group[leaf]!]! += given.after[leaf]!;
-    }
-    was.forEach((had, group) => {
-      const total = had + is[group]!;
-      if (total < FEW) return;
-      const d = (2 * (is[group]! - had)) / total;
-      groups.push({ size: total, square: (d * d * total) / (2 * (1 + given.ratio)) });
-    });
-  }
-  groups.sort((a, b) => b.size - a.size);
-  const squares = groups.map(({ square }) => square);
-  const large = squares.slice(0, Math.ceil(squares.length / 2));
-  // Of a handful, the larger half may well hold the cause.
-  return Math.max(1, median(squares) / 0.4549, large.length < 8 ? 0 : median(large) / 0.4549);
-}
-
-/** Variances as s² + φ x, both at least 0, by the least absolute difference of logarithms on a grid. */
-function fitted(points: readonly { variance: number; poisson: number }[]):
-  | {
-      s2: number;
-      phi: number;
-    }
-  | undefined {
-  // Where most leaves are there before or after only, as single runs of many rows are, their change is
-  // ± 2 whatever the noise: larger leaves tell it.
-  const telling = points.filter(({ variance }) => variance < SATURATED);
-  if (telling.length < 3) return undefined;
-  const most = Math.max(1e-9, ...telling.map(({ variance }) => variance));
-  let best = { s2: most, phi: 1 };
-  let least = Infinity;
-  for (let i = 0; i <= 40; i += 1) {
-    const s2 = i === 0 ? 0 : most * 10 ** (-4 + i / 10);
-    for (let j = 0; j <= 50; j += 1) {
-      const phi = j === 0 ? 0 : 10 ** (-2 + j / 10);
-      let off = 0;
-      for (const { variance, poisson } of telling) {
-        off += Math.abs(Math.log((variance + 1e-9) / (s2 + phi * poisson + 1e-9)));
-      }
-      if (off < least) {
-        least = off;
-        best = { s2, phi };
-      }
-    }
-  }
-  return best;
-}
-
-/**
- * Pulls changes of the tails in to what leaves of their rank have under normal noise: the slope of
- * the quantile-quantile line over the outermost hundredth of the leaves that no cause explains.
- */
-function pullIn(change: Float64Array, weight: Float64Array, out: Uint8Array): void {
-  const rest: number[] = [];
-  for (let leaf = 0; leaf < change.length; leaf += 1) {
-    if (out[leaf] === 0 && weight[leaf]! > 0) {
-      rest.push(Math.abs(change[leaf]!) * Math.sqrt(weight[leaf]!));
-    }
-  }
-  if (rest.length <= 100) return;
-  const sorted = Float64Array.from(rest).sort().reverse();
-  const inner = Math.max(20, Math.floor(sorted.length * 0.01));
-  const outer = Math.max(8, Math.floor(inner / 12));
-  // Loaded when it is needed: importing probelab need not.
-  const statistics = require("simple-statistics") as { probit: typeof probit };
-  const normal = (rank: number) => -statistics.probit((rank + 0.5) / (2 * sorted.length));
-  const from = sorted[inner]!;
-  const bulk = Math.max(1, from / normal(inner));
-  const tail = Math.max(bulk, (sorted[outer]! - from) / (normal(outer) - normal(inner)));
-  for (let leaf = 0; leaf < change.length; leaf += 1) {
-    if (!(weight[leaf]! > 0)) continue;
-    const scale = Math.sqrt(weight[leaf]!);
-    const z = Math.abs(change[leaf]!) * scale;
-    const pulled = z <= from ? z / bulk : from / bulk + (z - from) / tail;
-    change[leaf] = (Math.sign(change[leaf]!) * pulled) / scale;
-  }
-}
-
-function median(values: readonly number[]): number {
-  const sorted = Float64Array.from(values).sort();
-  return sorted.length === 0 ? 0 : sorted[sorted.length >> 1]!;
 }

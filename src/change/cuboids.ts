@@ -1,6 +1,6 @@
 /**
  * Rows that differ in at least one dimension: `codes[dimension][leaf]` is the number of the leaf's
- * value, from 0 to `sizes[dimension]` - 1; a negative one is no value that a cause may name.
+ * value, from 0 to `sizes[dimension]` - 1.
  */
 export interface Leaves {
   readonly sizes: readonly number[];
@@ -10,11 +10,13 @@ export interface Leaves {
 /** The leaves grouped by some of the dimensions. */
 export interface Cuboid {
   readonly dimensions: readonly number[];
-  /** The group of each leaf; -1 where one of its values can't be named. */
-  readonly group: Int32Array;
-  /** How many groups have leaves: `group` counts them from 0. */
+  /** The cuboid of a dimension more whose groups it joins, by its place among all; undefined: it joins leaves. */
+  readonly finer: number | undefined;
+  /** The group of each group (or leaf) that it joins. */
+  readonly parts: Int32Array;
+  /** How many groups there are: counted from 0, in the order of their first leaves. */
   readonly groups: number;
-  /** A leaf of each group. */
+  /** The first leaf of each group. */
   readonly example: Int32Array;
 }
 
@@ -28,26 +30,105 @@ export interface Element {
 /** Visits of leaves that a search may cost: beyond it combinations of fewer dimensions are searched. */
 const MOST_VISITS = 30_000_000;
 
-/** All combinations of dimensions, the single ones first, as many as can be searched: at least up to triples. */
-export function cuboidsOf({ sizes, codes }: Leaves): Cuboid[] {
+/**
+ * All combinations of dimensions, the single ones first, as many as can be searched: at least up to
+ * triples. Each joins the groups of the one with a dimension more that has the fewest.
+ */
+export function cuboidsOf(leaves: Leaves): Cuboid[] {
+  const { sizes, codes } = leaves;
   const many = codes[0]?.length ?? 0;
+  const all = sizes.map((_, dimension) => dimension);
   const masks = Array.from({ length: (1 << sizes.length) - 1 }, (_, index) => index + 1);
-  const orders = masks.map(bits);
+  const dimensionsOf = (mask: number) => all.filter((dimension) => mask & (1 << dimension));
+  const bits = (mask: number) => dimensionsOf(mask).length;
   let most = Math.min(3, sizes.length);
   while (
     most < sizes.length &&
-    orders.filter((order) => order <= most + 1).length * many <= MOST_VISITS
+    masks.filter((mask) => bits(mask) <= most + 1).length * many <= MOST_VISITS
   ) {
     most += 1;
   }
-  const made = new Map<number, Cuboid>();
   const wanted = masks.filter((mask) => bits(mask) <= most).sort((a, b) => bits(a) - bits(b));
-  for (const mask of wanted) {
-    const last = 31 - Math.clz32(mask);
-    const parent = made.get(mask & ~(1 << last));
-    made.set(mask, refined(parent, last, codes[last]!, sizes[last]!));
+  const made = new Array<Cuboid>(wanted.length);
+  for (let at = wanted.length - 1; at >= 0; at -= 1) {
+    const mask = wanted[at]!;
+    const [finer] = all
+      .map((dimension) => wanted.indexOf(mask | (1 << dimension)))
+      .filter((one) => one > at)
+      .sort((a, b) => made[a]!.groups - made[b]!.groups);
+    const joined = finer === undefined ? undefined : made[finer]!.example;
+    made[at] = { ...grouped(leaves, dimensionsOf(mask), joined), finer };
   }
-  return [...made.values()];
+  return made;
+}
+
+/**
+ * Groups leaves (all, or these) by their values: in a table by their key where that has a place for
+ * every key, else by its hash, with open addressing, in one that is at most half full.
+ */
+export function grouped(
+  { sizes, codes }: Leaves,
+  dimensions: readonly number[],
+  leaves?: Int32Array,
+): Cuboid {
+  const many = leaves?.length ?? codes[0]?.length ?? 0;
+  const product = dimensions.reduce((all, dimension) => all * sizes[dimension]!, 1);
+  const direct = product <= 4 * many + 1024;
+  const keys = new Int32Array(many);
+  for (const dimension of dimensions) {
+    const own = codes[dimension]!;
+    const factor = direct ? sizes[dimension]! : 0x9e3779b1;
+    for (let at = 0; at < many; at += 1) {
+      keys[at] = Math.imul(keys[at]!, factor) + own[leaves === undefined ? at : leaves[at]!]!;
+    }
+  }
+  const columns = dimensions.map((dimension) => codes[dimension]!);
+  const alike = (one: number, other: number) => {
+    for (const own of columns) if (own[one] !== own[other]) return false;
+    return true;
+  };
+  const shift = Math.clz32(2 * many);
+  // A slot holds a group's number from 1; 0 is empty.
+  const slots = new Int32Array(direct ? product : 2 ** (32 - shift));
+  const parts = new Int32Array(many);
+  const example = new Int32Array(many);
+  let groups = 0;
+  for (let at = 0; at < many; at += 1) {
+    const leaf = leaves === undefined ? at : leaves[at]!;
+    const key = keys[at]!;
+    let slot = direct ? key : Math.imul(key ^ (key >>> 16), 0x85ebca6b) >>> shift;
+    while (!direct && slots[slot]! > 0 && !alike(example[slots[slot]! - 1]!, leaf)) {
+      slot = (slot + 1) % slots.length;
+    }
+    if (slots[slot] === 0) {
+      example[groups] = leaf;
+      slots[slot] = ++groups;
+    }
+    parts[at] = slots[slot]! - 1;
+  }
+  return { dimensions, finer: undefined, parts, groups, example: example.slice(0, groups) };
+}
+
+/** Sums of the leaves' values over each group, by cuboid. */
+export function sumsBy(cuboids: readonly Cuboid[], values: Float64Array): Float64Array[] {
+  const sums = cuboids.map(({ groups }) => new Float64Array(groups));
+  for (let at = cuboids.length - 1; at >= 0; at -= 1) {
+    const { finer, parts } = cuboids[at]!;
+    const from = finer === undefined ? values : sums[finer]!;
+    const own = sums[at]!;
+    for (let part = 0; part < parts.length; part += 1) own[parts[part]!]! += from[part]!;
+  }
+  return sums;
+}
+
+/** The groups of some leaves, by cuboid. */
+export function groupsOf(cuboids: readonly Cuboid[], leaves: Int32Array): Int32Array[] {
+  const groups = cuboids.map(() => leaves);
+  for (let at = cuboids.length - 1; at >= 0; at -= 1) {
+    const { finer, parts } = cuboids[at]!;
+    groups[at] = (finer === undefined ? leaves : groups[finer]!).map((part) => parts[part]!);
+  }
+  return groups;
 }
 
 /** The values of a cuboid's group. */
@@ -60,42 +141,18 @@ export function elementOf(
   return { dimensions, values: dimensions.map((dimension) => codes[dimension]![leaf]!) };
 }
 
-function refined(
-  parent: Cuboid | undefined,
-  dimension: number,
-  codes: Int32Array,
-  size: number,
-): Cuboid {
-  const many = codes.length;
-  const group = new Int32Array(many);
-  const example: number[] = [];
-  const product = (parent?.groups ?? 1) * size;
-  // Combinations that no leaf has take no place: their number is bounded by that of the leaves.
-  const dense = product <= 4 * many + 1024 ? new Int32Array(product).fill(-1) : undefined;
-  const sparse = new Map<number, number>();
-  for (let leaf = 0; leaf < many; leaf += 1) {
-    const above = parent === undefined ? 0 : parent.group[leaf]!;
-    const code = codes[leaf]!;
-    if (above < 0 || code < 0) {
-      group[leaf] = -1;
-      continue;
-    }
-    const key = above * size + code;
-    let number = dense === undefined ? (sparse.get(key) ?? -1) : dense[key]!;
-    if (number < 0) {
-      number = example.length;
-      example.push(leaf);
-      if (dense === undefined) sparse.set(key, number);
-      else dense[key] = number;
-    }
-    group[leaf] = number;
+/** The leaves of an element that aren't out. */
+export function leavesOf(
+  { codes }: Leaves,
+  { dimensions, values }: Element,
+  out: Uint8Array,
+): number[] {
+  const leaves: number[] = [];
+  for (let leaf = 0; leaf < out.length; leaf += 1) {
+    if (out[leaf] === 1) continue;
+    let at = 0;
+    while (at < values.length && codes[dimensions[at]!]![leaf] === values[at]) at += 1;
+    if (at === values.length) leaves.push(leaf);
   }
-  const dimensions = [...(parent?.dimensions ?? []), dimension];
-  return { dimensions, group, groups: example.length, example: Int32Array.from(example) };
-}
-
-function bits(mask: number): number {
-  let count = 0;
-  for (let rest = mask; rest !== 0; rest &= rest - 1) count += 1;
-  return count;
+  return leaves;
 }

@@ -1,7 +1,7 @@
 import { isVersionColumn } from "../result/origin.js";
 import type { ChangeCells } from "./cells.js";
 import { countCauses, type AmountVariance, type CountCauses } from "./count-causes.js";
-import { cuboidsOf } from "./cuboids.js";
+import { grouped, type Cuboid } from "./cuboids.js";
 import { moves, narrowed, releaseTables, summed, whereOf, type ReleaseCause } from "./releases.js";
 import { dispersionOf, greatest, type SumTable } from "./sums.js";
 import type { CauseValue } from "./words.js";
@@ -48,17 +48,15 @@ export function flowCauses(cells: ChangeCells): FlowCauses {
     const own = leaves.flatMap((at) => leavesOf[at]!);
     take({ dimensions: dimensions.map((one) => kept[one]!), values, leaves: own });
   }
-  const combined = cuboidsOf({
-    sizes: kept.map((at) => cells.leaves.sizes[at]!),
-    codes: kept.map((at) => cells.leaves.codes[at]!),
-  }).filter(({ dimensions }) => dimensions.length <= 2);
-  const singles = combined.filter(({ dimensions }) => dimensions.length === 1);
-  const whole = { dimensions: [], group: new Int32Array(many), groups: 1 };
-  const tablesOf = (factor: number, of: readonly (typeof whole | (typeof singles)[number])[]) =>
+  const singles = kept.map((one) => grouped(cells.leaves, [one]));
+  const pairs = kept.flatMap((one, at) =>
+    kept.slice(at + 1).map((other) => grouped(cells.leaves, [one, other])),
+  );
+  const whole = grouped(cells.leaves, []);
+  const tablesOf = (factor: number, of: readonly Cuboid[]) =>
     of.map((cuboid): SumTable => {
       const { was, is } = summed(cells, cuboid, { factor, taken });
-      const dimensions = cuboid.dimensions.map((at) => kept[at]!);
-      return { dimensions, group: cuboid.group, expected: was, came: is };
+      return { dimensions: cuboid.dimensions, group: cuboid.parts, expected: was, came: is };
     });
   const drift = () => {
     const [all] = tablesOf(ratio, [whole]);
@@ -70,7 +68,7 @@ export function flowCauses(cells: ChangeCells): FlowCauses {
   while (wide.length < 20) {
     const factor = ratio * centre;
     // What one value did isn't noise: that of pairs is measured against the values of one dimension.
-    const plainTables = tablesOf(ratio, combined);
+    const plainTables = tablesOf(ratio, [...singles, ...pairs]);
     dispersion = Math.min(
       dispersionOf(tablesOf(ratio * drift(), singles), ratio),
       ...kept.map((dimension) => dispersionOf(within(dimension, plainTables, cells), ratio)),
@@ -138,7 +136,7 @@ function within(dimension: number, tables: readonly SumTable[], cells: ChangeCel
       const doubt = new Float64Array(table.expected.length);
       const seen = new Uint8Array(expected.length);
       table.group.forEach((group, leaf) => {
-        if (group < 0 || seen[group] === 1) return;
+        if (seen[group] === 1) return;
         seen[group] = 1;
         const at = own.group[leaf]!;
         expected[group] = table.expected[group]! * factor[codes[leaf]!]!;
@@ -181,28 +179,18 @@ function projected(cells: ChangeCells, kept: readonly number[]) {
     const { before, after } = cells;
     return { place: Int32Array.from(before.keys()), ...cells.leaves, before, after };
   }
-  const places = new Map<string, number>();
-  const codes: number[][] = kept.map(() => []);
-  const place = Int32Array.from({ length: cells.before.length }, (_, leaf) => {
-    const own = kept.map((dimension) => cells.leaves.codes[dimension]![leaf]!);
-    const key = own.join(" ");
-    const known = places.get(key);
-    if (known !== undefined) return known;
-    places.set(key, places.size);
-    own.forEach((code, at) => codes[at]!.push(code));
-    return places.size - 1;
-  });
-  const sums = (values: Float64Array) => {
-    const all = new Float64Array(places.size);
-    values.forEach((value, leaf) => (all[place[leaf]!]! += value));
-    return all;
+  const { parts: place, groups, example } = grouped(cells.leaves, kept);
+  const summed = (values: Float64Array) => {
+    const sums = new Float64Array(groups);
+    values.forEach((value, leaf) => (sums[place[leaf]!]! += value));
+    return sums;
   };
   return {
     place,
     sizes: kept.map((dimension) => cells.leaves.sizes[dimension]!),
-    codes: codes.map((list) => Int32Array.from(list)),
-    before: sums(cells.before),
-    after: sums(cells.after),
+    codes: kept.map((dimension) => example.map((leaf) => cells.leaves.codes[dimension]![leaf]!)),
+    before: summed(cells.before),
+    after: summed(cells.after),
   };
 }
 

@@ -1,4 +1,13 @@
-import { cuboidsOf, elementOf, type Cuboid, type Element, type Leaves } from "./cuboids.js";
+import {
+  cuboidsOf,
+  elementOf,
+  leavesOf,
+  sumsBy,
+  type Cuboid,
+  type Element,
+  type Leaves,
+} from "./cuboids.js";
+import { middleOf } from "./order.js";
 
 /** A rate (a share, a mean) of each leaf, before and after: `part` of `all` rows, or a sum over them. */
 export interface RateLeaves extends Leaves {
@@ -49,24 +58,27 @@ const MOST_CAUSES = 10;
  * (or given) variance, times the dispersion of the other leaves, with a penalty for the choice.
  */
 export function rateCauses(given: RateLeaves): readonly RateCause[] {
-  const whole = totals(given, undefined);
-  const rate = whole.partBefore / whole.allBefore;
-  const excess = whole.partAfter - whole.allAfter * rate;
-  if (!(whole.allBefore > 0 && whole.allAfter > 0) || excess === 0) return [];
+  const whole = each((column) => Float64Array.of(given[column].reduce((all, one) => all + one, 0)));
+  const [before, after] = [whole.allBefore[0]!, whole.allAfter[0]!];
+  const rate = whole.partBefore[0]! / before;
+  const excess = whole.partAfter[0]! - after * rate;
+  if (!(before > 0 && after > 0) || excess === 0) return [];
   const cuboids = cuboidsOf(given);
-  const alike = given.sizes.map((_, dimension) => rowsAlike(given, dimension, whole));
+  const alike = given.sizes.map((_, dimension) => rowsAlike(given, dimension, { before, rate }));
   const out = new Uint8Array(given.allBefore.length);
+  const left = each((column) => given[column].slice());
   const found: RateCause[] = [];
   const noise = dispersion(given, rate);
   let rest = excess;
   const taken = (best: Best): void => {
     const { cuboid, group, z } = best;
-    const leaves: number[] = [];
-    cuboid.group.forEach((one, leaf) => {
-      if (one === group && out[leaf] === 0) leaves.push(leaf);
-    });
-    for (const leaf of leaves) out[leaf] = 1;
-    found.push({ ...elementOf(given, cuboid, group), leaves, excess: best.excess, z });
+    const element = elementOf(given, cuboid, group);
+    const leaves = leavesOf(given, element, out);
+    for (const leaf of leaves) {
+      out[leaf] = 1;
+      for (const column of COLUMNS) left[column][leaf] = 0;
+    }
+    found.push({ ...element, leaves, excess: best.excess, z });
   };
   /** The element with the greatest score, of those beyond chance and what is usual. */
   const greatest = (
@@ -75,8 +87,11 @@ export function rateCauses(given: RateLeaves): readonly RateCause[] {
   ): Best | undefined => {
     let best: Best | undefined;
     let most = above;
-    for (const cuboid of cuboids) {
-      const sums = summed(given, cuboid, out);
+    const sumsOf = Object.fromEntries(
+      COLUMNS.map((column) => [column, sumsBy(cuboids, left[column])]),
+    );
+    for (const [at, cuboid] of cuboids.entries()) {
+      const sums = each((column) => sumsOf[column]![at]!);
       // Values that are alike alone may differ together: of a combination only its own rows tell.
       const likeOthers = cuboid.dimensions.length === 1 ? alike[cuboid.dimensions[0]!]! : 0;
       const price = Math.log(cuboid.groups) + Math.log(cuboids.length) + CAUTION;
@@ -112,7 +127,7 @@ export function rateCauses(given: RateLeaves): readonly RateCause[] {
       (beyond, n1) => {
         const part = beyond / scale;
         if (!first && part < LEAST_PART) return -Infinity;
-        return part - (BREADTH * n1) / whole.allAfter;
+        return part - (BREADTH * n1) / after;
       },
       first ? 0 : -Infinity,
     );
@@ -121,7 +136,7 @@ export function rateCauses(given: RateLeaves): readonly RateCause[] {
     taken(best);
   }
   // Where the whole hardly moved its parts may have, one up and one down: the most certain ones.
-  const still = Math.abs(standardErrors(given, columnOf(whole), 0, { rate, noise })) < CERTAIN;
+  const still = Math.abs(standardErrors(given, whole, 0, { rate, noise })) < CERTAIN;
   if (still) {
     while (found.length < MOST_CAUSES) {
       const best = greatest((_beyond, _n1, chance) => (chance === 0 ? Infinity : chance), 0);
@@ -148,14 +163,12 @@ interface Best {
 function rowsAlike(
   { sizes, codes, allBefore, partBefore, variance }: RateLeaves,
   dimension: number,
-  whole: ReturnType<typeof totals>,
+  { before, rate }: { readonly before: number; readonly rate: number },
 ): number {
-  const rate = whole.partBefore / whole.allBefore;
   if (variance !== undefined || !(rate > 0 && rate < 1)) return PRIOR_ROWS;
   const rows = new Float64Array(sizes[dimension]!);
   const part = new Float64Array(sizes[dimension]!);
   codes[dimension]!.forEach((code, leaf) => {
-    if (code < 0) return;
     rows[code]! += allBefore[leaf]!;
     part[code]! += partBefore[leaf]!;
   });
@@ -166,53 +179,17 @@ function rowsAlike(
     squares += n * n;
     values += 1;
   });
-  const within = (between - (values - 1)) / (whole.allBefore - squares / whole.allBefore);
-  return within > 0 ? Math.min(1 / within - 1, whole.allBefore) : whole.allBefore;
+  const within = (between - (values - 1)) / (before - squares / before);
+  return within > 0 ? Math.min(1 / within - 1, before) : before;
 }
 
-function columnOf(sums: ReturnType<typeof totals>): Sums {
-  return {
-    allBefore: Float64Array.of(sums.allBefore),
-    partBefore: Float64Array.of(sums.partBefore),
-    allAfter: Float64Array.of(sums.allAfter),
-    partAfter: Float64Array.of(sums.partAfter),
-  };
-}
+const COLUMNS = ["allBefore", "partBefore", "allAfter", "partAfter"] as const;
+type Column = (typeof COLUMNS)[number];
+type Sums = Readonly<Record<Column, Float64Array>>;
 
-interface Sums {
-  readonly allBefore: Float64Array;
-  readonly partBefore: Float64Array;
-  readonly allAfter: Float64Array;
-  readonly partAfter: Float64Array;
-}
-
-function summed(given: RateLeaves, { group, groups }: Cuboid, out: Uint8Array): Sums {
-  const sums = {
-    allBefore: new Float64Array(groups),
-    partBefore: new Float64Array(groups),
-    allAfter: new Float64Array(groups),
-    partAfter: new Float64Array(groups),
-  };
-  for (let leaf = 0; leaf < group.length; leaf += 1) {
-    const one = group[leaf]!;
-    if (one < 0 || out[leaf] === 1) continue;
-    sums.allBefore[one]! += given.allBefore[leaf]!;
-    sums.partBefore[one]! += given.partBefore[leaf]!;
-    sums.allAfter[one]! += given.allAfter[leaf]!;
-    sums.partAfter[one]! += given.partAfter[leaf]!;
-  }
-  return sums;
-}
-
-function totals(given: RateLeaves, out: Uint8Array | undefined) {
-  const sum = (values: Float64Array) =>
-    values.reduce((all, one, leaf) => (out?.[leaf] === 1 ? all : all + one), 0);
-  return {
-    allBefore: sum(given.allBefore),
-    partBefore: sum(given.partBefore),
-    allAfter: sum(given.allAfter),
-    partAfter: sum(given.partAfter),
-  };
+function each(make: (column: Column) => Float64Array): Sums {
+  const [allBefore, partBefore] = [make("allBefore"), make("partBefore")];
+  return { allBefore, partBefore, allAfter: make("allAfter"), partAfter: make("partAfter") };
 }
 
 /**
@@ -263,6 +240,5 @@ function dispersion(given: RateLeaves, rate: number): number {
     squares.push(standardErrors(given, given, leaf, { rate, noise: 1 }) ** 2);
   }
   if (squares.length < 12) return 1;
-  squares.sort((a, b) => a - b);
-  return Math.max(1, squares[squares.length >> 1]! / 0.4549);
+  return Math.max(1, middleOf(Float64Array.from(squares)) / 0.4549);
 }

@@ -1,6 +1,6 @@
 import { compareVersions } from "../result/version-order.js";
 import type { ChangeCells } from "./cells.js";
-import { cuboidsOf, type Element } from "./cuboids.js";
+import { grouped, type Cuboid, type Element } from "./cuboids.js";
 import { poisson, type SumTable } from "./sums.js";
 import type { CauseValue } from "./words.js";
 
@@ -71,24 +71,20 @@ export function adopted(
  */
 export function releaseTables(search: ReleaseSearch, others: readonly number[]): SumTable[] {
   const { cells, dimension, factor, taken } = search;
-  const { codes, sizes } = cells.leaves;
+  const { codes } = cells.leaves;
   const program = programOf(cells, dimension);
   return others
     .filter((other) => other !== program)
     .flatMap((other) => {
       const kept = [...(program < 0 ? [] : [program]), dimension, other];
-      const cuboids = cuboidsOf({
-        sizes: kept.map((at) => sizes[at]!),
-        codes: kept.map((at) => codes[at]!),
-      });
-      const finest = cuboids.at(-1)!;
+      const finest = grouped(cells.leaves, kept);
       const { was, is } = summed(cells, finest, { factor, taken });
       // By program: all of its releases; by program and value: its releases there.
       const programs = new Map<number, Map<number, { was: number; is: number }>>();
       const parts = new Map<string, { program: number; groups: number[] }>();
       const alive = new Uint8Array(finest.groups);
-      finest.group.forEach((group, leaf) => {
-        if (group >= 0 && taken[leaf] === 0) alive[group] = 1;
+      finest.parts.forEach((group, leaf) => {
+        if (taken[leaf] === 0) alive[group] = 1;
       });
       for (let group = 0; group < finest.groups; group += 1) {
         // Of a cause nothing is expected.
@@ -132,21 +128,20 @@ export function releaseTables(search: ReleaseSearch, others: readonly number[]):
           doubt[group] = rows(hereWas) / rows(elsewhere.was);
         });
       }
-      return cuboids.flatMap((cuboid) => {
-        const dimensions = cuboid.dimensions.map((at) => kept[at]!);
-        if (!dimensions.includes(dimension) || !dimensions.includes(other)) return [];
+      const coarser = program < 0 ? [] : [grouped(cells.leaves, [dimension, other])];
+      return [...coarser, finest].map((cuboid) => {
         const table = {
-          ...{ dimensions, group: cuboid.group, expected: new Float64Array(cuboid.groups) },
-          ...{ came: new Float64Array(cuboid.groups), doubt: new Float64Array(cuboid.groups) },
+          ...{ dimensions: cuboid.dimensions, group: cuboid.parts },
+          ...{ expected: new Float64Array(cuboid.groups), came: new Float64Array(cuboid.groups) },
+          ...{ doubt: new Float64Array(cuboid.groups) },
         };
         for (let group = 0; group < finest.groups; group += 1) {
-          const at = cuboid.group[finest.example[group]!]!;
-          if (at < 0) continue;
+          const at = cuboid.parts[finest.example[group]!]!;
           table.expected[at]! += expected[group]!;
           table.came[at]! += is[group]!;
           table.doubt[at] = Math.max(table.doubt[at]!, doubt[group]!);
         }
-        return [table];
+        return table;
       });
     });
 }
@@ -154,14 +149,14 @@ export function releaseTables(search: ReleaseSearch, others: readonly number[]):
 /** Sums of a cuboid's groups over leaves that no cause has. */
 export function summed(
   { before, after }: Pick<ChangeCells, "before" | "after">,
-  { group, groups }: { readonly group: Int32Array; readonly groups: number },
+  { parts, groups }: Cuboid,
   { factor, taken }: { readonly factor: number; readonly taken: Uint8Array },
 ): { was: Float64Array; is: Float64Array } {
   const was = new Float64Array(groups);
   const is = new Float64Array(groups);
-  for (let leaf = 0; leaf < group.length; leaf += 1) {
-    const at = group[leaf]!;
-    if (at < 0 || taken[leaf] === 1) continue;
+  for (let leaf = 0; leaf < parts.length; leaf += 1) {
+    const at = parts[leaf]!;
+    if (taken[leaf] === 1) continue;
     was[at]! += before[leaf]! * factor;
     is[at]! += after[leaf]!;
   }

@@ -1,7 +1,8 @@
-import type { Cuboid } from "./cuboids.js";
-
 /** Rows by the groups of a cuboid: what was to be expected of each, and what came. */
-export interface SumTable extends Pick<Cuboid, "dimensions" | "group"> {
+export interface SumTable {
+  readonly dimensions: readonly number[];
+  /** The group of each leaf. */
+  readonly group: Int32Array;
   readonly expected: Float64Array;
   readonly came: Float64Array;
   /** By how much what is expected is itself uncertain: 0 where it is what was. */

@@ -26,8 +26,12 @@ export function tableHtml({ caption, columns, heads, rows, totals, notes }: Tabl
   const below = notes.map(htmlText).join("<br/>");
   return [
     `<table>
-${caption === "" ? "" : `<caption>${htmlText(caption)}</caption>
-`}`,
+${
+  caption === ""
+    ? ""
+    : `<caption>${htmlText(caption)}</caption>
+`
+}`,
     `<thead><tr>${head.join("")}</tr></thead>
 <tbody>
 ${body.join("")}</tbody>

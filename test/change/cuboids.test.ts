@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { countCauses } from "../../src/change/count-causes.js";
-import { cuboidsOf, elementOf } from "../../src/change/cuboids.js";
+import { cuboidsOf, elementOf, groupsOf } from "../../src/change/cuboids.js";
 import { rateCauses } from "../../src/change/rate-causes.js";
 import { cellsOf, seeded, service } from "./cells-given.js";
 
@@ -12,18 +12,20 @@ test("cuboids group leaves as their values do, for every combination of dimensio
   const { leaves } = cellsOf(NAMES, rows);
   const cuboids = cuboidsOf(leaves);
   expect(cuboids).toHaveLength(15);
-  for (const cuboid of cuboids) {
+  const groups = groupsOf(cuboids, Int32Array.from(rows.keys()));
+  for (const [at, cuboid] of cuboids.entries()) {
+    const group = groups[at]!;
     const keys = rows.map(({ values }) => cuboid.dimensions.map((at) => values[at]).join("|"));
     expect(cuboid.groups).toBe(new Set(keys).size);
     const groupOf = new Map<string, number>();
     keys.forEach((key, leaf) => {
-      const known = groupOf.get(key) ?? cuboid.group[leaf]!;
+      const known = groupOf.get(key) ?? group[leaf]!;
       groupOf.set(key, known);
-      expect(cuboid.group[leaf]).toBe(known);
+      expect(group[leaf]).toBe(known);
     });
-    for (let group = 0; group < cuboid.groups; group += 1) {
-      const { dimensions, values } = elementOf(leaves, cuboid, group);
-      const leaf = cuboid.group.indexOf(group);
+    for (let one = 0; one < cuboid.groups; one += 1) {
+      const { dimensions, values } = elementOf(leaves, cuboid, one);
+      const leaf = group.indexOf(one);
       expect(values).toEqual(dimensions.map((at) => leaves.codes[at]![leaf]));
     }
   }

@@ -60,7 +60,7 @@ export async function documentPdf(
 /** The chart as wide as the paper, so that its letters can be read, where nobody said how wide it is. */
 function onPaper(chart: Chart): Chart {
   const { recipe, result } = chart;
-  if ("spec" in recipe || recipe.options.width !== undefined) return chart;
+  if ("spec" in recipe || "explore" in recipe || recipe.options.width !== undefined) return chart;
   if ("change" in recipe) {
     return drawRecipe(result, { ...recipe, options: { ...recipe.options, width: 480 } });
   }
