@@ -137,11 +137,11 @@ function inPanels(result: Result, kind: ChartKind, options: DrawOptions): Drawn 
     const layer = viewLayers(view, kind, layers.slice(0, 1), result.origin);
     return { name, view, layer };
   });
-  const parts = all.seriesName === undefined ? [facet] : [all.seriesName, facet];
+  const series = [...new Set([...all.roles.series, facet])];
   const [first] = each;
   return {
     drawing: all,
-    named: { ...all, series: chartSeries([facet], undefined), seriesName: parts.join(" and ") },
+    named: { ...all, series: chartSeries([facet], undefined), roles: { ...all.roles, series } },
     body:
       first === undefined
         ? {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { chart } from "../../src/chart/chart.js";
 import { chartFigure } from "../../src/chart/page/figures.js";
 import { textWidth } from "../../src/fonts/shipped-font.js";
-import { layers } from "./support/layers.js";
+import { layers, type Layer } from "./support/layers.js";
 import { versionSummary, weeklyCounts } from "./support/sample-results.js";
 
 const subtitle = (made: { spec: Record<string, unknown> }): readonly string[] =>
@@ -69,7 +69,7 @@ describe("what a subtitle has no room for", () => {
   });
 
   test("stand behind the pointer where the chart is live, and in a list on a page", async () => {
-    const { data, encoding } = layers(narrow).at(-1)!;
+    const { data, encoding } = (narrow.spec["layer"] as Layer[]).at(-1)!;
     const fields = encoding["tooltip"] as unknown as readonly { field: string }[];
     expect(fields.map(({ field }) => data.values[0]?.[field])).toEqual([TOP, told]);
     const figure = await chartFigure(narrow, "a");

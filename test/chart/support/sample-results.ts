@@ -77,11 +77,7 @@ export function weeklyCounts(
     },
     {
       range,
-      reductions: other
-        ? [
-            "Top 6 of 37 versions by measurements; other: 31 more.",
-          ]
-        : [],
+      reductions: other ? ["Top 6 of 37 versions by measurements; other: 31 more."] : [],
     },
   );
 }
