@@ -3,7 +3,7 @@ import { nextBucket, type Bucket } from "../time/bucket.js";
 import { stepOf } from "../time/step.js";
 import type { TimeRange } from "../time/time-range.js";
 import type { Drawing } from "./draw-rows.js";
-import { heading, label, uniqueLabels, words } from "./label.js";
+import { heading, label, uniqueLabels } from "./label.js";
 import type { Annotation, DrawOptions, VegaLiteSpec } from "./options.js";
 import { textWidth } from "../fonts/shipped-font.js";
 import { timeTicks, zoneExpression } from "./ticks.js";

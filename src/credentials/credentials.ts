@@ -51,7 +51,7 @@ const HIDDEN_RECIPIENT = /^0+$/;
 /**
  * One value of the team's GPG-encrypted JSON file, by its keys joined by dots. The file is decrypted
  * by the real gpg at each call; its clear text stays in memory. The value is taken out of every
- * output, error and log from then on.
+ * output, error and log from then on (true, false and numbers of up to five digits are not).
  *
  * @returns the text; a number or true and false as text.
  * @throws ProbelabError that says what is missing (the file, the key, the agent, gpg, the value); it
@@ -71,7 +71,8 @@ async function get(path: string, options: CredentialsOptions = {}): Promise<stri
   const file = fileOf(options, action);
   const clear = await decrypt(file, action);
   const value = valueAt(parsed(clear, file, action), path, { file, action });
-  keepSecret(value);
+  // A port or a switch is no secret, and would take its digits out of every text.
+  if (!/^(?:true|false|\d{1,5})$/.test(value)) keepSecret(value);
   return value;
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { chart } from "../../src/chart/chart.js";
 import { chartFigure } from "../../src/chart/page/figures.js";
 import { textWidth } from "../../src/fonts/shipped-font.js";
-import { layers, type Layer } from "./support/layers.js";
+import type { Layer } from "./support/layers.js";
 import { versionSummary, weeklyCounts } from "./support/sample-results.js";
 
 const subtitle = (made: { spec: Record<string, unknown> }): readonly string[] =>

@@ -44,7 +44,7 @@ export function cubeOf(result: Result, options: ExploreChartOptions): Cube {
       : measures.find(({ name }) => name === options.y);
   if (measure === undefined) {
     throw refusal(
-      `${options.y === undefined ? "without a measure" : `by ${options.y}`}: its measures are ${list(measures.map(({ name }) => name))}`,
+      `${options.y === undefined ? "without a measure" : `by ${String(options.y)}`}: its measures are ${list(measures.map(({ name }) => name))}`,
     );
   }
   const sums = measure.quotient ?? (measure.additive ? [measure.name] : []);

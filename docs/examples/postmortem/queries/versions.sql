@@ -1,6 +1,6 @@
 -- Runs of web_connectivity by version
 -- software_name = probe-android-unattended, test_name = web_connectivity, 2026-02-01 to 2026-05-01 UTC, from embedded:.probelab (ClickHouse 26.7.2.1)
--- Asked at 2026-11-22T16:56:35.875Z; 2,288,795 rows read
+-- Asked at 2026-11-22T17:22:16.392Z; 2,288,795 rows read
 -- Runs are read up to 24 hours beyond the range, so that those at its edges are whole; a run counts where it starts.
 
 SET param_only = '1';
