@@ -213,7 +213,7 @@ function restSentence(asked: AskedGroups, groups: Groups): string[] {
   return [
     asked.other
       ? `${top}; ${otherLabel}: ${more}.`
-      : `${top}; left out: ${more}, with ${number(groups.restRows)} ${asked.many}.`,
+      : `${top}; left out: ${more}, with ${number(groups.restRows)} ${groups.restRows === 1 ? asked.many.replace(/s$/, "") : asked.many}.`,
   ];
 }
 

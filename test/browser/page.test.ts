@@ -73,6 +73,10 @@ describe.skipIf(browserMissing)(`a saved page in Chromium${missingNote}`, () => 
   const shot = (page: Page, name: string): Promise<Buffer> =>
     page.screenshot({ path: join(pictures, `page-${name}.png`), fullPage: true });
 
+  /** Lines of notes below a picture; live they are behind a mark. */
+  const notesBelow = (page: Page, figure: number): Promise<string[]> =>
+    page.locator("figure").nth(figure).locator(".probelab-picture svg > text").allTextContents();
+
   test("draws every kind of chart live, exactly as its picture, and asks for nothing", async () => {
     const html = await chartPage(Object.values(CHARTS), { title: "Every kind" });
     const { page, seen } = await browser.open(html);
@@ -81,6 +85,13 @@ describe.skipIf(browserMissing)(`a saved page in Chromium${missingNote}`, () => 
     for (const [index, name] of Object.keys(CHARTS).entries()) {
       const live = await drawn(page, index, ".probelab-drawing");
       const still = await drawn(page, index, ".probelab-picture");
+      const below = await notesBelow(page, index);
+      const { notes = [] } = CHARTS[name]!.spec.usermeta as { notes?: readonly string[] };
+      expect(below.join(" "), name).toBe(notes.join(" "));
+      const mark = (text: string) => /^\+ \d+ notes?$/.test(text);
+      expect(live.texts.filter(mark), name).toHaveLength(notes.length > 0 ? 1 : 0);
+      live.texts = live.texts.filter((text) => !mark(text));
+      still.texts.splice(still.texts.length - below.length);
       expect(live, name).toEqual(still);
       expect(live.texts.length, name).toBeGreaterThan(3);
       if (name !== "empty") expect(live.marks.length, name).toBeGreaterThan(8);
@@ -174,7 +185,8 @@ describe.skipIf(browserMissing)(`a saved page in Chromium${missingNote}`, () => 
       const kept = decodePng(await one.png({ scale: 1 }));
       // The font stands in the page: texts are as wide here as there.
       expect(Math.abs(seen.width - kept.width)).toBeLessThan(4);
-      expect(Math.abs(seen.height - kept.height)).toBeLessThan(4);
+      const below = 15 * (await notesBelow(page, 0)).length;
+      expect(Math.abs(seen.height + below - kept.height)).toBeLessThan(4);
       expect(coarseDifference(seen, kept), name).toBeLessThan(4);
       expect(coarseDifference(seen, blank(kept)), name).toBeGreaterThan(20);
     }
