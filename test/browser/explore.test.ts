@@ -274,7 +274,7 @@ describe.skipIf(browserMissing)(`chart.explore in a browser${missingNote}`, () =
       await drive(figure, measure, name);
       const choice = page.locator(".probelab-drawing text", { hasText: " to 2026-03-28" });
       expect(await choice.first().textContent()).toBe(
-        `2026-03-23 to 2026-03-28, software version 3.10.0, ${ODD} other`,
+        `2026-03-23 to 2026-03-28, version 3.10.0, ${ODD} other`,
       );
       const { x, y } = (await drawing.boundingBox())!;
       await page.mouse.dblclick(x + 300, y + 200);
