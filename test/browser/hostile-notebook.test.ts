@@ -10,7 +10,7 @@ import { runNotebook } from "../../src/notebook/run-notebook.js";
 import { PAYLOADS } from "../chart/support/payloads.js";
 import { notebookFolder, writeCells } from "../notebook/notebook-fixture.js";
 import { counts, namedBy, small, usable } from "./hostile-results.js";
-import { browserMissing, missingNote, WatchingBrowser } from "./watched-page.js";
+import { browserMissing, drawnFigures, missingNote, WatchingBrowser } from "./watched-page.js";
 
 describe.skipIf(browserMissing)(
   `hostile data in a notebook's page, in Chromium${missingNote}`,
@@ -73,7 +73,9 @@ throw error${at};`,
       const html = await notebookPage(executed(bundles.map(({ data }) => data)), usable.join(" "));
       const { page, seen } = await browser.open(html);
       expect(await page.locator("table").count()).toBe(values.length - short.length);
-      expect(await page.locator(".output > img").count()).toBe(short.length);
+      expect(await drawnFigures(page)).toEqual(
+        short.map(() => "output probelab-chart probelab-live"),
+      );
       expect(await page.locator("a").count()).toBe(0);
       expect(seen).toEqual([]);
     });
