@@ -61,7 +61,7 @@ describe.skipIf(browserMissing)(`postmortem.html in Chromium${missingNote}`, () 
   test("shows values where the pointer is", async () => {
     const { page, seen } = await open();
     await drawnFigures(page);
-    await page.locator("#figure-2 .probelab-drawing .mark-symbol.role-mark path").last().hover();
+    await page.locator(".probelab-drawing .mark-symbol.role-mark path").last().hover();
     expect(await page.locator(".probelab-tooltip tr").count()).toBeGreaterThan(1);
     expect(seen).toEqual([]);
   });
