@@ -1,3 +1,5 @@
+import { middleOf } from "./order.js";
+
 /** Rows by the groups of a cuboid: what was to be expected of each, and what came. */
 export interface SumTable {
   readonly dimensions: readonly number[];
@@ -7,12 +9,6 @@ export interface SumTable {
   readonly came: Float64Array;
   /** By how much what is expected is itself uncertain: 0 where it is what was. */
   readonly doubt?: Float64Array;
-}
-
-/** A group whose sum moved beyond chance; no dimensions: all rows. */
-export interface SumCause {
-  readonly dimensions: readonly number[];
-  readonly leaves: readonly number[];
 }
 
 /** Changes up to this factor are ordinary. */
@@ -42,7 +38,7 @@ export function dispersionOf(tables: readonly SumTable[], ratio: number): number
   );
   groups.sort((a, b) => b.size - a.size);
   const large = groups.slice(0, Math.max(MANY, Math.ceil(groups.length / 2)));
-  const own = Math.max(1, median(large.map(({ square }) => square)) / MIDDLE);
+  const own = Math.max(1, middleOf(Float64Array.from(large, ({ square }) => square)) / MIDDLE);
   const n = large.length;
   return n < MANY ? (n * own + PRIOR_GROUPS * PRIOR_DISPERSION) / (n + PRIOR_GROUPS) : own;
 }
@@ -77,9 +73,4 @@ export function greatest(
     }
   }
   return best;
-}
-
-function median(values: readonly number[]): number {
-  const sorted = Float64Array.from(values).sort();
-  return sorted.length === 0 ? 0 : sorted[sorted.length >> 1]!;
 }

@@ -112,55 +112,45 @@ function checkFile(file: string, action: string): void {
 }
 
 function gpg(options: readonly string[], action: string): Promise<Answer> {
-  const { promise, resolve, reject } = withResolvers<Answer>();
-  const child = spawn("gpg", ["--batch", "--status-fd", "3", ...options], {
-    stdio: ["ignore", "pipe", "pipe", "pipe"],
-    env: { ...process.env, LC_ALL: "C" },
-    timeout: PATIENCE_MS,
-  });
-  const parts: Record<1 | 2 | 3, Buffer[]> = { 1: [], 2: [], 3: [] };
-  for (const at of [1, 2, 3] as const) {
-    child.stdio[at]?.on("data", (part: Buffer) => parts[at].push(part));
-  }
-  child.on("error", (cause: NodeJS.ErrnoException) => {
-    reject(
-      new ProbelabError(
-        cause.code === "ENOENT"
-          ? `Can't ${action}: gpg isn't installed. Install GnuPG (Debian: apt install gnupg).`
-          : `Can't ${action}: gpg can't be started: ${cause.message}.`,
-        { cause },
-      ),
-    );
-  });
-  child.on("close", (code, signal) => {
-    if (signal !== null) {
+  return new Promise((resolve, reject) => {
+    const child = spawn("gpg", ["--batch", "--status-fd", "3", ...options], {
+      stdio: ["ignore", "pipe", "pipe", "pipe"],
+      env: { ...process.env, LC_ALL: "C" },
+      timeout: PATIENCE_MS,
+    });
+    const parts: Record<1 | 2 | 3, Buffer[]> = { 1: [], 2: [], 3: [] };
+    for (const at of [1, 2, 3] as const) {
+      child.stdio[at]?.on("data", (part: Buffer) => parts[at].push(part));
+    }
+    child.on("error", (cause: NodeJS.ErrnoException) => {
       reject(
         new ProbelabError(
-          `Can't ${action}: gpg didn't answer within ${PATIENCE_MS / 1000} s; its agent may be waiting for a passphrase. Unlock the key once in a terminal.`,
+          cause.code === "ENOENT"
+            ? `Can't ${action}: gpg isn't installed. Install GnuPG (Debian: apt install gnupg).`
+            : `Can't ${action}: gpg can't be started: ${cause.message}.`,
+          { cause },
         ),
       );
-      return;
-    }
-    const output = Buffer.concat(parts[1]);
-    for (const part of parts[1]) part.fill(0);
-    const lines = Buffer.concat(parts[2]).toString("utf8").trim().split("\n");
-    const status = Buffer.concat(parts[3])
-      .toString("utf8")
-      .split("\n")
-      .filter((line) => line.startsWith("[GNUPG:] "))
-      .map((line) => line.slice("[GNUPG:] ".length).split(" "));
-    const last = cleanText((lines.at(-1) ?? "").replace(/^gpg: /, ""), 200);
-    resolve({ output, status, said: last === "" ? `it ended with code ${code}` : last });
+    });
+    child.on("close", (code, signal) => {
+      if (signal !== null) {
+        reject(
+          new ProbelabError(
+            `Can't ${action}: gpg didn't answer within ${PATIENCE_MS / 1000} s; its agent may be waiting for a passphrase. Unlock the key once in a terminal.`,
+          ),
+        );
+        return;
+      }
+      const output = Buffer.concat(parts[1]);
+      for (const part of parts[1]) part.fill(0);
+      const lines = Buffer.concat(parts[2]).toString("utf8").trim().split("\n");
+      const status = Buffer.concat(parts[3])
+        .toString("utf8")
+        .split("\n")
+        .filter((line) => line.startsWith("[GNUPG:] "))
+        .map((line) => line.slice("[GNUPG:] ".length).split(" "));
+      const last = cleanText((lines.at(-1) ?? "").replace(/^gpg: /, ""), 200);
+      resolve({ output, status, said: last === "" ? `it ended with code ${code}` : last });
+    });
   });
-  return promise;
-}
-
-function withResolvers<T>() {
-  let resolve!: (value: T) => void;
-  let reject!: (error: Error) => void;
-  const promise = new Promise<T>((yes, no) => {
-    resolve = yes;
-    reject = no;
-  });
-  return { promise, resolve, reject };
 }
