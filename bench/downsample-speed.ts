@@ -1,6 +1,7 @@
 /**
- * The kernels over typed arrays, 10M points (POINTS) to 4,000, against a plain sum(x) + sum(y) over
- * the same arrays and against the npm packages, in turn in one run.
+ * The kernels over typed arrays, 10M points (POINTS) to 4,000, against sums over the same arrays
+ * and against the npm packages, in turn in one run. M4 finds its columns in x by bisection and reads y alone,
+ * so it is held against sum(y), the others against sum(x) + sum(y).
  */
 import { table } from "arquero";
 import { downsample } from "../src/downsample/downsample.js";
@@ -16,10 +17,21 @@ const COUNT = 4_000;
 const { x, y } = makeShape("random walk", length, 1);
 for (let i = 0; i < length; i++) x[i] = 1.7e12 + 1_000 * x[i]!;
 
+/** Four sums at once: one alone would wait for each addition to end, not for the memory. */
 function sum(values: Float64Array): number {
-  let total = 0;
-  for (let i = 0; i < values.length; i++) total += values[i]!;
-  return total;
+  let a = 0;
+  let b = 0;
+  let c = 0;
+  let d = 0;
+  let i = 0;
+  for (const end = values.length - 3; i < end; i += 4) {
+    a += values[i]!;
+    b += values[i + 1]!;
+    c += values[i + 2]!;
+    d += values[i + 3]!;
+  }
+  for (; i < values.length; i++) a += values[i]!;
+  return a + b + c + d;
 }
 
 const axis = pixelAxis(x[0]!, x.at(-1)!, COUNT / 4);
@@ -27,7 +39,8 @@ const data = table({ x, y });
 let sink = 0;
 const run = (task: () => number) => () => Promise.resolve((sink += task()));
 const ours = {
-  sum: run(() => sum(x) + sum(y)),
+  "sum(y)": run(() => sum(y)),
+  "sum(x) + sum(y)": run(() => sum(x) + sum(y)),
   m4: run(() => m4(x, y, axis).length),
   minMax: run(() => minMax(y, COUNT).length),
   minMaxLttb: run(() => minMaxLttb(x, y, COUNT).length),
@@ -52,25 +65,25 @@ const theirs = await sideBySide(
   2,
 );
 
-const base = times["sum"]!;
+const base = times["sum(x) + sum(y)"]!;
+const baseY = times["sum(y)"]!;
 const row = (name: string, ms: number): Record<string, string | number> => ({
   name,
   "ns a point": Number(((ms / length) * 1e6).toFixed(2)),
-  "ratio to sum(x) + sum(y)": Number((ms / base).toFixed(2)),
+  "times sum(y)": Number((ms / baseY).toFixed(2)),
+  "times sum(x) + sum(y)": Number((ms / base).toFixed(2)),
 });
 const slowest = Math.max(times["m4"]!, times["minMaxLttb"]!, times["lttb"]!);
 report(
   "downsample-speed",
   [
-    ...Object.entries(times).map(([name, ms]) =>
-      row(name === "sum" ? "sum(x) + sum(y)" : name, ms),
-    ),
+    ...Object.entries(times).map(([name, ms]) => row(name, ms)),
     row("downsample(table)", whole["downsample"]!),
     ...Object.entries(theirs).map(([name, ms]) => row(`npm ${name}`, ms)),
     row("(building [[x, y]] for the npm packages)", building),
   ],
   {
-    m4_ratio: times["m4"]! / base,
+    m4_ratio: times["m4"]! / baseY,
     minmaxlttb_ratio: times["minMaxLttb"]! / base,
     lttb_ratio: times["lttb"]! / base,
     slowest_against_npm: slowest / Math.min(...Object.values(theirs)),

@@ -1,8 +1,12 @@
-/** The kernel of probelab beside tslab's own: ready, first cell, later cells, memory, in turns. */
+/**
+ * The kernel of probelab beside tslab's own: ready, first cell, later cells, memory, in turns; and a question
+ * with its chart, a week's measurements of a million, which tslab's kernel can't show.
+ */
 import { join } from "node:path";
 import { processEnvironment } from "../src/notebook/own-package.js";
 import { KernelClient } from "./support/kernel-client.js";
 import { report } from "./support/report.js";
+import { sampleDatabase } from "./support/sample-database.js";
 
 const rounds = Number(process.env["ROUNDS"] ?? 5);
 const cells = 200;
@@ -57,17 +61,39 @@ for (const name of ["tslab", "probelab"] as const) {
   const times: number[] = [];
   let before = 0;
   for (let cell = 0; cell < cells; cell++) {
-    times.push(await client.run(`const value${cell % 10} = ${cell}; value${cell % 10} + 1`));
+    times.push(await client.run(cell % 10 === 0 ? `const value${cell} = ${cell};` : `${cell} + 1`));
     if (cell === 20) before = client.memory();
   }
   later[name] = times;
   growth[name] = client.memory() - before;
 }
 
+/** Cells that ask and show what came, after the first: milliseconds each. */
+async function questions(): Promise<number[]> {
+  const source = await sampleDatabase(1_000_000);
+  if (source.kind !== "embedded") throw new Error("the sample is embedded");
+  await using client = new KernelClient();
+  const database = { PROBELAB_MEASUREMENTS: `embedded:${source.directory}` };
+  await client.start(kernels.probelab, { ...processEnvironment, ...database });
+  await client.run(`import { chart, connect, last } from "probelab";
+const lab = await connect();
+const range = last("1 week", { now: lab.now });`);
+  const times: number[] = [];
+  for (let cell = -3; cell < 20; cell++) {
+    const took = await client.run(
+      `const counts${cell + 3} = await lab.measurements.counts({ range, every: "day", by: "software_version" });
+chart.area(counts${cell + 3})`,
+    );
+    if (cell >= 0) times.push(took);
+  }
+  return times;
+}
+
 const median = (values: readonly number[]) =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
 const of = (name: keyof typeof kernels, key: keyof Times) =>
   median(all[name].map((one) => one[key]));
+const asked = median(await questions());
 const rows = (["tslab", "probelab"] as const).map((name) => ({
   kernel: name,
   "ready, s": of(name, "ready").toFixed(2),
@@ -77,6 +103,7 @@ const rows = (["tslab", "probelab"] as const).map((name) => ({
   "first cell, import of probelab, ms": Math.round(of(name, "importCell")),
   "later cells, ms": median(later[name] ?? []).toFixed(1),
   "the last 20 of 200, ms": median((later[name] ?? []).slice(-20)).toFixed(1),
+  "a question and its chart, ms": name === "probelab" ? Math.round(asked) : "",
   "memory with import, MB": Math.round(of(name, "memory")),
   "growth over 180 cells, MB": Math.round(growth[name] ?? NaN),
 }));
@@ -86,5 +113,6 @@ report("kernel-latency", rows, {
   with_first_cell_cpu_ratio: of("probelab", "importCpu") / of("tslab", "importCpu"),
   first_cell_extra_ms: of("probelab", "importCell") - of("tslab", "emptyCell"),
   later_cell_ms: median(later["probelab"] ?? []),
+  question_cell_ms: asked,
   rss_ratio: of("probelab", "memory") / of("tslab", "memory"),
 });

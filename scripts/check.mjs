@@ -9,7 +9,7 @@ const types = (name, ...args) => [
   ...[tsc, "--noEmit", "--incremental", "--tsBuildInfoFile", join(cache, `${name}.tsbuildinfo`)],
   ...args,
 ];
-const page = join("src", "chart", "page", "browser");
+const page = join("src", "render", "page", "browser");
 
 const started = performance.now();
 const failed = (

@@ -1,9 +1,23 @@
+/**
+ * All that a notebook imports from "probelab".
+ *
+ * @module Reference
+ */
 export { connect, type ConnectOptions, type Lab } from "./lab/connect.js";
+export type { DropFinding, DropOptions } from "./lab/drop.js";
 export { alarm, type AlarmFinding, type AlarmOptions } from "./change/alarm.js";
 export type { Finding } from "./change/finding.js";
 export { forecast, type ForecastOptions } from "./change/forecast.js";
 export type { FunnelOptions } from "./change/funnel.js";
+export type { ReleaseFinding, ReleaseOptions } from "./change/release-report.js";
+export type { ReleaseValue } from "./change/release-values.js";
 export type { ValuesOptions, ValuesRow } from "./measurements/values.js";
+export {
+  openSnapshot,
+  type Snapshot,
+  type SnapshotMeasurements,
+  type SnapshotOptions,
+} from "./snapshot/snapshot.js";
 export { ProbelabError } from "./base/error.js";
 export {
   Result,
@@ -74,7 +88,13 @@ export type { FollowOptions, LogLine } from "./logs/follow.js";
 export { messageShape, type PatternOptions } from "./logs/patterns.js";
 export type { Priority } from "./logs/priority.js";
 export { maskAddresses } from "./mask/addresses.js";
-export type { Departure, DepartureOptions, HelperVerdict } from "./test-helpers/departures.js";
+export type {
+  Departure,
+  DepartureOptions,
+  HelperAlert,
+  HelperLinks,
+  HelperVerdict,
+} from "./test-helpers/departures.js";
 export type { FailureRateOptions } from "./test-helpers/failure-rate.js";
 export type { HelperRow } from "./test-helpers/instances.js";
 export type {
@@ -82,9 +102,9 @@ export type {
   Rotation,
   RotationOptions,
   RotationRow,
+  RotationTurn,
 } from "./test-helpers/rotation.js";
 export {
-  helperAlert,
   helperDepartures,
   helperTimeline,
   helperVerdict,
@@ -106,10 +126,11 @@ export {
 } from "./credentials/credentials.js";
 export { alert, type AlertOptions, type AlertReport } from "./watch/alert/alert.js";
 export type { AlertLinks, AlertMessage } from "./watch/alert/message.js";
+export { checkDeadlines, type DeadlineOptions } from "./watch/deadlines.js";
 export { downsample, type DownsampleOptions } from "./downsample/downsample.js";
 export { chart } from "./chart/chart.js";
 export type { Chart } from "./chart/chart-value.js";
-export type { Page } from "./chart/page/page.js";
+export type { Page } from "./render/page/page.js";
 export type {
   Annotation,
   AreaOptions,
@@ -143,13 +164,13 @@ export type { Action, EvidenceSource, Postmortem } from "./incident/postmortem/p
 
 export type { PostmortemFields } from "./incident/postmortem/fields.js";
 export type { SaveOptions } from "./incident/postmortem/folder/save.js";
-export { tiers, type TierGraph } from "./incident/tiers/tiers.js";
-export type { Component } from "./incident/tiers/graph.js";
-export type { PictureOptions } from "./incident/tiers/picture.js";
-export type { Reclassified } from "./incident/tiers/reclassify.js";
-export type { BrokenRule, Review } from "./incident/tiers/check.js";
-export type { TierReport } from "./incident/tiers/report.js";
-export type { TierRule } from "./incident/tiers/rules.js";
+export { tiers, type TierGraph } from "./tiers/tiers.js";
+export type { Component } from "./tiers/graph.js";
+export type { PictureOptions } from "./tiers/picture.js";
+export type { Reclassified } from "./tiers/reclassify.js";
+export type { BrokenRule, Review } from "./tiers/check.js";
+export type { TierReport } from "./tiers/report.js";
+export type { TierRule } from "./tiers/rules.js";
 export { explain, type Cause, type ExplainOptions, type Explanation } from "./change/explain.js";
 export {
   changePoints,

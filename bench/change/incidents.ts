@@ -69,6 +69,8 @@ export async function incidents(): Promise<Record<string, number>> {
     explain_top3: rate(planted, ({ place }) => place > 0 && place <= 3),
     quiet_share: rate(scores, (one) => (one.kind === "nothing" ? !one.found : undefined)),
     alarm_recall: rate(scores, ({ alarmed }) => alarmed),
+    // Of drops that alarm says it can tell in these counts.
+    alarm_recall_told: rate(scores, ({ told }) => told),
     false_alarms_per_4_weeks: (alarms / hours) * 4 * 168,
     change_point_hit: rate(scores, ({ changed }) => changed),
   };
@@ -82,6 +84,7 @@ interface Score {
   readonly causes: number;
   readonly ms: number;
   readonly alarmed?: boolean | undefined;
+  readonly told?: boolean | undefined;
   readonly changed?: boolean | undefined;
   readonly judged?: number | undefined;
   readonly alarms?: number | undefined;
@@ -482,6 +485,7 @@ async function score(
   return {
     ...scored,
     alarmed: planted.depth >= 0.5 ? soon : undefined,
+    told: planted.depth >= (alarms.least ?? 2) ? soon : undefined,
     changed: moved.some((time) => Math.abs(+time - planted.start) <= HOUR),
   };
 }

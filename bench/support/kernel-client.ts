@@ -20,10 +20,12 @@ export class KernelClient implements AsyncDisposable {
    * Starts a kernel. @returns seconds until it answered kernel_info_request
    *
    * @param environment what its kernel.json adds to the environment
+   * @param options.program what runs it; default this Node
    */
   async start(
     argv: (connectionFile: string) => string[],
-    environment: Readonly<Record<string, string>>,
+    environment: NodeJS.ProcessEnv,
+    { program = process.execPath, cwd }: { program?: string; cwd?: string } = {},
   ): Promise<number> {
     const [shell, iopub, control, stdin, hb] = await Promise.all(
       Array.from({ length: 5 }, freePort),
@@ -42,8 +44,9 @@ export class KernelClient implements AsyncDisposable {
     };
     writeFileSync(file, JSON.stringify(info));
     const begun = performance.now();
-    this.#process = spawn(process.execPath, argv(file), {
+    this.#process = spawn(program, argv(file), {
       stdio: "ignore",
+      cwd,
       env: { ...process.env, ...environment },
     });
     this.#shell.connect(`tcp://127.0.0.1:${shell}`);
@@ -67,9 +70,13 @@ export class KernelClient implements AsyncDisposable {
     return took;
   }
 
+  get pid(): number {
+    return this.#process?.pid ?? 0;
+  }
+
   /** CPU that the kernel has used, in seconds: also on a machine that does other work, unlike the time. */
   cpu(): number {
-    const stat = readFileSync(`/proc/${this.#process?.pid}/stat`, "utf8");
+    const stat = readFileSync(`/proc/${this.pid}/stat`, "utf8");
     const [user = NaN, system = NaN] = stat
       .slice(stat.lastIndexOf(")"))
       .split(" ")
@@ -80,7 +87,7 @@ export class KernelClient implements AsyncDisposable {
 
   /** Memory that the kernel holds, in MB. */
   memory(): number {
-    const status = readFileSync(`/proc/${this.#process?.pid}/status`, "utf8");
+    const status = readFileSync(`/proc/${this.pid}/status`, "utf8");
     return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]) / 1024;
   }
 

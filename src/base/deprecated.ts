@@ -6,7 +6,7 @@ const told = new Set<string>();
  * @param old how it was written: "chart.mark".
  * @param now what to write instead: "chart.annotation".
  * @example
- * deprecated("helperAlert", "testHelpers.alert"); // (probelab) helperAlert is now testHelpers.alert …
+ * deprecated("helperVerdict", "testHelpers.verdict"); // (probelab) helperVerdict is now testHelpers.verdict …
  */
 export function deprecated(old: string, now: string): void {
   if (told.has(old)) return;

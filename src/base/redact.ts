@@ -50,15 +50,24 @@ const known = (shared[key] ??= new Set<string>());
  */
 export function keepSecret(secret: string, user = ""): void {
   if (secret === "") return;
-  const base64 = Buffer.from(`${user}:${secret}`).toString("base64");
+  const bytes = Buffer.from(`${user}:${secret}`);
+  const base64 = bytes.toString("base64");
   known.add(base64);
   known.add(encodeURIComponent(base64));
+  if (base64.length >= 8) {
+    known.add(base64.replace(/=+$/, ""));
+    known.add(bytes.toString("base64url"));
+    known.add(bytes.toString("hex"));
+  }
   if (secret.length < 4) return;
   known.add(secret);
   known.add(encodeURIComponent(secret));
   known.add(new URLSearchParams({ "": secret }).toString().slice(1));
   known.add(JSON.stringify(secret).slice(1, -1));
   known.add(secret.replace(/['\\]/g, "\\$&"));
+  known.add(secret.replaceAll("'", "''"));
+  known.add(encodeURIComponent(encodeURIComponent(secret)));
+  known.add(encodeURIComponent(secret).replace(/%../g, (code) => code.toLowerCase()));
   known.add(
     secret
       .replaceAll("&", "&amp;")
@@ -66,6 +75,14 @@ export function keepSecret(secret: string, user = ""): void {
       .replaceAll(">", "&gt;")
       .replaceAll('"', "&quot;"),
   );
+}
+
+/** Remembers the passwords of an environment: `PROBELAB_…_PASSWORD`. */
+export function keepSecretsOf(environment: NodeJS.ProcessEnv): void {
+  for (const [name, value = ""] of Object.entries(environment)) {
+    const user = /^(PROBELAB_.+)_PASSWORD$/.exec(name)?.[1];
+    if (user !== undefined) keepSecret(value, environment[`${user}_USER`]);
+  }
 }
 
 /**

@@ -6,9 +6,10 @@ import { readInstant } from "../time/instant.js";
 import { bucketNoun, usualLength } from "../time/step.js";
 import { between, formatRange, last } from "../time/time-range.js";
 import { declines, type Decline } from "./decline.js";
-import { Flow, thresholds, type Season } from "./expected.js";
+import { ALONE, Flow, median, thresholds, type Season } from "./expected.js";
 import { withQuestion, type Finding } from "./finding.js";
 import { amountText, learning, readFlows, type Flows, type FlowSeries } from "./flows.js";
+import { number, percent } from "./words.js";
 
 /** What `alarm` takes besides. */
 export interface AlarmOptions {
@@ -30,6 +31,12 @@ export interface AlarmFinding extends Finding {
    * incomplete, unknown.
    */
   readonly buckets: Result;
+  /**
+   * The smallest drop, as a share, that two buckets in a row tell in 99 of 100 cases, of what was
+   * judged (of several groups, the middle one of those that can); null where they don't tell a
+   * complete stop.
+   */
+  readonly least: number | null;
 }
 
 type Kind = "drop" | "stop" | "gap" | "silence" | "decline";
@@ -56,7 +63,7 @@ const TO_DECLINES = 0.1;
  * Alarms on drops of a flow and on its slow decline over weeks, at a stated rate of false alarms.
  *
  * Each bucket is judged by buckets before it only. What is expected follows the hour of the week
- * (medians of past weeks) and the latest buckets; an alarm is raised where a bucket, or two in a
+ * (the middle of past weeks) and the latest buckets; an alarm is raised where a bucket, or two in a
  * row, come further below that than this series has come before at the stated rate: the threshold
  * is the series' own (peaks over threshold; Siffer et al. 2017). The first four weeks are learnt
  * from. A tenth of the rate goes to declines: the level of five to eight weeks, tested at each end
@@ -86,7 +93,7 @@ export async function alarm(
   const end = judgedEnd(flows, options.lag);
   const from = Math.max(flows.season ? learning(flows.season) : 0, firstOf(flows, options.since));
   if (season === undefined || from >= end.at || series.length === 0) {
-    return finding(flows, options, [], [], cantTell(flows, end.at, from));
+    return finding(flows, options, [], [], { told: cantTell(flows, end.at, from), least: null });
   }
   const gap = Math.max(1, Math.round(TOGETHER_MS / usualLength(flows.time.every)));
   const watched = series.map(({ values }) => {
@@ -98,8 +105,12 @@ export async function alarm(
     alarmsOf(flows, one, watched[at]!, { from, gap, end: end.at }),
   );
   alarms.sort((a, b) => b.expected - b.observed - (a.expected - a.observed));
-  const told = sentence(flows, alarms, { rate, from, end });
-  return finding(flows, options, alarms, watched, told, end.state);
+  const leasts = watched.map(({ least }) => median(least.slice(from)));
+  const told = sentence(flows, alarms, { rate, from, end, leasts });
+  const least = median(leasts.filter((each) => each <= 1));
+  return finding(flows, options, alarms, watched, {
+    ...{ told, least: Number.isNaN(least) ? null : least, rest: end.state },
+  });
 }
 
 /** What is known of each bucket of a series, each from buckets before it only. */
@@ -109,6 +120,8 @@ export interface Watched {
   readonly next: number[];
   /** Below it a single bucket is an alarm. */
   readonly limit: number[];
+  /** The smallest drop, as a share, that this bucket and the one before tell in 99 of 100 cases; above 1: none. */
+  readonly least: number[];
   readonly alarmed: boolean[];
   readonly declines: Decline[];
 }
@@ -135,10 +148,27 @@ export function watchFlow(
   return {
     usual: told.map(({ usual }) => flow.value(usual)),
     next: told.map(({ next }) => flow.value(next)),
-    limit: told.map(({ next, spread }, at) => flow.value(next - limits[at]! * spread)),
+    limit: told.map(({ next, spread }, at) => flow.value(next - (limits[at]! + ALONE) * spread)),
+    least: told.map(({ next, spread }, at) =>
+      leastDrop(flow.value(next), spread, limits[at]!, options.floor),
+    ),
     alarmed: scores.map((score, at) => at >= learnt && score !== null && score > limits[at]!),
     declines: declines(logs, season, (options.rate * TO_DECLINES) / 4),
   };
+}
+
+/**
+ * The smallest drop of two buckets whose score is above the limit in 99 of 100 cases: 2.33 spreads
+ * beyond it, where what is left scatters as counts do, more the fewer there are. 2 if there is none.
+ */
+function leastDrop(expected: number, spread: number, limit: number, floor: number): number {
+  for (let drop = 0.01; drop < 1.005; drop += 0.01) {
+    const left = expected * Math.max(0, 1 - drop);
+    const below = (Math.SQRT2 * Math.log((expected + floor) / (left + floor))) / spread;
+    const scatter = Math.sqrt((expected + floor) / (left + floor));
+    if (below - limit >= 2.33 * (drop < 0.995 ? scatter : 0)) return Math.min(1, drop);
+  }
+  return 2;
 }
 
 /** One alarm. */
@@ -246,7 +276,17 @@ function cantTell({ measure, season, time, series, buckets }: Flows, end: number
 function sentence(
   flows: Flows,
   alarms: readonly Alarm[],
-  { rate, from, end }: { rate: number; from: number; end: ReturnType<typeof judgedEnd> },
+  {
+    rate,
+    from,
+    end,
+    leasts,
+  }: {
+    rate: number;
+    from: number;
+    end: ReturnType<typeof judgedEnd>;
+    leasts: readonly number[];
+  },
 ): string {
   const { measure, series, buckets, season, time, range } = flows;
   const judged = end.at - from;
@@ -264,7 +304,15 @@ function sentence(
   if (flat) return `Can't tell whether ${measure.label} dropped, because all values are 0.`;
   const [first] = alarms;
   if (first === undefined) {
-    return `No drop of ${measure.label}${groups} in ${number(judged)} ${bucketNoun(time.every, true)}, ${span}; ${stated}.${left}`;
+    const many = bucketNoun(time.every, true);
+    const none = leasts.filter((least) => least > 1).length;
+    if (none === leasts.length) {
+      return `Can't tell whether ${measure.label} dropped for two ${many}${groups}, because so few or such scattered values don't tell even a complete stop from chance; nothing longer was seen in ${number(judged)} ${many}, ${span}: ask with a coarser every.${left}`;
+    }
+    const least = median(leasts.filter((each) => each <= 1));
+    const smaller = `a drop by ${percent(least)} or more for two ${many} would be seen${series.length === 1 ? "" : " in the usual group"}`;
+    const blind = none === 0 ? "" : `, in ${number(none)} of the groups not even a stop`;
+    return `No drop of ${measure.label}${groups} in ${number(judged)} ${many}, ${span}; ${stated}; ${smaller}${blind}.${left}`;
   }
   const others =
     alarms.length === 1 ? "the only alarm" : `the largest of ${number(alarms.length)} alarms`;
@@ -278,10 +326,10 @@ function alarmText(flows: Flows, { kind, series, from, to, observed, expected }:
   );
   const of = series.name === "" ? measure.label : `${measure.label} of ${series.name}`;
   const [was, due] = [amountText(observed, measure), amountText(expected, measure)];
-  const percent = `${(-100 * (1 - observed / expected)).toFixed(0).replace("-", "−")} %`;
+  const by = percent(observed / expected - 1);
   switch (kind) {
     case "drop":
-      return `${of} dropped to ${was} instead of about ${due} (${percent}), ${when}`;
+      return `${of} dropped to ${was} instead of about ${due} (${by}), ${when}`;
     case "stop":
       return `${of} stopped while other groups went on (0 instead of about ${due}), ${when}`;
     case "gap":
@@ -289,12 +337,8 @@ function alarmText(flows: Flows, { kind, series, from, to, observed, expected }:
     case "silence":
       return `Silence: no row of any group since ${when.split(" to ")[0]} (about ${due} expected): the flow has stopped, or rows are not stored yet`;
     case "decline":
-      return `${of} declined slowly to ${was} in the last ${season!.week === 1 ? "bucket" : "week"} (${percent} over the weeks ${when})`;
+      return `${of} declined slowly to ${was} in the last ${season!.week === 1 ? "bucket" : "week"} (${by} over the weeks ${when})`;
   }
-}
-
-function number(value: number): string {
-  return value.toLocaleString("en-US");
 }
 
 function finding(
@@ -302,8 +346,11 @@ function finding(
   options: AlarmOptions,
   alarms: readonly Alarm[],
   watched: readonly Watched[],
-  told: string,
-  rest: "late" | "incomplete" = "incomplete",
+  {
+    told,
+    least,
+    rest = "incomplete",
+  }: { told: string; least: number | null; rest?: "late" | "incomplete" },
 ): AlarmFinding {
   const { result, buckets, measure } = flows;
   const dimensions = result.origin.columns.dimensions;
@@ -342,6 +389,7 @@ function finding(
     kind: "alarm",
     sentence: told,
     found: alarms.length > 0,
+    least,
     result: withQuestion(
       result.with(table, { columns, reductions: result.origin.reductions, notes }),
       "alarm",

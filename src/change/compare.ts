@@ -18,8 +18,8 @@ import {
   type ChangeQuestion,
   type ChangeSource,
 } from "./cells.js";
-import { countCauses } from "./count-causes.js";
 import { remembered, type Finding } from "./finding.js";
+import { flowNoise } from "./flow-causes.js";
 import { changeText, percent, periodText, valueText } from "./words.js";
 
 /** What `compare` takes. */
@@ -245,7 +245,7 @@ interface Judge {
 
 function flowJudge(cells: ChangeCells): Judge {
   const { before, after, ratio } = cells;
-  const { variance } = countCauses({ ...cells.leaves, before, after, ratio });
+  const variance = flowNoise(cells);
   const sum = (values: Float64Array, leaves: Iterable<number>) => {
     let all = 0;
     for (const leaf of leaves) all += values[leaf]!;

@@ -36,6 +36,8 @@ const USUAL = 0.05;
 /** What an element's score must exceed besides the logarithm of how many there are to choose from. */
 const CAUTION = 3;
 const MOST_CAUSES = 80;
+/** Leaves that groups have in the mean where they are looked at first. */
+const FEWEST = 5;
 /** Part of the whole that must be left to tell what the rest did. */
 const LEAST_REST = 0.2;
 /** So many more causes may say it more simply than a change of all. */
@@ -94,6 +96,7 @@ function searched(
   fixed = false,
 ): CountCauses {
   const many = given.before.length;
+  const wide = cuboids.findLastIndex(({ groups }) => groups < many);
   let centre = start;
   let found: readonly CountCause[] = [];
   const out = new Uint8Array(many);
@@ -111,20 +114,35 @@ function searched(
     if (last) pullIn(change, weight, out);
     out.fill(0);
     // Single leaves of many have tails that are known only in the end.
-    const fewest = last || many < MANY ? 1 : 5;
-    found = greedy(given, cuboids, { change, weight, fewest, fixed, out });
+    const all = last || many < MANY;
+    const some = all ? cuboids : cuboids.slice(0, wide + 1);
+    found = greedy(given, some, { change, weight, fewest: all ? 1 : FEWEST, fixed, out });
     if (!fixed) centre = recentred(given, out, centre);
   }
-  return {
-    causes: found,
-    ordinary: centre,
-    variance: (leaves) => {
-      let sum = 0;
-      for (const leaf of leaves) {
-        if (weight[leaf]! > 0) sum += (size[leaf]! / 2) ** 2 / weight[leaf]!;
-      }
-      return sum;
-    },
+  return { causes: found, ordinary: centre, variance: amountVariance(size, weight) };
+}
+
+/**
+ * The noise alone, for those who look for no causes: most leaves went as the whole did, and medians
+ * don't mind the others.
+ */
+export function amountNoise(given: CountLeaves): AmountVariance {
+  const sum = (values: Float64Array) => values.reduce((total, one) => total + one, 0);
+  const centre = sum(given.after) / (sum(given.before) * given.ratio);
+  const whole = centre > 0 && centre < Infinity ? centre : 1;
+  const { change, size } = changesOf(given, whole);
+  const none = new Uint8Array(size.length);
+  const coarse = () => dispersion(given, cuboidsOf(given), whole, none);
+  return amountVariance(size, weights(change, size, given.ratio * whole, none, coarse));
+}
+
+function amountVariance(size: Float64Array, weight: Float64Array): AmountVariance {
+  return (leaves) => {
+    let sum = 0;
+    for (const leaf of leaves) {
+      if (weight[leaf]! > 0) sum += (size[leaf]! / 2) ** 2 / weight[leaf]!;
+    }
+    return sum;
   };
 }
 
@@ -133,7 +151,7 @@ interface Moved {
   readonly change: Float64Array;
   /** 1 / variance of each leaf's change. */
   readonly weight: Float64Array;
-  /** Leaves that a cause must have. */
+  /** Leaves that groups have in the mean where they are looked at. */
   readonly fewest: number;
   /** What ordinary leaves have in common beyond the centre is small. */
   readonly fixed: boolean;
@@ -148,18 +166,12 @@ function greedy(
   { change, weight, fewest, fixed, out }: Moved,
 ): CountCause[] {
   const moved = change.map((value, leaf) => value * weight[leaf]!);
-  /** By cuboid and group: weight, weighted change, leaves that have any. */
+  /** By cuboid and group: weight, weighted change. */
   const w = sumsBy(cuboids, weight);
   const s = sumsBy(cuboids, moved);
-  const living = weight.map(Math.sign);
-  const n = sumsBy(cuboids, living);
   const spread = cuboids.map((_, at) => spreadOf(w[at]!, s[at]!));
   const caution = CAUTION + Math.log(cuboids.length + 1);
-  const price = n.map((own) => {
-    let groups = 0;
-    for (let one = 0; one < own.length; one += 1) if (own[one]! > 0) groups += 1;
-    return caution + Math.log(Math.max(1, groups));
-  });
+  const price = cuboids.map(({ groups }) => caution + Math.log(groups));
   // Of leaves within 3 standard deviations: what is ordinary so far.
   let [ordinary, shifted] = [0, 0];
   const count = (leaf: number, sign: 1 | -1) => {
@@ -175,11 +187,12 @@ function greedy(
     const common = fixed ? Math.max(-USUAL, Math.min(USUAL, mean)) : mean;
     let [score, at, group] = [0, -1, -1];
     for (let one = 0; one < cuboids.length; one += 1) {
-      const [ws, ss, ns] = [w[one]!, s[one]!, n[one]!];
+      if (cuboids[one]!.groups * fewest > change.length) continue;
+      const [ws, ss] = [w[one]!, s[one]!];
       const least = price[one]!;
       // Elements of equal leaves are told by the fewer dimensions, which come first.
       const above = least + score * (1 + 1e-9) + 1e-9;
-      const place = greatest(ws, ss, ns, { common, fewest, spread: spread[one]!, above });
+      const place = greatest(ws, ss, { common, spread: spread[one]!, above });
       if (place < 0) continue;
       const own = ss[place]! - common * ws[place]!;
       score = (own * own) / (2 * ws[place]!) - least;
@@ -196,7 +209,6 @@ function greedy(
     for (const [one, places] of groupsOf(cuboids, Int32Array.from(own)).entries()) {
       takeOut(w[one]!, places, weight, own);
       takeOut(s[one]!, places, moved, own);
-      takeOut(n[one]!, places, living, own);
     }
     found.push({ ...element, leaves: own, score });
   }
@@ -216,16 +228,16 @@ function takeOut(
 function greatest(
   w: Float64Array,
   s: Float64Array,
-  n: Float64Array,
-  given: { common: number; fewest: number; spread: number; above: number },
+  given: { common: number; spread: number; above: number },
 ): number {
-  const { common, fewest, spread } = given;
+  const { common, spread } = given;
   let bar = 2 * given.above;
   let best = -1;
   for (let one = 0; one < w.length; one += 1) {
     const weight = w[one]!;
     const own = s[one]! - common * weight;
-    if (own * own <= bar * weight || n[one]! < fewest) continue;
+    // What is left of a group whose leaves are out is rounding.
+    if (own * own <= bar * weight || weight < 1e-3) continue;
     if (Math.abs(own) <= spread * weight) continue;
     bar = ((own * own) / weight) * (1 + 1e-9);
     best = one;

@@ -56,8 +56,10 @@ export function cuboidsOf(leaves: Leaves): Cuboid[] {
       .map((dimension) => wanted.indexOf(mask | (1 << dimension)))
       .filter((one) => one > at)
       .sort((a, b) => made[a]!.groups - made[b]!.groups);
-    const joined = finer === undefined ? undefined : made[finer]!.example;
-    made[at] = { ...grouped(leaves, dimensionsOf(mask), joined), finer };
+    // Groups of a leaf each are the leaves.
+    const joins = finer === undefined || made[finer]!.groups === many ? undefined : finer;
+    const joined = joins === undefined ? undefined : made[joins]!.example;
+    made[at] = { ...grouped(leaves, dimensionsOf(mask), joined), finer: joins };
   }
   return made;
 }

@@ -11,8 +11,8 @@ export interface Decline {
 
 const FEWEST_WEEKS = 5;
 const MOST_WEEKS = 8;
-/** A smaller fall is nobody's alarm, however surely it is there. */
-const LEAST_FALL = 0.1;
+/** A smaller fall, 2 % a week, is nobody's alarm, however surely it is there. */
+const LEAST_FALL = 0.15;
 
 /**
  * The declines that each end of a week tells by the five to eight weeks before it: the level of a

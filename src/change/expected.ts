@@ -3,9 +3,9 @@
  * below that it came. Typed arrays and numbers only; whatever is told of a bucket depends on it and
  * on buckets before it.
  *
- * On the logarithm of the values: the usual value is the median of the same time of day of the last
- * 28 days plus a weekly deviation (a median, too, so that outages and holidays among the past weeks
- * don't count); what it misses is followed by an autoregression, fitted recursively with ridge and
+ * On the logarithm of the values: the usual value is the mean of the middle half of the same time of
+ * day of the last 28 days plus a weekly deviation (a middle half, too, so that outages and holidays
+ * among the past weeks don't count; it scatters a sixth less than a median); what it misses is followed by an autoregression, fitted recursively with ridge and
  * forgetting (Hyndman and Athanasopoulos, Forecasting: Principles and Practice, 3rd ed., chapter 10;
  * Ljung and Söderström, Theory and Practice of Recursive Identification, 1983) on errors clipped at
  * three spreads (Huber, 1964). The spread is that of the time of day, at least that of a Poisson
@@ -26,7 +26,7 @@ export interface Expected {
   readonly next: number;
   /** The standard deviation of the value around `next`. */
   readonly spread: number;
-  /** How many spreads the value, or it and the one before together, came below; null without a value. */
+  /** How many spreads the value and the one before together came below, or it alone beyond {@link ALONE}; null without a value. */
   readonly score: number | null;
 }
 
@@ -44,12 +44,18 @@ const OWN_HOUR = 0.6;
 /** After a burst nobody knows how quickly it ends: a tenth of its square is added to the variance. */
 const BURST = 0.1;
 
+/**
+ * A bucket alone must come that many spreads further below: a drop lasts longer than one, and so two
+ * in a row can be told at a lower threshold, at the same rate of false alarms.
+ */
+export const ALONE = 0.8;
+
 /** One series, read forward. */
 export class Flow {
   readonly #season: Season;
   readonly #floor: number;
   readonly #counts: boolean;
-  /** Log values, medians by time of day, residuals from the usual value; NaN is missing. */
+  /** Log values, their usual values by time of day, residuals from the usual value; NaN is missing. */
   readonly #logs: number[] = [];
   readonly #daily: number[] = [];
   readonly #residuals: number[] = [];
@@ -85,8 +91,8 @@ export class Flow {
     const at = this.#logs.length;
     const { day, week } = this.#season;
     const log = value === null ? NaN : Math.log(value + this.#floor);
-    const daily = this.#dailyMedian(at);
-    const { wide, narrow } = this.#weeklyMedians(at);
+    const daily = this.#dailyUsual(at);
+    const { wide, narrow } = this.#weeklyUsual(at);
     const usual = (Number.isNaN(daily) ? (value === null ? 0 : log) : daily) + wide;
 
     const features = [
@@ -117,7 +123,7 @@ export class Flow {
     if (!Number.isNaN(error)) {
       const clipped = clip(error, CLIP * Math.sqrt(steady));
       if (at > week) this.#learn(features, followed + clipped, hour, clipped, steady, poisson);
-      score = -error / spread;
+      score = -error / spread - ALONE;
       // Two in a row: the second against what would be expected had the first come as it should.
       if (!Number.isNaN(this.#before.error)) {
         const carried = weights[0]! + weights[2]! / 4 + Math.max(0, weights[6]!);
@@ -152,15 +158,15 @@ export class Flow {
     return known === 0 ? 0 : (this.#sums[at]! - this.#sums[from]!) / known;
   }
 
-  #dailyMedian(at: number): number {
+  #dailyUsual(at: number): number {
     const { day } = this.#season;
     const same: number[] = [];
     for (let k = 1; k <= DAYS; k++) keep(same, this.#logs[at - day * k]);
-    return median(same);
+    return middleHalf(same);
   }
 
   /** How the hour of the week differs from its time of day: it alone, and with its neighbours. */
-  #weeklyMedians(at: number): { wide: number; narrow: number } {
+  #weeklyUsual(at: number): { wide: number; narrow: number } {
     const { day, week } = this.#season;
     if (week === day) return { wide: 0, narrow: 0 };
     const reach = day >= 12 ? 2 : 0;
@@ -175,7 +181,7 @@ export class Flow {
         if (by === 0) keep(own, deviation);
       }
     }
-    const wide = near.length === 0 ? 0 : (median(near) * near.length) / (near.length + 2);
+    const wide = near.length === 0 ? 0 : (middleHalf(near) * near.length) / (near.length + 2);
     return { wide, narrow: own.length >= 2 ? median(own) : wide };
   }
 
@@ -251,6 +257,15 @@ function clip(value: number, most: number): number {
 
 function keep(list: number[], value: number | undefined): void {
   if (value !== undefined && !Number.isNaN(value)) list.push(value);
+}
+
+/** The mean of the middle half; NaN of nothing. */
+function middleHalf(values: readonly number[]): number {
+  const quarter = Math.floor(values.length / 4);
+  const middle = Float64Array.from(values)
+    .sort()
+    .subarray(quarter, values.length - quarter);
+  return middle.reduce((sum, value) => sum + value, 0) / middle.length;
 }
 
 /** The median; NaN of nothing. */

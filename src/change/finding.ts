@@ -3,7 +3,7 @@ import { Result } from "../result/result.js";
 
 /** What every question of "what changed?" answers: a sentence, the table behind it, and whether anything was found. */
 export interface Finding {
-  /** Which answer it is, for charts: "compare", "explain", "change points", "forecast", "alarm", "freshness", "funnel". */
+  /** Which answer it is, for charts: "compare", "explain", "change points", "forecast", "alarm", "freshness", "funnel", "release". */
   readonly kind: string;
   /** One sentence in plain words: figures, times in the range's zone, what is uncertain or can't be told. */
   readonly sentence: string;
@@ -13,7 +13,16 @@ export interface Finding {
   readonly result: Result;
 }
 
-const KINDS = ["compare", "explain", "change points", "forecast", "alarm", "freshness", "funnel"];
+const KINDS = [
+  "compare",
+  "explain",
+  "change points",
+  "forecast",
+  "alarm",
+  "freshness",
+  "funnel",
+  "release",
+];
 
 /** The finding, whose Result remembers the call that gave it, so that it can be asked again. */
 export function remembered<F extends Finding>(

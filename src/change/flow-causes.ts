@@ -1,6 +1,6 @@
 import { isVersionColumn } from "../result/origin.js";
 import type { ChangeCells } from "./cells.js";
-import { countCauses, type AmountVariance, type CountCauses } from "./count-causes.js";
+import { amountNoise, countCauses, type AmountVariance } from "./count-causes.js";
 import { grouped, type Cuboid } from "./cuboids.js";
 import { moves, narrowed, releaseTables, summed, whereOf, type ReleaseCause } from "./releases.js";
 import { dispersionOf, greatest, type SumTable } from "./sums.js";
@@ -31,10 +31,7 @@ const WHOLE = 0.1;
 export function flowCauses(cells: ChangeCells): FlowCauses {
   const { ratio, names } = cells;
   const many = cells.before.length;
-  const versions = names.flatMap((name, at) => (isVersionColumn(name) ? [at] : []));
-  const others = names.flatMap((_, at) => (versions.includes(at) ? [] : [at]));
-  // Users go from release to release: what one loses says nothing, what all of them lose does.
-  const kept = others.length === 0 ? versions : others;
+  const { versions, others, kept } = dimensionsOf(names);
   const { place, ...plain } = projected(cells, kept);
   const found = countCauses({ ...plain, ratio });
   const leavesOf = listed(place, plain.before.length);
@@ -76,9 +73,7 @@ export function flowCauses(cells: ChangeCells): FlowCauses {
     const tables = [
       ...tablesOf(factor, settled ? singles : [whole, ...singles]),
       ...versions.flatMap((dimension) =>
-        kept.includes(dimension)
-          ? []
-          : releaseTables({ cells, dimension, factor, taken, dispersion }, others),
+        kept.includes(dimension) ? [] : releaseTables({ cells, dimension, factor, taken }, others),
       ),
     ];
     const best = greatest(tables, ratio, dispersion);
@@ -97,23 +92,41 @@ export function flowCauses(cells: ChangeCells): FlowCauses {
     take({ dimensions, values, leaves });
   }
   const factor = ratio * centre;
-  const causes = wide.map((one) => {
-    const narrow = versions.reduce(
-      (cause, dimension) =>
-        cause.dimensions.includes(dimension)
-          ? cause
-          : narrowed(cause, { cells, dimension, factor, taken, dispersion }),
-      one,
+  const named = new Uint8Array(many);
+  const causes = wide.flatMap((one) => {
+    // Those that joined one before are told.
+    const left = { ...one, leaves: one.leaves.filter((leaf) => named[leaf] === 0) };
+    if (left.leaves.length === 0) return [];
+    const search = { cells, factor, taken, dispersion, causes: wide };
+    const narrow = versions.reduce<ReleaseCause | undefined>(
+      (cause, dimension) => cause && narrowed(cause, { ...search, dimension }),
+      left,
     );
-    return { where: whereOf(narrow, cells), leaves: narrow.leaves };
+    if (narrow === undefined) return [];
+    const leaves = narrow.leaves.filter((leaf) => named[leaf] === 0);
+    for (const leaf of leaves) named[leaf] = 1;
+    return [{ where: whereOf(narrow, cells), leaves }];
   });
   return {
     causes,
     factor,
     alike: settled && Math.abs(centre - 1) > WHOLE,
-    variance: leafVariance(cells, found, place, plain),
+    variance: leafVariance(cells, found.variance, place, plain),
     moves: versions.flatMap((dimension) => moves(cells, dimension, factor)),
   };
+}
+
+/** The variance of a count's change over some leaves, by what leaves without their versions did. */
+export function flowNoise(cells: ChangeCells): AmountVariance {
+  const { place, ...plain } = projected(cells, dimensionsOf(cells.names).kept);
+  return leafVariance(cells, amountNoise({ ...plain, ratio: cells.ratio }), place, plain);
+}
+
+function dimensionsOf(names: readonly string[]) {
+  const versions = names.flatMap((name, at) => (isVersionColumn(name) ? [at] : []));
+  const others = names.flatMap((_, at) => (versions.includes(at) ? [] : [at]));
+  // Users go from release to release: what one loses says nothing, what all of them lose does.
+  return { versions, others, kept: others.length === 0 ? versions : others };
 }
 
 /** Pairs of values of a dimension with others, as they would be had they all done what the dimension's value did. */
@@ -153,7 +166,7 @@ function within(dimension: number, tables: readonly SumTable[], cells: ChangeCel
 /** The variance of leaves' change, where those that were searched hold several of them each. */
 function leafVariance(
   cells: ChangeCells,
-  found: CountCauses,
+  own: AmountVariance,
   place: Int32Array,
   plain: Pick<ChangeCells, "before" | "after">,
 ): AmountVariance {
@@ -167,7 +180,7 @@ function leafVariance(
     let sum = 0;
     for (const [at, size] of parts) {
       const all = plain.before[at]! * ratio + plain.after[at]!;
-      if (all > 0) sum += (found.variance([at]) * size) / all;
+      if (all > 0) sum += (own([at]) * size) / all;
     }
     return sum;
   };

@@ -37,7 +37,7 @@ const MOST_AHEAD_MS = 28 * 86_400_000;
  * The flow that past weeks lead one to expect, for each bucket of the range and some beyond it, with
  * a band: columns `t`, the dimensions, the measure, `expected`, `low`, `high`.
  *
- * What is expected of a bucket is the median of the same time of day of the last 28 days, with the
+ * What is expected of a bucket is the middle of the same time of day of the last 28 days, with the
  * weekly deviation of up to eight weeks, at the median level of the last week: outages and holidays
  * among them don't move it. The band holds the share of buckets that it held of the past 16 weeks
  * (split conformal prediction; Lei et al., Distribution-Free Predictive Inference for Regression,

@@ -10,9 +10,9 @@ const LEAST_MOVED = 0.3;
 const LEAST_CHANGED = 0.1;
 /** Standard errors from which a release moved, and beyond which more of them say nothing more. */
 const MOVED = Math.SQRT2;
-const MOST_OFF = 3;
-/** The logarithm of how much likelier a move is than another account where a release won, and how much less where none did. */
-const CAUTION = 2.5;
+const MOST_OFF = 2;
+/** The logarithm of how much likelier one account must be than another: a move where no release won, no move where one did and others' users stayed. */
+const CAUTION = 3;
 
 /** Leaves that changed together, by releases or without. */
 export interface ReleaseCause extends Element {
@@ -31,6 +31,8 @@ export interface ReleaseSearch {
   readonly taken: Uint8Array;
   /** How many times a Poisson count's variance rows have. */
   readonly dispersion: number;
+  /** All causes found, by releases or without. */
+  readonly causes: readonly ReleaseCause[];
 }
 
 /** The dimension whose values are the programs that the versions are of; −1 where it isn't asked about. */
@@ -69,7 +71,10 @@ export function adopted(
  * Rows by release within the values of each other dimension, against what the same program's users
  * did elsewhere: a loss of one release in one country, which neither shows by itself.
  */
-export function releaseTables(search: ReleaseSearch, others: readonly number[]): SumTable[] {
+export function releaseTables(
+  search: Pick<ReleaseSearch, "cells" | "dimension" | "factor" | "taken">,
+  others: readonly number[],
+): SumTable[] {
   const { cells, dimension, factor, taken } = search;
   const { codes } = cells.leaves;
   const program = programOf(cells, dimension);
@@ -163,10 +168,12 @@ export function summed(
   return { was, is };
 }
 
-/** A version of a program, within a cause and outside all causes. */
+/** A version of a program, where a cause is, and outside all causes. */
 interface Release {
   readonly program: number;
   readonly code: number;
+  /** Whether it is of the cause, not beside it: of another program in the same country. */
+  readonly within: boolean;
   readonly leaves: number[];
   was: number;
   is: number;
@@ -174,23 +181,40 @@ interface Release {
   outsideIs: number;
 }
 
-function releasesOf(leaves: readonly number[], search: ReleaseSearch): Release[] {
-  const { cells, dimension, factor, taken } = search;
-  const programs = cells.leaves.codes[programOf(cells, dimension)];
-  const codes = cells.leaves.codes[dimension]!;
+function releasesOf(
+  { dimensions, values, leaves }: ReleaseCause,
+  search: ReleaseSearch,
+): Release[] {
+  const { cells, dimension, factor, taken, causes } = search;
+  const { codes: all } = cells.leaves;
+  const program = programOf(cells, dimension);
+  const [programs, codes] = [all[program], all[dimension]!];
   const known = new Map<string, Release>();
   const inside = new Uint8Array(codes.length);
-  for (const leaf of leaves) inside[leaf] = 1;
+  const place = dimensions.flatMap((one, at) =>
+    one === program || one === dimension ? [] : [[all[one]!, values[at]!] as const],
+  );
+  const here = (leaf: number) => place.every(([own, value]) => own[leaf] === value);
+  if (place.length > 0 && place.length < dimensions.length) {
+    for (let leaf = 0; leaf < codes.length; leaf += 1) {
+      if (taken[leaf] === 0 && here(leaf)) inside[leaf] = 1;
+    }
+    // What was found beside it may be the same.
+    for (const other of causes) {
+      if (other.leaves.every(here)) for (const leaf of other.leaves) inside[leaf] = 1;
+    }
+  }
+  for (const leaf of leaves) inside[leaf] = 2;
   for (let leaf = 0; leaf < codes.length; leaf += 1) {
     if (inside[leaf] === 0 && taken[leaf] === 1) continue;
     const [program, code] = [programs?.[leaf] ?? 0, codes[leaf]!];
     const key = `${program} ${code}`;
     const one = known.get(key) ?? {
-      ...{ program, code, leaves: [], was: 0, is: 0, outsideWas: 0, outsideIs: 0 },
+      ...{ program, code, within: false, leaves: [], was: 0, is: 0, outsideWas: 0, outsideIs: 0 },
     };
-    known.set(key, one);
+    known.set(key, inside[leaf] === 2 ? Object.assign(one, { within: true }) : one);
     const [was, is] = [cells.before[leaf]! * factor, cells.after[leaf]!];
-    if (inside[leaf] === 1) {
+    if (inside[leaf]! > 0) {
       one.leaves.push(leaf);
       one.was += was;
       one.is += is;
@@ -212,32 +236,48 @@ interface Expected extends Release {
 
 /**
  * Narrows a cause to one release, or to those between which its users moved, where that says it
- * better: the others of its rows went on as usual rather than as the whole cause did. What is usual
+ * better: the others of its rows went on as usual rather than as the whole cause did. A release that
+ * fell beside the cause as well, as of a country that of all programs does, joins it. What is usual
  * is learned outside the cause; where that holds the most of a program, no release is alone in what
  * it lost, as users may have gone to others: all that moved are named.
  */
-export function narrowed(cause: ReleaseCause, search: ReleaseSearch): ReleaseCause {
-  const own = expectedReleases(cause, search);
+export function narrowed(cause: ReleaseCause, search: ReleaseSearch): ReleaseCause | undefined {
+  const all = expectedReleases(cause, search);
+  const own = all.filter(({ within }) => within);
   const programs = new Set(own.map(({ program }) => program)).size;
   if (own.every(({ told }) => !told)) return programs > 1 ? cause : ofMove(cause, own, search);
-  const [was, is] = [total(own, "was"), total(own, "is")];
-  /** How much likelier it is that the others went on as usual than that they fell (rose) alike. */
+  const misfit = (list: readonly Expected[], by: number) => {
+    const noise = list.reduce(
+      (sum, one) => sum + variance({ ...one, expected: one.expected * by }, search),
+      1e-9,
+    );
+    return (total(list, "is") - total(list, "expected") * by) ** 2 / (2 * noise);
+  };
+  const became = (list: readonly Expected[]) =>
+    total(list, "is") / Math.max(1, total(list, "expected"));
+  const fell = became(own);
+  // Where a release is a cause by itself, its users are missing here or came from here.
+  if (own.every(({ told }) => told) && misfit(own, 1) < CAUTION) return undefined;
+  /** How much likelier it is that these changed, and the others not, than that the whole cause did. */
   const better = (chosen: readonly Expected[]) => {
     const rest = own.filter((one) => !chosen.includes(one));
-    const [expected, came] = [total(rest, "expected"), total(rest, "is")];
-    const alike = (came - (expected * is) / was) ** 2 - (came - expected) ** 2;
-    const noise = rest.reduce((sum, one) => sum + variance(one, search), 0);
-    return rest.length === 0 ? 0 : alike / (2 * noise);
+    const both = chosen.filter(({ within }) => within);
+    const beside = chosen.filter(({ within }) => !within);
+    const by = became(chosen);
+    return (
+      misfit(rest, fell) -
+      misfit(rest, 1) +
+      misfit(both, fell) -
+      misfit(both, by) +
+      misfit(beside, 1) -
+      misfit(beside, by)
+    );
   };
   const codes = [...new Set(own.map(({ code }) => code))];
   const choices = [
     ...own.map((one) => [one]),
-    ...codes.map((code) => own.filter((one) => one.code === code)).filter((all) => all.length > 1),
-  ].filter(
-    (chosen) =>
-      chosen.every(({ told }) => told) &&
-      (total(chosen, "is") - total(chosen, "expected")) * (is - was) > 0,
-  );
+    ...codes.map((code) => all.filter((one) => one.code === code)).filter((of) => of.length > 1),
+  ].filter((chosen) => chosen.every(({ told }) => told) && (became(chosen) - 1) * (fell - 1) > 0);
   let best: readonly Expected[] | undefined;
   let most = Math.log(choices.length);
   for (const chosen of choices) {
@@ -247,7 +287,10 @@ export function narrowed(cause: ReleaseCause, search: ReleaseSearch): ReleaseCau
   return best === undefined ? cause : named(cause, best, search);
 }
 
-/** Names the releases that moved, where the others rather stayed than did what the whole program did. */
+/**
+ * Names the releases that moved, from the first to the last, where the others rather stayed than did
+ * what the whole program did.
+ */
 function ofMove(
   cause: ReleaseCause,
   own: readonly Expected[],
@@ -261,11 +304,36 @@ function ofMove(
   const least = (one: Expected, by: number) => Math.min(off(one, by) ** 2, MOST_OFF ** 2) / 2;
   const stayed = own.reduce((sum, one) => sum + least(one, factor) - least(one, 1), 0);
   const moved = own.filter((one) => Math.abs(off(one, 1)) > MOVED);
-  // A release that won rows as the program fell is where they went; without one, users just left.
+  // A release that won rows as the program fell is where they went, the more so where other programs'
+  // users went on less; without one, users just left.
   const won = moved.some((one) => off(one, 1) * (factor - 1) < 0);
-  return stayed > (won ? -CAUTION : CAUTION) && moved.length > 0 && moved.length < own.length
-    ? named(cause, moved, search)
-    : cause;
+  const others = releasesOf({ dimensions: [], values: [], leaves: [] }, search).map((one) => ({
+    ...{ ...one, was: one.outsideWas, is: one.outsideIs },
+  }));
+  const further = Math.log2(turnover(own) / turnover(others));
+  const enough = won ? -CAUTION * Math.max(0, Math.min(1, further)) : CAUTION;
+  if (!(stayed > enough) || moved.length === 0 || moved.length === own.length) return cause;
+  // Users come to the releases in between, and leave them.
+  const text = ({ code }: Expected) => search.cells.values[search.dimension]![code] ?? "";
+  const order = moved.map(text).sort(compareVersions);
+  const path = own.filter(
+    (one) =>
+      compareVersions(text(one), order[0]!) >= 0 && compareVersions(text(one), order.at(-1)!) <= 0,
+  );
+  return named(cause, path.length < own.length ? path : moved, search);
+}
+
+/** The part of the programs' rows that went from release to release. */
+function turnover(list: readonly Release[]): number {
+  const programs = [...new Set(list.map(({ program }) => program))].map((program) => {
+    const own = list.filter((one) => one.program === program);
+    const sum = (of: "was" | "is") => own.reduce((all, one) => all + one[of], 0);
+    const [was, is] = [sum("was"), sum("is")];
+    const moved = own.map((one) => Math.max(0, one.is / is - one.was / was));
+    return { was, moved: was > 0 && is > 0 ? moved.reduce((all, one) => all + one, 0) * was : 0 };
+  });
+  const all = programs.reduce((sum, { was }) => sum + was, 0);
+  return all > 0 ? programs.reduce((sum, { moved }) => sum + moved, 0) / all : 0;
 }
 
 function total(list: readonly Expected[], of: "was" | "is" | "expected"): number {
@@ -277,7 +345,7 @@ function variance({ expected, is, doubt }: Expected, { dispersion, cells }: Rele
 }
 
 function expectedReleases(cause: ReleaseCause, search: ReleaseSearch): Expected[] {
-  const all = releasesOf(cause.leaves, search);
+  const all = releasesOf(cause, search);
   const rows = (of: readonly number[]) => of.reduce((sum, one) => sum + one, 0);
   return [...new Set(all.map(({ program }) => program))]
     .flatMap((program) => {
@@ -308,9 +376,14 @@ function named(
   const program = programOf(cells, dimension);
   const programs = new Set(chosen.map((one) => one.program));
   const [only] = programs;
+  const kept = cause.dimensions.flatMap((one, at) =>
+    one === program || one === dimension ? [] : [at],
+  );
   return {
-    ...cause,
+    dimensions: kept.map((at) => cause.dimensions[at]!),
+    values: kept.map((at) => cause.values[at]!),
     releases: {
+      ...cause.releases,
       ...(programs.size === 1 &&
         program >= 0 && { [cells.names[program]!]: cells.values[program]![only!]! }),
       [cells.names[dimension]!]: texts.length === 1 ? texts[0]! : texts,
@@ -332,8 +405,8 @@ function versionsOf(
 /** Versions of each program of which some lost what others won. */
 export function moves(cells: ChangeCells, dimension: number, factor: number) {
   const taken = new Uint8Array(cells.before.length);
-  const leaves = Array.from(cells.before.keys());
-  const all = releasesOf(leaves, { cells, dimension, factor, taken, dispersion: 1 });
+  const whole = { dimensions: [], values: [], leaves: Array.from(cells.before.keys()) };
+  const all = releasesOf(whole, { cells, dimension, factor, taken, dispersion: 1, causes: [] });
   return [...new Set(all.map(({ program }) => program))].flatMap((program) => {
     const own = all.filter((one) => one.program === program);
     const rows = own.reduce((sum, { was, is }) => sum + was + is, 0) / 2;

@@ -1,8 +1,9 @@
 import { ProbelabError } from "../base/error.js";
 import { formatInstant } from "../time/time-zone.js";
 import type { Frame } from "./frame.js";
-import { formatInstantIso, label } from "./label.js";
-import type { Annotation, VegaLiteSpec } from "./options.js";
+import { formatInstantIso, label } from "../render/label.js";
+import type { Annotation } from "./options.js";
+import type { VegaLiteSpec } from "../render/theme.js";
 import { textWidth } from "../fonts/shipped-font.js";
 
 const MOST_ANNOTATIONS = 40;

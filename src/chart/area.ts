@@ -7,7 +7,9 @@ import {
   type ChartKind,
   type Frame,
 } from "./frame.js";
-import type { DrawOptions, VegaLiteSpec } from "./options.js";
+import { areasOfSteps, nearestEdges } from "./hover.js";
+import type { DrawOptions } from "./options.js";
+import type { VegaLiteSpec } from "../render/theme.js";
 import { shares, stacked, stackOrder } from "./stack.js";
 import { lastEnd, stepEnds, stepPoints } from "./steps.js";
 
@@ -42,6 +44,11 @@ export const AREA: ChartKind = {
   end: (drawing, timeZone, options) => lastEnd(ends(drawing, timeZone, options)),
   arrange: (drawing, { stack }) => (stack === "share" ? shares(drawing) : drawing),
   layers,
+  hover: (frame) => {
+    const drawing = stacked(frame.drawing);
+    const steps = ends(drawing, frame.timeZone, frame.options);
+    return steps ? areasOfSteps(frame, drawing, steps) : nearestEdges(frame, drawing);
+  },
 };
 
 // Incomplete buckets are faded. Values that no area can show, as it joins neighbours, are narrow

@@ -3,8 +3,9 @@ import { nextBucket, type Bucket } from "../time/bucket.js";
 import { stepOf } from "../time/step.js";
 import type { TimeRange } from "../time/time-range.js";
 import type { Drawing } from "./draw-rows.js";
-import { heading, label, uniqueLabels } from "./label.js";
-import type { Annotation, DrawOptions, VegaLiteSpec } from "./options.js";
+import { heading, label, uniqueLabels, wrap } from "../render/label.js";
+import type { Annotation, DrawOptions } from "./options.js";
+import type { VegaLiteSpec } from "../render/theme.js";
 import { textWidth } from "../fonts/shipped-font.js";
 import { timeTicks, zoneExpression } from "./ticks.js";
 
@@ -121,14 +122,14 @@ export function timeAxis(
 }
 
 /** `Day`, `15 minutes`, `Week from Monday`. */
-function stepTitle(every: Bucket): string {
+export function stepTitle(every: Bucket): string {
   const name = every.charAt(0).toUpperCase() + every.slice(1);
   return stepOf(every).unit === "week" ? `${name} from Monday` : name;
 }
 
 /** Labels of the places along x, where they are categories. */
 export function categoryLabels(drawing: Drawing): Map<number | string, string> {
-  const labels = uniqueLabels(drawing.xs, drawing.roles.x);
+  const labels = uniqueLabels(drawing.xs, drawing.roles.xOf ?? drawing.roles.x);
   return new Map(drawing.xs.map((x, index) => [x, labels[index] ?? ""]));
 }
 
@@ -172,17 +173,55 @@ export function yChannel(
   };
 }
 
+/** Pixels of the names left of bars that lie, and how many lines a name may have. */
+const NAMES_WIDTH = 280;
+const MOST_LINES = 3;
+export const NAME_LINE = 13;
+
+/** A name left of a bar on its lines; what is longer than they are is cut. */
+export function nameLines(name: string): string[] {
+  const lines = wrap([name], NAMES_WIDTH, LABEL_SIZE);
+  if (lines.length <= MOST_LINES) return lines;
+  return [...lines.slice(0, MOST_LINES - 1), `${lines[MOST_LINES - 1]} …`];
+}
+
+/** Pixels of all names, at least those of a legend. */
+export function namesWidth(names: readonly string[]): number {
+  return Math.max(90, ...names.flatMap(nameLines).map((line) => textWidth(line, LABEL_SIZE)));
+}
+
 /** The channels of bars that lie: names left of them, which the chart's title tells what they are of. */
 export function lyingChannels(
   x: VegaLiteSpec,
   y: VegaLiteSpec,
+  names: readonly string[],
   title: string | undefined,
   width: number,
 ): { x: VegaLiteSpec; y: VegaLiteSpec } {
   const { title: measured, labelExpr } = y.axis as VegaLiteSpec;
   const plain = { domain: false, ticks: false };
+  const lines = names.map(nameLines);
+  const most = Math.max(1, ...lines.map(({ length }) => length));
+  // Vega draws the first line in the middle: shorter names get as many, those around them empty.
+  const centred = lines.map((own) => [
+    ...Array<string>(Math.floor((most - own.length) / 2)).fill(" "),
+    ...own,
+  ]);
+  const several = most > 1 && {
+    labelExpr: `(${JSON.stringify(Object.fromEntries(names.map((name, at) => [name, centred[at]])))})[datum.value]`,
+    labelOffset: ((1 - most) * NAME_LINE) / 2,
+  };
   return {
-    x: { ...x, axis: { title: title ?? null, labelLimit: 280, labelPadding: 6, ...plain } },
+    x: {
+      ...x,
+      axis: {
+        title: title ?? null,
+        labelLimit: NAMES_WIDTH,
+        labelPadding: 6,
+        ...several,
+        ...plain,
+      },
+    },
     y: { ...y, axis: { title: measured, labelExpr, tickCount: Math.round(width / 80), ...plain } },
   };
 }

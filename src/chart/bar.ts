@@ -1,11 +1,13 @@
 import { ProbelabError } from "../base/error.js";
+import { textOf } from "../base/text.js";
 import { textWidth } from "../fonts/shipped-font.js";
-import { categoryLabels } from "./axes.js";
+import { categoryLabels, NAME_LINE, nameLines } from "./axes.js";
 import type { Drawing, Point } from "./draw-rows.js";
 import { intervalLayer } from "./extents.js";
 import { specRow, type ChartKind, type Frame } from "./frame.js";
-import { formatInstantIso } from "./label.js";
-import type { DrawOptions, VegaLiteSpec } from "./options.js";
+import { formatInstantIso } from "../render/label.js";
+import type { DrawOptions } from "./options.js";
+import type { VegaLiteSpec } from "../render/theme.js";
 import { shares, stacked, stackOrder } from "./stack.js";
 import { bucketEnds, lastEnd } from "./steps.js";
 
@@ -34,8 +36,7 @@ export const BAR: ChartKind = {
     const sorted = { ...drawing, xs: inOrder(drawing, options) };
     return options.stack === "share" ? shares(sorted) : sorted;
   },
-  size: (drawing, options) =>
-    isLying(drawing, options) ? { width: 560, height: lyingHeight(drawing, options) } : {},
+  size: (drawing, options) => (isLying(drawing, options) ? lyingSize(drawing, options) : {}),
   lies: isLying,
   layers,
 };
@@ -52,10 +53,12 @@ function isLying(drawing: Drawing, { horizontal }: DrawOptions): boolean {
   return horizontal ?? names.some((name) => textWidth(name, NAME_SIZE) > PLACE);
 }
 
-/** Room for each bar, and between the categories. */
-function lyingHeight(drawing: Drawing, options: DrawOptions): number {
+/** Pixels of bars that lie: room for each and its name, and between the categories. */
+export function lyingSize(drawing: Drawing, options: DrawOptions) {
   const bars = isBeside(drawing, options) ? drawing.series.length : 1;
-  return Math.max(60, drawing.xs.length * (bars > 1 ? 13 * bars + 10 : 24));
+  const lines = [...categoryLabels(drawing).values()].map((name) => nameLines(name).length);
+  const place = Math.max(13 * bars + (bars > 1 ? 10 : 11), NAME_LINE * Math.max(1, ...lines) + 11);
+  return { width: 560, height: Math.max(60, drawing.xs.length * place) };
 }
 
 /** Whether several series stand beside each other: what can't be added up does. */
@@ -82,7 +85,8 @@ function inOrder(drawing: Drawing, { sort }: DrawOptions): Drawing["xs"] {
   return xs.toSorted((a, b) => rank(b) - rank(a));
 }
 
-function layers(frame: Frame): VegaLiteSpec[] {
+function layers(given: Frame): VegaLiteSpec[] {
+  const frame = given.options.text === undefined ? given : withRoom(given, given.options.text);
   const { fields, theme, width, x, y, colour, tooltip, timeZone, options, lies } = frame;
   const { roles, series, xs, incomplete, restX, ends: extents } = frame.drawing;
   const isCategory = roles.xKind === "category";
@@ -110,7 +114,6 @@ function layers(frame: Frame): VegaLiteSpec[] {
   }
   const drawing = beside ? frame.drawing : stacked(frame.drawing);
   const { rank, order } = stackOrder(drawing);
-  const categories = isCategory ? categoryLabels(drawing) : undefined;
   const ends = isCategory ? undefined : bucketEnds(drawing, timeZone);
   const rest = series.length === 0 ? restX : undefined;
   const instant = (at: number) => (roles.xKind === "time" ? formatInstantIso(at) : at);
@@ -122,14 +125,19 @@ function layers(frame: Frame): VegaLiteSpec[] {
       beside ? from + ((end - from) * (point.series + at)) / series.length : at === 0 ? from : end;
     return {
       ...specRow(point, frame),
-      ...(categories && { [fields.x]: categories.get(point.x) }),
       ...(ends && { end: instant(part(1)), ...(beside && { begin: instant(part(0)) }) }),
+      ...(ends && extents && { middle: instant((part(0) + part(1)) / 2) }),
       ...rank(point),
       ...(incomplete.has(point.x) && { incomplete: true }),
       ...(point.x === rest && { other: true }),
     };
   };
   const drawn = drawing.points.filter((point) => point.y !== null);
+  const fell = !many && drawn.some((point) => Number(point.y) < 0);
+  const tones = [
+    ...(rest === undefined ? [] : [{ test: "datum.other", value: theme.neutral }]),
+    ...(fell ? [{ test: `datum.${fields.y} < 0`, value: theme.series[5] }] : []),
+  ];
   const place = {
     x: ends && beside ? { ...x, field: "begin" } : x,
     ...(ends && { x2: { field: "end" } }),
@@ -148,9 +156,9 @@ function layers(frame: Frame): VegaLiteSpec[] {
       ...place,
       y: { ...y, stack: many && !beside ? "zero" : null },
       color:
-        rest === undefined
+        tones.length === 0
           ? colour
-          : { condition: { test: "datum.other", value: theme.neutral }, ...colour },
+          : { condition: tones.length === 1 ? tones[0] : tones, ...colour },
       ...(!beside && order),
       ...(incomplete.size > 0 && {
         fillOpacity: { condition: { test: "datum.incomplete", value: 0.4 }, value: 1 },
@@ -158,34 +166,53 @@ function layers(frame: Frame): VegaLiteSpec[] {
       tooltip,
     },
   };
+  // The interval of each bar stands in its middle.
+  const middle = { ...place, ...(ends && { x: { ...x, field: "middle" }, x2: undefined }) };
   const strokes =
-    extents === undefined || (many && !beside) ? [] : intervals(frame, drawn, row, place);
-  return [bars, ...strokes].map((layer) => (lies ? lying(layer) : layer));
+    extents === undefined || (many && !beside)
+      ? []
+      : intervalLayer(frame, drawn, row, { ...middle, color: { value: theme.text } });
+  const texts = options.text === undefined ? [] : [endTexts(frame, options.text, row, place)];
+  return [bars, ...strokes, ...texts].map((layer) => (lies ? lying(layer) : layer));
 }
 
-/** The interval of each bar, from end to end through its middle. */
-function intervals(
+/** Where the text of a bar stands: at its end, or at that of its interval. */
+const farEnd = ({ y, low, high }: Point): number =>
+  Number(y) < 0 ? Math.min(Number(y), low ?? 0) : Math.max(Number(y), high ?? 0);
+
+/** The text at the end of each bar that lies. */
+function endTexts(
   frame: Frame,
-  points: readonly Point[],
+  text: string,
   row: (point: Point) => VegaLiteSpec,
-  { x2, ...place }: VegaLiteSpec,
-): VegaLiteSpec[] {
-  const middle = x2 === undefined ? place : { ...place, x: { ...frame.x, field: "middle" } };
-  return intervalLayer(
-    frame,
-    points,
-    (point) => {
-      const { begin, end, ...rest } = row(point);
-      const from = begin ?? rest[frame.fields.x];
-      if (end === undefined) return rest;
-      const [a, b] = [from, end].map((at) =>
-        typeof at === "string" ? Date.parse(at) : Number(at),
-      );
-      const at = (a! + b!) / 2;
-      return { ...rest, middle: typeof end === "string" ? formatInstantIso(at) : at };
+  place: VegaLiteSpec,
+): VegaLiteSpec {
+  const { theme, y, tooltip, drawing } = frame;
+  const left = "datum.end < 0";
+  return {
+    ...frame.data(drawing.points.map((point) => ({ ...row(point), end: farEnd(point) }))),
+    mark: {
+      ...{ type: "text", baseline: "middle", fontSize: NAME_SIZE, color: theme.text },
+      ...{ align: { expr: `${left} ? "right" : "left"` }, dx: { expr: `${left} ? -6 : 6` } },
     },
-    { ...middle, color: { value: frame.theme.text } },
+    encoding: { ...place, y: { ...y, field: "end" }, text: { field: `_${text}` }, tooltip },
+  };
+}
+
+/** A frame whose axis leaves room for the texts at the ends of bars. */
+function withRoom(frame: Frame, text: string): Frame {
+  const { drawing, width, y } = frame;
+  const ends = drawing.points.map(farEnd);
+  const [least, most] = [Math.min(0, ...ends), Math.max(0, ...ends)];
+  const [left, right] = [true, false].map((side) =>
+    drawing.points
+      .filter((_, at) => ends[at]! < 0 === side)
+      .map(({ beside }) => textWidth(textOf(beside?.[`_${text}`] ?? ""), NAME_SIZE) + 14)
+      .reduce((a, b) => Math.max(a, b), 10),
   );
+  const pixel = (most - least || 1) / Math.max(60, width - left! - right!);
+  const domain = [least - left! * pixel, most + right! * pixel];
+  return { ...frame, y: { ...y, scale: { ...(y.scale as object), domain, nice: false } } };
 }
 
 const TURNED: Readonly<Record<string, string>> = {
@@ -193,7 +220,7 @@ const TURNED: Readonly<Record<string, string>> = {
 };
 
 /** A layer with its horizontal channels upright and its upright ones horizontal. */
-function lying(layer: VegaLiteSpec): VegaLiteSpec {
+export function lying(layer: VegaLiteSpec): VegaLiteSpec {
   const encoding = Object.entries(layer.encoding as VegaLiteSpec);
   const mark = layer.mark as VegaLiteSpec;
   return {

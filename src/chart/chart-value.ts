@@ -1,13 +1,14 @@
 import type { MimeBundle } from "../base/mime-bundle.js";
 import type { Origin } from "../result/origin.js";
 import type { Result } from "../result/result.js";
-import { fluidSpec } from "./fluid.js";
-import type { Recipe, VegaLiteSpec } from "./options.js";
-import { chartPage } from "./page/page.js";
-import { pdfPicture } from "./render/pdf.js";
-import { pngPicture, pngSize } from "./render/png.js";
-import { layOut, svgPicture, svgSize, titleText } from "./render/svg.js";
-import { csv, saveAs, titledParquet, type ChartRows } from "./save.js";
+import { compiledForScreen, fluidSpec, needsVega } from "../render/fluid.js";
+import type { Recipe } from "./options.js";
+import type { VegaLiteSpec } from "../render/theme.js";
+import { chartPage } from "../render/page/page.js";
+import { pdfPicture } from "../render/pdf.js";
+import { pngPicture, pngSize } from "../render/png.js";
+import { layOut, svgPicture, svgSize, titleText } from "../render/svg.js";
+import { csv, saveAs, titledParquet, type ChartRows } from "../render/save.js";
 
 /** Pixels per CSS pixel. */
 const SCALE = 2;
@@ -27,8 +28,16 @@ export class Chart {
   readonly data: ChartRows;
   /** How it was made of its Result; `drawRecipe` makes it again. */
   readonly recipe: Recipe;
+  readonly #live: (spec: VegaLiteSpec) => VegaLiteSpec;
 
-  constructor(spec: VegaLiteSpec, result: Result, { names, rows }: ChartRows, recipe: Recipe) {
+  /** @param live adds what only a pointer can open. */
+  constructor(
+    spec: VegaLiteSpec,
+    result: Result,
+    { names, rows }: ChartRows,
+    recipe: Recipe,
+    live = (file: VegaLiteSpec): VegaLiteSpec => file,
+  ) {
     this.spec = spec;
     this.result = result;
     this.data = Object.freeze({
@@ -36,6 +45,7 @@ export class Chart {
       rows: Object.freeze(rows.map((row) => Object.freeze([...row]))),
     });
     this.recipe = recipe;
+    this.#live = live;
   }
 
   /** Where the data comes from. */
@@ -43,12 +53,15 @@ export class Chart {
     return this.result.origin;
   }
 
-  /** The spec as screens draw it: as wide as its place, unless a width was chosen. */
+  /** The spec as screens draw it: what the pointer meets, and as wide as its place, unless a width was chosen. */
   async screenSpec(): Promise<VegaLiteSpec> {
     const { recipe } = this;
     const given: { readonly width?: unknown } =
       "spec" in recipe ? recipe.spec : "explore" in recipe ? {} : recipe.options;
-    return fluidSpec(this.spec, svgSize(await layOut(this.spec)).width, given.width);
+    const live = this.#live(this.spec);
+    // Vega-Lite's "container" is what a screen draws anyway.
+    const width = given.width === "container" ? undefined : given.width;
+    return fluidSpec(live, svgSize(await layOut(this.spec)).width, width);
   }
 
   /** The chart as an SVG document: same data, same bytes, wherever and in whatever time zone. */
@@ -101,15 +114,19 @@ export class Chart {
 
   /**
    * What a notebook shows: Vega-Lite for JupyterLab, Notebook 7 and VS Code, which draw it
-   * themselves, offline; a PNG for the classic notebook, nbconvert and GitHub. No text/html: where
+   * themselves, offline, and Vega for views beside each other, whose widths follow the place; a PNG for the classic notebook, nbconvert and GitHub. No text/html: where
    * both are there it wins over Vega-Lite, and untrusted notebooks strip its scripts.
    */
   async [Symbol.for("Jupyter.display")](): Promise<MimeBundle> {
     const png = await this.png();
     const { description } = this.spec;
+    const screen = await this.screenSpec();
     return {
       data: {
-        "application/vnd.vegalite.v5+json": await this.screenSpec(),
+        ...(needsVega(screen) && {
+          "application/vnd.vega.v5+json": await compiledForScreen(screen),
+        }),
+        "application/vnd.vegalite.v5+json": screen,
         "image/png": png.toString("base64"),
         "text/plain": typeof description === "string" ? description : "Chart",
       },

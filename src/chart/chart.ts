@@ -28,9 +28,9 @@ import {
   type PageOptions,
   type PointsOptions,
   type Recipe,
-  type VegaLiteSpec,
 } from "./options.js";
-import { Page, pageContents } from "./page/page.js";
+import type { VegaLiteSpec } from "../render/theme.js";
+import { Page, pageContents } from "../render/page/page.js";
 import { POINTS } from "./points.js";
 import { resultChart } from "./result-chart.js";
 import type { Table } from "./table.js";
@@ -57,15 +57,30 @@ export const chart = {
   line(rows: RowsGiven, options: LineOptions = {}): Chart {
     return resultChart(rows, LINE, options);
   },
-  /** Areas along time, stacked where there are several series: for counts, which can be added up. */
+  /**
+   * Areas along time, stacked where there are several series: for counts, which can be added up.
+   *
+   * @example
+   * chart.area(await lab.measurements.counts({ range, every: "week", by: "software_version" }));
+   */
   area(rows: RowsGiven, options: AreaOptions = {}): Chart {
     return resultChart(rows, AREA, options);
   },
-  /** Bars along time, as wide as their buckets, or one bar per value of a dimension. */
+  /**
+   * Bars along time, as wide as their buckets, or one bar per value of a dimension.
+   *
+   * @example
+   * chart.bar(await lab.measurements.counts({ range, every: "all", by: "probe_cc" }), { horizontal: true });
+   */
   bar(rows: RowsGiven, options: BarOptions = {}): Chart {
     return resultChart(rows, BAR, options);
   },
-  /** A point per row, for two measures or single events. */
+  /**
+   * A point per row, for two measures or single events.
+   *
+   * @example
+   * chart.points(await lab.measurements.values({ range, y: "test_runtime", by: "test_name", top: 3 }));
+   */
   points(rows: RowsGiven, options: PointsOptions = {}): Chart {
     return resultChart(rows, POINTS, options);
   },
@@ -98,7 +113,9 @@ export const chart = {
   },
   /**
    * Free Vega-Lite over the rows of a Result. Fields are the column names; the spec's own data is
-   * left out. Rows are limited to 4,999 as everywhere; nothing is loaded from files or addresses.
+   * left out. Fewer than 5,000 rows are drawn, as everywhere: more are taken where the spec aggregates
+   * them to as few groups (`aggregate`, `timeUnit`, `bin`) or draws plain lines. Times are in UTC;
+   * nothing is loaded from files or addresses.
    *
    * @throws ProbelabError for more rows than that, a spec that loads its data, an unknown mark, or a
    *   field that is no column, where the spec makes none of its own.
@@ -154,6 +171,8 @@ export const chart = {
    * A deploy or an incident, for the option `annotations`.
    * @param time a Date, or a text read in UTC: `"2026-03-02"`, `"2026-03-02T09:00:00Z"`.
    * @throws ProbelabError for a time that can't be read, or without a label.
+   * @example
+   * chart.area(counts, { annotations: [chart.annotation("2026-03-02", "3.10 released")] });
    */
   annotation(time: Date | string, label: string): Annotation {
     if (typeof label !== "string") {

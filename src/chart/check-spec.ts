@@ -106,7 +106,7 @@ function makesFields({ data, transform }: Part): boolean {
 }
 
 /** The column that a field's path begins with: `a` of `a.b` and `a[0]`, `a.b` of `a\.b` and `["a.b"]`. */
-function columnOf(field: string): string {
+export function columnOf(field: string): string {
   const found = /^\[(["']?)(.*?)\1\]|^((?:\\.|[^.[\\])+)/.exec(field);
   return (found?.[2] ?? found?.[3] ?? field).replace(/\\(.)/g, "$1");
 }
@@ -119,6 +119,6 @@ function specParts(value: unknown): [string, unknown][] {
   );
 }
 
-function isPart(value: unknown): value is Part {
+export function isPart(value: unknown): value is Part {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

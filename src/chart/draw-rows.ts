@@ -8,7 +8,7 @@ import type { Result, Value } from "../result/result.js";
 import { valueKey } from "../result/json.js";
 import type { Bucket } from "../time/bucket.js";
 import { commonStart } from "./fold-measures.js";
-import { formatInstantIso, label } from "./label.js";
+import { formatInstantIso, label } from "../render/label.js";
 import type { DrawOptions } from "./options.js";
 import { chartRoles, checkColumn, list, type Kind, type Roles } from "./roles.js";
 import { chartSeries, MOST_SERIES, seriesDimension, type Series } from "./series.js";
@@ -29,6 +29,8 @@ export interface Point {
   /** The ends of its band or interval, where both are known. */
   readonly low?: number;
   readonly high?: number;
+  /** What goes along with it, by field. */
+  readonly beside?: Readonly<Record<string, Value>>;
 }
 
 /** What is drawn of a Result, before any look is decided. */
@@ -51,6 +53,8 @@ export interface Drawing {
   readonly unordered?: boolean;
   /** Columns of the ends of a band or of intervals, where there are any. */
   readonly ends?: readonly [string, string];
+  /** The value of its panel, where there are several. */
+  readonly panel?: Value;
   /** What was left out or merged for this chart. */
   readonly sentences: readonly string[];
 }
@@ -97,6 +101,7 @@ export function drawRows(
   const [xs, ys, keys] = [read(roles.x), read(roles.y), read(work.series)];
   const counts = read(reduced.countColumn);
   const [lows, highs] = [read(ends?.columns[0]), read(ends?.columns[1])];
+  const beside = (options.beside ?? []).map((name) => [`_${name}`, read(name)] as const);
   const series = chartSeries(keys, seriesDimension(columns, work.series, keys), work.series);
   const { mostSeries = MOST_SERIES } = kind;
   if (series.length > mostSeries) {
@@ -125,6 +130,9 @@ export function drawRows(
       series: index.get(valueKey(keys[row])) ?? 0,
       ...(reduced.countColumn !== undefined && { count: Number(counts[row]) }),
       ...extent(lows[row], highs[row], options.yScale),
+      ...(beside.length > 0 && {
+        beside: Object.fromEntries(beside.map(([field, values]) => [field, values[row] ?? null])),
+      }),
     });
   }
   const along = seriesDimension(columns, roles.x, xs);

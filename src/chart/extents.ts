@@ -1,7 +1,7 @@
 import { ProbelabError } from "../base/error.js";
 import { specRow, type Frame } from "./frame.js";
 import type { Point } from "./draw-rows.js";
-import type { VegaLiteSpec } from "./options.js";
+import type { VegaLiteSpec } from "../render/theme.js";
 
 /** Bands of more series hide each other. */
 const MOST_BANDS = 4;

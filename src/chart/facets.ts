@@ -7,8 +7,9 @@ import { drawRows, type Drawing } from "./draw-rows.js";
 import type { ChartKind, Frame } from "./frame.js";
 import { textWidth } from "../fonts/shipped-font.js";
 import { categoryLabels } from "./axes.js";
-import { words } from "./label.js";
-import type { DrawOptions, VegaLiteSpec } from "./options.js";
+import { words } from "../render/label.js";
+import type { DrawOptions } from "./options.js";
+import type { VegaLiteSpec } from "../render/theme.js";
 import { checkColumn } from "./roles.js";
 import { chartSeries, seriesDimension } from "./series.js";
 
@@ -73,6 +74,7 @@ export function facetDrawings(
       order: [],
       ...otherOf(drawings),
     },
+    first.seriesName,
   );
   const places = new Map(series.map(({ value }, at) => [valueKey(value), at]));
   const aligned = drawings.map((drawing) => ({
@@ -94,8 +96,8 @@ export function facetDrawings(
   };
   // Categories stand in one order in all panels.
   const ordered = kind.order?.(joined, options) ?? xs;
-  const arranged = aligned.map((drawing) => {
-    const own = { ...drawing, xs: ordered };
+  const arranged = aligned.map((drawing, at) => {
+    const own = { ...drawing, xs: ordered, panel: drawn[at]!.value };
     return kind.arrange?.(own, { ...options, sort: "given" }, result.origin) ?? own;
   });
   return {
@@ -130,7 +132,7 @@ function partsOf({ table, origin, columnNames }: Result, facet: string): Part[] 
   const values = columnValues(table, facet);
   const { dimensions } = origin.columns;
   const names = columnNames.filter((name) => name !== facet);
-  return chartSeries(values, seriesDimension(origin.columns, facet, values)).map(
+  return chartSeries(values, seriesDimension(origin.columns, facet, values), facet).map(
     ({ value, label, other }) => {
       const key = valueKey(value);
       const rows = values.flatMap((each, row) => (valueKey(each ?? null) === key ? [row] : []));
@@ -173,8 +175,8 @@ export function panelSize(
   count: number,
   lies: boolean,
   { width = WIDTH, height, scales }: DrawOptions,
+  columns = count === 4 ? 2 : Math.min(3, Math.max(1, count)),
 ): { columns: number; apart: number; width: number; height?: number } {
-  const columns = count <= 3 ? Math.max(1, count) : count === 4 ? 2 : 3;
   const names = [...categoryLabels(all).values()].map((name) => textWidth(name, NAME_SIZE));
   const left = lies ? Math.min(280, Math.max(0, ...names)) : scales === "own" ? LABELS : 0;
   const apart = Math.ceil(left) + SPACING;
@@ -185,10 +187,15 @@ export function panelSize(
   };
 }
 
-/** The spec of panels beside each other, of their views: one legend, axes labelled at the edges where they are shared. */
+/** The spec of panels with `above` pixels of labels over each, beside each other, of their views: one legend, axes labelled at the edges where they are shared. */
 export function panelsSpec(
   views: readonly { readonly name: string; readonly view: Frame; readonly layer: VegaLiteSpec[] }[],
-  { columns, apart, scales }: { columns: number; apart: number; scales?: string },
+  {
+    columns,
+    apart,
+    above,
+    scales,
+  }: { columns: number; apart: number; above: number; scales?: string },
 ): VegaLiteSpec {
   return {
     concat: views.map(({ name, view, layer }) => ({
@@ -196,7 +203,7 @@ export function panelsSpec(
       ...{ width: view.width, height: view.height, layer },
     })),
     // Plots stand in line, whatever stands around them.
-    ...{ columns, bounds: "flush", spacing: { row: BETWEEN, column: apart } },
+    ...{ columns, bounds: "flush", spacing: { row: BETWEEN + above, column: apart } },
     resolve: { scale: { x: "shared", y: scales === "own" ? "independent" : "shared" } },
   };
 }

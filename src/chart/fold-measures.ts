@@ -2,7 +2,7 @@ import { ProbelabError } from "../base/error.js";
 import { columnValues, newTable } from "../result/arquero-table.js";
 import type { MeasureColumn } from "../result/origin.js";
 import type { Result } from "../result/result.js";
-import { uniqueLabels } from "./label.js";
+import { uniqueLabels } from "../render/label.js";
 import type { DrawOptions, GivenOptions } from "./options.js";
 import { chartRoles, checkColumn, list, unusedName, type Kind } from "./roles.js";
 

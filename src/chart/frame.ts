@@ -1,15 +1,21 @@
-import type { Json } from "../result/json.js";
-import { zoneOf, type Origin } from "../result/origin.js";
+import { zoneOf, type MeasureColumn, type Origin } from "../result/origin.js";
 import type { Result } from "../result/result.js";
 import { stepOf } from "../time/step.js";
-import { lyingChannels, measureTitle, xChannel, xDomain, yChannel } from "./axes.js";
+import {
+  categoryLabels,
+  lyingChannels,
+  measureTitle,
+  xChannel,
+  xDomain,
+  yChannel,
+} from "./axes.js";
 import type { Drawing, Point } from "./draw-rows.js";
-import { formatInstantIso, heading, words } from "./label.js";
-import type { DrawOptions, GivenOptions, VegaLiteSpec } from "./options.js";
+import { formatInstantIso, heading, words } from "../render/label.js";
+import type { Annotation, DrawOptions, GivenOptions } from "./options.js";
+import { type VegaLiteSpec, THEMES, type Theme } from "../render/theme.js";
 import type { Kind } from "./roles.js";
 import { seriesColours, seriesShapes } from "./series.js";
 import { textWidth } from "../fonts/shipped-font.js";
-import { THEMES, type Theme } from "./theme.js";
 import { zoneExpression } from "./ticks.js";
 
 /** A kind of chart: what it is called, and how it is drawn. A new kind is a file that makes one. */
@@ -34,10 +40,23 @@ export interface ChartKind extends Kind {
   size?(this: void, drawing: Drawing, options: DrawOptions): { width?: number; height?: number };
   /** What the reader must know of it, a sentence each. */
   tells?(this: void, drawing: Drawing, origin: Origin): string[];
+  /** Panels beside each other; default by their number. */
+  readonly columns?: number;
+  /** What it notes above a plot, as annotations of its own. */
+  annotations?(this: void, drawing: Drawing): readonly Annotation[];
   /** Whether its bars lie: then the vertical axis is that of the categories. */
   lies?(this: void, drawing: Drawing, options: DrawOptions): boolean;
   /** Its layers of Vega-Lite. @throws ProbelabError where they would mislead. */
   layers(this: void, frame: Frame): VegaLiteSpec[];
+  /** What the pointer meets on screens, for one whose marks don't tell every row wherever it is. */
+  hover?(this: void, frame: Frame): Hover;
+}
+
+/** Unseen layers that tell the row under the pointer. */
+export interface Hover {
+  readonly layers: readonly VegaLiteSpec[];
+  /** True where they lie under what is drawn, which tells its own rows. */
+  readonly under?: true;
 }
 
 /** The names of a spec's fields. */
@@ -70,6 +89,8 @@ export interface Frame {
   readonly tooltip: readonly VegaLiteSpec[];
   /** The names of the spec's fields. */
   readonly fields: Fields;
+  /** The labels of categories. */
+  readonly names?: ReadonlyMap<number | string, string>;
   /** A layer's data: its rows, and the text of their time as field `when`, in the range's zone. */
   data(this: void, rows: readonly VegaLiteSpec[]): VegaLiteSpec;
 }
@@ -93,6 +114,7 @@ export function frame(
   const height = options.height ?? 300;
   const timeZone = zoneOf(result.origin);
   const fields = specFields(drawing);
+  const names = roles.xKind === "category" ? categoryLabels(drawing) : undefined;
   const domain = xDomain(drawing, range, options.annotations ?? [], end);
   const along = columns.measures.find(({ name }) => name === roles.x);
   const labels = series.map(({ label }) => label);
@@ -103,6 +125,11 @@ export function frame(
     legend: { title: seriesTitle(roles), values: labels, ...legendPlace(labels, width), ...legend },
   });
   const when = whenExpression(drawing, fields, timeZone, domain);
+  const beside = besideTexts(drawing, options, columns.measures);
+  const transform = [
+    ...(when === undefined ? [] : [{ calculate: when, as: "when" }]),
+    ...beside.flatMap(({ calculate, field }) => (calculate ? [{ calculate, as: field }] : [])),
+  ];
   const x = titled(
     { field: fields.x, ...xChannel(drawing, domain, timeZone, width, end !== undefined, along) },
     options.xTitle,
@@ -117,17 +144,18 @@ export function frame(
     height,
     domain,
     fields,
-    ...(lies ? lyingChannels(x, y, options.xTitle, width) : { x, y }),
+    ...(names && { names }),
+    ...(lies ? lyingChannels(x, y, [...names!.values()], options.xTitle, width) : { x, y }),
     colour:
       fields.series === undefined
         ? { value: theme.series[0] }
         : bySeries(seriesColours(series, theme), { symbolOpacity: 1 }),
     ...(fields.series !== undefined && { shape: bySeries(seriesShapes(series), {}) }),
-    tooltip: tooltipChannel(drawing, fields, timeZone, options),
-    data: (values) => ({
-      data: { values },
-      ...(when !== undefined && { transform: [{ calculate: when, as: "when" }] }),
-    }),
+    tooltip: [
+      ...tooltipChannel(drawing, fields, timeZone, options),
+      ...beside.map(({ field, title }) => ({ field, type: "nominal", title })),
+    ],
+    data: (values) => ({ data: { values }, ...(transform.length > 0 && { transform }) }),
   };
 }
 
@@ -150,15 +178,17 @@ function legendPlace(labels: readonly string[], width: number): VegaLiteSpec {
 }
 
 /** A row of a spec's data: times in ISO 8601, a label for the series, null for a gap. */
-export function specRow(point: Point, { drawing, fields }: Frame): Record<string, Json> {
+export function specRow(point: Point, { drawing, fields, names }: Frame): VegaLiteSpec {
   const { roles, series } = drawing;
   return {
-    [fields.x]: roles.xKind === "time" ? formatInstantIso(Number(point.x)) : point.x,
+    [fields.x]:
+      roles.xKind === "time" ? formatInstantIso(Number(point.x)) : (names?.get(point.x) ?? point.x),
     ...(fields.series !== undefined && { [fields.series]: series[point.series]?.label ?? "" }),
     [fields.y]: point.y,
     ...(point.count !== undefined && { rows: point.count }),
     ...(point.from !== undefined && { from: formatInstantIso(point.from) }),
     ...(point.low !== undefined && { [fields.low]: point.low, [fields.high]: point.high ?? null }),
+    ...point.beside,
   };
 }
 
@@ -255,16 +285,7 @@ function tooltipChannel(
 ): VegaLiteSpec[] {
   const { roles, points, ends } = drawing;
   const values = points.map(({ y }) => y ?? 0);
-  // Whole numbers and large ones to the unit at least: who points at a value wants to read it off.
-  const format =
-    yFormat ??
-    (roles.measure?.unit === "share"
-      ? ".2%"
-      : values.every(Number.isInteger)
-        ? ",d"
-        : values.some((value) => Math.abs(value) >= 1_000)
-          ? ",.3~f"
-          : ",.6~r");
+  const format = yFormat ?? numberFormat(values, roles.measure?.unit);
   const x = heading(roles.x);
   const along =
     roles.xKind === "time"
@@ -283,6 +304,30 @@ function tooltipChannel(
       format,
     })),
   ].map((part) => ({ ...part, title: tooltipTitle(part.title) }));
+}
+
+// Whole numbers and large ones to the unit at least: who points at a value wants to read it off.
+function numberFormat(values: readonly number[], unit: string | undefined): string {
+  if (unit === "share") return ".2%";
+  if (values.every(Number.isInteger)) return ",d";
+  return values.some((value) => Math.abs(value) >= 1_000) ? ",.3~f" : ",.6~r";
+}
+
+/** What tooltips tell of the columns beside the points: a measure's numbers as texts, which null has none of. */
+function besideTexts(
+  { points }: Drawing,
+  { beside = [] }: DrawOptions,
+  measures: readonly MeasureColumn[],
+): { field: string; title: string; calculate?: string }[] {
+  return beside.map((name) => {
+    const field = `_${name}`;
+    const measure = measures.find((each) => each.name === name);
+    if (measure === undefined) return { field, title: tooltipTitle(heading(name)) };
+    const values = points.map((point) => Number(point.beside?.[field] ?? 0));
+    const written = `format(datum.${field}, "${numberFormat(values, measure.unit)}")`;
+    const calculate = `isValid(datum.${field}) ? ${written} : "not known"`;
+    return { field: `${field}_`, title: tooltipTitle(measure.label), calculate };
+  });
 }
 
 // Vega-Lite writes the titles into an expression, escaping a " but not a \ before it. The tooltips

@@ -2,13 +2,13 @@ import { ProbelabError } from "../base/error.js";
 import { MOST_ROWS } from "../base/limits.js";
 import type { Origin } from "../result/origin.js";
 import type { RowsGiven } from "../result/own-rows.js";
-import { categoryLabels } from "./axes.js";
 import type { Chart } from "./chart-value.js";
 import { resultOf } from "./check-result.js";
 import type { Drawing, Point } from "./draw-rows.js";
 import { specRow, type ChartKind, type Frame } from "./frame.js";
-import { formatInstantIso } from "./label.js";
-import { checkHeatmapOptions, type HeatmapOptions, type VegaLiteSpec } from "./options.js";
+import { formatInstantIso } from "../render/label.js";
+import { checkHeatmapOptions, type HeatmapOptions } from "./options.js";
+import type { VegaLiteSpec } from "../render/theme.js";
 import { resultChart } from "./result-chart.js";
 import { list } from "./roles.js";
 import { bucketEnds, lastEnd } from "./steps.js";
@@ -116,7 +116,6 @@ function layers(frame: Frame): VegaLiteSpec[] {
     );
   }
   const ends = roles.xKind === "category" ? undefined : bucketEnds(drawing, timeZone, "a heat map");
-  const names = categoryLabels(drawing);
   const instant = (at: number) => (roles.xKind === "time" ? formatInstantIso(at) : at);
   const cells = (some: readonly Point[]): VegaLiteSpec =>
     frame.data(
@@ -125,9 +124,7 @@ function layers(frame: Frame): VegaLiteSpec[] {
         const end = ends?.get(from) ?? from;
         return {
           ...specRow(point, frame),
-          ...(ends
-            ? { end: instant(end), middle: instant((from + end) / 2) }
-            : { [fields.x]: names.get(point.x) }),
+          ...(ends && { end: instant(end), middle: instant((from + end) / 2) }),
         };
       }),
     );

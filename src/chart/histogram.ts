@@ -7,8 +7,9 @@ import type { Chart } from "./chart-value.js";
 import { resultOf } from "./check-result.js";
 import type { Point } from "./draw-rows.js";
 import { pointsBySeries, specRow, type ChartKind, type Frame } from "./frame.js";
-import { words } from "./label.js";
-import type { GivenOptions, HistogramChartOptions, VegaLiteSpec } from "./options.js";
+import { words } from "../render/label.js";
+import type { GivenOptions, HistogramChartOptions } from "./options.js";
+import type { VegaLiteSpec } from "../render/theme.js";
 import { resultChart } from "./result-chart.js";
 import { chartRoles, list } from "./roles.js";
 

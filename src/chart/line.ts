@@ -1,7 +1,8 @@
 import type { Point } from "./draw-rows.js";
 import { bandLayer } from "./extents.js";
 import { pointsBySeries, specRow, splitEdges, type ChartKind, type Frame } from "./frame.js";
-import type { VegaLiteSpec } from "./options.js";
+import { linesOfSteps, nearestPoints } from "./hover.js";
+import type { VegaLiteSpec } from "../render/theme.js";
 import { lastEnd, stepEnds, stepPoints } from "./steps.js";
 
 // Up to so many points a series has a marker at each; beyond, a few along the line.
@@ -19,6 +20,10 @@ export const LINE: ChartKind = {
   takes: ["band", "steps"],
   end: (drawing, timeZone, options) => lastEnd(stepEnds(drawing, timeZone, options, false)),
   layers,
+  hover: (frame) => {
+    const ends = stepEnds(frame.drawing, frame.timeZone, frame.options, false);
+    return ends ? linesOfSteps(frame, ends) : { layers: [nearestPoints(frame)] };
+  },
 };
 
 /** The lines, their markers as second cue, incomplete buckets dashed. */

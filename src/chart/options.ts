@@ -3,10 +3,7 @@ import { checkOptions, type Rules } from "../base/check-options.js";
 import { deprecated } from "../base/deprecated.js";
 import { ProbelabError } from "../base/error.js";
 import type { Value } from "../result/json.js";
-import { THEMES, type ThemeName } from "./theme.js";
-
-/** JSON of a Vega-Lite specification. */
-export type VegaLiteSpec = Record<string, unknown>;
+import { THEMES, type ThemeName, type VegaLiteSpec } from "../render/theme.js";
 
 /** A deploy, an incident: a line across a chart at a moment. Made by `chart.annotation`. */
 export interface Annotation {
@@ -131,10 +128,15 @@ export interface DrawOptions
     Pick<BarOptions, "stack" | "horizontal" | "sort" | "interval"> {
   readonly y?: string;
   readonly colour?: string | readonly string[] | null;
+  /** Columns that go along with each point: told in tooltips and files, drawn by some kinds as fields `_name`. */
+  readonly beside?: readonly string[];
+  /** That of them which stands at the end of each lying bar. */
+  readonly text?: string;
 }
 
 /** The same as a chart is given them, and keeps them: y may be several columns. */
-export type GivenOptions = Omit<DrawOptions, "y" | "colour"> & Pick<ChartOptions, "y" | "colour">;
+export type GivenOptions = Omit<DrawOptions, "y" | "colour" | "beside" | "text"> &
+  Pick<ChartOptions, "y" | "colour">;
 
 /** The kinds of charts of a Result, as `chart` names them. */
 export type KindName = "line" | "area" | "bar" | "points" | "heatmap" | "histogram";

@@ -1,6 +1,6 @@
 import { intervalLayer } from "./extents.js";
 import { specRow, stepWidth, type ChartKind, type Frame } from "./frame.js";
-import type { VegaLiteSpec } from "./options.js";
+import type { VegaLiteSpec } from "../render/theme.js";
 
 // Beyond so many, points are smaller and let others shine through.
 const FEW_POINTS = 300;

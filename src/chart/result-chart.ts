@@ -8,37 +8,58 @@ import { resultOf } from "./check-result.js";
 import { drawRows, type Drawing } from "./draw-rows.js";
 import { facetDrawings, panelSize, panelsSpec, panelView } from "./facets.js";
 import { foldMeasures } from "./fold-measures.js";
+import { namesWidth } from "./axes.js";
 import { frame, type ChartKind, type Frame } from "./frame.js";
+import type { Panels } from "../render/fluid.js";
+import { wrap } from "../render/label.js";
+import { withHover, type HoverView } from "./hover.js";
 import { cleanText, counted } from "../base/text.js";
-import {
-  checkChartOptions,
-  type ChartOptions,
-  type DrawOptions,
-  type VegaLiteSpec,
-} from "./options.js";
-import { originRecord } from "./origin-record.js";
-import type { ChartRows } from "./save.js";
+import { checkChartOptions, type ChartOptions, type DrawOptions } from "./options.js";
+import { type VegaLiteSpec, SCHEMA, THEMES, themeConfig, type ThemeName } from "../render/theme.js";
+import { originRecord } from "../render/origin/origin-record.js";
+import type { ChartRows } from "../render/save.js";
 import {
   chartSentences,
   describe,
   noDataSentence,
   subtitleLine,
   titleSentence,
-  wrap,
 } from "./sentences.js";
 import { chartSeries } from "./series.js";
-import { NOTES_MARK } from "./render/svg.js";
-import { SCHEMA, THEMES, themeConfig } from "./theme.js";
+import { NOTES_MARK } from "../render/svg.js";
+import { withZoom } from "./zoom.js";
 
 const NO_DATA_SIZE = 13;
 const NO_DATA_LINE = 18;
 
-/** A chart of a Result: its Vega-Lite specification. @throws ProbelabError where it can't be drawn truthfully. */
+/** A chart of a Result. @throws ProbelabError where it can't be drawn truthfully. */
 export function resultChart(of: RowsGiven, kind: ChartKind, given: ChartOptions): Chart {
   const asked = resultOf(of, `chart.${kind.name}`);
   const recorded = checkChartOptions(given, kind.takes);
   const { result, options } =
     kind.prepare?.(asked, recorded) ?? foldMeasures(asked, kind, recorded);
+  const { spec, rows, live } = drawnResult(result, kind, options);
+  return new Chart(spec, asked, rows, { mark: kind.name, options: recorded }, live);
+}
+
+/** What the picture of a finding says of itself. */
+export interface Said {
+  title(this: void, named: Drawing): string;
+  /** For those who can't see it. */
+  readonly sentence: string;
+  /** The first lines of the subtitle. */
+  readonly lines: (this: void, width: number) => readonly string[];
+  /** How it is read, and what isn't in it; a sentence each. */
+  readonly told: readonly string[];
+}
+
+/** The specification of a chart of a Result, the rows that it draws, and what adds to it what a pointer meets. */
+export function drawnResult(
+  result: Result,
+  kind: ChartKind,
+  options: DrawOptions,
+  said?: Said,
+): { spec: VegaLiteSpec; rows: ChartRows; live: (file: VegaLiteSpec) => VegaLiteSpec } {
   if (kind.sized && (options.zero === false || options.yScale === "log")) {
     throw new ProbelabError(
       `Can't draw ${kind.drawn} without zero on the axis: their size would mislead; use chart.line or chart.points.`,
@@ -46,42 +67,84 @@ export function resultChart(of: RowsGiven, kind: ChartKind, given: ChartOptions)
   }
   const { origin } = result;
   const drawn = options.facet === undefined ? alone : inPanels;
-  const { drawing, named, body, view, sentences, widest, lies, rows } = drawn(
+  const { drawing, named, body, view, hovered, sentences, widest, panels, lies, rows } = drawn(
     result,
     kind,
     options,
   );
-  const title = cleanText(options.title ?? titleSentence(named, origin), 300);
+  const title = options.title ?? said?.title(named) ?? titleSentence(named, origin);
   const told = chartSentences(drawing, origin, options.title !== undefined, kind.faded, [
+    ...(said?.told ?? []),
     ...sentences,
     ...(kind.tells?.(drawing, origin) ?? []),
     ...(options.zero === false ? ["The vertical axis does not begin at zero."] : []),
   ]);
-  const theme = THEMES[options.theme ?? "light"];
   // Where no place is kept for the notes' mark, all of them are in the subtitle.
   const { lines, notes } =
     view === undefined ? { lines: wrap(told, widest, 12), notes: [] } : subtitleLine(told, widest);
-  const subtitle = [...wrap([cleanText(options.subtitle ?? "", 2_000)], widest, 12), ...lines];
-  const spec: VegaLiteSpec = {
+  const layer = view && notes.length > 0 && [...view.layer, notesMark(view, notes)];
+  const own = wrap([cleanText(options.subtitle ?? "", 2_000)], widest, 12);
+  const spec = wholeSpec(origin, {
+    ...{ title, widest, theme: options.theme, notes },
+    subtitle: [...own, ...(said?.lines(widest) ?? []), ...lines],
+    described: (text) =>
+      said
+        ? cleanText(`${text}. ${said.sentence}`, 4_000)
+        : describe(drawing, origin, text, kind.title, told),
+    reductions: [...(said?.told ?? []), ...drawing.sentences, ...sentences],
+    body: { ...body, ...(layer && { layer }) },
+    bounds: lies,
+    ...(panels && { panels }),
+  });
+  const live = (file: VegaLiteSpec): VegaLiteSpec => {
+    const hover = withHover(file, kind, hovered);
+    return view !== undefined && kind.hover ? withZoom(hover, view) : hover;
+  };
+  return { spec, rows, live };
+}
+
+/** What every picture has around its plots. */
+interface Around {
+  readonly title: string;
+  readonly subtitle: readonly string[];
+  /** Pixels of the title's lines. */
+  readonly widest: number;
+  readonly theme: ThemeName | undefined;
+  /** Its description, of its whole title. */
+  described(this: void, title: string): string;
+  /** What was left out of it. */
+  readonly reductions: readonly string[];
+  readonly notes?: readonly string[];
+  /** Whether the title begins above the names left of the plot. */
+  readonly bounds?: boolean;
+  /** How its views share the width, but for that of the title's lines. */
+  readonly panels?: Omit<Panels, "lines">;
+  readonly body: VegaLiteSpec;
+}
+
+/** A whole specification. */
+export function wholeSpec(origin: Origin, around: Around): VegaLiteSpec {
+  const { subtitle, widest, notes = [], bounds, panels, body } = around;
+  const theme = THEMES[around.theme ?? "light"];
+  const title = cleanText(around.title, 300);
+  return {
     $schema: SCHEMA,
-    description: describe(drawing, origin, title, kind.title, told),
+    description: around.described(title),
     usermeta: {
-      probelab: originRecord(origin, [...drawing.sentences, ...sentences]),
+      probelab: originRecord(origin, around.reductions),
       ...(notes.length > 0 && { notes }),
+      ...(panels && { panels: { lines: widest, ...panels } }),
     },
     background: theme.background,
     padding: 12,
     title: {
       text: wrap([title], widest, 16, 700),
       ...(subtitle.length > 0 && { subtitle }),
-      ...(lies && { frame: "bounds" }),
+      ...(bounds && { frame: "bounds" }),
     },
     ...body,
-    ...(view !== undefined &&
-      notes.length > 0 && { layer: [...view.layer, notesMark(view, notes)] }),
     config: themeConfig(theme),
   };
-  return new Chart(spec, asked, rows, { mark: kind.name, options: recorded });
 }
 
 /** The plot of a chart, or its panels. */
@@ -92,9 +155,11 @@ interface Drawn {
   readonly body: VegaLiteSpec;
   /** Missing where there is no place for a mark that tells notes. */
   readonly view?: Frame & { readonly layer: readonly VegaLiteSpec[] };
+  readonly hovered: readonly HoverView[];
   readonly sentences: readonly string[];
   /** Pixels of the title's lines: it may reach over the legend. */
   readonly widest: number;
+  readonly panels?: Omit<Panels, "lines">;
   readonly lies: boolean;
   readonly rows: ChartRows;
 }
@@ -104,17 +169,22 @@ const LEGEND = 90;
 function alone(result: Result, kind: ChartKind, options: DrawOptions): Drawn {
   const found = drawRows(result, kind, options);
   const drawing = kind.arrange?.(found, options, result.origin) ?? found;
-  const plot = plotOf(result, drawing, kind, { ...kind.size?.(drawing, options), ...options });
-  const annotations = annotationLayers(plot, options.annotations ?? []);
+  const size = kind.size?.(drawing, options);
+  const fixed = options.width !== undefined;
+  const plot = { ...plotOf(result, drawing, kind, { ...size, ...options }), fixed };
+  const own = kind.annotations?.(drawing) ?? [];
+  const annotations = annotationLayers(plot, [...(options.annotations ?? []), ...own]);
   const view = { ...plot, y: raised(plot.y, annotations.height) };
-  const { width, height, lies } = view;
+  const { width, height, lies, names } = view;
   const layer = viewLayers(view, kind, annotations.layers, result.origin);
   return {
     ...{ drawing, named: drawing, lies },
     body: { width, height, layer },
     ...(!lies && { view: { ...view, layer } }),
+    hovered: [{ view, layers: layer.length - annotations.layers.length }],
     sentences: annotations.sentences,
-    widest: width + (drawing.series.length > 0 || lies ? LEGEND : 0),
+    widest:
+      width + (lies ? namesWidth([...names!.values()]) : drawing.series.length > 0 ? LEGEND : 0),
     rows: rowsDrawn(drawing),
   };
 }
@@ -124,18 +194,22 @@ function inPanels(result: Result, kind: ChartKind, options: DrawOptions): Drawn 
   const { facet = "", annotations: given = [], scales } = options;
   const { all, each, sentences } = facetDrawings(result, kind, options);
   const lying = kind.lies?.(all, options) ?? false;
-  const { columns, apart, ...size } = panelSize(all, each.length, lying, options);
+  const { columns, apart, ...size } = panelSize(all, each.length, lying, options, kind.columns);
   const look = { ...options, ...(lying && kind.size?.(all, options)), ...size };
   const common = plotOf(result, all, kind, look);
   const place = { count: each.length, columns, apart, ...(scales && { scales }) };
   const told: string[] = [];
+  let above = 0;
   const views = each.map(({ name, drawing }, at) => {
     const view = panelView(plotOf(result, drawing, kind, look), common, { at, ...place });
+    const own = annotationLayers(view, kind.annotations?.(drawing) ?? []);
     const { layers, sentences: outside } = annotationLayers(view, given);
     told.push(...outside);
+    above = Math.max(above, own.height);
     // The lines; their labels would hide each other, and stand in the first line's tooltip.
-    const layer = viewLayers(view, kind, layers.slice(0, 1), result.origin);
-    return { name, view, layer };
+    const marks = [...layers.slice(0, 1), ...own.layers];
+    const layer = viewLayers(view, kind, marks, result.origin);
+    return { name, view, layer, layers: layer.length - marks.length };
   });
   const series = [...new Set([...all.roles.series, facet])];
   const [first] = each;
@@ -149,9 +223,11 @@ function inPanels(result: Result, kind: ChartKind, options: DrawOptions): Drawn 
             height: size.height ?? common.height,
             layer: viewLayers(common, kind, [], result.origin),
           }
-        : panelsSpec(views, place),
+        : panelsSpec(views, { ...place, above }),
+    hovered: views.length > 0 ? views : [{ view: common, layers: 0 }],
     sentences: [...sentences, ...new Set(told)],
     widest: columns * (size.width + apart) + (all.series.length > 0 ? LEGEND : 0),
+    ...(views.length > 0 && { panels: { width: size.width, columns, apart } }),
     lies: common.lies,
     rows: {
       names: [facet, ...rowsDrawn(all).names],
@@ -183,13 +259,20 @@ function viewLayers(
 }
 
 /** The rows of a drawing, as a file holds them. */
-export function rowsDrawn({ roles, points, series, seriesName }: Drawing): ChartRows {
+function rowsDrawn({ roles, points, series, seriesName }: Drawing): ChartRows {
+  const beside = Object.keys(points[0]?.beside ?? {});
   return {
-    names: [roles.x, ...(seriesName === undefined ? [] : [seriesName]), roles.y],
+    names: [
+      roles.x,
+      ...(seriesName === undefined ? [] : [seriesName]),
+      roles.y,
+      ...beside.map((field) => field.slice(1)),
+    ],
     rows: points.map((point) => [
       roles.xKind === "time" ? new Date(point.x) : point.x,
       ...(seriesName === undefined ? [] : [series[point.series]?.value]),
       point.y,
+      ...beside.map((field) => point.beside?.[field]),
     ]),
   };
 }

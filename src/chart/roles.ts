@@ -1,7 +1,6 @@
 import { ProbelabError } from "../base/error.js";
 import type { MeasureColumn } from "../result/origin.js";
 import type { Result, Value } from "../result/result.js";
-import type { Bucket } from "../time/bucket.js";
 import type { DrawOptions, KindName, KindOption } from "./options.js";
 
 /** A kind of chart, as far as it decides which columns and rows are drawn. */
@@ -22,9 +21,9 @@ export interface Kind {
 /** What the columns of a Result are in a chart. */
 export interface Roles {
   readonly x: string;
+  /** The table's column, where x is another name of it. */
+  readonly xOf?: string;
   readonly xKind: "time" | "number" | "category";
-  /** The step of the time column, where x is one. */
-  readonly every?: Bucket;
   readonly y: string;
   /** What y measures; missing for a column of free SQL. */
   readonly measure?: MeasureColumn;
@@ -100,10 +99,11 @@ export function chartRoles(result: Result, kind: Kind, options: DrawOptions): Ro
   const guess = dimensions.length === 0 && colour === undefined;
   const series = (guess ? named("text") : shown).filter((name) => name !== x);
   const measure = measures.find(({ name }) => name === y);
+  const xOf = dimensions.find(({ name }) => name === x)?.of;
   return {
     x,
+    ...(xOf !== undefined && { xOf }),
     xKind,
-    ...(x === time?.name && { every: time.every }),
     y,
     ...(measure && { measure }),
     series: guess ? series.slice(0, 1) : series,

@@ -5,8 +5,7 @@ import { formatRange } from "../time/time-range.js";
 import { formatInstant } from "../time/time-zone.js";
 import { measureTitle } from "./axes.js";
 import type { Drawing } from "./draw-rows.js";
-import { heading, label, specText, words } from "./label.js";
-import { textWidth, type FontWeight } from "../fonts/shipped-font.js";
+import { heading, label, specText, words, wrap } from "../render/label.js";
 
 /** `Measurements per week by version, 2026-02-01 to 2026-05-01 UTC`. */
 export function titleSentence(drawing: Drawing, origin: Origin): string {
@@ -111,27 +110,6 @@ export function subtitleLine(
 export function noDataSentence({ notes: [first], range }: Origin): string {
   if (first !== undefined) return `No data: ${first}`;
   return range ? "No data in this range." : "No data.";
-}
-
-/** The sentences on lines of at most `width` pixels, so that no title is cut. */
-export function wrap(
-  sentences: readonly string[],
-  width: number,
-  size: number,
-  weight: FontWeight = 400,
-): string[] {
-  const lines: string[] = [];
-  let line = "";
-  for (const word of sentences.flatMap((text) => cleanText(text, 2_000).split(" "))) {
-    const longer = line === "" ? word : `${line} ${word}`;
-    if (line !== "" && textWidth(longer, size, weight) > width) {
-      lines.push(line);
-      line = word;
-    } else {
-      line = longer;
-    }
-  }
-  return (line === "" ? lines : [...lines, line]).map(specText);
 }
 
 const DESCRIBED = 8;

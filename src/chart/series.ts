@@ -2,8 +2,8 @@ import { isVersionColumn, type DimensionColumn, type ResultColumns } from "../re
 import type { Value } from "../result/result.js";
 import { valueKey } from "../result/json.js";
 import { compareVersions } from "../result/version-order.js";
-import { uniqueLabels } from "./label.js";
-import type { Theme } from "./theme.js";
+import { uniqueLabels } from "../render/label.js";
+import type { Theme } from "../render/theme.js";
 
 /** One series of a chart, in the legend's order. */
 export interface Series {
@@ -14,7 +14,7 @@ export interface Series {
   readonly other: boolean;
 }
 
-type Order = Pick<DimensionColumn, "order" | "other">;
+type Order = Pick<DimensionColumn, "order" | "other" | "of">;
 
 /** Beyond this many, series can't be told apart and a legend can't be read. */
 export const MOST_SERIES = 24;
@@ -39,7 +39,7 @@ export function chartSeries(
   const last = Number.MAX_SAFE_INTEGER;
   const rank = (value: Value): number => (isOther(value) ? last : (ranks.get(value) ?? last - 1));
   found.sort((a, b) => rank(a) - rank(b));
-  const labels = uniqueLabels(found, column);
+  const labels = uniqueLabels(found, dimension?.of ?? column);
   return found.map((value, index) => ({
     value,
     label: labels[index] ?? "",

@@ -1,6 +1,6 @@
 import { ProbelabError } from "../base/error.js";
 import type { Drawing, Point } from "./draw-rows.js";
-import { words } from "./label.js";
+import { words } from "../render/label.js";
 
 /** Every series at every x. @throws ProbelabError for what can't be added up, or is unknown. */
 export function stacked(drawing: Drawing): Drawing {

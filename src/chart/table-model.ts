@@ -8,10 +8,11 @@ import { newTable, pickRows, rowKeys, rowsByKey } from "../result/arquero-table.
 import { Result, type Value } from "../result/result.js";
 import { sortedRows } from "../result/verbs.js";
 import { formatInstant } from "../time/time-zone.js";
-import { heading, label } from "./label.js";
+import { heading, label } from "../render/label.js";
 import { checkColumn, list, unusedName } from "./roles.js";
-import type { ChartRows } from "./save.js";
+import type { ChartRows } from "../render/save.js";
 import { originSpan, spanSentence } from "./sentences.js";
+import type { TableCell, TableModel } from "../render/table-outputs.js";
 
 /** What a table of a Result can be told. */
 export interface TableOptions {
@@ -32,27 +33,6 @@ export interface TableOptions {
    * is summed over the range, of another measure stands its last whole bucket beside the line.
    */
   readonly sparkline?: string;
-}
-
-/** A cell: its text, how long its bar is, from 0 to 1, and the values of its line. */
-export interface TableCell {
-  readonly text: string;
-  readonly bar?: number;
-  /** From 0 to 1, the scale of all rows; null is a gap. */
-  readonly line?: readonly (number | null)[];
-}
-
-/** A table as any format shows it. */
-export interface TableModel {
-  readonly caption: string;
-  readonly columns: readonly { readonly title: string; readonly number: boolean }[];
-  /** Number of leading columns that name their row. */
-  readonly heads: number;
-  readonly rows: readonly (readonly TableCell[])[];
-  /** The sums below the rows, where there are any. */
-  readonly totals?: readonly TableCell[];
-  /** What isn't in the rows, a sentence each. */
-  readonly notes: readonly string[];
 }
 
 const isText = (value: unknown): boolean => typeof value === "string";
@@ -100,6 +80,8 @@ export function tableModel(
   const scales = barScales(result, options.bars);
   for (const name of names) checkColumn(result.columnNames, name, "show a table: ");
   const sums = totalsOf(result, options.totals);
+  const columnOf = (name: string): string =>
+    meaning.dimensions.find((each) => each.name === name)?.of ?? name;
   const isDimension = (name: string): boolean =>
     meaning.dimensions.some((each) => each.name === name);
   const shown = Math.min(options.limit ?? 100, result.numRows);
@@ -122,7 +104,7 @@ export function tableModel(
         const part = name === meaning.time?.name && incomplete.has(value.getTime());
         return { text: `${formatInstant(value, zone)}${part ? " (incomplete)" : ""}` };
       }
-      const named = valueWords(name, value);
+      const named = valueWords(columnOf(name), value);
       const text = write && isNumber(named) ? write(named) : label(named, 500);
       if (scale === undefined) return { text };
       return { text, bar: scale === 0 ? 0 : Number(value) / scale };

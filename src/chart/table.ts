@@ -3,11 +3,11 @@ import type { Origin } from "../result/origin.js";
 import type { RowsGiven } from "../result/own-rows.js";
 import type { Result } from "../result/result.js";
 import { resultOf } from "./check-result.js";
-import { originRecord } from "./origin-record.js";
-import { chartPage } from "./page/page.js";
-import { csv, saveAs, titledParquet, type ChartRows } from "./save.js";
+import { originRecord } from "../render/origin/origin-record.js";
+import { chartPage } from "../render/page/page.js";
+import { csv, saveAs, titledParquet, type ChartRows } from "../render/save.js";
 import { TABLE_RULES, tableModel, type TableOptions } from "./table-model.js";
-import { tableHtml, tableMarkdown } from "./table-outputs.js";
+import { tableHtml, tableMarkdown } from "../render/table-outputs.js";
 
 /** A table: a value that a notebook shows. */
 export class Table {

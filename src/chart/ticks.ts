@@ -57,10 +57,16 @@ export function timeTicks(
   const span = end - start;
   if (every === undefined && span <= SHORTEST) return fractionTicks(start, end, most);
   const usable = stepsFrom(every ?? "second");
-  const step = usable.find((each) => span / usualLength(each.every) <= most - 1) ?? usable.at(-1)!;
-  const at = step.monthly
-    ? daysBetween(start, end, stepOf(step.every).count, timeZone)
-    : startsBetween(start, end, step.every, timeZone);
+  const starts = ({ every, monthly }: Step): number[] =>
+    monthly
+      ? daysBetween(start, end, stepOf(every).count, timeZone)
+      : startsBetween(start, end, every, timeZone);
+  const rough = usable.findIndex((each) => span / usualLength(each.every) <= most - 1);
+  const fits = rough < 0 ? usable.length - 1 : rough;
+  // One label alone tells no scale: the next finer step, where its labels are as few as may be.
+  const finer = fits > 0 && starts(usable[fits]!).length < 2 ? starts(usable[fits - 1]!) : [];
+  const step = usable[finer.length >= 2 && finer.length <= most ? fits - 1 : fits]!;
+  const at = starts(step);
   const unit = stepOf(step.every).unit;
   const larger = LARGER_UNIT[unit];
   const key = (instant: number): string => {
@@ -105,7 +111,13 @@ function stepsFrom(every: Bucket): Step[] {
   return [...own.map((each) => ({ every: each })), ...larger];
 }
 
-function startsBetween(start: number, end: number, every: Bucket, timeZone: string): number[] {
+/** The starts of a zone's steps in a span, as milliseconds. */
+export function startsBetween(
+  start: number,
+  end: number,
+  every: Bucket,
+  timeZone: string,
+): number[] {
   const at: number[] = [];
   let tick = bucketStart(new Date(Math.ceil(start)), every, timeZone);
   for (; tick.getTime() <= end; tick = nextBucket(tick, every, timeZone)) {
@@ -142,12 +154,17 @@ export function zoneExpression(
   timeZone: string,
   [start, end]: readonly [number, number],
 ): string {
-  const offset = offsetExpression(instant, timeZone, start, end);
+  const offset = zoneOffset(instant, timeZone, [start, end]);
   const shifted = offset === "0" ? instant : `+${instant} + (${offset})`;
   return `utcFormat(${shifted}, ${JSON.stringify(format)})`;
 }
 
-function offsetExpression(instant: string, timeZone: string, start: number, end: number): string {
+/** A Vega expression of a zone's offset at an instant of a span, in milliseconds. */
+export function zoneOffset(
+  instant: string,
+  timeZone: string,
+  [start, end]: readonly [number, number],
+): string {
   let at = Temporal.Instant.fromEpochMilliseconds(Math.round(start)).toZonedDateTimeISO(timeZone);
   const parts: string[] = [];
   for (;;) {

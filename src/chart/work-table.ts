@@ -1,7 +1,7 @@
 import { ProbelabError } from "../base/error.js";
 import { columnsPlural, valueWords } from "../result/column-words.js";
 import { Result, type Value } from "../result/result.js";
-import { label, uniqueLabels } from "./label.js";
+import { label, uniqueLabels } from "../render/label.js";
 import { list, unusedName, type Roles } from "./roles.js";
 
 /** A Result whose rows have one series column at most, and one row per x and series. */
@@ -64,7 +64,7 @@ function combine(result: Result, series: readonly string[]): Omit<Work, "sentenc
   const labels = uniqueLabels(
     found.map(({ values, other }) =>
       (other ? values.slice(0, 1) : values)
-        .map((value, at) => label(valueWords(series[at] ?? "", value)))
+        .map((value, at) => label(valueWords(dimensions[at]?.of ?? series[at] ?? "", value)))
         .join(" · "),
     ),
   );
@@ -83,7 +83,7 @@ function combine(result: Result, series: readonly string[]): Omit<Work, "sentenc
 }
 
 /** One text for equal values; null and the text "null" differ. */
-function rowKey(values: readonly Value[]): string {
+export function rowKey(values: readonly Value[]): string {
   return JSON.stringify(
     values.map((value) =>
       value instanceof Date ? value.getTime() : typeof value === "bigint" ? [`${value}`] : value,

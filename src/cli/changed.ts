@@ -6,17 +6,25 @@ import { amount, percent, valueText } from "../change/words.js";
 import { connect } from "../lab/connect.js";
 import { count } from "../query/measure.js";
 import { last } from "../time/time-range.js";
-import { inertJson, line, lines, userInterrupt, wholeNumber } from "./terminal.js";
+import {
+  condition,
+  exitCode,
+  inertJson,
+  line,
+  lines,
+  textTable,
+  userInterrupt,
+  wholeNumber,
+  type Conditions,
+} from "./terminal.js";
 
-/** The exit code of a finding, which no error has. */
-const FOUND = 8;
 const SOURCES = ["measurements", "runs", "logs"] as const;
 
 interface Flags {
   readonly last: string;
   readonly of: (typeof SOURCES)[number];
   readonly by?: readonly string[];
-  readonly where: Readonly<Record<string, readonly string[]>>;
+  readonly where: Conditions;
   readonly top: number;
   readonly json?: true;
 }
@@ -32,7 +40,7 @@ export const changedCommand = new Command("changed")
   .option("--json", "print both findings as JSON")
   .addHelpText(
     "after",
-    `\nThe exit code is 0 where nothing changed, ${FOUND} where something did, 1 for an error.`,
+    "\nThe exit code is 0 where nothing changed, 8 where something did, 1 for an error.",
   )
   .action(async (flags: Flags) => {
     using interrupt = userInterrupt();
@@ -51,7 +59,7 @@ export const changedCommand = new Command("changed")
     const first = compareCells(cells, flags.top);
     const why = explainCells(cells);
     process.stdout.write(flags.json ? changedJson(first, why) : changedText(first, why));
-    process.exitCode = why.found ? FOUND : 0;
+    process.exitCode = exitCode(why.found);
   });
 
 function changedText(first: RangeComparison, why: Explanation): string {
@@ -68,17 +76,10 @@ function changedText(first: RangeComparison, why: Explanation): string {
       : `${amount(Math.round(one.low), "")} to ${amount(Math.round(one.high), "")}`,
     one.part === null ? "" : percent(one.part),
   ]);
-  const widths = heads.map((head, at) =>
-    Math.max(head.length, ...rows.map((row) => row[at]!.length)),
-  );
-  const text = [heads, ...rows].map((row) =>
-    row
-      .map((cell, at) => (at < 2 ? cell.padEnd(widths[at]!) : cell.padStart(widths[at]!)))
-      .join("  ")
-      .trimEnd(),
-  );
   const { notes, reductions } = first.result.origin;
-  return lines(`${[...text, "", why.sentence, "", ...reductions, ...notes].join("\n")}\n`);
+  return lines(
+    `${[textTable(heads, rows, 2), "", why.sentence, "", ...reductions, ...notes].join("\n")}\n`,
+  );
 }
 
 function changedJson(compared: RangeComparison, explained: Explanation): string {
@@ -102,11 +103,4 @@ function columnNames(text: string): string[] {
   const names = text.split(",").map((name) => name.trim());
   if (names.every((name) => name !== "")) return names;
   throw new InvalidArgumentError("Write column names with commas between: probe_cc,test_name.");
-}
-
-function condition(text: string, before: Flags["where"]): Flags["where"] {
-  const at = text.indexOf("=");
-  if (at < 1) throw new InvalidArgumentError("Write a column and its value: probe_cc=IT.");
-  const column = text.slice(0, at).trim();
-  return { ...before, [column]: [...(before[column] ?? []), text.slice(at + 1).trim()] };
 }

@@ -2,7 +2,7 @@ import { Command } from "commander";
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { promisify } from "node:util";
-import { pngPicture } from "../chart/render/png.js";
+import { pngPicture } from "../render/png.js";
 import { installedKernels } from "../notebook/kernel/kernelspec.js";
 import { kernelName } from "../notebook/own-package.js";
 import { checkDatabase, checkTables, type Check } from "./doctor-database.js";

@@ -20,15 +20,23 @@ for (const stream of [process.stdout, process.stderr]) {
 const commands = new Map<string, () => Promise<Command>>(
   Object.entries({
     start: async () => (await import("./start.js")).startCommand,
+    example: async () => (await import("./example.js")).exampleCommand,
     run: async () => (await import("./run.js")).runCommand,
     sample: async () => (await import("./sample.js")).sampleCommand,
     load: async () => (await import("./load.js")).loadCommand,
     watch: async () => (await import("./watch.js")).watchCommand,
+    drop: async () => (await import("./drop.js")).dropCommand,
+    release: async () => (await import("./release.js")).releaseCommand,
+    helpers: async () => (await import("./helpers.js")).helpersCommand,
+    logs: async () => (await import("./logs.js")).logsCommand,
     changed: async () => (await import("./changed.js")).changedCommand,
     origin: async () => (await import("./origin.js")).originCommand,
     kernel: async () => (await import("./kernel.js")).kernelCommand,
+    incident: async () => (await import("./incident.js")).incidentCommand,
     postmortem: async () => (await import("./postmortem.js")).postmortemCommand,
+    rollup: async () => (await import("./rollup.js")).rollupCommand,
     types: async () => (await import("./types.js")).typesCommand,
+    schedule: async () => (await import("./schedule.js")).scheduleCommand,
     doctor: async () => (await import("./doctor.js")).doctorCommand,
   }),
 );

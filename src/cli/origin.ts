@@ -1,8 +1,8 @@
 import { Command } from "commander";
 import { readFile, stat } from "node:fs/promises";
-import { readOrigins, type FoundOrigin } from "../chart/origin/read-origins.js";
+import { readOrigins, type FoundOrigin } from "../render/origin/read-origins.js";
 import { ProbelabError } from "../base/error.js";
-import { originEntries } from "../chart/origin-words.js";
+import { originEntries } from "../render/origin/origin-words.js";
 import { inertJson, line, sqlText } from "./terminal.js";
 
 /** Larger than any export; the whole file is held in memory. */

@@ -1,6 +1,11 @@
 import { Command, InvalidArgumentError } from "commander";
 import { parseParameter, type ParameterValue } from "../notebook/parameters.js";
-import { runNotebook, type RunOutcome, type RunProgress } from "../notebook/run-notebook.js";
+import {
+  EXIT_CODES,
+  runNotebook,
+  type RunOutcome,
+  type RunProgress,
+} from "../notebook/run-notebook.js";
 import { line, lines, userInterrupt } from "./terminal.js";
 
 interface Options {
@@ -63,20 +68,11 @@ function positive(text: string): number {
   return value;
 }
 
-/** Exit codes by how a run ended; the first notebook that fails decides. */
-const exitCodes: Record<RunOutcome["status"], number> = {
-  ok: 0,
-  error: 1,
-  timeout: 3,
-  memory: 4,
-  died: 5,
-};
-
 /** Prints why a run did not get to its end, and sets the exit code; the first that fails decides. */
 export function tellWhereItStopped(outcome: RunOutcome): void {
   if (outcome.message === undefined) return;
   process.stderr.write(`${lines(outcome.message)}\n`);
-  process.exitCode ||= exitCodes[outcome.status] || 130;
+  process.exitCode ||= EXIT_CODES[outcome.status] || 130;
 }
 
 /** Tells in one line that the analyst ended a run, and where what ran is; exit code 130. */

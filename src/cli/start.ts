@@ -13,48 +13,61 @@ import { runNotebook } from "../notebook/run-notebook.js";
 /** A sample that ends longer ago is made anew, so that `last("3 months")` finds rows in it. */
 const OLDEST_DAYS = 7;
 
+/** The notebooks that come with the package. */
+export const NOTEBOOKS = new URL("../../notebooks/", import.meta.url);
+
 /** `probelab start`, which `npm start` calls: the investigation from rows to charts. */
 export const startCommand = new Command("start")
   .description("fill the embedded database if it is empty and run the example investigation")
   .option("--out <dir>", "folder for the executed notebook, its page and the charts", "out")
   .option("--rows <n>", "measurements of a sample that has to be made", wholeNumber, 5_000_000)
-  .action(async ({ out, rows }: { out: string; rows: number }) => {
-    using interrupt = userInterrupt();
-    const source = findSource("measurements");
-    await using writer = source.kind === "embedded" ? await openWriter(source) : null;
-    try {
-      if (writer !== null) await fillIfEmpty(writer, rows, interrupt.signal);
-      interrupt.signal.throwIfAborted();
-    } catch (error) {
-      if (!interrupt.signal.aborted) throw error;
-      console.error("Interrupted: the investigation was not run; npx probelab start begins anew.");
-      process.exitCode = 130;
-      return;
-    }
-    const path = fileURLToPath(new URL("../../notebooks/measurement-drop.ipynb", import.meta.url));
-    console.error(`Running ${relative("", path)} on ${source.label}`);
-    const outcome = await runNotebook(path, {
-      out,
-      onProgress: printProgress,
-      signal: interrupt.signal,
-    });
-    if (interrupt.signal.aborted) {
-      tellInterrupted(outcome);
-      return;
-    }
-    if (outcome.status !== "ok") {
-      tellWhereItStopped(outcome);
-      return;
-    }
-    console.log(
-      [
-        `Done in ${outcome.seconds.toFixed(1)} s. Open`,
-        `  ${relative("", outcome.page)}   the investigation, with its charts`,
-        `  ${relative("", outcome.notebook)}  the same as a notebook`,
-        `  ${relative("", out) || "."}/*.svg   the charts`,
-      ].join("\n"),
-    );
+  .action(async (options: SampleRun) => {
+    await runOnSample(fileURLToPath(new URL("measurement-drop.ipynb", NOTEBOOKS)), options);
   });
+
+/** Where the results of a run go, and how many measurements a sample that has to be made for it gets. */
+export interface SampleRun {
+  readonly out: string;
+  readonly rows: number;
+}
+
+/** Runs a notebook on the configured database, and says what to open; an embedded one that is empty is filled with the sample service first. */
+export async function runOnSample(path: string, { out, rows }: SampleRun): Promise<void> {
+  using interrupt = userInterrupt();
+  const source = findSource("measurements");
+  await using writer = source.kind === "embedded" ? await openWriter(source) : null;
+  try {
+    if (writer !== null) await fillIfEmpty(writer, rows, interrupt.signal);
+    interrupt.signal.throwIfAborted();
+  } catch (error) {
+    if (!interrupt.signal.aborted) throw error;
+    console.error("Interrupted: the notebook was not run; the same command begins anew.");
+    process.exitCode = 130;
+    return;
+  }
+  console.error(`Running ${relative("", path)} on ${source.label}`);
+  const outcome = await runNotebook(path, {
+    out,
+    onProgress: printProgress,
+    signal: interrupt.signal,
+  });
+  if (interrupt.signal.aborted) {
+    tellInterrupted(outcome);
+    return;
+  }
+  if (outcome.status !== "ok") {
+    tellWhereItStopped(outcome);
+    return;
+  }
+  console.log(
+    [
+      `Done in ${outcome.seconds.toFixed(1)} s. Open`,
+      `  ${relative("", outcome.page)}   the investigation, with its charts`,
+      `  ${relative("", outcome.notebook)}  the same as a notebook`,
+      `  ${relative("", out) || "."}   all that it saved`,
+    ].join("\n"),
+  );
+}
 
 async function fillIfEmpty(writer: Writer, rows: number, signal: AbortSignal): Promise<void> {
   const info = await sampleInfo(writer);

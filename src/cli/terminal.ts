@@ -47,14 +47,62 @@ export function wholeNumber(text: string): number {
   return value;
 }
 
-/** A signal that is aborted when the user ends the command (SIGINT, SIGTERM), until it is disposed. */
+/** Column to the values that it may have. */
+export type Conditions = Readonly<Record<string, readonly string[]>>;
+
+/** Reads column=value, again for more. */
+export function condition(text: string, before: Conditions): Conditions {
+  const at = text.indexOf("=");
+  if (at < 1) throw new InvalidArgumentError("Write a column and its value: probe_cc=IT.");
+  const column = text.slice(0, at).trim();
+  return { ...before, [column]: [...(before[column] ?? []), text.slice(at + 1).trim()] };
+}
+
+/** What answers end with, for scripts and monitors. */
+export const EXIT_CODES =
+  "\nThe exit code is 0 where all is as usual, 8 for a finding, 9 where it can't be told, 1 for an error.";
+
+/** The exit code of an answer: no error has 8 or 9. */
+export function exitCode(found: boolean, known = true): 0 | 8 | 9 {
+  return found ? 8 : known ? 0 : 9;
+}
+
+/** Rows below their heads, the first columns to the left, numbers to the right; empty without rows. */
+export function textTable(
+  heads: readonly string[],
+  rows: readonly (readonly string[])[],
+  left = 1,
+): string {
+  if (rows.length === 0) return "";
+  const widths = heads.map((head, at) =>
+    Math.max(head.length, ...rows.map((row) => row[at]!.length)),
+  );
+  const text = [heads, ...rows].map((row) =>
+    row
+      .map((cell, at) => (at < left ? cell.padEnd(widths[at]!) : cell.padStart(widths[at]!)))
+      .join("  ")
+      .trimEnd(),
+  );
+  return text.join("\n");
+}
+
+/** A signal that is aborted when the user ends the command (SIGINT, SIGTERM, a pipe that is closed), until it is disposed. */
 export function userInterrupt(): Disposable & { readonly signal: AbortSignal } {
   const interrupt = new AbortController();
   const stop = () => interrupt.abort();
+  // Whoever read the output has enough: head, a pager.
+  const closed = (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    stop();
+  };
   process.once("SIGINT", stop).once("SIGTERM", stop);
+  process.stdout.on("error", closed);
   return {
     signal: interrupt.signal,
-    [Symbol.dispose]: () => void process.off("SIGINT", stop).off("SIGTERM", stop),
+    [Symbol.dispose]: () => {
+      process.off("SIGINT", stop).off("SIGTERM", stop);
+      process.stdout.off("error", closed);
+    },
   };
 }
 

@@ -2,7 +2,7 @@ import type { ColumnTable } from "arquero";
 import { textOfBytes, valueReader } from "./value-reader.js";
 import { scalarType } from "./column-type.js";
 import { decodeLz4 } from "./lz4.js";
-import { cutAnswer } from "./server-error.js";
+import { cutAnswer, strangeAnswer } from "./server-error.js";
 import type { Value } from "../result/result.js";
 import { toTaggedJson } from "../result/json.js";
 
@@ -104,15 +104,15 @@ function checkEnd(bytes: Uint8Array): void {
   let messages = 0;
   try {
     if (bytes.length > 0 && view.getInt32(0, true) !== -1) {
-      const start = Buffer.from(bytes.subarray(0, 200)).toString("utf8");
-      throw new TypeError(start.replace(/\s+/g, " "));
+      throw strangeAnswer(bytes);
     }
     for (;;) {
       if (view.getInt32(at, true) !== -1) break;
       const size = view.getInt32(at + 4, true);
       if (size === 0) {
-        if (messages > 0) return;
-        break;
+        if (messages === 0) break;
+        if (at + 8 === bytes.length) return;
+        throw cutAnswer(`${(bytes.length - at - 8).toLocaleString("en-US")} bytes after its end`);
       }
       // A flatbuffer: a table, whose layout says where its fourth field, the body's length, is.
       const table = at + 8 + view.getInt32(at + 8, true);
@@ -122,7 +122,7 @@ function checkEnd(bytes: Uint8Array): void {
       messages++;
     }
   } catch (error) {
-    if (error instanceof TypeError) throw error; // No Arrow at all.
+    if (!(error instanceof RangeError)) throw error;
   }
   throw cutAnswer(`${bytes.length.toLocaleString("en-US")} bytes without the mark of its end`);
 }

@@ -5,6 +5,7 @@ import { lazySchemas } from "../base/lazy-schemas.js";
 import type { Guard } from "./guard.js";
 import { SEED_TABLES, type TableNames, type TableRole, type Tables } from "./tables.js";
 import { nearName } from "../base/near-name.js";
+import type { Tls } from "./source.js";
 import { TEXT_FORMS, UNITS, type Unit } from "./time-column.js";
 
 /** Columns of the measurement table that the seed document or the library names. */
@@ -52,10 +53,11 @@ export interface TablesOptions {
 }
 
 /** What probelab.config.json may hold. */
-interface Config {
+export interface Config {
   readonly measurements?: string;
   readonly logs?: string;
   readonly guard?: Partial<Guard>;
+  readonly tls?: Tls;
   readonly tables?: TablesOptions;
   /** The team's encrypted file, the makefile that lists its recipients, and what of it is whose password. */
   readonly credentials?: {
@@ -70,6 +72,10 @@ interface Config {
     readonly secondary?: readonly AlertChannel[];
     readonly statsd?: string;
     readonly windowHours?: number;
+    /** Addresses for the links of a schedule's alerts: below which its pages and its notebooks are, and what to do. */
+    readonly pages?: string;
+    readonly notebooks?: string;
+    readonly runbook?: string;
   };
 }
 
@@ -118,9 +124,13 @@ const schemas = lazySchemas(({ z }) => {
     )
     .partial();
   const guard = z
-    .strictObject({ maxSeconds: limit, maxResultRows: limit, maxMemory: limit }, object)
+    .strictObject(
+      { maxSeconds: limit, maxResultRows: limit, maxMemory: limit, maxRowsRead: limit },
+      object,
+    )
     .partial();
   const path = text("write a path");
+  const tls = z.strictObject({ ca: path, cert: path, key: path }, object).partial();
   const key = text('write keys joined by dots, such as "databases.measurements.password"');
   const credentials = z
     .strictObject({ file: path, makefile: path, measurements: key, logs: key }, object)
@@ -128,6 +138,7 @@ const schemas = lazySchemas(({ z }) => {
   const kinds = z.enum(["chat", "push", "alertmanager"], {
     error: "write chat, push or alertmanager",
   });
+  const address = z.url({ protocol: /^https?$/, error: "write a whole address, https://…" });
   const channel = z
     .strictObject(
       { kind: kinds, name: text("write a name"), url: source, credential: key, token: key },
@@ -141,17 +152,18 @@ const schemas = lazySchemas(({ z }) => {
         secondary: z.array(channel, { error: "write a list of channels" }),
         statsd: text("write host:port"),
         windowHours: limit,
+        ...{ pages: address, notebooks: address, runbook: address },
       },
       object,
     )
     .partial();
   const config = z
     .strictObject(
-      { measurements: source, logs: source, guard, tables, credentials, alerts },
+      { measurements: source, logs: source, guard, tls, tables, credentials, alerts },
       object,
     )
     .partial();
-  return { tables, guard, credentials, alerts, channel, config };
+  return { tables, guard, tls, credentials, alerts, channel, config };
 });
 
 /** A part of the configuration, and where an analyst finds it. */
@@ -176,6 +188,19 @@ export function mergeGuard(
   return parts
     .map(({ value, where }) => checked(schemas().guard, value, where, ["guard"]))
     .reduce((all, one) => ({ ...all, ...one }), {}) as Partial<Guard>;
+}
+
+/** The files of certificates: of the environment and the config file, name by name. */
+export function mergeTls(env: NodeJS.ProcessEnv, config: Config): Tls {
+  const parts = layers(undefined, "PROBELAB_TLS", env, config.tls, "tls");
+  const tls = parts
+    .map(({ value, where }) => checked(schemas().tls, value, where, ["tls"]))
+    .reduce((all, one) => ({ ...all, ...one }), {}) as Tls;
+  if ((tls.cert === undefined) === (tls.key === undefined)) return tls;
+  const missing = tls.cert === undefined ? "cert" : "key";
+  throw new ProbelabError(
+    `Can't use "tls" without "${missing}": a client's certificate needs both, "cert" and "key", each the path of a PEM file.`,
+  );
 }
 
 /** The names of tables and columns: of the option, the environment and the config file, name by name. */
@@ -237,7 +262,9 @@ function parsed(text: string, where: string): unknown {
     const example = where.startsWith("PROBELAB_")
       ? where === "PROBELAB_GUARD"
         ? '{ "maxSeconds": 30 }'
-        : '{ "measurements": { "table": "named.fastpath" } }'
+        : where === "PROBELAB_TLS"
+          ? '{ "ca": "authority.pem" }'
+          : '{ "measurements": { "table": "named.fastpath" } }'
       : '{ "measurements": "https://host:8443/database" }';
     throw new ProbelabError(
       `Can't read ${where}: ${(cause as Error).message}. Write JSON such as ${example}.`,
@@ -273,7 +300,7 @@ function shown(value: unknown, at: readonly string[]): string {
 }
 
 function unknownKey(key: string, at: string[], where: string): string {
-  const { config, guard, credentials, alerts, channel, tables } = schemas();
+  const { config, guard, tls, credentials, alerts, channel, tables } = schemas();
   const [first, second] = at;
   const role = second as TableRole;
   const shape =
@@ -281,13 +308,15 @@ function unknownKey(key: string, at: string[], where: string): string {
       ? config.shape
       : first === "guard"
         ? guard.shape
-        : first === "credentials"
-          ? credentials.shape
-          : first === "alerts"
-            ? (second === undefined ? alerts : channel).shape
-            : second === undefined
-              ? tables.shape
-              : tables.shape[role].unwrap().shape;
+        : first === "tls"
+          ? tls.shape
+          : first === "credentials"
+            ? credentials.shape
+            : first === "alerts"
+              ? (second === undefined ? alerts : channel).shape
+              : second === undefined
+                ? tables.shape
+                : tables.shape[role].unwrap().shape;
   const allowed = Object.keys(shape);
   const meant =
     first === "tables" && second !== undefined && key === SEED_TABLES[role].time

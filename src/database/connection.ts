@@ -1,9 +1,12 @@
 import { ClickHouseLogLevel, createClient, type ClickHouseClient } from "@clickhouse/client";
+import { readFileSync } from "node:fs";
+import { Agent } from "node:https";
+import { rootCertificates } from "node:tls";
 import { ProbelabError } from "../base/error.js";
 import { EMBEDDED_DATABASE, placeOf, TOKEN_HEADER } from "./embedded/directory.js";
 import { joinServer } from "./embedded/join.js";
 import type { Lease } from "./embedded/lease.js";
-import type { Source } from "./source.js";
+import type { Source, Tls } from "./source.js";
 
 /** A way to a ClickHouse server: gives a client, a new one when the embedded server has ended. */
 export interface Connection extends AsyncDisposable {
@@ -95,12 +98,20 @@ function serverConnection(
   source: Extract<Source, { kind: "server" }>,
   requestSeconds: number,
 ): Connection {
+  const { tls, username, password } = source;
   const client = createClient({
     ...COMMON,
+    ...(tls && { http_agent: secureAgent(tls) }),
+    // Who shows a certificate and has no password is who the certificate says.
+    ...(tls?.cert !== undefined &&
+      password === "" && {
+        set_basic_auth_header: false,
+        http_headers: { "X-ClickHouse-User": username, "X-ClickHouse-SSL-Certificate-Auth": "on" },
+      }),
     url: source.url,
     database: source.database,
-    username: source.username,
-    password: source.password,
+    username,
+    password,
     request_timeout: requestSeconds * 1000,
     // Only a network is worth the processor time of compression.
     compression: { request: false, response: true },
@@ -112,4 +123,25 @@ function serverConnection(
     forget: () => undefined,
     [Symbol.asyncDispose]: () => client.close(),
   };
+}
+
+/** Keeps connections that verify the server, with certificates of the deployment's own. */
+function secureAgent({ ca, cert, key }: Tls): Agent {
+  const read = (path: string): string => {
+    try {
+      return readFileSync(path, "utf8");
+    } catch (cause) {
+      const { code } = cause as NodeJS.ErrnoException;
+      throw new ProbelabError(
+        `Can't read the certificate ${path} (${code}): give the path of a PEM file in PROBELAB_TLS or "tls" of probelab.config.json.`,
+        { cause },
+      );
+    }
+  };
+  return new Agent({
+    keepAlive: true,
+    maxSockets: COMMON.max_open_connections,
+    ...(ca !== undefined && { ca: [...rootCertificates, read(ca)] }),
+    ...(cert !== undefined && key !== undefined && { cert: read(cert), key: read(key) }),
+  });
 }

@@ -1,3 +1,4 @@
+import { parseError } from "@clickhouse/client";
 import type { ColumnTable } from "arquero";
 import { untilDone } from "../base/pending-work.js";
 import { arrowTable } from "./arrow.js";
@@ -11,8 +12,9 @@ import {
   type Setting,
 } from "./guard.js";
 import { send } from "./request.js";
-import { AnswerError, cutAnswer, isConnectionLoss, serverError } from "./server-error.js";
+import { AnswerError, cutAnswer, serverError, strangeAnswer } from "./server-error.js";
 import type { Source } from "./source.js";
+import { checkReads } from "./statement.js";
 import { learnTable, quotedTable, type TableInfo, tableName } from "./table-info.js";
 import { SEED_TABLES, type TableRole, type Tables } from "./tables.js";
 import { plainType, timeColumn } from "./time-column.js";
@@ -39,12 +41,16 @@ export interface Answer {
   readonly bytesRead: number;
   readonly seconds: number;
   readonly askedAt: Date;
+  /** How often it was asked again, since the connection failed. */
+  readonly retries: number;
 }
 
 /** A ClickHouse database that is only read, through the client over HTTP, embedded or remote. */
 export class Database implements AsyncDisposable {
   readonly #connection: Connection;
   readonly #guarded: Guarded;
+  /** Whether answers name their questions on the way from this server. */
+  readonly #named: boolean;
   readonly #learned = new Map<TableRole, Promise<TableInfo>>();
   /** `embedded:DIR`, or the server's URL and database without credentials. */
   readonly source: string;
@@ -60,11 +66,12 @@ export class Database implements AsyncDisposable {
   private constructor(
     connection: Connection,
     guarded: Guarded,
-    version: string,
+    { version, named }: { version: string; named: boolean },
     embedded: boolean,
     tables: Tables,
   ) {
     this.#connection = connection;
+    this.#named = named;
     this.tables = tables;
     this.#guarded = guarded;
     this.notes = guarded.notes;
@@ -90,12 +97,9 @@ export class Database implements AsyncDisposable {
     const guard = { ...DEFAULT_GUARD, ...limits };
     const connection = openConnection(source, answerSeconds(guard));
     try {
-      const { version, settings } = await learnServer(
-        connection,
-        Math.min(FIRST_SECONDS, answerSeconds(guard)),
-      );
-      const guarded = guardSettings(guard, settings, connection.label);
-      return new Database(connection, guarded, version, source.kind === "embedded", tables);
+      const server = await learnServer(connection, Math.min(FIRST_SECONDS, answerSeconds(guard)));
+      const guarded = guardSettings(guard, server.settings, connection.label);
+      return new Database(connection, guarded, server, source.kind === "embedded", tables);
     } catch (error) {
       await connection[Symbol.asyncDispose]();
       throw serverError(error, "connect", connection.label);
@@ -112,13 +116,30 @@ export class Database implements AsyncDisposable {
     const askedAt = new Date();
     const started = performance.now();
     try {
-      const { body, rowsRead, bytesRead, resultRows } = await this.#send(
+      await this.#estimate(query);
+      const read = (body: Uint8Array) => arrowTable(body, types);
+      const {
+        answer: table,
+        counted,
+        ...cost
+      } = await this.#send(
         `${sql}\nFORMAT ArrowStream`,
         parameters,
         query.signal,
+        read,
+        this.#guarded.asking,
       );
-      const table = await arrowTable(body, types);
-      checkRows(table.numRows(), resultRows);
+      checkRows(table.numRows(), counted);
+      const other = [...(types?.keys() ?? [])].filter(
+        (name) => !table.columnNames().includes(name),
+      );
+      if (other.length > 0) {
+        throw new AnswerError(
+          `sent an answer without the column${other.length > 1 ? "s" : ""} ${other.join(", ")}`,
+          "A table was changed meanwhile, or a proxy mixes answers up: ask again",
+          "OTHER_ANSWER",
+        );
+      }
       const { maxResultRows } = this.#guarded.guard;
       if (table.numRows() > maxResultRows) {
         throw new AnswerError(
@@ -127,10 +148,25 @@ export class Database implements AsyncDisposable {
           "TOO_MANY_ROWS_OR_BYTES",
         );
       }
-      return { table, rowsRead, bytesRead, askedAt, seconds: (performance.now() - started) / 1000 };
+      return { table, ...cost, askedAt, seconds: (performance.now() - started) / 1000 };
     } catch (error) {
       throw serverError(error, action, this.source);
     }
+  }
+
+  /** Refuses what would read too much, where the user may not have the server do so. */
+  async #estimate({ sql, parameters, signal }: Query): Promise<void> {
+    const { estimates, guard } = this.#guarded;
+    if (!estimates) return;
+    const estimate = `EXPLAIN ESTIMATE ${sql}\nFORMAT JSONCompact`;
+    const { answer } = await this.#send(estimate, parameters, signal, jsonRows<{ rows: number }>);
+    const rows = answer.reduce((all, table) => all + Number(table.rows), 0);
+    if (rows <= guard.maxRowsRead) return;
+    throw new AnswerError(
+      `would read ${rows.toLocaleString("en-US")} rows, more than the limit of ${guard.maxRowsRead.toLocaleString("en-US")}`,
+      "Take a shorter range, or raise connect({ guard: { maxRowsRead } }) where so many rows may be read",
+      "TOO_MANY_ROWS",
+    );
   }
 
   /** Asks a small question about the database itself; rows as objects. */
@@ -141,18 +177,32 @@ export class Database implements AsyncDisposable {
     signal?: AbortSignal,
   ): Promise<Row[]> => {
     try {
-      const { body, resultRows } = await this.#send(
-        `${sql}\nFORMAT JSONCompact`,
-        parameters,
-        signal,
-      );
-      const rows = jsonRows<Row>(body);
-      checkRows(rows.length, resultRows);
-      return rows;
+      const json = `${sql}\nFORMAT JSONCompact`;
+      const { answer, counted } = await this.#send(json, parameters, signal, jsonRows<Row>);
+      checkRows(answer.length, counted);
+      return answer;
     } catch (error) {
       throw serverError(error, action, this.source);
     }
   };
+
+  /**
+   * The whole answer in ClickHouse's own form (Native), to be put into another database as it is.
+   *
+   * @returns `rows` as the server counted them; undefined where it doesn't say.
+   */
+  native(query: Omit<Query, "types">): Promise<{ body: Uint8Array; rows: number | undefined }> {
+    return untilDone(async () => {
+      try {
+        const { sql, parameters, signal } = query;
+        const native = `${sql}\nFORMAT Native`;
+        const { answer, counted } = await this.#send(native, parameters, signal, (body) => body);
+        return { body: answer, rows: counted };
+      } catch (error) {
+        throw serverError(error, query.action, this.source);
+      }
+    });
+  }
 
   /** What the server says of one of the service's tables; asked once, of an empty one anew. */
   table(role: TableRole): Promise<TableInfo> {
@@ -199,23 +249,43 @@ export class Database implements AsyncDisposable {
     await this.#connection[Symbol.asyncDispose]();
   }
 
-  async #send(sql: string, parameters: Readonly<Record<string, unknown>>, signal?: AbortSignal) {
+  /** Asks, and reads the answer if it is this question's and whole. */
+  async #send<T>(
+    sql: string,
+    parameters: Readonly<Record<string, unknown>>,
+    signal: AbortSignal | undefined,
+    read: (body: Uint8Array) => T | Promise<T>,
+    more: Readonly<Record<string, string>> = {},
+  ) {
+    if (!this.embedded) checkReads(sql);
     const request = {
       sql,
       parameters,
-      settings: this.#guarded.settings,
+      settings: { ...this.#guarded.settings, ...more },
       signal: signal ?? currentSignal(),
       seconds: answerSeconds(this.#guarded.guard),
       maxBytes: this.#guarded.guard.maxMemory,
     };
-    try {
-      return await send(this.#connection, request);
-    } catch (error) {
-      // A question only reads, so it may be asked again of the embedded server's successor.
-      if (!this.embedded || !isConnectionLoss(error) || request.signal?.aborted) throw error;
-      this.#connection.forget();
-      return await send(this.#connection, request);
+    const { body, resultRows, named, ...cost } = await send(this.#connection, request);
+    const answer = await readWhole(body, read);
+    if (this.#named && !named) {
+      throw new AnswerError(
+        "sent the answer of another question",
+        "Look for a proxy between here and the server that mixes answers up",
+        "OTHER_ANSWER",
+      );
     }
+    return { answer, counted: resultRows, ...cost };
+  }
+}
+
+/** Where an answer is broken, an error that the server wrote at its end is the reason. */
+async function readWhole<T>(body: Uint8Array, read: (body: Uint8Array) => T | Promise<T>) {
+  try {
+    return await read(body);
+  } catch (error) {
+    const said = parseError(Buffer.from(body.subarray(-(2 ** 14))).toString("utf8"));
+    throw "type" in said ? said : error;
   }
 }
 
@@ -244,32 +314,38 @@ FROM system.settings WHERE has({names:Array(String)}, name)\nFORMAT JSONCompact`
     }
     return undefined;
   });
-  const { body } = first ?? (await send(connection, { ...request, settings: {} }));
+  const { body, named } = first ?? (await send(connection, { ...request, settings: {} }));
   type Row = [name: string, value: string, min: string | null, max: string | null, fixed: boolean];
-  const [row] = jsonRows<{ version: string; settings: Row[] }>(body);
-  if (row === undefined || row.settings.length === 0) {
+  const [row] = await readWhole(body, jsonRows<{ version: string; settings: Row[] }>);
+  if (row?.settings === undefined || row.settings.length === 0) {
     throw cutAnswer("it does not tell its settings");
   }
   const settings = row.settings.map(([name, value, min, max, fixed]): [string, Setting] => {
     // What was taken may be sent, whatever the column says.
     return [name, { value, min, max, fixed: fixed && !(first && name in whole) }];
   });
-  return { version: row.version, settings: new Map(settings) };
+  return { version: row.version, settings: new Map(settings), named };
 }
 
 /** Rows of JSONCompact, whose end can be told from a cut. */
 function jsonRows<Row extends object>(body: Uint8Array): Row[] {
   const text = Buffer.from(body).toString("utf8");
-  let answer: { meta: { name: string }[]; data: unknown[][]; rows: number };
+  type Json = { meta?: { name: string }[]; data?: unknown[][]; rows: number; exception?: string };
+  let answer: Json | null;
   try {
-    answer = JSON.parse(text) as typeof answer;
-  } catch (error) {
-    if (text === "" || text.startsWith("{")) throw cutAnswer(`${text.length} characters of JSON`);
-    throw error;
+    answer = JSON.parse(text) as Json | null;
+  } catch {
+    throw text === "" || text.startsWith("{")
+      ? cutAnswer(`${text.length} characters of JSON`)
+      : strangeAnswer(body);
   }
-  checkRows(answer.data.length, answer.rows);
-  const names = answer.meta.map(({ name }) => name);
-  return answer.data.map(
+  const { meta, data, rows, exception } = answer ?? {};
+  // A profile may have errors written into the answer.
+  if (exception !== undefined) throw parseError(exception);
+  if (meta === undefined || data === undefined) throw strangeAnswer(body);
+  checkRows(data.length, rows);
+  const names = meta.map(({ name }) => name);
+  return data.map(
     (values) => Object.fromEntries(values.map((value, at) => [names[at], value])) as Row,
   );
 }
@@ -285,7 +361,7 @@ export function answerOrigin(
   database: Database,
   { sql, parameters }: Pick<Query, "sql" | "parameters">,
   range: TimeRange,
-  { rowsRead, bytesRead, seconds, askedAt }: Answer,
+  { rowsRead, bytesRead, seconds, askedAt, retries }: Omit<Answer, "table">,
 ): Omit<Origin, "columns" | "reductions" | "notes"> {
   return {
     sql,
@@ -297,5 +373,6 @@ export function answerOrigin(
     bytesRead,
     seconds,
     askedAt,
+    ...(retries > 0 && { retries }),
   };
 }

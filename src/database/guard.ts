@@ -8,6 +8,8 @@ export interface Guard {
   readonly maxResultRows: number;
   /** Memory that one question may take at the server, in bytes; default 4 GiB. */
   readonly maxMemory: number;
+  /** Rows that one question may read; more is refused before anything is read. Default: as many as it takes. */
+  readonly maxRowsRead: number;
 }
 
 /** The limits where the notebook gives none. */
@@ -15,6 +17,7 @@ export const DEFAULT_GUARD: Guard = {
   maxSeconds: 120,
   maxResultRows: 2_000_000,
   maxMemory: 4 * 2 ** 30,
+  maxRowsRead: Infinity,
 };
 
 /** A setting as it is in force for the server's user, and what the user may make of it. */
@@ -91,6 +94,10 @@ export interface Guarded {
   readonly settings: Readonly<Record<string, string>>;
   /** The guard as the user's constraints leave it. */
   readonly guard: Guard;
+  /** What questions send besides; what is asked about the tables themselves reads a few of all rows. */
+  readonly asking: Readonly<Record<string, string>>;
+  /** Whether the server doesn't count what a question will read: it has to be asked for its estimate. */
+  readonly estimates: boolean;
   /** What the user can't have, a sentence each. */
   readonly notes: readonly string[];
 }
@@ -131,7 +138,12 @@ export function guardSettings(guard: Guard, inForce: Settings, source: string): 
     }
     return value;
   };
+  // A lower limit of the profile stays; ClickHouse compares with what its index leaves to be read.
+  const most = "max_rows_to_read";
+  const lower = Number(inForce.get(most)?.value ?? 0) || Infinity;
+  const estimates = guard.maxRowsRead < lower && !want(most, String(guard.maxRowsRead));
   const kept = {
+    maxRowsRead: Math.min(guard.maxRowsRead, lower),
     maxSeconds: limit("max_execution_time", guard.maxSeconds, "seconds a question"),
     maxResultRows: limit("max_result_rows", guard.maxResultRows, "rows an answer"),
     maxMemory: limit("max_memory_usage", guard.maxMemory, "bytes of memory a question"),
@@ -159,5 +171,7 @@ export function guardSettings(guard: Guard, inForce: Settings, source: string): 
       "The database's user may change no setting (readonly = 1): probelab's limits hold here, not at the server.",
     );
   }
-  return { settings, guard: kept, notes };
+  const asking = most in settings ? { [most]: settings[most] } : {};
+  delete settings[most];
+  return { settings, asking, guard: kept, estimates, notes };
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { ProbelabError } from "../base/error.js";
 import { replaceInCode } from "./sql-text.js";
 
 /** What a question's values need beside its SQL: a form, where they are too long for a URL. */
@@ -29,6 +30,7 @@ const FIELD_BYTES = 100_000;
  */
 export function placeValues(sql: string, parameters: Readonly<Record<string, unknown>>): Placed {
   const texts = Object.entries(parameters).map(([name, value]) => {
+    checkText(name, value);
     const text = escaped(value, false);
     return { name, value, text, bytes: text === undefined ? 0 : Buffer.byteLength(text) };
   });
@@ -74,6 +76,21 @@ export function placeValues(sql: string, parameters: Readonly<Record<string, unk
       const one = add("", type.trim(), `${whole}\n`);
       return /^(Array|Map|Tuple)\(/.test(type) ? one : `assumeNotNull(${one})`;
     });
+  }
+}
+
+/** Half of a pair would be sent as U+FFFD, which is another text. */
+function checkText(name: string, value: unknown): void {
+  if (typeof value === "string" && /\p{Surrogate}/u.test(value)) {
+    throw new ProbelabError(
+      `Can't ask with ${JSON.stringify(value)} in ${name}: it holds half of a surrogate pair, which no text of a database can. Leave that half out.`,
+    );
+  }
+  if (typeof value !== "object" || value === null || value instanceof Date) return;
+  const parts = value instanceof Map ? [...value.entries()] : Object.entries(value);
+  for (const [key, one] of parts) {
+    if (!Array.isArray(value)) checkText(name, key);
+    checkText(name, one);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from "@clickhouse/client";
+import { Readable } from "node:stream";
 import { ProbelabError } from "../base/error.js";
 import { openConnection } from "./connection.js";
 import { isConnectionLoss, serverError } from "./server-error.js";
@@ -59,6 +60,16 @@ export async function openWriter(source: Source): Promise<Writer> {
         "write to the embedded database",
         async (client) => {
           await client.command(request(sql, options));
+        },
+        (error) => wasRefused(error) && options.signal?.aborted !== true,
+      ),
+    insert: (table, body, options = {}) =>
+      run(
+        "write to the embedded database",
+        async (client) => {
+          const { query, ...rest } = request(`INSERT INTO ${table} FORMAT Native`, options);
+          const sent = { ...rest, query, values: Readable.from([body]) };
+          (await client.exec(sent)).stream.resume();
         },
         (error) => wasRefused(error) && options.signal?.aborted !== true,
       ),

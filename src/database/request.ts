@@ -2,10 +2,11 @@ import { type ClickHouseClient, parseError } from "@clickhouse/client";
 import { randomUUID } from "node:crypto";
 import { STATUS_CODES } from "node:http";
 import { Readable } from "node:stream";
+import { setTimeout } from "node:timers/promises";
 import { untilDone } from "../base/pending-work.js";
 import type { Connection } from "./connection.js";
 import { placeValues } from "./long-values.js";
-import { AnswerError, firstSentence } from "./server-error.js";
+import { AnswerError, firstSentence, isConnectionLoss } from "./server-error.js";
 import { type ServerProgress, watchQuery } from "../progress/watch-query.js";
 
 /** A request of one question. */
@@ -26,6 +27,10 @@ interface Received {
   readonly bytesRead: number;
   /** How many rows the server sent; undefined where it does not say, as behind some proxies. */
   readonly resultRows: number | undefined;
+  /** True where the answer names this question; some proxies give questions other names. */
+  readonly named: boolean;
+  /** How often it was asked again, since the connection failed. */
+  readonly retries: number;
 }
 
 /**
@@ -35,8 +40,15 @@ interface Received {
  */
 const WHOLE = { wait_end_of_query: 1, buffer_size: String(64 * 2 ** 20) } as const;
 
+/** How often a question is asked again, with waits at random of up to 0.2 and 0.8 s. */
+const RETRIES = 2;
+const RETRY_WAIT = 200;
+/** Only where the connection failed within so many milliseconds. */
+const RETRY_WITHIN = 5_000;
+
 /**
- * Sends a question and reads its whole answer.
+ * Sends a question and reads its whole answer. Where the connection fails before an answer begins,
+ * it is asked again, a few times and within its time: it only reads.
  *
  * @throws AnswerError for a late, too large or refused answer, an AbortError where the signal
  *   stopped it, what the client throws where the connection breaks, ClickHouse's error as its own.
@@ -47,13 +59,11 @@ export function send(connection: Connection, request: Request): Promise<Received
 
 async function sent(connection: Connection, request: Request): Promise<Received> {
   if (request.signal?.aborted) throw stopped();
-  const client = await connection.client();
-  const id = randomUUID();
   const late = new AbortController();
-  const timer = setTimeout(() => late.abort(), request.seconds * 1000);
+  const timer = globalThis.setTimeout(() => late.abort(), request.seconds * 1000);
   const signal = AbortSignal.any([late.signal, ...(request.signal ? [request.signal] : [])]);
   const { sql, parameters, structures, form } = placeValues(request.sql, request.parameters);
-  const run = async (): Promise<Received> => {
+  const run = async (client: ClickHouseClient, id: string, retries: number): Promise<Received> => {
     // The client never hears of a signal that was aborted before, as while the server was asked who it is.
     signal.throwIfAborted();
     const result = await client.exec({
@@ -76,14 +86,35 @@ async function sent(connection: Connection, request: Request): Promise<Received>
     }
     const { read_rows, read_bytes, result_rows } = result.summary ?? {};
     return {
+      named: headers["x-clickhouse-query-id"] === id,
+      retries,
       body: await collect(stream, request.maxBytes, signal),
       rowsRead: Number(read_rows ?? 0),
       bytesRead: Number(read_bytes ?? 0),
       resultRows: result_rows === undefined ? undefined : Number(result_rows),
     };
   };
+  const attempt = async (retries: number): Promise<Received> => {
+    const client = await connection.client();
+    const id = randomUUID();
+    const began = Date.now();
+    try {
+      return await watchQuery(
+        id,
+        () => run(client, id, retries),
+        () => serverProgress(client, id),
+      );
+    } catch (error) {
+      // A question that ran for a while may be why the server broke down.
+      if (!isConnectionLoss(error) || Date.now() - began > RETRY_WITHIN) throw error;
+      connection.forget();
+      if (retries === RETRIES) throw error;
+      await setTimeout(Math.random() * RETRY_WAIT * 4 ** retries, undefined, { signal });
+      return await attempt(retries + 1);
+    }
+  };
   try {
-    const answer = await watchQuery(id, run, () => serverProgress(client, id));
+    const answer = await attempt(0);
     signal.throwIfAborted();
     return answer;
   } catch (error) {

@@ -1,4 +1,5 @@
 import { ProbelabError } from "../base/error.js";
+import { redact } from "../base/redact.js";
 
 const REMEDIES: Readonly<Record<string, string>> = {
   AUTHENTICATION_FAILED:
@@ -12,6 +13,8 @@ const REMEDIES: Readonly<Record<string, string>> = {
     "take a shorter range or more filters, or raise connect({ guard: { maxMemory } })",
   TOO_MANY_ROWS_OR_BYTES:
     "aggregate in the query, take a shorter range, or raise connect({ guard: { maxResultRows } })",
+  TOO_MANY_ROWS:
+    "take a shorter range, or raise connect({ guard: { maxRowsRead } }) where so many rows may be read",
   READONLY:
     'questions may only read; "npx probelab load" and "npx probelab sample" fill the embedded database',
   ACCESS_DENIED:
@@ -44,6 +47,14 @@ export function cutAnswer(found: string): AnswerError {
   );
 }
 
+/** What came instead of an answer: the beginning of a page, say. */
+export function strangeAnswer(bytes: Uint8Array): TypeError {
+  const text = Buffer.from(bytes.subarray(0, 2 ** 16)).toString("utf8");
+  // What is no text.
+  const isText = !/[\0-\x08\x0e-\x1f\ufffd]/.test(text);
+  return new TypeError(isText ? firstSentence(text).slice(0, 200) : "bytes of another kind");
+}
+
 /**
  * The error as an analyst can use it: the action, what the server said with its code, the remedy.
  * Connection errors name the server without its credentials.
@@ -71,6 +82,12 @@ export function serverError(cause: unknown, action: string, source: string): Pro
   }
   if (isBrokenOff(cause)) return serverError(cutAnswer("the connection broke"), action, source);
   if (isAbort(cause)) return new ProbelabError(`Stopped: ${action}.`, { cause, code: "ABORTED" });
+  if (CERTIFICATE.test(code ?? "")) {
+    return new ProbelabError(
+      `Can't ${action}: ${source} shows a certificate that is not trusted here (${code}). Give its authority's in PROBELAB_TLS='{ "ca": "authority.pem" }', and the name that the certificate is of in the URL.`,
+      { cause, code: code as string },
+    );
+  }
   if (isNetworkError(cause)) {
     return new ProbelabError(
       `Can't ${action}: ${source} does not answer (${code ?? said}). Check that the server is up and reachable from here, and that its URL and port are right.`,
@@ -82,6 +99,8 @@ export function serverError(cause: unknown, action: string, source: string): Pro
     { cause },
   );
 }
+
+const CERTIFICATE = /^(?!ERR_SSL)(\w*CERT\w*|UNABLE_TO_VERIFY_LEAF_SIGNATURE)$/;
 
 function isNetworkError(error: unknown): boolean {
   const { code, message } = error as { code?: unknown; message?: string };
@@ -105,18 +124,20 @@ function isBrokenOff(error: unknown): boolean {
   );
 }
 
-/** True where the connection was lost rather than the question refused. */
+/** True where the connection was lost before an answer began, rather than the question refused. */
 export function isConnectionLoss(error: unknown): boolean {
   const { type, code, message } = error as { type?: string; code?: string; message?: string };
   return (
     type === undefined &&
+    !isBrokenOff(error) &&
     (/^(ECONNREFUSED|ECONNRESET|EPIPE)$/.test(code ?? "") || /socket hang up/i.test(message ?? ""))
   );
 }
 
-/** A text on one line without ClickHouse's version, not too long. */
+/** A text on one line without secrets and ClickHouse's version, not too long. */
 export function firstSentence(message: string): string {
-  const text = message
+  // Before it is cut: a part of a secret can't be told from other text.
+  const text = redact(message.slice(0, 2 ** 16))
     .replace(/\s+/g, " ")
     .trim()
     .replace(/\s*\(version [^)]*\)\)?$/, "");

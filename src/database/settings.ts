@@ -1,9 +1,16 @@
 import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { mergeGuard, mergeTables, readConfig, type TablesOptions } from "./config.js";
+import { dirname, join, resolve } from "node:path";
+import {
+  type Config,
+  mergeGuard,
+  mergeTables,
+  mergeTls,
+  readConfig,
+  type TablesOptions,
+} from "./config.js";
 import type { Guard } from "./guard.js";
 import { keepSecret } from "../base/redact.js";
-import { parseSource, type Source } from "./source.js";
+import { parseSource, type Source, type Tls } from "./source.js";
 import type { Tables } from "./tables.js";
 
 /** The two databases of the service. */
@@ -60,12 +67,23 @@ export function findSource(
     if (name === "logs") return findSource("measurements", options, env, root);
     return parseSource("embedded:.probelab", { root, name: "the default" });
   }
+  const tls = findTls(env, root, config);
   return parseSource(text, {
     root,
     name: where,
+    ...(tls !== undefined && { tls }),
     ...(username !== undefined && { username }),
     ...(password !== undefined && { password }),
   });
+}
+
+/** Where certificates are, as PROBELAB_TLS or the config file says, from the project's folder on. */
+function findTls(env: NodeJS.ProcessEnv, root: string, config: Config): Tls | undefined {
+  const paths = Object.entries<string>({ ...mergeTls(env, config) }).map(([name, path]) => [
+    name,
+    resolve(root, path),
+  ]);
+  return paths.length === 0 ? undefined : (Object.fromEntries(paths) as Tls);
 }
 
 /** The names of tables and columns that the options, the environment and the config file give. */

@@ -8,6 +8,7 @@ import {
   quoteIdentifier,
   timeColumn,
   type StoredTime,
+  type TimeForm,
 } from "./time-column.js";
 import { learnForm, type TimedTable, unusableRows } from "./time-form.js";
 
@@ -38,6 +39,8 @@ export interface TableInfo {
   readonly time: StoredTime;
   /** Its name. */
   readonly timeName: string;
+  /** What its numbers count, or how its text is written; null where its type says it. */
+  readonly timeForm: TimeForm | null;
 }
 
 /**
@@ -103,6 +106,7 @@ export async function learnTable(
     untold: [...engine.untold, ...untoldOf(timed, left)],
     settled,
     timeName: names.time,
+    timeForm: form,
     time,
   };
 }

@@ -8,6 +8,8 @@ export interface Writer extends AsyncDisposable {
   readonly database: string;
   /** Runs one statement that returns nothing; values are bound to `{name:Type}`. */
   command(sql: string, options?: WriteOptions): Promise<void>;
+  /** Fills a table with rows in ClickHouse's own form (Native), as `Database.native` gives them. */
+  insert(table: string, body: Uint8Array, options?: WriteOptions): Promise<void>;
   /** Runs a small query and returns its rows (numbers beyond 2^53 arrive as text). */
   rows<Row extends object>(sql: string, options?: WriteOptions): Promise<Row[]>;
 }

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
@@ -24,12 +25,38 @@ export async function writeWhole(path: string, content: string | Buffer): Promis
     return target;
   } catch (error) {
     await remove(temporary);
-    const code = (error as NodeJS.ErrnoException).code ?? String(error);
-    throw new ProbelabError(
-      `Can't write ${JSON.stringify(path)} (${code}): nothing was changed; check that the folder can be written and the disk isn't full.`,
-      { cause: error },
-    );
+    throw unwritten(path, error);
   }
+}
+
+/**
+ * As `writeWhole`, on the disk when it returns; folders must be there, and what a killed process left
+ * stays.
+ */
+export function writeWholeSync(path: string, content: string | Uint8Array): void {
+  const temporary = besidePath(resolve(path), ".tmp");
+  try {
+    writeFileSync(temporary, content, { flag: "wx", flush: true });
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw unwritten(path, error);
+  }
+  try {
+    const folder = openSync(dirname(resolve(path)), "r");
+    fsyncSync(folder);
+    closeSync(folder);
+  } catch {
+    // as flushFolder
+  }
+}
+
+function unwritten(path: string, error: unknown): ProbelabError {
+  const code = (error as NodeJS.ErrnoException).code ?? String(error);
+  return new ProbelabError(
+    `Can't write ${JSON.stringify(path)} (${code}): nothing was changed; check that the folder can be written and the disk isn't full.`,
+    { cause: error },
+  );
 }
 
 /** Writes a new file, down to the disk. */

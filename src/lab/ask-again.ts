@@ -7,6 +7,7 @@ import { explain, type ExplainOptions } from "../change/explain.js";
 import type { Finding } from "../change/finding.js";
 import { forecast } from "../change/forecast.js";
 import type { FunnelOptions } from "../change/funnel.js";
+import type { ReleaseOptions } from "../change/release-report.js";
 import { cubeSource, cubeSourceOf } from "../query/cube.js";
 import { question, type Question, questionArguments } from "../result/question.js";
 import { Result } from "../result/result.js";
@@ -19,6 +20,7 @@ interface Asks {
   readonly testHelpers: object;
   readonly query: unknown;
   readonly funnel: (options: FunnelOptions) => Promise<Finding>;
+  readonly release: (version: string, options: ReleaseOptions) => Promise<Finding>;
 }
 
 /** What is told of the answer of another question. */
@@ -58,6 +60,9 @@ export async function askAgain(lab: Asks, question: Question): Promise<Result> {
     return finding.result;
   }
   if (name === "funnel") return (await lab.funnel(given[0] as FunnelOptions)).result;
+  if (name === "release") {
+    return (await lab.release(given[0] as string, given[1] as ReleaseOptions)).result;
+  }
   const derived = derivedQuestion(question);
   if (derived !== undefined) {
     const series = await askAgain(lab, derived);

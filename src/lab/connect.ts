@@ -1,6 +1,7 @@
 import type { Finding } from "../change/finding.js";
 import { freshness } from "../change/freshness.js";
 import { funnel, type FunnelOptions } from "../change/funnel.js";
+import { release, type ReleaseFinding, type ReleaseOptions } from "../change/release-report.js";
 import { Database } from "../database/database.js";
 import { freeQuery, type QueryOptions } from "../query/free-query.js";
 import type { Guard } from "../database/guard.js";
@@ -20,13 +21,16 @@ import { deprecated } from "../base/deprecated.js";
 import { ProbelabError } from "../base/error.js";
 import { offerColumnTypes, tablesOf } from "./column-types.js";
 import type { Result, Value } from "../result/result.js";
+import { failedWhere } from "../test-helpers/failure-rate.js";
 import { testHelpersOf, type TestHelpers } from "../test-helpers/test-helpers.js";
 import { remember, rememberAll } from "./ask-again.js";
+import { snapshot, type Snapshot, type SnapshotOptions } from "../snapshot/snapshot.js";
+import { drop, type DropFinding, type DropOptions } from "./drop.js";
 import { sharedDatabase } from "./shared-database.js";
 
 /** Where to connect, and the limits that each question carries. */
 export interface ConnectOptions extends SourceOptions {
-  /** Limits of one question: `maxSeconds` (120), `maxResultRows` (2,000,000), `maxMemory` (4 GiB, in bytes). */
+  /** Limits of one question: `maxSeconds` (120), `maxResultRows` (2,000,000), `maxMemory` (4 GiB, in bytes), `maxRowsRead` (none). */
   readonly guard?: Partial<Guard>;
   /**
    * What the deployment calls its tables and columns; each name wins over `PROBELAB_TABLES` and
@@ -100,6 +104,36 @@ export interface Lab extends AsyncDisposable {
    * (await lab.funnel({ range: last("1 day", { now: lab.now }) })).sentence;
    */
   funnel(options: FunnelOptions): Promise<Finding>;
+  /**
+   * Did the flow of measurements drop: since when, by how much, in which values of which dimensions,
+   * and is it a drop, silence, or rows that are stored late? `found` where it did within the range.
+   *
+   * @example
+   * (await lab.drop({ range: last("7 days", { now: lab.now }) })).sentence;
+   */
+  drop(options: DropOptions): Promise<DropFinding>;
+  /**
+   * How the runs of a new version compare with those of the version before it: duration,
+   * measurements per run, seconds per measurement and the share of failed measurements, each with its
+   * interval and the runs behind it; `found` where one moved, `untold` where there is too little to tell.
+   *
+   * @throws ProbelabError where several programs have that version and `software` names none.
+   * @example
+   * const range = last("3 months", { now: lab.now });
+   * (await lab.release("3.10.0", { range, software: "probe-android" })).sentence;
+   */
+  release(version: string, options: ReleaseOptions): Promise<ReleaseFinding>;
+  /**
+   * Takes the runs and the hourly counts of a range into an embedded database, in small passes: what
+   * was read before is not read again, but for hours that rows may have reached late. It is asked
+   * like the table, offline and in milliseconds, and says how old it is.
+   *
+   * @throws ProbelabError where the name is that of a snapshot of something else.
+   * @example
+   * const snapshot = await lab.snapshot({ range: last("3 months", { now: lab.now }) });
+   * await snapshot.measurements.counts({ range: snapshot.range, every: "week", by: "probe_cc" });
+   */
+  snapshot(options: SnapshotOptions): Promise<Snapshot>;
   /** @deprecated `lab.measurements.values`; this name works until 1.0. */
   readonly values: Measurements["values"];
   /** Gives the connection back. A notebook need not: it ends with its kernel. */
@@ -131,7 +165,9 @@ export async function connect(options: ConnectOptions = {}): Promise<Lab> {
   const forms = checkForms(tables.logs.forms ?? {});
   const database = await Database.open(source, guard, tables);
   const logs = sharedDatabase(database, source, logSource, guard, tables);
+  const snapshots: AsyncDisposable[] = [];
   const close = async () => {
+    for (const one of snapshots) await one[Symbol.asyncDispose]();
     await logs[Symbol.asyncDispose]();
     await database[Symbol.asyncDispose]();
   };
@@ -139,10 +175,12 @@ export async function connect(options: ConnectOptions = {}): Promise<Lab> {
     const now = await presentOf(database);
     offerColumnTypes(tablesOf(database, logs.open));
     const measurements = rememberAll("measurements", measurementsOf(database));
+    const told = () => freshness(database, logs.open);
+    const runs = rememberAll("runs", runsOf(database));
     const askLogs = rememberAll("logs", logsOf(logs.open, database, forms));
     return {
       measurements,
-      runs: rememberAll("runs", runsOf(database)),
+      runs,
       testHelpers: rememberAll("testHelpers", testHelpersOf(database, now)),
       logs: askLogs,
       source: database.source,
@@ -151,8 +189,24 @@ export async function connect(options: ConnectOptions = {}): Promise<Lab> {
       query: remember("query", <Row extends object>(sql: string, asked: QueryOptions) =>
         freeQuery<Row>(database, sql, asked),
       ),
-      freshness: () => freshness(database, logs.open),
+      freshness: told,
+      drop: (asked) => drop(measurements, told, asked),
       funnel: (asked) => funnel(askLogs, measurements, asked),
+      async snapshot(asked) {
+        const taken = await snapshot(database, source, { measurements, runs }, asked);
+        snapshots.push(taken);
+        // The question of a part's snapshot is not that of the table.
+        return asked.where === undefined
+          ? {
+              ...taken,
+              notes: taken.notes,
+              measurements: rememberAll("measurements", taken.measurements),
+              runs: rememberAll("runs", taken.runs),
+            }
+          : taken;
+      },
+      release: async (version, asked) =>
+        release(measurements, runs, await failedWhere(database), version, asked),
       values(asked) {
         deprecated("lab.values", "lab.measurements.values");
         return measurements.values(asked);

@@ -3,7 +3,7 @@ import type { Database } from "../database/database.js";
 import { boundsSql } from "../database/time-column.js";
 import { askSource, GROUP_OPTIONS, type By, type GroupOptions } from "../query/ask.js";
 import { count, perMinute, type Measure } from "../query/measure.js";
-import { NOTHING, tableBounds, type Source } from "../query/source.js";
+import { daysOnly, NOTHING, tableBounds, type Source } from "../query/source.js";
 import { and, raw, sql, type Sql } from "../query/sql.js";
 import type { Result } from "../result/result.js";
 import type { TimeRange } from "../time/time-range.js";
@@ -92,6 +92,7 @@ export async function logLines(
     many,
     column: (name) => (Object.hasOwn(computed, name) ? computed[name]! : logColumn(name, table)),
     instant: table.time.dateTime(table.time.sql),
+    ...daysOnly(table),
     from: () => sql`${raw(table.from)}\nWHERE ${and(conditions)}`,
     notes: logNotes(table),
     whyEmpty: async () => ({

@@ -1,6 +1,5 @@
 import { refuseUnknown } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
-import type { Database } from "../database/database.js";
 import type { By, GroupOptions, Preset } from "../query/ask.js";
 import { bins, type Dimension } from "../query/dimension.js";
 import { count, max, min, quantile, type Measure } from "../query/measure.js";
@@ -12,6 +11,7 @@ import {
   askRuns,
   MEASUREMENT_OPTIONS,
   RUN_OPTIONS,
+  type Asked,
   type MeasurementOptions,
   type RunOptions,
 } from "./questions.js";
@@ -49,17 +49,14 @@ const BIN = "_bin";
 const MOST_BINS = 200;
 
 /** `lab.runs.histogram`: see {@link Runs.histogram}. */
-export function runHistogram(database: Database, options: HistogramOptions): Promise<Result> {
-  const ask: Ask = (...asked) => askRuns(database, ...asked);
+export function runHistogram(asked: Asked, options: HistogramOptions): Promise<Result> {
+  const ask: Ask = (...given) => askRuns(asked, ...given);
   return histogram(ask, options, "runs", RUN_OPTIONS);
 }
 
 /** `lab.measurements.histogram`: see {@link Measurements.histogram}. */
-export function measurementHistogram(
-  database: Database,
-  options: HistogramOptions,
-): Promise<Result> {
-  const ask: Ask = (...asked) => askMeasurements(database, ...asked);
+export function measurementHistogram(asked: Asked, options: HistogramOptions): Promise<Result> {
+  const ask: Ask = (...given) => askMeasurements(asked, ...given);
   return histogram(ask, options, "measurements", MEASUREMENT_OPTIONS);
 }
 

@@ -1,6 +1,6 @@
 import type { TableInfo } from "../database/table-info.js";
 import { plainType } from "../database/time-column.js";
-import { tableBounds, type Source, type SourceColumn } from "../query/source.js";
+import { daysOnly, tableBounds, type Source, type SourceColumn } from "../query/source.js";
 import { join, nested, raw, select, sql, type Column, type Sql } from "../query/sql.js";
 import { whereSql, type Where } from "../query/where.js";
 import { explainEmpty, missingFromLists } from "../query/why-empty.js";
@@ -21,6 +21,8 @@ export function measurementSource(table: TableInfo, asked: MeasurementFilter): S
     many: "measurements",
     column: (name) => tableColumn(table, name),
     instant: table.time.dateTime(table.time.sql),
+    ...daysOnly(table),
+    ...onceOverall(table, asked.distinct),
     from: () => measurementsFrom(table, asked, asked.range, conditions),
     notes: [...distinctNotes(table, asked.distinct), ...table.notes],
     ...explained,
@@ -39,7 +41,7 @@ export function measurementOnceSource(
   const { conditions, explained } = filtered(table, range, where);
   const first = new FirstColumns(table);
   const byUid = table.columns.has("measurement_uid");
-  const keys = byUid ? ["measurement_uid"] : [...table.columns.keys()];
+  const keys = [...table.columns.keys()];
   return {
     many: "measurements",
     column: (name) =>
@@ -47,6 +49,8 @@ export function measurementOnceSource(
         ? { sql: raw("_held"), type: "UInt64", label: "Rows", unit: "rows" }
         : first.column(name),
     instant: table.time.dateTime("_first"),
+    ...daysOnly(table),
+    whole: HELD_TWICE,
     from: () =>
       nested(
         select({
@@ -57,7 +61,9 @@ export function measurementOnceSource(
           ],
           from: measurementsFrom(table, { distinct: false }, range, conditions),
           // A configured name stands beside the table's own.
-          groupBy: [...new Set(keys.map((name) => table.column(name)))],
+          groupBy: byUid
+            ? identityKeys(table, "measurement_uid")
+            : [...new Set(keys.map((name) => table.column(name)))],
         }),
       ),
     notes: [
@@ -68,6 +74,17 @@ export function measurementOnceSource(
     ],
     ...explained,
   };
+}
+
+/**
+ * What rows of one text are grouped by: two hashes of 64 bits of it, which are compared in one step
+ * and kept in half the memory. One of 64 bits would merge two of 10¹⁰ texts in most answers (n²/2⁶⁵)
+ * and two of 10⁹ in 3 of 100; with 128 the chance is below 10⁻¹⁸ at 10¹⁰. Other types are their own key.
+ */
+export function identityKeys(table: TableInfo, name: string): Sql[] {
+  const column = table.column(name);
+  if (table.columns.get(name) !== "String") return [raw(column)];
+  return [raw(`cityHash64(${column})`), raw(`xxh3(${column})`)];
 }
 
 /** A column of the table, as a source gives it. */
@@ -104,8 +121,18 @@ export function measurementsFrom(
   if (!(distinct ?? table.merges)) return sql`${from}\nWHERE ${where}`;
   if (table.merges) return sql`${from} FINAL\nWHERE ${where}`;
   return table.columns.has("measurement_uid")
-    ? sql`(SELECT * FROM ${from} WHERE ${where} LIMIT 1 BY ${raw(table.column("measurement_uid"))})`
+    ? sql`(SELECT * FROM ${from} WHERE ${where} LIMIT 1 BY ${join(identityKeys(table, "measurement_uid"))})`
     : sql`(SELECT DISTINCT * FROM ${from} WHERE ${where})`;
+}
+
+const HELD_TWICE = "a measurement may be held twice, in two of them";
+
+/** Why such measurements can't be asked for in parts of the range. */
+export function onceOverall(
+  table: TableInfo,
+  distinct: boolean | undefined,
+): Pick<Source, "whole"> {
+  return distinct === true && !table.merges ? { whole: HELD_TWICE } : {};
 }
 
 /** Says how duplicates are counted, where that isn't each row. */

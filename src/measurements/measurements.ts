@@ -13,6 +13,7 @@ import {
   type HistogramRow,
 } from "./histogram.js";
 import * as questions from "./questions.js";
+import { askedTable, type Asked } from "./questions.js";
 import type {
   DuplicateOptions,
   FirstSeenOptions,
@@ -22,8 +23,6 @@ import type {
   RunOptions,
   RunQuantileOptions,
 } from "./questions.js";
-import { measurementSource } from "./measurement-source.js";
-import { runSource } from "./run-source.js";
 import { values, type ValuesOptions, type ValuesRow } from "./values.js";
 
 type Every = Bucket | "auto" | "all";
@@ -239,17 +238,28 @@ export interface Runs {
 }
 
 /** A question whose row the compiler knows better than its code does. */
-type Asked<F> = F extends (options: infer O) => Promise<Result<infer Row>>
+type AskedAs<F> = F extends (options: infer O) => Promise<Result<infer Row>>
   ? (options: O) => Promise<Result<Row>>
   : never;
 
 /** What is asked about when something changed, unless other dimensions are named. */
-const DIMENSIONS = ["software_name", "software_version", "probe_cc", "probe_asn", "test_name"];
+export const DIMENSIONS = [
+  "software_name",
+  "software_version",
+  "probe_cc",
+  "probe_asn",
+  "test_name",
+];
 
 /** The questions, bound to a database. */
 export function measurementsOf(database: Database): Measurements {
-  const typed = <F>(ask: (database: Database, options: never) => Promise<Result>) =>
-    ((options: never) => ask(database, options)) as Asked<F> as F;
+  return measurementsAsked(askedTable(database));
+}
+
+/** The questions, bound to a table or a snapshot. */
+export function measurementsAsked(of: Asked): Measurements {
+  const typed = <F>(ask: (of: Asked, options: never) => Promise<Result>) =>
+    ((options: never) => ask(of, options)) as AskedAs<F> as F;
   const asked: Measurements = {
     ask: typed<Measurements["ask"]>(questions.askOwn),
     counts: typed<Measurements["counts"]>(questions.counts),
@@ -260,29 +270,30 @@ export function measurementsOf(database: Database): Measurements {
     firstSeen: typed<Measurements["firstSeen"]>(questions.firstSeen),
     explore: typed<Measurements["explore"]>(questions.explore),
     histogram: typed<Measurements["histogram"]>(measurementHistogram),
-    values: typed<Measurements["values"]>(values),
+    values: typed<Measurements["values"]>(({ database }, options) => values(database, options)),
   };
+  const { database } = of;
   return cubeSource(asked, {
     dimensions: DIMENSIONS,
-    open: async (range, where) => {
-      const table = await database.table("measurements");
-      return { database, source: measurementSource(table, { range, where }) };
-    },
+    open: async (range, where) => ({ database, source: await of.measurements({ range, where }) }),
   });
 }
 
 /** The questions on runs, bound to a database. */
 export function runsOf(database: Database): Runs {
+  return runsAsked(askedTable(database));
+}
+
+/** The questions on runs, bound to a table or a snapshot. */
+export function runsAsked(of: Asked): Runs {
   const asked: Runs = {
-    ask: (options) => questions.askOwnRuns(database, options) as never,
-    explore: (options) => questions.exploreRuns(database, options),
-    histogram: (options) => runHistogram(database, options) as never,
+    ask: (options) => questions.askOwnRuns(of, options) as never,
+    explore: (options) => questions.exploreRuns(of, options),
+    histogram: (options) => runHistogram(of, options) as never,
   };
+  const { database } = of;
   return cubeSource(asked, {
     dimensions: DIMENSIONS,
-    open: async (range, where) => {
-      const table = await database.table("measurements");
-      return { database, source: runSource(table, { range, where }) };
-    },
+    open: async (range, where) => ({ database, source: await of.runs({ range, where }) }),
   });
 }

@@ -7,8 +7,13 @@ import { askExplore, EXPLORE_OPTIONS, type ExploreOptions } from "../query/explo
 import { count, earliest, quantile, ratio, share, sum, type Measure } from "../query/measure.js";
 import type { Result } from "../result/result.js";
 import type { TimeRange } from "../time/time-range.js";
-import { measurementOnceSource, measurementSource } from "./measurement-source.js";
-import { runSource, type RUN_COLUMNS } from "./run-source.js";
+import type { Source } from "../query/source.js";
+import {
+  measurementOnceSource,
+  measurementSource,
+  type MeasurementFilter,
+} from "./measurement-source.js";
+import { runSource, type RUN_COLUMNS, type RunFilter } from "./run-source.js";
 
 /** The columns of the measurement table. */
 export type MeasurementColumn = ColumnOf<"measurements">;
@@ -67,105 +72,113 @@ export const RUN_OPTIONS = [...MEASUREMENT_OPTIONS, "margin"];
 /** One object of options may serve counts, runs and runDurations alike. */
 const FAMILY = [...RUN_OPTIONS, "quantiles", "singles"];
 
+/** What questions on measurements and runs are asked of: a table, or a snapshot of it. */
+export interface Asked {
+  readonly database: Database;
+  measurements(filter: MeasurementFilter): Promise<Source>;
+  runs(filter: RunFilter): Promise<Source>;
+}
+
+/** The measurement table of a database. */
+export function askedTable(database: Database): Asked {
+  const table = () => database.table("measurements");
+  return {
+    database,
+    measurements: async (filter) => measurementSource(await table(), filter),
+    runs: async (filter) => runSource(await table(), filter),
+  };
+}
+
 /** Asks the measurements. */
 export async function askMeasurements(
-  database: Database,
+  asked: Asked,
   options: MeasurementOptions<string>,
   measures: Measures,
   preset: Preset,
 ): Promise<Result> {
-  const open = async (range: TimeRange) => {
-    const { where = {}, distinct } = options;
-    return measurementSource(await database.table("measurements"), { range, where, distinct });
-  };
-  return askSource(database, open, options, measures, preset);
+  const { where = {}, distinct } = options;
+  const open = (range: TimeRange) => asked.measurements({ range, where, distinct });
+  return askSource(asked.database, open, options, measures, preset);
 }
 
 /** Asks the runs. */
 export async function askRuns(
-  database: Database,
+  asked: Asked,
   options: RunOptions<string>,
   measures: Measures,
   preset: Preset,
 ): Promise<Result> {
-  const open = async (range: TimeRange) => {
-    const { where = {}, distinct, margin } = options;
-    return runSource(await database.table("measurements"), { range, where, distinct, margin });
-  };
-  return askSource(database, open, options, measures, preset);
+  const { where = {}, distinct, margin } = options;
+  const open = (range: TimeRange) => asked.runs({ range, where, distinct, margin });
+  return askSource(asked.database, open, options, measures, preset);
 }
 
 /** `lab.measurements.ask`: see {@link Measurements.ask}. */
 export async function askOwn(
-  database: Database,
+  asked: Asked,
   options: MeasurementOptions & { readonly measures: Measures },
 ): Promise<Result> {
   const action = "ask the measurements";
   refuseUnknown(options, [...MEASUREMENT_OPTIONS, "measures"], action);
-  return askMeasurements(database, options, options.measures, { action });
+  return askMeasurements(asked, options, options.measures, { action });
 }
 
 /** `lab.runs.ask`: see {@link Runs.ask}. */
 export async function askOwnRuns(
-  database: Database,
+  asked: Asked,
   options: RunOptions & { readonly measures: Measures },
 ): Promise<Result> {
   const action = "ask the runs";
   refuseUnknown(options, [...RUN_OPTIONS, "measures"], action);
-  return askRuns(database, options, options.measures, { action });
+  return askRuns(asked, options, options.measures, { action });
 }
 
 /** `lab.measurements.explore`: see {@link Measurements.explore}. */
 export async function explore(
-  database: Database,
+  asked: Asked,
   options: ExploreOptions & Pick<MeasurementOptions, "distinct">,
 ): Promise<Result> {
   const action = "explore the measurements";
   refuseUnknown(options, [...EXPLORE_OPTIONS, "distinct"], action);
   const { where = {}, distinct } = options;
-  const open = async (range: TimeRange) =>
-    measurementSource(await database.table("measurements"), { range, where, distinct });
-  return askExplore(database, open, options, action);
+  const open = (range: TimeRange) => asked.measurements({ range, where, distinct });
+  return askExplore(asked.database, open, options, action);
 }
 
 /** `lab.runs.explore`: see {@link Runs.explore}. */
 export async function exploreRuns(
-  database: Database,
+  asked: Asked,
   options: ExploreOptions & Pick<RunOptions, "distinct" | "margin">,
 ): Promise<Result> {
   const action = "explore the runs";
   refuseUnknown(options, [...EXPLORE_OPTIONS, "distinct", "margin"], action);
   const { where = {}, distinct, margin } = options;
-  const open = async (range: TimeRange) =>
-    runSource(await database.table("measurements"), { range, where, distinct, margin });
-  return askExplore(database, open, options, action);
+  const open = (range: TimeRange) => asked.runs({ range, where, distinct, margin });
+  return askExplore(asked.database, open, options, action);
 }
 
 /** `lab.measurements.counts`: see {@link Measurements.counts}. */
-export async function counts(database: Database, options: MeasurementOptions): Promise<Result> {
+export async function counts(asked: Asked, options: MeasurementOptions): Promise<Result> {
   const action = "count measurements";
   refuseUnknown(options, FAMILY, action);
   const preset = { action, main: "measurements" };
-  return askMeasurements(database, options, { measurements: count() }, preset);
+  return askMeasurements(asked, options, { measurements: count() }, preset);
 }
 
 /** `lab.measurements.runs`: see {@link Measurements.runs}. */
-export async function runs(database: Database, options: RunQuantileOptions): Promise<Result> {
+export async function runs(asked: Asked, options: RunQuantileOptions): Promise<Result> {
   const { measures, main } = quantiles(options, [0.1, 0.5, 0.9], "measurements");
-  return runQuestion(database, options, measures, { action: "count runs", main });
+  return runQuestion(asked, options, measures, { action: "count runs", main });
 }
 
 /** `lab.measurements.runDurations`: see {@link Measurements.runDurations}. */
-export async function runDurations(
-  database: Database,
-  options: RunQuantileOptions,
-): Promise<Result> {
+export async function runDurations(asked: Asked, options: RunQuantileOptions): Promise<Result> {
   const { measures, main } = quantiles(options, [0.1, 0.5, 0.9], "duration");
-  return runQuestion(database, options, measures, { action: "measure run durations", main });
+  return runQuestion(asked, options, measures, { action: "measure run durations", main });
 }
 
 /** `lab.measurements.summary`: see {@link Measurements.summary}. */
-export async function summary(database: Database, options: RunQuantileOptions): Promise<Result> {
+export async function summary(asked: Asked, options: RunQuantileOptions): Promise<Result> {
   const { measures, main } = quantiles(options, [0.1, 0.3, 0.5, 0.7, 0.9], "duration");
   const own = {
     measurements_per_run: quantile(0.5, "measurements", {
@@ -178,11 +191,11 @@ export async function summary(database: Database, options: RunQuantileOptions): 
   };
   const by = ["software_name", "software_version"];
   const preset = { action: "summarise runs", main, every: "all", by, top: Infinity } as const;
-  return runQuestion(database, options, { ...own, ...measures }, preset);
+  return runQuestion(asked, options, { ...own, ...measures }, preset);
 }
 
 /** `lab.measurements.duplicates`: see {@link Measurements.duplicates}. */
-export async function duplicates(database: Database, options: DuplicateOptions): Promise<Result> {
+export async function duplicates({ database }: Asked, options: DuplicateOptions): Promise<Result> {
   const action = "count duplicates";
   refuseUnknown(options, GROUP_OPTIONS, action);
   const open = async (range: TimeRange) => {
@@ -206,18 +219,18 @@ export async function duplicates(database: Database, options: DuplicateOptions):
 }
 
 /** `lab.measurements.firstSeen`: see {@link Measurements.firstSeen}. */
-export async function firstSeen(database: Database, options: FirstSeenOptions): Promise<Result> {
+export async function firstSeen(asked: Asked, options: FirstSeenOptions): Promise<Result> {
   const action = "find when measurements were first seen";
   const known = MEASUREMENT_OPTIONS.filter((name) => name !== "every");
   refuseUnknown(options, known, action);
   const measures = { first: earliest({ label: "First measurement" }), measurements: count() };
   const preset = { action, top: Infinity, main: "measurements" };
-  return askMeasurements(database, { ...options, every: "all" }, measures, preset);
+  return askMeasurements(asked, { ...options, every: "all" }, measures, preset);
 }
 
 /** A question on runs with quantiles: how many there are, then what was asked of each. */
 async function runQuestion(
-  database: Database,
+  asked: Asked,
   options: RunQuantileOptions,
   measures: Measures,
   preset: Preset,
@@ -232,7 +245,7 @@ async function runQuestion(
     singles(options).where === undefined
       ? []
       : ["Runs of a single measurement are left out of the quantiles."];
-  return askRuns(database, options, { ...own, ...measures }, { ...preset, after });
+  return askRuns(asked, options, { ...own, ...measures }, { ...preset, after });
 }
 
 /** The measures `q10`, `q50`, `q2_5` … of something that each run has, and which of them is the main one. */

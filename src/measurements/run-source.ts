@@ -2,7 +2,7 @@ import { ProbelabError } from "../base/error.js";
 import type { Database } from "../database/database.js";
 import type { TableInfo } from "../database/table-info.js";
 import { plainType } from "../database/time-column.js";
-import type { Extra, Source, SourceColumn } from "../query/source.js";
+import { daysOnly, type Extra, type Source, type SourceColumn } from "../query/source.js";
 import { and, bind, nested, print, raw, select, sql, type Sql } from "../query/sql.js";
 import { whereSql, type Where } from "../query/where.js";
 import { last, type TimeRange } from "../time/time-range.js";
@@ -10,7 +10,9 @@ import {
   distinctNotes,
   filtered,
   FirstColumns,
+  identityKeys,
   measurementsFrom,
+  onceOverall,
   type MeasurementFilter,
 } from "./measurement-source.js";
 
@@ -68,11 +70,11 @@ export function runSource(table: TableInfo, asked: RunFilter): Source {
           ["_first", raw(`min(${time.sql})`)],
           ["_last", raw(`max(${time.sql})`)],
           ["_n", raw("count()")],
-          ...(noReport === undefined ? [] : [["_no_report", noReport] as const]),
+          ...(noReport === undefined ? [] : [["_no_report", sql`any(${noReport})`] as const]),
           ...first.selected,
         ],
         from: measurementsFrom(table, asked, widen(range, margin), conditions),
-        groupBy: [raw(table.column("report_id"))],
+        groupBy: identityKeys(table, "report_id"),
         having: [orNoReport(inRange)],
       }),
     );
@@ -80,47 +82,51 @@ export function runSource(table: TableInfo, asked: RunFilter): Source {
       ? runs
       : sql`${runs}\nWHERE ${orNoReport(and(runConditions))}`;
   };
-  const unusableNote = async (
-    database: Database,
-    signal: AbortSignal | undefined,
-  ): Promise<Extra> => {
+  const unusableNote = (database: Database, signal: AbortSignal | undefined): Promise<Extra> => {
     const question = select({
       columns: [["n", raw("count()")]],
       from: measurementsFrom(table, asked, range, [...conditions, ...(noReport ? [noReport] : [])]),
     });
-    const { table: answer, ...cost } = await database.ask({
-      ...print(question),
-      action: "count runs",
-      signal,
-    });
-    const n = Number(answer.get("n", 0));
-    const [have, belong, are] =
-      n === 1
-        ? ["measurement has", "it belongs", "is"]
-        : ["measurements have", "they belong", "are"];
-    const note = `${n.toLocaleString("en-US")} ${have} no report_id: ${belong} to no run and ${are} left out.`;
-    return { notes: n === 0 ? [] : [note], rowsRead: cost.rowsRead, bytesRead: cost.bytesRead };
+    return noReportNote(database, question, signal);
   };
   return {
     many: "runs",
     column,
     instant: time.dateTime("_first"),
+    ...daysOnly(table),
+    ...onceOverall(table, asked.distinct),
     ...(noReport !== undefined && { unusable: raw("_no_report"), unusableNote }),
     from,
-    notes: [
-      `Runs are read up to ${margin} beyond the range, so that those at its edges are whole; a run counts where it starts.`,
-      ...distinctNotes(table, asked.distinct),
-      ...table.notes,
-    ],
+    notes: [wholeRuns(margin), ...distinctNotes(table, asked.distinct), ...table.notes],
     ...explained,
   };
 }
 
-function isOwn(name: string): name is OwnColumn {
+/** Says how many rows belong to no run. @param question gives them as `n`. */
+export async function noReportNote(
+  database: Database,
+  question: Sql,
+  signal: AbortSignal | undefined,
+): Promise<Extra> {
+  const asked = { ...print(question), action: "count runs", signal };
+  const { table, ...cost } = await database.ask(asked);
+  const n = Number(table.get("n", 0));
+  const [have, belong, are] =
+    n === 1 ? ["measurement has", "it belongs", "is"] : ["measurements have", "they belong", "are"];
+  const note = `${n.toLocaleString("en-US")} ${have} no report_id: ${belong} to no run and ${are} left out.`;
+  return { notes: n === 0 ? [] : [note], rowsRead: cost.rowsRead, bytesRead: cost.bytesRead };
+}
+
+/** Says how far runs are read. */
+export function wholeRuns(margin: string): string {
+  return `Runs are read up to ${margin} beyond the range, so that those at its edges are whole; a run counts where it starts.`;
+}
+
+export function isOwn(name: string): name is OwnColumn {
   return (RUN_COLUMNS as readonly string[]).includes(name);
 }
 
-function runColumn({ time, name: table }: TableInfo, name: OwnColumn): SourceColumn {
+export function runColumn({ time, name: table }: TableInfo, name: OwnColumn): SourceColumn {
   if (name === "start") {
     const start = `toDateTime64(${time.dateTime("_first")}, 3, 'UTC')`;
     return { sql: raw(start), type: "DateTime64(3, 'UTC')" };
@@ -146,7 +152,7 @@ function runColumn({ time, name: table }: TableInfo, name: OwnColumn): SourceCol
 }
 
 /** True (1) for a measurement of no report; undefined where the column's type has no such value. */
-function withoutReport(table: TableInfo): Sql | undefined {
+export function withoutReport(table: TableInfo): Sql | undefined {
   const column = table.column("report_id");
   const type = table.columns.get("report_id") ?? "";
   const plain = plainType(type);

@@ -150,8 +150,11 @@ export class CellLanguage {
     return paths.filter((path) => !this.#texts.has(path));
   }
 
-  #host(): TypeScript.LanguageServiceHost {
+  #host(): TypeScript.LanguageServiceHost &
+    Pick<TypeScript.CompilerHost, "getModuleResolutionCache"> {
     const { sys } = ts;
+    // Else each program reads each package's package.json anew, to learn how its files are to be taken.
+    const packages = ts.createModuleResolutionCache(this.#folder, (name) => name, cellOptions);
     const readFile = (path: string) => this.textOf(path) ?? sys.readFile(path);
     const fileExists = (path: string) => this.#texts.has(path) || sys.fileExists(path);
     return {
@@ -171,6 +174,7 @@ export class CellLanguage {
       getDirectories: (path) => sys.getDirectories(path),
       readDirectory: (...given) => sys.readDirectory(...given),
       realpath: (path) => sys.realpath?.(path) ?? path,
+      getModuleResolutionCache: () => packages,
       // Comments are read for what is shown beside a name, and headless nobody asks for that.
       ...(isHeadless() && { jsDocParsingMode: ts.JSDocParsingMode.ParseNone }),
       resolveModuleNameLiterals: (literals, from) =>

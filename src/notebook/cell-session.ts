@@ -2,6 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import { runInThisContext } from "node:vm";
 import type { QuickInfo } from "typescript";
 import { ProbelabError } from "../base/error.js";
+import { keepSecretsOf } from "../base/redact.js";
 import { collectAfter } from "../base/collect-after.js";
 import { withSignal } from "../interrupt/current-signal.js";
 import { withProgress } from "../progress/query-progress.js";
@@ -11,7 +12,7 @@ import { cellError, typeError } from "./cell-error.js";
 import { CellImports } from "./cell-imports.js";
 import { installRuntime, type CellBody } from "./cell-runtime.js";
 import { CellScripts } from "./cell-scripts.js";
-import { mimeBundle } from "./mime-bundle.js";
+import { mimeBundles } from "./mime-bundle.js";
 import {
   captureStreams,
   withSink,
@@ -59,6 +60,8 @@ export class CellSession {
   #isWarm = false;
 
   constructor() {
+    // A cell may print what it never connected with.
+    keepSecretsOf(process.env);
     // The way from a cell's line through a library to where it throws may be longer than V8's ten calls.
     Error.stackTraceLimit = 50;
     installRuntime({
@@ -161,8 +164,11 @@ export class CellSession {
       this.#runScript(compiled.script, attempt);
       await attempt.ended;
       if (attempt.value != null) {
-        const bundle = await cell.guard(mimeBundle(attempt.value));
-        sink({ type: "result", bundle: bundle as Awaited<ReturnType<typeof mimeBundle>> });
+        const shown = await cell.guard(mimeBundles(attempt.value));
+        const bundles = [...(shown as Awaited<ReturnType<typeof mimeBundles>>)];
+        const result = bundles.pop()!;
+        for (const bundle of bundles) sink({ type: "display", bundle });
+        sink({ type: "result", bundle: result });
       }
     } catch (error) {
       thrown = { error };

@@ -11,14 +11,21 @@ const cssPixelsPerMetre = 96 / 0.0254;
 const mimeType = /^[\w.+-]+\/[\w.+-]+$/;
 
 /**
- * The forms in which a frontend can show `value`: what its `Symbol.for("Jupyter.display")` method gives
- * (Deno's convention; it may be async), sentence, chart and table for a finding, a table for a Result or
- * an Arquero table, and inspected text for everything else. A Promise is awaited. Without secrets.
+ * What a frontend shows of `value`, each in several forms: what its `Symbol.for("Jupyter.display")` method
+ * gives (Deno's convention; it may be async), a table for a Result or an Arquero table, and inspected text
+ * for everything else. Of a finding it is two: its chart, then its sentence and table, as HTML beside a
+ * chart would win over it. A Promise is awaited. Without secrets.
  */
+export async function mimeBundles(value: unknown): Promise<readonly MimeBundle[]> {
+  return (await bundlesOf(await value)).map(({ data, metadata }) => {
+    const shown = Object.entries(data).map(([type, one]) => [type, withoutSecrets(type, one)]);
+    return { data: Object.fromEntries(shown) as MimeBundle["data"], metadata };
+  });
+}
+
+/** The last of what a frontend shows of `value`: all of it, but of a finding its sentence and table. */
 export async function mimeBundle(value: unknown): Promise<MimeBundle> {
-  const { data, metadata } = await bundleOf(await value);
-  const shown = Object.entries(data).map(([type, one]) => [type, withoutSecrets(type, one)]);
-  return { data: Object.fromEntries(shown) as MimeBundle["data"], metadata };
+  return (await mimeBundles(value)).at(-1)!;
 }
 
 /** Credentials that were read show in no output. */
@@ -31,22 +38,20 @@ function withoutSecrets(type: string, value: unknown): unknown {
   return text === undefined || plain === text ? value : (JSON.parse(plain) as unknown);
 }
 
-async function bundleOf(settled: unknown): Promise<MimeBundle> {
+async function bundlesOf(settled: unknown): Promise<readonly MimeBundle[]> {
   const own = await displayed(settled);
-  if (own) return own;
+  if (own) return [own];
   if (isFinding(settled)) {
-    const { findingBundle } = await import("../chart/change/display.js");
-    return findingBundle(settled);
+    const { findingBundles } = await import("../chart/change/display.js");
+    return findingBundles(settled, displayed);
   }
-  if (!isTable(settled)) return { data: { "text/plain": inspect(settled) }, metadata: {} };
+  if (!isTable(settled)) return [{ data: { "text/plain": inspect(settled) }, metadata: {} }];
   // Loaded when it is needed: a kernel starts without the charts.
   const { resultOf } = await import("../chart/check-result.js");
   const { resultHtml } = await import("../chart/table.js");
   const result = resultOf(settled, "table");
-  return {
-    data: { "text/html": resultHtml(result), "text/plain": result.toString() },
-    metadata: {},
-  };
+  const data = { "text/html": resultHtml(result), "text/plain": result.toString() };
+  return [{ data, metadata: {} }];
 }
 
 /** True for what shows as more than text. */

@@ -1,9 +1,9 @@
 import markdownIt from "markdown-it";
-import { liveContent, jsonScript } from "../chart/page/figures.js";
-import { fontRules, runtimeSource, scriptHash } from "../chart/page/page-document.js";
-import { baseStyle, figureStyle, printTables } from "../chart/page/page-style.js";
-import type { VegaLiteSpec } from "../chart/options.js";
-import { titleText } from "../chart/render/svg.js";
+import { liveContent, jsonScript } from "../render/page/figures.js";
+import { fontRules, runtimeSource, scriptHash } from "../render/page/page-document.js";
+import { baseStyle, figureStyle, printTables } from "../render/page/page-style.js";
+import type { VegaLiteSpec } from "../render/theme.js";
+import { titleText } from "../render/svg.js";
 import { ansiHtml, escapeHtml } from "./ansi.js";
 import type { Notebook, NotebookCell, NotebookOutput, TextCell } from "./notebook-file.js";
 import { ownPackage } from "./own-package.js";

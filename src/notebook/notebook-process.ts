@@ -1,7 +1,6 @@
-import { execFile, fork, type ChildProcess } from "node:child_process";
-import { readdir, readFile } from "node:fs/promises";
+import { fork, type ChildProcess } from "node:child_process";
 import { join } from "node:path";
-import { promisify } from "node:util";
+import { processes, residentMemory } from "../base/processes.js";
 import type { CellError, CellOutcome, CellOutput } from "./outputs.js";
 import { headlessVariable, ownPackage, processEnvironment } from "./own-package.js";
 import type { FromWorker, NamedCode, Objection, ToWorker } from "./worker-messages.js";
@@ -31,6 +30,7 @@ export class NotebookProcess {
   readonly #memory: number | undefined;
   readonly #gone: Promise<string>;
   readonly #onBackgroundError: (cell: number | undefined, error: CellError) => void;
+  #rowsRead = 0;
   #running: { cell: number; end: (end: CellEnd) => void } | undefined;
   #lastCell = 1;
   #overMemory = false;
@@ -208,7 +208,7 @@ export class NotebookProcess {
   async #watchMemory(stop: AbortSignal): Promise<string> {
     const { pid } = this.#child;
     while (this.#memory !== undefined && pid !== undefined && !stop.aborted) {
-      const held = await residentMemory(pid);
+      const held = await groupMemory(pid);
       if (stop.aborted) break;
       if (held !== undefined && held > this.#memory * 2 ** 20) {
         this.#overMemory = true;
@@ -220,7 +220,13 @@ export class NotebookProcess {
     return this.#gone;
   }
 
+  /** Rows that the database read for the cells that have ended. */
+  get rowsRead(): number {
+    return this.#rowsRead;
+  }
+
   #take(message: FromWorker): void {
+    if ("rowsRead" in message) this.#rowsRead = message.rowsRead;
     if (message.type === "ready") this.#ready();
     if (message.type === "checked") this.#checked(message.objections);
     if (message.type === "output") this.#onOutput(message.cell, message.output);
@@ -251,42 +257,11 @@ function after(signal: AbortSignal | undefined, milliseconds: number): Promise<v
 
 /**
  * Memory that a group of processes holds together, in bytes; undefined when it is gone or can't be asked.
- * What its processes share counts for each of them.
  *
  * @param group the process that the group began with; what left it for a session of its own, as the
  * embedded database does, is no part of it
  */
-async function residentMemory(group: number): Promise<number | undefined> {
-  try {
-    if (process.platform === "win32") return undefined;
-    const kilobytes = process.platform === "linux" ? await fromProc(group) : await fromPs(group);
-    return kilobytes * 1024 || undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-async function fromProc(group: number): Promise<number> {
-  const processes = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
-  const held = processes.map(async (pid) => {
-    try {
-      const stat = await readFile(`/proc/${pid}/stat`, "utf8");
-      // The name, in parentheses, may hold anything; state, parent and group follow it.
-      const [, , own] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-      if (Number(own) !== group) return 0;
-      const status = await readFile(`/proc/${pid}/status`, "utf8");
-      return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0);
-    } catch {
-      return 0; // It has ended meanwhile.
-    }
-  });
-  return (await Promise.all(held)).reduce((sum, each) => sum + each, 0);
-}
-
-async function fromPs(group: number): Promise<number> {
-  const { stdout } = await promisify(execFile)("ps", ["-A", "-o", "pgid=,rss="]);
-  return stdout
-    .split("\n")
-    .map((line) => line.trim().split(/\s+/).map(Number))
-    .reduce((sum, [own, held = 0]) => (own === group ? sum + held : sum), 0);
+async function groupMemory(group: number): Promise<number | undefined> {
+  const members = (await processes().catch(() => [])).filter((one) => one.group === group);
+  return (await residentMemory(members.map(({ pid }) => pid))) || undefined;
 }

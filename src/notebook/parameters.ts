@@ -6,17 +6,17 @@ export type Parameters = Readonly<Record<string, ParameterValue>>;
 
 /**
  * Sets a notebook's parameters as Papermill does: a cell tagged `injected-parameters` follows the cell
- * tagged `parameters`, or comes first where there is none. A variable that the `parameters` cell declares
- * with `let` is assigned, so that its type is checked; others are declared.
+ * tagged `parameters`. A variable that this cell declares with `let` is assigned, so that its type is
+ * checked; others are declared.
  *
- * @throws ProbelabError for a name that the `parameters` cell does not declare
+ * @throws ProbelabError for a name that the `parameters` cell does not declare, or where there is no such cell
  */
 export async function injectParameters(notebook: Notebook, parameters: Parameters): Promise<void> {
   if (Object.keys(parameters).length === 0) return;
   notebook.cells = notebook.cells.filter((cell) => !isInjected(cell));
   const index = notebook.cells.findIndex((cell) => cell.metadata.tags?.includes("parameters"));
   const declared = await declaredVariables(notebook.cells[index]?.source ?? "");
-  if (index >= 0) refuseUnknown(Object.keys(parameters), declared);
+  refuseUnknown(Object.keys(parameters), index < 0 ? undefined : [...declared.keys()]);
   const lines = Object.entries(parameters).map(([name, value]) => {
     const keyword = declared.get(name) === "let" ? "" : "const ";
     return `${keyword}${name} = ${JSON.stringify(value)};`;
@@ -55,13 +55,15 @@ export function parseParameter(text: string): [name: string, value: ParameterVal
   }
 }
 
-function refuseUnknown(names: readonly string[], declared: ReadonlyMap<string, string>): void {
-  const unknown = names.find((name) => !declared.has(name));
+/** @param declared names of the `parameters` cell, undefined where there is none */
+function refuseUnknown(names: readonly string[], declared: readonly string[] | undefined): void {
+  const unknown = names.find((name) => !declared?.includes(name));
   if (unknown === undefined) return;
-  const known = [...declared.keys()].join(", ") || "nothing";
-  throw new ProbelabError(
-    `Can't set the parameter "${unknown}": the notebook's parameters cell declares ${known}.`,
-  );
+  const why =
+    declared === undefined
+      ? `no cell of the notebook is tagged "parameters". Declare ${unknown} in one that is`
+      : `the notebook's parameters are ${declared.join(", ") || "none"}. Pass one of these, or declare ${unknown} in the cell tagged "parameters"`;
+  throw new ProbelabError(`Can't set the parameter "${unknown}": ${why}.`);
 }
 
 async function declaredVariables(code: string): Promise<Map<string, "let" | "const">> {

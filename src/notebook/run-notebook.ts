@@ -57,7 +57,18 @@ export interface RunOutcome {
   readonly cells: number;
   readonly of: number;
   readonly seconds: number;
+  /** Rows that the database read for its questions. */
+  readonly rowsRead: number;
 }
+
+/** Exit codes of a run, of `probelab run` and in a schedule's history. */
+export const EXIT_CODES: Record<RunOutcome["status"], number> = {
+  ok: 0,
+  error: 1,
+  timeout: 3,
+  memory: 4,
+  died: 5,
+};
 
 /**
  * Runs a notebook in a process of its own, in the notebook's folder, on the database of the project that
@@ -68,7 +79,7 @@ export interface RunOutcome {
  * @throws ProbelabError where the notebook can't be read or a parameter can't be set; a cell that fails
  * does not throw, it is the outcome
  * @example
- * const outcome = await runNotebook("notebooks/measurement-drop.ipynb", { params: { weeks: 12 } });
+ * const outcome = await runNotebook("notebooks/measurement-drop.ipynb", { params: { span: "6 months" } });
  * if (outcome.status !== "ok") console.error(outcome.message);
  */
 export async function runNotebook(
@@ -177,7 +188,8 @@ export async function runNotebook(
     await save();
   }
   const seconds = (performance.now() - begun) / 1000;
-  return { status: end.status, message, ...files, cells: done, of, seconds };
+  const { rowsRead } = child;
+  return { status: end.status, message, ...files, cells: done, of, seconds, rowsRead };
 }
 
 /** Gives cells the numbers that they have in the notebook as it was given. */

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import type { MimeBundle } from "../base/mime-bundle.js";
 import { isFinding } from "../change/finding.js";
-import { isRich, mimeBundle } from "./mime-bundle.js";
+import { isRich, mimeBundles } from "./mime-bundle.js";
 import { currentSink } from "./outputs.js";
 
 /** What tslab's own kernel shows: data by MIME type, and metadata. */
@@ -22,20 +22,17 @@ showLastInStock();
 export async function show(value: unknown): Promise<void> {
   const sink = currentSink();
   const settled = await value;
-  const bundle = await mimeBundle(settled);
-  if (sink) return sink({ type: "display", bundle });
-  if (stockDisplay(bundle)) return;
-  const text = bundle.data["text/plain"];
-  console.log(typeof text === "string" ? text : Object.keys(bundle.data).join(", "));
+  const bundles = await mimeBundles(settled);
+  const write = sink ? undefined : stockWriter();
+  for (const bundle of bundles) {
+    if (sink) sink({ type: "display", bundle });
+    else write?.({ ...bundle, transient: {} }, false);
+  }
+  if (sink || write) return;
+  const { data } = bundles.at(-1)!;
+  const text = data["text/plain"];
+  console.log(typeof text === "string" ? text : Object.keys(data).join(", "));
   if (isFinding(settled)) console.log(settled.result.toString());
-}
-
-/** Shows a bundle where the notebook runs on tslab's own kernel. @returns false where it doesn't */
-function stockDisplay(bundle: MimeBundle): boolean {
-  const write = stockWriter();
-  if (!write) return false;
-  write({ ...bundle, transient: {} }, false);
-  return true;
 }
 
 /**
@@ -52,8 +49,8 @@ function showLastInStock(): void {
       }
       // Taken when the cell runs: when the picture is ready, the next cell may have begun.
       const write = stockWriter();
-      mimeBundle(value).then(
-        (bundle) => write?.({ ...bundle, transient: {} }, false),
+      mimeBundles(value).then(
+        (bundles) => bundles.forEach((bundle) => write?.({ ...bundle, transient: {} }, false)),
         (error: unknown) => console.error(error),
       );
       return true;

@@ -1,4 +1,5 @@
 import { pendingWork } from "../base/pending-work.js";
+import { rowsReadSoFar } from "../progress/query-progress.js";
 import { BackgroundErrors, showWarnings } from "./background-errors.js";
 import { CellSession } from "./cell-session.js";
 import type { CellOutput } from "./outputs.js";
@@ -34,12 +35,12 @@ async function main(): Promise<void> {
     await new Promise(setImmediate);
     streams.flush();
     tellBackground();
-    tell({ type: "ended", cell, outcome });
+    tell({ type: "ended", cell, outcome, rowsRead: rowsReadSoFar() });
   };
   const finish = async () => {
     await pendingWork();
     tellBackground();
-    tell({ type: "finished" });
+    tell({ type: "finished", rowsRead: rowsReadSoFar() });
   };
   process.on("message", (message: ToWorker) => {
     if (message.type === "check") {

@@ -33,5 +33,11 @@ export type FromWorker =
   | { readonly type: "checked"; readonly objections: readonly Objection[] }
   | { readonly type: "output"; readonly cell: number; readonly output: CellOutput }
   | { readonly type: "background"; readonly cell: number | undefined; readonly error: CellError }
-  | { readonly type: "ended"; readonly cell: number; readonly outcome: CellOutcome }
-  | { readonly type: "finished" };
+  | {
+      readonly type: "ended";
+      readonly cell: number;
+      readonly outcome: CellOutcome;
+      /** By all queries so far. */
+      readonly rowsRead: number;
+    }
+  | { readonly type: "finished"; readonly rowsRead: number };

@@ -15,8 +15,9 @@ export interface QueryProgress {
 
 export type ProgressListener = (progress: QueryProgress) => void;
 
+const rowsKey = Symbol.for("probelab.rowsRead");
 const key = Symbol.for("probelab.queryProgress");
-const shared = globalThis as { [key]?: AsyncLocalStorage<ProgressListener> };
+const shared = globalThis as { [key]?: AsyncLocalStorage<ProgressListener>; [rowsKey]?: number };
 
 // On globalThis, because a notebook may import another copy of probelab than the one its kernel runs on.
 const storage = (shared[key] ??= new AsyncLocalStorage<ProgressListener>());
@@ -29,4 +30,13 @@ export function progressListener(): ProgressListener | undefined {
 /** Runs `fn`, and everything it awaits or schedules, with news of its queries going to `listener`. */
 export function withProgress<T>(listener: ProgressListener, fn: () => T): T {
   return storage.run(listener, fn);
+}
+
+/** Rows that the server read for all queries of this process so far. */
+export function rowsReadSoFar(): number {
+  return shared[rowsKey] ?? 0;
+}
+
+export function addRowsRead(rows: number): void {
+  shared[rowsKey] = rowsReadSoFar() + rows;
 }

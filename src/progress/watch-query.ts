@@ -1,4 +1,4 @@
-import { progressListener, type QueryProgress } from "./query-progress.js";
+import { addRowsRead, progressListener, type QueryProgress } from "./query-progress.js";
 
 /** Queries that end within it are not worth a line. */
 const patienceMilliseconds = 500;
@@ -17,9 +17,14 @@ export interface ServerProgress {
  */
 export async function watchQuery<Answer extends { readonly rowsRead: number }>(
   id: string,
-  run: () => Promise<Answer>,
+  send: () => Promise<Answer>,
   ask: () => Promise<ServerProgress | undefined>,
 ): Promise<Answer> {
+  const run = async () => {
+    const answer = await send();
+    addRowsRead(answer.rowsRead);
+    return answer;
+  };
   const listener = progressListener();
   if (!listener) return run();
   const begun = performance.now();

@@ -11,8 +11,9 @@ import { groupedRows, incompleteNotes } from "./grouped-result.js";
 import type { Measure } from "./measure.js";
 import { Plan, type PlannedMeasure } from "./plan.js";
 import { questionSql } from "./question-sql.js";
-import { NOTHING, type Source } from "./source.js";
+import { checkFinest, NOTHING, type Source } from "./source.js";
 import { whereText, type Where } from "./where.js";
+import { askInWindows, isTooMuch } from "./windows.js";
 
 /** What to group by: a column's name or a dimension, one, several, or by names of one's own. */
 export type By<Name extends string = string> =
@@ -74,24 +75,48 @@ export async function askSource(
   preset: Preset,
 ): Promise<Result> {
   const { action } = preset;
-  const range = checkRange((options as GroupOptions | undefined)?.range, action);
+  const whole = checkRange((options as GroupOptions | undefined)?.range, action);
   const top = checkTop(options.top ?? preset.top ?? 6);
-  const source = await open(range);
-  const dimensions = askedDimensions(options.by ?? preset.by ?? [], source, range);
+  const source = await open(whole);
+  const dimensions = askedDimensions(options.by ?? preset.by ?? [], source, whole);
   const { every, notes } = pickBucket(
     options.every ?? preset.every ?? "auto",
-    range,
+    whole,
     groupsAtMost(dimensions, top),
+    source,
   );
   const plan = new Plan(source);
   const planned = planMeasures(plan, measures, dimensions, preset);
-  const question = questionSql(plan, dimensions, { every, range, top });
+  const question = questionSql(plan, dimensions, { every, range: whole, top });
   const { signal } = options;
+  const { aggregates } = plan;
+  const askWindow = async (range: TimeRange) => {
+    const source = await open(range);
+    const dimensions = askedDimensions(options.by ?? preset.by ?? [], source, range);
+    const plan = new Plan(source);
+    planMeasures(plan, measures, dimensions, preset);
+    const part = questionSql(plan, dimensions, { every, range, top: Infinity, apart: true });
+    return database.ask({ ...part, action, signal });
+  };
+  const asAWhole = database.ask({ ...question, action, signal });
   const answered = await Promise.all([
-    database.ask({ ...question, action, signal }),
-    source.missingValues(database, signal),
+    asAWhole.then(
+      (answer) => ({ ...answer, range: whole, notes: [], reductions: [] }),
+      (error: unknown) => {
+        if (!isTooMuch(error)) throw error;
+        const asked = { action, range: whole, top, source, dimensions, aggregates, ask: askWindow };
+        return askInWindows(asked, error);
+      },
+    ),
+    source.missingValues(database, signal).catch((error: unknown) => {
+      // Where the question was stopped, the question itself says so.
+      if ((error as { code?: string }).code === "ABORTED") return NOTHING;
+      throw error;
+    }),
   ]);
   const [answer, missing] = answered;
+  const { range } = answer;
+  const stopped = range.start > whole.start;
   const usable =
     source.unusable === undefined
       ? answer.table
@@ -108,8 +133,9 @@ export async function askSource(
   };
   const grouped = await groupedRows(usable, asked);
   const empty = grouped.table.numRows() === 0;
-  const leftOut = unusable ? ((await source.unusableNote?.(database, signal)) ?? NOTHING) : NOTHING;
-  const why = empty ? await source.whyEmpty(database, signal) : missing;
+  const leftOut =
+    unusable && !stopped ? ((await source.unusableNote?.(database, signal)) ?? NOTHING) : NOTHING;
+  const why = empty && !stopped ? await source.whyEmpty(database, signal) : missing;
   const filter = preset.filterText ?? whereText(options.where ?? {});
   const cost = answerOrigin(database, question, range, answer);
   const beside = [...(why === missing ? [] : [why]), missing, leftOut];
@@ -123,9 +149,10 @@ export async function askSource(
       dimensions: grouped.dimensions,
       measures: planned.map((one) => meaningOf(one, measures)),
     },
-    reductions: grouped.reductions,
+    reductions: [...grouped.reductions, ...answer.reductions],
     notes: [
       ...notes,
+      ...answer.notes,
       ...source.notes,
       ...(preset.after ?? []),
       ...grouped.moved,
@@ -182,14 +209,18 @@ function pickBucket(
   wanted: Bucket | "auto" | "all",
   range: TimeRange,
   groups: number,
+  source: Source,
 ): { readonly every: Bucket | null; readonly notes: readonly string[] } {
   if (wanted === "all") return { every: null, notes: [] };
   if (wanted === "auto") {
-    const every = autoBucket(range, MOST_ROWS, Math.min(groups, MANY_GROUPS));
+    const fitting = autoBucket(range, MOST_ROWS, Math.min(groups, MANY_GROUPS));
+    const finest = source.daysOnly ? "day" : source.hoursOnly ? "hour" : fitting;
+    const every = usualLength(fitting) < usualLength(finest) ? finest : fitting;
     const note = `Grouped by ${every}, the finest bucket that keeps the rows under 5,000 (every: "auto").`;
     return { every, notes: [note] };
   }
   const every = checkBucket(wanted);
+  checkFinest(every, source);
   const count = Math.round((+range.end - +range.start) / usualLength(every));
   if (count <= MOST_BUCKETS) return { every, notes: [] };
   throw new ProbelabError(

@@ -1,10 +1,10 @@
 import { answerOrigin, type Database } from "../database/database.js";
 import type { Origin } from "../result/origin.js";
 import { checkRange, type TimeRange } from "../time/time-range.js";
-import { dimensionOf, asText, type Dimension } from "./dimension.js";
+import { dimensionOf, type Dimension } from "./dimension.js";
 import type { Measure } from "./measure.js";
 import { Plan, ROWS, type AnswerRow, type PlannedMeasure } from "./plan.js";
-import type { Source } from "./source.js";
+import { rowsSql, type Source } from "./source.js";
 import { and, join, nested, print, raw, select, sql, type Column, type Sql } from "./sql.js";
 import { whereText, type Where } from "./where.js";
 
@@ -84,17 +84,14 @@ export async function askCube(cube: CubeSource, asked: CubeQuestion): Promise<Cu
     asked.by === undefined ? present(cube.dimensions, source) : { by: asked.by, lacking: [] };
   const dimensions = by.map((one) => {
     const name = typeof one === "string" ? one : one.name;
-    return { plain: typeof one === "string", ...dimensionOf(name, one, source, range.timeZone) };
+    return dimensionOf(name, one, source, range.timeZone);
   });
   const plan = new Plan(source);
   const [first] = asked.measures;
   const entity = first?.measure === "distinct" ? first : undefined;
   const measures = asked.measures.map((measure, at) => plan.add(`m${at}`, measure, false));
   const squares = asked.squares && squaresOf(plan, asked.squares);
-  const keys = dimensions.map(({ plain, name, sql }, at): Column => [
-    `_g${at}`,
-    plain ? source.column(name).sql : sql,
-  ]);
+  const keys = dimensions.map(({ key }, at): Column => [`_g${at}`, key]);
   const all: Column[] = [
     ...keys,
     ...(source.unusable === undefined ? [] : [["_unusable", source.unusable] as const]),
@@ -105,7 +102,7 @@ export async function askCube(cube: CubeSource, asked: CubeQuestion): Promise<Cu
       ? select({
           columns: [
             ...all,
-            [ROWS, raw("count()")],
+            [ROWS, rowsSql(source)],
             ...plan.aggregates.map(({ as, cell }): Column => [as, cell]),
           ],
           from: source.from(),
@@ -116,9 +113,9 @@ export async function askCube(cube: CubeSource, asked: CubeQuestion): Promise<Cu
   const question = print(
     select({
       columns: [
-        ...dimensions.map(({ plain }, at): Column => [
+        ...dimensions.map(({ text }, at): Column => [
           `_d${at}`,
-          sql`toLowCardinality(${plain ? asText(raw(`_g${at}`)) : raw(`_g${at}`)})`,
+          sql`toLowCardinality(${text(raw(`_g${at}`))})`,
         ]),
         ...[ROWS, ...aggregates].map((as): Column => [as, raw(as)]),
       ],
@@ -175,7 +172,10 @@ export async function askCube(cube: CubeSource, asked: CubeQuestion): Promise<Cu
 function squaresOf(plan: Plan, measure: Measure<unknown>): string {
   const { If, last } = plan.only(measure);
   const number = plan.number(measure.column ?? "", "sum the squares of").sql;
-  return plan.aggregate(sql`sum${raw(If)}(pow(toFloat64(${number}), 2)${last})`, "sum");
+  return plan.aggregate(
+    sql`sum${raw(If)}(${plan.times(sql`pow(toFloat64(${number}), 2)`)}${last})`,
+    "sum",
+  );
 }
 
 /** Each different value in equal parts to the cells that have it. */

@@ -1,5 +1,5 @@
 import { ProbelabError } from "../base/error.js";
-import { columnKind } from "./where.js";
+import { columnKind, type ColumnSql } from "./where.js";
 import { bind, raw, sql, type Sql } from "./sql.js";
 import type { Source } from "./source.js";
 import { isVersionColumn } from "../result/origin.js";
@@ -30,7 +30,12 @@ export function hourOfDay(): Dimension<"hour_of_day", never> {
   return { dimension: "hourOfDay", name: "hour_of_day" };
 }
 
-/** The day of the week, `"Monday"` first, of the range's zone. */
+/**
+ * The day of the week, `"Monday"` first, of the range's zone.
+ *
+ * @example
+ * await lab.measurements.ask({ range, every: "all", by: weekday(), measures: { n: count() } });
+ */
 export function weekday(): Dimension<"weekday", never> {
   return { dimension: "weekday", name: "weekday" };
 }
@@ -40,6 +45,8 @@ export function weekday(): Dimension<"weekday", never> {
  * 3.10.0-rc1; a version with fewer parts stays as it is. Its column is `software_version_2`.
  *
  * @param parts how many, from 1.
+ * @example
+ * await lab.measurements.counts({ range, every: "week", by: versionPart("software_version", 2) });
  */
 export function versionPart<Column extends string, Parts extends number>(
   column: Column,
@@ -59,6 +66,8 @@ export function versionPart<Column extends string, Parts extends number>(
  * Its column is `duration_bin`.
  *
  * @param at the edges, ascending, or the width of all bins.
+ * @example
+ * await lab.runs.ask({ range, every: "all", by: bins("duration", [60, 600]), measures: { runs: count() } });
  */
 export function bins<Column extends string>(
   column: Column,
@@ -84,8 +93,16 @@ export function bins<Column extends string>(
 /** A dimension as a question asks it. */
 export interface AskedDimension {
   readonly name: string;
-  /** Nullable text. */
+  /** The table's column, where this is another name of it. */
+  readonly of?: string;
+  /** What rows are grouped by: the column as it is stored, whose text takes processor time. */
+  readonly key: Sql;
+  /** Nullable text of a key. Keys of one text are one value. */
+  readonly text: (key: Sql) => Sql;
+  /** The text of a row: `text(key)`. */
   readonly sql: Sql;
+  /** True where the type, or the nature of it, says that there are few values. */
+  readonly few: boolean;
   /** The value's text in the answer. */
   readonly label: (text: string) => string;
   /** The order of a legend; undefined: by size. */
@@ -108,30 +125,36 @@ export function dimensionOf(
 ): AskedDimension {
   if (typeof wanted === "string") {
     const version = isVersionColumn(wanted) ? { compare: compareVersions } : {};
-    return { ...PLAIN, ...version, name, sql: asText(source.column(wanted).sql) };
+    const of = wanted !== name && { of: wanted };
+    return { ...PLAIN, ...version, name, ...of, ...keyed(source.column(wanted)) };
   }
   switch (wanted.dimension) {
     case "hourOfDay": {
+      if (source.daysOnly !== undefined) {
+        throw new ProbelabError(
+          `Can't group by the hour of the day: ${source.daysOnly}. Group by weekday(), or ask with every: "day".`,
+        );
+      }
       const hour = raw(`toHour(${source.instant}, '${timeZone}')`);
       const label = (text: string) => text.padStart(2, "0");
-      return { name, sql: asText(hour), label, compare: numeric, natural: true, most: 24 };
+      const key = keyed({ sql: hour, type: "UInt8" });
+      return { name, ...key, few: true, label, compare: numeric, natural: true, most: 24 };
     }
     case "weekday": {
       const day = raw(`toDayOfWeek(${source.instant}, 0, '${timeZone}')`);
       const label = (text: string) => WEEKDAYS[Number(text) - 1] ?? text;
-      return { name, sql: asText(day), label, compare: numeric, natural: true, most: 7 };
+      const key = keyed({ sql: day, type: "UInt8" });
+      return { name, ...key, few: true, label, compare: numeric, natural: true, most: 7 };
     }
     case "versionPart": {
-      const text = asText(source.column(wanted.column ?? "").sql);
       // Digits joined by dots, behind what stands before the first digit ("v3.10").
       const pattern = `^[^0-9]*[0-9]+(?:\\.[0-9]+){0,${(wanted.parts ?? 1) - 1}}`;
-      const part = sql`extract(assumeNotNull(${text}), ${bind("version", "String", pattern)})`;
-      return {
-        ...PLAIN,
-        name,
-        sql: sql`if(isNull(${text}), NULL, if(empty(${part}), assumeNotNull(${text}), ${part}))`,
-        compare: compareVersions,
+      const partOf = (text: Sql): Sql => {
+        const part = sql`extract(assumeNotNull(${text}), ${bind("version", "String", pattern)})`;
+        return sql`if(isNull(${text}), NULL, if(empty(${part}), assumeNotNull(${text}), ${part}))`;
       };
+      const key = keyed(source.column(wanted.column ?? ""), partOf);
+      return { ...PLAIN, name, ...key, compare: compareVersions };
     }
     case "bins":
       return binsOf(name, wanted, source);
@@ -139,6 +162,27 @@ export function dimensionOf(
   throw new ProbelabError(
     `Can't group by ${JSON.stringify(wanted)}: pass a column's name, hourOfDay(), weekday(), versionPart(column, parts) or bins(column, edges).`,
   );
+}
+
+/** Types that are grouped by as they are stored; others (arrays, maps, tuples) by their text. */
+const STORED =
+  /^(?:Nullable\(|LowCardinality\()*(?:String|FixedString|U?Int\d+|Enum|Bool|UUID|IPv[46]|Date)/;
+
+/** Groups by a column as it is stored where its type allows. */
+function keyed(
+  { sql: column, type }: ColumnSql,
+  more: (text: Sql) => Sql = (text) => text,
+): Pick<AskedDimension, "key" | "text" | "sql" | "few"> {
+  const text = (key: Sql) => more(asText(key));
+  const few = /^(LowCardinality|Enum|Bool|Nullable\((Enum|Bool))/.test(type);
+  return STORED.test(type)
+    ? { key: column, text, sql: text(column), few }
+    : { ...asItIs(text(column)), few: false };
+}
+
+/** A key that is the text itself. */
+function asItIs(text: Sql): Pick<AskedDimension, "key" | "text" | "sql"> {
+  return { key: text, text: (key) => key, sql: text };
 }
 
 const PLAIN = { label: (text: string) => text, natural: false, most: Infinity } as const;
@@ -159,7 +203,15 @@ function binsOf(name: string, wanted: Dimension, source: Source): AskedDimension
     const label = (text: string) =>
       `${tidy(Number(text) * width)} to ${tidy((Number(text) + 1) * width)}${unit}`;
     const bin = known(sql`floor(${number} / ${raw(String(width))})`);
-    return { name, sql: bin, label, compare: numeric, natural: false, most: Infinity };
+    return {
+      name,
+      ...asItIs(bin),
+      few: false,
+      label,
+      compare: numeric,
+      natural: false,
+      most: Infinity,
+    };
   }
   const list = raw(`[${edges.join(", ")}]`);
   const bin = known(sql`arrayCount(edge -> ifNull(${number}, nan) >= edge, ${list})`);
@@ -169,7 +221,15 @@ function binsOf(name: string, wanted: Dimension, source: Source): AskedDimension
     if (low === undefined) return `< ${high}${unit}`;
     return high === undefined ? `≥ ${low}${unit}` : `${low} to ${high}${unit}`;
   };
-  return { name, sql: bin, label, compare: numeric, natural: true, most: edges.length + 1 };
+  return {
+    name,
+    ...asItIs(bin),
+    few: true,
+    label,
+    compare: numeric,
+    natural: true,
+    most: edges.length + 1,
+  };
 }
 
 /** Without the noise of floating point: 0.3, not 0.30000000000000004. */

@@ -11,7 +11,7 @@ import { asText, type AskedDimension } from "./dimension.js";
 import { incompleteNotes, movedNote, timeColumn } from "./grouped-result.js";
 import { count, type Measure } from "./measure.js";
 import { Plan, ROWS, type AnswerRow, type PlannedMeasure } from "./plan.js";
-import { NOTHING, type Source } from "./source.js";
+import { checkFinest, NOTHING, rowsSql, type Source } from "./source.js";
 import { bind, join, print, raw, select, sql, type Column, type Sql } from "./sql.js";
 import { whereText } from "./where.js";
 
@@ -70,7 +70,10 @@ export async function askExplore(
     const kept = natural ? most : MOST_VALUES;
     return values.length <= kept + 1 ? values.length : kept;
   });
-  const steps = candidates(options.every ?? "auto", range, named, action);
+  const fine = candidates(options.every ?? "auto", range, named, action);
+  const whole = source.hoursOnly ? fine.filter((every) => every !== "minute") : fine;
+  const steps: readonly Bucket[] = whole.length > 0 ? whole : ["hour"];
+  if ((options.every ?? "auto") !== "auto") checkFinest(steps[0]!, source);
   const question = cellsSql(plan, dimensions, { range, every: steps[0]!, ranked, named });
   const answer = await database.ask({ ...question, action, signal });
   const cells = readCells(answer.table.objects() as AnswerRow[], named, parts, steps[0]!, range);
@@ -173,7 +176,7 @@ function sizesSql(plan: Plan, dimensions: readonly AskedDimension[]) {
     ...(source.unusable === undefined ? [] : [["_unusable", source.unusable] as const]),
     ...dimensions.map((_, at): Column => [`_away${at}`, raw(`grouping(_d${at})`)]),
     ...dimensions.map((_, at): Column => [`_hash${at}`, hashOf(raw(`_d${at}`))]),
-    [ROWS, raw("count()")],
+    [ROWS, rowsSql(source)],
     ...aggregates.map(({ as, cell }): Column => [as, cell]),
   ];
   const groupBy = [sql`GROUPING SETS (${join(sets)})`];
@@ -241,7 +244,7 @@ function cellsSql(
   ];
   const columns: Column[] = [
     ...keys,
-    [ROWS, raw("count()")],
+    [ROWS, rowsSql(source)],
     ...aggregates.map(({ as, cell }): Column => [as, cell]),
   ];
   return print(
@@ -256,7 +259,7 @@ function cellsSql(
 
 /** A dimension's meaning; the text of each place, "other" first. */
 function dimensionColumn(
-  { name, label, compare }: AskedDimension,
+  { name, of, label, compare }: AskedDimension,
   ranked: readonly Ranked[],
   kept: number,
 ): { text: readonly (string | null)[]; column: DimensionColumn } {
@@ -279,7 +282,11 @@ function dimensionColumn(
   const rest = kept < ranked.length;
   return {
     text: [other, ...shown],
-    column: { name, order: rest ? [...order, other] : order, ...(rest && { other }) },
+    column: {
+      ...{ name, order: rest ? [...order, other] : order },
+      ...(of !== undefined && { of }),
+      ...(rest && { other }),
+    },
   };
 }
 

@@ -184,7 +184,7 @@ function compareRaw(
 }
 
 function dimensionColumns(asked: AskedGroups, groups: Groups): DimensionColumn[] {
-  return asked.dimensions.map(({ name, natural, compare }, index) => {
+  return asked.dimensions.map(({ name, of, natural, compare }, index) => {
     const raw = new Map(
       groups.ordered
         .filter(({ rest }) => !rest || natural)
@@ -196,7 +196,10 @@ function dimensionColumns(asked: AskedGroups, groups: Groups): DimensionColumn[]
     }
     const other = groups.otherLabel;
     // Versions are known by their column's name.
-    const ordered = compare !== undefined && !isVersionColumn(name) && { ordered: true as const };
+    const ordered = {
+      ...(of !== undefined && { of }),
+      ...(compare !== undefined && !isVersionColumn(name) && { ordered: true as const }),
+    };
     return groups.hasRest && asked.other && !natural
       ? { name, order: [...order, other], other, ...ordered }
       : { name, order, ...ordered };

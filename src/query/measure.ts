@@ -62,28 +62,68 @@ function ofColumn<V>(measure: Measure["measure"]): OfColumn<V> {
   return (column, options = {}) => ({ measure, column, ...options });
 }
 
-/** How many rows. Adds up; a bucket without rows is 0. */
+/**
+ * How many rows. Adds up; a bucket without rows is 0.
+ *
+ * @example
+ * await lab.measurements.ask({ range, every: "day", measures: { measurements: count(), italian: count({ where: { probe_cc: "IT" } }) } });
+ */
 export const count = ofRows<number>("count");
 
-/** When the first row was, a Date (UTC instant, milliseconds); null where there is none. */
+/**
+ * When the first row was, a Date (UTC instant, milliseconds); null where there is none.
+ *
+ * @example
+ * await lab.measurements.ask({ range, every: "all", by: "software_version", measures: { first: earliest() } });
+ */
 export const earliest = ofRows<Date | null>("earliest");
 
-/** When the last row was, a Date (UTC instant, milliseconds); null where there is none. */
+/**
+ * When the last row was, a Date (UTC instant, milliseconds); null where there is none.
+ *
+ * @example
+ * await lab.logs.ask({ range, every: "all", by: "identifier", measures: { last: latest() } });
+ */
 export const latest = ofRows<Date | null>("latest");
 
-/** The sum of a column of numbers; what is no number (null, NaN, infinite) is left out. Adds up. */
+/**
+ * The sum of a column of numbers; what is no number (null, NaN, infinite) is left out. Adds up.
+ *
+ * @example
+ * await lab.runs.ask({ range, every: "week", measures: { seconds: sum("duration", { unit: "s" }) } });
+ */
 export const sum = ofColumn<number>("sum");
 
-/** How many different values a column has, exactly; null is none. Doesn't add up. */
+/**
+ * How many different values a column has, exactly; null is none. Doesn't add up.
+ *
+ * @example
+ * await lab.measurements.ask({ range, every: "day", measures: { networks: distinct("probe_asn") } });
+ */
 export const distinct = ofColumn<number>("distinct");
 
-/** The mean of a column of numbers; null where no row has one. */
+/**
+ * The mean of a column of numbers; null where no row has one.
+ *
+ * @example
+ * await lab.runs.ask({ range, every: "week", measures: { mean: mean("duration") } });
+ */
 export const mean = ofColumn<number | null>("mean");
 
-/** The least number of a column; null where no row has one. */
+/**
+ * The least number of a column; null where no row has one.
+ *
+ * @example
+ * await lab.runs.ask({ range, every: "week", measures: { shortest: min("duration") } });
+ */
 export const min = ofColumn<number | null>("min");
 
-/** The greatest number of a column; null where no row has one. */
+/**
+ * The greatest number of a column; null where no row has one.
+ *
+ * @example
+ * await lab.runs.ask({ range, every: "week", measures: { longest: max("duration") } });
+ */
 export const max = ofColumn<number | null>("max");
 
 /**
@@ -146,16 +186,29 @@ function end(measure: "shareLow" | "shareHigh"): End {
   });
 }
 
-/** The low end of the Wilson interval of a share: how small the true share may well be. */
+/**
+ * The low end of the Wilson interval of a share: how small the true share may well be.
+ *
+ * @example
+ * const where = { anomaly: "t" };
+ * await lab.measurements.ask({ range, every: "day", measures: { share: share(where), low: shareLow(where), high: shareHigh(where) } });
+ */
 export const shareLow = end("shareLow");
 
-/** The high end of the Wilson interval of a share. */
+/**
+ * The high end of the Wilson interval of a share.
+ *
+ * @example
+ * shareHigh({ anomaly: "t" }); // beside share and shareLow of the same rows: charts draw the interval
+ */
 export const shareHigh = end("shareHigh");
 
 /**
  * One additive measure by another: `ratio(sum("bytes"), count())`; null where the second is 0.
  *
  * @param options `complement`: true gives what is left to 1.
+ * @example
+ * await lab.measurements.ask({ range, every: "day", measures: { failed: ratio(count({ where: { msm_failure: "t" } }), count()) } });
  */
 export function ratio<A extends string, B extends string>(
   of: Measure<number, A>,
@@ -165,7 +218,12 @@ export function ratio<A extends string, B extends string>(
   return { measure: "ratio", of: [of, by], ...options };
 }
 
-/** An additive measure by the minutes of its bucket that the range covers. */
+/**
+ * An additive measure by the minutes of its bucket that the range covers.
+ *
+ * @example
+ * await lab.logs.ask({ range, every: "hour", by: "identifier", measures: { per_minute: perMinute(count()) } });
+ */
 export function perMinute<C extends string>(
   of: Measure<number, C>,
   options: Omit<MeasureOptions, "where"> = {},

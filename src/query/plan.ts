@@ -3,8 +3,8 @@ import { columnsPlural, columnTitle } from "../result/column-words.js";
 import type { MeasureColumn } from "../result/origin.js";
 import type { Value } from "../result/result.js";
 import { quantileLabel, type Measure } from "./measure.js";
-import type { Source, SourceColumn } from "./source.js";
-import { and, print, raw, sql, type Sql } from "./sql.js";
+import { NOT_HELD, type Source, type SourceColumn } from "./source.js";
+import { and, join, print, raw, sql, type Sql } from "./sql.js";
 import { columnKind, whereSql, whereText } from "./where.js";
 import { wilson } from "./wilson.js";
 
@@ -26,6 +26,19 @@ export interface Aggregate {
   readonly cell: Sql;
   /** Over the cells' column. */
   readonly merge: string;
+  /** Where it only counts: the rows for which this holds. */
+  readonly counted?: Sql;
+  /** Of quantiles: how often each number occurs, a state that can be sent and merged anywhere. */
+  readonly spread?: { readonly levels: readonly number[]; readonly cell: Sql };
+}
+
+/** Quantiles of one number of the same rows: all their levels are found at once. */
+interface Quantiles {
+  readonly as: string;
+  readonly levels: number[];
+  readonly number: Sql;
+  readonly If: string;
+  readonly conditions: readonly Sql[];
 }
 
 /** How many rows a cell holds. */
@@ -73,7 +86,7 @@ export const MEANINGS: Readonly<Record<AnyMeasure["measure"], Meaning>> = {
 export class Plan {
   readonly source: Source;
   readonly #aggregates = new Map<string, Aggregate>();
-  readonly #quantiles = new Map<string, { as: string; levels: number[]; cell: Sql; If: string }>();
+  readonly #quantiles = new Map<string, Quantiles>();
 
   constructor(source: Source) {
     this.source = source;
@@ -81,11 +94,21 @@ export class Plan {
 
   /** The aggregates of all measures planned so far. */
   get aggregates(): readonly Aggregate[] {
-    const quantiles = [...this.#quantiles.values()].map(({ as, levels, cell, If }) => ({
-      as,
-      cell: sql`quantilesExactInclusiveState${raw(If)}(${raw(levels.join(", "))})${cell}`,
-      merge: `quantilesExactInclusiveMerge(${levels.join(", ")})(${as})`,
-    }));
+    const quantiles = [...this.#quantiles.values()].map(
+      ({ as, levels, number, If, conditions }) => {
+        const last = If === "" ? raw("") : sql`, ${and(conditions)}`;
+        const known = and([sql`isNotNull(${number})`, ...conditions]);
+        return {
+          as,
+          cell: sql`quantilesExactInclusiveState${raw(If)}(${raw(levels.join(", "))})(${number}${last})`,
+          merge: `quantilesExactInclusiveMerge(${levels.join(", ")})(${as})`,
+          spread: {
+            levels,
+            cell: sql`sumMapIf([assumeNotNull(toFloat64(${number}))], [toFloat64(1)], ${known})`,
+          },
+        };
+      },
+    );
     return [...this.#aggregates.values(), ...quantiles];
   }
 
@@ -105,24 +128,22 @@ export class Plan {
   }
 
   /** The name of an aggregate's column in the answer; `merge` is the function that merges cells. */
-  aggregate(cell: Sql, merge: string): string {
+  aggregate(cell: Sql, merge: string, counted?: Sql): string {
     const key = JSON.stringify(print(cell));
     const before = this.#aggregates.get(key);
     if (before !== undefined) return before.as;
     const as = `_a${this.#aggregates.size}`;
-    this.#aggregates.set(key, { as, cell, merge: `${merge}(${as})` });
+    const counts = counted && { counted };
+    this.#aggregates.set(key, { as, cell, merge: `${merge}(${as})`, ...counts });
     return as;
   }
 
   /** The column of quantiles of a cell, and the place of a level in its list. */
-  quantile(level: number, cell: Sql, If: string): { as: string; at: number } {
-    const key = JSON.stringify(print(cell));
-    const made = this.#quantiles.get(key) ?? {
-      as: `_q${this.#quantiles.size}`,
-      levels: [],
-      cell,
-      If,
-    };
+  quantile(level: number, number: Sql, measure: AnyMeasure): { as: string; at: number } {
+    const { conditions, If } = this.only(measure);
+    const key = JSON.stringify(print(join([number, ...conditions])));
+    const as = `_q${this.#quantiles.size}`;
+    const made = this.#quantiles.get(key) ?? { as, levels: [], number, If, conditions };
     this.#quantiles.set(key, made);
     if (!made.levels.includes(level)) made.levels.push(level);
     return { as: made.as, at: made.levels.indexOf(level) };
@@ -138,6 +159,12 @@ export class Plan {
       last: none ? raw("") : sql`, ${and(conditions)}`,
       about: where === undefined ? "" : ` (${whereText(where)})`,
     };
+  }
+
+  /** A number of a row, as often as the row stands for. */
+  times(number: Sql): Sql {
+    const { weight } = this.source;
+    return weight === undefined ? number : sql`${number} * ${weight}`;
   }
 
   /** A column of numbers, those that are none (NaN, infinite) as null. */
@@ -166,9 +193,10 @@ function meaningOf(measure: AnyMeasure): Meaning {
 
 function makeCount(measure: AnyMeasure, plan: Plan): Made {
   const { conditions, about } = plan.only(measure);
-  const as =
-    conditions.length === 0 ? ROWS : plan.aggregate(sql`countIf(${and(conditions)})`, "sum");
-  const { many } = plan.source;
+  const { many, weight } = plan.source;
+  const all = and(conditions);
+  const rows = weight === undefined ? sql`countIf(${all})` : sql`sumIf(${weight}, ${all})`;
+  const as = conditions.length === 0 ? ROWS : plan.aggregate(rows, "sum", all);
   return { label: `${capital(many)}${about}`, unit: many, value: (row) => Number(row[as]) };
 }
 
@@ -176,7 +204,7 @@ function makeSum(measure: AnyMeasure, plan: Plan): Made {
   const { column = "" } = measure;
   const { sql: number, label = columnTitle(column), unit = "" } = plan.number(column, "sum");
   const { If, last, about } = plan.only(measure);
-  const as = plan.aggregate(sql`sum${raw(If)}(${number}${last})`, "sum");
+  const as = plan.aggregate(sql`sum${raw(If)}(${plan.times(number)}${last})`, "sum");
   return { label: `${label}, sum${about}`, unit, value: (row) => Number(row[as] ?? 0) };
 }
 
@@ -196,8 +224,16 @@ function makeMean(measure: AnyMeasure, plan: Plan): Made {
   const { column = "" } = measure;
   const { sql: number, label = columnTitle(column), unit = "" } = plan.number(column, "average");
   const { If, last, about } = plan.only(measure);
-  const total = plan.aggregate(sql`sum${raw(If)}(toFloat64(${number})${last})`, "sum");
-  const n = plan.aggregate(sql`count${raw(If)}(${number}${last})`, "sum");
+  const total = plan.aggregate(
+    sql`sum${raw(If)}(${plan.times(sql`toFloat64(${number})`)}${last})`,
+    "sum",
+  );
+  const { weight } = plan.source;
+  const counted =
+    weight === undefined
+      ? sql`count${raw(If)}(${number}${last})`
+      : sql`sum${raw(If)}(if(isNull(${number}), 0, ${weight})${last})`;
+  const n = plan.aggregate(counted, "sum");
   return {
     label: `${label}, mean${about}`,
     unit,
@@ -233,8 +269,14 @@ function makeQuantile(measure: AnyMeasure, plan: Plan): Made {
       `Can't give the quantile ${String(measure.level)} of ${column}: pass a number from 0 to 1.`,
     );
   }
-  const { If, last, about } = plan.only(measure);
-  const { as, at } = plan.quantile(level, sql`(${number}${last})`, If);
+  const { about } = plan.only(measure);
+  if (plan.source.weight !== undefined) {
+    throw new ProbelabError(
+      `Can't give quantiles of ${column}: a row stands for several ${plan.source.many} here. Ask the table itself.`,
+      { code: NOT_HELD },
+    );
+  }
+  const { as, at } = plan.quantile(level, number, measure);
   return {
     label: `${label}, ${quantileLabel(level)}${about}`,
     unit,
@@ -247,8 +289,9 @@ function makeQuantile(measure: AnyMeasure, plan: Plan): Made {
 
 function makeInstant(measure: AnyMeasure, plan: Plan): Made {
   const [kind, word] = measure.measure === "earliest" ? ["min", "First"] : ["max", "Last"];
-  const { instant, many } = plan.source;
+  const { many, span = { first: plan.source.instant, last: plan.source.instant } } = plan.source;
   const { If, last, about } = plan.only(measure);
+  const instant = kind === "min" ? span.first : span.last;
   const time = raw(`toDateTime64(${instant}, 3, 'UTC')`);
   const as = plan.aggregate(sql`${raw(kind)}OrNull${raw(If)}(${time}${last})`, kind);
   return {

@@ -1,5 +1,9 @@
 import type { Database } from "../database/database.js";
 import type { TableInfo } from "../database/table-info.js";
+import { ProbelabError } from "../base/error.js";
+import type { Bucket } from "../time/bucket.js";
+import { LENGTHS, readSpan } from "../time/span.js";
+import { usualLength } from "../time/step.js";
 import type { TimeRange } from "../time/time-range.js";
 import { bind, raw, sql, type Sql } from "./sql.js";
 import type { ColumnSql } from "./where.js";
@@ -26,6 +30,16 @@ export interface Source {
   column(name: string): SourceColumn;
   /** When a row was, a DateTime or DateTime64. */
   readonly instant: string;
+  /** How many rows of a table a row stands for, a number; missing where it is one. */
+  readonly weight?: Sql;
+  /** When the first and the last of those were, where they are several. */
+  readonly span?: { readonly first: string; readonly last: string };
+  /** Why hours can't be told apart, a clause; missing where they can. */
+  readonly daysOnly?: string;
+  /** Why parts of an hour can't be told apart, a clause; missing where they can. */
+  readonly hoursOnly?: string;
+  /** Why the rows of parts of the range are not those of the range, a clause; missing where they are. */
+  readonly whole?: string;
   /** True (1) for rows that no question counts, such as those of no report; missing where all count. */
   readonly unusable?: Sql;
   /** What stands after FROM, with its WHERE: the rows of the range that match. Asked for last. */
@@ -39,6 +53,42 @@ export interface Source {
   /** Names values of the filter's lists that no row of the range has. */
   missingValues(database: Database, signal: AbortSignal | undefined): Promise<Extra>;
 }
+
+/** How many rows there are: an aggregate over the rows of a source. */
+export function rowsSql({ weight }: Pick<Source, "weight">): Sql {
+  return weight === undefined ? raw("count()") : sql`sum(${weight})`;
+}
+
+/** What a table whose time column is a Date can't tell: its rows all are at midnight. */
+export function daysOnly({ name, timeName, time }: TableInfo): Pick<Source, "daysOnly"> {
+  return time.resolution === "day"
+    ? { daysOnly: `${timeName} of ${name} is a Date, which tells days only` }
+    : {};
+}
+
+/** @throws ProbelabError for a bucket that is finer than what the source tells apart. */
+export function checkFinest(every: Bucket, { daysOnly, hoursOnly }: Source): void {
+  const length = usualLength(every);
+  const [why, finest] =
+    daysOnly !== undefined && length < LENGTHS.day
+      ? [daysOnly, "day"]
+      : hoursOnly !== undefined && isFine(every) && length % LENGTHS.hour !== 0
+        ? [hoursOnly, "hour"]
+        : [];
+  if (why === undefined) return;
+  throw new ProbelabError(
+    `Can't group by ${every}: ${why}. Take every: "${finest}" or a coarser one.`,
+    hoursOnly === undefined ? {} : { code: NOT_HELD },
+  );
+}
+
+function isFine(every: Bucket): boolean {
+  const unit = readSpan(every)?.unit;
+  return unit === "second" || unit === "minute";
+}
+
+/** The code of an error that says what a snapshot doesn't hold: the table itself may be asked. */
+export const NOT_HELD = "NOT_IN_SNAPSHOT";
 
 /** Sentences that took questions of their own, and what those read. */
 export interface Extra {

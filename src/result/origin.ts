@@ -27,6 +27,8 @@ export interface Origin {
   readonly seconds: number;
   /** When it was asked. */
   readonly askedAt: Date;
+  /** How often it was asked again because the connection failed; missing where it was not. */
+  readonly retries?: number;
   /** The call that gave exactly these rows; missing where they were changed since. */
   readonly question?: Question;
   /** What the columns mean. */
@@ -63,6 +65,8 @@ export interface TimeColumn {
 /** A column that the rows are grouped by; its values are text, null where the row has none. */
 export interface DimensionColumn {
   readonly name: string;
+  /** The table's column, where this is another name of it: its values are written as those are. */
+  readonly of?: string;
   /** Every value that occurs, in the order a legend lists them: versions by component, others by size, the rest last. */
   readonly order: readonly (string | null)[];
   /** The label of the row that holds all values beyond `top`, where there is one. */

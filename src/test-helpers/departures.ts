@@ -1,5 +1,6 @@
 import { refuseUnknown } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
+import { cleanText } from "../base/text.js";
 import { wilson } from "../query/wilson.js";
 import type { Result } from "../result/result.js";
 import { bucketStart } from "../time/bucket.js";
@@ -122,16 +123,35 @@ export function verdict(rates: Result, options: DepartureOptions = {}): HelperVe
   ]);
 }
 
+/** What `alert.send` takes to call somebody about test helpers. */
+export interface HelperAlert {
+  readonly key: string;
+  readonly title: string;
+  readonly text: string;
+  readonly severity: 2;
+  readonly links: HelperLinks;
+}
+
+/** Whole addresses: of the notebook, of its page or a dashboard, of the runbook, and more under names of their own. */
+export interface HelperLinks {
+  readonly notebook: string;
+  readonly page: string;
+  readonly runbook: string;
+  readonly [name: string]: string;
+}
+
 /** `testHelpers.alert`: see {@link testHelpers}. */
 export function alert(
   rates: Result,
-  links: Readonly<Record<string, string>> = {},
+  links: HelperLinks,
   options: DepartureOptions = {},
-): string | null {
-  const { alarm, text } = verdict(rates, options);
+): HelperAlert | null {
+  const { alarm, text, departures: found } = verdict(rates, options);
   if (alarm !== true) return null;
-  const shown = Object.entries(links).map(([name, address]) => `${name}: ${address}`);
-  return [text, ...shown].join("\n");
+  const names = found.map(({ helper }) => cleanText(helper, 60));
+  const who = names.length > 2 ? `${names.length} test helpers` : names.join(" and ");
+  const title = `${who} ${names.length > 1 ? "fail" : "fails"} more than usual`;
+  return { key: "test helpers fail", title, text, severity: 2, links };
 }
 
 /** What keeps an all-clear from being given, a part of a sentence each. */

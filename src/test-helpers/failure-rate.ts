@@ -3,6 +3,7 @@ import type { Database } from "../database/database.js";
 import { plainType } from "../database/time-column.js";
 import { ProbelabError } from "../base/error.js";
 import {
+  askedTable,
   askMeasurements,
   type MeasurementColumn,
   type MeasurementOptions,
@@ -65,7 +66,7 @@ export async function failureRate(
   const percent = `${confidence * 100} % interval`;
   const of = { label: `Share, low end of the ${percent}`, confidence };
   return askMeasurements(
-    database,
+    askedTable(database),
     { ...rest, where: { ...where, ...named(where) }, by: HELPER },
     {
       rate: share(failed, { label: "Share of failed measurements" }),
@@ -84,6 +85,12 @@ export async function failureRate(
       ],
     },
   );
+}
+
+/** Which measurements failed, as the table's own type says it; null where it has no such column. */
+export async function failedWhere(database: Database): Promise<Where | null> {
+  const table = await database.table("measurements");
+  return table.columns.has(FAILURE) ? { [FAILURE]: set(table.columns.get(FAILURE)) } : null;
 }
 
 /** The condition that a measurement names its helper, beside what is asked of that column already. */

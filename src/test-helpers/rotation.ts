@@ -55,6 +55,16 @@ export interface Stagger {
   readonly staggered: boolean | null;
 }
 
+/** Whether the next may be rotated, and from when on. */
+export interface RotationTurn {
+  /** Null where it isn't known which is next, or when DNS changed last. */
+  readonly now: boolean | null;
+  /** The earliest safe moment: `closestHours` after a helper was made or began to drain; null where none is known. */
+  readonly from: Date | null;
+  /** From then on the ages stay staggered, too: `staggerDays` − `toleranceDays` after the youngest was made. */
+  readonly staggeredFrom: Date | null;
+}
+
 /** A row of `instances`. */
 export type InstanceRow = {
   name: string;
@@ -90,6 +100,8 @@ export interface Rotation {
   readonly rotations: Result<RotationRow>;
   /** The next to rotate: the oldest live instance; null where there is none or ages aren't known. */
   readonly next: Life | null;
+  /** Whether that one may be rotated now, and the earliest moment at which it may. */
+  readonly turn: RotationTurn;
   readonly stagger: Stagger;
   /** Rotations that came too soon after the one before them. */
   readonly tooClose: readonly RotationEvent[];
@@ -113,6 +125,7 @@ export async function rotation(
     ({ time }) => time >= range.start && time < range.end,
   );
   const next = all.find((each) => each.next) ?? null;
+  const turn = turnOf(all, next, now, asked);
   const gapDays = gapsOf(all);
   const isWithin = (gap: number): boolean => Math.abs(gap - staggerDays) <= toleranceDays;
   const stagger = { gapDays, staggered: gapDays.length === 0 ? null : gapDays.every(isWithin) };
@@ -132,9 +145,10 @@ export async function rotation(
     instances: await instancesResult(shown, now, origin("instances")),
     rotations: await rotationsResult(events, origin("rotations")),
     next,
+    turn,
     stagger,
     tooClose,
-    findings: findings(all, next, stagger, tooClose, asked),
+    findings: [...findings(all, next, stagger, tooClose, asked), turnText(turn, now, asked)],
   };
 }
 
@@ -185,6 +199,47 @@ function rotationEvents(instances: readonly Instance[], closestHours: number): R
     const hours = before === undefined ? null : (+each.time - +before.time) / HOUR;
     return { ...each, hours, tooClose: hours !== null && hours < closestHours };
   });
+}
+
+/** Each instance that is made or begins to drain changes DNS. */
+function turnOf(
+  all: readonly Life[],
+  next: Life | null,
+  now: Date,
+  { closestHours, staggerDays, toleranceDays }: RotationQuestion,
+): RotationTurn {
+  const changes = all
+    .flatMap(({ madeAt, drainingAt }) => [madeAt, drainingAt])
+    .filter((at) => at !== null);
+  const made = all.flatMap(({ state, madeAt }) => (state === "live" && madeAt ? [+madeAt] : []));
+  const after = (times: readonly number[], ms: number) =>
+    times.length === 0 ? null : new Date(Math.max(...times) + ms);
+  const from = after(changes.map(Number), closestHours * HOUR);
+  return {
+    now: next === null || from === null ? null : now >= from,
+    from,
+    staggeredFrom: after(made, Math.max(0, staggerDays - toleranceDays) * DAY),
+  };
+}
+
+function turnText(
+  { now: may, from, staggeredFrom }: RotationTurn,
+  now: Date,
+  { range, closestHours }: RotationQuestion,
+): string {
+  const at = (time: Date) =>
+    `${formatInstant(time, range.timeZone).slice(0, 16)} ${range.timeZone}`;
+  if (may === null || from === null) {
+    return "Whether the next may be rotated now can't be told: ask whoever runs the rotation tool when it ran last.";
+  }
+  const spread =
+    staggeredFrom !== null && staggeredFrom > now && staggeredFrom > from
+      ? ` To keep the ages staggered wait until ${at(staggeredFrom)}.`
+      : "";
+  const since = timeBetween((+now - (+from - closestHours * HOUR)) / HOUR);
+  return may
+    ? `It may be rotated now: DNS changed ${since} ago.${spread}`
+    : `Don't rotate now: DNS changed ${since} ago. The earliest safe moment is ${at(from)}.${spread}`;
 }
 
 /** Days between the ages of the live instances, from the youngest on. */

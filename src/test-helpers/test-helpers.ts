@@ -117,12 +117,14 @@ export const testHelpers = {
    */
   verdict,
   /**
-   * The alert for a team's chat, or null where no helper departs: a line per helper, then the links.
-   * null is no all-clear where too little was seen: `testHelpers.verdict` tells that apart.
+   * What `alert.send` takes where a helper departs: a title, a line per helper, severity 2 and the
+   * links; null where none does. null is no all-clear where too little was seen: `testHelpers.verdict`
+   * tells that apart.
    *
-   * @param links full addresses by what they lead to: `{ dashboard, runbook, notebook }`.
+   * @param links whole addresses of the notebook, its page (or a dashboard) and the runbook.
    * @example
-   * testHelpers.alert(rates, { runbook: "https://docs.example.org/runbooks/test-helpers" });
+   * const failing = testHelpers.alert(rates, alert.links({ runbook: "https://docs.example.org/runbooks/test-helpers" }));
+   * if (failing !== null) await alert.send(failing);
    */
   alert,
   /**
@@ -141,9 +143,6 @@ export const helperDepartures = renamed("helperDepartures", "departures");
 
 /** @deprecated Use `testHelpers.verdict`. */
 export const helperVerdict = renamed("helperVerdict", "verdict");
-
-/** @deprecated Use `testHelpers.alert`. */
-export const helperAlert = renamed("helperAlert", "alert");
 
 /** @deprecated Use `testHelpers.timeline`. */
 export const helperTimeline = renamed("helperTimeline", "timeline");

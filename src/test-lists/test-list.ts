@@ -72,7 +72,7 @@ export class TestList extends Result<TestListRow> {
   /**
    * The entries of one network, where the endpoint gives `probe_cc` and `probe_asn` with them.
    *
-   * @param probe_asn a number, with or without `AS`: `30722`, `"AS30722"`.
+   * @param pair `probe_asn` is a number, with or without `AS`: `30722`, `"AS30722"`.
    * @throws ProbelabError where the list's entries carry no such fields.
    * @example
    * const network = await list.forNetwork({ probe_cc: "IT", probe_asn: 30722 });

@@ -106,11 +106,19 @@ export const testLists = {
    * (URLs).
    *
    * @param lists in order of time, of one country or several.
+   * @example
+   * const [before, after] = [await testLists.sample({ country: "GE" }), await testLists.sample({ country: "GE", poll: 2 })];
+   * chart.line(await testLists.churns([before, after]));
    */
   churns(lists: readonly TestList[]): Promise<Result<ChurnRow>> {
     return churns(lists);
   },
-  /** Which URLs came in and went out among the first 100. */
+  /**
+   * Which URLs came in and went out among the first 100.
+   *
+   * @example
+   * testLists.changes([{ url: "https://a.example/" }], [{ url: "https://b.example/" }]);
+   */
   changes(before: Entries, after: Entries): Changes {
     return changes(before, after);
   },

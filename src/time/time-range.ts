@@ -79,6 +79,8 @@ export function between(
 /**
  * `"2026-02-01 to 2026-05-01 UTC"`; with the time of day where a bound is not at midnight; a range
  * of a millisecond, which holds one instant, as that instant.
+ * @example
+ * formatRange(between("2026-05-01", "2026-05-08 12:00")); // "2026-05-01 00:00 to 2026-05-08 12:00 UTC"
  */
 export function formatRange(range: TimeRange): string {
   const start = formatInstant(range.start, range.timeZone);

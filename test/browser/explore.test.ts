@@ -4,8 +4,8 @@ import { fileURLToPath } from "node:url";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { chart } from "../../src/chart/chart.js";
-import { GAP, WIDTH } from "../../src/chart/explore/views.js";
-import { label } from "../../src/chart/label.js";
+import { GAP } from "../../src/chart/explore/views.js";
+import { label } from "../../src/render/label.js";
 import type { Lab } from "../../src/lab/connect.js";
 import { installKernel } from "../../src/notebook/kernel/kernelspec.js";
 import { count, share, type Measure } from "../../src/query/measure.js";
@@ -57,6 +57,7 @@ class Figure {
   readonly #tooltip: Locator;
   readonly #bars: readonly number[];
   #left: number | undefined;
+  #right = 0;
 
   constructor(page: Page, drawing: Locator, tooltip: Locator, bars: readonly number[]) {
     this.#page = page;
@@ -66,20 +67,23 @@ class Figure {
   }
 
   /** Where the plots begin: numbers on the axis, which other fonts make wider, stand left of it. */
-  async #place(): Promise<{ left: number; bottom: number }> {
-    const { x, y, height } = (await this.#drawing.boundingBox())!;
+  async #place(): Promise<{ left: number; wide: number; bottom: number }> {
+    const { x, y, width, height } = (await this.#drawing.boundingBox())!;
     const bottom = y + height - 12;
-    if (this.#left === undefined) {
-      let [outside, inside] = [0, 120];
-      while (inside - outside > 1) {
+    const edge = async (outside: number, inside: number): Promise<number> => {
+      while (Math.abs(inside - outside) > 1) {
         const middle = (outside + inside) / 2;
         await this.#page.mouse.move(x + middle, bottom - 20 * Math.max(...this.#bars) - 130);
         if (await this.#tooltip.count()) inside = middle;
         else outside = middle;
       }
-      this.#left = inside;
+      return inside;
+    };
+    if (this.#left === undefined) {
+      this.#left = await edge(0, 120);
+      this.#right = await edge(width, width - 60);
     }
-    return { left: x + this.#left, bottom };
+    return { left: x + this.#left, wide: this.#right - this.#left, bottom };
   }
 
   async #tip(x: number, y: number): Promise<Record<string, string>> {
@@ -91,10 +95,10 @@ class Figure {
   }
 
   async #row(panel: number, row: number): Promise<{ x: number; y: number }> {
-    const { left, bottom } = await this.#place();
+    const { left, wide, bottom } = await this.#place();
     const most = Math.max(...this.#bars);
-    const width = Math.floor((WIDTH - GAP * (this.#bars.length - 1)) / this.#bars.length);
-    return { x: left + panel * (width + GAP) + 150, y: bottom - 20 * (most - row - 0.5) };
+    const width = Math.floor((wide - GAP * (this.#bars.length - 1)) / this.#bars.length);
+    return { x: left + panel * (width + GAP) + width / 2, y: bottom - 20 * (most - row - 0.5) };
   }
 
   /** All rows of a panel, in order. */
@@ -118,9 +122,9 @@ class Figure {
 
   /** Drags from within one bucket to within another. */
   async brush(from: number, until: number, buckets = DAYS): Promise<void> {
-    const { left, bottom } = await this.#place();
+    const { left, wide, bottom } = await this.#place();
     const y = bottom - 20 * Math.max(...this.#bars) - 90 - 60;
-    const x = (bucket: number): number => left + (WIDTH * bucket) / buckets;
+    const x = (bucket: number): number => left + (wide * bucket) / buckets;
     await this.#page.mouse.move(x(from + 0.3), y);
     await this.#page.mouse.down();
     for (const part of [0.3, 0.7, 1]) {
@@ -131,9 +135,9 @@ class Figure {
   }
 
   async bucket(at: number): Promise<Record<string, string>> {
-    const { left, bottom } = await this.#place();
+    const { left, wide, bottom } = await this.#place();
     return this.#tip(
-      left + (WIDTH * (at + 0.5)) / DAYS,
+      left + (wide * (at + 0.5)) / DAYS,
       bottom - 20 * Math.max(...this.#bars) - 120,
     );
   }
@@ -218,7 +222,8 @@ async function drive(figure: Figure, measure: Measure<unknown>, name: string): P
       const told = Object.fromEntries(
         Object.entries(now).map(([value, number]) => {
           const was = then?.[value] ?? "–";
-          return [value, [number, was === "none" ? "–" : was]];
+          const shown = by === "probe_asn" && value !== "other" ? `AS${value}` : value;
+          return [shown, [number, was === "none" ? "–" : was]];
         }),
       );
       expect(panel, `${by} of ${JSON.stringify(where)} ${chosen.join("-")}`).toEqual(told);
@@ -269,7 +274,7 @@ describe.skipIf(browserMissing)(`chart.explore in a browser${missingNote}`, () =
       expect(await drawnFigures(page)).toEqual(["probelab-chart probelab-live"]);
       const drawing = page.locator(".probelab-drawing svg");
       const { width } = (await drawing.boundingBox())!;
-      expect(width).toBeLessThanOrEqual(820);
+      expect(width).toBeLessThanOrEqual(1000);
       const figure = new Figure(page, drawing, page.locator(".probelab-tooltip"), BARS);
       await drive(figure, measure, name);
       const choice = page.locator(".probelab-drawing text", { hasText: " to 2026-03-28" });

@@ -141,7 +141,8 @@ export class OpenFrontend {
       args: ["--no-sandbox", "--disable-gpu"],
     });
     const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
-    await page.goto(`${url}${frontend.page(notebook)}?token=test`);
+    // JupyterLab would open the notebooks of the test before as well.
+    await page.goto(`${url}${frontend.page(notebook)}?token=test&reset`);
     await page.locator(frontend.editor).first().waitFor({ timeout: 60_000 });
     return new OpenFrontend(server, browser, page);
   }

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Page } from "playwright-core";
 import { chart } from "../../src/chart/chart.js";
 import type { Chart } from "../../src/chart/chart-value.js";
-import { chartPage } from "../../src/chart/page/page.js";
+import { chartPage } from "../../src/render/page/page.js";
 import { table } from "../../src/chart/table.js";
 import { between } from "../../src/time/time-range.js";
 import { decodePng, type Image } from "../chart/support/png-image.js";
@@ -52,12 +52,14 @@ const drawn = (
 ): Promise<{ marks: string[]; texts: string[] }> =>
   page.evaluate(`(() => {
     const root = document.querySelectorAll("figure")[${figure}].querySelector("${part}");
-    const marks = [...root.querySelectorAll(".role-mark path, .role-mark line, .role-axis-tick line, .role-axis-grid line")];
+    // What only the pointer meets isn't seen.
+    const seen = (mark) => mark.getAttribute("opacity") !== "0" && mark.getAttribute("stroke") !== "transparent";
+    const marks = [...root.querySelectorAll(".role-mark path, .role-mark line, .role-axis-tick line, .role-axis-grid line")].filter(seen);
     const said = ["d", "transform", "fill", "stroke", "opacity", "fill-opacity", "x2", "y2", "stroke-dasharray"];
     const texts = [...root.querySelectorAll("text")].filter((text) => text.getAttribute("opacity") !== "0");
     return {
       marks: marks.map((mark) => said.map((name) => mark.getAttribute(name)).join(" ").replace(/-?\\d+\\.\\d+/g, (number) => String(Math.round(number * 100) / 100))),
-      texts: texts.flatMap((text) => text.querySelector("tspan") ? [...text.children].map((line) => line.textContent) : [text.textContent]),
+      texts: texts.flatMap((text) => text.querySelector("tspan") ? [...text.children].map((line) => line.textContent) : [text.textContent]).filter((text) => text !== ""),
     };
   })()`);
 
@@ -104,10 +106,10 @@ describe.skipIf(browserMissing)(`a saved page in Chromium${missingNote}`, () => 
     const path = await CHARTS.line?.save(join(browser.folder, "line.html"));
     const { page, seen } = await browser.openFile(path ?? "");
     await drawnFigures(page);
-    await page
-      .locator('.probelab-drawing .mark-symbol.role-mark path[fill="#56b4e9"]')
-      .first()
-      .hover();
+    // What tells the row nearest to the pointer lies over the marks.
+    const marks = page.locator('.probelab-drawing .mark-symbol.role-mark path[fill="#56b4e9"]');
+    const { x, y, width, height } = (await marks.first().boundingBox())!;
+    await page.mouse.move(x + width / 2, y + height / 2);
     const tooltip = page.locator(".probelab-tooltip");
     const rows = await tooltip.locator("tr").allTextContents();
     expect(rows).toHaveLength(3);

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { chart } from "../../src/chart/chart.js";
-import { chartPage } from "../../src/chart/page/page.js";
+import { chartPage } from "../../src/render/page/page.js";
 import { bare, counts, small, usable } from "./hostile-results.js";
 import { browserMissing, drawnFigures, missingNote, WatchingBrowser } from "./watched-page.js";
 

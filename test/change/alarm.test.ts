@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { seeded } from "../../bench/change/change-points.js";
 import { alarm } from "../../src/change/alarm.js";
 import { forecast } from "../../src/change/forecast.js";
 import { resultOfRows } from "../../src/result/own-rows.js";
@@ -7,8 +8,8 @@ import { HOUR, START, hourlyResult, serviceCounts } from "./flow-results.js";
 const WEEKS_8 = 1344;
 const scaled = (values: readonly number[], from: number, to: number, by: number) =>
   values.map((n, at) => (at >= from && at < to ? Math.round(n * by) : n));
-const clean = serviceCounts(WEEKS_8, 3);
-const other = serviceCounts(WEEKS_8, 4);
+const clean = serviceCounts(WEEKS_8, 4);
+const other = serviceCounts(WEEKS_8, 2);
 const since = { since: "36 hours" };
 
 describe("alarm", () => {
@@ -33,6 +34,30 @@ describe("alarm", () => {
     const quiet = await alarm(hourlyResult({ "": clean }), since);
     expect(quiet.found).toBe(false);
     expect(quiet.sentence).toMatch(/^No drop of Measurements in 36 hours, .* UTC; 0.1 false/);
+    expect(quiet.sentence).toMatch(/; a drop by \d\d? % or more for two hours would be seen\.$/);
+    expect(quiet.least).toBeLessThan(0.5);
+  });
+
+  it("says how small a drop it can tell, and where it can't tell even a stop", async () => {
+    // Three an hour, as a Poisson process gives them.
+    const { poisson } = seeded(3);
+    const few = clean.map(() => poisson(3));
+    const blind = await alarm(hourlyResult({ "": few }), since);
+    expect(blind).toMatchObject({ found: false, least: null });
+    expect(blind.sentence).toMatch(
+      /^Can't tell whether Measurements dropped for two hours, because so few .* 36 hours, .*: ask with a coarser every\.$/,
+    );
+    const both = await alarm(hourlyResult({ IT: few, US: clean }), since);
+    expect(both.least).not.toBeNull();
+    expect(both.sentence).toMatch(
+      /would be seen in the usual group, in 1 of the groups not even a stop\.$/,
+    );
+    // A drop of that size is told, whatever the hour.
+    const { least } = await alarm(hourlyResult({ "": clean }), since);
+    for (let at = 1310; at < 1340; at += 5) {
+      const found = await alarm(hourlyResult({ "": scaled(clean, at, at + 2, 1 - least!) }), since);
+      expect(found.found).toBe(true);
+    }
   });
 
   it("tells a gap, silence, a group that stopped and a drop apart", async () => {

@@ -96,6 +96,34 @@ describe("releases", () => {
     expect(exact).toBeGreaterThanOrEqual(18);
   });
 
+  test("a release that two programs have, and that falls in one country in both, is one cause", () => {
+    let exact = 0;
+    for (let seed = 0; seed < 20; seed += 1) {
+      // The others number their releases otherwise.
+      const shared = (program: string) => program === "app" || program === "cli";
+      const rows = rollout(seed, (program, version, country) =>
+        version === "2.9.0" && country === "C1" && shared(program) ? 0.05 : 1,
+      ).map(({ values: [program, version, ...others], ...row }): Row => {
+        const own = shared(program!) ? version! : `${program} ${version}`;
+        return { ...row, values: [program!, own, ...others] };
+      });
+      const { causes } = explainCells(cellsOf(NAMES, rows));
+      const where = causes.map((one) => JSON.stringify(Object.entries(one.where).sort()));
+      exact += Number(where.join() === '[["probe_cc","C1"],["software_version","2.9.0"]]');
+    }
+    expect(exact).toBeGreaterThanOrEqual(18);
+  });
+
+  test("a program that falls as its users go on no more than others' is named without releases", () => {
+    let right = 0;
+    for (let seed = 0; seed < 20; seed += 1) {
+      const rows = rollout(seed, (program) => (program === "ios" ? 0.3 : 1));
+      const { causes } = explainCells(cellsOf(NAMES, rows));
+      right += Number(JSON.stringify(causes[0]?.where) === '{"software_name":"ios"}');
+    }
+    expect(right).toBeGreaterThanOrEqual(18);
+  });
+
   test("a move in which a program with most rows loses some names the program's releases, not all rows", () => {
     let named = 0;
     for (let seed = 0; seed < 20; seed += 1) {

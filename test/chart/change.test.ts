@@ -4,11 +4,13 @@ import { beforeAll, describe, expect, test, vi } from "vitest";
 import type { AlarmFinding } from "../../src/change/alarm.js";
 import type { ChangePoints } from "../../src/change/change-points.js";
 import type { Finding } from "../../src/change/finding.js";
+import type { Chart } from "../../src/chart/chart-value.js";
 import { chart, drawRecipe } from "../../src/chart/chart.js";
-import type { VegaLiteSpec } from "../../src/chart/options.js";
-import { compiledSpec } from "../../src/chart/render/svg.js";
-import { isRich, mimeBundle } from "../../src/notebook/mime-bundle.js";
+import type { VegaLiteSpec } from "../../src/render/theme.js";
+import { compiledSpec } from "../../src/render/svg.js";
+import { isRich, mimeBundles } from "../../src/notebook/mime-bundle.js";
 import { show } from "../../src/notebook/show.js";
+import { Result } from "../../src/result/result.js";
 import { fromTaggedJson, toTaggedJson } from "../../src/result/json.js";
 import * as findings from "./support/findings.js";
 import { decodePng, OTHER_PIXELS, pixelDifference } from "./support/png-image.js";
@@ -58,36 +60,35 @@ test.each(NAMES)(
   },
 );
 
+const barsOf = ({ spec }: Chart): Row[] => valuesOf(layersOf(spec)[0]);
+
 test("causes are the bars, in the finding's order, and add up to the change that is told", () => {
   const finding = made.explanation as ReturnType<typeof findings.explanation>;
-  const { spec } = chart.change(finding);
-  const bars = valuesOf(spec);
+  const drawn = chart.change(finding);
+  const bars = barsOf(drawn);
   const all = [...finding.causes, finding.rest];
   expect(bars.map(({ change, low, high }) => ({ change, low, high }))).toEqual(
     all.map(({ change, low, high }) => ({ change, low, high })),
   );
-  expect(bars.map(({ tone }) => tone)).toEqual(["fell", "rose", "rest"]);
+  expect(bars.map(({ other }) => other)).toEqual([undefined, undefined, true]);
   expect(bars[0]!["name"]).toBe(finding.causes[0]!.text);
   const sum = Math.round(finding.after! - finding.before!);
-  expect(subtitleOf(spec).join(" ")).toContain(
+  expect(subtitleOf(drawn.spec).join(" ")).toContain(
     `The bars add up to −${Math.abs(sum).toLocaleString("en-US")};`,
   );
 });
 
-test("compared values stand under their dimension; what is new has a bar without a percentage", () => {
-  const { spec } = chart.change(made.comparison);
-  const bars = valuesOf(spec);
-  expect(bars.map(({ name }) => name ?? "heading").slice(0, 4)).toEqual([
-    "heading",
-    "IT",
-    "(none)",
-    "heading",
+test("compared values stand beside those of their dimension; what is new has a bar without a percentage", () => {
+  const drawn = chart.change(made.comparison);
+  const bars = barsOf(drawn);
+  expect(bars.map(({ name }) => name).slice(0, 3)).toEqual([
+    "Country IT",
+    "Country (none)",
+    "Version 3.9.1",
   ]);
-  expect(bars.find(({ name }) => name === "IT")).toMatchObject({
-    change: -23_850,
-    figures: "−23,850 (−58 %)",
-  });
-  expect(bars.find(({ change }) => change === 9_800)).toMatchObject({ figures: "+9,800" });
+  expect(bars[0]).toMatchObject({ change: -23_850, _figures: "−23,850 (−58 %)" });
+  expect(bars.find(({ change }) => change === 9_800)).toMatchObject({ _figures: "+9,800" });
+  expect(drawn.data.names).toEqual(["name", "change", "before", "after", "figures"]);
 });
 
 test("changes are rules at their time, between the levels before and after", () => {
@@ -115,13 +116,15 @@ test("changes are rules at their time, between the levels before and after", () 
 
 test("forecast and alarms are the finding's numbers; kinds of alarms are told apart", () => {
   const { spec } = chart.change(made.expectedFlow);
-  const rows = made.expectedFlow.result.rows().slice(-valuesOf(spec).length);
-  expect(valuesOf(spec).map((row) => [row["measurements"], row["_expected"], row["_low"]])).toEqual(
+  const drawn = valuesOf(layersOf(spec)[0]);
+  const rows = made.expectedFlow.result.rows().slice(-drawn.length);
+  expect(drawn.map((row) => [row["measurements"], row["_expected"], row["_low"]])).toEqual(
     rows.map((row) => [row["measurements"], row["expected"], row["low"]]),
   );
   const found = made.alarmed as AlarmFinding;
   const alarms = chart.change(found);
-  const kinds = layersOf(alarms.spec).flatMap(valuesOf);
+  const [flow] = layersOf(alarms.spec);
+  const kinds = layersOf(flow!).flatMap(valuesOf);
   const spans = kinds.filter(({ kind }) => kind !== undefined);
   expect(spans.map(({ kind }) => String(kind).slice(0, 4))).toEqual(["Drop", "Gap:", "Late"]);
   const [drop] = found.result.rows();
@@ -130,22 +133,29 @@ test("forecast and alarms are the finding's numbers; kinds of alarms are told ap
   const limits = new Map(
     found.buckets.rows().map((row) => [Number(row["t"]), row["limit"] ?? null]),
   );
-  for (const row of valuesOf(alarms.spec)) {
+  expect(valuesOf(flow).length).toBeGreaterThan(100);
+  for (const row of valuesOf(flow)) {
     expect(row["_limit"]).toBe(limits.get(Date.parse(String(row["t"]))));
   }
-  const groups = chart.change(made.alarmedGroups).spec["vconcat"] as VegaLiteSpec[];
+  const groups = chart.change(made.alarmedGroups).spec["concat"] as VegaLiteSpec[];
   expect(groups.map(({ title }) => (title as { text: string }).text)).toEqual([
     "Country IT",
     "Country US",
   ]);
 });
 
-test("a finding in a cell is its sentence, chart and table; in plain Node its sentence and table", async () => {
+test("a finding in a cell is its live chart, then its sentence and table; in plain Node these two", async () => {
   const finding = made.explanation;
   expect(isRich(finding)).toBe(true);
-  const { data } = await mimeBundle(Promise.resolve(finding));
-  expect(data["text/plain"]).toBe(finding.sentence);
-  expect(data["text/html"]).toMatch(/^<p>Measurements fell.*<img alt=.*<table>/s);
+  const [drawn, told, ...more] = await mimeBundles(Promise.resolve(finding));
+  expect(more).toEqual([]);
+  expect(Object.keys(drawn!.data)).toEqual([
+    "application/vnd.vegalite.v5+json",
+    "image/png",
+    "text/plain",
+  ]);
+  expect(told!.data["text/plain"]).toBe(finding.sentence);
+  expect(told!.data["text/html"]).toMatch(/^<p>Measurements fell.*<table>/s);
   const log = vi.spyOn(console, "log").mockImplementation(() => undefined);
   try {
     await show(finding);
@@ -168,20 +178,15 @@ test("what is no finding is refused, and so are options that it doesn't know", (
   );
 });
 
-test("an empty finding is drawn as one", async () => {
-  const { kind, result } = made.comparison;
-  const empty = result.with(
-    result.table.filter(() => false),
-    {
-      columns: result.origin.columns,
-      reductions: [],
-    },
-  );
+test.each(NAMES)("%s: without a row it is drawn as one that has none", async (name) => {
+  const emptied = (result: Result): Result =>
+    new Result(result.table.slice(0, 0), { ...result.origin, notes: [] });
+  const { asked, buckets, ...finding } = made[name] as Finding & Partial<Record<string, Result>>;
   const drawn = chart.change({
-    kind,
-    found: false,
-    sentence: "Neither range holds a row.",
-    result: empty,
+    ...finding,
+    result: emptied(finding.result),
+    ...(asked && { asked: emptied(asked) }),
+    ...(buckets && { buckets: emptied(buckets) }),
   });
-  expect(await drawn.svg()).toContain("No rows to tell a change of.");
+  expect(await drawn.svg()).toContain("No data in this range.");
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { chart } from "../../src/chart/chart.js";
-import { THEMES } from "../../src/chart/theme.js";
+import { THEMES } from "../../src/render/theme.js";
 import { ProbelabError } from "../../src/base/error.js";
 import { between } from "../../src/time/time-range.js";
 import { layers, legend, specRows, subtitle, title } from "./support/layers.js";

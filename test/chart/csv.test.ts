@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { chart } from "../../src/chart/chart.js";
-import { csv } from "../../src/chart/save.js";
+import { csv } from "../../src/render/save.js";
 import { parseCsv } from "./support/parse-csv.js";
 import { PAYLOADS } from "./support/payloads.js";
 import { weeklyCounts } from "./support/sample-results.js";

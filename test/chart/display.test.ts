@@ -16,8 +16,21 @@ describe("what a notebook shows of a chart", () => {
       "image/png",
       "text/plain",
     ]);
-    expect(data["application/vnd.vegalite.v5+json"]).toEqual(drawn.spec);
+    expect(data["application/vnd.vegalite.v5+json"]).toEqual(await drawn.screenSpec());
     expect(data["text/plain"]).toBe(drawn.spec.description);
+  });
+
+  test("is Vega too of views beside each other, whose widths Vega-Lite can't let follow the place", async () => {
+    for (const one of [
+      chart.explore(weeklyCounts()),
+      chart.line(weeklyCounts(), { facet: "software_version" }),
+    ]) {
+      const { data } = (await show(one)) as Partial<MimeBundle> as MimeBundle;
+      expect(Object.keys(data)[0]).toBe("application/vnd.vega.v5+json");
+    }
+    const chosen = chart.line(weeklyCounts(), { facet: "software_version", width: 500 });
+    const { data } = (await show(chosen)) as Partial<MimeBundle> as MimeBundle;
+    expect(Object.keys(data)[0]).toBe("application/vnd.vegalite.v5+json");
   });
 
   test("says how large the PNG is meant to be", async () => {

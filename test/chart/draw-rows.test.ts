@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { drawRows } from "../../src/chart/draw-rows.js";
 import { LINE } from "../../src/chart/line.js";
-import { label } from "../../src/chart/label.js";
+import { label } from "../../src/render/label.js";
 import { Result, type Value } from "../../src/result/result.js";
 import { makeResult } from "./support/sample-results.js";
 

@@ -1,7 +1,7 @@
 import { parse, View } from "vega";
 import { describe, expect, test } from "vitest";
 import { chart, drawRecipe } from "../../src/chart/chart.js";
-import { compiledSpec } from "../../src/chart/render/svg.js";
+import { compiledSpec } from "../../src/render/svg.js";
 import type { Result } from "../../src/result/result.js";
 import { exploreCells } from "./support/explore-cells.js";
 import { makeResult, weeklyCounts, weeklyDurations } from "./support/sample-results.js";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { chart } from "../../src/chart/chart.js";
-import { csv } from "../../src/chart/save.js";
+import { csv } from "../../src/render/save.js";
 import { table } from "../../src/chart/table.js";
 import { Database } from "../../src/database/database.js";
 import { freeQuery } from "../../src/query/free-query.js";

@@ -1,8 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { label, uniqueLabels } from "../../src/chart/label.js";
+import { chart } from "../../src/chart/chart.js";
+import { label, uniqueLabels } from "../../src/render/label.js";
 import { MOST_SERIES, chartSeries, seriesColours, seriesShapes } from "../../src/chart/series.js";
-import { THEMES } from "../../src/chart/theme.js";
+import { table } from "../../src/chart/table.js";
+import { THEMES } from "../../src/render/theme.js";
+import { layers, legend } from "./support/layers.js";
+import { makeResult } from "./support/sample-results.js";
 
 const names = fc.constantFrom("3.8", "3.9", "3.10", "3.80", "other", "", null);
 
@@ -134,4 +138,29 @@ test("as many series as a chart takes have colours that can be told apart", () =
       expect(distance(colour, theme.background)).toBeGreaterThan(least);
     }
   }
+});
+
+test("a network under another name is written as one: in series, places, panels, tables and linked views", () => {
+  const networks = ["3269", "7018", null];
+  const at = networks.map(() => new Date(Date.UTC(2026, 4, 1)));
+  const meaning = {
+    time: { name: "t", every: "day", incomplete: [] },
+    dimensions: [{ name: "network", of: "probe_asn", order: networks }],
+    measures: [{ name: "n", label: "Runs", unit: "runs", additive: true, missing: "zero" }],
+  } as const;
+  const result = makeResult({ t: at, network: networks, n: [3, 2, 1] }, meaning);
+  const expected = ["AS3269", "AS7018", "(none)"];
+  expect(legend(chart.area(result)).names).toEqual(expected);
+  const bars = layers(chart.bar(result, { x: "network" }))[0]!;
+  expect(bars.data.values.map(({ network }) => network)).toEqual(expected);
+  const panels = chart.bar(result, { facet: "network" }).spec["concat"] as { title: object }[];
+  expect(panels.map(({ title }) => title)).toMatchObject(expected.map((text) => ({ text })));
+  expect(
+    table(result, { columns: ["network"] })
+      .model.rows.flat()
+      .map(({ text }) => text),
+  ).toEqual(expected);
+  const { data } = chart.explore(result).spec as { data: { values: { d0?: string }[] } };
+  const shown = data.values.flatMap(({ d0 }) => d0 ?? []);
+  expect(shown).toEqual(expected);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { chart } from "../../src/chart/chart.js";
-import { chartFigure } from "../../src/chart/page/figures.js";
+import { chartFigure } from "../../src/render/page/figures.js";
 import { textWidth } from "../../src/fonts/shipped-font.js";
 import type { Layer } from "./support/layers.js";
 import { versionSummary, weeklyCounts } from "./support/sample-results.js";

@@ -53,6 +53,11 @@ describe("timeTicks", () => {
     for (const tick of weeks.at) expect(new Date(tick).getUTCDay()).toBe(1);
   });
 
+  test("are more than one where a finer step has as few labels as may be", () => {
+    const { at } = timeTicks([day("2026-02-02"), day("2026-04-27")], "UTC", 3, "week");
+    expect(iso(at)).toEqual(["2026-03-01", "2026-04-01"]);
+  });
+
   test("of several units stand where buckets begin, while labels of every second one fit", () => {
     fc.assert(
       fc.property(

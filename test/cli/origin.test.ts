@@ -7,8 +7,8 @@ import { crc32, deflateSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { escapeXml } from "../../src/base/xml.js";
 import { chart } from "../../src/chart/chart.js";
-import { originRecord } from "../../src/chart/origin-record.js";
-import { pngWithText } from "../../src/chart/render/png.js";
+import { originRecord } from "../../src/render/origin/origin-record.js";
+import { pngWithText } from "../../src/render/png.js";
 import { runOrigin } from "../../src/cli/origin.js";
 import { makeResult, weeklyCounts } from "../chart/support/sample-results.js";
 

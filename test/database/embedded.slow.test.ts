@@ -82,7 +82,7 @@ describe("joinServer(directory)", () => {
     third[Symbol.dispose]();
     second.child.kill("SIGKILL");
     expect(await gone(own.server.pid)).toBe(true);
-    expect(readdirSync(directory.path).sort()).toEqual(["data", "server.log"]);
+    expect(readdirSync(directory.path).sort()).toEqual(["data", "layout.json", "server.log"]);
   });
 
   it("answers nobody without the secret, which only the owner can read", async () => {

@@ -71,7 +71,12 @@ it("a killed server's record and the files of killed starts go with the next sta
   }
   using lease = await joinServer(directory.path);
   expect(await lease.check()).toBe(true);
-  expect(readdirSync(directory.path).sort()).toEqual(["data", "server.json", "server.log"]);
+  expect(readdirSync(directory.path).sort()).toEqual([
+    "data",
+    "layout.json",
+    "server.json",
+    "server.log",
+  ]);
 });
 
 it.each([

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Database } from "../../src/database/database.js";
 import { parseSource } from "../../src/database/source.js";
 import { connect } from "../../src/lab/connect.js";
-import { between } from "../../src/time/time-range.js";
+import { between, type TimeRange } from "../../src/time/time-range.js";
 import {
   READERS,
   restrictedServer,
@@ -129,6 +129,25 @@ describe("the limits of a user who may change none hold on this side", () => {
       /sends more than 200,000 bytes/,
     );
   });
+
+  it.each(["default", "ro1", "ro2", "bound"])(
+    "maxRowsRead refuses %s a question before anything is read, with the number of rows",
+    async (user) => {
+      const url = user === "default" ? server.url : server.as(user);
+      await using lab = await connect({ measurements: url, guard: { maxRowsRead: 200_000 } });
+      const day = between("2026-05-01", "2026-05-02");
+      const ask = (range: TimeRange) =>
+        lab.measurements.counts({ range, every: "all", by: "software_version" });
+      const hours = between("2026-05-01T00:00", "2026-05-01T06:00");
+      expect((await ask(hours)).numRows).toBeGreaterThan(5);
+      await expect(ask(between("2026-01-01", "2026-08-01"))).rejects.toThrow(
+        /Can't count measurements: .*(rows|TOO_MANY_ROWS).*maxRowsRead/,
+      );
+      await expect(
+        lab.query("SELECT max(report_id) AS n FROM fastpath WHERE {range} OR 1", { range: day }),
+      ).rejects.toThrow(/stays in/);
+    },
+  );
 
   it("maxSeconds is a deadline of the whole answer", async () => {
     const source = parseSource(server.as("ro1"), { root: "/", name: "test" });

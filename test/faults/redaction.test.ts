@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
-import { redactedJson, withoutCredentials } from "../../src/chart/origin-record.js";
+import { redactedJson, withoutCredentials } from "../../src/render/origin/origin-record.js";
 import { serverError } from "../../src/database/server-error.js";
 import { findSource } from "../../src/database/settings.js";
 import { parseSource } from "../../src/database/source.js";
@@ -100,6 +100,12 @@ describe("redact(text) takes out what it was told of", () => {
           encodeURIComponent(secret),
           JSON.stringify(secret).slice(1, -1),
           Buffer.from(`ann:${secret}`).toString("base64"),
+          Buffer.from(`ann:${secret}`).toString("base64").replace(/=+$/, ""),
+          Buffer.from(`ann:${secret}`).toString("base64url"),
+          Buffer.from(`ann:${secret}`).toString("hex"),
+          secret.replaceAll("'", "''"),
+          encodeURIComponent(encodeURIComponent(secret)),
+          encodeURIComponent(secret).replace(/%../g, (code) => code.toLowerCase()),
         ];
         for (const form of forms) {
           expect(redact(`x${form}y`)).not.toContain(form);

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { format, inspect } from "node:util";
 import { gzipSync, inflateSync } from "node:zlib";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { readOrigins } from "../../src/chart/origin/read-origins.js";
+import { readOrigins } from "../../src/render/origin/read-origins.js";
 import { originText } from "../../src/cli/origin.js";
 import { inertJson } from "../../src/cli/terminal.js";
 import { runLoad } from "../../src/cli/load.js";

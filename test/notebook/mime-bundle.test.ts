@@ -1,6 +1,6 @@
 import { Resvg } from "@resvg/resvg-js";
 import { expect, test } from "vitest";
-import { pngWithText } from "../../src/chart/render/png.js";
+import { pngWithText } from "../../src/render/png.js";
 import { mimeBundle } from "../../src/notebook/mime-bundle.js";
 
 const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="100" height="30"/>';

@@ -1,7 +1,7 @@
 import { readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { readOrigins } from "../../src/chart/origin/read-origins.js";
+import { readOrigins } from "../../src/render/origin/read-origins.js";
 import type { RunNotebookOptions } from "../../src/notebook/run-notebook.js";
 import { handMade, notebookFolder, runCells, type CellText } from "./notebook-fixture.js";
 

@@ -347,7 +347,10 @@ test("a parameter of the wrong type is a type error, an unknown one is refused",
     `Can't set the parameter weeks with --param weeks="many": Type 'string' is not assignable to type 'number'. Give a value of the type that the notebook's parameters cell declares.\nNothing was run.`,
   );
   await expect(run(cells, { params: { week: 1 } })).rejects.toThrow(
-    `Can't set the parameter "week": the notebook's parameters cell declares weeks.`,
+    `Can't set the parameter "week": the notebook's parameters are weeks. Pass one of these, or declare week in the cell tagged "parameters".`,
+  );
+  await expect(run(["let week = 1;"], { params: { week: 2 } })).rejects.toThrow(
+    `Can't set the parameter "week": no cell of the notebook is tagged "parameters". Declare week in one that is.`,
   );
 });
 

@@ -1,117 +1,169 @@
 import { readFileSync } from "node:fs";
-import { cp, readFile } from "node:fs/promises";
+import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { readOrigins } from "../../src/chart/origin/read-origins.js";
+import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";
+import { readOrigins } from "../../src/render/origin/read-origins.js";
 import { runOrigin } from "../../src/cli/origin.js";
+import { openIncident } from "../../src/incident/living/incident.js";
 import { verificationText } from "../../src/incident/postmortem/verify/texts.js";
 import { verifyPostmortem } from "../../src/incident/postmortem/verify/verify.js";
-import { TIER_RULES } from "../../src/incident/tiers/rules.js";
-import { runDoc } from "./run-doc.js";
+import { fillSample } from "../../src/sample/fill.js";
+import { TIER_RULES } from "../../src/tiers/rules.js";
+import { gpgTeam, hasGpg } from "../support/gpg-team.js";
+import { newDatabase, type OwnDatabase } from "../support/own-database.js";
+import { examplesOf, PAGES, runDoc } from "./run-doc.js";
 import { sampleLab } from "./sample-lab.js";
 
-/** The first cell of the guide, which other pages go on from. */
-const GUIDE = /```ts\n(.*?)```/s.exec(
-  readFileSync(new URL("../../docs/guide.md", import.meta.url), "utf8"),
-)![1]!;
+const docs = new URL("../../docs/", import.meta.url);
 
 let sample: Awaited<ReturnType<typeof sampleLab>>;
+let team: Awaited<ReturnType<typeof gpgTeam>> | undefined;
+/** A deployment whose tables have other names. */
+let renamed: OwnDatabase | undefined;
 beforeAll(async () => {
   sample = await sampleLab(200_000);
   expect(await sample.truth("accepted-reports-not-stored")).toBeDefined();
   expect(await sample.truth("unattended-runs-end-early")).toBeDefined();
 });
-afterAll(() => sample[Symbol.asyncDispose]());
+afterAll(async () => {
+  await sample[Symbol.asyncDispose]();
+  await team?.[Symbol.asyncDispose]();
+  await renamed?.writer.command("DROP DATABASE named");
+  await renamed?.[Symbol.asyncDispose]();
+});
+afterEach(() => vi.unstubAllEnvs());
 
-it("docs/guide.md: every example runs as a cell", async () => {
-  await using doc = await runDoc("guide.md");
-  const output = (code: string) =>
-    doc.shown[doc.examples.findIndex((example) => example.code.includes(code))];
-  expect(output("lab.runs.ask")).toMatch(/60 to 600/);
-  expect(output("hourOfDay()]")).toMatch(/Monday/);
-  expect(output(".pivot(")).toMatch(/probe_cc/);
-  expect(output("sample_truth")).toMatch(/3\.10\.0/);
-}, 300_000);
+/** What a page says is there before its examples run. */
+const PREPARE: Readonly<Record<string, (folder: string) => Promise<void>>> = {
+  async "docs/deployment.md"() {
+    renamed = await newDatabase();
+    await fillSample(renamed.writer, { rows: 10_000 });
+    await renamed.writer.command("CREATE DATABASE named");
+    await renamed.writer.command(
+      `CREATE VIEW named.fastpath AS
+       SELECT * EXCEPT measurement_start_time, measurement_start_time AS started_at
+       FROM ${renamed.writer.database}.fastpath`,
+    );
+    vi.stubEnv("PROBELAB_MEASUREMENTS", renamed.url);
+    team = await gpgTeam();
+    vi.stubEnv("GNUPGHOME", team.at("ann"));
+    const secrets = { databases: {}, alerts: { push: { token: "tk_docs" } } };
+    const file = team.encrypted("credentials.json.gpg", JSON.stringify(secrets), "ann");
+    await writeFile(team.at("Makefile"), "RECIPIENTS = ann@example.org\n");
+    vi.stubEnv("PROBELAB_CREDENTIALS", file);
+  },
+  async "docs/incidents.md"(folder) {
+    await cp(fileURLToPath(new URL("examples/tiers.yaml", docs)), join(folder, "tiers.yaml"));
+    const detectedAt = "2026-05-04T18:40:00Z";
+    const fields = { title: "Probes can't submit", severity: 2, detectedAt } as const;
+    await openIncident(fields, join(folder, "incidents"));
+  },
+};
 
-it("docs/exports.md: its cells save every format, and each but CSV tells its origin", async () => {
-  await using doc = await runDoc("exports.md");
-  const formats = ["svg", "png", "pdf", "html", "json", "csv", "parquet"];
-  const [table] = readOrigins(readFileSync(join(doc.folder, "out", "versions.html")));
-  expect(table?.origin).toMatchObject({ question: { ask: "measurements.summary" } });
-  const files = formats.map((format) => join(doc.folder, "out", `counts.${format}`));
-  const said = { out: "", err: "" };
-  const code = await runOrigin([...files, doc.notebook], { json: true }, {
-    out: (part) => (said.out += part),
-    err: (part) => (said.err += part),
-  });
-  expect({ code, err: said.err }).toEqual({
-    code: 1,
-    err: expect.stringMatching(/^Can't read the origin of \S+counts\.csv: it looks like CSV.*\n$/) as string,
-  });
-  const origins = (JSON.parse(said.out) as { origin: unknown }[]).map(({ origin }) => origin);
-  expect(origins).toHaveLength(7);
-  expect(origins[0]).toMatchObject({ sql: expect.stringContaining("fastpath") as string });
-  for (const origin of origins) expect(origin).toEqual(origins[0]);
-}, 300_000);
+type Doc = Awaited<ReturnType<typeof runDoc>>;
 
-it("docs/logs.md: every example runs as a cell, and most show what they say", async () => {
-  await using doc = await runDoc("logs.md");
-  expect(doc.examples.length).toBeGreaterThan(8);
-  const output = (call: string) =>
-    doc.shown[doc.examples.findIndex(({ code }) => code.includes(call))];
-  expect(output("logs.rates")).toMatch(/Line chart/);
-  expect(output("logs.bursts")).toMatch(/fastpath/);
-  expect(output("formatReportId({")).toMatch(
-    /20231231T221448Z_webconnectivity_IT_18182_n1_zBswL4awQc3qUCnU/,
-  );
-  expect(output("logs.submissions")).toMatch(/submitted reports: .*stored/);
-  expect(output("measurements.duplicates")).toMatch(/Rows of one measurement.*_uid/);
-}, 300_000);
+/** What the examples of a page show or leave, beside that they run. */
+const SHOWS: Readonly<Record<string, (doc: Doc) => void | Promise<void>>> = {
+  "README.md"({ output }) {
+    expect(output("chart.area(counts")).toMatch(/\d+ rows, test/);
+    expect(output("why = await")).toMatch(/Measurements (fell|rose) by/);
+  },
+  "docs/guide.md"({ output }) {
+    expect(output("lab.runs.ask")).toMatch(/60 to 600/);
+    expect(output("hourOfDay()]")).toMatch(/Monday/);
+    expect(output(".pivot(")).toMatch(/probe_cc/);
+    expect(output("sample_truth")).toMatch(/3\.10\.0/);
+  },
+  async "docs/exports.md"({ folder, notebook, text }) {
+    const formats = ["svg", "png", "pdf", "html", "json", "csv", "parquet"];
+    const [table] = readOrigins(readFileSync(join(folder, "out", "versions.html")));
+    expect(table?.origin).toMatchObject({ question: { ask: "measurements.summary" } });
+    const files = formats.map((format) => join(folder, "out", `counts.${format}`));
+    const said = { out: "", err: "" };
+    const to = { out: (part: string) => (said.out += part), err: (part: string) => (said.err += part) };
+    const code = await runOrigin([...files, notebook], { json: true }, to);
+    expect({ code, err: said.err }).toEqual({
+      code: 1,
+      err: expect.stringMatching(/^Can't read the origin of \S+counts\.csv: it looks like CSV.*\n$/) as string,
+    });
+    const origins = (JSON.parse(said.out) as { origin: unknown }[]).map(({ origin }) => origin);
+    expect(origins).toHaveLength(7);
+    expect(origins[0]).toMatchObject({ sql: expect.stringContaining("fastpath") as string });
+    for (const origin of origins) expect(origin).toEqual(origins[0]);
+    // What the page shows of it, but for the numbers, the sample's place and the SQL.
+    said.out = "";
+    await runOrigin([files[0]!], {}, to);
+    const words = (printed: string) =>
+      printed
+        .replace(/^ +SQL\n.*/ms, "")
+        .replace(/^.*counts\.svg$/gm, "")
+        .replace(/embedded:[^,]*/, "embedded")
+        // On a Monday the last week is whole.
+        .replace(/The weeks? of .* (are|is) covered/, "weeks covered")
+        .replace(/\d[\d.,]*( [kMG]?B)?/g, "0")
+        .trim();
+    expect(words(said.out)).toBe(words(/```console\n(.*?)```/s.exec(text)![1]!));
+  },
+  "docs/logs.md"({ output }) {
+    expect(output("logs.rates")).toMatch(/Line chart/);
+    expect(output("logs.bursts")).toMatch(/fastpath/);
+    expect(output("formatReportId({")).toMatch(
+      /20231231T221448Z_webconnectivity_IT_18182_n1_zBswL4awQc3qUCnU/,
+    );
+    expect(output("logs.submissions")).toMatch(/submitted reports: .*stored/);
+    expect(output("measurements.duplicates")).toMatch(/Rows of one measurement.*_uid/);
+  },
+  async "docs/postmortem.md"({ folder, text }) {
+    const verification = await verifyPostmortem(join(folder, "out", "short-runs"));
+    expect(verificationText(verification)).toMatch(/The postmortem is as it was saved/);
+    const paths = Object.keys(verification.manifest.files);
+    for (const [, named = ""] of text.matchAll(/^\| `([\w.]+\/?)` \|/gm)) {
+      if (named === "manifest.json") continue;
+      expect(paths.some((each) => each.startsWith(named)), named).toBe(true);
+    }
+    expect(paths).toHaveLength(13);
+  },
+  "docs/changes.md"({ output }) {
+    expect(output("compare(lab")).toMatch(/result: Measurements (fell|rose) by/);
+    expect(output("why = await")).toMatch(/probe-android-unattended/);
+    expect(output('quantile(0.5, "duration")')).toMatch(/result: Run duration, median fell/);
+  },
+  "docs/alarms.md"({ shown }) {
+    expect(shown.join("\n")).toMatch(/band held .* expected|expected.*band held/s);
+    expect(shown.join("\n")).toMatch(/as of .* UTC: .*check-in/s);
+  },
+  "docs/alerts.md"({ shown }) {
+    expect(shown.join("\n")).toMatch(/result: /);
+  },
+  "docs/change-points.md"({ shown }) {
+    expect(shown.join("\n")).toMatch(/No change of|fell at|rose at|took another trend/);
+  },
+  "docs/deployment.md"({ output }) {
+    expect(output("credentials.get")).toMatch(/encrypted to the 1 recipient/);
+  },
+  "docs/downsampling.md"({ output }) {
+    const [, all, kept] = /\[ (\d+), (\d+) \]/.exec(output("downsample(") ?? "") ?? [];
+    expect(Number(all)).toBeGreaterThan(0);
+    expect(Number(kept)).toBeLessThan(5_000);
+  },
+  "docs/test-lists.md"({ output }) {
+    expect(output("testLists.churn")).toMatch(/1\.98/);
+  },
+};
 
-it("docs/postmortem.md: its cells run, and the folder holds what the table says", async () => {
-  await using doc = await runDoc("postmortem.md");
-  const verification = await verifyPostmortem(join(doc.folder, "out", "short-runs"));
-  expect(verificationText(verification)).toMatch(/The postmortem is as it was saved/);
-  const paths = Object.keys(verification.manifest.files);
-  for (const [, named = ""] of doc.text.matchAll(/^\| `([\w.]+\/?)` \|/gm)) {
-    if (named === "manifest.json") continue;
-    expect(paths.some((each) => each.startsWith(named)), named).toBe(true);
-  }
-  expect(paths).toHaveLength(13);
-}, 300_000);
-
-it("docs/changes.md: every example runs as a cell, and names what is planted", async () => {
-  await using doc = await runDoc("changes.md", { first: GUIDE });
-  const output = (code: string) =>
-    doc.shown[doc.examples.findIndex((example) => example.code.includes(code))];
-  expect(output("compare(lab")).toMatch(/result: Measurements (fell|rose) by/);
-  expect(output("why = await")).toMatch(/probe-android-unattended/);
-  expect(output('quantile(0.5, "duration")')).toMatch(/result: Run duration, median fell/);
-}, 300_000);
-
-it("docs/alarms.md and docs/change-points.md: every example runs as a cell, and answers", async () => {
-  await using alarms = await runDoc("alarms.md", { first: GUIDE });
-  expect(alarms.shown.join("\n")).toMatch(/band held .* expected|expected.*band held/s);
-  expect(alarms.shown.join("\n")).toMatch(/as of .* UTC: .*check-in/s);
-  await using points = await runDoc("change-points.md", { first: GUIDE });
-  expect(points.shown.join("\n")).toMatch(/No change of|fell at|rose at|took another trend/);
-}, 300_000);
-
-const docs = new URL("../../docs/", import.meta.url);
-
-it("docs/incidents.md: every example runs as a cell and shows what stands below it", async () => {
-  await using doc = await runDoc("incidents.md", {
-    prepare: (folder) =>
-      cp(fileURLToPath(new URL("examples", docs)), join(folder, "docs", "examples"), {
-        recursive: true,
-      }),
-  });
-  expect(doc.examples.filter(({ output }) => output !== undefined).length).toBeGreaterThan(2);
-  for (const [at, { output }] of doc.examples.entries()) {
-    if (output !== undefined) expect(doc.shown[at]).toBe(`result: ${output.trimEnd()}`);
-  }
-}, 300_000);
+it.each(PAGES.filter((page) => examplesOf(readFileSync(page, "utf8")).length > 0))(
+  "%s: every example runs as a cell, after what the page says comes before it",
+  async (page) => {
+    if (page === "docs/deployment.md" && !hasGpg) return;
+    await using doc = await runDoc(page, { prepare: PREPARE[page] });
+    for (const [at, { output }] of doc.examples.entries()) {
+      if (output !== undefined) expect(doc.shown[at]).toBe(`result: ${output.trimEnd()}`);
+    }
+    await SHOWS[page]?.(doc);
+  },
+  300_000,
+);
 
 it("docs/incidents.md: its table of rules is that of tiers.rules", async () => {
   const text = await readFile(new URL("incidents.md", docs), "utf8");

@@ -8,18 +8,28 @@ export interface PassingAnswer {
   body: Buffer;
 }
 
+/** Changes an answer, or gives another one, to a question's request. */
+export type Change = (
+  answer: PassingAnswer,
+  response: ServerResponse,
+  request: IncomingMessage,
+) => unknown;
+
 /** A proxy before a real server, which changes what passes; `await using` ends it. */
 export interface AnswerGate extends AsyncDisposable {
   /** The server's URL, through the gate. */
   readonly url: string;
   /** Changes the answers to questions whose SQL holds `part`, or answers in the server's stead. */
-  on(part: string, change: (answer: PassingAnswer, response: ServerResponse) => unknown): void;
+  on(part: string, change: Change): void;
+  /** Changes the URLs of questions on their way to the server. */
+  ask(change: (url: URL) => void): void;
   /** All answers pass again. */
   open(): void;
 }
 
 export async function answerGate(url: string): Promise<AnswerGate> {
-  let rule: { part: string; change: Parameters<AnswerGate["on"]>[1] } | undefined;
+  let rule: { part: string; change: Change } | undefined;
+  let asking: (url: URL) => void = () => undefined;
   const target = new URL(url);
   const pass = async (request: IncomingMessage, response: ServerResponse) => {
     const parts: Buffer[] = [];
@@ -29,7 +39,9 @@ export async function answerGate(url: string): Promise<AnswerGate> {
       const value = request.headers[name];
       return typeof value === "string" ? [[name, value] as [string, string]] : [];
     });
-    const real = await fetch(`${target.origin}${request.url ?? ""}`, {
+    const place = new URL(request.url ?? "", target);
+    asking(place);
+    const real = await fetch(place, {
       method: "POST",
       headers: Object.fromEntries(passed),
       body: asked,
@@ -38,10 +50,22 @@ export async function answerGate(url: string): Promise<AnswerGate> {
     const answer: PassingAnswer = {
       status: real.status,
       headers: Object.fromEntries(kept),
-      body: Buffer.from(await real.arrayBuffer()),
+      body: Buffer.alloc(0),
     };
-    if (rule !== undefined && asked.includes(rule.part)) rule.change(answer, response);
-    if (response.headersSent) return;
+    let broken = false;
+    try {
+      for await (const part of real.body ?? []) answer.body = Buffer.concat([answer.body, part]);
+    } catch {
+      broken = true; // by the server, in mid-answer
+    }
+    if (rule !== undefined && asked.includes(rule.part))
+      await rule.change(answer, response, request);
+    if (response.headersSent || response.destroyed || response.socket === null) return;
+    if (broken) {
+      response.writeHead(answer.status, answer.headers);
+      response.write(answer.body, () => response.destroy());
+      return;
+    }
     response.writeHead(answer.status, { ...answer.headers, "content-length": answer.body.length });
     response.end(answer.body);
   };
@@ -53,6 +77,7 @@ export async function answerGate(url: string): Promise<AnswerGate> {
   return {
     url: `http://127.0.0.1:${port}${target.pathname}`,
     on: (part, change) => void (rule = { part, change }),
+    ask: (change) => void (asking = change),
     open: () => void (rule = undefined),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();

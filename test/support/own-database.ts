@@ -1,5 +1,6 @@
 import { ClickHouseLogLevel, createClient } from "@clickhouse/client";
 import { randomUUID } from "node:crypto";
+import { Readable } from "node:stream";
 import { afterAll, beforeAll, inject } from "vitest";
 import { parseSource, type Source } from "../../src/database/source.js";
 import type { WriteOptions, Writer } from "../../src/database/writer.js";
@@ -68,6 +69,10 @@ export async function newDatabase(): Promise<OwnDatabase> {
           clickhouse_settings: { ...settings },
           ...(signal && { abort_signal: signal }),
         });
+      },
+      async insert(table, body) {
+        const query = `INSERT INTO ${table} FORMAT Native`;
+        (await client.exec({ query, values: Readable.from([body]) })).stream.resume();
       },
       async rows<Row extends object>(query: string, options: WriteOptions = {}) {
         const { parameters, settings } = options;

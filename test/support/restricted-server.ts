@@ -24,6 +24,8 @@ export interface RestrictedServer extends AsyncDisposable {
   as(user: string): string;
   /** The user `default`, who may do everything: fills tables, `CREATE USER`, `GRANT`. */
   readonly admin: ClickHouseClient;
+  /** Freezes the server's process, wakes it or ends it. */
+  signal(name: "SIGSTOP" | "SIGCONT" | "SIGKILL"): void;
 }
 
 /** The password of every user who is given no other; `default` has none. */
@@ -66,10 +68,12 @@ load({ library: "chdb", funcName: "chdb_query_cmdline", retType: DataType.I64, r
  *
  * @param users name to profile; default READERS.
  * @param settings of the user `default` and so of everybody; default none.
+ * @param more its data's folder, which stays; and what its configuration says besides, XML.
  */
 export async function restrictedServer(
   users: Readonly<Record<string, Profile>> = READERS,
   settings: Profile["settings"] = {},
+  more: { readonly data?: string; readonly config?: string } = {},
 ): Promise<RestrictedServer> {
   const folder = await mkdtemp(join(tmpdir(), "probelab-users-"));
   const names = Object.keys(users);
@@ -88,7 +92,7 @@ ${names.map((name) => user(name, xmlText(users[name]?.password ?? PASSWORD), gra
   const config = join(folder, "config.xml");
   await writeFile(
     config,
-    `<clickhouse><users_config>${join(folder, "users.xml")}</users_config></clickhouse>`,
+    `<clickhouse><users_config>${join(folder, "users.xml")}</users_config>${more.config ?? ""}</clickhouse>`,
   );
   const port = await freePort();
   const child = spawn(
@@ -97,7 +101,7 @@ ${names.map((name) => user(name, xmlText(users[name]?.password ?? PASSWORD), gra
       "-e",
       RUN,
       "--",
-      `--path=${join(folder, "data")}`,
+      `--path=${more.data ?? join(folder, "data")}`,
       `--config-file=${config}`,
       "--listen_host=127.0.0.1",
       `--http_port=${port}`,
@@ -134,6 +138,7 @@ ${names.map((name) => user(name, xmlText(users[name]?.password ?? PASSWORD), gra
     as: (name) =>
       `http://${name}:${encodeURIComponent(users[name]?.password ?? PASSWORD)}@127.0.0.1:${port}/probelab`,
     admin,
+    signal: (name) => void child.kill(name),
     [Symbol.asyncDispose]: end,
   };
 }

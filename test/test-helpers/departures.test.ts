@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { table } from "arquero";
 import { describe, expect, it } from "vitest";
 import { Result } from "../../src/result/result.js";
-import { helperAlert, testHelpers } from "../../src/test-helpers/test-helpers.js";
+import { helperVerdict, testHelpers } from "../../src/test-helpers/test-helpers.js";
 import { between } from "../../src/time/time-range.js";
 
 /** A failureRate Result of `[helper, failed, measurements]`. */
@@ -151,32 +151,42 @@ describe("testHelpers.departures(rates)", () => {
   });
 });
 
-describe("testHelpers.alert(rates, links)", () => {
-  it("answers to its old name, which warns", async () => {
-    const failing = rates([
-      ["a", 12, 1000],
-      ["b", 60, 1000],
-    ]);
-    const warned = once(process, "warning");
-    expect(helperAlert(failing)).toBe(testHelpers.alert(failing));
-    expect(String(((await warned) as unknown[])[0])).toContain(
-      "helperAlert is now testHelpers.alert; the old name works until probelab 1.0.",
-    );
-  });
+const links = {
+  notebook: "https://lab.example.org/th.ipynb",
+  page: "https://lab.example.org/th.html",
+  runbook: "https://docs.example.org/th",
+};
 
-  it("says which helper, how much, since when, and carries the links", () => {
-    const text = testHelpers.alert(
+it("helperVerdict answers as testHelpers.verdict, and warns", async () => {
+  const failing = rates([
+    ["a", 12, 1000],
+    ["b", 60, 1000],
+  ]);
+  const warned = once(process, "warning");
+  expect(helperVerdict(failing)).toEqual(testHelpers.verdict(failing));
+  expect(String(((await warned) as unknown[])[0])).toContain(
+    "helperVerdict is now testHelpers.verdict; the old name works until probelab 1.0.",
+  );
+});
+
+describe("testHelpers.alert(rates, links)", () => {
+  it("is what alert.send takes: which helper, how much, since when, and the links", () => {
+    const failing = testHelpers.alert(
       rates([
         ["a", 12, 1000],
         ["b", 60, 1000],
       ]),
-      {
-        runbook: "https://docs.example.org/th",
-      },
+      links,
     );
-    expect(text).toBe(
-      "Test helper b fails more than the rest: 6.00 % (95 % interval 4.69 % to 7.65 %; 60 of 1,000 measurements) against 1.20 %, 2026-05-01 to 2026-05-02 UTC.\nrunbook: https://docs.example.org/th",
-    );
+    expect(failing).toEqual({
+      key: "test helpers fail",
+      title: "b fails more than usual",
+      text: "Test helper b fails more than the rest: 6.00 % (95 % interval 4.69 % to 7.65 %; 60 of 1,000 measurements) against 1.20 %, 2026-05-01 to 2026-05-02 UTC.",
+      severity: 2,
+      links,
+    });
+    // @ts-expect-error without a runbook nobody knows what to do
+    testHelpers.alert(rates([]), { notebook: links.notebook, page: links.page });
   });
 
   it("is null where no helper departs", () => {
@@ -186,6 +196,7 @@ describe("testHelpers.alert(rates, links)", () => {
           ["a", 12, 1000],
           ["b", 13, 1000],
         ]),
+        links,
       ),
     ).toBeNull();
   });
@@ -299,12 +310,12 @@ describe("testHelpers.verdict(rates)", () => {
     expect(alarm).toBeNull();
     expect(text).toMatch(/can't be told/);
     expect(text).toMatch(why);
-    expect(testHelpers.alert(result)).toBeNull();
+    expect(testHelpers.alert(result, links)).toBeNull();
   });
 
   it("refuses a limit that is no share, and unknown options", () => {
     expect(() => testHelpers.verdict(rates([]), { limit: 10 })).toThrow(/limit: 10: pass a share/);
-    expect(() => testHelpers.alert(rates([]), {}, { limt: 0.1 } as object)).toThrow(
+    expect(() => testHelpers.alert(rates([]), links, { limt: 0.1 } as object)).toThrow(
       /did you mean limit\?/,
     );
   });

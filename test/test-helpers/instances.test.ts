@@ -195,6 +195,30 @@ describe("rotation(options)", () => {
     expect(shorter.findings).toContain("No two rotations were less than 0.5 hours apart.");
   });
 
+  it("says whether the next may be rotated now, and the earliest safe moment", async () => {
+    // lab.now is 2026-05-08: DNS changed three days ago, as the first drained and the youngest was made.
+    const calm = await given(SERVICE, (lab) => lab.testHelpers.rotation());
+    expect(calm.turn).toEqual({
+      now: true,
+      from: new Date("2026-05-06T01:00:00Z"),
+      staggeredFrom: new Date("2026-05-09T00:00:00Z"),
+    });
+    expect(calm.findings.join("\n")).toContain(
+      "It may be rotated now: DNS changed 71.0 hours ago. To keep the ages staggered wait until 2026-05-09 UTC.",
+    );
+    const hasty = [...SERVICE, drained(2, "20260318000000", "2026-05-07 23:20:00")];
+    const early = await given(hasty, (lab) => lab.testHelpers.rotation());
+    expect(early.turn).toMatchObject({ now: false, from: new Date("2026-05-08T23:20:00Z") });
+    expect(early.findings.join("\n")).toContain(
+      "Don't rotate now: DNS changed 40 minutes ago. The earliest safe moment is 2026-05-08 23:20 UTC.",
+    );
+    const none = await given([drained(0, "20260407000000", "2026-05-05 01:00:00")], (lab) =>
+      lab.testHelpers.rotation(),
+    );
+    expect(none.turn.now).toBeNull();
+    expect(none.findings.join("\n")).toContain("now can't be told");
+  });
+
   it("does not guess ages from names without a time", async () => {
     const row = (rdn: number, name: string) => `'${rdn}', 'th.example', '${name}', 'fra1', NULL`;
     const found = await given([row(0, "alpha"), row(1, "th-20260505000000")], (lab) =>

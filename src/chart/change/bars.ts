@@ -1,283 +1,268 @@
-import { textWidth } from "../../fonts/shipped-font.js";
+import { counted, textOf } from "../../base/text.js";
 import { valueWords } from "../../result/column-words.js";
-import { heading, label } from "../label.js";
-import type { FindingRow, VegaLiteSpec } from "../options.js";
-import { originSpan, wrap } from "../sentences.js";
+import type { Result } from "../../result/result.js";
+import { BAR, lying, lyingSize } from "../bar.js";
+import type { Point } from "../draw-rows.js";
+import { specRow, type ChartKind, type Frame } from "../frame.js";
+import { heading, label } from "../../render/label.js";
+import type { FindingRow } from "../options.js";
+import type { VegaLiteSpec } from "../../render/theme.js";
+import { POINTS } from "../points.js";
+import { originSpan } from "../sentences.js";
 import {
   amountText,
-  changedMeasure,
   differenceText,
-  nothing,
+  madeResult,
   numberOf,
   partText,
-  type Canvas,
-  type ChangePicture,
-} from "./picture.js";
-
-/** Pixels of the names left of the bars, and the size of their letters. */
-const NAMES_WIDTH = 270;
-const NAME_SIZE = 11;
-const LINE_HEIGHT = 13;
-const MOST_NAME_LINES = 3;
-const BARS_WIDTH = 500;
-
-/** A bar, or the heading of those below it. */
-interface Bar {
-  readonly heading?: string;
-  readonly name?: string;
-  readonly row?: FindingRow;
-  /** Drawn grey: what isn't named. */
-  readonly rest?: boolean;
-}
+  type Figure,
+} from "./figure.js";
 
 /** `explain`: what each cause contributes to the change, the largest first, and everything else. */
-export function causes(canvas: Canvas): ChangePicture {
-  const { result } = canvas;
-  const { origin } = result;
-  const { name, unit } = changedMeasure(origin.columns.measures);
+export function causes(result: Result): Figure {
   const rows = result.rows();
-  const last = rows.at(-1);
-  const bars = rows.map((row): Bar => {
-    const rest = row === last && row["cause"] === "everything else";
-    return { name: label(row["cause"], 400), row, rest };
-  });
   const sum = rows.reduce((all, row) => all + (numberOf(row["change"]) ?? 0), 0);
-  const told =
-    rows.length === 0
-      ? []
-      : [
-          `The bars add up to ${differenceText(sum, unit)}; in brackets the part of it. Lines across their ends: 95 % intervals.`,
-        ];
-  return {
-    ...barPicture(canvas, bars, unit),
-    title: [`${name}: what its change is made of`, ...originSpan(origin)].join(", "),
-    told,
-  };
+  const added = differenceText(sum, changed(result)?.unit ?? "");
+  return changes(
+    { result, rows, names: rows.map((row) => textOf(row["cause"])) },
+    "what its change is made of",
+    `The bars add up to ${added}; in brackets the part of it.`,
+  );
 }
 
 /** `compare`: the change of each value, by dimension, that of the largest first. */
-export function changedValues(canvas: Canvas): ChangePicture {
-  const { result } = canvas;
-  const { origin } = result;
-  const { name, unit } = changedMeasure(origin.columns.measures);
-  const groups = new Map<string, Bar[]>();
-  for (const row of result.rows()) {
-    const dimension = label(row["dimension"]);
-    const bars = groups.get(dimension) ?? [{ heading: heading(dimension) }];
-    groups.set(dimension, [...bars, { name: label(valueWords(dimension, row["value"])), row }]);
-  }
-  return {
-    ...barPicture(canvas, [...groups.values()].flat(), unit),
-    title: [`${name}: change by value`, ...originSpan(origin)].join(", "),
-    told:
-      groups.size === 0
-        ? []
-        : ["In brackets the change by what it was. Lines across the ends: 95 % intervals."],
-  };
-}
-
-/** Horizontal bars from zero, with intervals, names to the left and figures at their ends. */
-function barPicture(
-  { theme, options, result }: Canvas,
-  bars: readonly Bar[],
-  unit: string,
-): Omit<ChangePicture, "title" | "told"> {
-  const width = options.width ?? BARS_WIDTH;
-  const names = bars.map(({ heading, name }) => nameLines(heading ?? name ?? ""));
-  const lines = Math.max(1, ...names.map(({ length }) => length));
-  const step = lines * LINE_HEIGHT + 11;
-  const height = options.height ?? Math.max(60, bars.length * step);
-  const data = bars.map((bar, at) => ({
-    row: `r${at}`,
-    ...(bar.row && datumOf(bar, bar.row, unit)),
-  }));
-  const x = (field: string): VegaLiteSpec => ({ field, type: "quantitative" });
-  const places = data.map(({ row }) => row);
-  const y = {
-    field: "row",
-    type: "ordinal",
-    sort: places,
-    scale: { domain: places, paddingInner: 0.28, paddingOuter: 0.14 },
-    axis: null,
-  };
-  const tooltip = [
-    ["name", "Of"],
-    ["before", "Before"],
-    ["after", "After"],
-    ["figures", "Change"],
-    ["interval", "95 % interval"],
-    ["part", "Part of the change"],
-  ].map(([field, title]) => ({ field, type: "nominal", title }));
-  const tones = { fell: theme.series[5], rose: theme.series[0], rest: theme.neutral };
-  // Text of its own: labels of an axis begin in the middle of their row and grow downwards.
-  const labels = [...new Set(names.map(({ length }) => length))].flatMap((count) =>
-    [true, false].map((bold) => ({
-      data: {
-        values: data.flatMap(({ row }, at) =>
-          names[at]!.length === count && (bars[at]!.heading !== undefined) === bold
-            ? [{ row, lines: names[at] }]
-            : [],
-        ),
-      },
-      mark: {
-        type: "text",
-        align: "right",
-        baseline: "middle",
-        dy: ((1 - count) * LINE_HEIGHT) / 2,
-        lineHeight: LINE_HEIGHT,
-        fontSize: NAME_SIZE,
-        fontWeight: bold ? "bold" : "normal",
-        color: bold ? theme.muted : theme.text,
-      },
-      encoding: { y, x: { value: -10 }, text: { field: "lines", type: "nominal" } },
-    })),
-  );
-  const figures = (side: "left" | "right"): VegaLiteSpec => ({
-    transform: [{ filter: `isString(datum.figures) && (datum.side === ${JSON.stringify(side)})` }],
-    mark: {
-      type: "text",
-      align: side === "left" ? "right" : "left",
-      dx: side === "left" ? -6 : 6,
-      fontSize: NAME_SIZE,
-      color: theme.text,
-    },
-    encoding: { y, x: x("end"), text: { field: "figures", type: "nominal" }, tooltip },
+export function changedValues(result: Result): Figure {
+  const order = [...new Set(result.column("dimension"))];
+  const rows = result
+    .rows()
+    .toSorted((a, b) => order.indexOf(a["dimension"]) - order.indexOf(b["dimension"]));
+  const names = rows.map((row) => {
+    const dimension = textOf(row["dimension"]);
+    return `${heading(dimension)} ${label(valueWords(dimension, row["value"]))}`;
   });
-  const rows = bars.flatMap(({ row }) => (row === undefined ? [] : [row]));
-  const columns = result.columnNames;
+  return changes(
+    { result, rows, names },
+    "change by value",
+    "In brackets the change by what it was.",
+  );
+}
+
+const REST = "everything else";
+
+const changed = ({ origin }: Result) =>
+  origin.columns.measures.find(({ name }) => name === "change");
+
+interface Changes {
+  readonly result: Result;
+  readonly rows: readonly FindingRow[];
+  readonly names: readonly string[];
+}
+
+/** Lying bars from zero, with intervals and figures at their ends. */
+function changes({ result, rows, names }: Changes, asked: string, told: string): Figure {
+  const { label: name = "It", unit = "" } = changed(result) ?? {};
+  const [scale, of] = unit === "share" ? [100, "percentage points"] : [1, unit];
+  const column = (of: string, by = 1): (number | null)[] =>
+    rows.map((row) => {
+      const value = numberOf(row[of]);
+      return value && value * by;
+    });
+  const rest = names.at(-1) === REST && { other: REST };
+  const title = [`${name.replace(/, change$/, "")}: ${asked}`, ...originSpan(result.origin)];
   return {
-    widest: width + NAMES_WIDTH,
-    named: true,
-    spec: {
-      ...{ width, height },
-      data: { values: data },
-      layer:
-        rows.length === 0
-          ? [nothing(theme.muted, "No rows to tell a change of.")]
-          : [
-              {
-                transform: [{ filter: "isValid(datum.change)" }],
-                mark: { type: "bar", orient: "horizontal" },
-                encoding: {
-                  y,
-                  x: {
-                    ...x("change"),
-                    scale: { domain: domainFor(data, width), nice: false, zero: true },
-                    axis: {
-                      title: `Change${unit === "share" ? " (percentage points)" : unit === "s" ? " (s)" : ""}`,
-                      labelExpr: differenceLabel(unit),
-                      tickCount: 6,
-                      domain: false,
-                      ticks: false,
-                    },
-                  },
-                  color: {
-                    field: "tone",
-                    type: "nominal",
-                    scale: { domain: Object.keys(tones), range: Object.values(tones) },
-                    legend: null,
-                  },
-                  tooltip,
-                },
-              },
-              {
-                transform: [{ filter: "isValid(datum.low) && isValid(datum.high)" }],
-                mark: { type: "rule", strokeWidth: 1.25, color: theme.text, opacity: 0.75 },
-                encoding: { y, x: x("low"), x2: { field: "high" }, tooltip },
-              },
-              {
-                data: { values: [{}] },
-                mark: { type: "rule", color: theme.axis },
-                encoding: { x: { datum: 0, type: "quantitative" } },
-              },
-              ...labels.filter((layer) => layer.data.values.length > 0),
-              figures("left"),
-              figures("right"),
-            ],
+    result: madeResult(
+      result,
+      {
+        ...{ name: names, change: column("change", scale) },
+        ...{ low: column("low", scale), high: column("high", scale) },
+        ...{ before: column("before"), after: column("after") },
+        figures: rows.map((row) => changeFigures(row, unit)),
+      },
+      [{ name: "name", order: names, ...rest }],
+      [
+        { name: "change", label: "Change", unit: of, interval: ["low", "high"] },
+        { name: "low", label: "95 % interval, low", unit: of },
+        { name: "high", label: "95 % interval, high", unit: of },
+        { name: "before", label: "Before", unit },
+        { name: "after", label: "After", unit },
+      ],
+    ),
+    kind: BAR,
+    options: {
+      ...{ y: "change", horizontal: true, sort: "given" },
+      ...{ beside: ["before", "after", "figures"], text: "figures" },
     },
-    rows: { names: columns, rows: rows.map((row) => columns.map((name) => row[name] ?? null)) },
+    title: () => title.join(", "),
+    told: rows.length === 0 ? [] : [told],
   };
 }
 
-/** What a bar shows, its figures as text. */
-interface Datum {
-  readonly name?: string;
-  readonly change: number | null;
-  readonly low: number | null;
-  readonly high: number | null;
-  readonly figures: string;
-  readonly tone: "fell" | "rose" | "rest";
-  /** Where its figures stand, and on which side of it. */
-  readonly end: number;
-  readonly side: "left" | "right";
-}
-
-function datumOf({ name, rest }: Bar, row: FindingRow, unit: string): Datum & FindingRow {
-  const value = (column: string): number | null => numberOf(row[column]);
-  const [change, low, high] = [value("change"), value("low"), value("high")];
-  const by = row["relative"] === undefined ? value("part") : value("relative");
+/** `−23,850 (−58 %)`. */
+function changeFigures(row: FindingRow, unit: string): string {
+  const [change, before] = [numberOf(row["change"]), numberOf(row["before"])];
+  if (change === null) return `only in the ${before === null ? "later" : "earlier"} range`;
+  const by = numberOf(row["relative"] === undefined ? row["part"] : row["relative"]);
   const sign = row["relative"] !== undefined && by !== null && by > 0 ? "+" : "";
   const brackets = by === null || Math.abs(by) > 99 ? "" : ` (${sign}${partText(by)})`;
-  const amount = (one: number | null): string =>
-    one === null ? "not known" : amountText(one, unit);
-  const fell = (change ?? 0) < 0;
+  return `${differenceText(change, unit)}${brackets}`;
+}
+
+const WHEN = ["Now", "The week before"] as const;
+
+/** `lab.funnel`: the reports at each step, now and the week before, and what came through. */
+export function steps(result: Result): Figure {
+  const all = result.rows().flatMap((row) => [
+    { step: label(row["step"]), reports: numberOf(row["now"]), passed: numberOf(row["passed"]) },
+    {
+      step: label(row["step"]),
+      reports: numberOf(row["before"]),
+      passed: numberOf(row["passed_before"]),
+    },
+  ]);
+  const column = <Name extends keyof (typeof all)[number]>(name: Name) =>
+    all.map((one) => one[name]);
   return {
-    ...(name !== undefined && { name }),
-    ...{ change, low, high },
-    figures:
-      change === null
-        ? `only in the ${value("before") === null ? "later" : "earlier"} range`
-        : `${differenceText(change, unit)}${brackets}`,
-    before: amount(value("before")),
-    after: amount(value("after")),
-    part: value("part") === null ? "not known" : partText(value("part")!),
-    interval:
-      low === null || high === null
-        ? "not known"
-        : `${differenceText(low, unit)} to ${differenceText(high, unit)}`,
-    tone: rest === true ? "rest" : fell ? "fell" : "rose",
-    end: fell ? Math.min(change!, low ?? 0) : Math.max(change ?? 0, high ?? 0),
-    side: fell ? "left" : "right",
+    result: madeResult(
+      result,
+      {
+        ...{ step: column("step"), when: all.map((_, at) => WHEN[at % 2]) },
+        reports: column("reports"),
+        // What the first step let through isn't known: it is compared with the week before.
+        figures: all.map(({ step, reports, passed }) =>
+          reports === null
+            ? "unknown"
+            : `${amountText(reports, "")}${passed === null || step === "check-in" ? "" : ` (${partText(passed)} came through)`}`,
+        ),
+      },
+      [
+        { name: "step", order: column("step"), ordered: true },
+        { name: "when", order: WHEN, other: WHEN[1] },
+      ],
+      [{ name: "reports", label: "Reports", unit: "" }],
+    ),
+    kind: BAR,
+    options: {
+      ...{ x: "step", y: "reports", colour: "when", stack: false, horizontal: true },
+      ...{ beside: ["figures"], text: "figures" },
+    },
+    title: () => ["Reports from check-in to storage", ...originSpan(result.origin)].join(", "),
+    told: [],
   };
 }
 
-/** The axis with room for the figures at the ends of the bars. */
-function domainFor(
-  values: readonly (Partial<Datum> & { readonly row: string })[],
-  width: number,
-): [number, number] {
-  const ends = values.flatMap(({ low, high, end }) => [low ?? 0, high ?? 0, end ?? 0]);
-  const least = Math.min(0, ...ends);
-  const most = Math.max(0, ...ends);
-  const room = (side: number): number =>
-    Math.max(
-      10,
-      ...values
-        .filter(({ end }) => end !== undefined && (side < 0 ? end < 0 : end >= 0))
-        .map(({ figures = "" }) => textWidth(figures, NAME_SIZE) + 14),
-    );
-  const [left, right] = [room(-1), room(1)];
-  const pixel = (most - least || 1) / Math.max(60, width - left - right);
-  return [least - left * pixel, most + right * pixel];
+const MOST_PROGRAMS = 30;
+/** Seconds of silence that are usual for every program. */
+const USUAL = 900;
+const SELDOM = "Too seldom to judge";
+const SECONDS = [1, 10, 60, 600, 3600, 21_600, 86_400, 604_800, 2_592_000, 31_536_000];
+
+/** `lab.freshness`: how old the newest row of each program is, and the silence that is usual for it. */
+export function ages(result: Result): Figure {
+  const all = result.rows().map((row) => {
+    const [age, usual] = [numberOf(row["age"]) ?? 0, numberOf(row["longest_silence"]) ?? 0];
+    const { program, silent } = row;
+    const named =
+      program === null || program === undefined
+        ? ""
+        : `: ${program === "" ? "no named program" : label(program)}`;
+    return {
+      name: `${label(row["table"])}${named}`,
+      // A log axis has no zero, and nobody cares about less than a second.
+      age: Math.max(1, age),
+      limit: silent === null ? null : Math.max(USUAL, 2 * usual),
+      state: silent === null ? SELDOM : silent === true ? "Silent" : "As usual",
+      told: duration(age),
+      usual: duration(usual),
+      // What is silent first, then what is nearest to it.
+      rank: (silent === true ? 1e9 : 0) + age / Math.max(USUAL, 2 * usual),
+    };
+  });
+  const rows = all.toSorted((a, b) => b.rank - a.rank).slice(0, MOST_PROGRAMS);
+  const column = <Name extends keyof (typeof all)[number]>(name: Name) =>
+    rows.map((row) => row[name]);
+  return {
+    result: madeResult(
+      result,
+      {
+        ...{ name: column("name"), age: column("age"), limit: column("limit") },
+        ...{ state: column("state"), how_old: column("told"), longest_silence: column("usual") },
+      },
+      [
+        { name: "name", order: column("name") },
+        { name: "state", order: ["As usual", "Silent"], other: SELDOM },
+      ],
+      [
+        { name: "age", label: "Age of the newest row", unit: "" },
+        { name: "limit", label: "Silent after (s)", unit: "" },
+      ],
+    ),
+    kind: AGES,
+    options: { colour: "state", yScale: "log", beside: ["how_old", "longest_silence", "limit"] },
+    title: () => "How old the newest rows are, by table and program",
+    told: [
+      ...(all.length > rows.length
+        ? [
+            `Drawn: ${rows.length} of ${counted(all.length, "row")}, those that are late by most first.`,
+          ]
+        : []),
+      "Upright strokes: twice the longest silence of the week before, 15 minutes at least; beyond it a program is silent.",
+    ],
+  };
 }
 
-function differenceLabel(unit: string): string {
-  const value = unit === "share" ? "datum.value * 100" : "datum.value";
-  const text = `replace(format(${value}, ${unit === "share" || unit === "s" ? '"~r"' : '"~s"'}), "-", "−")`;
-  return `(datum.value > 0 ? "+" : "") + (datum.value == 0 ? "0" : ${text})`;
+/** A point for each program, and a stroke where its silence begins. */
+const AGES: ChartKind = {
+  ...POINTS,
+  categories: true,
+  lies: () => true,
+  size: (drawing) => lyingSize({ ...drawing, series: [] }, {}),
+  layers: (frame) => ageLayers(frame).map(lying),
+};
+
+function ageLayers(frame: Frame): VegaLiteSpec[] {
+  const { drawing, theme, x } = frame;
+  const limits = drawing.points.map(({ beside }) => Number(beside?.["_limit"] ?? 0));
+  const most = Math.max(3600, ...limits, ...drawing.points.map((point) => Number(point.y)));
+  const y = {
+    ...frame.y,
+    scale: { type: "log", domain: [1, most * 2], nice: false },
+    axis: {
+      ...(frame.y.axis as VegaLiteSpec),
+      title: "Age of the newest row (log scale)",
+      values: SECONDS.filter((at) => at <= most * 2),
+      labelExpr: `({${SECONDS.map((at) => `"${at}":"${duration(at)}"`).join(",")}})[datum.value]`,
+    },
+  };
+  const tooltip = frame.tooltip.filter(({ field }) => field !== frame.fields.y);
+  const own = { ...frame, y, tooltip };
+  const rows = (points: readonly Point[]) => frame.data(points.map((one) => specRow(one, frame)));
+  const judged = rows(drawing.points.filter(({ beside }) => beside?.["_limit"] !== null));
+  const limit = { x, y: { ...y, field: "_limit" } };
+  return [
+    {
+      ...judged,
+      mark: { type: "rule", color: theme.grid, strokeWidth: 1.5 },
+      encoding: { ...limit, y2: { datum: 1 } },
+    },
+    {
+      ...judged,
+      mark: { type: "tick", color: theme.muted, thickness: 2, size: 14 },
+      encoding: { ...limit, tooltip },
+    },
+    ...POINTS.layers(own),
+    {
+      ...rows(drawing.points),
+      mark: { type: "text", align: "left", dx: 8, fontSize: 11, color: theme.text },
+      encoding: { x, y, text: { field: "_how_old" }, tooltip },
+    },
+  ];
 }
 
-/** A name on up to three lines, cut with an ellipsis. */
-function nameLines(text: string): string[] {
-  const lines = wrap([text], NAMES_WIDTH, NAME_SIZE).map(fitted);
-  if (lines.length <= MOST_NAME_LINES) return lines;
-  return [...lines.slice(0, MOST_NAME_LINES - 1), fitted(`${lines[MOST_NAME_LINES - 1]!} …`)];
-}
-
-/** A text in the width of the names: what has no space isn't wrapped. */
-function fitted(text: string): string {
-  if (textWidth(text, NAME_SIZE) <= NAMES_WIDTH) return text;
-  let cut = text.replace(/ ?…$/, "");
-  while (textWidth(`${cut}…`, NAME_SIZE) > NAMES_WIDTH) cut = cut.slice(0, -1);
-  return `${cut.trimEnd()}…`;
+/** `42 s`, `3 min`, `5 h`, `2 d`. */
+function duration(seconds: number): string {
+  const size = Math.abs(seconds);
+  if (size < 60) return `${Math.round(seconds)} s`;
+  if (size < 3600) return `${Math.round(seconds / 60)} min`;
+  if (size < 86_400) return `${Math.round(seconds / 3600)} h`;
+  return `${Math.round(seconds / 86_400)} d`;
 }

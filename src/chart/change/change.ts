@@ -1,27 +1,22 @@
 import { checkOptions } from "../../base/check-options.js";
 import { ProbelabError } from "../../base/error.js";
-import { cleanText, isPromise, shownValue } from "../../base/text.js";
+import { isPromise, shownValue } from "../../base/text.js";
 import { isFinding, type Finding } from "../../change/finding.js";
 import { textWidth } from "../../fonts/shipped-font.js";
 import { isResult, type Result } from "../../result/result.js";
+import { BAR } from "../bar.js";
 import { Chart } from "../chart-value.js";
-import { specText } from "../label.js";
-import {
-  CHART_RULES,
-  type ChangeChartOptions,
-  type ChangeRecord,
-  type VegaLiteSpec,
-} from "../options.js";
-import { originRecord } from "../origin-record.js";
-import { wrap } from "../sentences.js";
-import { SCHEMA, THEMES, themeConfig } from "../theme.js";
-import { changedValues, causes } from "./bars.js";
+import { specText, wrap } from "../../render/label.js";
+import { CHART_RULES, type ChangeChartOptions, type ChangeRecord } from "../options.js";
+import { drawnResult, resultChart } from "../result-chart.js";
+import { ages, causes, changedValues, steps } from "./bars.js";
 import { changesInLines } from "./change-points.js";
+import type { Figure } from "./figure.js";
 import { alarms, expectedBand } from "./flow.js";
-import type { Canvas, ChangePicture } from "./picture.js";
-import { ages, steps } from "./pipeline.js";
 
-const PICTURES: Readonly<Record<string, (canvas: Canvas) => ChangePicture>> = {
+const FIGURES: Readonly<
+  Record<string, (result: Result, record: ChangeRecord, options: ChangeChartOptions) => Figure>
+> = {
   explain: causes,
   compare: changedValues,
   "change points": changesInLines,
@@ -40,11 +35,20 @@ export function changeChart(finding: Finding, options: ChangeChartOptions, told 
   if (!isFinding(finding)) {
     const what = isPromise(finding) ? "a Promise" : shownValue(finding);
     throw new ProbelabError(
-      `Can't draw ${what} as a change: pass what explain, compare, changePoints, forecast, alarm, lab.freshness or lab.funnel answered, chart.change(await explain(lab.measurements, { before, after })).`,
+      `Can't draw ${what} as a change: pass what explain, compare, changePoints, forecast, alarm, lab.drop, lab.release, lab.freshness or lab.funnel answered, chart.change(await explain(lab.measurements, { before, after })).`,
     );
   }
   checkOptions(options, RULES, "draw a change");
   const { kind, sentence, result } = finding;
+  if (kind === "release") {
+    return resultChart(result, BAR, {
+      ...{ x: "measure", y: "relative", interval: ["relative_low", "relative_high"] },
+      ...{ title: "A release against the version before it: what changed, by what it was" },
+      ...{ horizontal: true, sort: "given", colour: null, height: 160, width: 560 },
+      ...(told && { subtitle: sentence }),
+      ...options,
+    });
+  }
   const drawn = drawnOf(finding);
   if (drawn === result) return drawChange(result, { kind, sentence }, options, told);
   const measure = measureOf(finding, drawn);
@@ -58,30 +62,18 @@ export function drawChange(
   options: ChangeChartOptions,
   withSentence = true,
 ): Chart {
-  const look = THEMES[options.theme ?? "light"];
-  const picture = PICTURES[record.kind]!({ result, record, options, theme: look });
-  const { origin } = result;
-  const text = cleanText(options.title ?? picture.title, 300);
-  const told = [...picture.told, ...origin.reductions, ...origin.notes];
-  const spec: VegaLiteSpec = {
-    $schema: SCHEMA,
-    description: cleanText(`${text}. ${record.sentence}`, 4_000),
-    usermeta: { probelab: originRecord(origin, picture.told) },
-    background: look.background,
-    padding: 12,
-    title: {
-      text: wrap([text], picture.widest, 16, 700),
-      subtitle: [
-        ...(options.subtitle === undefined ? [] : wrap([options.subtitle], picture.widest, 12)),
-        ...(withSentence ? cutLines(record.sentence, picture.widest) : []),
-        ...wrap([...new Set(told)], picture.widest, 12),
-      ],
-      ...(picture.named === true && { frame: "bounds" }),
+  const figure = FIGURES[record.kind]!(result, record, options);
+  const { spec, rows, live } = drawnResult(
+    figure.result,
+    figure.kind,
+    { ...figure.options, ...options },
+    {
+      ...figure,
+      sentence: record.sentence,
+      lines: (widest) => (withSentence ? cutLines(record.sentence, widest) : []),
     },
-    ...picture.spec,
-    config: themeConfig(look),
-  };
-  return new Chart(spec, result, picture.rows, { change: record, options });
+  );
+  return new Chart(spec, result, rows, { change: record, options }, live);
 }
 
 /** The Result behind a finding's table that its picture is of: the series that were searched, or the table. */

@@ -1,33 +1,32 @@
 import { ProbelabError } from "../../base/error.js";
 import type { MimeBundle } from "../../base/mime-bundle.js";
-import { escapeXml } from "../../base/xml.js";
 import type { Finding } from "../../change/finding.js";
-import { pngSize } from "../render/png.js";
+import type { Chart } from "../chart-value.js";
 import { tableModel } from "../table-model.js";
-import { htmlText, tableHtml } from "../table-outputs.js";
+import { htmlText, tableHtml } from "../../render/table-outputs.js";
 import { changeChart } from "./change.js";
 
-const SCALE = 2;
 const MOST_ROWS = 20;
 
-/** What a notebook shows of a finding: its sentence, its chart's picture and its table; as text the sentence. */
-export async function findingBundle(finding: Finding): Promise<MimeBundle> {
-  const html = [`<p>${htmlText(finding.sentence)}</p>\n`, await picture(finding), tableOf(finding)];
-  return { data: { "text/html": html.join(""), "text/plain": finding.sentence }, metadata: {} };
-}
-
-/** The chart, or why there is none. */
-async function picture(finding: Finding): Promise<string> {
+/**
+ * What a notebook shows of a finding: its chart, and below it its sentence and its table; as text the sentence.
+ * @param show what it shows of a chart.
+ */
+export async function findingBundles(
+  finding: Finding,
+  show: (chart: Chart) => Promise<MimeBundle | undefined>,
+): Promise<readonly MimeBundle[]> {
+  let drawn: MimeBundle | undefined;
+  let reason = "";
   try {
-    const chart = changeChart(finding, {}, false);
-    const png = await chart.png({ scale: SCALE });
-    const { width, height } = pngSize(png, SCALE);
-    const words = escapeXml(String(chart.spec.description));
-    return `<p><img alt="${words}" width="${width}" height="${height}" src="data:image/png;base64,${png.toString("base64")}"/></p>\n`;
+    drawn = await show(changeChart(finding, {}, false));
   } catch (error) {
     if (!(error instanceof ProbelabError)) throw error;
-    return `<p><small>${htmlText(error.message)}</small></p>\n`;
+    reason = `<p><small>${htmlText(error.message)}</small></p>\n`;
   }
+  const html = `<p>${htmlText(finding.sentence)}</p>\n${reason}${tableOf(finding)}`;
+  const told = { data: { "text/html": html, "text/plain": finding.sentence }, metadata: {} };
+  return drawn === undefined ? [told] : [drawn, told];
 }
 
 /** Its first rows: of a forecast those to come, of causes without the columns that their names repeat. */

@@ -1,3 +1,5 @@
+import { MOST_ROWS } from "../../base/limits.js";
+import { counted } from "../../base/text.js";
 import {
   columnValues,
   newTable,
@@ -5,370 +7,327 @@ import {
   rowKeys,
   rowsByKey,
 } from "../../result/arquero-table.js";
-import { zoneOf, type MeasureColumn } from "../../result/origin.js";
 import { valueWords } from "../../result/column-words.js";
-import type { Result, Value } from "../../result/result.js";
-import { MOST_ROWS } from "../../base/limits.js";
-import { counted } from "../../base/text.js";
+import { zoneOf, type MeasureColumn } from "../../result/origin.js";
+import { Result, type Value } from "../../result/result.js";
 import { nextBucket } from "../../time/bucket.js";
 import { between } from "../../time/time-range.js";
 import { formatInstant } from "../../time/time-zone.js";
-import { annotationLayers } from "../annotations.js";
-import { drawRows } from "../draw-rows.js";
-import { frame } from "../frame.js";
-import { formatInstantIso, heading, label } from "../label.js";
+import type { Drawing } from "../draw-rows.js";
+import { specRow, type ChartKind, type Frame } from "../frame.js";
+import { formatInstantIso, heading, label } from "../../render/label.js";
 import { LINE } from "../line.js";
-import type { FindingRow, VegaLiteSpec } from "../options.js";
+import { rowKey } from "../work-table.js";
+import type { ChangeChartOptions, ChangeRecord, FindingRow } from "../options.js";
+import type { VegaLiteSpec } from "../../render/theme.js";
 import { originSpan } from "../sentences.js";
-import { nothing, numberOf, partText, type Canvas, type ChangePicture } from "./picture.js";
+import { numberOf, partText, type Figure } from "./figure.js";
 
 const WIDTH = 800;
+const MOST_LABELS = 12;
 const MOST_PANELS = 4;
 const DAY = 86_400_000;
 /** Of a forecast so many pixels are a bucket at least: further back it isn't drawn. */
 const LEAST_PIXELS = 2;
 /** A narrower alarm can't be seen. */
 const LEAST_SPAN = 3;
-const MOST_LABELS = 12;
 const STRIP = 8;
 
-/** What beside the measure is drawn of a bucket, by the names of the columns and of the spec's fields. */
-const FIELDS = { expected: "_expected", low: "_low", high: "_high", limit: "_limit" } as const;
-
-/** States of a bucket that are spans of colour; what each says in the legend. */
+/** States of a bucket that are spans of colour: what each says in the legend, and its colour of a series. */
 const SPANS = {
-  drop: "Drop",
-  stop: "Stop: other groups go on",
-  gap: "Gap: no row of any group",
-  silence: "Silence until the end",
-  decline: "Slow decline",
-  late: "Late: not judged yet",
-  incomplete: "Incomplete: not judged",
+  drop: ["Drop", 5],
+  stop: ["Stop: other groups go on", 3],
+  gap: ["Gap: no row of any group", 7],
+  silence: ["Silence until the end", 2],
+  decline: ["Slow decline", 1],
+  late: ["Late: not judged yet", undefined],
+  incomplete: ["Incomplete: not judged", undefined],
 } as const;
-type Span = keyof typeof SPANS;
-const isSpan = (state: unknown): state is Span => Object.hasOwn(SPANS, String(state));
+type State = keyof typeof SPANS;
 
-/** `forecast`: what was measured, what is expected, and the band that it should be in. */
-export function expectedBand(canvas: Canvas): ChangePicture {
-  const { result, options } = canvas;
-  const width = options.width ?? WIDTH;
-  const times = timesOf(result);
-  const starts = [...new Set(times)].sort((a, b) => a - b);
-  const from = starts[Math.max(0, starts.length - Math.floor(width / LEAST_PIXELS))] ?? 0;
-  return flowPicture(canvas, {
-    from,
-    title: ": expected and measured",
-    groups: (all) => all,
-    spans: () => [],
-  });
-}
-
-/** `alarm`: the flow, what was expected of it, the limit, and the buckets that are an alarm. */
-export function alarms(canvas: Canvas): ChangePicture {
-  const { result, record } = canvas;
-  const all = record.rows ?? [];
-  const times = timesOf(result);
-  const end = times.reduce((most, at) => Math.max(most, at), -Infinity);
-  const first = all.reduce((least, row) => Math.min(least, Number(row["t"])), Infinity);
-  const dimensions = result.origin.columns.dimensions.map(({ name }) => name);
-  return flowPicture(canvas, {
-    from: Math.min(end - 14 * DAY, first - 3 * DAY),
-    title: ": the alarms",
-    groups: (groups) => {
-      // The group with the largest alarm first.
-      const order = all.map((row) => JSON.stringify(dimensions.map((name) => row[name])));
-      const keyOf = (row: number): string =>
-        JSON.stringify(dimensions.map((name) => result.table.get(name, row) as Value));
-      const some = groups.filter(([row]) => order.includes(keyOf(row!)));
-      const rank = ([row]: readonly number[]): number => order.indexOf(keyOf(row!));
-      return some.length > 0 ? some.toSorted((a, b) => rank(a) - rank(b)) : groups;
-    },
-    spans: (rows, group) => [
-      ...all
-        .filter((row) => dimensions.every((name) => row[name] === group[name]))
-        .map((row) => {
-          const state = row["kind"] as Span;
-          const by = state === "drop" || state === "decline" ? numberOf(row["change"]) : null;
-          return {
-            state,
-            from: Number(row["t"]),
-            until: Number(row["until"]),
-            text: by === null ? state : `${state} ${partText(by)}`,
-          };
-        }),
-      ...notJudged(rows, result),
-    ],
-  });
-}
-
-interface Stretch {
-  readonly state: Span;
+interface Span {
+  readonly state: State;
   readonly from: number;
   readonly until: number;
   /** Above it; none where it is no alarm. */
   readonly text?: string;
 }
 
-interface Plan {
-  /** Buckets before it aren't drawn. */
-  readonly from: number;
-  readonly title: string;
-  groups(groups: (readonly number[])[]): (readonly number[])[];
-  spans(rows: readonly FindingRow[], group: FindingRow): Stretch[];
+/** A group of a flow: its rows, their numbers in the Result, and what is marked in it. */
+interface Group {
+  readonly name: string;
+  readonly rows: readonly number[];
+  readonly spans: readonly Span[];
 }
 
-/** A panel for each group: the largest, or those that the plan chooses. */
-function flowPicture(canvas: Canvas, plan: Plan): ChangePicture {
-  const { result, options, theme } = canvas;
+/** `forecast`: what was measured, what is expected, and the band that it should be in. */
+export function expectedBand(
+  result: Result,
+  record: ChangeRecord,
+  options: ChangeChartOptions,
+): Figure {
+  const starts = [...new Set(timesOf(result))].sort((a, b) => a - b);
+  const most = Math.floor((options.width ?? WIDTH) / LEAST_PIXELS);
+  const from = starts[Math.max(0, starts.length - most)] ?? 0;
+  return flow(result, record, from, "expected and measured", []);
+}
+
+/** `alarm`: the flow, what was expected of it, the limit, and the buckets that are an alarm. */
+export function alarms(result: Result, record: ChangeRecord): Figure {
+  const found = record.rows ?? [];
+  const end = timesOf(result).reduce((most, at) => Math.max(most, at), -Infinity);
+  const first = found.reduce((least, row) => Math.min(least, Number(row["t"])), Infinity);
+  return flow(result, record, Math.min(end - 14 * DAY, first - 3 * DAY), "the alarms", found);
+}
+
+/** A panel for each group: those with alarms, that of the largest first, else the largest. */
+function flow(
+  result: Result,
+  record: ChangeRecord,
+  from: number,
+  asked: string,
+  found: readonly FindingRow[],
+): Figure {
   const { origin } = result;
   const { time, measures, dimensions } = origin.columns;
   const measure = measures[0]!;
-  const width = options.width ?? WIDTH;
   const names = dimensions.map(({ name }) => name);
+  const times = timesOf(result);
   const cells = columnValues(result.table, measure.name);
   const weight = (rows: readonly number[]): number =>
     rows.reduce((all, row) => all + (numberOf(cells[row]) ?? 0), 0);
-  const groups = [...rowsByKey(rowKeys(result.table, names)).values()];
-  const chosen = plan.groups([...groups].sort((a, b) => weight(b) - weight(a)));
-  const drawn = chosen.slice(0, MOST_PANELS);
-  const times = timesOf(result);
-  const most = Math.floor(MOST_ROWS / Math.max(1, drawn.length));
-  const inside = drawn.map((rows) => rows.filter((row) => times[row]! >= plan.from).slice(-most));
-  const begins = Math.min(...inside.map(([row]) => times[row!]!));
+  const keyOf = (row: FindingRow): string => rowKey(names.map((name) => row[name]));
+  const all = [...rowsByKey(rowKeys(result.table, names)).values()]
+    .sort((a, b) => weight(b) - weight(a))
+    .map((rows) => ({
+      rows,
+      row: pickRows(result.table, rows.slice(0, 1)).objects()[0] as FindingRow,
+    }));
+  const order = found.map(keyOf);
+  const alarmed = all
+    .filter(({ row }) => order.includes(keyOf(row)))
+    .toSorted((a, b) => order.indexOf(keyOf(a.row)) - order.indexOf(keyOf(b.row)));
+  const chosen = alarmed.length > 0 ? alarmed : all;
+  const few = chosen.slice(0, MOST_PANELS);
+  const most = Math.floor(MOST_ROWS / Math.max(1, few.length)) - 8;
+  const groups = few.map(({ rows, row }): Group => {
+    const kept = rows.filter((at) => times[at]! >= from).slice(-most);
+    const own = found.filter((alarm) => keyOf(alarm) === keyOf(row)).map(alarmSpan);
+    return {
+      name: dimensions
+        .map(({ name, of }) => `${heading(name)} ${label(valueWords(of ?? name, row[name]), 60)}`)
+        .join(", "),
+      rows: kept,
+      spans: [...own, ...notJudged(result, kept)],
+    };
+  });
+  const begins = Math.min(...groups.map(({ rows: [row] }) => times[row!]!));
   const earliest = times.reduce((least, at) => Math.min(least, at), Infinity);
-  const height = options.height ?? (drawn.length > 1 ? 150 : 280);
-  const rows = inside.map((own) => pickRows(result.table, own).objects() as FindingRow[]);
-  const spans = rows.map((own) => plan.spans(own, own[0]!).filter(({ until }) => until > begins));
-  const kinds = (Object.keys(SPANS) as Span[]).filter((kind) =>
-    spans.flat().some(({ state }) => state === kind),
-  );
-  const panels = inside.map((own, at) =>
-    panel(canvas, {
-      ...{ measure, width, height, kinds },
-      result: single(result, own, begins),
-      rows: rows[at]!,
-      spans: spans[at]!.map((span) => ({ ...span, from: Math.max(begins, span.from) })),
-      first: at === 0,
-      name:
-        drawn.length > 1 || groups.length > 1
-          ? names
-              .map((name) => `${heading(name)} ${label(valueWords(name, rows[at]![0]![name]), 60)}`)
-              .join(", ")
-          : undefined,
-    }),
-  );
-  const unseen = (canvas.record.rows ?? []).filter((row) => Number(row["until"]) <= begins).length;
-  const left = chosen.length - drawn.length;
-  const lines = panels.length > 1 ? { vconcat: panels, spacing: 24 } : panels[0];
-  const columns = [time!.name, ...names, ...measures.map(({ name }) => name)].filter((name) =>
+  const unseen = found.filter((row) => Number(row["until"]) <= begins).length;
+  const left = chosen.length - few.length;
+  const several = all.length > 1;
+  const band = measures.find(({ name }) => name === "low")?.label.match(/the (.* band)$/)?.[1];
+  const beside = ["expected", "low", "high", "limit", "state"].filter((name) =>
     result.columnNames.includes(name),
   );
   const per = measure.additive ? ` per ${time!.every}` : "";
-  const band = measures.find(({ name }) => name === "low")?.label.match(/the (.* band)$/)?.[1];
   return {
-    title: `${measure.label}${per}${plan.title}${originSpan(origin)
-      .map((text) => `, ${text}`)
-      .join("")}`,
+    result: drawnGroups(result, groups, several, begins),
+    kind: flowKind(groups, measure, begins),
+    options: {
+      ...{ y: measure.name, colour: null, beside },
+      ...(several && {
+        facet: "group",
+        scales: "own",
+        width: WIDTH,
+        height: 150,
+      }),
+    },
+    title: () => [`${measure.label}${per}: ${asked}`, ...originSpan(origin)].join(", "),
     told: [
       ...(band === undefined ? [] : [`Shaded: the ${band}.`]),
       ...(begins > earliest
         ? [`Drawn from ${formatInstant(new Date(begins), zoneOf(origin))} on.`]
         : []),
       ...(unseen > 0 ? [`${counted(unseen, "earlier alarm")} in the table.`] : []),
-      ...(left > 0 ? [`Drawn: ${drawn.length} of ${chosen.length} groups, the largest.`] : []),
+      ...(left > 0 ? [`Drawn: ${few.length} of ${chosen.length} groups, the largest.`] : []),
     ],
-    widest: width + 130,
-    spec: lines ?? {
-      ...{ width, height },
-      layer: [nothing(theme.muted, "No rows.")],
-    },
-    rows: {
-      names: columns,
-      rows: rows.flat().map((row) => columns.map((name) => row[name] ?? null)),
-    },
   };
 }
 
-interface Panel {
-  readonly measure: MeasureColumn;
-  readonly width: number;
-  readonly height: number;
-  readonly kinds: readonly Span[];
-  readonly result: Result;
-  readonly rows: readonly FindingRow[];
-  readonly spans: readonly Stretch[];
-  readonly first: boolean;
-  readonly name: string | undefined;
+/** The rows of these groups, with one column that names them where there are several. */
+function drawnGroups(
+  { table, origin }: Result,
+  groups: readonly Group[],
+  several: boolean,
+  begins: number,
+): Result {
+  const { columns, range } = origin;
+  const { time, measures } = columns;
+  const rows = groups.flatMap(({ rows }) => rows);
+  const kept = [time!.name, ...measures.map(({ name }) => name)];
+  const column = (name: string): Value[] => {
+    const values = columnValues(table, name);
+    return rows.map((row) => values[row]);
+  };
+  const states = table.columnNames().includes("state") ? column("state") : undefined;
+  const drawn = newTable(table, [
+    ...kept.map((name): [string, Value[]] => [name, column(name)]),
+    ...(states ? [["state", states.map(stateText)] as [string, Value[]]] : []),
+    ...(several
+      ? [["group", groups.flatMap(({ name, rows }) => rows.map(() => name))] as [string, Value[]]]
+      : []),
+  ]);
+  return new Result(drawn, {
+    ...origin,
+    reductions: [],
+    ...(range &&
+      rows.length > 0 && {
+        range: between(new Date(begins), range.end, {
+          timeZone: range.timeZone,
+        }),
+      }),
+    columns: {
+      // Spans of colour tell those.
+      time: { ...time!, incomplete: [] },
+      dimensions: several ? [{ name: "group", order: groups.map(({ name }) => name) }] : [],
+      // Every bucket has a row.
+      measures: measures.map((measure) => ({
+        ...measure,
+        missing: "gap" as const,
+      })),
+    },
+  });
 }
 
-/** Lines of one group: the measure, what is expected, and either a band or a limit with its alarms. */
-function panel({ theme, options }: Canvas, given: Panel): VegaLiteSpec {
-  const { measure, width, height, kinds, result, rows, first } = given;
-  const size = { width, height };
-  const drawing = drawRows(result, LINE, { y: measure.name, ...size });
-  const plot = frame(result, drawing, { theme: options.theme ?? "light", ...size }, undefined);
-  const { fields, x, domain } = plot;
-  const labels = annotationLayers(
-    plot,
-    given.spans
-      .flatMap(({ text, from }) =>
-        text === undefined ? [] : [{ time: new Date(from), label: text }],
-      )
-      .slice(0, MOST_LABELS),
+function stateText(state: Value): string {
+  return typeof state === "string" && Object.hasOwn(SPANS, state) ? SPANS[state as State][0] : "–";
+}
+
+function alarmSpan(row: FindingRow): Span {
+  const state = row["kind"] as State;
+  const by = state === "drop" || state === "decline" ? numberOf(row["change"]) : null;
+  return {
+    ...{ state, from: Number(row["t"]), until: Number(row["until"]) },
+    text: by === null ? state : `${state} ${partText(by)}`,
+  };
+}
+
+/** Stretches of buckets that weren't judged, one for each reason. */
+function notJudged({ table, origin }: Result, rows: readonly number[]): Span[] {
+  const time = origin.columns.time!;
+  const spans: { state: State; from: number; until: number }[] = [];
+  if (!table.columnNames().includes("state")) return spans;
+  for (const row of rows) {
+    const state = table.get("state", row) as Value;
+    if (state !== "late" && state !== "incomplete") continue;
+    const from = Number(table.get(time.name, row));
+    const until = Number(nextBucket(new Date(from), time.every, zoneOf(origin)));
+    const open = spans.at(-1);
+    if (open?.state === state && open.until === from) open.until = until;
+    else spans.push({ state, from, until });
+  }
+  return spans;
+}
+
+/** Lines of a group: the measure, what is expected, and either a band or a limit with its alarms. */
+function flowKind(groups: readonly Group[], measure: MeasureColumn, begins: number): ChartKind {
+  const states = (Object.keys(SPANS) as State[]).filter((state) =>
+    groups.some(({ spans }) => spans.some((span) => span.state === state && span.until > begins)),
   );
-  const axis = plot.y.axis as VegaLiteSpec;
-  const y = { ...plot.y, axis: { ...axis, titleY: Number(axis.titleY) - labels.height } };
-  const { measures, time } = result.origin.columns;
-  const has = (name: keyof typeof FIELDS): boolean => result.columnNames.includes(name);
-  const titleOf = (name: string): string =>
-    measures.find((each) => each.name === name)?.label ?? heading(name);
-  const values = rows.map((row) => ({
-    [fields.x]: formatInstantIso(Number(row[time!.name])),
-    [fields.y]: numberOf(row[measure.name]),
-    ...Object.fromEntries(
-      Object.entries(FIELDS)
-        .filter(([name]) => has(name as keyof typeof FIELDS))
-        .map(([name, field]) => [field, numberOf(row[name])]),
-    ),
-    ...(isSpan(row["state"]) && { _state: SPANS[row["state"]] }),
-  }));
-  const told = has("limit")
-    ? [measure.label, "Expected", "Alarm below"]
-    : [measure.label, "Expected"];
-  const looks = [theme.text, theme.series[0], theme.series[5]];
-  const stroke = (which: string): VegaLiteSpec => ({
-    datum: which,
+  const spansOf = ({ panel }: Drawing): Span[] =>
+    ((groups.find(({ name }) => name === panel) ?? groups[0])?.spans ?? [])
+      .filter(({ until }) => until > begins)
+      .map((span) => ({ ...span, from: Math.max(begins, span.from) }));
+  return {
+    ...LINE,
+    columns: 1,
+    size: () => ({ width: WIDTH, height: 280 }),
+    annotations: (drawing) =>
+      spansOf(drawing)
+        .flatMap(({ text, from }) =>
+          text === undefined ? [] : [{ time: new Date(from), label: text }],
+        )
+        .slice(0, MOST_LABELS),
+    layers: (frame) => flowLayers(frame, spansOf(frame.drawing), states, measure.label),
+  };
+}
+
+function flowLayers(
+  frame: Frame,
+  spans: readonly Span[],
+  states: readonly State[],
+  measured: string,
+): VegaLiteSpec[] {
+  const { fields, theme, x, y, domain, width, drawing, tooltip } = frame;
+  const has = (name: string): boolean => drawing.points[0]?.beside?.[`_${name}`] !== undefined;
+  const lines = [
+    [fields.y, measured, theme.text, { strokeWidth: drawing.points.length > 600 ? 1 : 1.5 }],
+    ["_expected", "Expected", theme.series[0], { strokeDash: [4, 3], strokeWidth: 1.25 }],
+    ["_limit", "Alarm below", theme.series[5], { strokeWidth: 1 }],
+  ].slice(0, has("limit") ? 3 : 2) as [string, string, string, VegaLiteSpec][];
+  const stroke = {
     type: "nominal",
-    scale: { domain: told, range: looks.slice(0, told.length) },
-    legend: first ? { title: null, symbolType: "stroke", symbolStrokeWidth: 2 } : null,
-  });
-  const number = { type: "quantitative" };
-  const line = (field: string, which: string, look: VegaLiteSpec): VegaLiteSpec => ({
-    mark: { type: "line", strokeJoin: "round", ...look },
-    encoding: { x, y: { ...y, field }, stroke: stroke(which) },
-  });
-  const tooltip = [
-    ...plot.tooltip,
-    ...(["expected", "low", "high", "limit"] as const).filter(has).map((name) => ({
-      field: FIELDS[name],
-      title: titleOf(name).replace(/["\\]/g, "'"),
-      format: measure.unit === "share" ? ".2%" : ",.4~r",
-      ...number,
-    })),
-    ...(has("limit") ? [{ field: "_state", type: "nominal", title: "State" }] : []),
-  ];
-  const colours = spanColours(theme.series, theme.neutral);
-  const instant = { type: "temporal" };
+    scale: {
+      domain: lines.map(([, told]) => told),
+      range: lines.map(([, , colour]) => colour),
+    },
+    legend: { title: null, symbolType: "stroke", symbolStrokeWidth: 2 },
+  };
   const least = (LEAST_SPAN * (domain[1] - domain[0])) / width;
-  const spans = given.spans.map(({ state, from, until }) => ({
-    kind: SPANS[state],
-    from: formatInstantIso(from),
-    until: formatInstantIso(Math.max(until, from + least)),
-  }));
-  const spanLayer = (values: readonly VegaLiteSpec[], strip?: number): VegaLiteSpec => ({
-    data: { values },
+  const strips = (some: readonly Span[], strip?: number): VegaLiteSpec => ({
+    data: {
+      values: some.map(({ state, from, until }) => ({
+        kind: SPANS[state][0],
+        from: formatInstantIso(from),
+        until: formatInstantIso(Math.max(until, from + least)),
+      })),
+    },
     mark: { type: "rect", opacity: strip === undefined ? 0.28 : 0.8 },
     encoding: {
-      x: { field: "from", ...instant },
+      x: { field: "from", type: "temporal" },
       x2: { field: "until" },
       ...(strip !== undefined && { y: { value: 0 }, y2: { value: strip } }),
       fill: {
-        field: "kind",
-        type: "nominal",
+        ...{ field: "kind", type: "nominal" },
         scale: {
-          domain: kinds.map((kind) => SPANS[kind]),
-          range: kinds.map((kind) => colours[kind]),
+          domain: states.map((state) => SPANS[state][0]),
+          range: states.map((state) => theme.series[SPANS[state][1] ?? -1] ?? theme.neutral),
         },
-        legend: first ? { title: null, symbolType: "square" } : null,
+        legend: { title: null, symbolType: "square" },
       },
       tooltip: [{ field: "kind", type: "nominal", title: "State" }],
     },
   });
-  return {
-    ...size,
-    ...(given.name !== undefined && {
-      title: { text: given.name, fontSize: 12, fontWeight: "bold", offset: 6 },
-    }),
-    ...plot.data(values),
-    layer: [
-      ...(kinds.length === 0
-        ? []
-        : [
-            spanLayer(spans.filter(({ kind }) => kind !== SPANS.decline)),
-            // Weeks long: a strip above what happens in them.
-            spanLayer(
-              spans.filter(({ kind }) => kind === SPANS.decline),
-              STRIP,
-            ),
-          ]),
-      ...(has("low")
-        ? [
-            {
-              mark: { type: "area", color: theme.series[0], opacity: 0.18 },
-              encoding: {
-                x,
-                y: { ...y, field: FIELDS.low },
-                y2: { field: FIELDS.high },
-              },
-            },
-          ]
-        : []),
-      line(FIELDS.expected, "Expected", { strokeDash: [4, 3], strokeWidth: 1.25 }),
-      ...(has("limit") ? [line(FIELDS.limit, "Alarm below", { strokeWidth: 1 })] : []),
-      line(fields.y, measure.label, { strokeWidth: rows.length > 600 ? 1 : 1.5 }),
-      {
-        mark: { type: "point", filled: true, size: 60, opacity: 0 },
-        encoding: { x, y, tooltip },
-      },
-      ...labels.layers.slice(1),
-    ],
+  const band = {
+    mark: { type: "area", color: theme.series[0], opacity: 0.18 },
+    encoding: { x, y: { ...y, field: "_low" }, y2: { field: "_high" } },
   };
-}
-
-const ALARMED = { drop: 5, stop: 3, gap: 7, silence: 2, decline: 1 } as const;
-
-/** Alarms in colours of their own; what isn't judged is grey. */
-function spanColours(series: readonly string[], neutral: string): Record<Span, string> {
-  const named = Object.entries(ALARMED).map(([kind, at]) => [kind, series[at] ?? neutral]);
-  const grey = ["late", "incomplete"].map((kind) => [kind, neutral]);
-  return Object.fromEntries([...named, ...grey]) as Record<Span, string>;
-}
-
-/** Stretches of buckets that weren't judged, one for each reason. */
-function notJudged(rows: readonly FindingRow[], { origin }: Result): Stretch[] {
-  const { time } = origin.columns;
-  const stretches: { state: Span; from: number; until: number }[] = [];
-  for (const row of rows) {
-    const state = row["state"];
-    if (state !== "late" && state !== "incomplete") continue;
-    const from = Number(row[time!.name]);
-    const until = Number(nextBucket(new Date(from), time!.every, zoneOf(origin)));
-    const open = stretches.at(-1);
-    if (open?.state === state && open.until === from) open.until = until;
-    else stretches.push({ state, from, until });
-  }
-  return stretches;
-}
-
-/** The rows of one group as an answer of its own, without dimensions. */
-function single(result: Result, rows: readonly number[], begins: number): Result {
-  const { columns, range } = result.origin;
-  const own = pickRows(result.table, rows);
-  const kept = [columns.time!.name, ...columns.measures.map(({ name }) => name)];
-  const table = newTable(
-    result.table,
-    kept.map((name): [string, unknown] => [name, columnValues(own, name)]),
-  );
-  return result.with(table, {
-    columns: {
-      time: columns.time!,
-      dimensions: [],
-      // Every bucket has a row.
-      measures: columns.measures.map((measure) => ({ ...measure, missing: "gap" as const })),
+  // Declines are weeks long: a strip above what happens in them.
+  const isLong = ({ state }: Span): boolean => state === "decline";
+  return [
+    {
+      ...frame.data(drawing.points.map((point) => specRow(point, frame))),
+      layer: [
+        ...(states.length === 0
+          ? []
+          : [strips(spans.filter((span) => !isLong(span))), strips(spans.filter(isLong), STRIP)]),
+        ...(has("low") ? [band] : []),
+        ...lines.toReversed().map(([field, told, , look]) => ({
+          mark: { type: "line", strokeJoin: "round", ...look },
+          encoding: {
+            x,
+            y: { ...y, field },
+            stroke: { datum: told, ...stroke },
+          },
+        })),
+        {
+          mark: { type: "point", filled: true, size: 60, opacity: 0 },
+          encoding: { x, y, tooltip },
+        },
+      ],
     },
-    reductions: [],
-    ...(range && { range: between(new Date(begins), range.end, { timeZone: range.timeZone }) }),
-  });
+  ];
 }
 
 function timesOf(result: Result): number[] {

@@ -4,10 +4,10 @@ import { counted } from "../../base/text.js";
 import { zoneOf, type MeasureColumn, type TimeColumn } from "../../result/origin.js";
 import type { Result } from "../../result/result.js";
 import { buckets, nextBucket } from "../../time/bucket.js";
-import type { ExploreChartOptions, VegaLiteSpec } from "../options.js";
+import type { ExploreChartOptions } from "../options.js";
+import { type VegaLiteSpec, THEMES, type Theme } from "../../render/theme.js";
 import { list } from "../roles.js";
 import { chartSeries, seriesDimension, type Series } from "../series.js";
-import { THEMES, type Theme } from "../theme.js";
 
 const MOST_PANELS = 4;
 const REMEDY =
@@ -64,7 +64,7 @@ export function cubeOf(result: Result, options: ExploreChartOptions): Cube {
     ...{ result, time, measure, sums, names, edges },
     values: names.map((name) => {
       const column = result.column(name);
-      return chartSeries(column, seriesDimension(result.origin.columns, name, column));
+      return chartSeries(column, seriesDimension(result.origin.columns, name, column), name);
     }),
     theme: THEMES[options.theme ?? "light"],
     zone: zoneOf(result.origin),

@@ -4,17 +4,17 @@ import type { RowsGiven } from "../../result/own-rows.js";
 import { bucketNoun } from "../../time/step.js";
 import { Chart } from "../chart-value.js";
 import { resultOf } from "../check-result.js";
-import { heading, words } from "../label.js";
-import { CHART_RULES, type ExploreChartOptions, type VegaLiteSpec } from "../options.js";
-import { originRecord } from "../origin-record.js";
-import { originSpan, wrap } from "../sentences.js";
-import { SCHEMA, themeConfig } from "../theme.js";
+import { PANEL, ROW } from "../../render/fluid.js";
+import { heading, words, wrap } from "../../render/label.js";
+import { CHART_RULES, type ExploreChartOptions } from "../options.js";
+import { wholeSpec } from "../result-chart.js";
+import { originSpan } from "../sentences.js";
 import { cellRows, cubeOf, type Cube } from "./cube.js";
 import { params } from "./sums.js";
-import { GAP, HEIGHT, MOST_BARS, panel, series, stateLines, WIDTH } from "./views.js";
+import { GAP, HEIGHT, MOST_BARS, panel, panelWidth, series, stateLines, WIDTH } from "./views.js";
 
-const { title, subtitle, theme, y } = CHART_RULES;
-const RULES = { title, subtitle, theme, y };
+const { title: text, subtitle, theme, y } = CHART_RULES;
+const RULES = { title: text, subtitle, theme, y };
 
 /** The linked views of a Result; see `chart.explore`. */
 export function exploreChart(rows: RowsGiven, options: ExploreChartOptions): Chart {
@@ -23,14 +23,11 @@ export function exploreChart(rows: RowsGiven, options: ExploreChartOptions): Cha
   const cube = cubeOf(result, options);
   const { origin } = result;
   const { names, values, measure, time } = cube;
-  const cells = cellRows(cube);
   const along = measure.additive ? [] : [time.every];
   const by = new Intl.ListFormat("en-GB").format([...along, ...names.map((name) => words(name))]);
   const per = measure.additive ? ` per ${time.every}` : "";
-  const text = cleanText(
-    options.title ?? [`${measure.label}${per} by ${by}`, ...originSpan(origin)].join(", "),
-    300,
-  );
+  const title =
+    options.title ?? [`${measure.label}${per} by ${by}`, ...originSpan(origin)].join(", ");
   const cut = values.flatMap((all, at) =>
     all.length > MOST_BARS
       ? [`Drawn: the ${MOST_BARS} largest of ${all.length} values of ${names[at]}.`]
@@ -44,23 +41,22 @@ export function exploreChart(rows: RowsGiven, options: ExploreChartOptions): Cha
     ...origin.reductions,
     ...origin.notes,
   ];
-  const spec: VegaLiteSpec = {
-    $schema: SCHEMA,
-    description: describe(cube, text),
-    usermeta: { probelab: originRecord(origin, cut) },
-    background: cube.theme.background,
-    padding: 12,
-    title: { text: wrap([text], WIDTH, 16, 700), subtitle: wrap(told, WIDTH, 12) },
-    data: { values: cells },
-    params: params(cube),
-    vconcat: [
-      { width: WIDTH, height: HEIGHT, layer: [series(cube), stateLines(cube)] },
-      { hconcat: names.map((_, at) => panel(cube, at)), spacing: GAP, bounds: "flush" },
-    ],
-    spacing: 90,
-    bounds: "flush",
-    config: themeConfig(cube.theme),
-  };
+  const width = panelWidth(names.length);
+  const spec = wholeSpec(origin, {
+    panels: { width, columns: names.length, apart: GAP },
+    ...{ title, subtitle: wrap(told, WIDTH, 12), widest: WIDTH, theme: options.theme },
+    described: (text) => describe(cube, text),
+    reductions: cut,
+    body: {
+      data: { values: cellRows(cube) },
+      params: [...params(cube), { name: ROW, value: WIDTH }, { name: PANEL, value: width }],
+      vconcat: [
+        { width: WIDTH, height: HEIGHT, layer: [series(cube), stateLines(cube)] },
+        { hconcat: names.map((_, at) => panel(cube, at)), spacing: GAP, bounds: "flush" },
+      ],
+      ...{ spacing: 90, bounds: "flush" },
+    },
+  });
   const drawn = { names: result.columnNames, rows: result.rows().map((row) => Object.values(row)) };
   return new Chart(spec, result, drawn, { explore: options });
 }

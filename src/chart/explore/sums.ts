@@ -1,5 +1,5 @@
 import { formatInstant } from "../../time/time-zone.js";
-import type { VegaLiteSpec } from "../options.js";
+import type { VegaLiteSpec } from "../../render/theme.js";
 import type { Cube } from "./cube.js";
 
 // The brush is in buckets: half of one counts as all of it, so that what is shown is a question

@@ -1,18 +1,19 @@
 import { bucketNoun } from "../../time/step.js";
 import { columnTitle, timeAxis } from "../axes.js";
 import { tooltipTitle } from "../frame.js";
-import { heading, words } from "../label.js";
-import type { VegaLiteSpec } from "../options.js";
+import { PANEL, ROW } from "../../render/fluid.js";
+import { heading, words } from "../../render/label.js";
+import type { VegaLiteSpec } from "../../render/theme.js";
 import type { Cube } from "./cube.js";
 import { BEFORE, chosenOf, isChosen, numberTexts, pale, SHOWN, summed } from "./sums.js";
 
-/** With the axis beside it, it fits a cell of JupyterLab in a window of 1,000 pixels. */
+/** Of the file; screens draw it as wide as its place. */
 export const WIDTH = 720;
 export const HEIGHT = 130;
 export const GAP = 24;
 /** Of a dimension so many values are drawn at most. */
 export const MOST_BARS = 24;
-const ROW = 20;
+const BAR = 20;
 
 /** What the choice amounts to, and what is chosen: the range and the filter of the same question. */
 export function stateLines(cube: Cube): VegaLiteSpec {
@@ -26,7 +27,15 @@ export function stateLines(cube: Cube): VegaLiteSpec {
   const against = `compared ? ", " + (datum.change == "" ? "" : datum.change + " ") + "against " + (${full("datum.b")}) + " in the " + ${noun} + " before" : spanned ? ", nothing whole of this length before" : ""`;
   const unit = measure.unit === "share" || measure.unit === "" ? "" : ` ${measure.unit}`;
   const line = (field: string, y: number, look: VegaLiteSpec): VegaLiteSpec => ({
-    mark: { type: "text", align: "left", baseline: "middle", limit: WIDTH, x: 0, y, ...look },
+    mark: {
+      type: "text",
+      align: "left",
+      baseline: "middle",
+      limit: { expr: ROW },
+      x: 0,
+      y,
+      ...look,
+    },
     encoding: { text: { field, type: "nominal" } },
   });
   return {
@@ -155,11 +164,15 @@ function placeOf(instant: number, edges: readonly number[]): number {
   return at + (instant - edges[at]!) / (edges[at + 1]! - edges[at]!);
 }
 
+/** The width of a dimension's bars beside those of so many. */
+export function panelWidth(count: number): number {
+  return Math.floor((WIDTH - GAP * (count - 1)) / count);
+}
+
 /** A dimension's values, the largest first, by what is chosen elsewhere. */
 export function panel(cube: Cube, at: number): VegaLiteSpec {
   const { names, values, theme } = cube;
   const { full, short, change } = numberTexts(cube);
-  const width = Math.floor((WIDTH - GAP * (names.length - 1)) / names.length);
   const bars = Math.min(MOST_BARS, values[at]!.length);
   const others = values[at]!.flatMap(({ other, label }) => (other ? [label] : []));
   const row = {
@@ -177,17 +190,17 @@ export function panel(cube: Cube, at: number): VegaLiteSpec {
     mark: { type: "rect", ...look },
     encoding: { x: { ...x, field }, x2: { datum: 0 }, ...band(0, 1), ...more },
   });
-  const text = (field: string, look: VegaLiteSpec, x: number): VegaLiteSpec => ({
+  const text = (field: string, look: VegaLiteSpec, x: string): VegaLiteSpec => ({
     mark: { type: "text", baseline: "middle", fontSize: 12, color: theme.text, ...look },
     encoding: {
-      x: { value: x },
+      x: { value: { expr: x } },
       y: { ...row, field: "middle" },
       text: { field, type: "nominal" },
       opacity: { condition: { test: isChosen(at), value: 1 }, value: 0.5 },
     },
   });
   return {
-    ...{ width, height: bars * ROW },
+    ...{ width: panelWidth(names.length), height: bars * BAR },
     title: {
       text: heading(names[at]!),
       fontSize: 12,
@@ -236,9 +249,9 @@ export function panel(cube: Cube, at: number): VegaLiteSpec {
           opacity: { condition: { test: "isValid(datum.b)", value: 1 }, value: 0 },
         },
       },
-      text(`d${at}`, { align: "left", limit: Math.max(60, width - 120) }, 5),
-      text("change", { align: "right", color: theme.muted }, width - 50),
-      text("amount", { align: "right" }, width - 4),
+      text(`d${at}`, { align: "left", limit: { expr: `max(60, ${PANEL} - 120)` } }, "5"),
+      text("change", { align: "right", color: theme.muted }, `${PANEL} - 50`),
+      text("amount", { align: "right" }, `${PANEL} - 4`),
       {
         params: [
           { name: `pick${at}`, select: { type: "point", fields: [`d${at}`], toggle: "true" } },
@@ -246,7 +259,7 @@ export function panel(cube: Cube, at: number): VegaLiteSpec {
         mark: { type: "rect", opacity: 0, cursor: "pointer" },
         encoding: {
           x: { value: 0 },
-          x2: { value: width },
+          x2: { value: { expr: PANEL } },
           ...band(0, 1),
           tooltip: [
             { field: `d${at}`, type: "nominal", title: tooltipTitle(heading(names[at]!)) },

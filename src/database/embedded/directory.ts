@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { constants } from "node:fs";
-import { mkdir, open, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { ProbelabError } from "../../base/error.js";
 
@@ -41,6 +41,7 @@ export function directoryFiles(directory: string) {
     /** Functions in SQL that the engine takes before its own of the same name. */
     functions: join(directory, "data", "user_defined"),
     record: join(directory, "server.json"),
+    layout: join(directory, "layout.json"),
     log: join(directory, "server.log"),
     config: (pid: number) => join(directory, `server-${pid}.xml`),
   };
@@ -59,6 +60,69 @@ export async function makeDirectory(directory: string): Promise<void> {
       { cause },
     );
   }
+}
+
+/** How this probelab lays an embedded database out; it is raised where an older one can't read it. */
+const LAYOUT = 1;
+
+/**
+ * Writes which layout a directory has, where nothing says so yet: those that were made before it was
+ * written have the first.
+ *
+ * @param engine the version of the engine that is to open it; "" where it is not known.
+ * @throws ProbelabError for a directory that a newer probelab or engine has written; nothing of it
+ *   is touched.
+ */
+export async function checkLayout(directory: string, engine: string): Promise<void> {
+  const { layout: path } = directoryFiles(directory);
+  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw error;
+  });
+  const refused = (why: string, remedy: string) =>
+    new ProbelabError(
+      `Can't open the embedded database ${directory}: ${why}. Nothing in it was changed: ${remedy}, or name another directory with PROBELAB_MEASUREMENTS=embedded:DIR.`,
+    );
+  const known = text === undefined ? undefined : layoutOf(text);
+  if (known === null) {
+    throw refused(`its file ${path} can't be read`, "put it back from a copy, or remove that file");
+  }
+  if (known !== undefined && known.layout > LAYOUT) {
+    throw refused(
+      `its layout is ${known.layout}, and this probelab knows ${LAYOUT}`,
+      "update probelab",
+    );
+  }
+  if (known !== undefined && engine !== "" && newer(known.engine, engine)) {
+    throw refused(
+      `ClickHouse ${known.engine} has written it, and this one is ${engine}`,
+      "update probelab and its package chdb",
+    );
+  }
+  if (known?.engine === engine) return;
+  const aside = `${path}.${process.pid}`;
+  await writeFile(aside, `${JSON.stringify({ layout: LAYOUT, engine })}\n`, { mode: 0o600 });
+  await rename(aside, path);
+}
+
+function layoutOf(text: string): { layout: number; engine: string } | null {
+  try {
+    const { layout, engine } = JSON.parse(text) as { layout?: unknown; engine?: unknown };
+    return Number.isInteger(layout) && typeof engine === "string"
+      ? { layout: Number(layout), engine }
+      : null;
+  } catch {
+    return null;
+  }
+}
+
+/** By year and month: within one, ClickHouse keeps its files as they are. */
+function newer(one: string, other: string): boolean {
+  const [a = 0, b = 0] = [one, other].map((version) => {
+    const [year = 0, month = 0] = version.split(".").map(Number);
+    return year * 100 + month;
+  });
+  return a > b;
 }
 
 // Node's own recursive mkdir never returns in a file system that makes no folders, such as /proc.
@@ -125,7 +189,7 @@ export function proof(secret: string, who: "server" | "user", nonce: string): st
 export async function removeLeftovers(directory: string): Promise<void> {
   await rm(directoryFiles(directory).record, { force: true });
   for (const name of await readdir(directory)) {
-    if (/^(server-\d+\.xml|server\.json\.\d+|\.write-\d+)$/.test(name))
+    if (/^(server-\d+\.xml|(?:server|layout)\.json\.\d+|\.write-\d+)$/.test(name))
       await rm(join(directory, name), { force: true });
   }
 }

@@ -18,7 +18,13 @@ interface JoinLimits {
 export type ServerNews =
   | { readonly state: "waits" }
   | { readonly state: "ready" }
-  | { readonly state: "failed"; readonly reason: string; readonly missing?: boolean };
+  | {
+      readonly state: "failed";
+      readonly reason: string;
+      readonly missing?: boolean;
+      /** True where the reason says all, with its remedy. */
+      readonly refused?: boolean;
+    };
 
 /**
  * Joins the directory's running server, or starts one.
@@ -99,6 +105,7 @@ async function startServer(
       const reason = `it did not answer within ${limit} seconds`;
       return { failed: cantStart(directory, reason), final: true };
     }
+    if (heard.news.refused) return { failed: new ProbelabError(heard.news.reason), final: true };
     const said = (await readFile(files.log)).subarray(logged).toString("utf8");
     const reason = reasonOf(heard.news, said);
     return { failed: cantStart(directory, reason), final: heard.news.missing === true };

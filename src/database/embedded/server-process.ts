@@ -8,10 +8,12 @@ import { mkdir, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { get } from "node:http";
 import { createServer, type AddressInfo } from "node:net";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type * as Ffi from "ffi-rs";
 import { lockFile } from "../../base/system-call.js";
+import { ProbelabError } from "../../base/error.js";
 import {
+  checkLayout,
   directoryFiles,
   EMBEDDED_DATABASE,
   placeOf,
@@ -46,7 +48,8 @@ function tell(news: ServerNews): Promise<void> {
 async function fail(error: unknown): Promise<void> {
   console.error(error);
   const reason = error instanceof Error ? error.message : String(error);
-  await tell({ state: "failed", reason, missing: error instanceof MissingPackage });
+  const missing = error instanceof MissingPackage;
+  await tell({ state: "failed", reason, missing, refused: error instanceof ProbelabError });
   leave();
 }
 
@@ -97,6 +100,16 @@ function findEngine(): Engine {
     return { ffi, path: libchdbPath() };
   } catch (cause) {
     throw new MissingPackage((cause as Error).message, { cause });
+  }
+}
+
+/** Its package's version, such as 26.7.3-stable.1; "" for a library of one's own. */
+function engineVersion({ path }: Engine): string {
+  try {
+    const text = readFileSync(join(dirname(path), "package.json"), "utf8");
+    return (JSON.parse(text) as { version: string }).version;
+  } catch {
+    return "";
   }
 }
 
@@ -154,6 +167,7 @@ async function main(): Promise<void> {
   const engine = findEngine();
   await takeLock();
   await removeLeftovers(directory);
+  await checkLayout(directory, engineVersion(engine));
   const httpPort = await freePort();
   const connections = mostConnections();
   const configuration = engineConfig(config, EMBEDDED_DATABASE, secrets, connections);

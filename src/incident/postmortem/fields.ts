@@ -144,6 +144,11 @@ export function instantText(value: unknown, role: string): string {
   return readInstant(value, "UTC", role).toISOString();
 }
 
+/** Now, as people write times. */
+export function thisSecond(): Date {
+  return new Date(Math.floor(Date.now() / 1_000) * 1_000);
+}
+
 /** A text that says something. @param what it is, for the error. */
 export function readText(text: unknown, what: string): string {
   if (typeof text === "string" && text.trim() !== "") return text.trim();

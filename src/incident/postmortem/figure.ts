@@ -2,25 +2,50 @@ import { ProbelabError } from "../../base/error.js";
 import { redact } from "../../base/redact.js";
 import { drawRecipe } from "../../chart/chart.js";
 import { Chart } from "../../chart/chart-value.js";
-import type { Recipe, VegaLiteSpec } from "../../chart/options.js";
-import { words } from "../../chart/label.js";
+import { pngSize } from "../../render/png.js";
+import type { Recipe } from "../../chart/options.js";
+import type { VegaLiteSpec } from "../../render/theme.js";
+import { words } from "../../render/label.js";
 import { table, Table } from "../../chart/table.js";
-import type { TableModel, TableOptions } from "../../chart/table-model.js";
+import type { TableOptions } from "../../chart/table-model.js";
+import type { TableModel } from "../../render/table-outputs.js";
 import type { Json } from "../../result/json.js";
 import type { Result } from "../../result/result.js";
 import { fromTaggedJson, toTaggedJson } from "../../result/json.js";
 import type { Draft, FigureRecord, PostmortemRecord } from "./record.js";
 import { versions } from "./versions.js";
 
-/** A chart or a table of a postmortem, with its data. */
+const DOTS_PER_METRE = 96 / 0.0254;
+
+/** A picture that somebody saved: a PNG file as it is. */
+export class Picture {
+  readonly png: Buffer;
+
+  constructor(png: Buffer) {
+    this.png = png;
+  }
+
+  /** In CSS pixels, by the resolution that the file tells. */
+  get size(): { readonly width: number; readonly height: number } {
+    const at = this.png.subarray(0, 1_024).indexOf("pHYs");
+    const dots = at < 0 || this.png[at + 12] !== 1 ? 0 : this.png.readUInt32BE(at + 4);
+    return pngSize(this.png, Math.max(1, Math.round(dots / DOTS_PER_METRE)));
+  }
+}
+
+/** What a figure shows. */
+export type Content = Chart | Table | Picture;
+
+/** A chart, a table or a picture of a postmortem, with its data. */
 export interface Figure {
   readonly name: string;
   readonly caption: string;
-  readonly content: Chart | Table;
+  readonly content: Content;
 }
 
 /** What a figure's record says of it, besides its data. */
 export function figureRecord({ name, caption, content }: Figure): FigureRecord {
+  if (content instanceof Picture) return { name, kind: "picture", caption, recipe: null };
   const recipe = content instanceof Chart ? content.recipe : content.options;
   return {
     name,
@@ -41,7 +66,8 @@ export function drawFigure({ name, caption, kind, recipe }: FigureRecord, result
 }
 
 /** A chart's title, or a table's caption: what a figure is called where nobody named it. */
-export function titleOf(content: Chart | Table): string {
+export function titleOf(content: Content): string {
+  if (content instanceof Picture) return "Picture";
   if (content instanceof Table) return tableTitle(content);
   const { title } = content.spec;
   const text = typeof title === "object" && title !== null && "text" in title ? title.text : title;

@@ -1,3 +1,5 @@
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
 import { inspect } from "node:util";
 import { checkOptions, type Rule, type Rules } from "../../base/check-options.js";
 import { ProbelabError } from "../../base/error.js";
@@ -15,14 +17,33 @@ import {
   UNTOLD,
   type PostmortemFields,
   type When,
+  thisSecond,
 } from "./fields.js";
-import { figureName, recordOf, titleOf, webAddress, type Figure } from "./figure.js";
+import {
+  closingPart,
+  handoverPart,
+  sumOf,
+  type Entry,
+  type EntryFigure,
+  type Journal,
+  type Part,
+} from "./entries.js";
+import {
+  figureName,
+  figureRecord,
+  Picture,
+  recordOf,
+  titleOf,
+  webAddress,
+  type Content,
+  type Figure,
+} from "./figure.js";
 import type { SaveOptions } from "./folder/save.js";
 import { maskDraft, wordMask } from "./folder/mask-postmortem.js";
-import type { ActionRecord, Draft, Told } from "./record.js";
+import type { Draft, Evidence, Told } from "./record.js";
 
-/** What a statement rests on: a chart or a table (added where it isn't yet), or a web address. */
-export type EvidenceSource = Chart | Table | string;
+/** What a statement rests on: a chart, a table or a picture (added where it isn't yet), or a web address. */
+export type EvidenceSource = Content | string;
 
 /** What is done so that it doesn't happen again, or is noticed sooner. */
 export interface Action {
@@ -66,28 +87,33 @@ const SAVE = { maskAddresses: flag, replaceChanges: flag, now: time } satisfies 
  * a notebook shows, with what is still missing; `save` writes the folder.
  */
 export class Postmortem {
-  #told: Told;
-  readonly #figures = new Map<Chart | Table, Figure>();
-  readonly #findings: { text: string; evidence: EvidenceSource[] }[] = [];
-  readonly #timeline: { time: string; event: string; evidence: EvidenceSource[] }[] = [];
-  readonly #actions: ActionRecord[] = [];
+  #entries: readonly Entry[];
+  readonly #journal: Journal | undefined;
+  readonly #contents = new Map<string, Content>();
+  readonly #ids = new Map<Content, string>();
 
-  constructor(fields: PostmortemFields) {
-    const read = readFields(fields);
-    for (const name of ["title", "severity", "detectedAt"] as const) {
-      if (read[name] === undefined) {
-        throw new ProbelabError(
-          `Can't begin a postmortem without ${name}: pass { title: "…", severity: 2, detectedAt: "2026-05-04T08:40:00Z" }.`,
-        );
-      }
+  constructor(entries: readonly Entry[], journal?: Journal) {
+    this.#entries = entries;
+    this.#journal = journal;
+  }
+
+  /** Takes in what others have written since, of a postmortem of `postmortem.open`. */
+  async reload(): Promise<this> {
+    if (this.#journal === undefined) return this;
+    const { entries, contents } = await this.#journal.read(this.#contents);
+    for (const [id, content] of contents) {
+      this.#contents.set(id, content);
+      this.#ids.set(content, id);
     }
-    this.#told = inOrder({ ...UNTOLD, ...read } as Told);
+    this.#entries = entries;
+    return this;
   }
 
   /** Says more, or says it anew: `report.set({ status: "final", resolvedAt: "2026-05-05" })`. */
   set(fields: Partial<PostmortemFields>): this {
-    this.#told = inOrder({ ...this.#told, ...readFields(fields) });
-    return this;
+    const told = readFields(fields);
+    inOrder({ ...this.draft, ...told });
+    return this.#tell({ told });
   }
 
   /**
@@ -98,10 +124,11 @@ export class Postmortem {
    *   small letters, digits and hyphens (default: made of its title).
    * @throws ProbelabError for a name that is taken.
    */
-  add(content: Chart | Table, options: FigureOptions = {}): this {
+  add(content: Content, options: FigureOptions = {}): this {
     checkOptions(options, FIGURE, "add a figure");
-    this.#figure(content, options);
-    return this;
+    const figures: EntryFigure[] = [];
+    this.#figure(content, options, figures);
+    return this.#tell({ figures });
   }
 
   /**
@@ -112,57 +139,66 @@ export class Postmortem {
    */
   finding(text: string, ...evidence: readonly EvidenceSource[]): this {
     const told = readText(text, "a finding");
-    this.#findings.push({ text: told, evidence: evidence.map((each) => this.#evidence(each)) });
-    return this;
+    const { rests, figures } = this.#evidence(evidence);
+    return this.#tell({ figures, findings: [{ text: told, evidence: rests }] });
   }
 
   /** Adds an entry to the timeline; entries are sorted by their times, which are written in UTC. */
   timeline(time: When, event: string, ...evidence: readonly EvidenceSource[]): this {
-    this.#timeline.push({
-      time: instantText(time, "time of a timeline entry"),
-      event: readText(event, "a timeline entry"),
-      evidence: evidence.map((each) => this.#evidence(each)),
-    });
-    this.#timeline.sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0));
-    return this;
+    const at = instantText(time, "time of a timeline entry");
+    const told = readText(event, "a timeline entry");
+    const { rests, figures } = this.#evidence(evidence);
+    return this.#tell({ figures, timeline: [{ time: at, event: told, evidence: rests }] });
+  }
+
+  /**
+   * Hands the incident over to somebody else: `report.handover("B. Analyst", "The rollback is out.")`.
+   *
+   * @param text how it stands, what is next. @param time default now; a text is read in UTC.
+   */
+  handover(to: string, text: string, time: When = thisSecond()): this {
+    const at = instantText(time, "time of a handover");
+    return this.#tell(handoverPart(to, text, at, this.#journal?.author));
+  }
+
+  /**
+   * Says that the incident is over, and what ended it; `save` writes its postmortem.
+   *
+   * @param time default now; a text is read in UTC.
+   */
+  close(text: string, time: When = thisSecond()): this {
+    const at = instantText(time, "time of a closing");
+    const part = closingPart(text, at, this.#journal?.author);
+    inOrder({ ...this.draft, ...part.told });
+    return this.#tell(part);
   }
 
   /** Adds an action item. */
   action(action: Action): this {
     checkOptions(action ?? null, ACTION, "add an action item");
     const { owner, reference, due } = action;
-    this.#actions.push({
+    const read = {
       what: readText(action.what, "an action item"),
       type: action.type ?? "prevent",
       owner: owner ?? null,
       reference: reference ?? null,
       due: due === undefined ? null : instantText(due, "due time of an action item"),
       done: action.done ?? false,
-    });
-    return this;
+    };
+    return this.#tell({ actions: [read] });
   }
 
   /** Everything told so far. */
   get draft(): Draft {
-    const named = <T extends { readonly evidence: readonly EvidenceSource[] }>(each: T) => ({
-      ...each,
-      evidence: each.evidence.map((source) =>
-        typeof source === "string"
-          ? { link: source }
-          : { figure: this.#figures.get(source)?.name ?? "" },
-      ),
-    });
-    return structuredClone({
-      ...this.#told,
-      findings: this.#findings.map(named),
-      timeline: this.#timeline.map(named),
-      actions: this.#actions,
-    });
+    return sumOf(this.#entries).draft;
   }
 
   /** The charts and tables, in order. */
   get figures(): readonly Figure[] {
-    return [...this.#figures.values()];
+    return sumOf(this.#entries).figures.map(({ id, name, caption }) => ({
+      ...{ name, caption },
+      content: this.#contents.get(id)!,
+    }));
   }
 
   /**
@@ -176,12 +212,15 @@ export class Postmortem {
    * A folder that `save` wrote before is replaced, unless its title or detection is another, or somebody
    * changed, added or removed a file in it.
    *
+   * @param directory of a postmortem of `postmortem.open` default `postmortem` in its own folder; what
+   *   others have written until now is in it.
    * @returns the absolute path.
    * @throws ProbelabError where the folder holds anything else, or can't be written.
    * @example
    * await report.save("postmortems/2026-05-04-short-runs");
    */
-  async save(directory: string, options: SaveOptions = {}): Promise<string> {
+  async save(directory?: string, options: SaveOptions = {}): Promise<string> {
+    directory ??= this.#journal && join(this.#journal.folder, "postmortem");
     if (typeof directory !== "string" || directory === "") {
       throw new ProbelabError(
         `Can't save a postmortem in ${described(directory)}: pass the path of a folder, "postmortems/2026-05-04".`,
@@ -191,7 +230,7 @@ export class Postmortem {
     return untilDone(async () => {
       // Loaded when it is needed: every kernel would wait for it at its start.
       const { savePostmortem } = await import("./folder/save.js");
-      return savePostmortem(this, directory, options);
+      return savePostmortem(await this.reload(), directory, options);
     });
   }
 
@@ -213,35 +252,66 @@ export class Postmortem {
     return { "text/markdown": text, "text/plain": text };
   }
 
-  #evidence(source: EvidenceSource): EvidenceSource {
-    if (source instanceof Chart || source instanceof Table) this.#figure(source, {});
-    else if (typeof source !== "string" || webAddress(source) === undefined) {
+  #tell({ figures = [], ...part }: Part): this {
+    const entry: Entry = {
+      format: "probelab entry 1",
+      writtenAt: new Date().toISOString(),
+      ...(this.#journal && { author: this.#journal.author }),
+      ...part,
+      ...(figures.length > 0 && { figures }),
+    };
+    this.#journal?.append(entry, this.#contents);
+    this.#entries = [...this.#entries, entry];
+    return this;
+  }
+
+  #evidence(sources: readonly EvidenceSource[]) {
+    const figures: EntryFigure[] = [];
+    const rests = sources.map((source): Evidence => {
+      if (isContent(source)) {
+        return { figure: this.#figure(source, {}, figures) };
+      }
+      if (typeof source === "string" && webAddress(source) !== undefined) return { link: source };
       throw new ProbelabError(
         `Can't rest a statement on ${described(source)}: pass a chart, a table, or an address that begins with https://.`,
       );
-    }
-    return source;
+    });
+    return { rests, figures };
   }
 
-  #figure(content: Chart | Table, { caption, name }: FigureOptions): void {
-    if (!(content instanceof Chart) && !(content instanceof Table)) {
+  /** @param added gets the figure's record where it is new or told anew. @returns its id. */
+  #figure(content: Content, { caption, name }: FigureOptions, added: EntryFigure[]): string {
+    if (!isContent(content)) {
       throw new ProbelabError(
         `Can't add ${described(content)} to a postmortem: pass a chart (chart.line(result)) or a table (table(result)).`,
       );
     }
-    const before = this.#figures.get(content);
+    const id = this.#ids.get(content) ?? randomBytes(8).toString("hex");
+    const { figures } = sumOf([...this.#entries, { ...NOTHING, figures: added }]);
+    const before = figures.find((figure) => figure.id === id);
+    if (before !== undefined && caption === undefined && name === undefined) return id;
     const title = titleOf(content);
-    this.#figures.set(content, {
-      name: name === undefined && before ? before.name : this.#name(name, title, content),
+    this.#ids.set(content, id);
+    this.#contents.set(id, content);
+    const figure = {
+      name: name === undefined && before ? before.name : this.#name(name, title, id, figures),
       caption: (caption ?? before?.caption ?? title).trim(),
       content,
-    });
+    };
+    added.push({ id, ...figureRecord(figure) });
+    return id;
   }
 
-  #name(wanted: string | undefined, title: string, content: Chart | Table): string {
-    const others = this.figures.filter((figure) => figure.content !== content);
+  #name(
+    wanted: string | undefined,
+    title: string,
+    own: string,
+    figures: readonly EntryFigure[],
+  ): string {
+    const others = figures.filter(({ id }) => id !== own);
     const taken = new Set(others.map(({ name }) => name));
-    const mask = wordMask([...others, { content }]);
+    const ids = [...others.map(({ id }) => id), own];
+    const mask = wordMask(ids.map((id) => ({ content: this.#contents.get(id)! })));
     // A file's name is read by everybody: whatever becomes of the title, it holds no address.
     if (wanted === undefined) return figureName(mask(title), taken);
     const free = figureName(mask(wanted), taken, 80);
@@ -255,6 +325,26 @@ export class Postmortem {
       `Can't name a figure's files ${JSON.stringify(wanted)}: ${reason}, such as ${JSON.stringify(free)}.`,
     );
   }
+}
+
+function isContent(value: unknown): value is Content {
+  return value instanceof Chart || value instanceof Table || value instanceof Picture;
+}
+
+const NOTHING = { format: "probelab entry 1", writtenAt: "" } as const;
+
+/** A postmortem that has its title, severity and detection. */
+function begin(fields: PostmortemFields): Postmortem {
+  const told = readFields(fields);
+  for (const name of ["title", "severity", "detectedAt"] as const) {
+    if (told[name] === undefined) {
+      throw new ProbelabError(
+        `Can't begin a postmortem without ${name}: pass { title: "…", severity: 2, detectedAt: "2026-05-04T08:40:00Z" }.`,
+      );
+    }
+  }
+  inOrder({ ...UNTOLD, ...told } as Told);
+  return new Postmortem([{ ...NOTHING, writtenAt: new Date().toISOString(), told }]);
 }
 
 /**
@@ -271,6 +361,21 @@ export class Postmortem {
  * report.finding("Runs end early; their tests are as fast as before.", chart.line(durations));
  * await report.save("postmortems/2026-05-04-short-runs");
  */
-export function postmortem(fields: PostmortemFields): Postmortem {
-  return new Postmortem(fields);
-}
+export const postmortem = Object.assign(begin, {
+  /**
+   * The postmortem of an incident's folder that `probelab incident open` began. What is told to it is
+   * on the disk when the call returns, so that several kernels and shells write one folder.
+   *
+   * @param options `author`: who writes; default `PROBELAB_AUTHOR`, else the user's name.
+   * @throws ProbelabError where the folder holds no incident, or an entry that can't be read.
+   * @example
+   * const report = await postmortem.open("incidents/2026-05-04-short-runs");
+   * report.finding("Runs end early.", chart.line(durations));
+   */
+  async open(folder: string, options: { readonly author?: string } = {}): Promise<Postmortem> {
+    checkOptions(options, { author: text }, "open an incident");
+    // Loaded when it is needed: every kernel would wait for it at its start.
+    const { openLiving } = await import("../living/page.js");
+    return new Postmortem([], await openLiving(folder, options.author)).reload();
+  },
+});

@@ -1,5 +1,3 @@
-import { lazySchemas } from "../../base/lazy-schemas.js";
-import type * as Zod from "zod";
 import type { Json } from "../../result/json.js";
 import type { SeverityNumber } from "../severities/severities.js";
 
@@ -30,13 +28,13 @@ export interface ActionRecord {
   readonly done: boolean;
 }
 
-/** A chart or a table, without its data. */
+/** A chart, a table or a picture, without its data. */
 export interface FigureRecord {
   /** Of its files: what every file system and every link takes. */
   readonly name: string;
-  readonly kind: "chart" | "table";
+  readonly kind: "chart" | "table" | "picture";
   readonly caption: string;
-  /** How the chart or table is made of its data, as tagged JSON. */
+  /** How the chart or table is made of its data, as tagged JSON; of a picture its file's kind. */
   readonly recipe: Json;
 }
 
@@ -98,59 +96,6 @@ export interface PostmortemRecord extends Draft {
   /** Whether addresses were masked. */
   readonly masked: boolean;
   readonly versions: Readonly<Record<string, string>>;
-}
-
-const schema = lazySchemas(({ z }) => {
-  const instant = z.iso.datetime();
-  const texts = z.array(z.string());
-  const name = z.string().regex(/^[a-z0-9][a-z0-9-]{0,79}$/);
-  const evidence = z.array(
-    z.union([
-      z.strictObject({ figure: name }),
-      z.strictObject({ text: z.string() }),
-      z.strictObject({ link: z.string().regex(/^https?:\/\//i) }),
-    ]),
-  );
-  return z.strictObject({
-    format: z.literal("probelab postmortem 1"),
-    title: z.string(),
-    severity: z.literal([1, 2, 3, 4]),
-    status: z.string(),
-    authors: texts,
-    detectedAt: instant,
-    leader: z.string().nullable(),
-    sterile: z.boolean().nullable(),
-    ...under(TIME_FIELDS, instant.nullable()),
-    ...under(WORD_FIELDS, texts),
-    findings: z.array(z.strictObject({ text: z.string(), evidence })),
-    timeline: z.array(z.strictObject({ time: instant, event: z.string(), evidence })),
-    actions: z.array(
-      z.strictObject({
-        what: z.string(),
-        type: z.string(),
-        owner: z.string().nullable(),
-        reference: z.string().nullable(),
-        due: instant.nullable(),
-        done: z.boolean(),
-      }),
-    ),
-    figures: z.array(
-      z.strictObject({
-        name,
-        kind: z.enum(["chart", "table"]),
-        caption: z.string(),
-        recipe: z.json(),
-      }),
-    ),
-    savedAt: instant,
-    masked: z.boolean(),
-    versions: z.record(z.string(), z.string()),
-  }) satisfies Zod.ZodType<PostmortemRecord>;
-});
-
-/** A record of its text. @throws where it is none that this probelab writes. */
-export function parseRecord(text: string): PostmortemRecord {
-  return schema().parse(JSON.parse(text));
 }
 
 const PARTS = [

@@ -44,6 +44,8 @@ export const severity = {
    * What is still owed at `now`: the response after its deadline (`overdue`), and what else the
    * severity demands and isn't there (`missing`: the policy gives it no time).
    * @throws ProbelabError as `checklist`.
+   * @example
+   * severity.overdue({ severity: 1, detectedAt: "2026-05-01T12:00:00Z" }, { now: "2026-05-01T15:00:00Z" });
    */
   overdue(incident: IncidentRecord, options: ChecklistOptions = {}): Demand[] {
     return checklist(incident, options).overdue;

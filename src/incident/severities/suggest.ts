@@ -20,6 +20,7 @@ const FACTS = [
   ["needsAttentionIn7d", 4, "Any other event that needs attention within 7 days"],
 ] as const;
 
+/** The name of a fact of the policy, such as `monitoringOutage`. */
 export type FactName = (typeof FACTS)[number][0];
 
 /**

@@ -7,7 +7,16 @@ import { credentials } from "../../credentials/credentials.js";
 import { readConfig, type AlertChannel } from "../../database/config.js";
 import { configPath, projectRoot } from "../../database/settings.js";
 import { alertmanagerChannel, chatChannel, pushChannel, type Channel } from "./channels.js";
-import { body, checkMessage, headline, keyOf, linksOf, type AlertMessage } from "./message.js";
+import {
+  body,
+  checkLinks,
+  checkMessage,
+  headline,
+  keyOf,
+  linksOf,
+  type AlertLinks,
+  type AlertMessage,
+} from "./message.js";
 import { flush, raise, resolve, type Outbox, type Outcome } from "./outbox.js";
 
 /** Where and whether alerts are sent. */
@@ -64,6 +73,7 @@ async function send(
   messages.forEach(checkMessage);
   checkOptions(options, RULES, "send an alert");
   if (!isSent(options)) return dryRun(messages);
+  messages.forEach(checkLinks);
   if (messages.length === 0) return report([]);
   const box = await outboxOf(options);
   const outcomes = await raise(box, messages, new Date());
@@ -91,10 +101,17 @@ async function when(
 ): Promise<AlertReport> {
   if (condition) return send(message, options);
   checkMessage(message);
+  // What could not be sent when it is needed is found out before.
+  if (isSent(options)) checkLinks(message);
   return resolved(keyOf(message), options);
 }
 
-/** Resolves an alert by its key: those who were told of it are told that it is over. */
+/**
+ * Resolves an alert by its key: those who were told of it are told that it is over.
+ *
+ * @example
+ * await alert.resolve("measurements drop");
+ */
 async function resolved(key: string, options: AlertOptions = {}): Promise<AlertReport> {
   checkOptions(options, RULES, "resolve an alert");
   if (!isSent(options)) {
@@ -104,7 +121,25 @@ async function resolved(key: string, options: AlertOptions = {}): Promise<AlertR
   return report(await resolve(await outboxOf(options), [key], new Date()));
 }
 
-/** Tries again what channels didn't take so far, where it is due. */
+/**
+ * The links of this run's alerts, as the scheduler gives them (`PROBELAB_LINKS`), and one's own
+ * before them. One that neither tells is empty: a dry run says so, and sending is refused.
+ *
+ * @example
+ * const links = alert.links({ runbook: "https://docs.example.org/runbooks/drop" });
+ */
+function links(own: Partial<AlertLinks> = {}): AlertLinks {
+  const given = JSON.parse(process.env["PROBELAB_LINKS"] || "{}") as Partial<AlertLinks>;
+  const all = [given, own].flatMap((some) => Object.entries(some).filter(([, link]) => link));
+  return { notebook: "", page: "", runbook: "", ...(Object.fromEntries(all) as object) };
+}
+
+/**
+ * Tries again what channels didn't take so far, where it is due.
+ *
+ * @example
+ * await alert.flush();
+ */
 async function flushed(options: AlertOptions = {}): Promise<AlertReport> {
   checkOptions(options, RULES, "send alerts again");
   return report(await flush(await outboxOf(options), new Date()));
@@ -133,6 +168,7 @@ export const alert = {
   when,
   resolve: resolved,
   flush: flushed,
+  links,
   gauge,
   chat: chatChannel,
   push: pushChannel,
@@ -179,13 +215,21 @@ async function channelOf({ kind, name, url, credential, token }: AlertChannel): 
 }
 
 function dryRun(messages: readonly AlertMessage[]): AlertReport {
+  const untold = messages.flatMap((message) => {
+    try {
+      checkLinks(message);
+      return [];
+    } catch (error) {
+      return [(error as Error).message];
+    }
+  });
   const texts = messages.map((message) => {
     const now = new Date();
     const notice = { ...message, state: "firing", since: now, expires: now, raised: 1 } as const;
     const links = linksOf(message).map(([name, url]) => `${name}: ${url}`);
     return [headline(notice), body(notice), ...links].join("\n");
   });
-  const sentence = `Nothing is sent from a notebook that is run by hand. With send: true, or in a scheduled run, this would be:\n\n${texts.join("\n\n")}`;
+  const sentence = `Nothing is sent from a notebook that is run by hand. With send: true, or in a scheduled run, this would be:\n\n${[...texts, ...new Set(untold)].join("\n\n")}`;
   return shown({ sent: false, outcomes: [], sentence });
 }
 

@@ -43,7 +43,12 @@ const TIMEOUT_MS = 10_000;
 const NOT_SENT =
   /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|CERT_.*|.*_CERT.*|ERR_TLS_.*|ERR_SSL_.*)$/;
 
-/** A webhook that takes what Slack's take: `{ "text": "…" }`, with `*bold*` and `<url|name>`. */
+/**
+ * A webhook that takes what Slack's take: `{ "text": "…" }`, with `*bold*` and `<url|name>`.
+ *
+ * @example
+ * await alert.send(message, { channels: [alert.chat("https://chat.example.org/hooks/xyz")] });
+ */
 export function chatChannel(url: string, { name = "chat", token }: ChannelOptions = {}): Channel {
   const address = checkAddress("chat", url, token);
   const plain = (text: string) =>
@@ -69,6 +74,8 @@ export function chatChannel(url: string, { name = "chat", token }: ChannelOption
 /**
  * A topic of ntfy: title, priority, tags, the page to open with a click, the links as buttons, and
  * the chart as attachment. Source: https://docs.ntfy.sh/publish/
+ * @example
+ * await alert.send(message, { channels: [alert.push("https://ntfy.example.org/probelab")] });
  */
 export function pushChannel(url: string, { name = "push", token }: ChannelOptions = {}): Channel {
   const address = checkAddress("push", url, token);
@@ -113,6 +120,8 @@ export function pushChannel(url: string, { name = "push", token }: ChannelOption
 /**
  * Prometheus' Alertmanager, API v2: an alert a notice, which ends by itself where it is not raised again.
  * Source: https://github.com/prometheus/alertmanager/blob/main/api/v2/openapi.yaml
+ * @example
+ * await alert.send(message, { channels: [alert.alertmanager("http://127.0.0.1:9093")] });
  */
 export function alertmanagerChannel(
   url: string,

@@ -58,7 +58,7 @@ const RULES = {
   key: { fits: text(300), pass: "a text of up to 300 characters" },
 };
 
-/** Refuses a message that would call somebody without telling them what to do. */
+/** Refuses what is no message. */
 export function checkMessage(message: AlertMessage): void {
   const action = "send an alert";
   checkOptions(message, RULES, action);
@@ -66,12 +66,21 @@ export function checkMessage(message: AlertMessage): void {
     if (message[name] !== undefined) continue;
     throw new ProbelabError(`Can't ${action} without ${name}: pass ${RULES[name].pass}.`);
   }
-  const { notebook, page, runbook, ...more } = message.links as Partial<AlertLinks>;
+}
+
+/** Refuses a message that would call somebody without telling them where to look. */
+export function checkLinks({ links }: AlertMessage): void {
+  const action = "send an alert";
+  const { notebook, page, runbook, ...more } = links as Partial<AlertLinks>;
   for (const [name, link] of Object.entries({ notebook, page, runbook, ...more })) {
     const url = typeof link === "string" && URL.canParse(link) ? new URL(link) : null;
     if (url !== null && /^https?:$/.test(url.protocol)) continue;
+    const scheduled =
+      link === ""
+        ? ' In a scheduled run alert.links() has them once "pages", "notebooks" and "runbook" stand in "alerts" of probelab.config.json.'
+        : "";
     throw new ProbelabError(
-      `Can't ${action} with the link ${name}: ${shownValue(link)}: pass a whole address, https://…, that whoever is called can open.`,
+      `Can't ${action} with the link ${name}: ${shownValue(link)}: pass a whole address, https://…, that whoever is called can open.${scheduled}`,
     );
   }
 }
@@ -116,7 +125,7 @@ export function linksOf({ links }: Told): [name: string, url: string][] {
   const { page, runbook, notebook, ...more } = links;
   return Object.entries({ page, runbook, notebook, ...more }).map(([name, link]) => [
     name,
-    new URL(link).href,
+    URL.canParse(link) ? new URL(link).href : link || "missing",
   ]);
 }
 

@@ -1,4 +1,4 @@
-import { NOTES_MARK } from "../../../src/chart/render/svg.js";
+import { NOTES_MARK } from "../../../src/render/svg.js";
 import type { Chart } from "../../../src/chart/chart-value.js";
 
 /** A layer of a chart's spec, as the tests read it. */

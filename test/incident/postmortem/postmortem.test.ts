@@ -75,7 +75,7 @@ describe("postmortem(fields)", () => {
     expect(figure!.name).toMatch(/^measurements-what-its-change-is-made-of/);
     const { content } = drawFigure(
       JSON.parse(JSON.stringify(figureRecord(figure!))) as never,
-      figure!.content.result,
+      (figure!.content as Chart).result,
     );
     expect((content as Chart).spec).toEqual((figure!.content as Chart).spec);
   });
@@ -136,7 +136,7 @@ describe("postmortem(fields)", () => {
       /a list \(pass its members one by one\)/,
     ],
     [
-      () => (postmortem as () => unknown)(),
+      () => postmortem(undefined as never),
       /Can't write undefined into a postmortem: pass its fields/,
     ],
     [() => postmortem(begun).action({ what: "x", onwer: "y" } as never), /did you mean owner\?/i],

@@ -95,6 +95,21 @@ describe("alert.send(message)", () => {
     expect(chat.received).toHaveLength(1);
   });
 
+  it("takes its links from the schedule, one's own first, and a dry run says which are missing", async () => {
+    vi.stubEnv("PROBELAB_LINKS", JSON.stringify({ notebook: links.notebook, page: links.page }));
+    const given = alert.links({ page: "", dashboard: "https://dash.example.org/flow" });
+    expect(given).toEqual({ ...links, runbook: "", dashboard: "https://dash.example.org/flow" });
+    expect(alert.links({ runbook: links.runbook })).toEqual(links);
+    const missing = { ...message, links: given };
+    const { sentence } = await alert.send(missing);
+    expect(sentence).toMatch(/\nrunbook: missing\n/);
+    expect(sentence).toMatch(
+      /Can't send an alert with the link runbook: "".*probelab\.config\.json\.$/,
+    );
+    // What couldn't be sent is found out before it must be.
+    await expect(alert.when(false, missing, { send: true })).rejects.toThrow(/link runbook/);
+  });
+
   it.each([
     [
       { ...message, links: { ...links, runbook: "runbooks/drop.md" } },

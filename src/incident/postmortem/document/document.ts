@@ -1,13 +1,21 @@
 import { formatInstant } from "../../../time/time-zone.js";
-import { checklist, formatDuration, stateText, type Demand } from "../../severities/checklist.js";
+import {
+  checklist,
+  formatDuration,
+  stateText,
+  type Checklist,
+  type Demand,
+} from "../../severities/checklist.js";
 import { webAddress, type Figure } from "../figure.js";
-import { missingParts, type Evidence, type PostmortemRecord } from "../record.js";
+import { missingParts, type Draft, type Evidence, type PostmortemRecord } from "../record.js";
 
 /** A run of text: plain, or a link to an address, or to a figure of the same document by its number. */
 export type Span =
   | { readonly text: string }
   | { readonly text: string; readonly link: string }
-  | { readonly text: string; readonly figure: number };
+  | { readonly text: string; readonly figure: number }
+  /** A moment at which something is due: a page tells how far it is. */
+  | { readonly text: string; readonly due: string };
 
 /** A run of spans: a paragraph, an item of a list, a cell. */
 export type Spans = readonly Span[];
@@ -65,6 +73,12 @@ class Mentions {
   }
 }
 
+/** What stands around the words of an incident that is going on: what is due before them, then those written. */
+export interface Live {
+  readonly head: readonly Block[];
+  readonly end: string;
+}
+
 /**
  * A postmortem as the blocks of a document, in the order of the field's usual template: facts,
  * summary, impact, root causes, trigger, detection, resolution, findings, timeline, lessons, action
@@ -72,18 +86,24 @@ class Mentions {
  * policy's demands (seed document, 1.2) as a checklist. A figure stands below what first speaks of
  * it: a finding, a timeline, a text with `[figure: its-name]`; the others stand at the end.
  */
-export function documentBlocks(record: PostmortemRecord, figures: readonly Figure[]): Block[] {
+export function documentBlocks(
+  record: PostmortemRecord,
+  figures: readonly Figure[],
+  live?: Live,
+): Block[] {
   const mentions = new Mentions(figures);
   const spans = (text: string): Span[] => textSpans(text, mentions);
   const list = (words: readonly string[]): Block => ({ kind: "list", items: words.map(spans) });
   const { facts, demands } = severityBlocks(record);
   const blocks: Block[] = [
     { kind: "heading", level: 1, text: record.title },
+    ...(live?.head ?? []),
     facts,
-    ...section("What the severity demands", [demands]),
+    ...(live ? [] : section("What the severity demands", [demands])),
   ];
   const write = (title: string, made: readonly Block[]): void => {
-    blocks.push(...section(title, made), ...mentions.due());
+    if (live === undefined || made.length > 0) blocks.push(...section(title, made));
+    blocks.push(...mentions.due());
   };
   // One text as paragraphs, several as a list.
   const tell = (title: string, words: readonly string[]): void => {
@@ -134,10 +154,11 @@ export function documentBlocks(record: PostmortemRecord, figures: readonly Figur
   write("Action items", table(heads, actions));
   const rest = mentions.rest();
   if (rest.length > 0) blocks.push(...section("More figures", rest));
-  return [...blocks, { kind: "paragraph", spans: plain(colophon(record)) }];
+  return [...blocks, { kind: "paragraph", spans: plain(live?.end ?? colophon(record)) }];
 }
 
-function section(title: string, blocks: readonly Block[]): Block[] {
+/** A heading and what stands below it. */
+export function section(title: string, blocks: readonly Block[]): Block[] {
   const notYet: Block = { kind: "paragraph", spans: plain("Not written yet.") };
   return [{ kind: "heading", level: 2, text: title }, ...(blocks.length > 0 ? blocks : [notYet])];
 }
@@ -146,7 +167,8 @@ function table(heads: readonly string[], rows: readonly (readonly Spans[])[]): B
   return rows.length === 0 ? [] : [{ kind: "table", heads, rows }];
 }
 
-function plain(text: string): Span[] {
+/** A text without links. */
+export function plain(text: string): Span[] {
   return [{ text }];
 }
 
@@ -170,20 +192,9 @@ function textSpans(text: string, mentions: Mentions): Span[] {
 
 /** The facts, and what the severity demands, as `severity.checklist` has it at the time of saving. */
 function severityBlocks(record: PostmortemRecord): { facts: Block; demands: Block } {
-  const { startedAt, detectedAt, respondedAt, resolvedAt, call, savedAt } = record;
+  const { startedAt, detectedAt, respondedAt, resolvedAt } = record;
   const missing = missingParts(record);
-  const { severity, demands } = checklist(
-    {
-      severity: record.severity,
-      detectedAt,
-      respondedAt,
-      call: call === null ? null : new Date(call),
-      leader: record.leader,
-      postmortem: missing.length === 0,
-      sterile: record.sterile,
-    },
-    { now: savedAt < detectedAt ? detectedAt : savedAt },
-  );
+  const { severity, demands } = demandsOf(record, new Date(record.savedAt));
   const time = (value: string | null): string => (value === null ? "not known" : utc(value));
   const facts = [
     ["Status", record.status],
@@ -202,11 +213,8 @@ function severityBlocks(record: PostmortemRecord): { facts: Block; demands: Bloc
     .filter(({ state }) => state !== "not demanded")
     .map((each) => {
       const parts = each.demand === "postmortem" ? missing.map((part) => `; ${part}`) : [];
-      const name = `${each.demand.slice(0, 1).toUpperCase()}${each.demand.slice(1)}`;
-      return {
-        done: each.state === "done" || each.state === "late",
-        spans: plain(`${name}: ${demandText(each, record)}${parts.join("")}`),
-      };
+      const text = demandText(each, record, new Date(record.savedAt));
+      return { done: isDone(each), spans: plain(`${text}${parts.join("")}`) };
     });
   return {
     facts: {
@@ -217,19 +225,38 @@ function severityBlocks(record: PostmortemRecord): { facts: Block; demands: Bloc
   };
 }
 
+/** What an incident's severity demands of it, and what of it is there. */
+export function demandsOf(draft: Draft, at: Date): Checklist {
+  const { severity, detectedAt, respondedAt, call, leader, sterile } = draft;
+  const times = { detectedAt, respondedAt, call: call === null ? null : new Date(call) };
+  const postmortem = missingParts(draft).length === 0;
+  const now = new Date(Math.max(+at, Date.parse(detectedAt)));
+  return checklist({ severity, ...times, leader, postmortem, sterile }, { now });
+}
+
+/** Whether a demand is met, be it late. */
+export function isDone({ state }: Demand): boolean {
+  return state === "done" || state === "late";
+}
+
 /** Days after the detection in which what nobody told can still be done. */
 const ACTING = 30;
 
+/** Whether somebody can still meet what is due. */
+export function canAct({ resolvedAt, detectedAt }: Draft, now: Date): boolean {
+  return resolvedAt === null && (+now - Date.parse(detectedAt)) / 86_400_000 <= ACTING;
+}
+
 /** How a demand stands; of an incident that is over, what is on record of it. */
-function demandText(demand: Demand, { resolvedAt, detectedAt, savedAt }: PostmortemRecord): string {
+export function demandText(demand: Demand, draft: Draft, now: Date): string {
   const { state, deadline, overBy } = demand;
+  const name = `${demand.demand.slice(0, 1).toUpperCase()}${demand.demand.slice(1)}`;
   const due = deadline === undefined ? "" : utc(deadline.toISOString());
   if (state === "late" && overBy !== undefined) {
-    return `late: it began ${formatDuration(overBy)} after it was due, ${due}`;
+    return `${name}: late: it began ${formatDuration(overBy)} after it was due, ${due}`;
   }
-  const days = (Date.parse(savedAt) - Date.parse(detectedAt)) / 86_400_000;
-  const over = resolvedAt !== null || days > ACTING;
-  return over && state === "overdue" ? `none is on record; it was due ${due}` : stateText(demand);
+  const over = state === "overdue" && !canAct(draft, now);
+  return `${name}: ${over ? `none is on record; it was due ${due}` : stateText(demand)}`;
 }
 
 function evidenceSpans(evidence: readonly Evidence[], mentions: Mentions): Span[] {
@@ -250,9 +277,10 @@ function linkSpan(link: string): Span {
   return { text, ...(address !== undefined && { link: address }) };
 }
 
-function colophon({ savedAt, masked, versions }: PostmortemRecord): string {
+function colophon({ savedAt, masked, versions, figures }: PostmortemRecord): string {
+  const pictures = figures.some(({ kind }) => kind === "picture");
   const addresses = masked
-    ? "E-mail and IP addresses are masked."
+    ? `E-mail and IP addresses are masked${pictures ? ", but not in pictures that were saved elsewhere" : ""}.`
     : "Addresses are not masked: not for publication.";
   return `Saved at ${utc(savedAt)} by probelab ${versions["probelab"] ?? ""}. ${addresses} Check it with "probelab postmortem verify"; the rows behind every figure are in data/, the queries in queries/.`;
 }
@@ -263,6 +291,7 @@ function minute(instant: string): string {
   return text.includes(" ") ? text : `${text} 00:00`;
 }
 
-function utc(instant: string): string {
+/** A time with its zone, for a sentence. */
+export function utc(instant: string): string {
   return `${formatInstant(new Date(instant), "UTC")} UTC`;
 }

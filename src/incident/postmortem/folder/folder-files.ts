@@ -1,5 +1,5 @@
 import { Chart } from "../../../chart/chart-value.js";
-import { csv } from "../../../chart/save.js";
+import { csv } from "../../../render/save.js";
 import type { FontFace } from "../../../fonts/font-face.js";
 import { withUsedFonts } from "../../../fonts/other-fonts.js";
 import type { Value } from "../../../result/result.js";
@@ -7,11 +7,11 @@ import { documentBlocks } from "../document/document.js";
 import { documentHtml } from "../document/document-html.js";
 import { documentMarkdown } from "../document/document-markdown.js";
 import { documentPdf } from "../document/document-pdf.js";
-import { drawFigure, type Figure } from "../figure.js";
+import { drawFigure, Picture, type Content, type Figure } from "../figure.js";
 import { queryFile } from "./query-file.js";
-import type { PostmortemRecord } from "../record.js";
+import type { FigureRecord, PostmortemRecord } from "../record.js";
 import { fontVersions } from "../versions.js";
-import { readResultFile } from "./result-file.js";
+import { readResultFile, resultFile } from "./result-file.js";
 
 /** The file that holds the record. */
 export const RECORD = "postmortem.json";
@@ -30,9 +30,22 @@ export function recordFile(record: PostmortemRecord): string {
   return `${JSON.stringify(record, null, 1)}\n`;
 }
 
-/** The file of a figure's rows. */
-export function dataPath(name: string): string {
-  return `data/${name}.parquet`;
+/** The file of a figure's rows, or of a picture. */
+export function dataPath({ kind, name }: Pick<FigureRecord, "kind" | "name">): string {
+  return kind === "picture" ? `charts/${name}.png` : `data/${name}.parquet`;
+}
+
+/** What that file holds. */
+export function dataOf(content: Content): Buffer {
+  return content instanceof Picture ? content.png : resultFile(content.result);
+}
+
+/** The figure again, of its record and that file. @throws ProbelabError where the file isn't one. */
+export async function readFigure(record: FigureRecord, bytes: Uint8Array): Promise<Figure> {
+  const { name, caption, kind } = record;
+  return kind === "picture"
+    ? { name, caption, content: new Picture(Buffer.from(bytes)) }
+    : drawFigure(record, await readResultFile(bytes));
 }
 
 /**
@@ -40,7 +53,7 @@ export function dataPath(name: string): string {
  * figures and of nothing else but fonts, where the shipped one has not every character: saving and
  * verifying both call this, so what is drawn is what the data gives.
  *
- * @param data a Parquet file of `resultFile` for each figure of the record, by the figure's name.
+ * @param data what `dataOf` gives for each figure of the record, by the figure's name.
  */
 export async function folderFiles(
   record: PostmortemRecord,
@@ -58,10 +71,12 @@ export async function folderFiles(
   const figures: Figure[] = [];
   for (const each of record.figures) {
     const bytes = data.get(each.name) ?? new Uint8Array();
-    const result = await readResultFile(bytes);
-    const figure = drawFigure(each, result);
+    const figure = await readFigure(each, bytes);
+    const { content } = figure;
     figures.push(figure);
-    files.set(dataPath(each.name), bytes);
+    files.set(dataPath(each), bytes);
+    if (content instanceof Picture) continue;
+    const { result } = content;
     const names = result.columnNames;
     const columns = names.map((name) => result.column(name));
     const rows = Array.from({ length: result.numRows }, (_, row): Value[] =>
@@ -69,7 +84,6 @@ export async function folderFiles(
     );
     files.set(`data/${each.name}.csv`, csv(names, rows));
     files.set(`queries/${each.name}.sql`, queryFile(each.caption, result.origin));
-    const { content } = figure;
     if (content instanceof Chart) {
       files.set(`charts/${each.name}.svg`, await content.svg());
       await draw(`charts/${each.name}.png`, () => content.png());

@@ -4,7 +4,8 @@ import { join, resolve } from "node:path";
 import { z } from "zod";
 import { ProbelabError } from "../../../base/error.js";
 import type { FolderFiles } from "../../../files/write-folder.js";
-import { parseRecord, type PostmortemRecord } from "../record.js";
+import { parseRecord } from "../record-schemas.js";
+import type { PostmortemRecord } from "../record.js";
 import { dataPath, RECORD } from "./folder-files.js";
 
 export const MANIFEST = "manifest.json";
@@ -108,7 +109,7 @@ async function filesOf(folder: string): Promise<Map<string, boolean>> {
 /** What a folder holds to make everything else of; or why it can't be used. */
 export interface FolderContent {
   readonly record?: PostmortemRecord;
-  /** Parquet file by the figure's name. */
+  /** What `dataOf` gave, by the figure's name. */
   readonly data: ReadonlyMap<string, Uint8Array>;
   readonly reason?: string;
 }
@@ -131,12 +132,12 @@ export async function readFolder(folder: string, { files }: Manifest): Promise<F
   const data = new Map<string, Uint8Array>();
   try {
     const record = await readRecord(folder);
-    for (const { name } of record.figures) {
-      const path = dataPath(name);
+    for (const figure of record.figures) {
+      const path = dataPath(figure);
       const bytes = await readPlain(join(folder, path));
       // A changed file may be anything: what it would draw proves nothing.
       if (sha256(bytes) !== files[path]?.sha256) throw new Error(`${path} is not what was saved`);
-      data.set(name, bytes);
+      data.set(figure.name, bytes);
     }
     return { record, data };
   } catch (error) {

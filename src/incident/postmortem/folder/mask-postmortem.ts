@@ -3,8 +3,9 @@ import { redact } from "../../../base/redact.js";
 import { addressMask, type AddressNumbers, type Change } from "../../../mask/addresses.js";
 import { mapTexts, maskResult } from "../../../mask/mask-result.js";
 import { versionsOf } from "../../../mask/versions.js";
+import type { Result } from "../../../result/result.js";
 import type { Draft, Evidence } from "../record.js";
-import { drawFigure, figureRecord, type Figure } from "../figure.js";
+import { drawFigure, figureRecord, Picture, type Figure } from "../figure.js";
 
 /**
  * Changes the words of a postmortem: no secrets, and unless `masked` is false no addresses. The versions
@@ -12,7 +13,7 @@ import { drawFigure, figureRecord, type Figure } from "../figure.js";
  */
 export function wordMask(figures: readonly Pick<Figure, "content">[], masked = true): Change {
   if (!masked) return redact;
-  const mask = addressMask(versionsOf(figures.map(({ content }) => content.result)));
+  const mask = addressMask(versionsOf(resultsOf(figures)));
   return (text) => mask(redact(text));
 }
 
@@ -46,7 +47,7 @@ export function maskDraft(draft: Draft, change: Change): Draft {
  * @throws ProbelabError where a spec of Vega-Lite would name a column that is called after an address.
  */
 export function maskFigures(figures: readonly Figure[], masked: boolean): Figure[] {
-  const versions = versionsOf(figures.map(({ content }) => content.result));
+  const versions = versionsOf(resultsOf(figures));
   return figures.map((figure) => {
     const numbers: AddressNumbers = new Map();
     const without = (known: ReadonlySet<string>): Change => {
@@ -54,12 +55,18 @@ export function maskFigures(figures: readonly Figure[], masked: boolean): Figure
       return masked ? (text) => mask(redact(text)) : redact;
     };
     // What is no address in rows is told by the figure alone, so that its question has the same answer.
-    const own = versionsOf([figure.content.result]);
+    const own = versionsOf(resultsOf([figure]));
     return maskFigure(figure, without(own), without(versions));
   });
 }
 
+function resultsOf(figures: readonly Pick<Figure, "content">[]): Result[] {
+  return figures.flatMap(({ content }) => (content instanceof Picture ? [] : content.result));
+}
+
 function maskFigure(figure: Figure, rows: Change, words: Change): Figure {
+  // A picture stays as it is, which the document says.
+  if (figure.content instanceof Picture) return { ...figure, caption: words(figure.caption) };
   const { result } = figure.content;
   const changed = maskResult(result, rows);
   const { caption, recipe, ...record } = figureRecord(figure);

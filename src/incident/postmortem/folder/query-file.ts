@@ -1,5 +1,5 @@
 import { cleanText } from "../../../base/text.js";
-import { originRecord } from "../../../chart/origin-record.js";
+import { originRecord } from "../../../render/origin/origin-record.js";
 import type { Origin } from "../../../result/origin.js";
 import type { Json } from "../../../result/json.js";
 import { originSpan } from "../../../chart/sentences.js";

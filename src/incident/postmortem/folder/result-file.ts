@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { originRecord } from "../../../chart/origin-record.js";
+import { originRecord } from "../../../render/origin/origin-record.js";
 import { ProbelabError } from "../../../base/error.js";
 import type { Json } from "../../../result/json.js";
 import type { Origin } from "../../../result/origin.js";

@@ -4,7 +4,7 @@ import { ProbelabError } from "../../../base/error.js";
 import { writeFolder } from "../../../files/write-folder.js";
 import { readInstant } from "../../../time/instant.js";
 import { recordOf, type Figure } from "../figure.js";
-import { folderFiles, RECORD, recordFile } from "./folder-files.js";
+import { dataOf, folderFiles, RECORD, recordFile } from "./folder-files.js";
 import {
   checkFiles,
   MANIFEST,
@@ -15,7 +15,6 @@ import {
 } from "./manifest.js";
 import { maskDraft, maskFigures, wordMask } from "./mask-postmortem.js";
 import type { Draft, PostmortemRecord } from "../record.js";
-import { resultFile } from "./result-file.js";
 
 /** How a postmortem is saved. */
 export interface SaveOptions {
@@ -41,7 +40,7 @@ export async function savePostmortem(
   const shown = maskFigures(figures, masked);
   const told = maskDraft(draft, wordMask(figures, masked));
   const undrawn = recordOf(told, shown, savedAt, masked);
-  const data = new Map(shown.map(({ name, content }) => [name, resultFile(content.result)]));
+  const data = new Map(shown.map(({ name, content }) => [name, dataOf(content)]));
   const replace = options.replaceChanges ?? false;
   // A refusal is told before anything is drawn, which takes seconds; other faults by the writing.
   const held = await readdir(directory).catch(() => []);

@@ -3,7 +3,7 @@ import { questionArguments, type Question } from "../../../result/question.js";
 import { CHANGED } from "../../../result/changed.js";
 import { askAgain, derivedQuestion } from "../../../lab/ask-again.js";
 import type { Lab } from "../../../lab/connect.js";
-import { compareResults, type Differences } from "./compare-results.js";
+import { compareResults, type Differences } from "../../../result/compare-results.js";
 import { addressMask } from "../../../mask/addresses.js";
 import { MASKED, maskResult } from "../../../mask/mask-result.js";
 import { versionsOf } from "../../../mask/versions.js";
@@ -48,7 +48,11 @@ export async function rerunPostmortem(
   const { folder, manifest } = await openFolder(directory);
   const { record, data } = await readFolder(folder, manifest);
   const answers: AnswerNow[] = [];
-  for (const { name } of record?.figures ?? []) {
+  for (const { name, kind } of record?.figures ?? []) {
+    if (kind === "picture") {
+      answers.push({ figure: name, reason: "it is a picture that was saved" });
+      continue;
+    }
     try {
       const before = await readResultFile(data.get(name) ?? new Uint8Array());
       const { question, source } = before.origin;

@@ -1,7 +1,7 @@
 import { cleanText, counted, textOf } from "../../../base/text.js";
 import type { Value } from "../../../result/result.js";
 import { formatInstant } from "../../../time/time-zone.js";
-import type { Differences } from "./compare-results.js";
+import type { Differences } from "../../../result/compare-results.js";
 import type { AnswerNow } from "./rerun.js";
 import type { RedrawnFile, Verification } from "./verify.js";
 

@@ -1,0 +1,96 @@
+import { Command } from "commander";
+import { connect, type Lab } from "../lab/connect.js";
+import type { LogLine } from "../logs/follow.js";
+import type { Priority } from "../logs/priority.js";
+import { last } from "../time/time-range.js";
+import {
+  condition,
+  exitCode,
+  inertJson,
+  line,
+  userInterrupt,
+  wholeNumber,
+  type Conditions,
+} from "./terminal.js";
+
+interface Flags {
+  readonly follow?: true;
+  readonly program?: string;
+  readonly search?: string;
+  readonly priority?: Priority;
+  readonly last: string;
+  readonly limit: number;
+  readonly where: Conditions;
+  readonly mask?: true;
+  readonly json?: true;
+}
+
+/** How long after its own time a line may be stored and still be given while following. */
+const LATENESS_MS = 60_000;
+
+/** `probelab logs` */
+export const logsCommand = new Command("logs")
+  .description("print the newest log messages, and follow new ones")
+  .option("-f, --follow", "print new messages as they come, until Ctrl-C")
+  .option("--program <name>", "of this program")
+  .option("--search <text>", "whose message holds this text")
+  .option("--priority <name>", "of this severity and worse: warning, err")
+  .option("--last <span>", "of this time up to now: 30min, 24h", "1h")
+  .option("--limit <n>", "the newest so many", wholeNumber, 100)
+  .option("--where <column=value>", "only these lines; again for more", condition, {})
+  .option("--mask", "hide e-mail and IP addresses")
+  .option("--json", "print a JSON object a line")
+  .addHelpText("after", "\nThe exit code is 0, 9 where no message was found, 1 for an error.")
+  .action(async (flags: Flags) => {
+    using interrupt = userInterrupt();
+    await using lab = await connect();
+    const { program, search, priority, where, mask = false } = flags;
+    const filter = {
+      ...{ where, mask, signal: interrupt.signal },
+      ...(program !== undefined && { identifier: program }),
+      ...(search !== undefined && { contains: search }),
+      ...(priority !== undefined && { priority }),
+    };
+    const range = last(flags.last, { now: lab.now });
+    const found = await lab.logs.search({ range, ...filter, limit: flags.limit });
+    const newest = (found.rows() as LogLine[]).toReversed();
+    for (const one of newest) print(one, flags);
+    const { notes, reductions } = found.origin;
+    for (const told of [...reductions, ...notes]) process.stderr.write(`${line(told)}\n`);
+    if (flags.follow) await follow(lab, newest, { ...filter, cut: reductions.length > 0 }, flags);
+    else process.exitCode = exitCode(false, newest.length > 0);
+  });
+
+/** New lines; those of the last minute that are printed already, once. */
+async function follow(
+  lab: Lab,
+  printed: readonly LogLine[],
+  { cut, ...filter }: NonNullable<Parameters<Lab["logs"]["follow"]>[0]> & { readonly cut: boolean },
+  flags: Flags,
+): Promise<void> {
+  const recent = Date.now() - LATENESS_MS;
+  // Older lines that the limit left out don't come after newer ones.
+  const since = new Date(cut ? Math.max(recent, Number(printed[0]?.t ?? 0)) : recent);
+  const known = new Map<string, number>();
+  const keyOf = (one: LogLine) => JSON.stringify([one.t, one.identifier, one.message ?? ""]);
+  for (const one of printed.filter(({ t }) => t >= since)) {
+    known.set(keyOf(one), (known.get(keyOf(one)) ?? 0) + 1);
+  }
+  const onOutage = (told: string) => void process.stderr.write(`${line(told)}\n`);
+  for await (const one of lab.logs.follow({ ...filter, since, onOutage })) {
+    const before = known.get(keyOf(one)) ?? 0;
+    if (before > 0) known.set(keyOf(one), before - 1);
+    else print(one, flags);
+  }
+}
+
+function print(one: LogLine, { json }: Flags): void {
+  const { t, identifier, host, priority, message } = one;
+  const at = t.toISOString().replace("T", " ").replace("Z", "");
+  const who = `${line(identifier ?? "-", 40)}${host ? `@${line(host, 40)}` : ""}`;
+  const level = priority === undefined || priority === null ? "" : ` <${line(priority, 10)}>`;
+  const text = json
+    ? inertJson(one).replace(/\n\s*/g, " ")
+    : `${at} ${who}${level} ${line(message ?? "")}`;
+  process.stdout.write(`${text}\n`);
+}

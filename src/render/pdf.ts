@@ -1,0 +1,177 @@
+import { spawn } from "node:child_process";
+import { createRequire } from "node:module";
+import { buffer, text as textOf } from "node:stream/consumers";
+import { pathToFileURL } from "node:url";
+import { ProbelabError } from "../base/error.js";
+import { escapeXml, legalXml, unescapeXml } from "../base/xml.js";
+import { cleanText } from "../base/text.js";
+import { fontFiles, isShipped, needsOtherFont } from "../fonts/shipped-font.js";
+import type { FontFace } from "../fonts/font-face.js";
+import { fontOptions, otherFonts, shownText } from "../fonts/other-fonts.js";
+import { resvg } from "./png.js";
+import { layOut, originJson, svgSize, titleText } from "./svg.js";
+
+/** Points for each CSS pixel. */
+export const POINTS_PER_PIXEL = 0.75;
+
+/** A document for `typeset`. */
+export interface TypstDocument {
+  /** Typst's markup. It reads what it says from `data.json`: no text of a user is ever markup. */
+  readonly markup: string;
+  readonly data: object;
+  /** SVG pictures, by file name. */
+  readonly pictures: ReadonlyMap<string, string>;
+  /** Records that are attached, as JSON, by file name; the markup has to embed each. */
+  readonly origins: ReadonlyMap<string, string>;
+  /** All that the document shows: what fonts it needs. */
+  readonly shown: string;
+}
+
+const require = createRequire(import.meta.url);
+const TYPST = "@myriaddreamin/typst-ts-node-compiler";
+
+/** Scripts from right to left, at which Typst's reader of SVG fails in another font than the shipped. */
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
+
+// A process of its own: a fault in native code ends it, and no kernel. There is no such folder as it
+// works in: a document has no files but those that it is given.
+const PROGRAM = `
+import { resolve } from "node:path";
+import { text } from "node:stream/consumers";
+const { typst, fontPaths, files } = JSON.parse(await text(process.stdin));
+const { NodeCompiler } = await import(typst);
+const workspace = resolve("/probelab-document");
+const compiler = NodeCompiler.create({ workspace, fontArgs: [{ fontPaths }] });
+for (const [name, content] of files) compiler.mapShadow(resolve(workspace, name), Buffer.from(content));
+const compiled = compiler.compile({ mainFilePath: resolve(workspace, "main.typ") });
+if (compiled.result === null) throw new Error(JSON.stringify(compiled.takeDiagnostics()?.shortDiagnostics));
+process.stdout.write(compiler.pdf(compiled.result));
+`;
+
+const CHART = `
+#let it = json("data.json")
+#set document(title: it.title, date: datetime(..it.date))
+#set page(width: it.width * 1pt, height: it.height * 1pt, margin: 0pt)
+#pdf.attach("origin.json", mime-type: "application/json", relationship: "data", description: it.title)
+#image("chart.svg", width: 100%, alt: it.alt)
+`;
+
+/** A spec as a PDF of one page: vectors, text to select, the origin attached as `origin.json`. */
+export async function pdfPicture(spec: Record<string, unknown>, date: Date): Promise<Buffer> {
+  const svg = await layOut(spec);
+  const { width, height } = svgSize(svg);
+  const title = titleText(spec.title) || "Chart";
+  return typeset({
+    markup: CHART,
+    data: {
+      title: legalXml(title),
+      alt: legalXml(typeof spec.description === "string" ? spec.description : title),
+      date: dateParts(date),
+      width: width * POINTS_PER_PIXEL,
+      height: height * POINTS_PER_PIXEL,
+    },
+    pictures: new Map([["chart.svg", svg]]),
+    origins: new Map([["origin.json", originJson(spec)]]),
+    shown: shownText(svg),
+  });
+}
+
+/**
+ * A document as PDF, set by Typst: in the shipped font, other scripts in fonts of this machine, or
+ * with a warning where none has them. The same document has the same bytes. No file is read, no
+ * address asked.
+ */
+export async function typeset(document: TypstDocument): Promise<Buffer> {
+  const faces = otherFonts(document.shown, "PDF");
+  const families = faces.map(({ family }) => family).filter((family) => family !== "");
+  const data = { ...document.data, fonts: ["Arimo", ...families] };
+  const fontPaths = [...fontFiles(), ...faces.map(({ path }) => path)];
+  const pictures: [string, string][] = [];
+  for (const [name, svg] of document.pictures) pictures.push([name, await inFonts(svg, faces)]);
+  const files = [
+    ["main.typ", document.markup],
+    ["data.json", JSON.stringify(data)],
+    ...pictures,
+    ...document.origins,
+  ];
+  try {
+    const typst = pathToFileURL(require.resolve(TYPST)).href;
+    return await run(JSON.stringify({ typst, fontPaths, files }));
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new ProbelabError(
+      `Can't make a PDF (${cleanText(message, 300)}): save it in another format, such as .svg or .html.`,
+      { cause: error },
+    );
+  }
+}
+
+/** What the program writes for a job. @throws with what it says where it fails. */
+async function run(job: string): Promise<Buffer> {
+  // Ctrl-C and Jupyter's interrupt go to a whole process group: what is being saved is finished.
+  const child = spawn(process.execPath, ["--input-type=module", "--eval", PROGRAM], {
+    detached: true,
+    windowsHide: true,
+  });
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", resolve);
+  });
+  child.stdin.on("error", () => undefined); // it failed before it read all; its exit code tells
+  child.stdin.end(job);
+  const [code, pdf, said] = await Promise.all([ended, buffer(child.stdout), textOf(child.stderr)]);
+  if (code === 0) return pdf;
+  throw new Error(/^(?:Error: .*|.*panicked at[^]*?\n.*)$/m.exec(said)?.[0] ?? said);
+}
+
+/** A time as Typst's `datetime` takes it, in UTC. */
+export function dateParts(date: Date): Record<string, number> {
+  return {
+    year: date.getUTCFullYear(),
+    month: date.getUTCMonth() + 1,
+    day: date.getUTCDate(),
+    hour: date.getUTCHours(),
+    minute: date.getUTCMinutes(),
+    second: date.getUTCSeconds(),
+  };
+}
+
+const TEXT = /(<text\b[^>]*>)(.*?)(<\/text>)/gs;
+
+// An SVG with what the shipped font can't draw in spans of the fonts found for it: Typst would take
+// any font of the machine. The origin, which is attached, is left out.
+async function inFonts(svg: string, faces: readonly FontFace[]): Promise<string> {
+  const picture = svg.replace(/<metadata>.*?<\/metadata>/s, "");
+  const shown = unescapeXml(shownText(picture));
+  if (RIGHT_TO_LEFT.test(shown) && needsOtherFont(shown)) return outlined(picture, faces);
+  if (faces.length === 0) return picture;
+  return picture.replace(TEXT, (_, open: string, content: string, close: string) => {
+    const spans = content.replace(/<[^<>]*>|[^<>]+/g, (part) =>
+      part.startsWith("<") ? part : escapedSpans(unescapeXml(part), faces),
+    );
+    return `${open}${spans}${close}`;
+  });
+}
+
+function escapedSpans(text: string, faces: readonly FontFace[]): string {
+  const runs: { face: FontFace | undefined; text: string }[] = [];
+  for (const character of text) {
+    const code = character.codePointAt(0) ?? 0;
+    const run = runs.at(-1);
+    const joins = /[\s\p{M}\p{Cf}]/u.test(character);
+    const face = isShipped(code) ? undefined : faces.find((each) => each.has(code));
+    if (run && (run.face === face || joins)) run.text += character;
+    else runs.push({ face, text: character });
+  }
+  const spans = runs.map(({ face, text }) => {
+    const escaped = escapeXml(text);
+    return face ? `<tspan font-family="'${escapeXml(face.family)}'">${escaped}</tspan>` : escaped;
+  });
+  return spans.join("");
+}
+
+/** An SVG with its texts as outlines: they can't be selected any more. */
+async function outlined(svg: string, faces: readonly FontFace[]): Promise<string> {
+  const { Resvg } = await resvg();
+  return new Resvg(svg, { font: fontOptions(faces), logLevel: "off" }).toString();
+}

@@ -1,0 +1,97 @@
+import type * as Resvg from "@resvg/resvg-js";
+import { crc32, deflateSync } from "node:zlib";
+import { ProbelabError } from "../base/error.js";
+import { collectAfter } from "../base/collect-after.js";
+import { fontOptions, otherFonts, shownText } from "../fonts/other-fonts.js";
+import { layOut, originJson, svgSize, titleText } from "./svg.js";
+
+const MOST_PIXELS = 16_000;
+const HEADER_END = 8 + 25; // signature and IHDR
+const DOTS_PER_METRE = 96 / 0.0254;
+
+/**
+ * A Vega-Lite spec as a PNG picture, drawn with the shipped font: a machine without fonts gives the
+ * same pixels. Scripts that it doesn't cover are drawn with the machine's fonts; where there are none,
+ * a warning says so.
+ *
+ * @param scale pixels per CSS pixel.
+ */
+export async function pngPicture(spec: Record<string, unknown>, scale: number): Promise<Buffer> {
+  const svg = await layOut(spec);
+  if (!(scale > 0) || svgSize(svg).width * scale > MOST_PIXELS) {
+    throw new ProbelabError(
+      `Can't draw a PNG with scale: ${scale}: pass a number above 0 that keeps the picture under ${MOST_PIXELS} pixels wide.`,
+    );
+  }
+  const png = await drawnSvg(svg, scale);
+  return pngWithText(png, "probelab", originJson(spec), scale, titleText(spec.title));
+}
+
+/** An SVG as a PNG picture without its origin. */
+export async function drawnSvg(svg: string, scale: number): Promise<Buffer> {
+  const faces = otherFonts(shownText(svg), "PNG");
+  const { renderAsync } = await resvg();
+  const image = await renderAsync(svg, {
+    fitTo: { mode: "zoom", value: scale },
+    font: fontOptions(faces),
+    logLevel: "off",
+  });
+  collectAfter(image.width * image.height * 4);
+  return image.asPng();
+}
+
+/** What draws pixels, whose part for each platform is an optional package. @throws ProbelabError where it isn't there */
+export async function resvg(): Promise<typeof Resvg> {
+  try {
+    return await import("@resvg/resvg-js");
+  } catch (cause) {
+    const missing = /@resvg\/resvg-js-[\w-]+/.exec(String(cause))?.[0] ?? "@resvg/resvg-js";
+    throw new ProbelabError(
+      `Can't draw a picture of pixels: ${missing} isn't installed. Install it with npm install ${missing} (--omit=optional leaves it out), or save .svg or .html.`,
+      { cause },
+    );
+  }
+}
+
+/**
+ * A PNG with a compressed text (an iTXt chunk), its resolution (pHYs) and, where it has one, its
+ * title after the header.
+ *
+ * Source: https://www.w3.org/TR/png-3/
+ */
+export function pngWithText(
+  png: Buffer,
+  keyword: string,
+  text: string,
+  scale: number,
+  title = "",
+): Buffer {
+  const resolution = Buffer.alloc(9);
+  const dots = Math.round(DOTS_PER_METRE * scale);
+  resolution.writeUInt32BE(dots, 0);
+  resolution.writeUInt32BE(dots, 4);
+  resolution[8] = 1; // the unit is the metre
+  const head = Buffer.from(`${keyword}\0\x01\0\0\0`, "latin1"); // compressed, no language, no translation
+  return Buffer.concat([
+    png.subarray(0, HEADER_END),
+    chunk("pHYs", resolution),
+    chunk("iTXt", Buffer.concat([head, deflateSync(text)])),
+    ...(title === "" ? [] : [chunk("iTXt", Buffer.from(`Title\0\0\0\0\0${title}`, "utf8"))]),
+    png.subarray(HEADER_END),
+  ]);
+}
+
+/** Width and height of a PNG of this scale, in CSS pixels. */
+export function pngSize(png: Buffer, scale: number): { width: number; height: number } {
+  const size = (at: number): number => Math.round(png.readUInt32BE(at) / scale);
+  return { width: size(16), height: size(20) };
+}
+
+function chunk(type: string, data: Buffer): Buffer {
+  const typed = Buffer.concat([Buffer.from(type, "latin1"), data]);
+  const result = Buffer.alloc(typed.length + 8);
+  result.writeUInt32BE(data.length, 0);
+  typed.copy(result, 4);
+  result.writeUInt32BE(crc32(typed), typed.length + 4);
+  return result;
+}

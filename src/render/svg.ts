@@ -1,0 +1,244 @@
+import { createHash } from "node:crypto";
+import type * as Vega from "vega";
+import { ProbelabError } from "../base/error.js";
+import { collectAfter } from "../base/collect-after.js";
+import { escapeXml, legalXml, unescapeXml } from "../base/xml.js";
+import { cleanText, textOf } from "../base/text.js";
+import { FONT_FAMILY, needsOtherFont, textWidth } from "../fonts/shipped-font.js";
+import { wrap } from "./label.js";
+import { inertLoader } from "./inert-loader.js";
+
+/** Bytes that Vega leaves behind for each character of a picture: a line of 5,000 rows, some 30 MB. */
+const GARBAGE = 320;
+
+/** The name of the layer that tells a live chart's notes to the pointer; a picture has them below. */
+export const NOTES_MARK = "notes";
+const NOTE_SIZE = 11;
+const NOTE_LINE = 15;
+
+/** The last layout of each spec, and a digest of what the spec said then. */
+const layouts = new WeakMap<object, { readonly digest: string; readonly svg: Promise<string> }>();
+
+/** A spec as an SVG document with title, description and origin; it looks the same in any font. */
+export async function svgPicture(spec: Record<string, unknown>): Promise<string> {
+  return fitText(await layOut(spec));
+}
+
+/**
+ * The SVG that the PNG and the PDF of a spec are made of. A spec is laid out once, however many files
+ * are made of it; one that was changed since is laid out anew.
+ */
+export function layOut(spec: Record<string, unknown>): Promise<string> {
+  const digest = createHash("sha1").update(JSON.stringify(spec)).digest("base64");
+  const known = layouts.get(spec);
+  if (known?.digest === digest) return known.svg;
+  const svg = draw(spec);
+  layouts.set(spec, { digest, svg });
+  return svg;
+}
+
+/** The title of a spec as one text. */
+export function titleText(title: unknown): string {
+  if (typeof title === "string") return title;
+  if (Array.isArray(title)) return title.join(" ");
+  const text = (title as { text?: unknown } | undefined)?.text;
+  return text === undefined ? "" : titleText(text);
+}
+
+/** The record of where a spec's data comes from, as JSON. */
+export function originJson({ usermeta }: Record<string, unknown>): string {
+  return JSON.stringify((usermeta as { probelab?: unknown } | undefined)?.probelab ?? null);
+}
+
+/** Width and height of an SVG document of ours, in CSS pixels. */
+export function svgSize(svg: string): { readonly width: number; readonly height: number } {
+  const [, root = ""] = /<svg([^>]*)>/.exec(svg) ?? [];
+  const size = (name: string): number => Number.parseFloat(attribute(root, name) ?? "0");
+  return { width: size("width"), height: size("height") };
+}
+
+let loading: ReturnType<typeof loadVega> | undefined;
+
+// Vega and Vega-Lite, loaded when the first picture is drawn: at the top of a module they would
+// cost every kernel their start-up time, and can't be required by a stock tslab cell.
+async function loadVega() {
+  const [vega, vegaLite] = await Promise.all([import("vega"), import("vega-lite")]);
+  // Without a canvas Vega guesses widths 60 % too wide, and cuts labels that would fit.
+  const { textMetrics } = vega as object as {
+    textMetrics: { width: (item: TextItem, text: unknown) => number };
+  };
+  textMetrics.width = (item, text) => {
+    if (text === null || text === undefined) return 0;
+    const weight = isBold(item.fontWeight) ? 700 : 400;
+    const width = textWidth(textOf(text).trim(), item.fontSize ?? 11, weight);
+    return item.limit ? Math.min(item.limit, width) : width;
+  };
+  return { vega, vegaLite };
+}
+
+/** A text item of Vega's scene graph, as far as its width depends on it. */
+interface TextItem {
+  readonly limit?: number | null;
+  readonly fontSize?: number | null;
+  readonly fontWeight?: string | number | null;
+}
+
+/** A spec as Vega's own, without origin and description; `faults` takes what went wrong. */
+export async function compiledSpec(
+  spec: Record<string, unknown>,
+  faults: string[] = [],
+): Promise<Vega.Spec> {
+  const { vega, vegaLite } = await (loading ??= loadVega());
+  // Vega writes into the rows that it is given; the chart's own stay as they are.
+  const drawn = structuredClone(spec);
+  delete drawn.usermeta;
+  delete drawn.description;
+  return vegaLite.compile(drawn as never, {
+    logger: quietLogger(vega, faults),
+    // Labels of each mark would triple the file; the picture's own description says it.
+    config: { aria: false },
+  }).spec;
+}
+
+// Vega's logger would write data to the console: hostile text, and output in the wrong cell. What
+// fails while the picture is made is kept: Vega goes on without it, and would draw an empty chart.
+function quietLogger(vega: typeof Vega, faults: string[]): Vega.LoggerInterface {
+  const logger = vega.logger(vega.None);
+  logger.error = (...args: readonly unknown[]) => {
+    faults.push(
+      args.map((part) => (part instanceof Error ? part.message : textOf(part))).join(" "),
+    );
+    return logger;
+  };
+  return logger;
+}
+
+async function draw(spec: Record<string, unknown>): Promise<string> {
+  const { vega } = await (loading ??= loadVega());
+  const faults: string[] = [];
+  let view: Vega.View | undefined;
+  try {
+    const compiled = await compiledSpec(still(spec), faults);
+    const logger = quietLogger(vega, faults);
+    const loader = inertLoader as never;
+    view = new vega.View(vega.parse(compiled), { renderer: "none", loader, logger });
+    const drawn = await view.toSVG();
+    collectAfter(drawn.length * GARBAGE);
+    if (faults.length > 0) throw new Error(faults[0]);
+    return finish(withNotes(drawn, spec), spec);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new ProbelabError(
+      `Can't draw the chart: Vega says ${JSON.stringify(cleanText(message, 300))}; check the parts of chart.spec that it names.`,
+      { cause: error },
+    );
+  } finally {
+    view?.finalize();
+  }
+}
+
+/** What a subtitle has no room for, a sentence each. */
+export function notesOf({ usermeta }: Record<string, unknown>): readonly string[] {
+  const { notes } = (usermeta ?? {}) as { notes?: unknown };
+  return Array.isArray(notes) ? notes.map(textOf) : [];
+}
+
+/** The spec without what only a pointer can open. */
+function still(spec: Record<string, unknown>): Record<string, unknown> {
+  if (!Array.isArray(spec.layer)) return spec;
+  const layer = spec.layer.filter(({ name }: { name?: unknown }) => name !== NOTES_MARK);
+  return { ...spec, layer };
+}
+
+/** The picture with the chart's notes below it. */
+function withNotes(svg: string, spec: Record<string, unknown>): string {
+  const notes = notesOf(spec);
+  if (notes.length === 0) return svg;
+  const { width, height } = svgSize(svg);
+  const left = Number(/<g[^>]* transform="translate\(([\d.]+)/.exec(svg)?.[1] ?? 12);
+  const { title } = (spec.config ?? {}) as { title?: { subtitleColor?: string } };
+  const lines = wrap(notes, width - left - 12, NOTE_SIZE).map((line, at) => {
+    const place = `translate(${left},${height + 3 + NOTE_LINE * at})`;
+    return `<text transform="${place}" font-family="${FONT_FAMILY}" font-size="${NOTE_SIZE}px" fill="${title?.subtitleColor ?? "#57606a"}">${escapeXml(line)}</text>`;
+  });
+  const tall = height + NOTE_LINE * lines.length;
+  return svg
+    .replace(
+      ` height="${height}" viewBox="0 0 ${width} ${height}"`,
+      ` height="${tall}" viewBox="0 0 ${width} ${tall}"`,
+    )
+    .replace(`<rect width="${width}" height="${height}"`, `<rect width="${width}" height="${tall}"`)
+    .replace(/<\/svg>\s*$/, () => `${lines.join("")}</svg>`);
+}
+
+function finish(drawn: string, spec: Record<string, unknown>): string {
+  const title = titleText(spec.title);
+  const description = typeof spec.description === "string" ? spec.description : "";
+  const body = ownIds(legalXml(drawn));
+  const end = body.indexOf(">", body.indexOf("<svg"));
+  // The widths that Vega was told are without kerning.
+  return `${body.slice(0, end)} role="img" kerning="0">${[
+    ...(title === "" ? [] : [`<title>${escapeXml(title)}</title>`]),
+    ...(description === "" ? [] : [`<desc>${escapeXml(description)}</desc>`]),
+    `<metadata><origin xmlns="urn:probelab:origin">${escapeXml(originJson(spec))}</origin></metadata>`,
+  ].join("")}${body.slice(end + 1)}\n`;
+}
+
+// Ids of clip paths and gradients: Vega numbers them through the life of the process. Here they
+// follow from the picture, so that the same chart has the same bytes and several fit one page.
+function ownIds(svg: string): string {
+  const ids = [...svg.matchAll(/<(?:clipPath|\w+Gradient|pattern) id="([^"]*)"/g)].map(
+    ([, id]) => id,
+  );
+  if (ids.length === 0) return svg;
+  const rename = (prefix: string): string =>
+    svg.replace(
+      /(<(?:clipPath|\w+Gradient|pattern) id="|="url\(#)([^")]*)/g,
+      (_, before: string, id: string) =>
+        `${before}${prefix}${ids.includes(id) ? ids.indexOf(id) : id}`,
+    );
+  const digest = createHash("sha256").update(rename("id-")).digest("hex").slice(0, 8);
+  return rename(`p${digest}-`);
+}
+
+/** True for the weights that the shipped font draws bold. */
+function isBold(weight: string | number | null | undefined): boolean {
+  return weight === "bold" || weight === "bolder" || Number(weight) >= 600;
+}
+
+const TEXT = /<text((?: [\w:-]+="[^"]*")*)>(.*?)<\/text>/gs;
+const LINE = /<tspan(?: x="0" dy="([^"]*)")?>(.*?)<\/tspan>/gs;
+
+// A picture of Vega's whose texts are as wide as they were laid out, in whatever font: with a wider
+// one than the shipped they would run over the legend and the edge. Each line becomes a text of its
+// own, as Firefox knows the length of no part of one.
+function fitText(svg: string): string {
+  return svg.replace(TEXT, (whole, attributes: string, content: string) => {
+    const size = Number.parseFloat(attribute(attributes, "font-size") ?? "");
+    if (attribute(attributes, "font-family") !== FONT_FAMILY || !(size > 0)) return whole;
+    const weight = isBold(attribute(attributes, "font-weight")) ? 700 : 400;
+    const fitted = (line: string, down: number): string => {
+      const shown = unescapeXml(line).replace(/\s+/g, " ").trim();
+      const width = Math.round(textWidth(shown, size, weight) * 100) / 100;
+      // Left open where it can't be measured.
+      const fixed = shown.length > 1 && width > 0 && !needsOtherFont(shown);
+      const length = fixed ? ` textLength="${width}" lengthAdjust="spacingAndGlyphs"` : "";
+      return `<text${moved(attributes, down)}${length}>${line}</text>`;
+    };
+    const lines = [...content.matchAll(LINE)];
+    if (lines.length === 0) return fitted(content, 0);
+    let down = 0;
+    return lines.map(([, dy = "0", line = ""]) => fitted(line, (down += Number(dy)))).join("");
+  });
+}
+
+function moved(attributes: string, down: number): string {
+  if (down === 0) return attributes;
+  return attribute(attributes, "transform") === undefined
+    ? `${attributes} transform="translate(0,${down})"`
+    : attributes.replace(/( transform="[^"]*)"/, `$1 translate(0,${down})"`);
+}
+
+function attribute(attributes: string, name: string): string | undefined {
+  return new RegExp(` ${name}="([^"]*)"`).exec(attributes)?.[1];
+}

@@ -1,0 +1,171 @@
+import type { Database } from "../database/database.js";
+import type { AskRows } from "../database/tables.js";
+import type { TableInfo } from "../database/table-info.js";
+import { quoteIdentifier, timeColumn, type TimeForm } from "../database/time-column.js";
+import type { Writer } from "../database/writer.js";
+import { ProbelabError } from "../base/error.js";
+import { fromTaggedJson, toTaggedJson } from "../result/json.js";
+import { NOT_HELD } from "../query/source.js";
+import type { Where } from "../query/where.js";
+import type { TimeRange } from "../time/time-range.js";
+
+/** What to take, from where, and into what. */
+export interface Taking {
+  readonly name: string;
+  readonly range: TimeRange;
+  readonly where: Subject["where"];
+  readonly dimensions: readonly string[];
+  readonly late: { readonly text: string; readonly milliseconds: number };
+  readonly database: Database;
+  readonly table: TableInfo;
+  readonly writer: Writer;
+  /** True where the writer's database is the one that holds the table. */
+  readonly local: boolean;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** What a snapshot is of: the same for every taking. */
+export interface Subject {
+  /** The layout of the snapshot's tables; another one can't be read. */
+  readonly layout: 1;
+  /** The database, without credentials, and the table in it. */
+  readonly source: string;
+  readonly table: string;
+  readonly where: Where;
+  /** The names and types of the columns that it holds. */
+  readonly dimensions: readonly (readonly [name: string, type: string])[];
+  /** The time column, its type as a minimum of it has it, and how it writes an instant. */
+  readonly time: { readonly name: string; readonly type: string; readonly form: TimeForm | null };
+  /** Whether rows are counted as the table merges them. */
+  readonly merges: boolean;
+  readonly engine: string;
+}
+
+/** Hourly counts by some of the dimensions. */
+export interface Counts {
+  /** Their place in the names of tables. */
+  readonly at: number;
+  readonly dimensions: readonly string[];
+  readonly rows: number;
+}
+
+/** What a snapshot holds since a taking ended. All of it is there, and never changes. */
+export interface Held extends Subject {
+  readonly edition: number;
+  /** Whole hours of UTC. */
+  readonly start: Date;
+  readonly end: Date;
+  readonly takenAt: Date;
+  /** How long after its hour a row may be stored and yet be found by a later taking. */
+  readonly late: string;
+  /** Rows that were stored later than their hour was read are missing from here on. */
+  readonly settled: Date;
+  /** The narrowest first. */
+  readonly counts: readonly Counts[];
+  readonly measurements: number;
+  readonly runs: number;
+  /** Pieces of runs that have no row of their own, since the range tells what they are. */
+  readonly pieces: number;
+  /** Whether some measurements have no report. */
+  readonly noReport: boolean;
+  /** What the reader of the table's answers must know. */
+  readonly notes: readonly string[];
+}
+
+/** A span of whole hours, [start, end), that a taking has read. */
+export interface Pass {
+  readonly pass: number;
+  readonly start: Date;
+  readonly end: Date;
+  readonly at: Date;
+}
+
+export const HOUR = 3_600_000;
+/** How far beyond its edges the runs of a range are read; that of `lab.runs`. */
+export const MARGIN = 24 * HOUR;
+
+/** The names of a snapshot's tables. @throws ProbelabError for a name that can't be one. */
+export function tablesOf(name: string) {
+  if (typeof name !== "string" || !/^[a-z][a-z0-9_]{0,39}$/.test(name)) {
+    throw new ProbelabError(
+      `Can't name a snapshot ${JSON.stringify(name)}: take small letters, digits and _, such as name: "incident_42".`,
+    );
+  }
+  const of = (what: string) => quoteIdentifier(`snapshot_${name}_${what}`);
+  return {
+    /** What it is of, and what each taking found: the newest row counts. */
+    about: of("about"),
+    passes: of("passes"),
+    /** A row for each run, hour and combination of dimensions. */
+    pieces: of("pieces"),
+    counts: (edition: number, at: number) => of(`e${edition}_counts${at}`),
+    runs: (edition: number) => of(`e${edition}_runs`),
+    odd: (edition: number) => of(`e${edition}_pieces`),
+  };
+}
+
+/** A dimension's column in the tables of a snapshot. */
+export function columnOf(name: string): string {
+  return quoteIdentifier(`by_${name}`);
+}
+
+/** Writes what a snapshot is of, or holds. */
+export async function writeAbout(writer: Writer, name: string, about: Subject | Held) {
+  await writer.command(`INSERT INTO ${tablesOf(name).about} SELECT now64(6), {about:String}`, {
+    parameters: { about: toTaggedJson(about) },
+  });
+}
+
+/** What a snapshot is of, and what it holds once it was taken whole; undefined where there is none. */
+export async function readAbout(
+  ask: AskRows,
+  name: string,
+): Promise<{ subject: Subject; held: Held | undefined } | undefined> {
+  const table = `snapshot_${name}_about`;
+  const { about } = tablesOf(name);
+  const [there] = await ask(
+    "SELECT 1 FROM system.tables WHERE database = currentDatabase() AND name = {table:String}",
+    { table },
+  );
+  if (there === undefined) return undefined;
+  const [row] = await ask<{ about: string }>(`SELECT about FROM ${about} ORDER BY at DESC LIMIT 1`);
+  if (row === undefined) return undefined;
+  const read = fromTaggedJson(row.about) as Subject | Held;
+  if (read.layout !== 1) {
+    throw new ProbelabError(
+      `Can't read the snapshot ${name}: another version of probelab took it. Take it again under another name.`,
+    );
+  }
+  return { subject: read, held: "edition" in read ? read : undefined };
+}
+
+/** A snapshot's table as the engine knows tables, its time the hour or the first of a piece. */
+export function heldTable(
+  name: string,
+  held: Held,
+  from: string,
+  dimensions: readonly string[],
+  by: "hour" | "first",
+): TableInfo {
+  const { type, form } = by === "hour" ? HOURS : held.time;
+  const columns = new Map<string, string>(
+    held.dimensions.filter(([one]) => dimensions.includes(one)),
+  );
+  columns.set(by, type);
+  return {
+    ...{ name: `Snapshot ${name}`, from, columns, engine: held.engine, merges: false },
+    ...{ notes: [], untold: [], settled: true, timeName: by, timeForm: form },
+    time: timeColumn(by, type, form),
+    column(column) {
+      if (column === by) return quoteIdentifier(by);
+      if (dimensions.includes(column)) return columnOf(column);
+      const all = held.dimensions.map(([one]) => one).join(", ");
+      throw new ProbelabError(
+        `Can't use ${column}: the snapshot ${name} holds ${all}. Take one with dimensions: [${JSON.stringify(column)}, …] under another name, or ask the table itself.`,
+        { code: NOT_HELD },
+      );
+    },
+  };
+}
+
+const HOURS = { type: "DateTime('UTC')", form: null } as const;

@@ -1,0 +1,101 @@
+import { ProbelabError } from "../base/error.js";
+import type { Database } from "../database/database.js";
+import { EARLIEST, quoteIdentifier } from "../database/time-column.js";
+import { quotedTable, tableName } from "../database/table-info.js";
+import { print, raw, select } from "../query/sql.js";
+import { columnOf } from "./held.js";
+import { PIECE, pieceColumns, piecesSql } from "./pieces.js";
+
+/**
+ * DDL for the operators of a server: the pieces of runs, of which snapshots are made, as a table
+ * that a materialized view fills while measurements arrive. About one row for each run, so what is
+ * asked of it reads a small part of what the measurements take.
+ *
+ * @throws ProbelabError where a view could not see what the table counts.
+ */
+export async function rollupSql(
+  database: Database,
+  wanted: readonly string[] | undefined,
+  defaults: readonly string[],
+): Promise<string> {
+  const table = await database.table("measurements");
+  const dimensions = wanted ?? defaults.filter((one) => table.columns.has(one));
+  const why = table.merges
+    ? `${table.name} is a ${table.engine}, which merges rows after the view has counted them`
+    : /View|Merge$/.test(table.engine) && !/MergeTree/.test(table.engine)
+      ? `${table.name} is a ${table.engine}: rows are inserted into other tables`
+      : undefined;
+  if (why !== undefined) {
+    throw new ProbelabError(
+      `Can't write a materialized view: ${why}. Take snapshots instead: lab.snapshot({ range }).`,
+    );
+  }
+  const now = new Date();
+  const pieces = print(piecesSql(table, dimensions, { start: now, end: now }, {}));
+  const described = await database.rows<{ name: string; type: string }>(
+    `DESCRIBE TABLE (${pieces.sql})`,
+    { ...pieces.parameters },
+    "write a materialized view",
+  );
+  const types = new Map(described.map(({ name, type }) => [name, type]));
+  const merged: Readonly<Record<string, string>> = {
+    first: "min",
+    last: "max",
+    measurements: "sum",
+  };
+  const columns = [
+    ...PIECE.map((name) => {
+      const type = types.get(`_${name}`) ?? "";
+      const merge = merged[name];
+      return `  ${name} ${merge === undefined ? type : `SimpleAggregateFunction(${merge}, ${type})`}`;
+    }),
+    ...dimensions.map((name) => `  ${columnOf(name)} ${types.get(`by_${name}`)}`),
+  ];
+  const [place, own] = tableName(database.tables.measurements.table, "");
+  const named = (name: string) => (place === "" ? quoteIdentifier(name) : quotedTable(place, name));
+  const [into, view] = [named(`${own}_pieces`), named(`${own}_to_pieces`)];
+  const { time } = table;
+  const { type, value } = time.bound(EARLIEST);
+  const known = [
+    `${time.sql} >= ${/^DateTime/.test(type) ? `CAST(${value} AS ${type})` : `'${value}'`}`,
+    ...(time.usable === null ? [] : [time.usable]),
+  ];
+  const names = [...PIECE, ...dimensions.map(columnOf)];
+  const selected = (more: readonly string[]) =>
+    print(
+      select({
+        columns: pieceColumns(table, dimensions),
+        from: raw(table.from),
+        where: [...known, ...more].map(raw),
+        groupBy: [raw(table.column("report_id")), "_hour", ...dimensions.map(columnOf)],
+      }),
+    ).sql;
+  const asPieces = (inner: string) =>
+    `SELECT ${names.map((name) => ((PIECE as readonly string[]).includes(name) ? `_${name} AS ${name}` : name)).join(", ")}
+FROM (
+${inner.replace(/^/gm, "  ")}
+)`;
+  const keys = ["hour", "run", "no_report", ...dimensions.map(columnOf)].join(", ");
+  const shards =
+    table.engine === "Distributed"
+      ? `-- ${table.name} is Distributed: run this on each shard (ON CLUSTER), with the name of the shard's own table after FROM.\n`
+      : "";
+  return `${shards}-- A row for each run, hour of UTC and combination of dimensions, as parts merge.
+CREATE TABLE ${into}
+(
+${columns.join(",\n")}
+)
+ENGINE = AggregatingMergeTree
+PARTITION BY toYYYYMM(hour)
+ORDER BY (${keys})
+SETTINGS allow_nullable_key = 1;
+
+-- Rows that arrive from now on.
+CREATE MATERIALIZED VIEW ${view} TO ${into} AS
+${asPieces(selected([]))};
+
+-- Rows from before, a month at a time: from the first month up to when the view was made, no row twice.
+-- INSERT INTO ${into} (${names.join(", ")})
+${asPieces(selected([`${time.sql} >= <start>`, `${time.sql} < <end>`])).replace(/^/gm, "-- ")};
+`;
+}

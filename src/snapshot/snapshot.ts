@@ -1,0 +1,234 @@
+import { checkOptions, refuseUnknown, type Rules } from "../base/check-options.js";
+import { ProbelabError } from "../base/error.js";
+import { Database } from "../database/database.js";
+import { openWriter } from "../database/open-writer.js";
+import { findSource, projectRoot } from "../database/settings.js";
+import { parseSource, type Source } from "../database/source.js";
+import { currentSignal } from "../interrupt/current-signal.js";
+import {
+  DIMENSIONS,
+  measurementsAsked,
+  runsAsked,
+  type Measurements,
+  type Runs,
+} from "../measurements/measurements.js";
+import type { MeasurementColumn } from "../measurements/questions.js";
+import { cubeSource, cubeSourceOf } from "../query/cube.js";
+import { NOT_HELD } from "../query/source.js";
+import { Result } from "../result/result.js";
+import type { Where } from "../query/where.js";
+import { LENGTHS, readSpan } from "../time/span.js";
+import { between, checkRange, type TimeRange } from "../time/time-range.js";
+import { readAbout, tablesOf, type Held } from "./held.js";
+import { askedSnapshot, notesOf } from "./sources.js";
+import { take } from "./take.js";
+
+/** What `lab.snapshot` takes. */
+export interface SnapshotOptions {
+  /** The time to hold, in whole hours of UTC: what is within an hour's edge is taken with it. */
+  readonly range: TimeRange;
+  /** What it is called: small letters, digits and _. Default "measurements". */
+  readonly name?: string;
+  /** Which measurements it holds; default all. */
+  readonly where?: Where<MeasurementColumn>;
+  /** The columns that it can be asked by; default those of software, country, network and test that the table has. */
+  readonly dimensions?: readonly MeasurementColumn[];
+  /**
+   * How late rows are stored: hours that were read sooner than that after their end are read again
+   * by the next taking. Default "2 days".
+   */
+  readonly late?: string;
+  /** The embedded database to put it into; default that of the measurements, `embedded:.probelab` for a server's. */
+  readonly into?: string;
+  /** Where a question goes that the snapshot can't answer exactly: `"table"`, or nowhere (default "refuse"). */
+  readonly otherwise?: "refuse" | "table";
+  /** Stops the taking: what was read stays, and the next one goes on from there. */
+  readonly signal?: AbortSignal;
+}
+
+const ASKED = [
+  ...(["ask", "counts", "runs", "runDurations"] as const),
+  ...(["summary", "firstSeen", "explore", "histogram"] as const),
+] as const;
+
+/** What a snapshot can be asked of its measurements, as `lab.measurements`. */
+export type SnapshotMeasurements = Pick<Measurements, (typeof ASKED)[number]>;
+
+/** The runs and hourly counts of a range, kept in an embedded database: a source like the table's. */
+export interface Snapshot extends AsyncDisposable {
+  readonly name: string;
+  /** What it holds: whole hours of UTC. */
+  readonly range: TimeRange;
+  /** The end of it, for `last("1 week", { now: snapshot.now })`. */
+  readonly now: Date;
+  readonly takenAt: Date;
+  readonly dimensions: readonly string[];
+  /** How many measurements and runs the range has. */
+  readonly size: { readonly measurements: number; readonly runs: number };
+  /** What it is of, how old it is and what it may lack, a sentence each. */
+  readonly notes: readonly string[];
+  readonly measurements: SnapshotMeasurements;
+  readonly runs: Runs;
+  /** Gives the connection back. A notebook need not: it ends with its kernel. */
+  close(): Promise<void>;
+}
+
+const RULES: Rules<SnapshotOptions> = {
+  range: { fits: () => true, pass: "" },
+  name: { fits: (value) => typeof value === "string", pass: "a name" },
+  where: { fits: (value) => typeof value === "object", pass: "columns and their values" },
+  dimensions: { fits: Array.isArray, pass: 'columns, such as ["probe_cc", "test_name"]' },
+  late: {
+    fits: (value) => readSpan(value) !== undefined,
+    pass: 'a span of time, such as "2 days"',
+  },
+  into: { fits: (value) => typeof value === "string", pass: "embedded:DIR" },
+  otherwise: {
+    fits: (value) => value === "refuse" || value === "table",
+    pass: '"refuse" or "table"',
+  },
+  signal: { fits: (value) => value instanceof AbortSignal, pass: "an AbortSignal" },
+};
+
+/** Where the questions of the table itself are asked. */
+interface Tables {
+  readonly measurements: Measurements;
+  readonly runs: Runs;
+}
+
+/** `lab.snapshot`: see {@link Lab.snapshot}. */
+export async function snapshot(
+  database: Database,
+  source: Source,
+  tables: Tables,
+  options: SnapshotOptions,
+): Promise<Snapshot> {
+  const action = "take a snapshot";
+  checkOptions(options, RULES, action);
+  const { name = "measurements", where = {}, late = "2 days", otherwise = "refuse" } = options;
+  const range = checkRange(options?.range, action);
+  tablesOf(name);
+  const into =
+    options.into === undefined && source.kind === "embedded" ? source : embedded(options.into);
+  const local = source.kind === "embedded" && source.directory === into.directory;
+  const table = await database.table("measurements");
+  const dimensions = options.dimensions ?? DIMENSIONS.filter((one) => table.columns.has(one));
+  const span = readSpan(late)!;
+  await using writer = await openWriter(into);
+  const held = await take({
+    ...{ name, range, where, database, table, writer, local },
+    dimensions: [...new Set(dimensions)],
+    late: { text: late, milliseconds: span.count * LENGTHS[span.unit] },
+    signal: options.signal ?? currentSignal(),
+  });
+  const reader = local ? database : await Database.open(into);
+  return snapshotOf(reader, name, held, {
+    close: local ? () => Promise.resolve() : () => reader[Symbol.asyncDispose](),
+    ...(otherwise === "table" && { tables }),
+  });
+}
+
+/**
+ * Opens a snapshot that was taken before, without its server: as it is, however old.
+ *
+ * @param name what it is called; default "measurements".
+ * @throws ProbelabError where there is none, or its taking never ended.
+ * @example
+ * const saved = await openSnapshot("incident_42");
+ * chart.line(await saved.measurements.counts({ range: saved.range, every: "day" }));
+ */
+export async function openSnapshot(
+  name = "measurements",
+  options: Pick<SnapshotOptions, "into"> = {},
+): Promise<Snapshot> {
+  refuseUnknown(options, ["into"], "open a snapshot");
+  tablesOf(name);
+  // Where lab.snapshot puts it by itself.
+  const own = options.into === undefined ? findSource("measurements", {}) : undefined;
+  const reader = await Database.open(own?.kind === "embedded" ? own : embedded(options.into));
+  try {
+    const about = await readAbout(reader.rows, name);
+    if (about?.held === undefined) {
+      const why = about === undefined ? `${reader.source} has none` : "its taking never ended";
+      throw new ProbelabError(
+        `Can't open the snapshot ${name}: ${why}. Take it with lab.snapshot({ name: "${name}", range }).`,
+      );
+    }
+    return snapshotOf(reader, name, about.held, {
+      close: () => reader[Symbol.asyncDispose](),
+    });
+  } catch (error) {
+    await reader[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+function embedded(into = "embedded:.probelab"): Extract<Source, { kind: "embedded" }> {
+  const source = parseSource(into, { root: projectRoot(process.cwd()), name: "the option into" });
+  if (source.kind === "embedded") return source;
+  throw new ProbelabError(
+    `Can't keep a snapshot in ${source.label}: probelab writes to embedded databases only. Pass into: "embedded:DIR".`,
+  );
+}
+
+function snapshotOf(
+  reader: Database,
+  name: string,
+  held: Held,
+  { close, tables }: { close: () => Promise<void>; tables?: Tables },
+): Snapshot {
+  const asked = askedSnapshot(reader, name, held);
+  const all = measurementsAsked(asked);
+  const some = Object.fromEntries(
+    Object.entries(all).filter(([question]) => ASKED.some((one) => one === question)),
+  ) as Pick<Measurements, (typeof ASKED)[number]>;
+  const measurements = cubeSource(some, cubeSourceOf(all)!);
+  const orTable = <Room extends object>(room: Room, table: object | undefined): Room =>
+    table === undefined ? room : withTable(room, table, name, held);
+  return {
+    name,
+    range: between(held.start, held.end),
+    now: held.end,
+    takenAt: held.takenAt,
+    dimensions: held.dimensions.map(([one]) => one),
+    size: { measurements: held.measurements, runs: held.runs },
+    get notes() {
+      return notesOf(name, held);
+    },
+    measurements: orTable(measurements, tables?.measurements),
+    runs: orTable(runsAsked(asked), tables?.runs),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+type Ask = (options: { readonly where?: Where }) => Promise<unknown>;
+
+/** Questions that go to the table where the snapshot can't answer them exactly. */
+function withTable<Room extends object>(
+  room: Room,
+  table: object,
+  name: string,
+  { where }: Held,
+): Room {
+  const asks = Object.entries(room).map(([question, ask]): [string, Ask] => [
+    question,
+    async (options) => {
+      try {
+        return await (ask as Ask)(options);
+      } catch (error) {
+        if (!(error instanceof ProbelabError) || error.code !== NOT_HELD) throw error;
+        const both = Object.keys(where).find((column) => options.where?.[column] !== undefined);
+        if (both !== undefined) throw error;
+        const own = (table as Readonly<Record<string, Ask>>)[question]!;
+        const answer = await own({ ...options, where: { ...where, ...options.where } });
+        if (!(answer instanceof Result)) return answer;
+        const note = `Asked of the table: the snapshot ${name} can't answer it. ${error.message.split(". ")[0]}.`;
+        return answer.with(answer.table, { notes: [note, ...answer.origin.notes] });
+      }
+    },
+  ]);
+  const cube = cubeSourceOf(room);
+  const made = Object.fromEntries(asks) as Room;
+  return cube === undefined ? made : cubeSource(made, cube);
+}

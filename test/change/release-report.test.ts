@@ -1,0 +1,153 @@
+import { beforeAll, expect, test } from "vitest";
+import { between } from "../../src/time/time-range.js";
+import { ownDatabase } from "../support/own-database.js";
+
+const database = ownDatabase();
+const DAY = 86_400_000;
+const start = Date.UTC(2026, 2, 1);
+const range = between(new Date(start), new Date(start + 42 * DAY));
+const RELEASED = start + 20 * DAY;
+
+interface Run {
+  readonly at: number;
+  readonly version: string;
+  readonly n: number;
+  readonly step: number;
+  readonly failed: number;
+}
+/** Runs every 40 minutes of one version or two; of the new one half as many measurements. */
+const runs = Array.from({ length: 42 * 36 }, (_, k): Run => {
+  const at = start + k * 2_400_000;
+  const version = at >= RELEASED && k % 3 > 0 ? "2.0" : "1.9";
+  const n = 20 + (k % 7);
+  return {
+    at,
+    version,
+    n: version === "2.0" ? Math.floor(n / 2) : n,
+    step: 3 + (k % 5),
+    failed: k % 10 === 0 ? 1 : 0,
+  };
+});
+
+beforeAll(async () => {
+  await database.writer.command(
+    `CREATE TABLE fastpath (measurement_start_time DateTime('UTC'), report_id String, software_name String, software_version String,
+     test_name String, msm_failure String) ENGINE = MergeTree ORDER BY measurement_start_time`,
+  );
+  const rows = runs.flatMap(({ at, version, n, step, failed }, run) =>
+    Array.from(
+      { length: n },
+      (_, k) =>
+        `(${at / 1000 + k * step}, 'r${run}', 'probe', '${version}', 'web_connectivity', '${k < failed ? "t" : "f"}')`,
+    ),
+  );
+  // A clock that is weeks behind is no release; another test's runs are longer; a developer's build.
+  rows.push(`(${start / 1000 + 9 * 86_400}, 'early', 'probe', '2.0', 'web_connectivity', 'f')`);
+  for (let k = 0; k < 400; k++)
+    rows.push(`(${RELEASED / 1000 + k * 600}, 'other${k % 40}', 'probe', '2.0', 'dnscheck', 't')`);
+  rows.push(`(${start / 1000 + 86_400}, 'dev', 'probe', '1.10-dev', 'web_connectivity', 'f')`);
+  rows.push(`(${start / 1000 + 86_400}, 'dev', 'other', '3.0', 'web_connectivity', 'f')`);
+  await database.writer.command(`INSERT INTO fastpath VALUES ${rows.join(",")}`);
+});
+
+function r7(values: readonly number[], level: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const at = (sorted.length - 1) * level;
+  const [low, high] = [sorted[Math.floor(at)]!, sorted[Math.ceil(at)]!];
+  return low + (high - low) * (at - Math.floor(at));
+}
+
+test("lab.release gives the medians, shares and runs of both versions, as a plain reference does", async () => {
+  await using lab = await database.open();
+  const found = await lab.release("2.0", { range });
+  const end = RELEASED + 14 * DAY;
+  const of = (version: string, from: number, to: number) =>
+    runs.filter((run) => run.version === version && run.at >= from && run.at < to);
+  const cells = {
+    before: of("1.9", RELEASED - 14 * DAY, RELEASED),
+    previous: of("1.9", RELEASED, end),
+    now: of("2.0", RELEASED, end),
+  };
+  expect(found).toMatchObject({ software: "probe", previous: "1.9", since: new Date(RELEASED) });
+  expect(found.runs).toEqual({
+    before: cells.before.length,
+    previous: cells.previous.length,
+    now: cells.now.length,
+  });
+  const measures: [string, (run: Run) => number][] = [
+    ["Run duration, median", ({ n, step }) => (n - 1) * step],
+    ["Measurements per run, median", ({ n }) => n],
+    ["Seconds per measurement, median", ({ step }) => step],
+  ];
+  for (const [name, value] of measures) {
+    const row = found.values.find(({ measure }) => measure === name)!;
+    const median = (cell: keyof typeof cells, by = 0) => {
+      const half = 1.959963984540054 / (2 * Math.sqrt(cells[cell].length));
+      return r7(cells[cell].map(value), 0.5 + by * half);
+    };
+    expect([row.before, row.previous, row.now], name).toEqual([
+      median("before"),
+      median("previous"),
+      median("now"),
+    ]);
+    expect([row.previous_low, row.now_low], name).toEqual([
+      median("previous", -1),
+      median("now", -1),
+    ]);
+    expect([row.previous_high, row.now_high], name).toEqual([
+      median("previous", 1),
+      median("now", 1),
+    ]);
+  }
+  const share = (own: readonly Run[]) =>
+    own.reduce((sum, { failed }) => sum + failed, 0) / own.reduce((sum, { n }) => sum + n, 0);
+  const failures = found.values.find(({ unit }) => unit === "share")!;
+  // A run that crosses the release's midnight is of both days here.
+  expect(failures.previous).toBeCloseTo(share(cells.previous), 4);
+  expect(failures.now).toBeCloseTo(share(cells.now), 4);
+  expect(found.values.map(({ told }) => told).slice(1, 3)).toEqual(["moved", "as before"]);
+  expect(found.found).toBe(true);
+  expect(found.sentence).toMatch(
+    /^probe 2\.0 against 1\.9, 2026-03-21 to 2026-04-04 UTC \(\d+ runs of web_connectivity against \d+ runs\): /,
+  );
+  expect(found.result.origin.question).toMatchObject({ ask: "release" });
+});
+
+test("lab.release can't tell with few runs, without an earlier version, without the version; and says what next", async () => {
+  await using lab = await database.open();
+  const young = between(new Date(start), new Date(RELEASED + 4 * 3_600_000));
+  const few = await lab.release("2.0", { range: young, where: { test_name: "web_connectivity" } });
+  expect(few).toMatchObject({ found: false, untold: true });
+  expect(few.sentence).toMatch(
+    /I can't tell yet how probe 2\.0 does, because probe 2\.0 has \d runs, 2026-03-\d\d to 2026-03-21 02:00 UTC; 30 are needed\. Ask again when there are more\.$/,
+  );
+  const first = await lab.release("3.0", { range });
+  expect(first.sentence).toMatch(/no earlier version of it was found.*pass a longer range/);
+  const none = await lab.release("2.1", { range });
+  expect(none.sentence).toMatch(
+    /no measurement of it was found.*There are .*probe 2\.0.*is the version written so\?/,
+  );
+  await expect(lab.release("2.0", {} as { range: typeof range })).rejects.toThrow(
+    /Can't compare a release .*range/,
+  );
+});
+
+test("lab.release goes on without msm_failure, and asks which program where several have the version", async () => {
+  await database.writer.command(
+    `CREATE TABLE bare ENGINE = MergeTree ORDER BY measurement_start_time AS SELECT * EXCEPT msm_failure FROM fastpath
+     UNION ALL SELECT * EXCEPT msm_failure REPLACE ('twin' AS software_name) FROM fastpath`,
+  );
+  const { connect } = await import("../../src/lab/connect.js");
+  await using lab = await connect({
+    measurements: database.url,
+    tables: { measurements: { table: "bare" } },
+  });
+  await expect(lab.release("2.0", { range })).rejects.toThrow(
+    /several programs have a version 2\.0: .*probe \(\d.*twin.*--software/,
+  );
+  const found = await lab.release("2.0", { range, software: "probe" });
+  expect(found.values).toHaveLength(3);
+  expect(found.result.origin.notes.join(" ")).toMatch(
+    /no msm_failure: the share of failed measurements isn't told/,
+  );
+});

@@ -1,0 +1,483 @@
+import { setTimeout } from "node:timers/promises";
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import type { Change, PassingAnswer } from "../support/answer-gate.js";
+
+/** Something that happens between the server and us. */
+export interface Fault {
+  readonly name: string;
+  /** What comes of it: of a question, of one for rows, of opening the database, or of all three. */
+  readonly told: string | readonly [ask: string, rows: string, open: string];
+  readonly change: Change;
+  /** The question's limit; 60 where nothing is to be late. */
+  readonly maxSeconds?: number;
+}
+
+const encoded =
+  (encoding: string, write: (body: Buffer) => Buffer): Change =>
+  (answer) => {
+    answer.body = write(answer.body);
+    answer.headers = { ...answer.headers, "content-encoding": encoding };
+  };
+
+/** The body as `write` leaves it; `summary` false: the server does not say how many rows it sent. */
+const body =
+  (write: (body: Buffer) => Buffer, summary = true): Change =>
+  (answer) => {
+    answer.body = write(answer.body);
+    if (!summary) delete answer.headers["x-clickhouse-summary"];
+  };
+
+/** An answer with a status that no ClickHouse gives, and a page that tells all that was asked. */
+const status =
+  (code: number, headers: Record<string, string> = {}): Change =>
+  (answer, _, request) => {
+    answer.status = code;
+    answer.headers = headers;
+    answer.body = Buffer.from(echo(request.headers));
+  };
+
+function echo(headers: object): string {
+  const lines = Object.entries(headers)
+    .filter(([name]) => /auth|cookie|clickhouse/.test(name))
+    .map(([name, value]) => `${name}: ${String(value)}`);
+  return `<html><pre>\n${lines.join("\n")}\n</pre></html>`;
+}
+
+/** Does something else than answer, the first `times` times that each gate is asked. */
+function instead(times: number, act: (...given: Parameters<Change>) => unknown): Change {
+  const asked = new Map<string | undefined, number>();
+  return (answer, response, request) => {
+    const { host } = request.headers;
+    asked.set(host, (asked.get(host) ?? 0) + 1);
+    return (asked.get(host) ?? 0) <= times ? act(answer, response, request) : undefined;
+  };
+}
+
+/** Bytes as they are, below HTTP. */
+const raw = (write: (answer: PassingAnswer) => Buffer | string, end = true): Change =>
+  instead(9, (answer, response) => {
+    const { socket } = response;
+    response.detachSocket(socket!);
+    socket?.write(write(answer), () => end && socket.destroy());
+  });
+
+const head = (headers: string) => `HTTP/1.1 200 OK\r\n${headers}\r\n\r\n`;
+const half = (bytes: Buffer) => bytes.subarray(0, bytes.length / 2);
+
+const drip = (every: number, size: number): Change =>
+  instead(9, (_, response) => {
+    response.writeHead(200);
+    const timer = setInterval(() => response.write(Buffer.alloc(size)), every);
+    response.on("close", () => clearInterval(timer));
+  });
+
+/** A text in the place of the answer. */
+const said =
+  (text: string, code = 200, headers: Record<string, string> = {}): Change =>
+  (answer) => {
+    answer.status = code;
+    answer.body = Buffer.from(text);
+    answer.headers = headers;
+  };
+
+export const ROWS =
+  '[{"n":0,"text":"0"},{"n":1,"text":"1"},{"n":2,"text":"2"},{"n":3,"text":"3"},{"n":4,"text":"4"}]';
+const VERSION = "ClickHouse";
+const WHOLE = [ROWS, ROWS, VERSION] as const;
+const again = (times: number) => `${ROWS} asked ${times} times`;
+
+const CHECK_URL =
+  "Check that its URL is that of ClickHouse's HTTP interface (usually port 8123, or 8443 with https)";
+const CHECK_USER = "Check the user and password, and that a proxy lets you through";
+const SHORTER =
+  "Give shorter texts or shorter lists, or have the proxy before the server allow them";
+const overloaded = (when: string) =>
+  `The server, or what stands before it, is overloaded or down: ask again ${when}`;
+
+const cut = (found: string) =>
+  `SERVER/probelab sent an answer that is not whole (${found}). Ask again; where it happens again, look for a proxy between here and the server that cuts answers.`;
+const BROKEN = cut("the connection broke");
+/** How long it is hangs on how long the server took, and on its version. */
+const SOME_JSON = cut("some characters of JSON");
+const strange = (found: string) =>
+  `SERVER/probelab gave an answer that ClickHouse does not give: ${found}. ${CHECK_URL}.`;
+const silent = (code: string) =>
+  `SERVER/probelab does not answer (${code}). Check that the server is up and reachable from here, and that its URL and port are right.`;
+const answered = (code: number, words: string, remedy: string) =>
+  `SERVER/probelab answered with HTTP status ${code} (${words}). ${remedy}.`;
+const LATE =
+  "SERVER/probelab gave no whole answer within 2.2 s. Check that the server is up and not overloaded; or take a shorter range, a coarser bucket or more filters, or raise connect({ guard: { maxSeconds } }).";
+const OTHER =
+  "SERVER/probelab sent the answer of another question. Look for a proxy between here and the server that mixes answers up.";
+const MEMORY =
+  "Memory limit exceeded (MEMORY_LIMIT_EXCEEDED, code 241). Remedy: take a shorter range or more filters, or raise connect({ guard: { maxMemory } }).";
+const tooLong = (bytes: string) =>
+  `SERVER/probelab sends more than ${bytes} bytes. Aggregate in the query, take a shorter range, or raise connect({ guard: { maxMemory } }).`;
+const TOO_LONG = [tooLong("10,000,000"), tooLong("10,000,000"), tooLong("1,048,576")] as const;
+
+export const FAULTS: readonly Fault[] = [
+  { name: "nothing", told: WHOLE, change: () => undefined },
+  { name: "a delay", told: WHOLE, change: () => setTimeout(300) },
+  {
+    name: "one byte at a time",
+    told: WHOLE,
+    change: async ({ body: bytes, headers }, response) => {
+      response.writeHead(200, headers);
+      for (const byte of bytes) {
+        response.write(Buffer.of(byte));
+        if (byte % 16 === 0) await setTimeout(0);
+      }
+      response.end();
+    },
+  },
+  { name: "gzip", told: WHOLE, change: encoded("gzip", (bytes) => gzipSync(bytes)) },
+  { name: "gzip, cut", told: BROKEN, change: encoded("gzip", (bytes) => half(gzipSync(bytes))) },
+  {
+    name: "gzip, a byte short",
+    told: BROKEN,
+    change: encoded("gzip", (bytes) => gzipSync(bytes).subarray(0, -1)),
+  },
+  {
+    name: "gzip of half an answer",
+    told: [cut("some bytes without the mark of its end"), SOME_JSON, SOME_JSON],
+    change: encoded("gzip", (bytes) => gzipSync(half(bytes))),
+  },
+  {
+    name: "gzip, twice",
+    told: strange("bytes of another kind"),
+    change: encoded("gzip", (bytes) => gzipSync(gzipSync(bytes))),
+  },
+  {
+    name: "gzip that is none",
+    told: strange("incorrect header check"),
+    change: encoded("gzip", (bytes) => bytes),
+  },
+  {
+    name: "gzip, broken within",
+    told: strange("incorrect data check"),
+    change: encoded("gzip", (bytes) => {
+      const zipped = gzipSync(bytes);
+      zipped.subarray(-8, -4).fill(0xff);
+      return zipped;
+    }),
+  },
+  {
+    name: "gzip that nobody tells",
+    told: strange("bytes of another kind"),
+    change: body((bytes) => gzipSync(bytes)),
+  },
+  { name: "brotli", told: WHOLE, change: encoded("br", (bytes) => brotliCompressSync(bytes)) },
+  {
+    name: "deflate",
+    told: strange("Unexpected encoding: deflate"),
+    change: encoded("deflate", (bytes) => deflateSync(bytes)),
+  },
+  {
+    name: "no body",
+    told: [
+      cut("0 bytes without the mark of its end"),
+      cut("0 characters of JSON"),
+      cut("0 characters of JSON"),
+    ],
+    change: body(() => Buffer.alloc(0)),
+  },
+  {
+    name: "no body, nothing counted",
+    told: [
+      cut("0 bytes without the mark of its end"),
+      cut("0 characters of JSON"),
+      cut("0 characters of JSON"),
+    ],
+    change: body(() => Buffer.alloc(0), false),
+  },
+  {
+    name: "the first byte",
+    told: [
+      cut("1 bytes without the mark of its end"),
+      cut("1 characters of JSON"),
+      cut("1 characters of JSON"),
+    ],
+    change: body((bytes) => bytes.subarray(0, 1), false),
+  },
+  {
+    name: "the first 8 bytes",
+    told: [
+      cut("8 bytes without the mark of its end"),
+      cut("8 characters of JSON"),
+      cut("8 characters of JSON"),
+    ],
+    change: body((bytes) => bytes.subarray(0, 8), false),
+  },
+  {
+    name: "half the body",
+    told: [cut("some bytes without the mark of its end"), SOME_JSON, SOME_JSON],
+    change: body(half, false),
+  },
+  {
+    name: "all but 8 bytes",
+    told: [cut("some bytes without the mark of its end"), SOME_JSON, SOME_JSON],
+    change: body((bytes) => bytes.subarray(0, -8), false),
+  },
+  {
+    name: "all but a byte",
+    told: [cut("some bytes without the mark of its end"), ROWS, VERSION],
+    change: body((bytes) => bytes.subarray(0, -1)),
+  },
+  {
+    name: "the answer twice",
+    told: [cut("some bytes after its end"), SOME_JSON, SOME_JSON],
+    change: body((bytes) => Buffer.concat([bytes, bytes])),
+  },
+  {
+    name: "a tail",
+    told: [cut("7 bytes after its end"), SOME_JSON, SOME_JSON],
+    change: body((bytes) => Buffer.concat([bytes, Buffer.from("</html>")])),
+  },
+  {
+    name: "a byte order mark first",
+    told: strange("bytes of another kind"),
+    change: body((bytes) => Buffer.concat([Buffer.of(0xff, 0xfe), bytes])),
+  },
+  {
+    name: "zeros",
+    told: strange("bytes of another kind"),
+    change: body((bytes) => Buffer.alloc(bytes.length)),
+  },
+  {
+    name: "a page",
+    told: strange("<html>Welcome to nginx</html>"),
+    change: body(() => Buffer.from("<html>Welcome to nginx</html>")),
+  },
+  {
+    name: "a page that tells what was asked",
+    told: strange("<html><pre> authorization: Basic *** </pre></html>"),
+    change: (answer, _, request) => (answer.body = Buffer.from(echo(request.headers))),
+  },
+  {
+    name: "JSON of somebody else",
+    told: strange('{"status":"ok"}'),
+    change: body(() => Buffer.from('{"status":"ok"}')),
+  },
+  { name: "null", told: strange("null"), change: body(() => Buffer.from("null")) },
+  {
+    name: "noise",
+    told: strange("bytes of another kind"),
+    change: body((bytes) => Buffer.concat([Buffer.of(1, 2, 3), bytes])),
+  },
+  {
+    name: "more rows counted",
+    told: [cut("5 of 7 rows"), cut("5 of 7 rows"), VERSION],
+    change: ({ headers }) => (headers["x-clickhouse-summary"] = '{"result_rows":"7"}'),
+  },
+  {
+    name: "fewer rows counted",
+    told: [cut("5 of 3 rows"), cut("5 of 3 rows"), VERSION],
+    change: ({ headers }) => (headers["x-clickhouse-summary"] = '{"result_rows":"3"}'),
+  },
+  {
+    name: "a count that is no JSON",
+    told: WHOLE,
+    change: ({ headers }) => (headers["x-clickhouse-summary"] = "none"),
+  },
+  {
+    name: "another question's name",
+    told: [OTHER, OTHER, VERSION],
+    change: ({ headers }) => (headers["x-clickhouse-query-id"] = "another"),
+  },
+  {
+    name: "no question's name",
+    told: [OTHER, OTHER, VERSION],
+    change: ({ headers }) => delete headers["x-clickhouse-query-id"],
+  },
+  {
+    name: "no headers of ClickHouse",
+    told: [OTHER, OTHER, VERSION],
+    change: (answer) => (answer.headers = {}),
+  },
+  {
+    name: "a reset",
+    told: silent("ECONNRESET"),
+    change: instead(9, (_, response) => response.socket?.resetAndDestroy()),
+  },
+  {
+    name: "a reset, once",
+    told: [again(2), ROWS, VERSION],
+    change: instead(1, (_, response) => response.socket?.resetAndDestroy()),
+  },
+  {
+    name: "two resets",
+    told: [again(3), ROWS, VERSION],
+    change: instead(2, (_, response) => response.socket?.resetAndDestroy()),
+  },
+  {
+    name: "an end before the answer",
+    told: silent("ECONNRESET"),
+    change: instead(9, (_, response) => response.socket?.destroy()),
+  },
+  {
+    name: "an end before the answer, once",
+    told: [again(2), ROWS, VERSION],
+    change: instead(1, (_, response) => response.socket?.destroy()),
+  },
+  { name: "half a line of the head", told: silent("ECONNRESET"), change: raw(() => "HTTP/1.1 20") },
+  {
+    name: "a head without its end",
+    told: silent("ECONNRESET"),
+    change: raw(() => "HTTP/1.1 200 OK\r\ncontent-type: a\r\n"),
+  },
+  {
+    name: "no HTTP",
+    told: strange("Parse Error: Expected HTTP/, RTSP/ or ICE/"),
+    change: raw(() => "SSH-2.0-OpenSSH_9.6\r\n"),
+  },
+  {
+    name: "a head of 2 MB",
+    told: strange("Parse Error: Header overflow"),
+    change: raw(() => head(`x: ${"a".repeat(2 ** 21)}`)),
+  },
+  { name: "the head alone", told: BROKEN, change: raw(() => head("content-length: 100")) },
+  {
+    name: "half of the length told",
+    told: BROKEN,
+    change: raw(({ body: bytes }) =>
+      Buffer.concat([Buffer.from(head(`content-length: ${bytes.length}`)), half(bytes)]),
+    ),
+  },
+  {
+    name: "half a chunk",
+    told: BROKEN,
+    change: raw(({ body: bytes }) =>
+      Buffer.concat([
+        Buffer.from(`${head("transfer-encoding: chunked")}${bytes.length.toString(16)}\r\n`),
+        half(bytes),
+      ]),
+    ),
+  },
+  {
+    name: "chunks without an end",
+    told: BROKEN,
+    change: raw(({ body: bytes }) =>
+      Buffer.concat([
+        Buffer.from(`${head("transfer-encoding: chunked")}${bytes.length.toString(16)}\r\n`),
+        bytes,
+        Buffer.from("\r\n"),
+      ]),
+    ),
+  },
+  {
+    name: "a chunk of no size",
+    told: BROKEN,
+    change: raw(() => `${head("transfer-encoding: chunked")}zz\r\nabc\r\n`),
+  },
+  {
+    name: "two lengths",
+    told: strange("Parse Error: Duplicate Content-Length"),
+    change: raw(() => `${head("content-length: 3\r\ncontent-length: 5")}abcde`),
+  },
+  {
+    name: "silence",
+    told: LATE,
+    change: instead(9, () => setTimeout(60_000, undefined, { ref: false })),
+    maxSeconds: 0.2,
+  },
+  {
+    name: "a head and silence",
+    told: LATE,
+    change: raw(() => head("content-length: 100"), false),
+    maxSeconds: 0.2,
+  },
+  {
+    name: "half a body and silence",
+    told: LATE,
+    change: raw(
+      ({ body: bytes }) =>
+        Buffer.concat([Buffer.from(head(`content-length: ${bytes.length}`)), half(bytes)]),
+      false,
+    ),
+    maxSeconds: 0.2,
+  },
+  { name: "a slow drip", told: LATE, change: drip(50, 1), maxSeconds: 0.2 },
+  { name: "a body without end", told: TOO_LONG, change: drip(1, 2 ** 16) },
+  { name: "204", told: answered(204, "No Content", CHECK_URL), change: status(204) },
+  {
+    name: "206",
+    told: answered(206, "Partial Content", CHECK_URL),
+    change: (answer) => (answer.status = 206),
+  },
+  {
+    name: "301 to elsewhere",
+    told: answered(
+      301,
+      "Moved Permanently",
+      "It points to https://other.example: give the URL that it really has",
+    ),
+    change: status(301, { location: "https://ann:pw@other.example/x?a=b" }),
+  },
+  { name: "302 to nowhere", told: answered(302, "Found", CHECK_URL), change: status(302) },
+  { name: "304", told: answered(304, "Not Modified", CHECK_URL), change: status(304) },
+  ...(
+    [
+      [400, "Bad Request", CHECK_URL],
+      [401, "Unauthorized", CHECK_USER],
+      [403, "Forbidden", CHECK_USER],
+      [404, "Not Found", CHECK_URL],
+      [407, "Proxy Authentication Required", CHECK_USER],
+      [408, "Request Timeout", CHECK_URL],
+      [413, "Payload Too Large", SHORTER],
+      [414, "URI Too Long", SHORTER],
+      [418, "I'm a Teapot", CHECK_URL],
+      [429, "Too Many Requests", overloaded("later")],
+      [431, "Request Header Fields Too Large", SHORTER],
+      [500, "Internal Server Error", CHECK_URL],
+      [502, "Bad Gateway", overloaded("later")],
+      [503, "Service Unavailable", overloaded("later")],
+      [504, "Gateway Timeout", overloaded("later")],
+    ] as const
+  ).map(([code, words, remedy]) => ({
+    name: String(code),
+    told: answered(code, words, remedy),
+    change: status(code),
+  })),
+  {
+    name: "429 with a time",
+    told: answered(429, "Too Many Requests", overloaded("in 7 s")),
+    change: status(429, { "retry-after": "7" }),
+  },
+  {
+    name: "503 with a time",
+    told: answered(503, "Service Unavailable", overloaded("in 30 s")),
+    change: status(503, { "retry-after": "30" }),
+  },
+  {
+    name: "503 with a date",
+    told: answered(503, "Service Unavailable", overloaded("later")),
+    change: status(503, { "retry-after": "Wed, 21 Oct 2026 07:28:00 GMT" }),
+  },
+  {
+    name: "an error after a 200",
+    told: MEMORY,
+    change: said("Code: 241. DB::Exception: Memory limit exceeded. (MEMORY_LIMIT_EXCEEDED)", 200, {
+      "x-clickhouse-exception-code": "241",
+    }),
+  },
+  {
+    name: "an error after a 200, untold",
+    told: MEMORY,
+    change: said("Code: 241. DB::Exception: Memory limit exceeded. (MEMORY_LIMIT_EXCEEDED)"),
+  },
+  {
+    name: "an error of another version",
+    told: "SERVER/probelab refused the request: Poco::Exception. Code: 1000, e.code() = 0, Not found: x. Check what was asked.",
+    change: said("Poco::Exception. Code: 1000, e.code() = 0, Not found: x", 500),
+  },
+  {
+    name: "an error that tells what was asked",
+    told: "No database. You sent <html><pre> authorization: Basic *** </pre></html> (UNKNOWN_DATABASE, code 81). Remedy: check the database at the end of the URL.",
+    change: (answer, _, request) => {
+      answer.status = 500;
+      answer.body = Buffer.from(
+        `Code: 81. DB::Exception: No database. You sent ${echo(request.headers)} (UNKNOWN_DATABASE)`,
+      );
+    },
+  },
+];

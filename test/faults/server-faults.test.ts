@@ -1,0 +1,194 @@
+import { setTimeout } from "node:timers/promises";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { Database } from "../../src/database/database.js";
+import { parseSource } from "../../src/database/source.js";
+import { answerGate, type AnswerGate } from "../support/answer-gate.js";
+import { restrictedServer, type RestrictedServer } from "../support/restricted-server.js";
+
+let server: RestrictedServer;
+let gate: AnswerGate;
+beforeAll(async () => {
+  server = await restrictedServer();
+  gate = await answerGate(server.url);
+  for (const query of [
+    "CREATE TABLE fastpath (measurement_start_time DateTime('UTC'), report_id String, n UInt32) ENGINE = MergeTree ORDER BY measurement_start_time",
+    "INSERT INTO fastpath SELECT toDateTime('2026-05-01', 'UTC') + number, toString(number), number FROM numbers(100000)",
+  ])
+    await server.admin.command({ query });
+});
+beforeEach(() => {
+  gate.open();
+  gate.ask(() => undefined);
+});
+afterAll(async () => {
+  await gate[Symbol.asyncDispose]();
+  await server[Symbol.asyncDispose]();
+});
+
+const open = (url = server.url, guard = {}) =>
+  Database.open(parseSource(url, { root: "/", name: "test" }), guard);
+const question = (sql: string, types?: ReadonlyMap<string, string>) => ({
+  sql,
+  parameters: {},
+  action: "ask",
+  ...(types && { types }),
+});
+
+/** Asks as a way does that drops "wait for the end": errors come in the middle of an answer. */
+function atOnce(): void {
+  gate.ask((url) => {
+    for (const name of ["wait_end_of_query", "buffer_size"]) url.searchParams.delete(name);
+    url.searchParams.set("max_block_size", "100");
+  });
+}
+
+const LATE_ERROR = "throwIf(number = 60000, 'in the middle')";
+
+describe("an error in the middle of an answer", () => {
+  it("is the server's own, where it waits for the end", async () => {
+    await using database = await open();
+    await expect(
+      database.ask(question(`SELECT number, ${LATE_ERROR} FROM numbers(100000)`)),
+    ).rejects.toThrow(/^Can't ask: in the middle: .*FUNCTION_THROW_IF_VALUE_IS_NON_ZERO, code 395/);
+  });
+
+  it("is one after a 200 and rows as well", async () => {
+    await using database = await open(gate.url);
+    atOnce();
+    const sql = `SELECT number, ${LATE_ERROR} AS x FROM numbers(100000)`;
+    let status = 0;
+    gate.on("numbers(100000)", (answer) => (status = answer.body.length > 0 ? answer.status : 0));
+    await expect(database.ask(question(sql))).rejects.toThrow(
+      /^Can't ask: (in the middle: .*code 395|.* is not whole \(the connection broke\))/,
+    );
+    expect(status).toBe(200);
+  });
+});
+
+describe("what a server's limits refuse", () => {
+  it.each([
+    [
+      "maxResultRows",
+      { maxResultRows: 10 },
+      "SELECT * FROM numbers(1000)",
+      /TOO_MANY_ROWS_OR_BYTES, code 396\)\. Remedy: aggregate/,
+    ],
+    [
+      "maxMemory",
+      { maxMemory: 20_000_000 },
+      "SELECT groupArray(number) FROM numbers(50000000)",
+      /MEMORY_LIMIT_EXCEEDED, code 241\)\. Remedy: take a shorter range/,
+    ],
+    [
+      "maxSeconds",
+      { maxSeconds: 1 },
+      "SELECT sum(sleepEachRow(1)) FROM numbers(60)",
+      /TIMEOUT_EXCEEDED, code 159|TOO_SLOW, code 160|gave no whole answer within 3 s/,
+    ],
+  ])("%s", async (_, guard, sql, told) => {
+    await using database = await open(server.url, guard);
+    await expect(database.ask(question(sql))).rejects.toThrow(told);
+  });
+});
+
+/** How many questions run whose SQL holds a text. */
+async function running(part: string): Promise<number> {
+  const answer = await server.admin.query({
+    query:
+      "SELECT count() AS n FROM system.processes WHERE query LIKE {part:String} AND query NOT LIKE '%system.processes%'",
+    query_params: { part: `%${part}%sipHash64(number)%` },
+    format: "JSONEachRow",
+  });
+  const [row] = await answer.json<{ n: string }>();
+  return Number(row?.n ?? 0);
+}
+
+async function until(wanted: number, part: string): Promise<void> {
+  for (let tries = 0; (await running(part)) !== wanted; tries++) {
+    if (tries > 500) throw new Error(`${part}: not ${wanted} in system.processes`);
+    await setTimeout(20);
+  }
+}
+
+describe("a question that is stopped", () => {
+  const slow = (mark: string) =>
+    `SELECT '${mark}' AS m, max(sipHash64(number)) FROM system.numbers`;
+
+  it("by its signal stops at the server", async () => {
+    await using database = await open();
+    const stop = new AbortController();
+    const asked = database.ask({ ...question(slow("stopped here")), signal: stop.signal });
+    const refused = expect(asked).rejects.toThrow("Stopped: ask.");
+    await until(1, "stopped here");
+    stop.abort();
+    await refused;
+    await until(0, "stopped here");
+  });
+
+  it("by its deadline stops at the server", async () => {
+    await using database = await open(server.as("ro2"), { maxSeconds: 0.5 });
+    const asked = database.ask(question(slow("too late here")));
+    await expect(asked).rejects.toThrow(/TIMEOUT_EXCEEDED|TOO_SLOW|gave no whole answer/);
+    await until(0, "too late here");
+  });
+
+  it("by KILL QUERY is told, and not asked again", async () => {
+    await using database = await open();
+    const asked = database.ask(question(slow("killed here")));
+    const refused = expect(asked).rejects.toThrow(/QUERY_WAS_CANCELLED.*code 394/);
+    await until(1, "killed here");
+    await server.admin.command({
+      query: "KILL QUERY WHERE query LIKE '%killed here%' AND query NOT LIKE '%KILL%' SYNC",
+    });
+    await refused;
+    expect(await running("killed here")).toBe(0);
+  });
+});
+
+describe("a schema that changes after it was learned", () => {
+  it("is told by the columns that are missing", async () => {
+    await using database = await open();
+    await database.table("measurements");
+    await server.admin.command({ query: "ALTER TABLE fastpath RENAME COLUMN n TO m" });
+    await expect(database.ask(question("SELECT sum(n) FROM fastpath"))).rejects.toThrow(
+      /UNKNOWN_IDENTIFIER, code 47/,
+    );
+    const types = new Map([["n", "UInt32"]]);
+    await expect(
+      database.ask(question("SELECT COLUMNS('^[nm]$') FROM fastpath LIMIT 1", types)),
+    ).rejects.toThrow(
+      /sent an answer without the column n\. A table was changed meanwhile, or a proxy mixes answers up: ask again\./,
+    );
+    await server.admin.command({ query: "ALTER TABLE fastpath RENAME COLUMN m TO n" });
+  });
+
+  it("is told by a table that is gone", async () => {
+    await using database = await open();
+    await server.admin.command({ query: "RENAME TABLE fastpath TO away" });
+    await expect(database.ask(question("SELECT 1 FROM fastpath"))).rejects.toThrow(
+      /fastpath.*UNKNOWN_TABLE, code 60.*check that the URL names the database/,
+    );
+    await server.admin.command({ query: "RENAME TABLE away TO fastpath" });
+  });
+});
+
+describe("a server that goes away", () => {
+  it("frozen is told when the time is over; killed within a question, at once", async () => {
+    await using own = await restrictedServer();
+    await using database = await open(own.url, { maxSeconds: 1 });
+    own.signal("SIGSTOP");
+    await expect(database.ask(question("SELECT 1"))).rejects.toThrow(
+      /gave no whole answer within 3 s/,
+    );
+    own.signal("SIGCONT");
+    expect((await database.ask(question("SELECT 1 AS n"))).table.object(0)).toEqual({ n: 1 });
+    const asked = database.ask(question("SELECT max(sipHash64(number)) FROM system.numbers"));
+    const refused = expect(asked).rejects.toThrow(/does not answer \(ECONN\w+\)/);
+    await setTimeout(200);
+    own.signal("SIGKILL");
+    await refused;
+    await expect(database.ask(question("SELECT 1"))).rejects.toThrow(
+      /does not answer \(ECONNREFUSED\)\. Check that the server is up/,
+    );
+  });
+});

@@ -1,0 +1,94 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";
+import { runNotebook } from "../../src/notebook/run-notebook.js";
+import { notebookFolder } from "../notebook/notebook-fixture.js";
+import { sampleLab } from "./sample-lab.js";
+
+const folder = new URL("../../notebooks/", import.meta.url);
+let sample: Awaited<ReturnType<typeof sampleLab>>;
+beforeAll(async () => {
+  sample = await sampleLab(2_000_000);
+});
+afterAll(() => sample[Symbol.asyncDispose]());
+afterEach(() => void vi.unstubAllEnvs());
+
+const NAMES = [
+  "autorun-incoming-measurements",
+  "autorun-log-errors",
+  "autorun-release-watch",
+  "autorun-test-helper-failures",
+];
+
+it("notebooks/autorun-*.ipynb carry a schedule in their first code cell, parameters for links, and no outputs", async () => {
+  const files = (await readdir(folder)).filter((file) => file.startsWith("autorun-")).sort();
+  expect(files).toEqual(NAMES.map((name) => `${name}.ipynb`));
+  for (const file of files) {
+    const { cells } = JSON.parse(await readFile(new URL(file, folder), "utf8")) as {
+      cells: { cell_type: string; source: string[]; outputs?: unknown[]; metadata: { tags?: string[] } }[];
+    };
+    const code = cells.filter(({ cell_type: type }) => type === "code");
+    const [, schedule = ""] = /^\/\/ schedule: (.*)\n/.exec(code[0]!.source.join("")) ?? [];
+    expect(JSON.parse(schedule), file).toMatchObject({ every: expect.any(String) as string, memory: "1 GB" });
+    expect(code[0]!.metadata.tags).toEqual(["parameters"]);
+    for (const name of ["notebook", "page", "runbook"]) {
+      expect(code[0]!.source.join(""), file).toContain(`const ${name} = "";`);
+    }
+    expect(code.flatMap(({ outputs = [] }) => outputs)).toEqual([]);
+  }
+});
+
+async function texts(name: string, params: Record<string, string | number> = {}) {
+  const out = await notebookFolder();
+  try {
+    vi.stubEnv("PROBELAB_WATCH", join(out.path, "watch"));
+    const path = fileURLToPath(new URL(`${name}.ipynb`, folder));
+    const outcome = await runNotebook(path, { out: out.path, params });
+    expect(outcome.message).toBeUndefined();
+    const { cells } = JSON.parse(await readFile(outcome.notebook, "utf8")) as {
+      cells: { outputs?: { text?: string; data?: Record<string, string | string[]> }[] }[];
+    };
+    const shown = cells
+      .flatMap(({ outputs = [] }) => outputs)
+      .map(({ text, data }) => [text ?? data?.["text/plain"] ?? ""].flat().join(""))
+      .join("\n");
+    const kept = await readdir(join(out.path, "watch", "releases")).catch((): string[] => []);
+    const reports = await Promise.all(
+      kept.sort().map((file) => readFile(join(out.path, "watch", "releases", file), "utf8")),
+    );
+    return { shown, kept, reports };
+  } finally {
+    await out.remove();
+  }
+}
+
+it("autorun-release-watch finds the planted release, and writes the report that two reviewers sign", async () => {
+  const { shown, kept, reports } = await texts("autorun-release-watch", {
+    ...{ span: "16 weeks", watchedDays: 60, software: "probe-android-unattended" },
+  });
+  expect(shown).toMatch(/began in the last 60 days: probe-android-unattended 3\.10\.0 \(/);
+  expect(shown).toMatch(/Severity 3: probe-android-unattended 3\.10\.0 against 3\.9\.1: runs changed/);
+  expect(shown).toMatch(/runbook: missing/);
+  expect(shown).toMatch(/two people look at what moved/);
+  expect(kept).toHaveLength(1);
+  expect(kept[0]).toMatch(/^probe-android-unattended-3\.10\.0-\d{4}-\d\d-\d\d\.md$/);
+  expect(reports[0]).toMatch(/measurements per run, median fell by/);
+  expect(reports[0]).toMatch(/\| Run duration, median \|/);
+  expect(reports[0]).toMatch(/\| first \| \| \| \| \|\n\| second \| \| \| \| \|\n/);
+}, 300_000);
+
+it("autorun-test-helper-failures names the planted helper, with what to do next", async () => {
+  const { shown } = await texts("autorun-test-helper-failures", { span: "1 week" });
+  expect(shown).toMatch(/Severity 2: https:\/\/1\.th\.probe\.example fails more than usual/);
+  expect(shown).toMatch(/rotate it if it is next:\n.*Next to rotate: th-/s);
+}, 300_000);
+
+it("autorun-log-errors says that the logs are as usual now, and that they were not", async () => {
+  const quiet = await texts("autorun-log-errors");
+  expect(quiet.shown).toMatch(/No program logs more than usual in the last 2 hours/);
+  expect(quiet.shown).toMatch(/Nothing: the logs are as usual/);
+  const burst = await texts("autorun-log-errors", { span: "12 weeks", recent: "12 weeks" });
+  expect(burst.shown).toMatch(/Severity 3: fastpath logs more errors than usual/);
+  expect(burst.shown).toMatch(/Follow it: probelab logs -f --program "fastpath" --priority err/);
+}, 300_000);

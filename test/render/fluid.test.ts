@@ -1,0 +1,105 @@
+import { View, parse, type Spec } from "vega";
+import { compile, type TopLevelSpec } from "vega-lite";
+import { describe, expect, test } from "vitest";
+import { chart } from "../../src/chart/chart.js";
+import { compiledForScreen, PANEL, PLACE, ROW } from "../../src/render/fluid.js";
+import { weeklyCounts, weeklyDurations, makeResult } from "../chart/support/sample-results.js";
+
+const annotations = [chart.annotation("2026-03-18T09:00:00Z", "3.11.0 released")];
+
+/** The picture of a spec in a place of so many pixels: its size, and the lines of its title. */
+async function drawnIn(place: number, spec: object) {
+  const compiled: Spec = compile(structuredClone(spec) as TopLevelSpec).spec;
+  const signals = (compiled.signals ?? []).map((signal) =>
+    signal.name === PLACE ? { name: PLACE, value: place } : signal,
+  );
+  const view = new View(parse({ ...compiled, signals }), { renderer: "none" });
+  const svg = await view.toSVG();
+  view.finalize();
+  const [, width] = /<svg[^>]* width="(\d+)"/.exec(svg) ?? [];
+  return { width: Number(width), svg };
+}
+
+describe("the spec that screens draw", () => {
+  test.each([480, 640, 960, 1422])("is a picture of %d pixels in such a place", async (place) => {
+    for (const one of [
+      chart.area(weeklyCounts(), { annotations }),
+      chart.line(weeklyDurations(), { y: "q50", annotations }),
+      chart.points(weeklyDurations(), { y: "q50" }),
+      chart.bar(weeklyCounts()),
+      chart.vegaLite(weeklyCounts(), { mark: "tick", encoding: { x: { field: "measurements" } } }),
+      chart.line(weeklyCounts().with(weeklyCounts().table.slice(0, 0), {})),
+    ]) {
+      expect((await drawnIn(place, await one.screenSpec())).width).toBe(place);
+    }
+  });
+
+  test.each([520, 760, 1300])(
+    "of views beside each other fits a place of %d pixels",
+    async (place) => {
+      for (const one of [
+        chart.line(weeklyCounts(), { facet: "software_version" }),
+        chart.bar(weeklyCounts(), { facet: "software_version", scales: "own" }),
+        chart.explore(weeklyCounts()),
+      ]) {
+        const compiled = await compiledForScreen(await one.screenSpec());
+        const signals = (compiled.signals ?? []).map((signal) =>
+          signal.name === PLACE ? { name: PLACE, value: place } : signal,
+        );
+        const view = new View(parse({ ...compiled, signals }), { renderer: "none" });
+        const [, width] = /<svg[^>]* width="(\d+)"/.exec(await view.toSVG()) ?? [];
+        // Some pixels are kept for labels that reach over a narrow view's end.
+        expect(Number(width)).toBeGreaterThan(place - 30);
+        expect(Number(width)).toBeLessThanOrEqual(place);
+        expect(view.signal(ROW)).toBeGreaterThanOrEqual(view.signal(PANEL) as number);
+        view.finalize();
+      }
+    },
+  );
+
+  test("is as wide as the file's where a width was chosen, or there are several views", async () => {
+    const views = { hconcat: [{ mark: "point", encoding: { x: { field: "t" } } }] };
+    for (const one of [
+      chart.vegaLite(weeklyCounts(), views),
+      chart.vegaLite(weeklyCounts(), { width: 300, mark: "point", encoding: {} }),
+    ]) {
+      expect(await one.screenSpec()).toBe(one.spec);
+    }
+    const { width } = await chart.area(weeklyCounts(), { width: 420 }).screenSpec();
+    expect(width).toBe(420);
+  });
+
+  test("wraps its title and its subtitle for the place, and keeps a line of the analyst's own", async () => {
+    const counts = weeklyCounts();
+    const spec = await chart
+      .area(counts, { title: "A title of a good many words ".repeat(4), subtitle: "One line." })
+      .screenSpec();
+    const texts = async (place: number): Promise<string[]> =>
+      [...(await drawnIn(place, spec)).svg.matchAll(/<(?:tspan|text)[^>]*>([^<]+)</g)]
+        .map(([, text = ""]) => text)
+        .filter((text) => /many words|^One line\.|drawn faded/.test(text));
+    const [narrow, wide] = [await texts(480), await texts(1500)];
+    expect(narrow.length).toBeGreaterThan(wide.length);
+    expect(narrow.join(" ").match(/many words/g)).toHaveLength(4);
+    expect(wide).toContain("One line.");
+    expect(narrow).toContain("One line.");
+  });
+
+  test("has the legend of many series below the plot, in as many columns as fit", async () => {
+    const at = Array.from({ length: 60 }, (_, index) => index);
+    const result = makeResult({
+      x: at.map((index) => Math.floor(index / 20)),
+      y: at,
+      host: at.map((index) => `a host with a long name ${index % 20}`),
+    });
+    const spec = await chart.line(result, { x: "x", y: "y", colour: "host" }).screenSpec();
+    const heights = await Promise.all(
+      [1400, 520].map(async (place) => {
+        const [, height] = /<svg[^>]* height="(\d+)"/.exec((await drawnIn(place, spec)).svg) ?? [];
+        return Number(height);
+      }),
+    );
+    expect(heights[0]).toBeLessThan(Number(heights[1]) - 40);
+    expect((await drawnIn(520, spec)).width).toBe(520);
+  });
+});

@@ -1,0 +1,311 @@
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { inspect } from "node:util";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { chart } from "../../src/chart/chart.js";
+import { chartFigure } from "../../src/render/page/figures.js";
+import { chartPage } from "../../src/render/page/page.js";
+import { exactDates } from "../../src/render/page/browser/exact-dates.js";
+import { jsonScript } from "../../src/render/page/figures.js";
+import { pageDocument } from "../../src/render/page/page-document.js";
+import { table } from "../../src/chart/table.js";
+import { runtimeSource } from "../../src/render/page/page-document.js";
+import {
+  makeResult,
+  versionSummary,
+  weeklyCounts,
+  weeklyDurations,
+} from "../chart/support/sample-results.js";
+import { inertHtml } from "../chart/support/inert.js";
+import { show } from "../chart/support/show.js";
+import { xmlElements } from "../chart/support/xml-tree.js";
+
+const small = { width: 300, height: 100 };
+const counts = chart.area(weeklyCounts(), small);
+const durations = chart.line(weeklyDurations(), { ...small, y: "q50" });
+const root = fileURLToPath(new URL("../../", import.meta.url));
+
+const all = (html: string, pattern: RegExp): string[] =>
+  [...html.matchAll(pattern)].map(([, inner = ""]) => inner);
+const origins = (html: string): unknown[] =>
+  all(html, /<script type="application\/json" class="probelab-origin">([^<]*)<\/script>/g).map(
+    (json) => JSON.parse(json) as unknown,
+  );
+const hash = (text: string): string => createHash("sha256").update(text).digest("base64");
+
+describe("chart.html()", () => {
+  test("gives the same bytes for the same chart", async () => {
+    const again = chart.area(weeklyCounts(), small);
+    await chart.line(weeklyDurations(), { ...small, y: "q10" }).html();
+    expect(await again.html()).toBe(await counts.html());
+  });
+
+  test("names in its policy the hashes of its one script and its one style, and nothing else", async () => {
+    const html = await counts.html();
+    const [policy = ""] = all(html, /http-equiv="Content-Security-Policy" content="([^"]*)"/g);
+    const scripts = all(html, /<script>([^]*?)<\/script>/g);
+    const styles = all(html, /<style>([^]*?)<\/style>/g);
+    expect([scripts.length, styles.length]).toEqual([1, 1]);
+    expect(policy.split("; ")).toEqual([
+      "default-src 'none'",
+      `script-src 'sha256-${hash(scripts[0] ?? "")}'`,
+      `style-src 'sha256-${hash(styles[0] ?? "")}'`,
+      "img-src data:",
+      "font-src data:",
+      "base-uri 'none'",
+      "form-action 'none'",
+      "require-trusted-types-for 'script'",
+      "trusted-types 'none'",
+    ]);
+    expect(html.indexOf("Content-Security-Policy")).toBeLessThan(html.indexOf("<style"));
+    expect(html).not.toMatch(/ style="| on\w+="|<link|<iframe|<img/);
+  });
+
+  test("holds its picture, its description and its origin", async () => {
+    const html = await counts.html();
+    const [svg = ""] = all(html, /<div class="probelab-picture">(<svg.*?<\/svg>)<\/div>/gs);
+    expect(xmlElements(svg).map(({ name }) => name)).toContain("desc");
+    expect(svg).not.toContain("metadata");
+    expect((await counts.svg()).includes(svg.slice(-5_000))).toBe(true);
+    expect(html).toContain(`<p>${counts.spec.description as string}</p>`.replaceAll('"', "&quot;"));
+    const { probelab } = counts.spec.usermeta as { probelab: unknown };
+    expect(origins(html)).toEqual([probelab]);
+  });
+
+  test("is dark for a dark chart, and light else", async () => {
+    const dark = chart.area(weeklyCounts(), { ...small, theme: "dark" });
+    expect(await dark.html()).toContain("color-scheme: dark;");
+    expect(await counts.html()).toContain("color-scheme: light;");
+    expect(await chartPage([dark, counts])).toContain("color-scheme: light;");
+  });
+});
+
+describe("chartPage(charts)", () => {
+  test("shares one runtime and one style, and gives each figure an id of its own", async () => {
+    const html = await chartPage([counts, durations, counts], { title: "Week <12>" });
+    expect(html.split(runtimeSource())).toHaveLength(2);
+    expect(all(html, /<figure class="probelab-chart" id="([^"]*)"/g)).toEqual([
+      "chart-1",
+      "chart-2",
+      "chart-3",
+    ]);
+    expect(origins(html)).toHaveLength(3);
+    expect(html).toContain("<title>Week &lt;12&gt;</title>");
+    expect(html).toContain("<h1>Week &lt;12&gt;</h1>");
+  });
+
+  test("holds tables in their places; without a chart neither script nor font", async () => {
+    const versions = table(versionSummary(), { bars: ["runs"], caption: "Runs <by> version" });
+    const html = await chartPage([versions, counts, versions]);
+    expect(all(html, /<figure class="[^"]*" id="([^"]*)"/g)).toEqual([
+      "table-1",
+      "chart-1",
+      "table-2",
+    ]);
+    expect(html.split(runtimeSource())).toHaveLength(2);
+    expect(html).toContain("<title>Runs &lt;by&gt; version</title>");
+    expect(origins(html)).toHaveLength(3);
+    const bare = await chartPage([versions]);
+    expect(bare).not.toMatch(/<script>|@font-face/);
+    expect(bare).toContain("script-src 'none'");
+    expect(bare).toContain("prefers-color-scheme: dark");
+  });
+
+  test("three charts of 5,000 rows take less than 2 MB", async () => {
+    const rows = Array.from({ length: 4_999 }, (_, at) => at);
+    const result = makeResult({
+      at: rows.map((at) => new Date(Date.UTC(2026, 1, 1) + at * 15e5)),
+      host: rows.map((at) => `host-${at % 3}`),
+      load: rows.map((at) => Math.sin(at / 50) + Math.sin(at * 12.9898)),
+    });
+    const lines = [1, 2, 3].map((id) => chart.line(result, { title: `Load ${id}` }));
+    const size = Buffer.byteLength(await chartPage(lines));
+    expect(size).toBeGreaterThan(1_000_000);
+    expect(size).toBeLessThan(2_000_000);
+  });
+});
+
+describe("pageDocument(parts)", () => {
+  test("allows the page's own style, and no other", () => {
+    const html = pageDocument({
+      title: "x",
+      body: "<p>y</p>",
+      theme: "auto",
+      style: "p { color: red }",
+    });
+    const [style = ""] = all(html, /<style>([^]*?)<\/style>/g);
+    expect(style).toContain("p { color: red }");
+    expect(style).toContain("prefers-color-scheme: dark");
+    expect(html).toContain(`style-src 'sha256-${hash(style)}'`);
+  });
+});
+
+describe("chartFigure(chart, id)", () => {
+  test("tells where the chart comes from: SQL, parameters, server, rows read, reductions", async () => {
+    const html = (await chartFigure(counts, "a")).replace(/<script[^]*/, "");
+    for (const said of [
+      "FROM fastpath WHERE measurement_start_time &gt;= {start:DateTime}",
+      "start = 2026-02-01 00:00:00",
+      "embedded:.probelab, ClickHouse 25.8.2.1",
+      "<dd>2026-05-01 09:30 UTC</dd>",
+      "4,812,003 rows, 96.2 MB, in 0.41 s",
+      "2026-02-01 to 2026-05-01 UTC",
+      "Top 6 of 37 versions",
+    ]) {
+      expect(html).toContain(said);
+    }
+  });
+
+  test("never holds a password", async () => {
+    const secret = weeklyCounts().with(weeklyCounts().table, {
+      source: "https://user:hunter2@db.example:8443/default",
+      sql: "SELECT * FROM url('https://user:hunter2@db.example/')",
+      parameters: { password: "hunter2" },
+    });
+    expect(await chartFigure(chart.area(secret, small), "a")).not.toContain("hunter2");
+  });
+
+  test("follows the pointer in a drawing of its own size only", async () => {
+    const free = (params: unknown[], width?: number) =>
+      chart.vegaLite(versionSummary(), {
+        params,
+        ...(width !== undefined && { width }),
+        mark: "point",
+        encoding: {
+          x: { field: "runs", type: "quantitative" },
+          y: { field: "q50", type: "quantitative" },
+        },
+      });
+    const brush = { name: "brush", select: "interval" };
+    expect(await chartFigure(free([brush], 900), "a")).not.toContain("probelab-scaled");
+    expect(await chartFigure(free([], 900), "a")).toContain("probelab-scaled");
+    // One that is as wide as its place needs no scale.
+    expect(await chartFigure(free([]), "a")).not.toContain("probelab-scaled");
+  });
+});
+
+test("jsonScript(class, value) holds any text, and no character that could end it", () => {
+  const hostile = fc.string({ unit: "binary" });
+  const pieces = fc.constantFrom(
+    "</script>",
+    "<!--",
+    "<script",
+    "]]>",
+    "&amp;",
+    "\u2028",
+    "\u2029",
+  );
+  fc.assert(
+    fc.property(fc.array(fc.oneof(hostile, pieces)), (texts) => {
+      const [json = ""] = all(
+        jsonScript("x", texts),
+        /^<script type="application\/json" class="x">([^]*)<\/script>$/g,
+      );
+      expect(json).not.toMatch(/[<>&\u2028\u2029]/);
+      expect(JSON.parse(json)).toEqual(texts);
+    }),
+    { seed: 5, numRuns: 300 },
+  );
+});
+
+test("exactDates(dataflow) reads a single number as an instant, and leaves years and rows alone", () => {
+  const call = (...given: number[]) => ({
+    type: "CallExpression",
+    callee: { type: "Identifier", name: "datetime" },
+    arguments: given,
+  });
+  const dataflow = {
+    operators: [{ update: { ast: { body: [call(1_769_385_600_000), call(2026, 1)] } } }],
+    rows: [call(1)],
+  };
+  exactDates(dataflow);
+  const [operator] = dataflow.operators;
+  expect(operator?.update.ast.body.map(({ callee }) => callee.name)).toEqual([
+    "toDate",
+    "datetime",
+  ]);
+  expect(dataflow.rows[0]?.callee.name).toBe("datetime");
+});
+
+describe("the runtime", () => {
+  test("is found where the package is installed, and is among its files", () => {
+    const folder = mkdtempSync(join(tmpdir(), "probelab-installed-"));
+    try {
+      const installed = join(folder, "node_modules", "probelab");
+      mkdirSync(installed, { recursive: true });
+      cpSync(join(root, "package.json"), join(installed, "package.json"));
+      cpSync(join(root, "dist"), join(installed, "dist"), { recursive: true });
+      symlinkSync(join(root, "node_modules"), join(installed, "node_modules"), "junction");
+      const module = join(installed, "dist", "render", "page", "page-document.js");
+      const script = `import { runtimeSource } from ${JSON.stringify(pathToFileURL(module).href)};
+        process.stdout.write(runtimeSource());`;
+      const given = { cwd: folder, encoding: "utf8", maxBuffer: 1e7 } as const;
+      const found = execFileSync(process.execPath, ["--input-type=module", "-e", script], given);
+      expect(found).toBe(readFileSync(join(root, "dist/render/page/runtime.iife.js"), "utf8"));
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+    const { files } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+      files: string[];
+    };
+    expect(files).toContain("dist");
+  });
+
+  test("stands in a page as it is: nothing in it ends the script", () => {
+    expect(runtimeSource()).not.toMatch(/<\/script|<!--/i);
+    expect(runtimeSource()).toContain("BSD-3-Clause");
+  });
+});
+
+describe("chart.page(charts, { title })", () => {
+  test("shows itself in a notebook: the charts' pictures, what it is, how to save it", async () => {
+    const page = chart.page([counts, durations], { title: "Week <12>" });
+    const said = 'Page "Week <12>" of 2 charts: page.save("page.html") writes it, interactive.';
+    const { data } = (await show(page)) as { data: Record<string, string> };
+    expect(Object.keys(data)).toEqual(["text/html", "text/plain"]);
+    expect(data["text/plain"]).toBe(said);
+    const elements = inertHtml(data["text/html"] ?? "");
+    expect(elements.find(({ name }) => name === "small")?.text).toBe(said);
+    const pictures = elements.filter(({ name }) => name === "img");
+    const pngs = await Promise.all([counts.png(), durations.png()]);
+    // Hashes, as a megabyte is no message.
+    expect(pictures.map(({ attributes }) => hash(attributes.src ?? ""))).toEqual(
+      pngs.map((png) => hash(`data:image/png;base64,${png.toString("base64")}`)),
+    );
+    expect(pictures.map(({ attributes }) => attributes.alt?.split(",")[0])).toEqual([
+      "Measurements per week by version",
+      "Run duration",
+    ]);
+    expect(Number(pictures[0]?.attributes.width) * 2).toBe(pngs[0]?.readUInt32BE(16));
+    expect(inspect(page)).toBe(said);
+    expect(inspect(chart.page(counts))).toMatch(/^Page of 1 chart: /);
+    const versions = table(versionSummary());
+    expect(inspect(chart.page([counts, versions, counts]))).toMatch(
+      /^Page of 2 charts and 1 table: /,
+    );
+    expect(inspect(chart.page(versions))).toMatch(/^Page of 1 table: /);
+    const bundle = (await show(chart.page(versions))) as { data: Record<string, string> };
+    expect(bundle.data["text/html"]).toContain(versions.html);
+  });
+
+  test("is one page with one runtime, every chart with its origin", async () => {
+    const charts = [chart.area(weeklyCounts()), chart.line(weeklyDurations())];
+    const html = await chart.page(charts, { title: "Week <12>" }).html();
+    expect(html).toContain("<h1>Week &lt;12&gt;</h1>");
+    expect(html.match(/<script>/g)).toHaveLength(1);
+    expect(html.match(/class="probelab-origin"/g)).toHaveLength(2);
+  });
+
+  test("is saved as .html and nothing else, and needs a chart", async () => {
+    expect(() => chart.page([])).toThrow(/page of no charts: pass at least one/);
+    const page = chart.page([chart.area(weeklyCounts())]);
+    await expect(page.save("week.pdf")).rejects.toThrow(
+      /Can't save a page as "week.pdf": end the path with .html/,
+    );
+  });
+});

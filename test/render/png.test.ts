@@ -1,0 +1,69 @@
+import { crc32 } from "node:zlib";
+import { inflateSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { chart } from "../../src/chart/chart.js";
+import { originRecord } from "../../src/render/origin/origin-record.js";
+import { decodePng, pngChunks } from "../chart/support/png-image.js";
+import { weeklyCounts } from "../chart/support/sample-results.js";
+
+const drawn = chart.area(weeklyCounts(), { width: 300, height: 100 });
+
+describe("chart.png()", () => {
+  test("carries the origin and its resolution, every checksum right", async () => {
+    const chunks = pngChunks(await drawn.png());
+    for (const { type, data, crc } of chunks) {
+      expect(crc32(Buffer.concat([Buffer.from(type, "latin1"), data]))).toBe(crc);
+    }
+    expect(chunks.map(({ type }) => type).slice(0, 3)).toEqual(["IHDR", "pHYs", "iTXt"]);
+    expect(chunks[1]?.data.readUInt32BE(0)).toBe(Math.round((2 * 96) / 0.0254));
+    const text = chunks[2]?.data ?? Buffer.alloc(0);
+    expect(text.toString("latin1", 0, 13)).toBe("probelab\0\x01\0\0\0");
+    expect(JSON.parse(inflateSync(text.subarray(13)).toString("utf8"))).toEqual(
+      originRecord(drawn.origin),
+    );
+  });
+
+  test("carries its title, as other programs read it", async () => {
+    const [, , , title] = pngChunks(await drawn.png());
+    expect(title?.type).toBe("iTXt");
+    expect(title?.data.toString("utf8")).toBe(
+      "Title\0\0\0\0\0Measurements per week by version, 2026-02-01 to 2026-05-01 UTC",
+    );
+    const bare = await chart
+      .vegaLite(weeklyCounts(), { mark: "bar", title: "", width: 60, height: 20 })
+      .png();
+    expect(pngChunks(bare).filter(({ type }) => type === "iTXt")).toHaveLength(1);
+  });
+
+  test("is twice as large as the SVG unless asked otherwise", async () => {
+    const width = Number(/ width="(\d+)/.exec(await drawn.svg())?.[1]);
+    expect(decodePng(await drawn.png()).width).toBe(width * 2);
+    expect(decodePng(await drawn.png({ scale: 1 })).width).toBe(width);
+  });
+
+  test("has the same bytes each time", async () => {
+    expect((await drawn.png()).equals(await drawn.png())).toBe(true);
+  });
+
+  test("draws text without the machine's fonts", async () => {
+    const bare = await chart
+      .vegaLite(weeklyCounts(), {
+        width: 60,
+        height: 20,
+        title: { text: " " },
+        mark: { type: "text", text: "W", fontSize: 18, color: "#ff0000" },
+        encoding: { x: { value: 30 }, y: { value: 10 } },
+      })
+      .png({ scale: 1 });
+    const { pixels } = decodePng(bare);
+    let red = 0;
+    for (let at = 0; at < pixels.length; at += 4) {
+      if ((pixels[at] ?? 0) > 200 && (pixels[at + 1] ?? 255) < 60) red++;
+    }
+    expect(red).toBeGreaterThan(30);
+  });
+
+  test.each([0, -1, NaN, 1e6])("scale: %d is refused", async (scale) => {
+    await expect(drawn.png({ scale })).rejects.toThrow(/scale/);
+  });
+});

@@ -1,0 +1,70 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { chart } from "../../src/chart/chart.js";
+import { ProbelabError } from "../../src/base/error.js";
+import { readParquet } from "../../src/result/parquet-read.js";
+import { weeklyCounts } from "../chart/support/sample-results.js";
+
+const drawn = chart.area(weeklyCounts(), { width: 300, height: 100 });
+let directory = "";
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "probelab-save-"));
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+describe("chart.save(path)", () => {
+  test("writes the format of the extension, and makes the folders", async () => {
+    const at = (name: string): string => join(directory, "out", "charts", name);
+    for (const name of ["a.svg", "a.png", "a.json", "A.CSV"]) {
+      expect(await drawn.save(at(name))).toBe(at(name));
+    }
+    expect(readFileSync(at("a.svg"), "utf8")).toBe(await drawn.svg());
+    expect(readFileSync(at("a.png")).equals(await drawn.png())).toBe(true);
+    expect(JSON.parse(readFileSync(at("a.json"), "utf8"))).toEqual(drawn.spec);
+    expect(readFileSync(at("A.CSV"), "utf8")).toMatch(/^t,software_version,measurements\r\n2026-/);
+    expect(readdirSync(join(directory, "out", "charts"))).toHaveLength(4);
+  });
+
+  test(".parquet holds the rows drawn, as they are, and the origin", async () => {
+    const content = await readParquet(readFileSync(await drawn.save(join(directory, "a.parquet"))));
+    expect(content.names).toEqual(drawn.data.names);
+    expect(content.rows).toEqual(drawn.data.rows);
+    expect(JSON.parse(content.metadata["probelab.origin"] ?? "")).toEqual(
+      (drawn.spec.usermeta as { probelab: unknown }).probelab,
+    );
+  });
+
+  test("replaces a file as a whole", async () => {
+    const path = join(directory, "a.svg");
+    writeFileSync(path, "x".repeat(1_000_000));
+    await drawn.save(path);
+    expect(readFileSync(path, "utf8")).toBe(await drawn.svg());
+  });
+
+  test("many at once to one path leave one whole file and nothing else", async () => {
+    const path = join(directory, "a.svg");
+    await Promise.all(Array.from({ length: 8 }, () => drawn.save(path)));
+    expect(readdirSync(directory)).toEqual(["a.svg"]);
+    expect(readFileSync(path, "utf8")).toBe(await drawn.svg());
+  });
+
+  test("where it can't be written, nothing is left behind and the error says why", async () => {
+    mkdirSync(join(directory, "taken.svg"));
+    await expect(drawn.save(join(directory, "taken.svg"))).rejects.toThrow(/Can't write.*EISDIR/);
+    writeFileSync(join(directory, "file"), "kept");
+    await expect(drawn.save(join(directory, "file", "a.svg"))).rejects.toThrow(ProbelabError);
+    expect(readdirSync(directory).sort()).toEqual(["file", "taken.svg"]);
+    expect(readFileSync(join(directory, "file"), "utf8")).toBe("kept");
+  });
+
+  test.each(["a.gif", "a", "a.constructor", ".svg/"])(
+    "%j is refused before anything is drawn",
+    async (name) => {
+      await expect(drawn.save(join(directory, name))).rejects.toThrow(/end the path with .svg/);
+      expect(readdirSync(directory)).toEqual([]);
+    },
+  );
+});

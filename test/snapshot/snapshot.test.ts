@@ -1,0 +1,184 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { chart } from "../../src/chart/chart.js";
+import { connect } from "../../src/lab/connect.js";
+import { count, quantile } from "../../src/query/measure.js";
+import { fillSample } from "../../src/sample/fill.js";
+import { openSnapshot, type SnapshotMeasurements } from "../../src/snapshot/snapshot.js";
+import { between, last } from "../../src/time/time-range.js";
+import { embeddedDatabase } from "../support/embedded-database.js";
+import { newDatabase, ownDatabase } from "../support/own-database.js";
+import { KINDS, makeRows } from "./rows.js";
+
+const own = ownDatabase();
+const kept = embeddedDatabase();
+const range = between("2026-05-02", "2026-05-05");
+const by = { range, every: "day", by: "probe_cc" } as const;
+
+beforeAll(() => makeRows(own.writer, KINDS[0]!));
+
+/** How many passes have been read so far. */
+async function passesOf(name: string): Promise<number> {
+  const rows = await kept.writer.rows<{ n: number }>(
+    `SELECT count() AS n FROM snapshot_${name}_passes`,
+  );
+  return Number(rows[0]?.n);
+}
+
+const into = () => `embedded:${kept.directory.path}`;
+
+describe("lab.snapshot", () => {
+  it("is asked as the table, says what it is of and how old it is, and offline too", async () => {
+    await using lab = await own.open();
+    const snapshot = await lab.snapshot({ range, into: into() });
+    const [wanted, found] = [
+      await lab.measurements.counts(by),
+      await snapshot.measurements.counts(by),
+    ];
+    expect(found.rows()).toEqual(wanted.rows());
+    expect(found.origin.notes[0]).toMatch(
+      /^Snapshot measurements of fastpath, taken \d{4}-\d\d-\d\d \d\d:\d\d UTC, 0 minutes old\.$/,
+    );
+    expect(found.origin.source).toBe(into());
+    expect(found.origin.rowsRead).toBeLessThan(wanted.origin.rowsRead);
+    expect(JSON.stringify(chart.line(found).spec)).toContain("Snapshot measurements of fastpath");
+    expect(snapshot.dimensions).toEqual([
+      ...["software_name", "software_version", "probe_cc", "probe_asn", "test_name"],
+    ]);
+    await using offline = await openSnapshot("measurements", { into: into() });
+    const again = await offline.runs.ask({ ...by, measures: { p: quantile(0.5, "duration") } });
+    const runs = await lab.runs.ask({ ...by, measures: { p: quantile(0.5, "duration") } });
+    expect(again.rows()).toEqual(runs.rows());
+    expect(offline.range).toEqual(snapshot.range);
+    expect(offline.now).toEqual(range.end);
+  });
+
+  it("reads only what is new, and hours that were read too soon for late rows once more", async () => {
+    await using table = await newDatabase();
+    await makeRows(table.writer, KINDS[0]!);
+    // As if these were days of now: each hour was read before "two weeks" were over.
+    const shift = Math.floor(Date.now() / 86_400_000) - Date.UTC(2026, 4, 8) / 86_400_000;
+    await table.writer.command(
+      `CREATE TABLE now ENGINE = MergeTree ORDER BY measurement_start_time AS SELECT * REPLACE (measurement_start_time + toIntervalDay(${shift}) AS measurement_start_time) FROM fastpath`,
+    );
+    await table.writer.command("EXCHANGE TABLES now AND fastpath");
+    await using lab = await table.open();
+    const end = new Date(Date.UTC(2026, 4, 5) + shift * 86_400_000);
+    const days = (n: number) => last(`${n} days`, { now: end });
+    const options = { name: "late", into: into(), late: "2 weeks" };
+    const first = await lab.snapshot({ ...options, range: days(2) });
+    expect(first.notes[0]).toMatch(/ on rows may be missing that were stored since\.$/);
+    await table.writer.command(
+      `INSERT INTO fastpath SELECT * FROM fastpath WHERE n % 3 = 0 AND measurement_start_time < toDateTime(${+end / 1000} - 86400)`,
+    );
+    const counted = async (room: SnapshotMeasurements, n: number) =>
+      (await room.counts({ range: days(n), every: "hour" })).rows();
+    const second = await lab.snapshot({ ...options, range: days(3) });
+    expect(await counted(second.measurements, 3)).toEqual(await counted(lab.measurements, 3));
+    // An edition that is open stays as it was.
+    expect(await counted(first.measurements, 2)).not.toEqual(await counted(lab.measurements, 2));
+    const settled = { ...options, name: "settled", late: "1 hour" };
+    await lab.snapshot({ ...settled, range: days(2) });
+    const before = await passesOf("settled");
+    const third = await lab.snapshot({ ...settled, range: days(2) });
+    expect(await passesOf("settled")).toBe(before);
+    expect(third.range).toEqual(days(2));
+    const beyond = between(new Date(+end - 40 * 86_400_000), new Date(+end - 39 * 86_400_000));
+    await expect(lab.snapshot({ ...settled, range: beyond })).rejects.toThrow(
+      /a gap would be between/,
+    );
+  });
+
+  it("goes on where an interrupt stopped it, and what was there before can be asked meanwhile", async () => {
+    await using lab = await own.open();
+    const stop = new AbortController();
+    const wide = between("2026-05-01", "2026-05-08");
+    const taking = lab.snapshot({
+      name: "stopped",
+      range: wide,
+      into: into(),
+      signal: stop.signal,
+    });
+    const watched = (async () => {
+      while ((await passesOf("stopped").catch(() => 0)) < 1) await new Promise(setImmediate);
+      stop.abort();
+    })();
+    await expect(taking).rejects.toThrow("Stopped: take a snapshot.");
+    await watched;
+    await expect(openSnapshot("stopped", { into: into() })).rejects.toThrow(
+      "Can't open the snapshot stopped: its taking never ended.",
+    );
+    // A pass that was killed between its rows and its record leaves rows that nobody counts.
+    await kept.writer.command(
+      "INSERT INTO snapshot_stopped_pieces SELECT * REPLACE (7 AS pass) FROM snapshot_stopped_pieces",
+    );
+    const snapshot = await lab.snapshot({ name: "stopped", range: wide, into: into() });
+    const asked = { range: wide, every: "day", by: "test_name" } as const;
+    expect((await snapshot.measurements.runs(asked)).rows()).toEqual(
+      (await lab.measurements.runs(asked)).rows(),
+    );
+    expect((await snapshot.measurements.counts(asked)).rows()).toEqual(
+      (await lab.measurements.counts(asked)).rows(),
+    );
+  });
+
+  it("refuses what it can't tell exactly, with the reason, or asks the table where that is wanted", async () => {
+    await using lab = await own.open();
+    const where = { test_name: "web" } as const;
+    const options = { name: "web", range, where, into: into(), dimensions: ["probe_cc"] };
+    const { measurements, runs } = await lab.snapshot(options);
+    const refused = async (asked: Promise<unknown>, why: string | RegExp) =>
+      expect(asked).rejects.toThrow(why);
+    await refused(
+      measurements.counts({ range, by: "software_version" }),
+      "Can't use software_version: the snapshot web holds probe_cc.",
+    );
+    await refused(measurements.counts({ range, where: { input: "x" } }), "Can't use input");
+    await refused(measurements.counts({ range, every: "15 minutes" }), "holds hours");
+    await refused(measurements.counts({ range, every: "90 minutes" }), "holds hours");
+    await refused(
+      measurements.counts({ range: between("2026-05-01", "2026-05-03") }),
+      "the snapshot web holds 2026-05-02",
+    );
+    await refused(
+      measurements.counts({ range: between("2026-05-02 00:30", "2026-05-03") }),
+      "holds whole hours",
+    );
+    const kolkata = between("2026-05-02 12:30", "2026-05-03 12:30", { timeZone: "Asia/Kolkata" });
+    await refused(measurements.counts({ range: kolkata }), "clocks of Asia/Kolkata");
+    await refused(measurements.counts({ range, distinct: true }), "distinct: true");
+    await refused(runs.ask({ range, margin: "1 hour", measures: { n: count() } }), "margin");
+    await refused(
+      measurements.ask({ range, measures: { q: quantile(0.5, "probe_cc") } }),
+      /a column of numbers/,
+    );
+    await refused(lab.snapshot({ ...options, where: {} }), "there is one of another where");
+    await refused(lab.snapshot({ range, name: "No!" }), 'Can\'t name a snapshot "No!"');
+    await refused(lab.snapshot({ range, into: "http://localhost:1/x" }), "embedded databases only");
+    await refused(openSnapshot("none", { into: into() }), "has none");
+    // Runs have a start to the second: any zone and any bucket.
+    const minutes = { range: kolkata, every: "15 minutes", measures: { n: count() } } as const;
+    expect((await runs.ask(minutes)).rows()).toEqual(
+      (await lab.runs.ask({ ...minutes, where })).rows(),
+    );
+    const either = await lab.snapshot({ ...options, otherwise: "table" });
+    const fine = { range, every: "15 minutes", by: "probe_cc" } as const;
+    const answer = await either.measurements.counts(fine);
+    expect(answer.rows()).toEqual((await lab.measurements.counts({ ...fine, where })).rows());
+    expect(answer.origin.notes[0]).toMatch(
+      /^Asked of the table: the snapshot web can't answer it\./,
+    );
+    expect(answer.origin.source).toBe(lab.source);
+  });
+
+  it("is taken inside the embedded database that holds the measurements", async () => {
+    await fillSample(kept.writer, { rows: 20_000, end: new Date("2026-05-01T00:00:00Z") });
+    await using lab = await connect({ measurements: into() });
+    const quarter = last("3 months", { now: lab.now });
+    const snapshot = await lab.snapshot({ range: quarter, name: "local" });
+    expect((await snapshot.measurements.summary({ range: quarter })).rows()).toEqual(
+      (await lab.measurements.summary({ range: quarter })).rows(),
+    );
+    const found = await snapshot.measurements.counts({ range: quarter, every: "month" });
+    expect(found.origin.question).toMatchObject({ ask: "measurements.counts" });
+  });
+});

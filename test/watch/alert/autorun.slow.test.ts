@@ -1,0 +1,102 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, expect, it, vi } from "vitest";
+import { openWriter } from "../../../src/database/open-writer.js";
+import { runNotebook } from "../../../src/notebook/run-notebook.js";
+import { fillSample } from "../../../src/sample/fill.js";
+import { temporaryDirectory } from "../../support/temporary-directory.js";
+import { installed, startAlertmanager } from "./alertmanager.js";
+
+const links = {
+  notebook: "https://lab.example.org/autorun-incoming-measurements.ipynb",
+  page: "https://lab.example.org/out/autorun-incoming-measurements.html",
+  runbook: "https://docs.example.org/runbooks/drop",
+};
+const HOUR = 3_600_000;
+afterEach(() => void vi.unstubAllEnvs());
+
+it.skipIf(!installed)(
+  "autorun-incoming-measurements: half of the sample's measurements are lost from one hour on, and Alertmanager holds one alert with its links until they come again",
+  async () => {
+    await using data = await temporaryDirectory();
+    await using own = await temporaryDirectory();
+    await using manager = await startAlertmanager(own.path);
+    await using writer = await openWriter(data.source);
+    const end = Date.UTC(2026, 4, 1);
+    const lost = end - 42 * HOUR;
+    await fillSample(writer, { rows: 10_000_000, end: new Date(end) });
+    await writer.command("RENAME TABLE fastpath TO measured, logs TO said");
+    await writer.command("CREATE TABLE fastpath AS measured");
+    await writer.command("CREATE TABLE logs AS said");
+    /** The tables as they were at a moment: from `lost` on half is missing, for five hours. */
+    const at = async (hours: number) => {
+      const parameters = { lost, back: lost + 5 * HOUR, now: lost + hours * HOUR };
+      for (const table of ["fastpath", "logs"]) await writer.command(`TRUNCATE TABLE ${table}`);
+      const ms = "toUnixTimestamp(measurement_start_time) * 1000";
+      await writer.command(
+        `INSERT INTO fastpath SELECT * FROM measured
+         WHERE ${ms} < {now:Int64} AND ${ms} >= {lost:Int64} - 6048000000
+           AND NOT (${ms} >= {lost:Int64} AND ${ms} < {back:Int64} AND cityHash64(measurement_uid) % 2 = 0)`,
+        { parameters },
+      );
+      await writer.command(
+        "INSERT INTO logs SELECT * FROM said WHERE __REALTIME_TIMESTAMP < {now:Int64} * 1000 AND __REALTIME_TIMESTAMP >= {lost:Int64} * 1000 - 700000000000",
+        { parameters },
+      );
+    };
+    const config = { alerts: { channels: [{ kind: "alertmanager", url: manager.url }] } };
+    await writeFile(join(own.path, "probelab.config.json"), JSON.stringify(config));
+    vi.stubEnv("PROBELAB_MEASUREMENTS", `embedded:${data.path}`);
+    vi.stubEnv("PROBELAB_PROJECT", own.path);
+    vi.stubEnv("PROBELAB_WATCH", join(own.path, "watch"));
+    vi.stubEnv("PROBELAB_LINKS", JSON.stringify(links));
+    const path = fileURLToPath(
+      new URL("../../../notebooks/autorun-incoming-measurements.ipynb", import.meta.url),
+    );
+    const run = async () => {
+      const outcome = await runNotebook(path, { out: join(own.path, "out") });
+      expect(outcome.message).toBeUndefined();
+      const { cells } = JSON.parse(await readFile(outcome.notebook, "utf8")) as {
+        cells: { outputs?: { text?: string; data?: Record<string, string | string[]> }[] }[];
+      };
+      return cells
+        .flatMap(({ outputs = [] }) => outputs)
+        .map(({ text, data: bundle }) => [text ?? bundle?.["text/plain"] ?? ""].flat().join(""))
+        .join("\n");
+    };
+
+    await at(0);
+    vi.stubEnv("AUTORUN", "1");
+    expect(await run()).toContain("Nothing was to be sent.");
+    await at(4);
+    vi.stubEnv("AUTORUN", "");
+    const byHand = await run();
+    expect(byHand).toContain("Nothing is sent from a notebook that is run by hand.");
+    expect(byHand).toContain(`runbook: ${links.runbook}`);
+    expect(await manager.active()).toEqual([]);
+
+    vi.stubEnv("AUTORUN", "1");
+    for (const hours of [4, 5]) {
+      await at(hours);
+      expect(await run()).toMatch(/Fewer measurements come than expected, until now/);
+      const active = await manager.active();
+      expect(active).toHaveLength(1);
+      expect(active[0]).toMatchObject({
+        labels: { alertname: "measurements drop", severity: "critical" },
+        annotations: {
+          summary: "Measurements dropped",
+          description: expect.stringMatching(
+            /Measurements dropped to .* instead of about/,
+          ) as string,
+          ...{ runbook_url: links.runbook, page: links.page },
+        },
+        generatorURL: links.notebook,
+      });
+    }
+    await at(9);
+    expect(await run()).toMatch(/There was a drop, and it is over/);
+    expect(await manager.active()).toEqual([]);
+  },
+  600_000,
+);
