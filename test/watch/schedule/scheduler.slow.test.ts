@@ -204,7 +204,7 @@ alongside(
     });
     await rm(path);
     await own.add("long", EVERY, "1");
-    expect((await own.once()).code).toBe(0);
+    expect(await own.once()).toMatchObject({ code: 0 });
     expect((await own.runs("long")).map(({ state }) => state)).toEqual(["ok", "interrupted"]);
     expect((await own.runs("quick")).map(({ state }) => state)).toEqual(["ok"]);
   },
