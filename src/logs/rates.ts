@@ -93,7 +93,8 @@ export async function logLines(
     column: (name) => (Object.hasOwn(computed, name) ? computed[name]! : logColumn(name, table)),
     instant: table.time.dateTime(table.time.sql),
     ...daysOnly(table),
-    from: () => sql`${raw(table.from)}\nWHERE ${and(conditions)}`,
+    plain: true,
+    from: (only = []) => sql`${raw(table.from)}\nWHERE ${and([...conditions, ...only])}`,
     notes: logNotes(table),
     whyEmpty: async () => ({
       ...NOTHING,

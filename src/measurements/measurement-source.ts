@@ -23,7 +23,9 @@ export function measurementSource(table: TableInfo, asked: MeasurementFilter): S
     instant: table.time.dateTime(table.time.sql),
     ...daysOnly(table),
     ...onceOverall(table, asked.distinct),
-    from: () => measurementsFrom(table, asked, asked.range, conditions),
+    ...together(table),
+    plain: true,
+    from: (only = []) => measurementsFrom(table, asked, asked.range, [...conditions, ...only]),
     notes: [...distinctNotes(table, asked.distinct), ...table.notes],
     ...explained,
   };
@@ -51,7 +53,8 @@ export function measurementOnceSource(
     instant: table.time.dateTime("_first"),
     ...daysOnly(table),
     whole: HELD_TWICE,
-    from: () =>
+    ...together(table),
+    from: (only = []) =>
       nested(
         select({
           columns: [
@@ -59,7 +62,7 @@ export function measurementOnceSource(
             ["_first", raw(`min(${table.time.sql})`)],
             ...first.selected,
           ],
-          from: measurementsFrom(table, { distinct: false }, range, conditions),
+          from: measurementsFrom(table, { distinct: false }, range, [...conditions, ...only]),
           // A configured name stands beside the table's own.
           groupBy: byUid
             ? identityKeys(table, "measurement_uid")
@@ -81,10 +84,9 @@ export function measurementOnceSource(
  * and kept in half the memory. One of 64 bits would merge two of 10¹⁰ texts in most answers (n²/2⁶⁵)
  * and two of 10⁹ in 3 of 100; with 128 the chance is below 10⁻¹⁸ at 10¹⁰. Other types are their own key.
  */
-export function identityKeys(table: TableInfo, name: string): Sql[] {
-  const column = table.column(name);
-  if (table.columns.get(name) !== "String") return [raw(column)];
-  return [raw(`cityHash64(${column})`), raw(`xxh3(${column})`)];
+export function identityKeys(table: TableInfo, name: string, text = table.column(name)): Sql[] {
+  if (table.columns.get(name) !== "String") return [raw(text)];
+  return [raw(`cityHash64(${text})`), raw(`xxh3(${text})`)];
 }
 
 /** A column of the table, as a source gives it. */
@@ -133,6 +135,12 @@ export function onceOverall(
   distinct: boolean | undefined,
 ): Pick<Source, "whole"> {
   return distinct === true && !table.merges ? { whole: HELD_TWICE } : {};
+}
+
+/** What the rows of one measurement share. */
+function together(table: TableInfo): Pick<Source, "together"> {
+  const uid = "measurement_uid";
+  return table.columns.has(uid) ? { together: tableColumn(table, uid).sql } : {};
 }
 
 /** Says how duplicates are counted, where that isn't each row. */

@@ -70,7 +70,7 @@ export function runSource(table: TableInfo, asked: RunFilter): Source {
           ["_first", raw(`min(${time.sql})`)],
           ["_last", raw(`max(${time.sql})`)],
           ["_n", raw("count()")],
-          ...(noReport === undefined ? [] : [["_no_report", sql`any(${noReport})`] as const]),
+          ...(noReport === undefined ? [] : [["_no_report", ofNoReport(table, noReport)] as const]),
           ...first.selected,
         ],
         from: measurementsFrom(table, asked, widen(range, margin), conditions),
@@ -100,6 +100,13 @@ export function runSource(table: TableInfo, asked: RunFilter): Source {
     notes: [wholeRuns(margin), ...distinctNotes(table, asked.distinct), ...table.notes],
     ...explained,
   };
+}
+
+/** Whether a group is of no report, told by what it is grouped by: once a run, not once a row. */
+function ofNoReport(table: TableInfo, noReport: Sql): Sql {
+  const keys = identityKeys(table, "report_id");
+  const ofNone = identityKeys(table, "report_id", "''");
+  return keys.length === 1 ? noReport : and(keys.map((key, at) => sql`${key} = ${ofNone[at]!}`));
 }
 
 /** Says how many rows belong to no run. @param question gives them as `n`. */

@@ -33,13 +33,14 @@ export function progressLine(sink: OutputSink, onlySummary: boolean): ProgressLi
   };
 }
 
-function runningText({ rowsRead, rowsInAll, seconds }: QueryProgress): string {
+function runningText({ rowsRead, rowsInAll, seconds, part }: QueryProgress): string {
+  const reading = part === undefined ? "Reading" : `Part ${part.at} of ${part.of}, reading`;
   const rate = `${countText(rowsRead / seconds)} rows/s, ${seconds.toFixed(1)} s`;
   if (rowsInAll === undefined || rowsInAll < rowsRead) {
-    return `Reading: ${countText(rowsRead)} rows, ${rate}`;
+    return `${reading}: ${countText(rowsRead)} rows, ${rate}`;
   }
   const percent = Math.floor((100 * rowsRead) / Math.max(1, rowsInAll));
-  return `Reading: ${countText(rowsRead)} of ${countText(rowsInAll)} rows (${percent} %), ${rate}`;
+  return `${reading}: ${countText(rowsRead)} of ${countText(rowsInAll)} rows (${percent} %), ${rate}`;
 }
 
 function summaryText(ended: {

@@ -11,6 +11,8 @@ export interface QueryProgress {
   readonly rowsInAll: number | undefined;
   /** Since the query was sent. */
   readonly seconds: number;
+  /** Which part of a question it is, of how many as far as is known; missing where it is the whole. */
+  readonly part?: { readonly at: number; readonly of: number };
 }
 
 export type ProgressListener = (progress: QueryProgress) => void;

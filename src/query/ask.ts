@@ -11,7 +11,8 @@ import { groupedRows, incompleteNotes } from "./grouped-result.js";
 import type { Measure } from "./measure.js";
 import { Plan, type PlannedMeasure } from "./plan.js";
 import { questionSql } from "./question-sql.js";
-import { checkFinest, NOTHING, type Source } from "./source.js";
+import { checkFinest, NOTHING, partOf, type Source } from "./source.js";
+import type { Sql } from "./sql.js";
 import { whereText, type Where } from "./where.js";
 import { askInWindows, isTooMuch } from "./windows.js";
 
@@ -90,8 +91,8 @@ export async function askSource(
   const question = questionSql(plan, dimensions, { every, range: whole, top });
   const { signal } = options;
   const { aggregates } = plan;
-  const askWindow = async (range: TimeRange) => {
-    const source = await open(range);
+  const askWindow = async (range: TimeRange, only?: readonly Sql[]) => {
+    const source = partOf(await open(range), only);
     const dimensions = askedDimensions(options.by ?? preset.by ?? [], source, range);
     const plan = new Plan(source);
     planMeasures(plan, measures, dimensions, preset);
@@ -104,7 +105,7 @@ export async function askSource(
       (answer) => ({ ...answer, range: whole, notes: [], reductions: [] }),
       (error: unknown) => {
         if (!isTooMuch(error)) throw error;
-        const asked = { action, range: whole, top, source, dimensions, aggregates, ask: askWindow };
+        const asked = { range: whole, top, source, dimensions, aggregates, ask: askWindow };
         return askInWindows(asked, error);
       },
     ),

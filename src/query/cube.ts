@@ -1,12 +1,24 @@
 import { answerOrigin, type Database } from "../database/database.js";
 import type { Origin } from "../result/origin.js";
 import { checkRange, type TimeRange } from "../time/time-range.js";
-import { dimensionOf, type Dimension } from "./dimension.js";
+import { dimensionOf, type AskedDimension, type Dimension } from "./dimension.js";
 import type { Measure } from "./measure.js";
 import { Plan, ROWS, type AnswerRow, type PlannedMeasure } from "./plan.js";
-import { rowsSql, type Source } from "./source.js";
-import { and, join, nested, print, raw, select, sql, type Column, type Sql } from "./sql.js";
+import { partOf, rowsSql, type Source } from "./source.js";
+import {
+  and,
+  join,
+  nested,
+  print,
+  raw,
+  select,
+  sql,
+  type Column,
+  type PrintedSql,
+  type Sql,
+} from "./sql.js";
 import { whereText, type Where } from "./where.js";
+import { askAdding } from "./windows.js";
 
 /** What opens a source for one question. */
 export type OpenSource = (
@@ -82,48 +94,32 @@ export async function askCube(cube: CubeSource, asked: CubeQuestion): Promise<Cu
   const { database, source } = await cube.open(range, where);
   const { by, lacking } =
     asked.by === undefined ? present(cube.dimensions, source) : { by: asked.by, lacking: [] };
-  const dimensions = by.map((one) => {
-    const name = typeof one === "string" ? one : one.name;
-    return dimensionOf(name, one, source, range.timeZone);
-  });
-  const plan = new Plan(source);
+  const planned = (source: Source) => {
+    const dimensions = by.map((one) => {
+      const name = typeof one === "string" ? one : one.name;
+      return dimensionOf(name, one, source, range.timeZone);
+    });
+    const plan = new Plan(source);
+    const measures = asked.measures.map((measure, at) => plan.add(`m${at}`, measure, false));
+    const squares = asked.squares && squaresOf(plan, asked.squares);
+    return { plan, dimensions, measures, squares };
+  };
+  const { plan, dimensions, measures, squares } = planned(source);
   const [first] = asked.measures;
   const entity = first?.measure === "distinct" ? first : undefined;
-  const measures = asked.measures.map((measure, at) => plan.add(`m${at}`, measure, false));
-  const squares = asked.squares && squaresOf(plan, asked.squares);
-  const keys = dimensions.map(({ key }, at): Column => [`_g${at}`, key]);
-  const all: Column[] = [
-    ...keys,
-    ...(source.unusable === undefined ? [] : [["_unusable", source.unusable] as const]),
-  ];
-  const groupBy = all.map(([name]) => name);
-  const cells =
-    entity === undefined
-      ? select({
-          columns: [
-            ...all,
-            [ROWS, rowsSql(source)],
-            ...plan.aggregates.map(({ as, cell }): Column => [as, cell]),
-          ],
-          from: source.from(),
-          groupBy,
-        })
-      : sharedOut(plan, entity, all);
   const aggregates = entity === undefined ? plan.aggregates.map(({ as }) => as) : ["_shared"];
-  const question = print(
-    select({
-      columns: [
-        ...dimensions.map(({ text }, at): Column => [
-          `_d${at}`,
-          sql`toLowCardinality(${text(raw(`_g${at}`))})`,
-        ]),
-        ...[ROWS, ...aggregates].map((as): Column => [as, raw(as)]),
-      ],
-      from: nested(cells),
-      ...(source.unusable !== undefined && { where: [raw("NOT _unusable")] }),
-    }),
-  );
-  const answer = await database.ask({ ...question, action, signal });
+  const question = cubeSql(plan, dimensions, entity, aggregates);
+  const answer = await askAdding({
+    range,
+    source,
+    sums: [ROWS, ...aggregates],
+    ...(entity && { by: source.column(entity.column ?? "").sql }),
+    ask: async (window, only) => {
+      const { plan, dimensions } = planned(partOf((await cube.open(window, where)).source, only));
+      const part = cubeSql(plan, dimensions, entity, aggregates);
+      return database.ask({ ...part, action, signal });
+    },
+  });
   const { table } = answer;
   const rows = table.numRows();
   const text = dimensions.map(({ label }, at) => {
@@ -163,9 +159,47 @@ export async function askCube(cube: CubeSource, asked: CubeQuestion): Promise<Cu
     origin: {
       ...answerOrigin(database, question, range, answer),
       ...(filter !== "" && { filter }),
-      notes: source.notes,
+      notes: [...answer.notes, ...source.notes],
     },
   };
+}
+
+function cubeSql(
+  plan: Plan,
+  dimensions: readonly AskedDimension[],
+  entity: Measure<unknown> | undefined,
+  aggregates: readonly string[],
+): PrintedSql {
+  const { source } = plan;
+  const all: Column[] = [
+    ...dimensions.map(({ key }, at): Column => [`_g${at}`, key]),
+    ...(source.unusable === undefined ? [] : [["_unusable", source.unusable] as const]),
+  ];
+  const cells =
+    entity === undefined
+      ? select({
+          columns: [
+            ...all,
+            [ROWS, rowsSql(source)],
+            ...plan.aggregates.map(({ as, cell }): Column => [as, cell]),
+          ],
+          from: source.from(),
+          groupBy: all.map(([name]) => name),
+        })
+      : sharedOut(plan, entity, all);
+  return print(
+    select({
+      columns: [
+        ...dimensions.map(({ text }, at): Column => [
+          `_d${at}`,
+          sql`toLowCardinality(${text(raw(`_g${at}`))})`,
+        ]),
+        ...[ROWS, ...aggregates].map((as): Column => [as, raw(as)]),
+      ],
+      from: nested(cells),
+      ...(source.unusable !== undefined && { where: [raw("NOT _unusable")] }),
+    }),
+  );
 }
 
 /** The column of the sum of a column's squares. */

@@ -6,14 +6,25 @@ import { Result, type Value } from "../result/result.js";
 import type { Bucket } from "../time/bucket.js";
 import { checkRange, type TimeRange } from "../time/time-range.js";
 import { askedDimensions, type By, type GroupOptions } from "./ask.js";
-import { candidates, cut, merged, readCells, type Ranked } from "./cut-cells.js";
+import { candidates, cut as cutCells, merged, readCells, type Ranked } from "./cut-cells.js";
 import { asText, type AskedDimension } from "./dimension.js";
 import { incompleteNotes, movedNote, timeColumn } from "./grouped-result.js";
 import { count, type Measure } from "./measure.js";
 import { Plan, ROWS, type AnswerRow, type PlannedMeasure } from "./plan.js";
-import { checkFinest, NOTHING, rowsSql, type Source } from "./source.js";
-import { bind, join, print, raw, select, sql, type Column, type Sql } from "./sql.js";
+import { checkFinest, NOTHING, partOf, rowsSql, type Source } from "./source.js";
+import {
+  bind,
+  join,
+  print,
+  raw,
+  select,
+  sql,
+  type Column,
+  type PrintedSql,
+  type Sql,
+} from "./sql.js";
 import { whereText } from "./where.js";
+import { askAdding } from "./windows.js";
 
 /** What the cells of a figure that one can question are asked with; see `lab.measurements.explore`. */
 export interface ExploreOptions<
@@ -61,8 +72,18 @@ export async function askExplore(
   }
   const plan = new Plan(source);
   const { parts, meanings } = measured(plan, options.measure ?? count(), action, dimensions);
-  const sizing = sizesSql(plan, dimensions);
-  const sized = await database.ask({ ...sizing, action, signal });
+  /** Asks for rows that add up: all at once, or what the server manages. */
+  const askAll = (question: (plan: Plan, dimensions: readonly AskedDimension[]) => PrintedSql) => {
+    const ask = async (window: TimeRange, only?: readonly Sql[]) => {
+      const part = new Plan(partOf(await open(window), only));
+      const own = askedDimensions(options.by, part.source, window);
+      measured(part, options.measure ?? count(), action, own);
+      return database.ask({ ...question(part, own), action, signal });
+    };
+    const sums = [ROWS, ...plan.aggregates.map(({ as }) => as)];
+    return askAdding({ range, source, sums, ask });
+  };
+  const sized = await askAll(sizesSql);
   const { ranked, unusable } = readSizes(sized.table.objects() as AnswerRow[], dimensions, parts);
   const named = ranked.map((values, at) => {
     const { natural, most } = dimensions[at]!;
@@ -74,10 +95,11 @@ export async function askExplore(
   const whole = source.hoursOnly ? fine.filter((every) => every !== "minute") : fine;
   const steps: readonly Bucket[] = whole.length > 0 ? whole : ["hour"];
   if ((options.every ?? "auto") !== "auto") checkFinest(steps[0]!, source);
-  const question = cellsSql(plan, dimensions, { range, every: steps[0]!, ranked, named });
-  const answer = await database.ask({ ...question, action, signal });
+  const cut = { range, every: steps[0]!, ranked, named };
+  const question = cellsSql(plan, dimensions, cut);
+  const answer = await askAll((plan, dimensions) => cellsSql(plan, dimensions, cut));
   const cells = readCells(answer.table.objects() as AnswerRow[], named, parts, steps[0]!, range);
-  const { kept, every, keys } = cut(cells, ranked, named, steps, { range, action });
+  const { kept, every, keys } = cutCells(cells, ranked, named, steps, { range, action });
   const meant = dimensions.map((dimension, at) =>
     dimensionColumn(dimension, ranked[at]!, kept[at]!),
   );
@@ -110,6 +132,7 @@ export async function askExplore(
     columns: { time, dimensions: columns, measures: meanings },
     reductions: namedSentence(columns, ranked, kept, parts.at(-1)!.label),
     notes: [
+      ...new Set([...sized.notes, ...answer.notes]),
       ...(auto && !empty ? [`By ${every}, the finest bucket for fewer than 5,000 rows.`] : []),
       ...source.notes,
       ...movedNote(cells.elsewhere, steps[0]!, range),

@@ -114,7 +114,11 @@ export async function freeQuery<Row extends object = Record<string, Value>>(
     return `(${[bounds.sql, ...(time.usable === null ? [] : [time.usable])].join(" AND ")})`;
   });
   checkNamesInText(bounded, parameters);
-  checkStatement(await explain(database.rows, "AST", bounded, parameters));
+  // What the statement is tells its text, with the values that may stand for names.
+  const texts = Object.values(parameters).map((value) => (typeof value === "string" ? value : 0));
+  await once(database, ["statement", bounded, ...texts], async () =>
+    checkStatement(await explain(database.rows, "AST", bounded, parameters)),
+  );
   // Arrow alone would give DateTime and enums as bare numbers: the server names the types.
   const [, described] = await Promise.all([
     checkBounds(database, bounded, parameters, range, known, [...wanted.values()]),
@@ -134,9 +138,9 @@ export async function freeQuery<Row extends object = Record<string, Value>>(
     signal: options.signal,
   });
   const meant = nameColumns(answer.table, roles, range, LEAVES_OUT.test(code));
-  const texts = meant.columns.dimensions.map(({ name }) => name);
+  const dimensions = meant.columns.dimensions.map(({ name }) => name);
   const kinds = Object.fromEntries(
-    described.map(({ name, type }) => [name, texts.includes(name) ? "text" : valueKind(type)]),
+    described.map(({ name, type }) => [name, dimensions.includes(name) ? "text" : valueKind(type)]),
   );
   const empty = answer.table.numRows() === 0;
   return new Result<Row>(meant.table, {
@@ -150,6 +154,27 @@ export async function freeQuery<Row extends object = Record<string, Value>>(
       ...new Set([...columns.values()].flatMap(({ notes }) => notes)),
     ],
   });
+}
+
+const learned = new WeakMap<Database, Map<string, Promise<unknown>>>();
+
+/** What was found out of a statement's text before, as long as the database is open; failures are forgotten. */
+function once<T>(
+  database: Database,
+  about: readonly unknown[],
+  find: () => Promise<T>,
+): Promise<T> {
+  const all = learned.get(database) ?? new Map<string, Promise<unknown>>();
+  learned.set(database, all);
+  const key = JSON.stringify(about);
+  const before = all.get(key);
+  if (before !== undefined) return before as Promise<T>;
+  // Statements that differ in their values would fill the memory.
+  if (all.size >= 1_000) all.clear();
+  const found = find();
+  all.set(key, found);
+  found.catch(() => all.delete(key));
+  return found;
 }
 
 /**
@@ -261,21 +286,22 @@ async function findTimeColumn(
   const { measurements, logs, testHelpers } = database.tables;
   // `.fastpath` is that of the source's own database.
   const own = [measurements, logs, testHelpers].map((each) => tableName(each.table, "").join("."));
-  const found = await database.rows<{ database: string; table: string; type: string; here: 0 | 1 }>(
-    `SELECT database, table, type, database = currentDatabase() AS here,
+  const find = async () => {
+    const found = await database.rows<{ database: string; table: string; type: string }>(
+      `SELECT database, table, type, database = currentDatabase() AS here,
   indexOf({own:Array(String)}, concat(database, '.', table)) AS far, if(here, indexOf({own:Array(String)}, concat('.', table)), 0) AS near
 FROM system.columns
 WHERE name = {name:String} AND ({table:String} = '' OR table = {table:String}) AND (here OR far > 0)
 ORDER BY far = 1 OR near = 1 DESC, table`,
-    { name, table: table ?? "", own },
-  );
-  const [first] = found;
-  const usual = measurements.time;
-  if (first === undefined) {
-    throw new ProbelabError(
-      `Can't bound the query by ${table ? `${table}.` : ""}${name}: the database has no such column. Write {range} for ${usual}, or {range:column} with the table's own time column.`,
+      { name, table: table ?? "", own },
     );
-  }
+    if (found.length > 0) return found;
+    throw new ProbelabError(
+      `Can't bound the query by ${table ? `${table}.` : ""}${name}: the database has no such column. Write {range} for ${measurements.time}, or {range:column} with the table's own time column.`,
+    );
+  };
+  const found = await once(database, ["columns", sql, name, table], find);
+  const first = found[0]!;
   const others = found.filter((each) => each === first || sql.includes(each.table));
   if (others.some(({ type }) => type !== first.type)) {
     const names = others.map((one) => `{range:${one.table}.${name}}`).join(" or ");

@@ -28,6 +28,8 @@ export interface Aggregate {
   readonly merge: string;
   /** Where it only counts: the rows for which this holds. */
   readonly counted?: Sql;
+  /** Where it counts different values: of what. */
+  readonly different?: Sql;
   /** Of quantiles: how often each number occurs, a state that can be sent and merged anywhere. */
   readonly spread?: { readonly levels: readonly number[]; readonly cell: Sql };
 }
@@ -128,13 +130,12 @@ export class Plan {
   }
 
   /** The name of an aggregate's column in the answer; `merge` is the function that merges cells. */
-  aggregate(cell: Sql, merge: string, counted?: Sql): string {
+  aggregate(cell: Sql, merge: string, of: Pick<Aggregate, "counted" | "different"> = {}): string {
     const key = JSON.stringify(print(cell));
     const before = this.#aggregates.get(key);
     if (before !== undefined) return before.as;
     const as = `_a${this.#aggregates.size}`;
-    const counts = counted && { counted };
-    this.#aggregates.set(key, { as, cell, merge: `${merge}(${as})`, ...counts });
+    this.#aggregates.set(key, { as, cell, merge: `${merge}(${as})`, ...of });
     return as;
   }
 
@@ -196,7 +197,7 @@ function makeCount(measure: AnyMeasure, plan: Plan): Made {
   const { many, weight } = plan.source;
   const all = and(conditions);
   const rows = weight === undefined ? sql`countIf(${all})` : sql`sumIf(${weight}, ${all})`;
-  const as = conditions.length === 0 ? ROWS : plan.aggregate(rows, "sum", all);
+  const as = conditions.length === 0 ? ROWS : plan.aggregate(rows, "sum", { counted: all });
   return { label: `${capital(many)}${about}`, unit: many, value: (row) => Number(row[as]) };
 }
 
@@ -212,7 +213,8 @@ function makeDistinct(measure: AnyMeasure, plan: Plan): Made {
   const { column = "" } = measure;
   const { sql: value, label = columnsPlural([column]) } = plan.source.column(column);
   const { If, last, about } = plan.only(measure);
-  const as = plan.aggregate(sql`uniqExactState${raw(If)}(${value}${last})`, "uniqExactMerge");
+  const different = sql`uniqExactState${raw(If)}(${value}${last})`;
+  const as = plan.aggregate(different, "uniqExactMerge", { different: value });
   return {
     label: `Different ${label}${about}`,
     unit: "different values",

@@ -40,10 +40,18 @@ export interface Source {
   readonly hoursOnly?: string;
   /** Why the rows of parts of the range are not those of the range, a clause; missing where they are. */
   readonly whole?: string;
+  /** The value of a table's row by which they could be asked for in parts nevertheless. */
+  readonly together?: Sql;
+  /** True where a row is a row of the table. */
+  readonly plain?: true;
   /** True (1) for rows that no question counts, such as those of no report; missing where all count. */
   readonly unusable?: Sql;
-  /** What stands after FROM, with its WHERE: the rows of the range that match. Asked for last. */
-  from(): Sql;
+  /**
+   * What stands after FROM, with its WHERE: the rows of the range that match. Asked for last.
+   *
+   * @param only more conditions on the table's rows, of sources that are `plain` or have `together`.
+   */
+  from(only?: readonly Sql[]): Sql;
   /** What the reader of the answer must know of the source, a sentence each. */
   readonly notes: readonly string[];
   /** More to say where the answer held unusable rows. */
@@ -52,6 +60,11 @@ export interface Source {
   whyEmpty(database: Database, signal: AbortSignal | undefined): Promise<Extra>;
   /** Names values of the filter's lists that no row of the range has. */
   missingValues(database: Database, signal: AbortSignal | undefined): Promise<Extra>;
+}
+
+/** The rows of a source that fit. */
+export function partOf(source: Source, only: readonly Sql[] | undefined): Source {
+  return only === undefined ? source : { ...source, from: () => source.from(only) };
 }
 
 /** How many rows there are: an aggregate over the rows of a source. */

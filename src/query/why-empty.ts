@@ -6,7 +6,7 @@ import { formatRange, type TimeRange } from "../time/time-range.js";
 import { formatInstant } from "../time/time-zone.js";
 import { isPrefix, matchesPrefix, prefix, type Prefix } from "./prefix.js";
 import { NOTHING, tableBounds, type Extra } from "./source.js";
-import { and, print, raw, select, sql, type Column, type Sql } from "./sql.js";
+import { print, raw, select, sql, type Column, type Sql } from "./sql.js";
 import {
   isComparison,
   matchList,
@@ -40,18 +40,15 @@ export async function explainEmpty(
 ): Promise<Extra> {
   const reader = new RangeReader(database, asked, signal);
   const span = formatRange(asked.range);
-  const { sentences, all } = await missingValues(reader, asked, 1);
+  const sentences = await missingValues(reader, asked, 1);
   if (sentences.length > 0) return reader.said(sentences.slice(0, 1));
-  const one = all ?? (await reader.rows([["one", raw("1")]], [], raw("\nLIMIT 1"))).length;
-  if (one === 0) {
+  if (!(await reader.has())) {
     const newest = await newestOf(database, asked);
     return reader.said([`${asked.table.name} holds no measurement from ${span}${newest}.`]);
   }
   for (const [column, wanted] of Object.entries(asked.where)) {
     if (wanted === undefined || !isComparison(wanted)) continue;
-    const only = whereSql({ [column]: wanted }, asked.find);
-    const [row] = await reader.rows([["n", raw("count()")]], only);
-    if (Number(row?.["n"]) === 0) {
+    if (!(await reader.has(whereSql({ [column]: wanted }, asked.find)))) {
       return reader.said([`No measurement from ${span} has ${whereText({ [column]: wanted })}.`]);
     }
   }
@@ -64,7 +61,7 @@ export async function explainEmpty(
 
 /**
  * Names the values of filter lists that no measurement of the range has: one of them misspelt would
- * otherwise only make a number smaller. One scan, whatever the length of the lists.
+ * otherwise only make a number smaller. The server stops reading where all values of a list are found.
  */
 export async function missingFromLists(
   database: Database,
@@ -72,7 +69,7 @@ export async function missingFromLists(
   signal?: AbortSignal,
 ): Promise<Extra> {
   const reader = new RangeReader(database, asked, signal);
-  return reader.said((await missingValues(reader, asked, 2)).sentences);
+  return reader.said(await missingValues(reader, asked, 2));
 }
 
 /** Where the data ends: only an embedded database is asked beyond the range. */
@@ -119,49 +116,25 @@ class RangeReader {
     this.#bytesRead += answer.bytesRead;
     return answer.table.objects() as Record<string, Value>[];
   }
+
+  /** Whether the range has a row that fits; read until there is one. */
+  async has(only: readonly Sql[] = []): Promise<boolean> {
+    return (await this.rows([["one", raw("1")]], only, raw("\nLIMIT 1"))).length > 0;
+  }
 }
 
 type Wanted = FilterValue | Prefix;
 
-/**
- * Sentences on wanted values that nothing in the range has, of lists of at least so many; and how many
- * measurements the range has, undefined where that wasn't asked.
- */
+/** Sentences on wanted values that nothing in the range has, of lists of at least so many. */
 async function missingValues(
   reader: RangeReader,
   { where, find, range }: Filtered,
   atLeast: number,
-): Promise<{ sentences: string[]; all: number | undefined }> {
-  const lists = Object.entries(where).flatMap(([column, match]) => {
-    if (match === undefined || isComparison(match)) return [];
-    const list = matchList(match);
-    return list.length < atLeast ? [] : [{ column, list }];
-  });
-  if (lists.length === 0) return { sentences: [], all: undefined };
-  const matches = (column: string, wanted: Wanted | readonly Wanted[]): Sql =>
-    and(whereSql({ [column]: wanted }, find, "wanted"));
-  // Values are found by themselves, null and prefixes by counting what they match.
-  const isCounted = (value: Wanted) => value === null || isPrefix(value);
-  const columns = lists.flatMap(({ column, list }, index): Column[] => {
-    const values = list.filter((value) => !isCounted(value));
-    const listed = matches(column, values.length > 0 ? values : [null]);
-    return [
-      [`_seen${index}`, sql`groupUniqArrayIf(toString(${find(column).sql}), ${listed})`],
-      ...list.flatMap((value, at): Column[] =>
-        isCounted(value)
-          ? [[`_has${index}_${at}`, sql`countIf(${matches(column, value)}) > 0`]]
-          : [],
-      ),
-    ];
-  });
-  const [row = {}] = await reader.rows([["_all", raw("count()")], ...columns]);
-  const all = Number(row["_all"] ?? 0);
-  if (all === 0) return { sentences: [], all };
-  const sentences = lists.map(async ({ column, list }, index) => {
-    const seen = new Set(row[`_seen${index}`] as readonly string[] | undefined);
-    const missing = list.filter((value, at) =>
-      isCounted(value) ? Number(row[`_has${index}_${at}`]) === 0 : !seen.has(String(value)),
-    );
+): Promise<string[]> {
+  const sentences = Object.entries(where).map(async ([column, match]) => {
+    const list = match === undefined || isComparison(match) ? [] : matchList(match);
+    if (list.length < Math.max(1, atLeast)) return [];
+    const missing = await missingOf(reader, column, list, find);
     if (missing.length === 0) return [];
     const span = formatRange(range);
     const found = await reader.rows(
@@ -169,6 +142,7 @@ async function missingValues(
       [],
       raw("\nGROUP BY value\nORDER BY count() DESC, value\nLIMIT 1000"),
     );
+    if (found.length === 0) return []; // Of an empty range that alone is said.
     const held = found.map(({ value }) => (value as string | null) ?? null);
     const told = missing
       .slice(0, MOST_EXPLAINED)
@@ -178,7 +152,33 @@ async function missingValues(
     const values = more === 1 ? "one more value" : `${more.toLocaleString("en-US")} more values`;
     return [...told, `No measurement from ${span} has ${values} of the list of ${column} either.`];
   });
-  return { sentences: (await Promise.all(sentences)).flat(), all };
+  return (await Promise.all(sentences)).flat();
+}
+
+/** The wanted values that nothing in the range has: null and prefixes each by itself, the others at once. */
+async function missingOf(
+  reader: RangeReader,
+  column: string,
+  list: readonly Wanted[],
+  find: Filtered["find"],
+): Promise<readonly Wanted[]> {
+  const { sql: stored, type } = find(column);
+  const isAlone = (value: Wanted) => value === null || isPrefix(value);
+  const matches = (wanted: Wanted | readonly Wanted[]): Sql[] =>
+    whereSql({ [column]: wanted }, find, "wanted");
+  const values = [...new Set(list.filter((value) => !isAlone(value)))];
+  // 0 and -0 are two texts of one number.
+  const isFloat = /Float/.test(type);
+  const stop = isFloat ? "" : `\nLIMIT ${values.length}`;
+  const found = async () => {
+    if (values.length === 0) return [];
+    const value: Column = ["value", sql`DISTINCT toString(${stored})`];
+    return reader.rows([value], matches(values), raw(stop));
+  };
+  const has = async (value: Wanted) => (isAlone(value) ? reader.has(matches(value)) : undefined);
+  const [rows, alone] = await Promise.all([found(), Promise.all(list.map(has))]);
+  const seen = new Set(rows.map(({ value }) => (isFloat ? String(Number(value)) : value)));
+  return list.filter((value, at) => !(alone[at] ?? seen.has(String(value as FilterValue))));
 }
 
 /** A wanted value, and those nearest to it that the range holds, of its commonest values. */

@@ -2,9 +2,11 @@ import type { ColumnTable } from "arquero";
 import { ProbelabError } from "../base/error.js";
 import type { Answer } from "../database/database.js";
 import { formatRange, type TimeRange } from "../time/time-range.js";
+import { progressListener, withProgress } from "../progress/query-progress.js";
 import type { AskedDimension } from "./dimension.js";
 import { ROWS, type Aggregate, type AnswerRow } from "./plan.js";
 import type { Source } from "./source.js";
+import { raw, sql, type Sql } from "./sql.js";
 
 /** What an answer was put together from. */
 export interface Windowed extends Answer {
@@ -15,84 +17,172 @@ export interface Windowed extends Answer {
   readonly reductions: readonly string[];
 }
 
-/** What is put together. */
-export interface WindowedQuestion {
-  readonly action: string;
+/** What is asked in parts. */
+interface Divided {
   readonly range: TimeRange;
-  readonly top: number;
   readonly source: Source;
+  readonly aggregates: readonly Pick<Aggregate, "merge" | "different" | "spread">[];
+  /** Asks for the rows of a part: of a window, or of those of the range that match. */
+  readonly ask: (window: TimeRange, only?: readonly Sql[]) => Promise<Answer>;
+}
+
+/** What is put together. */
+export interface WindowedQuestion extends Divided {
+  readonly top: number;
   readonly dimensions: readonly AskedDimension[];
   readonly aggregates: readonly Aggregate[];
-  /** Asks for all groups of a part of the range, quantiles apart. */
-  readonly ask: (window: TimeRange) => Promise<Answer>;
 }
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
+/** Parts by hash: a part more is a scan more. */
+const MOST_PARTS = 1_024;
 
 /** True where a shorter range would take what the server has not: memory, or time. */
 export function isTooMuch(error: unknown): boolean {
   const { code } = error as { code?: string };
-  return code === "MEMORY_LIMIT_EXCEEDED" || code === "TIMEOUT_EXCEEDED" || code === "TOO_SLOW";
+  return isMemory(error) || code === "TIMEOUT_EXCEEDED" || code === "TOO_SLOW";
+}
+
+function isMemory(error: unknown): boolean {
+  return (error as { code?: string }).code === "MEMORY_LIMIT_EXCEEDED";
 }
 
 /**
  * Asks again what was too much for the server, in windows of time, the newest first, as long as the
  * server manages; their cells are merged here, exactly: counts and sums add up, quantiles are found
  * among all numbers and how often each occurs. A run is read whole by each window's margin, and
- * counts in the window of its start.
+ * counts in the window of its start. What windows can't tell, such as counts of different values, is
+ * asked in parts by the hash of those values, each a scan of the range.
  *
- * An interrupt keeps what is there, and says from when on that is.
+ * An interrupt keeps the windows that are there, and says from when on that is.
  *
  * @param failed what the server said of the whole question.
  * @throws ProbelabError with what the server said where a measure can't be merged, or where even an
  *   hour is too much.
  */
 export async function askInWindows(asked: WindowedQuestion, failed: unknown): Promise<Windowed> {
-  const { range, source, aggregates } = asked;
-  const apart = aggregates.find(({ merge, spread }) => !spread && !/^(sum|min|max)\(/.test(merge));
-  if (source.whole !== undefined || apart !== undefined) {
-    const why = source.whole ?? "counts of different values can't be added up";
-    throw new ProbelabError(
-      `${(failed as Error).message} Parts of the range would fit, but not be the whole: ${why}.`,
-      { cause: failed, code: (failed as ProbelabError).code ?? "MEMORY_LIMIT_EXCEEDED" },
-    );
+  const { rows, ...told } = await divided(asked, failed, true);
+  return { ...told, table: await merged(rows, asked, failed) };
+}
+
+/**
+ * Asks for rows that add up; what is too much for the server as by `askInWindows`: of rows that are
+ * equal but for `sums`, those are added. An interrupt is an error.
+ */
+export async function askAdding(
+  asked: Omit<Divided, "aggregates"> & { readonly sums: readonly string[]; readonly by?: Sql },
+): Promise<Answer & Pick<Windowed, "notes">> {
+  try {
+    return { ...(await asked.ask(asked.range)), notes: [] };
+  } catch (error) {
+    if (!isTooMuch(error)) throw error;
+    const aggregates = [{ merge: "sum(", ...(asked.by && { different: asked.by }) }];
+    const { rows, notes, ...cost } = await divided({ ...asked, aggregates }, error, false);
+    const added = new Map<string, Record<string, AnswerRow[string]>>();
+    for (const row of rows) {
+      const keys = Object.entries(row).filter(([name]) => !asked.sums.includes(name));
+      const key = JSON.stringify(
+        keys.map(([, value]) => (typeof value === "bigint" ? String(value) : value)),
+      );
+      const before = added.get(key);
+      if (before === undefined) added.set(key, { ...row });
+      else for (const name of asked.sums) before[name] = MERGES["sum"]!(before[name], row[name]);
+    }
+    return {
+      ...cost,
+      notes,
+      table: await tableOf([...added.values()], Object.keys(rows[0] ?? {})),
+    };
+  }
+}
+
+/** The value by whose hash a question must be divided; null where time does. @throws what the server said. */
+function dividedBy({ source, aggregates }: Divided, failed: unknown): Sql | null {
+  const different = aggregates.flatMap((one) => one.different ?? []);
+  const [first] = different;
+  const one = new Set(different.map((value) => JSON.stringify(value))).size === 1;
+  const known = aggregates.every(
+    ({ merge, spread, different }) => different || spread || /^(sum|min|max)\(/.test(merge),
+  );
+  if (known && first === undefined && source.whole === undefined) return null;
+  // A part by hash reads as much as the whole.
+  if (!isMemory(failed)) throw failed;
+  if (known && first === undefined && source.together) return source.together;
+  if (known && first && one && source.plain && source.whole === undefined) return first;
+  throw notDivided(failed, source.whole ?? "counts of different values can't be added up");
+}
+
+function notDivided(failed: unknown, why: string): ProbelabError {
+  return new ProbelabError(
+    `${(failed as Error).message} Parts of the range would fit, but not be the whole: ${why}.`,
+    { cause: failed, code: (failed as ProbelabError).code ?? "MEMORY_LIMIT_EXCEEDED" },
+  );
+}
+
+async function divided(asked: Divided, failed: unknown, keeps: boolean) {
+  const { range, source } = asked;
+  const value = dividedBy(asked, failed);
+  const rows: AnswerRow[] = [];
+  const cost = { rowsRead: 0, bytesRead: 0, seconds: 0, retries: 0, askedAt: new Date() };
+  let many = 0;
+  const ask = async (left: number, window: TimeRange, only?: readonly Sql[]): Promise<void> => {
+    const listener = progressListener();
+    const part = { at: many + 1, of: many + left };
+    const send = () => asked.ask(window, only);
+    const answer = await (listener
+      ? withProgress((news) => listener({ ...news, part }), send)
+      : send());
+    rows.push(...(answer.table.objects() as AnswerRow[]));
+    cost.rowsRead += answer.rowsRead;
+    cost.bytesRead += answer.bytesRead;
+    cost.seconds += answer.seconds;
+    cost.retries += answer.retries;
+    many += 1;
+  };
+  const since = "since the server could not answer the whole at once";
+  if (value !== null) {
+    let parts = [0, 1, 2, 3];
+    for (let of = parts.length; parts.length > 0;) {
+      const hash = sql`ifNull(cityHash64(${value}), 0) % ${raw(String(of))} = ${raw(String(parts[0]))}`;
+      try {
+        await ask(parts.length, range, [hash]);
+        parts.shift();
+      } catch (error) {
+        if (!isMemory(error) || of >= MOST_PARTS) throw error;
+        const half = of;
+        parts = parts.flatMap((part) => [part, part + half]);
+        of *= 2;
+      }
+    }
+    const notes = [`Asked in ${many.toLocaleString("en-US")} parts, ${since}.`];
+    return { ...cost, rows, range, notes, reductions: [] };
   }
   const least = source.daysOnly === undefined ? HOUR : DAY;
-  const rows: AnswerRow[] = [];
   let step = (+range.end - +range.start) / 4;
   let { end } = range;
-  let windows = 0;
-  const cost = { rowsRead: 0, bytesRead: 0, seconds: 0, retries: 0, askedAt: new Date() };
   while (end > range.start) {
     const unit = step >= 2 * DAY ? DAY : least;
     const start = Math.max(+range.start, Math.floor((+end - step) / unit) * unit);
     try {
-      const answer = await asked.ask({ ...range, start: new Date(start), end });
-      rows.push(...(answer.table.objects() as AnswerRow[]));
-      cost.rowsRead += answer.rowsRead;
-      cost.bytesRead += answer.bytesRead;
-      cost.seconds += answer.seconds;
-      cost.retries += answer.retries;
-      windows += 1;
+      const left = Math.ceil((+end - +range.start) / (+end - start));
+      await ask(left, { ...range, start: new Date(start), end });
       end = new Date(start);
     } catch (error) {
-      if ((error as ProbelabError).code === "ABORTED" && windows > 0) break;
+      if ((error as ProbelabError).code === "ABORTED" && many > 0 && keeps) break;
       if (!isTooMuch(error) || +end - start <= least) throw error;
       step = (+end - start) / 2;
     }
   }
-  const stopped = end > range.start;
-  const many = `${windows.toLocaleString("en-US")} ${windows === 1 ? "window" : "windows"}`;
+  const windows = `${many.toLocaleString("en-US")} ${many === 1 ? "window" : "windows"} of time`;
   const left = formatRange({ ...range, end });
   return {
     ...cost,
-    table: await merged(rows, asked),
+    rows,
     range: { ...range, start: end },
-    notes: [`Asked in ${many} of time, since the server could not answer the whole at once.`],
-    reductions: stopped
-      ? [`Stopped after ${many} of time: ${left} is not asked and left out.`]
-      : [],
+    notes: [`Asked in ${windows}, ${since}.`],
+    reductions:
+      end > range.start ? [`Stopped after ${windows}: ${left} is not asked and left out.`] : [],
   };
 }
 
@@ -109,8 +199,8 @@ const MERGES: Readonly<Record<string, Merge>> = {
 async function merged(
   rows: readonly AnswerRow[],
   { source, dimensions, aggregates, top }: WindowedQuestion,
+  failed: unknown,
 ): Promise<ColumnTable> {
-  const aq = await import("arquero");
   const ranked = dimensions.flatMap(({ natural }, at) => (natural ? [] : [`_k${at}`]));
   const natural = dimensions.flatMap(({ natural }, at) => (natural ? [`_d${at}`] : []));
   const places = rank(rows, ranked);
@@ -125,6 +215,12 @@ async function merged(
     const before = cells.get(id);
     const cell = before ?? { ...row, ...kept, _place: place, _highest: at };
     cells.set(id, cell);
+    if (before !== undefined && cell["_highest"] !== at && aggregates.some((a) => a.different)) {
+      throw notDivided(
+        failed,
+        "different values of several groups can't be added up as their rest",
+      );
+    }
     if (before !== undefined) cell["_highest"] = Math.max(Number(cell["_highest"]), at);
     for (const { as, merge, spread } of [
       { as: ROWS, merge: "sum(", spread: undefined },
@@ -139,7 +235,7 @@ async function merged(
         }
         cell[as] = null;
       } else if (before !== undefined && row[as] != null) {
-        const together = MERGES[merge.slice(0, 3)]!;
+        const together = MERGES[merge.slice(0, 3)] ?? MERGES["sum"]!;
         cell[as] = cell[as] == null ? row[as] : together(cell[as], row[as]);
       }
     }
@@ -155,8 +251,13 @@ async function merged(
     ...aggregates.map(({ as }) => as),
   ];
   const all = [...cells.values()].sort((a, b) => Number(a["_t"] ?? 0) - Number(b["_t"] ?? 0));
+  return tableOf(all, names);
+}
+
+async function tableOf(rows: readonly AnswerRow[], names: readonly string[]): Promise<ColumnTable> {
+  const aq = await import("arquero");
   return aq.table(
-    Object.fromEntries(names.map((name) => [name, all.map((cell) => cell[name] ?? null)])),
+    Object.fromEntries(names.map((name) => [name, rows.map((row) => row[name] ?? null)])),
   );
 }
 

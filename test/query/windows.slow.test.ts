@@ -1,7 +1,13 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { Database } from "../../src/database/database.js";
+import { askCube, cubeSourceOf } from "../../src/query/cube.js";
 import { measurementsOf, runsOf } from "../../src/measurements/measurements.js";
+import {
+  progressListener,
+  withProgress,
+  type QueryProgress,
+} from "../../src/progress/query-progress.js";
 import {
   distinct,
   earliest,
@@ -13,33 +19,43 @@ import {
   share,
   sum,
   count,
+  type Measure,
 } from "../../src/query/measure.js";
+import { parseSource } from "../../src/database/source.js";
+import type { Origin } from "../../src/result/origin.js";
 import type { Result } from "../../src/result/result.js";
 import { between, type TimeRange } from "../../src/time/time-range.js";
 import { ownDatabase } from "../support/own-database.js";
+import { restrictedServer } from "../support/restricted-server.js";
 
 const own = ownDatabase();
 const range = between("2026-01-01", "2026-03-01");
 /** Too little for two months of runs at once, enough for a few days of them. */
 const SMALL = { maxMemory: 20 * 2 ** 20 };
 
-// Runs of one to seven measurements that cross midnights, versions of very different size.
-beforeAll(async () => {
-  await own.writer
-    .command(`CREATE TABLE fastpath (measurement_start_time DateTime('UTC'), report_id String,
+const CREATE = `CREATE TABLE fastpath (measurement_uid String, measurement_start_time DateTime('UTC'), report_id String,
     software_name LowCardinality(String), software_version LowCardinality(Nullable(String)), probe_asn UInt32,
     probe_cc LowCardinality(String), test_name LowCardinality(String))
-    ENGINE = MergeTree ORDER BY measurement_start_time`);
-  await own.writer.command(`INSERT INTO fastpath
-    SELECT toDateTime('2025-12-31 12:00:00', 'UTC') + intDiv(run * 86, 10) + step * (1 + cityHash64(run) % 400),
+    ENGINE = MergeTree ORDER BY measurement_start_time`;
+// Runs of one to seven measurements that cross midnights, versions of very different size; every 50th
+// run is held twice.
+const fill = (runs: number) => `INSERT INTO fastpath
+    SELECT hex(cityHash64(run, step)), toDateTime('2025-12-31 12:00:00', 'UTC') + intDiv(run * 5160000, ${runs}) + step * (1 + cityHash64(run) % 400),
       if(run % 5000 = 7, '', concat(toString(run), '_', hex(sipHash128(run)))),
       ['a', 'b', 'c'][1 + cityHash64(run, 1) % 3], if(run % 11 = 0, NULL, concat('3.', toString(intDiv(cityHash64(run, 2) % 100, 9) % 12))),
       cityHash64(run, 3) % 50, 'IT', 'web_connectivity'
-    FROM (SELECT number AS run, arrayJoin(range(1 + cityHash64(number) % 7)) AS step FROM numbers(600000))`);
+    FROM (SELECT number AS run, arrayJoin(range(1 + cityHash64(number) % 7)) AS step FROM numbers(${runs}))
+    ARRAY JOIN if(run % 50 = 0, [1, 2], [1]) AS copy`;
+beforeAll(async () => {
+  await own.writer.command(CREATE);
+  await own.writer.command(fill(600_000));
 }, 300_000);
 
-const windowed = (result: Result) =>
-  result.origin.notes.some((note) => /^Asked in \d+ windows of time/.test(note));
+const windowed = (
+  { origin }: { origin: Pick<Origin, "notes"> },
+  how = /^Asked in \d+ windows of time/,
+) => origin.notes.some((note) => how.test(note));
+const PARTS = /^Asked in \d+ parts, since/;
 
 function same(part: Result, whole: Result): void {
   expect(part.origin.columns).toEqual(whole.origin.columns);
@@ -133,7 +149,116 @@ describe("a question that the reader's memory can't hold", () => {
     await expect(asked).rejects.toThrow(
       /memory.*take a shorter range.*Parts of the range would fit, but not be the whole: counts of different values can't be added up\./is,
     );
-    const twice = measurementsOf(small).duplicates({ range });
-    await expect(twice).rejects.toThrow(/memory/i);
+    const twice = runsOf(small).ask({ range, distinct: true, measures: { runs: count() } });
+    await expect(twice).rejects.toThrow(
+      /memory.*a measurement may be held twice, in two of them\./is,
+    );
+    const rest = measurementsOf(small).ask({
+      ...{ range, every: "all", by: "software_version", top: 1 },
+      measures: { d: distinct("measurement_uid") },
+    });
+    await expect(rest).rejects.toThrow(/memory.*different values of several groups/is);
   });
+
+  it("is asked in parts by what must stay together, where windows can't tell it", async () => {
+    await using whole = await Database.open(own.source);
+    await using small = await Database.open(own.source, { maxMemory: 40 * 2 ** 20 });
+    const by = "software_version" as const;
+    const different = {
+      n: count(),
+      uids: distinct("measurement_uid"),
+      some: distinct<"measurement_uid" | "software_name">("measurement_uid", {
+        where: { software_name: "a" },
+      }),
+    };
+    const questions: ((database: Database) => Promise<Result>)[] = [
+      (database) => measurementsOf(database).duplicates({ range, every: "month", by }),
+      (database) => measurementsOf(database).counts({ range, every: "week", by, distinct: true }),
+      (database) =>
+        measurementsOf(database).ask({
+          range,
+          every: "all",
+          by,
+          top: Infinity,
+          measures: different,
+        }),
+    ];
+    for (const ask of questions) {
+      const part = await ask(small);
+      same(part, await ask(whole));
+      expect(windowed(part, PARTS)).toBe(true);
+    }
+  }, 600_000);
+
+  it("is asked in windows or parts by explore and explain, with the answer of the whole", async () => {
+    await using whole = await Database.open(own.source);
+    await using small = await Database.open(own.source, SMALL);
+    const explore = (database: Database) =>
+      runsOf(database).explore({ range, by: ["software_version", "software_name"] });
+    const part = await explore(small);
+    same(part, await explore(whole));
+    expect(windowed(part)).toBe(true);
+    const cells = async (questions: object, measure: Measure<unknown>) => {
+      const { dimensions, rows, values, origin } = await askCube(cubeSourceOf(questions)!, {
+        ...{ range, where: {}, measures: [measure], action: "explain", signal: undefined },
+        by: ["software_version", "software_name"],
+      });
+      const found = Array.from({ length: rows }, (_, row): [string, number] => [
+        JSON.stringify(dimensions.map((of) => of[row])),
+        Number(values[0]![row]!.toFixed(6)),
+      ]);
+      return { found: new Map(found), rows, origin };
+    };
+    const uids = distinct("measurement_uid");
+    for (const [part, all, how] of [
+      [
+        await cells(runsOf(small), count()),
+        await cells(runsOf(whole), count()),
+        /^Asked in \d+ windows/,
+      ],
+      [await cells(measurementsOf(small), uids), await cells(measurementsOf(whole), uids), PARTS],
+    ] as const) {
+      expect(part.found).toEqual(all.found);
+      expect(part.rows).toBe(all.rows);
+      expect(windowed(part, how)).toBe(true);
+    }
+  }, 600_000);
+
+  it("tells which part of it runs", async () => {
+    await using small = await Database.open(own.source, SMALL);
+    const ask = small.ask.bind(small);
+    const told = new Set<string>();
+    // As long queries tell it, however quick the machine is.
+    small.ask = (query) => {
+      progressListener()?.({ id: "1", state: "running", rowsRead: 0, rowsInAll: 0, seconds: 1 });
+      return ask(query);
+    };
+    const listen = ({ part }: QueryProgress) => void (part && told.add(`${part.at} of ${part.of}`));
+    const result = await withProgress(listen, () =>
+      measurementsOf(small).runDurations({ range, every: "all" }),
+    );
+    const [, many] = /^Asked in (\d+) windows/.exec(
+      result.origin.notes.find((note) => note.startsWith("Asked in"))!,
+    )!;
+    expect([...told][0]).toBe("1 of 4");
+    expect([...told].at(-1)).toBe(`${many} of ${many}`);
+  });
+
+  it("is asked so for a reader who may set nothing (readonly = 1)", async () => {
+    const limits = { readonly: 1, max_memory_usage: 16 * 2 ** 20 };
+    await using server = await restrictedServer({ small: { settings: limits } });
+    await server.admin.command({ query: CREATE });
+    await server.admin.command({ query: fill(150_000) });
+    const open = (url: string) => Database.open(parseSource(url, { root: "/", name: "the test" }));
+    await using small = await open(server.as("small"));
+    await using whole = await open(server.url);
+    const durations = (database: Database) =>
+      measurementsOf(database).runDurations({ range, every: "week", by: "software_version" });
+    const duplicates = (database: Database) => measurementsOf(database).duplicates({ range });
+    for (const ask of [durations, duplicates]) {
+      const part = await ask(small);
+      same(part, await ask(whole));
+      expect(windowed(part, /^Asked in \d+ (windows|parts)/)).toBe(true);
+    }
+  }, 300_000);
 });
