@@ -115,7 +115,7 @@ export type { Changes, ChurnRow, Entries } from "./test-lists/churn.js";
 export type { FetchOptions } from "./test-lists/fetch.js";
 export type { TestList, TestListEntry, TestListRow } from "./test-lists/test-list.js";
 export { duplicateUrls, testLists } from "./test-lists/test-lists.js";
-export type { QueryOptions } from "./query/free-query.js";
+export type { Download, DownloadOptions, QueryOptions } from "./query/free-query.js";
 export type { ColumnMeaning, NamedDimension } from "./query/named-columns.js";
 export type { TableOptions, TablesOptions } from "./database/config.js";
 export type { Guard } from "./database/guard.js";

@@ -1,5 +1,8 @@
 import { parseError } from "@clickhouse/client";
 import type { ColumnTable } from "arquero";
+import { createWriteStream } from "node:fs";
+import { open } from "node:fs/promises";
+import { pipeline } from "node:stream/promises";
 import { untilDone } from "../base/pending-work.js";
 import { arrowTable } from "./arrow.js";
 import { type Connection, openConnection } from "./connection.js";
@@ -204,6 +207,37 @@ export class Database implements AsyncDisposable {
     });
   }
 
+  /**
+   * Writes the answer as the server makes it, in Parquet, without holding it here or there. How many
+   * rows it has is limited by the user's profile alone.
+   *
+   * @returns its number of rows, as the file's own end tells it: there is none where it was cut.
+   */
+  parquet(query: Omit<Query, "types">, path: string): Promise<number> {
+    const { sql, parameters, action, signal } = query;
+    return untilDone(async () => {
+      let unwritten: Error | undefined;
+      try {
+        await this.#estimate(query);
+        const { max_result_rows: _, ...settings } = this.#guarded.settings;
+        const { guard, asking } = this.#guarded;
+        if (!this.embedded) checkReads(sql);
+        const { named } = await send(this.#connection, {
+          ...{ sql: `${sql}\nFORMAT Parquet`, parameters, settings: { ...settings, ...asking } },
+          ...{ signal: signal ?? currentSignal(), seconds: answerSeconds(guard), maxBytes: 0 },
+          into: (body, stop) => {
+            const file = createWriteStream(path).on("error", (error) => (unwritten = error));
+            return pipeline(body, file, { signal: stop });
+          },
+        });
+        this.#checkNamed(named);
+        return await parquetRows(path);
+      } catch (error) {
+        throw unwritten ?? serverError(error, action, this.source);
+      }
+    });
+  }
+
   /** What the server says of one of the service's tables; asked once, of an empty one anew. */
   table(role: TableRole): Promise<TableInfo> {
     const known = this.#learned.get(role);
@@ -268,14 +302,32 @@ export class Database implements AsyncDisposable {
     };
     const { body, resultRows, named, ...cost } = await send(this.#connection, request);
     const answer = await readWhole(body, read);
-    if (this.#named && !named) {
-      throw new AnswerError(
-        "sent the answer of another question",
-        "Look for a proxy between here and the server that mixes answers up",
-        "OTHER_ANSWER",
-      );
-    }
+    this.#checkNamed(named);
     return { answer, counted: resultRows, ...cost };
+  }
+
+  #checkNamed(named: boolean): void {
+    if (!this.#named || named) return;
+    throw new AnswerError(
+      "sent the answer of another question",
+      "Look for a proxy between here and the server that mixes answers up",
+      "OTHER_ANSWER",
+    );
+  }
+}
+
+/** The rows of a Parquet file by its last bytes, which are written when it is whole. */
+async function parquetRows(path: string): Promise<number> {
+  const { asyncBufferFromFile, parquetMetadataAsync } = await import("hyparquet");
+  try {
+    return Number((await parquetMetadataAsync(await asyncBufferFromFile(path))).num_rows);
+  } catch {
+    const file = await open(path);
+    const { size } = await file.stat();
+    const { buffer } = await file.read({ position: Math.max(0, size - 2 ** 14) });
+    await file.close();
+    const said = parseError(buffer.toString("utf8").replace(/\0+$/, ""));
+    throw "type" in said ? said : cutAnswer(`${size.toLocaleString("en-US")} bytes of Parquet`);
   }
 }
 

@@ -18,6 +18,8 @@ interface Request {
   /** From sending until the last byte of the answer. */
   readonly seconds: number;
   readonly maxBytes: number;
+  /** Takes the answer's body as it comes, from its first byte each time it is asked again; default: it is held. */
+  readonly into?: ((body: Readable, signal: AbortSignal) => Promise<void>) | undefined;
 }
 
 /** A whole body, and what the server says of it. */
@@ -74,7 +76,12 @@ async function sent(connection: Connection, request: Request): Promise<Received>
       }),
       query_params: { ...parameters },
       query_id: id,
-      clickhouse_settings: { ...request.settings, ...structures, ...WHOLE },
+      // Of an answer that is not held the server need not keep the whole.
+      clickhouse_settings: {
+        ...request.settings,
+        ...structures,
+        ...(request.into ? {} : WHOLE),
+      },
       abort_signal: signal,
       ignore_error_response: true,
     });
@@ -85,10 +92,14 @@ async function sent(connection: Connection, request: Request): Promise<Received>
       throw refusal(status, headers, Buffer.from(body).toString("utf8"));
     }
     const { read_rows, read_bytes, result_rows } = result.summary ?? {};
+    const taken = async (): Promise<Uint8Array> => {
+      await request.into?.(stream, signal);
+      return new Uint8Array();
+    };
     return {
       named: headers["x-clickhouse-query-id"] === id,
       retries,
-      body: await collect(stream, request.maxBytes, signal),
+      body: await (request.into ? taken() : collect(stream, request.maxBytes, signal)),
       rowsRead: Number(read_rows ?? 0),
       bytesRead: Number(read_bytes ?? 0),
       resultRows: result_rows === undefined ? undefined : Number(result_rows),

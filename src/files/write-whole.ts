@@ -29,6 +29,27 @@ export async function writeWhole(path: string, content: string | Buffer): Promis
   }
 }
 
+/** As `writeWhole`, of a content that is too large to be held: `write` writes it to the path that it is given. */
+export async function writeStreamed(
+  path: string,
+  write: (temporary: string) => Promise<void>,
+): Promise<string> {
+  const target = resolve(path);
+  const temporary = besidePath(target, ".tmp");
+  try {
+    await mkdir(dirname(target), { recursive: true }).catch((error: unknown) => {
+      throw unwritten(path, error);
+    });
+    await removeAbandoned(target, ".tmp").catch(() => undefined);
+    await write(temporary);
+    await rename(temporary, target);
+    return target;
+  } catch (error) {
+    await remove(temporary);
+    throw error instanceof ProbelabError ? error : unwritten(path, error);
+  }
+}
+
 /**
  * As `writeWhole`, on the disk when it returns; folders must be there, and what a killed process left
  * stays.

@@ -3,7 +3,13 @@ import { freshness } from "../change/freshness.js";
 import { funnel, type FunnelOptions } from "../change/funnel.js";
 import { release, type ReleaseFinding, type ReleaseOptions } from "../change/release-report.js";
 import { Database } from "../database/database.js";
-import { freeQuery, type QueryOptions } from "../query/free-query.js";
+import {
+  downloadQuery,
+  freeQuery,
+  type Download,
+  type DownloadOptions,
+  type QueryOptions,
+} from "../query/free-query.js";
 import type { Guard } from "../database/guard.js";
 import type { TablesOptions } from "../database/config.js";
 import { withPassword } from "../credentials/credentials.js";
@@ -87,6 +93,20 @@ export interface Lab extends AsyncDisposable {
     sql: string,
     options: QueryOptions,
   ): Promise<Result<Row>>;
+  /**
+   * Writes the rows of free SQL into a file of Parquet as they come, however many they are: for other
+   * tools, and for what no chart shows. The SQL is bounded as that of `lab.query`; the types are the
+   * server's. The file is written whole or not at all.
+   *
+   * @returns the path, rows, bytes, and the origin of the rows.
+   * @throws ProbelabError as `lab.query` does, and where the path can't be written.
+   * @example
+   * const { rows } = await lab.download(
+   *   "SELECT measurement_start_time, probe_cc, test_name FROM fastpath WHERE {range}",
+   *   { range: last("1 day", { now: lab.now }), to: "out/measurements.parquet" },
+   * );
+   */
+  download(sql: string, options: DownloadOptions): Promise<Download>;
   /**
    * How fresh the data is: the newest measurement, how far storing lags behind measurement, and the
    * newest log line of each program; `found` where one is silent for longer than it ever was in the
@@ -193,6 +213,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Lab> {
       query: remember("query", <Row extends object>(sql: string, asked: QueryOptions) =>
         freeQuery<Row>(database, sql, asked),
       ),
+      download: (sql, asked) => downloadQuery(database, sql, asked),
       freshness: told,
       drop: (asked) => drop(measurements, told, asked),
       funnel: (asked) => funnel(askLogs, measurements, asked),

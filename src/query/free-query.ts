@@ -1,5 +1,8 @@
+import { stat } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
 import { refuseUnknown } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
+import { writeStreamed } from "../files/write-whole.js";
 import { Result, type Value } from "../result/result.js";
 import { checkRange, type TimeRange } from "../time/time-range.js";
 import { answerOrigin, type Database } from "../database/database.js";
@@ -64,6 +67,82 @@ export async function freeQuery<Row extends object = Record<string, Value>>(
   options: QueryOptions,
 ): Promise<Result<Row>> {
   refuseUnknown(options, OPTIONS, "run a query");
+  const asked = await boundQuery(database, sql, options);
+  const { code, range, described, notes, ...bound } = asked;
+  const roles = checkNamed(options.columns ?? {}, described, range);
+  const answer = await database.ask({
+    ...bound,
+    action: "run the query",
+    types: new Map(described.map(({ name, type }) => [name, type])),
+    signal: options.signal,
+  });
+  const meant = nameColumns(answer.table, roles, range, LEAVES_OUT.test(code));
+  const dimensions = meant.columns.dimensions.map(({ name }) => name);
+  const kinds = Object.fromEntries(
+    described.map(({ name, type }) => [name, dimensions.includes(name) ? "text" : valueKind(type)]),
+  );
+  const empty = answer.table.numRows() === 0;
+  return new Result<Row>(meant.table, {
+    ...answerOrigin(database, bound, range, answer),
+    columns: { ...meant.columns, kinds },
+    reductions: [],
+    notes: [
+      ...(empty
+        ? ["The query found no rows in the range."]
+        : incompleteNotes(meant.columns.time, range)),
+      ...notes,
+    ],
+  });
+}
+
+/** Where the rows of a query are written. */
+export interface DownloadOptions extends Pick<QueryOptions, "range" | "params" | "signal"> {
+  /** A file of Parquet: a path, or a file: URL. */
+  readonly to: string | URL;
+}
+
+/** A file that was written, and the question that its rows answer. */
+export interface Download {
+  /** Absolute. */
+  readonly path: string;
+  readonly rows: number;
+  readonly bytes: number;
+  /** As it was sent. */
+  readonly sql: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
+  /** What its reader must know. */
+  readonly notes: readonly string[];
+}
+
+/** `lab.download`: see {@link Lab.download}. */
+export async function downloadQuery(
+  database: Database,
+  sql: string,
+  options: DownloadOptions,
+): Promise<Download> {
+  const action = "download a query";
+  refuseUnknown(options, ["range", "params", "signal", "to"], action);
+  const to = options.to instanceof URL ? fileURLToPath(options.to) : options.to;
+  if (typeof to !== "string" || !to.endsWith(".parquet")) {
+    throw new ProbelabError(
+      `Can't ${action} to ${String(to)}: pass a path that ends in .parquet, such as to: "out/rows.parquet".`,
+    );
+  }
+  const { sql: bounded, parameters, notes } = await boundQuery(database, sql, options);
+  const question = { sql: bounded, parameters, action, signal: options.signal };
+  let rows = 0;
+  const path = await writeStreamed(to, async (temporary) => {
+    rows = await database.parquet(question, temporary);
+  });
+  return { path, rows, bytes: (await stat(path)).size, sql: bounded, parameters, notes };
+}
+
+/** The SQL as it is sent, shown to read nothing beyond its range and to do nothing but read. */
+async function boundQuery(
+  database: Database,
+  sql: string,
+  options: Pick<QueryOptions, "range" | "params">,
+) {
   const range = checkRange((options as QueryOptions | undefined)?.range, "run a query");
   const code = sqlCode(sql);
   const bare = /\{start\s*:/.test(code) && /\{end\s*:/.test(code);
@@ -129,31 +208,8 @@ export async function freeQuery<Row extends object = Record<string, Value>>(
     ),
   ]);
   checkNames(described.map(({ name }) => name));
-  const roles = checkNamed(options.columns ?? {}, described, range);
-  const answer = await database.ask({
-    sql: bounded,
-    parameters,
-    action: "run the query",
-    types: new Map(described.map(({ name, type }) => [name, type])),
-    signal: options.signal,
-  });
-  const meant = nameColumns(answer.table, roles, range, LEAVES_OUT.test(code));
-  const dimensions = meant.columns.dimensions.map(({ name }) => name);
-  const kinds = Object.fromEntries(
-    described.map(({ name, type }) => [name, dimensions.includes(name) ? "text" : valueKind(type)]),
-  );
-  const empty = answer.table.numRows() === 0;
-  return new Result<Row>(meant.table, {
-    ...answerOrigin(database, { sql: bounded, parameters }, range, answer),
-    columns: { ...meant.columns, kinds },
-    reductions: [],
-    notes: [
-      ...(empty
-        ? ["The query found no rows in the range."]
-        : incompleteNotes(meant.columns.time, range)),
-      ...new Set([...columns.values()].flatMap(({ notes }) => notes)),
-    ],
-  });
+  const notes = [...new Set([...columns.values()].flatMap(({ notes }) => notes))];
+  return { sql: bounded, parameters, code, range, described, notes };
 }
 
 const learned = new WeakMap<Database, Map<string, Promise<unknown>>>();

@@ -77,6 +77,29 @@ describe("64 questions at once", () => {
   });
 });
 
+it("10 million rows go into a file of Parquet, and the process holds little of them", async () => {
+  await using lab = await own.open();
+  const half = between("2025-09-01", END);
+  const folder = await mkdtemp(join(tmpdir(), "probelab-download-"));
+  const { rss: before } = process.memoryUsage();
+  let most = before;
+  const timer = setInterval(() => (most = Math.max(most, process.memoryUsage().rss)), 20);
+  try {
+    const { rows, bytes } = await lab.download(
+      "SELECT measurement_start_time, report_id, cityHash64(measurement_uid, copy) AS hash FROM fastpath ARRAY JOIN range(100) AS copy WHERE {range}",
+      { range: half, to: join(folder, "rows.parquet") },
+    );
+    const [row] = (await lab.measurements.counts({ range: half, every: "all" })).rows();
+    expect(rows).toBe(100 * Number(row?.measurements));
+    expect(rows).toBeGreaterThan(9_000_000);
+    expect(bytes).toBeGreaterThan(80_000_000);
+    expect(most - before).toBeLessThan(250_000_000);
+  } finally {
+    clearInterval(timer);
+    await rm(folder, { recursive: true });
+  }
+});
+
 describe("200 columns", () => {
   const names = Array.from({ length: 200 }, (_, at) => `column_${at}`);
 
