@@ -175,9 +175,11 @@ async function build() {
     navigation: { includeGroups: true, includeCategories: false },
     headings: { readme: false, document: false },
     skipErrorChecking: true,
+    sort: ["kind", "alphabetical"],
     customCss: "scripts/docs.css",
     highlightLanguages: [
       "ts",
+      "js",
       "sh",
       "json",
       "yaml",

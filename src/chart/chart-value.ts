@@ -64,17 +64,35 @@ export class Chart {
     return fluidSpec(live, svgSize(await layOut(this.spec)).width, width);
   }
 
-  /** The chart as an SVG document: same data, same bytes, wherever and in whatever time zone. */
+  /**
+   * The chart as an SVG document: same data, same bytes, wherever and in whatever time zone.
+   *
+   * @example
+   * const document = await chart.area(counts).svg();
+   */
   svg(): Promise<string> {
     return svgPicture(this.spec);
   }
 
-  /** The chart as a PNG picture. @param options `scale`: pixels per CSS pixel, default 2. */
+  /**
+   * The chart as a PNG picture.
+   *
+   * @param options `scale`: pixels per CSS pixel, default 2.
+   * @throws ProbelabError where the package that draws pixels is not installed.
+   * @example
+   * const picture = await chart.area(counts).png({ scale: 1 });
+   */
   png(options: { scale?: number } = {}): Promise<Buffer> {
     return pngPicture(this.spec, options.scale ?? SCALE);
   }
 
-  /** The chart as a PDF of one page: vectors, text to select, its origin attached. Same data, same bytes. */
+  /**
+   * The chart as a PDF of one page: vectors, text to select, its origin attached. Same data, same bytes.
+   *
+   * @throws ProbelabError where the package that sets PDFs is not installed.
+   * @example
+   * const sheet = await chart.area(counts).pdf();
+   */
   pdf(): Promise<Buffer> {
     return pdfPicture(this.spec, this.origin.askedAt);
   }
@@ -82,6 +100,9 @@ export class Chart {
   /**
    * The chart as an HTML page: interactive, self-contained, offline. For several charts in one page
    * see `chart.page`.
+   *
+   * @example
+   * const page = await chart.area(counts).html();
    */
   html(): Promise<string> {
     return chartPage([this]);

@@ -75,7 +75,8 @@ export interface Lab extends AsyncDisposable {
    * table's time column. `columns` says what columns hold, for charts.
    *
    * @typeParam Row what the SQL's columns hold, such as `{ probe_cc: string; n: number }`.
-   *
+   * @throws ProbelabError without a range or a `{range}`, for SQL that reads beyond it or does more
+   *   than read, or as the server says.
    * @example
    * await lab.query(
    *   "SELECT probe_cc, count() AS n FROM fastpath WHERE {range} AND test_name = {test:String} GROUP BY probe_cc",
@@ -91,6 +92,7 @@ export interface Lab extends AsyncDisposable {
    * newest log line of each program; `found` where one is silent for longer than it ever was in the
    * week before. What can't be told (no such column, no right to read) is said with its reason.
    *
+   * @throws ProbelabError where the server doesn't answer.
    * @example
    * (await lab.freshness()).sentence;
    */
@@ -100,6 +102,7 @@ export interface Lab extends AsyncDisposable {
    * before, by the forms of log lines (`tables.logs.forms`), and which step lost them: the probes,
    * the pipeline or ingestion.
    *
+   * @throws ProbelabError without a range, or as the server says.
    * @example
    * (await lab.funnel({ range: last("1 day", { now: lab.now }) })).sentence;
    */
@@ -108,6 +111,7 @@ export interface Lab extends AsyncDisposable {
    * Did the flow of measurements drop: since when, by how much, in which values of which dimensions,
    * and is it a drop, silence, or rows that are stored late? `found` where it did within the range.
    *
+   * @throws ProbelabError without a range, for unknown columns and options, or as the server says.
    * @example
    * (await lab.drop({ range: last("7 days", { now: lab.now }) })).sentence;
    */

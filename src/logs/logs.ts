@@ -55,6 +55,8 @@ export interface Logs {
    * The newest lines that match: columns `t` (a Date), `identifier` (the program), `priority` (text,
    * "0" to "7") and `host` where the table has them, `message`.
    *
+   * @throws ProbelabError without a range, for unknown columns and options, where the log table or a
+   *   column that is needed is missing, or as the server says.
    * @example
    * await lab.logs.search({ range: last("1 hour"), identifier: "test-helper", contains: "timed out", limit: 10 });
    * await lab.logs.search({ range: last("1 day"), priority: "err", mask: true });
@@ -64,6 +66,8 @@ export interface Logs {
    * How many messages: columns `t` (start of the bucket), the fields of `by`, `messages` and
    * `per_minute` (of the minutes that the range covers). A bucket without messages is a zero.
    *
+   * @throws ProbelabError without a range, for unknown columns and options, where the log table or a
+   *   column that is needed is missing, or as the server says.
    * @example
    * chart.line(await lab.logs.rates({ range: last("6 hours"), every: "minute", by: "identifier" }));
    */
@@ -74,6 +78,8 @@ export interface Logs {
    * Any question on the lines: `measures` by `every`, `by`, `where` and the filters of lines.
    * Columns `t`, the dimensions, the measures.
    *
+   * @throws ProbelabError without a range, for unknown columns and options, where the log table or a
+   *   column that is needed is missing, or as the server says.
    * @example
    * await lab.logs.ask({
    *   range: last("1 day"), every: "hour", by: "identifier",
@@ -96,6 +102,8 @@ export interface Logs {
    * deviation × 1.4826 (which one burst doesn't widen; Rousseeuw and Croux, 1993), at least that of
    * a Poisson process of the usual rate and at least one message.
    *
+   * @throws ProbelabError without a range, for unknown columns and options, where the log table or a
+   *   column that is needed is missing, or as the server says.
    * @example
    * const bursts = await lab.logs.bursts({ range: last("1 day"), priority: "err" });
    * chart.points(bursts);
@@ -108,6 +116,8 @@ export interface Logs {
    * replaced, as `messageShape`): columns `identifier`, `pattern`, `messages`, `first` and `last`
    * (Dates) and `example`, the first message of that shape; the commonest first.
    *
+   * @throws ProbelabError without a range, for unknown columns and options, where the log table or a
+   *   column that is needed is missing, or as the server says.
    * @example
    * table(await lab.logs.patterns({ range: last("1 hour"), priority: "warning", mask: true }));
    */
@@ -130,13 +140,22 @@ export interface Logs {
    * (share of lists with exactly 100, as nearly all have), `fewest`, `q10`, `q50`, `q90`, `most`.
    * An hour without a list is a gap.
    *
+   * @throws ProbelabError without a range, for unknown columns and options, where the log table or a
+   *   column that is needed is missing, or as the server says.
    * @example
    * chart.line(await lab.logs.checkIn({ range: last("1 week") }), { y: "hundred" });
    */
   checkIn<const E extends Every = "hour">(
     options: CheckInOptions & { readonly every?: E },
   ): Promise<Result<GroupedRow<[], E, CheckInMeasures>>>;
-  /** The same as a distribution: columns `t`, `urls` (the length, the commonest `top` and "other"), `lists`. */
+  /**
+   * The same as a distribution: columns `t`, `urls` (the length, the commonest `top` and "other"), `lists`.
+   *
+   * @throws ProbelabError without a range, for unknown columns and options, where the log table or a
+   *   column that is needed is missing, or as the server says.
+   * @example
+   * chart.area(await lab.logs.checkInLengths({ range: last("1 week", { now: lab.now }), top: 5 }));
+   */
   checkInLengths<const E extends Every = "hour">(
     options: CheckInLengthOptions & { readonly every?: E },
   ): Promise<Result<GroupedRow<"urls", E, { lists: Measure<number> }>>>;
@@ -150,6 +169,8 @@ export interface Logs {
    * stored), `missing` (accepted and not stored), `country` or `network` (stored with another than
    * the id says), `stored`.
    *
+   * @throws ProbelabError without a range, for unknown columns and options, where the log table or a
+   *   column that is needed is missing, or as the server says.
    * @example
    * const reports = await lab.logs.submissions({ range: last("1 day") });
    * reports.rows().filter((row) => row.finding === "missing");

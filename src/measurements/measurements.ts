@@ -67,6 +67,7 @@ export interface Measurements {
    * How many measurements: columns `t` (start of the bucket), the dimensions of `by`, `measurements`.
    * A bucket without measurements is a zero.
    *
+   * @throws ProbelabError without a range, for unknown columns and options, or as the server says.
    * @example
    * await lab.measurements.counts({
    *   range: last("3 months"), every: "week", by: "software_version", top: 6,
@@ -82,6 +83,10 @@ export interface Measurements {
    * the quantiles of measurements per run, `q10`, `q50`, `q90`. A bucket without a run has 0 runs
    * and null quantiles: a gap. A run belongs to the bucket in which it starts. Measurements without
    * a report_id are of no run; a note counts them.
+   *
+   * @throws ProbelabError without a range, for unknown columns and options, or as the server says.
+   * @example
+   * await lab.measurements.runs({ range: last("1 month", { now: lab.now }), every: "week", by: "probe_cc", top: 5 });
    */
   runs<
     const B extends RunNames = [],
@@ -96,6 +101,7 @@ export interface Measurements {
    * lasts 0 s (`singles: "drop"` leaves those out). Quantiles are exact and interpolate linearly
    * (R-7 of Hyndman and Fan, 1996, as NumPy and d3).
    *
+   * @throws ProbelabError without a range, for unknown columns and options, or as the server says.
    * @example
    * await lab.measurements.runDurations({
    *   range: last("3 months"), every: "week", by: "software_version",
@@ -114,6 +120,10 @@ export interface Measurements {
    * `measurements`, `single_share`, `measurements_per_run` (median), `seconds_per_measurement` (median
    * over runs of two or more, of duration / (measurements − 1)) and duration quantiles in seconds,
    * `q10`, `q30`, `q50`, `q70`, `q90`. All groups unless `top` is given.
+   *
+   * @throws ProbelabError without a range, for unknown columns and options, or as the server says.
+   * @example
+   * table(await lab.measurements.summary({ range: last("1 month", { now: lab.now }) }), { bars: ["runs"] });
    */
   summary<
     const B extends RunNames | Versions = Versions,
@@ -135,6 +145,10 @@ export interface Measurements {
    * `measurements` (each once), `rows`, `duplicated` (measurements with more than one row) and
    * `share` (of rows that are surplus, 0 to 1). Rows are one measurement by measurement_uid, or
    * where they are equal in every column. A measurement belongs to the bucket of its first row.
+   *
+   * @throws ProbelabError without a range, for unknown columns and options, or as the server says.
+   * @example
+   * await lab.measurements.duplicates({ range: last("1 week", { now: lab.now }), every: "day" });
    */
   duplicates<const B extends Names = [], const E extends Every = "all">(
     options: DuplicateOptions<B> & { readonly every?: E },
@@ -170,6 +184,7 @@ export interface Measurements {
    * When the first measurement of each group was within the range: the dimensions, `first` (a Date,
    * UTC instant) and `measurements`. All groups unless `top` is given.
    *
+   * @throws ProbelabError without a range, for unknown columns and options, or as the server says.
    * @example
    * await lab.measurements.firstSeen({ range, by: "software_version", where: { software_name: "probe-cli" } });
    */
@@ -178,7 +193,13 @@ export interface Measurements {
   ): Promise<
     Result<GroupedRow<B, "all", { first: Measure<Date | null>; measurements: Measure<number> }>>
   >;
-  /** How the numbers of a column are spread, as `lab.runs.histogram` tells of runs; `measurements` of each bin. */
+  /**
+   * How the numbers of a column are spread, as `lab.runs.histogram` tells of runs; `measurements` of each bin.
+   *
+   * @throws ProbelabError for a column that holds no numbers, and for log-spaced bins of negative ones.
+   * @example
+   * chart.histogram(await lab.measurements.histogram({ range: last("1 week", { now: lab.now }), column: "test_runtime" }));
+   */
   histogram<const B extends Names = []>(
     options: HistogramOptions<MeasurementColumn, B>,
   ): Promise<Result<HistogramRow<B, { measurements: Measure<number> }>>>;
@@ -205,6 +226,8 @@ export interface Runs {
    * first measurement has it. `where` on the first four chooses runs, on a column of the table the
    * measurements that runs are made of.
    *
+   * @throws ProbelabError without a range or a measure, for unknown columns and options, and for
+   *   measures that a column's type doesn't allow.
    * @example
    * const short = await lab.runs.ask({
    *   range, every: "week", by: "software_version",
@@ -218,7 +241,13 @@ export interface Runs {
   >(
     options: RunOptions<RunColumn, B> & { readonly every?: E; readonly measures: M },
   ): Promise<Result<GroupedRow<B, E, M>>>;
-  /** The same of runs as {@link Measurements.explore} of measurements; a run counts where it starts. */
+  /**
+   * The same of runs as {@link Measurements.explore} of measurements; a run counts where it starts.
+   *
+   * @throws ProbelabError for a measure whose parts don't add up to it (`distinct`, `quantile`, `mean`).
+   * @example
+   * chart.explore(await lab.runs.explore({ range, by: ["software_version", "probe_cc"] }));
+   */
   explore<const B extends RunNames>(
     options: ExploreOptions<RunColumn, B> & Pick<RunOptions, "distinct" | "margin">,
   ): Promise<Result>;

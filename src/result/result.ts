@@ -92,7 +92,12 @@ export class Result<out Row extends object = Record<string, Value>> {
     return this.table.columnNames();
   }
 
-  /** The rows as plain objects, all of them or the first `limit`. */
+  /**
+   * The rows as plain objects, all of them or the first `limit`.
+   *
+   * @example
+   * counts.rows()[0]?.measurements;
+   */
   rows(limit = Infinity): Row[] {
     return this.table.objects({ limit }) as Row[];
   }
@@ -172,14 +177,25 @@ export class Result<out Row extends object = Record<string, Value>> {
     return picked(this, sortedRows(keys, rows.length, order === "descending"));
   }
 
-  /** The rows from `start` up to, and without, `end`, as Array.prototype.slice counts them. */
+  /**
+   * The rows from `start` up to, and without, `end`, as Array.prototype.slice counts them.
+   *
+   * @example
+   * counts.slice(-7);
+   */
   slice(start = 0, end = Infinity): Result<Row> {
     const rows = Array.from({ length: this.numRows }, (_, row) => row).slice(start, end);
     const done = `kept ${rows.length.toLocaleString("en-US")} of ${rowsText(this.numRows)} (slice)`;
     return picked(this, rows, rows.length === this.numRows ? undefined : done);
   }
 
-  /** These columns only, in this order. @throws RangeError for a name that the table has not. */
+  /**
+   * These columns only, in this order.
+   *
+   * @throws RangeError for a name that the table has not.
+   * @example
+   * counts.select("t", "measurements");
+   */
   select<Name extends ColumnName<Row>>(...names: readonly Name[]): Result<Flat<Pick<Row, Name>>> {
     checkColumns(this.columnNames, names);
     const table = newTable(
@@ -297,6 +313,9 @@ export class Result<out Row extends object = Record<string, Value>> {
    * true: columns whose values are those that were asked for keep their meaning, the range is that
    * which the rows still cover; a note tells that they were changed. A `change` that tells what was
    * done (`reductions`), or what the columns mean (`columns`), is taken as it is.
+   *
+   * @example
+   * counts.with(counts.table.filter((row) => row.measurements > 100));
    */
   with<Other extends object = Record<string, Value>>(
     table: ColumnTable,

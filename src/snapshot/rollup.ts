@@ -2,9 +2,79 @@ import { ProbelabError } from "../base/error.js";
 import type { Database } from "../database/database.js";
 import { EARLIEST, quoteIdentifier } from "../database/time-column.js";
 import { quotedTable, tableName } from "../database/table-info.js";
-import { print, raw, select } from "../query/sql.js";
-import { columnOf } from "./held.js";
+import { bind, print, raw, select, sql, type Column, type Sql } from "../query/sql.js";
+import { measurementsFrom } from "../measurements/measurement-source.js";
+import type { TimeRange } from "../time/time-range.js";
+import { columnOf, type Subject, type Taking } from "./held.js";
 import { PIECE, pieceColumns, piecesSql } from "./pieces.js";
+
+/** The rollup's table and the view that fills it, beside the measurements' own. */
+function placeOf(database: Database) {
+  const [place, own] = tableName(database.tables.measurements.table, "");
+  const named = (name: string) => (place === "" ? quoteIdentifier(name) : quotedTable(place, name));
+  return {
+    ...{ place, name: `${own}_pieces` },
+    ...{ into: named(`${own}_pieces`), view: named(`${own}_to_pieces`) },
+  };
+}
+
+/** How the operators' rollup merges its columns; the others are its key. */
+const MERGED: Readonly<Record<string, string>> = { first: "min", last: "max", measurements: "sum" };
+
+/** Whole hours, read from the operators' rollup. */
+export type FromRollup = (span: Pick<TimeRange, "start" | "end">) => Promise<Sql | undefined>;
+
+/**
+ * The pieces of whole hours out of the operators' rollup, as `piecesSql` gives them of the table,
+ * where there is one that holds them with the same types. Undefined for hours in which it has another
+ * number of measurements than the table: from before it was made, or changed since.
+ */
+export async function findRollup(
+  { database, table, dimensions, where }: Taking,
+  subject: Subject,
+): Promise<FromRollup | undefined> {
+  if (table.merges || Object.keys(where).length > 0) return undefined;
+  const { place, name, into } = placeOf(database);
+  const found = await database.rows<{ name: string; type: string }>(
+    `SELECT name, type FROM system.columns
+WHERE database = if({place:String} = '', currentDatabase(), {place:String}) AND table = {name:String}`,
+    { place, name },
+    "take a snapshot",
+  );
+  const types = new Map(found.map(({ name, type }) => [name, type]));
+  const { type } = subject.time;
+  const fits =
+    types.get("first") === `SimpleAggregateFunction(min, ${type})` &&
+    PIECE.every((one) => types.has(one)) &&
+    subject.dimensions.every(([one, type]) => types.get(`by_${one}`) === type);
+  if (!fits) return undefined;
+  return async (span) => {
+    const seconds = (at: Date) => +at / 1000;
+    const hours = [
+      sql`hour >= ${bind("from", "DateTime('UTC')", seconds(span.start))}`,
+      sql`hour < ${bind("until", "DateTime('UTC')", seconds(span.end))}`,
+    ];
+    const { sql: text, parameters } = print(
+      sql`SELECT (${select({ columns: [["n", raw("sum(measurements)")]], from: raw(into), where: hours })})
+= (${select({ columns: [["n", raw("count()")]], from: measurementsFrom(table, {}, span, []) })}) AS same`,
+    );
+    const [row] = await database.rows<{ same: number }>(text, { ...parameters }, "take a snapshot");
+    if (row?.same !== 1) return undefined;
+    const keys = ["hour", "run", "no_report"];
+    return select({
+      columns: [
+        ...PIECE.map((one): Column => [
+          `_${one}`,
+          raw(one in MERGED ? `${MERGED[one]}(${one})` : one),
+        ]),
+        ...dimensions.map((one): Column => [columnOf(one), raw(columnOf(one))]),
+      ],
+      from: raw(into),
+      where: hours,
+      groupBy: [...keys, ...dimensions.map(columnOf)].map(raw),
+    });
+  };
+}
 
 /**
  * DDL for the operators of a server: the pieces of runs, of which snapshots are made, as a table
@@ -38,22 +108,15 @@ export async function rollupSql(
     "write a materialized view",
   );
   const types = new Map(described.map(({ name, type }) => [name, type]));
-  const merged: Readonly<Record<string, string>> = {
-    first: "min",
-    last: "max",
-    measurements: "sum",
-  };
   const columns = [
     ...PIECE.map((name) => {
       const type = types.get(`_${name}`) ?? "";
-      const merge = merged[name];
+      const merge = MERGED[name];
       return `  ${name} ${merge === undefined ? type : `SimpleAggregateFunction(${merge}, ${type})`}`;
     }),
     ...dimensions.map((name) => `  ${columnOf(name)} ${types.get(`by_${name}`)}`),
   ];
-  const [place, own] = tableName(database.tables.measurements.table, "");
-  const named = (name: string) => (place === "" ? quoteIdentifier(name) : quotedTable(place, name));
-  const [into, view] = [named(`${own}_pieces`), named(`${own}_to_pieces`)];
+  const { into, view } = placeOf(database);
   const { time } = table;
   const { type, value } = time.bound(EARLIEST);
   const known = [

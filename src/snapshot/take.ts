@@ -19,6 +19,7 @@ import {
 } from "./held.js";
 import { current, missing, type Span } from "./passes.js";
 import { PIECE, piecesSql } from "./pieces.js";
+import { findRollup, type FromRollup } from "./rollup.js";
 
 /**
  * Takes what a snapshot lacks of a range, hour by hour in passes that each are a small question, and
@@ -50,8 +51,9 @@ export async function take(taking: Taking): Promise<Held> {
     return held;
   }
   const step: Step = { hours: 24 };
+  const fromRollup = await findRollup(taking, subject);
   for (const [start, end] of wanted) {
-    for (let from = start; from < end;) from = await readPass(taking, subject, from, end, step);
+    for (let from = start; from < end;) from = await readPass(taking, fromRollup, from, end, step);
   }
   signal?.throwIfAborted();
   const taken = await buildEdition(taking, subject, span, current(await passesOf(taking)));
@@ -59,7 +61,8 @@ export async function take(taking: Taking): Promise<Held> {
   return taken;
 }
 
-async function subjectOf({ database, table, dimensions, where }: Taking): Promise<Subject> {
+/** What a taking is of. */
+export async function subjectOf({ database, table, dimensions, where }: Taking): Promise<Subject> {
   const now = new Date();
   const question = print(piecesSql(table, dimensions, { start: now, end: now }, where));
   const described = await database.rows<{ name: string; type: string }>(
@@ -155,7 +158,7 @@ const TOO_LARGE =
 /** Reads hours from an instant on. @returns where the next pass begins. */
 async function readPass(
   taking: Taking,
-  subject: Subject,
+  fromRollup: FromRollup | undefined,
   from: number,
   end: number,
   step: Step,
@@ -167,19 +170,19 @@ async function readPass(
   const pass = randomInt(1, 2 ** 32);
   const { passes, pieces } = tablesOf(name);
   const names = ["pass", ...PIECE, ...dimensions.map(columnOf)];
-  const asked = print(
-    select({
-      columns: [
-        ["pass", raw(`toUInt32(${pass})`)],
-        ...PIECE.map((one): Column => [one, raw(`_${one}`)]),
-        ...dimensions.map((one): Column => [columnOf(one), raw(columnOf(one))]),
-      ],
-      from: nested(piecesSql(table, dimensions, span, where)),
-    }),
-  );
   const at = new Date();
   let bytes = 0;
   try {
+    const asked = print(
+      select({
+        columns: [
+          ["pass", raw(`toUInt32(${pass})`)],
+          ...PIECE.map((one): Column => [one, raw(`_${one}`)]),
+          ...dimensions.map((one): Column => [columnOf(one), raw(columnOf(one))]),
+        ],
+        from: nested((await fromRollup?.(span)) ?? piecesSql(table, dimensions, span, where)),
+      }),
+    );
     const into = `${pieces} (${names.join(", ")})`;
     const cancel = signal === undefined ? {} : { signal };
     if (local) {

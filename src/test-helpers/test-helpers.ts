@@ -29,6 +29,7 @@ export interface TestHelpers {
    * some tens a year, and no column of time but draining_at, which is null for the instances that
    * matter most.
    *
+   * @throws ProbelabError where the table of test helpers is missing or lacks a column that is needed.
    * @example
    * table(await lab.testHelpers.list());
    */
@@ -41,15 +42,28 @@ export interface TestHelpers {
    * Ages come from the column `created_at` where the table has it, else from the names, which end in
    * the time of making (`…-YYYYMMDDHHMMSS`, UTC); where neither tells, ages are null and `next` is null. "Now" is `lab.now`.
    *
+   * @throws ProbelabError where the table of test helpers is missing or lacks a column that is needed.
    * @example
    * const rotation = await lab.testHelpers.rotation({ closestHours: 24 });
    * rotation.findings;
    * chart.vegaLite(rotation.instances, testHelpers.timeline(rotation));
    */
   rotation(options?: RotationOptions): Promise<Rotation>;
-  /** The part `instances` of a rotation alone: the same options, a Result that can be asked again. */
+  /**
+   * The part `instances` of a rotation alone: the same options, a Result that can be asked again.
+   *
+   * @throws ProbelabError where the table of test helpers is missing or lacks a column that is needed.
+   * @example
+   * table(await lab.testHelpers.instances());
+   */
   instances(options?: RotationOptions): Promise<Result<InstanceRow>>;
-  /** The part `rotations` of a rotation alone. */
+  /**
+   * The part `rotations` of a rotation alone.
+   *
+   * @throws ProbelabError where the table of test helpers is missing or lacks a column that is needed.
+   * @example
+   * table(await lab.testHelpers.rotations());
+   */
   rotations(options?: RotationOptions): Promise<Result<RotationRow>>;
   /**
    * The share of failed measurements by test helper: columns `t` (with `every`),

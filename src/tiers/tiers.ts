@@ -35,6 +35,9 @@ export class TierGraph {
   /**
    * Every broken rule of section 1.3 with the path that breaks it, the reclassification that follows
    * (to a fixed point), and the reviews that section 1.4 asks for.
+   *
+   * @example
+   * (await tiers.read("tiers.yaml")).check().broken;
    */
   check(): TierReport {
     return (this.#report ??= new TierReport(this.#graph.source, checkGraph(this.#graph)));

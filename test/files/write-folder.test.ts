@@ -13,6 +13,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
 import { exchange, writeFolder } from "../../src/files/write-folder.js";
+import { mounted, unmount } from "../support/small-disk.js";
 
 let parent = "";
 const files = (text: string) =>
@@ -21,16 +22,6 @@ const files = (text: string) =>
     ["deep/er/b.bin", new Uint8Array([1, 2, 3])],
   ]);
 const yes = (): Promise<void> => Promise.resolve();
-
-/** A small disk on a folder; only root of a system that lets it can make one. */
-function mounted(folder: string, options: string): boolean {
-  const made = spawnSync("mount", ["-t", "tmpfs", "-o", options, "none", folder]);
-  return made.status === 0;
-}
-
-function unmount(folder: string): void {
-  spawnSync("umount", [folder]);
-}
 
 beforeEach(() => {
   parent = mkdtempSync(join(tmpdir(), "probelab-folder-"));

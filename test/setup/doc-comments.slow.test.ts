@@ -41,6 +41,15 @@ test("what a notebook imports has a doc comment; each function, and each method 
     const symbol =
       exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported;
     const isClass = (symbol.flags & ts.SymbolFlags.Class) !== 0;
+    if (symbol.flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.Class)) {
+      // What a notebook holds in its hand is asked by its methods.
+      for (const method of checker.getDeclaredTypeOfSymbol(symbol).getProperties()) {
+        const isMethod = (method.flags & ts.SymbolFlags.Method) !== 0;
+        if (isMethod && !/^(__@|#|to[A-Z]|close$|screenSpec$)/.test(method.name)) {
+          check(`${exported.name}.${method.name}`, method, true);
+        }
+      }
+    }
     check(
       exported.name,
       symbol,

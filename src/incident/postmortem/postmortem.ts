@@ -97,7 +97,13 @@ export class Postmortem {
     this.#journal = journal;
   }
 
-  /** Takes in what others have written since, of a postmortem of `postmortem.open`. */
+  /**
+   * Takes in what others have written since, of a postmortem of `postmortem.open`.
+   *
+   * @throws ProbelabError where its folder can't be read.
+   * @example
+   * await report.reload();
+   */
   async reload(): Promise<this> {
     if (this.#journal === undefined) return this;
     const { entries, contents } = await this.#journal.read(this.#contents);
@@ -109,7 +115,13 @@ export class Postmortem {
     return this;
   }
 
-  /** Says more, or says it anew: `report.set({ status: "final", resolvedAt: "2026-05-05" })`. */
+  /**
+   * Says more, or says it anew.
+   *
+   * @throws ProbelabError for unknown fields and wrong values.
+   * @example
+   * report.set({ status: "final", resolvedAt: "2026-05-05" });
+   */
   set(fields: Partial<PostmortemFields>): this {
     const told = readFields(fields);
     inOrder({ ...this.draft, ...told });
@@ -123,6 +135,8 @@ export class Postmortem {
    * @param options `caption`: what it shows, in a sentence (default: its title); `name`: of its files,
    *   small letters, digits and hyphens (default: made of its title).
    * @throws ProbelabError for a name that is taken.
+   * @example
+   * report.add(chart.area(counts), { caption: "Measurements per week fell by half." });
    */
   add(content: Content, options: FigureOptions = {}): this {
     checkOptions(options, FIGURE, "add a figure");
@@ -143,7 +157,13 @@ export class Postmortem {
     return this.#tell({ figures, findings: [{ text: told, evidence: rests }] });
   }
 
-  /** Adds an entry to the timeline; entries are sorted by their times, which are written in UTC. */
+  /**
+   * Adds an entry to the timeline; entries are sorted by their times, which are written in UTC.
+   *
+   * @throws ProbelabError for a time that can't be read.
+   * @example
+   * report.timeline("2026-03-20T08:40Z", "The alarm called.");
+   */
   timeline(time: When, event: string, ...evidence: readonly EvidenceSource[]): this {
     const at = instantText(time, "time of a timeline entry");
     const told = readText(event, "a timeline entry");
@@ -152,9 +172,11 @@ export class Postmortem {
   }
 
   /**
-   * Hands the incident over to somebody else: `report.handover("B. Analyst", "The rollback is out.")`.
+   * Hands the incident over to somebody else.
    *
    * @param text how it stands, what is next. @param time default now; a text is read in UTC.
+   * @example
+   * report.handover("B. Analyst", "The rollback is out.");
    */
   handover(to: string, text: string, time: When = thisSecond()): this {
     const at = instantText(time, "time of a handover");
@@ -173,7 +195,13 @@ export class Postmortem {
     return this.#tell(part);
   }
 
-  /** Adds an action item. */
+  /**
+   * Adds an action item.
+   *
+   * @throws ProbelabError for unknown fields and wrong values.
+   * @example
+   * report.action({ what: "Alert on run length", type: "detect", owner: "B. Analyst" });
+   */
   action(action: Action): this {
     checkOptions(action ?? null, ACTION, "add an action item");
     const { owner, reference, due } = action;

@@ -37,7 +37,12 @@ export class Page {
     this.title = title;
   }
 
-  /** The page as an HTML document: interactive, self-contained, offline. */
+  /**
+   * The page as an HTML document: interactive, self-contained, offline.
+   *
+   * @example
+   * const document = await chart.page([chart.area(counts)]).html();
+   */
   html(): Promise<string> {
     return chartPage(this.contents, this.title === undefined ? {} : { title: this.title });
   }
@@ -48,6 +53,8 @@ export class Page {
    * @param target a path, or a file: URL.
    * @returns the absolute path.
    * @throws ProbelabError for another extension than `.html`, or where the path can't be written.
+   * @example
+   * await chart.page([chart.area(counts)]).save("out/incident.html");
    */
   save(target: string | URL): Promise<string> {
     return saveAs("page", target, { ".html": () => this.html() });

@@ -6,7 +6,7 @@ import { withLock } from "../../files/with-lock.js";
 import { EXIT_CODES, runNotebook } from "../../notebook/run-notebook.js";
 import { writeRun, type Run } from "./history.js";
 import { adoptOrphans, ProcessTree, RUN_VARIABLE } from "./process-tree.js";
-import { BUSY, type FromRun, type Job, type ToRun } from "./run.js";
+import { BUSY, SCHEDULER_ENDED, type FromRun, type Job, type ToRun } from "./run.js";
 
 const LONGEST_ERROR = 4_000;
 
@@ -53,7 +53,7 @@ async function main({ run, path, folder }: Job): Promise<number> {
       const exit = state in EXIT_CODES ? EXIT_CODES[state as keyof typeof EXIT_CODES] : 130;
       return { ...common, state, exit, error: short(error) };
     } catch (error) {
-      return { ...run, ...after(), ...failure(error) };
+      return { ...run, ...after(), ...failure(error), ...(stopped && { ...stopped, exit: 130 }) };
     }
   }
 }
@@ -83,7 +83,11 @@ adoptOrphans();
 keepSecretsOf(process.env);
 // The scheduler says when to stop; a terminal's Ctrl-C and systemd's SIGTERM reach it, too.
 process.on("SIGINT", () => undefined).on("SIGTERM", () => undefined);
-process.on("disconnect", () => void tree.kill(true));
+process.on("disconnect", () => {
+  // Its cells end before it does: that is no failure of theirs.
+  stopped ??= { state: "interrupted", error: SCHEDULER_ENDED };
+  void tree.kill(true);
+});
 process.on("message", (message: ToRun) => {
   if ("stop" in message) {
     stopped ??= message.stop;

@@ -31,6 +31,9 @@ export interface FromRun {
 /** Exit code of a run that was not made, since another process runs the notebook. */
 export const BUSY = 75;
 
+/** Why a run was cut off that its scheduler left behind. */
+export const SCHEDULER_ENDED = "The scheduler ended while it ran.";
+
 /** A run that goes on. */
 export interface Running {
   readonly run: Run;

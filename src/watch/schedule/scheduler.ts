@@ -18,7 +18,7 @@ import { findScheduled, type Cache, type Scheduled } from "./notebooks.js";
 import { lockPath, overview, readSeen, writeSeen, type Overview, type Seen } from "./overview.js";
 import { schedulePage } from "./page.js";
 import { ProcessTree } from "./process-tree.js";
-import { startRun, type Running } from "./run.js";
+import { SCHEDULER_ENDED, startRun, type Running } from "./run.js";
 
 /** How notebooks are scheduled. */
 export interface SchedulerOptions {
@@ -217,8 +217,8 @@ class Scheduler {
     const { runs } = await readHistory(folder);
     for (const run of runs.filter(({ state }) => state === "running")) {
       await new ProcessTree(-1, run.id).kill(true);
-      const error = "The scheduler ended while it ran.";
-      await this.#write(name, { ...run, state: "interrupted", exit: 130, error });
+      const cut = { state: "interrupted", exit: 130, error: SCHEDULER_ENDED } as const;
+      await this.#write(name, { ...run, ...cut });
     }
     this.#histories.set(name, await this.#history(name));
   }

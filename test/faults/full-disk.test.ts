@@ -1,0 +1,146 @@
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { chart } from "../../src/chart/chart.js";
+import { openWriter } from "../../src/database/open-writer.js";
+import type { Writer } from "../../src/database/writer.js";
+import { connect } from "../../src/lab/connect.js";
+import { loadFiles } from "../../src/load/load-files.js";
+import { runNotebook } from "../../src/notebook/run-notebook.js";
+import { fillSample } from "../../src/sample/fill.js";
+import { openSnapshot } from "../../src/snapshot/snapshot.js";
+import { between } from "../../src/time/time-range.js";
+import { alert } from "../../src/watch/alert/alert.js";
+import { raise, type Outbox } from "../../src/watch/alert/outbox.js";
+import { weeklyCounts } from "../chart/support/sample-results.js";
+import { filesOf } from "../incident/postmortem/files-of.js";
+import { NOW, report } from "../incident/postmortem/report.js";
+import { measurements } from "../load/measurement.js";
+import { jsonl } from "../load/write-file.js";
+import { notebookFolder, outputTexts, writeCells } from "../notebook/notebook-fixture.js";
+import { newDatabase, type OwnDatabase } from "../support/own-database.js";
+import { smallDisk, type SmallDisk } from "../support/small-disk.js";
+import { receiver } from "../watch/alert/receiver.js";
+
+// Only root of a system that lets it can make a disk.
+const disk = await smallDisk(64e6);
+const skipped = disk === undefined ? " (skipped: this user can't mount a disk)" : "";
+const held = disk as SmallDisk;
+afterEach(() => held?.clear());
+afterAll(() => disk?.[Symbol.asyncDispose]());
+
+describe.skipIf(disk === undefined)(`on a full disk${skipped}`, () => {
+  it.each(["svg", "png", "html", "pdf", "json", "csv", "parquet"])(
+    "a chart's .%s stays what it was, and nothing is left beside it",
+    async (format) => {
+      const path = join(held.path, `chart.${format}`);
+      await chart.area(weeklyCounts()).save(path);
+      const before = await readFile(path);
+      const names = await readdir(held.path);
+      held.fill();
+      const saving = chart.line(weeklyCounts(), { title: "another" }).save(path);
+      await expect(saving).rejects.toThrow(/^Can't write .*ENOSPC/);
+      expect(await readFile(path)).toEqual(before);
+      expect((await readdir(held.path)).filter((name) => name !== "filler")).toEqual(names);
+    },
+  );
+
+  it("a postmortem stays what it was", async () => {
+    const folder = join(held.path, "postmortem");
+    await report().save(folder, { now: NOW });
+    const content = () => Promise.all(filesOf(folder).map((name) => readFile(join(folder, name))));
+    const before = await content();
+    held.fill(100_000);
+    await expect(report().save(folder, { now: NOW })).rejects.toThrow(
+      /ENOSPC.*nothing was changed/,
+    );
+    expect(await content()).toEqual(before);
+  });
+
+  it("a notebook's run says so, and its notebook is not half written", async () => {
+    const folder = await notebookFolder();
+    const out = join(held.path, "run");
+    try {
+      const path = await writeCells(folder.path, ["6 * 7"]);
+      await runNotebook(path, { out });
+      held.fill();
+      await expect(runNotebook(path, { out })).rejects.toThrow(/ENOSPC/);
+      expect(await outputTexts(join(out, "test.ipynb"))).toEqual([["result: 42"]]);
+    } finally {
+      await folder.remove();
+    }
+  });
+
+  it("an alert that can't be kept is sent all the same", async () => {
+    await using push = await receiver();
+    const box: Outbox = {
+      folder: join(held.path, "alerts"),
+      channels: [alert.push(`${push.url}/probelab`)],
+      secondary: [],
+      windowMs: 3_600_000,
+    };
+    const links = { page: "https://lab.example.org/a.html", notebook: "", runbook: "" };
+    const message = {
+      title: "down",
+      text: "since 03:00",
+      severity: 1 as const,
+      key: "down",
+      links,
+    };
+    held.fill();
+    expect(await raise(box, [message], new Date(NOW))).toMatchObject([{ state: "sent" }]);
+    expect(push.received).toHaveLength(1);
+  });
+});
+
+describe.skipIf(disk === undefined)(`an embedded database on a full disk${skipped}`, () => {
+  let writer: Writer;
+  let table: OwnDatabase;
+  const directory = () => join(held.path, "database");
+  const range = between("2026-04-01", "2026-04-08");
+  beforeAll(async () => {
+    writer = await openWriter({ kind: "embedded", directory: directory(), label: "embedded:full" });
+    table = await newDatabase();
+    await fillSample(table.writer, { rows: 20_000, end: new Date("2026-04-08") });
+  });
+  afterAll(async () => {
+    await writer?.[Symbol.asyncDispose]();
+    await table?.[Symbol.asyncDispose]();
+  });
+
+  it("takes a file whole or not at all, and goes on once there is room", async () => {
+    const path = join(held.path, "rows.jsonl");
+    await writeFile(path, jsonl(measurements(20_000)));
+    held.fill(200_000);
+    await expect(loadFiles(writer, "fastpath", [path])).rejects.toThrow(/disk|space/i);
+    await held.clear();
+    await loadFiles(writer, "fastpath", [path]);
+    const [row] = await writer.rows<{ n: number }>("SELECT toUInt32(count()) AS n FROM fastpath");
+    expect(row).toEqual({ n: 20_000 });
+  });
+
+  it("keeps the passes of a snapshot that it took, which go on once there is room", async () => {
+    await using lab = await table.open();
+    const into = `embedded:${directory()}`;
+    held.fill(100_000);
+    await expect(lab.snapshot({ range, into })).rejects.toThrow(/disk|space/i);
+    await held.clear();
+    await lab.snapshot({ range, into });
+    await using offline = await openSnapshot("measurements", { into });
+    const asked = { range, every: "day", by: "probe_cc" } as const;
+    expect((await offline.measurements.counts(asked)).rows()).toEqual(
+      (await lab.measurements.counts(asked)).rows(),
+    );
+  });
+
+  it("is read while it is full", async () => {
+    held.fill();
+    await using lab = await connect({ measurements: `embedded:${directory()}` });
+    const counts = await lab.measurements.counts({
+      range: between("2026-03-01", "2026-04-01"),
+      every: "week",
+    });
+    const all = counts.rows().map((row) => Number(row["measurements"]));
+    expect(all.reduce((sum, n) => sum + n, 0)).toBe(20_000);
+  });
+});

@@ -1,0 +1,174 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import { chart } from "../../src/chart/chart.js";
+import { table } from "../../src/chart/table.js";
+import { connect, type Lab } from "../../src/lab/connect.js";
+import { installKernel } from "../../src/notebook/kernel/kernelspec.js";
+import { count, quantile, share } from "../../src/query/measure.js";
+import type { Result } from "../../src/result/result.js";
+import { fillSample } from "../../src/sample/fill.js";
+import { between } from "../../src/time/time-range.js";
+import {
+  JupyterClient,
+  jupyterEnvironment,
+  python,
+  resultText,
+  skipped,
+} from "../jupyter/jupyter.js";
+import { measurements } from "../load/measurement.js";
+import { jsonl, put } from "../load/write-file.js";
+import { notebookFolder, writeCells } from "../notebook/notebook-fixture.js";
+import { ownDatabase } from "../support/own-database.js";
+import { restrictedServer } from "../support/restricted-server.js";
+
+const main = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+const END = new Date("2026-04-01");
+const range = between("2026-01-01", END);
+const own = ownDatabase();
+beforeAll(() => fillSample(own.writer, { rows: 100_000, end: END }));
+
+type Ask = (lab: Lab) => Promise<Result>;
+const by = ["software_version", "probe_cc", "test_name", "platform"] as const;
+const QUESTIONS: readonly Ask[] = by.flatMap((by): Ask[] => [
+  ({ measurements }) => measurements.counts({ range, every: "week", by }),
+  ({ measurements }) => measurements.runDurations({ range, every: "week", by, top: 3 }),
+  ({ measurements }) =>
+    measurements.ask({ range, every: "day", by, top: 3, measures: { a: share({ anomaly: "t" }) } }),
+  ({ runs }) => runs.ask({ range, by, measures: { n: count(), p90: quantile(0.9, "duration") } }),
+]);
+
+describe("64 questions at once", () => {
+  it("give the answers that they give one after the other", async () => {
+    await using lab = await own.open();
+    const alone: unknown[] = [];
+    for (const ask of QUESTIONS) alone.push((await ask(lab)).rows());
+    const together = await Promise.all(
+      Array.from({ length: 64 }, (_, at) => QUESTIONS[at % QUESTIONS.length]!(lab)),
+    );
+    for (const [at, answer] of together.entries()) {
+      expect(answer.rows()).toEqual(alone[at % QUESTIONS.length]);
+    }
+  });
+
+  it("are answered or refused by a server that lets a user ask 2 at once, each by itself", async () => {
+    const two = { settings: { readonly: 2, max_concurrent_queries_for_user: 2 } };
+    await using server = await restrictedServer({ two });
+    await server.admin.command({
+      query:
+        "CREATE TABLE fastpath (measurement_start_time DateTime('UTC'), probe_cc String) ENGINE = MergeTree ORDER BY measurement_start_time",
+    });
+    await server.admin.command({
+      query:
+        "INSERT INTO fastpath SELECT toDateTime('2026-01-01', 'UTC') + number, 'IT' FROM numbers(100000)",
+    });
+    await using lab = await connect({ measurements: server.as("two") });
+    const asked = () => lab.measurements.counts({ range, every: "week", by: "probe_cc" });
+    const wanted = (await asked()).rows();
+    const all = await Promise.allSettled(Array.from({ length: 64 }, asked));
+    for (const one of all) {
+      if (one.status === "fulfilled") expect(one.value.rows()).toEqual(wanted);
+      else expect(String(one.reason)).toMatch(/TOO_MANY_SIMULTANEOUS_QUERIES, code 202/);
+    }
+    expect((await asked()).rows()).toEqual(wanted);
+  });
+});
+
+describe("200 columns", () => {
+  const names = Array.from({ length: 200 }, (_, at) => `column_${at}`);
+
+  it("of an answer come all, into charts and tables too", async () => {
+    await using lab = await own.open();
+    const list = names.map((name, at) => `count() + ${at} AS ${name}`).join(", ");
+    const wide = await lab.query(
+      `SELECT toStartOfWeek(measurement_start_time, 1) AS t, ${list} FROM fastpath WHERE {range} GROUP BY t ORDER BY t`,
+      { range, columns: { t: "week" } },
+    );
+    expect(Object.keys(wide.rows()[0]!)).toEqual(["t", ...names]);
+    expect(wide.rows().every((row) => row["column_199"] === Number(row["column_0"]) + 199)).toBe(
+      true,
+    );
+    expect(await chart.line(wide, { y: "column_150" }).svg()).toContain("<svg");
+    expect(table(wide).html).toContain("Column 199");
+  });
+
+  it("of the measurement table are learned, and each can be asked by", async () => {
+    const columns = names.map((name) => `${name} LowCardinality(String)`).join(", ");
+    await own.writer.command(
+      `CREATE TABLE wide (measurement_start_time DateTime('UTC'), ${columns}) ENGINE = MergeTree ORDER BY measurement_start_time`,
+    );
+    await own.writer.command(
+      `INSERT INTO wide SELECT toDateTime('2026-01-01', 'UTC') + number * 60, ${names.map((_, at) => `toString(number % ${at + 2})`).join(", ")} FROM numbers(10000)`,
+    );
+    await using lab = await connect({
+      measurements: own.url,
+      tables: { measurements: { table: "wide" } },
+    });
+    const answer = await lab.measurements.counts({ range, every: "all", by: "column_3" });
+    expect(answer.rows().map(({ measurements: n }) => n)).toEqual([2000, 2000, 2000, 2000, 2000]);
+  });
+});
+
+/** A command of probelab. @returns what it printed */
+function probelab(
+  cwd: string,
+  ...args: readonly string[]
+): Promise<{ code: number; told: string }> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [main, ...args], { cwd }, (error, out, err) =>
+      resolve({ code: Number(error?.code ?? 0), told: out + err }),
+    );
+  });
+}
+
+describe.skipIf(python === undefined)(`one embedded database${skipped}`, () => {
+  let folder: Awaited<ReturnType<typeof notebookFolder>>;
+  let files: string;
+  const clients: JupyterClient[] = [];
+  beforeAll(async () => {
+    folder = await notebookFolder();
+    files = await mkdtemp(join(tmpdir(), "probelab-files-"));
+    const environment = jupyterEnvironment();
+    await installKernel({ kind: "user" }, environment);
+    for (let at = 0; at < 2; at++) clients.push(new JupyterClient(environment));
+  });
+  afterAll(async () => {
+    for (const client of clients) client.close();
+    await folder.remove();
+    await rm(files, { recursive: true });
+  });
+
+  test("serves two kernels, a scheduler, a run and a load at once", async () => {
+    const first = await put(files, "first.jsonl", jsonl(measurements(1_000)));
+    expect(await probelab(folder.path, "load", "fastpath", first)).toMatchObject({ code: 0 });
+    const question = `import { between, connect } from "probelab";
+const lab = await connect();
+const counts = await lab.measurements.counts({ range: between("2026-03-01", "2026-03-02"), every: "day", by: "probe_cc" });
+counts.rows().map(({ measurements }) => measurements).reduce((sum, n) => sum + Number(n), 0)`;
+    await Promise.all(
+      clients.map((client) => client.call("start", { kernel: "probelab", cwd: folder.path })),
+    );
+    const schedule = '// schedule: { "every": "1 day" }';
+    const notebook = await writeCells(folder.path, [schedule, question], "asks.ipynb");
+    const later = measurements(3_000).slice(2_000);
+    const second = await put(files, "second.jsonl", jsonl(later));
+    const [one, two, scheduled, run, load] = await Promise.all([
+      clients[0]!.execute(question),
+      clients[1]!.execute(question),
+      probelab(folder.path, "schedule", ".", "--once"),
+      probelab(folder.path, "run", notebook, "--out", files),
+      probelab(folder.path, "load", "fastpath", second),
+    ]);
+    expect([one, two].map(resultText)).toEqual(["1000", "1000"]);
+    expect([scheduled, run, load]).toMatchObject([{ code: 0 }, { code: 0 }, { code: 0 }]);
+    await using lab = await connect({ measurements: `embedded:${join(folder.path, ".probelab")}` });
+    const all = await lab.measurements.counts({
+      range: between("2026-03-01", "2026-04-01"),
+      every: "month",
+    });
+    expect(all.rows()).toMatchObject([{ measurements: 2_000 }]);
+  });
+});
