@@ -1,22 +1,26 @@
 /**
  * What questions cost the server over what the data itself costs: processor time of `counts` and
  * `runDurations` against a scan that only reads their columns, of counting each measurement once
- * against counting rows, and the memory that a billion rows would take, from the cost of a row.
+ * against counting rows; what they take under a limit of memory (`LIMIT`, bytes); and the memory that
+ * a billion rows would take, from the cost of a row.
  */
 import { Database } from "../src/database/database.js";
 import { parseSource } from "../src/database/source.js";
-import { measurementsOf } from "../src/measurements/measurements.js";
+import { distinct } from "../src/query/measure.js";
+import { measurementsOf, runsOf } from "../src/measurements/measurements.js";
+import type { Result } from "../src/result/result.js";
 import { between } from "../src/time/time-range.js";
-import { costs, LoggedServer } from "./support/logged-server.js";
+import { costs, LoggedServer, type Cost } from "./support/logged-server.js";
 import { report } from "./support/report.js";
 import { END } from "./support/sample-database.js";
 
 const rows = Number(process.env["ROWS"] ?? 10_000_000);
 const rounds = Number(process.env["ROUNDS"] ?? 7);
 await using server = await LoggedServer.start(rows);
-await using database = await Database.open(
-  parseSource(server.url, { root: "/", name: "the bench" }),
-);
+const limit = Number(process.env["LIMIT"] ?? 100_000_000);
+const source = parseSource(server.url, { root: "/", name: "the bench" });
+await using database = await Database.open(source);
+await using limited = await Database.open(source, { maxMemory: limit });
 const measurements = measurementsOf(database);
 const range = between("2026-01-01", END);
 const half = between("2026-04-01", END);
@@ -42,8 +46,14 @@ const cost = await costs(
       const where = { probe_cc: ["IT", "US", "BR"] };
       return measurements.counts({ ...question, where });
     },
+    "reads time, version and uid": reads("software_version", "measurement_uid"),
     "counts, each once": () => measurements.counts({ ...question, distinct: true }),
+    "counts with a value of a list that nothing has": () => {
+      const where = { probe_cc: ["IT", "US", "ZZ"] };
+      return measurements.counts({ ...question, where });
+    },
     duplicates: () => measurements.duplicates({ range }),
+    "duplicates of half": () => measurements.duplicates({ range: half }),
     "reads time, version and report": reads("software_version", "report_id"),
     runDurations: () => measurements.runDurations(question),
     "runDurations of half": () => measurements.runDurations({ ...question, range: half }),
@@ -51,24 +61,65 @@ const cost = await costs(
   },
   rounds,
 );
+const small = measurementsOf(limited);
+const runs = runsOf(limited);
+const notes: Record<string, string> = {};
+const underLimit = (name: string, ask: () => Promise<Result<object>>) => [
+  `${name}, limited`,
+  async () => {
+    const asked = (await ask()).origin.notes.find((note) => note.startsWith("Asked in"));
+    notes[`${name}, limited`] = asked?.split(",")[0] ?? "at once";
+  },
+];
+const fitted = await costs(
+  server,
+  Object.fromEntries([
+    underLimit("counts", () => small.counts(question)),
+    underLimit("counts, each once", () => small.counts({ ...question, distinct: true })),
+    underLimit("duplicates", () => small.duplicates({ range })),
+    underLimit("different reports", () =>
+      small.ask({ range, every: "all", measures: { reports: distinct("report_id") } }),
+    ),
+    underLimit("runDurations", () => small.runDurations(question)),
+    underLimit("summary", () => small.summary({ range })),
+    underLimit("histogram of runs", () => runs.histogram({ range, column: "duration" })),
+    underLimit("explore runs", () =>
+      runs.explore({ range, by: ["software_version", "probe_cc", "test_name"] }),
+    ),
+  ]) as Record<string, () => Promise<void>>,
+  1,
+);
 const { runDurations, "runDurations of half": part } = cost;
-const bytesPerRow = (runDurations.memory - part.memory) / (runDurations.rowsRead - part.rowsRead);
+const { duplicates, "duplicates of half": partTwice } = cost;
+const bytes = (all: Cost, half: Cost) =>
+  (all.memory - half.memory) / (all.rowsRead - half.rowsRead);
+const bytesPerRow = bytes(runDurations, part);
+const bytesPerUid = bytes(duplicates, partTwice);
+const billion = 1_000_000_000;
+// The shortest window is an hour, read with a day on each side; the smallest part one of 1,024.
+const rowsOfWindow = (49 * 3_600_000 * billion) / (+range.end - +range.start);
+const least = Math.max(bytesPerRow * rowsOfWindow, (bytesPerUid * billion) / 1_024);
 report(
   "scale",
-  Object.entries(cost).map(([name, { cpu, memory, rowsRead, queries }]) => ({
+  Object.entries({ ...cost, ...fitted }).map(([name, { cpu, memory, rowsRead, queries }]) => ({
     question: name,
     "CPU ms": Math.round(cpu),
     "memory MB": Math.round(memory / 1e6),
     "rows read": rowsRead,
     queries,
+    asked: notes[name] ?? "",
   })),
   {
     counts_floor_ratio: cost.counts.cpu / cost["reads time and version"].cpu,
     list_filter_ratio: cost["counts with a list"].cpu / cost.counts.cpu,
     runs_floor_ratio: runDurations.cpu / cost["reads time, version and report"].cpu,
     distinct_ratio: cost["counts, each once"].cpu / cost.counts.cpu,
+    distinct_floor_ratio: cost["counts, each once"].cpu / cost["reads time, version and uid"].cpu,
     runs_bytes_per_row: bytesPerRow,
+    duplicates_bytes_per_row: bytesPerUid,
     // Bytes a row are GB a billion rows.
     runs_billion_gb_as_a_whole: bytesPerRow,
+    window_memory_share: least / billion,
+    limited_memory_share: Math.max(...Object.values(fitted).map(({ memory }) => memory)) / limit,
   },
 );

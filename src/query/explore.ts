@@ -132,7 +132,7 @@ export async function askExplore(
     columns: { time, dimensions: columns, measures: meanings },
     reductions: namedSentence(columns, ranked, kept, parts.at(-1)!.label),
     notes: [
-      ...new Set([...sized.notes, ...answer.notes]),
+      ...(answer.notes.length > 0 ? answer : sized).notes,
       ...(auto && !empty ? [`By ${every}, the finest bucket for fewer than 5,000 rows.`] : []),
       ...source.notes,
       ...movedNote(cells.elsewhere, steps[0]!, range),

@@ -78,7 +78,7 @@ export async function askAdding(
   } catch (error) {
     if (!isTooMuch(error)) throw error;
     const aggregates = [{ merge: "sum(", ...(asked.by && { different: asked.by }) }];
-    const { rows, notes, ...cost } = await divided({ ...asked, aggregates }, error, false);
+    const { rows, notes, names, ...cost } = await divided({ ...asked, aggregates }, error, false);
     const added = new Map<string, Record<string, AnswerRow[string]>>();
     for (const row of rows) {
       const keys = Object.entries(row).filter(([name]) => !asked.sums.includes(name));
@@ -92,7 +92,7 @@ export async function askAdding(
     return {
       ...cost,
       notes,
-      table: await tableOf([...added.values()], Object.keys(rows[0] ?? {})),
+      table: await tableOf([...added.values()], names),
     };
   }
 }
@@ -126,6 +126,7 @@ async function divided(asked: Divided, failed: unknown, keeps: boolean) {
   const rows: AnswerRow[] = [];
   const cost = { rowsRead: 0, bytesRead: 0, seconds: 0, retries: 0, askedAt: new Date() };
   let many = 0;
+  let names: readonly string[] = [];
   const ask = async (left: number, window: TimeRange, only?: readonly Sql[]): Promise<void> => {
     const listener = progressListener();
     const part = { at: many + 1, of: many + left };
@@ -133,7 +134,8 @@ async function divided(asked: Divided, failed: unknown, keeps: boolean) {
     const answer = await (listener
       ? withProgress((news) => listener({ ...news, part }), send)
       : send());
-    rows.push(...(answer.table.objects() as AnswerRow[]));
+    names = answer.table.columnNames();
+    for (const row of answer.table.objects() as AnswerRow[]) rows.push(row);
     cost.rowsRead += answer.rowsRead;
     cost.bytesRead += answer.bytesRead;
     cost.seconds += answer.seconds;
@@ -156,7 +158,7 @@ async function divided(asked: Divided, failed: unknown, keeps: boolean) {
       }
     }
     const notes = [`Asked in ${many.toLocaleString("en-US")} parts, ${since}.`];
-    return { ...cost, rows, range, notes, reductions: [] };
+    return { ...cost, rows, names, range, notes, reductions: [] };
   }
   const least = source.daysOnly === undefined ? HOUR : DAY;
   let step = (+range.end - +range.start) / 4;
@@ -179,6 +181,7 @@ async function divided(asked: Divided, failed: unknown, keeps: boolean) {
   return {
     ...cost,
     rows,
+    names,
     range: { ...range, start: end },
     notes: [`Asked in ${windows}, ${since}.`],
     reductions:

@@ -44,3 +44,10 @@ test("progressLine(sink, onlySummary) leaves out what runs", () => {
   const { texts } = shown(true, [news("a", "running", 1), news("a", "done", 2000)]);
   expect(texts).toEqual(["1 query, 2K rows read in 2.0 s"]);
 });
+
+test("progressLine(sink) says which part of a question runs", () => {
+  const part = { ...news("a", "running", 12_300_000), part: { at: 3, of: 8 } };
+  expect(shown(false, [part]).texts).toEqual([
+    "Part 3 of 8, reading: 12.3M of 40M rows (30 %), 6.15M rows/s, 2.0 s",
+  ]);
+});

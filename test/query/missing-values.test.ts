@@ -15,7 +15,7 @@ const COLUMNS = {
   probe_cc: {
     type: "LowCardinality(Nullable(String))",
     values: [null, "IT", "US", "ITA", ""],
-    sql: (value: unknown) => (value === null ? "NULL" : `'${String(value)}'`),
+    sql: (value: unknown) => (value === null ? "NULL" : `'${value as string}'`),
   },
   probe_asn: { type: "Nullable(UInt32)", values: [null, 0, 1, 30722], sql: String },
   runtime: {
@@ -26,12 +26,12 @@ const COLUMNS = {
   kind: {
     type: "Enum8('a' = 1, 'b' = 2)",
     values: ["a", "b"],
-    sql: (value: unknown) => `'${String(value)}'`,
+    sql: (value: unknown) => `'${value as string}'`,
   },
   code: {
     type: "FixedString(2)",
     values: ["xx", "yy", "zz"],
-    sql: (value: unknown) => `'${String(value)}'`,
+    sql: (value: unknown) => `'${value as string}'`,
   },
   tags: { type: "Array(String)", values: ["[]", "['p']", "['p','q']"], sql: String },
   more: { type: "Map(String, UInt8)", values: ["{}", "{'p':1}"], sql: String },
@@ -80,7 +80,7 @@ it("a value of a filter's list that nothing in the range has is named, and no ot
         const result = await lab.runs.ask({
           range: between("2026-05-04", "2026-05-05"),
           every: "all",
-          where: where as never,
+          where,
           measures: { runs: { measure: "count" } },
         });
         const holds = (name: Name, wanted: unknown) =>
