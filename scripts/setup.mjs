@@ -45,6 +45,7 @@ if (!isLink(self)) {
 const built = join("dist", ".built");
 const pageRuntime = join("scripts", "page-runtime.mjs");
 const declarations = join("scripts", "arquero-declarations.mjs");
+const bundle = join("scripts", "bundle.mjs");
 const sources = fingerprint([
   "src",
   "package-lock.json",
@@ -52,6 +53,7 @@ const sources = fingerprint([
   "tsconfig.build.json",
   pageRuntime,
   declarations,
+  bundle,
 ]);
 if (read(built) !== sources) {
   removeStale("dist");
@@ -61,6 +63,7 @@ if (read(built) !== sources) {
     "tsconfig.build.json",
   ]);
   step("mending declarations", process.execPath, [declarations]);
+  step("bundling the modules of notebooks", process.execPath, [bundle]);
   step("bundling the script of saved pages", process.execPath, [pageRuntime]);
   mkdirSync("dist", { recursive: true });
   writeFileSync(built, sources);

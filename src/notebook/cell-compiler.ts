@@ -50,8 +50,9 @@ export interface CompiledCell {
 }
 
 interface Compilation extends CompiledCell {
-  /** The cell's name and all that was compiled. */
-  readonly text: string;
+  readonly name: string;
+  /** Names that it imports and that are types alone. */
+  readonly types: ReadonlySet<string>;
   /** Versions of the notebook's own files that it was compiled with, by path. */
   readonly files: ReadonlyMap<string, string>;
   /** Which of the texts in memory it was judged by. */
@@ -76,6 +77,8 @@ export interface Completions {
   readonly entries: readonly { readonly name: string; readonly kind: string }[];
 }
 
+const MOST_COMPILED = 200;
+
 /** TypeScript's "Cannot find module …". */
 const MODULE_NOT_FOUND = 2307;
 
@@ -97,7 +100,10 @@ export class CellCompiler {
   readonly #onFile: (path: string, code: string) => void;
   /** Versions of the notebook's own files that were compiled, by path. */
   readonly #files = new Map<string, string>();
-  /** What was compiled so far, by text: the check before a run compiles what the run takes. */
+  /**
+   * What was compiled last, by text: the check before a run compiles what the run takes, and a cell that runs
+   * again below the same declarations isn't judged again.
+   */
   readonly #compiled = new Map<string, Compilation>();
   #texts = 0;
   #declarations: readonly Declaration[] = [];
@@ -126,7 +132,6 @@ export class CellCompiler {
     this.#prepared = this.#follow(`Can't compile ${cell.name.replace("-", " ")}`, () =>
       this.#compile(cell, this.#declarations),
     );
-    this.#compiled.delete(this.#prepared.text);
     return this.#prepared;
   }
 
@@ -334,9 +339,12 @@ export class CellCompiler {
     const own = topNames(statements);
     const head = headOf(earlier, own);
     const body = `${head}${code}${tailOf(statements)}`;
-    const text = `${name}\n${body}`;
-    const known = this.#compiled.get(text);
-    if (known?.judgedBy === this.#texts && this.#isUnchanged(known.files)) return known;
+    const known = this.#compiled.get(body);
+    if (known?.judgedBy === this.#texts && this.#isUnchanged(known.files)) {
+      if (known.name === name) return known;
+      const { types } = known;
+      return { ...known, ...this.#transpiled({ name, code }, statements, earlier, types), name };
+    }
     this.#language.setText(this.#language.cell, body);
     const program = this.#language.program();
     const file = program.getSourceFile(this.#language.cell);
@@ -360,7 +368,7 @@ export class CellCompiler {
       if (this.#language.useAllOfNode()) return this.#compile({ name, code }, earlier);
       this.#scripts.addSource(name, code);
       const nothing = { script: "", namesToSet: [], files: new Map<string, string>(), judgedBy: 0 };
-      return { ...nothing, text, faults, declarations: earlier };
+      return { ...nothing, name, types: new Set(), faults, declarations: earlier };
     }
     this.#emitFiles(program);
     const types = this.#importedTypes(program);
@@ -371,8 +379,11 @@ export class CellCompiler {
       ...declarationsOf(dts, own),
     ];
     const files = this.#versions(program);
-    const compilation = { ...compiled, text, declarations, files, judgedBy: this.#texts };
-    this.#compiled.set(text, compilation);
+    const compilation = { ...compiled, name, types, declarations, files, judgedBy: this.#texts };
+    this.#compiled.delete(body);
+    this.#compiled.set(body, compilation);
+    const [oldest] = this.#compiled.keys();
+    if (this.#compiled.size > MOST_COMPILED && oldest !== undefined) this.#compiled.delete(oldest);
     return compilation;
   }
 

@@ -200,7 +200,9 @@ export class CellLanguage {
     // A package's declaration file names others of it, which stand beside it: most of all imports.
     const beside = join(dirname(from), name.replace(/\.js$/, "") + ".d.ts").replaceAll("\\", "/");
     if (name.startsWith(".") && from.endsWith(".d.ts") && host.fileExists(beside)) {
-      return declarationFile(beside, from.includes("/node_modules/"));
+      const found = declarationFile(beside, from.includes("/node_modules/"));
+      this.#resolved.set(key, found);
+      return found;
     }
     const own = ownPackage();
     const resolveIn = (containing: string, moduleResolution: TypeScript.ModuleResolutionKind) =>

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
+import { setFlagsFromString } from "node:v8";
 import { Script } from "node:vm";
 import type TypeScript from "typescript";
 import { readCache, stampOf, writeCache } from "./user-cache.js";
@@ -16,7 +17,7 @@ function loadTypeScript(): typeof TypeScript {
   const path = createRequire(import.meta.url).resolve("typescript");
   // Of the text, V8 compares the length alone.
   const stamp = stampOf(path)?.replace(/\W/g, "-");
-  const cache = `typescript-${stamp}-${process.arch}-${process.version}`;
+  const cache = `whole-typescript-${stamp}-${process.arch}-${process.version}`;
   const parameters = "exports, require, module, __filename, __dirname";
   const script = new Script(`(function (${parameters}) { ${readFileSync(path, "utf8")}\n})`, {
     filename: path,
@@ -26,8 +27,12 @@ function loadTypeScript(): typeof TypeScript {
   const run = script.runInThisContext() as (...given: unknown[]) => void;
   run(module.exports, createRequire(path), module, path, dirname(path));
   if (script.cachedDataRejected !== false) {
-    // At the end, most of what is used is compiled.
-    process.once("exit", () => writeCache(cache, () => script.createCachedData()));
+    // At the end, most of what is used is compiled; by then V8 would have dropped what only the start needs.
+    setFlagsFromString("--no-flush-bytecode");
+    process.once("exit", () => {
+      setFlagsFromString("--flush-bytecode"); // V8 takes no data of a process with other flags.
+      writeCache(cache, () => script.createCachedData());
+    });
   }
   return module.exports as typeof TypeScript;
 }

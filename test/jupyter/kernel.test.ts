@@ -60,6 +60,20 @@ describe.skipIf(python === undefined)(`the kernel under jupyter_client${skipped}
     expect(resultText(await client.execute("n"))).toBe("1");
   });
 
+  test("a cell that runs again has its own number in a traceback, and is judged by what is declared then", async () => {
+    const failed = async (code: string) => {
+      const { reply } = await client.execute(code);
+      return { text: tracebackText(reply), cell: String(reply["execution_count"]) };
+    };
+    await client.execute("let turns = 0;");
+    const again = "const next: number = turns++;\nif (next === 2) throw new Error('third');\nnext";
+    for (const turn of ["0", "1"]) expect(resultText(await client.execute(again))).toBe(turn);
+    const third = await failed(again);
+    expect(third.text).toContain(`Error: third\n    at cell ${third.cell}, line 2`);
+    await client.execute("let turns = 'none';");
+    expect((await failed(again)).text).toContain("An arithmetic operand must be of type");
+  });
+
   test("what waits behind a failed cell is aborted, what comes later runs", async () => {
     const ids = await Promise.all(
       ["await new Promise(r => setTimeout(r, 300)); throw new Error('stop')", "1", "2"].map(
