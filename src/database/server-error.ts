@@ -19,6 +19,10 @@ const REMEDIES: Readonly<Record<string, string>> = {
     'questions may only read; "npx probelab load" and "npx probelab sample" fill the embedded database',
   ACCESS_DENIED:
     "questions may only read, and only what the database's user is granted, which the sentence before names; ask who runs the database for that SELECT, or leave out what needs it",
+  ALL_CONNECTION_TRIES_FAILED:
+    "have the shard started, which the sentence before names, or leave its rows out: connect({ guard: { partial: true } })",
+  DISTRIBUTED_IN_JOIN_SUBQUERY_DENIED:
+    "write GLOBAL IN or GLOBAL JOIN, so that the subquery is asked once of all shards",
   UNKNOWN_QUERY_PARAMETER: "give its value in params",
   SYNTAX_ERROR: "check the SQL at that position",
   NOT_ENOUGH_SPACE: "free some space on the disk that holds the database",

@@ -63,6 +63,7 @@ export async function askInWindows(asked: WindowedQuestion, failed: unknown): Pr
   let step = (+range.end - +range.start) / 4;
   let { end } = range;
   let windows = 0;
+  let partial: string | undefined;
   const cost = { rowsRead: 0, bytesRead: 0, seconds: 0, retries: 0, askedAt: new Date() };
   while (end > range.start) {
     const unit = step >= 2 * DAY ? DAY : least;
@@ -74,6 +75,7 @@ export async function askInWindows(asked: WindowedQuestion, failed: unknown): Pr
       cost.bytesRead += answer.bytesRead;
       cost.seconds += answer.seconds;
       cost.retries += answer.retries;
+      partial ??= answer.partial;
       windows += 1;
       end = new Date(start);
     } catch (error) {
@@ -87,6 +89,7 @@ export async function askInWindows(asked: WindowedQuestion, failed: unknown): Pr
   const left = formatRange({ ...range, end });
   return {
     ...cost,
+    ...(partial !== undefined && { partial }),
     table: await merged(rows, asked),
     range: { ...range, start: end },
     notes: [`Asked in ${many} of time, since the server could not answer the whole at once.`],
