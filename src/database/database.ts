@@ -12,7 +12,7 @@ import {
   type Setting,
 } from "./guard.js";
 import { send } from "./request.js";
-import { AnswerError, cutAnswer, serverError, strangeAnswer } from "./server-error.js";
+import { AnswerError, cutAnswer, serverError, SHARD_DOWN, strangeAnswer } from "./server-error.js";
 import type { Source } from "./source.js";
 import { checkReads } from "./statement.js";
 import { learnTable, quotedTable, type TableInfo, tableName } from "./table-info.js";
@@ -285,8 +285,8 @@ export class Database implements AsyncDisposable {
       return await this.#sendWhole(sql, parameters, signal, read, more);
     } catch (error) {
       const { partial } = this.#guarded;
-      const { type, message = "" } = error as { type?: string; message?: string };
-      if (type !== "ALL_CONNECTION_TRIES_FAILED" || partial === undefined || whole) throw error;
+      const { code, message = "" } = error as { code?: string; message?: string };
+      if (code !== SHARD_DOWN || partial === undefined || whole) throw error;
       this.#partials += 1;
       const answer = await this.#sendWhole(sql, parameters, signal, read, { ...more, ...partial });
       return { ...answer, partial: await this.#leftOut(message) };

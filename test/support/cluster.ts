@@ -1,6 +1,12 @@
 import { READERS, freePort, restrictedServer, type RestrictedServer } from "./restricted-server.js";
 
-/** Real servers that know each other: the first two are the shards of the cluster `of2`, three of `of3`. */
+/**
+ * Real servers that know each other: the first two are the shards of the cluster `of2`, three of `of3`,
+ * and all but the first of `others`.
+ *
+ * This kind of server aborts where a connection of another is dropped while it sends (of 30 times one):
+ * where a test makes one shard fail, no third may be in mid-answer.
+ */
 export interface Cluster extends AsyncDisposable {
   /** The first is the one that is asked. */
   readonly shards: readonly RestrictedServer[];
@@ -34,7 +40,7 @@ export async function startCluster(
     ports.map((tcp, at) =>
       restrictedServer(at === 0 ? users : {}, settings, {
         tcp,
-        config: `<remote_servers>${clusters.join("")}</remote_servers>${config}`,
+        config: `<remote_servers>${clusters.join("")}<others>${remote.slice(1).join("")}</others></remote_servers>${config}`,
       }),
     ),
   );
