@@ -223,11 +223,7 @@ async function tableEngine(ask: AskRows, database: string, name: string): Promis
   if (shown.engine === "Distributed") {
     // Distributed('cluster', 'database', 'table'[, sharding key[, policy]]), names bare or quoted.
     const [cluster = "", from = "", table = "", sharded] = argumentsOf(shown.engine_full);
-    const over = {
-      cluster,
-      database: /^(currentDatabase\(\))?$/.test(from) ? database : from,
-      table,
-    };
+    const over = { cluster, database: from || database, table };
     return onShards(ask, name, quotedTable(database, name), { ...over, sharded });
   }
   return engineOf(ask, database, name, shown);

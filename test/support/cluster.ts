@@ -4,8 +4,8 @@ import { READERS, freePort, restrictedServer, type RestrictedServer } from "./re
  * Real servers that know each other: the first two are the shards of the cluster `of2`, three of `of3`,
  * and all but the first of `others`.
  *
- * This kind of server aborts where a connection of another is dropped while it sends (of 30 times one):
- * where a test makes one shard fail, no third may be in mid-answer.
+ * This kind of server may end itself as a shard whose part of a question is stopped, since the asked one
+ * was interrupted or another shard failed (of some 20 times one): what follows in a test must not need it.
  */
 export interface Cluster extends AsyncDisposable {
   /** The first is the one that is asked. */
