@@ -190,8 +190,8 @@ export function guardSettings(guard: Guard, inForce: Settings, source: string): 
       "The database's user may change no setting (readonly = 1): probelab's limits hold here, not at the server.",
     );
   }
-  const skips = want(SKIP_MODE, "unavailable") && SKIP in settings;
-  const partial = guard.partial && skips ? { [SKIP]: "1" } : undefined;
+  const skips = guard.partial && want(SKIP_MODE, "unavailable") && SKIP in settings;
+  const partial = skips ? { [SKIP]: "1" } : undefined;
   if (guard.partial && !skips) {
     notes.push("The database's user can't have shards that don't answer left out (partial).");
   }

@@ -28,7 +28,9 @@ export async function startCluster(
 ): Promise<Cluster> {
   const ports: number[] = [];
   while (ports.length < many) ports.push(await freePort());
-  const seen = await Promise.all(ports.map((port, at) => (at === 0 ? port : through(port))));
+  const seen = await Promise.all(
+    ports.map((port, at) => (at === 0 ? Promise.resolve(port) : through(port))),
+  );
   const places = seen.map((port) => `127.0.0.1:${port}`);
   const remote = seen.map(
     (port) => `<shard><replica><host>127.0.0.1</host><port>${port}</port></replica></shard>`,
