@@ -134,7 +134,7 @@ describe.each(
       (lab) => lab.measurements.counts({ range, every: "day", distinct: true }),
       (lab) => lab.measurements.duplicates({ range }),
       (lab) => lab.measurements.duplicates({ range, every: "day", by: "probe_cc" }),
-      (lab) => lab.measurements.histogram({ range, column: "probe_asn" as never }),
+      (lab) => lab.measurements.histogram({ range, column: "probe_asn" }),
       (lab) => lab.measurements.values({ range, y: "n" as never, by: "probe_cc" as never }),
       // Too long a list for a URL and for a field.
       (lab) => {
