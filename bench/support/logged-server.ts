@@ -13,7 +13,7 @@ export interface Cost {
   readonly queries: number;
 }
 
-const QUERY_LOG =
+export const QUERY_LOG =
   "<query_log><database>system</database><table>query_log</table><flush_interval_milliseconds>60000</flush_interval_milliseconds></query_log>";
 
 /** A server over a copy of the sample, which writes down what each query costs (system.query_log). */

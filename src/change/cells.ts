@@ -4,7 +4,7 @@ import { askCube, cubeSourceOf, type Cube, type CubeSource } from "../query/cube
 import type { Dimension } from "../query/dimension.js";
 import { count, sum, type Measure } from "../query/measure.js";
 import { whereText, type Where } from "../query/where.js";
-import type { MeasureColumn, Origin } from "../result/origin.js";
+import { partialOf, type MeasureColumn, type Origin } from "../result/origin.js";
 import type { Result } from "../result/result.js";
 import { checkRange, type TimeRange } from "../time/time-range.js";
 import { grouped, type Leaves } from "./cuboids.js";
@@ -110,6 +110,7 @@ export async function askCells(
     later: after,
     origin: {
       ...later.origin,
+      ...partialOf(later.origin, earlier.origin),
       rowsRead: earlier.origin.rowsRead + later.origin.rowsRead,
       bytesRead: earlier.origin.bytesRead + later.origin.bytesRead,
       seconds: earlier.origin.seconds + later.origin.seconds,

@@ -8,6 +8,7 @@ import { count, type Measure } from "../query/measure.js";
 import type { Where } from "../query/where.js";
 import { CONFIDENCES, wilson } from "../query/wilson.js";
 import { resultOfRows } from "../result/own-rows.js";
+import { partialOf } from "../result/origin.js";
 import { Result } from "../result/result.js";
 import { checkRange, type TimeRange } from "../time/time-range.js";
 import {
@@ -157,6 +158,7 @@ async function compareAsked(
   all.sort((a, b) => Math.abs(b.change ?? 0) - Math.abs(a.change ?? 0));
   const values = all.slice(0, top);
   const { label = "", unit = "" } = isAll.origin.columns.measures[0] ?? {};
+  const origin = { ...isAll.origin, ...partialOf(isAll.origin, wasAll.origin) };
   const what = `${label} ${changeText(value(wasAll), value(isAll), unit)} ${periodText(before, after)}`;
   const [most] = values;
   const named =
@@ -170,7 +172,7 @@ async function compareAsked(
     before: value(wasAll),
     after: value(isAll),
     values,
-    result: comparisonResult({ label, unit, origin: isAll.origin }, values, all.length),
+    result: comparisonResult({ label, unit, origin }, values, all.length),
   };
 }
 

@@ -4,7 +4,7 @@ import { answerOrigin, type Answer, type Database } from "../database/database.j
 import { newestRow, type TableInfo } from "../database/table-info.js";
 import { boundsSql, plainType } from "../database/time-column.js";
 import { fieldText } from "../logs/log-table.js";
-import type { Origin } from "../result/origin.js";
+import { partialOf, type Origin } from "../result/origin.js";
 import { Result } from "../result/result.js";
 import { between } from "../time/time-range.js";
 import { formatInstant } from "../time/time-zone.js";
@@ -87,6 +87,7 @@ export async function freshness(
   const origin: Origin = {
     ...{ parameters: {}, source: measurements.source, server: measurements.version },
     ...{ rowsRead: 0, bytesRead: 0, seconds: 0, askedAt: present, ...first, range },
+    ...partialOf(...asked.map((one) => one.origin)),
     sql: asked.flatMap((one) => one.origin?.sql ?? []).join("\n\n-- and of the logs:\n"),
     columns: {
       dimensions: [
@@ -137,7 +138,15 @@ interface Part {
   readonly untold?: string;
   readonly origin?: Pick<
     Origin,
-    "sql" | "parameters" | "source" | "server" | "rowsRead" | "bytesRead" | "seconds" | "askedAt"
+    | "sql"
+    | "parameters"
+    | "source"
+    | "server"
+    | "rowsRead"
+    | "bytesRead"
+    | "seconds"
+    | "askedAt"
+    | "partial"
   >;
   readonly notes: readonly string[];
 }

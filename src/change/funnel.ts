@@ -3,7 +3,7 @@ import { ProbelabError } from "../base/error.js";
 import type { Logs } from "../logs/logs.js";
 import type { Measurements } from "../measurements/measurements.js";
 import { count, distinct } from "../query/measure.js";
-import type { Origin } from "../result/origin.js";
+import { partialOf, type Origin } from "../result/origin.js";
 import { Result } from "../result/result.js";
 import { between, checkRange, formatRange, type TimeRange } from "../time/time-range.js";
 import { remembered, type Finding } from "./finding.js";
@@ -92,6 +92,7 @@ export async function funnel(
   const base = first[0];
   const origin: Origin = {
     ...{ source: "", server: "", askedAt: new Date(), ...base, range },
+    ...partialOf(...first),
     parameters: Object.assign(
       {},
       ...first.map(({ parameters }) => parameters),

@@ -4,7 +4,7 @@ import { counted } from "../base/text.js";
 import type { Measurements, Runs } from "../measurements/measurements.js";
 import { count, quantile, type Measure } from "../query/measure.js";
 import type { Where } from "../query/where.js";
-import type { Origin } from "../result/origin.js";
+import { partialOf, type Origin } from "../result/origin.js";
 import { resultOfRows } from "../result/own-rows.js";
 import { Result } from "../result/result.js";
 import { compareVersions } from "../result/version-order.js";
@@ -321,6 +321,7 @@ function answer(
     ({ name, label, unit, additive: false, missing: "gap" }) as const;
   const origin: Origin = {
     ...origins.at(-1)!,
+    ...partialOf(...origins),
     sql: [...new Set(origins.map(({ sql }) => sql))].join("\n\n-- and:\n"),
     parameters: Object.assign({}, ...origins.map((one) => one.parameters)) as Origin["parameters"],
     rowsRead: sum(({ rowsRead }) => rowsRead),

@@ -34,6 +34,8 @@ export interface TableOptions {
   readonly time?: string;
   /** What its numbers count, or how its text is written, where the rows don't agree on it. */
   readonly unit?: Unit | (typeof TEXT_FORMS)[number];
+  /** The cluster whose servers each hold a part of the table; a Distributed table needs none. */
+  readonly cluster?: string;
 }
 
 /** What a deployment calls its tables and columns; what is left out has the seed document's name. */
@@ -99,6 +101,7 @@ const schemas = lazySchemas(({ z }) => {
   const table = {
     table: text('write the name of a table, such as "fastpath" or "named.fastpath"'),
     unit: z.enum(units, { error: `write one of ${units.join(", ")}` }),
+    cluster: text('write the name of a cluster, such as "service"'),
   };
   const columns = <Name extends string>(names: readonly Name[]) =>
     Object.fromEntries(names.map((name) => [name, column])) as Record<Name, typeof column>;
@@ -125,7 +128,10 @@ const schemas = lazySchemas(({ z }) => {
     .partial();
   const guard = z
     .strictObject(
-      { maxSeconds: limit, maxResultRows: limit, maxMemory: limit, maxRowsRead: limit },
+      {
+        ...{ maxSeconds: limit, maxResultRows: limit, maxMemory: limit, maxRowsRead: limit },
+        partial: z.boolean({ error: "write true or false" }),
+      },
       object,
     )
     .partial();
@@ -213,7 +219,7 @@ export function mergeTables(
     ({ value, where }) => checked(schemas().tables, value, where, ["tables"]),
   );
   const of = (role: TableRole): TableNames => {
-    const { table, unit, forms, ...names } = Object.assign(
+    const { table, unit, cluster, forms, ...names } = Object.assign(
       {},
       ...parts.map((part) => part[role]),
     ) as Record<string, string> & { forms?: Readonly<Record<string, string | readonly string[]>> };
@@ -231,6 +237,7 @@ export function mergeTables(
         ...(time !== seed.time && { [seed.time]: time }),
       },
       ...(unit !== undefined && { unit }),
+      ...(cluster !== undefined && { cluster }),
       ...(forms !== undefined && { forms }),
     };
   };

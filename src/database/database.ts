@@ -15,7 +15,7 @@ import {
   type Setting,
 } from "./guard.js";
 import { send } from "./request.js";
-import { AnswerError, cutAnswer, serverError, strangeAnswer } from "./server-error.js";
+import { AnswerError, cutAnswer, serverError, SHARD_DOWN, strangeAnswer } from "./server-error.js";
 import type { Source } from "./source.js";
 import { checkReads } from "./statement.js";
 import { learnTable, quotedTable, type TableInfo, tableName } from "./table-info.js";
@@ -35,6 +35,8 @@ interface Query {
   readonly types?: ReadonlyMap<string, string>;
   /** Stops the query at the server. Default: the signal of the running notebook cell. */
   readonly signal?: AbortSignal | undefined;
+  /** True takes no partial answer, whatever the guard allows. */
+  readonly whole?: true;
 }
 
 /** What came back. */
@@ -46,6 +48,8 @@ export interface Answer {
   readonly askedAt: Date;
   /** How often it was asked again, since the connection failed. */
   readonly retries: number;
+  /** Where shards of a cluster did not answer and are left out: which. */
+  readonly partial?: string;
 }
 
 /** A ClickHouse database that is only read, through the client over HTTP, embedded or remote. */
@@ -55,6 +59,8 @@ export class Database implements AsyncDisposable {
   /** Whether answers name their questions on the way from this server. */
   readonly #named: boolean;
   readonly #learned = new Map<TableRole, Promise<TableInfo>>();
+  /** How many answers were partial: what was learned from one is learned again. */
+  #partials = 0;
   /** `embedded:DIR`, or the server's URL and database without credentials. */
   readonly source: string;
   /** ClickHouse's version. */
@@ -109,6 +115,11 @@ export class Database implements AsyncDisposable {
     }
   }
 
+  /** The database that SQL means where it names none. */
+  get here(): string {
+    return this.#connection.database;
+  }
+
   /** Asks and waits for the whole answer, as an Arquero table. */
   ask(query: Query): Promise<Answer> {
     return untilDone(() => this.#ask(query));
@@ -125,13 +136,10 @@ export class Database implements AsyncDisposable {
         answer: table,
         counted,
         ...cost
-      } = await this.#send(
-        `${sql}\nFORMAT ArrowStream`,
-        parameters,
-        query.signal,
-        read,
-        this.#guarded.asking,
-      );
+      } = await this.#send(`${sql}\nFORMAT ArrowStream`, parameters, query.signal, read, {
+        more: this.#guarded.asking,
+        whole: query.whole,
+      });
       checkRows(table.numRows(), counted);
       const other = [...(types?.keys() ?? [])].filter(
         (name) => !table.columnNames().includes(name),
@@ -161,6 +169,15 @@ export class Database implements AsyncDisposable {
   async #estimate({ sql, parameters, signal }: Query): Promise<void> {
     const { estimates, guard } = this.#guarded;
     if (!estimates) return;
+    const plan = `EXPLAIN ${sql}\nFORMAT JSONCompact`;
+    const steps = await this.#send(plan, parameters, signal, jsonRows<{ explain: string }>);
+    if (steps.answer.some(({ explain }) => explain.includes("ReadFromRemote"))) {
+      throw new AnswerError(
+        "reads other servers of a cluster, and estimates its own rows alone",
+        "Have max_rows_to_read set in the profile of the database's user, or leave out connect({ guard: { maxRowsRead } })",
+        "TOO_MANY_ROWS",
+      );
+    }
     const estimate = `EXPLAIN ESTIMATE ${sql}\nFORMAT JSONCompact`;
     const { answer } = await this.#send(estimate, parameters, signal, jsonRows<{ rows: number }>);
     const rows = answer.reduce((all, table) => all + Number(table.rows), 0);
@@ -199,7 +216,10 @@ export class Database implements AsyncDisposable {
       try {
         const { sql, parameters, signal } = query;
         const native = `${sql}\nFORMAT Native`;
-        const { answer, counted } = await this.#send(native, parameters, signal, (body) => body);
+        const read = (body: Uint8Array) => body;
+        const { answer, counted } = await this.#send(native, parameters, signal, read, {
+          whole: true,
+        });
         return { body: answer, rows: counted };
       } catch (error) {
         throw serverError(error, query.action, this.source);
@@ -242,10 +262,11 @@ export class Database implements AsyncDisposable {
   table(role: TableRole): Promise<TableInfo> {
     const known = this.#learned.get(role);
     if (known !== undefined) return known;
-    const learned = learnTable(this.rows, this.#connection.database, this.tables[role], role);
+    const learned = learnTable(this.rows, this.here, this.tables[role], role);
     this.#learned.set(role, learned);
     const forget = () => this.#learned.delete(role);
-    learned.then(({ settled }) => settled || forget(), forget);
+    const before = this.#partials;
+    learned.then(({ settled }) => (settled && this.#partials === before) || forget(), forget);
     return learned;
   }
 
@@ -259,7 +280,7 @@ export class Database implements AsyncDisposable {
     type: string,
   ): Promise<Pick<TableInfo, "time" | "notes">> {
     const roles = Object.keys(this.tables) as TableRole[];
-    const here = this.#connection.database;
+    const { here } = this;
     const role = roles.find(
       (one) =>
         tableName(this.tables[one].table, here).join(".") === place.join(".") &&
@@ -289,8 +310,41 @@ export class Database implements AsyncDisposable {
     parameters: Readonly<Record<string, unknown>>,
     signal: AbortSignal | undefined,
     read: (body: Uint8Array) => T | Promise<T>,
-    more: Readonly<Record<string, string>> = {},
-  ) {
+    {
+      more = {},
+      whole = false,
+    }: { more?: Readonly<Record<string, string>>; whole?: boolean | undefined } = {},
+  ): Promise<Sent<T>> {
+    try {
+      return await this.#sendWhole(sql, parameters, signal, read, more);
+    } catch (error) {
+      const { partial } = this.#guarded;
+      const { code, message = "" } = error as { code?: string; message?: string };
+      if (code !== SHARD_DOWN || partial === undefined || whole) throw error;
+      this.#partials += 1;
+      const answer = await this.#sendWhole(sql, parameters, signal, read, { ...more, ...partial });
+      return { ...answer, partial: await this.#leftOut(message) };
+    }
+  }
+
+  /** Says which shards did not answer, by the error that named the first and by what the server remembers. */
+  async #leftOut(error: string): Promise<string> {
+    const named = [...error.matchAll(/\(([^\s(),]+:\d+)/g)].map(([, place = ""]) => place);
+    const failing = await this.rows<{ place: string }>(
+      `SELECT arrayStringConcat(groupUniqArray(concat(host_name, ':', toString(port))), ' or ') AS place
+FROM system.clusters GROUP BY cluster, shard_num HAVING min(errors_count) > 0`,
+    ).catch(() => []);
+    const places = [...new Set([...named, ...failing.map(({ place }) => place)])].join(", ");
+    return `Partial: the rows of shards that do not answer are missing (${places}).`;
+  }
+
+  async #sendWhole<T>(
+    sql: string,
+    parameters: Readonly<Record<string, unknown>>,
+    signal: AbortSignal | undefined,
+    read: (body: Uint8Array) => T | Promise<T>,
+    more: Readonly<Record<string, string>>,
+  ): Promise<Sent<T>> {
     if (!this.embedded) checkReads(sql);
     const request = {
       sql,
@@ -329,6 +383,16 @@ async function parquetRows(path: string): Promise<number> {
     const said = parseError(buffer.toString("utf8").replace(/\0+$/, ""));
     throw "type" in said ? said : cutAnswer(`${size.toLocaleString("en-US")} bytes of Parquet`);
   }
+}
+
+/** An answer that was read, and what it cost. */
+interface Sent<T> {
+  readonly answer: T;
+  readonly counted: number | undefined;
+  readonly rowsRead: number;
+  readonly bytesRead: number;
+  readonly retries: number;
+  readonly partial?: string;
 }
 
 /** Where an answer is broken, an error that the server wrote at its end is the reason. */
@@ -413,7 +477,7 @@ export function answerOrigin(
   database: Database,
   { sql, parameters }: Pick<Query, "sql" | "parameters">,
   range: TimeRange,
-  { rowsRead, bytesRead, seconds, askedAt, retries }: Omit<Answer, "table">,
+  { rowsRead, bytesRead, seconds, askedAt, retries, partial }: Omit<Answer, "table">,
 ): Omit<Origin, "columns" | "reductions" | "notes"> {
   return {
     sql,
@@ -426,5 +490,6 @@ export function answerOrigin(
     seconds,
     askedAt,
     ...(retries > 0 && { retries }),
+    ...(partial !== undefined && { partial }),
   };
 }

@@ -10,6 +10,8 @@ export interface Guard {
   readonly maxMemory: number;
   /** Rows that one question may read; more is refused before anything is read. Default: as many as it takes. */
   readonly maxRowsRead: number;
+  /** True leaves out the rows of a cluster's shards that don't answer, and names those shards. Default false: an error. */
+  readonly partial: boolean;
 }
 
 /** The limits where the notebook gives none. */
@@ -18,6 +20,7 @@ export const DEFAULT_GUARD: Guard = {
   maxResultRows: 2_000_000,
   maxMemory: 4 * 2 ** 30,
   maxRowsRead: Infinity,
+  partial: false,
 };
 
 /** A setting as it is in force for the server's user, and what the user may make of it. */
@@ -48,13 +51,19 @@ const OVERFLOW: Readonly<Record<string, readonly string[]>> = {
   distinct_overflow_mode: ["max_rows_in_distinct", "max_bytes_in_distinct"],
 };
 
-/** What a profile may have set otherwise and would make of the same SQL another answer. */
-const MEANING: Readonly<Record<string, string>> = {
+/**
+ * What a profile may have set otherwise and would make of the same SQL another answer. What follows
+ * the first is as right, but refuses some questions of tables on a cluster.
+ */
+const MEANING: Readonly<Record<string, string | readonly string[]>> = {
   limit: "0",
   offset: "0",
   partial_result_on_first_cancel: "0",
   skip_unavailable_shards: "0",
   distributed_group_by_no_merge: "0",
+  // It trusts that each row lies where the sharding key says, whoever wrote it.
+  optimize_skip_unused_shards: "0",
+  distributed_product_mode: ["global", "deny", "allow"],
   join_use_nulls: "0",
   group_by_use_nulls: "0",
   transform_null_in: "0",
@@ -70,6 +79,7 @@ const MEANING: Readonly<Record<string, string>> = {
 /** Forms that are quicker or plainer to read, and that the answer is read without as well. */
 const FORM: Readonly<Record<string, string>> = {
   max_query_size: String(16 * 2 ** 20),
+  prefer_global_in_and_join: "1",
   extremes: "0",
   date_time_input_format: "basic",
   date_time_output_format: "simple",
@@ -82,9 +92,13 @@ const FORM: Readonly<Record<string, string>> = {
   cancel_http_readonly_queries_on_client_close: "1",
 };
 
+const SKIP = "skip_unavailable_shards";
+/** Which failures of a shard that leaves out; servers before it was there leave out missing tables, too. */
+const SKIP_MODE = "skip_unavailable_shards_mode";
+
 /** The settings that `guardSettings` wants to know. */
 export const GUARDED: readonly string[] = [
-  ...["readonly", "max_memory_usage"],
+  ...["readonly", "max_memory_usage", SKIP_MODE],
   ...Object.entries(OVERFLOW).flat(2),
   ...[...Object.keys(MEANING), ...Object.keys(FORM)],
 ];
@@ -96,6 +110,8 @@ export interface Guarded {
   readonly guard: Guard;
   /** What questions send besides; what is asked about the tables themselves reads a few of all rows. */
   readonly asking: Readonly<Record<string, string>>;
+  /** What leaves out shards that don't answer; undefined where that isn't wanted or not allowed. */
+  readonly partial: Readonly<Record<string, string>> | undefined;
   /** Whether the server doesn't count what a question will read: it has to be asked for its estimate. */
   readonly estimates: boolean;
   /** What the user can't have, a sentence each. */
@@ -147,14 +163,17 @@ export function guardSettings(guard: Guard, inForce: Settings, source: string): 
     maxSeconds: limit("max_execution_time", guard.maxSeconds, "seconds a question"),
     maxResultRows: limit("max_result_rows", guard.maxResultRows, "rows an answer"),
     maxMemory: limit("max_memory_usage", guard.maxMemory, "bytes of memory a question"),
+    partial: guard.partial,
   };
   if (inForce.get("readonly")?.value === "0") want("readonly", "1");
   for (const [name, limits] of Object.entries(OVERFLOW)) {
     const cuts = limits.filter((each) => Number(inForce.get(each)?.value ?? 0) > 0);
     if (!want(name, "throw") && cuts.length > 0) falsified.push(name, ...cuts);
   }
-  for (const [name, value] of Object.entries(MEANING)) {
-    if (!want(name, value)) falsified.push(name);
+  for (const [name, values] of Object.entries(MEANING)) {
+    const [value = "", ...others] = [values].flat();
+    if (!want(name, value) && !others.includes(inForce.get(name)?.value ?? ""))
+      falsified.push(name);
   }
   if (falsified.length > 0) {
     const list = falsified.map((name) => `${name} = ${inForce.get(name)?.value}`).join(", ");
@@ -171,7 +190,12 @@ export function guardSettings(guard: Guard, inForce: Settings, source: string): 
       "The database's user may change no setting (readonly = 1): probelab's limits hold here, not at the server.",
     );
   }
+  const skips = guard.partial && want(SKIP_MODE, "unavailable") && SKIP in settings;
+  const partial = skips ? { [SKIP]: "1" } : undefined;
+  if (guard.partial && !skips) {
+    notes.push("The database's user can't have shards that don't answer left out (partial).");
+  }
   const asking = most in settings ? { [most]: settings[most] } : {};
   delete settings[most];
-  return { settings, asking, guard: kept, estimates, notes };
+  return { settings, asking, partial, guard: kept, estimates, notes };
 }

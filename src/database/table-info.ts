@@ -1,6 +1,6 @@
 import { ProbelabError } from "../base/error.js";
 import { editDistance } from "../base/near-name.js";
-import { NAME, nameOf, QUOTED_NAME } from "./sql-text.js";
+import { NAME, nameOf, QUOTED_NAME, sqlParts } from "./sql-text.js";
 import { SEED_TABLES, type AskRows, type TableNames, type TableRole } from "./tables.js";
 import {
   boundsSql,
@@ -16,7 +16,7 @@ import { learnForm, type TimedTable, unusableRows } from "./time-form.js";
 export interface TableInfo {
   /** As errors and notes name it. */
   readonly name: string;
-  /** The same for FROM: quoted, with its database. */
+  /** The same for FROM: quoted, with its database, on all servers of its cluster. */
   readonly from: string;
   /**
    * Every name that a question may use to ClickHouse type, in the table's order: the table's own
@@ -25,7 +25,7 @@ export interface TableInfo {
   readonly columns: ReadonlyMap<string, string>;
   /** SQL of a column. @throws ProbelabError for a name that the table has not. */
   column(name: string): string;
-  /** Such as `MergeTree` or `ReplacingMergeTree`. */
+  /** Such as `MergeTree`, `ReplacingMergeTree` or `Distributed over MergeTree`. */
   readonly engine: string;
   /** True where the engine merges rows in the background, so that FINAL tells them as merged. */
   readonly merges: boolean;
@@ -58,9 +58,16 @@ export async function learnTable(
   role?: TableRole,
 ): Promise<TableInfo> {
   const [database, name] = tableName(names.table, defaultDatabase);
-  const from = database === defaultDatabase ? quoteIdentifier(name) : quotedTable(database, name);
+  const place = quotedTable(database, name);
+  const { cluster } = names;
+  const from =
+    cluster !== undefined
+      ? onCluster(cluster, place)
+      : database === defaultDatabase
+        ? quoteIdentifier(name)
+        : place;
   const described = await ask<{ name: string; type: string }>(
-    `DESCRIBE TABLE ${quotedTable(database, name)}`,
+    `DESCRIBE TABLE ${cluster === undefined ? place : from}`,
   );
   const own = new Map(described.map((column) => [column.name, column.type]));
   const columns = new Map(own);
@@ -73,7 +80,10 @@ export async function learnTable(
     if (type === undefined) throw missingColumn(known, column, name, own, role);
     columns.set(known, type);
   }
-  const engine = await tableEngine(ask, database, name);
+  const engine =
+    cluster === undefined
+      ? await tableEngine(ask, database, name)
+      : await onShards(ask, name, from, { cluster, database, table: name });
   const type = own.get(names.time) as string;
   const timed: TimedTable = {
     ...{ name, from, type, column: names.time, unit: names.unit, rows: engine.rows },
@@ -210,6 +220,21 @@ async function tableEngine(ask: AskRows, database: string, name: string): Promis
       ],
     };
   }
+  if (shown.engine === "Distributed") {
+    // Distributed('cluster', 'database', 'table'[, sharding key[, policy]]), names bare or quoted.
+    const [cluster = "", from = "", table = "", sharded] = argumentsOf(shown.engine_full);
+    const over = { cluster, database: from || database, table };
+    return onShards(ask, name, quotedTable(database, name), { ...over, sharded });
+  }
+  return engineOf(ask, database, name, shown);
+}
+
+async function engineOf(
+  ask: AskRows,
+  database: string,
+  name: string,
+  shown: Shown,
+): Promise<TableEngine> {
   const own = {
     engine: shown.engine,
     merges: MERGING.test(shown.engine),
@@ -218,14 +243,6 @@ async function tableEngine(ask: AskRows, database: string, name: string): Promis
     notes: [],
     untold: [],
   };
-  if (shown.engine === "Distributed") {
-    const [, from, table] =
-      /^Distributed\('?[^',]+'?, '?([^',]*)'?, '?([^',)]+)'?/.exec(shown.engine_full) ?? [];
-    const local = table && (await showTable(ask, from || database, table));
-    return local
-      ? { ...own, merges: MERGING.test(local.engine), sortedBy: firstKey(local.sorting_key) }
-      : { ...own, untold: [unseen(`${name} is Distributed over ${from}.${table}`)] };
-  }
   if (shown.engine === "MaterializedView") {
     const [, target] = INTO.exec(shown.create_table_query) ?? [];
     if (target === undefined) return { ...own, merges: MERGING.test(shown.create_table_query) };
@@ -239,6 +256,78 @@ async function tableEngine(ask: AskRows, database: string, name: string): Promis
     return { ...own, untold: [unseen(`${name} reads other tables (engine Merge)`)] };
   }
   return own;
+}
+
+/** The tables that the shards of a cluster hold. */
+interface Shards {
+  readonly cluster: string;
+  readonly database: string;
+  readonly table: string;
+  /** The expression that INSERTs through the Distributed table choose a shard by. */
+  readonly sharded?: string | undefined;
+}
+
+/**
+ * What is known of a table on a cluster from its part here, or else from that on another server. How
+ * rows are spread over the shards changes no answer, but what FINAL merges: the sharding key says it
+ * of rows that were inserted through the table alone.
+ */
+async function onShards(
+  ask: AskRows,
+  name: string,
+  from: string,
+  over: Shards,
+): Promise<TableEngine> {
+  const { cluster, database, table, sharded } = over;
+  const local =
+    (await showTable(ask, database, table)) ?? (await showTable(ask, database, table, cluster));
+  if (local === undefined) {
+    const of = `${name} is Distributed over ${database}.${table} on the cluster ${cluster}`;
+    return {
+      engine: "Distributed",
+      merges: false,
+      sortedBy: "",
+      rows: null,
+      notes: [],
+      untold: [unseen(of)],
+    };
+  }
+  const own = await engineOf(ask, database, table, local);
+  // Where the server counts a table's rows, it tells them without a scan.
+  const [all] =
+    own.rows === null ? [] : await ask<{ n: number }>(`SELECT count() AS n FROM ${from}`);
+  const by = sharded === undefined ? "" : ` (sharded by ${sharded})`;
+  const apart = `Each server of the cluster ${cluster} merges its own rows of ${name}${by}: a row that two of them hold counts twice.`;
+  return {
+    ...own,
+    engine: `Distributed over ${own.engine}`,
+    rows: all === undefined ? null : Number(all.n),
+    notes: [...own.notes, ...(own.merges ? [apart] : [])],
+  };
+}
+
+function onCluster(cluster: string, place: string): string {
+  return `cluster(${quoteIdentifier(cluster)}, ${place})`;
+}
+
+/** The arguments of an engine as the server writes it, unquoted. */
+function argumentsOf(engine: string): string[] {
+  const found = [""];
+  let depth = 0;
+  for (const { code, text } of sqlParts(engine)) {
+    for (const part of code ? text : [text]) {
+      if (part === ")") depth -= 1;
+      if (depth === 1 && part === ",") found.push("");
+      else if (depth > 0) found[found.length - 1] += part;
+      if (part === "(") depth += 1;
+      if (depth === 0 && part === ")") return found.map((each) => unquoted(each.trim()));
+    }
+  }
+  return found;
+}
+
+function unquoted(text: string): string {
+  return /^'.*'$/s.test(text) ? nameOf(`"${text.slice(1, -1)}"`) : nameOf(text);
 }
 
 const PLACE = `(?:(?:${NAME})\\.)?(?:${NAME})`;
@@ -265,11 +354,16 @@ async function behindView(ask: AskRows, database: string, name: string, { as_sel
   return { notes, untold };
 }
 
-async function showTable(ask: AskRows, database: string, name: string): Promise<Shown | undefined> {
+async function showTable(
+  ask: AskRows,
+  database: string,
+  name: string,
+  cluster?: string,
+): Promise<Shown | undefined> {
   try {
     const [shown] = await ask<Shown>(
       `SELECT engine, engine_full, sorting_key, toString(total_rows) AS rows, as_select, create_table_query
-FROM system.tables WHERE database = {database:String} AND name = {name:String}`,
+FROM ${cluster === undefined ? "system.tables" : onCluster(cluster, "system.tables")} WHERE database = {database:String} AND name = {name:String} LIMIT 1`,
       { database, name },
     );
     return shown;

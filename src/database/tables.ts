@@ -9,6 +9,8 @@ export interface TableNames {
   readonly time: string;
   /** What the numbers of the time column count, or how its text is written, where rows don't tell. */
   readonly unit?: string;
+  /** The cluster whose servers each hold a part of the table, where it is no Distributed table. */
+  readonly cluster?: string;
   /** Columns by the names that the seed document (or the library) gives them, where they differ. */
   readonly columns: Readonly<Record<string, string>>;
   /** Log lines only: what they look like, as `src/logs` reads it. */

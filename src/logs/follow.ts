@@ -213,7 +213,8 @@ ORDER BY ${time.sql}`,
       parameters: where.parameters,
       action: "follow the logs",
       signal,
-    };
+      whole: true,
+    } as const;
     const ask = async () => {
       if (filter.priority !== undefined) {
         await checkPriorities(this.#database, table, print(bound));

@@ -1,6 +1,7 @@
 import type { Database } from "../database/database.js";
 import { boundsSql } from "../database/time-column.js";
 import { parseReportId, type ReportId } from "../measurements/report-id.js";
+import { partialOf } from "../result/origin.js";
 import { Result, type Value } from "../result/result.js";
 import { between, formatRange, last } from "../time/time-range.js";
 import { formSql, groupSql, formsOf, type Form, type LogForms } from "./forms.js";
@@ -48,6 +49,7 @@ export async function submissions(
     aq.table(Object.fromEntries(COLUMNS.map((name) => [name, rows.map((row) => row[name])]))),
     {
       ...origin,
+      ...partialOf(origin, stored),
       rowsRead: origin.rowsRead + stored.rowsRead,
       bytesRead: origin.bytesRead + stored.bytesRead,
       seconds: origin.seconds + stored.seconds,

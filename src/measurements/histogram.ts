@@ -5,6 +5,7 @@ import { bins, type Dimension } from "../query/dimension.js";
 import { count, max, min, quantile, type Measure } from "../query/measure.js";
 import type { GroupedRow } from "../query/row-types.js";
 import { newTable, rowKeys, rowsByKey } from "../result/arquero-table.js";
+import { partialOf } from "../result/origin.js";
 import { Result, type Value } from "../result/result.js";
 import {
   askMeasurements,
@@ -156,6 +157,7 @@ function binned(
   ]);
   return new Result(table, {
     ...asked.origin,
+    ...partialOf(asked.origin, lies.origin),
     rowsRead: asked.origin.rowsRead + lies.origin.rowsRead,
     bytesRead: asked.origin.bytesRead + lies.origin.bytesRead,
     seconds: asked.origin.seconds + lies.origin.seconds,

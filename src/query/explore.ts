@@ -119,7 +119,7 @@ export async function askExplore(
   const missing = await source.missingValues(database, signal);
   const leftOut = unusable ? ((await source.unusableNote?.(database, signal)) ?? NOTHING) : NOTHING;
   const why = empty ? await source.whyEmpty(database, signal) : NOTHING;
-  const cost = answerOrigin(database, question, range, answer);
+  const cost = answerOrigin(database, question, range, { ...sized, ...answer });
   const beside = [sized, missing, leftOut, why];
   const filter = whereText(options.where ?? {});
   const time = timeColumn("t", every, range);

@@ -8,7 +8,7 @@ import { checkRange, type TimeRange } from "../time/time-range.js";
 import { answerOrigin, type Database } from "../database/database.js";
 import { unboundedReads, type KnownBound, type UnboundedRead } from "../database/bounded-query.js";
 import { NAME, nameOf, replaceInCode, sqlCode, sqlParts } from "../database/sql-text.js";
-import { checkStatement, explain } from "../database/statement.js";
+import { checkStatement, explain, nodesOf, type ExplainNode } from "../database/statement.js";
 import { type TableInfo, tableName } from "../database/table-info.js";
 import { boundsSql } from "../database/time-column.js";
 import { valueKind } from "../database/column-type.js";
@@ -246,6 +246,7 @@ async function checkBounds(
   wanted: readonly { readonly name: string }[],
 ): Promise<void> {
   const tree = await explain(database.rows, "QUERY TREE", sql, parameters);
+  checkCluster(database, tree);
   const reads = unboundedReads(tree, range, known);
   const [read] = await needBound(
     database,
@@ -257,6 +258,19 @@ async function checkBounds(
   throw new ProbelabError(
     `Can't show that the query stays in its time range: it reads ${name} beyond it${read.filteredLater ? " (a HAVING or QUALIFY limits no read)" : ""}. Put {range}${known.has(`.${database.tables.measurements.time}`) || known.size === 0 ? "" : " or {range:column}"} into the WHERE of each SELECT that reads ${name}, joined to the rest by AND, such as SELECT … FROM ${name} WHERE {range} AND (… OR …); in a JOIN read it by such a subquery.`,
   );
+}
+
+/** SQL names this server's part of a table that the configuration reads from all of a cluster. */
+function checkCluster({ tables, here }: Database, tree: ExplainNode): void {
+  const named = new Set(
+    [...nodesOf(tree)].map(({ text }) => / table_name: ([^,]*)/.exec(text)?.[1]),
+  );
+  for (const { table, cluster } of Object.values(tables)) {
+    if (cluster === undefined || !named.has(tableName(table, here).join("."))) continue;
+    throw new ProbelabError(
+      `Can't run a query on ${table}: questions read it from all servers of the cluster ${cluster}, and SQL that names it reads the rows of one. Ask with lab.measurements or lab.logs, or have a Distributed table made, and configure that one without "cluster".`,
+    );
+  }
 }
 
 /** The server's explanation names things as they are: a line break in a name could look like a line of it. */

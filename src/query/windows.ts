@@ -125,6 +125,7 @@ async function divided(asked: Divided, failed: unknown, keeps: boolean) {
   const value = dividedBy(asked, failed);
   const rows: AnswerRow[] = [];
   const cost = { rowsRead: 0, bytesRead: 0, seconds: 0, retries: 0, askedAt: new Date() };
+  let partial: string | undefined;
   let many = 0;
   let names: readonly string[] = [];
   const ask = async (left: number, window: TimeRange, only?: readonly Sql[]): Promise<void> => {
@@ -140,6 +141,7 @@ async function divided(asked: Divided, failed: unknown, keeps: boolean) {
     cost.bytesRead += answer.bytesRead;
     cost.seconds += answer.seconds;
     cost.retries += answer.retries;
+    partial ??= answer.partial;
     many += 1;
   };
   const since = "since the server could not answer the whole at once";
@@ -158,7 +160,7 @@ async function divided(asked: Divided, failed: unknown, keeps: boolean) {
       }
     }
     const notes = [`Asked in ${many.toLocaleString("en-US")} parts, ${since}.`];
-    return { ...cost, rows, names, range, notes, reductions: [] };
+    return { ...cost, ...(partial !== undefined && { partial }), rows, names, range, notes, reductions: [] };
   }
   const least = source.daysOnly === undefined ? HOUR : DAY;
   let step = (+range.end - +range.start) / 4;
@@ -180,6 +182,7 @@ async function divided(asked: Divided, failed: unknown, keeps: boolean) {
   const left = formatRange({ ...range, end });
   return {
     ...cost,
+    ...(partial !== undefined && { partial }),
     rows,
     names,
     range: { ...range, start: end },

@@ -29,6 +29,8 @@ export interface Origin {
   readonly askedAt: Date;
   /** How often it was asked again because the connection failed; missing where it was not. */
   readonly retries?: number;
+  /** Which shards of a cluster did not answer and are left out, a sentence; missing where none. */
+  readonly partial?: string;
   /** The call that gave exactly these rows; missing where they were changed since. */
   readonly question?: Question;
   /** What the columns mean. */
@@ -37,6 +39,14 @@ export interface Origin {
   readonly reductions: readonly string[];
   /** What else the reader must know (an incomplete bucket, an empty answer), a sentence each. */
   readonly notes: readonly string[];
+}
+
+/** The mark of what is put together from these: partial where one of them is. */
+export function partialOf(
+  ...parts: readonly (Pick<Origin, "partial"> | undefined)[]
+): Pick<Origin, "partial"> {
+  const partial = parts.find((one) => one?.partial !== undefined)?.partial;
+  return partial === undefined ? {} : { partial };
 }
 
 /** The meaning of a Result's columns; empty lists for free SQL and rows given by hand. */

@@ -77,7 +77,9 @@ export class Result<out Row extends object = Record<string, Value>> {
 
   constructor(table: ColumnTable, origin: Origin) {
     this.table = table;
-    this.origin = origin;
+    const { partial, reductions } = origin;
+    const untold = partial !== undefined && !reductions.includes(partial);
+    this.origin = untold ? { ...origin, reductions: [partial, ...reductions] } : origin;
     // Arquero hands parameters on to every table that it makes of this one: the first Result is its owner.
     if (ownerIn(table)?.table !== table) table.params({ [OWNER]: { table, result: this } });
   }

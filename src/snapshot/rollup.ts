@@ -139,10 +139,9 @@ FROM (
 ${inner.replace(/^/gm, "  ")}
 )`;
   const keys = ["hour", "run", "no_report", ...dimensions.map(columnOf)].join(", ");
-  const shards =
-    table.engine === "Distributed"
-      ? `-- ${table.name} is Distributed: run this on each shard (ON CLUSTER), with the name of the shard's own table after FROM.\n`
-      : "";
+  const shards = table.engine.startsWith("Distributed")
+    ? `-- ${table.name} is Distributed: run this on each shard (ON CLUSTER), with the name of the shard's own table after FROM.\n`
+    : "";
   return `${shards}-- A row for each run, hour of UTC and combination of dimensions, as parts merge.
 CREATE TABLE ${into}
 (

@@ -6,6 +6,7 @@ import { quoteIdentifier } from "../../src/database/time-column.js";
 import { count, distinct, earliest, mean, quantile, share, sum } from "../../src/query/measure.js";
 import { between, type TimeRange } from "../../src/time/time-range.js";
 import { quantile as r7 } from "../measurements/reference.js";
+import { startCluster, type Cluster } from "../support/cluster.js";
 import { READERS, restrictedServer, type RestrictedServer } from "../support/restricted-server.js";
 import { deployments, describeDeployment, uncovered, type Deployment } from "./deployment.js";
 import {
@@ -29,27 +30,42 @@ import {
   type Line,
   type Measured,
 } from "./rows.js";
-import { environmentOf, makeTables, namesOf, sourceOf, tablesOf, type Held } from "./tables.js";
+import {
+  environmentOf,
+  makeTables,
+  namesOf,
+  sourceOf,
+  tablesOf,
+  type Held,
+  type Spread,
+} from "./tables.js";
 
 const MATRIX = deployments(78);
 
-let server: RestrictedServer;
+// For few rows the engine compiles an expression longer than it runs it: half of all the time.
+const SETTINGS = {
+  max_threads: 1,
+  compile_expressions: 0,
+  compile_aggregate_expressions: 0,
+  compile_sort_description: 0,
+};
+let single: RestrictedServer;
+let cluster: Cluster;
 beforeAll(async () => {
-  server = await restrictedServer(READERS, {
-    // For few rows the engine compiles an expression longer than it runs it: half of all the time.
-    max_threads: 1,
-    compile_expressions: 0,
-    compile_aggregate_expressions: 0,
-    compile_sort_description: 0,
-  });
+  single = await restrictedServer(READERS, SETTINGS);
+  cluster = await startCluster(3, READERS, SETTINGS);
 });
-afterAll(() => server[Symbol.asyncDispose]());
+afterAll(async () => {
+  await single[Symbol.asyncDispose]();
+  await cluster[Symbol.asyncDispose]();
+});
 
 type Timed = Measured & { readonly micros: number };
 
 /** A deployment that is there, a lab on it, and what it holds. */
 interface Given {
   readonly one: Deployment;
+  readonly server: RestrictedServer;
   readonly lab: Lab;
   readonly held: readonly Held[];
   /** What questions count. */
@@ -60,10 +76,15 @@ interface Given {
   readonly logRange: TimeRange;
 }
 
-async function given(one: Deployment, open: (given: Given) => Promise<void>): Promise<void> {
+async function given(
+  one: Deployment,
+  spread: Spread | undefined,
+  open: (given: Given) => Promise<void>,
+): Promise<void> {
+  const server = spread?.shards[0] ?? single;
   const measured = measuredRows(one);
   const lines = logLines(one, measured);
-  const held = await makeTables(server.admin, one, measured, lines);
+  const held = await makeTables(server.admin, one, measured, lines, spread);
   await using lab = await connect({ measurements: sourceOf(server, one), tables: tablesOf(one) });
   const timed = <R extends { micros: number | null }>(row: R): row is R & { micros: number } =>
     row.micros !== null;
@@ -71,7 +92,7 @@ async function given(one: Deployment, open: (given: Given) => Promise<void>): Pr
   const at = (micros: number) => new Date(micros / 1000);
   const zone = { timeZone: one.zone };
   await open({
-    ...{ one, lab, held, rows },
+    ...{ one, server, lab, held, rows },
     runs: runsOf(rows, START, END),
     lines: lines.filter(timed),
     range: between(at(START), at(END), zone),
@@ -94,9 +115,18 @@ function over<R extends { micros: number }>(
   return { ...all, by: () => [], micros: ({ micros }) => micros, ...own };
 }
 
-describe.each(MATRIX.map((one) => [describeDeployment(one), one] as const))("%s", (_name, one) => {
+const PLACES = [
+  ...MATRIX.map((one) => [describeDeployment(one), one, 1, "rand"] as const),
+  ...MATRIX.slice(0, MATRIX.length / 2).map((one) => {
+    const [many, by] = [one.id % 2 === 0 ? 2 : 3, one.id % 4 < 2 ? "rand" : "report"] as const;
+    return [`on ${many} shards by ${by}, ${describeDeployment(one)}`, one, many, by] as const;
+  }),
+];
+
+describe.each(PLACES)("%s", (_name, one, many, by) => {
   it("answers every question as the rows say, or refuses with the remedy", async () => {
-    await given(one, async (own) => {
+    const spread = many === 1 ? undefined : { shards: cluster.shards.slice(0, many), by };
+    await given(one, spread, async (own) => {
       const asked = await Promise.allSettled([
         countsAreRight(own),
         freeSqlIsRight(own),
@@ -516,7 +546,8 @@ async function logsAreRight({ one, lab, lines: all, rows, logRange: range }: Giv
     .toEqual(
       lines.map((line) => told(Math.floor(line.micros / 1000), line.program, line.message)).sort(),
     );
-  const merging = / is a ReplacingMergeTree: lines that it will merge .* are counted each/;
+  const merging =
+    / is a (Distributed over )?ReplacingMergeTree: lines that it will merge .* are counted each/;
   for (const { origin } of [rates, whole]) {
     const notes = origin.notes.join(" ");
     if (one.engine === "ReplacingMergeTree") expect.soft(notes).toMatch(merging);
@@ -605,7 +636,7 @@ async function submissionsAreRight(
 }
 
 /** `doctor`, with the user and the names of the environment. */
-async function doctorIsRight({ one }: Given): Promise<void> {
+async function doctorIsRight({ one, server }: Given): Promise<void> {
   const variables = environmentOf(server, one);
   Object.assign(process.env, variables);
   try {

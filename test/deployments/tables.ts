@@ -127,18 +127,30 @@ export function optionalColumns({ optional, failure }: Deployment): Column[] {
   return optional === "all" ? all : optional === "some" ? all.slice(0, 2) : [];
 }
 
-/** Makes a deployment's tables; what the table of measurements holds. */
+/** The servers that each hold a part of a deployment's tables, and how rows are spread over them. */
+export interface Spread {
+  readonly shards: readonly RestrictedServer[];
+  /** By its report, or in turn. */
+  readonly by: "report" | "rand";
+}
+
+/**
+ * Makes a deployment's tables; what the table of measurements holds. Spread over several servers, the
+ * first has them as Distributed tables, and all hold a part in a table of another name.
+ */
 export async function makeTables(
   admin: ClickHouseClient,
   one: Deployment,
   measured: readonly Measured[],
   lines: readonly Line[],
+  spread: Spread = { shards: [], by: "rand" },
 ): Promise<Held[]> {
   const named = namesOf(one);
   const { database, column } = named;
+  const admins = spread.shards.length === 0 ? [admin] : spread.shards.map((shard) => shard.admin);
   const at = (table: string) => `${quoteIdentifier(database)}.${quoteIdentifier(table)}`;
-  const run = (query: string) =>
-    admin.command({
+  const on = (server: ClickHouseClient, query: string) =>
+    server.command({
       query,
       clickhouse_settings: {
         allow_suspicious_low_cardinality_types: 1,
@@ -146,6 +158,26 @@ export async function makeTables(
         async_insert: 0,
       },
     });
+  const run = (query: string) => Promise.all(admins.map((server) => on(server, query)));
+  /** Writes rows to their servers, given what each is placed by. */
+  const write = async (table: string, rows: readonly (readonly [key: string, row: string])[]) => {
+    const parts = admins.map((): string[] => []);
+    rows.forEach(([key, row]) => parts[hashOf(key) % admins.length]?.push(row));
+    for (const [index, part] of parts.entries()) {
+      if (part.length === 0) continue;
+      await on(admins[index] ?? admin, `INSERT INTO ${at(table)} VALUES ${part.join(", ")}`);
+    }
+  };
+  /** A table's name on each server; over such parts the first has the table itself. */
+  const part = (table: string) => (admins.length === 1 ? table : `part of '${table}'`);
+  const distribute = async (table: string, key: string) => {
+    if (admins.length === 1) return;
+    const over = [`of${admins.length}`, database, part(table)].map(quote).join(", ");
+    await on(
+      admin,
+      `CREATE TABLE ${at(table)} AS ${at(part(table))} ENGINE = Distributed(${over}, ${key})`,
+    );
+  };
   const asn = (value: string | null) => (/String/.test(one.asn) ? quote(value) : (value ?? "NULL"));
   const times = instants(one.time);
   const columns: Column[] = [
@@ -171,7 +203,7 @@ export async function makeTables(
     View: `MergeTree${key}`,
     Memory: "Memory",
   };
-  const base = one.engine === "View" ? "behind" : named.measurements;
+  const base = one.engine === "View" ? "behind" : part(named.measurements);
   await run(`CREATE DATABASE IF NOT EXISTS ${quoteIdentifier(database)}`);
   await run(
     `CREATE TABLE ${at(base)} (${typed.join(", ")}${signed ? ", sign Int8" : ""}) ENGINE = ${engines[one.engine]}`,
@@ -184,29 +216,46 @@ export async function makeTables(
   const held: Held[] = [];
   const insert = async (rows: readonly Held[]) => {
     held.push(...rows);
-    const values = rows.map(
-      ({ row, sign }) => `(${texts.get(row.seq)}${signed ? `, ${sign}` : ""})`,
+    await write(
+      base,
+      rows.map(({ row, sign }, index) => [
+        // What a shard merges must lie on one.
+        spread.by === "report" ? (row.report ?? "") : String(merging ? row.seq : index),
+        `(${texts.get(row.seq)}${signed ? `, ${sign}` : ""})`,
+      ]),
     );
-    await run(`INSERT INTO ${at(base)} VALUES ${values.join(", ")}`);
   };
   await insert(measured.map((row) => ({ row, sign: 1 })));
   const twice = measured.filter(({ seq, micros }) => seq % 9 === 0 && micros !== null);
   if (signed) await insert(twice.map((row) => ({ row, sign: -1 })));
   await insert(twice.map((row) => ({ row, sign: 1 })));
   if (one.engine === "View") {
-    await run(`CREATE VIEW ${at(named.measurements)} AS SELECT * FROM ${at(base)}`);
+    await run(`CREATE VIEW ${at(part(named.measurements))} AS SELECT * FROM ${at(base)}`);
   }
-  await makeLogs(run, one, named, lines);
+  const report = quoteIdentifier(column("report_id"));
+  await distribute(
+    named.measurements,
+    spread.by === "rand" ? "rand()" : `cityHash64(assumeNotNull(${report}))`,
+  );
+  await makeLogs(run, write, part(named.logs), one, named, lines);
+  await distribute(named.logs, "rand()");
   return held;
+}
+
+/** A number for a text, the same each time. */
+function hashOf(text: string): number {
+  return [...text].reduce((hash, letter) => (hash * 31 + (letter.codePointAt(0) ?? 0)) >>> 0, 7);
 }
 
 async function makeLogs(
   run: (sql: string) => Promise<unknown>,
+  write: (table: string, rows: readonly (readonly [string, string])[]) => Promise<void>,
+  table: string,
   one: Deployment,
-  { database, logs, column }: Named,
+  { database, column }: Named,
   lines: readonly Line[],
 ): Promise<void> {
-  const at = `${quoteIdentifier(database)}.${quoteIdentifier(logs)}`;
+  const at = `${quoteIdentifier(database)}.${quoteIdentifier(table)}`;
   const times = instants(one.logTime);
   const numbers = /^(Nullable\()?UInt8/.test(one.priority);
   const columns: readonly (readonly [string, string, (line: Line) => string])[] = [
@@ -237,8 +286,13 @@ async function makeLogs(
     ReplacingMergeTree: `ReplacingMergeTree ORDER BY (${[time, ...rest].join(", ")}) SETTINGS allow_nullable_key = 1`,
   }[one.engine];
   await run(`CREATE TABLE ${at} (${typed.join(", ")}) ENGINE = ${engine}`);
-  const values = lines.map((line) => `(${columns.map(([, , value]) => value(line)).join(", ")})`);
-  await run(`INSERT INTO ${at} VALUES ${values.join(", ")}`);
+  await write(
+    table,
+    lines.map((line, index) => [
+      String(index),
+      `(${columns.map(([, , value]) => value(line)).join(", ")})`,
+    ]),
+  );
 }
 
 /** Writes instants, and one after the other what stands for none. */

@@ -68,12 +68,13 @@ load({ library: "chdb", funcName: "chdb_query_cmdline", retType: DataType.I64, r
  *
  * @param users name to profile; default READERS.
  * @param settings of the user `default` and so of everybody; default none.
- * @param more its data's folder, which stays; and what its configuration says besides, XML.
+ * @param more its data's folder, which stays; what its configuration says besides, XML; and the port
+ *   of its native interface, by which other servers reach it as \`default\`.
  */
 export async function restrictedServer(
   users: Readonly<Record<string, Profile>> = READERS,
   settings: Profile["settings"] = {},
-  more: { readonly data?: string; readonly config?: string } = {},
+  more: { readonly data?: string; readonly config?: string; readonly tcp?: number } = {},
 ): Promise<RestrictedServer> {
   const folder = await mkdtemp(join(tmpdir(), "probelab-users-"));
   const names = Object.keys(users);
@@ -105,7 +106,8 @@ ${names.map((name) => user(name, xmlText(users[name]?.password ?? PASSWORD), gra
       `--config-file=${config}`,
       "--listen_host=127.0.0.1",
       `--http_port=${port}`,
-      "--query=SYSTEM START LISTEN HTTP; SELECT sleepEachRow(1) FROM system.numbers SETTINGS max_block_size=1, max_execution_time=0, max_result_rows=0, max_rows_to_read=0, limit=0 FORMAT Null",
+      ...(more.tcp === undefined ? [] : [`--tcp_port=${more.tcp}`]),
+      `--query=${more.tcp === undefined ? "" : "SYSTEM START LISTEN TCP; "}SYSTEM START LISTEN HTTP; SELECT sleepEachRow(1) FROM system.numbers SETTINGS max_block_size=1, max_execution_time=0, max_result_rows=0, max_rows_to_read=0, limit=0 FORMAT Null`,
     ],
     { stdio: ["pipe", "ignore", "pipe"], env: { ...process.env, TZ: "UTC" } },
   );
@@ -163,7 +165,7 @@ function profileXml([name, { settings, constraints = {} }]: [string, Profile]): 
   return `<${name}>${tags(settings)}<constraints>${bounds.join("")}</constraints></${name}>`;
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;

@@ -1,0 +1,366 @@
+import { setTimeout } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { chart } from "../../src/chart/chart.js";
+import { explain } from "../../src/change/explain.js";
+import { Database } from "../../src/database/database.js";
+import type { Guard } from "../../src/database/guard.js";
+import { parseSource } from "../../src/database/source.js";
+import { SEED_TABLES } from "../../src/database/tables.js";
+import { connect } from "../../src/lab/connect.js";
+import { between } from "../../src/time/time-range.js";
+import { startCluster, type Cluster } from "../support/cluster.js";
+import { READERS, type RestrictedServer } from "../support/restricted-server.js";
+
+const PROFILES = {
+  ...READERS,
+  // Each of these makes some answer of a cluster another one.
+  skipping: { settings: { readonly: 2, skip_unavailable_shards: 1 } },
+  skippingFixed: { settings: { readonly: 1, skip_unavailable_shards: 1 } },
+  trusting: { settings: { readonly: 2, optimize_skip_unused_shards: 1 } },
+  trustingFixed: { settings: { readonly: 1, optimize_skip_unused_shards: 1 } },
+  local: { settings: { readonly: 2, distributed_product_mode: "local" } },
+  localFixed: { settings: { readonly: 1, distributed_product_mode: "local" } },
+  unmerged: { settings: { readonly: 2, distributed_group_by_no_merge: 1 } },
+  granted: {
+    settings: { readonly: 1 },
+    grants: ["GRANT SELECT ON probelab.far"],
+  },
+};
+const ROWS = 300_000;
+const range = between("2026-05-01", "2026-05-02");
+/** More than a shard holds, less than all. */
+const LIMITED = { maxRowsRead: ROWS / 2 };
+
+/** So many servers, each with a part of `fastpath`. */
+async function filled(many: number): Promise<Cluster> {
+  const cluster = await startCluster(many, PROFILES);
+  const run = async (at: number, query: string) => {
+    const clickhouse_settings = { distributed_foreground_insert: 1 } as const;
+    await cluster.shards[at]!.admin.command({ query, clickhouse_settings });
+  };
+  const columns =
+    "measurement_start_time DateTime('UTC'), report_id String, software_name LowCardinality(String), software_version String, probe_cc String, probe_asn UInt32, test_name String";
+  for (const at of cluster.shards.keys()) {
+    await run(
+      at,
+      `CREATE TABLE part (${columns}) ENGINE = MergeTree ORDER BY measurement_start_time`,
+    );
+  }
+  // The key is not how rows are spread: somebody wrote to the servers themselves.
+  await run(
+    0,
+    `CREATE TABLE fastpath (${columns}) ENGINE = Distributed('of${many}', 'probelab', 'part', cityHash64(report_id))`,
+  );
+  await run(
+    0,
+    `CREATE TABLE by_chance (${columns}) ENGINE = Distributed('of${many}', 'probelab', 'part', rand())`,
+  );
+  await run(
+    0,
+    `INSERT INTO by_chance SELECT toDateTime('2026-05-01 00:00:00', 'UTC') + number % 86400, toString(intDiv(number, 40)), 'probe-cli', concat('3.', toString(number % 25)), 'IT', number % 7, 'web' FROM numbers(${ROWS})`,
+  );
+  return cluster;
+}
+
+const open = (
+  url: string,
+  guard: Partial<Guard> = {},
+  tables?: Parameters<typeof Database.open>[2],
+) => Database.open(parseSource(url, { root: "/", name: "test" }), guard, tables);
+
+describe("a reader of a cluster", () => {
+  let cluster: Cluster;
+  let first: RestrictedServer;
+  beforeAll(async () => {
+    cluster = await filled(3);
+    first = cluster.shards[0]!;
+  });
+  afterAll(() => cluster[Symbol.asyncDispose]());
+
+  const answers = async (url: string) => {
+    await using lab = await connect({ measurements: url });
+    const counts = await lab.measurements.counts({ range, every: "6 hours", by: "probe_asn" });
+    const runs = await lab.measurements.runs({ range, every: "all" });
+    const free = await lab.query(
+      "SELECT count() AS n FROM fastpath WHERE {range} AND report_id IN (SELECT report_id FROM fastpath WHERE {range} AND probe_asn = 3 AND software_version = '3.1')",
+      { range },
+    );
+    return [counts.rows(), runs.rows(), free.rows()];
+  };
+
+  it.each(["skipping", "trusting", "local", "unmerged", "ro2"])(
+    "%s gets what everybody gets: what its profile changes is overruled",
+    async (user) => {
+      const all = await answers(first.url);
+      expect(all[1]).toMatchObject([{ runs: ROWS / 40, measurements: ROWS }]);
+      expect(await answers(first.as(user))).toEqual(all);
+    },
+  );
+
+  it.each([
+    ["skippingFixed", "skip_unavailable_shards = 1"],
+    ["trustingFixed", "optimize_skip_unused_shards = 1"],
+    ["localFixed", "distributed_product_mode = local"],
+  ])("%s is refused, since nobody may overrule %s", async (user, told) => {
+    await expect(connect({ measurements: first.as(user) })).rejects.toThrow(
+      `the profile of its user sets ${told} and lets nobody change it`,
+    );
+  });
+
+  it("with readonly = 1 is told to write GLOBAL, and gets what it then asks", async () => {
+    await using lab = await connect({ measurements: first.as("ro1") });
+    const sql = (global: string) =>
+      `SELECT count() AS n FROM fastpath WHERE {range} AND report_id ${global} IN (SELECT report_id FROM fastpath WHERE {range} AND probe_asn = 3)`;
+    await expect(lab.query(sql(""), { range })).rejects.toThrow(
+      /DISTRIBUTED_IN_JOIN_SUBQUERY_DENIED, code 288\)\. Remedy: write GLOBAL IN/,
+    );
+    expect((await lab.query(sql("GLOBAL"), { range })).rows()).toEqual([{ n: ROWS }]);
+  });
+
+  it("with readonly = 1 is told that what all shards read can't be estimated", async () => {
+    await using lab = await connect({ measurements: first.as("ro1"), guard: LIMITED });
+    await expect(lab.measurements.runs({ range })).rejects.toThrow(
+      `Can't count runs: ${first.url} reads other servers of a cluster, and estimates its own rows alone. Have max_rows_to_read set in the profile of the database's user, or leave out`,
+    );
+  });
+
+  it("learns the tables behind a Distributed one, or says that it can't see them", async () => {
+    const seen = { engine: "Distributed over MergeTree", untold: [] };
+    await using all = await open(first.url);
+    expect(await all.table("measurements")).toMatchObject(seen);
+    // Its own server holds no part.
+    for (const { admin } of cluster.shards.slice(1)) {
+      await admin.command({
+        query:
+          "CREATE TABLE far_part ENGINE = MergeTree ORDER BY measurement_start_time AS SELECT * FROM part LIMIT 10",
+      });
+    }
+    await first.admin.command({
+      query: "CREATE TABLE far AS fastpath ENGINE = Distributed('others', 'probelab', 'far_part')",
+    });
+    const tables = { ...SEED_TABLES, measurements: { ...SEED_TABLES.measurements, table: "far" } };
+    await using far = await open(first.url, {}, tables);
+    expect(await far.table("measurements")).toMatchObject(seen);
+    await using granted = await open(first.as("granted"), {}, tables);
+    const { engine, untold } = await granted.table("measurements");
+    expect(engine).toBe("Distributed");
+    expect(untold).toEqual([
+      "far is Distributed over probelab.far_part on the cluster others, which can't be looked at with this user: whether rows count twice until a merge isn't known.",
+    ]);
+  });
+
+  it("is told that each shard merges its own rows", async () => {
+    const of = "ReplacingMergeTree ORDER BY measurement_start_time";
+    for (const { admin } of cluster.shards) {
+      await admin.command({
+        query: `CREATE TABLE own ENGINE = ${of} AS SELECT * FROM part LIMIT 0`,
+      });
+    }
+    await first.admin.command({
+      query:
+        "CREATE TABLE merging AS own ENGINE = Distributed(of3, currentDatabase(), own, rand())",
+    });
+    await using lab = await connect({
+      measurements: first.url,
+      tables: { measurements: { table: "merging" } },
+    });
+    const { origin } = await lab.measurements.counts({ range, every: "all" });
+    expect(origin.notes.join(" ")).toContain(
+      "Each server of the cluster of3 merges its own rows of merging (sharded by rand()): a row that two of them hold counts twice.",
+    );
+  });
+
+  // The last: it drops connections in mid-answer.
+  it("has a limit of what all shards read", async () => {
+    await using lab = await connect({ measurements: first.as("ro2"), guard: LIMITED });
+    await expect(lab.measurements.runs({ range })).rejects.toThrow(
+      /TOO_MANY_ROWS, code 158\)\. Remedy: take a shorter range/,
+    );
+  });
+});
+
+describe("a question that is stopped", () => {
+  it("stops at the server that was asked and on every shard", async () => {
+    await using cluster = await filled(3);
+    const [first, ...others] = cluster.shards;
+    await using database = await open(first!.url);
+    const mark = "stopped on the cluster";
+    const stop = new AbortController();
+    const asked = database.ask({
+      sql: `SELECT '${mark}' AS m, max(sipHash64(report_id, a.number, b.number)) FROM fastpath CROSS JOIN numbers(100000) AS a CROSS JOIN numbers(100000) AS b`,
+      parameters: {},
+      action: "ask",
+      signal: stop.signal,
+    });
+    const refused = expect(asked).rejects.toThrow("Stopped: ask.");
+    for (const shard of cluster.shards) await until(shard, mark, (n) => n > 0);
+    stop.abort();
+    await refused;
+    await until(first!, mark, (n) => n === 0);
+    // This kind of server may end itself over it (see startCluster): then nothing runs there either.
+    const ended = (error: unknown) => {
+      if ((error as { code?: string }).code !== "ECONNREFUSED") throw error;
+    };
+    for (const shard of others) await until(shard, mark, (n) => n === 0).catch(ended);
+  });
+});
+
+describe("a question that is too much for a shard", () => {
+  it("is asked in windows of time, with the answer of the whole", async () => {
+    await using cluster = await startCluster(2);
+    const [first, second] = cluster.shards.map(({ admin }) => admin);
+    await second!.command({
+      query: `CREATE TABLE part ENGINE = MergeTree ORDER BY measurement_start_time AS
+      SELECT toDateTime('2026-05-01 00:00:00', 'UTC') + number AS measurement_start_time, toString(number) AS report_id,
+        'a' AS software_name, toString(number % 3) AS software_version, 'IT' AS probe_cc, 'web' AS test_name
+      FROM numbers(20 * 86400)`,
+    });
+    await first!.command({
+      query: `CREATE TABLE fastpath (measurement_start_time DateTime('UTC'), report_id String, software_name String, software_version String, probe_cc String, test_name String)
+        ENGINE = Distributed('others', 'probelab', 'part')`,
+    });
+    const ask = async (guard: Partial<Guard>) => {
+      await using lab = await connect({ measurements: cluster.shards[0]!.url, guard });
+      const asked = { range: between("2026-05-01", "2026-05-21"), every: "day" } as const;
+      return lab.measurements.runs({ ...asked, by: "software_version", margin: "1 hour" });
+    };
+    const [whole, parts] = [await ask({}), await ask({ maxMemory: 60 * 2 ** 20 })];
+    expect(whole.origin.notes.join(" ")).not.toMatch(/windows of time/);
+    expect(parts.origin.notes.join(" ")).toMatch(/Asked in \d+ windows of time/);
+    expect(parts.rows()).toEqual(whole.rows());
+  });
+});
+
+describe("a shard that is down", () => {
+  let cluster: Cluster;
+  let first: RestrictedServer;
+  let down: string;
+  beforeAll(async () => {
+    cluster = await filled(2);
+    first = cluster.shards[0]!;
+    down = cluster.places[1]!;
+    cluster.shards[1]!.signal("SIGKILL");
+    const gone = async () =>
+      fetch(cluster.shards[1]!.url).then(
+        () => false,
+        () => true,
+      );
+    while (!(await gone())) await setTimeout(20);
+  });
+  afterAll(() => cluster[Symbol.asyncDispose]());
+
+  it.each(["default", "ro1", "ro2", "skipping"])(
+    "is an error that names it, for %s",
+    async (user) => {
+      const url = user === "default" ? first.url : first.as(user);
+      await using lab = await connect({ measurements: url });
+      const told = new RegExp(
+        `Connection refused.*${down}.*ALL_CONNECTION_TRIES_FAILED, code 279\\)\\. Remedy: have the shard started.*partial: true`,
+      );
+      await expect(lab.measurements.counts({ range })).rejects.toThrow(told);
+      await expect(
+        lab.query("SELECT count() AS n FROM fastpath WHERE {range}", { range }),
+      ).rejects.toThrow(told);
+    },
+  );
+
+  const guard = { partial: true };
+  const missing = () => `Partial: the rows of shards that do not answer are missing (${down}).`;
+
+  it("is left out where that is asked for, and every answer and chart says so", async () => {
+    await using lab = await connect({ measurements: first.url, guard });
+    const held = await first.admin.query({
+      query: `SELECT toUInt32(count()) AS n FROM fastpath WHERE software_version IN ('3.1', '3.2')`,
+      clickhouse_settings: { skip_unavailable_shards: 1 },
+      format: "JSONEachRow",
+    });
+    const where = { software_version: ["3.1", "3.2"] };
+    const counts = await lab.measurements.counts({ range, every: "all", where });
+    expect(counts.rows()).toEqual([{ measurements: (await held.json<{ n: number }>())[0]!.n }]);
+    const days = {
+      before: between("2026-05-01", "2026-05-01T12:00"),
+      after: between("2026-05-01T12:00", "2026-05-02"),
+    };
+    for (const result of [
+      counts,
+      await lab.measurements.runs({ range, every: "all" }),
+      await lab.measurements.summary({ range }),
+      await lab.measurements.duplicates({ range }),
+      await lab.measurements.explore({ range, by: "probe_asn" }),
+      await lab.measurements.histogram({ range, column: "probe_asn" }),
+      await lab.query("SELECT count() AS n FROM fastpath WHERE {range}", { range }),
+      (await explain(lab.measurements, days)).result,
+      (await lab.measurements.counts({ range, every: "hour" })).filter(
+        (row) => row.measurements > 0,
+      ),
+    ]) {
+      expect(result.origin.reductions).toContain(missing());
+    }
+    const drawn = chart.line(await lab.measurements.counts({ range, every: "hour" }));
+    expect(await drawn.svg()).toContain(down);
+  });
+
+  it("may not be left out by a user who may set nothing, and never in a snapshot", async () => {
+    await using restricted = await connect({ measurements: first.as("ro1"), guard });
+    await expect(restricted.measurements.counts({ range })).rejects.toThrow(down);
+    await using database = await open(first.as("ro1"), guard);
+    expect(database.notes).toContain(
+      "The database's user can't have shards that don't answer left out (partial).",
+    );
+    await using lab = await open(first.url, guard);
+    const question = { sql: "SELECT * FROM fastpath", parameters: {}, action: "copy" };
+    await expect(lab.native(question)).rejects.toThrow(down);
+  });
+});
+
+describe("a shard that dies in mid-question", () => {
+  it("is an error, whatever is left out of it otherwise", async () => {
+    await using cluster = await filled(2);
+    const [first, second] = cluster.shards;
+    await using database = await open(first!.url, { partial: true });
+    const mark = "dies in mid-question";
+    const asked = database.ask({
+      sql: `SELECT '${mark}' AS m, max(sipHash64(report_id, a.number, b.number)) FROM fastpath CROSS JOIN numbers(100000) AS a CROSS JOIN numbers(100000) AS b`,
+      parameters: {},
+      action: "ask",
+    });
+    const refused = expect(asked).rejects.toThrow(/Can't ask: .*\(\w+, code (32|209|210)\)/);
+    await until(second!, mark, (n) => n > 0);
+    second!.signal("SIGKILL");
+    await refused;
+  });
+});
+
+describe("a shard that is frozen", () => {
+  it("is an error by the question's deadline", async () => {
+    await using cluster = await filled(2);
+    const [first, second] = cluster.shards;
+    await using database = await open(first!.url, { maxSeconds: 4, partial: true });
+    second!.signal("SIGSTOP");
+    const asked = database.ask({
+      sql: "SELECT max(report_id) FROM fastpath",
+      parameters: {},
+      action: "ask",
+    });
+    await expect(asked).rejects.toThrow(/gave no whole answer within 6 s/);
+  });
+});
+
+/** Waits for so many queries with the mark at a server. */
+async function until(
+  { admin }: RestrictedServer,
+  mark: string,
+  is: (queries: number) => boolean,
+): Promise<void> {
+  for (let tries = 0; tries < 3_000; tries++) {
+    const answer = await admin.query({
+      query:
+        "SELECT toUInt32(count()) AS n FROM system.processes WHERE query LIKE {mark:String} AND query NOT LIKE '%system.processes%'",
+      query_params: { mark: `%${mark}%` },
+      format: "JSONEachRow",
+    });
+    if (is((await answer.json<{ n: number }>())[0]?.n ?? 0)) return;
+    await setTimeout(20);
+  }
+  throw new Error(`${mark}: not as wanted in system.processes`);
+}

@@ -1,0 +1,171 @@
+import fc from "fast-check";
+import {
+  count,
+  distinct,
+  earliest,
+  latest,
+  max,
+  mean,
+  min,
+  perMinute,
+  quantile,
+  ratio,
+  share,
+  sum,
+} from "../../src/query/measure.js";
+import { bins, hourOfDay, versionPart, weekday } from "../../src/query/dimension.js";
+import { prefix } from "../../src/query/prefix.js";
+import type { Snapshot } from "../../src/snapshot/snapshot.js";
+import type { Result } from "../../src/result/result.js";
+import { between } from "../../src/time/time-range.js";
+
+export const HOUR = 3_600_000;
+export const START = Date.UTC(2026, 4, 2);
+export const HOURS = 5 * 24;
+/** What the rows of `makeRows` are asked about. */
+export const held = between(new Date(START), new Date(START + HOURS * HOUR));
+
+const NAMES = ["software_name", "software_version", "probe_cc", "probe_asn", "test_name"] as const;
+const shared = {
+  range: fc
+    .record({
+      from: fc.nat(HOURS - 1),
+      length: fc.integer({ min: 1, max: HOURS }),
+      timeZone: fc.constantFrom("UTC", "Europe/Berlin", "America/New_York"),
+    })
+    .map(({ from, length, timeZone }) => {
+      const end = Math.min(HOURS, from + length);
+      return between(new Date(START + from * HOUR), new Date(START + end * HOUR), { timeZone });
+    }),
+  every: fc.constantFrom("all", "hour", "3 hours", "day", "week", "36 hours" as const),
+  by: fc.oneof(
+    fc.uniqueArray(fc.constantFrom(...NAMES), { maxLength: 3 }),
+    fc.constantFrom([weekday(), hourOfDay()], [versionPart("software_version", 2)]),
+    fc.constant({ net: bins("probe_asn", [1, 10_000]), country: "probe_cc" }),
+  ),
+  top: fc.constantFrom(1, 3, Infinity),
+  other: fc.boolean(),
+};
+const where = fc.oneof(
+  { weight: 2, arbitrary: fc.constant({}) },
+  fc.record(
+    {
+      software_version: fc.constantFrom(null, "3.9.0", prefix("3.10"), ["3.9.0", "9.9"], {
+        not: null,
+      }),
+      probe_cc: fc.constantFrom("IT", ["IT", "DE"], { not: "IT" }, "XX"),
+      probe_asn: fc.constantFrom({ above: 0 }, null, [0, 3320]),
+      test_name: fc.constantFrom("web", { not: "dns" }),
+    },
+    { requiredKeys: [] },
+  ),
+);
+const ofRuns = fc.record(
+  {
+    measurements: fc.constantFrom({ above: 1 }, 1),
+    duration: fc.constantFrom({ below: 600 }, { atLeast: 86_400 }),
+    start: fc.constant({ atLeast: new Date(START + 30.5 * HOUR) }),
+  },
+  { requiredKeys: [] },
+);
+
+type Ask = (lab: Pick<Snapshot, "measurements" | "runs">) => Promise<Result>;
+
+/** Questions of every kind, at random. */
+export const question: fc.Arbitrary<Ask> = fc.oneof(
+  fc.record({ ...shared, where }).map(
+    (options): Ask =>
+      (lab) =>
+        lab.measurements.ask({
+          ...options,
+          measures: {
+            n: count(),
+            italian: share({ probe_cc: "IT" }),
+            networks: distinct("probe_asn"),
+            sum: sum("probe_asn"),
+            mean: mean<"probe_asn" | "test_name">("probe_asn", { where: { test_name: "web" } }),
+            least: min("probe_asn"),
+            most: max("probe_asn"),
+            rate: perMinute(count({ where: { software_version: null } })),
+            ratio: ratio(sum("probe_asn"), count()),
+            first: earliest(),
+            last: latest({ where: { probe_cc: "DE" } }),
+          },
+        } as never),
+  ),
+  fc.record({ ...shared, where }).map(
+    (options): Ask =>
+      (lab) =>
+        lab.measurements.counts(options as never),
+  ),
+  fc.record({ ...shared, where, own: ofRuns }).map(
+    ({ own, ...options }): Ask =>
+      (lab) =>
+        lab.runs.ask({
+          ...options,
+          where: { ...options.where, ...own },
+          measures: {
+            runs: count(),
+            measurements: sum("measurements"),
+            p90: quantile(0.9, "duration"),
+            pace: quantile(0.5, "seconds_per_measurement"),
+            long: share({ duration: { above: 3600 } }),
+            versions: distinct("software_version"),
+            first: earliest(),
+          },
+        } as never),
+  ),
+  fc.record({ ...shared, where, singles: fc.constantFrom("keep", "drop") }).map(
+    (options): Ask =>
+      (lab) =>
+        lab.measurements.summary(options as never),
+  ),
+  fc.record({ range: shared.range, where }).map(
+    (options): Ask =>
+      (lab) =>
+        lab.measurements.firstSeen({ ...options, by: "software_version" } as never),
+  ),
+  fc.record({ range: shared.range, where }).map(
+    (options): Ask =>
+      (lab) =>
+        lab.measurements.explore({
+          ...options,
+          every: "hour",
+          by: ["probe_cc", "software_version"],
+        } as never),
+  ),
+  fc.record({ range: shared.range, where }).map(
+    (options): Ask =>
+      (lab) =>
+        lab.runs.explore({
+          ...options,
+          every: "hour",
+          by: ["probe_cc"],
+          measure: sum("measurements"),
+        } as never),
+  ),
+  fc.record({ range: shared.range, where }).map(
+    (options): Ask =>
+      (lab) =>
+        lab.runs.histogram({ ...options, column: "duration", by: "probe_cc" } as never),
+  ),
+);
+
+/** What an answer tells, but for where it is from. */
+export function told({ origin }: Result) {
+  const { reductions, columns, filter } = origin;
+  const notes = origin.notes
+    .filter((note) => !note.startsWith("Snapshot "))
+    // Which of the values that it holds are named first follows their number of rows.
+    .map((note) =>
+      note
+        .replace(/; the range holds .*/, "")
+        .replace(/^Snapshot \w+|fastpath|Distributed over /g, ""),
+    );
+  return {
+    columns,
+    reductions,
+    filter,
+    notes: notes.filter((note) => !note.startsWith(" holds no")),
+  };
+}
