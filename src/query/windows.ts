@@ -160,7 +160,15 @@ async function divided(asked: Divided, failed: unknown, keeps: boolean) {
       }
     }
     const notes = [`Asked in ${many.toLocaleString("en-US")} parts, ${since}.`];
-    return { ...cost, ...(partial !== undefined && { partial }), rows, names, range, notes, reductions: [] };
+    return {
+      ...cost,
+      ...(partial !== undefined && { partial }),
+      rows,
+      names,
+      range,
+      notes,
+      reductions: [],
+    };
   }
   const least = source.daysOnly === undefined ? HOUR : DAY;
   let step = (+range.end - +range.start) / 4;
