@@ -1,8 +1,9 @@
+import { randomUUID } from "node:crypto";
 import { createRequire } from "node:module";
 import type { MimeBundle } from "../base/mime-bundle.js";
 import { isFinding } from "../change/finding.js";
 import { isRich, mimeBundles } from "./mime-bundle.js";
-import { currentSink } from "./outputs.js";
+import { currentSink, type OutputSink } from "./outputs.js";
 
 /** What tslab's own kernel shows: data by MIME type, and metadata. */
 type TslabDisplay = (message: MimeBundle & { readonly transient: object }, update: boolean) => void;
@@ -15,17 +16,21 @@ showLastInStock();
  * text. Await it, so that outputs keep their order. Outside of a notebook it prints the text, of a
  * finding its table too.
  *
+ * @param options `replace`: a name; what the same cell shows next under it takes the place of this, in
+ *   probelab's kernel and runs. Default: below.
  * @example
  * await show(chart.area(counts));
  * await show(counts);
  */
-export async function show(value: unknown): Promise<void> {
+export async function show(value: unknown, options: { replace?: string } = {}): Promise<void> {
   const sink = currentSink();
+  const { replace } = options;
   const settled = await value;
   const bundles = await mimeBundles(settled);
   const write = sink ? undefined : stockWriter();
-  for (const bundle of bundles) {
-    if (sink) sink({ type: "display", bundle });
+  for (const [at, bundle] of bundles.entries()) {
+    const place = sink && replace !== undefined ? placeOf(sink, `${at} ${replace}`) : {};
+    if (sink) sink({ type: "display", bundle, ...place });
     else write?.({ ...bundle, transient: {} }, false);
   }
   if (sink || write) return;
@@ -33,6 +38,18 @@ export async function show(value: unknown): Promise<void> {
   const text = data["text/plain"];
   console.log(typeof text === "string" ? text : Object.keys(data).join(", "));
   if (isFinding(settled)) console.log(settled.result.toString());
+}
+
+/** What a cell has shown under a name, by its sink. */
+const places = new WeakMap<OutputSink, Map<string, string>>();
+
+function placeOf(sink: OutputSink, name: string): { displayId: string; update: boolean } {
+  const own = places.get(sink) ?? new Map<string, string>();
+  places.set(sink, own);
+  const known = own.get(name);
+  const displayId = known ?? randomUUID();
+  own.set(name, displayId);
+  return { displayId, update: known !== undefined };
 }
 
 /**

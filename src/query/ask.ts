@@ -11,10 +11,10 @@ import { groupedRows, incompleteNotes } from "./grouped-result.js";
 import type { Measure } from "./measure.js";
 import { Plan, type PlannedMeasure } from "./plan.js";
 import { questionSql } from "./question-sql.js";
-import { checkFinest, NOTHING, partOf, type Source } from "./source.js";
+import { checkFinest, NOTHING, partOf, type Extra, type Source } from "./source.js";
 import type { Sql } from "./sql.js";
 import { whereText, type Where } from "./where.js";
-import { askInWindows, isTooMuch } from "./windows.js";
+import { askInWindows, isTooMuch, type Windowed } from "./windows.js";
 
 /** What to group by: a column's name or a dimension, one, several, or by names of one's own. */
 export type By<Name extends string = string> =
@@ -41,10 +41,17 @@ export interface GroupOptions<Name extends string = string, B extends By<Name> =
   readonly where?: Where<Name>;
   /** Stops the query at the server; default: the interrupt of the running cell. */
   readonly signal?: AbortSignal;
+  /**
+   * Told of the answer so far after each window of time but the last, the newest first, where the server
+   * can't answer the whole at once: `onPart: (part) => show(chart.area(part), { replace: "counts" })`.
+   */
+  readonly onPart?: (part: Result) => unknown;
 }
 
 /** Names of the options above, to tell unknown ones. */
-export const GROUP_OPTIONS = ["range", "every", "by", "top", "other", "where", "signal"] as const;
+export const GROUP_OPTIONS = [
+  ...["range", "every", "by", "top", "other", "where", "signal", "onPart"],
+] as readonly string[];
 
 /** What a question is by default, and what it is called. */
 export interface Preset {
@@ -106,7 +113,9 @@ export async function askSource(
       (error: unknown) => {
         if (!isTooMuch(error)) throw error;
         const asked = { range: whole, top, source, dimensions, aggregates, ask: askWindow };
-        return askInWindows(asked, error);
+        const { onPart } = options;
+        const tell = async (part: Windowed) => void (await onPart?.(await finished(part, NOTHING)));
+        return askInWindows({ ...asked, ...(onPart && { onPart: tell }) }, error);
       },
     ),
     source.missingValues(database, signal).catch((error: unknown) => {
@@ -115,53 +124,56 @@ export async function askSource(
       throw error;
     }),
   ]);
-  const [answer, missing] = answered;
-  const { range } = answer;
-  const stopped = range.start > whole.start;
-  const usable =
-    source.unusable === undefined
-      ? answer.table
-      : answer.table.filter((row: { _unusable: number }) => row._unusable === 0);
-  const unusable = usable.numRows() < answer.table.numRows();
-  const asked = {
-    action,
-    range,
-    every,
-    dimensions,
-    other: options.other ?? true,
-    measures: planned,
-    many: source.many,
-  };
-  const grouped = await groupedRows(usable, asked);
-  const empty = grouped.table.numRows() === 0;
-  const leftOut =
-    unusable && !stopped ? ((await source.unusableNote?.(database, signal)) ?? NOTHING) : NOTHING;
-  const why = empty && !stopped ? await source.whyEmpty(database, signal) : missing;
-  const filter = preset.filterText ?? whereText(options.where ?? {});
-  const cost = answerOrigin(database, question, range, answer);
-  const beside = [...(why === missing ? [] : [why]), missing, leftOut];
-  return new Result(grouped.table, {
-    ...cost,
-    rowsRead: beside.reduce((sum, { rowsRead }) => sum + rowsRead, cost.rowsRead),
-    bytesRead: beside.reduce((sum, { bytesRead }) => sum + bytesRead, cost.bytesRead),
-    ...(filter !== "" && { filter }),
-    columns: {
-      ...(grouped.time && { time: grouped.time }),
-      dimensions: grouped.dimensions,
-      measures: planned.map((one) => meaningOf(one, measures)),
-    },
-    reductions: [...grouped.reductions, ...answer.reductions],
-    notes: [
-      ...notes,
-      ...answer.notes,
-      ...source.notes,
-      ...(preset.after ?? []),
-      ...grouped.moved,
-      ...leftOut.notes,
-      ...why.notes,
-      ...(empty ? [] : incompleteNotes(grouped.time, range)),
-    ],
-  });
+  return finished(...answered);
+
+  async function finished(answer: Windowed, missing: Extra): Promise<Result> {
+    const { range } = answer;
+    const stopped = range.start > whole.start;
+    const usable =
+      source.unusable === undefined
+        ? answer.table
+        : answer.table.filter((row: { _unusable: number }) => row._unusable === 0);
+    const unusable = usable.numRows() < answer.table.numRows();
+    const asked = {
+      action,
+      range,
+      every,
+      dimensions,
+      other: options.other ?? true,
+      measures: planned,
+      many: source.many,
+    };
+    const grouped = await groupedRows(usable, asked);
+    const empty = grouped.table.numRows() === 0;
+    const leftOut =
+      unusable && !stopped ? ((await source.unusableNote?.(database, signal)) ?? NOTHING) : NOTHING;
+    const why = empty && !stopped ? await source.whyEmpty(database, signal) : missing;
+    const filter = preset.filterText ?? whereText(options.where ?? {});
+    const cost = answerOrigin(database, question, range, answer);
+    const beside = [...(why === missing ? [] : [why]), missing, leftOut];
+    return new Result(grouped.table, {
+      ...cost,
+      rowsRead: beside.reduce((sum, { rowsRead }) => sum + rowsRead, cost.rowsRead),
+      bytesRead: beside.reduce((sum, { bytesRead }) => sum + bytesRead, cost.bytesRead),
+      ...(filter !== "" && { filter }),
+      columns: {
+        ...(grouped.time && { time: grouped.time }),
+        dimensions: grouped.dimensions,
+        measures: planned.map((one) => meaningOf(one, measures)),
+      },
+      reductions: [...grouped.reductions, ...answer.reductions],
+      notes: [
+        ...notes,
+        ...answer.notes,
+        ...source.notes,
+        ...(preset.after ?? []),
+        ...grouped.moved,
+        ...leftOut.notes,
+        ...why.notes,
+        ...(empty ? [] : incompleteNotes(grouped.time, range)),
+      ],
+    });
+  }
 }
 
 /** What `by` asks for, each once. @throws ProbelabError for unknown columns and names twice. */

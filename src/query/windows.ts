@@ -31,6 +31,8 @@ export interface WindowedQuestion extends Divided {
   readonly top: number;
   readonly dimensions: readonly AskedDimension[];
   readonly aggregates: readonly Aggregate[];
+  /** Told of the answer so far after each window of time but the last. */
+  readonly onPart?: (part: Windowed) => Promise<void>;
 }
 
 const HOUR = 3_600_000;
@@ -62,8 +64,13 @@ function isMemory(error: unknown): boolean {
  *   hour is too much.
  */
 export async function askInWindows(asked: WindowedQuestion, failed: unknown): Promise<Windowed> {
-  const { rows, ...told } = await divided(asked, failed, true);
-  return { ...told, table: await merged(rows, asked, failed) };
+  const whole = async ({ rows, ...told }: Parts): Promise<Windowed> => ({
+    ...told,
+    table: await merged(rows, asked, failed),
+  });
+  const { onPart } = asked;
+  const onWindow = async (parts: Parts) => onPart?.(await whole(parts));
+  return whole(await divided(asked, failed, onWindow));
 }
 
 /**
@@ -78,7 +85,7 @@ export async function askAdding(
   } catch (error) {
     if (!isTooMuch(error)) throw error;
     const aggregates = [{ merge: "sum(", ...(asked.by && { different: asked.by }) }];
-    const { rows, notes, names, ...cost } = await divided({ ...asked, aggregates }, error, false);
+    const { rows, notes, names, ...cost } = await divided({ ...asked, aggregates }, error);
     const added = new Map<string, Record<string, AnswerRow[string]>>();
     for (const row of rows) {
       const keys = Object.entries(row).filter(([name]) => !asked.sums.includes(name));
@@ -120,7 +127,18 @@ function notDivided(failed: unknown, why: string): ProbelabError {
   );
 }
 
-async function divided(asked: Divided, failed: unknown, keeps: boolean) {
+/** The rows of all parts, and what they cost. */
+type Parts = Omit<Windowed, "table"> & {
+  readonly rows: readonly AnswerRow[];
+  readonly names: readonly string[];
+};
+
+/** @param onWindow told of the windows so far, but for the last; an interrupt then keeps them. */
+async function divided(
+  asked: Divided,
+  failed: unknown,
+  onWindow?: (parts: Parts) => Promise<unknown>,
+): Promise<Parts> {
   const { range, source } = asked;
   const value = dividedBy(asked, failed);
   const rows: AnswerRow[] = [];
@@ -173,31 +191,39 @@ async function divided(asked: Divided, failed: unknown, keeps: boolean) {
   const least = source.daysOnly === undefined ? HOUR : DAY;
   let step = (+range.end - +range.start) / 4;
   let { end } = range;
+  const told = (how: "Stopped" | "So far") => {
+    const windows = `${many.toLocaleString("en-US")} ${many === 1 ? "window" : "windows"} of time`;
+    const left = formatRange({ ...range, end });
+    const reduction =
+      how === "Stopped"
+        ? `Stopped after ${windows}: ${left} is not asked and left out.`
+        : `So far ${windows}: ${left} is still to be asked.`;
+    return {
+      ...cost,
+      ...(partial !== undefined && { partial }),
+      rows,
+      names,
+      range: { ...range, start: end },
+      notes: [`Asked in ${windows}, ${since}.`],
+      reductions: end > range.start ? [reduction] : [],
+    };
+  };
   while (end > range.start) {
     const unit = step >= 2 * DAY ? DAY : least;
     const start = Math.max(+range.start, Math.floor((+end - step) / unit) * unit);
     try {
       const left = Math.ceil((+end - +range.start) / (+end - start));
       await ask(left, { ...range, start: new Date(start), end });
-      end = new Date(start);
     } catch (error) {
-      if ((error as ProbelabError).code === "ABORTED" && many > 0 && keeps) break;
+      if ((error as ProbelabError).code === "ABORTED" && many > 0 && onWindow) break;
       if (!isTooMuch(error) || +end - start <= least) throw error;
       step = (+end - start) / 2;
+      continue;
     }
+    end = new Date(start);
+    if (end > range.start) await onWindow?.(told("So far"));
   }
-  const windows = `${many.toLocaleString("en-US")} ${many === 1 ? "window" : "windows"} of time`;
-  const left = formatRange({ ...range, end });
-  return {
-    ...cost,
-    ...(partial !== undefined && { partial }),
-    rows,
-    names,
-    range: { ...range, start: end },
-    notes: [`Asked in ${windows}, ${since}.`],
-    reductions:
-      end > range.start ? [`Stopped after ${windows}: ${left} is not asked and left out.`] : [],
-  };
+  return told("Stopped");
 }
 
 /** One number of a cell, of two windows or of two groups. */

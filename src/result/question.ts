@@ -25,7 +25,7 @@ export function questionArguments({ arguments: given }: Question): unknown[] {
 
 class NoJson extends Error {}
 
-/** The value without `signal`, which is no part of a question: it stops one asking. */
+/** The value without `signal` and `onPart`, which are no part of a question: they belong to one asking. */
 function withoutSignal(value: unknown): Value {
   if (Array.isArray(value)) return value.map(withoutSignal);
   if (value instanceof Date && !Number.isNaN(value.getTime())) return value;
@@ -35,7 +35,7 @@ function withoutSignal(value: unknown): Value {
   if (prototype !== Object.prototype && prototype !== null) throw new NoJson();
   return Object.fromEntries(
     Object.entries(value)
-      .filter(([name, inner]) => inner !== undefined && name !== "signal")
+      .filter(([name, inner]) => inner !== undefined && !["signal", "onPart"].includes(name))
       .map(([name, inner]) => [name, withoutSignal(inner)]),
   );
 }

@@ -139,6 +139,33 @@ describe("a question that the reader's memory can't hold", () => {
     expect(result.rows()).toEqual(expected.rows());
   });
 
+  it("tells the answer so far after each window, which is that of the newest part of the range", async () => {
+    await using whole = await Database.open(own.source);
+    await using small = await Database.open(own.source, SMALL);
+    const parts: Result[] = [];
+    const question = { range, every: "day", by: "software_name" } as const;
+    const onPart = (part: Result) => parts.push(part);
+    const result = await runsOf(small).ask({ ...question, measures: { runs: count() }, onPart });
+    expect(result.rows()).toEqual(
+      (await runsOf(whole).ask({ ...question, measures: { runs: count() } })).rows(),
+    );
+    expect(parts.length).toBeGreaterThan(2);
+    let before = range.end;
+    for (const part of parts) {
+      const asked = part.origin.range as TimeRange;
+      expect([+asked.start < +before, +asked.end]).toEqual([true, +range.end]);
+      before = asked.start;
+      const expected = await runsOf(whole).ask({
+        ...{ ...question, range: asked },
+        measures: { runs: count() },
+      });
+      expect(part.rows()).toEqual(expected.rows());
+      expect(part.origin.reductions.at(-1)).toMatch(
+        /^So far \d+ windows? of time: 2026-01-01.* is still to be asked\.$/,
+      );
+    }
+  });
+
   it("is refused where parts can't be merged, with what to do", async () => {
     await using small = await Database.open(own.source, SMALL);
     const asked = runsOf(small).ask({
