@@ -66,10 +66,12 @@ export async function askLogLines(
   lines: LogLines = {},
 ): Promise<Result> {
   const filter = { ...options, ...(where && { where }) };
+  const { onPart } = options;
+  const told = onPart && { onPart: (part: Result) => onPart(maskedLogs(part, options)) };
   const result = await askSource(
     database,
     (range) => logLines(database, range, filter, lines),
-    options,
+    { ...options, ...told },
     measures,
     { action, filterText: logFilterText(filter) },
   );

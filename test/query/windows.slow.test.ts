@@ -22,6 +22,7 @@ import {
   type Measure,
 } from "../../src/query/measure.js";
 import { parseSource } from "../../src/database/source.js";
+import { connect } from "../../src/lab/connect.js";
 import type { Origin } from "../../src/result/origin.js";
 import type { Result } from "../../src/result/result.js";
 import { between, type TimeRange } from "../../src/time/time-range.js";
@@ -163,6 +164,25 @@ describe("a question that the reader's memory can't hold", () => {
       expect(part.origin.reductions.at(-1)).toMatch(
         /^So far \d+ windows? of time: 2026-01-01.* is still to be asked\.$/,
       );
+    }
+  });
+
+  it("tells the lines of logs so far masked where the answer is", async () => {
+    await own.writer
+      .command(`CREATE TABLE logs (__REALTIME_TIMESTAMP Int64, SYSLOG_IDENTIFIER String, host String,
+      PRIORITY String, message String) ENGINE = MergeTree ORDER BY __REALTIME_TIMESTAMP`);
+    await own.writer
+      .command(`INSERT INTO logs SELECT 1767225600000000 + number * 1440000, 'api', IPv4NumToString(toUInt32(number)), '6', ''
+      FROM numbers(200000)`);
+    await using lab = await connect({ measurements: own.url, logs: own.url, guard: SMALL });
+    const parts: Result[] = [];
+    const result = await lab.logs.rates({
+      ...{ range: between("2026-01-01", "2026-01-04T08:00:00Z"), every: "all" },
+      ...{ by: "host", top: 1, mask: true, onPart: (part) => parts.push(part) },
+    });
+    expect(parts.length).toBeGreaterThan(1);
+    for (const one of [...parts, result]) {
+      expect(one.rows().map(({ host }) => host)).toEqual(["[IPv4]", "other"]);
     }
   });
 
