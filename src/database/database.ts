@@ -246,7 +246,8 @@ export class Database implements AsyncDisposable {
           ...{ sql: `${sql}\nFORMAT Parquet`, parameters, settings: { ...settings, ...asking } },
           ...{ signal: signal ?? currentSignal(), seconds: answerSeconds(guard), maxBytes: 0 },
           into: (body, stop) => {
-            const file = createWriteStream(path).on("error", (error) => (unwritten = error));
+            const file = createWriteStream(path, { flush: true });
+            file.on("error", (error) => (unwritten = error));
             return pipeline(body, file, { signal: stop });
           },
         });

@@ -11,22 +11,8 @@ import { ProbelabError } from "../base/error.js";
  *
  * @returns the absolute path. @throws ProbelabError where it can't be written.
  */
-export async function writeWhole(path: string, content: string | Buffer): Promise<string> {
-  const target = resolve(path);
-  const folder = dirname(target);
-  const temporary = besidePath(target, ".tmp");
-  try {
-    await mkdir(folder, { recursive: true });
-    // A folder that may be written but not listed is fine to write into.
-    await removeAbandoned(target, ".tmp").catch(() => undefined);
-    await writeFlushed(temporary, content);
-    await rename(temporary, target);
-    await flushFolder(folder);
-    return target;
-  } catch (error) {
-    await remove(temporary);
-    throw unwritten(path, error);
-  }
+export function writeWhole(path: string, content: string | Buffer): Promise<string> {
+  return writeStreamed(path, (temporary) => writeFlushed(temporary, content));
 }
 
 /** As `writeWhole`, of a content that is too large to be held: `write` writes it to the path that it is given. */
@@ -35,14 +21,15 @@ export async function writeStreamed(
   write: (temporary: string) => Promise<void>,
 ): Promise<string> {
   const target = resolve(path);
+  const folder = dirname(target);
   const temporary = besidePath(target, ".tmp");
   try {
-    await mkdir(dirname(target), { recursive: true }).catch((error: unknown) => {
-      throw unwritten(path, error);
-    });
+    await mkdir(folder, { recursive: true });
+    // A folder that may be written but not listed is fine to write into.
     await removeAbandoned(target, ".tmp").catch(() => undefined);
     await write(temporary);
     await rename(temporary, target);
+    await flushFolder(folder);
     return target;
   } catch (error) {
     await remove(temporary);
