@@ -2,6 +2,7 @@ import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { chromium, type Browser, type Page } from "playwright-core";
+import { freePort } from "../support/restricted-server.js";
 
 /** A way to open notebooks in a browser. */
 export interface Frontend {
@@ -167,14 +168,4 @@ async function serverUrl(runtime: string, server: ChildProcess): Promise<string>
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
   throw new Error("The server did not start.");
-}
-
-async function freePort(): Promise<number> {
-  const { createServer } = await import("node:net");
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address ? address.port : 0));
-    });
-  });
 }

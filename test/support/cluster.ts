@@ -1,4 +1,10 @@
-import { READERS, freePort, restrictedServer, type RestrictedServer } from "./restricted-server.js";
+import {
+  READERS,
+  freePort,
+  restrictedServer,
+  tryAgain,
+  type RestrictedServer,
+} from "./restricted-server.js";
 
 /**
  * Real servers that know each other: the first two are the shards of the cluster `of2`, three of `of3`,
@@ -25,6 +31,15 @@ export async function startCluster(
   users: Parameters<typeof restrictedServer>[0] = READERS,
   settings: Parameters<typeof restrictedServer>[1] = {},
   { through = (port: number) => Promise.resolve(port), config = "" } = {},
+): Promise<Cluster> {
+  return tryAgain(() => startServers(many, users, settings, { through, config }));
+}
+
+async function startServers(
+  many: number,
+  users: Parameters<typeof restrictedServer>[0],
+  settings: Parameters<typeof restrictedServer>[1],
+  { through, config }: { through: (port: number) => Promise<number>; config: string },
 ): Promise<Cluster> {
   const ports: number[] = [];
   while (ports.length < many) ports.push(await freePort());

@@ -28,6 +28,12 @@ export interface RestrictedServer extends AsyncDisposable {
   signal(name: "SIGSTOP" | "SIGCONT" | "SIGKILL"): void;
 }
 
+interface ServerOptions {
+  readonly data?: string;
+  readonly config?: string;
+  readonly tcp?: number;
+}
+
 /** The password of every user who is given no other; `default` has none. */
 export const PASSWORD = "s3cret";
 
@@ -53,18 +59,20 @@ export const READERS: Readonly<Record<string, Profile>> = {
   },
 };
 
-// Ends with its parent, whose end closes the standard input.
+// Ends with the engine, and with its parent, whose end closes the standard input.
 const RUN = `
-process.stdin.resume().on("close", () => process.kill(process.pid, "SIGKILL"));
+const end = () => process.kill(process.pid, "SIGKILL");
+process.stdin.resume().on("close", end);
 const { open, load, DataType } = require("ffi-rs");
 open({ library: "chdb", path: require("chdb/libchdb").libchdbPath() });
 const argv = ["clickhouse", ...process.argv.slice(1)];
 load({ library: "chdb", funcName: "chdb_query_cmdline", retType: DataType.I64, runInNewThread: true,
-  paramsType: [DataType.I32, DataType.StringArray], paramsValue: [argv.length, argv] });
+  paramsType: [DataType.I32, DataType.StringArray], paramsValue: [argv.length, argv] }).then(end, end);
 `;
 
 /**
- * Starts a server with a user for each profile, of the profile's name; `await using` ends it.
+ * Starts a server with a user for each profile, of the profile's name; `await using` ends it. Where
+ * another program took its port in between, it is started again at another.
  *
  * @param users name to profile; default READERS.
  * @param settings of the user `default` and so of everybody; default none.
@@ -74,9 +82,23 @@ load({ library: "chdb", funcName: "chdb_query_cmdline", retType: DataType.I64, r
 export async function restrictedServer(
   users: Readonly<Record<string, Profile>> = READERS,
   settings: Profile["settings"] = {},
-  more: { readonly data?: string; readonly config?: string; readonly tcp?: number } = {},
+  more: ServerOptions = {},
+): Promise<RestrictedServer> {
+  return tryAgain(() => startServer(users, settings, more));
+}
+
+/** Starts something up to three times: between the search for a free port and its use it may be taken. */
+export async function tryAgain<T>(start: () => Promise<T>): Promise<T> {
+  return start().catch(start).catch(start);
+}
+
+async function startServer(
+  users: Readonly<Record<string, Profile>>,
+  settings: Profile["settings"],
+  more: ServerOptions,
 ): Promise<RestrictedServer> {
   const folder = await mkdtemp(join(tmpdir(), "probelab-users-"));
+  const data = more.data ?? join(folder, "data");
   const names = Object.keys(users);
   const profiles = { default: { settings }, ...users };
   const user = (name: string, password: string, more = "") =>
@@ -102,7 +124,7 @@ ${names.map((name) => user(name, xmlText(users[name]?.password ?? PASSWORD), gra
       "-e",
       RUN,
       "--",
-      `--path=${more.data ?? join(folder, "data")}`,
+      `--path=${data}`,
       `--config-file=${config}`,
       "--listen_host=127.0.0.1",
       `--http_port=${port}`,
@@ -123,18 +145,22 @@ ${names.map((name) => user(name, xmlText(users[name]?.password ?? PASSWORD), gra
     await rm(folder, { recursive: true, force: true });
   };
   const deadline = Date.now() + 60_000;
-  const create = () =>
-    fetch(url, { method: "POST", body: "CREATE DATABASE IF NOT EXISTS probelab" }).then(
-      ({ ok }) => ok,
-      () => false,
+  const query = (sql: string) =>
+    fetch(url, { method: "POST", body: sql, signal: AbortSignal.timeout(10_000) }).then(
+      (answer) => answer.text(),
+      () => undefined,
     );
-  while (!(await create())) {
-    if (child.exitCode !== null || Date.now() > deadline) {
+  for (;;) {
+    const path = await query("SELECT path FROM system.disks WHERE name = 'default'");
+    if (path?.trim() === `${data}/`) break;
+    if (path !== undefined || child.signalCode !== null || Date.now() > deadline) {
       await end();
-      throw new Error(`The server did not start: ${said.slice(-2_000)}`);
+      const reason = path === undefined ? said.slice(-2_000) : `${url} answers ${path}`;
+      throw new Error(`The server did not start: ${reason}`);
     }
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
+  await query("CREATE DATABASE IF NOT EXISTS probelab");
   return {
     url: `${url}/probelab`,
     as: (name) =>

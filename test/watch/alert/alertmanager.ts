@@ -1,9 +1,9 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
-import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { freePort, tryAgain } from "../../support/restricted-server.js";
 
 /** Whether Prometheus' Alertmanager is there; tests of it are skipped where it isn't, and say so. */
 export const installed = (() => {
@@ -24,7 +24,11 @@ export interface Active {
 }
 
 /** A real Alertmanager on the loopback, its files in a folder; `await using` ends it. */
-export async function startAlertmanager(folder: string) {
+export function startAlertmanager(folder: string) {
+  return tryAgain(() => start(folder));
+}
+
+async function start(folder: string) {
   const config = join(folder, "alertmanager.yml");
   await writeFile(config, "route: { receiver: nobody }\nreceivers: [{ name: nobody }]\n");
   const port = await freePort();
@@ -40,11 +44,12 @@ export async function startAlertmanager(folder: string) {
     { stdio: "ignore" },
   );
   const end = async () => {
+    if (server.exitCode !== null) return;
     const ended = once(server, "exit");
     server.kill();
     await ended;
   };
-  for (let tries = 0; tries < 200; tries += 1) {
+  for (let tries = 0; tries < 200 && server.exitCode === null; tries += 1) {
     if ((await fetch(`${url}/-/ready`).catch(() => undefined))?.ok) {
       return {
         url,
@@ -57,12 +62,4 @@ export async function startAlertmanager(folder: string) {
   }
   await end();
   throw new Error("prometheus-alertmanager didn't start within 20 s");
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  return port;
 }
