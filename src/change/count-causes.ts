@@ -3,6 +3,7 @@ import {
   elementOf,
   groupsOf,
   leavesOf,
+  sumOver,
   sumsBy,
   type Element,
   type Leaves,
@@ -19,16 +20,13 @@ export interface CountCause extends Element {
   readonly score: number;
 }
 
-/** The variance of what an amount was and became, by the noise that the leaves show. */
-export type AmountVariance = (leaves: Iterable<number>) => number;
-
 export interface CountCauses {
   /** The most certain first; no two share a leaf. */
   readonly causes: readonly CountCause[];
   /** What the leaves of no cause did, as a factor: 1 where they stayed. */
   readonly ordinary: number;
-  /** Variance of the change of leaves' sum. */
-  readonly variance: AmountVariance;
+  /** Variance of what each leaf became, by the noise that leaves show. */
+  readonly variance: Float64Array;
 }
 
 /** Changes up to this factor of the ordinary one are ordinary too. */
@@ -59,14 +57,12 @@ const FEW_MORE = 3;
  * Statistics 26 (6), 1997, with normal noise of unequal variances; the penalty is the extended BIC
  * of J. Chen and Z. Chen, Biometrika 95 (3), 2008; the cube search follows RiskLoc, arXiv:2205.10004.
  */
-export function countCauses(given: CountLeaves): CountCauses {
-  const cuboids = cuboidsOf(given);
+export function countCauses(given: CountLeaves, cuboids = cuboidsOf(given)): CountCauses {
   const simpler = simplest(given, cuboids);
-  const sum = (values: Float64Array) => values.reduce((total, one) => total + one, 0);
-  const whole = sum(given.after) / (sum(given.before) * given.ratio);
-  const named = simpler.causes.flatMap(({ leaves }) => leaves);
+  const whole = sumOver(given.after) / (sumOver(given.before) * given.ratio);
   const { size } = changesOf(given, 1);
-  const most = named.reduce((total, leaf) => total + size[leaf]!, 0) > sum(size) / 2;
+  const named = simpler.causes.reduce((sum, { leaves }) => sum + sumOver(size, leaves), 0);
+  const most = named > sumOver(size) / 2;
   const all = Math.abs(Math.log(simpler.ordinary)) > 2 * USUAL;
   if (!(most || all) || !(Math.abs(Math.log(whole)) > 2 * USUAL && whole > 0)) return simpler;
   // Where leaves are single runs, those that are there before and after mislead the mode.
@@ -126,9 +122,8 @@ function searched(
  * The noise alone, for those who look for no causes: most leaves went as the whole did, and medians
  * don't mind the others.
  */
-export function amountNoise(given: CountLeaves): AmountVariance {
-  const sum = (values: Float64Array) => values.reduce((total, one) => total + one, 0);
-  const centre = sum(given.after) / (sum(given.before) * given.ratio);
+export function amountNoise(given: CountLeaves): Float64Array {
+  const centre = sumOver(given.after) / (sumOver(given.before) * given.ratio);
   const whole = centre > 0 && centre < Infinity ? centre : 1;
   const { change, size } = changesOf(given, whole);
   const none = new Uint8Array(size.length);
@@ -136,14 +131,8 @@ export function amountNoise(given: CountLeaves): AmountVariance {
   return amountVariance(size, weights(change, size, given.ratio * whole, none, coarse));
 }
 
-function amountVariance(size: Float64Array, weight: Float64Array): AmountVariance {
-  return (leaves) => {
-    let sum = 0;
-    for (const leaf of leaves) {
-      if (weight[leaf]! > 0) sum += (size[leaf]! / 2) ** 2 / weight[leaf]!;
-    }
-    return sum;
-  };
+function amountVariance(size: Float64Array, weight: Float64Array): Float64Array {
+  return weight.map((own, leaf) => (own > 0 ? (size[leaf]! / 2) ** 2 / own : 0));
 }
 
 /** What a search goes by. */

@@ -111,14 +111,28 @@ export function grouped(
   return { dimensions, finer: undefined, parts, groups, example: example.slice(0, groups) };
 }
 
+/** The sum of the values of each group, by the group that each is of. */
+export function sumsIn(parts: Int32Array, values: Float64Array, groups: number): Float64Array {
+  const sums = new Float64Array(groups);
+  for (let at = 0; at < parts.length; at += 1) sums[parts[at]!]! += values[at]!;
+  return sums;
+}
+
+/** The sum over some leaves, or over all. */
+export function sumOver(values: Float64Array, leaves?: readonly number[]): number {
+  let sum = 0;
+  if (leaves === undefined)
+    for (let leaf = 0; leaf < values.length; leaf += 1) sum += values[leaf]!;
+  else for (const leaf of leaves) sum += values[leaf]!;
+  return sum;
+}
+
 /** Sums of the leaves' values over each group, by cuboid. */
 export function sumsBy(cuboids: readonly Cuboid[], values: Float64Array): Float64Array[] {
-  const sums = cuboids.map(({ groups }) => new Float64Array(groups));
+  const sums = new Array<Float64Array>(cuboids.length);
   for (let at = cuboids.length - 1; at >= 0; at -= 1) {
-    const { finer, parts } = cuboids[at]!;
-    const from = finer === undefined ? values : sums[finer]!;
-    const own = sums[at]!;
-    for (let part = 0; part < parts.length; part += 1) own[parts[part]!]! += from[part]!;
+    const { finer, parts, groups } = cuboids[at]!;
+    sums[at] = sumsIn(parts, finer === undefined ? values : sums[finer]!, groups);
   }
   return sums;
 }
@@ -136,7 +150,7 @@ export function groupsOf(cuboids: readonly Cuboid[], leaves: Int32Array): Int32A
 /** The values of a cuboid's group. */
 export function elementOf(
   { codes }: Leaves,
-  { dimensions, example }: Cuboid,
+  { dimensions, example }: Pick<Cuboid, "dimensions" | "example">,
   group: number,
 ): Element {
   const leaf = example[group]!;

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import type { probit } from "simple-statistics";
 import { sumsBy, type Leaves, type Cuboid } from "./cuboids.js";
-import { middleOf, nth, sortedPlaces } from "./order.js";
+import { middleOf, nth, ofLargest, sortedPlaces } from "./order.js";
 
 const require = createRequire(import.meta.url);
 
@@ -114,7 +114,7 @@ export function dispersion(
   const left = (values: Float64Array) => values.map((value, leaf) => (out[leaf] === 1 ? 0 : value));
   const was = sumsBy(cuboids, left(given.before));
   const is = sumsBy(cuboids, left(given.after));
-  const groups: { size: number; square: number }[] = [];
+  const [sizes, squares]: [number[], number[]] = [[], []];
   for (const [at, { dimensions }] of cuboids.entries()) {
     if (dimensions.length > 2) continue;
     was[at]!.forEach((before, group) => {
@@ -122,16 +122,15 @@ export function dispersion(
       const total = had + is[at]![group]!;
       if (total < FEW) return;
       const d = (2 * (is[at]![group]! - had)) / total;
-      groups.push({ size: total, square: (d * d * total) / (2 * (1 + given.ratio)) });
+      sizes.push(total);
+      squares.push((d * d * total) / (2 * (1 + given.ratio)));
     });
   }
-  groups.sort((a, b) => b.size - a.size);
-  const squares = Float64Array.from(groups, ({ square }) => square);
-  const large = squares.slice(0, Math.ceil(squares.length / 2));
+  const large = ofLargest(squares, sizes, Math.ceil(sizes.length / 2));
   // Of a handful, the larger half may well hold the cause.
   return Math.max(
     1,
-    middleOf(squares) / CHI_SQUARED,
+    middleOf(Float64Array.from(squares)) / CHI_SQUARED,
     large.length < 8 ? 0 : middleOf(large) / CHI_SQUARED,
   );
 }

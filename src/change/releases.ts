@@ -136,7 +136,7 @@ export function releaseTables(
       const coarser = program < 0 ? [] : [grouped(cells.leaves, [dimension, other])];
       return [...coarser, finest].map((cuboid) => {
         const table = {
-          ...{ dimensions: cuboid.dimensions, group: cuboid.parts },
+          ...{ dimensions: cuboid.dimensions, example: cuboid.example },
           ...{ expected: new Float64Array(cuboid.groups), came: new Float64Array(cuboid.groups) },
           ...{ doubt: new Float64Array(cuboid.groups) },
         };
@@ -152,7 +152,7 @@ export function releaseTables(
 }
 
 /** Sums of a cuboid's groups over leaves that no cause has. */
-export function summed(
+function summed(
   { before, after }: Pick<ChangeCells, "before" | "after">,
   { parts, groups }: Cuboid,
   { factor, taken }: { readonly factor: number; readonly taken: Uint8Array },
