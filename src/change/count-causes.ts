@@ -59,10 +59,11 @@ const FEW_MORE = 3;
  */
 export function countCauses(given: CountLeaves, cuboids = cuboidsOf(given)): CountCauses {
   const simpler = simplest(given, cuboids);
-  const whole = sumOver(given.after) / (sumOver(given.before) * given.ratio);
-  const { size } = changesOf(given, 1);
-  const named = simpler.causes.reduce((sum, { leaves }) => sum + sumOver(size, leaves), 0);
-  const most = named > sumOver(size) / 2;
+  const was = (leaves?: readonly number[]) => sumOver(given.before, leaves) * given.ratio;
+  const is = (leaves?: readonly number[]) => sumOver(given.after, leaves);
+  const whole = is() / was();
+  const named = simpler.causes.reduce((sum, { leaves }) => sum + was(leaves) + is(leaves), 0);
+  const most = named > (was() + is()) / 2;
   const all = Math.abs(Math.log(simpler.ordinary)) > 2 * USUAL;
   if (!(most || all) || !(Math.abs(Math.log(whole)) > 2 * USUAL && whole > 0)) return simpler;
   // Where leaves are single runs, those that are there before and after mislead the mode.
@@ -262,21 +263,23 @@ function spreadOf(w: Float64Array, s: Float64Array): number {
  * causes may hold more leaves than one side of a median.
  */
 function mode({ before, after, ratio }: CountLeaves): number {
-  const at = new Float64Array(before.length);
+  const grown = new Float64Array(before.length);
   const mass = new Float64Array(before.length);
   let [many, total, still] = [0, 0, 0];
   for (let leaf = 0; leaf < before.length; leaf += 1) {
     if (!(before[leaf]! > 0 && after[leaf]! > 0)) continue;
-    at[many] = Math.log(after[leaf]! / (before[leaf]! * ratio));
+    const by = after[leaf]! / (before[leaf]! * ratio);
     // A leaf's say grows with the root of its size: a large one is not the whole.
     const own = Math.sqrt(after[leaf]! + before[leaf]! * ratio);
     total += own;
-    if (Math.abs(at[many]!) < 2 * USUAL) still += own;
+    if (by < Math.exp(2 * USUAL) && by > Math.exp(-2 * USUAL)) still += own;
+    grown[many] = by;
     mass[many++] = own;
   }
   // That nothing changed but some is the simplest account: a third need not have.
   if (still * 3 >= total) return 1;
-  const order = sortedPlaces(at.subarray(0, many));
+  const at = grown.subarray(0, many).map((by) => Math.log(by));
+  const order = sortedPlaces(at);
   let [held, low] = [0, 0];
   let best = { from: 0, held: 0, width: Infinity };
   for (const high of order) {

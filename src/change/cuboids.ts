@@ -111,10 +111,17 @@ export function grouped(
   return { dimensions, finer: undefined, parts, groups, example: example.slice(0, groups) };
 }
 
-/** The sum of the values of each group, by the group that each is of. */
-export function sumsIn(parts: Int32Array, values: Float64Array, groups: number): Float64Array {
+/** Sums of values by the group that each is of, but for those that are out. */
+export function sumsIn(
+  parts: Int32Array,
+  values: Float64Array,
+  groups: number,
+  out?: Uint8Array,
+): Float64Array {
   const sums = new Float64Array(groups);
-  for (let at = 0; at < parts.length; at += 1) sums[parts[at]!]! += values[at]!;
+  for (let at = 0; at < parts.length; at += 1) {
+    if (out === undefined || out[at] === 0) sums[parts[at]!]! += values[at]!;
+  }
   return sums;
 }
 
@@ -127,22 +134,32 @@ export function sumOver(values: Float64Array, leaves?: readonly number[]): numbe
   return sum;
 }
 
-/** Sums of the leaves' values over each group, by cuboid. */
-export function sumsBy(cuboids: readonly Cuboid[], values: Float64Array): Float64Array[] {
+/** Sums of the leaves' values over each group, by cuboid, but for leaves that are out. */
+export function sumsBy(
+  cuboids: readonly Cuboid[],
+  values: Float64Array,
+  out?: Uint8Array,
+): Float64Array[] {
   const sums = new Array<Float64Array>(cuboids.length);
   for (let at = cuboids.length - 1; at >= 0; at -= 1) {
     const { finer, parts, groups } = cuboids[at]!;
-    sums[at] = sumsIn(parts, finer === undefined ? values : sums[finer]!, groups);
+    sums[at] =
+      finer === undefined
+        ? sumsIn(parts, values, groups, out)
+        : sumsIn(parts, sums[finer]!, groups);
   }
   return sums;
 }
 
 /** The groups of some leaves, by cuboid. */
 export function groupsOf(cuboids: readonly Cuboid[], leaves: Int32Array): Int32Array[] {
-  const groups = cuboids.map(() => leaves);
+  const groups = new Array<Int32Array>(cuboids.length);
   for (let at = cuboids.length - 1; at >= 0; at -= 1) {
     const { finer, parts } = cuboids[at]!;
-    groups[at] = (finer === undefined ? leaves : groups[finer]!).map((part) => parts[part]!);
+    const from = finer === undefined ? leaves : groups[finer]!;
+    const own = new Int32Array(from.length);
+    for (let one = 0; one < own.length; one += 1) own[one] = parts[from[one]!]!;
+    groups[at] = own;
   }
   return groups;
 }

@@ -62,16 +62,14 @@ export function flowCauses(cells: ChangeCells): FlowCauses {
       dimensions: cuboid.dimensions.map((one) => kept[one]!),
       example: cuboid.example.map((leaf) => example[leaf]!),
     }));
-  const left = (values: Float64Array) =>
-    values.map((value, leaf) => (taken[leaf] === 1 ? 0 : value));
   let dispersion = 1;
   let centre = 1;
   let settled = false;
   while (wide.length < 20) {
-    const [before, after] = [left(cells.before), left(cells.after)];
-    const [was, is] = [before, after].map((values) =>
-      sumsBy(cuboids, sumsIn(place, values, example.length)),
-    ) as [Float64Array[], Float64Array[]];
+    const [before, after] = [cells.before, cells.after].map((values) =>
+      sumsIn(place, values, example.length, taken),
+    ) as [Float64Array, Float64Array];
+    const [was, is] = [sumsBy(cuboids, before), sumsBy(cuboids, after)];
     const tablesBy = (factor: number, of = few) =>
       of.map((cuboid, at): SumTable => {
         return { ...cuboid, expected: was[at]!.map((one) => one * factor), came: is[at]! };
@@ -85,25 +83,24 @@ export function flowCauses(cells: ChangeCells): FlowCauses {
       dispersionOf(tablesBy(ratio * drift, singles), ratio),
       ...kept.map((dimension) => dispersionOf(within(dimension, plainTables, cells.leaves), ratio)),
     );
-    const factor = ratio * centre;
+    const search = (first: readonly SumTable[]) => {
+      const factor = ratio * centre;
+      const releases = versions.flatMap((dimension) =>
+        kept.includes(dimension) ? [] : releaseTables({ cells, dimension, factor, taken }, others),
+      );
+      return greatest([...first, ...tablesBy(factor, singles), ...releases], ratio, dispersion);
+    };
     const whole: SumTable = {
       ...{ dimensions: [], example: Int32Array.of(0) },
       ...{ expected: Float64Array.of(allWas * centre), came: Float64Array.of(allIs) },
     };
-    const tables = [
-      ...(settled ? [] : [whole]),
-      ...tablesBy(factor, singles),
-      ...versions.flatMap((dimension) =>
-        kept.includes(dimension) ? [] : releaseTables({ cells, dimension, factor, taken }, others),
-      ),
-    ];
-    const best = greatest(tables, ratio, dispersion);
-    if (best === undefined) break;
-    if (best.table === whole) {
+    let best = search(settled ? [] : [whole]);
+    if (best?.table === whole) {
       centre = drift;
       settled = true;
-      continue;
+      best = search([]);
     }
+    if (best === undefined) break;
     take(elementOf(cells.leaves, best.table, best.group));
   }
   const factor = ratio * centre;
@@ -196,7 +193,7 @@ function leafVariance(
 
 function projected({ leaves, names, before, after }: ChangeCells, kept: readonly number[]) {
   if (kept.length === names.length) {
-    const same = Int32Array.from(before, (_, leaf) => leaf);
+    const same = new Int32Array(before.length).map((_, leaf) => leaf);
     return { place: same, example: same, ...leaves, before, after };
   }
   const { parts: place, groups, example } = grouped(leaves, kept);

@@ -111,9 +111,8 @@ export function dispersion(
   centre: number,
   out: Uint8Array,
 ): number {
-  const left = (values: Float64Array) => values.map((value, leaf) => (out[leaf] === 1 ? 0 : value));
-  const was = sumsBy(cuboids, left(given.before));
-  const is = sumsBy(cuboids, left(given.after));
+  const was = sumsBy(cuboids, given.before, out);
+  const is = sumsBy(cuboids, given.after, out);
   const [sizes, squares]: [number[], number[]] = [[], []];
   for (const [at, { dimensions }] of cuboids.entries()) {
     if (dimensions.length > 2) continue;
@@ -151,6 +150,7 @@ function fitted(points: readonly { variance: number; poisson: number }[]) {
       let off = 0;
       for (const { variance, poisson } of telling) {
         off += Math.abs(Math.log((variance + 1e-9) / (s2 + phi * poisson + 1e-9)));
+        if (off >= least) break;
       }
       if (off < least) {
         least = off;

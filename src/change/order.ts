@@ -45,8 +45,12 @@ export function ofLargest(
 export function sortedPlaces(values: Float64Array): Int32Array {
   // The place in the low bits of a double that has the value's order.
   const bits = 2 ** Math.ceil(Math.log2(values.length + 1));
-  const keys = values.map((value, at) => Math.round(value * 1e6) * bits + at).sort();
+  const keys = new Float64Array(values.length);
+  for (let at = 0; at < keys.length; at += 1) keys[at] = Math.round(values[at]! * 1e6) * bits + at;
+  keys.sort();
   const places = new Int32Array(keys.length);
-  keys.forEach((key, at) => (places[at] = key - Math.floor(key / bits) * bits));
+  for (let at = 0; at < keys.length; at += 1) {
+    places[at] = keys[at]! - Math.floor(keys[at]! / bits) * bits;
+  }
   return places;
 }

@@ -1,6 +1,6 @@
 import { compareVersions } from "../result/version-order.js";
 import type { ChangeCells } from "./cells.js";
-import { grouped, type Cuboid, type Element } from "./cuboids.js";
+import { grouped, sumsIn, type Element } from "./cuboids.js";
 import { poisson, type SumTable } from "./sums.js";
 import type { CauseValue } from "./words.js";
 
@@ -83,7 +83,8 @@ export function releaseTables(
     .flatMap((other) => {
       const kept = [...(program < 0 ? [] : [program]), dimension, other];
       const finest = grouped(cells.leaves, kept);
-      const { was, is } = summed(cells, finest, { factor, taken });
+      const was = sumsIn(finest.parts, cells.before, finest.groups, taken).map((n) => n * factor);
+      const is = sumsIn(finest.parts, cells.after, finest.groups, taken);
       // By program: all of its releases; by program and value: its releases there.
       const programs = new Map<number, Map<number, { was: number; is: number }>>();
       const parts = new Map<string, { program: number; groups: number[] }>();
@@ -149,23 +150,6 @@ export function releaseTables(
         return table;
       });
     });
-}
-
-/** Sums of a cuboid's groups over leaves that no cause has. */
-function summed(
-  { before, after }: Pick<ChangeCells, "before" | "after">,
-  { parts, groups }: Cuboid,
-  { factor, taken }: { readonly factor: number; readonly taken: Uint8Array },
-): { was: Float64Array; is: Float64Array } {
-  const was = new Float64Array(groups);
-  const is = new Float64Array(groups);
-  for (let leaf = 0; leaf < parts.length; leaf += 1) {
-    const at = parts[leaf]!;
-    if (taken[leaf] === 1) continue;
-    was[at]! += before[leaf]! * factor;
-    is[at]! += after[leaf]!;
-  }
-  return { was, is };
 }
 
 /** A version of a program, where a cause is, and outside all causes. */
