@@ -163,13 +163,10 @@ function greedy(
   const caution = CAUTION + Math.log(cuboids.length + 1);
   const price = cuboids.map(({ groups }) => caution + Math.log(groups));
   // Of leaves within 3 standard deviations: what is ordinary so far.
-  let [ordinary, shifted] = [0, 0];
-  const count = (leaf: number, sign: 1 | -1) => {
-    if (change[leaf]! * moved[leaf]! >= 9) return;
-    ordinary += sign * weight[leaf]!;
-    shifted += sign * moved[leaf]!;
-  };
-  for (let leaf = 0; leaf < change.length; leaf += 1) count(leaf, 1);
+  const near = (values: Float64Array) =>
+    values.map((value, leaf) => (change[leaf]! * moved[leaf]! < 9 ? value : 0));
+  const [nearWeight, nearMoved] = [near(weight), near(moved)];
+  let [ordinary, shifted] = [sumOver(nearWeight), sumOver(nearMoved)];
   const found: CountCause[] = [];
   while (found.length < MOST_CAUSES) {
     // An element is measured against what is left, as causes move what all have in common.
@@ -192,10 +189,9 @@ function greedy(
     if (cuboid === undefined) break;
     const element = elementOf(leaves, cuboid, group);
     const own = leavesOf(leaves, element, out);
-    for (const leaf of own) {
-      out[leaf] = 1;
-      count(leaf, -1);
-    }
+    for (const leaf of own) out[leaf] = 1;
+    ordinary -= sumOver(nearWeight, own);
+    shifted -= sumOver(nearMoved, own);
     for (const [one, places] of groupsOf(cuboids, Int32Array.from(own)).entries()) {
       takeOut(w[one]!, places, weight, own);
       takeOut(s[one]!, places, moved, own);
@@ -265,6 +261,7 @@ function spreadOf(w: Float64Array, s: Float64Array): number {
 function mode({ before, after, ratio }: CountLeaves): number {
   const grown = new Float64Array(before.length);
   const mass = new Float64Array(before.length);
+  const [least, most] = [Math.exp(-2 * USUAL), Math.exp(2 * USUAL)];
   let [many, total, still] = [0, 0, 0];
   for (let leaf = 0; leaf < before.length; leaf += 1) {
     if (!(before[leaf]! > 0 && after[leaf]! > 0)) continue;
@@ -272,7 +269,7 @@ function mode({ before, after, ratio }: CountLeaves): number {
     // A leaf's say grows with the root of its size: a large one is not the whole.
     const own = Math.sqrt(after[leaf]! + before[leaf]! * ratio);
     total += own;
-    if (by < Math.exp(2 * USUAL) && by > Math.exp(-2 * USUAL)) still += own;
+    if (by > least && by < most) still += own;
     grown[many] = by;
     mass[many++] = own;
   }

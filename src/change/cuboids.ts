@@ -52,6 +52,11 @@ export function cuboidsOf(leaves: Leaves): Cuboid[] {
   const made = new Array<Cuboid>(wanted.length);
   for (let at = wanted.length - 1; at >= 0; at -= 1) {
     const mask = wanted[at]!;
+    if (bits(mask) === sizes.length) {
+      const same = new Int32Array(many).map((_, leaf) => leaf);
+      made[at] = { dimensions: all, finer: undefined, parts: same, groups: many, example: same };
+      continue;
+    }
     const [finer] = all
       .map((dimension) => wanted.indexOf(mask | (1 << dimension)))
       .filter((one) => one > at)
@@ -134,21 +139,21 @@ export function sumOver(values: Float64Array, leaves?: readonly number[]): numbe
   return sum;
 }
 
-/** Sums of the leaves' values over each group, by cuboid, but for leaves that are out. */
+/** Sums of the leaves' values over each group of the first `many` cuboids, but for leaves that are out. */
 export function sumsBy(
   cuboids: readonly Cuboid[],
   values: Float64Array,
-  out?: Uint8Array,
+  { many = cuboids.length, out }: { many?: number; out?: Uint8Array } = {},
 ): Float64Array[] {
-  const sums = new Array<Float64Array>(cuboids.length);
-  for (let at = cuboids.length - 1; at >= 0; at -= 1) {
+  const known = new Array<Float64Array | undefined>(cuboids.length);
+  const sums = (at: number): Float64Array => {
     const { finer, parts, groups } = cuboids[at]!;
-    sums[at] =
+    return (known[at] ??=
       finer === undefined
         ? sumsIn(parts, values, groups, out)
-        : sumsIn(parts, sums[finer]!, groups);
-  }
-  return sums;
+        : sumsIn(parts, sums(finer), groups));
+  };
+  return Array.from({ length: many }, (_, at) => sums(at));
 }
 
 /** The groups of some leaves, by cuboid. */

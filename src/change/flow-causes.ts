@@ -69,7 +69,9 @@ export function flowCauses(cells: ChangeCells): FlowCauses {
     const [before, after] = [cells.before, cells.after].map((values) =>
       sumsIn(place, values, example.length, taken),
     ) as [Float64Array, Float64Array];
-    const [was, is] = [sumsBy(cuboids, before), sumsBy(cuboids, after)];
+    const [was, is] = [before, after].map((values) =>
+      sumsBy(cuboids, values, { many: few.length }),
+    ) as [Float64Array[], Float64Array[]];
     const tablesBy = (factor: number, of = few) =>
       of.map((cuboid, at): SumTable => {
         return { ...cuboid, expected: was[at]!.map((one) => one * factor), came: is[at]! };

@@ -111,11 +111,11 @@ export function dispersion(
   centre: number,
   out: Uint8Array,
 ): number {
-  const was = sumsBy(cuboids, given.before, out);
-  const is = sumsBy(cuboids, given.after, out);
+  const many = cuboids.filter(({ dimensions }) => dimensions.length <= 2).length;
+  const was = sumsBy(cuboids, given.before, { many, out });
+  const is = sumsBy(cuboids, given.after, { many, out });
   const [sizes, squares]: [number[], number[]] = [[], []];
-  for (const [at, { dimensions }] of cuboids.entries()) {
-    if (dimensions.length > 2) continue;
+  for (let at = 0; at < many; at += 1) {
     was[at]!.forEach((before, group) => {
       const had = before * given.ratio * centre;
       const total = had + is[at]![group]!;
