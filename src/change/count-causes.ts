@@ -1,10 +1,10 @@
 import {
   cuboidsOf,
   elementOf,
-  groupsOf,
   leavesOf,
   sumOver,
   sumsBy,
+  takeOut,
   type Element,
   type Leaves,
   type Cuboid,
@@ -192,22 +192,11 @@ function greedy(
     for (const leaf of own) out[leaf] = 1;
     ordinary -= sumOver(nearWeight, own);
     shifted -= sumOver(nearMoved, own);
-    for (const [one, places] of groupsOf(cuboids, Int32Array.from(own)).entries()) {
-      takeOut(w[one]!, places, weight, own);
-      takeOut(s[one]!, places, moved, own);
-    }
+    takeOut(cuboids, w, weight, own);
+    takeOut(cuboids, s, moved, own);
     found.push({ ...element, leaves: own, score });
   }
   return found;
-}
-
-function takeOut(
-  sums: Float64Array,
-  places: Int32Array,
-  values: Float64Array,
-  leaves: readonly number[],
-): void {
-  for (let at = 0; at < places.length; at += 1) sums[places[at]!]! -= values[leaves[at]!]!;
 }
 
 /** The group whose own change is likeliest, beyond that of all and what is ordinary; -1 where none is. */

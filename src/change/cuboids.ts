@@ -156,17 +156,18 @@ export function sumsBy(
   return Array.from({ length: many }, (_, at) => sums(at));
 }
 
-/** The groups of some leaves, by cuboid. */
-export function groupsOf(cuboids: readonly Cuboid[], leaves: Int32Array): Int32Array[] {
-  const groups = new Array<Int32Array>(cuboids.length);
+/** Takes leaves' values out of the sums of all cuboids. */
+export function takeOut(
+  cuboids: readonly Cuboid[],
+  sums: Float64Array[],
+  values: Float64Array,
+  leaves: readonly number[],
+): void {
   for (let at = cuboids.length - 1; at >= 0; at -= 1) {
-    const { finer, parts } = cuboids[at]!;
-    const from = finer === undefined ? leaves : groups[finer]!;
-    const own = new Int32Array(from.length);
-    for (let one = 0; one < own.length; one += 1) own[one] = parts[from[one]!]!;
-    groups[at] = own;
+    const { finer, parts, groups } = cuboids[at]!;
+    if (finer !== undefined) sums[at] = sumsIn(parts, sums[finer]!, groups);
+    else for (const leaf of leaves) sums[at]![parts[leaf]!]! -= values[leaf]!;
   }
-  return groups;
 }
 
 /** The values of a cuboid's group. */

@@ -48,13 +48,13 @@ export function flowCauses(cells: ChangeCells): FlowCauses {
   const found = countCauses({ ...plain, ratio }, cuboids);
   const taken = new Uint8Array(many);
   const wide: ReleaseCause[] = [];
-  const take = (element: Element) => {
-    const leaves = leavesOf(cells.leaves, element, taken);
+  const take = (element: Element, leaves = leavesOf(cells.leaves, element, taken)) => {
     for (const leaf of leaves) taken[leaf] = 1;
     wide.push({ ...element, leaves });
   };
-  for (const { dimensions, values } of found.causes) {
-    take({ dimensions: dimensions.map((one) => kept[one]!), values });
+  for (const { dimensions, values, leaves } of found.causes) {
+    const element = { dimensions: dimensions.map((one) => kept[one]!), values };
+    take(element, kept.length === names.length ? leaves : undefined);
   }
   const few = cuboids
     .filter(({ dimensions }) => dimensions.length <= 2)
