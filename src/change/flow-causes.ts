@@ -48,7 +48,8 @@ export function flowCauses(cells: ChangeCells): FlowCauses {
   const found = countCauses({ ...plain, ratio }, cuboids);
   const taken = new Uint8Array(many);
   const wide: ReleaseCause[] = [];
-  const take = (element: Element, leaves = leavesOf(cells.leaves, element, taken)) => {
+  const take = (element: Element, found?: readonly number[]) => {
+    const leaves = found ?? leavesOf(cells.leaves, element, taken);
     for (const leaf of leaves) taken[leaf] = 1;
     wide.push({ ...element, leaves });
   };
