@@ -87,7 +87,7 @@ export function releaseTables(
       const is = sumsIn(finest.parts, cells.after, finest.groups, taken);
       // By program: all of its releases; by program and value: its releases there.
       const programs = new Map<number, Map<number, { was: number; is: number }>>();
-      const parts = new Map<string, { program: number; groups: number[] }>();
+      const parts = new Map<number, { program: number; groups: number[] }>();
       const alive = new Uint8Array(finest.groups);
       finest.parts.forEach((group, leaf) => {
         if (taken[leaf] === 0) alive[group] = 1;
@@ -104,7 +104,7 @@ export function releaseTables(
         releases.set(version, release);
         release.was += was[group]!;
         release.is += is[group]!;
-        const key = `${name} ${codes[other]![leaf]!}`;
+        const key = name * cells.leaves.sizes[other]! + codes[other]![leaf]!;
         const part = parts.get(key) ?? { program: name, groups: [] };
         parts.set(key, part);
         part.groups.push(group);
@@ -157,7 +157,7 @@ interface Release {
   readonly program: number;
   readonly code: number;
   /** Whether it is of the cause, not beside it: of another program in the same country. */
-  readonly within: boolean;
+  within: boolean;
   readonly leaves: number[];
   was: number;
   is: number;
@@ -173,7 +173,7 @@ function releasesOf(
   const { codes: all } = cells.leaves;
   const program = programOf(cells, dimension);
   const [programs, codes] = [all[program], all[dimension]!];
-  const known = new Map<string, Release>();
+  const known = new Map<number, Release>();
   const inside = new Uint8Array(codes.length);
   const place = dimensions.flatMap((one, at) =>
     one === program || one === dimension ? [] : [[all[one]!, values[at]!] as const],
@@ -192,11 +192,12 @@ function releasesOf(
   for (let leaf = 0; leaf < codes.length; leaf += 1) {
     if (inside[leaf] === 0 && taken[leaf] === 1) continue;
     const [program, code] = [programs?.[leaf] ?? 0, codes[leaf]!];
-    const key = `${program} ${code}`;
+    const key = program * cells.leaves.sizes[dimension]! + code;
     const one = known.get(key) ?? {
       ...{ program, code, within: false, leaves: [], was: 0, is: 0, outsideWas: 0, outsideIs: 0 },
     };
-    known.set(key, inside[leaf] === 2 ? Object.assign(one, { within: true }) : one);
+    known.set(key, one);
+    one.within ||= inside[leaf] === 2;
     const [was, is] = [cells.before[leaf]! * factor, cells.after[leaf]!];
     if (inside[leaf]! > 0) {
       one.leaves.push(leaf);
