@@ -63,16 +63,14 @@ export function flowCauses(cells: ChangeCells): FlowCauses {
       dimensions: cuboid.dimensions.map((one) => kept[one]!),
       example: cuboid.example.map((leaf) => example[leaf]!),
     }));
+  const left = (values: Float64Array) => sumsIn(place, values, example.length, taken);
+  const sums = (values: Float64Array) => sumsBy(cuboids, values, { many: few.length });
   let dispersion = 1;
   let centre = 1;
   let settled = false;
   while (wide.length < 20) {
-    const [before, after] = [cells.before, cells.after].map((values) =>
-      sumsIn(place, values, example.length, taken),
-    ) as [Float64Array, Float64Array];
-    const [was, is] = [before, after].map((values) =>
-      sumsBy(cuboids, values, { many: few.length }),
-    ) as [Float64Array[], Float64Array[]];
+    const [before, after] = [left(cells.before), left(cells.after)];
+    const [was, is] = [sums(before), sums(after)];
     const tablesBy = (factor: number, of = few) =>
       of.map((cuboid, at): SumTable => {
         return { ...cuboid, expected: was[at]!.map((one) => one * factor), came: is[at]! };
@@ -173,19 +171,11 @@ function within(dimension: number, tables: readonly SumTable[], { codes }: Leave
     });
 }
 
-/** The cells by some of their dimensions only: where each leaf went, and the first of those at each place. */
-interface Projected extends Leaves {
-  readonly place: Int32Array;
-  readonly example: Int32Array;
-  readonly before: Float64Array;
-  readonly after: Float64Array;
-}
-
 /** The variance of each leaf's change: of what holds several of them its part by size. */
 function leafVariance(
   { before, after, ratio }: ChangeCells,
   own: Float64Array,
-  plain: Omit<Projected, "example">,
+  plain: Pick<ReturnType<typeof projected>, "place" | "before" | "after">,
 ): Float64Array {
   return before.map((was, leaf) => {
     const at = plain.place[leaf]!;
@@ -194,6 +184,7 @@ function leafVariance(
   });
 }
 
+/** The cells by some of their dimensions only: where each leaf went, and the first leaf at each place. */
 function projected({ leaves, names, before, after }: ChangeCells, kept: readonly number[]) {
   if (kept.length === names.length) {
     const same = new Int32Array(before.length).map((_, leaf) => leaf);

@@ -41,6 +41,8 @@ export function programOf({ names }: Pick<ChangeCells, "names">, dimension: numb
   return names.indexOf(names[dimension]!.replace(/version$/i, "name"));
 }
 
+const sum = (list: readonly number[]) => list.reduce((all, one) => all + one, 0);
+
 /**
  * What a program's releases would be in a part of its rows, were users there to go from release to
  * release as others do: a release that lost a part of its users elsewhere loses it here too, and
@@ -51,7 +53,6 @@ export function adopted(
   was: readonly number[],
   others: { readonly was: readonly number[]; readonly is: readonly number[] },
 ): number[] | undefined {
-  const sum = (list: readonly number[]) => list.reduce((total, one) => total + one, 0);
   const [had, has] = [sum(others.was), sum(others.is)];
   if (!(had > 0 && has > 0)) return undefined;
   const shares = was.map((_, at) => ({ then: others.was[at]! / had, now: others.is[at]! / has }));
@@ -126,12 +127,11 @@ export function releaseTables(
         };
         const drawn = adopted(hereWas, elsewhere);
         if (drawn === undefined) continue;
-        const rows = (list: readonly number[]) => list.reduce((sum, one) => sum + one, 0);
         versions.forEach((version, at) => {
           const group = own.get(version);
           if (group === undefined) return;
           expected[group] = drawn[at]!;
-          doubt[group] = rows(hereWas) / rows(elsewhere.was);
+          doubt[group] = sum(hereWas) / sum(elsewhere.was);
         });
       }
       const coarser = program < 0 ? [] : [grouped(cells.leaves, [dimension, other])];
@@ -331,7 +331,6 @@ function variance({ expected, is, doubt }: Expected, { dispersion, cells }: Rele
 
 function expectedReleases(cause: ReleaseCause, search: ReleaseSearch): Expected[] {
   const all = releasesOf(cause, search);
-  const rows = (of: readonly number[]) => of.reduce((sum, one) => sum + one, 0);
   return [...new Set(all.map(({ program }) => program))]
     .flatMap((program) => {
       const list = all.filter((one) => one.program === program);
@@ -340,7 +339,7 @@ function expectedReleases(cause: ReleaseCause, search: ReleaseSearch): Expected[
         was: list.map((one) => one.outsideWas),
         is: list.map((one) => one.outsideIs),
       };
-      const doubt = rows(was) / rows(others.was);
+      const doubt = sum(was) / sum(others.was);
       const drawn = doubt <= 1 ? adopted(was, others) : undefined;
       const told = drawn !== undefined;
       return list.map((one, at) => ({
