@@ -42,9 +42,10 @@ export function explainPublic(): Record<string, number> {
     l: () => scored<CountCase>("explain-l", countCells),
   };
   for (const [name, score] of Object.entries(sets)) {
-    const { f1, comparable, exact, ms, cases } = score();
+    const { f1, comparable, exact, ms, cpu, cases } = score();
     if (cases === 0) continue;
-    rows.push({ set: name, cases, F1: f1, comparable, "exact cases": exact, "ms a case": ms });
+    const time = { "ms a case": ms, "CPU ms a case": cpu };
+    rows.push({ set: name, cases, F1: f1, comparable, "exact cases": exact, ...time });
     metrics[`${name}_f1`] = f1;
     if (name === "rs") metrics["rs_comparable"] = comparable;
     metrics[`${name}_ms`] = ms;
@@ -57,12 +58,15 @@ function scored<Case extends { readonly case: string }>(
   set: string,
   cellsOf: (given: Case) => ChangeCells,
 ) {
-  let [hits, extra, missed, comparable, exact, ms] = [0, 0, 0, 0, 0, 0];
+  let [hits, extra, missed, comparable, exact, ms, cpu] = [0, 0, 0, 0, 0, 0, 0];
   const { cases, truths } = read<Case>(set);
   for (const given of cases) {
     const cells = cellsOf(given);
     const begun = performance.now();
+    const spent = process.cpuUsage();
     const { causes } = explainCells(cells);
+    const { user, system } = process.cpuUsage(spent);
+    cpu += (user + system) / 1000;
     ms += performance.now() - begun;
     const found = causes.map(({ where }) => where as Element).filter(named);
     const labelled = truths.get(given.case)?.causes ?? [];
@@ -86,7 +90,7 @@ function scored<Case extends { readonly case: string }>(
     f1: (2 * hits) / (2 * hits + extra + missed),
     comparable: comparable / many,
     exact: exact / many,
-    ms: ms / many,
+    ...{ ms: ms / many, cpu: cpu / many },
   };
 }
 

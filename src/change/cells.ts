@@ -7,7 +7,7 @@ import { whereText, type Where } from "../query/where.js";
 import { partialOf, type MeasureColumn, type Origin } from "../result/origin.js";
 import type { Result } from "../result/result.js";
 import { checkRange, type TimeRange } from "../time/time-range.js";
-import { grouped, type Leaves } from "./cuboids.js";
+import { grouped, sumsIn, type Leaves } from "./cuboids.js";
 
 /** A source of questions: `lab.measurements`, `lab.runs`, `lab.logs`. */
 export interface ChangeSource {
@@ -242,11 +242,7 @@ function sideBySide(before: Cube, after: Cube) {
   const rows = new Int32Array(before.rows + after.rows).map((_, row) => row);
   const { parts: place, groups, example } = grouped({ sizes, codes: rowCodes }, all, rows);
   const spread = (cube: Cube, from: number) =>
-    cube.values.map((values) => {
-      const all = new Float64Array(groups);
-      values.forEach((value, row) => (all[place[from + row]!]! += value));
-      return all;
-    });
+    cube.values.map((values) => sumsIn(place.subarray(from, from + cube.rows), values, groups));
   return {
     values,
     codes: rowCodes.map((codes) => example.map((row) => codes[row]!)),

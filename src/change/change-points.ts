@@ -8,6 +8,7 @@ import { isResult, type Result, type Value } from "../result/result.js";
 import { buckets, nextBucket } from "../time/bucket.js";
 import { bucketNoun } from "../time/step.js";
 import { formatInstant } from "../time/time-zone.js";
+import { offsetAt } from "../time/wall-clock.js";
 import { remembered, type Finding } from "./finding.js";
 import { beginnings, type Beginning, type GivenAnnotation } from "./beginnings.js";
 import { withoutSeason } from "./season.js";
@@ -100,23 +101,23 @@ export async function changePoints(
   const series = readSeries(result, measure, grid, time);
   const counts = measure.additive && measure.missing === "zero";
   const error = options.falseDiscovery ?? 0.05;
-  const search = ({ values }: Series, most: number): readonly Change[] => {
-    const usable = withoutSeason(values, grid.starts, {
-      every: time.every,
-      timeZone: zone,
-      counts,
-    });
-    return segments(usable.values, { weights: usable.weights, error: most }).changes;
-  };
   const told = series.filter(({ silent }) => silent === undefined);
-  const first = told.map((each) => search(each, error));
+  const local = grid.starts.map((start) => start + offsetAt(start, zone));
+  const usable = told.map(({ values }) =>
+    withoutSeason(values, local, { every: time.every, counts }),
+  );
+  const search = (at: number, most: number): readonly Change[] => {
+    const { values, weights } = usable[at]!;
+    return segments(values, { weights, error: most }).changes;
+  };
+  const first = told.map((_, at) => search(at, error));
   const least = first.map((changes) => Math.min(1, ...changes.map(({ p }) => p)));
   const kept = benjaminiHochberg(least, error);
   // Fewer series than were looked at: each change of theirs has to be as much clearer.
   const stricter = (error * kept.size) / Math.max(1, told.length);
   const found = told.flatMap((each, at) => {
     if (!kept.has(at)) return [];
-    const changes = stricter < error ? search(each, stricter) : first[at]!;
+    const changes = stricter < error ? search(at, stricter) : first[at]!;
     return changes.map(({ before, ...change }): Found => ({
       series: each,
       // A trend that goes on leads below zero, where no count can be.

@@ -19,6 +19,7 @@ import {
   type ChangeQuestion,
   type ChangeSource,
 } from "./cells.js";
+import { sumOver } from "./cuboids.js";
 import { remembered, type Finding } from "./finding.js";
 import { flowNoise } from "./flow-causes.js";
 import { changeText, percent, periodText, valueText } from "./words.js";
@@ -248,19 +249,14 @@ interface Judge {
 function flowJudge(cells: ChangeCells): Judge {
   const { before, after, ratio } = cells;
   const variance = flowNoise(cells);
-  const sum = (values: Float64Array, leaves: Iterable<number>) => {
-    let all = 0;
-    for (const leaf of leaves) all += values[leaf]!;
-    return all;
-  };
-  const was = sum(before, before.keys()) * ratio;
-  const is = sum(after, after.keys());
+  const was = sumOver(before) * ratio;
+  const is = sumOver(after);
   return {
     whole: { before: was, after: is },
     value(leaves) {
-      const had = sum(before, leaves) * ratio;
-      const has = sum(after, leaves);
-      const error = Math.sqrt(variance(leaves));
+      const had = sumOver(before, leaves) * ratio;
+      const has = sumOver(after, leaves);
+      const error = Math.sqrt(sumOver(variance, leaves));
       const change = has - had;
       const beyond = has - (was > 0 ? (had * is) / was : 0);
       return {
@@ -283,17 +279,12 @@ function flowJudge(cells: ChangeCells): Judge {
 
 function rateJudge(cells: ChangeCells): Judge {
   const { before, after, partBefore, partAfter, variance } = cells;
-  const rate = (leaves: Iterable<number>) => {
-    let [n0, n1, s0, s1] = [0, 0, 0, 0];
-    for (const leaf of leaves) {
-      n0 += before[leaf]!;
-      n1 += after[leaf]!;
-      s0 += partBefore[leaf]!;
-      s1 += partAfter[leaf]!;
-    }
+  const rate = (leaves?: readonly number[]) => {
+    const [n0, n1] = [sumOver(before, leaves), sumOver(after, leaves)];
+    const [s0, s1] = [sumOver(partBefore, leaves), sumOver(partAfter, leaves)];
     return { n0, n1, s0, s1, r0: s0 / n0, r1: s1 / n1 };
   };
-  const all = rate(before.keys());
+  const all = rate();
   const whole = all.r1 - all.r0;
   const middle = (all.r0 + all.r1) / 2;
   return {

@@ -1,9 +1,10 @@
 import {
   cuboidsOf,
   elementOf,
-  groupsOf,
   leavesOf,
+  sumOver,
   sumsBy,
+  takeOut,
   type Element,
   type Leaves,
   type Cuboid,
@@ -19,16 +20,13 @@ export interface CountCause extends Element {
   readonly score: number;
 }
 
-/** The variance of what an amount was and became, by the noise that the leaves show. */
-export type AmountVariance = (leaves: Iterable<number>) => number;
-
 export interface CountCauses {
   /** The most certain first; no two share a leaf. */
   readonly causes: readonly CountCause[];
   /** What the leaves of no cause did, as a factor: 1 where they stayed. */
   readonly ordinary: number;
-  /** Variance of the change of leaves' sum. */
-  readonly variance: AmountVariance;
+  /** Variance of what each leaf became, by the noise that leaves show. */
+  readonly variance: Float64Array;
 }
 
 /** Changes up to this factor of the ordinary one are ordinary too. */
@@ -59,14 +57,13 @@ const FEW_MORE = 3;
  * Statistics 26 (6), 1997, with normal noise of unequal variances; the penalty is the extended BIC
  * of J. Chen and Z. Chen, Biometrika 95 (3), 2008; the cube search follows RiskLoc, arXiv:2205.10004.
  */
-export function countCauses(given: CountLeaves): CountCauses {
-  const cuboids = cuboidsOf(given);
+export function countCauses(given: CountLeaves, cuboids = cuboidsOf(given)): CountCauses {
   const simpler = simplest(given, cuboids);
-  const sum = (values: Float64Array) => values.reduce((total, one) => total + one, 0);
-  const whole = sum(given.after) / (sum(given.before) * given.ratio);
-  const named = simpler.causes.flatMap(({ leaves }) => leaves);
-  const { size } = changesOf(given, 1);
-  const most = named.reduce((total, leaf) => total + size[leaf]!, 0) > sum(size) / 2;
+  const was = (leaves?: readonly number[]) => sumOver(given.before, leaves) * given.ratio;
+  const is = (leaves?: readonly number[]) => sumOver(given.after, leaves);
+  const whole = is() / was();
+  const named = simpler.causes.reduce((sum, { leaves }) => sum + was(leaves) + is(leaves), 0);
+  const most = named > (was() + is()) / 2;
   const all = Math.abs(Math.log(simpler.ordinary)) > 2 * USUAL;
   if (!(most || all) || !(Math.abs(Math.log(whole)) > 2 * USUAL && whole > 0)) return simpler;
   // Where leaves are single runs, those that are there before and after mislead the mode.
@@ -126,9 +123,8 @@ function searched(
  * The noise alone, for those who look for no causes: most leaves went as the whole did, and medians
  * don't mind the others.
  */
-export function amountNoise(given: CountLeaves): AmountVariance {
-  const sum = (values: Float64Array) => values.reduce((total, one) => total + one, 0);
-  const centre = sum(given.after) / (sum(given.before) * given.ratio);
+export function amountNoise(given: CountLeaves): Float64Array {
+  const centre = sumOver(given.after) / (sumOver(given.before) * given.ratio);
   const whole = centre > 0 && centre < Infinity ? centre : 1;
   const { change, size } = changesOf(given, whole);
   const none = new Uint8Array(size.length);
@@ -136,14 +132,8 @@ export function amountNoise(given: CountLeaves): AmountVariance {
   return amountVariance(size, weights(change, size, given.ratio * whole, none, coarse));
 }
 
-function amountVariance(size: Float64Array, weight: Float64Array): AmountVariance {
-  return (leaves) => {
-    let sum = 0;
-    for (const leaf of leaves) {
-      if (weight[leaf]! > 0) sum += (size[leaf]! / 2) ** 2 / weight[leaf]!;
-    }
-    return sum;
-  };
+function amountVariance(size: Float64Array, weight: Float64Array): Float64Array {
+  return weight.map((own, leaf) => (own > 0 ? (size[leaf]! / 2) ** 2 / own : 0));
 }
 
 /** What a search goes by. */
@@ -173,13 +163,10 @@ function greedy(
   const caution = CAUTION + Math.log(cuboids.length + 1);
   const price = cuboids.map(({ groups }) => caution + Math.log(groups));
   // Of leaves within 3 standard deviations: what is ordinary so far.
-  let [ordinary, shifted] = [0, 0];
-  const count = (leaf: number, sign: 1 | -1) => {
-    if (change[leaf]! * moved[leaf]! >= 9) return;
-    ordinary += sign * weight[leaf]!;
-    shifted += sign * moved[leaf]!;
-  };
-  for (let leaf = 0; leaf < change.length; leaf += 1) count(leaf, 1);
+  const near = (values: Float64Array) =>
+    values.map((value, leaf) => (change[leaf]! * moved[leaf]! < 9 ? value : 0));
+  const [nearWeight, nearMoved] = [near(weight), near(moved)];
+  let [ordinary, shifted] = [sumOver(nearWeight), sumOver(nearMoved)];
   const found: CountCause[] = [];
   while (found.length < MOST_CAUSES) {
     // An element is measured against what is left, as causes move what all have in common.
@@ -202,26 +189,14 @@ function greedy(
     if (cuboid === undefined) break;
     const element = elementOf(leaves, cuboid, group);
     const own = leavesOf(leaves, element, out);
-    for (const leaf of own) {
-      out[leaf] = 1;
-      count(leaf, -1);
-    }
-    for (const [one, places] of groupsOf(cuboids, Int32Array.from(own)).entries()) {
-      takeOut(w[one]!, places, weight, own);
-      takeOut(s[one]!, places, moved, own);
-    }
+    for (const leaf of own) out[leaf] = 1;
+    ordinary -= sumOver(nearWeight, own);
+    shifted -= sumOver(nearMoved, own);
+    takeOut(cuboids, w, weight, own);
+    takeOut(cuboids, s, moved, own);
     found.push({ ...element, leaves: own, score });
   }
   return found;
-}
-
-function takeOut(
-  sums: Float64Array,
-  places: Int32Array,
-  values: Float64Array,
-  leaves: readonly number[],
-): void {
-  for (let at = 0; at < places.length; at += 1) sums[places[at]!]! -= values[leaves[at]!]!;
 }
 
 /** The group whose own change is likeliest, beyond that of all and what is ordinary; -1 where none is. */
@@ -273,21 +248,24 @@ function spreadOf(w: Float64Array, s: Float64Array): number {
  * causes may hold more leaves than one side of a median.
  */
 function mode({ before, after, ratio }: CountLeaves): number {
-  const at = new Float64Array(before.length);
+  const grown = new Float64Array(before.length);
   const mass = new Float64Array(before.length);
+  const [least, most] = [Math.exp(-2 * USUAL), Math.exp(2 * USUAL)];
   let [many, total, still] = [0, 0, 0];
   for (let leaf = 0; leaf < before.length; leaf += 1) {
     if (!(before[leaf]! > 0 && after[leaf]! > 0)) continue;
-    at[many] = Math.log(after[leaf]! / (before[leaf]! * ratio));
+    const by = after[leaf]! / (before[leaf]! * ratio);
     // A leaf's say grows with the root of its size: a large one is not the whole.
     const own = Math.sqrt(after[leaf]! + before[leaf]! * ratio);
     total += own;
-    if (Math.abs(at[many]!) < 2 * USUAL) still += own;
+    if (by > least && by < most) still += own;
+    grown[many] = by;
     mass[many++] = own;
   }
   // That nothing changed but some is the simplest account: a third need not have.
   if (still * 3 >= total) return 1;
-  const order = sortedPlaces(at.subarray(0, many));
+  const at = grown.subarray(0, many).map((by) => Math.log(by));
+  const order = sortedPlaces(at);
   let [held, low] = [0, 0];
   let best = { from: 0, held: 0, width: Infinity };
   for (const high of order) {

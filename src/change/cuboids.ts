@@ -52,6 +52,11 @@ export function cuboidsOf(leaves: Leaves): Cuboid[] {
   const made = new Array<Cuboid>(wanted.length);
   for (let at = wanted.length - 1; at >= 0; at -= 1) {
     const mask = wanted[at]!;
+    if (bits(mask) === sizes.length) {
+      const same = new Int32Array(many).map((_, leaf) => leaf);
+      made[at] = { dimensions: all, finer: undefined, parts: same, groups: many, example: same };
+      continue;
+    }
     const [finer] = all
       .map((dimension) => wanted.indexOf(mask | (1 << dimension)))
       .filter((one) => one > at)
@@ -111,32 +116,64 @@ export function grouped(
   return { dimensions, finer: undefined, parts, groups, example: example.slice(0, groups) };
 }
 
-/** Sums of the leaves' values over each group, by cuboid. */
-export function sumsBy(cuboids: readonly Cuboid[], values: Float64Array): Float64Array[] {
-  const sums = cuboids.map(({ groups }) => new Float64Array(groups));
-  for (let at = cuboids.length - 1; at >= 0; at -= 1) {
-    const { finer, parts } = cuboids[at]!;
-    const from = finer === undefined ? values : sums[finer]!;
-    const own = sums[at]!;
-    for (let part = 0; part < parts.length; part += 1) own[parts[part]!]! += from[part]!;
+/** Sums of values by the group that each is of, but for those that are out. */
+export function sumsIn(
+  parts: Int32Array,
+  values: Float64Array,
+  groups: number,
+  out?: Uint8Array,
+): Float64Array {
+  const sums = new Float64Array(groups);
+  for (let at = 0; at < parts.length; at += 1) {
+    if (out === undefined || out[at] === 0) sums[parts[at]!]! += values[at]!;
   }
   return sums;
 }
 
-/** The groups of some leaves, by cuboid. */
-export function groupsOf(cuboids: readonly Cuboid[], leaves: Int32Array): Int32Array[] {
-  const groups = cuboids.map(() => leaves);
+/** The sum over some leaves, or over all. */
+export function sumOver(values: Float64Array, leaves?: readonly number[]): number {
+  let sum = 0;
+  if (leaves === undefined)
+    for (let leaf = 0; leaf < values.length; leaf += 1) sum += values[leaf]!;
+  else for (const leaf of leaves) sum += values[leaf]!;
+  return sum;
+}
+
+/** Sums of the leaves' values over each group of the first `many` cuboids, but for leaves that are out. */
+export function sumsBy(
+  cuboids: readonly Cuboid[],
+  values: Float64Array,
+  { many = cuboids.length, out }: { many?: number; out?: Uint8Array } = {},
+): Float64Array[] {
+  const known = new Array<Float64Array | undefined>(cuboids.length);
+  const sums = (at: number): Float64Array => {
+    const { finer, parts, groups } = cuboids[at]!;
+    return (known[at] ??=
+      finer === undefined
+        ? sumsIn(parts, values, groups, out)
+        : sumsIn(parts, sums(finer), groups));
+  };
+  return Array.from({ length: many }, (_, at) => sums(at));
+}
+
+/** Takes leaves' values out of the sums of all cuboids. */
+export function takeOut(
+  cuboids: readonly Cuboid[],
+  sums: Float64Array[],
+  values: Float64Array,
+  leaves: readonly number[],
+): void {
   for (let at = cuboids.length - 1; at >= 0; at -= 1) {
-    const { finer, parts } = cuboids[at]!;
-    groups[at] = (finer === undefined ? leaves : groups[finer]!).map((part) => parts[part]!);
+    const { finer, parts, groups } = cuboids[at]!;
+    if (finer !== undefined) sums[at] = sumsIn(parts, sums[finer]!, groups);
+    else for (const leaf of leaves) sums[at]![parts[leaf]!]! -= values[leaf]!;
   }
-  return groups;
 }
 
 /** The values of a cuboid's group. */
 export function elementOf(
   { codes }: Leaves,
-  { dimensions, example }: Cuboid,
+  { dimensions, example }: Pick<Cuboid, "dimensions" | "example">,
   group: number,
 ): Element {
   const leaf = example[group]!;

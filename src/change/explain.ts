@@ -9,6 +9,7 @@ import { resultOfRows } from "../result/own-rows.js";
 import { Result } from "../result/result.js";
 import type { TimeRange } from "../time/time-range.js";
 import { askCells, changeMeasures, type ChangeCells, type ChangeSource } from "./cells.js";
+import { sumOver } from "./cuboids.js";
 import { remembered, type Finding } from "./finding.js";
 import { flowCauses } from "./flow-causes.js";
 import { whereOf } from "./releases.js";
@@ -130,39 +131,40 @@ export function explainCells(cells: ChangeCells): Explanation {
 }
 
 function explainFlow(cells: ChangeCells): Explanation {
-  const { ratio } = cells;
+  const { ratio, before, after } = cells;
   const { causes: found, factor, alike, variance, moves } = flowCauses(cells);
-  const all = sumOf(cells, undefined);
-  const change = all.after - all.before * ratio;
+  const [was, is] = [sumOver(before) * ratio, sumOver(after)];
   const cause = (where: Cause["where"], leaves: readonly number[]): Cause => {
-    const sums = sumOf(cells, leaves);
-    const own = sums.after - sums.before * ratio;
-    const half = NORMAL_95 * Math.sqrt(variance(leaves));
+    const [had, has] = [sumOver(before, leaves) * ratio, sumOver(after, leaves)];
+    const own = has - had;
+    const half = NORMAL_95 * Math.sqrt(sumOver(variance, leaves));
     return {
       where,
       text: elementText(where),
-      before: sums.before * ratio,
-      after: sums.after,
+      before: had,
+      after: has,
       change: own,
       low: own - half,
       high: own + half,
-      part: change === 0 ? null : own / change,
+      part: is === was ? null : own / (is - was),
     };
   };
-  const beyond = ({ leaves }: { readonly leaves: readonly number[] }) => {
-    const sums = sumOf(cells, leaves);
-    return Math.abs(sums.after - sums.before * factor);
-  };
-  const named = [...found].sort((a, b) => beyond(b) - beyond(a)).slice(0, MOST_CAUSES);
-  const rest = without(cells.before.length, named);
+  const named = found
+    .map((one) => ({
+      ...one,
+      beyond: Math.abs(sumOver(after, one.leaves) - sumOver(before, one.leaves) * factor),
+    }))
+    .sort((a, b) => b.beyond - a.beyond)
+    .slice(0, MOST_CAUSES);
+  const rest = without(before.length, named);
   const causes = named.map(({ where, leaves }) => cause(where, leaves));
   if (alike) {
     causes.push(cause({}, rest));
     causes.sort((a, b) => Math.abs(b.change) - Math.abs(a.change));
   }
   return explanation(cells, {
-    before: all.before * ratio,
-    after: all.after,
+    before: was,
+    after: is,
     causes,
     rest: cause({}, alike ? [] : rest),
     moves,
@@ -180,7 +182,7 @@ function explainRate(cells: ChangeCells): Explanation {
     partAfter,
     ...(variance !== undefined && { variance }),
   });
-  const all = rateOf(cells, undefined);
+  const all = rateOf(cells);
   const whole = all.r1 - all.r0;
   // A quantile moves as the share above its middle does, turned into its own unit.
   const scale =
@@ -293,28 +295,18 @@ interface Rate {
   readonly r1: number;
 }
 
-function rateOf(cells: ChangeCells, leaves: readonly number[] | undefined): Rate {
-  const all = leaves ?? Array.from(cells.before.keys());
-  const sum = (values: Float64Array) => all.reduce((total, leaf) => total + values[leaf]!, 0);
-  const [n0, n1] = [sum(cells.before), sum(cells.after)];
-  return { n0, n1, r0: sum(cells.partBefore) / n0, r1: sum(cells.partAfter) / n1 };
-}
-
-function sumOf(
-  { before, after }: Pick<ChangeCells, "before" | "after">,
-  leaves: readonly number[] | undefined,
-): { before: number; after: number } {
-  const all = leaves ?? Array.from(before.keys());
-  return {
-    before: all.reduce((total, leaf) => total + before[leaf]!, 0),
-    after: all.reduce((total, leaf) => total + after[leaf]!, 0),
-  };
+function rateOf(cells: ChangeCells, leaves?: readonly number[]): Rate {
+  const [n0, n1] = [sumOver(cells.before, leaves), sumOver(cells.after, leaves)];
+  const [part0, part1] = [sumOver(cells.partBefore, leaves), sumOver(cells.partAfter, leaves)];
+  return { n0, n1, r0: part0 / n0, r1: part1 / n1 };
 }
 
 function without(many: number, named: readonly { readonly leaves: readonly number[] }[]): number[] {
   const out = new Uint8Array(many);
   for (const { leaves } of named) for (const leaf of leaves) out[leaf] = 1;
-  return Array.from(out.keys()).filter((leaf) => out[leaf] === 0);
+  const left: number[] = [];
+  for (let leaf = 0; leaf < many; leaf += 1) if (out[leaf] === 0) left.push(leaf);
+  return left;
 }
 
 type Parts = Omit<Explanation, keyof Finding> & { readonly remarks: readonly string[] };

@@ -1,8 +1,18 @@
 import { isVersionColumn } from "../result/origin.js";
 import type { ChangeCells } from "./cells.js";
-import { amountNoise, countCauses, type AmountVariance } from "./count-causes.js";
-import { grouped, type Cuboid } from "./cuboids.js";
-import { moves, narrowed, releaseTables, summed, whereOf, type ReleaseCause } from "./releases.js";
+import { amountNoise, countCauses } from "./count-causes.js";
+import {
+  cuboidsOf,
+  elementOf,
+  grouped,
+  leavesOf,
+  sumOver,
+  sumsBy,
+  sumsIn,
+  type Element,
+  type Leaves,
+} from "./cuboids.js";
+import { moves, narrowed, releaseTables, whereOf, type ReleaseCause } from "./releases.js";
 import { dispersionOf, greatest, type SumTable } from "./sums.js";
 import type { CauseValue } from "./words.js";
 
@@ -17,7 +27,8 @@ export interface FlowCauses {
   readonly factor: number;
   /** Whether those changed by so much that it is to be told. */
   readonly alike: boolean;
-  readonly variance: AmountVariance;
+  /** Of each leaf's change. */
+  readonly variance: Float64Array;
   readonly moves: ReturnType<typeof moves>;
 }
 
@@ -32,64 +43,66 @@ export function flowCauses(cells: ChangeCells): FlowCauses {
   const { ratio, names } = cells;
   const many = cells.before.length;
   const { versions, others, kept } = dimensionsOf(names);
-  const { place, ...plain } = projected(cells, kept);
-  const found = countCauses({ ...plain, ratio });
-  const leavesOf = listed(place, plain.before.length);
+  const { place, example, ...plain } = projected(cells, kept);
+  const cuboids = cuboidsOf(plain);
+  const found = countCauses({ ...plain, ratio }, cuboids);
   const taken = new Uint8Array(many);
   const wide: ReleaseCause[] = [];
-  const take = (cause: ReleaseCause) => {
-    for (const leaf of cause.leaves) taken[leaf] = 1;
-    wide.push(cause);
+  const take = (element: Element, found?: readonly number[]) => {
+    const leaves = found ?? leavesOf(cells.leaves, element, taken);
+    for (const leaf of leaves) taken[leaf] = 1;
+    wide.push({ ...element, leaves });
   };
   for (const { dimensions, values, leaves } of found.causes) {
-    const own = leaves.flatMap((at) => leavesOf[at]!);
-    take({ dimensions: dimensions.map((one) => kept[one]!), values, leaves: own });
+    const element = { dimensions: dimensions.map((one) => kept[one]!), values };
+    take(element, kept.length === names.length ? leaves : undefined);
   }
-  const singles = kept.map((one) => grouped(cells.leaves, [one]));
-  const pairs = kept.flatMap((one, at) =>
-    kept.slice(at + 1).map((other) => grouped(cells.leaves, [one, other])),
-  );
-  const whole = grouped(cells.leaves, []);
-  const tablesOf = (factor: number, of: readonly Cuboid[]) =>
-    of.map((cuboid): SumTable => {
-      const { was, is } = summed(cells, cuboid, { factor, taken });
-      return { dimensions: cuboid.dimensions, group: cuboid.parts, expected: was, came: is };
-    });
-  const drift = () => {
-    const [all] = tablesOf(ratio, [whole]);
-    return all!.expected[0]! > 0 ? all!.came[0]! / all!.expected[0]! : 1;
-  };
+  const few = cuboids
+    .filter(({ dimensions }) => dimensions.length <= 2)
+    .map((cuboid) => ({
+      dimensions: cuboid.dimensions.map((one) => kept[one]!),
+      example: cuboid.example.map((leaf) => example[leaf]!),
+    }));
+  const left = (values: Float64Array) => sumsIn(place, values, example.length, taken);
+  const sums = (values: Float64Array) => sumsBy(cuboids, values, { many: few.length });
   let dispersion = 1;
   let centre = 1;
   let settled = false;
   while (wide.length < 20) {
-    const factor = ratio * centre;
+    const [before, after] = [left(cells.before), left(cells.after)];
+    const [was, is] = [sums(before), sums(after)];
+    const tablesBy = (factor: number, of = few) =>
+      of.map((cuboid, at): SumTable => {
+        return { ...cuboid, expected: was[at]!.map((one) => one * factor), came: is[at]! };
+      });
+    const singles = few.slice(0, kept.length);
+    const [allWas, allIs] = [sumOver(before) * ratio, sumOver(after)];
+    const drift = allWas > 0 ? allIs / allWas : 1;
     // What one value did isn't noise: that of pairs is measured against the values of one dimension.
-    const plainTables = tablesOf(ratio, [...singles, ...pairs]);
+    const plainTables = tablesBy(ratio);
     dispersion = Math.min(
-      dispersionOf(tablesOf(ratio * drift(), singles), ratio),
-      ...kept.map((dimension) => dispersionOf(within(dimension, plainTables, cells), ratio)),
+      dispersionOf(tablesBy(ratio * drift, singles), ratio),
+      ...kept.map((dimension) => dispersionOf(within(dimension, plainTables, cells.leaves), ratio)),
     );
-    const tables = [
-      ...tablesOf(factor, settled ? singles : [whole, ...singles]),
-      ...versions.flatMap((dimension) =>
+    const search = (first: readonly SumTable[]) => {
+      const factor = ratio * centre;
+      const releases = versions.flatMap((dimension) =>
         kept.includes(dimension) ? [] : releaseTables({ cells, dimension, factor, taken }, others),
-      ),
-    ];
-    const best = greatest(tables, ratio, dispersion);
-    if (best === undefined) break;
-    const { dimensions, group } = best.table;
-    if (dimensions.length === 0) {
-      centre = drift();
+      );
+      return greatest([...first, ...tablesBy(factor, singles), ...releases], ratio, dispersion);
+    };
+    const whole: SumTable = {
+      ...{ dimensions: [], example: Int32Array.of(0) },
+      ...{ expected: Float64Array.of(allWas * centre), came: Float64Array.of(allIs) },
+    };
+    let best = search(settled ? [] : [whole]);
+    if (best?.table === whole) {
+      centre = drift;
       settled = true;
-      continue;
+      best = search([]);
     }
-    const leaves: number[] = [];
-    group.forEach((one, leaf) => {
-      if (one === best.group && taken[leaf] === 0) leaves.push(leaf);
-    });
-    const values = dimensions.map((at) => cells.leaves.codes[at]![leaves[0]!]!);
-    take({ dimensions, values, leaves });
+    if (best === undefined) break;
+    take(elementOf(cells.leaves, best.table, best.group));
   }
   const factor = ratio * centre;
   const named = new Uint8Array(many);
@@ -111,15 +124,15 @@ export function flowCauses(cells: ChangeCells): FlowCauses {
     causes,
     factor,
     alike: settled && Math.abs(centre - 1) > WHOLE,
-    variance: leafVariance(cells, found.variance, place, plain),
+    variance: leafVariance(cells, found.variance, { place, ...plain }),
     moves: versions.flatMap((dimension) => moves(cells, dimension, factor)),
   };
 }
 
-/** The variance of a count's change over some leaves, by what leaves without their versions did. */
-export function flowNoise(cells: ChangeCells): AmountVariance {
-  const { place, ...plain } = projected(cells, dimensionsOf(cells.names).kept);
-  return leafVariance(cells, amountNoise({ ...plain, ratio: cells.ratio }), place, plain);
+/** The variance of each leaf's change, by what leaves without their versions did. */
+export function flowNoise(cells: ChangeCells): Float64Array {
+  const plain = projected(cells, dimensionsOf(cells.names).kept);
+  return leafVariance(cells, amountNoise({ ...plain, ratio: cells.ratio }), plain);
 }
 
 function dimensionsOf(names: readonly string[]) {
@@ -130,86 +143,59 @@ function dimensionsOf(names: readonly string[]) {
 }
 
 /** Pairs of values of a dimension with others, as they would be had they all done what the dimension's value did. */
-function within(dimension: number, tables: readonly SumTable[], cells: ChangeCells): SumTable[] {
-  const codes = cells.leaves.codes[dimension]!;
+function within(dimension: number, tables: readonly SumTable[], { codes }: Leaves): SumTable[] {
+  const code = codes[dimension]!;
   const own = tables.find(
-    ({ dimensions }) => dimensions.length === 1 && dimensions[0] === dimension,
+    ({ dimensions: [one, other] }) => one === dimension && other === undefined,
   );
-  if (own === undefined) return [];
-  const factor = new Float64Array(cells.leaves.sizes[dimension]!);
-  own.group.forEach((group, leaf) => {
-    const [was, is] = [own.expected[group]!, own.came[group]!];
-    if (was > 0) factor[codes[leaf]!] = is / was;
-  });
+  const groupOf = new Map(Array.from(own!.example, (leaf, group) => [code[leaf]!, group]));
   return tables
     .filter(({ dimensions }) => dimensions.length === 2 && dimensions.includes(dimension))
-    .map((given) => {
-      const table = { ...given, came: given.came.slice() };
+    .map((table) => {
       const expected = new Float64Array(table.expected.length);
       const doubt = new Float64Array(table.expected.length);
-      const seen = new Uint8Array(expected.length);
-      table.group.forEach((group, leaf) => {
-        if (seen[group] === 1) return;
-        seen[group] = 1;
-        const at = own.group[leaf]!;
-        expected[group] = table.expected[group]! * factor[codes[leaf]!]!;
+      const came = table.came.slice();
+      table.example.forEach((leaf, group) => {
+        const at = groupOf.get(code[leaf]!)!;
+        const [was, is] = [own!.expected[at]!, own!.came[at]!];
         // A pair makes up a part of the value that it is measured against: all of it tells nothing.
-        const part =
-          (table.expected[group]! + table.came[group]!) / (own.expected[at]! + own.came[at]!);
-        if (part > 0.5) expected[group] = table.came[group] = 0;
-        else doubt[group] = -part;
+        const part = (table.expected[group]! + came[group]!) / (was + is);
+        if (part > 0.5) {
+          came[group] = 0;
+          return;
+        }
+        expected[group] = was > 0 ? table.expected[group]! * (is / was) : 0;
+        doubt[group] = -part;
       });
-      return { ...table, expected, doubt };
+      return { ...table, expected, came, doubt };
     });
 }
 
-/** The variance of leaves' change, where those that were searched hold several of them each. */
+/** The variance of each leaf's change: of what holds several of them its part by size. */
 function leafVariance(
-  cells: ChangeCells,
-  own: AmountVariance,
-  place: Int32Array,
-  plain: Pick<ChangeCells, "before" | "after">,
-): AmountVariance {
-  const { ratio } = cells;
-  return (leaves) => {
-    const parts = new Map<number, number>();
-    for (const leaf of leaves) {
-      const size = cells.before[leaf]! * ratio + cells.after[leaf]!;
-      parts.set(place[leaf]!, (parts.get(place[leaf]!) ?? 0) + size);
-    }
-    let sum = 0;
-    for (const [at, size] of parts) {
-      const all = plain.before[at]! * ratio + plain.after[at]!;
-      if (all > 0) sum += (own([at]) * size) / all;
-    }
-    return sum;
-  };
+  { before, after, ratio }: ChangeCells,
+  own: Float64Array,
+  plain: Pick<ReturnType<typeof projected>, "place" | "before" | "after">,
+): Float64Array {
+  return before.map((was, leaf) => {
+    const at = plain.place[leaf]!;
+    const all = plain.before[at]! * ratio + plain.after[at]!;
+    return all > 0 ? (own[at]! * (was * ratio + after[leaf]!)) / all : 0;
+  });
 }
 
-/** The cells by some of their dimensions only; `place` says where each leaf went. */
-function projected(cells: ChangeCells, kept: readonly number[]) {
-  if (kept.length === cells.names.length) {
-    const { before, after } = cells;
-    return { place: Int32Array.from(before.keys()), ...cells.leaves, before, after };
+/** The cells by some of their dimensions only: where each leaf went, and the first leaf at each place. */
+function projected({ leaves, names, before, after }: ChangeCells, kept: readonly number[]) {
+  if (kept.length === names.length) {
+    const same = new Int32Array(before.length).map((_, leaf) => leaf);
+    return { place: same, example: same, ...leaves, before, after };
   }
-  const { parts: place, groups, example } = grouped(cells.leaves, kept);
-  const summed = (values: Float64Array) => {
-    const sums = new Float64Array(groups);
-    values.forEach((value, leaf) => (sums[place[leaf]!]! += value));
-    return sums;
-  };
+  const { parts: place, groups, example } = grouped(leaves, kept);
   return {
-    place,
-    sizes: kept.map((dimension) => cells.leaves.sizes[dimension]!),
-    codes: kept.map((dimension) => example.map((leaf) => cells.leaves.codes[dimension]![leaf]!)),
-    before: summed(cells.before),
-    after: summed(cells.after),
+    ...{ place, example },
+    sizes: kept.map((dimension) => leaves.sizes[dimension]!),
+    codes: kept.map((dimension) => example.map((leaf) => leaves.codes[dimension]![leaf]!)),
+    before: sumsIn(place, before, groups),
+    after: sumsIn(place, after, groups),
   };
-}
-
-/** The leaves that went to each place. */
-function listed(place: Int32Array, many: number): number[][] {
-  const lists = Array.from({ length: many }, () => [] as number[]);
-  place.forEach((at, leaf) => lists[at]!.push(leaf));
-  return lists;
 }

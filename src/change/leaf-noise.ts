@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import type { probit } from "simple-statistics";
 import { sumsBy, type Leaves, type Cuboid } from "./cuboids.js";
-import { middleOf, nth, sortedPlaces } from "./order.js";
+import { middleOf, nth, ofLargest, sortedPlaces } from "./order.js";
 
 const require = createRequire(import.meta.url);
 
@@ -111,27 +111,25 @@ export function dispersion(
   centre: number,
   out: Uint8Array,
 ): number {
-  const left = (values: Float64Array) => values.map((value, leaf) => (out[leaf] === 1 ? 0 : value));
-  const was = sumsBy(cuboids, left(given.before));
-  const is = sumsBy(cuboids, left(given.after));
-  const groups: { size: number; square: number }[] = [];
-  for (const [at, { dimensions }] of cuboids.entries()) {
-    if (dimensions.length > 2) continue;
+  const many = cuboids.filter(({ dimensions }) => dimensions.length <= 2).length;
+  const was = sumsBy(cuboids, given.before, { many, out });
+  const is = sumsBy(cuboids, given.after, { many, out });
+  const [sizes, squares]: [number[], number[]] = [[], []];
+  for (let at = 0; at < many; at += 1) {
     was[at]!.forEach((before, group) => {
       const had = before * given.ratio * centre;
       const total = had + is[at]![group]!;
       if (total < FEW) return;
       const d = (2 * (is[at]![group]! - had)) / total;
-      groups.push({ size: total, square: (d * d * total) / (2 * (1 + given.ratio)) });
+      sizes.push(total);
+      squares.push((d * d * total) / (2 * (1 + given.ratio)));
     });
   }
-  groups.sort((a, b) => b.size - a.size);
-  const squares = Float64Array.from(groups, ({ square }) => square);
-  const large = squares.slice(0, Math.ceil(squares.length / 2));
+  const large = ofLargest(squares, sizes, Math.ceil(sizes.length / 2));
   // Of a handful, the larger half may well hold the cause.
   return Math.max(
     1,
-    middleOf(squares) / CHI_SQUARED,
+    middleOf(Float64Array.from(squares)) / CHI_SQUARED,
     large.length < 8 ? 0 : middleOf(large) / CHI_SQUARED,
   );
 }
@@ -152,6 +150,7 @@ function fitted(points: readonly { variance: number; poisson: number }[]) {
       let off = 0;
       for (const { variance, poisson } of telling) {
         off += Math.abs(Math.log((variance + 1e-9) / (s2 + phi * poisson + 1e-9)));
+        if (off >= least) break;
       }
       if (off < least) {
         least = off;

@@ -27,12 +27,30 @@ export function middleOf(values: Float64Array): number {
   return values.length === 0 ? 0 : nth(values, values.length >> 1);
 }
 
+/** Of values those `many` (or all) whose sizes are the greatest; of equal ones the first. */
+export function ofLargest(
+  values: readonly number[],
+  sizes: readonly number[],
+  many: number,
+): Float64Array {
+  if (sizes.length <= many) return Float64Array.from(values);
+  const least = nth(Float64Array.from(sizes), sizes.length - many);
+  let equal = many - sizes.reduce((above, size) => above + Number(size > least), 0);
+  return Float64Array.from(
+    values.filter((_, at) => sizes[at]! > least || (sizes[at] === least && equal-- > 0)),
+  );
+}
+
 /** The places of values by their size: sorted as numbers, which is ten times as quick as by a comparison. */
 export function sortedPlaces(values: Float64Array): Int32Array {
   // The place in the low bits of a double that has the value's order.
   const bits = 2 ** Math.ceil(Math.log2(values.length + 1));
-  const keys = values.map((value, at) => Math.round(value * 1e6) * bits + at).sort();
+  const keys = new Float64Array(values.length);
+  for (let at = 0; at < keys.length; at += 1) keys[at] = Math.round(values[at]! * 1e6) * bits + at;
+  keys.sort();
   const places = new Int32Array(keys.length);
-  keys.forEach((key, at) => (places[at] = key - Math.floor(key / bits) * bits));
+  for (let at = 0; at < keys.length; at += 1) {
+    places[at] = keys[at]! - Math.floor(keys[at]! / bits) * bits;
+  }
   return places;
 }

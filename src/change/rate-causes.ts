@@ -2,7 +2,9 @@ import {
   cuboidsOf,
   elementOf,
   leavesOf,
+  sumOver,
   sumsBy,
+  sumsIn,
   type Cuboid,
   type Element,
   type Leaves,
@@ -58,7 +60,7 @@ const MOST_CAUSES = 10;
  * (or given) variance, times the dispersion of the other leaves, with a penalty for the choice.
  */
 export function rateCauses(given: RateLeaves): readonly RateCause[] {
-  const whole = each((column) => Float64Array.of(given[column].reduce((all, one) => all + one, 0)));
+  const whole = each((column) => Float64Array.of(sumOver(given[column])));
   const [before, after] = [whole.allBefore[0]!, whole.allAfter[0]!];
   const rate = whole.partBefore[0]! / before;
   const excess = whole.partAfter[0]! - after * rate;
@@ -166,12 +168,8 @@ function rowsAlike(
   { before, rate }: { readonly before: number; readonly rate: number },
 ): number {
   if (variance !== undefined || !(rate > 0 && rate < 1)) return PRIOR_ROWS;
-  const rows = new Float64Array(sizes[dimension]!);
-  const part = new Float64Array(sizes[dimension]!);
-  codes[dimension]!.forEach((code, leaf) => {
-    rows[code]! += allBefore[leaf]!;
-    part[code]! += partBefore[leaf]!;
-  });
+  const [code, many] = [codes[dimension]!, sizes[dimension]!];
+  const [rows, part] = [sumsIn(code, allBefore, many), sumsIn(code, partBefore, many)];
   let [between, squares, values] = [0, 0, 0];
   rows.forEach((n, code) => {
     if (!(n > 0)) return;

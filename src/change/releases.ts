@@ -1,6 +1,6 @@
 import { compareVersions } from "../result/version-order.js";
 import type { ChangeCells } from "./cells.js";
-import { grouped, type Cuboid, type Element } from "./cuboids.js";
+import { grouped, sumsIn, type Element } from "./cuboids.js";
 import { poisson, type SumTable } from "./sums.js";
 import type { CauseValue } from "./words.js";
 
@@ -41,6 +41,8 @@ export function programOf({ names }: Pick<ChangeCells, "names">, dimension: numb
   return names.indexOf(names[dimension]!.replace(/version$/i, "name"));
 }
 
+const sum = (list: readonly number[]) => list.reduce((all, one) => all + one, 0);
+
 /**
  * What a program's releases would be in a part of its rows, were users there to go from release to
  * release as others do: a release that lost a part of its users elsewhere loses it here too, and
@@ -51,7 +53,6 @@ export function adopted(
   was: readonly number[],
   others: { readonly was: readonly number[]; readonly is: readonly number[] },
 ): number[] | undefined {
-  const sum = (list: readonly number[]) => list.reduce((total, one) => total + one, 0);
   const [had, has] = [sum(others.was), sum(others.is)];
   if (!(had > 0 && has > 0)) return undefined;
   const shares = was.map((_, at) => ({ then: others.was[at]! / had, now: others.is[at]! / has }));
@@ -83,10 +84,11 @@ export function releaseTables(
     .flatMap((other) => {
       const kept = [...(program < 0 ? [] : [program]), dimension, other];
       const finest = grouped(cells.leaves, kept);
-      const { was, is } = summed(cells, finest, { factor, taken });
+      const was = sumsIn(finest.parts, cells.before, finest.groups, taken).map((n) => n * factor);
+      const is = sumsIn(finest.parts, cells.after, finest.groups, taken);
       // By program: all of its releases; by program and value: its releases there.
       const programs = new Map<number, Map<number, { was: number; is: number }>>();
-      const parts = new Map<string, { program: number; groups: number[] }>();
+      const parts = new Map<number, { program: number; groups: number[] }>();
       const alive = new Uint8Array(finest.groups);
       finest.parts.forEach((group, leaf) => {
         if (taken[leaf] === 0) alive[group] = 1;
@@ -103,7 +105,7 @@ export function releaseTables(
         releases.set(version, release);
         release.was += was[group]!;
         release.is += is[group]!;
-        const key = `${name} ${codes[other]![leaf]!}`;
+        const key = name * cells.leaves.sizes[other]! + codes[other]![leaf]!;
         const part = parts.get(key) ?? { program: name, groups: [] };
         parts.set(key, part);
         part.groups.push(group);
@@ -125,18 +127,17 @@ export function releaseTables(
         };
         const drawn = adopted(hereWas, elsewhere);
         if (drawn === undefined) continue;
-        const rows = (list: readonly number[]) => list.reduce((sum, one) => sum + one, 0);
         versions.forEach((version, at) => {
           const group = own.get(version);
           if (group === undefined) return;
           expected[group] = drawn[at]!;
-          doubt[group] = rows(hereWas) / rows(elsewhere.was);
+          doubt[group] = sum(hereWas) / sum(elsewhere.was);
         });
       }
       const coarser = program < 0 ? [] : [grouped(cells.leaves, [dimension, other])];
       return [...coarser, finest].map((cuboid) => {
         const table = {
-          ...{ dimensions: cuboid.dimensions, group: cuboid.parts },
+          ...{ dimensions: cuboid.dimensions, example: cuboid.example },
           ...{ expected: new Float64Array(cuboid.groups), came: new Float64Array(cuboid.groups) },
           ...{ doubt: new Float64Array(cuboid.groups) },
         };
@@ -151,29 +152,12 @@ export function releaseTables(
     });
 }
 
-/** Sums of a cuboid's groups over leaves that no cause has. */
-export function summed(
-  { before, after }: Pick<ChangeCells, "before" | "after">,
-  { parts, groups }: Cuboid,
-  { factor, taken }: { readonly factor: number; readonly taken: Uint8Array },
-): { was: Float64Array; is: Float64Array } {
-  const was = new Float64Array(groups);
-  const is = new Float64Array(groups);
-  for (let leaf = 0; leaf < parts.length; leaf += 1) {
-    const at = parts[leaf]!;
-    if (taken[leaf] === 1) continue;
-    was[at]! += before[leaf]! * factor;
-    is[at]! += after[leaf]!;
-  }
-  return { was, is };
-}
-
 /** A version of a program, where a cause is, and outside all causes. */
 interface Release {
   readonly program: number;
   readonly code: number;
   /** Whether it is of the cause, not beside it: of another program in the same country. */
-  readonly within: boolean;
+  within: boolean;
   readonly leaves: number[];
   was: number;
   is: number;
@@ -189,7 +173,7 @@ function releasesOf(
   const { codes: all } = cells.leaves;
   const program = programOf(cells, dimension);
   const [programs, codes] = [all[program], all[dimension]!];
-  const known = new Map<string, Release>();
+  const known = new Map<number, Release>();
   const inside = new Uint8Array(codes.length);
   const place = dimensions.flatMap((one, at) =>
     one === program || one === dimension ? [] : [[all[one]!, values[at]!] as const],
@@ -208,11 +192,12 @@ function releasesOf(
   for (let leaf = 0; leaf < codes.length; leaf += 1) {
     if (inside[leaf] === 0 && taken[leaf] === 1) continue;
     const [program, code] = [programs?.[leaf] ?? 0, codes[leaf]!];
-    const key = `${program} ${code}`;
+    const key = program * cells.leaves.sizes[dimension]! + code;
     const one = known.get(key) ?? {
       ...{ program, code, within: false, leaves: [], was: 0, is: 0, outsideWas: 0, outsideIs: 0 },
     };
-    known.set(key, inside[leaf] === 2 ? Object.assign(one, { within: true }) : one);
+    known.set(key, one);
+    one.within ||= inside[leaf] === 2;
     const [was, is] = [cells.before[leaf]! * factor, cells.after[leaf]!];
     if (inside[leaf]! > 0) {
       one.leaves.push(leaf);
@@ -346,7 +331,6 @@ function variance({ expected, is, doubt }: Expected, { dispersion, cells }: Rele
 
 function expectedReleases(cause: ReleaseCause, search: ReleaseSearch): Expected[] {
   const all = releasesOf(cause, search);
-  const rows = (of: readonly number[]) => of.reduce((sum, one) => sum + one, 0);
   return [...new Set(all.map(({ program }) => program))]
     .flatMap((program) => {
       const list = all.filter((one) => one.program === program);
@@ -355,7 +339,7 @@ function expectedReleases(cause: ReleaseCause, search: ReleaseSearch): Expected[
         was: list.map((one) => one.outsideWas),
         is: list.map((one) => one.outsideIs),
       };
-      const doubt = rows(was) / rows(others.was);
+      const doubt = sum(was) / sum(others.was);
       const drawn = doubt <= 1 ? adopted(was, others) : undefined;
       const told = drawn !== undefined;
       return list.map((one, at) => ({

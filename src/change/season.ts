@@ -1,6 +1,5 @@
 import { usualLength, stepOf, type Bucket } from "../time/step.js";
-import { offsetAt } from "../time/wall-clock.js";
-import { median } from "./segments.js";
+import { median, mediansWithin } from "./segments.js";
 
 const DAY = 86_400_000;
 const WEEK = 7 * DAY;
@@ -25,18 +24,17 @@ export interface Deseasoned {
  * divided by their season, everything else has it subtracted.
  *
  * @param values NaN where nothing is known.
- * @param starts of the buckets, in ms since 1970.
+ * @param local the buckets' starts in ms since 1970, as if the clock of their zone were UTC's.
  */
 export function withoutSeason(
   values: Float64Array,
-  starts: readonly number[],
-  { every, timeZone, counts }: { every: Bucket; timeZone: string; counts: boolean },
+  local: readonly number[],
+  { every, counts }: { every: Bucket; counts: boolean },
 ): Deseasoned {
   const { begins } = stepOf(every);
   const size = usualLength(every);
   const weights = new Float64Array(values.length).fill(1);
   const slots = (cycle: number): number => (begins === "month" || size >= cycle ? 0 : cycle / size);
-  const local = starts.map((start) => start + offsetAt(start, timeZone));
   const known = values.filter((v) => !isNaN(v)).length;
   const isKnown = (cycle: number, cycles: number): boolean =>
     Number.isInteger(slots(cycle)) && slots(cycle) > 1 && known >= slots(cycle) * cycles;
@@ -159,8 +157,8 @@ function spreadWeights(
 
 /** The median of the known values in a whole cycle around each: at the ends of the first or the last one. */
 function levelOver(y: Float64Array, slots: number): Float64Array {
-  return y.map((_, i) => {
+  return mediansWithin(y, (i) => {
     const from = Math.max(0, Math.min(y.length - slots, i - (slots >> 1)));
-    return median(y.subarray(from, from + slots).filter((v) => !isNaN(v)));
+    return [from, Math.min(y.length, from + slots)];
   });
 }

@@ -166,7 +166,41 @@ export function median(values: ArrayLike<number>): number {
 
 /** The median of the values up to `half` places around each; fewer at the ends. */
 export function runningMedian(y: Float64Array, half: number): Float64Array {
-  return y.map((_, i) => median(y.subarray(Math.max(0, i - half), i + half + 1)));
+  return mediansWithin(y, (i) => [Math.max(0, i - half), Math.min(y.length, i + half + 1)]);
+}
+
+/** The median of the known values from one place to before another, neither of which goes back from value to value. */
+export function mediansWithin(
+  y: Float64Array,
+  ends: (i: number) => readonly [from: number, to: number],
+): Float64Array {
+  const sorted = new Float64Array(y.length);
+  let [many, low, high] = [0, 0, 0];
+  /** How many are below it. */
+  const placeOf = (value: number): number => {
+    let [at, above] = [0, many];
+    while (at < above) {
+      const middle = (at + above) >> 1;
+      if (sorted[middle]! < value) at = middle + 1;
+      else above = middle;
+    }
+    return at;
+  };
+  return y.map((_, i) => {
+    const [from, to] = ends(i);
+    for (; high < to; high += 1) {
+      if (isNaN(y[high]!)) continue;
+      const at = placeOf(y[high]!);
+      sorted.copyWithin(at + 1, at, many++);
+      sorted[at] = y[high]!;
+    }
+    for (; low < from; low += 1) {
+      if (isNaN(y[low]!)) continue;
+      const at = placeOf(y[low]!);
+      sorted.copyWithin(at, at + 1, many--);
+    }
+    return many === 0 ? NaN : (sorted[(many - 1) >> 1]! + sorted[many >> 1]!) / 2;
+  });
 }
 
 /** One or two values that stand far from those around them become their median. */
@@ -398,7 +432,7 @@ function partition(
   const before = new Int32Array(n + 1);
   const whole = new Float64Array(n + 1);
   best[0] = -price;
-  let live = [0];
+  const live = [0];
   for (let t = shortest; t <= n; t++) {
     if (t >= 2 * shortest && best[t - shortest]! < Infinity) live.push(t - shortest);
     for (const s of live) {
@@ -406,7 +440,11 @@ function partition(
       if (whole[s] + price < best[t]!) [best[t], before[t]] = [whole[s] + price, s];
     }
     // A start that is worse already by more than a slope can save stays worse.
-    live = live.filter((s) => t - s < 2 * shortest || whole[s]! - slope < best[t]!);
+    let kept = 0;
+    for (const s of live) {
+      if (t - s < 2 * shortest || whole[s]! - slope < best[t]!) live[kept++] = s;
+    }
+    live.length = kept;
   }
   const cuts: number[] = [];
   for (let t = before[n]!; t > 0; t = before[t]!) cuts.push(t);

@@ -1,10 +1,10 @@
-import { middleOf } from "./order.js";
+import { middleOf, ofLargest } from "./order.js";
 
 /** Rows by the groups of a cuboid: what was to be expected of each, and what came. */
 export interface SumTable {
   readonly dimensions: readonly number[];
-  /** The group of each leaf. */
-  readonly group: Int32Array;
+  /** The first leaf of each group. */
+  readonly example: Int32Array;
   readonly expected: Float64Array;
   readonly came: Float64Array;
   /** By how much what is expected is itself uncertain: 0 where it is what was. */
@@ -30,15 +30,17 @@ const MIDDLE = 0.4549;
  * larger half of the groups of all tables, most of which went as the whole did.
  */
 export function dispersionOf(tables: readonly SumTable[], ratio: number): number {
-  const groups = tables.flatMap(({ expected, came, doubt }) =>
-    Array.from(expected, (e, at) => ({
-      size: e + came[at]!,
-      square: (came[at]! - e) ** 2 / poisson(e, came[at]!, ratio, doubt?.[at]),
-    })).filter(({ size }) => size >= FEW),
-  );
-  groups.sort((a, b) => b.size - a.size);
-  const large = groups.slice(0, Math.max(MANY, Math.ceil(groups.length / 2)));
-  const own = Math.max(1, middleOf(Float64Array.from(large, ({ square }) => square)) / MIDDLE);
+  const [sizes, squares]: [number[], number[]] = [[], []];
+  for (const { expected, came, doubt } of tables) {
+    for (let at = 0; at < expected.length; at += 1) {
+      const [e, a] = [expected[at]!, came[at]!];
+      if (!(e + a >= FEW)) continue;
+      sizes.push(e + a);
+      squares.push((a - e) ** 2 / poisson(e, a, ratio, doubt?.[at]));
+    }
+  }
+  const large = ofLargest(squares, sizes, Math.max(MANY, Math.ceil(sizes.length / 2)));
+  const own = Math.max(1, middleOf(large) / MIDDLE);
   const n = large.length;
   return n < MANY ? (n * own + PRIOR_GROUPS * PRIOR_DISPERSION) / (n + PRIOR_GROUPS) : own;
 }
@@ -57,7 +59,8 @@ export function greatest(
   let best: { table: SumTable; group: number; score: number } | undefined;
   for (const table of tables) {
     const { expected, came, doubt, dimensions } = table;
-    const living = expected.reduce((sum, e, at) => sum + Number(e + came[at]! > 0), 0);
+    let living = 0;
+    for (let at = 0; at < expected.length; at += 1) living += Number(expected[at]! + came[at]! > 0);
     const own = living < MANY ? 1 : dispersionOf([table], ratio);
     const noise = Math.max(dispersion, own);
     // Of all rows there is no choice.

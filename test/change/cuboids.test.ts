@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { countCauses } from "../../src/change/count-causes.js";
-import { cuboidsOf, elementOf, groupsOf } from "../../src/change/cuboids.js";
+import { cuboidsOf, elementOf, sumsBy, takeOut } from "../../src/change/cuboids.js";
 import { rateCauses } from "../../src/change/rate-causes.js";
 import { cellsOf, seeded, service } from "./cells-given.js";
 
@@ -12,9 +12,13 @@ test("cuboids group leaves as their values do, for every combination of dimensio
   const { leaves } = cellsOf(NAMES, rows);
   const cuboids = cuboidsOf(leaves);
   expect(cuboids).toHaveLength(15);
-  const groups = groupsOf(cuboids, Int32Array.from(rows.keys()));
+  const groupsOf = (at: number): number[] => {
+    const { finer, parts } = cuboids[at]!;
+    const joined = finer === undefined ? [...rows.keys()] : groupsOf(finer);
+    return joined.map((one) => parts[one]!);
+  };
   for (const [at, cuboid] of cuboids.entries()) {
-    const group = groups[at]!;
+    const group = groupsOf(at);
     const keys = rows.map(({ values }) => cuboid.dimensions.map((at) => values[at]).join("|"));
     expect(cuboid.groups).toBe(new Set(keys).size);
     const groupOf = new Map<string, number>();
@@ -29,6 +33,33 @@ test("cuboids group leaves as their values do, for every combination of dimensio
       expect(values).toEqual(dimensions.map((at) => leaves.codes[at]![leaf]));
     }
   }
+});
+
+test("sums by cuboid are those of the leaves that are left", () => {
+  const draw = seeded(3);
+  const rows = service(3, NAMES, [3, 4, 2, 5]).filter(() => draw.uniform() < 0.6);
+  const { leaves, after } = cellsOf(NAMES, rows);
+  const cuboids = cuboidsOf(leaves);
+  const out = Uint8Array.from(rows, () => Number(draw.uniform() < 0.3));
+  const sums = sumsBy(cuboids, after);
+  takeOut(
+    cuboids,
+    sums,
+    after,
+    [...out.keys()].filter((leaf) => out[leaf] === 1),
+  );
+  expect(sumsBy(cuboids, after, { out })).toEqual(sums);
+  for (const [at, cuboid] of cuboids.entries()) {
+    for (let one = 0; one < cuboid.groups; one += 1) {
+      const { dimensions, values } = elementOf(leaves, cuboid, one);
+      const own = rows.filter(
+        (_, leaf) =>
+          out[leaf] === 0 && dimensions.every((of, k) => leaves.codes[of]![leaf] === values[k]),
+      );
+      expect(sums[at]![one]).toBe(own.reduce((sum, row) => sum + row.after, 0));
+    }
+  }
+  expect(sumsBy(cuboids, after, { out, many: 4 })).toEqual(sums.slice(0, 4));
 });
 
 test("single dimensions come first, and a leaf alone is all combinations", () => {

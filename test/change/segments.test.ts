@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { f1, seeded } from "../../bench/change/change-points.js";
-import { median, runningMedian, segments } from "../../src/change/segments.js";
+import { median, mediansWithin, runningMedian, segments } from "../../src/change/segments.js";
 
 /** Noise of a seed: `correlation` from one value to the next, variance 1. */
 function noise(seed: number, n: number, correlation = 0): number[] {
@@ -140,4 +140,18 @@ test("f1 of the bench counts a change once, within 5", () => {
 test("median and runningMedian are those of the values", () => {
   expect(median([3, 1, 2, 10])).toBe(2.5);
   expect([...runningMedian(Float64Array.of(1, 9, 2, 3), 1)]).toEqual([5, 2, 3, 2.5]);
+});
+
+test("mediansWithin gives the median of each window's known values", () => {
+  const value = fc.oneof(fc.integer({ min: -3, max: 3 }), fc.constant(NaN), fc.double());
+  fc.assert(
+    fc.property(fc.array(value, { maxLength: 40 }), fc.nat(12), (values, width) => {
+      const ends = (i: number) => [Math.max(0, i - width), Math.min(values.length, i + 3)] as const;
+      const plain = values.map((_, i) =>
+        median(values.slice(...ends(i)).filter((one) => !Number.isNaN(one))),
+      );
+      expect([...mediansWithin(Float64Array.from(values), ends)]).toEqual(plain);
+    }),
+    { seed: 12 },
+  );
 });
