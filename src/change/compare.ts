@@ -14,6 +14,7 @@ import { checkRange, type TimeRange } from "../time/time-range.js";
 import {
   askCells,
   changeMeasures,
+  checkPeriods,
   checkSource,
   type ChangeCells,
   type ChangeQuestion,
@@ -95,7 +96,7 @@ export async function compare(
   options: CompareOptions,
 ): Promise<RangeComparison> {
   refuseUnknown(options, OPTIONS, ACTION);
-  const now = checkRange(options.now, ACTION);
+  const now = checkRange(options.now, ACTION, "now");
   const { top = 20 } = options;
   if (!(top >= 1)) {
     throw new ProbelabError(
@@ -126,8 +127,9 @@ async function compareAsked(
   question: ChangeQuestion,
   top: number,
 ): Promise<RangeComparison> {
-  const { where, measure, signal, before, after } = question;
+  const { where, measure, signal } = question;
   const room = checkSource(source, ACTION);
+  const { before, after, notes } = checkPeriods(question);
   const dimensions = question.dimensions ?? (await presentDimensions(room, after, where));
   const ask = async (range: TimeRange, by: readonly (string | Dimension)[]) => {
     const asked = { range, every: "all", by, top: Infinity, where, measures: { measure }, signal };
@@ -158,7 +160,11 @@ async function compareAsked(
   all.sort((a, b) => Math.abs(b.change ?? 0) - Math.abs(a.change ?? 0));
   const values = all.slice(0, top);
   const { label = "", unit = "" } = isAll.origin.columns.measures[0] ?? {};
-  const origin = { ...isAll.origin, ...partialOf(isAll.origin, wasAll.origin) };
+  const origin = {
+    ...isAll.origin,
+    ...partialOf(isAll.origin, wasAll.origin),
+    notes: [...notes, ...isAll.origin.notes],
+  };
   const what = `${label} ${changeText(value(wasAll), value(isAll), unit)} ${periodText(before, after)}`;
   const [most] = values;
   const named =

@@ -81,6 +81,22 @@ describe("compare", () => {
     const empty = await compare(lab.measurements, { now: between("2020-01-08", "2020-01-15") });
     expect(empty).toMatchObject({ found: false, values: [] });
     expect(empty.sentence).toMatch(/^I can't compare the two ranges/);
+    const gone = await compare(lab.measurements, { now: between("2026-05-15", "2026-05-22") });
+    expect(gone.result.origin.notes.join(" ")).toMatch(/holds no measurement from 2026-05-15/);
+  });
+
+  it("says how the ranges lie where they aren't of one length, or overlap", async () => {
+    await using lab = await own.open();
+    const before = between("2026-05-06", "2026-05-10");
+    const longer = await compare(lab.measurements, { now, before });
+    expect(longer.result.origin.notes.join(" ")).toMatch(/overlap.*differ in length/);
+    const dimensions = ["probe_cc"];
+    const many = compare(lab.measurements, {
+      ...{ now, before, dimensions, measure: distinct("probe_asn") },
+    });
+    await expect(many).rejects.toThrow(/longer range holds more .* same length/);
+    const alike = await compare(lab.measurements, { now, dimensions });
+    expect(alike.result.origin.notes).toEqual([]);
   });
 
   it("refuses unknown options, columns and sources with what to pass", async () => {
@@ -90,6 +106,11 @@ describe("compare", () => {
     await expect(compare(lab.measurements, { now, dimensions: ["probe_c"] })).rejects.toThrow(
       /did you mean probe_cc\?/,
     );
+    await expect(compare(lab.measurements, { now, dimensions: [] })).rejects.toThrow(
+      /no dimension/,
+    );
+    const none = compare(lab.measurements, { now: "24 hours" } as never);
+    await expect(none).rejects.toThrow(/pass \{ now: last/);
     await expect(compare(lab as never, { now })).rejects.toThrow(/pass lab.measurements/);
   });
 });
