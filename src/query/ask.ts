@@ -147,8 +147,7 @@ export async function askSource(
     const empty = grouped.table.numRows() === 0;
     const leftOut =
       unusable && !stopped ? ((await source.unusableNote?.(database, signal)) ?? NOTHING) : NOTHING;
-    const why =
-      empty && !stopped ? await source.whyEmpty(database, signal).catch(untold) : missing;
+    const why = empty && !stopped ? await source.whyEmpty(database, signal).catch(untold) : missing;
     const filter = preset.filterText ?? whereText(options.where ?? {});
     const cost = answerOrigin(database, question, range, answer);
     const beside = [...(why === missing ? [] : [why]), missing, leftOut];
