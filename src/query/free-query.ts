@@ -245,7 +245,13 @@ async function checkBounds(
   known: ReadonlyMap<string, KnownBound>,
   wanted: readonly { readonly name: string }[],
 ): Promise<void> {
-  const tree = await explain(database.rows, "QUERY TREE", sql, parameters);
+  const tree = await explain(database.rows, "QUERY TREE", sql, parameters).catch((cause) => {
+    if ((cause as ProbelabError).code !== "NOT_IMPLEMENTED") throw cause;
+    throw new ProbelabError(
+      "Can't show that the query stays in its time range: the profile of the database's user turns the server's analyzer off. Have enable_analyzer set to 1, or ask with lab.measurements or lab.logs.",
+      { cause },
+    );
+  });
   checkCluster(database, tree);
   const reads = unboundedReads(tree, range, known);
   const [read] = await needBound(
