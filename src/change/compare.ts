@@ -208,7 +208,12 @@ export function compareCells(cells: ChangeCells, top: number): RangeComparison {
       ...judge.value(leaves),
     }));
   });
-  all.sort((a, b) => Math.abs(b.beyond) - Math.abs(a.beyond));
+  // One of two values is as far beyond as the other: the last digits of sums are no order.
+  const most = Math.max(...all.map(({ beyond }) => Math.abs(beyond)));
+  const far = ({ beyond }: Judged) => Math.round((Math.abs(beyond) / (most || 1)) * 1e9);
+  const key = ({ value }: MovedValue) => JSON.stringify(value);
+  const place = ({ dimension }: MovedValue) => cells.names.indexOf(dimension);
+  all.sort((a, b) => far(b) - far(a) || place(a) - place(b) || (key(a) < key(b) ? -1 : 1));
   const listed = all.slice(0, top);
   const outstanding = all.filter(({ stands }) => stands);
   const values = listed.map(({ beyond, stands, ...value }): MovedValue => value);

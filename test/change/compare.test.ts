@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { compare, compareCells, weekBefore } from "../../src/change/compare.js";
 import { count, distinct, quantile, share } from "../../src/query/measure.js";
 import { between } from "../../src/time/time-range.js";
+import { cellsOf, seeded, type Row } from "./cells-given.js";
 import { ownDatabase } from "../support/own-database.js";
 
 const own = ownDatabase();
@@ -113,6 +114,21 @@ describe("compare", () => {
     await expect(none).rejects.toThrow(/pass \{ now: last/);
     await expect(compare(lab as never, { now })).rejects.toThrow(/pass lab.measurements/);
   });
+});
+
+it("compareCells: the order of the table is the same in whatever order the server answers", () => {
+  const { count: drawn } = seeded(3);
+  const rows = Array.from({ length: 60 }, (_, at): Row => {
+    const values = [["a", "b"][at % 2]!, `v${at % 7}`, at % 4 < 2 ? null : ""];
+    return { values, before: drawn(90), after: drawn(80) };
+  });
+  const listed = (given: readonly Row[]) =>
+    compareCells(cellsOf(["two", "seven", "none"], given), 20).values.map(
+      ({ dimension, value }) => `${dimension} ${value}`,
+    );
+  for (let turn = 1; turn < 60; turn += 7) {
+    expect(listed([...rows.slice(turn), ...rows.slice(0, turn)])).toEqual(listed(rows));
+  }
 });
 
 it("weekBefore keeps the clock of the zone, and two ranges apart", () => {
