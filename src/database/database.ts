@@ -427,8 +427,9 @@ FROM system.settings WHERE has({names:Array(String)}, name)\nFORMAT JSONCompact`
   const whole = { limit: "0", offset: "0", read_overflow_mode: "throw" };
   const asked = (settings: Readonly<Record<string, string>>) =>
     send(connection, { ...request, settings });
-  const refused = (error: { type?: string }) => {
-    if (!/^(READONLY|SETTING_CONSTRAINT_VIOLATION)$/.test(error.type ?? "")) throw error;
+  const refused = (error: unknown) => {
+    const { type = "" } = error as { type?: string };
+    if (!/^(READONLY|SETTING_CONSTRAINT_VIOLATION)$/.test(type)) throw error;
     return undefined;
   };
   const first = await asked(whole).catch(refused);
