@@ -43,7 +43,7 @@ export interface GroupOptions<Name extends string = string, B extends By<Name> =
   readonly signal?: AbortSignal;
   /**
    * Told of the answer so far after each window of time but the last, the newest first, where the server
-   * can't answer the whole at once: `onPart: (part) => show(chart.area(part), { replace: "counts" })`.
+   * can't answer the whole at once (of many groups after some windows): `onPart: (part) => show(chart.area(part), { replace: "counts" })`.
    */
   readonly onPart?: (part: Result) => unknown;
 }
