@@ -6,7 +6,7 @@ import { count, sum, type Measure } from "../query/measure.js";
 import { whereText, type Where } from "../query/where.js";
 import { partialOf, type MeasureColumn, type Origin } from "../result/origin.js";
 import type { Result } from "../result/result.js";
-import { checkRange, type TimeRange } from "../time/time-range.js";
+import { checkRange, formatRange, type TimeRange } from "../time/time-range.js";
 import { grouped, sumsIn, type Leaves } from "./cuboids.js";
 
 /** A source of questions: `lab.measurements`, `lab.runs`, `lab.logs`. */
@@ -65,6 +65,31 @@ export function checkSource(source: unknown, action: string): CubeSource {
   );
 }
 
+/**
+ * The two ranges, and how they lie.
+ *
+ * @throws ProbelabError where they, or no dimension, can't be compared.
+ */
+export function checkPeriods({ action, measure, dimensions, ...asked }: ChangeQuestion) {
+  const before = checkRange(asked.before, action, "before");
+  const after = checkRange(asked.after, action, "after");
+  if (dimensions?.length === 0) {
+    throw new ProbelabError(
+      `Can't ${action} by no dimension: name at least one, such as dimensions: ["probe_cc"], or leave dimensions out.`,
+    );
+  }
+  const ratio = (+after.end - +after.start) / (+before.end - +before.start);
+  // An hour that the clocks leave out makes no other length of a day.
+  if (measure.measure === "distinct" && Math.abs(ratio - 1) > 0.05) {
+    throw new ProbelabError(
+      `Can't ${action} of different values between ${formatRange(before)} and ${formatRange(after)}: a longer range holds more of them by itself. Take ranges of the same length.`,
+    );
+  }
+  const overlap = before.start < after.end && after.start < before.end;
+  const notes = overlap ? ["The ranges overlap: the rows of both count on both sides."] : [];
+  return { before, after, ratio, notes };
+}
+
 /** Asks the cells of both ranges: a scan of each, and one more of each where the measure is a quantile. */
 export async function askCells(
   source: ChangeSource,
@@ -72,8 +97,7 @@ export async function askCells(
 ): Promise<ChangeCells> {
   const { action, where, signal } = question;
   const cube = checkSource(source, action);
-  const before = checkRange(question.before, action);
-  const after = checkRange(question.after, action);
+  const { before, after, ratio, notes } = checkPeriods(question);
   const planned = await parts(source, question);
   const ask = (range: TimeRange) =>
     askCube(cube, {
@@ -88,8 +112,9 @@ export async function askCells(
   // One after the other: at an incident the server has enough to do.
   const earlier = await ask(before);
   const later = await ask(after);
+  const nothing = { range: after, every: "all", where, measures: { rows: count() }, signal };
+  const empty = later.rows > 0 ? [] : (await source.ask(nothing as never)).origin.notes;
   const merged = sideBySide(earlier, later);
-  const ratio = (+after.end - +after.start) / (+before.end - +before.start);
   const rate = planned.kind === "rate";
   const at = (cells: readonly Float64Array[], part: number) => cells[part] ?? cells[0]!;
   const made: ChangeCells = {
@@ -115,10 +140,15 @@ export async function askCells(
       bytesRead: earlier.origin.bytesRead + later.origin.bytesRead,
       seconds: earlier.origin.seconds + later.origin.seconds,
       notes: [
+        ...notes,
+        ...(planned.kind === "flow" && ratio !== 1
+          ? ["The ranges differ in length: what was before is as of a range as long as after."]
+          : []),
         ...(later.lacking.length === 0
           ? []
           : [`The table has no ${later.lacking.join(", ")}: not looked at.`]),
         ...later.origin.notes,
+        ...empty,
       ],
     },
   };

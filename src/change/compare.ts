@@ -14,6 +14,7 @@ import { checkRange, type TimeRange } from "../time/time-range.js";
 import {
   askCells,
   changeMeasures,
+  checkPeriods,
   checkSource,
   type ChangeCells,
   type ChangeQuestion,
@@ -96,7 +97,7 @@ export async function compare(
   options: CompareOptions,
 ): Promise<RangeComparison> {
   refuseUnknown(options, OPTIONS, ACTION);
-  const now = checkRange(options.now, ACTION);
+  const now = checkRange(options.now, ACTION, "now");
   const { top = 20 } = options;
   if (!(top >= 1)) {
     throw new ProbelabError(
@@ -127,8 +128,9 @@ async function compareAsked(
   question: ChangeQuestion,
   top: number,
 ): Promise<RangeComparison> {
-  const { where, measure, signal, before, after } = question;
+  const { where, measure, signal } = question;
   const room = checkSource(source, ACTION);
+  const { before, after, notes } = checkPeriods(question);
   const dimensions = question.dimensions ?? (await presentDimensions(room, after, where));
   const ask = async (range: TimeRange, by: readonly (string | Dimension)[]) => {
     const asked = { range, every: "all", by, top: Infinity, where, measures: { measure }, signal };
@@ -159,7 +161,11 @@ async function compareAsked(
   all.sort((a, b) => Math.abs(b.change ?? 0) - Math.abs(a.change ?? 0));
   const values = all.slice(0, top);
   const { label = "", unit = "" } = isAll.origin.columns.measures[0] ?? {};
-  const origin = { ...isAll.origin, ...partialOf(isAll.origin, wasAll.origin) };
+  const origin = {
+    ...isAll.origin,
+    ...partialOf(isAll.origin, wasAll.origin),
+    notes: [...notes, ...isAll.origin.notes],
+  };
   const what = `${label} ${changeText(value(wasAll), value(isAll), unit)} ${periodText(before, after)}`;
   const [most] = values;
   const named =
@@ -203,7 +209,12 @@ export function compareCells(cells: ChangeCells, top: number): RangeComparison {
       ...judge.value(leaves),
     }));
   });
-  all.sort((a, b) => Math.abs(b.beyond) - Math.abs(a.beyond));
+  // One of two values is as far beyond as the other: the last digits of sums are no order.
+  const most = Math.max(...all.map(({ beyond }) => Math.abs(beyond)));
+  const far = ({ beyond }: Judged) => Math.round((Math.abs(beyond) / (most || 1)) * 1e9);
+  const key = ({ value }: MovedValue) => JSON.stringify(value);
+  const place = ({ dimension }: MovedValue) => cells.names.indexOf(dimension);
+  all.sort((a, b) => far(b) - far(a) || place(a) - place(b) || (key(a) < key(b) ? -1 : 1));
   const listed = all.slice(0, top);
   const outstanding = all.filter(({ stands }) => stands);
   const values = listed.map(({ beyond, stands, ...value }): MovedValue => value);

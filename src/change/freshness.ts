@@ -157,7 +157,11 @@ async function part(what: string, ask: () => Promise<Part>): Promise<Part> {
     return await ask();
   } catch (error) {
     if (!(error instanceof ProbelabError) || error.code === "ABORTED") throw error;
-    return { rows: [], untold: `${what} can't be told, because: ${error.message}`, notes: [] };
+    return {
+      rows: [],
+      untold: `${what} can't be told, because: ${error.message.replace(/\.$/, "")}`,
+      notes: [],
+    };
   }
 }
 

@@ -15,6 +15,8 @@ export interface Connection extends AsyncDisposable {
   client(): Promise<ClickHouseClient>;
   /** Lets go of a server that no longer answers, before its end was noticed. */
   forget(): void;
+  /** Asks for plain answers from now on: compression is a setting, which not every user may send. */
+  plain(): void;
 }
 
 /** What an embedded server lets a connection do: `reader` may read its tables and nothing else. */
@@ -85,6 +87,7 @@ function embeddedConnection(
       void joined?.then(({ lease }) => lease[Symbol.dispose]()).catch(() => undefined);
       joined = null;
     },
+    plain: () => undefined,
     async [Symbol.asyncDispose]() {
       const current = joined && (await joined.catch(() => null));
       joined = null;
@@ -99,7 +102,7 @@ function serverConnection(
   requestSeconds: number,
 ): Connection {
   const { tls, username, password } = source;
-  const client = createClient({
+  const settings: Parameters<typeof createClient>[0] = {
     ...COMMON,
     ...(tls && { http_agent: secureAgent(tls) }),
     // Who shows a certificate and has no password is who the certificate says.
@@ -113,14 +116,18 @@ function serverConnection(
     username,
     password,
     request_timeout: requestSeconds * 1000,
-    // Only a network is worth the processor time of compression.
-    compression: { request: false, response: true },
-  });
+  };
+  // Only a network is worth the processor time of compression.
+  let client = createClient({ ...settings, compression: { request: false, response: true } });
   return {
     label: source.label,
     database: source.database,
     client: () => Promise.resolve(client),
     forget: () => undefined,
+    plain() {
+      void client.close();
+      client = createClient(settings);
+    },
     [Symbol.asyncDispose]: () => client.close(),
   };
 }

@@ -425,13 +425,20 @@ FROM system.settings WHERE has({names:Array(String)}, name)\nFORMAT JSONCompact`
   };
   // Modes that would cut this answer too; who may not send them is asked without.
   const whole = { limit: "0", offset: "0", read_overflow_mode: "throw" };
-  const first = await send(connection, { ...request, settings: whole }).catch((error) => {
-    if (!["READONLY", "SETTING_CONSTRAINT_VIOLATION"].includes((error as { type: string }).type)) {
-      throw error;
-    }
+  const asked = (settings: Readonly<Record<string, string>>) =>
+    send(connection, { ...request, settings });
+  const refused = (error: unknown) => {
+    const { type = "" } = error as { type?: string };
+    if (!/^(READONLY|SETTING_CONSTRAINT_VIOLATION)$/.test(type)) throw error;
     return undefined;
-  });
-  const { body, named } = first ?? (await send(connection, { ...request, settings: {} }));
+  };
+  const first = await asked(whole).catch(refused);
+  let answer = first ?? (await asked({}).catch(refused));
+  if (answer === undefined) {
+    connection.plain();
+    answer = await asked({});
+  }
+  const { body, named } = answer;
   type Row = [name: string, value: string, min: string | null, max: string | null, fixed: boolean];
   const [row] = await readWhole(body, jsonRows<{ version: string; settings: Row[] }>);
   if (row?.settings === undefined || row.settings.length === 0) {

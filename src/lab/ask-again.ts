@@ -99,7 +99,8 @@ type Ask = (...given: never[]) => unknown;
  */
 export function remember<F extends Ask>(name: string, ask: F): F {
   return ((...given: Parameters<F>) => {
-    const answer = ask(...given);
+    // Of what it needs a question without options says more than "undefined" does.
+    const answer = ask(...((given.length === 0 ? [{}] : given) as Parameters<F>));
     if (!(answer instanceof Promise)) return answer;
     return answer.then((result: unknown) => {
       // One that says itself how it is asked again fixed what was left to "now".

@@ -23,6 +23,7 @@ import {
   type Measurements,
   type Runs,
 } from "../measurements/measurements.js";
+import { refuseUnknown } from "../base/check-options.js";
 import { deprecated } from "../base/deprecated.js";
 import { ProbelabError } from "../base/error.js";
 import { offerColumnTypes, tablesOf } from "./column-types.js";
@@ -177,6 +178,7 @@ export interface Lab extends AsyncDisposable {
  * const remote = await connect({ measurements: "https://clickhouse.example.org:8443/service" });
  */
 export async function connect(options: ConnectOptions = {}): Promise<Lab> {
+  refuseUnknown(options, ["measurements", "logs", "guard", "tables", "credentials"], "connect");
   const { credentials } = options;
   const source = await withPassword(
     "measurements",

@@ -23,7 +23,8 @@ export interface DropOptions {
 export interface DropFinding extends AlarmFinding {
   /**
    * `dropping`: fewer come than expected, until the last whole hour; `silent`: none comes any more;
-   * `over`: there was a drop in the range, and the last two hours are as expected; `usual`; `unknown`.
+   * `over`: there was a drop in the range, and the last two hours are as expected; `usual`;
+   * `unknown`: it can't be told, or not even a complete stop of two hours could.
    */
   readonly state: "dropping" | "silent" | "over" | "usual" | "unknown";
   /** When the alarm that goes on, else the largest, began. */
@@ -87,7 +88,7 @@ export async function drop(
       ? "dropping"
       : shown !== undefined
         ? "over"
-        : judged.length === 0
+        : judged.length === 0 || told.least === null
           ? "unknown"
           : "usual";
   const why = shown === undefined || silent ? null : await causes(measurements, shown, options);

@@ -43,7 +43,7 @@ export interface GroupOptions<Name extends string = string, B extends By<Name> =
   readonly signal?: AbortSignal;
   /**
    * Told of the answer so far after each window of time but the last, the newest first, where the server
-   * can't answer the whole at once: `onPart: (part) => show(chart.area(part), { replace: "counts" })`.
+   * can't answer the whole at once (of many groups after some windows): `onPart: (part) => show(chart.area(part), { replace: "counts" })`.
    */
   readonly onPart?: (part: Result) => unknown;
 }
@@ -121,7 +121,7 @@ export async function askSource(
     source.missingValues(database, signal).catch((error: unknown) => {
       // Where the question was stopped, the question itself says so.
       if ((error as { code?: string }).code === "ABORTED") return NOTHING;
-      throw error;
+      return untold(error);
     }),
   ]);
   return finished(...answered);
@@ -147,7 +147,7 @@ export async function askSource(
     const empty = grouped.table.numRows() === 0;
     const leftOut =
       unusable && !stopped ? ((await source.unusableNote?.(database, signal)) ?? NOTHING) : NOTHING;
-    const why = empty && !stopped ? await source.whyEmpty(database, signal) : missing;
+    const why = empty && !stopped ? await source.whyEmpty(database, signal).catch(untold) : missing;
     const filter = preset.filterText ?? whereText(options.where ?? {});
     const cost = answerOrigin(database, question, range, answer);
     const beside = [...(why === missing ? [] : [why]), missing, leftOut];
@@ -174,6 +174,14 @@ export async function askSource(
       ],
     });
   }
+}
+
+/** Says what a note would have told, where that is more than the server can read at once. */
+function untold(error: unknown): Extra {
+  const { code } = error as { code?: string };
+  if (!isTooMuch(error) && code !== "TOO_MANY_ROWS_OR_BYTES") throw error;
+  const note = "Which values of the filter the range holds was too much for the server to tell.";
+  return { ...NOTHING, notes: [note] };
 }
 
 /** What `by` asks for, each once. @throws ProbelabError for unknown columns and names twice. */

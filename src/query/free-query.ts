@@ -37,7 +37,7 @@ type TimeOfTable = Pick<TableInfo, "time" | "notes">;
 const LEAVES_OUT = /\b(HAVING|QUALIFY|LIMIT|OFFSET|FETCH)\b/i;
 const RANGE = new RegExp(`\\{range(?::\\s*(?:(${NAME})\\.)?(${NAME})\\s*)?\\}`, "g");
 const EXAMPLE =
-  'lab.query("SELECT probe_cc, count() AS n FROM fastpath WHERE {range} GROUP BY probe_cc", { range: last("1 week") })';
+  '"SELECT probe_cc, count() AS n FROM fastpath WHERE {range} GROUP BY probe_cc", { range: last("1 week") }';
 
 /**
  * Asks free SQL, bounded in time: `{range}` becomes the bound on the measurement table's time column
@@ -67,7 +67,7 @@ export async function freeQuery<Row extends object = Record<string, Value>>(
   options: QueryOptions,
 ): Promise<Result<Row>> {
   refuseUnknown(options, OPTIONS, "run a query");
-  const asked = await boundQuery(database, sql, options);
+  const asked = await boundQuery(database, sql, options, "run a query");
   const { code, range, described, notes, ...bound } = asked;
   const roles = checkNamed(options.columns ?? {}, described, range);
   const answer = await database.ask({
@@ -122,13 +122,14 @@ export async function downloadQuery(
 ): Promise<Download> {
   const action = "download a query";
   refuseUnknown(options, ["range", "params", "signal", "to"], action);
+  checkRange((options as DownloadOptions | undefined)?.range, action);
   const to = options.to instanceof URL ? fileURLToPath(options.to) : options.to;
   if (typeof to !== "string" || !to.endsWith(".parquet")) {
     throw new ProbelabError(
       `Can't ${action} to ${String(to)}: pass a path that ends in .parquet, such as to: "out/rows.parquet".`,
     );
   }
-  const { sql: bounded, parameters, notes } = await boundQuery(database, sql, options);
+  const { sql: bounded, parameters, notes } = await boundQuery(database, sql, options, action);
   const question = { sql: bounded, parameters, action, signal: options.signal };
   let rows = 0;
   const path = await writeStreamed(to, async (temporary) => {
@@ -142,8 +143,9 @@ async function boundQuery(
   database: Database,
   sql: string,
   options: Pick<QueryOptions, "range" | "params">,
+  action: string,
 ) {
-  const range = checkRange((options as QueryOptions | undefined)?.range, "run a query");
+  const range = checkRange((options as QueryOptions | undefined)?.range, action);
   const code = sqlCode(sql);
   const bare = /\{start\s*:/.test(code) && /\{end\s*:/.test(code);
   const usual = database.tables.measurements.time;
@@ -160,13 +162,11 @@ async function boundQuery(
   });
   if (wanted.size === 0 && !bare) {
     throw new ProbelabError(
-      `Can't run a query that does not use its time range: put {range} into its WHERE, such as ${EXAMPLE}.`,
+      `Can't ${action} that does not use its time range: put {range} into its WHERE, such as ${EXAMPLE}.`,
     );
   }
   if (/\bFORMAT\s+\w+\s*;?\s*$/i.test(code) || /\bINTO\s+OUTFILE\b/i.test(code)) {
-    throw new ProbelabError(
-      "Can't run a query with its own FORMAT or INTO OUTFILE: leave it out, the answer comes as a table.",
-    );
+    throw new ProbelabError(`Can't ${action} with its own FORMAT or INTO OUTFILE: leave it out.`);
   }
   const columns = new Map<string, TimeOfTable>();
   for (const [key, { table, name }] of wanted) {
@@ -245,7 +245,13 @@ async function checkBounds(
   known: ReadonlyMap<string, KnownBound>,
   wanted: readonly { readonly name: string }[],
 ): Promise<void> {
-  const tree = await explain(database.rows, "QUERY TREE", sql, parameters);
+  const tree = await explain(database.rows, "QUERY TREE", sql, parameters).catch((cause) => {
+    if ((cause as ProbelabError).code !== "NOT_IMPLEMENTED") throw cause;
+    throw new ProbelabError(
+      "Can't show that the query stays in its time range: the profile of the database's user turns the server's analyzer off. Have enable_analyzer set to 1, or ask with lab.measurements or lab.logs.",
+      { cause },
+    );
+  });
   checkCluster(database, tree);
   const reads = unboundedReads(tree, range, known);
   const [read] = await needBound(

@@ -176,6 +176,10 @@ export class Plan {
         `Can't ${action} ${column}, a ${found.type}: pass a column of numbers, or count with count() or distinct(${JSON.stringify(column)}).`,
       );
     }
+    // Arrow carries these as bytes, and the server's quantiles don't know them.
+    if (/Int(128|256)|BFloat/.test(found.type)) {
+      return { ...found, sql: sql`toFloat64(${found.sql})` };
+    }
     // NaN and infinities are what a division by zero left: one of them would be the whole sum.
     return /Float/.test(found.type) && found.finite !== true
       ? { ...found, sql: sql`if(isFinite(${found.sql}), ${found.sql}, NULL)` }
@@ -262,10 +266,13 @@ function makeExtreme(measure: AnyMeasure, plan: Plan): Made {
 function makeQuantile(measure: AnyMeasure, plan: Plan): Made {
   const { column = "", level = NaN } = measure;
   const {
-    sql: number,
+    sql: stored,
+    type,
     label = columnTitle(column),
     unit = "",
   } = plan.number(column, "give quantiles of");
+  // The server's quantiles know no decimals.
+  const number = type.includes("Decimal") ? sql`toFloat64(${stored})` : stored;
   if (!(level >= 0 && level <= 1)) {
     throw new ProbelabError(
       `Can't give the quantile ${String(measure.level)} of ${column}: pass a number from 0 to 1.`,

@@ -144,13 +144,14 @@ function compareSql(
 }
 
 function matchSql(column: string, wanted: Match, found: ColumnSql, name: string): Sql {
-  const list = matchList(wanted);
-  if (list.length === 0) {
+  const given = matchList(wanted);
+  if (given.length === 0) {
     throw new ProbelabError(
       `Can't filter ${column} by an empty list, which matches nothing: name at least one value or leave the filter out.`,
     );
   }
   const kind = columnKind(found.type);
+  const list = given.map((value) => (typeof value === "string" ? written(value, kind) : value));
   const textual = kind === "other" || kind === "time";
   const text = textual ? sql`toString(${found.sql})` : found.sql;
   const values = list.filter(
@@ -172,6 +173,17 @@ function matchSql(column: string, wanted: Match, found: ColumnSql, name: string)
   }
   if (list.includes(null)) parts.push(sql`isNull(${found.sql})`);
   return parts.length === 1 ? (parts[0] as Sql) : sql`(${join(parts, " OR ")})`;
+}
+
+/** A number or a truth that came as text, as from a shell: what it says, where that is sure. */
+function written(text: string, kind: Kind): FilterValue {
+  if (kind === "bool" && /^(true|false)$/.test(text)) return text === "true";
+  if (kind !== "number") return text;
+  return String(Number(text)) === text
+    ? Number(text)
+    : /^-?[1-9]\d*$/.test(text)
+      ? BigInt(text)
+      : text;
 }
 
 function prefixSql(column: Sql, { prefix, edge }: Prefix, name: string): Sql {

@@ -31,12 +31,14 @@ export interface WindowedQuestion extends Divided {
   readonly top: number;
   readonly dimensions: readonly AskedDimension[];
   readonly aggregates: readonly Aggregate[];
-  /** Told of the answer so far after each window of time but the last. */
+  /** Told of the answer so far after each window of time but the last; of many groups, after some of them. */
   readonly onPart?: (part: Windowed) => Promise<void>;
 }
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
+/** Rows of windows from which on not every window is told. */
+const MANY_ROWS = 50_000;
 /** Parts by hash: a part more is a scan more. */
 const MOST_PARTS = 1_024;
 
@@ -69,7 +71,14 @@ export async function askInWindows(asked: WindowedQuestion, failed: unknown): Pr
     table: await merged(rows, asked, failed),
   });
   const { onPart } = asked;
-  const onWindow = async (parts: Parts) => onPart?.(await whole(parts));
+  let told = 0;
+  const onWindow = async (parts: Parts) => {
+    // Each time all rows are merged anew: of many groups that would be a square of them.
+    const many = parts.rows.length;
+    if (many > MANY_ROWS && many < told * 1.5) return;
+    told = many;
+    await onPart?.(await whole(parts));
+  };
   return whole(await divided(asked, failed, onWindow));
 }
 

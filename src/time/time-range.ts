@@ -89,12 +89,12 @@ export function formatRange(range: TimeRange): string {
   return `${start} to ${end} ${range.timeZone}`;
 }
 
-/** The range that a query was given, checked: every query is bounded in time. */
-export function checkRange(value: unknown, action: string): TimeRange {
+/** The range that a query was given, as the option of that name, checked: every query is bounded in time. */
+export function checkRange(value: unknown, action: string, option = "range"): TimeRange {
   const range = value as Partial<TimeRange> | null | undefined;
   if (!(range?.start instanceof Date) || !(range.end instanceof Date)) {
     throw new ProbelabError(
-      `Can't ${action} without a time range: pass { range: last("3 months") } or { range: between("2026-05-01", "2026-05-08") }.`,
+      `Can't ${action} without a time range: pass { ${option}: last("3 months") } or { ${option}: between("2026-05-01", "2026-05-08") }.`,
     );
   }
   return makeRange(range.start, range.end, checkTimeZone(range.timeZone ?? "UTC"));

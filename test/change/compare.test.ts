@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { compare, compareCells, weekBefore } from "../../src/change/compare.js";
 import { count, distinct, quantile, share } from "../../src/query/measure.js";
 import { between } from "../../src/time/time-range.js";
+import { cellsOf, seeded, type Row } from "./cells-given.js";
 import { ownDatabase } from "../support/own-database.js";
 
 const own = ownDatabase();
@@ -81,6 +82,22 @@ describe("compare", () => {
     const empty = await compare(lab.measurements, { now: between("2020-01-08", "2020-01-15") });
     expect(empty).toMatchObject({ found: false, values: [] });
     expect(empty.sentence).toMatch(/^I can't compare the two ranges/);
+    const gone = await compare(lab.measurements, { now: between("2026-05-15", "2026-05-22") });
+    expect(gone.result.origin.notes.join(" ")).toMatch(/holds no measurement from 2026-05-15/);
+  });
+
+  it("says how the ranges lie where they aren't of one length, or overlap", async () => {
+    await using lab = await own.open();
+    const before = between("2026-05-06", "2026-05-10");
+    const longer = await compare(lab.measurements, { now, before });
+    expect(longer.result.origin.notes.join(" ")).toMatch(/overlap.*differ in length/);
+    const dimensions = ["probe_cc"];
+    const many = compare(lab.measurements, {
+      ...{ now, before, dimensions, measure: distinct("probe_asn") },
+    });
+    await expect(many).rejects.toThrow(/longer range holds more .* same length/);
+    const alike = await compare(lab.measurements, { now, dimensions });
+    expect(alike.result.origin.notes).toEqual([]);
   });
 
   it("refuses unknown options, columns and sources with what to pass", async () => {
@@ -90,8 +107,28 @@ describe("compare", () => {
     await expect(compare(lab.measurements, { now, dimensions: ["probe_c"] })).rejects.toThrow(
       /did you mean probe_cc\?/,
     );
+    await expect(compare(lab.measurements, { now, dimensions: [] })).rejects.toThrow(
+      /no dimension/,
+    );
+    const none = compare(lab.measurements, { now: "24 hours" } as never);
+    await expect(none).rejects.toThrow(/pass \{ now: last/);
     await expect(compare(lab as never, { now })).rejects.toThrow(/pass lab.measurements/);
   });
+});
+
+it("compareCells: the order of the table is the same in whatever order the server answers", () => {
+  const { count: drawn } = seeded(3);
+  const rows = Array.from({ length: 60 }, (_, at): Row => {
+    const values = [["a", "b"][at % 2]!, `v${at % 7}`, at % 4 < 2 ? null : ""];
+    return { values, before: drawn(90), after: drawn(80) };
+  });
+  const listed = (given: readonly Row[]) =>
+    compareCells(cellsOf(["two", "seven", "none"], given), 20).values.map(
+      ({ dimension, value }) => `${dimension} ${value}`,
+    );
+  for (let turn = 1; turn < 60; turn += 7) {
+    expect(listed([...rows.slice(turn), ...rows.slice(0, turn)])).toEqual(listed(rows));
+  }
 });
 
 it("weekBefore keeps the clock of the zone, and two ranges apart", () => {

@@ -81,9 +81,10 @@ async function followed(args: readonly string[], until: string) {
 }
 
 test("probelab drop says since when, how much and in which country, and ends with 8", async () => {
-  const [text, quiet] = await Promise.all([
+  const [text, quiet, few] = await Promise.all([
     probelab("drop", "--json"),
     probelab("drop", "--where", "probe_cc=FR", "--last", "24h"),
+    probelab("drop", "--where", "msm_failure=1", "--where", "probe_cc=FR", "--last", "24h"),
   ]);
   expect(text.err).toBe("");
   expect(text.code).toBe(8);
@@ -99,6 +100,8 @@ test("probelab drop says since when, how much and in which country, and ends wit
   expect(hours).toBeGreaterThan(3);
   expect(hours).toBeLessThan(10);
   expect(quiet).toMatchObject({ code: 0, err: "" });
+  expect(few).toMatchObject({ code: 9, err: "" });
+  expect(few.out).toMatch(/^Can't tell whether Measurements dropped for two hours/);
   expect(quiet.out).toMatch(/^No drop of Measurements in .* Data comes as usual, as of/);
 });
 

@@ -45,6 +45,9 @@ beforeAll(async () => {
       settings: { readonly: 1 },
       grants: ["GRANT SELECT ON probelab.fastpath"],
     },
+    // The default of older servers.
+    uncompressed: { settings: { readonly: 1, enable_http_compression: 0 } },
+    analyzer: { settings: { readonly: 1, allow_experimental_analyzer: 0 } },
     slow: { settings: { readonly: 1, max_execution_time: 1 } },
   });
   await server.admin.command({
@@ -73,7 +76,7 @@ async function answersOf(url: string) {
 }
 
 describe("connect() as a restricted reader", () => {
-  it.each(["ro1", "ro2", "bound", "granted"])(
+  it.each(["ro1", "ro2", "bound", "granted", "uncompressed"])(
     "answers %s as it answers everybody",
     async (user) => {
       expect(expected.counts.length).toBeGreaterThan(20);
@@ -96,6 +99,15 @@ describe("connect() as a restricted reader", () => {
       );
     },
   );
+});
+
+it("lab.query says what it needs where the profile turns the analyzer off; other questions need none", async () => {
+  await using lab = await connect({ measurements: server.as("analyzer") });
+  const range = between("2026-05-01", "2026-05-02");
+  const counts = await lab.measurements.counts({ range, every: "6 hours", by: "software_version" });
+  expect(counts.rows()).toEqual(expected.counts);
+  const free = lab.query("SELECT count() AS n FROM fastpath WHERE {range}", { range });
+  await expect(free).rejects.toThrow(/turns the server's analyzer off.*ask with lab\.measurements/);
 });
 
 describe("Database.notes", () => {

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import type { Lab } from "../../src/lab/connect.js";
+import { connect, type Lab } from "../../src/lab/connect.js";
 import { prefix } from "../../src/query/prefix.js";
 import { between, last } from "../../src/time/time-range.js";
 import { embeddedDatabase } from "../support/embedded-database.js";
@@ -321,6 +321,12 @@ describe("a question on measurements", () => {
     const none = {} as Parameters<Lab["measurements"]["counts"]>[0];
     await expect(lab.measurements.counts(none)).rejects.toThrow(
       /Can't count measurements without a time range/,
+    );
+    await expect((lab.measurements.counts as () => Promise<never>)()).rejects.toThrow(
+      /without a time range/,
+    );
+    await expect(connect({ measurement: "http://other" } as never)).rejects.toThrow(
+      /did you mean measurements\?/,
     );
   });
 

@@ -111,7 +111,7 @@ describe("lab.download(sql, { range, to })", () => {
     stop.abort();
     const asked: [string, Parameters<Lab["download"]>[1], RegExp][] = [
       [`${all} WHERE {range}`, { range, to, signal: stop.signal }, /^Stopped/],
-      [all, { range, to }, /does not use its time range/],
+      [all, { range, to }, /^Can't download a query that does not use its time range/],
       [`${all} WHERE {range} OR 1`, { range, to }, /stays in its time range/],
       [`${all} WHERE {range} INTO OUTFILE 'x'`, { range, to }, /OUTFILE/],
       [`${all} WHERE {range}`, { range, to: join(folder, "rows.csv") }, /ends in \.parquet/],
@@ -120,7 +120,8 @@ describe("lab.download(sql, { range, to })", () => {
         { range, to: join(folder, "many.parquet", "x.parquet") },
         /Can't write/,
       ],
-      [`${all} WHERE {range}`, { to } as never, /range/],
+      [`${all} WHERE {range}`, { to } as never, /^Can't download a query without a time range/],
+      [`${all} WHERE {range}`, undefined as never, /without a time range/],
     ];
     for (const [sql, options, why] of asked) {
       await expect(lab.download(sql, options)).rejects.toThrow(why);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, expect, it } from "vitest";
-import type { Lab } from "../../src/lab/connect.js";
+import { connect, type Lab } from "../../src/lab/connect.js";
 import type { Where } from "../../src/query/where.js";
 import { prefix } from "../../src/query/prefix.js";
 import { between } from "../../src/time/time-range.js";
@@ -114,3 +114,23 @@ it("a value of a filter's list that nothing in the range has is named, and no ot
   );
   expect(named).toBeGreaterThan(40);
 }, 240_000);
+
+it("a question whose answer fits goes without what would explain it, where that is too much, and says so", async () => {
+  await own.writer.command(
+    `CREATE OR REPLACE TABLE fastpath (measurement_start_time DateTime('UTC'), report_id String)
+     ENGINE = MergeTree ORDER BY measurement_start_time`,
+  );
+  await own.writer.command(
+    `INSERT INTO fastpath SELECT '2026-05-04 10:00:00', hex(sipHash128(number)) FROM numbers(600000)`,
+  );
+  const guard = { maxMemory: 25 * 2 ** 20 };
+  await using small = await connect({ measurements: own.url, guard });
+  const range = between("2026-05-04", "2026-05-05");
+  for (const report_id of [["x", "y"], "x"]) {
+    const { rows, origin } = await small.measurements
+      .counts({ range, every: "all", where: { report_id } })
+      .then((result) => ({ rows: result.rows(), origin: result.origin }));
+    expect(rows.every((row) => row.measurements === 0)).toBe(true);
+    expect(origin.notes.join(" ")).toMatch(/filter the range holds was too much for the server/);
+  }
+});

@@ -167,6 +167,18 @@ describe("a question that the reader's memory can't hold", () => {
     }
   });
 
+  it("tells of many groups after some windows only, since each telling merges all of them", async () => {
+    await using small = await Database.open(own.source, SMALL);
+    let told = 0;
+    const { origin } = await measurementsOf(small).counts({
+      ...{ range: between("2026-01-01", "2026-02-01"), every: "all", by: "report_id", top: 1 },
+      onPart: () => void (told += 1),
+    });
+    const [, windows] = /^Asked in (\d+) windows of time/.exec(origin.notes.join("\n"))!;
+    expect(told).toBeGreaterThan(2);
+    expect(told).toBeLessThan(Number(windows) / 2);
+  });
+
   it("tells the lines of logs so far masked where the answer is", async () => {
     await own.writer
       .command(`CREATE TABLE logs (__REALTIME_TIMESTAMP Int64, SYSLOG_IDENTIFIER String, host String,
