@@ -179,7 +179,7 @@ function matchSql(column: string, wanted: Match, found: ColumnSql, name: string)
 function written(text: string, kind: Kind): FilterValue {
   if (kind === "bool" && /^(true|false)$/.test(text)) return text === "true";
   if (kind !== "number") return text;
-  return String(Number(text)) === text
+  return String(Number(text)) === text && Number.isFinite(Number(text))
     ? Number(text)
     : /^-?[1-9]\d*$/.test(text)
       ? BigInt(text)
