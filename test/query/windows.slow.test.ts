@@ -32,7 +32,7 @@ import { restrictedServer } from "../support/restricted-server.js";
 const own = ownDatabase();
 const range = between("2026-01-01", "2026-03-01");
 /** Too little for two months of runs at once, enough for a few days of them. */
-const SMALL = { maxMemory: 20 * 2 ** 20 };
+const SMALL = { maxMemory: 24 * 2 ** 20 };
 
 const CREATE = `CREATE TABLE fastpath (measurement_uid String, measurement_start_time DateTime('UTC'), report_id String,
     software_name LowCardinality(String), software_version LowCardinality(Nullable(String)), probe_asn UInt32,
@@ -251,7 +251,7 @@ describe("a question that the reader's memory can't hold", () => {
 
   it("is asked in windows or parts by explore and explain, with the answer of the whole", async () => {
     await using whole = await Database.open(own.source);
-    await using small = await Database.open(own.source, { maxMemory: 16 * 2 ** 20 });
+    await using small = await Database.open(own.source, { maxMemory: 24 * 2 ** 20 });
     await using larger = await Database.open(own.source, { maxMemory: 40 * 2 ** 20 });
     const range = between("2026-01-05", "2026-01-26");
     const explore = (database: Database) =>
@@ -306,7 +306,7 @@ describe("a question that the reader's memory can't hold", () => {
   });
 
   it("is asked so for a reader who may set nothing (readonly = 1)", async () => {
-    const limits = { readonly: 1, max_memory_usage: 16 * 2 ** 20 };
+    const limits = { readonly: 1, max_memory_usage: 20 * 2 ** 20 };
     await using server = await restrictedServer({ small: { settings: limits } });
     await server.admin.command({ query: CREATE });
     await server.admin.command({ query: fill(150_000) });
