@@ -82,7 +82,7 @@ export function checkPeriods({ action, measure, dimensions, ...asked }: ChangeQu
   // An hour that the clocks leave out makes no other length of a day.
   if (measure.measure === "distinct" && Math.abs(ratio - 1) > 0.05) {
     throw new ProbelabError(
-      `Can't ${action} of different values between ${formatRange(before)} and ${formatRange(after)}: a longer range holds more of them by itself. Take ranges of the same length.`,
+      `Can't ${action} by different values where the ranges differ in length (${formatRange(before)} and ${formatRange(after)}): a longer range holds more of them by itself. Take ranges of the same length.`,
     );
   }
   const overlap = before.start < after.end && after.start < before.end;

@@ -62,4 +62,7 @@ it.each(TYPES.map((type, at) => [type, `x${at}`]))("measures of a %s are exact",
   ]);
   const bins = await lab.measurements.histogram({ range, column: x, bins: [0, 4, 200] });
   expect(bins.rows().map((row) => (row as { measurements: number }).measurements)).toEqual([4, 5]);
+  // A number to JavaScript, and none to look for.
+  const none = lab.measurements.counts({ range, every: "all", where: { [x]: "NaN" } });
+  await expect(none).rejects.toThrow(/with "NaN": pass a/);
 });
