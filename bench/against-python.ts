@@ -61,7 +61,7 @@ async function atSize(size: number): Promise<void> {
   const env = {
     ...process.env,
     PROBELAB_MEASUREMENTS: `embedded:${source.directory}`,
-    CLICKHOUSE: `http://127.0.0.1:${server.httpPort}/?database=${EMBEDDED_DATABASE}`,
+    CLICKHOUSE: `http://127.0.0.1:${server.port}/?database=${EMBEDDED_DATABASE}`,
     TOKEN: server.token,
   };
   const folder = mkdtempSync(join(tmpdir(), "against-python-"));

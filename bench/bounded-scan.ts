@@ -1,7 +1,7 @@
 /** How much of a year's table one week reads: rows read of all, as the server counts them. */
 import { join } from "node:path";
 import { Database } from "../src/database/database.js";
-import { openWriter } from "../src/database/open-writer.js";
+import { openWriter } from "../src/database/writer.js";
 import type { Source } from "../src/database/source.js";
 import { measurementsOf } from "../src/measurements/measurements.js";
 import { fillSample } from "../src/sample/fill.js";

@@ -5,8 +5,8 @@
 import { connect as dial, createServer, type AddressInfo } from "node:net";
 import { Database } from "../src/database/database.js";
 import { parseSource } from "../src/database/source.js";
-import { measurementsOf } from "../src/measurements/measurements.js";
-import { distinct } from "../src/query/measure.js";
+import { measurementsOf, runsOf } from "../src/measurements/measurements.js";
+import { countDistinct } from "../src/query/measure.js";
 import { between } from "../src/time/time-range.js";
 import { startCluster } from "../test/support/cluster.js";
 import { QUERY_LOG } from "./support/logged-server.js";
@@ -107,9 +107,14 @@ for (const name of ["by_report", "by_chance"]) {
       `SELECT 1 FROM ${part} GROUP BY toStartOfHour(measurement_start_time), probe_asn`,
     ],
     runDurations: [() => measurements.runDurations(question), runs],
-    summary: [() => measurements.summary({ range }), runs],
+    summary: [() => runsOf(database).summary({ range }), runs],
     "distinct reports": [
-      () => measurements.ask({ range, every: "all", measures: { reports: distinct("report_id") } }),
+      () =>
+        measurements.ask({
+          range,
+          every: "all",
+          measures: { reports: countDistinct("report_id") },
+        }),
       runs,
     ],
   };

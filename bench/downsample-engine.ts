@@ -3,7 +3,7 @@
  * turn on the same server. ROWS (default 100,000,000) rows are made once and kept in .bench/data.
  */
 import { join } from "node:path";
-import { openWriter } from "../src/database/open-writer.js";
+import { openWriter } from "../src/database/writer.js";
 import { m4Sql } from "../src/downsample/sql/m4-sql.js";
 import { report } from "./support/report.js";
 import { sideBySide } from "./support/side-by-side.js";

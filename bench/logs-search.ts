@@ -1,6 +1,6 @@
 /** What a question on the last hour of a log table reads, searched for what is there and what is not. */
 import { join } from "node:path";
-import { openWriter } from "../src/database/open-writer.js";
+import { openWriter } from "../src/database/writer.js";
 import type { Source } from "../src/database/source.js";
 import { connect } from "../src/lab/connect.js";
 import { last } from "../src/time/time-range.js";
@@ -36,7 +36,7 @@ const questions = {
   "search, a text that no line holds": () => lab.logs.search({ range, contains: "absent" }),
   "rates by program, each minute": () =>
     lab.logs.rates({ range, every: "minute", by: "identifier" }),
-  patterns: () => lab.logs.patterns({ range }),
+  patterns: () => lab.logs.rates({ range, every: "all", by: ["identifier", "pattern"] }),
   bursts: () => lab.logs.bursts({ range }),
 };
 const table = [];

@@ -4,7 +4,7 @@
  * there, not read.
  */
 import { Database } from "../src/database/database.js";
-import { measurementsOf } from "../src/measurements/measurements.js";
+import { measurementsOf, runsOf } from "../src/measurements/measurements.js";
 import { freeQuery } from "../src/query/free-query.js";
 import type { Result } from "../src/result/result.js";
 import { between } from "../src/time/time-range.js";
@@ -22,7 +22,7 @@ const question = { range, every: "week", by: "software_version" } as const;
 const questions: Readonly<Record<string, () => Promise<Result>>> = {
   runDurations: () => measurements.runDurations(question),
   counts: () => measurements.counts(question),
-  summary: () => measurements.summary({ range }),
+  summary: () => runsOf(database).summary({ range }),
   "counts of a list": () =>
     measurements.counts({ ...question, where: { probe_cc: ["IT", "US", "BR"] } }),
   "lab.query of an hour": () =>

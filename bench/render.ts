@@ -18,7 +18,7 @@ const charts = {
   line: (data: Result) => chart.line(data, { y: "load" }),
   area: (data: Result) => chart.area(data, { y: "runs" }),
   bar: (data: Result) => chart.bar(data, { y: "runs" }),
-  points: (data: Result) => chart.points(data, { y: "load" }),
+  points: (data: Result) => chart.dot(data, { y: "load" }),
 };
 
 if (process.argv.includes("--memory")) await memory();

@@ -7,7 +7,7 @@
  */
 import { Database } from "../src/database/database.js";
 import { parseSource } from "../src/database/source.js";
-import { distinct } from "../src/query/measure.js";
+import { countDistinct } from "../src/query/measure.js";
 import { measurementsOf, runsOf } from "../src/measurements/measurements.js";
 import type { Result } from "../src/result/result.js";
 import { between } from "../src/time/time-range.js";
@@ -48,7 +48,7 @@ const cost = await costs(
       return measurements.counts({ ...question, where });
     },
     "reads time, version and uid": reads("software_version", "measurement_uid"),
-    "counts, each once": () => measurements.counts({ ...question, distinct: true }),
+    "counts, each once": () => measurements.counts({ ...question, dedupe: true }),
     "counts with a value of a list that nothing has": () => {
       const where = { probe_cc: ["IT", "US", "ZZ"] };
       return measurements.counts({ ...question, where });
@@ -58,7 +58,7 @@ const cost = await costs(
     "reads time, version and report": reads("software_version", "report_id"),
     runDurations: () => measurements.runDurations(question),
     "runDurations of half": () => measurements.runDurations({ ...question, range: half }),
-    summary: () => measurements.summary({ range }),
+    summary: () => runsOf(database).summary({ range }),
   },
   rounds,
 );
@@ -78,13 +78,13 @@ const fitted = await costs(
   Object.fromEntries(
     [
       underLimit("counts", () => small.counts(question)),
-      underLimit("counts, each once", () => small.counts({ ...question, distinct: true })),
+      underLimit("counts, each once", () => small.counts({ ...question, dedupe: true })),
       underLimit("duplicates", () => small.duplicates({ range })),
       underLimit("different reports", () =>
-        small.ask({ range, every: "all", measures: { reports: distinct("report_id") } }),
+        small.ask({ range, every: "all", measures: { reports: countDistinct("report_id") } }),
       ),
       underLimit("runDurations", () => small.runDurations(question)),
-      underLimit("summary", () => small.summary({ range })),
+      underLimit("summary", () => runs.summary({ range })),
       underLimit("histogram of runs", () => runs.histogram({ range, column: "duration" })),
       underLimit("explore runs", () =>
         runs.explore({ range, by: ["software_version", "probe_cc", "test_name"] }),

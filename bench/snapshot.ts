@@ -32,14 +32,14 @@ const QUESTIONS: Readonly<Record<string, Ask>> = {
   "run durations by week and version": ({ measurements }) => measurements.runDurations(week),
   "run durations of one test": ({ measurements }) =>
     measurements.runDurations({ ...week, where: { test_name: "web_connectivity" } }),
-  summary: ({ measurements }) => measurements.summary({ range }),
+  summary: ({ runs }) => runs.summary({ range }),
   "short runs by day": ({ runs }) =>
     runs.ask({
       ...{ range, every: "day", by: "software_name" },
       measures: {
         n: count(),
         p90: quantile(0.9, "duration"),
-        s: share({ duration: { below: 60 } }),
+        s: share({ duration: { lt: 60 } }),
       },
     }),
 };

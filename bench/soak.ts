@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { readRecord } from "../src/database/embedded/directory.js";
 import { connect, type Lab } from "../src/lab/connect.js";
 import { processEnvironment } from "../src/notebook/own-package.js";
-import { count, distinct, quantile, share } from "../src/query/measure.js";
+import { count, countDistinct, quantile, share } from "../src/query/measure.js";
 import type { Result } from "../src/result/result.js";
 import { between } from "../src/time/time-range.js";
 import { KernelClient } from "./support/kernel-client.js";
@@ -29,11 +29,15 @@ const QUESTIONS: readonly Ask[] = [
   ({ measurements }) => measurements.counts(week),
   ({ measurements }) => measurements.counts({ ...week, every: "day", by: "probe_cc", top: 5 }),
   ({ measurements }) => measurements.runDurations(week),
-  ({ measurements }) => measurements.summary({ range }),
+  ({ runs }) => runs.summary({ range }),
   ({ measurements }, signal) =>
     measurements.ask({
       ...{ range, every: "day", by: "test_name", signal },
-      measures: { n: count(), blocked: share({ anomaly: "t" }), networks: distinct("probe_asn") },
+      measures: {
+        n: count(),
+        blocked: share({ anomaly: "t" }),
+        networks: countDistinct("probe_asn"),
+      },
     }),
   ({ runs }, signal) =>
     runs.ask({

@@ -1,8 +1,10 @@
-// npm test: types, lint and format side by side, then the tests. `--all` runs the slow ones too.
+// npm test: types, lint and format side by side, then the tests. `--all` runs the slow ones too,
+// `--deployments` nothing but the whole matrix of deployments.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 
 const all = process.argv.includes("--all");
+const deployments = process.argv.includes("--deployments");
 const cache = join("node_modules", ".cache", "probelab");
 const tsc = join("node_modules", "typescript", "bin", "tsc");
 const types = (name, ...args) => [
@@ -12,6 +14,10 @@ const types = (name, ...args) => [
 const page = join("src", "render", "page", "browser");
 
 const started = performance.now();
+if (deployments) {
+  process.env.PROBELAB_TEST_DEPLOYMENTS = "78";
+  end(await run("deployments", bin("vitest"), "run", "test/deployments/deployments"));
+}
 const failed = (
   await Promise.all([
     run("types", ...types("all")),
@@ -23,12 +29,12 @@ const failed = (
   ])
 ).flat();
 if (failed.length > 0) end(failed);
-say("types, lint and format are well");
+say("types, lint and format: ok");
 end(await run("tests", bin("vitest"), "run", ...(all ? [] : ["--project", "quick"])));
 
 function end(failed) {
   if (failed.length > 0) process.stderr.write(`probelab: failed: ${failed.join(", ")}\n`);
-  else say("all is well");
+  else say("all checks passed");
   process.exit(failed.length > 0 ? 1 : 0);
 }
 

@@ -28,7 +28,7 @@ const ORDER = {
   Questions: ["logs", "test-helpers", "test-lists", "snapshots", "downsampling"],
   "What changed": ["changes", "change-points", "alarms"],
   Incidents: ["alerts", "schedule", "incidents", "postmortem", "exports"],
-  Operation: ["deployment", "scale", "reliability", "speed"],
+  Operation: ["deployment", "reliability", "figures", "decisions"],
 };
 
 if (!process.argv.includes("--site")) {
@@ -65,13 +65,9 @@ function copySources() {
     cpSync(path, join(work, path), { recursive: true });
   }
   const groupOf = (path) =>
-    path.startsWith("decisions/")
-      ? "Decisions"
-      : (Object.entries(ORDER).find(([, names]) => names.includes(path.replace(".md", "")))?.[0] ??
-        "More");
-  for (const path of readdirSync("docs", { recursive: true }).filter((name) =>
-    /^(decisions\/)?[^/]+\.md$/.test(name),
-  )) {
+    Object.entries(ORDER).find(([, names]) => names.includes(path.replace(".md", "")))?.[0] ??
+    "More";
+  for (const path of readdirSync("docs").filter((name) => name.endsWith(".md"))) {
     const text = readFileSync(join("docs", path), "utf8");
     const title = /^# (.*)$/m.exec(text)[1];
     writeFileSync(
@@ -98,7 +94,7 @@ async function drawGallery() {
   const shapes = codes.map((code) => {
     const name = /chart\.\w+\((\w+)/.exec(code)[1];
     return `{ const it = "result" in ${name} ? (${name} as unknown as { result: typeof counts }).result : ${name} as unknown as typeof counts;
-console.log(JSON.stringify({ rows: it.numRows, columns: it.columnNames.map((column) => [column, it.column(column as never).find((value) => value !== null) ?? null]) })); }`;
+console.log(JSON.stringify({ rows: it.numRows(), columns: it.columnNames().map((column) => [column, it.column(column as never).find((value) => value !== null) ?? null]) })); }`;
   });
   const cells = [examples(join("docs", "guide.md"))[0], ...codes, ...shapes];
   const notebook = {
@@ -154,12 +150,7 @@ async function build() {
     .flat()
     .map((name) => join(work, "docs", `${name}.md`))
     .filter((path) => existsSync(path));
-  const more = [
-    ...pages("docs"),
-    ...pages("docs/decisions"),
-    join(work, "CONTRIBUTING.md"),
-    join(work, "THIRD-PARTY.md"),
-  ];
+  const more = [...pages("docs"), join(work, "CONTRIBUTING.md"), join(work, "THIRD-PARTY.md")];
   const app = await Application.bootstrapWithPlugins({
     name: "probelab",
     entryPoints: ["src/index.ts"],
@@ -171,7 +162,7 @@ async function build() {
     disableSources: true,
     excludePrivate: true,
     sort: ["kind", "source-order"],
-    groupOrder: [...Object.keys(ORDER), "Modules", "Decisions", "More", "*"],
+    groupOrder: [...Object.keys(ORDER), "Modules", "More", "*"],
     navigation: { includeGroups: true, includeCategories: false },
     headings: { readme: false, document: false },
     skipErrorChecking: true,

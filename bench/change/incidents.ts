@@ -13,7 +13,7 @@
  */
 import { performance } from "node:perf_hooks";
 import type { Writer } from "../../src/database/writer.js";
-import { openWriter } from "../../src/database/open-writer.js";
+import { openWriter } from "../../src/database/writer.js";
 import { alarm } from "../../src/change/alarm.js";
 import { changePoints } from "../../src/change/change-points.js";
 import { explain, type Cause } from "../../src/change/explain.js";
@@ -467,7 +467,7 @@ async function score(
   const counts = () => lab.measurements.counts({ range, every: "hour" });
   if (planted === undefined) {
     const { result } = await alarm(counts());
-    return { ...scored, judged: (end - plan.from) / HOUR - 4 * 168, alarms: result.numRows };
+    return { ...scored, judged: (end - plan.from) / HOUR - 4 * 168, alarms: result.numRows() };
   }
   const alarms = await alarm(counts(), { since: new Date(week) });
   const times = alarms.result.column("t") as readonly Date[];

@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Dealer, Subscriber } from "zeromq";
-import { Wire } from "../../src/notebook/kernel/wire.js";
+import { Wire } from "../../src/notebook/kernel/connection.js";
 
 /** A kernel and the least of a frontend that can time it: the same for every kernel. */
 export class KernelClient implements AsyncDisposable {

@@ -13,7 +13,7 @@ export async function rawHttp(
   if (server === null) throw new Error(`no server in ${directory}`);
   const agent = new Agent({ keepAlive: true });
   return (sql, parameters) => {
-    const url = new URL(`http://127.0.0.1:${server.httpPort}/?database=${EMBEDDED_DATABASE}`);
+    const url = new URL(`http://127.0.0.1:${server.port}/?database=${EMBEDDED_DATABASE}`);
     for (const [name, value] of Object.entries(parameters)) {
       const text = Array.isArray(value)
         ? `[${value.map((one) => `'${String(one)}'`).join(",")}]`

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { openWriter } from "../../src/database/open-writer.js";
+import { openWriter } from "../../src/database/writer.js";
 import type { Source } from "../../src/database/source.js";
 import { fillSample } from "../../src/sample/fill.js";
 import { GENERATOR, sampleInfo } from "../../src/sample/info.js";

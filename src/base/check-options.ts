@@ -2,10 +2,10 @@ import { ProbelabError } from "./error.js";
 import { nearName } from "./near-name.js";
 import { shownValue } from "./text.js";
 
-/** What an option takes: TypeScript says so too, but plain JavaScript and `any` pass it by. */
+/** The values of an option: TypeScript checks them too, but not for plain JavaScript and `any`. */
 export interface Rule {
   fits(this: void, value: unknown): boolean;
-  /** What to pass instead, after "pass ". */
+  /** The remedy, after "pass ". */
   readonly pass: string;
 }
 

@@ -2,19 +2,19 @@
 const STEP = 64_000_000;
 
 let uncollected = 0;
-const told: { buffer?: ArrayBuffer } = {};
+const held: { buffer?: ArrayBuffer } = {};
 
 /**
- * Tells V8 about memory that it doesn't see or doesn't hurry for: pixels of resvg that hang on small
+ * Makes V8 count memory that it doesn't see or doesn't hurry for: pixels of resvg that hang on small
  * objects, what Vega and TypeScript leave behind. Unasked it collects them only when its own heap grows,
  * and a process that draws charts or runs cells would hold some hundred megabytes of dead ones.
  *
- * What V8 counts is array buffers. One that nobody writes to takes addresses and no memory, so each
+ * V8 counts array buffers. One that nobody writes to takes addresses and no memory, so each
  * time that enough has piled up a new one takes the place of the last, and V8 collects in small steps.
  */
 export function collectAfter(bytes: number): void {
   uncollected += bytes;
   if (uncollected < STEP) return;
   uncollected = 0;
-  told.buffer = new ArrayBuffer(STEP);
+  held.buffer = new ArrayBuffer(STEP);
 }

@@ -1,7 +1,7 @@
 import { redact } from "./redact.js";
 
 /**
- * An error that tells the analyst what to do: the action and the current value, then the remedy.
+ * An error that says what to do: the action and the current value, then the remedy.
  * `code` keeps ClickHouse's error name (such as `UNKNOWN_TABLE`) where the server sent one. No
  * password is in it, nor in what caused it.
  */

@@ -1,4 +1,4 @@
-/** What a notebook shows: one value in several forms by MIME type, and what is said about each form. */
+/** One value shown in a notebook: its forms by MIME type, and metadata of each. */
 export interface MimeBundle {
   readonly data: Record<string, unknown>;
   readonly metadata: Record<string, unknown>;

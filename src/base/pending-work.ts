@@ -26,7 +26,7 @@ export async function untilDone<T>(work: () => Promise<T>): Promise<T> {
 /** Waits until no work is pending, nor any that followed from it, whether it succeeds or not. */
 export async function pendingWork(): Promise<void> {
   for (;;) {
-    // What ended may begin the next in its own turn; Node tells rejections after that turn too.
+    // Ended work may begin the next in its own turn; Node reports rejections after that turn too.
     await new Promise(setImmediate);
     if (pending.size === 0) return;
     await Promise.all(pending);

@@ -2,12 +2,12 @@ import { execFile } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 
-/** A process as the system tells it. */
+/** A process of the system. */
 export interface Process {
   readonly pid: number;
   readonly parent: number;
   readonly group: number;
-  /** 0 where the system doesn't tell. */
+  /** 0 if unknown. */
   readonly session: number;
   /** Tells it from a later one of the same pid. */
   readonly began: string;

@@ -1,6 +1,6 @@
 const key = Symbol.for("probelab.knownSecrets");
 
-/** What stands in the place of a secret. */
+/** Replaces a secret. */
 const HIDDEN = "***";
 
 /** Names of parameters, of a query or of an address, whose values are secrets. */
@@ -108,6 +108,32 @@ export function redact(text: string): string {
     : plain;
 }
 
+/** Members of a Vega-Lite spec that hold expressions: a text in them is code. */
+const EXPRESSIONS = /^(?:expr|signal|filter|calculate|test|update|\w*Expr)$/;
+
+/** The value with every text in it redacted, at any depth, but for the expressions of a spec. */
+export function redactTexts<T>(value: T): T {
+  const before = new Map<string, string>();
+  const redacted = (inner: unknown): unknown => {
+    if (typeof inner === "string") {
+      const text = before.get(inner) ?? redact(inner);
+      before.set(inner, text);
+      return text;
+    }
+    if (Array.isArray(inner)) return inner.map(redacted);
+    if (typeof inner !== "object" || inner === null) return inner;
+    const prototype: unknown = Object.getPrototypeOf(inner);
+    if (prototype !== Object.prototype && prototype !== null) return inner;
+    return Object.fromEntries(
+      Object.entries(inner).map(([name, each]) => [
+        name,
+        EXPRESSIONS.test(name) ? each : redacted(each),
+      ]),
+    );
+  };
+  return redacted(value) as T;
+}
+
 /** The text without the passwords that `keepSecret` was told: what cells print stays as it is otherwise. */
 export function hideSecrets(text: string): string {
   let plain = text;
@@ -115,6 +141,36 @@ export function hideSecrets(text: string): string {
     if (plain.includes(secret)) plain = hide(plain, secret);
   }
   return plain;
+}
+
+/**
+ * The position at the end of a text from which it may be the start of a known secret, which the next piece of
+ * output would complete; the length of the text where it is none.
+ */
+export function secretStart(text: string): number {
+  let longest = 0;
+  for (const secret of known) {
+    for (let length = Math.min(secret.length - 1, text.length); length > longest; length--) {
+      if (text.endsWith(secret.slice(0, length))) longest = length;
+    }
+  }
+  return text.length - longest;
+}
+
+/** Calls `listener` with each text that `hideSecrets` takes out, those of today and those to come. */
+export function onSecret(listener: (secret: string) => void): void {
+  known.forEach(listener);
+  const add = known.add.bind(known);
+  // A method of this one Set, because another copy of probelab may add to it.
+  known.add = (secret) => {
+    if (!known.has(secret)) listener(secret);
+    return add(secret);
+  };
+}
+
+/** Takes over a secret that `onSecret` reported in another process. */
+export function addSecret(secret: string): void {
+  known.add(secret);
 }
 
 /** True for a name of a parameter or member whose value is a secret. */

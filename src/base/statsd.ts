@@ -1,7 +1,7 @@
 import { createSocket } from "node:dgram";
 import { ProbelabError } from "./error.js";
 
-/** Where a StatsD server listens, from `host` or `host:port`, default port 8125. */
+/** Reads the address of a StatsD server, `host` or `host:port`; default port 8125. */
 export function statsdServer(address: string): { readonly host: string; readonly port: number } {
   const [, host, digits = "8125"] = /^\[?([^[\]\s]+?)\]?(?::(\d{1,5}))?$/.exec(address) ?? [];
   const port = Number(digits);
@@ -12,7 +12,7 @@ export function statsdServer(address: string): { readonly host: string; readonly
 }
 
 /**
- * Sends a gauge of StatsD over UDP, `name:12.5|g`: nobody tells whether it arrived.
+ * Sends a gauge of StatsD over UDP, `name:12.5|g`: whether it arrives is unknown.
  *
  * Source: https://github.com/statsd/statsd/blob/master/docs/metric_types.md
  *

@@ -47,13 +47,15 @@ function openLibrary(): typeof Ffi | null {
   }
 }
 
-/** flock(2): LOCK_EX | LOCK_NB. */
-const EXCLUSIVE_AT_ONCE = 6;
+/** Of flock(2): LOCK_EX, LOCK_SH and LOCK_UN, all with LOCK_NB. */
+const LOCKS = { exclusive: 6, shared: 5, none: 12 };
 
 /**
- * Locks an open file or folder for this process: the lock goes when the file is closed, also where
- * the process is killed. False where somebody else holds it.
+ * Locks an open file or folder for this process, without waiting. The system takes the lock back
+ * when the file is closed or the process killed.
+ *
+ * @returns false where somebody else holds it.
  */
-export function lockFile(descriptor: number): boolean {
-  return systemCall("flock", [descriptor, EXCLUSIVE_AT_ONCE]) === 0;
+export function lockFile(descriptor: number, lock: keyof typeof LOCKS = "exclusive"): boolean {
+  return systemCall("flock", [descriptor, LOCKS[lock]]) === 0;
 }

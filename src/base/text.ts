@@ -52,7 +52,7 @@ export function shownValue(value: unknown, longest = 100): string {
   }
 }
 
-/** Whether it is one, of whatever library: an `await` is missing. */
+/** True for a promise of any library: an `await` is missing. */
 export function isPromise(value: unknown): boolean {
   return (
     typeof value === "object" &&

@@ -6,10 +6,11 @@ import { readInstant } from "../time/instant.js";
 import { bucketNoun, usualLength } from "../time/step.js";
 import { between, formatRange, last } from "../time/time-range.js";
 import { declines, type Decline } from "./decline.js";
-import { ALONE, Flow, median, thresholds, type Season } from "./expected.js";
-import { withQuestion, type Finding } from "./finding.js";
+import { ALONE, Flow, thresholds, type Season } from "./expected.js";
+import type { Finding } from "./finding.js";
 import { amountText, learning, readFlows, type Flows, type FlowSeries } from "./flows.js";
 import { number, percent } from "./words.js";
+import { median } from "../base/statistics.js";
 
 /** What `alarm` takes besides. */
 export interface AlarmOptions {
@@ -288,14 +289,13 @@ function sentence(
     leasts: readonly number[];
   },
 ): string {
-  const { measure, series, buckets, season, time, range } = flows;
+  const { measure, series, buckets, time, range } = flows;
   const judged = end.at - from;
-  const due = (rate * judged) / (4 * season!.week);
   const span = formatRange(
     between(buckets[from]!.start, buckets[end.at - 1]!.end, { timeZone: range.timeZone }),
   );
   const groups = series.length === 1 ? "" : ` in ${number(series.length)} groups`;
-  const stated = `${due < 0.05 ? "under 0.1" : due.toFixed(1)} false ${due.toFixed(1) === "1.0" ? "alarm is" : "alarms are"} to be expected (${rate} in 4 weeks)`;
+  const stated = `about ${rate} false ${rate === 1 ? "alarm" : "alarms"} in 4 weeks ${rate === 1 ? "is" : "are"} accepted`;
   const left =
     end.at === buckets.length
       ? ""
@@ -310,9 +310,9 @@ function sentence(
       return `Can't tell whether ${measure.label} dropped for two ${many}${groups}, because so few or such scattered values don't tell even a complete stop from chance; nothing longer was seen in ${number(judged)} ${many}, ${span}: ask with a coarser every.${left}`;
     }
     const least = median(leasts.filter((each) => each <= 1));
-    const smaller = `a drop by ${percent(least)} or more for two ${many} would be seen${series.length === 1 ? "" : " in the usual group"}`;
+    const smaller = `A drop of ${percent(least)} or more over two ${many} would have been noticed${series.length === 1 ? "" : " in the usual group"}`;
     const blind = none === 0 ? "" : `, in ${number(none)} of the groups not even a stop`;
-    return `No drop of ${measure.label}${groups} in ${number(judged)} ${many}, ${span}; ${stated}; ${smaller}${blind}.${left}`;
+    return `No drop of ${measure.label}${groups} in ${number(judged)} ${many}, ${span}. ${smaller}${blind}; ${stated}.${left}`;
   }
   const others =
     alarms.length === 1 ? "the only alarm" : `the largest of ${number(alarms.length)} alarms`;
@@ -384,18 +384,13 @@ function finding(
     ],
     kinds,
   };
-  const given = [result.origin.question, options];
   return {
     kind: "alarm",
     sentence: told,
     found: alarms.length > 0,
     least,
-    result: withQuestion(
-      result.with(table, { columns, reductions: result.origin.reductions, notes }),
-      "alarm",
-      given,
-    ),
-    buckets: withQuestion(bucketTable(flows, alarms, watched, rest, like), "alarm.buckets", given),
+    result: result.with(table, { columns, reductions: result.origin.reductions, notes }),
+    buckets: bucketTable(flows, alarms, watched, rest, like),
   };
 }
 

@@ -36,7 +36,7 @@ export async function beginnings(
   const seen =
     given === undefined
       ? firstBuckets(asked, isVersionColumn)
-      : isResult(given) && given.columnNames.includes("first")
+      : isResult(given) && given.columnNames().includes("first")
         ? firstTimes(given)
         : firstBuckets(given, () => true);
   const noted = annotations.map(({ time, at, start, label }): Beginning => {

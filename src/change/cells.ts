@@ -80,7 +80,7 @@ export function checkPeriods({ action, measure, dimensions, ...asked }: ChangeQu
   }
   const ratio = (+after.end - +after.start) / (+before.end - +before.start);
   // An hour that the clocks leave out makes no other length of a day.
-  if (measure.measure === "distinct" && Math.abs(ratio - 1) > 0.05) {
+  if (measure.measure === "countDistinct" && Math.abs(ratio - 1) > 0.05) {
     throw new ProbelabError(
       `Can't ${action} by different values where the ranges differ in length (${formatRange(before)} and ${formatRange(after)}): a longer range holds more of them by itself. Take ranges of the same length.`,
     );
@@ -179,9 +179,9 @@ async function parts(source: ChangeSource, question: ChangeQuestion): Promise<Pl
   switch (measure.measure) {
     case "count":
     case "sum":
-    case "distinct":
+    case "countDistinct":
       return { kind: "flow", parts: [measure] };
-    case "perMinute":
+    case "rate":
       if (first !== undefined) return { kind: "flow", parts: [first] };
       break;
     case "share":
@@ -196,7 +196,7 @@ async function parts(source: ChangeSource, question: ChangeQuestion): Promise<Pl
       if (measure.complement === true || !adds(first) || !adds(second)) break;
       return { kind: "rate", parts: [first, second], label: "Ratio", unit: "", ...varying(first) };
     case "mean": {
-      const known = { ...where, [measure.column ?? ""]: { not: null } };
+      const known = { ...where, [measure.column ?? ""]: { ne: null } };
       const all = sum(measure.column ?? "", { where });
       const label = `${measure.column}, mean`;
       return { kind: "rate", parts: [all, count({ where: known })], label, ...varying(all) };
@@ -206,7 +206,7 @@ async function parts(source: ChangeSource, question: ChangeQuestion): Promise<Pl
     default:
   }
   throw new ProbelabError(
-    `Can't ${action} of ${measure.measure ?? shownValue(measure)}: pass a count, a sum, distinct, perMinute, a share, a ratio, a mean or a quantile, such as measure: count().`,
+    `Can't ${action} of ${measure.measure ?? shownValue(measure)}: pass a count, a sum, countDistinct, a rate, a share, a ratio, a mean or a quantile, such as measure: count().`,
   );
 }
 
@@ -237,13 +237,10 @@ async function quantileParts(source: ChangeSource, question: ChangeQuestion): Pr
     );
   }
   const at = (before + after) / 2;
-  const known = { ...measure.where, [column]: { not: null } };
+  const known = { ...measure.where, [column]: { ne: null } };
   return {
     kind: "rate",
-    parts: [
-      count({ where: { ...measure.where, [column]: { above: at } } }),
-      count({ where: known }),
-    ],
+    parts: [count({ where: { ...measure.where, [column]: { gt: at } } }), count({ where: known })],
     label,
     unit,
     quantile: { before, after, at },

@@ -9,7 +9,7 @@ import { buckets, nextBucket } from "../time/bucket.js";
 import { bucketNoun } from "../time/step.js";
 import { formatInstant } from "../time/time-zone.js";
 import { offsetAt } from "../time/wall-clock.js";
-import { remembered, type Finding } from "./finding.js";
+import type { Finding } from "./finding.js";
 import { beginnings, type Beginning, type GivenAnnotation } from "./beginnings.js";
 import { withoutSeason } from "./season.js";
 import { segments, type Change } from "./segments.js";
@@ -141,7 +141,7 @@ export async function changePoints(
     }),
     asked: result,
   };
-  return Object.freeze(remembered(finding, "changePoints", [result.origin.question, options]));
+  return Object.freeze(finding);
 }
 
 function pickMeasure(result: Result, name: string | undefined): MeasureColumn {
@@ -154,7 +154,7 @@ function pickMeasure(result: Result, name: string | undefined): MeasureColumn {
   const names = measures.map((measure) => measure.name);
   if (name === undefined || names.length === 0) {
     throw new ProbelabError(
-      `Can't ${ACTION} in an answer without a measure: its columns are ${result.columnNames.join(", ")}. Ask for one, or name the columns of free SQL with columns.`,
+      `Can't ${ACTION} in an answer without a measure: its columns are ${result.columnNames().join(", ")}. Ask for one, or name the columns of free SQL with columns.`,
     );
   }
   const near = nearName(name, names);
@@ -424,7 +424,7 @@ function oneText({ series, change }: Found, each: string, { measure, zone, grid 
   const interval = `${numberText(size - margin, measure)} to ${numberText(size + margin, measure)}`;
   return kind === "level"
     ? `${each}${of} ${size < 0 ? "fell" : "rose"} ${when} from ${numberText(before, measure)} to ${numberText(after, measure)}, ${changeText(change, measure)} (95 %: ${interval})`
-    : `${each}${of} took another trend ${when}, which led to ${numberText(after, measure)} instead of ${numberText(before, measure)}, ${changeText(change, measure)} (95 %: ${interval})`;
+    : `${each}${of} changed its trend ${when} and ended at ${numberText(after, measure)} instead of ${numberText(before, measure)}, ${changeText(change, measure)} (95 %: ${interval})`;
 }
 
 function changeText(change: Change, measure: MeasureColumn): string {

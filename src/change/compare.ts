@@ -2,7 +2,7 @@ import { Temporal } from "temporal-polyfill";
 import { refuseUnknown } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
 import { counted } from "../base/text.js";
-import { cubeSourceOf, presentDimensions } from "../query/cube.js";
+import { presentDimensions } from "../query/cube.js";
 import type { Dimension } from "../query/dimension.js";
 import { count, type Measure } from "../query/measure.js";
 import type { Where } from "../query/where.js";
@@ -21,7 +21,7 @@ import {
   type ChangeSource,
 } from "./cells.js";
 import { sumOver } from "./cuboids.js";
-import { remembered, type Finding } from "./finding.js";
+import type { Finding } from "./finding.js";
 import { flowNoise } from "./flow-causes.js";
 import { changeText, percent, periodText, valueText } from "./words.js";
 
@@ -113,10 +113,9 @@ export async function compare(
     action: ACTION,
     signal: options.signal,
   };
-  const found = ["quantile", "distinct"].includes(question.measure.measure)
-    ? await compareAsked(source, question, top)
+  return ["quantile", "countDistinct"].includes(question.measure.measure)
+    ? compareAsked(source, question, top)
     : compareCells(await askCells(source, question), top);
-  return remembered(found, "compare", [cubeSourceOf(source)?.room, options]);
 }
 
 /**
@@ -221,7 +220,7 @@ export function compareCells(cells: ChangeCells, top: number): RangeComparison {
   const what = `${cells.label} ${changeText(before, after, cells.unit)} ${periodText(cells.earlier, cells.later)}`;
   const named = outstanding
     .slice(0, 3)
-    .map((one) => `${one.dimension} ${valueText(one.value)} ${movedText(one)}`);
+    .map((one) => `${one.dimension} ${valueText(one.value)} (${movedText(one)})`);
   const further =
     outstanding.length > 3 ? `; and ${counted(outstanding.length - 3, "further value")}` : "";
   const nothing = cells.before.length === 0;
@@ -231,8 +230,8 @@ export function compareCells(cells: ChangeCells, top: number): RangeComparison {
     sentence: nothing
       ? "I can't compare the two ranges, because neither holds a row."
       : outstanding.length === 0
-        ? `${what}. No value of ${cells.names.join(", ")} moved beyond that by more than is usual.`
-        : `${what}. Beyond that moved ${named.join("; ")}${further}.`,
+        ? `${what}. No value of ${cells.names.join(", ")} moved more than the whole by more than is usual.`
+        : `${what}. Moved more than the whole: ${named.join("; ")}${further}.`,
     before,
     after,
     values,
@@ -242,7 +241,7 @@ export function compareCells(cells: ChangeCells, top: number): RangeComparison {
 
 function movedText({ change, relative }: MovedValue): string {
   const sign = (change ?? 0) < 0 ? "−" : "+";
-  if (relative === null) return "(new)";
+  if (relative === null) return "new";
   return `${sign}${percent(Math.abs(relative))}`;
 }
 
@@ -367,7 +366,7 @@ function comparisonResult(
         { name: "value", order: [...new Set(values.map(({ value }) => value))] },
       ],
       measures: changeMeasures(cells, [
-        ["relative", "Change by what it was", "share"],
+        ["relative", "Relative change", "share"],
         ["part", "Part of the whole's change", "share"],
       ]),
     },

@@ -1,4 +1,5 @@
-import { median, type Season } from "./expected.js";
+import { type Season } from "./expected.js";
+import { median } from "../base/statistics.js";
 
 /** A fall of the level over weeks. */
 export interface Decline {

@@ -1,3 +1,5 @@
+import { median } from "../base/statistics.js";
+
 /**
  * The numeric core of `forecast` and `alarm`: what a series is expected to hold next, and how far
  * below that it came. Typed arrays and numbers only; whatever is told of a bucket depends on it and
@@ -266,19 +268,6 @@ function middleHalf(values: readonly number[]): number {
     .sort()
     .subarray(quarter, values.length - quarter);
   return middle.reduce((sum, value) => sum + value, 0) / middle.length;
-}
-
-/** The median; NaN of nothing. */
-export function median(values: ArrayLike<number>): number {
-  const sorted = Float64Array.from(values).sort();
-  return quantileOf(sorted, 0.5);
-}
-
-/** A quantile of sorted numbers, interpolated linearly (R-7). */
-export function quantileOf(sorted: Float64Array, level: number): number {
-  const place = (sorted.length - 1) * level;
-  const below = sorted[Math.floor(place)] ?? NaN;
-  return below + (place - Math.floor(place)) * ((sorted[Math.ceil(place)] ?? NaN) - below);
 }
 
 /**

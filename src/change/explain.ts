@@ -1,6 +1,5 @@
 import { refuseUnknown } from "../base/check-options.js";
 import { cleanText, counted } from "../base/text.js";
-import { cubeSourceOf } from "../query/cube.js";
 import type { Dimension } from "../query/dimension.js";
 import { count, type Measure } from "../query/measure.js";
 import { CONFIDENCES } from "../query/wilson.js";
@@ -10,7 +9,7 @@ import { Result } from "../result/result.js";
 import type { TimeRange } from "../time/time-range.js";
 import { askCells, changeMeasures, type ChangeCells, type ChangeSource } from "./cells.js";
 import { sumOver } from "./cuboids.js";
-import { remembered, type Finding } from "./finding.js";
+import type { Finding } from "./finding.js";
 import { flowCauses } from "./flow-causes.js";
 import { whereOf } from "./releases.js";
 import { rateCauses } from "./rate-causes.js";
@@ -26,7 +25,7 @@ import {
 
 /** What `explain` takes. */
 export interface ExplainOptions {
-  /** What changed: a count, a sum, `distinct`, a share, a ratio, a mean or a quantile. Default `count()`. */
+  /** What changed: a count, a sum, `countDistinct`, a share, a ratio, a mean or a quantile. Default `count()`. */
   readonly measure?: Measure<unknown>;
   /** The range to compare with. Where it is longer or shorter, counts are taken per time. */
   readonly before: TimeRange;
@@ -102,7 +101,7 @@ const NORMAL_95 = CONFIDENCES[0.95];
  *
  * @returns `sentence`, `causes` and `result`, a row a cause. `found` is false where the change is
  *   no more than what is usual: 5 % for a part of the rows, 10 % for the whole, or chance.
- * @throws ProbelabError for unknown columns and options, measures that have no parts (max, earliest),
+ * @throws ProbelabError for unknown columns and options, measures that have no parts (max),
  *   and more cells than an answer may have.
  * @example
  * const week = last("1 week", { now: lab.now });
@@ -122,7 +121,7 @@ export async function explain(source: ChangeSource, options: ExplainOptions): Pr
     action: ACTION,
     signal: options.signal,
   });
-  return remembered(explainCells(cells), "explain", [cubeSourceOf(source)?.room, options]);
+  return explainCells(cells);
 }
 
 /** Explains cells that were asked: what {@link explain} does after its two scans. */
@@ -341,7 +340,7 @@ function sentence(cells: ChangeCells, { causes, moves, before, after, remarks }:
   const movedText =
     moved.length === 0
       ? ""
-      : ` Users went from version to version, which is no cause by itself: ${moved.slice(0, 3).join("; ")}.`;
+      : ` Users also upgraded: ${moved.slice(0, 3).join("; ")}; compare such releases with lab.release before you rule them out.`;
   const said = remarks.length === 0 ? "" : ` ${remarks.join(" ")}`;
   if (before === null || after === null || (before === 0 && after === 0)) {
     return `${what}. I can't tell what changed, because ${before === after ? "neither range holds" : before === null ? "the earlier range doesn't hold" : "the later range doesn't hold"} such rows.`;

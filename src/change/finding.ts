@@ -1,5 +1,4 @@
-import { question } from "../result/question.js";
-import { Result } from "../result/result.js";
+import type { Result } from "../result/result.js";
 
 /** What every question of "what changed?" answers: a sentence, the table behind it, and whether anything was found. */
 export interface Finding {
@@ -23,22 +22,6 @@ const KINDS = [
   "funnel",
   "release",
 ];
-
-/** The finding, whose Result remembers the call that gave it, so that it can be asked again. */
-export function remembered<F extends Finding>(
-  finding: F,
-  ask: string,
-  given: readonly unknown[],
-): F {
-  return { ...finding, result: withQuestion(finding.result, ask, given) };
-}
-
-/** The Result of a call. What follows from an answer that can't be asked again can't be, either. */
-export function withQuestion(result: Result, ask: string, given: readonly unknown[]): Result {
-  const asked = given[0] === undefined ? undefined : question(ask, given);
-  const { question: _, ...origin } = result.origin;
-  return new Result(result.table, asked === undefined ? origin : { ...origin, question: asked });
-}
 
 /** By its members: it may be of another copy of this library. */
 export function isFinding(value: unknown): value is Finding {

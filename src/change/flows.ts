@@ -9,6 +9,7 @@ import { usualLength } from "../time/step.js";
 import { between, type TimeRange } from "../time/time-range.js";
 import { zoneOf } from "../result/origin.js";
 import type { Season } from "./expected.js";
+import { DAY, WEEK } from "../time/span.js";
 
 /** One group of an answer along its buckets. */
 export interface FlowSeries {
@@ -34,9 +35,6 @@ export interface Flows {
   readonly counts: boolean;
   readonly floor: number;
 }
-
-const DAY = 86_400_000;
-const WEEK = 7 * DAY;
 
 /** How many buckets must be seen before one is judged: four weeks, and 60 buckets. */
 export function learning({ week }: Season): number {

@@ -6,9 +6,10 @@ import type { Result, Value } from "../result/result.js";
 import { nextBucket, type RangeBucket } from "../time/bucket.js";
 import { bucketNoun } from "../time/step.js";
 import { between, formatRange, last } from "../time/time-range.js";
-import { Flow, quantileOf, type Season } from "./expected.js";
-import { remembered, type Finding } from "./finding.js";
+import { Flow, type Season } from "./expected.js";
+import type { Finding } from "./finding.js";
 import { amountText, readFlows, type Flows } from "./flows.js";
+import { quantileOf } from "../base/statistics.js";
 
 /** What `forecast` takes besides. */
 export interface ForecastOptions {
@@ -109,13 +110,12 @@ export async function forecast(
     reductions: flows.result.origin.reductions,
     range: between(range.start, all.at(-1)?.end ?? range.end, { timeZone: range.timeZone }),
   };
-  const finding: Finding = {
+  return {
     kind: "forecast",
     sentence: sentence(flows, known, told, ahead, percent),
     found: false,
     result: flows.result.with<Record<string, Value>>(table, origin),
   };
-  return remembered(finding, "forecast", [flows.result.origin.question, options]);
 }
 
 /** What is expected of a bucket, in the measure's own unit. */
@@ -223,5 +223,5 @@ function sentence(
     next.length === 0
       ? ""
       : `${measure.label}${series.length === 1 ? "" : ` of ${series.length.toLocaleString("en-US")} groups`}: about ${due} expected${measure.additive ? "" : " on average"}, ${formatRange(between(ahead[0]!.start, ahead.at(-1)!.end, { timeZone: range.timeZone }))}, as past weeks went. `;
-  return `${coming}The ${percent} band held ${share(held)} of the ${past.length.toLocaleString("en-US")} ${many} that were told by the weeks before them; ${share(below)} came below it.`;
+  return `${coming}Of ${past.length.toLocaleString("en-US")} past ${many} ${share(held)} lay inside the ${percent} band that earlier weeks predicted, ${share(below)} below it.`;
 }

@@ -1,14 +1,14 @@
 import { ProbelabError } from "../base/error.js";
-import { counted } from "../base/text.js";
 import { answerOrigin, type Answer, type Database } from "../database/database.js";
 import { newestRow, type TableInfo } from "../database/table-info.js";
 import { boundsSql, plainType } from "../database/time-column.js";
-import { fieldText } from "../logs/log-table.js";
+import { fieldText } from "../logs/lines.js";
 import { partialOf, type Origin } from "../result/origin.js";
 import { Result } from "../result/result.js";
 import { between } from "../time/time-range.js";
 import { formatInstant } from "../time/time-zone.js";
 import type { Finding } from "./finding.js";
+import { DAY } from "../time/span.js";
 
 /** A row of `lab.freshness()`: the measurement table, or a program of the log table. */
 export type FreshnessRow = {
@@ -30,7 +30,6 @@ export type FreshnessRow = {
 const STORED_AT =
   /^(?:(?:inserted|stored|ingested|received|processed|submitted|uploaded)(?:_at|_time|_ts)?|(?:insert|storage|ingestion|ingest|arrival|submission|upload|receive)_(?:time|at|ts|timestamp))$/i;
 
-const DAY = 86_400_000;
 const STEP = 300;
 /** What was seen in fewer steps of a week has no rhythm to fall out of. */
 const FEWEST = 5;
@@ -305,10 +304,12 @@ function sentence(asked: readonly Part[], rows: readonly FreshnessRow[], now: Da
       : silent.length === 0
         ? judged.length === 0
           ? "no program logs often enough to tell whether one is silent"
-          : `${judged.length === 1 ? "the one program" : `each of ${judged.length} programs`} logged as often as before, the last ${duration(Math.min(...judged.map((row) => row.age)))} ago`
+          : `${judged.length === 1 ? "the one program logs" : judged.length === 2 ? "both programs log" : `all ${judged.length} programs log`} as often as before (newest line ${duration(Math.min(...judged.map((row) => row.age)))} old)`
         : `silent ${silent.length === 1 ? "is" : "are"} ${silent.map((row) => `${row.program || "no named program"} (${duration(row.age)}, never more than ${duration(row.longest_silence)} in the week before)`).join(", ")} of ${judged.length} programs`;
   const untold =
-    judged.length > 0 && seldom > 0 ? `; ${counted(seldom, "more")} too seldom to be judged` : "";
+    judged.length > 0 && seldom > 0
+      ? `; ${seldom} ${seldom === 1 ? "logs" : "log"} too rarely to judge`
+      : "";
   const verdict = verdictOf(measured?.silent, lines);
   return `${verdict}, as of ${present}: ${measurements}; ${programs}${untold}.`;
 }

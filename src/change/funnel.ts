@@ -2,11 +2,12 @@ import { refuseUnknown } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
 import type { Logs } from "../logs/logs.js";
 import type { Measurements } from "../measurements/measurements.js";
-import { count, distinct } from "../query/measure.js";
+import { count, countDistinct } from "../query/measure.js";
 import { partialOf, type Origin } from "../result/origin.js";
 import { Result } from "../result/result.js";
 import { between, checkRange, formatRange, type TimeRange } from "../time/time-range.js";
-import { remembered, type Finding } from "./finding.js";
+import type { Finding } from "./finding.js";
+import { WEEK } from "../time/span.js";
 
 /** What `lab.funnel` takes. */
 export interface FunnelOptions {
@@ -34,7 +35,6 @@ const CULPRITS: Readonly<Record<(typeof STEPS)[number], string>> = {
   accepted: "It is the pipeline: reports are submitted and not accepted",
   stored: "It is ingestion: reports are accepted and not stored",
 };
-const WEEK = 7 * 86_400_000;
 /** A smaller loss, or one within so many standard errors, is none. */
 const LEAST_LOSS = 0.05;
 const ERRORS = 4;
@@ -118,8 +118,7 @@ export async function funnel(
   const table = aq.table(
     Object.fromEntries(names.map((name) => [name, rows.map((row) => row[name])])),
   );
-  const finding = { kind: "funnel", sentence: text, found, result: new Result(table, origin) };
-  return remembered(finding, "funnel", [options]);
+  return { kind: "funnel", sentence: text, found, result: new Result(table, origin) };
 }
 
 interface Steps {
@@ -171,7 +170,7 @@ async function stepsOf(logs: Logs, measurements: Measurements, range: TimeRange)
     measurements.ask({
       range,
       every: "all",
-      measures: { reports: distinct("report_id"), measurements: count() },
+      measures: { reports: countDistinct("report_id"), measurements: count() },
     }),
   );
   return {

@@ -9,7 +9,7 @@ import { resultOfRows } from "../result/own-rows.js";
 import { Result } from "../result/result.js";
 import { compareVersions } from "../result/version-order.js";
 import { between, checkRange, formatRange, last, type TimeRange } from "../time/time-range.js";
-import { remembered, type Finding } from "./finding.js";
+import type { Finding } from "./finding.js";
 import {
   failureShare,
   lower,
@@ -20,6 +20,7 @@ import {
   type ReleaseValue,
 } from "./release-values.js";
 import { changeText, valueText } from "./words.js";
+import { DAY } from "../time/span.js";
 
 /** What `lab.release` takes besides the version. */
 export interface ReleaseOptions {
@@ -50,7 +51,6 @@ export interface ReleaseFinding extends Finding {
 }
 
 const ACTION = "compare a release with the version before it";
-const DAY = 86_400_000;
 const DAYS = 14;
 /** With fewer, an interval of a median reaches from end to end. */
 const LEAST_RUNS = 30;
@@ -99,7 +99,7 @@ export async function release(
   const all = seen.rows();
   const chosen = choose(all, version, options);
   const done = (parts: Partial<ReleaseFinding> & { sentence: string }, notes: string[] = []) =>
-    answer({ version, options, asked, notes, software: chosen?.software ?? null, ...parts });
+    answer({ version, asked, notes, software: chosen?.software ?? null, ...parts });
   if (chosen === undefined) {
     const newest = [...new Set(all.map(nameOf))].slice(-5).join(", ");
     return done({
@@ -135,9 +135,9 @@ export async function release(
   const span = between(from, end, { timeZone });
   const rest = { range: span, ...stop, where: { ...where, software_version: [previous, version] } };
   const cells = {
-    before: { software_version: previous, start: { below: since } },
-    previous: { software_version: previous, start: { atLeast: since } },
-    now: { software_version: version, start: { atLeast: since } },
+    before: { software_version: previous, start: { lt: since } },
+    previous: { software_version: previous, start: { gte: since } },
+    now: { software_version: version, start: { gte: since } },
   };
   type Cell = keyof typeof cells;
   const names = Object.keys(cells) as Cell[];
@@ -308,12 +308,11 @@ function answer(
   given: Partial<ReleaseFinding> & {
     readonly sentence: string;
     readonly version: string;
-    readonly options: ReleaseOptions;
     readonly asked: readonly Result<object>[];
     readonly notes: readonly string[];
   },
 ): ReleaseFinding {
-  const { version, options, asked, notes, sentence, found = false, values = [] } = given;
+  const { version, asked, notes, sentence, found = false, values = [] } = given;
   const { software = null, previous = null, since = null } = given;
   const origins = asked.map(({ origin }) => origin);
   const sum = (of: (origin: Origin) => number) => origins.reduce((n, one) => n + of(one), 0);
@@ -331,7 +330,7 @@ function answer(
       dimensions: [{ name: "measure", order: values.map((value) => value.measure) }],
       kinds: { unit: "text", told: "text" },
       measures: [
-        measure("relative", `Change by what ${previous ?? "the previous version"} had`, "share"),
+        measure("relative", `Change from ${previous ?? "the previous version"}`, "share"),
         measure("before", `${previous ?? "Previous"}, before the release`),
         measure("previous", previous ?? "Previous"),
         measure("now", version),
@@ -348,19 +347,18 @@ function answer(
         ]),
         measure("low", "Change, low end of 95 %"),
         measure("high", "Change, high end of 95 %"),
-        measure("relative_low", "Change by what it was, low end of 95 %", "share"),
-        measure("relative_high", "Change by what it was, high end of 95 %", "share"),
+        measure("relative_low", "Relative change, low end of 95 %", "share"),
+        measure("relative_high", "Relative change, high end of 95 %", "share"),
       ],
     },
     reductions: [],
     notes: [...new Set([...notes, ...origins.flatMap((one) => one.notes)])],
   };
   const table = resultOfRows(values).table;
-  const finding: ReleaseFinding = {
+  return {
     ...{ kind: "release", sentence, found, software, version, previous, since, values },
     runs: given.runs ?? { before: 0, previous: 0, now: 0 },
     untold: values.length === 0 || values.some(({ told }) => told === "can't tell"),
     result: new Result(table, origin),
   };
-  return remembered(finding, "release", [version, options]);
 }

@@ -1,8 +1,8 @@
 import { usualLength, stepOf, type Bucket } from "../time/step.js";
-import { median, mediansWithin } from "./segments.js";
+import { mediansWithin } from "./segments.js";
+import { DAY, WEEK } from "../time/span.js";
+import { median } from "../base/statistics.js";
 
-const DAY = 86_400_000;
-const WEEK = 7 * DAY;
 /** Days and weeks that a season needs: with fewer, a change looks like one. */
 const DAYS = 4;
 const WEEKS = 2;

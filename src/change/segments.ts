@@ -1,3 +1,5 @@
+import { median, quantileOf } from "../base/statistics.js";
+
 /** The constants of the search, each with its reason; docs/change-points.md tells how little each matters. */
 export const SEARCH = {
   /** Probability that a series in which nothing changed gives any change. */
@@ -158,12 +160,6 @@ function readSeries(
   return { y: period ? withoutPeriod(y, period) : y, w, index, period, outliers };
 }
 
-export function median(values: ArrayLike<number>): number {
-  const sorted = Float64Array.from(values).sort();
-  const n = sorted.length;
-  return n === 0 ? NaN : (sorted[(n - 1) >> 1]! + sorted[n >> 1]!) / 2;
-}
-
 /** The median of the values up to `half` places around each; fewer at the ends. */
 export function runningMedian(y: Float64Array, half: number): Float64Array {
   return mediansWithin(y, (i) => [Math.max(0, i - half), Math.min(y.length, i + half + 1)]);
@@ -199,7 +195,7 @@ export function mediansWithin(
       const at = placeOf(y[low]!);
       sorted.copyWithin(at, at + 1, many--);
     }
-    return many === 0 ? NaN : (sorted[(many - 1) >> 1]! + sorted[many >> 1]!) / 2;
+    return quantileOf(sorted.subarray(0, many), 0.5);
   });
 }
 

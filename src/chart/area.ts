@@ -40,9 +40,8 @@ export const AREA: ChartKind = {
   faded: "faded",
   sized: true,
   categories: false,
-  takes: ["stack", "steps"],
   end: (drawing, timeZone, options) => lastEnd(ends(drawing, timeZone, options)),
-  arrange: (drawing, { stack }) => (stack === "share" ? shares(drawing) : drawing),
+  arrange: (drawing, { stack }) => (stack === "normalize" ? shares(drawing) : drawing),
   layers,
   hover: (frame) => {
     const drawing = stacked(frame.drawing);
@@ -54,7 +53,7 @@ export const AREA: ChartKind = {
 // Incomplete buckets are faded. Values that no area can show, as it joins neighbours, are narrow
 // columns.
 function layers(frame: Frame): VegaLiteSpec[] {
-  const { theme, x, y, colour, tooltip } = frame;
+  const { theme, x, y, color, tooltip } = frame;
   const drawing = stacked(frame.drawing);
   const { whole, before, after } = splitEdges(drawing);
   const steps = ends(drawing, frame.timeZone, frame.options);
@@ -68,7 +67,7 @@ function layers(frame: Frame): VegaLiteSpec[] {
     encoding: {
       x,
       y: { ...y, stack: many ? "zero" : null },
-      color: squares(colour),
+      color: squares(color),
       ...order,
       tooltip,
     },
@@ -133,8 +132,8 @@ function isSeparable({ points, xs }: Drawing, { width, height }: Frame): boolean
   return points.every(({ y }) => y === 0 || Number(y) >= thinnest);
 }
 
-/** The colours' legend with squares, as an area has no points. */
-function squares(colour: VegaLiteSpec): VegaLiteSpec {
-  if (colour.legend === undefined) return colour;
-  return { ...colour, legend: { ...colour.legend, symbolType: "square" } };
+/** The colors' legend with squares, as an area has no points. */
+function squares(color: VegaLiteSpec): VegaLiteSpec {
+  if (color.legend === undefined) return color;
+  return { ...color, legend: { ...color.legend, symbolType: "square" } };
 }

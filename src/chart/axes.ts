@@ -8,14 +8,14 @@ import type { Annotation, DrawOptions } from "./options.js";
 import type { VegaLiteSpec } from "../render/theme.js";
 import { textWidth } from "../fonts/shipped-font.js";
 import { timeTicks, zoneExpression } from "./ticks.js";
+import { HOUR } from "../time/span.js";
 
-const HOUR = 36e5;
 /** Pixels of a label along time, and the size of its letters. */
 const TIME_LABEL_WIDTH = 62;
 const LABEL_SIZE = 11;
-/** Pixels from a label of a log axis to the next: its own height, and as much again. */
+/** Pixels between labels of a log axis: twice the height of one. */
 const LABEL_HEIGHT = 22;
-/** Where the title of the vertical axis stands, above the plot. */
+/** Offset of the vertical axis' title, above the plot. */
 const TITLE_Y = -8;
 
 /** The first and last x shown: the data's (`end` of the last bar), and of annotations beside it. */
@@ -66,7 +66,7 @@ export function xChannel(
       axis: {
         title: measure === undefined ? heading(roles.x) : columnTitle(measure),
         grid: false,
-        // A lone number has no step that would tell Vega how many digits count.
+        // Vega takes the digits of a label from the step, which a lone number has not.
         ...(xs.length === 1 && { format: "," }),
         ...(measure?.unit === "share" && { format: "~%" }),
       },
@@ -136,22 +136,22 @@ export function categoryLabels(drawing: Drawing): Map<number | string, string> {
 /** The vertical channel without its field. */
 export function yChannel(
   drawing: Drawing,
-  { yScale, zero = true, yTitle, yFormat, stack }: DrawOptions,
+  { yType, zero = true, yLabel, yFormat, stack }: DrawOptions,
   height: number,
 ): VegaLiteSpec {
   const values = drawing.points.flatMap(({ y, low, high }) =>
     low === undefined ? [y] : [y, low, high ?? null],
   );
-  const log = yScale === "log";
+  const log = yType === "log";
   const ticks = log ? logTicks(values, height) : undefined;
   return {
     type: "quantitative",
     scale: {
       ...(log ? { type: "log", nice: false } : { zero }),
-      ...(stack === "share" && { domain: [0, 1] }),
+      ...(stack === "normalize" && { domain: [0, 1] }),
     },
     axis: {
-      title: yTitle ?? measureTitle(drawing),
+      title: yLabel ?? measureTitle(drawing),
       // Not as `format`, which would give zero the prefix of the other ticks: 0k.
       labelExpr:
         yFormat === undefined
@@ -173,7 +173,7 @@ export function yChannel(
   };
 }
 
-/** Pixels of the names left of bars that lie, and how many lines a name may have. */
+/** Pixels of the names left of horizontal bars, and the most lines of a name. */
 const NAMES_WIDTH = 280;
 const MOST_LINES = 3;
 export const NAME_LINE = 13;
@@ -190,8 +190,8 @@ export function namesWidth(names: readonly string[]): number {
   return Math.max(90, ...names.flatMap(nameLines).map((line) => textWidth(line, LABEL_SIZE)));
 }
 
-/** The channels of bars that lie: names left of them, which the chart's title tells what they are of. */
-export function lyingChannels(
+/** Encodings of horizontal bars; the chart title names the categories. */
+export function horizontalChannels(
   x: VegaLiteSpec,
   y: VegaLiteSpec,
   names: readonly string[],

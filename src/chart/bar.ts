@@ -26,7 +26,6 @@ export const BAR: ChartKind = {
   faded: "faded",
   sized: true,
   categories: true,
-  takes: ["stack", "horizontal", "sort", "interval"],
   end: (drawing, timeZone) =>
     drawing.roles.xKind === "category" || drawing.xs.length === 0
       ? undefined
@@ -34,27 +33,28 @@ export const BAR: ChartKind = {
   order: inOrder,
   arrange: (drawing, options) => {
     const sorted = { ...drawing, xs: inOrder(drawing, options) };
-    return options.stack === "share" ? shares(sorted) : sorted;
+    return options.stack === "normalize" ? shares(sorted) : sorted;
   },
-  size: (drawing, options) => (isLying(drawing, options) ? lyingSize(drawing, options) : {}),
-  lies: isLying,
+  size: (drawing, options) =>
+    isHorizontal(drawing, options) ? horizontalSize(drawing, options) : {},
+  horizontal: isHorizontal,
   layers,
 };
 
-/** Whether bars of categories lie: as the options say, else where a name has no room below an upright one. */
-function isLying(drawing: Drawing, { horizontal }: DrawOptions): boolean {
+/** Whether bars of categories are horizontal: as the option says, else where a name doesn't fit below an upright bar. */
+function isHorizontal(drawing: Drawing, { horizontal }: DrawOptions): boolean {
   if (drawing.roles.xKind !== "category") {
     if (horizontal !== true) return false;
     throw new ProbelabError(
-      `Can't draw lying bars along ${JSON.stringify(drawing.roles.x)}: only those of categories lie; leave horizontal out, or take a column of text as x.`,
+      `Can't draw horizontal bars along ${JSON.stringify(drawing.roles.x)}: only bars of categories can be horizontal; leave horizontal out, or take a column of text as x.`,
     );
   }
   const names = [...categoryLabels(drawing).values()];
   return horizontal ?? names.some((name) => textWidth(name, NAME_SIZE) > PLACE);
 }
 
-/** Pixels of bars that lie: room for each and its name, and between the categories. */
-export function lyingSize(drawing: Drawing, options: DrawOptions) {
+/** Size of horizontal bars in pixels: room for each and its name, and between the categories. */
+export function horizontalSize(drawing: Drawing, options: DrawOptions) {
   const bars = isBeside(drawing, options) ? drawing.series.length : 1;
   const lines = [...categoryLabels(drawing).values()].map((name) => nameLines(name).length);
   const place = Math.max(13 * bars + (bars > 1 ? 10 : 11), NAME_LINE * Math.max(1, ...lines) + 11);
@@ -87,14 +87,14 @@ function inOrder(drawing: Drawing, { sort }: DrawOptions): Drawing["xs"] {
 
 function layers(given: Frame): VegaLiteSpec[] {
   const frame = given.options.text === undefined ? given : withRoom(given, given.options.text);
-  const { fields, theme, width, x, y, colour, tooltip, timeZone, options, lies } = frame;
+  const { fields, theme, width, x, y, color, tooltip, timeZone, options, horizontal } = frame;
   const { roles, series, xs, incomplete, restX, ends: extents } = frame.drawing;
   const isCategory = roles.xKind === "category";
   const many = series.length > 1;
   const beside = isBeside(frame.drawing, options);
   if (beside && options.stack === undefined && !isCategory) {
     throw new ProbelabError(
-      `Can't stack ${JSON.stringify(roles.y)} in bars: its values can't be added up; draw it with chart.line, with stack: false beside each other, or one series with colour: null.`,
+      `Can't stack ${JSON.stringify(roles.y)} in bars: its values can't be added up; draw it with chart.line, with stack: false beside each other, or one series with color: null.`,
     );
   }
   if (isCategory && xs.length > MOST_CATEGORIES) {
@@ -102,7 +102,7 @@ function layers(given: Frame): VegaLiteSpec[] {
       `Can't draw a bar for each of ${xs.length} values of ${JSON.stringify(roles.x)}: ask for the largest with top: 20, or take at most ${MOST_CATEGORIES}.`,
     );
   }
-  if (beside && width / xs.length / series.length < NARROWEST && !lies) {
+  if (beside && width / xs.length / series.length < NARROWEST && !horizontal) {
     throw new ProbelabError(
       `Can't draw ${xs.length} times ${series.length} bars beside each other in ${width} pixels: they would be too narrow to see; ask with a coarser every or a smaller top, or draw them with chart.line.`,
     );
@@ -156,9 +156,7 @@ function layers(given: Frame): VegaLiteSpec[] {
       ...place,
       y: { ...y, stack: many && !beside ? "zero" : null },
       color:
-        tones.length === 0
-          ? colour
-          : { condition: tones.length === 1 ? tones[0] : tones, ...colour },
+        tones.length === 0 ? color : { condition: tones.length === 1 ? tones[0] : tones, ...color },
       ...(!beside && order),
       ...(incomplete.size > 0 && {
         fillOpacity: { condition: { test: "datum.incomplete", value: 0.4 }, value: 1 },
@@ -173,14 +171,14 @@ function layers(given: Frame): VegaLiteSpec[] {
       ? []
       : intervalLayer(frame, drawn, row, { ...middle, color: { value: theme.text } });
   const texts = options.text === undefined ? [] : [endTexts(frame, options.text, row, place)];
-  return [bars, ...strokes, ...texts].map((layer) => (lies ? lying(layer) : layer));
+  return [bars, ...strokes, ...texts].map((layer) => (horizontal ? turned(layer) : layer));
 }
 
 /** Where the text of a bar stands: at its end, or at that of its interval. */
 const farEnd = ({ y, low, high }: Point): number =>
   Number(y) < 0 ? Math.min(Number(y), low ?? 0) : Math.max(Number(y), high ?? 0);
 
-/** The text at the end of each bar that lies. */
+/** The text at the end of each bar that horizontal. */
 function endTexts(
   frame: Frame,
   text: string,
@@ -220,7 +218,7 @@ const TURNED: Readonly<Record<string, string>> = {
 };
 
 /** A layer with its horizontal channels upright and its upright ones horizontal. */
-export function lying(layer: VegaLiteSpec): VegaLiteSpec {
+export function turned(layer: VegaLiteSpec): VegaLiteSpec {
   const encoding = Object.entries(layer.encoding as VegaLiteSpec);
   const mark = layer.mark as VegaLiteSpec;
   return {

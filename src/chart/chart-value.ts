@@ -1,3 +1,4 @@
+import { redactTexts } from "../base/redact.js";
 import type { MimeBundle } from "../base/mime-bundle.js";
 import type { Origin } from "../result/origin.js";
 import type { Result } from "../result/result.js";
@@ -24,9 +25,9 @@ export class Chart {
   readonly spec: VegaLiteSpec;
   /** The Result that it is a chart of. */
   readonly result: Result;
-  /** The rows drawn, for `.csv`: fewer than 5,000. They are frozen: a file tells what the picture shows. */
+  /** The rows drawn, for `.csv`: fewer than 5,000. They are frozen: a file holds what the picture shows. */
   readonly data: ChartRows;
-  /** How it was made of its Result; `drawRecipe` makes it again. */
+  /** Its kind and options; `drawRecipe` makes it again. */
   readonly recipe: Recipe;
   readonly #live: (spec: VegaLiteSpec) => VegaLiteSpec;
 
@@ -38,22 +39,23 @@ export class Chart {
     recipe: Recipe,
     live = (file: VegaLiteSpec): VegaLiteSpec => file,
   ) {
-    this.spec = spec;
+    // A title or a row may hold a password: no file of the chart does.
+    this.spec = redactTexts(spec);
     this.result = result;
     this.data = Object.freeze({
       names: Object.freeze([...names]),
-      rows: Object.freeze(rows.map((row) => Object.freeze([...row]))),
+      rows: Object.freeze(redactTexts(rows).map((row) => Object.freeze(row))),
     });
     this.recipe = recipe;
     this.#live = live;
   }
 
-  /** Where the data comes from. */
+  /** The origin of the data. */
   get origin(): Origin {
     return this.result.origin;
   }
 
-  /** The spec as screens draw it: what the pointer meets, and as wide as its place, unless a width was chosen. */
+  /** The spec as screens draw it: with interaction, and as wide as its place unless a width was chosen. */
   async screenSpec(): Promise<VegaLiteSpec> {
     const { recipe } = this;
     const given: { readonly width?: unknown } =

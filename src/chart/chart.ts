@@ -1,5 +1,3 @@
-import { checkOptions } from "../base/check-options.js";
-import { deprecated } from "../base/deprecated.js";
 import { ProbelabError } from "../base/error.js";
 import { shownValue } from "../base/text.js";
 import type { Finding } from "../change/finding.js";
@@ -11,40 +9,39 @@ import { BAR } from "./bar.js";
 import { changeChart, drawChange } from "./change/change.js";
 import type { Chart } from "./chart-value.js";
 import { exploreChart } from "./explore/explore.js";
-import { HEATMAP, heatmapChart } from "./heatmap.js";
+import { HEATMAP } from "./heatmap.js";
 import { histogramChart } from "./histogram.js";
 import { LINE } from "./line.js";
 import {
-  PAGE_RULES,
-  todaysNames,
+  checkChartOptions,
   type Annotation,
   type AreaOptions,
   type BarOptions,
   type ChangeChartOptions,
+  type DotOptions,
   type ExploreChartOptions,
   type HeatmapOptions,
   type HistogramChartOptions,
   type LineOptions,
   type PageOptions,
-  type PointsOptions,
   type Recipe,
 } from "./options.js";
 import type { VegaLiteSpec } from "../render/theme.js";
 import { Page, pageContents } from "../render/page/page.js";
-import { POINTS } from "./points.js";
+import { DOT } from "./dot.js";
 import { resultChart } from "./result-chart.js";
 import type { Table } from "./table.js";
 import { vegaLiteChart } from "./vega-lite.js";
 
 /**
  * Charts of a Result: `chart.line(counts)`. Each is a value that draws nothing until it is shown
- * (the last expression of a cell) or saved. x, y, colours and title follow from the Result; what
+ * (the last expression of a cell) or saved. x, y, colors and title follow from the Result; what
  * the chart leaves out, and buckets that the range covers only in part, stand in its subtitle.
  * Whatever comes in, fewer than 5,000 rows are drawn.
  *
  * Rows of your own are drawn too: an Arquero table, or plain objects, `chart.line([{ t, runs }])`. Dates
  * are times, numbers are drawn along them, text tells series apart; they have no range and no SQL, and
- * the subtitle says that they were given by hand. An Arquero table made of a Result's keeps what is
+ * the subtitle says that they are your own rows. An Arquero table made of a Result's keeps what is
  * still true of its origin.
  */
 export const chart = {
@@ -79,17 +76,16 @@ export const chart = {
    * A point per row, for two measures or single events.
    *
    * @example
-   * chart.points(await lab.measurements.values({ range, y: "test_runtime", by: "test_name", top: 3 }));
+   * chart.dot(await lab.measurements.values({ range, y: "test_runtime", by: "test_name", top: 3 }));
    */
-  points(rows: RowsGiven, options: PointsOptions = {}): Chart {
-    return resultChart(rows, POINTS, options);
+  dot(rows: RowsGiven, options: DotOptions = {}): Chart {
+    return resultChart(rows, DOT, options);
   },
   /**
-   * A map of cells: two columns across and up, a measure as colour. Of a question by time and a
+   * A map of cells: two columns across and up, a measure as color. Of a question by time and a
    * dimension, or by two dimensions.
    *
-   * A cell without a row is 0 where the question tells that nothing happened there; else, as where
-   * a value is null, it holds a dot.
+   * A cell without a row is 0 where its question counts; else, as where a value is null, it holds a dot.
    * @throws ProbelabError for an unknown column, more than 60 values up, or 5,000 cells.
    * @example
    * chart.heatmap(await lab.measurements.ask({
@@ -97,10 +93,10 @@ export const chart = {
    * }));
    */
   heatmap(rows: RowsGiven, options: HeatmapOptions = {}): Chart {
-    return heatmapChart(rows, options);
+    return resultChart(rows, HEATMAP, options);
   },
   /**
-   * How numbers are spread: a bar for each bin; of several groups the outline of each one's shares.
+   * The distribution of numbers: a bar for each bin; for several groups the outline of each one's shares.
    * `cumulative: true` draws the share below each edge, which is exact there. The rows have a bin each,
    * its ends in the columns `from` and `to`: `lab.runs.histogram` cuts them in the engine.
    *
@@ -112,13 +108,13 @@ export const chart = {
     return histogramChart(rows, options);
   },
   /**
-   * Free Vega-Lite over the rows of a Result. Fields are the column names; the spec's own data is
-   * left out. Fewer than 5,000 rows are drawn, as everywhere: more are taken where the spec aggregates
-   * them to as few groups (`aggregate`, `timeUnit`, `bin`) or draws plain lines. Times are in UTC;
-   * nothing is loaded from files or addresses.
+   * Draws a Vega-Lite spec of your own over the rows of a Result. Fields are the column names; the rows
+   * are the dataset `result`, which replaces the spec's own data. Times are in UTC (in expressions too).
+   * 5,000 rows or more are refused: aggregate them in the question. Nothing is loaded from files or
+   * addresses.
    *
-   * @throws ProbelabError for more rows than that, a spec that loads its data, an unknown mark, or a
-   *   field that is no column, where the spec makes none of its own.
+   * @throws ProbelabError for 5,000 rows or more, a spec that loads something, or a field that is no
+   *   column, where the spec makes none of its own.
    * @example
    * chart.vegaLite(counts, { mark: "rect", encoding: { x: { field: "t", timeUnit: "utcday" } } });
    */
@@ -164,7 +160,7 @@ export const chart = {
    * await chart.page([chart.area(counts), chart.line(durations)], { title: "Week 12" }).save("week-12.html");
    */
   page(contents: Chart | Table | readonly (Chart | Table)[], options: PageOptions = {}): Page {
-    checkOptions(options, PAGE_RULES, "make a page");
+    checkChartOptions(options, "page", "make a page");
     return new Page(pageContents(contents), options.title);
   },
   /**
@@ -182,22 +178,30 @@ export const chart = {
     }
     return Object.freeze({ time: readInstant(time, "UTC", "time of an annotation"), label });
   },
-  /** @deprecated It is called `chart.annotation`; this name goes with probelab 1.0. */
-  mark(time: Date | string, label: string): Annotation {
-    deprecated("chart.mark", "chart.annotation");
-    return chart.annotation(time, label);
-  },
 };
 
-const KINDS = { line: LINE, area: AREA, bar: BAR, points: POINTS, heatmap: HEATMAP };
+/** What other libraries and other words call these charts. */
+const GUESSES = {
+  ...{ points: "dot", scatter: "dot", circle: "dot" },
+  ...{ hist: "histogram", columns: "bar", rect: "heatmap", mark: "annotation" },
+};
+for (const [guess, name] of Object.entries(GUESSES)) {
+  Object.defineProperty(chart, guess, {
+    get() {
+      throw new ProbelabError(`Can't draw with chart.${guess}: it is called chart.${name}.`);
+    },
+  });
+}
+
+const KINDS = { line: LINE, area: AREA, bar: BAR, dot: DOT, heatmap: HEATMAP };
 
 /** A chart of a Result, made as another was. @throws ProbelabError where that Result can't be drawn so. */
 export function drawRecipe(result: Result, recipe: Recipe): Chart {
   if ("change" in recipe) return drawChange(result, recipe.change, recipe.options);
   if ("explore" in recipe) return exploreChart(result, recipe.explore);
   if ("spec" in recipe) return chart.vegaLite(result, recipe.spec);
-  const options = todaysNames(recipe.options);
-  return recipe.mark === "histogram"
-    ? histogramChart(result, options)
-    : resultChart(result, KINDS[recipe.mark], options);
+  const { mark, options } = recipe;
+  return mark === "histogram"
+    ? chart.histogram(result, options as HistogramChartOptions)
+    : resultChart(result, KINDS[mark], options);
 }

@@ -9,7 +9,7 @@ import { valueKey } from "../result/json.js";
 import type { Bucket } from "../time/bucket.js";
 import { commonStart } from "./fold-measures.js";
 import { formatInstantIso, label } from "../render/label.js";
-import type { DrawOptions } from "./options.js";
+import { takes, type DrawOptions } from "./options.js";
 import { chartRoles, checkColumn, list, type Kind, type Roles } from "./roles.js";
 import { chartSeries, MOST_SERIES, seriesDimension, type Series } from "./series.js";
 import { workTable } from "./work-table.js";
@@ -22,18 +22,18 @@ export interface Point {
   readonly y: number | null;
   /** Index into the series. */
   readonly series: number;
-  /** How many rows a bin holds, where points were binned. */
+  /** Number of rows in a bin, where points were binned. */
   readonly count?: number;
-  /** Where the bucket begins whose end this is: the end of a step. */
+  /** Start of the bucket whose end this is: the end of a step. */
   readonly from?: number;
   /** The ends of its band or interval, where both are known. */
   readonly low?: number;
   readonly high?: number;
-  /** What goes along with it, by field. */
+  /** Values of other columns, by field. */
   readonly beside?: Readonly<Record<string, Value>>;
 }
 
-/** What is drawn of a Result, before any look is decided. */
+/** Points and series of a Result, before their look is decided. */
 export interface Drawing {
   readonly roles: Roles;
   /** In the order of x. */
@@ -55,7 +55,7 @@ export interface Drawing {
   readonly ends?: readonly [string, string];
   /** The value of its panel, where there are several. */
   readonly panel?: Value;
-  /** What was left out or merged for this chart. */
+  /** Rows and values left out or merged for this chart, a sentence each. */
   readonly sentences: readonly string[];
 }
 
@@ -88,11 +88,11 @@ export function drawRows(
     width: options.width ?? 1000,
     height: options.height ?? 300,
     maxRows: most - spare,
-    yScale: options.yScale ?? "linear",
+    yType: options.yType ?? "linear",
   });
   if (ends !== undefined && (reduced.sentences.length > 0 || reduced.countColumn !== undefined)) {
     throw new ProbelabError(
-      `Can't draw ${counted(result.numRows, "row")} with a ${ends.option}, which can't be reduced as ${kind.drawn} can: ask with a coarser every and a smaller top, or leave ${ends.option} out.`,
+      `Can't draw ${counted(result.numRows(), "row")} with a ${ends.option}, which can't be reduced as ${kind.drawn} can: ask with a coarser every and a smaller top, or leave ${ends.option} out.`,
     );
   }
   const { columns } = reduced.result.origin;
@@ -106,7 +106,7 @@ export function drawRows(
   const { mostSeries = MOST_SERIES } = kind;
   if (series.length > mostSeries) {
     throw new ProbelabError(
-      `Can't tell ${series.length} series of ${JSON.stringify(work.series)} apart in one chart: ask for the largest with top: 6, or take at most ${mostSeries}.`,
+      `Can't draw ${series.length} series of ${JSON.stringify(work.series)} that can be told apart: ask for the largest with top: 6, or take at most ${mostSeries}.`,
     );
   }
   const index = new Map(series.map(({ value }, at) => [valueKey(value), at]));
@@ -120,7 +120,7 @@ export function drawRows(
     }
     let y = ys[row] === null || ys[row] === undefined ? NaN : Number(ys[row]);
     if (y === Infinity || y === -Infinity) left.infinite++;
-    if (options.yScale === "log" && y <= 0) {
+    if (options.yType === "log" && y <= 0) {
       left.low++;
       y = NaN;
     }
@@ -129,7 +129,7 @@ export function drawRows(
       y: Number.isFinite(y) ? y : null,
       series: index.get(valueKey(keys[row])) ?? 0,
       ...(reduced.countColumn !== undefined && { count: Number(counts[row]) }),
-      ...extent(lows[row], highs[row], options.yScale),
+      ...extent(lows[row], highs[row], options.yType),
       ...(beside.length > 0 && {
         beside: Object.fromEntries(beside.map(([field, values]) => [field, values[row] ?? null])),
       }),
@@ -175,28 +175,28 @@ interface Ends {
 
 /** The columns of a band or of intervals: as the options say, or as the question asked them beside the measure. */
 function endsOf(
-  { origin, columnNames }: Result,
+  { origin, table }: Result,
   { measure, hidden }: Roles,
   kind: Kind,
   { band, interval }: DrawOptions,
 ): Ends | undefined {
-  const option = kind.takes.includes("band") ? "band" : "interval";
+  const option = takes(kind.name, "band") ? "band" : "interval";
   const wanted = band ?? interval;
   if (wanted) {
     for (const name of wanted)
-      checkColumn(columnNames, name, `draw ${kind.drawn} with ${option}: `);
+      checkColumn(table.columnNames(), name, `draw ${kind.drawn} with ${option}: `);
     if (hidden.length === 0) return { columns: wanted, option };
     throw new ProbelabError(
-      `Can't draw ${kind.drawn} with ${option}: ${JSON.stringify(wanted)}, and without ${list(hidden)}: what is added up has no ${option}; take ${list(hidden)} as colour, or ask for the result without it.`,
+      `Can't draw ${kind.drawn} with ${option}: ${JSON.stringify(wanted)}, and without ${list(hidden)}: what is added up has no ${option}; take ${list(hidden)} as color, or ask for the result without it.`,
     );
   }
   const known = measure?.interval;
   const asked = known?.every((end) => origin.columns.measures.some(({ name }) => name === end));
-  const draws = wanted === undefined && kind.takes.includes("interval") && hidden.length === 0;
+  const draws = wanted === undefined && takes(kind.name, "interval") && hidden.length === 0;
   return known && asked && draws ? { columns: known, option } : undefined;
 }
 
-/** What is drawn between the ends: `Shaded: Run duration, 10 % to 90 %.` */
+/** Names the ends: `Shaded: Run duration, 10 % to 90 %.` */
 function endsSentence({ measures }: ResultColumns, { columns, option }: Ends): string {
   const labels = columns.map(
     (name) => measures.find((each) => each.name === name)?.label ?? label(name),
@@ -205,7 +205,7 @@ function endsSentence({ measures }: ResultColumns, { columns, option }: Ends): s
   const common = commonStart(labels);
   const from = percent === undefined ? labels[0] : `${percent}s`;
   const to = percent === undefined ? ` to ${labels[1]?.slice(common.length)}` : "";
-  return `${option === "band" ? "Shaded" : "Strokes"}: ${from}${to}.`;
+  return `${option === "band" ? "Shaded" : "Lines"}: ${from}${to}.`;
 }
 
 function isUnordered({ dimensions }: ResultColumns, name: string): boolean {
@@ -213,10 +213,10 @@ function isUnordered({ dimensions }: ResultColumns, name: string): boolean {
   return known !== undefined && known.ordered !== true && !isVersionColumn(name);
 }
 
-function extent(low: Value, high: Value, yScale: DrawOptions["yScale"]): Partial<Point> {
+function extent(low: Value, high: Value, yType: DrawOptions["yType"]): Partial<Point> {
   const ends = [low, high].map((end) => (end === null || end === undefined ? NaN : Number(end)));
   const [from, until] = ends as [number, number];
-  const drawn = ends.every(Number.isFinite) && (yScale !== "log" || from > 0);
+  const drawn = ends.every(Number.isFinite) && (yType !== "log" || from > 0);
   return drawn ? { low: from, high: until } : {};
 }
 
@@ -227,7 +227,7 @@ function place(value: Value, kind: Roles["xKind"]): number | string | undefined 
   return Number.isFinite(number) ? number : undefined;
 }
 
-// What to say of rows that a chart draws in one place, where nothing tells what they measure: a bar
+// Says which rows a chart draws in one place, where their measure is unknown: a bar
 // or an area has one value a place, a line one for each x. Points share a place where y is the same.
 function sharedPlaces(
   result: Result,
@@ -236,7 +236,7 @@ function sharedPlaces(
   series: string | undefined,
 ): string[] {
   if (measure !== undefined) return [];
-  const points = kind.name === "points";
+  const points = kind.name === "dot";
   const columns = [x, ...(series === undefined ? [] : [series]), ...(points ? [y] : [])];
   const [xs, ys] = [result.column(x), result.column(y)];
   // The others hide nothing.
@@ -268,6 +268,6 @@ function sharedPlaces(
   const shown = first instanceof Date ? formatInstantIso(first.getTime()) : label(first);
   const same = columns.map((name) => JSON.stringify(name)).join(" and ");
   throw new ProbelabError(
-    `Can't draw ${kind.drawn} of ${list([y])}: ${number} (the same ${same}, first at ${shown}) and would hide each other; aggregate in SQL, one row for each ${same}, or pass the column that tells them apart as colour.`,
+    `Can't draw ${kind.drawn} of ${list([y])}: ${number} (the same ${same}, first at ${shown}) and would hide each other; aggregate in SQL, one row for each ${same}, or pass the column that tells them apart as color.`,
   );
 }

@@ -6,9 +6,9 @@ import type { VegaLiteSpec } from "../render/theme.js";
 /** Bands of more series hide each other. */
 const MOST_BANDS = 4;
 
-/** A shaded band between the two ends of each point, to lie below its line. @throws ProbelabError for many series. */
+/** A shaded band between the two ends of each point, drawn below its line. @throws ProbelabError for many series. */
 export function bandLayer(frame: Frame, faded: boolean): VegaLiteSpec[] {
-  const { drawing, fields, x, y, colour } = frame;
+  const { drawing, fields, x, y, color } = frame;
   if (drawing.ends === undefined) return [];
   if (drawing.series.length > MOST_BANDS) {
     throw new ProbelabError(
@@ -18,17 +18,17 @@ export function bandLayer(frame: Frame, faded: boolean): VegaLiteSpec[] {
   return [
     {
       mark: { type: "area", fillOpacity: faded ? 0.1 : 0.2, strokeOpacity: 0 },
-      encoding: { x, y: { ...y, field: fields.low }, y2: { field: fields.high }, color: colour },
+      encoding: { x, y: { ...y, field: fields.low }, y2: { field: fields.high }, color },
     },
   ];
 }
 
-/** The interval of each point as a stroke from end to end, to lie above its mark. */
+/** The interval of each point as a line from end to end, drawn above its mark. */
 export function intervalLayer(
   frame: Frame,
   points: readonly Point[],
   row: (point: Point) => VegaLiteSpec = (point) => specRow(point, frame),
-  place: VegaLiteSpec = { x: frame.x, color: frame.colour },
+  place: VegaLiteSpec = { x: frame.x, color: frame.color },
 ): VegaLiteSpec[] {
   const { fields, y, tooltip } = frame;
   const known = points.filter(({ low }) => low !== undefined);

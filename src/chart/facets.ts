@@ -44,7 +44,7 @@ export function facetDrawings(
   kind: ChartKind,
   { facet = "", ...options }: DrawOptions,
 ): Panels {
-  checkColumn(result.columnNames, facet, `draw ${kind.drawn} with facet: `);
+  checkColumn(result.columnNames(), facet, `draw ${kind.drawn} with facet: `);
   const parts = partsOf(result, facet);
   const drawn = largest(parts, options.y).map(({ name, value, part }) => ({
     ...{ name, value, part },
@@ -58,7 +58,7 @@ export function facetDrawings(
   const drawings = drawn.map(({ drawing }) => drawing);
   const [first] = drawings;
   if (first === undefined) {
-    const drawing = drawRows(result, kind, { ...options, colour: facet });
+    const drawing = drawRows(result, kind, { ...options, color: facet });
     return { all: { ...drawing, series: [] }, each: [], sentences: [] };
   }
   const steps = new Set(drawings.map(({ every }) => every));
@@ -128,10 +128,10 @@ interface Part {
 }
 
 /** The rows of each value without its column, in the order of a legend. */
-function partsOf({ table, origin, columnNames }: Result, facet: string): Part[] {
+function partsOf({ table, origin }: Result, facet: string): Part[] {
   const values = columnValues(table, facet);
   const { dimensions } = origin.columns;
-  const names = columnNames.filter((name) => name !== facet);
+  const names = table.columnNames().filter((name) => name !== facet);
   return chartSeries(values, seriesDimension(origin.columns, facet, values), facet).map(
     ({ value, label, other }) => {
       const key = valueKey(value);
@@ -159,7 +159,7 @@ function largest(parts: readonly Part[], y: string | undefined): readonly Part[]
     );
     const counted = added ?? measures.find(({ additive }) => additive);
     return counted === undefined
-      ? part.numRows
+      ? part.numRows()
       : part.column(counted.name).reduce<number>((sum, n) => sum + Math.abs(Number(n ?? 0)), 0);
   };
   const sizes = new Map(parts.map((part) => [part, size(part)]));
@@ -173,17 +173,17 @@ function largest(parts: readonly Part[], y: string | undefined): readonly Part[]
 export function panelSize(
   all: Drawing,
   count: number,
-  lies: boolean,
+  horizontal: boolean,
   { width = WIDTH, height, scales }: DrawOptions,
   columns = count === 4 ? 2 : Math.min(3, Math.max(1, count)),
 ): { columns: number; apart: number; width: number; height?: number } {
   const names = [...categoryLabels(all).values()].map((name) => textWidth(name, NAME_SIZE));
-  const left = lies ? Math.min(280, Math.max(0, ...names)) : scales === "own" ? LABELS : 0;
+  const left = horizontal ? Math.min(280, Math.max(0, ...names)) : scales === "own" ? LABELS : 0;
   const apart = Math.ceil(left) + SPACING;
   const own = Math.floor((width - (columns - 1) * apart) / columns);
   return {
     ...{ columns, apart, width: Math.max(50, own) },
-    ...(height !== undefined ? { height } : !lies && { height: HEIGHT }),
+    ...(height !== undefined ? { height } : !horizontal && { height: HEIGHT }),
   };
 }
 
@@ -214,7 +214,7 @@ export function panelView(
   common: Frame,
   { at, count, columns, scales }: { at: number; count: number; columns: number; scales?: string },
 ): Frame {
-  if (view.lies) return view;
+  if (view.horizontal) return view;
   const shared = scales !== "own";
   const axis = (channel: VegaLiteSpec): VegaLiteSpec => channel.axis as VegaLiteSpec;
   const { title, labelExpr, tickCount, values } = axis(shared ? common.y : view.y);

@@ -3,7 +3,7 @@ import { columnValues, newTable } from "../result/arquero-table.js";
 import type { MeasureColumn } from "../result/origin.js";
 import type { Result } from "../result/result.js";
 import { uniqueLabels } from "../render/label.js";
-import type { DrawOptions, GivenOptions } from "./options.js";
+import type { DrawOptions, FlatOptions } from "./options.js";
 import { chartRoles, checkColumn, list, unusedName, type Kind } from "./roles.js";
 
 /**
@@ -15,12 +15,12 @@ import { chartRoles, checkColumn, list, unusedName, type Kind } from "./roles.js
 export function foldMeasures(
   result: Result,
   kind: Kind,
-  { y, ...options }: GivenOptions,
+  { y, ...options }: FlatOptions,
 ): { result: Result; options: DrawOptions } {
   const names = [...new Set([y ?? []].flat())];
   const [first] = names;
   if (names.length < 2) return { result, options: { ...options, ...(first && { y: first }) } };
-  for (const name of names) checkColumn(result.columnNames, name, `draw ${kind.drawn} with y: `);
+  for (const name of names) checkColumn(result.columnNames(), name, `draw ${kind.drawn} with y: `);
   const { columns } = result.origin;
   const measures = names.map((name) => columns.measures.find((each) => each.name === name));
   const known = measures.filter((measure) => measure !== undefined);
@@ -34,14 +34,14 @@ export function foldMeasures(
   const labels = names.map((name, at) => measures[at]?.label ?? name);
   const common = commonStart(labels);
   const texts = uniqueLabels(labels.map((label) => label.slice(common.length)));
-  const [name, value] = ["measure", "value"].map((each) => unusedName(result.columnNames, each));
-  const kept = result.columnNames.filter((each) => !names.includes(each));
+  const [name, value] = ["measure", "value"].map((each) => unusedName(result.columnNames(), each));
+  const kept = result.columnNames().filter((each) => !names.includes(each));
   const table = newTable(result.table, [
     ...kept.map((each): [string, unknown] => {
       const values = columnValues(result.table, each);
       return [each, names.flatMap(() => values)];
     }),
-    [name!, texts.flatMap((text) => Array<string>(result.numRows).fill(text))],
+    [name!, texts.flatMap((text) => Array<string>(result.numRows()).fill(text))],
     [value!, names.flatMap((each) => columnValues(result.table, each))],
   ]);
   const folded: MeasureColumn = {
@@ -62,7 +62,7 @@ export function foldMeasures(
     options: {
       ...options,
       y: value!,
-      colour: [...roles.series.filter((each) => each !== options.facet), name!],
+      color: [...roles.series.filter((each) => each !== options.facet), name!],
     },
   };
 }

@@ -3,7 +3,7 @@ import type { Result } from "../result/result.js";
 import { stepOf } from "../time/step.js";
 import {
   categoryLabels,
-  lyingChannels,
+  horizontalChannels,
   measureTitle,
   xChannel,
   xDomain,
@@ -11,51 +11,51 @@ import {
 } from "./axes.js";
 import type { Drawing, Point } from "./draw-rows.js";
 import { formatInstantIso, heading, words } from "../render/label.js";
-import type { Annotation, DrawOptions, GivenOptions } from "./options.js";
+import type { Annotation, DrawOptions, FlatOptions } from "./options.js";
 import { type VegaLiteSpec, THEMES, type Theme } from "../render/theme.js";
 import type { Kind } from "./roles.js";
-import { seriesColours, seriesShapes } from "./series.js";
+import { seriesColors, seriesShapes } from "./series.js";
 import { textWidth } from "../fonts/shipped-font.js";
 import { zoneExpression } from "./ticks.js";
 
-/** A kind of chart: what it is called, and how it is drawn. A new kind is a file that makes one. */
+/** A kind of chart: its name and how it is drawn. A new kind is a file that makes one. */
 export interface ChartKind extends Kind {
-  /** What the description for screen readers begins with: `Line chart`. */
+  /** The first words of the description for screen readers: `Line chart`. */
   readonly title: string;
-  /** How it draws incomplete buckets: `dashed`. */
+  /** The look of incomplete buckets: `dashed`. */
   readonly faded: string;
-  /** Where its last bar ends along x, for a kind that is wider than its points. */
+  /** The end of its last bar along x, for a kind that is wider than its points. */
   end?(this: void, drawing: Drawing, timeZone: string, options: DrawOptions): number | undefined;
   /** The Result that it draws in place of the one given. */
   prepare?(
     this: void,
     result: Result,
-    options: GivenOptions,
+    options: FlatOptions,
   ): { result: Result; options: DrawOptions };
-  /** What it draws of the points: shares, another order, all cells. */
+  /** Changes the points before they are drawn: shares, another order, all cells. */
   arrange?(this: void, drawing: Drawing, options: DrawOptions, origin: Origin): Drawing;
   /** The order of its categories. */
   order?(this: void, drawing: Drawing, options: DrawOptions): Drawing["xs"];
-  /** Its size where the options tell none, for one that isn't as large as most. */
+  /** Its default size, where it differs from that of most charts. */
   size?(this: void, drawing: Drawing, options: DrawOptions): { width?: number; height?: number };
-  /** What the reader must know of it, a sentence each. */
-  tells?(this: void, drawing: Drawing, origin: Origin): string[];
+  /** Notes on reading it, a sentence each. */
+  notes?(this: void, drawing: Drawing, origin: Origin): string[];
   /** Panels beside each other; default by their number. */
   readonly columns?: number;
-  /** What it notes above a plot, as annotations of its own. */
+  /** Annotations of its own above a plot. */
   annotations?(this: void, drawing: Drawing): readonly Annotation[];
-  /** Whether its bars lie: then the vertical axis is that of the categories. */
-  lies?(this: void, drawing: Drawing, options: DrawOptions): boolean;
+  /** Whether its bars are horizontal. */
+  horizontal?(this: void, drawing: Drawing, options: DrawOptions): boolean;
   /** Its layers of Vega-Lite. @throws ProbelabError where they would mislead. */
   layers(this: void, frame: Frame): VegaLiteSpec[];
-  /** What the pointer meets on screens, for one whose marks don't tell every row wherever it is. */
+  /** Layers that give the pointer a row wherever it is, for a kind whose marks don't. */
   hover?(this: void, frame: Frame): Hover;
 }
 
-/** Unseen layers that tell the row under the pointer. */
+/** Invisible layers with a tooltip for the row under the pointer. */
 export interface Hover {
   readonly layers: readonly VegaLiteSpec[];
-  /** True where they lie under what is drawn, which tells its own rows. */
+  /** True for layers below the marks, which have tooltips of their own. */
   readonly under?: true;
 }
 
@@ -68,23 +68,23 @@ interface Fields {
   readonly high: string;
 }
 
-/** What the layers of all kinds share. */
+/** Options, scales and channels that the layers of all kinds share. */
 export interface Frame {
   readonly drawing: Drawing;
   readonly options: DrawOptions;
-  /** Whether the bars lie: x is upright then, and y horizontal. */
-  readonly lies: boolean;
+  /** Whether the bars are horizontal: x is the vertical axis then. */
+  readonly horizontal: boolean;
   readonly timeZone: string;
   readonly theme: Theme;
   readonly width: number;
-  /** Whether the analyst chose the width: else screens draw the plot as wide as its place. */
+  /** Whether the analyst chose the width; else screens draw the plot as wide as its place. */
   readonly fixed: boolean;
   readonly height: number;
   readonly domain: readonly [number, number];
   /** Encoding channels. */
   readonly x: VegaLiteSpec;
   readonly y: VegaLiteSpec;
-  readonly colour: VegaLiteSpec;
+  readonly color: VegaLiteSpec;
   readonly shape?: VegaLiteSpec;
   readonly tooltip: readonly VegaLiteSpec[];
   /** The names of the spec's fields. */
@@ -98,14 +98,14 @@ export interface Frame {
 /**
  * The channels of a chart of a Result.
  * @param end where the last bar ends, in a chart of bars.
- * @param lies whether its bars lie.
+ * @param horizontal whether its bars are horizontal.
  */
 export function frame(
   result: Result,
   drawing: Drawing,
   options: DrawOptions,
   end: number | undefined,
-  lies = false,
+  horizontal = false,
 ): Frame {
   const { roles, series, xs } = drawing;
   const { range, columns } = result.origin;
@@ -132,11 +132,11 @@ export function frame(
   ];
   const x = titled(
     { field: fields.x, ...xChannel(drawing, domain, timeZone, width, end !== undefined, along) },
-    options.xTitle,
+    options.xLabel,
   );
   const y = { field: fields.y, ...yChannel(drawing, options, height) };
   return {
-    ...{ drawing, options, lies },
+    ...{ drawing, options, horizontal },
     timeZone,
     theme,
     width,
@@ -145,11 +145,13 @@ export function frame(
     domain,
     fields,
     ...(names && { names }),
-    ...(lies ? lyingChannels(x, y, [...names!.values()], options.xTitle, width) : { x, y }),
-    colour:
+    ...(horizontal
+      ? horizontalChannels(x, y, [...names!.values()], options.xLabel, width)
+      : { x, y }),
+    color:
       fields.series === undefined
         ? { value: theme.series[0] }
-        : bySeries(seriesColours(series, theme), { symbolOpacity: 1 }),
+        : bySeries(seriesColors(series, theme), { symbolOpacity: 1 }),
     ...(fields.series !== undefined && { shape: bySeries(seriesShapes(series), {}) }),
     tooltip: [
       ...tooltipChannel(drawing, fields, timeZone, options),
@@ -159,7 +161,7 @@ export function frame(
   };
 }
 
-/** A bar a thousand pixels wide tells no more than one of a hundred; without one there is room for words. */
+/** A wider bar says no more: few categories need less width. */
 function categoryWidth(categories: number): number {
   if (categories === 0) return 1000;
   return Math.min(1000, Math.max(320, categories * 90));
@@ -276,7 +278,7 @@ function seriesTitle({ series: [first = "", ...more] }: Drawing["roles"]): strin
   return heading(first, ...more);
 }
 
-/** What a tooltip tells of a point: where it is, its series, its value. */
+/** Tooltip of a point: its place, series and value. */
 function tooltipChannel(
   drawing: Drawing,
   fields: Frame["fields"],
@@ -313,7 +315,7 @@ function numberFormat(values: readonly number[], unit: string | undefined): stri
   return values.some((value) => Math.abs(value) >= 1_000) ? ",.3~f" : ",.6~r";
 }
 
-/** What tooltips tell of the columns beside the points: a measure's numbers as texts, which null has none of. */
+/** Tooltip fields of the columns beside the points: a measure's numbers as texts, as null has no format. */
 function besideTexts(
   { points }: Drawing,
   { beside = [] }: DrawOptions,

@@ -1,17 +1,15 @@
 import { ProbelabError } from "../base/error.js";
 import { MOST_ROWS } from "../base/limits.js";
 import type { Origin } from "../result/origin.js";
-import type { RowsGiven } from "../result/own-rows.js";
-import type { Chart } from "./chart-value.js";
-import { resultOf } from "./check-result.js";
+import type { Result } from "../result/result.js";
 import type { Drawing, Point } from "./draw-rows.js";
 import { specRow, type ChartKind, type Frame } from "./frame.js";
 import { formatInstantIso } from "../render/label.js";
-import { checkHeatmapOptions, type HeatmapOptions } from "./options.js";
+import type { DrawOptions, FlatOptions } from "./options.js";
 import type { VegaLiteSpec } from "../render/theme.js";
-import { resultChart } from "./result-chart.js";
 import { list } from "./roles.js";
 import { bucketEnds, lastEnd } from "./steps.js";
+import { HOUR, WEEK } from "../time/span.js";
 
 /** Pixels of a cell, and of the whole at least and at most. */
 const CELL = { width: 34, height: 20 } as const;
@@ -19,12 +17,10 @@ const [NARROWEST, WIDEST] = [320, 1000];
 const MOST_LINES = 60;
 
 const WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split(" ");
-const HOUR = 3_600_000;
-const WEEK = 168 * HOUR;
 
 /**
  * A cell for each x and each value of a second column, which are the series of its drawing; the
- * measure is its colour.
+ * measure is its color.
  */
 export const HEATMAP: ChartKind = {
   name: "heatmap",
@@ -33,7 +29,6 @@ export const HEATMAP: ChartKind = {
   faded: "in a dashed frame",
   sized: true,
   categories: true,
-  takes: [],
   mostSeries: MOST_LINES,
   end: (drawing, timeZone) =>
     drawing.roles.xKind === "category" || drawing.xs.length === 0
@@ -45,38 +40,40 @@ export const HEATMAP: ChartKind = {
       width: Math.min(WIDEST, Math.max(NARROWEST, xs.length * CELL.width)),
     }),
   }),
+  prepare,
   arrange: (drawing, _, origin) => ({ ...drawing, points: allCells(drawing, origin) }),
-  tells: (drawing, origin) => [
+  notes: (drawing, origin) => [
     ...(drawing.points.some(({ y }) => y === null) ? ["Dots: no value."] : []),
     ...partOfWeek(drawing, origin),
   ],
   layers,
 };
 
-/** A heat map of a Result; see `chart.heatmap`. */
-export function heatmapChart(rows: RowsGiven, given: HeatmapOptions): Chart {
-  const result = resultOf(rows, "chart.heatmap");
-  const { x, y, colour, format, ...look } = checkHeatmapOptions(given);
+/** The measure as y of each cell, the second column as its series. */
+function prepare(
+  result: Result,
+  { x, y, color, format, ...look }: FlatOptions,
+): { result: Result; options: DrawOptions } {
   const { time, dimensions } = result.origin.columns;
   const along = x ?? time?.name ?? dimensions.filter(({ name }) => name !== y).at(-1)?.name;
   const up = y ?? dimensions.find(({ name }) => name !== along)?.name;
   if (up === along && up !== undefined) {
     throw new ProbelabError(
-      `Can't draw a heat map with ${list([up])} as x and as y: pass two columns of ${list(result.columnNames)}.`,
+      `Can't draw a heat map with ${list([up])} as x and as y: pass two columns of ${list(result.columnNames())}.`,
     );
   }
-  return resultChart(result, HEATMAP, {
+  const options = {
     ...look,
     ...(along !== undefined && { x: along }),
-    ...(colour !== undefined && { y: colour }),
+    ...(typeof color === "string" && { y: color }),
     ...(format !== undefined && { yFormat: format }),
-    ...(up !== undefined && { colour: up }),
-  });
+    ...(typeof up === "string" && { color: up }),
+  };
+  return { result, options };
 }
 
 /**
- * A point for each cell. One without a row is 0 where nothing happened there, which a question tells
- * of counts; it is unknown where the question merged groups into "other" or left some out.
+ * A point for each cell. One without a row is 0 where the question counts; it is unknown where the question merged groups into "other" or left some out.
  */
 function allCells({ points, xs, series, roles, restX }: Drawing, origin: Origin): Point[] {
   if (series.length === 0) return [...points];
@@ -104,7 +101,7 @@ function partOfWeek({ roles, series, xs }: Drawing, { range }: Origin): string[]
   // A change of the clocks is an hour.
   return Math.abs(weeks - Math.round(weeks)) * WEEK <= HOUR
     ? []
-    : ["The range isn't of whole weeks: it has some weekdays once more than others."];
+    : ["The range is not whole weeks: some weekdays occur once more than others."];
 }
 
 function layers(frame: Frame): VegaLiteSpec[] {

@@ -8,7 +8,7 @@ import { resultOf } from "./check-result.js";
 import type { Point } from "./draw-rows.js";
 import { pointsBySeries, specRow, type ChartKind, type Frame } from "./frame.js";
 import { words } from "../render/label.js";
-import type { GivenOptions, HistogramChartOptions } from "./options.js";
+import type { FlatOptions, HistogramChartOptions } from "./options.js";
 import type { VegaLiteSpec } from "../render/theme.js";
 import { resultChart } from "./result-chart.js";
 import { chartRoles, list } from "./roles.js";
@@ -34,7 +34,7 @@ export function histogramChart(rows: RowsGiven, options: HistogramChartOptions):
 }
 
 function binsOf(result: Result, { cumulative = false }: HistogramChartOptions): Bins {
-  const missing = ["from", "to"].filter((name) => !result.columnNames.includes(name));
+  const missing = ["from", "to"].filter((name) => !result.columnNames().includes(name));
   if (missing.length > 0) {
     throw new ProbelabError(
       `Can't draw a histogram of a Result without ${list(missing)}: pass one with a row for each bin, its ends in the columns from and to, chart.histogram(await lab.runs.histogram({ range, column: "duration" })).`,
@@ -60,14 +60,13 @@ function histogramKind(bins: Bins): ChartKind {
     faded: "faded",
     sized: true,
     categories: false,
-    takes: ["cumulative", "share"],
     prepare: (result, options) => prepared(result, options, bins),
     layers: (frame) => layers(frame, bins),
   };
 }
 
 /** A Result with a row for each bin (or edge) and group, as it is drawn: counts or shares. */
-function prepared(result: Result, options: GivenOptions, bins: Bins) {
+function prepared(result: Result, options: FlatOptions, bins: Bins) {
   const { cumulative, label, unit } = bins;
   const { x: _, cumulative: __, share, y, ...rest } = options;
   const roles = chartRoles(result, histogramKind(bins), {
@@ -148,7 +147,7 @@ function lowered(text: string): string {
 }
 
 function layers(frame: Frame, { edges, label, unit, cumulative }: Bins): VegaLiteSpec[] {
-  const { drawing, theme, width, y, colour, tooltip } = frame;
+  const { drawing, theme, width, y, color, tooltip } = frame;
   const places = new Map(edges.map((edge, at) => [edge, at]));
   const place = (x: Point["x"]): number => places.get(Number(x)) ?? -1;
   const labelled = labelledEdges(edges, Math.max(2, Math.floor(width / LABEL_WIDTH)));
@@ -189,7 +188,7 @@ function layers(frame: Frame, { edges, label, unit, cumulative }: Bins): VegaLit
           x,
           x2: { field: "end" },
           y: { ...y, stack: null },
-          color: colour,
+          color,
           tooltip: told,
         },
       },
@@ -209,7 +208,7 @@ function layers(frame: Frame, { edges, label, unit, cumulative }: Bins): VegaLit
         ...{ type: "line", strokeWidth: 2 },
         ...(cumulative ? { point: { size: 24 } } : { interpolate: "step-after" }),
       },
-      encoding: { x, y, color: colour, tooltip: told },
+      encoding: { x, y, color, tooltip: told },
     },
   ];
 }

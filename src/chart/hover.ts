@@ -7,13 +7,13 @@ export const KEPT = "probelab_series";
 const RING = "probelab_ring";
 const NEAREST = "probelab_nearest";
 
-/** A view, and how many of its layers its kind made: annotations, over which the pointer tells theirs, stand after them. */
+/** A view, and the number of layers that its kind made; annotations, with tooltips of their own, come after them. */
 export interface HoverView {
   readonly view: Frame;
   readonly layers: number;
 }
 
-/** The spec of these views with what the pointer meets in them. */
+/** Adds to a spec the layers with tooltips for these views. */
 export function withHover(
   spec: VegaLiteSpec,
   kind: ChartKind,
@@ -21,7 +21,7 @@ export function withHover(
 ): VegaLiteSpec {
   const { hover } = kind;
   if (hover === undefined) return spec;
-  // In panels an event's place isn't told apart.
+  // A signal of the place can't say in which panel it is.
   const alone = Array.isArray(spec["layer"]);
   const hovered = (at: number, { layer, ...rest }: VegaLiteSpec): VegaLiteSpec => {
     const { view, layers } = views[at]!;
@@ -69,7 +69,7 @@ function withoutTwins(spec: VegaLiteSpec): VegaLiteSpec {
   return { ...spec, ...(names.size > 0 && { datasets }), layer };
 }
 
-/** The point that is nearest in the picture, wherever the pointer is in the plot; it is ringed. */
+/** A tooltip for the point nearest to the pointer, with a ring around it. */
 export function nearestPoints(frame: Frame): VegaLiteSpec {
   // With its gaps, as a line's own layer has them.
   const rows = frame.drawing.points.map((point) => specRow(point, frame));
@@ -100,7 +100,7 @@ const RING_PARAM = {
   ],
 };
 
-/** A ring around the point that is told. */
+/** A ring around the point of the tooltip. */
 const ring = ({ theme }: Frame): VegaLiteSpec => ({
   data: { values: [{}] },
   mark: { type: "point", filled: false, size: 110, strokeWidth: 1.5, color: theme.text },
@@ -151,7 +151,7 @@ export function areasOfSteps(
   return { layers: [cells(frame, ends, bands)] };
 }
 
-/** Under sloping areas, which tell their own rows: the nearest of their upper edges. */
+/** Below sloping areas, which have tooltips: the nearest point of their upper edges. */
 export function nearestEdges(frame: Frame, drawing: Drawing): Hover {
   if (drawing.series.length < 2) return { layers: [nearestPoints(frame)], under: true };
   const tops = new Map<Point["x"], number>();
@@ -182,10 +182,10 @@ function bucketsOf(points: readonly Point[]): Iterable<Known[]> {
 }
 
 function middle(a: number, b: number, { options }: Frame): number {
-  return options.yScale === "log" ? Math.sqrt(a * b) : (a + b) / 2;
+  return options.yType === "log" ? Math.sqrt(a * b) : (a + b) / 2;
 }
 
-/** As wide as their buckets, from their lower bound (or the bottom) up to the top of the plot: later ones lie on earlier ones. */
+/** Rectangles as wide as their buckets, from their lower bound (or the bottom) to the top of the plot; later ones cover earlier ones. */
 function cells(
   frame: Frame,
   ends: ReadonlyMap<number, number>,

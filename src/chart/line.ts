@@ -17,7 +17,6 @@ export const LINE: ChartKind = {
   faded: "dashed",
   sized: false,
   categories: false,
-  takes: ["band", "steps"],
   end: (drawing, timeZone, options) => lastEnd(stepEnds(drawing, timeZone, options, false)),
   layers,
   hover: (frame) => {
@@ -28,11 +27,11 @@ export const LINE: ChartKind = {
 
 /** The lines, their markers as second cue, incomplete buckets dashed. */
 function layers(frame: Frame): VegaLiteSpec[] {
-  const { drawing, theme, x, y, colour, shape, tooltip } = frame;
+  const { drawing, theme, x, y, color, shape, tooltip } = frame;
   const { whole, before, after } = splitEdges(drawing);
   const ends = stepEnds(drawing, frame.timeZone, frame.options, false);
   const sparse = drawing.xs.length > MARKED_POINTS;
-  const encoding = { x, y, color: colour };
+  const encoding = { x, y, color };
   const rows = (points: readonly Point[]): VegaLiteSpec[] =>
     points.map((point) => specRow(point, frame));
   const line = (points: readonly Point[], dashed: boolean): VegaLiteSpec => {

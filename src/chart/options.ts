@@ -1,7 +1,5 @@
 import { types } from "node:util";
-import { checkOptions, type Rules } from "../base/check-options.js";
-import { deprecated } from "../base/deprecated.js";
-import { ProbelabError } from "../base/error.js";
+import { checkOptions, type Rule } from "../base/check-options.js";
 import type { Value } from "../result/json.js";
 import { THEMES, type ThemeName, type VegaLiteSpec } from "../render/theme.js";
 
@@ -11,21 +9,38 @@ export interface Annotation {
   readonly label: string;
 }
 
-/** @deprecated It is called `Annotation`; this name goes with probelab 1.0. */
-export type ChartMark = Annotation;
+/** The horizontal axis: `x: { value: "day", label: "Day of release" }`. */
+export interface XOptions {
+  /** Column along the axis. Default: the time column; without one, the first dimension. */
+  readonly value?: string;
+  /** Title of the axis; `""` for none. Default: the column's name, with the unit or the zone. */
+  readonly label?: string;
+}
 
-/** What a chart of a Result can be told; everything has a default from the Result. */
-export interface ChartOptions {
-  /** Column along the horizontal axis. Default: the time column; without one, the first dimension. */
-  readonly x?: string;
+/** The vertical axis: `y: { value: "q50", label: "Seconds", type: "log" }`. */
+export interface YOptions {
   /**
-   * Column along the vertical axis, or several of one unit: `["q10", "q50", "q90"]`, a series each.
+   * Column along the axis, or several of one unit: `["q10", "q50", "q90"]`, a series each.
    * Default: the measure that the question is about; in a stack, one that can be added up.
    */
-  readonly y?: string | readonly string[];
+  readonly value?: string | readonly string[];
+  /** Title of the axis; `""` for none. Default: the measure with its unit. */
+  readonly label?: string;
+  /** Format of its numbers, on the axis and in tooltips: a d3 format, `".1f"`, `".2%"`, `"~s"`. */
+  readonly format?: string;
+  /** Scale, of lines and dots only; default linear. A log scale draws no zeros. */
+  readonly type?: "linear" | "log";
+  /** Whether the axis begins at zero; default true. False for lines and dots only. */
+  readonly zero?: boolean;
+}
+
+/** Options of every chart of a Result; each has a default from the Result. */
+export interface ChartOptions {
+  /** Column along the horizontal axis, or an object with the column as `value` and the axis' `label`. */
+  readonly x?: string | XOptions;
+  /** Column along the vertical axis, a list of columns, or an object with these as `value` and options of the axis. */
+  readonly y?: string | readonly string[] | YOptions;
   /** Column whose values are the series. Default: the dimensions; null for one series. */
-  readonly colour?: string | null;
-  /** The same as `colour`. */
   readonly color?: string | null;
   /** Default: a sentence made of the measure, the step, the dimension and the range. */
   readonly title?: string;
@@ -39,25 +54,13 @@ export interface ChartOptions {
   readonly theme?: ThemeName;
   /** Deploys, incidents: `[chart.annotation("2026-03-02T09:00:00Z", "3.10 released")]`. */
   readonly annotations?: readonly Annotation[];
-  /** @deprecated They are called `annotations`; this name goes with probelab 1.0. */
-  readonly marks?: readonly Annotation[];
-  /** Vertical scale of lines and points; default linear. A log scale draws no zeros. */
-  readonly yScale?: "linear" | "log";
-  /** Whether the vertical axis begins at zero; default true. False for lines and points only. */
-  readonly zero?: boolean;
-  /** Title of the horizontal axis; `""` for none. Default: the column's name, with the unit or the zone. */
-  readonly xTitle?: string;
-  /** Title of the vertical axis; `""` for none. Default: the measure with its unit. */
-  readonly yTitle?: string;
-  /** How numbers of y are written, on the axis and in tooltips: a d3 format, `".1f"`, `".2%"`, `"~s"`. */
-  readonly yFormat?: string;
   /** Column with a panel for each of its values, the largest 12: small charts beside each other. */
   readonly facet?: string;
   /** Whether panels share the vertical scale (default) or each has its own. */
   readonly scales?: "shared" | "own";
 }
 
-/** What `chart.line` can be told besides. */
+/** Options of `chart.line`. */
 export interface LineOptions extends ChartOptions {
   /** Columns of the lower and the upper end of a band around each line: `["q10", "q90"]`. */
   readonly band?: readonly [string, string];
@@ -65,19 +68,19 @@ export interface LineOptions extends ChartOptions {
   readonly steps?: boolean;
 }
 
-/** What `chart.area` can be told besides. */
+/** Options of `chart.area`. */
 export interface AreaOptions extends ChartOptions {
   /** Whether series add up to their sum (default), or to 100 % at each x. */
-  readonly stack?: "sum" | "share";
+  readonly stack?: "sum" | "normalize";
   /** Whether a value is drawn as a step over its bucket; default true for what is counted by bucket, else false. */
   readonly steps?: boolean;
 }
 
-/** What `chart.bar` can be told besides. */
+/** Options of `chart.bar`. */
 export interface BarOptions extends ChartOptions {
-  /** `"sum"`: series on top of each other; `"share"`: the same, to 100 %; false: beside each other. Default: `"sum"` for what adds up, else false. */
-  readonly stack?: "sum" | "share" | false;
-  /** Whether bars of categories lie; default: where their names have no room below upright ones. */
+  /** `"sum"`: series on top of each other; `"normalize"`: the same, to 100 %; false: beside each other. Default: `"sum"` for what adds up, else false. */
+  readonly stack?: "sum" | "normalize" | false;
+  /** Whether bars of categories are horizontal; default: where their names don't fit below upright bars. */
   readonly horizontal?: boolean;
   /**
    * Order of categories: `"value"`, the largest first, or `"given"`. Either way "other" is last. Default:
@@ -88,79 +91,94 @@ export interface BarOptions extends ChartOptions {
   readonly interval?: readonly [string, string] | null;
 }
 
-/** What `chart.points` can be told besides. */
-export type PointsOptions = ChartOptions & Pick<BarOptions, "interval">;
+/** Options of `chart.dot`. */
+export type DotOptions = ChartOptions & Pick<BarOptions, "interval">;
 
-/** What `chart.heatmap` can be told. */
+/** Options of `chart.heatmap`. */
 export interface HeatmapOptions extends Pick<
   ChartOptions,
-  "title" | "subtitle" | "width" | "height" | "theme" | "xTitle"
+  "title" | "subtitle" | "width" | "height" | "theme" | "x"
 > {
-  /** Column along the horizontal axis. Default: the time column; without one, the last dimension. */
-  readonly x?: string;
   /** Column along the vertical axis, at most 60 values. Default: the first dimension that isn't x. */
   readonly y?: string;
-  /** The measure that is the colour. Default: the one that the question is about. */
-  readonly colour?: string;
-  /** The same as `colour`. */
+  /** The measure that is the color. Default: the one that the question is about. */
   readonly color?: string;
-  /** How its numbers are written: a d3 format, `",d"`. */
+  /** Format of its numbers: a d3 format, `",d"`. */
   readonly format?: string;
 }
 
-/** What `chart.histogram` can be told besides. */
-export interface HistogramChartOptions extends Omit<
-  ChartOptions,
-  "x" | "y" | "annotations" | "marks"
-> {
-  /** Whether each edge shows how many are below it; default false. */
+/** Options of `chart.histogram`. */
+export interface HistogramChartOptions extends Omit<ChartOptions, "x" | "y" | "annotations"> {
+  /** The axis of the bins. */
+  readonly x?: Pick<XOptions, "label">;
+  /** The axis of counts or shares. */
+  readonly y?: Omit<YOptions, "value">;
+  /** Whether each edge shows how many values are below it; default false. */
   readonly cumulative?: boolean;
   /** Whether shares of each group are drawn, not counts; default true for cumulative ones and for several groups. */
   readonly share?: boolean;
 }
 
-/** The options of all kinds under the names of today, which all of the house reads. */
-export interface DrawOptions
-  extends
-    Omit<ChartOptions, "color" | "colour" | "marks" | "y">,
-    Pick<LineOptions, "band" | "steps">,
-    Pick<HistogramChartOptions, "cumulative" | "share">,
-    Pick<BarOptions, "stack" | "horizontal" | "sort" | "interval"> {
+/** Options of `chart.change`. */
+export type ChangeChartOptions = Pick<
+  ChartOptions,
+  "title" | "subtitle" | "width" | "height" | "theme"
+>;
+
+/** Options of `chart.explore`. */
+export type ExploreChartOptions = Pick<ChartOptions, "title" | "subtitle" | "theme"> & {
+  /** The measure. Default: the one that the question is about. */
   readonly y?: string;
-  readonly colour?: string | readonly string[] | null;
-  /** Columns that go along with each point: told in tooltips and files, drawn by some kinds as fields `_name`. */
+};
+
+/** Options of `chart.page`. */
+export interface PageOptions {
+  /** The page's heading; default none. */
+  readonly title?: string;
+}
+
+/** Kinds of charts of a Result, as `chart` names them. */
+export type KindName = "line" | "area" | "bar" | "dot" | "heatmap" | "histogram";
+
+/** Options of any kind of chart, as an analyst writes them. */
+export type GivenOptions = ChartOptions &
+  Pick<LineOptions, "band" | "steps"> &
+  Pick<HistogramChartOptions, "cumulative" | "share"> &
+  Pick<BarOptions, "stack" | "horizontal" | "sort" | "interval"> &
+  Pick<HeatmapOptions, "format">;
+
+/** Checked options, the axes' own beside the others; y may still be several columns. */
+export interface FlatOptions extends Omit<GivenOptions, "x" | "y"> {
+  readonly x?: string;
+  readonly xLabel?: string;
+  readonly y?: string | readonly string[];
+  readonly yLabel?: string;
+  readonly yFormat?: string;
+  readonly yType?: "linear" | "log";
+  readonly zero?: boolean;
+}
+
+/** Options of one drawing. */
+export interface DrawOptions extends Omit<FlatOptions, "y" | "color"> {
+  readonly y?: string;
+  readonly color?: string | readonly string[] | null;
+  /** Columns that go along with each point: in tooltips and files, and as fields `_name` for some kinds. */
   readonly beside?: readonly string[];
-  /** That of them which stands at the end of each lying bar. */
+  /** The one of them that is written at the end of each horizontal bar. */
   readonly text?: string;
 }
 
-/** The same as a chart is given them, and keeps them: y may be several columns. */
-export type GivenOptions = Omit<DrawOptions, "y" | "colour" | "beside" | "text"> &
-  Pick<ChartOptions, "y" | "colour">;
-
-/** The kinds of charts of a Result, as `chart` names them. */
-export type KindName = "line" | "area" | "bar" | "points" | "heatmap" | "histogram";
-
-/** How a chart was made of a Result: by its kind with options, by an analyst's own spec, as linked views, or of a finding. Postmortems keep it. */
+/** How a chart was made: of a Result by its kind with options, by an analyst's own spec, as linked views, or of a finding. */
 export type Recipe =
   | { readonly mark: KindName; readonly options: GivenOptions }
   | { readonly spec: VegaLiteSpec }
   | { readonly explore: ExploreChartOptions }
   | { readonly change: ChangeRecord; readonly options: ChangeChartOptions };
 
-/** What `chart.change` can be told, as every chart. */
-export type ChangeChartOptions = Pick<
-  ChartOptions,
-  "title" | "subtitle" | "width" | "height" | "theme"
->;
-
-/** What `chart.explore` can be told, as every chart. */
-export type ExploreChartOptions = Pick<ChartOptions, "title" | "subtitle" | "theme" | "y">;
-
 /** A row of a finding's table. */
 export type FindingRow = Readonly<Record<string, Value>>;
 
-/** A finding as far as its picture goes, beside the Result that is drawn. */
+/** What is drawn of a finding, beside its Result. */
 export interface ChangeRecord {
   readonly kind: string;
   readonly sentence: string;
@@ -170,135 +188,135 @@ export interface ChangeRecord {
   readonly measure?: string;
 }
 
-/** What a page of charts can be told. */
-export interface PageOptions {
-  /** The page's heading; default none. */
-  readonly title?: string;
-}
-
 const isText = (value: unknown): boolean => typeof value === "string";
-const text = { fits: isText, pass: "a text" };
-const column = { fits: isText, pass: "the name of a column" };
-const pixels = {
-  fits: (value: unknown) => Number.isInteger(value) && Number(value) >= 50 && Number(value) <= 4000,
-  pass: "a whole number of pixels from 50 to 4000",
-};
-
-const isFlag = (value: unknown): boolean => typeof value === "boolean";
-const flag = { fits: isFlag, pass: "true or false" };
-const isColumns = (value: unknown): boolean =>
+const isTexts = (value: unknown): boolean =>
   Array.isArray(value) && value.length > 0 && value.every(isText);
-const isEnds = (value: unknown): boolean =>
-  Array.isArray(value) && value.length === 2 && value.every(isText);
-const oneOf = (...values: readonly unknown[]) => ({
-  fits: (value: unknown) => values.includes(value),
+const isEnds = (value: unknown): boolean => isTexts(value) && (value as unknown[]).length === 2;
+const isPixels = (value: unknown): boolean =>
+  Number.isInteger(value) && Number(value) >= 50 && Number(value) <= 4000;
+// The grammar of https://d3js.org/d3-format: what it can't read ends the drawing.
+const FORMAT = /^(?:[^{}]?[<>=^])?[-+( ]?[$#]?0?\d{0,2},?(?:\.\d{1,2})?~?[%bcdefgnoprsxX]?$/;
+
+const text: Rule = { fits: isText, pass: "a text" };
+const column: Rule = { fits: isText, pass: "the name of a column" };
+const pixels: Rule = { fits: isPixels, pass: "a whole number of pixels from 50 to 4000" };
+const format: Rule = {
+  fits: (value) => isText(value) && FORMAT.test(String(value)),
+  pass: 'a format of numbers, ".1f", ",d", ".2%" or "~s"',
+};
+const oneOf = (...values: readonly unknown[]): Rule => ({
+  fits: (value) => values.includes(value),
   pass: values.map((value) => JSON.stringify(value)).join(" or "),
 });
+const flag = oneOf(true, false);
 
-/** What each option of a chart takes; a picture of something else may take some of them. */
-export const CHART_RULES = {
-  x: column,
+type Taker = KindName | "explore" | "change" | "page";
+const PLOTS = ["line", "area", "bar", "dot"] as const;
+const GRAPHS = [...PLOTS, "histogram"] as const;
+const PICTURES = [...GRAPHS, "heatmap", "change"] as const;
+
+/** Every option of a chart: its check, what to pass instead, and the kinds that take it. */
+const OPTIONS: Readonly<Record<string, Rule & { readonly kinds: readonly Taker[] }>> = {
+  x: { ...column, kinds: [...PLOTS, "heatmap"] },
+  "x.label": { ...text, kinds: [...GRAPHS, "heatmap"] },
   y: {
-    fits: (value) => isText(value) || isColumns(value),
+    fits: (value) => isText(value) || isTexts(value),
     pass: `${column.pass}, or a list of several, ["q10", "q50"]`,
+    kinds: PLOTS,
   },
-  colour: { fits: (value) => value === null || isText(value), pass: `${column.pass}, or null` },
-  title: text,
-  subtitle: text,
-  width: pixels,
-  height: pixels,
-  theme: {
-    fits: (value) => isText(value) && Object.hasOwn(THEMES, String(value)),
-    pass: '"light" or "dark"',
+  "y.label": { ...text, kinds: GRAPHS },
+  "y.format": { ...format, kinds: GRAPHS },
+  "y.type": { ...oneOf("linear", "log"), kinds: GRAPHS },
+  "y.zero": { ...flag, kinds: GRAPHS },
+  color: {
+    fits: (value) => value === null || isText(value),
+    pass: `${column.pass}, or null`,
+    kinds: GRAPHS,
   },
-  annotations: {
-    fits: (value) => Array.isArray(value) && value.every(isAnnotation),
-    pass: 'a list of annotations, [chart.annotation("2026-03-02T09:00:00Z", "3.10 released")]',
+  band: {
+    fits: isEnds,
+    pass: 'the columns of its two ends, ["q10", "q90"]',
+    kinds: ["line"],
   },
-  yScale: { fits: (value) => value === "linear" || value === "log", pass: '"linear" or "log"' },
-  zero: flag,
-  xTitle: text,
-  yTitle: text,
-  yFormat: {
-    // The grammar of https://d3js.org/d3-format: what it can't read ends the drawing.
-    fits: (value) =>
-      isText(value) &&
-      /^(?:[^{}]?[<>=^])?[-+( ]?[$#]?0?\d{0,2},?(?:\.\d{1,2})?~?[%bcdefgnoprsxX]?$/.test(
-        String(value),
-      ),
-    pass: 'a format of numbers, ".1f", ",d", ".2%" or "~s"',
-  },
-  facet: column,
-  scales: oneOf("shared", "own"),
-} satisfies Rules<Omit<GivenOptions, KindOption>>;
-
-/** What the options take that only some kinds of charts know. */
-const KIND_RULES = {
-  band: { fits: isEnds, pass: 'the columns of its two ends, ["q10", "q90"]' },
   interval: {
     fits: (value) => value === null || isEnds(value),
     pass: 'the columns of its two ends, ["low", "high"], or null for none',
+    kinds: ["bar", "dot"],
   },
-  steps: flag,
-  stack: oneOf("sum", "share", false),
-  horizontal: flag,
-  sort: oneOf("value", "given"),
-  cumulative: flag,
-  share: flag,
-} satisfies Rules<Pick<GivenOptions, KindOption>>;
+  steps: { ...flag, kinds: ["line", "area"] },
+  stack: { ...oneOf("sum", "normalize", false), kinds: ["area", "bar"] },
+  horizontal: { ...flag, kinds: ["bar"] },
+  sort: { ...oneOf("value", "given"), kinds: ["bar"] },
+  cumulative: { ...flag, kinds: ["histogram"] },
+  share: { ...flag, kinds: ["histogram"] },
+  facet: { ...column, kinds: GRAPHS },
+  scales: { ...oneOf("shared", "own"), kinds: GRAPHS },
+  annotations: {
+    fits: (value) => Array.isArray(value) && value.every(isAnnotation),
+    pass: 'a list of annotations, [chart.annotation("2026-03-02T09:00:00Z", "3.10 released")]',
+    kinds: GRAPHS,
+  },
+  format: { ...format, kinds: ["heatmap"] },
+  title: { ...text, kinds: [...PICTURES, "explore", "page"] },
+  subtitle: { ...text, kinds: [...PICTURES, "explore"] },
+  width: { ...pixels, kinds: PICTURES },
+  height: { ...pixels, kinds: PICTURES },
+  theme: {
+    fits: (value) => isText(value) && Object.hasOwn(THEMES, String(value)),
+    pass: '"light" or "dark"',
+    kinds: [...PICTURES, "explore"],
+  },
+};
+// Where these are columns of another number than in other kinds.
+const OWN: Partial<Record<Taker, Readonly<Record<string, Rule>>>> = {
+  heatmap: { y: column, color: column },
+  explore: { y: column },
+};
 
-/** An option that only some kinds of charts know. */
-export type KindOption =
-  "band" | "interval" | "steps" | "stack" | "horizontal" | "sort" | "cumulative" | "share";
+/** Names of the axes' options in a drawing. */
+const FLAT: Readonly<Record<string, string>> = {
+  "x.label": "xLabel",
+  "y.label": "yLabel",
+  "y.format": "yFormat",
+  "y.type": "yType",
+  "y.zero": "zero",
+};
 
-/** What each option of a page takes. */
-export const PAGE_RULES = { title: text } satisfies Rules<PageOptions>;
+/** Whether a kind of chart has an option of its own. */
+export function takes(kind: KindName, option: "band" | "interval"): boolean {
+  return OPTIONS[option]!.kinds.includes(kind);
+}
 
 /**
- * The options of a chart, checked, under the names of today.
+ * Checks the options of a chart, and puts those of its axes beside the others.
  *
- * @param takes those that its kind knows beside those of all.
- * @throws ProbelabError for an option that a chart doesn't know, or a value that it doesn't take.
+ * @throws ProbelabError for an option that this kind of chart doesn't know, or a value that it doesn't take.
  */
 export function checkChartOptions(
-  given: ChartOptions,
-  takes: readonly KindOption[] = [],
-): GivenOptions {
-  if (given?.marks !== undefined) deprecated("the option marks of a chart", "annotations");
-  const options = todaysNames(given);
-  const own = Object.fromEntries(takes.map((name) => [name, KIND_RULES[name]]));
-  checkOptions(options, { ...CHART_RULES, ...own }, "draw a chart");
-  return options;
+  given: object,
+  kind: Taker,
+  action = "draw a chart",
+): FlatOptions {
+  const rules = Object.entries(OPTIONS).filter(([, { kinds }]) => kinds.includes(kind));
+  const flat = isPlain(given) ? flattened(given) : given;
+  checkOptions(flat, { ...Object.fromEntries(rules), ...OWN[kind] }, action);
+  return Object.fromEntries(
+    Object.entries(flat).map(([name, value]) => [FLAT[name] ?? name, value as unknown]),
+  );
 }
 
-/** The options of a heat map, checked, under the names of today. @throws ProbelabError as those of a chart. */
-export function checkHeatmapOptions(given: HeatmapOptions): Omit<HeatmapOptions, "color"> {
-  const { title, subtitle, width, height, theme, xTitle, x, yFormat } = CHART_RULES;
-  const rules = { title, subtitle, width, height, theme, xTitle, x, y: x, colour: x };
-  const options = todaysNames(given);
-  checkOptions(options, { ...rules, format: yFormat }, "draw a heat map");
-  return options as Omit<HeatmapOptions, "color">;
-}
-
-/** The options with `color` and `marks` under the names that all of the house reads. */
-export function todaysNames(given: ChartOptions): GivenOptions {
-  // What is no object of options is refused by the check that follows.
-  if (!isPlain(given)) return given;
-  const { color, marks, ...options } = given;
-  for (const [now, other] of [
-    ["colour", "color"],
-    ["annotations", "marks"],
-  ] as const) {
-    if (given[now] === undefined || given[other] === undefined) continue;
-    throw new ProbelabError(
-      `Can't draw a chart with ${now} and ${other}, which are the same option: pass one of them.`,
-    );
-  }
-  return {
-    ...options,
-    ...(color !== undefined && { colour: color }),
-    ...(marks !== undefined && { annotations: marks }),
-  };
+/** `{ y: { value: "q50", zero: false } }` as `{ y: "q50", "y.zero": false }`. */
+function flattened(given: object): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(given).flatMap(([name, value]: [string, unknown]) =>
+      /^[xy]$/.test(name) && isPlain(value)
+        ? Object.entries(value as object).map(([part, inner]: [string, unknown]) => [
+            part === "value" ? name : `${name}.${part}`,
+            inner,
+          ])
+        : [[name, value]],
+    ),
+  );
 }
 
 function isPlain(value: unknown): boolean {

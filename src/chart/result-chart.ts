@@ -14,7 +14,7 @@ import type { Panels } from "../render/fluid.js";
 import { wrap } from "../render/label.js";
 import { withHover, type HoverView } from "./hover.js";
 import { cleanText, counted } from "../base/text.js";
-import { checkChartOptions, type ChartOptions, type DrawOptions } from "./options.js";
+import { checkChartOptions, type DrawOptions, type GivenOptions } from "./options.js";
 import { type VegaLiteSpec, SCHEMA, THEMES, themeConfig, type ThemeName } from "../render/theme.js";
 import { originRecord } from "../render/origin/origin-record.js";
 import type { ChartRows } from "../render/save.js";
@@ -33,50 +33,46 @@ const NO_DATA_SIZE = 13;
 const NO_DATA_LINE = 18;
 
 /** A chart of a Result. @throws ProbelabError where it can't be drawn truthfully. */
-export function resultChart(of: RowsGiven, kind: ChartKind, given: ChartOptions): Chart {
+export function resultChart(of: RowsGiven, kind: ChartKind, given: GivenOptions): Chart {
   const asked = resultOf(of, `chart.${kind.name}`);
-  const recorded = checkChartOptions(given, kind.takes);
-  const { result, options } =
-    kind.prepare?.(asked, recorded) ?? foldMeasures(asked, kind, recorded);
+  const checked = checkChartOptions(given, kind.name);
+  const { result, options } = kind.prepare?.(asked, checked) ?? foldMeasures(asked, kind, checked);
   const { spec, rows, live } = drawnResult(result, kind, options);
-  return new Chart(spec, asked, rows, { mark: kind.name, options: recorded }, live);
+  return new Chart(spec, asked, rows, { mark: kind.name, options: { ...given } }, live);
 }
 
-/** What the picture of a finding says of itself. */
+/** Title and texts of the picture of a finding. */
 export interface Said {
   title(this: void, named: Drawing): string;
   /** For those who can't see it. */
   readonly sentence: string;
   /** The first lines of the subtitle. */
   readonly lines: (this: void, width: number) => readonly string[];
-  /** How it is read, and what isn't in it; a sentence each. */
+  /** Notes on reading it, and on what isn't in it; a sentence each. */
   readonly told: readonly string[];
 }
 
-/** The specification of a chart of a Result, the rows that it draws, and what adds to it what a pointer meets. */
+/** The spec of a chart of a Result, the rows that it draws, and a function that adds interaction. */
 export function drawnResult(
   result: Result,
   kind: ChartKind,
   options: DrawOptions,
   said?: Said,
 ): { spec: VegaLiteSpec; rows: ChartRows; live: (file: VegaLiteSpec) => VegaLiteSpec } {
-  if (kind.sized && (options.zero === false || options.yScale === "log")) {
+  if (kind.sized && (options.zero === false || options.yType === "log")) {
     throw new ProbelabError(
-      `Can't draw ${kind.drawn} without zero on the axis: their size would mislead; use chart.line or chart.points.`,
+      `Can't draw ${kind.drawn} without zero on the axis: their size would mislead; use chart.line or chart.dot.`,
     );
   }
   const { origin } = result;
   const drawn = options.facet === undefined ? alone : inPanels;
-  const { drawing, named, body, view, hovered, sentences, widest, panels, lies, rows } = drawn(
-    result,
-    kind,
-    options,
-  );
+  const { drawing, named, body, view, hovered, sentences, widest, panels, horizontal, rows } =
+    drawn(result, kind, options);
   const title = options.title ?? said?.title(named) ?? titleSentence(named, origin);
   const told = chartSentences(drawing, origin, options.title !== undefined, kind.faded, [
     ...(said?.told ?? []),
     ...sentences,
-    ...(kind.tells?.(drawing, origin) ?? []),
+    ...(kind.notes?.(drawing, origin) ?? []),
     ...(options.zero === false ? ["The vertical axis does not begin at zero."] : []),
   ]);
   // Where no place is kept for the notes' mark, all of them are in the subtitle.
@@ -93,7 +89,7 @@ export function drawnResult(
         : describe(drawing, origin, text, kind.title, told),
     reductions: [...(said?.told ?? []), ...drawing.sentences, ...sentences],
     body: { ...body, ...(layer && { layer }) },
-    bounds: lies,
+    bounds: horizontal,
     ...(panels && { panels }),
   });
   const live = (file: VegaLiteSpec): VegaLiteSpec => {
@@ -103,7 +99,7 @@ export function drawnResult(
   return { spec, rows, live };
 }
 
-/** What every picture has around its plots. */
+/** Title, texts and theme around the plots of a picture. */
 interface Around {
   readonly title: string;
   readonly subtitle: readonly string[];
@@ -112,12 +108,12 @@ interface Around {
   readonly theme: ThemeName | undefined;
   /** Its description, of its whole title. */
   described(this: void, title: string): string;
-  /** What was left out of it. */
+  /** Rows and values that were left out, a sentence each. */
   readonly reductions: readonly string[];
   readonly notes?: readonly string[];
-  /** Whether the title begins above the names left of the plot. */
+  /** Whether the title is aligned with the names left of the plot. */
   readonly bounds?: boolean;
-  /** How its views share the width, but for that of the title's lines. */
+  /** Widths of its views, but for that of the title's lines. */
   readonly panels?: Omit<Panels, "lines">;
   readonly body: VegaLiteSpec;
 }
@@ -150,17 +146,17 @@ export function wholeSpec(origin: Origin, around: Around): VegaLiteSpec {
 /** The plot of a chart, or its panels. */
 interface Drawn {
   readonly drawing: Drawing;
-  /** The same, as its title tells what tells its parts apart. */
+  /** The same with the panels' column among its series, for the title. */
   readonly named: Drawing;
   readonly body: VegaLiteSpec;
-  /** Missing where there is no place for a mark that tells notes. */
+  /** Missing where there is no room for the mark of the notes. */
   readonly view?: Frame & { readonly layer: readonly VegaLiteSpec[] };
   readonly hovered: readonly HoverView[];
   readonly sentences: readonly string[];
   /** Pixels of the title's lines: it may reach over the legend. */
   readonly widest: number;
   readonly panels?: Omit<Panels, "lines">;
-  readonly lies: boolean;
+  readonly horizontal: boolean;
   readonly rows: ChartRows;
 }
 
@@ -175,16 +171,17 @@ function alone(result: Result, kind: ChartKind, options: DrawOptions): Drawn {
   const own = kind.annotations?.(drawing) ?? [];
   const annotations = annotationLayers(plot, [...(options.annotations ?? []), ...own]);
   const view = { ...plot, y: raised(plot.y, annotations.height) };
-  const { width, height, lies, names } = view;
+  const { width, height, horizontal, names } = view;
   const layer = viewLayers(view, kind, annotations.layers, result.origin);
   return {
-    ...{ drawing, named: drawing, lies },
+    ...{ drawing, named: drawing, horizontal },
     body: { width, height, layer },
-    ...(!lies && { view: { ...view, layer } }),
+    ...(!horizontal && { view: { ...view, layer } }),
     hovered: [{ view, layers: layer.length - annotations.layers.length }],
     sentences: annotations.sentences,
     widest:
-      width + (lies ? namesWidth([...names!.values()]) : drawing.series.length > 0 ? LEGEND : 0),
+      width +
+      (horizontal ? namesWidth([...names!.values()]) : drawing.series.length > 0 ? LEGEND : 0),
     rows: rowsDrawn(drawing),
   };
 }
@@ -193,9 +190,15 @@ function alone(result: Result, kind: ChartKind, options: DrawOptions): Drawn {
 function inPanels(result: Result, kind: ChartKind, options: DrawOptions): Drawn {
   const { facet = "", annotations: given = [], scales } = options;
   const { all, each, sentences } = facetDrawings(result, kind, options);
-  const lying = kind.lies?.(all, options) ?? false;
-  const { columns, apart, ...size } = panelSize(all, each.length, lying, options, kind.columns);
-  const look = { ...options, ...(lying && kind.size?.(all, options)), ...size };
+  const horizontal = kind.horizontal?.(all, options) ?? false;
+  const { columns, apart, ...size } = panelSize(
+    all,
+    each.length,
+    horizontal,
+    options,
+    kind.columns,
+  );
+  const look = { ...options, ...(horizontal && kind.size?.(all, options)), ...size };
   const common = plotOf(result, all, kind, look);
   const place = { count: each.length, columns, apart, ...(scales && { scales }) };
   const told: string[] = [];
@@ -228,7 +231,7 @@ function inPanels(result: Result, kind: ChartKind, options: DrawOptions): Drawn 
     sentences: [...sentences, ...new Set(told)],
     widest: columns * (size.width + apart) + (all.series.length > 0 ? LEGEND : 0),
     ...(views.length > 0 && { panels: { width: size.width, columns, apart } }),
-    lies: common.lies,
+    horizontal: common.horizontal,
     rows: {
       names: [facet, ...rowsDrawn(all).names],
       rows: each.flatMap(({ value, drawing }) =>
@@ -240,7 +243,7 @@ function inPanels(result: Result, kind: ChartKind, options: DrawOptions): Drawn 
 
 function plotOf(result: Result, drawing: Drawing, kind: ChartKind, options: DrawOptions): Frame {
   const end = kind.end?.(drawing, zoneOf(result.origin), options);
-  return frame(result, drawing, options, end, kind.lies?.(drawing, options));
+  return frame(result, drawing, options, end, kind.horizontal?.(drawing, options));
 }
 
 function viewLayers(
@@ -289,7 +292,7 @@ function axesAlone({ x, y }: Frame): VegaLiteSpec {
   return { data: { values: [] }, mark: "point", encoding: { x, y } };
 }
 
-/** What the subtitle has no room for, told where the pointer is on its number; files have it below the picture. */
+/** The notes that don't fit the subtitle, as a tooltip of their number; files have them below the picture. */
 function notesMark({ theme, y }: Frame, notes: readonly string[]): VegaLiteSpec {
   const { titleY } = y.axis as { titleY: number };
   const tooltip = notes.map((_, at) => ({
@@ -311,7 +314,7 @@ function notesMark({ theme, y }: Frame, notes: readonly string[]): VegaLiteSpec 
   };
 }
 
-/** "No data", with the reason where the Result's first note tells it, in the middle of the plot. */
+/** "No data", with the Result's first note as the reason, in the middle of the plot. */
 function noData({ theme, width }: Frame, origin: Origin): VegaLiteSpec {
   const lines = wrap([noDataSentence(origin)], Math.min(360, width * 0.8), NO_DATA_SIZE);
   return {

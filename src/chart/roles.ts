@@ -1,39 +1,37 @@
 import { ProbelabError } from "../base/error.js";
 import type { MeasureColumn } from "../result/origin.js";
 import type { Result, Value } from "../result/result.js";
-import type { DrawOptions, KindName, KindOption } from "./options.js";
+import type { DrawOptions, KindName } from "./options.js";
 
 /** A kind of chart, as far as it decides which columns and rows are drawn. */
 export interface Kind {
   readonly name: KindName;
-  /** What is drawn, in errors: `a line`. */
+  /** Its marks, in errors: `a line`. */
   readonly drawn: string;
   /** True where sizes are values: they begin at zero, those of several series are added up, and they hide each other in one place. */
   readonly sized: boolean;
   /** True where texts can be along the axis; series of what can't be added up then stand beside each other. */
   readonly categories: boolean;
-  /** Its options beside those of all kinds. */
-  readonly takes: readonly KindOption[];
-  /** How many series can be told apart; default 24. */
+  /** The most series that can be told apart; default 24. */
   readonly mostSeries?: number;
 }
 
-/** What the columns of a Result are in a chart. */
+/** The columns of a Result by their place in a chart. */
 export interface Roles {
   readonly x: string;
   /** The table's column, where x is another name of it. */
   readonly xOf?: string;
   readonly xKind: "time" | "number" | "category";
   readonly y: string;
-  /** What y measures; missing for a column of free SQL. */
+  /** The measure in y; missing for a column of free SQL. */
   readonly measure?: MeasureColumn;
-  /** Columns whose values tell the series apart. */
+  /** Columns whose values are the series. */
   readonly series: readonly string[];
   /** Dimensions of the Result that the chart doesn't show: their rows must be added up. */
   readonly hidden: readonly string[];
 }
 
-/** What a column holds; `empty` where nothing tells. */
+/** Kind of the values of a column; `empty` where it is unknown. */
 type ColumnKind = "time" | "number" | "text" | "empty";
 
 /**
@@ -42,20 +40,20 @@ type ColumnKind = "time" | "number" | "text" | "empty";
  */
 export function chartRoles(result: Result, kind: Kind, options: DrawOptions): Roles {
   const { time, dimensions, measures } = result.origin.columns;
-  const names = result.columnNames;
+  const names = result.columnNames();
   const holds = new Map(names.map((name) => [name, columnKind(result, name)]));
   const named = (...kinds: ColumnKind[]): string[] =>
     names.filter((name) => kinds.includes(holds.get(name) ?? "empty"));
   const { x: wantedX, y: wantedY, facet } = options;
-  const { colour } = options;
+  const { color } = options;
   const draw = `draw ${kind.drawn}`;
   const refusal = (why: string): ProbelabError => new ProbelabError(`Can't ${draw} ${why}`);
-  for (const [option, given] of Object.entries({ x: wantedX, y: wantedY, colour, facet })) {
+  for (const [option, given] of Object.entries({ x: wantedX, y: wantedY, color, facet })) {
     for (const name of [given ?? []].flat()) checkColumn(names, name, `${draw} with ${option}: `);
   }
   const meant = wantedX ?? time?.name ?? dimensions[0]?.name ?? named("time")[0];
   const others = dimensions.map(({ name }) => name).filter((name) => name !== meant);
-  const shown = colour === null ? [] : colour === undefined ? others : [colour].flat();
+  const shown = color === null ? [] : color === undefined ? others : [color].flat();
   const hidden = others.filter((name) => !shown.includes(name));
   const free = measures.filter(({ name }) => name !== meant);
   const main = free.find((measure) => measure.main) ?? free[0];
@@ -96,7 +94,7 @@ export function chartRoles(result: Result, kind: Kind, options: DrawOptions): Ro
       along.length > 0 ? `pass a column of times or numbers as x, ${list(along)}, or ` : "";
     throw refusal(`along ${JSON.stringify(x)}, which holds text: ${pass}use chart.bar.`);
   }
-  const guess = dimensions.length === 0 && colour === undefined;
+  const guess = dimensions.length === 0 && color === undefined;
   const series = (guess ? named("text") : shown).filter((name) => name !== x);
   const measure = measures.find(({ name }) => name === y);
   const xOf = dimensions.find(({ name }) => name === x)?.of;
@@ -115,7 +113,7 @@ export function chartRoles(result: Result, kind: Kind, options: DrawOptions): Ro
     return name !== undefined && name !== time?.name && held !== "time" && held !== "number";
   }
 
-  /** Where nothing tells what is along the axis: numbers, but y, which bars come after text. */
+  /** Guesses the column along the axis: a number other than y; for bars text first. */
   function guessX(): string | undefined {
     const text = named("text")[0];
     const rest = named("number").filter((name) => name !== measured);
@@ -152,11 +150,11 @@ export function unusedName(taken: readonly string[], wanted: string): string {
   return name;
 }
 
-/** What all values of a column are; `text` where they are of several kinds. */
+/** Kind of all values of a column; `text` where they are of several kinds. */
 function columnKind(result: Result, name: string): ColumnKind {
   const column = result.table.getter(name);
   let kind: ColumnKind = "empty";
-  for (let row = 0; row < result.numRows && kind !== "text"; row++) {
+  for (let row = 0; row < result.numRows() && kind !== "text"; row++) {
     const value = column(row) as Value;
     if (value === null || value === undefined) continue;
     const own =

@@ -21,7 +21,7 @@ export function titleSentence(drawing: Drawing, origin: Origin): string {
   return [`${what}${per}${by === "" ? "" : ` by ${by}`}`, ...originSpan(origin)].join(", ");
 }
 
-/** Which rows and which time were asked for, as far as known: `software_name = probe-cli`, `2026-02-01 to 2026-05-01 UTC`. */
+/** The filter and the time that were asked for, where known: `software_name = probe-cli`, `2026-02-01 to 2026-05-01 UTC`. */
 export function originSpan({ filter, range }: Pick<Origin, "filter" | "range">): string[] {
   return [
     ...(filter === undefined ? [] : [label(filter, 200)]),
@@ -35,7 +35,7 @@ export function spanSentence(origin: Pick<Origin, "filter" | "range">): string[]
   return span.length === 0 ? [] : [`${span.join(", ")}.`];
 }
 
-/** What the reader must know and the picture doesn't say, the most important first. */
+/** Sentences that the picture can't say, the most important first. */
 export function chartSentences(
   drawing: Drawing,
   origin: Origin,
@@ -106,7 +106,7 @@ export function subtitleLine(
   return { lines: [specText(line)], notes: clean.slice(whole) };
 }
 
-/** Why a chart is empty: the first note of the Result tells it. */
+/** Says why a chart is empty, with the Result's first note. */
 export function noDataSentence({ notes: [first], range }: Origin): string {
   if (first !== undefined) return `No data: ${first}`;
   return range ? "No data in this range." : "No data.";
@@ -115,7 +115,7 @@ export function noDataSentence({ notes: [first], range }: Origin): string {
 const DESCRIBED = 8;
 const SUBTITLE_SIZE = 12;
 
-/** What the chart shows, made from its data, and all that is said of it, for those who can't see it. */
+/** A description of the data and of all notes, for those who can't see the picture. */
 export function describe(
   drawing: Drawing,
   origin: Origin,

@@ -47,7 +47,7 @@ export function chartSeries(
   }));
 }
 
-/** What the origin says of a column that tells series apart; of one that it doesn't know, versions have an order. */
+/** The dimension of a column of series; of a column that the origin doesn't know, versions have an order. */
 export function seriesDimension(
   { dimensions }: ResultColumns,
   name: string | undefined,
@@ -59,15 +59,15 @@ export function seriesDimension(
   return { order: [...new Set(texts)].sort(compareVersions) };
 }
 
-/** A colour for each series, neutral grey for "other". */
-export function seriesColours(series: readonly Series[], theme: Theme): string[] {
+/** A color for each series, neutral grey for "other". */
+export function seriesColors(series: readonly Series[], theme: Theme): string[] {
   let next = 0;
   return series.map(({ other }) =>
     other ? theme.neutral : (theme.series[next++ % theme.series.length] ?? theme.neutral),
   );
 }
 
-/** A shape for each series, the second cue beside its colour. */
+/** A shape for each series, the second cue beside its color. */
 export function seriesShapes(series: readonly Series[]): string[] {
   return series.map((_, index) => SHAPES[index % SHAPES.length] ?? "circle");
 }

@@ -32,7 +32,7 @@ export function shares(drawing: Drawing): Drawing {
   const { roles, series } = drawing;
   if (series.length < 2) {
     throw new ProbelabError(
-      `Can't draw shares of one series, each would be 100 %: pass the column that tells several apart as colour, or leave stack out.`,
+      `Can't draw shares of one series, each would be 100 %: pass the column of several series as color, or leave stack out.`,
     );
   }
   const { points } = stacked(drawing);

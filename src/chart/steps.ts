@@ -22,7 +22,7 @@ export function bucketEnds(
   const even = numbers.every((x) => Number.isInteger((x - (numbers[0] ?? 0)) / step));
   if (numbers.length > 1 && !even) {
     throw new ProbelabError(
-      `Can't draw ${drawn} along ${JSON.stringify(roles.x)}: its values have no common step; group them by time (every: ${BUCKETS.map((b) => `"${b}"`).join(", ")}), or use chart.points.`,
+      `Can't draw ${drawn} along ${JSON.stringify(roles.x)}: its values have no common step; group them by time (every: ${BUCKETS.map((b) => `"${b}"`).join(", ")}), or use chart.dot.`,
     );
   }
   return new Map(numbers.map((x) => [x, x + (Number.isFinite(step) ? step : 1)]));

@@ -6,7 +6,7 @@ import { valueWords } from "../result/column-words.js";
 import { zoneOf } from "../result/origin.js";
 import { newTable, pickRows, rowKeys, rowsByKey } from "../result/arquero-table.js";
 import { Result, type Value } from "../result/result.js";
-import { sortedRows } from "../result/verbs.js";
+import { sortedRows } from "../result/sort-rows.js";
 import { formatInstant } from "../time/time-zone.js";
 import { heading, label } from "../render/label.js";
 import { checkColumn, list, unusedName } from "./roles.js";
@@ -14,7 +14,7 @@ import type { ChartRows } from "../render/save.js";
 import { originSpan, spanSentence } from "./sentences.js";
 import type { TableCell, TableModel } from "../render/table-outputs.js";
 
-/** What a table of a Result can be told. */
+/** Options of `table`. */
 export interface TableOptions {
   /** Columns with a bar in each cell; those in a list of their own share a scale. Default: none. */
   readonly bars?: readonly (string | readonly string[])[] | true;
@@ -38,7 +38,7 @@ export interface TableOptions {
 const isText = (value: unknown): boolean => typeof value === "string";
 const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
 
-/** What each option of a table takes. */
+/** Checks of the options of a table. */
 export const TABLE_RULES = {
   bars: {
     fits: (value) =>
@@ -71,20 +71,20 @@ export function tableModel(
   const lines = options.sparkline === undefined ? undefined : groupLines(given, options.sparkline);
   const result = sortedBy(lines?.result ?? given, options.sort);
   const { columns: meaning, reductions, notes } = result.origin;
-  const names = options.columns ?? result.columnNames.filter((name) => name !== lines?.place);
+  const names = options.columns ?? result.columnNames().filter((name) => name !== lines?.place);
   if (options.columns?.length === 0) {
     throw new ProbelabError(
-      `Can't show a table with columns: []: name those to show, such as ${list(result.columnNames.slice(0, 2))}, or leave columns out for all.`,
+      `Can't show a table with columns: []: name those to show, such as ${list(result.columnNames().slice(0, 2))}, or leave columns out for all.`,
     );
   }
   const scales = barScales(result, options.bars);
-  for (const name of names) checkColumn(result.columnNames, name, "show a table: ");
+  for (const name of names) checkColumn(result.columnNames(), name, "show a table: ");
   const sums = totalsOf(result, options.totals);
   const columnOf = (name: string): string =>
     meaning.dimensions.find((each) => each.name === name)?.of ?? name;
   const isDimension = (name: string): boolean =>
     meaning.dimensions.some((each) => each.name === name);
-  const shown = Math.min(options.limit ?? 100, result.numRows);
+  const shown = Math.min(options.limit ?? 100, result.numRows());
   const zone = zoneOf(result.origin);
   const incomplete = new Set(meaning.time?.incomplete.map((start) => start.getTime()));
   const every = names.map((name) => result.column(name));
@@ -127,8 +127,8 @@ export function tableModel(
     };
   });
   const heads = names.findIndex((name) => name !== meaning.time?.name && !isDimension(name));
-  const all = counted(result.numRows, "row");
-  const rest = result.numRows - shown;
+  const all = counted(result.numRows(), "row");
+  const rest = result.numRows() - shown;
   return {
     caption: cleanText(options.caption ?? [all, ...originSpan(result.origin)].join(", "), 300),
     columns,
@@ -158,7 +158,7 @@ export function tableModel(
 /** The rows by a column, what holds the rest last. */
 function sortedBy(result: Result, name: string | undefined): Result {
   if (name === undefined) return result;
-  checkColumn(result.columnNames, name, "show a table with sort: ");
+  checkColumn(result.columnNames(), name, "show a table with sort: ");
   const values = result.column(name);
   const descending = values.some(isNumber);
   const rests = result.origin.columns.dimensions.flatMap(({ name: of, other }) =>
@@ -178,12 +178,12 @@ function totalsOf(result: Result, wanted: TableOptions["totals"]): Map<string, n
     wanted === true ? measures.filter(({ additive }) => additive).map(({ name }) => name) : wanted;
   if (names.length === 0) {
     throw new ProbelabError(
-      `Can't show a table with totals: no column is known to add up; name those that do, totals: [${list(result.columnNames.slice(-1))}].`,
+      `Can't show a table with totals: no column is known to add up; name those that do, totals: [${list(result.columnNames().slice(-1))}].`,
     );
   }
   return new Map(
     names.map((name) => {
-      checkColumn(result.columnNames, name, "show a table with totals: ");
+      checkColumn(result.columnNames(), name, "show a table with totals: ");
       if (measures.find((each) => each.name === name)?.additive === false) {
         throw new ProbelabError(
           `Can't show a table with totals: the values of ${JSON.stringify(name)} can't be added up; leave it out of totals.`,
@@ -203,7 +203,7 @@ function totalsOf(result: Result, wanted: TableOptions["totals"]): Map<string, n
 
 /** A row for each group, with its line along time. */
 function groupLines(result: Result, measure: string) {
-  checkColumn(result.columnNames, measure, "show a table with sparkline: ");
+  checkColumn(result.columnNames(), measure, "show a table with sparkline: ");
   const { time, dimensions, measures } = result.origin.columns;
   if (time === undefined || !measures.some(({ name }) => name === measure)) {
     throw new ProbelabError(
@@ -231,7 +231,7 @@ function groupLines(result: Result, measure: string) {
     const whole = values.filter((_, at) => !incomplete.has(starts[at]!));
     return whole.at(-1) ?? null;
   });
-  const place = unusedName(result.columnNames, "line");
+  const place = unusedName(result.columnNames(), "line");
   const table = newTable(result.table, [
     ...names.map((name, index): [string, Value[]] => [
       name,
@@ -274,7 +274,7 @@ function barScales(result: Result, bars: TableOptions["bars"]): Map<string, numb
   for (const group of groups) {
     let largest = 0;
     for (const name of group) {
-      checkColumn(result.columnNames, name, "show a table with bars: ");
+      checkColumn(result.columnNames(), name, "show a table with bars: ");
       for (const value of result.column(name)) {
         if (value === null || value === undefined) continue;
         const number = isNumber(value) ? Number(value) : NaN;

@@ -1,3 +1,4 @@
+import { redactTexts } from "../base/redact.js";
 import { checkOptions } from "../base/check-options.js";
 import type { Origin } from "../result/origin.js";
 import type { RowsGiven } from "../result/own-rows.js";
@@ -13,7 +14,7 @@ import { tableHtml, tableMarkdown } from "../render/table-outputs.js";
 export class Table {
   /** The Result that it is a table of. */
   readonly result: Result;
-  /** What it was told. */
+  /** Its options. */
   readonly options: TableOptions;
   /** What any format shows. */
   readonly model: ReturnType<typeof tableModel>;
@@ -21,7 +22,7 @@ export class Table {
   constructor(result: Result, options: TableOptions) {
     this.result = result;
     this.options = options;
-    this.model = tableModel(result, options);
+    this.model = redactTexts(tableModel(result, options));
   }
 
   /** The rows and columns that it shows, for `.csv` and `.parquet`. */
@@ -83,7 +84,7 @@ export class Table {
  * @throws ProbelabError for an unknown column, bars for what isn't a number of zero or more, totals of
  *   what doesn't add up, and a sparkline without a time.
  * @example
- * const summary = await lab.measurements.summary({ range, by: "software_version" });
+ * const summary = await lab.runs.summary({ range, by: "software_version" });
  * table(summary, { bars: ["runs", ["q10", "q50", "q90"]], caption: "Runs by version" });
  * table(counts, { sparkline: "measurements", totals: true });
  * table([{ deploy: new Date("2026-05-04"), version: "3.10" }]);

@@ -63,7 +63,7 @@ export function timeTicks(
       : startsBetween(start, end, every, timeZone);
   const rough = usable.findIndex((each) => span / usualLength(each.every) <= most - 1);
   const fits = rough < 0 ? usable.length - 1 : rough;
-  // One label alone tells no scale: the next finer step, where its labels are as few as may be.
+  // One label alone shows no scale: the next finer step, where its labels are as few as may be.
   const finer = fits > 0 && starts(usable[fits]!).length < 2 ? starts(usable[fits - 1]!) : [];
   const step = usable[finer.length >= 2 && finer.length <= most ? fits - 1 : fits]!;
   const at = starts(step);

@@ -1,40 +1,55 @@
 import { ProbelabError } from "../base/error.js";
 import { MOST_ROWS } from "../base/limits.js";
-import { cleanText, counted, textOf } from "../base/text.js";
-import { reduceForChart, type Reduced } from "../downsample/reduce-for-chart.js";
+import { cleanText, counted, shownValue, textOf } from "../base/text.js";
+import { formatInstantIso, specText, wrap } from "../render/label.js";
+import { originRecord } from "../render/origin/origin-record.js";
+import { SCHEMA, THEMES, themeConfig, type VegaLiteSpec } from "../render/theme.js";
 import type { Json } from "../result/json.js";
 import type { RowsGiven } from "../result/own-rows.js";
 import type { Result, Value } from "../result/result.js";
 import { Chart } from "./chart-value.js";
 import { resultOf } from "./check-result.js";
-import { checkSpec } from "./check-spec.js";
-import { formatInstantIso, specText, wrap } from "../render/label.js";
-import { type VegaLiteSpec, SCHEMA, THEMES, themeConfig } from "../render/theme.js";
-import { groupRows } from "./group-rows.js";
-import { inUtc, titleOfColumns, withNames } from "./own-spec.js";
-import { originRecord } from "../render/origin/origin-record.js";
-import { spanSentence } from "./sentences.js";
+import { checkColumn } from "./roles.js";
+import { originSpan, spanSentence } from "./sentences.js";
 
+/** Name of the rows among a spec's datasets. */
+const ROWS = "result";
 const LONGEST_TEXT = 1_000;
 const NARROWEST_TITLE = 300;
+const SUCH =
+  'chart.vegaLite(result, { mark: "bar", encoding: { x: { field: "t", type: "temporal" } } })';
+const VIEWS = ["mark", "spec", "layer", "concat", "hconcat", "vconcat"];
+
+/** Pixels along a side, ticks and bins beyond which drawing takes all memory. */
+const MOST: Readonly<Record<string, number>> = {
+  ...{ width: 20_000, height: 20_000, step: 20_000, tickCount: 2_000, maxbins: 10_000 },
+};
 
 /** A chart of an analyst's own Vega-Lite over a Result's rows; see `chart.vegaLite`. */
 export function vegaLiteChart(rows: RowsGiven, given: VegaLiteSpec): Chart {
   const result = resultOf(rows, "chart.vegaLite");
-  checkSpec(given, result.columnNames);
   const { origin } = result;
-  const named = withNames(inUtc(withoutContainer(given)), origin) as VegaLiteSpec;
-  const { table, sentences, spec } = reduced(result, named);
-  const names = table.columnNames();
-  const getters = names.map((name) => table.getter(name));
-  const drawn = Array.from({ length: table.numRows() }, (_, row) =>
-    getters.map((getter) => getter(row) as Value),
+  const names = result.columnNames();
+  checkSpec(given, names);
+  if (result.numRows() > MOST_ROWS) throw tooMany(result, given);
+  const columns = names.map((name) => result.column(name));
+  const drawn = Array.from({ length: result.numRows() }, (_, row) =>
+    columns.map((column) => column[row]),
   );
-  const { usermeta, config, title: called = titleOfColumns(named, origin), ...own } = spec;
+  const values = drawn.map((row) =>
+    Object.fromEntries(names.map((name, at) => [name, specValue(row[at])])),
+  );
+  const {
+    usermeta,
+    config,
+    datasets,
+    title: called,
+    ...own
+  } = inUtc(withoutContainer(given)) as VegaLiteSpec;
   // No narrower than a line that can be read, no wider than the picture.
   const width = typeof own.width === "number" ? Math.max(NARROWEST_TITLE, own.width) : 1000;
-  const title = titleOf(called, result, sentences, width);
-  const complete = {
+  const title = titleOf(called, result, width);
+  const spec = {
     $schema: SCHEMA,
     description: `${title.text.join(" ")}. ${counted(drawn.length, "row")}.`,
     background: THEMES.light.background,
@@ -42,73 +57,134 @@ export function vegaLiteChart(rows: RowsGiven, given: VegaLiteSpec): Chart {
     ...("layer" in own || "mark" in own ? { width: 1000, height: 300 } : {}),
     ...own,
     title,
-    data: {
-      values: drawn.map((row) =>
-        Object.fromEntries(names.map((name, at) => [name, specValue(row[at])])),
-      ),
-    },
-    usermeta: {
-      ...(isObject(usermeta) && usermeta),
-      probelab: originRecord(origin, sentences),
-    },
+    data: { name: ROWS },
+    datasets: { ...(isObject(datasets) && datasets), [ROWS]: values },
+    usermeta: { ...(isObject(usermeta) && usermeta), probelab: originRecord(origin) },
     config: merge(themeConfig(THEMES.light), config),
   };
-  return new Chart(complete, result, { names, rows: drawn }, { spec: given });
+  return new Chart(spec, result, { names, rows: drawn }, { spec: given });
+}
+
+/** @throws ProbelabError for what is no spec, what Vega would load, draw as "undefined" or fill all memory with. */
+function checkSpec(spec: unknown, names: readonly string[]): void {
+  const refuse = (what: string, remedy: string): never => {
+    throw new ProbelabError(`Can't draw ${what}: ${remedy}.`);
+  };
+  if (!isObject(spec)) return refuse(`${shownValue(spec)} as a Vega-Lite spec`, `pass ${SUCH}`);
+  if (!VIEWS.some((name) => Object.hasOwn(spec, name))) {
+    return refuse("a Vega-Lite spec without a mark", `pass one, ${SUCH}`);
+  }
+  const parts = partsOf({ ...spec, data: null });
+  const free = parts.some(([name]) => /^(as|data|fold|pivot|density|quantile|lookup)$/.test(name));
+  for (const [name, value] of parts) {
+    const most = Object.hasOwn(MOST, name) ? MOST[name] : undefined;
+    if (most !== undefined && typeof value === "number" && !(value <= most)) {
+      refuse(`a spec with ${name}: ${value}`, `pass ${most.toLocaleString("en-US")} at most`);
+    }
+    if (name === "url") {
+      const remedy = "nothing is loaded; query the data first and pass the Result";
+      refuse(`a spec with url: ${shownValue(value)}`, remedy);
+    }
+    // Notebooks show a tooltip's "image" as a picture, which they load.
+    if (name === "tooltip" && names.includes("image")) {
+      const remedy = "notebooks would load its values as pictures; name it otherwise in the query";
+      refuse('the column "image" in tooltips', `${remedy} (image AS picture)`);
+    }
+    // Fields of the spec's own transforms and rows aren't columns.
+    if (name === "field" && typeof value === "string" && value !== "*" && !free) {
+      checkColumn(names, columnOf(value), "draw a spec with field: ");
+    }
+  }
+}
+
+/** The column that a field's path begins with: `a` of `a.b` and `a[0]`, `a.b` of `a\.b` and `["a.b"]`. */
+function columnOf(field: string): string {
+  const found = /^\[(["']?)(.*?)\1\]|^((?:\\.|[^.[\\])+)/.exec(field);
+  return (found?.[2] ?? found?.[3] ?? field).replace(/\\(.)/g, "$1");
+}
+
+/** All named parts of a spec, at any depth, but for its rows and what null holds. */
+function partsOf(value: unknown): [string, unknown][] {
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([name, part]): [string, unknown][] =>
+    part === null || /^(values|datasets|usermeta)$/.test(name)
+      ? []
+      : [[name, part], ...partsOf(part)],
+  );
+}
+
+/** The refusal of too many rows, with the question that aggregates them. */
+function tooMany(result: Result, spec: VegaLiteSpec): ProbelabError {
+  const { time, dimensions } = result.origin.columns;
+  const fields = new Set(partsOf(spec).flatMap(([name, of]) => (name === "field" ? [of] : [])));
+  const by = dimensions.map(({ name }) => name).filter((name) => fields.has(name));
+  const every = time === undefined ? "all" : "auto";
+  const groups = result.columnNames().flatMap((name) => {
+    if (!fields.has(name)) return [];
+    const value = result.column(name).find((each) => each !== null);
+    if (value instanceof Date) return [`toStartOfDay(${name}) AS ${name}`];
+    return typeof value === "string" ? [name] : [];
+  });
+  const question =
+    dimensions.length > 0 || time !== undefined
+      ? `lab.measurements.ask({ range, every: "${every}"${by.length > 0 ? `, by: ${JSON.stringify(by)}, top: 10` : ""}, measures: { n: count() } })`
+      : `SELECT ${[...groups, "count() AS n"].join(", ")} … WHERE {range} GROUP BY ALL`;
+  return new ProbelabError(
+    `Can't draw ${counted(result.numRows(), "row")} with a Vega-Lite spec: a chart takes fewer than 5,000; aggregate them in the question, ${question}, or pass downsample(result, { x, y }) for the same line.`,
+  );
+}
+
+const LOCAL_CLOCK =
+  /(?<![\w.$])(year|quarter|month|date|week|day|dayofyear|hours|minutes|seconds|milliseconds)(?=\()/g;
+const DATE_PARTS =
+  /^(year|quarter|month|week|date|day|dayofyear|hours|minutes|seconds|milliseconds)$/;
+const NO_CHANNEL = /^(as|equal|lte?|gte?|range|oneOf|valid)$/;
+
+/** A spec with its times in UTC; Vega-Lite's own are in the zone of the reader's machine. */
+function inUtc(part: unknown, name = ""): unknown {
+  if (Array.isArray(part)) return part.map((each) => inUtc(each, name));
+  if (typeof part === "string") {
+    if (name === "timeUnit") return part.startsWith("utc") ? part : `utc${part}`;
+    return /^(calculate|filter|expr|test|labelExpr)$/.test(name)
+      ? part.replace(LOCAL_CLOCK, "utc$1").replace(/\btimeFormat(?=\()/g, "utcFormat")
+      : part;
+  }
+  if (!isObject(part)) return part;
+  const inner = Object.fromEntries(
+    Object.entries(part).map(([key, value]) => {
+      if (/^(values|datasets|usermeta)$/.test(key)) return [key, value];
+      return [key, inUtc(value, name === "timeUnit" && key === "unit" ? name : key)];
+    }),
+  );
+  const keys = Object.keys(inner);
+  if (keys.length > 0 && keys.every((key) => DATE_PARTS.test(key))) return { ...inner, utc: true };
+  const { type = "timeUnit" in inner ? "temporal" : undefined, scale } = inner;
+  const isChannel =
+    ("field" in inner || "datum" in inner) && !keys.some((key) => NO_CHANNEL.test(key));
+  if (!isChannel || type !== "temporal" || scale === null) return inner;
+  const { type: kind = "time", ...own } = Object(scale) as VegaLiteSpec;
+  return { ...inner, scale: { ...own, type: kind === "time" ? "utc" : kind } };
 }
 
 /** Vega-Lite's "container" draws nothing in JupyterLab: left out, screens draw a chart as wide as its place. */
 function withoutContainer(spec: VegaLiteSpec): VegaLiteSpec {
-  const sides = Object.entries(spec).filter(
+  const kept = Object.entries(spec).filter(
     ([name, value]) => !(/^(width|height)$/.test(name) && value === "container"),
   );
-  return Object.fromEntries(sides);
-}
-
-/** The rows of a plain line are reduced as in any chart, a spec that aggregates gets its groups; others must come small. */
-function reduced(
-  result: Result,
-  spec: VegaLiteSpec,
-): Pick<Reduced, "table" | "sentences"> & { readonly spec: VegaLiteSpec } {
-  if (result.numRows <= MOST_ROWS) return { table: result.table, sentences: [], spec };
-  const groups = groupRows(result, spec);
-  if (groups !== undefined) return { ...groups, sentences: [] };
-  const { x, y, color } = (spec.encoding ?? {}) as Readonly<Record<string, VegaLiteSpec>>;
-  const column = ({ field }: VegaLiteSpec = {}): string | undefined =>
-    typeof field === "string" && result.columnNames.includes(field) ? field : undefined;
-  const [along, up, series] = [column(x), column(y), column(color)];
-  const computes = [x, y, color].some((channel) =>
-    ["aggregate", "bin", "timeUnit", "stack"].some((key) => channel?.[key]),
-  );
-  const mark = isObject(spec.mark) ? spec.mark.type : spec.mark;
-  if (mark !== "line" || computes || spec.transform !== undefined || !along || !up) {
-    throw new ProbelabError(
-      `Can't draw ${counted(result.numRows, "row")} with a spec of one's own: a chart takes fewer than 5,000; group them in the query (every, by, top), or in the spec (aggregate, timeUnit) to fewer than 5,000 groups, pass downsample(result, { x, y }), which draws the same line, or use chart.points, which counts them in bins.`,
-    );
-  }
-  const { table, sentences } = reduceForChart(result, {
-    mark,
-    x: along,
-    y: up,
-    ...(series !== undefined && { series }),
-    width: typeof spec.width === "number" ? spec.width : 1000,
-  });
-  return { table, sentences, spec };
+  return Object.fromEntries(kept);
 }
 
 /** The spec's title and subtitle, then what the reader must know of the rows. */
-function titleOf(
-  given: unknown,
-  { origin }: Result,
-  reductions: readonly string[],
-  width: number,
-): VegaLiteSpec & { text: readonly string[] } {
+function titleOf(given: unknown, { origin }: Result, width: number) {
   const { text, subtitle, ...rest } = isObject(given) ? given : { text: given };
   const lines = (value: unknown): string[] =>
     [value].flat().map((line) => specText(cleanText(textOf(line), 300)));
-  const sentences = [...spanSentence(origin), ...origin.reductions, ...reductions, ...origin.notes];
+  const named = text !== undefined;
+  const span = named ? spanSentence(origin) : [];
+  const sentences = [...span, ...origin.reductions, ...origin.notes];
   return {
     ...rest,
-    text: text === undefined ? ["Result"] : lines(text),
+    text: named ? lines(text) : [["Result", ...originSpan(origin)].join(", ")],
     subtitle: [...(subtitle === undefined ? [] : lines(subtitle)), ...wrap(sentences, width, 12)],
   };
 }

@@ -23,7 +23,7 @@ export function workTable(result: Result, roles: Roles): Work {
 function sumOver(result: Result, { x, y, series, measure, hidden }: Roles): Result {
   if (measure && !measure.additive) {
     throw new ProbelabError(
-      `Can't draw ${JSON.stringify(y)} without ${list(hidden)}: its values can't be added up; take ${list(hidden)} as colour, or ask for the result without it.`,
+      `Can't draw ${JSON.stringify(y)} without ${list(hidden)}: its values can't be added up; take ${list(hidden)} as color, or ask for the result without it.`,
     );
   }
   const kept = [x, ...series];
@@ -49,7 +49,7 @@ function combine(result: Result, series: readonly string[]): Omit<Work, "sentenc
   const dimensions = series.map((name) =>
     result.origin.columns.dimensions.find((dimension) => dimension.name === name),
   );
-  const keys = Array.from({ length: result.numRows }, (_, row) =>
+  const keys = Array.from({ length: result.numRows() }, (_, row) =>
     rowKey(columns.map((column) => column[row])),
   );
   const found = [...new Map(keys.map((key, row) => [key, row]))].map(([key, row]) => {
@@ -74,7 +74,7 @@ function combine(result: Result, series: readonly string[]): Omit<Work, "sentenc
     const at = a.rank.findIndex((rank, index) => rank !== b.rank[index]);
     return at < 0 ? 0 : (a.rank[at] ?? 0) < (b.rank[at] ?? 0) ? -1 : 1;
   });
-  const name = unusedName(result.columnNames, series.join(" and "));
+  const name = unusedName(result.columnNames(), series.join(" and "));
   const other = found.find((entry) => entry.other);
   const dimension = { name, order: found.map(text), ...(other && { other: text(other) }) };
   const table = result.table.assign({ [name]: keys.map((key) => texts.get(key)) });

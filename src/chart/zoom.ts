@@ -2,6 +2,7 @@ import { startsBetween, zoneOffset } from "./ticks.js";
 import { usualLength } from "../time/step.js";
 import type { Frame } from "./frame.js";
 import type { VegaLiteSpec } from "../render/theme.js";
+import { DAY, HOUR, MINUTE, SECOND } from "../time/span.js";
 
 /** The span of time that is shown, as milliseconds; null for all. */
 const ZOOM = "probelab_zoom";
@@ -15,7 +16,6 @@ const FEW = 40;
 /** Pixels of the narrowest drag: a narrower one is a click. */
 const NARROWEST = 6;
 const LABEL_WIDTH = 62;
-const [SECOND, MINUTE, HOUR, DAY] = [1_000, 60_000, 3_600_000, 86_400_000];
 const STEPS = [
   ...[1, 5, 15, 30].map((count) => count * SECOND),
   ...[1, 5, 15, 30].map((count) => count * MINUTE),

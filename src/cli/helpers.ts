@@ -6,11 +6,11 @@ import { exitCode, inertJson, line, lines, textTable } from "./terminal.js";
 
 /** `probelab helpers` */
 export const helpersCommand = new Command("helpers")
-  .description("tell which test helper is rotated next, and whether it may be rotated now")
+  .description("name the test helper to rotate next, and say whether it may be rotated now")
   .option("--json", "print it as JSON")
   .addHelpText(
     "after",
-    "\nThe exit code is 0 where the next may be rotated now, 8 where it may not, 9 where that can't be told, 1 for an error.",
+    "\nThe exit code is 0 where the next may be rotated now, 8 where it may not, 9 where that is unknown, 1 for an error.",
   )
   .action(async (flags: { readonly json?: true }) => {
     await using lab = await connect();
@@ -21,15 +21,16 @@ export const helpersCommand = new Command("helpers")
       .rows()
       .filter(({ state, until }) => state === "live" || until >= recent);
     if (flags.json) {
-      const told = { next: next?.name ?? null, mayRotate: turn.now, earliest: turn.from };
-      const rest = { staggeredFrom: turn.staggeredFrom, staggered: stagger.staggered };
-      process.stdout.write(
-        `${inertJson({ ...told, ...rest, findings, instances: shown, notes })}\n`,
-      );
+      const answer = {
+        ...{ next: next?.name ?? null, mayRotate: turn.now, earliest: turn.from },
+        ...{ staggeredFrom: turn.staggeredFrom, staggered: stagger.staggered },
+        ...{ findings, instances: shown, notes },
+      };
+      process.stdout.write(`${inertJson(answer)}\n`);
     } else {
       const rows = shown.map((row) => [
         ...[line(row.name, 60), line(row.host, 60), line(row.region, 20), row.state],
-        row.made_at === null ? "not known" : formatInstant(row.made_at, "UTC").slice(0, 16),
+        row.made_at === null ? "unknown" : formatInstant(row.made_at, "UTC").slice(0, 16),
         row.age_days === null ? "" : row.age_days.toFixed(1),
         row.next ? "next" : "",
       ]);

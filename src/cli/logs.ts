@@ -25,7 +25,7 @@ interface Flags {
   readonly json?: true;
 }
 
-/** How long after its own time a line may be stored and still be given while following. */
+/** The lateness that `lab.logs.follow` allows. */
 const LATENESS_MS = 60_000;
 
 /** `probelab logs` */
@@ -35,8 +35,8 @@ export const logsCommand = new Command("logs")
   .option("--program <name>", "of this program")
   .option("--search <text>", "whose message holds this text")
   .option("--priority <name>", "of this severity and worse: warning, err")
-  .option("--last <span>", "of this time up to now: 30min, 24h", "1h")
-  .option("--limit <n>", "the newest so many", wholeNumber, 100)
+  .option("--last <span>", "how far back: 30min, 24h", "1h")
+  .option("--limit <n>", "most messages, the newest", wholeNumber, 100)
   .option("--where <column=value>", "only these lines; again for more", condition, {})
   .option("--mask", "hide e-mail and IP addresses")
   .option("--json", "print a JSON object a line")
@@ -54,14 +54,14 @@ export const logsCommand = new Command("logs")
     const range = last(flags.last, { now: lab.now });
     const found = await lab.logs.search({ range, ...filter, limit: flags.limit });
     const newest = (found.rows() as LogLine[]).toReversed();
-    for (const one of newest) print(one, flags);
+    for (const message of newest) print(message, flags);
     const { notes, reductions } = found.origin;
-    for (const told of [...reductions, ...notes]) process.stderr.write(`${line(told)}\n`);
+    for (const note of [...reductions, ...notes]) process.stderr.write(`${line(note)}\n`);
     if (flags.follow) await follow(lab, newest, { ...filter, cut: reductions.length > 0 }, flags);
     else process.exitCode = exitCode(false, newest.length > 0);
   });
 
-/** New lines; those of the last minute that are printed already, once. */
+/** Prints new lines, without those of the last minute that are printed already. */
 async function follow(
   lab: Lab,
   printed: readonly LogLine[],
@@ -72,25 +72,26 @@ async function follow(
   // Older lines that the limit left out don't come after newer ones.
   const since = new Date(cut ? Math.max(recent, Number(printed[0]?.t ?? 0)) : recent);
   const known = new Map<string, number>();
-  const keyOf = (one: LogLine) => JSON.stringify([one.t, one.identifier, one.message ?? ""]);
-  for (const one of printed.filter(({ t }) => t >= since)) {
-    known.set(keyOf(one), (known.get(keyOf(one)) ?? 0) + 1);
+  const keyOf = ({ t, identifier, message }: LogLine) =>
+    JSON.stringify([t, identifier, message ?? ""]);
+  for (const message of printed.filter(({ t }) => t >= since)) {
+    known.set(keyOf(message), (known.get(keyOf(message)) ?? 0) + 1);
   }
-  const onOutage = (told: string) => void process.stderr.write(`${line(told)}\n`);
-  for await (const one of lab.logs.follow({ ...filter, since, onOutage })) {
-    const before = known.get(keyOf(one)) ?? 0;
-    if (before > 0) known.set(keyOf(one), before - 1);
-    else print(one, flags);
+  const onOutage = (sentence: string) => void process.stderr.write(`${line(sentence)}\n`);
+  for await (const message of lab.logs.follow({ ...filter, since, onOutage })) {
+    const before = known.get(keyOf(message)) ?? 0;
+    if (before > 0) known.set(keyOf(message), before - 1);
+    else print(message, flags);
   }
 }
 
-function print(one: LogLine, { json }: Flags): void {
-  const { t, identifier, host, priority, message } = one;
+function print(found: LogLine, { json }: Flags): void {
+  const { t, identifier, host, priority, message } = found;
   const at = t.toISOString().replace("T", " ").replace("Z", "");
   const who = `${line(identifier ?? "-", 40)}${host ? `@${line(host, 40)}` : ""}`;
   const level = priority === undefined || priority === null ? "" : ` <${line(priority, 10)}>`;
   const text = json
-    ? inertJson(one).replace(/\n\s*/g, " ")
+    ? inertJson(found).replace(/\n\s*/g, " ")
     : `${at} ${who}${level} ${line(message ?? "")}`;
   process.stdout.write(`${text}\n`);
 }

@@ -44,7 +44,7 @@ const commands = new Map<string, () => Promise<Command>>(
 const program = new Command("probelab")
   .description("Questions to a network-measurement service, answered in notebooks")
   .version(version);
-// Where one is named, only that one: loading all of them takes longer than most of them do.
+// Only the command that is named: loading all of them takes longer than most of them do.
 const [, , first = ""] = process.argv;
 const named = commands.get(first);
 const needed = named ? [named] : /^(-V|--version)$/.test(first) ? [] : commands.values();

@@ -1,10 +1,10 @@
 import { Command } from "commander";
 import { createInterface } from "node:readline/promises";
-import { answersText, sameAnswers, verificationText } from "../incident/postmortem/verify/texts.js";
-import { rerunPostmortem, type ToRun } from "../incident/postmortem/verify/rerun.js";
-import { isAsSaved, verifyPostmortem } from "../incident/postmortem/verify/verify.js";
-import { connect } from "../lab/connect.js";
 import { redact } from "../base/redact.js";
+import { verificationText, verifyPostmortem } from "../incident/postmortem/folder/manifest.js";
+import { answersText, rerunPostmortem, type ToRun } from "../incident/postmortem/folder/rerun.js";
+import type { Question } from "../incident/postmortem/folder/answer-file.js";
+import { openDatabases } from "../lab/connect.js";
 import { line, sqlText } from "./terminal.js";
 
 interface Flags {
@@ -14,43 +14,59 @@ interface Flags {
 
 /** `probelab postmortem verify DIR` */
 const verify = new Command("verify")
-  .description("check the hashes of a saved postmortem, and draw it again from its own data")
+  .description("check every file of a saved postmortem by its hash")
   .argument("<folder>", "what report.save() wrote")
-  .option("--rerun", "ask the database again, and tell which numbers changed")
-  .option(
-    "--yes",
-    "with --rerun: run the folder's own SQL without asking, for folders that you trust",
-  )
+  .option("--rerun", "ask the SQL of every figure again, and name the cells that differ")
+  .option("--yes", "with --rerun: run the folder's SQL without asking, for folders that you trust")
   .addHelpText(
     "after",
-    "\nNeeds no database without --rerun. SQL that stands in the folder is shown, and runs only after\na yes at the terminal or with --yes, under the same checks as lab.query(). Exits with 1 where a\nfile is not as it was saved or was added, a chart is not what the data gives, or the database\ngives other numbers.",
+    "\nNeeds no database without --rerun. The SQL of the folder is shown, and runs only after a yes at\nthe terminal or with --yes. Exits with 1 where a file was changed, removed or added, or where the\ndatabase gives other values.",
   )
   .action(async (folder: string, { rerun, yes }: Flags) => {
     const verification = await verifyPostmortem(folder);
     process.stdout.write(verificationText(verification));
-    if (!isAsSaved(verification)) process.exitCode = 1;
+    if (!verification.asSaved) process.exitCode = 1;
     if (!rerun) return;
-    await using lab = await connect();
-    const answers = await rerunPostmortem(folder, lab, (sql) => mayRun(sql, yes === true));
-    process.stdout.write(`\nAsked again of ${line(lab.source)}:\n${answersText(answers)}`);
-    if (!sameAnswers(answers)) process.exitCode = 1;
+    await using databases = await openDatabases();
+    const { database, logs } = databases;
+    const ask = async ({ sql, parameters, source }: Question) => {
+      const other =
+        source === database.source ? undefined : await logs.open().catch(() => undefined);
+      const holder = other?.source === source ? other : database;
+      const action = "ask again";
+      const described = await holder.rows<{ name: string; type: string }>(
+        `DESCRIBE TABLE (${sql}\n)`,
+        { ...parameters },
+        action,
+      );
+      const types = new Map(described.map(({ name, type }) => [name, type]));
+      return (await holder.ask({ sql, parameters, action, types })).table;
+    };
+    const answers = await rerunPostmortem(folder, ask, (all) => mayRun(all, yes === true));
+    process.stdout.write(`\nAsked ${line(database.source)}:\n${answersText(answers)}`);
+    if (answers.some(({ state }) => state === "changed" || state === "failed")) {
+      process.exitCode = 1;
+    }
   });
 
-/** Shows SQL out of a folder, which whoever wrote the folder chose, and asks whether it may run. */
-async function mayRun({ figure, sql, values }: ToRun, yes: boolean): Promise<boolean> {
-  process.stdout.write(
-    `\n${line(figure)} was asked by SQL of its own:\n${sqlText(sql)}\nwith ${line(values)}\n`,
-  );
+/** Shows the SQL of a folder, which whoever wrote the folder chose, and asks for a yes. */
+async function mayRun(all: readonly ToRun[], yes: boolean): Promise<boolean> {
+  for (const { figure, sql, parameters } of all) {
+    process.stdout.write(
+      `\n${line(figure)}:\n${sqlText(sql)}\nwith ${line(JSON.stringify(parameters))}\n`,
+    );
+  }
   if (yes) return true;
-  // What a terminal isn't shown whole, nobody can agree to. No folder that save() wrote holds such SQL.
-  if (redact(sql) !== sql) {
+  // Nobody can agree to what a terminal doesn't show whole; save() writes no such SQL.
+  if (all.some(({ sql }) => redact(sql) !== sql)) {
     process.stdout.write("It holds what looks like a password, which is not shown.\n");
     return false;
   }
   if (!process.stdin.isTTY || !process.stdout.isTTY) return false;
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
   try {
-    return /^y(es)?$/i.test((await terminal.question("Run it on your database? [y/N] ")).trim());
+    const answer = await terminal.question("Run all of it on your database? [y/N] ");
+    return /^y(es)?$/i.test(answer.trim());
   } finally {
     terminal.close();
   }

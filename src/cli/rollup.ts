@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { Database } from "../database/database.js";
-import { findGuard, findSource, findTables } from "../database/settings.js";
+import { findLimits, findSource, findTables } from "../database/settings.js";
 import { DIMENSIONS } from "../measurements/measurements.js";
 import { rollupSql } from "../snapshot/rollup.js";
 
@@ -12,7 +12,7 @@ export const rollupCommand = new Command("rollup")
   .action(async ({ dimensions }: { readonly dimensions?: string }) => {
     await using database = await Database.open(
       findSource("measurements"),
-      findGuard(),
+      findLimits(),
       findTables(),
     );
     const wanted = dimensions?.split(",").map((name) => name.trim());

@@ -43,10 +43,10 @@ export const runCommand = new Command("run")
         signal: interrupt.signal,
       });
       if (interrupt.signal.aborted) {
-        tellInterrupted(outcome);
+        printInterrupted(outcome);
         break;
       }
-      tellWhereItStopped(outcome);
+      printFailure(outcome);
       process.stderr.write(
         `${outcome.cells} of ${outcome.of} cells, ${outcome.seconds.toFixed(1)} s\n`,
       );
@@ -68,22 +68,22 @@ function positive(text: string): number {
   return value;
 }
 
-/** Prints why a run did not get to its end, and sets the exit code; the first that fails decides. */
-export function tellWhereItStopped(outcome: RunOutcome): void {
+/** Prints why a run failed and sets the exit code; the first failure decides. */
+export function printFailure(outcome: RunOutcome): void {
   if (outcome.message === undefined) return;
   process.stderr.write(`${lines(outcome.message)}\n`);
   process.exitCode ||= EXIT_CODES[outcome.status] || 130;
 }
 
-/** Tells in one line that the analyst ended a run, and where what ran is; exit code 130. */
-export function tellInterrupted(outcome: RunOutcome): void {
+/** Prints that a run was interrupted and where its outputs are; exit code 130. */
+export function printInterrupted(outcome: RunOutcome): void {
   process.stderr.write(
     `Interrupted: ${outcome.cells} of ${outcome.of} cells ran; they are in ${line(outcome.notebook)}.\n`,
   );
   process.exitCode = 130;
 }
 
-/** One line a cell: on a terminal it stands there while the cell runs, elsewhere it is written at the end. */
+/** Prints a line per cell: on a terminal when it starts, elsewhere when it has ended. */
 export function printProgress({ cell, of, state, seconds }: RunProgress): void {
   const terminal = process.stderr.isTTY;
   const head = `cell ${cell}/${of} …`;

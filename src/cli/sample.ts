@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError } from "commander";
-import { openWriter } from "../database/open-writer.js";
+import { openWriter } from "../database/writer.js";
 import { findSource } from "../database/settings.js";
 import type { Writer } from "../database/writer.js";
 import { ProbelabError } from "../base/error.js";

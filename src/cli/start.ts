@@ -1,12 +1,12 @@
 import { Command } from "commander";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { openWriter } from "../database/open-writer.js";
+import { openWriter } from "../database/writer.js";
 import { findSource } from "../database/settings.js";
 import type { Writer } from "../database/writer.js";
 import { fillSample } from "../sample/fill.js";
 import { GENERATOR, loadedTables, sampleInfo } from "../sample/info.js";
-import { printProgress, tellInterrupted, tellWhereItStopped } from "./run.js";
+import { printProgress, printInterrupted, printFailure } from "./run.js";
 import { tellEverySecond, userInterrupt, wholeNumber } from "./terminal.js";
 import { runNotebook } from "../notebook/run-notebook.js";
 
@@ -25,7 +25,7 @@ export const startCommand = new Command("start")
     await runOnSample(fileURLToPath(new URL("measurement-drop.ipynb", NOTEBOOKS)), options);
   });
 
-/** Where the results of a run go, and how many measurements a sample that has to be made for it gets. */
+/** Folder of a run's results, and measurements of a sample that has to be made. */
 export interface SampleRun {
   readonly out: string;
   readonly rows: number;
@@ -52,11 +52,11 @@ export async function runOnSample(path: string, { out, rows }: SampleRun): Promi
     signal: interrupt.signal,
   });
   if (interrupt.signal.aborted) {
-    tellInterrupted(outcome);
+    printInterrupted(outcome);
     return;
   }
   if (outcome.status !== "ok") {
-    tellWhereItStopped(outcome);
+    printFailure(outcome);
     return;
   }
   console.log(

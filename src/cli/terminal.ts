@@ -58,9 +58,9 @@ export function condition(text: string, before: Conditions): Conditions {
   return { ...before, [column]: [...(before[column] ?? []), text.slice(at + 1).trim()] };
 }
 
-/** What answers end with, for scripts and monitors. */
+/** Exit codes of commands that answer a question, for their help. */
 export const EXIT_CODES =
-  "\nThe exit code is 0 where all is as usual, 8 for a finding, 9 where it can't be told, 1 for an error.";
+  "\nThe exit code is 0 if all is as usual, 8 for a finding, 9 if there is not enough data, 1 for an error.";
 
 /** The exit code of an answer: no error has 8 or 9. */
 export function exitCode(found: boolean, known = true): 0 | 8 | 9 {
@@ -106,7 +106,7 @@ export function userInterrupt(): Disposable & { readonly signal: AbortSignal } {
   };
 }
 
-/** Tells on stderr what is being made, once a second at most, so that a quick fill tells nothing. */
+/** Prints progress on stderr, once a second at most: nothing for a quick fill. */
 export function tellEverySecond(): (message: string) => void {
   const began = performance.now();
   let last = began;

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { Database } from "../database/database.js";
-import { findGuard, findSource, findTables } from "../database/settings.js";
+import { findLimits, findSource, findTables } from "../database/settings.js";
 import { ProbelabError } from "../base/error.js";
 import { writeWhole } from "../files/write-whole.js";
 import { columnTypes, learnColumns, tablesOf } from "../lab/column-types.js";
@@ -16,9 +16,9 @@ export const typesCommand = new Command("types")
   )
   .action(async ({ out }: { readonly out: string }) => {
     const [source, logSource] = [findSource("measurements"), findSource("logs")];
-    const [guard, tables] = [findGuard(), findTables()];
-    await using database = await Database.open(source, guard, tables);
-    await using logs = sharedDatabase(database, source, logSource, guard, tables);
+    const [limits, tables] = [findLimits(), findTables()];
+    await using database = await Database.open(source, limits, tables);
+    await using logs = sharedDatabase(database, source, logSource, limits, tables);
     const learned = await learnColumns(tablesOf(database, logs.open));
     for (const { table, error } of learned.untold) {
       const why = error instanceof Error ? error.message : String(error);
@@ -30,6 +30,6 @@ export const typesCommand = new Command("types")
       );
     }
     await writeWhole(out, columnTypes(learned.tables));
-    const told = [...learned.tables].map(([table, { size }]) => `${size} columns of ${table}`);
-    process.stdout.write(`${out}: ${told.join(", ")}\n`);
+    const written = [...learned.tables].map(([table, { size }]) => `${size} columns of ${table}`);
+    process.stdout.write(`${out}: ${written.join(", ")}\n`);
   });

@@ -1,34 +1,27 @@
 import { Command, InvalidArgumentError } from "commander";
+import { setTimeout as sleep } from "node:timers/promises";
+import { ProbelabError } from "../base/error.js";
 import { sendGauge, statsdServer } from "../base/statsd.js";
-import { chart } from "../chart/chart.js";
 import { checkBaseUrl } from "../test-lists/fetch.js";
-import { prometheusText, servePrometheus } from "../test-lists/gauges.js";
-import { COUNTRY_WIDE } from "../test-lists/test-list.js";
-import { churnResult, newState, watchTestLists } from "../test-lists/watch.js";
-import { formatInstant } from "../time/time-zone.js";
-import { userInterrupt, wholeNumber } from "./terminal.js";
+import { COUNTRY_WIDE, type TestList } from "../test-lists/test-list.js";
+import { testLists } from "../test-lists/test-lists.js";
+import { userInterrupt } from "./terminal.js";
 
 interface Flags {
   readonly country: readonly string[];
   readonly every: number;
   readonly baseUrl?: string;
   readonly statsd?: string;
-  readonly prometheus?: number;
-  readonly state: string;
-  readonly svg: string;
   readonly timeout: number;
 }
 
 const testList = new Command("test-list")
-  .description("poll test lists and tell how much their first 100 URLs changed, until stopped")
+  .description("poll test lists and report the churn of their first 100 URLs, until stopped")
   .requiredOption("--country <codes>", "countries, such as GE,IT,US", countryList)
-  .option("--every <duration>", "from one poll to the next: 30s, 10m, 1h", duration, 600)
+  .option("--every <duration>", "time between polls: 30s, 10m, 1h", duration, 600)
   .option("--base-url <url>", "the API's address (default: PROBELAB_API)")
   .option("--statsd <host:port>", "send gauges there over UDP")
-  .option("--prometheus <port>", "serve /metrics on this port of the loopback", wholeNumber)
-  .option("--state <file>", "keeps the state over restarts", "out/watch-test-list.json")
-  .option("--svg <file>", "chart of the last day", "out/watch-test-list.svg")
-  .option("--timeout <duration>", "most time of one attempt", duration, 30)
+  .option("--timeout <duration>", "time limit of an attempt", duration, 30)
   .action(watchTestList);
 
 /** `probelab watch test-list`: polls until it is interrupted. */
@@ -38,62 +31,69 @@ export const watchCommand = new Command("watch")
 
 async function watchTestList(flags: Flags): Promise<void> {
   using interrupt = userInterrupt();
-  let state = newState(checkBaseUrl(flags.baseUrl));
-  const warn = (text: string) => console.error(text);
-  const { statsd } = flags;
-  if (statsd !== undefined) statsdServer(statsd);
-  const metrics =
-    flags.prometheus === undefined
-      ? null
-      : await servePrometheus(flags.prometheus, () => prometheusText(state));
-  if (metrics !== null) console.log(`Gauges at http://127.0.0.1:${metrics.port}/metrics`);
+  const { signal } = interrupt;
+  checkBaseUrl(flags.baseUrl);
+  if (flags.statsd !== undefined) statsdServer(flags.statsd);
   console.log(COUNTRY_WIDE);
+  const lists = new Map<string, TestList>();
+  const step = flags.every * 1000;
+  for (let due = Date.now(); !signal.aborted;) {
+    for (const country of flags.country) {
+      if (!signal.aborted) await poll(country, lists, flags, signal);
+    }
+    // A round that took longer than a step leaves the steps out that it ran over.
+    due += step * Math.max(1, Math.ceil((Date.now() - due) / step));
+    await sleep(due - Date.now(), undefined, { signal }).catch(() => undefined);
+  }
+  console.log("Stopped.");
+}
+
+/**
+ * Polls a country's list and reports its churn against the poll before. A poll that failed has no
+ * number, and neither has the one after it: the number would span more than a step.
+ */
+async function poll(
+  country: string,
+  lists: Map<string, TestList>,
+  { every, baseUrl, statsd, timeout }: Flags,
+  signal: AbortSignal,
+): Promise<void> {
+  const when = `${new Date().toISOString().slice(0, 19).replace("T", " ")} UTC  ${country}`;
+  const noNumber = (why: string) => console.error(`${when}  no number: ${why}`);
+  const before = lists.get(country);
+  lists.delete(country);
   try {
-    await watchTestLists({
-      ...(flags.baseUrl !== undefined && { baseUrl: flags.baseUrl }),
-      countries: flags.country,
-      everySeconds: flags.every,
-      timeoutSeconds: flags.timeout,
-      // A poll must be over before the next is due.
-      retries: flags.every >= 60 ? 3 : 0,
-      state: flags.state,
-      signal: interrupt.signal,
-      onStart(now) {
-        state = now;
-      },
-      onPoll(poll, changed) {
-        const when = `${formatInstant(new Date(poll.at), "UTC").slice(0, 19)} UTC  ${poll.country}`;
-        if (poll.churn === null || changed === null) {
-          warn(`${when}  no number: ${poll.why ?? ""}`);
-          return;
-        }
-        const { added, removed, union } = changed;
-        console.log(
-          `${when}  churn ${poll.churn.toFixed(1)} % (${added.length} in, ${removed.length} out, of ${union})`,
-        );
-        if (statsd !== undefined) {
-          const gauge = `probelab.test_list.churn.${poll.country}`;
-          const churn = Number(poll.churn.toFixed(4));
-          sendGauge(statsd, gauge, churn).catch((error: Error) => warn(error.message));
-        }
-      },
-      async onRound(now) {
-        state = now;
-        const result = await churnResult(now, new Date());
-        if (result.column("churn").every((value) => value === null)) return;
-        const title = "Churn of test lists, last day";
-        await chart.line(result, { x: "t", y: "churn", colour: "country", title }).save(flags.svg);
-      },
+    const list = await testLists.fetch({
+      ...(baseUrl !== undefined && { baseUrl }),
+      country,
+      timeoutSeconds: timeout,
+      // A poll must end before the next one is due.
+      retries: every >= 60 ? 3 : 0,
+      signal,
     });
-    console.log(`Stopped; the state is in ${flags.state}.`);
-  } finally {
-    await metrics?.close();
+    lists.set(country, list);
+    if (before === undefined) return noNumber("no list of the poll before to compare with");
+    const churn = testLists.churn(before, list);
+    if (churn === null) return noNumber("both lists are empty");
+    const { added, removed, union } = testLists.changes(before, list);
+    console.log(
+      `${when}  churn ${churn.toFixed(1)} % (${added.length} in, ${removed.length} out, of ${union})`,
+    );
+    if (statsd === undefined) return;
+    const gauge = `probelab.test_list.churn.${country}`;
+    await sendGauge(statsd, gauge, Number(churn.toFixed(4))).catch((error: Error) => {
+      console.error(error.message);
+    });
+  } catch (error) {
+    if (signal.aborted) return;
+    if (!(error instanceof ProbelabError)) throw error;
+    noNumber(error.message);
   }
 }
 
 function countryList(text: string): readonly string[] {
-  const codes = text.split(",").map((code) => code.trim());
-  if (codes.every((code) => /^[a-z]{2}$/i.test(code))) return codes;
+  const codes = text.split(",").map((code) => code.trim().toUpperCase());
+  if (codes.every((code) => /^[A-Z]{2}$/.test(code))) return [...new Set(codes)];
   throw new InvalidArgumentError("Write two letters each, such as GE,IT,US.");
 }
 

@@ -1,156 +1,103 @@
 import { spawn } from "node:child_process";
-import { existsSync, statSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { ProbelabError } from "../base/error.js";
-import { cleanText, counted } from "../base/text.js";
+import { counted } from "../base/text.js";
 
-/** What gpg answered: its standard output, and its status lines as words. */
+/** What gpg answered. Source: https://github.com/gpg/gnupg/blob/master/doc/DETAILS */
 interface Answer {
-  readonly output: Buffer;
-  readonly status: readonly (readonly string[])[];
-  readonly said: string;
+  readonly code: number | null;
+  readonly out: string;
+  /** The arguments of each line of status with this keyword. */
+  readonly status: (keyword: string) => readonly string[];
 }
 
-/** A passphrase that nobody types ends the question, not the notebook. */
 const PATIENCE_MS = 120_000;
 
-/** Low bits of a libgpg-error code (gpg-error.h). */
-const CODE_BITS = 0xffff;
-const REASONS: Readonly<Record<number, string>> = {
-  11: "the passphrase is wrong",
-  62: "nobody typed the passphrase in time",
-  77: "no gpg-agent answers: start it with gpgconf --launch gpg-agent",
-  86: "the agent has no pinentry to ask for the passphrase with",
-  99: "whoever was asked for the passphrase cancelled",
-};
-
-/**
- * The text of an encrypted file, in memory only. What gpg gives of a file that was changed or cut is
- * thrown away.
- *
- * @throws ProbelabError that tells whether the file, the key, the agent or gpg is missing.
- */
-export async function decrypt(file: string, action: string): Promise<Buffer> {
-  checkFile(file, action);
-  const { output, status, said } = await gpg(["--decrypt", "--", file], action);
-  const has = (name: string) => status.some(([word]) => word === name);
-  if (has("DECRYPTION_OKAY") && has("GOODMDC")) return output;
-  output.fill(0);
-  const recipients = status.flatMap(([word, id]) => (word === "ENC_TO" ? [id!] : []));
-  const without = status.filter(([word]) => word === "NO_SECKEY").length;
-  const failed = status.find(([word]) => word === "ERROR");
-  if (has("NODATA") && recipients.length === 0) {
-    throw new ProbelabError(
-      `Can't ${action}: ${file} isn't encrypted with gpg. Encrypt it with gpg --encrypt, and never commit its clear text.`,
-    );
-  }
-  if (failed !== undefined) {
-    const code = Number(failed[2]) & CODE_BITS;
-    const reason = REASONS[code] ?? "the agent can't ask for the passphrase here";
-    throw new ProbelabError(
-      `Can't ${action}: the key of ${file} stays locked, because ${reason}. Unlock it once in a terminal: gpg --decrypt ${file} > /dev/null`,
-    );
-  }
-  if (recipients.length > 0 && without >= recipients.length) {
-    throw new ProbelabError(
-      `Can't ${action}: ${file} is encrypted to ${counted(recipients.length, "key")} (${recipients.slice(0, 5).join(", ")}), and the secret half of none is here. Ask one of its recipients to add your key to the list and to encrypt it again.`,
-    );
-  }
-  if (recipients.length > 0) {
-    throw new ProbelabError(
-      `Can't ${action}: ${file} was changed or cut after it was encrypted. Take it from the repository again.`,
-    );
-  }
-  throw new ProbelabError(
-    `Can't ${action}: gpg can't decrypt ${file}: ${said}. Try gpg --decrypt ${file} > /dev/null in a terminal.`,
-  );
-}
-
-/** The key ids that a file is encrypted to; "0000000000000000" for a hidden one. Needs no secret key. */
-export async function recipientKeys(file: string, action: string): Promise<string[]> {
-  checkFile(file, action);
-  const { status } = await gpg(["--list-only", "--decrypt", "--", file], action);
-  const ids = status.flatMap(([word, id]) => (word === "ENC_TO" ? [id!] : []));
-  if (ids.length > 0) return ids;
-  throw new ProbelabError(`Can't ${action}: ${file} isn't encrypted to anybody's key.`);
-}
-
-/** A key of the keyring: the ids of its halves, its fingerprint, its owners' addresses. */
-export interface Key {
-  readonly ids: readonly string[];
-  readonly fingerprints: readonly string[];
-  /** `Ann <ann@example.org>` */
-  readonly owners: readonly string[];
-}
-
-/** The public keys that this user's keyring holds. */
-export async function keyring(action: string): Promise<Key[]> {
-  const { output } = await gpg(["--with-colons", "--list-keys"], action);
-  const keys: { ids: string[]; fingerprints: string[]; owners: string[] }[] = [];
-  for (const line of output.toString("utf8").split("\n")) {
-    const fields = line.split(":");
-    if (fields[0] === "pub") keys.push({ ids: [], fingerprints: [], owners: [] });
-    const key = keys.at(-1);
-    if (fields[0] === "pub" || fields[0] === "sub") key?.ids.push(fields[4]!);
-    if (fields[0] === "fpr") key?.fingerprints.push(fields[9]!);
-    // Colons and control characters are written \x3a.
-    if (fields[0] === "uid") {
-      key?.owners.push(
-        fields[9]!.replace(/\\x([0-9a-f]{2})/gi, (_, hex: string) =>
-          String.fromCharCode(Number.parseInt(hex, 16)),
-        ),
-      );
-    }
-  }
-  return keys;
-}
-
-function checkFile(file: string, action: string): void {
-  if (existsSync(file) && statSync(file).isFile()) return;
-  throw new ProbelabError(
-    `Can't ${action}: there is no file ${file}. Name it in PROBELAB_CREDENTIALS, or as "file" of "credentials" in probelab.config.json.`,
-  );
-}
-
-function gpg(options: readonly string[], action: string): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const child = spawn("gpg", ["--batch", "--status-fd", "3", ...options], {
-      stdio: ["ignore", "pipe", "pipe", "pipe"],
-      env: { ...process.env, LC_ALL: "C" },
-      timeout: PATIENCE_MS,
-    });
-    const parts: Record<1 | 2 | 3, Buffer[]> = { 1: [], 2: [], 3: [] };
-    for (const at of [1, 2, 3] as const) {
-      child.stdio[at]?.on("data", (part: Buffer) => parts[at].push(part));
-    }
-    child.on("error", (cause: NodeJS.ErrnoException) => {
+/** @param input what gpg reads; never a file's name, which may look like an option. */
+async function gpg(action: string, flags: readonly string[], input: Buffer | ""): Promise<Answer> {
+  // A passphrase that nobody types ends the call, not the notebook.
+  const child = spawn("gpg", ["--batch", "--no-tty", "--status-fd", "3", ...flags], {
+    stdio: ["pipe", "pipe", "ignore", "pipe"],
+    timeout: PATIENCE_MS,
+  });
+  const out: Buffer[] = [];
+  const said: Buffer[] = [];
+  child.stdout?.on("data", (part: Buffer) => out.push(part));
+  child.stdio[3]?.on("data", (part: Buffer) => said.push(part));
+  // It may end before it has read all.
+  child.stdin?.on("error", () => undefined).end(input);
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once("close", resolve).once("error", (cause: NodeJS.ErrnoException) => {
+      const why = cause.code === "ENOENT" ? "gpg isn't installed. Install GnuPG" : cause.message;
       reject(
-        new ProbelabError(
-          cause.code === "ENOENT"
-            ? `Can't ${action}: gpg isn't installed. Install GnuPG (Debian: apt install gnupg).`
-            : `Can't ${action}: gpg can't be started: ${cause.message}.`,
-          { cause },
-        ),
+        new ProbelabError(`Can't ${action}: ${why}, so that "gpg --version" works.`, { cause }),
       );
-    });
-    child.on("close", (code, signal) => {
-      if (signal !== null) {
-        reject(
-          new ProbelabError(
-            `Can't ${action}: gpg didn't answer within ${PATIENCE_MS / 1000} s; its agent may be waiting for a passphrase. Unlock the key once in a terminal.`,
-          ),
-        );
-        return;
-      }
-      const output = Buffer.concat(parts[1]);
-      for (const part of parts[1]) part.fill(0);
-      const lines = Buffer.concat(parts[2]).toString("utf8").trim().split("\n");
-      const status = Buffer.concat(parts[3])
-        .toString("utf8")
-        .split("\n")
-        .filter((line) => line.startsWith("[GNUPG:] "))
-        .map((line) => line.slice("[GNUPG:] ".length).split(" "));
-      const last = cleanText((lines.at(-1) ?? "").replace(/^gpg: /, ""), 200);
-      resolve({ output, status, said: last === "" ? `it ended with code ${code}` : last });
     });
   });
+  const lines = Buffer.concat(said).toString("utf8").split("\n");
+  const status = (keyword: string) =>
+    lines.flatMap((line) => {
+      const [mark, name, ...rest] = line.split(" ");
+      return mark === "[GNUPG:]" && name === keyword ? [rest.join(" ")] : [];
+    });
+  return { code, out: Buffer.concat(out).toString("utf8"), status };
+}
+
+async function readEncrypted(action: string, file: string): Promise<Buffer> {
+  try {
+    return await readFile(file);
+  } catch (cause) {
+    const { code = String(cause) } = cause as NodeJS.ErrnoException;
+    const why = code === "ENOENT" ? "there is no file" : `${code} at the file`;
+    throw new ProbelabError(
+      `Can't ${action}: ${why} ${file}. Name another with PROBELAB_CREDENTIALS, or with "credentials": { "file": "…" } in probelab.config.json.`,
+      { cause },
+    );
+  }
+}
+
+/** The clear text of an encrypted file, which stays in memory. @throws ProbelabError saying what is missing. */
+export async function decrypt(action: string, file: string): Promise<string> {
+  const encrypted = await readEncrypted(action, file);
+  const { code, out, status } = await gpg(action, ["--decrypt"], encrypted);
+  const isWhole = status("DECRYPTION_OKAY").length > 0 && status("BADMDC").length === 0;
+  if (code === 0 && isWhole) return out;
+  throw new ProbelabError(`Can't ${action}: ${whyNot(file, status)}`);
+}
+
+// With --quiet gpg doesn't name the keys that are missing.
+function whyNot(file: string, status: Answer["status"]): string {
+  const keys = status("ENC_TO").map(keyOf);
+  if (keys.length === 0) {
+    return `${file} isn't encrypted with gpg. Encrypt it with gpg --encrypt, and never commit its clear text.`;
+  }
+  if (status("ERROR").length > 0) {
+    return `the key of ${file} stays locked, because the agent got no passphrase. Unlock it once in a terminal: gpg --decrypt ${file} > /dev/null`;
+  }
+  if (status("NO_SECKEY").length >= keys.length) {
+    return `${file} is encrypted to ${counted(keys.length, "key")} (${keys.slice(0, 5).join(", ")}), and the secret half of none is here. Ask one of its recipients to encrypt it to you too.`;
+  }
+  return `${file} was changed or cut after it was encrypted. Take it from the repository again.`;
+}
+
+function keyOf(line: string): string {
+  return line.split(" ")[0] ?? "";
+}
+
+/** The ids of the keys that a file is encrypted to; zeros for a hidden one. */
+export async function recipientsOf(action: string, file: string): Promise<string[]> {
+  const encrypted = await readEncrypted(action, file);
+  const { status } = await gpg(action, ["--list-only", "--decrypt"], encrypted);
+  const keys = status("ENC_TO").map(keyOf);
+  if (keys.length > 0) return keys;
+  throw new ProbelabError(`Can't ${action}: ${whyNot(file, status)}`);
+}
+
+/** The keys of the keyring that a name, a fingerprint or an id stands for: their user, and the ids of all of their subkeys. */
+export async function keysOf(action: string, name: string) {
+  const { out } = await gpg(action, ["--with-colons", "--list-keys", "--", name], "");
+  const fields = out.split("\n").map((line) => line.split(":"));
+  const ids = fields.filter(([kind]) => kind === "pub" || kind === "sub").map((each) => each[4]!);
+  const user = fields.find(([kind]) => kind === "uid")?.[9];
+  return { ids, user: user?.replaceAll("\\x3a", ":") };
 }

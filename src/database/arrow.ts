@@ -11,7 +11,7 @@ import { toTaggedJson } from "../result/json.js";
  *
  * Timestamps become Dates (UTC instants, milliseconds); integers beyond 2^53 make their columns
  * bigint instead of losing digits. Arrow alone has bare numbers and bytes for many of ClickHouse's
- * types: `types` (column name to ClickHouse type) tells what they are, also inside arrays, tuples
+ * types: `types` (column name to ClickHouse type) gives them, also inside arrays, tuples
  * and maps. DateTime is a Date; enums, UUID, IPv4, IPv6 and Time text as ClickHouse's toString
  * writes it; FixedString text without the zero bytes at its end; integers of 128 and 256 bits
  * bigint; arrays and tuples arrays, maps and tuples with names objects. Rows of equal arrays or
@@ -129,7 +129,7 @@ function checkEnd(bytes: Uint8Array): void {
 
 const BYTE_ORDER_MARK = Buffer.of(0xef, 0xbb, 0xbf);
 
-/** What is used of flechette's batches of texts, dictionaries and their parts. */
+/** The part of flechette's batches that is used here. */
 interface TextBatch {
   readonly type: { readonly typeId: number };
   readonly offsets?: ArrayLike<number | bigint>;

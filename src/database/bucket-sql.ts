@@ -34,7 +34,7 @@ const OWN_FUNCTIONS: ReadonlyMap<string, (dateTime: string, zone: string) => str
   ["month", (dateTime, zone) => `toStartOfMonth(${dateTime}, ${zone})`],
 ] satisfies [Bucket, (dateTime: string, zone: string) => string][]);
 
-/** Whether an instant lies before 1970 in UTC or on the clocks of the zone. */
+/** True before 1970 in UTC or on the clocks of the zone. */
 function isBefore1970(instant: Date, timeZone: string): boolean {
   const ms = instant.getTime();
   return ms < 0 || (ms < 86_400_000 && ms + offsetAt(ms, timeZone) < 0);

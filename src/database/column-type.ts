@@ -3,7 +3,7 @@ import type { ValueKind } from "../result/origin.js";
 /** A ClickHouse type taken apart: `Map(String, Array(UUID))` is Map of `String` and `Array(UUID)`. */
 interface ColumnType {
   readonly name: string;
-  /** What stands between its brackets, each a text: types, elements of a tuple, numbers, enum values. */
+  /** The arguments in its brackets: types, elements of a tuple, numbers, enum values. */
   readonly parts: readonly string[];
 }
 
@@ -75,7 +75,7 @@ function unescape(text: string): string {
 
 const NUMBER = /^(?:U?Int(?:8|16|32|64|128|256)|B?Float(?:16|32|64)|Decimal\(.*\)|Interval\w+)$/;
 
-/** What the values of a column of that ClickHouse type are in a Result; other objects count as text. */
+/** The kind of a column's values in a Result, by its ClickHouse type; other objects count as text. */
 export function valueKind(type: string): ValueKind {
   const scalar = scalarType(type);
   if (NUMBER.test(scalar)) return "number";

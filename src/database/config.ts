@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import type * as Zod from "zod";
 import { ProbelabError } from "../base/error.js";
 import { lazySchemas } from "../base/lazy-schemas.js";
-import type { Guard } from "./guard.js";
+import type { Limits } from "./limits.js";
 import { SEED_TABLES, type TableNames, type TableRole, type Tables } from "./tables.js";
 import { nearName } from "../base/near-name.js";
 import type { Tls } from "./source.js";
@@ -26,19 +26,19 @@ const LOG_COLUMNS = {
 
 const HELPER_COLUMNS = ["rdn", "dns_zone", "name", "region", "created_at", "destroyed_at"] as const;
 
-/** What a deployment calls its measurement table, its columns, and how it writes an instant. */
+/** A deployment's names for a table and its time column, and the form of its times. */
 export interface TableOptions {
   /** The table, or `database.table`; by default fastpath, logs or test_helper_instances. */
   readonly table?: string;
   /** The column that bounds questions in time; by default measurement_start_time or __REALTIME_TIMESTAMP. */
   readonly time?: string;
-  /** What its numbers count, or how its text is written, where the rows don't agree on it. */
+  /** Unit of its numbers or form of its text; only if the rows don't agree on it. */
   readonly unit?: Unit | (typeof TEXT_FORMS)[number];
   /** The cluster whose servers each hold a part of the table; a Distributed table needs none. */
   readonly cluster?: string;
 }
 
-/** What a deployment calls its tables and columns; what is left out has the seed document's name. */
+/** A deployment's names for tables and columns; the seed document's are the default. */
 export interface TablesOptions {
   /** Columns by the library's names, such as `software_version: "version"`. */
   readonly measurements?: TableOptions & {
@@ -54,11 +54,11 @@ export interface TablesOptions {
   };
 }
 
-/** What probelab.config.json may hold. */
+/** The content of probelab.config.json. */
 export interface Config {
   readonly measurements?: string;
   readonly logs?: string;
-  readonly guard?: Partial<Guard>;
+  readonly limits?: Partial<Limits>;
   readonly tls?: Tls;
   readonly tables?: TablesOptions;
   /** The team's encrypted file, the makefile that lists its recipients, and what of it is whose password. */
@@ -68,10 +68,9 @@ export interface Config {
     readonly measurements?: string;
     readonly logs?: string;
   };
-  /** Where alerts go; a channel's address, or the credential that holds it. */
+  /** Channels of alerts: each an address, or the credential that holds it. */
   readonly alerts?: {
     readonly channels?: readonly AlertChannel[];
-    readonly secondary?: readonly AlertChannel[];
     readonly statsd?: string;
     readonly windowHours?: number;
     /** Addresses for the links of a schedule's alerts: below which its pages and its notebooks are, and what to do. */
@@ -126,7 +125,7 @@ const schemas = lazySchemas(({ z }) => {
       object,
     )
     .partial();
-  const guard = z
+  const limits = z
     .strictObject(
       {
         ...{ maxSeconds: limit, maxResultRows: limit, maxMemory: limit, maxRowsRead: limit },
@@ -155,7 +154,6 @@ const schemas = lazySchemas(({ z }) => {
     .strictObject(
       {
         channels: z.array(channel, { error: "write a list of channels" }),
-        secondary: z.array(channel, { error: "write a list of channels" }),
         statsd: text("write host:port"),
         windowHours: limit,
         ...{ pages: address, notebooks: address, runbook: address },
@@ -165,11 +163,11 @@ const schemas = lazySchemas(({ z }) => {
     .partial();
   const config = z
     .strictObject(
-      { measurements: source, logs: source, guard, tls, tables, credentials, alerts },
+      { measurements: source, logs: source, limits, tls, tables, credentials, alerts },
       object,
     )
     .partial();
-  return { tables, guard, tls, credentials, alerts, channel, config };
+  return { tables, limits, tls, credentials, alerts, channel, config };
 });
 
 /** A part of the configuration, and where an analyst finds it. */
@@ -185,15 +183,15 @@ export function readConfig(path: string): Config {
 }
 
 /** The limits of a question: of the option, the environment and the config file, limit by limit. */
-export function mergeGuard(
-  option: Partial<Guard> | undefined,
+export function mergeLimits(
+  option: Partial<Limits> | undefined,
   env: NodeJS.ProcessEnv,
   config: Config,
-): Partial<Guard> {
-  const parts = layers(option, "PROBELAB_GUARD", env, config.guard, "guard");
+): Partial<Limits> {
+  const parts = layers(option, "PROBELAB_LIMITS", env, config.limits, "limits");
   return parts
-    .map(({ value, where }) => checked(schemas().guard, value, where, ["guard"]))
-    .reduce((all, one) => ({ ...all, ...one }), {}) as Partial<Guard>;
+    .map(({ value, where }) => checked(schemas().limits, value, where, ["limits"]))
+    .reduce((all, one) => ({ ...all, ...one }), {}) as Partial<Limits>;
 }
 
 /** The files of certificates: of the environment and the config file, name by name. */
@@ -267,7 +265,7 @@ function parsed(text: string, where: string): unknown {
     return JSON.parse(text);
   } catch (cause) {
     const example = where.startsWith("PROBELAB_")
-      ? where === "PROBELAB_GUARD"
+      ? where === "PROBELAB_LIMITS"
         ? '{ "maxSeconds": 30 }'
         : where === "PROBELAB_TLS"
           ? '{ "ca": "authority.pem" }'
@@ -307,14 +305,14 @@ function shown(value: unknown, at: readonly string[]): string {
 }
 
 function unknownKey(key: string, at: string[], where: string): string {
-  const { config, guard, tls, credentials, alerts, channel, tables } = schemas();
+  const { config, limits, tls, credentials, alerts, channel, tables } = schemas();
   const [first, second] = at;
   const role = second as TableRole;
   const shape =
     first === undefined
       ? config.shape
-      : first === "guard"
-        ? guard.shape
+      : first === "limits"
+        ? limits.shape
         : first === "tls"
           ? tls.shape
           : first === "credentials"

@@ -1,28 +1,27 @@
 import { ClickHouseLogLevel, createClient, type ClickHouseClient } from "@clickhouse/client";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { Agent } from "node:https";
 import { rootCertificates } from "node:tls";
 import { ProbelabError } from "../base/error.js";
-import { EMBEDDED_DATABASE, placeOf, TOKEN_HEADER } from "./embedded/directory.js";
-import { joinServer } from "./embedded/join.js";
-import type { Lease } from "./embedded/lease.js";
+import { EMBEDDED_DATABASE, TOKEN_HEADER } from "./embedded/directory.js";
+import { joinServer, type Lease } from "./embedded/join.js";
 import type { Source, Tls } from "./source.js";
 
-/** A way to a ClickHouse server: gives a client, a new one when the embedded server has ended. */
+/** A connection to a ClickHouse server; gives a new client when the embedded server has ended. */
 export interface Connection extends AsyncDisposable {
   readonly label: string;
   readonly database: string;
   client(): Promise<ClickHouseClient>;
-  /** Lets go of a server that no longer answers, before its end was noticed. */
+  /** Drops a server that no longer answers. */
   forget(): void;
-  /** Asks for plain answers from now on: compression is a setting, which not every user may send. */
+  /** Turns compression off: it is a setting, which not every user may send. */
   plain(): void;
 }
 
-/** What an embedded server lets a connection do: `reader` may read its tables and nothing else. */
+/** Rights at an embedded server: `reader` may read its tables and nothing else. */
 export type Role = "reader" | "writer";
 
-/** Opens the way that a source names; nothing is asked yet of a remote server. */
+/** Connects to a source; a remote server is not asked anything yet. */
 export function openConnection(
   source: Source,
   requestSeconds: number,
@@ -34,7 +33,7 @@ export function openConnection(
 }
 
 const COMMON = {
-  // Errors are thrown, told once and with a remedy; the client's own log would show settings too.
+  // Errors are thrown with a remedy; the client's own log would show settings too.
   log: { level: ClickHouseLogLevel.OFF },
   application: "probelab",
   max_open_connections: 8,
@@ -51,7 +50,7 @@ function embeddedConnection(
   let joined: Promise<{ lease: Lease; client: ClickHouseClient }> | null = null;
   let opened = false;
   const join = async () => {
-    if (opened && (await placeOf(directory)) === null) {
+    if (opened && !existsSync(directory)) {
       throw new ProbelabError(
         `Can't use ${label} any more: its directory was renamed or removed meanwhile. Put it back, or connect to where it is now.`,
       );
@@ -61,7 +60,7 @@ function embeddedConnection(
     const { token, writerToken } = lease.server;
     const client = createClient({
       ...COMMON,
-      url: `http://127.0.0.1:${lease.server.httpPort}`,
+      url: `http://127.0.0.1:${lease.server.port}`,
       database: EMBEDDED_DATABASE,
       http_headers: { [TOKEN_HEADER]: role === "writer" ? writerToken : token },
       request_timeout: requestSeconds * 1000,
@@ -75,7 +74,7 @@ function embeddedConnection(
     async client() {
       const seen = joined;
       const current = seen && (await seen.catch(() => null));
-      // Asked each time: a server that has ended may have left its port to a stranger.
+      // Checked each time: a server that has ended may have left its port to a stranger.
       if (current && (await current.lease.check())) return current.client;
       if (joined === seen) {
         joined = join();
@@ -105,7 +104,7 @@ function serverConnection(
   const settings: Parameters<typeof createClient>[0] = {
     ...COMMON,
     ...(tls && { http_agent: secureAgent(tls) }),
-    // Who shows a certificate and has no password is who the certificate says.
+    // With a certificate and no password the certificate names the user.
     ...(tls?.cert !== undefined &&
       password === "" && {
         set_basic_auth_header: false,
@@ -132,7 +131,7 @@ function serverConnection(
   };
 }
 
-/** Keeps connections that verify the server, with certificates of the deployment's own. */
+/** Verifies the server with the deployment's own certificates. */
 function secureAgent({ ca, cert, key }: Tls): Agent {
   const read = (path: string): string => {
     try {

@@ -1,19 +1,17 @@
 import { parseError } from "@clickhouse/client";
 import type { ColumnTable } from "arquero";
-import { createWriteStream } from "node:fs";
-import { open } from "node:fs/promises";
-import { pipeline } from "node:stream/promises";
 import { untilDone } from "../base/pending-work.js";
+import { MOST_ROWS } from "../base/limits.js";
 import { arrowTable } from "./arrow.js";
 import { type Connection, openConnection } from "./connection.js";
 import {
-  DEFAULT_GUARD,
-  type Guard,
-  type Guarded,
-  GUARDED,
-  guardSettings,
+  DEFAULT_LIMITS,
+  type Limits,
+  type Limited,
+  SETTING_NAMES,
+  limitSettings,
   type Setting,
-} from "./guard.js";
+} from "./limits.js";
 import { send } from "./request.js";
 import { AnswerError, cutAnswer, serverError, SHARD_DOWN, strangeAnswer } from "./server-error.js";
 import type { Source } from "./source.js";
@@ -35,31 +33,31 @@ interface Query {
   readonly types?: ReadonlyMap<string, string>;
   /** Stops the query at the server. Default: the signal of the running notebook cell. */
   readonly signal?: AbortSignal | undefined;
-  /** True takes no partial answer, whatever the guard allows. */
+  /** True takes no partial answer, whatever the limits allow. */
   readonly whole?: true;
 }
 
-/** What came back. */
+/** An answer and its cost. */
 export interface Answer {
   readonly table: ColumnTable;
   readonly rowsRead: number;
   readonly bytesRead: number;
   readonly seconds: number;
   readonly askedAt: Date;
-  /** How often it was asked again, since the connection failed. */
+  /** Number of repeats after failed connections. */
   readonly retries: number;
-  /** Where shards of a cluster did not answer and are left out: which. */
+  /** Rows that are missing or too many, as a sentence: of shards that did not answer, by the user's profile. */
   readonly partial?: string;
 }
 
 /** A ClickHouse database that is only read, through the client over HTTP, embedded or remote. */
 export class Database implements AsyncDisposable {
   readonly #connection: Connection;
-  readonly #guarded: Guarded;
-  /** Whether answers name their questions on the way from this server. */
+  readonly #limited: Limited;
+  /** Whether the server returns the query id. */
   readonly #named: boolean;
   readonly #learned = new Map<TableRole, Promise<TableInfo>>();
-  /** How many answers were partial: what was learned from one is learned again. */
+  /** Number of partial answers: a table learned from one is learned again. */
   #partials = 0;
   /** `embedded:DIR`, or the server's URL and database without credentials. */
   readonly source: string;
@@ -67,14 +65,14 @@ export class Database implements AsyncDisposable {
   readonly version: string;
   /** True for the embedded server. */
   readonly embedded: boolean;
-  /** What the deployment calls its tables and columns. */
+  /** The deployment's names for tables and columns. */
   readonly tables: Tables;
-  /** What the database's user may not have of probelab's limits, a sentence each. */
+  /** Limits that the database's user can't have, a sentence each. */
   readonly notes: readonly string[];
 
   private constructor(
     connection: Connection,
-    guarded: Guarded,
+    limited: Limited,
     { version, named }: { version: string; named: boolean },
     embedded: boolean,
     tables: Tables,
@@ -82,8 +80,8 @@ export class Database implements AsyncDisposable {
     this.#connection = connection;
     this.#named = named;
     this.tables = tables;
-    this.#guarded = guarded;
-    this.notes = guarded.notes;
+    this.#limited = limited;
+    this.notes = limited.notes;
     this.source = connection.label;
     this.version = version;
     this.embedded = embedded;
@@ -100,15 +98,15 @@ export class Database implements AsyncDisposable {
    */
   static async open(
     source: Source,
-    limits: Partial<Guard> = {},
+    wanted: Partial<Limits> = {},
     tables: Tables = SEED_TABLES,
   ): Promise<Database> {
-    const guard = { ...DEFAULT_GUARD, ...limits };
-    const connection = openConnection(source, answerSeconds(guard));
+    const limits = { ...DEFAULT_LIMITS, ...wanted };
+    const connection = openConnection(source, answerSeconds(limits));
     try {
-      const server = await learnServer(connection, Math.min(FIRST_SECONDS, answerSeconds(guard)));
-      const guarded = guardSettings(guard, server.settings, connection.label);
-      return new Database(connection, guarded, server, source.kind === "embedded", tables);
+      const server = await learnServer(connection, Math.min(FIRST_SECONDS, answerSeconds(limits)));
+      const limited = limitSettings(limits, server.settings, connection.label);
+      return new Database(connection, limited, server, source.kind === "embedded", tables);
     } catch (error) {
       await connection[Symbol.asyncDispose]();
       throw serverError(error, "connect", connection.label);
@@ -137,7 +135,7 @@ export class Database implements AsyncDisposable {
         counted,
         ...cost
       } = await this.#send(`${sql}\nFORMAT ArrowStream`, parameters, query.signal, read, {
-        more: this.#guarded.asking,
+        more: this.#limited.asking,
         whole: query.whole,
       });
       checkRows(table.numRows(), counted);
@@ -151,15 +149,20 @@ export class Database implements AsyncDisposable {
           "OTHER_ANSWER",
         );
       }
-      const { maxResultRows } = this.#guarded.guard;
+      const { maxResultRows } = this.#limited.limits;
       if (table.numRows() > maxResultRows) {
         throw new AnswerError(
           `answers with ${table.numRows().toLocaleString("en-US")} rows, more than the limit of ${maxResultRows.toLocaleString("en-US")}`,
-          "Aggregate in the query, take a shorter range, or raise connect({ guard: { maxResultRows } })",
+          "Aggregate in the query, take a shorter range, or raise connect({ limits: { maxResultRows } })",
           "TOO_MANY_ROWS_OR_BYTES",
         );
       }
-      return { table, ...cost, askedAt, seconds: (performance.now() - started) / 1000 };
+      const seconds = (performance.now() - started) / 1000;
+      const partial = [this.#limited.rows, cost.partial].filter((part) => part !== undefined);
+      return {
+        ...{ table, ...cost, askedAt, seconds },
+        ...(partial.length > 0 && { partial: partial.join(" ") }),
+      };
     } catch (error) {
       throw serverError(error, action, this.source);
     }
@@ -167,24 +170,24 @@ export class Database implements AsyncDisposable {
 
   /** Refuses what would read too much, where the user may not have the server do so. */
   async #estimate({ sql, parameters, signal }: Query): Promise<void> {
-    const { estimates, guard } = this.#guarded;
+    const { estimates, limits } = this.#limited;
     if (!estimates) return;
     const plan = `EXPLAIN ${sql}\nFORMAT JSONCompact`;
     const steps = await this.#send(plan, parameters, signal, jsonRows<{ explain: string }>);
     if (steps.answer.some(({ explain }) => explain.includes("ReadFromRemote"))) {
       throw new AnswerError(
         "reads other servers of a cluster, and estimates its own rows alone",
-        "Have max_rows_to_read set in the profile of the database's user, or leave out connect({ guard: { maxRowsRead } })",
+        "Have max_rows_to_read set in the profile of the database's user, or leave out connect({ limits: { maxRowsRead } })",
         "TOO_MANY_ROWS",
       );
     }
     const estimate = `EXPLAIN ESTIMATE ${sql}\nFORMAT JSONCompact`;
     const { answer } = await this.#send(estimate, parameters, signal, jsonRows<{ rows: number }>);
     const rows = answer.reduce((all, table) => all + Number(table.rows), 0);
-    if (rows <= guard.maxRowsRead) return;
+    if (rows <= limits.maxRowsRead) return;
     throw new AnswerError(
-      `would read ${rows.toLocaleString("en-US")} rows, more than the limit of ${guard.maxRowsRead.toLocaleString("en-US")}`,
-      "Take a shorter range, or raise connect({ guard: { maxRowsRead } }) where so many rows may be read",
+      `would read ${rows.toLocaleString("en-US")} rows, more than the limit of ${limits.maxRowsRead.toLocaleString("en-US")}`,
+      "Take a shorter range, or raise connect({ limits: { maxRowsRead } }) where so many rows may be read",
       "TOO_MANY_ROWS",
     );
   }
@@ -227,39 +230,7 @@ export class Database implements AsyncDisposable {
     });
   }
 
-  /**
-   * Writes the answer as the server makes it, in Parquet, without holding it here or there. How many
-   * rows it has is limited by the user's profile alone.
-   *
-   * @returns its number of rows, as the file's own end tells it: there is none where it was cut.
-   */
-  parquet(query: Omit<Query, "types">, path: string): Promise<number> {
-    const { sql, parameters, action, signal } = query;
-    return untilDone(async () => {
-      let unwritten: Error | undefined;
-      try {
-        await this.#estimate(query);
-        const { max_result_rows: _, ...settings } = this.#guarded.settings;
-        const { guard, asking } = this.#guarded;
-        if (!this.embedded) checkReads(sql);
-        const { named } = await send(this.#connection, {
-          ...{ sql: `${sql}\nFORMAT Parquet`, parameters, settings: { ...settings, ...asking } },
-          ...{ signal: signal ?? currentSignal(), seconds: answerSeconds(guard), maxBytes: 0 },
-          into: (body, stop) => {
-            const file = createWriteStream(path, { flush: true });
-            file.on("error", (error) => (unwritten = error));
-            return pipeline(body, file, { signal: stop });
-          },
-        });
-        this.#checkNamed(named);
-        return await parquetRows(path);
-      } catch (error) {
-        throw unwritten ?? serverError(error, action, this.source);
-      }
-    });
-  }
-
-  /** What the server says of one of the service's tables; asked once, of an empty one anew. */
+  /** Learns one of the service's tables; once, unless it was empty. */
   table(role: TableRole): Promise<TableInfo> {
     const known = this.#learned.get(role);
     if (known !== undefined) return known;
@@ -319,7 +290,7 @@ export class Database implements AsyncDisposable {
     try {
       return await this.#sendWhole(sql, parameters, signal, read, more);
     } catch (error) {
-      const { partial } = this.#guarded;
+      const { partial } = this.#limited;
       const { code, message = "" } = error as { code?: string; message?: string };
       if (code !== SHARD_DOWN || partial === undefined || whole) throw error;
       this.#partials += 1;
@@ -350,10 +321,10 @@ FROM system.clusters GROUP BY cluster, shard_num HAVING min(errors_count) > 0`,
     const request = {
       sql,
       parameters,
-      settings: { ...this.#guarded.settings, ...more },
+      settings: { ...this.#limited.settings, ...more },
       signal: signal ?? currentSignal(),
-      seconds: answerSeconds(this.#guarded.guard),
-      maxBytes: this.#guarded.guard.maxMemory,
+      seconds: answerSeconds(this.#limited.limits),
+      maxBytes: this.#limited.limits.maxMemory,
     };
     const { body, resultRows, named, ...cost } = await send(this.#connection, request);
     const answer = await readWhole(body, read);
@@ -371,21 +342,6 @@ FROM system.clusters GROUP BY cluster, shard_num HAVING min(errors_count) > 0`,
   }
 }
 
-/** The rows of a Parquet file by its last bytes, which are written when it is whole. */
-async function parquetRows(path: string): Promise<number> {
-  const { asyncBufferFromFile, parquetMetadataAsync } = await import("hyparquet");
-  try {
-    return Number((await parquetMetadataAsync(await asyncBufferFromFile(path))).num_rows);
-  } catch {
-    const file = await open(path);
-    const { size } = await file.stat();
-    const { buffer } = await file.read({ position: Math.max(0, size - 2 ** 14) });
-    await file.close();
-    const said = parseError(buffer.toString("utf8").replace(/\0+$/, ""));
-    throw "type" in said ? said : cutAnswer(`${size.toLocaleString("en-US")} bytes of Parquet`);
-  }
-}
-
 /** An answer that was read, and what it cost. */
 interface Sent<T> {
   readonly answer: T;
@@ -396,7 +352,7 @@ interface Sent<T> {
   readonly partial?: string;
 }
 
-/** Where an answer is broken, an error that the server wrote at its end is the reason. */
+/** Prefers the error that the server wrote at the end of a broken answer. */
 async function readWhole<T>(body: Uint8Array, read: (body: Uint8Array) => T | Promise<T>) {
   try {
     return await read(body);
@@ -406,20 +362,20 @@ async function readWhole<T>(body: Uint8Array, read: (body: Uint8Array) => T | Pr
   }
 }
 
-/** How long a whole answer may take: the server's own limit comes first, and tells more. */
-function answerSeconds({ maxSeconds }: Guard): number {
+/** Seconds for a whole answer: beyond the server's own limit, whose error says more. */
+function answerSeconds({ maxSeconds }: Limits): number {
   return maxSeconds + Math.min(30, Math.max(2, maxSeconds / 4));
 }
 
-/** A server that doesn't answer to this is told soon; one that sleeps has time to wake. */
+/** Long enough for a sleeping server to wake. */
 const FIRST_SECONDS = 15;
 
 /** Asks for the version, and what is in force for the user, in one row that no profile's limit cuts. */
 async function learnServer(connection: Connection, seconds: number) {
   const request = {
-    sql: `SELECT version() AS version, groupArray((name, value, min, max, toBool(readonly))) AS settings
+    sql: `SELECT version() AS version, groupArray((name, value, min, max, toBool(readonly), toBool(changed))) AS settings
 FROM system.settings WHERE has({names:Array(String)}, name)\nFORMAT JSONCompact`,
-    parameters: { names: GUARDED },
+    parameters: { names: SETTING_NAMES },
     seconds,
     maxBytes: 2 ** 20,
   };
@@ -439,19 +395,29 @@ FROM system.settings WHERE has({names:Array(String)}, name)\nFORMAT JSONCompact`
     answer = await asked({});
   }
   const { body, named } = answer;
-  type Row = [name: string, value: string, min: string | null, max: string | null, fixed: boolean];
+  type Bound = string | null;
+  type Row = [
+    name: string,
+    value: string,
+    min: Bound,
+    max: Bound,
+    fixed: boolean,
+    changed: boolean,
+  ];
   const [row] = await readWhole(body, jsonRows<{ version: string; settings: Row[] }>);
   if (row?.settings === undefined || row.settings.length === 0) {
-    throw cutAnswer("it does not tell its settings");
+    throw cutAnswer("without its settings");
   }
-  const settings = row.settings.map(([name, value, min, max, fixed]): [string, Setting] => {
-    // What was taken may be sent, whatever the column says.
-    return [name, { value, min, max, fixed: fixed && !(first && name in whole) }];
-  });
+  const settings = row.settings.map(
+    ([name, value, min, max, fixed, changed]): [string, Setting] => {
+      // A setting that was accepted may be sent, whatever the column says.
+      return [name, { value, min, max, changed, fixed: fixed && !(first && name in whole) }];
+    },
+  );
   return { version: row.version, settings: new Map(settings), named };
 }
 
-/** Rows of JSONCompact, whose end can be told from a cut. */
+/** Reads rows of JSONCompact, which fails to parse if it is cut. */
 function jsonRows<Row extends object>(body: Uint8Array): Row[] {
   const text = Buffer.from(body).toString("utf8");
   type Json = { meta?: { name: string }[]; data?: unknown[][]; rows: number; exception?: string };
@@ -480,13 +446,14 @@ function checkRows(rows: number, counted: number | undefined): void {
   throw cutAnswer(`${rows.toLocaleString("en-US")} of ${counted.toLocaleString("en-US")} rows`);
 }
 
-/** The part of an origin that the asking itself tells: what was asked of whom, and what it cost. */
+/** The part of an origin that comes from asking: the question, the server, the cost. */
 export function answerOrigin(
   database: Database,
   { sql, parameters }: Pick<Query, "sql" | "parameters">,
   range: TimeRange,
-  { rowsRead, bytesRead, seconds, askedAt, retries, partial }: Omit<Answer, "table">,
+  answer: Omit<Answer, "table"> & Partial<Pick<Answer, "table">>,
 ): Omit<Origin, "columns" | "reductions" | "notes"> {
+  const { table, rowsRead, bytesRead, seconds, askedAt, retries, partial } = answer;
   return {
     sql,
     parameters,
@@ -499,5 +466,6 @@ export function answerOrigin(
     askedAt,
     ...(retries > 0 && { retries }),
     ...(partial !== undefined && { partial }),
+    ...(table !== undefined && table.numRows() <= MOST_ROWS && { answer: { sql, table } }),
   };
 }

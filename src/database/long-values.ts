@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { ProbelabError } from "../base/error.js";
 import { replaceInCode } from "./sql-text.js";
 
-/** What a question's values need beside its SQL: a form, where they are too long for a URL. */
+/** A question with its values placed in the URL, in a form, or in tables of the form. */
 export interface Placed {
   readonly sql: string;
   /** Values for the URL. */

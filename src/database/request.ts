@@ -18,8 +18,6 @@ interface Request {
   /** From sending until the last byte of the answer. */
   readonly seconds: number;
   readonly maxBytes: number;
-  /** Takes the answer's body as it comes, from its first byte each time it is asked again; default: it is held. */
-  readonly into?: ((body: Readable, signal: AbortSignal) => Promise<void>) | undefined;
 }
 
 /** A whole body, and what the server says of it. */
@@ -27,11 +25,11 @@ interface Received {
   readonly body: Uint8Array;
   readonly rowsRead: number;
   readonly bytesRead: number;
-  /** How many rows the server sent; undefined where it does not say, as behind some proxies. */
+  /** Number of rows the server sent; undefined if it does not say, as behind some proxies. */
   readonly resultRows: number | undefined;
   /** True where the answer names this question; some proxies give questions other names. */
   readonly named: boolean;
-  /** How often it was asked again, since the connection failed. */
+  /** Number of repeats after failed connections. */
   readonly retries: number;
 }
 
@@ -42,7 +40,7 @@ interface Received {
  */
 const WHOLE = { wait_end_of_query: 1, buffer_size: String(64 * 2 ** 20) } as const;
 
-/** How often a question is asked again, with waits at random of up to 0.2 and 0.8 s. */
+/** Repeats of a question, after random waits of up to 0.2 and 0.8 s. */
 const RETRIES = 2;
 const RETRY_WAIT = 200;
 /** Only where the connection failed within so many milliseconds. */
@@ -76,12 +74,7 @@ async function sent(connection: Connection, request: Request): Promise<Received>
       }),
       query_params: { ...parameters },
       query_id: id,
-      // Of an answer that is not held the server need not keep the whole.
-      clickhouse_settings: {
-        ...request.settings,
-        ...structures,
-        ...(request.into ? {} : WHOLE),
-      },
+      clickhouse_settings: { ...request.settings, ...structures, ...WHOLE },
       abort_signal: signal,
       ignore_error_response: true,
     });
@@ -92,14 +85,10 @@ async function sent(connection: Connection, request: Request): Promise<Received>
       throw refusal(status, headers, Buffer.from(body).toString("utf8"));
     }
     const { read_rows, read_bytes, result_rows } = result.summary ?? {};
-    const taken = async (): Promise<Uint8Array> => {
-      await request.into?.(stream, signal);
-      return new Uint8Array();
-    };
     return {
       named: headers["x-clickhouse-query-id"] === id,
       retries,
-      body: await (request.into ? taken() : collect(stream, request.maxBytes, signal)),
+      body: await collect(stream, request.maxBytes, signal),
       rowsRead: Number(read_rows ?? 0),
       bytesRead: Number(read_bytes ?? 0),
       resultRows: result_rows === undefined ? undefined : Number(result_rows),
@@ -133,7 +122,7 @@ async function sent(connection: Connection, request: Request): Promise<Received>
     if (!late.signal.aborted) throw error;
     throw new AnswerError(
       `gave no whole answer within ${request.seconds} s`,
-      "Check that the server is up and not overloaded; or take a shorter range, a coarser bucket or more filters, or raise connect({ guard: { maxSeconds } })",
+      "Check that the server is up and not overloaded; or take a shorter range, a coarser bucket or more filters, or raise connect({ limits: { maxSeconds } })",
       "TIMEOUT_EXCEEDED",
     );
   } finally {
@@ -163,7 +152,7 @@ async function collect(
       if (size > maxBytes) {
         throw new AnswerError(
           `sends more than ${maxBytes.toLocaleString("en-US")} bytes`,
-          "Aggregate in the query, take a shorter range, or raise connect({ guard: { maxMemory } })",
+          "Aggregate in the query, take a shorter range, or raise connect({ limits: { maxMemory } })",
           "TOO_MANY_ROWS_OR_BYTES",
         );
       }
@@ -219,7 +208,7 @@ function statusRemedy(status: number, headers: Headers): string {
 }
 
 /**
- * How far the server is with a query, by its id; undefined when it doesn't run (any more). A user that
+ * Asks for the progress of a query by its id; undefined if it isn't running. A user that
  * may not read system.processes gets an error.
  */
 async function serverProgress(

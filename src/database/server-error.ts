@@ -7,20 +7,20 @@ const REMEDIES: Readonly<Record<string, string>> = {
   UNKNOWN_DATABASE: "check the database at the end of the URL",
   UNKNOWN_TABLE: "check that the URL names the database that holds it",
   TIMEOUT_EXCEEDED:
-    "take a shorter range, a coarser bucket or more filters, or raise connect({ guard: { maxSeconds } })",
+    "take a shorter range, a coarser bucket or more filters, or raise connect({ limits: { maxSeconds } })",
   TOO_SLOW: "take a shorter range, a coarser bucket or more filters",
   MEMORY_LIMIT_EXCEEDED:
-    "take a shorter range or more filters, or raise connect({ guard: { maxMemory } })",
+    "take a shorter range or more filters, or raise connect({ limits: { maxMemory } })",
   TOO_MANY_ROWS_OR_BYTES:
-    "aggregate in the query, take a shorter range, or raise connect({ guard: { maxResultRows } })",
+    "aggregate in the query, take a shorter range, or raise connect({ limits: { maxResultRows } })",
   TOO_MANY_ROWS:
-    "take a shorter range, or raise connect({ guard: { maxRowsRead } }) where so many rows may be read",
+    "take a shorter range, or raise connect({ limits: { maxRowsRead } }) where so many rows may be read",
   READONLY:
     'questions may only read; "npx probelab load" and "npx probelab sample" fill the embedded database',
   ACCESS_DENIED:
     "questions may only read, and only what the database's user is granted, which the sentence before names; ask who runs the database for that SELECT, or leave out what needs it",
   ALL_CONNECTION_TRIES_FAILED:
-    "have the shard started, which the sentence before names, or leave its rows out: connect({ guard: { partial: true } })",
+    "have the shard started, which the sentence before names, or leave its rows out: connect({ limits: { partial: true } })",
   DISTRIBUTED_IN_JOIN_SUBQUERY_DENIED:
     "write GLOBAL IN or GLOBAL JOIN, so that the subquery is asked once of all shards",
   UNKNOWN_QUERY_PARAMETER: "give its value in params",
@@ -34,7 +34,7 @@ export const SHARD_DOWN = "279";
 const FILL =
   'the embedded database does not hold it yet: fill it with "npx probelab sample" or "npx probelab load"';
 
-/** What is wrong with an answer that the transport itself noticed, told after the server's name. */
+/** A fault of an answer that the transport noticed; its message follows the server's name. */
 export class AnswerError extends Error {
   constructor(
     message: string,
@@ -54,10 +54,9 @@ export function cutAnswer(found: string): AnswerError {
   );
 }
 
-/** What came instead of an answer: the beginning of a page, say. */
+/** Describes what came instead of an answer, such as the beginning of a page. */
 export function strangeAnswer(bytes: Uint8Array): TypeError {
   const text = Buffer.from(bytes.subarray(0, 2 ** 16)).toString("utf8");
-  // What is no text.
   const isText = !/[\0-\x08\x0e-\x1f\ufffd]/.test(text);
   return new TypeError(isText ? firstSentence(text).slice(0, 200) : "bytes of another kind");
 }
@@ -144,7 +143,7 @@ export function isConnectionLoss(error: unknown): boolean {
 
 /** A text on one line without secrets and ClickHouse's version, not too long. */
 export function firstSentence(message: string): string {
-  // Before it is cut: a part of a secret can't be told from other text.
+  // Before it is cut: a part of a secret can't be recognized.
   const text = redact(message.slice(0, 2 ** 16))
     .replace(/\s+/g, " ")
     .trim()

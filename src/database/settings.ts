@@ -2,13 +2,13 @@ import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import {
   type Config,
-  mergeGuard,
+  mergeLimits,
   mergeTables,
   mergeTls,
   readConfig,
   type TablesOptions,
 } from "./config.js";
-import type { Guard } from "./guard.js";
+import type { Limits } from "./limits.js";
 import { keepSecret } from "../base/redact.js";
 import { parseSource, type Source, type Tls } from "./source.js";
 import type { Tables } from "./tables.js";
@@ -16,7 +16,7 @@ import type { Tables } from "./tables.js";
 /** The two databases of the service. */
 export type DatabaseName = "measurements" | "logs";
 
-/** What a notebook passes to override the environment and the config file. */
+/** Sources that override the environment and the config file. */
 export interface SourceOptions {
   /** `embedded:DIR` or `http(s)://host:port/database`; default `PROBELAB_MEASUREMENTS`, then probelab.config.json, then `embedded:.probelab`. */
   readonly measurements?: string;
@@ -44,7 +44,7 @@ export function projectRoot(
   }
 }
 
-/** Where a database is, from the options, the environment and the config file, in that order. */
+/** Finds a database in the options, the environment and the config file, in that order. */
 export function findSource(
   name: DatabaseName,
   options: SourceOptions = {},
@@ -77,7 +77,7 @@ export function findSource(
   });
 }
 
-/** Where certificates are, as PROBELAB_TLS or the config file says, from the project's folder on. */
+/** Paths of certificates from PROBELAB_TLS or the config file, relative to the project's folder. */
 function findTls(env: NodeJS.ProcessEnv, root: string, config: Config): Tls | undefined {
   const paths = Object.entries<string>({ ...mergeTls(env, config) }).map(([name, path]) => [
     name,
@@ -96,15 +96,15 @@ export function findTables(
 }
 
 /** The limits of a question that the options, the environment and the config file give. */
-export function findGuard(
-  options: Partial<Guard> | undefined = undefined,
+export function findLimits(
+  options: Partial<Limits> | undefined = undefined,
   env: NodeJS.ProcessEnv = process.env,
   root: string = projectRoot(process.cwd()),
-): Partial<Guard> {
-  return mergeGuard(options, env, readConfig(configPath(root)));
+): Partial<Limits> {
+  return mergeLimits(options, env, readConfig(configPath(root)));
 }
 
-/** Where the project's settings are. */
+/** The path of the project's settings. */
 export function configPath(root: string): string {
   return join(root, "probelab.config.json");
 }

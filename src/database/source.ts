@@ -11,7 +11,7 @@ export interface Tls {
   readonly key?: string;
 }
 
-/** Where a database is: a directory served by the embedded server, or a ClickHouse server's URL. */
+/** A database: a directory of the embedded server, or a ClickHouse server's URL. */
 export type Source =
   | { readonly kind: "embedded"; readonly directory: string; readonly label: string }
   | {

@@ -12,11 +12,11 @@ import {
 } from "./time-column.js";
 import { learnForm, type TimedTable, unusableRows } from "./time-form.js";
 
-/** What the server says of a table. */
+/** A table as the server describes it. */
 export interface TableInfo {
-  /** As errors and notes name it. */
+  /** Its name in errors and notes. */
   readonly name: string;
-  /** The same for FROM: quoted, with its database, on all servers of its cluster. */
+  /** For FROM: quoted, with its database, on all servers of its cluster. */
   readonly from: string;
   /**
    * Every name that a question may use to ClickHouse type, in the table's order: the table's own
@@ -27,25 +27,23 @@ export interface TableInfo {
   column(name: string): string;
   /** Such as `MergeTree`, `ReplacingMergeTree` or `Distributed over MergeTree`. */
   readonly engine: string;
-  /** True where the engine merges rows in the background, so that FINAL tells them as merged. */
+  /** True if the engine merges rows in the background: FINAL reads them as merged. */
   readonly merges: boolean;
-  /** What the reader of every answer must know of the table, a sentence each. */
+  /** Notes for the reader of every answer, a sentence each. */
   readonly notes: readonly string[];
-  /** What could not be told of the table, a sentence each: for `probelab doctor`. */
-  readonly untold: readonly string[];
-  /** False where the table was empty, so that it has to be learned again. */
+  /** False if the table was empty and has to be learned again. */
   readonly settled: boolean;
   /** The column that bounds the table's queries in time. */
   readonly time: StoredTime;
   /** Its name. */
   readonly timeName: string;
-  /** What its numbers count, or how its text is written; null where its type says it. */
+  /** Unit of its numbers or form of its text; null if the type says it. */
   readonly timeForm: TimeForm | null;
 }
 
 /**
  * Learns a table: its columns, the names that the configuration gives them, its engine, and how its
- * time column writes an instant, told by many of its rows.
+ * time column writes an instant, inferred from many of its rows.
  *
  * @param role whose table it is; without one it is a table that free SQL names.
  * @throws ProbelabError when the table or a configured column is missing, or when its rows don't
@@ -113,7 +111,6 @@ export async function learnTable(
     engine: engine.engine,
     merges: engine.merges,
     notes: [...engine.notes, ...timeNotes(timed, time, left)],
-    untold: [...engine.untold, ...untoldOf(timed, left)],
     settled,
     timeName: names.time,
     timeForm: form,
@@ -136,14 +133,6 @@ function timeNotes(table: TimedTable, time: StoredTime, left: Unusable | null): 
     );
   }
   return notes;
-}
-
-function untoldOf({ name, column, rows }: TimedTable, left: Unusable | null): string[] {
-  if (left === null || left.exact || left.looked === null) return [];
-  const all = rows === null ? "" : ` of ${rows.toLocaleString("en-US")}`;
-  return [
-    `Only ${left.looked.toLocaleString("en-US")}${all} rows of ${name} were looked at for a ${column} that can't be used, since it is not sorted by it in a type that tells.`,
-  ];
 }
 
 function missingColumn(
@@ -178,20 +167,18 @@ export function unknownColumn(
   );
 }
 
-/** What the server says of how a table keeps its rows. */
+/** How a table keeps its rows. */
 interface TableEngine {
   /** Such as `MergeTree` or `ReplacingMergeTree`; "" where the server does not show it. */
   readonly engine: string;
-  /** True where it merges rows in the background, so that FINAL tells them as merged. */
+  /** True if it merges rows in the background. */
   readonly merges: boolean;
-  /** The first expression that rows are sorted by; "" where it isn't known. */
+  /** First column of the sort key; "" if unknown. */
   readonly sortedBy: string;
-  /** How many rows it holds; null where the server does not count them. */
+  /** Number of rows; null if the server does not count them. */
   readonly rows: number | null;
-  /** What the reader of every answer must know of it. */
+  /** Notes for the reader of every answer, a sentence each. */
   readonly notes: readonly string[];
-  /** What could not be told. */
-  readonly untold: readonly string[];
 }
 
 interface Shown {
@@ -213,12 +200,7 @@ const MERGING = /(Replacing|Collapsing|Coalescing|Aggregating|Summing|Graphite)M
 async function tableEngine(ask: AskRows, database: string, name: string): Promise<TableEngine> {
   const shown = await showTable(ask, database, name);
   if (shown === undefined) {
-    return {
-      ...{ engine: "", merges: false, sortedBy: "", rows: null, notes: [] },
-      untold: [
-        `The server does not show the engine of ${name}: whether it holds rows twice until a merge isn't known.`,
-      ],
-    };
+    return { engine: "", merges: false, sortedBy: "", rows: null, notes: [] };
   }
   if (shown.engine === "Distributed") {
     // Distributed('cluster', 'database', 'table'[, sharding key[, policy]]), names bare or quoted.
@@ -241,19 +223,17 @@ async function engineOf(
     sortedBy: firstKey(shown.sorting_key),
     rows: shown.rows === null ? null : Number(shown.rows),
     notes: [],
-    untold: [],
   };
   if (shown.engine === "MaterializedView") {
     const [, target] = INTO.exec(shown.create_table_query) ?? [];
     if (target === undefined) return { ...own, merges: MERGING.test(shown.create_table_query) };
     const behind = await showTable(ask, ...tableName(target, database));
-    return behind
-      ? { ...own, merges: MERGING.test(behind.engine), sortedBy: firstKey(behind.sorting_key) }
-      : { ...own, untold: [unseen(`${name} is a materialized view into ${target}`)] };
+    return behind === undefined
+      ? own
+      : { ...own, merges: MERGING.test(behind.engine), sortedBy: firstKey(behind.sorting_key) };
   }
-  if (shown.engine === "View") return { ...own, ...(await behindView(ask, database, name, shown)) };
-  if (shown.engine === "Merge") {
-    return { ...own, untold: [unseen(`${name} reads other tables (engine Merge)`)] };
+  if (shown.engine === "View") {
+    return { ...own, notes: await viewNotes(ask, database, name, shown.as_select) };
   }
   return own;
 }
@@ -268,9 +248,9 @@ interface Shards {
 }
 
 /**
- * What is known of a table on a cluster from its part here, or else from that on another server. How
- * rows are spread over the shards changes no answer, but what FINAL merges: the sharding key says it
- * of rows that were inserted through the table alone.
+ * Describes a table on a cluster by its part here, or else by that on another server. How rows are
+ * spread over the shards changes no answer but that of FINAL; the sharding key holds only for rows
+ * that were inserted through the table.
  */
 async function onShards(
   ask: AskRows,
@@ -282,18 +262,10 @@ async function onShards(
   const local =
     (await showTable(ask, database, table)) ?? (await showTable(ask, database, table, cluster));
   if (local === undefined) {
-    const of = `${name} is Distributed over ${database}.${table} on the cluster ${cluster}`;
-    return {
-      engine: "Distributed",
-      merges: false,
-      sortedBy: "",
-      rows: null,
-      notes: [],
-      untold: [unseen(of)],
-    };
+    return { engine: "Distributed", merges: false, sortedBy: "", rows: null, notes: [] };
   }
   const own = await engineOf(ask, database, table, local);
-  // Where the server counts a table's rows, it tells them without a scan.
+  // Of tables whose rows the server counts, this is no scan.
   const [all] =
     own.rows === null ? [] : await ask<{ n: number }>(`SELECT count() AS n FROM ${from}`);
   const by = sharded === undefined ? "" : ` (sharded by ${sharded})`;
@@ -331,27 +303,27 @@ function unquoted(text: string): string {
 }
 
 const PLACE = `(?:(?:${NAME})\\.)?(?:${NAME})`;
-/** Where a materialized view writes to. */
+/** The table that a materialized view writes to. */
 const INTO = new RegExp(`^CREATE MATERIALIZED VIEW ${PLACE} TO (${PLACE})`);
-/** What a view reads, and whether with FINAL. */
+/** The tables that a view reads, with or without FINAL. */
 const READ = new RegExp(`\\b(?:FROM|JOIN) (${PLACE})(?: AS (?:${NAME}))?( FINAL)?`, "g");
 
 /** A view gives the rows of its tables as it asks for them: FINAL in it is the deployment's choice. */
-async function behindView(ask: AskRows, database: string, name: string, { as_select }: Shown) {
-  const sources = [...as_select.matchAll(READ)];
+async function viewNotes(
+  ask: AskRows,
+  database: string,
+  name: string,
+  select: string,
+): Promise<string[]> {
   const notes: string[] = [];
-  const untold: string[] = [];
-  for (const [, source = "", final] of sources) {
+  for (const [, source = "", final] of select.matchAll(READ)) {
     const behind = await showTable(ask, ...tableName(source, database));
-    if (behind === undefined) untold.push(unseen(`${name} is a view of ${source}`));
-    else if (MERGING.test(behind.engine) && final === undefined) {
-      notes.push(
-        `${name} is a view of ${source}, a ${behind.engine}, without FINAL: rows that are not merged yet count as often as they are there.`,
-      );
-    }
+    if (behind === undefined || !MERGING.test(behind.engine) || final !== undefined) continue;
+    notes.push(
+      `${name} is a view of ${source}, a ${behind.engine}, without FINAL: rows that are not merged yet count as often as they are there.`,
+    );
   }
-  if (sources.length === 0) untold.push(unseen(`${name} is a view`));
-  return { notes, untold };
+  return notes;
 }
 
 async function showTable(
@@ -368,14 +340,10 @@ FROM ${cluster === undefined ? "system.tables" : onCluster(cluster, "system.tabl
     );
     return shown;
   } catch (error) {
-    // A reader may be kept from the system tables; what it may not see is told as such.
+    // A reader may be kept from the system tables.
     if (error instanceof ProbelabError && error.code === "ACCESS_DENIED") return undefined;
     throw error;
   }
-}
-
-function unseen(what: string): string {
-  return `${what}, which can't be looked at with this user: whether rows count twice until a merge isn't known.`;
 }
 
 /** `database.table`, quoted or not, as its two names. */

@@ -1,13 +1,13 @@
 /** The service's tables, by what they hold. */
 export type TableRole = "measurements" | "logs" | "testHelpers";
 
-/** What a deployment calls a table and its columns. */
+/** A deployment's names for a table and its columns. */
 export interface TableNames {
   /** The table's name, or database.name where it is in another database than the source's. */
   readonly table: string;
   /** The column that bounds the table's questions in time. */
   readonly time: string;
-  /** What the numbers of the time column count, or how its text is written, where rows don't tell. */
+  /** Unit of the time column's numbers or form of its text, if rows don't agree. */
   readonly unit?: string;
   /** The cluster whose servers each hold a part of the table, where it is no Distributed table. */
   readonly cluster?: string;
@@ -17,7 +17,7 @@ export interface TableNames {
   readonly forms?: Readonly<Record<string, string | readonly string[]>>;
 }
 
-/** What a deployment calls its tables. */
+/** A deployment's names for its tables. */
 export type Tables = Readonly<Record<TableRole, TableNames>>;
 
 /** The names of the seed document, sections 2.1 to 2.3. */

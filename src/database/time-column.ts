@@ -9,10 +9,10 @@ export const UNITS = {
   nanoseconds: 1e9,
 } as const;
 
-/** What a number, or a text of digits, counts since 1970. */
+/** Unit of a number, or a text of digits, since 1970. */
 export type Unit = keyof typeof UNITS;
 
-/** How a text writes an instant; a fraction of the second may follow `ss`. */
+/** Forms of an instant in text; a fraction of the second may follow `ss`. */
 export const TEXT_FORMS = [
   "YYYY-MM-DD hh:mm:ss",
   "YYYY-MM-DDThh:mm:ss",
@@ -22,19 +22,19 @@ export const TEXT_FORMS = [
   "YYYY-MM-DDThh:mm:ss+00:00",
 ] as const;
 
-/** What the type alone does not say of a number or a text. */
+/** Unit of a number or form of a text, which the type does not say. */
 export type TimeForm =
   | { readonly unit: Unit; readonly digits?: boolean }
   | {
       readonly text: (typeof TEXT_FORMS)[number];
-      /** Digits of the fraction; told apart only before a Z, where other lengths sort otherwise. */
+      /** Digits of the fraction; given only before a Z, where other lengths sort differently. */
       readonly fraction?: number;
     };
 
-/** The finest step that a column tells. */
+/** The finest step of a column. */
 export type Resolution = "day" | "second" | "millisecond" | "microsecond" | "nanosecond";
 
-/** How a table writes an instant in one of its columns. */
+/** Reads and bounds a column of instants in its own type. */
 export interface StoredTime {
   /** The column's name, quoted. */
   readonly sql: string;
@@ -48,7 +48,7 @@ export interface StoredTime {
    * the bounds leave out all others.
    */
   readonly usable: string | null;
-  /** The finest step it tells: a `day` can give no durations. */
+  /** Its finest step: a `day` can give no durations. */
   readonly resolution: Resolution;
   /** In words: `DateTime64(3)`, `microseconds in a UInt64`. */
   readonly written: string;
@@ -192,7 +192,7 @@ export function timeColumn(name: string, type: string, form: TimeForm | null): S
   );
 }
 
-/** Whether the type, or the type in Nullable(…) and LowCardinality(…), holds text. */
+/** True if the type, or that inside Nullable(…) and LowCardinality(…), holds text. */
 export function isText(type: string): boolean {
   const plain = plainType(type);
   return plain === "String" || plain.startsWith("FixedString");

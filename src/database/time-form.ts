@@ -14,30 +14,30 @@ import {
   type Unit,
 } from "./time-column.js";
 
-/** The column to be learned, and what is known of its table. */
+/** A time column and its table. */
 export interface TimedTable {
   readonly name: string;
   /** For FROM. */
   readonly from: string;
   readonly column: string;
   readonly type: string;
-  /** Whether the table is sorted by the column, so that a bound reads only what it asks for. */
+  /** True if the table is sorted by the column: a bound then reads only what it asks for. */
   readonly sorted: boolean;
-  /** How many rows it holds, where the server counts them. */
+  /** Number of rows; null if the server does not count them. */
   readonly rows: number | null;
   /** The unit or form that the configuration names. */
   readonly unit: string | undefined;
-  /** How an analyst names one, for errors. */
+  /** The remedy of its errors. */
   readonly remedy: string;
 }
 
-/** Rows of a form that are counted in a table which is sorted by time: more are "many". */
+/** Rows of a form counted at most in a table that is sorted by time. */
 const MANY = 10_000;
 
-/** Rows that are looked at where the table is not sorted by time, or the form is that of a text. */
+/** Rows read of a table that is not sorted by time, or whose time is text. */
 const LOOKED_AT = 1_000_000;
 
-/** A value of a column whose unit is known where an empty table shows none: systemd's are microseconds. */
+/** Forms of columns in empty tables: systemd counts microseconds. */
 const ASSUMED = new Map<string, TimeForm>([["__REALTIME_TIMESTAMP", { unit: "microseconds" }]]);
 
 interface Found {
@@ -46,12 +46,12 @@ interface Found {
 }
 
 /**
- * What a column of numbers or text writes, told by many of its rows: the units, in their plausible
- * years, have no number in common. At most one row in a hundred may write something else: it has no
+ * Infers the form of a column of numbers or text from many of its rows: the units, in their plausible
+ * years, have no number in common. At most one row in a hundred may have another form; it has no
  * usable time.
  *
  * @returns null for a type that needs no form.
- * @throws ProbelabError where rows disagree, or where there are rows and none is an instant.
+ * @throws ProbelabError if rows disagree, or if there are rows and none is an instant.
  */
 export async function learnForm(ask: AskRows, table: TimedTable): Promise<TimeForm | null> {
   const plain = plainType(table.type);
@@ -72,7 +72,7 @@ export async function learnForm(ask: AskRows, table: TimedTable): Promise<TimeFo
     const assumed = ASSUMED.get(table.column);
     if (any === undefined) return (assumed && { ...assumed, digits: text }) ?? null;
     throw new ProbelabError(
-      `Can't tell how ${table.column}, a ${table.type} of ${table.name}, writes an instant: none of the rows looked at is one of 1990 to 2100 ${text ? "as text such as 2026-05-01 12:00:00 or in digits that count" : "in"} seconds, milliseconds, microseconds or nanoseconds since 1970. ${table.remedy}`,
+      `Can't infer how ${table.column}, a ${table.type} of ${table.name}, writes an instant: no row read lies in 1990 to 2100 ${text ? "as text such as 2026-05-01 12:00:00 or in digits that count" : "in"} seconds, milliseconds, microseconds or nanoseconds since 1970. ${table.remedy}`,
     );
   }
   if (wanted !== null) return best.form;
@@ -80,23 +80,23 @@ export async function learnForm(ask: AskRows, table: TimedTable): Promise<TimeFo
   const rest = others.reduce((sum, { rows }) => sum + rows, 0);
   const most = capped ? Math.max(best.rows, (table.rows ?? 0) - rest) : best.rows;
   if (others.some(({ rows }) => rows * 100 > most + rest || (capped && rows >= MANY))) {
-    const told = found.map(({ form, rows }) => {
+    const counts = found.map(({ form, rows }) => {
       const atLeast = capped && rows >= MANY ? " or more" : "";
       return `${rows.toLocaleString("en-US")}${atLeast} rows write ${formName(form)}`;
     });
     throw new ProbelabError(
-      `Can't tell how ${table.column}, a ${table.type} of ${table.name}, writes an instant, since rows disagree: ${told.join(", ")}. ${table.remedy}`,
+      `Can't infer how ${table.column}, a ${table.type} of ${table.name}, writes an instant: ${counts.join(", ")}. ${table.remedy}`,
     );
   }
   return best.form;
 }
 
-/** How many rows have no usable time, and whether that is all of them. */
+/** Counts the rows without a usable time; `exact` is false if there may be more. */
 export async function unusableRows(
   ask: AskRows,
   table: TimedTable,
   time: StoredTime,
-): Promise<{ rows: number; exact: boolean; looked: number | null }> {
+): Promise<{ rows: number; exact: boolean }> {
   // The numbers of one unit are early times of another; a column of times has no unit.
   const earliest = plainType(table.type).startsWith("Date") ? EARLIEST : PLAUSIBLE.start;
   const [low, high] = [time.bound(earliest), time.bound(PLAUSIBLE.end)];
@@ -115,17 +115,17 @@ export async function unusableRows(
       parameters,
     );
     const rows = Number(row?.bad ?? 0);
-    return { rows: Math.min(rows, MANY), exact: rows <= MANY, looked: null };
+    return { rows: Math.min(rows, MANY), exact: rows <= MANY };
   }
   const [row] = await ask<{ looked: number; bad: number }>(
     `SELECT count() AS looked, countIf(${outside}) AS bad FROM (SELECT ${time.sql} FROM ${table.from} LIMIT ${LOOKED_AT})`,
     parameters,
   );
   const looked = Number(row?.looked ?? 0);
-  return { rows: Number(row?.bad ?? 0), exact: looked < LOOKED_AT, looked };
+  return { rows: Number(row?.bad ?? 0), exact: looked < LOOKED_AT };
 }
 
-/** The form that the configuration names, checked against the type. */
+/** The configured form, checked against the type. */
 function wantedForm(
   { column, type, unit }: TimedTable,
   text: boolean,
@@ -140,7 +140,7 @@ function wantedForm(
   );
 }
 
-/** How many rows lie in each unit's plausible years: up to MANY of them where the table is sorted by time. */
+/** Counts the rows in each unit's plausible years, up to MANY each if the table is sorted by time. */
 async function units(ask: AskRows, table: TimedTable): Promise<Found[]> {
   const column = quoteIdentifier(table.column);
   const parameters: Record<string, unknown> = {};
@@ -159,11 +159,11 @@ async function units(ask: AskRows, table: TimedTable): Promise<Found[]> {
   }));
 }
 
-/** How many rows of a text column write each form, among those that a text of 1990 to 2100 can be. */
+/** Counts the rows of a text column by form, of those that can be a time of 1990 to 2100. */
 async function textForms(ask: AskRows, table: TimedTable): Promise<Found[]> {
   const column = quoteIdentifier(table.column);
   const some = `SELECT ${column} AS raw FROM ${table.from} WHERE ${column} >= '1' AND ${column} < '5'`;
-  // Where not all rows are looked at, the oldest and the newest are: forms change with the years.
+  // If not all rows are read, the oldest and the newest are: forms change with the years.
   const ends = table.sorted && (table.rows === null || table.rows > LOOKED_AT);
   const rows = [
     `SELECT raw FROM (${some} LIMIT ${LOOKED_AT})`,

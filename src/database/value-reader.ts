@@ -1,11 +1,11 @@
 import { SocketAddress } from "node:net";
 import { enumNames, parseType, tupleElement } from "./column-type.js";
 import type { Value } from "../result/result.js";
+import { DAY } from "../time/span.js";
 
 /** Makes a value of a Result from one of Arrow; null stays null. */
 type ReadValue = (value: Value) => Value;
 
-const DAY = 86_400_000;
 const AS_IT_IS = /^(?:U?Int(?:8|16|32)|Float(?:32|64)|Decimal\d*|Bool|DateTime64|Nothing)$/;
 const POINT = "Tuple(Float64, Float64)";
 const GEOMETRY: Readonly<Record<string, string>> = {
@@ -18,7 +18,7 @@ const GEOMETRY: Readonly<Record<string, string>> = {
 };
 
 /**
- * How values of a ClickHouse type are read: undefined where Arrow's own value is right already.
+ * Makes a reader for values of a ClickHouse type; undefined if Arrow's own value is right.
  * Arrays, tuples and maps are frozen, since rows of equal values share one.
  *
  * @param type as the server names it; undefined where it isn't known.

@@ -1,3 +1,17 @@
+import type { ClickHouseClient } from "@clickhouse/client";
+import { Readable } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
+import { ProbelabError } from "../base/error.js";
+import { openConnection } from "./connection.js";
+import { isConnectionLoss, serverError } from "./server-error.js";
+import type { Source } from "./source.js";
+
+/** A killed server takes a moment to let go of its lock. */
+const REPEATS = 5;
+
+/** A statement that fills 100M rows takes minutes. */
+const REQUEST_SECONDS = 6 * 3600;
+
 /** Write access to the embedded database: for the sample service and for loading files only. */
 export interface Writer extends AsyncDisposable {
   /** `embedded:DIR`. */
@@ -19,4 +33,96 @@ export interface WriteOptions {
   readonly parameters?: Readonly<Record<string, unknown>>;
   readonly settings?: Readonly<Record<string, string | number>>;
   readonly signal?: AbortSignal;
+}
+
+/**
+ * Opens the embedded database for writing.
+ *
+ * @throws ProbelabError for a remote server: its rows belong to the service, probelab only reads them.
+ */
+export async function openWriter(source: Source): Promise<Writer> {
+  if (source.kind !== "embedded") {
+    throw new ProbelabError(
+      `Can't write to ${source.label}: probelab fills embedded databases only. Name one, such as --into embedded:.probelab.`,
+    );
+  }
+  const connection = openConnection(source, REQUEST_SECONDS, "writer");
+  const run = async <T>(
+    action: string,
+    task: (client: ClickHouseClient) => Promise<T>,
+    mayRepeat: (error: unknown) => boolean,
+  ) => {
+    for (let repeats = 0; ; repeats++) {
+      try {
+        return await task(await connection.client());
+      } catch (error) {
+        // The server may just be ending: what follows goes to its successor.
+        if (isConnectionLoss(error)) connection.forget();
+        if (repeats === REPEATS || !mayRepeat(error)) {
+          throw serverError(error, action, connection.label);
+        }
+        await delay(100 * (repeats + 1));
+      }
+    }
+  };
+  try {
+    await connection.client();
+  } catch (error) {
+    await connection[Symbol.asyncDispose]();
+    throw error;
+  }
+  const mayWriteAgain =
+    ({ signal }: WriteOptions) =>
+    (error: unknown) =>
+      wasRefused(error) && signal?.aborted !== true;
+  const request = (sql: string, options: WriteOptions) => ({
+    query: sql,
+    query_params: { ...options.parameters },
+    clickhouse_settings: { wait_end_of_query: 1 as const, ...options.settings },
+    ...(options.signal && { abort_signal: options.signal }),
+  });
+  return {
+    source: connection.label,
+    directory: source.directory,
+    database: connection.database,
+    command: (sql, options = {}) =>
+      run(
+        "write to the embedded database",
+        async (client) => {
+          await client.command(request(sql, options));
+        },
+        mayWriteAgain(options),
+      ),
+    insert: (table, body, options = {}) =>
+      run(
+        "write to the embedded database",
+        async (client) => {
+          const { query, ...rest } = request(`INSERT INTO ${table} FORMAT Native`, options);
+          const sent = { ...rest, query, values: Readable.from([body]) };
+          (await client.exec(sent)).stream.resume();
+        },
+        mayWriteAgain(options),
+      ),
+    rows: <Row extends object>(sql: string, options: WriteOptions = {}) =>
+      run(
+        "read from the embedded database",
+        async (client) => {
+          const settings = { output_format_json_quote_64bit_integers: 0 as const };
+          const { clickhouse_settings, ...rest } = request(sql, options);
+          const result = await client.query({
+            ...rest,
+            format: "JSONEachRow",
+            clickhouse_settings: { ...settings, ...clickhouse_settings },
+          });
+          return await result.json<Row>();
+        },
+        (error) => isConnectionLoss(error) && options.signal?.aborted !== true,
+      ),
+    [Symbol.asyncDispose]: () => connection[Symbol.asyncDispose](),
+  };
+}
+
+/** True where the statement never reached the server, so that it can be sent again. */
+function wasRefused(error: unknown): boolean {
+  return (error as { code?: unknown }).code === "ECONNREFUSED";
 }

@@ -1,6 +1,5 @@
 import type { ColumnTable } from "arquero";
 import { refuseUnknown } from "../base/check-options.js";
-import { deprecated } from "../base/deprecated.js";
 import { ProbelabError } from "../base/error.js";
 import { MOST_ROWS } from "../base/limits.js";
 import { counted } from "../base/text.js";
@@ -10,13 +9,16 @@ import { lineSentence } from "./reduce-line-chart.js";
 import { reduceLines } from "./reduce-lines.js";
 import { checkCount, extent, heightColumn, numericColumn, splitSeries } from "./series.js";
 
-/** What `downsample` takes. */
+/** Options of `downsample`. */
 export interface DownsampleOptions {
   /** Column along the line: numbers or Dates. Rows without a finite x are left out. */
   readonly x: string;
-  /** Column of values: numbers. Null, NaN and infinite values are gaps of the line. */
-  readonly y: string;
-  /** Column that tells the series apart; one series without it. */
+  /**
+   * Column of values: numbers. Null, NaN and infinite values are gaps of the line. Of a chart with a log
+   * scale `{ value: "latency", type: "log" }`: values of zero and below are gaps then.
+   */
+  readonly y: string | { readonly value: string; readonly type?: "linear" | "log" };
+  /** Column whose values are the series; without it there is one series. */
   readonly series?: string;
   /** Most rows to keep, 1 to 4,999, the default. */
   readonly maxRows?: number;
@@ -24,20 +26,17 @@ export interface DownsampleOptions {
   readonly width?: number;
   /** Height of the picture in pixels, default 400. */
   readonly height?: number;
-  /** Default linear. On a log scale values of zero and below are gaps. */
-  readonly yScale?: "linear" | "log";
-  /** @deprecated Left out: there is one method. This name goes with probelab 1.0. */
-  readonly method?: "auto" | "m4";
 }
 
-const OPTIONS = ["x", "y", "series", "maxRows", "width", "height", "yScale", "method"];
+const OPTIONS = ["x", "y", "series", "maxRows", "width", "height"];
 
 /**
- * Fewer rows of a table that draw the same line, or, where these are too many, those without which it
- * would change most: a table of at most `maxRows` is given back as it is.
+ * Reduces a table to the rows that draw the same line: the first, last, lowest and highest of each pixel
+ * column (M4), or of fewer, wider columns where these are more than `maxRows`. A table of at most `maxRows`
+ * rows is returned as it is.
  *
- * The rows keep their order and all their columns. The same rows in give the same rows out. Of a
- * Result the origin tells what was done.
+ * The rows keep their order and all their columns. The same rows in give the same rows out. A Result's
+ * origin says what was done.
  *
  * @throws ProbelabError when a column is missing or no number, an option can't be used, or there are
  *   more series than rows to draw them with.
@@ -56,15 +55,13 @@ export function downsample<Row extends object>(
 ): ColumnTable | Result<Row> {
   refuseUnknown(options, OPTIONS, "downsample");
   const table = data instanceof Result ? data.table : data;
-  const { yScale = "linear" } = options;
-  if (options.method !== undefined) {
-    deprecated("the option method of downsample", "left out, as there is one method");
-  }
+  const { value, type: yType = "linear" } =
+    typeof options.y === "object" ? options.y : { value: options.y };
   const maxRows = checkCount(options.maxRows ?? MOST_ROWS, "maxRows", MOST_ROWS);
   const width = checkCount(options.width ?? 1_000, "width", 100_000);
   const height = checkCount(options.height ?? 400, "height", 100_000);
   const x = numericColumn(table, options.x).values;
-  const y = heightColumn(table, options.y, yScale);
+  const y = heightColumn(table, value, yType);
   const from = table.numRows();
   if (from <= maxRows) return data;
   const series = splitSeries(table, options.series, x, y);
@@ -74,10 +71,10 @@ export function downsample<Row extends object>(
     );
   }
   const [start, end] = extent(series);
-  const line = reduceLines(series, { start, end, width, height, yScale }, maxRows);
+  const line = reduceLines(series, { start, end, width, height, yType }, maxRows);
   const rows = series.flatMap(({ rows }, i) => [...line.kept[i]!].map((place) => rows[place]!));
   const smaller = pickRows(table, Int32Array.from(rows).sort());
   if (!(data instanceof Result)) return smaller;
-  const sentence = lineSentence(from, rows.length, line, width);
+  const sentence = lineSentence(from, rows.length, line.tolerance);
   return data.with<Row>(smaller, { reductions: [...data.origin.reductions, sentence] });
 }

@@ -19,6 +19,6 @@ export function reduceForChart(result: Result, plan: ChartPlan): Reduced {
   checkCount(plan.width, "width", 100_000);
   if (plan.mark === "area" || plan.mark === "bar") return reduceStacks(result, plan, maxRows);
   if (plan.mark === "line") return reduceLineChart(result, plan, maxRows);
-  if (result.numRows <= maxRows) return { table: result.table, sentences: [], result };
+  if (result.numRows() <= maxRows) return { table: result.table, sentences: [], result };
   return reducePoints(result, plan, maxRows);
 }

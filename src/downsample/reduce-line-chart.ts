@@ -7,7 +7,7 @@ import { bucketStart, nextBucket } from "../time/bucket.js";
 import { usualLength } from "../time/step.js";
 import type { TimeRange } from "../time/time-range.js";
 import type { ChartPlan, Reduced } from "./chart-plan.js";
-import { reduceLines, type ReducedLines } from "./reduce-lines.js";
+import { reduceLines } from "./reduce-lines.js";
 import { extent, heightColumn, numericColumn, splitSeries, type SeriesRows } from "./series.js";
 
 /** Missing buckets become rows: else a line would run straight through a week of none. */
@@ -20,7 +20,7 @@ export function reduceLineChart(result: Result, plan: ChartPlan, maxRows: number
   const unchanged: Reduced = { table, sentences: [], result };
   if (!fills && table.numRows() <= maxRows) return unchanged;
   const x = numericColumn(table, plan.x);
-  const split = splitSeries(table, plan.series, x.values, heightColumn(table, plan.y, plan.yScale));
+  const split = splitSeries(table, plan.series, x.values, heightColumn(table, plan.y, plan.yType));
   const series = fills ? split.map((one) => fillMissing(one, time, missing, range)) : split;
   const added = series.reduce((sum, one) => sum + one.rows.filter((row) => row < 0).length, 0);
   if (table.numRows() + added <= maxRows) {
@@ -29,34 +29,20 @@ export function reduceLineChart(result: Result, plan: ChartPlan, maxRows: number
     return { table: whole, sentences: [], result: result.with(whole, {}) };
   }
   const [start, end] = extent(series);
-  const picture = {
-    start,
-    end,
-    width: plan.width,
-    height: plan.height ?? 400,
-    yScale: plan.yScale ?? "linear",
-  };
-  const line = reduceLines(series, picture, maxRows);
+  const { width, height = 400, yType = "linear" } = plan;
+  const line = reduceLines(series, { start, end, width, height, yType }, maxRows);
   const reduced = drawnTable(table, plan, x.dates, series, line.kept);
-  const sentences = [lineSentence(table.numRows(), reduced.numRows(), line, plan.width)];
+  const sentences = [lineSentence(table.numRows(), reduced.numRows(), line.tolerance)];
   const reductions = [...origin.reductions, ...sentences];
   return { table: reduced, sentences, result: result.with(reduced, { reductions }) };
 }
 
-/** What became of the rows of a line. */
-export function lineSentence(
-  before: number,
-  after: number,
-  line: Pick<ReducedLines, "exact" | "columns">,
-  width: number,
-): string {
+/** Says how the rows of a line were reduced. */
+export function lineSentence(before: number, after: number, tolerance: number): string {
   const drawn = `${counted(before, "row")} drawn as ${after.toLocaleString("en-US")}`;
-  if (line.exact) return `${drawn}: first, last, lowest and highest of each pixel column.`;
-  const gaps =
-    line.columns < width
-      ? ` Gaps narrower than ${Math.ceil(width / line.columns)} pixels are closed.`
-      : "";
-  return `${drawn}: those that shape the lines most, the lowest and highest of each among them.${gaps}`;
+  if (tolerance === 0) return `${drawn}: first, last, lowest and highest of each pixel column.`;
+  const pixels = tolerance < 1 ? "a pixel" : counted(Math.ceil(tolerance), "pixel");
+  return `${drawn}, which no line misses by more than ${pixels}; the lowest and highest of each stay.`;
 }
 
 /** Rows (of number −1) where buckets are missing, as few as draw the line: a gap, or zeros at both ends. */

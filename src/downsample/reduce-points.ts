@@ -26,9 +26,9 @@ interface Bins {
 /** Points: counted in the finest grid of square bins that fits (columns x, y, series and a count). */
 export function reducePoints(result: Result, plan: ChartPlan, maxRows: number): Reduced {
   const { table, origin } = result;
-  const log = plan.yScale === "log";
+  const log = plan.yType === "log";
   const x = numericColumn(table, plan.x);
-  const y = heightColumn(table, plan.y, plan.yScale);
+  const y = heightColumn(table, plan.y, plan.yType);
   const { codes, keys } = seriesCodes(table, plan.series);
   const rows = codes
     .map((_, row) => row)
@@ -50,9 +50,9 @@ export function reducePoints(result: Result, plan: ChartPlan, maxRows: number): 
     [countColumn, counts],
   ]);
   const size = `${Math.round(plan.width / grid.columns)} by ${Math.round((plan.height ?? 400) / grid.rows)} pixels`;
-  const left = result.numRows - rows.length;
+  const left = result.numRows() - rows.length;
   const sentences = [
-    `${counted(result.numRows, "row")} counted in ${counted(occupied.length, "bin")} of ${size}.`,
+    `${counted(result.numRows(), "row")} counted in ${counted(occupied.length, "bin")} of ${size}.`,
     ...(left > 0
       ? [
           `${counted(left, "row")} without a finite ${plan.x} or ${plan.y}${log ? " above zero" : ""} left out.`,

@@ -137,10 +137,10 @@ export function numericColumn(
 export function heightColumn(
   table: ColumnTable,
   name: string,
-  yScale: "linear" | "log" = "linear",
+  yType: "linear" | "log" = "linear",
 ): Float64Array {
   const { values } = numericColumn(table, name);
-  return yScale === "linear" ? values : values.map((value) => (value > 0 ? value : NaN));
+  return yType === "linear" ? values : values.map((value) => (value > 0 ? value : NaN));
 }
 
 /** Lowest and highest x of all series; 0 and 0 where there are none. */

@@ -1,4 +1,4 @@
-import { mkdir, open } from "node:fs/promises";
+import { constants, mkdir, open, type FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ProbelabError } from "../base/error.js";
@@ -20,8 +20,7 @@ export async function withLock<T>(
   patience = 120_000,
   busy = `Can't lock ${path}: another process has held it for ${patience / 1000} s. End that process, and try again.`,
 ): Promise<T> {
-  await mkdir(dirname(path), { recursive: true });
-  const file = await open(path, "a");
+  const file = await openLock(path);
   try {
     const locks = systemCall("getpid", []) !== undefined;
     for (let waited = 0; locks && !lockFile(file.fd); waited += STEP_MS) {
@@ -31,5 +30,19 @@ export async function withLock<T>(
     return await work();
   } finally {
     await file.close();
+  }
+}
+
+async function openLock(path: string): Promise<FileHandle> {
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    // Only its owner may open it, as whoever can open a file can lock it; O_RDWR doesn't wait for a pipe.
+    return await open(path, constants.O_RDWR | constants.O_CREAT, 0o600);
+  } catch (error) {
+    const { code = String(error) } = error as NodeJS.ErrnoException;
+    throw new ProbelabError(
+      `Can't write ${JSON.stringify(path)} (${code}): check that the folder can be written and the disk isn't full.`,
+      { cause: error },
+    );
   }
 }

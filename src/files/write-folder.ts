@@ -12,7 +12,7 @@ export type FolderFiles = ReadonlyMap<string, string | Uint8Array>;
  * disk, then put in its place in one step. A process killed on the way leaves the old folder or the
  * new one. What a killed process left beside it goes with the next time.
  *
- * Where the system can't exchange two folders (Windows, some network drives), the old one is moved
+ * If the system can't exchange two folders (Windows, some network drives), the old one is moved
  * aside first: a kill in just that moment leaves it beside, as `.NAME.….old`.
  *
  * @param mayReplace is asked before a folder that is there is replaced, and throws where it must not be.

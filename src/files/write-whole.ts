@@ -16,7 +16,7 @@ export function writeWhole(path: string, content: string | Buffer): Promise<stri
 }
 
 /** As `writeWhole`, of a content that is too large to be held: `write` writes it to the path that it is given. */
-export async function writeStreamed(
+async function writeStreamed(
   path: string,
   write: (temporary: string) => Promise<void>,
 ): Promise<string> {
@@ -90,7 +90,7 @@ export async function flushFolder(folder: string): Promise<void> {
 
 const HOST = hostname().replace(/[^\w]/g, "_").slice(0, 64);
 
-/** A path beside `target` for what is not yet, or no longer, in its place; it tells whose it is. */
+/** A temporary path next to `target`, with our pid in it. */
 export function besidePath(target: string, end: ".tmp" | ".old"): string {
   const own = `${prefixBeside(target)}${process.pid}-${randomUUID().slice(0, 8)}`;
   return join(dirname(target), `${own}${end}`);

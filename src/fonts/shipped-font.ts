@@ -1,7 +1,8 @@
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { readWidths } from "./font-face.js";
+import { delimiter } from "node:path";
 
-/** What the pictures are written in; Arial, Helvetica and Liberation Sans have the same widths. */
+/** The fonts of pictures; Arial, Helvetica and Liberation Sans have the same widths. */
 export const FONT_FAMILY = "Arimo, Arial, Helvetica, 'Liberation Sans', sans-serif";
 
 export type FontWeight = 400 | 700;
@@ -11,11 +12,32 @@ const FILES = {
   400: "@expo-google-fonts/arimo/400Regular/Arimo_400Regular.ttf",
   700: "@expo-google-fonts/arimo/700Bold/Arimo_700Bold.ttf",
 } as const;
-const known = new Map<FontWeight, Map<number, number>>();
 
 /** Paths of the shipped font, regular and bold, as TTF files. */
 export function fontFiles(): string[] {
   return [require.resolve(FILES[400]), require.resolve(FILES[700])];
+}
+
+/** The folders in `PROBELAB_FONTS`, separated as in `PATH`; undefined where it isn't set. */
+export function fontFolders(): string[] | undefined {
+  const { PROBELAB_FONTS: folders } = process.env;
+  return folders?.split(delimiter).filter((folder) => folder !== "");
+}
+
+/**
+ * The fonts that resvg draws a text with: the shipped one, and where that has not every character,
+ * those in `PROBELAB_FONTS` or else of the machine.
+ */
+export function fontOptions(text: string) {
+  const needed = needsOtherFont(text);
+  const fontDirs = fontFolders();
+  return {
+    fontFiles: fontFiles(),
+    ...(needed && fontDirs && { fontDirs }),
+    loadSystemFonts: needed && fontDirs === undefined,
+    defaultFontFamily: "Arimo",
+    sansSerifFamily: "Arimo",
+  };
 }
 
 /** Width of a text in pixels, without kerning. */
@@ -25,18 +47,16 @@ export function textWidth(text: string, size: number, weight: FontWeight = 400):
   return ems * size;
 }
 
+// Spaces, controls, invisible formatting and the replacement character need no glyph of their own.
+const INVISIBLE = /[\p{Z}\p{Cc}\p{Cf}\p{Cs}\p{Cn}\p{Variation_Selector}\ufffd]/u;
+
 /** True where the shipped font has no glyph for one of the characters. */
 export function needsOtherFont(text: string): boolean {
   for (const character of text) {
     const code = character.codePointAt(0) ?? 0;
-    if (code >= 0x20 && !isShipped(code)) return true;
+    if (code > 0x7e && !widths(400).has(code) && !INVISIBLE.test(character)) return true;
   }
   return false;
-}
-
-/** True where the shipped font has a glyph for the character. */
-export function isShipped(code: number): boolean {
-  return widths(400).has(code);
 }
 
 function characterWidth(code: number, weight: FontWeight): number {
@@ -47,8 +67,42 @@ function characterWidth(code: number, weight: FontWeight): number {
   return widths(weight).get(code) ?? (code >= 0x2e80 ? 1 : 0.6);
 }
 
+const known = new Map<FontWeight, Map<number, number>>();
+
+/**
+ * The advance width of each character of the shipped font, in ems. A font library would take half a
+ * second to load. Source: the OpenType specification, tables head, hhea, hmtx, and cmap of format 4.
+ */
 function widths(weight: FontWeight): Map<number, number> {
-  let read = known.get(weight);
-  if (read === undefined) known.set(weight, (read = readWidths(require.resolve(FILES[weight]))));
-  return read;
+  const before = known.get(weight);
+  if (before !== undefined) return before;
+  const font = readFileSync(require.resolve(FILES[weight]));
+  const table = (tag: string): Buffer => {
+    const at = font.indexOf(tag, 12, "latin1");
+    return font.subarray(font.readUInt32BE(at + 8));
+  };
+  const em = table("head").readUInt16BE(18);
+  const lastMetric = table("hhea").readUInt16BE(34) - 1;
+  const metrics = table("hmtx");
+  const cmap = table("cmap");
+  const maps = Array.from({ length: cmap.readUInt16BE(2) }, (_, at) =>
+    cmap.subarray(cmap.readUInt32BE(8 + at * 8)),
+  );
+  const map = maps.find((each) => each.readUInt16BE(0) === 4)!;
+  const segments = map.readUInt16BE(6); // twice their number: each value has two bytes
+  const found = new Map<number, number>();
+  for (let at = 14; at < 14 + segments; at += 2) {
+    const [end, start] = [map.readUInt16BE(at), map.readUInt16BE(at + segments + 2)];
+    const delta = map.readUInt16BE(at + 2 * segments + 2);
+    const place = at + 3 * segments + 2;
+    const offset = map.readUInt16BE(place);
+    for (let code = start; code <= end && code < 0xffff; code++) {
+      const listed = offset === 0 ? code : map.readUInt16BE(place + offset + (code - start) * 2);
+      const glyph = offset === 0 || listed !== 0 ? (listed + delta) & 0xffff : 0;
+      if (glyph === 0) continue;
+      found.set(code, metrics.readUInt16BE(Math.min(glyph, lastMetric) * 4) / em);
+    }
+  }
+  known.set(weight, found);
+  return found;
 }

@@ -1,7 +1,7 @@
 import type { Database } from "../database/database.js";
 import type { TableInfo } from "../database/table-info.js";
 import { plainType } from "../database/time-column.js";
-import { LOG_COLUMNS } from "../logs/log-table.js";
+import { LOG_COLUMNS } from "../logs/lines.js";
 import { currentSignal } from "../interrupt/current-signal.js";
 
 /** The tables whose columns questions name; each tells itself, or fails. */

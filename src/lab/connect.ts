@@ -3,17 +3,11 @@ import { freshness } from "../change/freshness.js";
 import { funnel, type FunnelOptions } from "../change/funnel.js";
 import { release, type ReleaseFinding, type ReleaseOptions } from "../change/release-report.js";
 import { Database } from "../database/database.js";
-import {
-  downloadQuery,
-  freeQuery,
-  type Download,
-  type DownloadOptions,
-  type QueryOptions,
-} from "../query/free-query.js";
-import type { Guard } from "../database/guard.js";
+import { freeQuery, type QueryOptions } from "../query/free-query.js";
+import type { Limits } from "../database/limits.js";
 import type { TablesOptions } from "../database/config.js";
 import { withPassword } from "../credentials/credentials.js";
-import { findGuard, findSource, findTables, type SourceOptions } from "../database/settings.js";
+import { findLimits, findSource, findTables, type SourceOptions } from "../database/settings.js";
 import { newestRow } from "../database/table-info.js";
 import { checkForms } from "../logs/forms.js";
 import { logsOf, type Logs } from "../logs/logs.js";
@@ -24,21 +18,20 @@ import {
   type Runs,
 } from "../measurements/measurements.js";
 import { refuseUnknown } from "../base/check-options.js";
-import { deprecated } from "../base/deprecated.js";
 import { ProbelabError } from "../base/error.js";
 import { offerColumnTypes, tablesOf } from "./column-types.js";
 import type { Result, Value } from "../result/result.js";
 import { failedWhere } from "../test-helpers/failure-rate.js";
 import { testHelpersOf, type TestHelpers } from "../test-helpers/test-helpers.js";
-import { remember, rememberAll } from "./ask-again.js";
 import { snapshot, type Snapshot, type SnapshotOptions } from "../snapshot/snapshot.js";
 import { drop, type DropFinding, type DropOptions } from "./drop.js";
 import { sharedDatabase } from "./shared-database.js";
+import { DAY } from "../time/span.js";
 
 /** Where to connect, and the limits that each question carries. */
 export interface ConnectOptions extends SourceOptions {
   /** Limits of one question: `maxSeconds` (120), `maxResultRows` (2,000,000), `maxMemory` (4 GiB, in bytes), `maxRowsRead` (none). */
-  readonly guard?: Partial<Guard>;
+  readonly limits?: Partial<Limits>;
   /**
    * What the deployment calls its tables and columns; each name wins over `PROBELAB_TABLES` and
    * probelab.config.json.
@@ -95,20 +88,6 @@ export interface Lab extends AsyncDisposable {
     options: QueryOptions,
   ): Promise<Result<Row>>;
   /**
-   * Writes the rows of free SQL into a file of Parquet as they come, however many they are: for other
-   * tools, and for what no chart shows. The SQL is bounded as that of `lab.query`; the types are the
-   * server's. The file is written whole or not at all.
-   *
-   * @returns the path, rows, bytes, and the origin of the rows.
-   * @throws ProbelabError as `lab.query` does, and where the path can't be written.
-   * @example
-   * const { rows } = await lab.download(
-   *   "SELECT measurement_start_time, probe_cc, test_name FROM fastpath WHERE {range}",
-   *   { range: last("1 day", { now: lab.now }), to: "out/measurements.parquet" },
-   * );
-   */
-  download(sql: string, options: DownloadOptions): Promise<Download>;
-  /**
    * How fresh the data is: the newest measurement, how far storing lags behind measurement, and the
    * newest log line of each program; `found` where one is silent for longer than it ever was in the
    * week before. What can't be told (no such column, no right to read) is said with its reason.
@@ -159,8 +138,6 @@ export interface Lab extends AsyncDisposable {
    * await snapshot.measurements.counts({ range: snapshot.range, every: "week", by: "probe_cc" });
    */
   snapshot(options: SnapshotOptions): Promise<Snapshot>;
-  /** @deprecated `lab.measurements.values`; this name works until 1.0. */
-  readonly values: Measurements["values"];
   /** Gives the connection back. A notebook need not: it ends with its kernel. */
   close(): Promise<void>;
 }
@@ -178,66 +155,41 @@ export interface Lab extends AsyncDisposable {
  * const remote = await connect({ measurements: "https://clickhouse.example.org:8443/service" });
  */
 export async function connect(options: ConnectOptions = {}): Promise<Lab> {
-  refuseUnknown(options, ["measurements", "logs", "guard", "tables", "credentials"], "connect");
-  const { credentials } = options;
-  const source = await withPassword(
-    "measurements",
-    findSource("measurements", options),
-    credentials,
-  );
-  const logSource = await withPassword("logs", findSource("logs", options), credentials);
-  const guard = findGuard(options.guard);
-  const tables = findTables(options.tables);
-  const forms = checkForms(tables.logs.forms ?? {});
-  const database = await Database.open(source, guard, tables);
-  const logs = sharedDatabase(database, source, logSource, guard, tables);
+  refuseUnknown(options, ["measurements", "logs", "limits", "tables", "credentials"], "connect");
+  const databases = await openDatabases(options);
+  const { database, logs, source, forms } = databases;
   const snapshots: AsyncDisposable[] = [];
   const close = async () => {
     for (const one of snapshots) await one[Symbol.asyncDispose]();
-    await logs[Symbol.asyncDispose]();
-    await database[Symbol.asyncDispose]();
+    await databases[Symbol.asyncDispose]();
   };
   try {
     const now = await presentOf(database);
     offerColumnTypes(tablesOf(database, logs.open));
-    const measurements = rememberAll("measurements", measurementsOf(database));
+    const measurements = measurementsOf(database);
     const told = () => freshness(database, logs.open);
-    const runs = rememberAll("runs", runsOf(database));
-    const askLogs = rememberAll("logs", logsOf(logs.open, database, forms));
+    const runs = runsOf(database);
+    const askLogs = logsOf(logs.open, database, forms);
     return {
       measurements,
       runs,
-      testHelpers: rememberAll("testHelpers", testHelpersOf(database, now)),
+      testHelpers: testHelpersOf(database, now),
       logs: askLogs,
       source: database.source,
       notes: database.notes,
       now,
-      query: remember("query", <Row extends object>(sql: string, asked: QueryOptions) =>
+      query: <Row extends object>(sql: string, asked: QueryOptions) =>
         freeQuery<Row>(database, sql, asked),
-      ),
-      download: (sql, asked) => downloadQuery(database, sql, asked),
       freshness: told,
       drop: (asked) => drop(measurements, told, asked),
       funnel: (asked) => funnel(askLogs, measurements, asked),
       async snapshot(asked) {
         const taken = await snapshot(database, source, { measurements, runs }, asked);
         snapshots.push(taken);
-        // The question of a part's snapshot is not that of the table.
-        return asked.where === undefined
-          ? {
-              ...taken,
-              notes: taken.notes,
-              measurements: rememberAll("measurements", taken.measurements),
-              runs: rememberAll("runs", taken.runs),
-            }
-          : taken;
+        return taken;
       },
       release: async (version, asked) =>
         release(measurements, runs, await failedWhere(database), version, asked),
-      values(asked) {
-        deprecated("lab.values", "lab.measurements.values");
-        return measurements.values(asked);
-      },
       close,
       [Symbol.asyncDispose]: close,
     };
@@ -247,7 +199,28 @@ export async function connect(options: ConnectOptions = {}): Promise<Lab> {
   }
 }
 
-const DAY = 86_400_000;
+/** Opens the database of the measurements; that of the logs is opened when it is first asked. */
+export async function openDatabases(options: ConnectOptions = {}) {
+  const { credentials } = options;
+  const source = await withPassword(
+    "measurements",
+    findSource("measurements", options),
+    credentials,
+  );
+  const logSource = await withPassword("logs", findSource("logs", options), credentials);
+  const limits = findLimits(options.limits);
+  const tables = findTables(options.tables);
+  const forms = checkForms(tables.logs.forms ?? {});
+  const database = await Database.open(source, limits, tables);
+  const logs = sharedDatabase(database, source, logSource, limits, tables);
+  return {
+    ...{ database, logs, source, forms },
+    async [Symbol.asyncDispose]() {
+      await logs[Symbol.asyncDispose]();
+      await database[Symbol.asyncDispose]();
+    },
+  };
+}
 
 async function presentOf(database: Database): Promise<Date> {
   const present = new Date();

@@ -9,6 +9,7 @@ import type { Measurements } from "../measurements/measurements.js";
 import type { Where } from "../query/where.js";
 import type { Result } from "../result/result.js";
 import { between, checkRange, last, type TimeRange } from "../time/time-range.js";
+import { HOUR, WEEK } from "../time/span.js";
 
 /** What `lab.drop` takes. */
 export interface DropOptions {
@@ -35,11 +36,9 @@ export interface DropFinding extends AlarmFinding {
   readonly freshness: Finding;
 }
 
-const HOUR = 3_600_000;
 /** So long after its last alarmed hour a drop is over. */
 const CALM = 2 * HOUR;
 /** A slow decline is told at the end of a week. */
-const WEEK = 168 * HOUR;
 
 /**
  * `lab.drop({ range })`: did the flow of measurements drop? `alarm` over the counts of each hour,

@@ -1,10 +1,10 @@
 import { Database } from "../database/database.js";
-import type { Guard } from "../database/guard.js";
+import type { Limits } from "../database/limits.js";
 import type { Source } from "../database/source.js";
 import type { Tables } from "../database/tables.js";
 
 /** A database that is opened when it is first asked for, or the one that is open where both are the same. */
-interface SharedDatabase extends AsyncDisposable {
+export interface SharedDatabase extends AsyncDisposable {
   readonly open: () => Promise<Database>;
 }
 
@@ -16,7 +16,7 @@ export function sharedDatabase(
   opened: Database,
   from: Source,
   source: Source,
-  guard: Partial<Guard>,
+  limits: Partial<Limits>,
   tables: Tables,
 ): SharedDatabase {
   if (isSame(from, source)) {
@@ -25,7 +25,7 @@ export function sharedDatabase(
   let own: Promise<Database> | undefined;
   return {
     open() {
-      own ??= Database.open(source, guard, tables).catch((error: unknown) => {
+      own ??= Database.open(source, limits, tables).catch((error: unknown) => {
         // The server may be there when it is asked for again.
         own = undefined;
         throw error;

@@ -1,204 +1,166 @@
-import { mkdtemp, open, realpath, rm, stat, symlink, type FileHandle } from "node:fs/promises";
+import { createReadStream } from "node:fs";
+import { mkdtemp, realpath, rm, stat, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import { createGunzip } from "node:zlib";
 import { ProbelabError } from "../base/error.js";
-import { zstdState } from "./zstd-frames.js";
 
-/** How rows are written in a file. */
-type FileFormat = "jsonl" | "csv" | "tsv" | "parquet";
+const FORMATS = {
+  jsonl: "JSONEachRow",
+  ndjson: "JSONEachRow",
+  json: "JSONEachRow",
+  csv: "CSVWithNames",
+  tsv: "TSVWithNames",
+  parquet: "Parquet",
+} as const;
 
-/** How a file is packed. */
-type Compression = "none" | "gzip" | "zstd";
+type Extension = keyof typeof FORMATS;
 
-const FORMATS: Readonly<Record<string, FileFormat>> = {
-  jsonl: "jsonl",
-  ndjson: "jsonl",
-  json: "jsonl",
-  csv: "csv",
-  tsv: "tsv",
-  tab: "tsv",
-  parquet: "parquet",
-};
-const COMPRESSIONS: Readonly<Record<string, "gzip" | "zstd">> = {
-  gz: "gzip",
-  gzip: "gzip",
-  zst: "zstd",
-  zstd: "zstd",
-};
-
-/**
- * The format and compression that a file's name tells: `week.csv.gz` is gzipped CSV.
- *
- * @param override a format (`jsonl`, `csv`, `tsv`, `parquet`), with `.gz` or `.zst` where it is
- *   packed; wins over the name. Without such an ending the name still tells the compression.
- * @throws ProbelabError when neither tells a format that can be read.
- * @example
- * fileFormat("week.csv.gz"); // { format: "csv", compression: "gzip" }
- */
-export function fileFormat(
-  path: string,
-  override?: string,
-): { format: FileFormat; compression: Compression } {
-  const named = split(basename(path));
-  if (override === undefined) {
-    if (named.format !== undefined)
-      return { format: named.format, compression: named.packed ?? "none" };
-    throw new ProbelabError(
-      `Can't tell the format of ${path} from its name: end it in .jsonl, .csv, .tsv or .parquet (packed: .gz or .zst), or name the format with --format.`,
-    );
-  }
-  const wanted = split(`.${override.toLowerCase()}`);
-  if (wanted.format === undefined) {
-    throw new ProbelabError(
-      `Can't read the format ${JSON.stringify(override)}: write jsonl, csv, tsv or parquet, with .gz or .zst where the file is packed, such as csv.gz.`,
-    );
-  }
-  return { format: wanted.format, compression: wanted.packed ?? named.packed ?? "none" };
-}
-
-function split(name: string): { format: FileFormat | undefined; packed: Compression | undefined } {
-  const endings = name.toLowerCase().split(".").slice(1);
-  const packed = COMPRESSIONS[endings.at(-1) ?? ""];
-  return { format: FORMATS[endings.at(packed === undefined ? -1 : -2) ?? ""], packed };
-}
-
-/** A file that can be loaded: there, readable, not empty, and packed as its name says. */
+/** A file that can be loaded: there, whole, and packed as its name says. */
 export interface InputFile extends AsyncDisposable {
   /** As the user named it, for messages. */
   readonly name: string;
-  /** Absolute; free of what the engine would take for a pattern. */
+  /** Absolute, and free of what the engine would take for a pattern. */
   readonly path: string;
-  readonly bytes: number;
-  readonly format: FileFormat;
-  readonly compression: Compression;
-  /** @throws ProbelabError when the file is no longer the one that was opened. */
+  /** The engine's name of the format. */
+  readonly format: (typeof FORMATS)[Extension];
+  readonly compression: "none" | "gzip";
+  /** @throws ProbelabError if the file changed since it was opened. */
   checkUnchanged(): Promise<void>;
 }
 
 /**
- * Opens a file for loading.
+ * Opens a file for loading and reads it once, to see that it is whole.
  *
- * @throws ProbelabError for a missing or unreadable file, a directory, a pipe, an empty file, a
- *   name that tells no format, UTF-16, and an archive that is cut or not what its name says.
+ * @param format `jsonl`, `csv`, `tsv` or `parquet`, with `.gz` if packed; default: from the name.
+ * @throws ProbelabError for a file that is missing, empty, cut, damaged, not regular, or of an
+ *   unknown format.
  */
-export async function openInputFile(name: string, override?: string): Promise<InputFile> {
-  const { format, compression, bytes, modified } = await check(name, override);
+export async function openInputFile(
+  name: string,
+  format?: string,
+  allowMissingNewline = false,
+): Promise<InputFile> {
+  const status = await stat(name).catch((cause: NodeJS.ErrnoException) => {
+    throw refusal(name, `it can't be read (${cause.code}). Check the path and its rights`, cause);
+  });
+  if (!status.isFile()) {
+    throw refusal(name, "it is no regular file. Name files, such as DIR/*.jsonl");
+  }
+  const { extension, compression } = formatOf(name, format);
+  await checkWhole(name, extension, compression, allowMissingNewline);
   const real = await realpath(name);
-  // The engine's file() takes *, ?, {…} and :: in a path for patterns and knows no way to quote them.
+  // The engine's file() takes *, ?, {…} and :: in a path for patterns and knows no quotes.
   const aside = /[*?{}[\]\\]|::/.test(real)
     ? await mkdtemp(join(tmpdir(), "probelab-load-"))
-    : null;
-  const path = aside === null ? real : join(aside, "file");
-  if (aside !== null) await symlink(real, path);
+    : undefined;
+  if (aside !== undefined) await symlink(real, join(aside, "file"));
   return {
     name,
-    path,
-    bytes,
-    format,
+    path: aside === undefined ? real : join(aside, "file"),
+    format: FORMATS[extension],
     compression,
     async checkUnchanged() {
-      const now = await stat(real).catch(() => null);
-      if (now?.size === bytes && now.mtimeMs === modified) return;
-      throw new ProbelabError(
-        `Can't load ${name}: it changed while it was read. Load it again once nothing writes to it.`,
-      );
+      const now = await stat(real).catch(() => undefined);
+      if (now?.size === status.size && now.mtimeMs === status.mtimeMs) return;
+      throw refusal(name, "it changed while it was read. Load it again once nothing writes to it");
     },
     async [Symbol.asyncDispose]() {
-      if (aside !== null) await rm(aside, { recursive: true, force: true });
+      if (aside !== undefined) await rm(aside, { recursive: true, force: true });
     },
   };
 }
 
-async function check(name: string, override: string | undefined) {
-  const refuse = (why: string, cause?: unknown) =>
-    new ProbelabError(`Can't load ${name}: ${why}.`, { cause });
-  const unreadable = (cause: unknown): never => {
-    const { code } = cause as NodeJS.ErrnoException;
-    if (code === "ENOENT") throw refuse("there is no such file. Check the path", cause);
-    if (code === "EACCES") {
-      const allow = `Allow it with: chmod u+r ${JSON.stringify(name)}`;
-      throw refuse(`you may not read it. ${allow}`, cause);
-    }
-    throw refuse(`it can't be read (${code}). Check the disk it is on`, cause);
-  };
-  const status = await stat(name).catch(unreadable);
-  if (status.isDirectory()) {
-    const within = `${name.replace(/\/+$/, "")}/*.jsonl`;
-    throw refuse(`it is a directory. Name the files in it, such as ${within}`);
-  }
-  if (!status.isFile()) {
-    throw refuse(
-      "it is a pipe or a device, and loading reads a file more than once. Write its content into a file first",
-    );
-  }
-  const told = fileFormat(name, override);
-  const { size: bytes, mtimeMs: modified } = status;
-  if (bytes === 0) throw refuse("the file is empty. Check how it was made");
-  await using file = await open(name, "r").catch(unreadable);
-  await checkContent(file, name, bytes, told);
-  return { ...told, bytes, modified };
+/** The error for a file that can't be loaded. */
+export function refusal(name: string, why: string, cause?: unknown): ProbelabError {
+  return new ProbelabError(`Can't load ${name}: ${why}.`, { cause });
 }
 
-const MAGIC = { gzip: "1f8b", zstd: "28b52ffd", parquet: "50415231" };
-const ENDINGS = { gzip: "gz", zstd: "zst" };
+function formatOf(name: string, format: string | undefined) {
+  const endings = (format === undefined ? basename(name) : `.${format}`)
+    .toLowerCase()
+    .split(".")
+    .slice(1);
+  const packed = endings.at(-1) === "gz";
+  const extension = endings.at(packed ? -2 : -1) ?? "";
+  if (/^zstd?$/.test(extension)) {
+    throw refusal(name, "zstd isn't read. Unpack it first: zstd -d FILE");
+  }
+  if (!Object.hasOwn(FORMATS, extension)) {
+    throw refusal(
+      name,
+      `${JSON.stringify(format ?? basename(name))} names no known format. Say --format jsonl, csv, tsv or parquet, with .gz if the file is packed`,
+    );
+  }
+  const compression = packed ? ("gzip" as const) : ("none" as const);
+  return { extension: extension as Extension, compression };
+}
 
-/** Refuses what is not what its name says, and what is cut where the engine wouldn't notice. */
-async function checkContent(
-  file: FileHandle,
+/** Longer lines would be held in memory whole, by the engine too. */
+const LONGEST_LINE = 64 * 2 ** 20;
+
+/**
+ * Reads the file once, unpacked: the engine takes a CSV row that is cut in its last value for a
+ * whole one, and reads plain text out of a gzip file as if it were rows.
+ */
+async function checkWhole(
   name: string,
-  bytes: number,
-  { format, compression }: { format: FileFormat; compression: Compression },
+  extension: Extension,
+  compression: "none" | "gzip",
+  allowMissingNewline: boolean,
 ): Promise<void> {
-  const hexAt = async (position: number): Promise<string> => {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(4), 0, 4, position);
-    return buffer.subarray(0, bytesRead).toString("hex");
-  };
-  const head = await hexAt(0);
-  if (compression !== "none") {
-    if (!head.startsWith(MAGIC[compression].slice(0, 2 * bytes))) {
-      throw new ProbelabError(
-        `Can't load ${name}: it is not a ${compression} file, though its name says so. Rename it without that ending, or pack it again.`,
-      );
+  let [head, last] = ["", ""];
+  let [bytes, line, quotes] = [0, 0, 0];
+  const file = createReadStream(name, { highWaterMark: 2 ** 18 });
+  const content =
+    compression === "gzip"
+      ? file.on("error", (error) => content.destroy(error)).pipe(createGunzip())
+      : file;
+  try {
+    for await (const chunk of content as AsyncIterable<Buffer>) {
+      if (bytes === 0) head = chunk.subarray(0, 4).toString("latin1");
+      bytes += chunk.length;
+      if (extension === "csv") for (const byte of chunk) if (byte === 34) quotes += 1;
+      const end = chunk.lastIndexOf(10);
+      line = end < 0 ? line + chunk.length : chunk.length - end - 1;
+      if (extension === "parquet" || (extension === "json" && line <= 2 ** 30)) line = 0;
+      if (line > LONGEST_LINE) throw refusal(name, "it has a line of more than 64 MB. Split it");
+      last = (last + chunk.subarray(-4).toString("latin1")).slice(-4);
     }
-    const state = compression === "zstd" ? await zstdState(file, bytes) : "whole";
-    if (state === "cut") throw cutFile(name, "the zstd archive ends before its last frame does");
-    if (state === "damaged") throw damagedArchive(name, compression);
+  } catch (cause) {
+    if (cause instanceof ProbelabError) throw cause;
+    const { code, message } = cause as NodeJS.ErrnoException;
+    const why = code === "Z_BUF_ERROR" ? "the gzip file is cut" : `it can't be read (${message})`;
+    throw refusal(name, `${why}. Get the file again`, cause);
+  } finally {
+    file.destroy();
+  }
+  if (bytes === 0) throw refusal(name, "there are no rows in it. Check how it was made");
+  if (head.startsWith("\x1f\x8b")) {
+    throw refusal(name, `it is packed with gzip. Say --format ${extension}.gz`);
+  }
+  if (extension === "parquet") {
+    if (head !== "PAR1") throw refusal(name, "it is not a Parquet file. Say --format");
+    if (last !== "PAR1" || bytes < 12) {
+      throw refusal(name, "it is cut: the footer is missing. Get the file again");
+    }
     return;
   }
-  for (const packed of ["gzip", "zstd"] as const) {
-    if (!head.startsWith(MAGIC[packed])) continue;
-    throw new ProbelabError(
-      `Can't load ${name}: it is packed with ${packed}. Say so with --format ${format}.${ENDINGS[packed]}, or end its name in .${ENDINGS[packed]}.`,
+  if (head === "PAR1") throw refusal(name, "it is a Parquet file. Say --format parquet");
+  if (/^(\xff\xfe|\xfe\xff)/.test(head)) {
+    throw refusal(name, "its text is UTF-16. Convert it first: iconv -f UTF-16 -t UTF-8 FILE");
+  }
+  // The engine reads on to the end of the file for the other quote.
+  if (quotes % 2 === 1) {
+    throw refusal(
+      name,
+      "it has an odd number of quotes, so a quoted value isn't closed. Correct it",
     );
   }
-  const isParquet = head === MAGIC.parquet;
-  if (isParquet !== (format === "parquet")) {
-    throw new ProbelabError(
-      isParquet
-        ? `Can't load ${name} as ${format}: it is a Parquet file. Say so with --format parquet.`
-        : `Can't load ${name}: it is not a Parquet file. Name its format, such as --format csv.`,
-    );
-  }
-  if (isParquet && (bytes < 12 || (await hexAt(bytes - 4)) !== MAGIC.parquet)) {
-    throw cutFile(name, "the Parquet file ends before its footer does");
-  }
-  if (/^(fffe|feff)/.test(head)) {
-    throw new ProbelabError(
-      `Can't load ${name}: its text is UTF-16. Convert it first: iconv -f UTF-16 -t UTF-8 FILE > NEW.`,
-    );
-  }
-}
-
-/** The error for a file that ends too early. */
-export function cutFile(name: string, how: string): ProbelabError {
-  return new ProbelabError(
-    `Can't load ${name}: the file is cut, ${how}. Get the whole file and load it again.`,
-  );
-}
-
-/** The error for an archive whose content is not what was packed. */
-export function damagedArchive(name: string, compression: Compression): ProbelabError {
-  return new ProbelabError(
-    `Can't load ${name}: the ${compression} archive is damaged. Get the file again.`,
+  const isJson = FORMATS[extension] === "JSONEachRow";
+  if (last.endsWith("\n") || (isJson ? /[}\]]\s*$/.test(last) : allowMissingNewline)) return;
+  throw refusal(
+    name,
+    `it ends without a line break, so it may be cut in its last row. Get the whole file${isJson ? "" : ", or say --allow-missing-newline if it is whole"}`,
   );
 }

@@ -2,107 +2,89 @@ import type { Database } from "../database/database.js";
 import type { TableInfo } from "../database/table-info.js";
 import { plainType } from "../database/time-column.js";
 import { ProbelabError } from "../base/error.js";
-import type { PrintedSql } from "../query/sql.js";
-import { columnOf } from "./log-table.js";
+import { counted, shownValue } from "../base/text.js";
+import { print, raw, sql, type Sql } from "../query/sql.js";
 
-/** Names of the priorities 0 to 7, as journalctl and syslog (RFC 5424, section 6.2.1) have them. */
-export const PRIORITIES = [
-  "emerg",
-  "alert",
-  "crit",
-  "err",
-  "warning",
-  "notice",
-  "info",
-  "debug",
+/** The names of the priorities 0 to 7, as in journalctl and syslog (RFC 5424, section 6.2.1). */
+const PRIORITIES = [
+  ...(["emerg", "alert", "crit", "err"] as const),
+  ...(["warning", "notice", "info", "debug"] as const),
 ] as const;
 
 /** A syslog priority by number or name; 0 is the most severe. */
 export type Priority = number | (typeof PRIORITIES)[number];
 
-// In lower case: digits, digits as sd-daemon(3) has them, the names of syslog.h and of RFC 5424. Words
-// of other scales ("fatal", "trace") are not among them: programs disagree on what they are in syslog's.
+// In lower case: digits, digits as in sd-daemon(3), the names of syslog.h and of RFC 5424. Words of
+// other scales ("fatal", "trace") are missing: programs disagree on what they are in syslog's.
 const SPELLINGS: ReadonlyMap<string, number> = new Map([
   ...PRIORITIES.flatMap((name, number): [string, number][] =>
     [name, String(number), `<${number}>`].map((spelling) => [spelling, number]),
   ),
-  ["panic", 0],
-  ["emergency", 0],
-  ["critical", 2],
-  ["error", 3],
-  ["warn", 4],
-  ["informational", 6],
+  ...Object.entries({ panic: 0, emergency: 0, critical: 2, error: 3, warn: 4, informational: 6 }),
 ]);
 
 /** The number of a priority. @throws ProbelabError for anything but 0 to 7 or a name. */
 export function priorityNumber(priority: unknown): number {
-  const named = PRIORITIES.indexOf(priority as (typeof PRIORITIES)[number]);
+  const named = (PRIORITIES as readonly unknown[]).indexOf(priority);
   const number = named >= 0 ? named : priority;
   if (typeof number === "number" && Number.isInteger(number) && number >= 0 && number <= 7) {
     return number;
   }
   throw new ProbelabError(
-    `Can't use the priority ${JSON.stringify(priority) ?? String(priority)}: pass 0 (emerg) to 7 (debug), or a name: ${PRIORITIES.join(", ")}.`,
+    `Can't use the priority ${shownValue(priority)}: pass 0 (emerg) to 7 (debug), or a name: ${PRIORITIES.join(", ")}.`,
   );
 }
 
-/** SQL for the number of a line's priority, whatever the column's type; null where it is none. */
-export function prioritySql(table: TableInfo): string {
-  const column = columnOf("priority", table);
-  const sql = table.column(column);
-  if (isNumber(table.columns.get(column))) return `if(${sql} BETWEEN 0 AND 7, ${sql}, NULL)`;
+/** SQL for the number of a line's priority, in a column of any type; null where it is none. */
+export function prioritySql(table: TableInfo, column: string): string {
+  const value = table.column(column);
+  if (isNumber(table, column)) return `if(${value} BETWEEN 0 AND 7, ${value}, NULL)`;
   const names = [...SPELLINGS.keys()].map((name) => `'${name}'`).join(", ");
   const numbers = [...SPELLINGS.values()].join(", ");
-  return `nullIf(transform(${spelling(sql)}, [${names}], [${numbers}], 255), 255)`;
+  return `nullIf(transform(${spelling(value)}, [${names}], [${numbers}], 255), 255)`;
 }
 
 /**
- * Refuses to filter lines by priorities that can't be read: they would be left out silently. Lines
- * without a priority (null, an empty text) are no such lines; a filter by priority leaves them out,
- * as journalctl does.
+ * Refuses to filter by priorities that can't be read: their lines would silently be left out. Lines
+ * without a priority (null, an empty text) are left out, as in journalctl.
  *
- * @param lines which lines are asked about: a condition on the table's time.
- * @throws ProbelabError that lists the spellings that the lines have.
+ * @param within bounds of the lines in time.
+ * @throws ProbelabError that lists the spellings found.
  */
 export async function checkPriorities(
   database: Database,
   table: TableInfo,
-  lines: PrintedSql,
+  column: string,
+  within: Sql,
 ): Promise<void> {
-  const column = columnOf("priority", table);
-  const type = table.columns.get(column);
-  const values = [...(type ?? "").matchAll(/'((?:[^'\\]|\\.)*)' = -?\d+/g)].map(([, name]) => name);
-  const known = (name: string | undefined) => SPELLINGS.has((name ?? "").trim().toLowerCase());
-  if (isNumber(type) || (values.length > 0 && values.every(known))) return;
-  const sql = table.column(column);
-  const unknown = await database.rows<{ value: string; lines: string; all: string }>(
-    `SELECT toString(${sql}) AS value, count() AS lines, sum(count()) OVER () AS all
-FROM ${table.from}
-WHERE ${lines.sql} AND ${spelling(sql)} != '' AND isNull(${prioritySql(table)})
+  if (isNumber(table, column)) return;
+  const value = table.column(column);
+  const question =
+    print(sql`SELECT toString(${raw(value)}) AS value, count() AS lines, sum(count()) OVER () AS all
+FROM ${raw(table.from)}
+WHERE ${within} AND ${raw(`${spelling(value)} != '' AND isNull(${prioritySql(table, column)})`)}
 GROUP BY value
 ORDER BY lines DESC, value
-LIMIT 9`,
-    lines.parameters,
+LIMIT 8`);
+  const unknown = await database.rows<{ value: string; lines: string; all: string }>(
+    question.sql,
+    question.parameters,
     "read the log lines' priorities",
   );
   const [first] = unknown;
   if (first === undefined) return;
-  const found = unknown
-    .slice(0, 8)
-    .map(({ value, lines: count }) => `${JSON.stringify(value)} (${format(count)})`);
+  const found = unknown.map(
+    ({ value, lines }) => `${shownValue(value)} (${Number(lines).toLocaleString("en-US")})`,
+  );
   throw new ProbelabError(
-    `Can't filter by priority: ${format(first.all)} lines of ${table.name} have a ${column} that is no syslog priority: ${found.join(", ")}${unknown.length > 8 ? " and others" : ""}. Leave priority out and ask for the values themselves: lab.logs.ask({ …, where: { ${column}: [${JSON.stringify(first.value)}] } }). Read are 0 to 7 and ${PRIORITIES.join(", ")}, in upper or lower case.`,
+    `Can't filter by priority: ${counted(Number(first.all), "line")} of ${table.name} have a ${column} that is no syslog priority: ${found.join(", ")}. Leave priority out and ask for the values themselves: lab.logs.ask({ …, where: { ${column}: [${shownValue(first.value)}] } }). Known are 0 to 7 and ${PRIORITIES.join(", ")}, in upper or lower case.`,
   );
 }
 
-function isNumber(type = ""): boolean {
-  return /^(U?Int|Float|Decimal)/.test(plainType(type));
+function isNumber(table: TableInfo, column: string): boolean {
+  return /^(U?Int|Float|Decimal)/.test(plainType(table.columns.get(column) ?? ""));
 }
 
 function spelling(column: string): string {
   return `lower(trimBoth(ifNull(toString(${column}), '')))`;
-}
-
-function format(count: string): string {
-  return Number(count).toLocaleString("en-US");
 }

@@ -1,65 +1,59 @@
 import type { Database } from "../database/database.js";
+import { join, raw, sql } from "../query/sql.js";
 import { Result } from "../result/result.js";
 import {
-  askLogs,
-  checkLogQuestion,
+  askLines,
+  checkedLines,
+  fieldsOf,
+  fieldText,
+  fromLines,
+  instantSql,
   limitSql,
-  maskedLogs,
+  masked,
   whyNoLines,
   type LogOptions,
-} from "./log-question.js";
-import { fieldsOf, fieldText, instantSql } from "./log-table.js";
+} from "./lines.js";
 
-/** What a search takes besides. */
+/** Options of `lab.logs.search`. */
 export interface SearchOptions extends LogOptions {
   /** Most lines; default 100, Infinity for all. */
   readonly limit?: number;
-  /** False gives the oldest lines of the range, oldest first (default true: the newest, newest first). */
+  /** False gives the oldest lines of the range, oldest first; default true. */
   readonly newestFirst?: boolean;
 }
 
 /** `lab.logs.search`: see {@link Logs.search}. */
 export async function search(database: Database, options: SearchOptions): Promise<Result> {
   const action = "search the logs";
-  const asked = await checkLogQuestion(database, options, action, ["limit", "newestFirst"]);
-  const { limit = 100, newestFirst = true } = options;
-  const { table, source } = asked;
-  const most = limitSql(limit);
+  const lines = await checkedLines(database, options, action, ["limit", "newestFirst"]);
+  const { table } = lines;
+  const { limit = 100, newestFirst = true, signal } = options;
   const fields = fieldsOf(table);
-  const columns = fields.map((field) => `${fieldText(field, table)} AS _${field}`);
-  // Ordered by the raw column: the engine then reads only until it has enough lines.
-  const sql = `SELECT ${instantSql(table.time.sql, table)} AS _t, ${columns.join(", ")}
-${source.sql}
-ORDER BY ${table.time.sql}${newestFirst ? " DESC" : ""}${most.sql}`;
-  // One line more tells whether there are more.
-  const parameters = { ...source.parameters, ...(most.sql && { limit: limit + 1 }) };
-  const { table: found, origin } = await askLogs(database, asked, { sql, parameters });
+  const columns = fields.map((field) => raw(`${fieldText(field, table)} AS _${field}`));
+  // Ordered by the raw column, the engine reads only until it has enough lines. One more line shows
+  // whether there are more.
+  const question = sql`SELECT ${raw(instantSql(table.time.sql, table))} AS _t, ${join(columns)}
+${fromLines(lines)}
+ORDER BY ${raw(table.time.sql)}${raw(newestFirst ? " DESC" : "")}${limitSql(limit, 1)}`;
+  const { table: found, origin } = await askLines(database, lines, question, { action, signal });
   const names = Object.fromEntries(fields.map((field) => [`_${field}`, field]));
   const rows = found
     .slice(0, limit)
     .select({ _t: "t", ...names })
     .reify();
-  const left = found.numRows() > limit;
+  const dimensions = fields
+    .filter((field) => field !== "message")
+    .map((name) => ({ name, order: [...new Set(rows.array(name) as (string | null)[])] }));
+  const isCut = found.numRows() > limit;
   const result = new Result(rows, {
     ...origin,
-    columns: {
-      dimensions: fields
-        .filter((field) => field !== "message")
-        .map((name) => ({ name, order: commonestFirst(rows.array(name) as string[]) })),
-      measures: [],
-    },
-    reductions: left
+    columns: { dimensions, measures: [] },
+    reductions: isCut
       ? [
           `The ${newestFirst ? "newest" : "oldest"} ${limit.toLocaleString("en-US")} lines; the range holds more that match. Pass a larger limit for them.`,
         ]
       : [],
-    notes: [...(rows.numRows() === 0 ? [await whyNoLines(database, asked)] : []), ...origin.notes],
+    notes: [...(rows.numRows() === 0 ? [await whyNoLines(database, lines)] : []), ...origin.notes],
   });
-  return maskedLogs(result, options);
-}
-
-function commonestFirst(values: readonly (string | null)[]): (string | null)[] {
-  const sizes = new Map<string | null, number>();
-  for (const value of values) sizes.set(value, (sizes.get(value) ?? 0) + 1);
-  return [...sizes].sort((a, b) => b[1] - a[1]).map(([value]) => value);
+  return masked(result, options);
 }

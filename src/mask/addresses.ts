@@ -1,4 +1,3 @@
-/** What an address is, as masks name it. */
 export type AddressKind = "e-mail" | "IPv4" | "IPv6";
 
 /** Changes a text. */
@@ -19,7 +18,7 @@ const EMAIL = new RegExp(
   String.raw`(?:"[^"\n]{1,64}"|(?<![${LOCAL}])[${LOCAL}]+(?:['’][${LOCAL}]+)?)(?:@|%40)[${LETTER}_\-]+(?:${DOT}[${LETTER}_\-]+)+`,
   "giu",
 );
-// More than four numbers go as well: which of them are the address is not to be told.
+// More than four numbers go as well: nobody knows which of them are the address.
 const IPV4 = new RegExp(
   String.raw`(?:(?<!\d)|${ESCAPED})(?:${OCTET}(?:${DOT}${OCTET}){3,}|(?<!\d-)${OCTET}(?:-${OCTET}){3,})(?!\d)`,
   "gi",
@@ -32,8 +31,9 @@ const IPV6 = new RegExp(
 );
 
 /**
- * Replaces the addresses in a text by what `write` makes of each, which it is given plainly written;
- * undefined leaves one as it is.
+ * Replaces the addresses in a text by what `write` returns for each; undefined leaves one as it is.
+ *
+ * @param write gets the address without escapes.
  */
 export function replaceAddresses(
   text: string,
@@ -64,10 +64,10 @@ function isIPv6(address: string): boolean {
 }
 
 /**
- * Replaces the addresses in a text, for what leaves the team: e-mail by `[e-mail]`, IPv6 by `[IPv6]`
- * (with its zone), IPv4 by `[IPv4]` (also with hyphens, as in names of hosts). In doubt it masks: a
- * version of four numbers goes as well. Ports behind a colon and prefix lengths stay, and so do dates,
- * times, MAC addresses and fingerprints. A part of an address (`203.0.113.`) is none.
+ * Masks the addresses in a text that leaves the team: e-mail by `[e-mail]`, IPv6 by `[IPv6]` (with its
+ * zone), IPv4 by `[IPv4]` (also with hyphens, as in host names). In doubt it masks, so a version of four
+ * numbers goes as well. Ports, prefix lengths, dates, times, MAC addresses and fingerprints stay; a part
+ * of an address (`203.0.113.`) is none.
  *
  * @example
  * maskAddresses("POST from 203.0.113.7 by jo@example.org via [2001:db8::1]:443");
@@ -77,25 +77,23 @@ export function maskAddresses(text: string): string {
   return replaceAddresses(text, (kind) => `[${kind}]`);
 }
 
-/** The numbers that a mask gave addresses, by kind and address. */
+/** The numbers of masked addresses, by kind and address. */
 export type AddressNumbers = Map<AddressKind, Map<string, number>>;
 
 /**
- * A mask that leaves versions as they are: `[IPv4]`, or with `numbers` `[IPv4 2]`, the same for the
- * same address in all texts that share them.
+ * Makes a mask that keeps versions: `[IPv4]`, or with `numbers` `[IPv4 2]`, the same for the same address
+ * in all texts that share them.
  *
- * @param versions what is never an address, as `versionsOf` finds them.
+ * @param versions texts that are no addresses, as `versionsOf` finds them.
  */
 export function addressMask(versions: ReadonlySet<string>, numbers?: AddressNumbers): Change {
-  const write = (kind: AddressKind, address: string): string | undefined => {
-    if (versions.has(address)) return undefined;
-    if (numbers === undefined) return `[${kind}]`;
-    const known = numbers.get(kind) ?? new Map<string, number>();
-    numbers.set(kind, known);
-    const key = address.toLowerCase();
-    const number = known.get(key) ?? known.size + 1;
-    known.set(key, number);
-    return `[${kind} ${number}]`;
-  };
-  return (text) => replaceAddresses(text, write);
+  return (text) =>
+    replaceAddresses(text, (kind, address) => {
+      if (versions.has(address)) return undefined;
+      if (numbers === undefined) return `[${kind}]`;
+      const known = numbers.get(kind) ?? new Map<string, number>();
+      const key = address.toLowerCase();
+      numbers.set(kind, known.set(key, known.get(key) ?? known.size + 1));
+      return `[${kind} ${known.get(key)}]`;
+    });
 }

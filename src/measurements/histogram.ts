@@ -11,7 +11,6 @@ import {
   askMeasurements,
   askRuns,
   MEASUREMENT_OPTIONS,
-  RUN_OPTIONS,
   type Asked,
   type MeasurementOptions,
   type RunOptions,
@@ -41,7 +40,7 @@ export type HistogramRow<B, M> = { from: number | null; to: number | null } & Gr
 >;
 
 type Ask = (
-  options: GroupOptions<string> & Pick<RunOptions, "margin" | "distinct">,
+  options: GroupOptions<string> & Pick<RunOptions, "dedupe">,
   measures: Readonly<Record<string, Measure<unknown>>>,
   preset: Preset,
 ) => Promise<Result>;
@@ -52,7 +51,7 @@ const MOST_BINS = 200;
 /** `lab.runs.histogram`: see {@link Runs.histogram}. */
 export function runHistogram(asked: Asked, options: HistogramOptions): Promise<Result> {
   const ask: Ask = (...given) => askRuns(asked, ...given);
-  return histogram(ask, options, "runs", RUN_OPTIONS);
+  return histogram(ask, options, "runs", MEASUREMENT_OPTIONS);
 }
 
 /** `lab.measurements.histogram`: see {@link Measurements.histogram}. */
@@ -87,7 +86,7 @@ async function histogram(
     low: min(column),
     high: max(column),
     median: quantile(0.5, column),
-    positive: min(column, { where: { [column]: { above: 0 } } }),
+    positive: min(column, { where: { [column]: { gt: 0 } } }),
   };
   const lies = await ask({ ...rest, every }, spread, { action });
   const [where] = lies.rows();
@@ -96,10 +95,7 @@ async function histogram(
   const asked = await ask(
     { ...rest, by: withBin(by, bin), every },
     { [many]: count() },
-    {
-      action,
-      main: many,
-    },
+    { action, main: many, adds: ["from", "to"] },
   );
   const { label: lowest = column, unit = "" } = lies.origin.columns.measures[0] ?? {};
   return binned(asked, lies, edges, many, { label: lowest.replace(/, min$/, ""), unit });

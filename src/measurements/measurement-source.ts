@@ -11,7 +11,7 @@ export interface MeasurementFilter {
   readonly range: TimeRange;
   readonly where: Where;
   /** True counts a measurement once that the table holds twice; default: where the table merges rows. */
-  readonly distinct?: boolean | undefined;
+  readonly dedupe?: boolean | undefined;
 }
 
 /** The measurements of a range: a row a measurement, with the columns of the table. */
@@ -22,11 +22,11 @@ export function measurementSource(table: TableInfo, asked: MeasurementFilter): S
     column: (name) => tableColumn(table, name),
     instant: table.time.dateTime(table.time.sql),
     ...daysOnly(table),
-    ...onceOverall(table, asked.distinct),
+    ...onceOverall(table, asked.dedupe),
     ...together(table),
     plain: true,
     from: (only = []) => measurementsFrom(table, asked, asked.range, [...conditions, ...only]),
-    notes: [...distinctNotes(table, asked.distinct), ...table.notes],
+    notes: [...dedupeNotes(table, asked.dedupe), ...table.notes],
     ...explained,
   };
 }
@@ -38,7 +38,7 @@ export function measurementSource(table: TableInfo, asked: MeasurementFilter): S
  */
 export function measurementOnceSource(
   table: TableInfo,
-  { range, where }: Omit<MeasurementFilter, "distinct">,
+  { range, where }: Omit<MeasurementFilter, "dedupe">,
 ): Source {
   const { conditions, explained } = filtered(table, range, where);
   const first = new FirstColumns(table);
@@ -62,7 +62,7 @@ export function measurementOnceSource(
             ["_first", raw(`min(${table.time.sql})`)],
             ...first.selected,
           ],
-          from: measurementsFrom(table, { distinct: false }, range, [...conditions, ...only]),
+          from: measurementsFrom(table, { dedupe: false }, range, [...conditions, ...only]),
           // A configured name stands beside the table's own.
           groupBy: byUid
             ? identityKeys(table, "measurement_uid")
@@ -114,13 +114,13 @@ export function filtered(table: TableInfo, range: TimeRange, where: Where) {
  */
 export function measurementsFrom(
   table: TableInfo,
-  { distinct }: Pick<MeasurementFilter, "distinct">,
+  { dedupe }: Pick<MeasurementFilter, "dedupe">,
   range: Pick<TimeRange, "start" | "end">,
   conditions: readonly Sql[],
 ): Sql {
   const where = join([...tableBounds(table, range), ...conditions], " AND ");
   const from = raw(table.from);
-  if (!(distinct ?? table.merges)) return sql`${from}\nWHERE ${where}`;
+  if (!(dedupe ?? table.merges)) return sql`${from}\nWHERE ${where}`;
   if (table.merges) return sql`${from} FINAL\nWHERE ${where}`;
   return table.columns.has("measurement_uid")
     ? sql`(SELECT * FROM ${from} WHERE ${where} LIMIT 1 BY ${join(identityKeys(table, "measurement_uid"))})`
@@ -130,11 +130,8 @@ export function measurementsFrom(
 const HELD_TWICE = "a measurement may be held twice, in two of them";
 
 /** Why such measurements can't be asked for in parts of the range. */
-export function onceOverall(
-  table: TableInfo,
-  distinct: boolean | undefined,
-): Pick<Source, "whole"> {
-  return distinct === true && !table.merges ? { whole: HELD_TWICE } : {};
+export function onceOverall(table: TableInfo, dedupe: boolean | undefined): Pick<Source, "whole"> {
+  return dedupe === true && !table.merges ? { whole: HELD_TWICE } : {};
 }
 
 /** What the rows of one measurement share. */
@@ -144,15 +141,15 @@ function together(table: TableInfo): Pick<Source, "together"> {
 }
 
 /** Says how duplicates are counted, where that isn't each row. */
-export function distinctNotes(table: TableInfo, distinct: boolean | undefined): string[] {
-  if (distinct === true) return ["Measurements that the table holds twice are counted once."];
+export function dedupeNotes(table: TableInfo, dedupe: boolean | undefined): string[] {
+  if (dedupe === true) return ["Measurements that the table holds twice are counted once."];
   if (!table.merges) return [];
-  return distinct === false
+  return dedupe === false
     ? [
-        `${table.name} is a ${table.engine}: rows that it will merge in the background are counted each, so the numbers may fall by themselves (distinct: true counts them as merged).`,
+        `${table.name} is a ${table.engine}: rows that it will merge in the background are counted each, so the numbers may fall by themselves (dedupe: true counts them as merged).`,
       ]
     : [
-        `${table.name} is a ${table.engine}: its rows are counted as it merges them (distinct: false counts each that it still holds).`,
+        `${table.name} is a ${table.engine}: its rows are counted as it merges them (dedupe: false counts each that it still holds).`,
       ];
 }
 

@@ -32,7 +32,7 @@ type Levels = readonly number[];
 /** What `summary` groups by. A deployment may declare other columns: it is one of `RunNames` there or not. */
 type Versions = ["software_name", "software_version"];
 
-/** What `runs` and `runDurations` measure. */
+/** The measures of `counts` and `durations`. */
 type RunMeasures<L extends Levels> = {
   runs: Measure<number>;
   measurements: Measure<number>;
@@ -50,7 +50,7 @@ export interface Measurements {
    * @example
    * const own = await lab.measurements.ask({
    *   range: last("3 months", { now: lab.now }), every: "day", by: ["probe_cc", "test_name"], top: 10,
-   *   measures: { measurements: count(), blocked: share({ anomaly: "t" }), networks: distinct("probe_asn") },
+   *   measures: { measurements: count(), blocked: share({ anomaly: "t" }), networks: countDistinct("probe_asn") },
    * });
    */
   ask<
@@ -77,69 +77,8 @@ export interface Measurements {
   counts<const B extends Names = [], const E extends Every = "auto">(
     options: MeasurementOptions<MeasurementColumn, B> & { readonly every?: E },
   ): Promise<Result<GroupedRow<B, E, { measurements: Measure<number> }>>>;
-  /**
-   * How many runs, and how many measurements in each: columns `t`, the dimensions, `runs`,
-   * `measurements` (of all those runs), `single_share` (share of runs with one measurement, 0 to 1) and
-   * the quantiles of measurements per run, `q10`, `q50`, `q90`. A bucket without a run has 0 runs
-   * and null quantiles: a gap. A run belongs to the bucket in which it starts. Measurements without
-   * a report_id are of no run; a note counts them.
-   *
-   * @throws ProbelabError without a range, for unknown columns and options, or as the server says.
-   * @example
-   * await lab.measurements.runs({ range: last("1 month", { now: lab.now }), every: "week", by: "probe_cc", top: 5 });
-   */
-  runs<
-    const B extends RunNames = [],
-    const E extends Every = "auto",
-    const L extends Levels = [0.1, 0.5, 0.9],
-  >(
-    options: RunQuantileOptions<B, L> & { readonly every?: E },
-  ): Promise<Result<GroupedRow<B, E, RunMeasures<L>>>>;
-  /**
-   * How long runs take: as `runs`, with quantiles of the duration in seconds. A run's duration is
-   * the last measurement_start_time of its report_id minus the first; a run of one measurement
-   * lasts 0 s (`singles: "drop"` leaves those out). Quantiles are exact and interpolate linearly
-   * (R-7 of Hyndman and Fan, 1996, as NumPy and d3).
-   *
-   * @throws ProbelabError without a range, for unknown columns and options, or as the server says.
-   * @example
-   * await lab.measurements.runDurations({
-   *   range: last("3 months"), every: "week", by: "software_version",
-   *   where: { test_name: "web_connectivity", software_version: prefix("3.8") },
-   * });
-   */
-  runDurations<
-    const B extends RunNames = [],
-    const E extends Every = "auto",
-    const L extends Levels = [0.1, 0.5, 0.9],
-  >(
-    options: RunQuantileOptions<B, L> & { readonly every?: E },
-  ): Promise<Result<GroupedRow<B, E, RunMeasures<L>>>>;
-  /**
-   * The table per version: for each software_name and software_version (or `by`), `runs`,
-   * `measurements`, `single_share`, `measurements_per_run` (median), `seconds_per_measurement` (median
-   * over runs of two or more, of duration / (measurements − 1)) and duration quantiles in seconds,
-   * `q10`, `q30`, `q50`, `q70`, `q90`. All groups unless `top` is given.
-   *
-   * @throws ProbelabError without a range, for unknown columns and options, or as the server says.
-   * @example
-   * table(await lab.measurements.summary({ range: last("1 month", { now: lab.now }) }), { bars: ["runs"] });
-   */
-  summary<
-    const B extends RunNames | Versions = Versions,
-    const E extends Every = "all",
-    const L extends Levels = [0.1, 0.3, 0.5, 0.7, 0.9],
-  >(
-    options: RunQuantileOptions<RunNames, L> & { readonly by?: B; readonly every?: E },
-  ): Promise<
-    Result<
-      GroupedRow<
-        B,
-        E,
-        RunMeasures<L> & { measurements_per_run: Measure; seconds_per_measurement: Measure }
-      >
-    >
-  >;
+  /** The same as {@link Runs.durations}. */
+  runDurations: Runs["durations"];
   /**
    * How many measurements the table holds more than once: columns `t`, the dimensions,
    * `measurements` (each once), `rows`, `duplicated` (measurements with more than one row) and
@@ -173,12 +112,12 @@ export interface Measurements {
    * finest that fits. Columns `t`, the dimensions, and `measurements`; of a `share` or `ratio` its
    * `part` and `whole`, which add up, and itself.
    *
-   * @throws ProbelabError for a measure whose parts don't add up to it (`distinct`, `quantile`, `mean`).
+   * @throws ProbelabError for a measure whose parts don't add up to it (`countDistinct`, `quantile`, `mean`).
    * @example
    * chart.explore(await lab.measurements.explore({ range, by: ["software_version", "probe_cc", "test_name"] }));
    */
   explore<const B extends Names>(
-    options: ExploreOptions<MeasurementColumn, B> & Pick<MeasurementOptions, "distinct">,
+    options: ExploreOptions<MeasurementColumn, B> & Pick<MeasurementOptions, "dedupe">,
   ): Promise<Result>;
   /**
    * When the first measurement of each group was within the range: the dimensions, `first` (a Date,
@@ -231,7 +170,7 @@ export interface Runs {
    * @example
    * const short = await lab.runs.ask({
    *   range, every: "week", by: "software_version",
-   *   measures: { runs: count(), p90: quantile(0.9, "duration"), short: share({ duration: { below: 60 } }) },
+   *   measures: { runs: count(), p90: quantile(0.9, "duration"), short: share({ duration: { lt: 60 } }) },
    * });
    */
   ask<
@@ -242,14 +181,77 @@ export interface Runs {
     options: RunOptions<RunColumn, B> & { readonly every?: E; readonly measures: M },
   ): Promise<Result<GroupedRow<B, E, M>>>;
   /**
+   * How many runs, and how many measurements in each: columns `t`, the dimensions, `runs`,
+   * `measurements` (of all those runs), `single_share` (share of runs with one measurement, 0 to 1) and
+   * the quantiles of measurements per run, `q10`, `q50`, `q90`. A bucket without a run has 0 runs
+   * and null quantiles: a gap. A run belongs to the bucket in which it starts. Measurements without
+   * a report_id are of no run; a note counts them.
+   *
+   * @throws ProbelabError without a range, for unknown columns and options, or as the server says.
+   * @example
+   * await lab.runs.counts({ range: last("1 month", { now: lab.now }), every: "week", by: "probe_cc", top: 5 });
+   */
+  counts<
+    const B extends RunNames = [],
+    const E extends Every = "auto",
+    const L extends Levels = [0.1, 0.5, 0.9],
+  >(
+    options: RunQuantileOptions<B, L> & { readonly every?: E },
+  ): Promise<Result<GroupedRow<B, E, RunMeasures<L>>>>;
+  /**
+   * How long runs take: as `counts`, with quantiles of the duration in seconds. A run's duration is
+   * the last measurement_start_time of its report_id minus the first; a run of one measurement
+   * lasts 0 s (`where: { measurements: { gt: 1 } }` leaves those out). Quantiles are exact and
+   * interpolate linearly (R-7 of Hyndman and Fan, 1996, as NumPy and d3).
+   *
+   * @throws ProbelabError without a range, for unknown columns and options, or as the server says.
+   * @example
+   * await lab.runs.durations({
+   *   range: last("3 months"), every: "week", by: "software_version",
+   *   where: { test_name: "web_connectivity", software_version: prefix("3.8") },
+   * });
+   */
+  durations<
+    const B extends RunNames = [],
+    const E extends Every = "auto",
+    const L extends Levels = [0.1, 0.5, 0.9],
+  >(
+    options: RunQuantileOptions<B, L> & { readonly every?: E },
+  ): Promise<Result<GroupedRow<B, E, RunMeasures<L>>>>;
+  /**
+   * The table per version: for each software_name and software_version (or `by`), `runs`,
+   * `measurements`, `single_share`, `measurements_per_run` (median), `seconds_per_measurement` (median
+   * over runs of two or more, of duration / (measurements − 1)) and duration quantiles in seconds,
+   * `q10`, `q30`, `q50`, `q70`, `q90`. All groups unless `top` is given.
+   *
+   * @throws ProbelabError without a range, for unknown columns and options, or as the server says.
+   * @example
+   * table(await lab.runs.summary({ range: last("1 month", { now: lab.now }) }), { bars: ["runs"] });
+   */
+  summary<
+    const B extends RunNames | Versions = Versions,
+    const E extends Every = "all",
+    const L extends Levels = [0.1, 0.3, 0.5, 0.7, 0.9],
+  >(
+    options: RunQuantileOptions<RunNames, L> & { readonly by?: B; readonly every?: E },
+  ): Promise<
+    Result<
+      GroupedRow<
+        B,
+        E,
+        RunMeasures<L> & { measurements_per_run: Measure; seconds_per_measurement: Measure }
+      >
+    >
+  >;
+  /**
    * The same of runs as {@link Measurements.explore} of measurements; a run counts where it starts.
    *
-   * @throws ProbelabError for a measure whose parts don't add up to it (`distinct`, `quantile`, `mean`).
+   * @throws ProbelabError for a measure whose parts don't add up to it (`countDistinct`, `quantile`, `mean`).
    * @example
    * chart.explore(await lab.runs.explore({ range, by: ["software_version", "probe_cc"] }));
    */
   explore<const B extends RunNames>(
-    options: ExploreOptions<RunColumn, B> & Pick<RunOptions, "distinct" | "margin">,
+    options: ExploreOptions<RunColumn, B> & Pick<RunOptions, "dedupe">,
   ): Promise<Result>;
   /**
    * How the numbers of a column are spread over runs, in bins that the engine cuts: columns `from` and
@@ -262,7 +264,7 @@ export interface Runs {
    * chart.histogram(await lab.runs.histogram({ range, column: "duration" }));
    */
   histogram<const B extends RunNames = []>(
-    options: HistogramOptions<RunColumn, B> & Pick<RunOptions, "margin">,
+    options: HistogramOptions<RunColumn, B>,
   ): Promise<Result<HistogramRow<B, { runs: Measure<number> }>>>;
 }
 
@@ -292,9 +294,7 @@ export function measurementsAsked(of: Asked): Measurements {
   const asked: Measurements = {
     ask: typed<Measurements["ask"]>(questions.askOwn),
     counts: typed<Measurements["counts"]>(questions.counts),
-    runs: typed<Measurements["runs"]>(questions.runs),
-    runDurations: typed<Measurements["runDurations"]>(questions.runDurations),
-    summary: typed<Measurements["summary"]>(questions.summary),
+    runDurations: typed<Runs["durations"]>(questions.runDurations),
     duplicates: typed<Measurements["duplicates"]>(questions.duplicates),
     firstSeen: typed<Measurements["firstSeen"]>(questions.firstSeen),
     explore: typed<Measurements["explore"]>(questions.explore),
@@ -315,10 +315,15 @@ export function runsOf(database: Database): Runs {
 
 /** The questions on runs, bound to a table or a snapshot. */
 export function runsAsked(of: Asked): Runs {
+  const typed = <F>(ask: (of: Asked, options: never) => Promise<Result>) =>
+    ((options: never) => ask(of, options)) as AskedAs<F> as F;
   const asked: Runs = {
-    ask: (options) => questions.askOwnRuns(of, options) as never,
-    explore: (options) => questions.exploreRuns(of, options),
-    histogram: (options) => runHistogram(of, options) as never,
+    ask: typed<Runs["ask"]>(questions.askOwnRuns),
+    counts: typed<Runs["counts"]>(questions.runCounts),
+    durations: typed<Runs["durations"]>(questions.runDurations),
+    summary: typed<Runs["summary"]>(questions.summary),
+    explore: typed<Runs["explore"]>(questions.exploreRuns),
+    histogram: typed<Runs["histogram"]>(runHistogram),
   };
   const { database } = of;
   return cubeSource(asked, {

@@ -4,7 +4,7 @@ import { ProbelabError } from "../base/error.js";
 import { askSource, GROUP_OPTIONS, type By, type GroupOptions, type Preset } from "../query/ask.js";
 import type { ColumnOf } from "../query/columns.js";
 import { askExplore, EXPLORE_OPTIONS, type ExploreOptions } from "../query/explore.js";
-import { count, earliest, quantile, ratio, share, sum, type Measure } from "../query/measure.js";
+import { count, min, quantile, ratio, share, sum, type Measure } from "../query/measure.js";
 import type { Result } from "../result/result.js";
 import type { TimeRange } from "../time/time-range.js";
 import type { Source } from "../query/source.js";
@@ -13,7 +13,7 @@ import {
   measurementSource,
   type MeasurementFilter,
 } from "./measurement-source.js";
-import { runSource, type RUN_COLUMNS, type RunFilter } from "./run-source.js";
+import { runSource, type RUN_COLUMNS } from "./run-source.js";
 
 /** The columns of the measurement table. */
 export type MeasurementColumn = ColumnOf<"measurements">;
@@ -30,33 +30,28 @@ export interface MeasurementOptions<
    * True counts a measurement once that the table holds twice. Default: true where the table's
    * engine merges rows (Replacing and the like), else false.
    */
-  readonly distinct?: boolean;
+  readonly dedupe?: boolean;
 }
 
-/** What questions on runs take besides. A run is the measurements that share a report_id. */
-export interface RunOptions<
+/** Options of questions on runs. A run is the measurements that share a report_id. */
+export type RunOptions<
   Name extends string = RunColumn,
   B extends By<Name> = By<Name>,
-> extends MeasurementOptions<Name, B> {
-  /** How far beyond the range runs are read, so that those at its edges are whole; default "24 hours". */
-  readonly margin?: string;
-}
+> = MeasurementOptions<Name, B>;
 
 /** What questions on quantiles of runs take besides. */
 export interface RunQuantileOptions<
   B extends By<RunColumn> = By<RunColumn>,
   Levels extends readonly number[] = readonly number[],
-> extends RunOptions<RunColumn, B> {
+> extends MeasurementOptions<RunColumn, B> {
   /** Which quantiles to give, each from 0 to 1; exact, interpolated linearly (R-7). Default 0.1, 0.5, 0.9. */
   readonly quantiles?: Levels;
-  /** `"drop"` leaves runs of a single measurement out of the quantiles (default `"keep"`); `single_share` tells their share either way. */
-  readonly singles?: "keep" | "drop";
 }
 
 /** What a question on duplicates takes; the whole range is one bucket unless `every` is given. */
 export type DuplicateOptions<B extends By<MeasurementColumn> = By<MeasurementColumn>> = Omit<
   MeasurementOptions<MeasurementColumn, B>,
-  "distinct"
+  "dedupe"
 >;
 
 /** What `firstSeen` takes. */
@@ -67,16 +62,15 @@ export type FirstSeenOptions<B extends By<MeasurementColumn> = By<MeasurementCol
 
 type Measures = Readonly<Record<string, Measure<unknown>>>;
 
-export const MEASUREMENT_OPTIONS = [...GROUP_OPTIONS, "distinct"];
-export const RUN_OPTIONS = [...MEASUREMENT_OPTIONS, "margin"];
-/** One object of options may serve counts, runs and runDurations alike. */
-const FAMILY = [...RUN_OPTIONS, "quantiles", "singles"];
+export const MEASUREMENT_OPTIONS = [...GROUP_OPTIONS, "dedupe"];
+/** One object of options may serve counts, durations and summary alike. */
+const FAMILY = [...MEASUREMENT_OPTIONS, "quantiles"];
 
 /** What questions on measurements and runs are asked of: a table, or a snapshot of it. */
 export interface Asked {
   readonly database: Database;
   measurements(filter: MeasurementFilter): Promise<Source>;
-  runs(filter: RunFilter): Promise<Source>;
+  runs(filter: MeasurementFilter): Promise<Source>;
 }
 
 /** The measurement table of a database. */
@@ -89,6 +83,16 @@ export function askedTable(database: Database): Asked {
   };
 }
 
+/** Opens a source for a range; the options are read only then, after the range was checked. */
+function opener(
+  asked: Asked,
+  source: "measurements" | "runs",
+  options: Pick<MeasurementOptions<string>, "where" | "dedupe">,
+) {
+  return (range: TimeRange) =>
+    asked[source]({ range, where: options.where ?? {}, dedupe: options.dedupe });
+}
+
 /** Asks the measurements. */
 export async function askMeasurements(
   asked: Asked,
@@ -96,8 +100,7 @@ export async function askMeasurements(
   measures: Measures,
   preset: Preset,
 ): Promise<Result> {
-  const { where = {}, distinct } = options;
-  const open = (range: TimeRange) => asked.measurements({ range, where, distinct });
+  const open = opener(asked, "measurements", options);
   return askSource(asked.database, open, options, measures, preset);
 }
 
@@ -108,8 +111,7 @@ export async function askRuns(
   measures: Measures,
   preset: Preset,
 ): Promise<Result> {
-  const { where = {}, distinct, margin } = options;
-  const open = (range: TimeRange) => asked.runs({ range, where, distinct, margin });
+  const open = opener(asked, "runs", options);
   return askSource(asked.database, open, options, measures, preset);
 }
 
@@ -129,31 +131,29 @@ export async function askOwnRuns(
   options: RunOptions & { readonly measures: Measures },
 ): Promise<Result> {
   const action = "ask the runs";
-  refuseUnknown(options, [...RUN_OPTIONS, "measures"], action);
+  refuseUnknown(options, [...MEASUREMENT_OPTIONS, "measures"], action);
   return askRuns(asked, options, options.measures, { action });
 }
 
 /** `lab.measurements.explore`: see {@link Measurements.explore}. */
 export async function explore(
   asked: Asked,
-  options: ExploreOptions & Pick<MeasurementOptions, "distinct">,
+  options: ExploreOptions & Pick<MeasurementOptions, "dedupe">,
 ): Promise<Result> {
   const action = "explore the measurements";
-  refuseUnknown(options, [...EXPLORE_OPTIONS, "distinct"], action);
-  const { where = {}, distinct } = options;
-  const open = (range: TimeRange) => asked.measurements({ range, where, distinct });
+  refuseUnknown(options, [...EXPLORE_OPTIONS, "dedupe"], action);
+  const open = opener(asked, "measurements", options);
   return askExplore(asked.database, open, options, action);
 }
 
 /** `lab.runs.explore`: see {@link Runs.explore}. */
 export async function exploreRuns(
   asked: Asked,
-  options: ExploreOptions & Pick<RunOptions, "distinct" | "margin">,
+  options: ExploreOptions & Pick<RunOptions, "dedupe">,
 ): Promise<Result> {
   const action = "explore the runs";
-  refuseUnknown(options, [...EXPLORE_OPTIONS, "distinct", "margin"], action);
-  const { where = {}, distinct, margin } = options;
-  const open = (range: TimeRange) => asked.runs({ range, where, distinct, margin });
+  refuseUnknown(options, [...EXPLORE_OPTIONS, "dedupe"], action);
+  const open = opener(asked, "runs", options);
   return askExplore(asked.database, open, options, action);
 }
 
@@ -165,26 +165,23 @@ export async function counts(asked: Asked, options: MeasurementOptions): Promise
   return askMeasurements(asked, options, { measurements: count() }, preset);
 }
 
-/** `lab.measurements.runs`: see {@link Measurements.runs}. */
-export async function runs(asked: Asked, options: RunQuantileOptions): Promise<Result> {
+/** `lab.runs.counts`: see {@link Runs.counts}. */
+export async function runCounts(asked: Asked, options: RunQuantileOptions): Promise<Result> {
   const { measures, main } = quantiles(options, [0.1, 0.5, 0.9], "measurements");
   return runQuestion(asked, options, measures, { action: "count runs", main });
 }
 
-/** `lab.measurements.runDurations`: see {@link Measurements.runDurations}. */
+/** `lab.runs.durations`: see {@link Runs.durations}. */
 export async function runDurations(asked: Asked, options: RunQuantileOptions): Promise<Result> {
   const { measures, main } = quantiles(options, [0.1, 0.5, 0.9], "duration");
   return runQuestion(asked, options, measures, { action: "measure run durations", main });
 }
 
-/** `lab.measurements.summary`: see {@link Measurements.summary}. */
+/** `lab.runs.summary`: see {@link Runs.summary}. */
 export async function summary(asked: Asked, options: RunQuantileOptions): Promise<Result> {
   const { measures, main } = quantiles(options, [0.1, 0.3, 0.5, 0.7, 0.9], "duration");
   const own = {
-    measurements_per_run: quantile(0.5, "measurements", {
-      ...singles(options),
-      label: "Measurements per run, median",
-    }),
+    measurements_per_run: quantile(0.5, "measurements", { label: "Measurements per run, median" }),
     seconds_per_measurement: quantile(0.5, "seconds_per_measurement", {
       label: "Seconds per measurement, median",
     }),
@@ -206,7 +203,7 @@ export async function duplicates({ database }: Asked, options: DuplicateOptions)
     measurements: count({ label: "Measurements, each once" }),
     rows: sum("rows", { label: "Rows of the table" }),
     duplicated: count({
-      where: { rows: { above: 1 } },
+      where: { rows: { gt: 1 } },
       label: "Measurements held more than once",
     }),
     share: ratio(count(), sum("rows"), {
@@ -223,7 +220,7 @@ export async function firstSeen(asked: Asked, options: FirstSeenOptions): Promis
   const action = "find when measurements were first seen";
   const known = MEASUREMENT_OPTIONS.filter((name) => name !== "every");
   refuseUnknown(options, known, action);
-  const measures = { first: earliest({ label: "First measurement" }), measurements: count() };
+  const measures = { first: min("time", { label: "First measurement" }), measurements: count() };
   const preset = { action, top: Infinity, main: "measurements" };
   return askMeasurements(asked, { ...options, every: "all" }, measures, preset);
 }
@@ -241,11 +238,7 @@ async function runQuestion(
     measurements: sum("measurements", { label: "Measurements" }),
     single_share: share({ measurements: 1 }, { label: "Share of runs with a single measurement" }),
   };
-  const after =
-    singles(options).where === undefined
-      ? []
-      : ["Runs of a single measurement are left out of the quantiles."];
-  return askRuns(asked, options, { ...own, ...measures }, { ...preset, after });
+  return askRuns(asked, options, { ...own, ...measures }, preset);
 }
 
 /** The measures `q10`, `q50`, `q2_5` … of something that each run has, and which of them is the main one. */
@@ -264,18 +257,8 @@ function quantiles(
           `Can't give the quantile ${String(level)}: pass different numbers from 0 to 1, such as quantiles: [0.1, 0.5, 0.9].`,
         );
       }
-      return [name(level), quantile(level, column, singles(options ?? {}))];
+      return [name(level), quantile(level, column)];
     }),
   );
   return { measures, main: name(wanted.includes(0.5) ? 0.5 : (wanted[0] ?? 0.5)) };
-}
-
-/** `singles` as a condition on runs. */
-function singles(options: RunQuantileOptions): { where?: { measurements: { above: number } } } {
-  const { singles: wanted } = options as { singles?: unknown };
-  if (wanted === undefined || wanted === "keep") return {};
-  if (wanted === "drop") return { where: { measurements: { above: 1 } } };
-  throw new ProbelabError(
-    `Can't use singles: ${JSON.stringify(wanted)}: pass "keep" or "drop" for runs of a single measurement.`,
-  );
 }

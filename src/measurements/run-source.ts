@@ -5,9 +5,10 @@ import { plainType } from "../database/time-column.js";
 import { daysOnly, type Extra, type Source, type SourceColumn } from "../query/source.js";
 import { and, bind, nested, print, raw, select, sql, type Sql } from "../query/sql.js";
 import { whereSql, type Where } from "../query/where.js";
-import { last, type TimeRange } from "../time/time-range.js";
+import { LENGTHS } from "../time/span.js";
+import type { TimeRange } from "../time/time-range.js";
 import {
-  distinctNotes,
+  dedupeNotes,
   filtered,
   FirstColumns,
   identityKeys,
@@ -16,11 +17,8 @@ import {
   type MeasurementFilter,
 } from "./measurement-source.js";
 
-/** Which runs are asked about. */
-export interface RunFilter extends MeasurementFilter {
-  /** How far beyond the range runs are read, so that those at its edges are whole; default "24 hours". */
-  readonly margin?: string | undefined;
-}
+/** How far beyond the range runs are read, so that those at its edges are whole. */
+const MARGIN = LENGTHS.day;
 
 /** What a run has besides the dimensions of its first measurement. */
 export const RUN_COLUMNS = [
@@ -34,8 +32,8 @@ type OwnColumn = (typeof RUN_COLUMNS)[number];
 /**
  * The runs of a range: a row a run, the measurements that share a report_id.
  *
- * A run belongs to the bucket in which it starts; it is read whole, over the range's edges by the
- * margin, and counts where it starts inside the range. Grouping by report_id alone keeps a run that
+ * A run belongs to the bucket in which it starts; it is read whole, over the range's edges by a
+ * day, and counts where it starts inside the range. Grouping by report_id alone keeps a run that
  * crosses a bucket's edge in one piece. Measurements without a report_id are of no run.
  *
  * Its columns: `start` (a Date), `duration` (seconds from its first measurement's start to its
@@ -45,9 +43,9 @@ type OwnColumn = (typeof RUN_COLUMNS)[number];
  * `where` on these four chooses runs; on a column of the table it chooses the measurements that
  * runs are made of.
  */
-export function runSource(table: TableInfo, asked: RunFilter): Source {
+export function runSource(table: TableInfo, asked: MeasurementFilter): Source {
   const { time } = table;
-  const { range, margin = "24 hours" } = asked;
+  const { range } = asked;
   const entries = Object.entries(asked.where);
   const runWhere: Where = Object.fromEntries(entries.filter(([name]) => isOwn(name)));
   const where: Where = Object.fromEntries(entries.filter(([name]) => !isOwn(name)));
@@ -73,7 +71,7 @@ export function runSource(table: TableInfo, asked: RunFilter): Source {
           ...(noReport === undefined ? [] : [["_no_report", ofNoReport(table, noReport)] as const]),
           ...first.selected,
         ],
-        from: measurementsFrom(table, asked, widen(range, margin), conditions),
+        from: measurementsFrom(table, asked, widen(range), conditions),
         groupBy: identityKeys(table, "report_id"),
         having: [orNoReport(inRange)],
       }),
@@ -94,10 +92,10 @@ export function runSource(table: TableInfo, asked: RunFilter): Source {
     column,
     instant: time.dateTime("_first"),
     ...daysOnly(table),
-    ...onceOverall(table, asked.distinct),
+    ...onceOverall(table, asked.dedupe),
     ...(noReport !== undefined && { unusable: raw("_no_report"), unusableNote }),
     from,
-    notes: [wholeRuns(margin), ...distinctNotes(table, asked.distinct), ...table.notes],
+    notes: [WHOLE_RUNS, ...dedupeNotes(table, asked.dedupe), ...table.notes],
     ...explained,
   };
 }
@@ -124,10 +122,9 @@ export async function noReportNote(
   return { notes: n === 0 ? [] : [note], rowsRead: cost.rowsRead, bytesRead: cost.bytesRead };
 }
 
-/** Says how far runs are read. */
-export function wholeRuns(margin: string): string {
-  return `Runs are read up to ${margin} beyond the range, so that those at its edges are whole; a run counts where it starts.`;
-}
+/** A note of every question on runs. */
+export const WHOLE_RUNS =
+  "Runs that cross the range's edges are counted whole (read up to 24 hours beyond it), in the bucket in which they start.";
 
 export function isOwn(name: string): name is OwnColumn {
   return (RUN_COLUMNS as readonly string[]).includes(name);
@@ -172,7 +169,11 @@ export function withoutReport(table: TableInfo): Sql | undefined {
   return raw(isEmpty === undefined ? `isNull(${column})` : `ifNull(${isEmpty}, 1)`);
 }
 
-function widen(range: TimeRange, margin: string): { start: Date; end: Date } {
-  const { start } = last(margin, { now: range.start });
-  return { start, end: new Date(+range.end + (+range.start - +start)) };
+function widen({ start, end }: TimeRange): { start: Date; end: Date } {
+  // A DateTime holds no other instants.
+  const [first, last] = [0, Date.UTC(2106, 1, 7)];
+  return {
+    start: new Date(Math.max(+start - MARGIN, first)),
+    end: new Date(Math.min(+end + MARGIN, last)),
+  };
 }

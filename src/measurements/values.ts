@@ -4,7 +4,7 @@ import { MOST_ROWS } from "../base/limits.js";
 import { answerOrigin, type Database } from "../database/database.js";
 import { plainType } from "../database/time-column.js";
 import { m4Sql } from "../downsample/sql/m4-sql.js";
-import { distinctNotes, tableColumn } from "./measurement-source.js";
+import { dedupeNotes, tableColumn } from "./measurement-source.js";
 import type { MeasurementColumn } from "./questions.js";
 import { asText } from "../query/dimension.js";
 import { tableBounds } from "../query/source.js";
@@ -57,6 +57,12 @@ export async function values(database: Database, options: ValuesOptions): Promis
   const { y, by, top = 6, other = true, width = 1000, where = {}, signal } = options;
   const table = await database.table("measurements");
   const { time } = table;
+  const taken = y === "t" || by === "t" ? "t" : by === y ? y : undefined;
+  if (taken !== undefined) {
+    throw new ProbelabError(
+      `Can't ${action} of a column ${taken} ${taken === "t" ? "along time: that is the answer's column of time" : "by itself"}. Ask lab.measurements.ask, whose by and measures take names of your own.`,
+    );
+  }
   const { type, sql: column } = tableColumn(table, y);
   if (!/^(U?Int(8|16|32|64)|Float(32|64))$/.test(plainType(type))) {
     throw new ProbelabError(
@@ -129,10 +135,10 @@ export async function values(database: Database, options: ValuesOptions): Promis
     },
     reductions: [
       ...(kept === null || by === undefined ? [] : restSentence(by, kept, other)),
-      `${rows.toLocaleString("en-US")} values: first, last, lowest and highest in each of ${columns.toLocaleString("en-US")} columns of time.`,
+      `${rows.toLocaleString("en-US")} values: first, last, lowest and highest of ${columns.toLocaleString("en-US")} equal slices of time.`,
     ],
     notes: [
-      ...distinctNotes(table, undefined),
+      ...dedupeNotes(table, undefined),
       ...table.notes,
       ...(rows === 0 ? ["No measurement matches in the range."] : []),
     ],

@@ -1,15 +1,16 @@
 import { inspect } from "node:util";
-import { InterruptedError, runningCell } from "./running-cell.js";
+import { InterruptedError, runningCell } from "./cell-runtime.js";
 
-/** What failed in the background: what was thrown, and the cell that began it, where it is known. */
+/** An error that no cell waited for. */
 export interface BackgroundError {
   readonly reason: unknown;
+  /** The cell that started it, if known. */
   readonly cell: string | undefined;
-  /** True for a rejected Promise that nothing waits for. */
+  /** True for a rejected Promise. */
   readonly isRejection: boolean;
 }
 
-/** From now on an error that no cell waits for keeps the process; it is printed in the cell it comes from. */
+/** Prints errors that no cell waits for in the cell that they come from; they no longer end the process. */
 export function printBackgroundErrors(): void {
   process.on("unhandledRejection", (reason) => {
     if (reason instanceof InterruptedError) return;
@@ -21,14 +22,14 @@ export function printBackgroundErrors(): void {
   });
 }
 
-/** The errors that no cell waits for; from now on they keep the process. */
+/** Collects errors that no cell waits for; they no longer end the process. */
 export class BackgroundErrors {
   readonly #standing = new Map<object, BackgroundError>();
 
   constructor() {
     const note = (of: object, reason: unknown, isRejection: boolean) => {
       const cell = runningCell();
-      // What an interrupt ended is no news.
+      // Not what an interrupt ended.
       if (cell?.interrupted !== true)
         this.#standing.set(of, { reason, cell: cell?.name, isRejection });
     };
@@ -37,21 +38,10 @@ export class BackgroundErrors {
     process.on("uncaughtException", (error) => note({}, error, false));
   }
 
-  /** Those since the last time, without the rejections that something took care of meanwhile. */
+  /** The errors since the last call, without rejections that were handled meanwhile. */
   take(): readonly BackgroundError[] {
     const errors = [...this.#standing.values()];
     this.#standing.clear();
     return errors;
   }
-}
-
-/** The warnings of probelab (fonts that a picture lacks) are shown in the cell they come from. */
-export function showWarnings(): void {
-  // Node would write them past the cell, into a log that nobody reads.
-  const others = process.listeners("warning");
-  process.removeAllListeners("warning");
-  process.on("warning", (warning) => {
-    if (warning.name === "ProbelabWarning") process.stderr.write(`${warning.message}\n`);
-    else for (const listener of others) listener(warning);
-  });
 }

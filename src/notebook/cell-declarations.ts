@@ -1,7 +1,7 @@
 import type TypeScript from "typescript";
-import { ts } from "./typescript.js";
+import { ts } from "./cell-language.js";
 
-/** A name that a cell leaves for later ones, and the text that declares it above them. */
+/** A name that a cell declares for later cells, and the text that declares it above them. */
 export interface Declaration {
   readonly name: string;
   readonly text: string;
@@ -17,12 +17,12 @@ export function topNames(statements: readonly TypeScript.Statement[]): Set<strin
     else if (ts.isNamedImports(node)) node.elements.forEach(add);
     else if (ts.isNamespaceImport(node) || ts.isImportSpecifier(node)) add(node.name);
     else if (ts.isObjectBindingPattern(node) || ts.isArrayBindingPattern(node)) {
-      for (const one of node.elements) if (ts.isBindingElement(one)) add(one.name);
+      for (const element of node.elements) if (ts.isBindingElement(element)) add(element.name);
     }
   };
   for (const statement of statements) {
     if (ts.isVariableStatement(statement)) {
-      for (const one of statement.declarationList.declarations) add(one.name);
+      for (const { name } of statement.declarationList.declarations) add(name);
     } else if (ts.isImportDeclaration(statement)) add(statement.importClause);
     else if ("name" in statement && !isGlobal(statement)) {
       add(statement.name as TypeScript.Node | undefined);
@@ -36,7 +36,7 @@ function isGlobal(statement: TypeScript.Statement): boolean {
   return ts.isModuleDeclaration(statement) && statement.name.text === "global";
 }
 
-/** What stands above a cell: declarations of earlier cells, but of what it declares itself. */
+/** The text above a cell: the declarations of earlier cells, without names that it declares itself. */
 export function headOf(earlier: readonly Declaration[], own: ReadonlySet<string>): string {
   return [
     "export {};",
@@ -45,7 +45,7 @@ export function headOf(earlier: readonly Declaration[], own: ReadonlySet<string>
   ].join("\n");
 }
 
-/** What stands below it: all that it declares is exported, `without` these. */
+/** The text below a cell: exports all names that it declares but those in `without`. */
 export function tailOf(
   statements: readonly TypeScript.Statement[],
   without: ReadonlySet<string> = new Set(),
@@ -57,14 +57,14 @@ export function tailOf(
   return `\nexport { ${names.join(", ")} };\n`;
 }
 
-/** A declaration that says no more than what JavaScript has to know: an import, or a variable. */
+/** A declaration reduced to what the JavaScript depends on: an import or a variable. */
 export function untyped({ name, text }: Declaration): Declaration {
   return { name, text: text.startsWith("import ") ? text : `export declare let ${name}: any;` };
 }
 
 /**
- * The cells of a notebook as one text; their imports come first. Undefined where that wouldn't be what one
- * cell after the other is: a name is declared by two cells, or used above the cell that declares it.
+ * The cells of a notebook as one text, imports first. Undefined where that would mean something else than
+ * the cells one after the other: two cells declare a name, or a cell uses one that a later cell declares.
  */
 export function inOneText(cells: readonly TypeScript.SourceFile[]): string | undefined {
   const imports = new Map<string, string>();
@@ -77,20 +77,20 @@ export function inOneText(cells: readonly TypeScript.SourceFile[]): string | und
       imports.set(name, text);
     }
     const others = cell.statements.filter(
-      (one) => !ts.isImportDeclaration(one) || !one.importClause,
+      (statement) => !ts.isImportDeclaration(statement) || !statement.importClause,
     );
     for (const name of topNames(others)) {
       if (mentioned.has(name)) return undefined;
       declared.add(name);
     }
     for (const name of mentions(cell)) mentioned.add(name);
-    parts.push(...others.map((one) => cell.text.slice(one.pos, one.end)));
+    parts.push(...others.map(({ pos, end }) => cell.text.slice(pos, end)));
   }
   if ([...imports.keys()].some((name) => declared.has(name))) return undefined;
   return [...imports.values(), ...parts, "export {};", ""].join("\n;\n");
 }
 
-/** All names that stand in a cell's code, but for those of properties. */
+/** All names in a cell's code except property names. */
 export function mentions(node: TypeScript.Node): string[] {
   const found: string[] = [];
   const visit = (each: TypeScript.Node): void => {
@@ -119,19 +119,17 @@ export function importsOf(statements: readonly TypeScript.Statement[]): Declarat
       const local = namedBindings.name.text;
       return [...all, declare(local, `* as ${local}`)];
     }
-    const named = namedBindings.elements.map((one) => {
-      const imported = one.propertyName ? `${one.propertyName.text} as ` : "";
-      return declare(
-        one.name.text,
-        `{ ${imported}${one.name.text} }`,
-        isTypeOnly || one.isTypeOnly,
-      );
-    });
+    const named = namedBindings.elements.map(
+      ({ propertyName, name: local, isTypeOnly: isType }) => {
+        const imported = propertyName ? `${propertyName.text} as ` : "";
+        return declare(local.text, `{ ${imported}${local.text} }`, isTypeOnly || isType);
+      },
+    );
     return [...all, ...named];
   });
 }
 
-/** What a cell declares, out of the declaration file that TypeScript made of it, a text for each name. */
+/** The declarations of a cell, one per name, from the declaration file that TypeScript emitted for it. */
 export function declarationsOf(dts: string, own: ReadonlySet<string>): Declaration[] {
   const file = ts.createSourceFile("cell.d.ts", dts, ts.ScriptTarget.Latest);
   return file.statements.flatMap((statement) => {
@@ -139,9 +137,14 @@ export function declarationsOf(dts: string, own: ReadonlySet<string>): Declarati
     if (ts.isVariableStatement(statement)) {
       const { flags, declarations } = statement.declarationList;
       const keyword = flags & ts.NodeFlags.Const ? "const" : "let";
-      return declarations.flatMap((one) =>
-        ts.isIdentifier(one.name) && own.has(one.name.text)
-          ? [{ name: one.name.text, text: `export declare ${keyword} ${one.getText(file)};` }]
+      return declarations.flatMap((variable) =>
+        ts.isIdentifier(variable.name) && own.has(variable.name.text)
+          ? [
+              {
+                name: variable.name.text,
+                text: `export declare ${keyword} ${variable.getText(file)};`,
+              },
+            ]
           : [],
       );
     }

@@ -3,14 +3,25 @@ import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
 import { redact } from "../base/redact.js";
 import { bold, cyan, dim, red } from "./ansi.js";
-import type { TypeFault } from "./cell-compiler.js";
 import { awaitedPlaces } from "./cell-runtime.js";
 import type { CellScripts, SourcePlace } from "./cell-scripts.js";
 import type { CellError } from "./outputs.js";
 
+/** TypeScript's objection to a line of a cell or of a file that it imports; line and column count from 1. */
+export interface TypeFault {
+  readonly source: string;
+  readonly line: number;
+  readonly column: number;
+  readonly length: number;
+  readonly code: number;
+  readonly text: string;
+  /** The reasons, from the outside in. */
+  readonly details: readonly string[];
+}
+
 const mostCauses = 10;
 
-/** What a cell threw, as Jupyter shows it: name, message, and the way to it in the cell's own lines. */
+/** A thrown value as Jupyter shows it: name, message, and a traceback in the cell's own lines. */
 export function cellError(thrown: unknown, scripts: CellScripts): CellError {
   try {
     const { ename, evalue } = nameAndMessage(thrown);
@@ -21,7 +32,7 @@ export function cellError(thrown: unknown, scripts: CellScripts): CellError {
   }
 }
 
-/** A Proxy, or an Error with a getter that throws: what can be read of it. */
+/** The readable part of a Proxy, or of an Error with a getter that throws. */
 function unreadableError(thrown: unknown): CellError {
   const read = (key: "name" | "message"): string | undefined => {
     try {
@@ -36,7 +47,7 @@ function unreadableError(thrown: unknown): CellError {
   return withoutSecrets({ ename, evalue, traceback: [`${bold(red(ename))}: ${evalue}`] });
 }
 
-/** TypeScript's objections to a cell, which was not run because of them. */
+/** TypeScript's objections to a cell as an error; the cell was not run. */
 export function typeError(faults: readonly TypeFault[], scripts: CellScripts): CellError {
   const [first, ...others] = faults;
   const more = others.length > 0 ? ` (and ${others.length} more)` : "";
@@ -49,7 +60,7 @@ export function typeError(faults: readonly TypeFault[], scripts: CellScripts): C
   return withoutSecrets({ ename: "TypeScriptError", evalue, traceback });
 }
 
-/** Errors of a cell are also printed, and kept with the notebook's outputs. */
+/** Errors of a cell are printed and kept with the notebook's outputs. */
 function withoutSecrets({ ename, evalue, traceback }: CellError): CellError {
   return { ename: redact(ename), evalue: redact(evalue), traceback: traceback.map(redact) };
 }
@@ -73,7 +84,7 @@ function causes(thrown: unknown, scripts: CellScripts): string[] {
   let cause = thrown instanceof Error ? thrown.cause : undefined;
   while (cause !== undefined && cause !== null && !seen.has(cause) && seen.size <= mostCauses) {
     seen.add(cause);
-    if (!saysAlready(thrown, cause)) lines.push("", "Caused by:", ...errorLines(cause, scripts));
+    if (!repeatsCause(thrown, cause)) lines.push("", "Caused by:", ...errorLines(cause, scripts));
     cause = cause instanceof Error ? cause.cause : undefined;
   }
   if (thrown instanceof AggregateError) {
@@ -82,10 +93,10 @@ function causes(thrown: unknown, scripts: CellScripts): string[] {
   return lines;
 }
 
-/** A ProbelabError tells what the server said; the same again as its cause is of no use. */
-function saysAlready(thrown: unknown, cause: unknown): boolean {
+/** True if the message of a ProbelabError repeats the server's error, which is its cause. */
+function repeatsCause(thrown: unknown, cause: unknown): boolean {
   if (!isProbelabError(thrown)) return false;
-  // The house writes what was said in one line, without the full stop and ClickHouse's version.
+  // The message holds it on one line, without the full stop and ClickHouse's version.
   const words = nameAndMessage(cause)
     .evalue.replace(/\s+/g, " ")
     .replace(/\s*\(version [^)]*\)\)?\s*$/, "")
@@ -138,7 +149,7 @@ function codeFrame(
   return frame;
 }
 
-/** A frame of a stack: a place in the analyst's code, or a line that stands as it is. */
+/** A frame of a stack: a place in the analyst's code, or a call elsewhere. */
 interface Frame {
   readonly call: string;
   readonly place: SourcePlace | undefined;
@@ -150,11 +161,11 @@ const machinery = dirname(fileURLToPath(import.meta.url));
 const library = join(machinery, "..", sep);
 const mostLibraryFrames = 5;
 
-/** The frames of an error down to the cell's own code, then the awaits that it came through. */
+/** The frames of an error down to the cell's own code, then the awaits that it passed. */
 function stackPlaces(error: unknown, scripts: CellScripts): Frame[] {
   const stack = error instanceof Error && typeof error.stack === "string" ? error.stack : "";
   const frames: Frame[] = [];
-  // Its message says what to do; the way through the library is of no use to who reads it.
+  // Its message says what to do: the frames in the library are of no use.
   const known = isProbelabError(error);
   for (const line of stack.split("\n")) {
     const [, call = "", file = "", row = "", column = ""] = framePattern.exec(line) ?? [];

@@ -7,8 +7,8 @@ import * as tslab from "./tslab.js";
 const required = /\brequire\("([^"\\]+)"\)/g;
 
 /**
- * What cells import: packages by a real `import`, because `require` refuses top-level await, and the files
- * beside the notebook as TypeScript compiled them.
+ * Loads what cells import: packages by a real `import`, because `require` refuses top-level await, and the
+ * files beside the notebook as TypeScript compiled them.
  */
 export class CellImports {
   readonly #require: NodeJS.Require;
@@ -26,12 +26,12 @@ export class CellImports {
     this.require = this.#wrap(this.#require, folder);
   }
 
-  /** Takes the compiled code of a file; it runs, anew, when it is imported next. */
+  /** Sets the compiled code of a file, which runs when it is imported next. */
   setFile(path: string, code: string): void {
     this.#files.set(path, { code });
   }
 
-  /** Loads the packages that a cell and files require, so that their `require` has them at hand. */
+  /** Loads the packages that a cell and its files require, before their code runs. */
   async preload(cell: string): Promise<void> {
     const code = [cell, ...[...this.#files.values()].map((file) => (file.module ? "" : file.code))];
     for (const [, specifier = ""] of code.join("\n").matchAll(required)) {
@@ -42,7 +42,7 @@ export class CellImports {
     }
   }
 
-  /** `require` that knows what was preloaded and compiled. */
+  /** A `require` that finds what was preloaded and compiled. */
   #wrap(require: NodeJS.Require, folder: string): NodeJS.Require {
     return new Proxy(require, {
       apply: (target, self, args: [string]) => {
@@ -50,7 +50,7 @@ export class CellImports {
         if (specifier === "tslab") return tslab;
         if (this.#loaded.has(specifier)) return this.#loaded.get(specifier);
         const path = join(folder, specifier).replaceAll("\\", "/");
-        const file = [path, `${path}.js`, `${path}/index.js`].find((one) => this.#files.has(one));
+        const file = [path, `${path}.js`, `${path}/index.js`].find((name) => this.#files.has(name));
         if (file !== undefined && specifier.startsWith("."))
           return this.#run(file).exports as unknown;
         return Reflect.apply(target, self, args) as unknown;
@@ -74,7 +74,7 @@ export class CellImports {
     return module;
   }
 
-  /** What `import(specifier)` in a cell gives; `require` is that of the cell, which knows its own files. */
+  /** The result of `import(specifier)` in a cell. @param require the cell's, which finds its own files */
   async importModule(specifier: string, require: Load): Promise<unknown> {
     if (isPackage(specifier) || isBuiltin(specifier)) return this.load(specifier);
     const exports = require(specifier);
@@ -93,7 +93,7 @@ export class CellImports {
     }
   }
 
-  /** The exports of a CommonJS module as they are: names that Node could not foresee are missing in its namespace. */
+  /** The exports of a CommonJS module: its namespace lacks the names that Node couldn't find in the source. */
   #commonJs(specifier: string, namespace: unknown): unknown {
     try {
       const exports: unknown = this.#require.cache[this.#require.resolve(specifier)]?.exports;
@@ -101,7 +101,7 @@ export class CellImports {
         ? exports
         : namespace;
     } catch {
-      return namespace; // Has no form that can be required.
+      return namespace; // It can't be required.
     }
   }
 }
@@ -111,14 +111,14 @@ function isPackage(specifier: string): boolean {
   return !/^(\.{0,2}\/|\.{1,2}$)/.test(specifier) && !isBuiltin(specifier) && specifier !== "tslab";
 }
 
-/** `import()` as a module at `filename` does it; there need not be such a file. */
+/** The `import()` of a module at `filename`, which need not exist. */
 function importerIn(filename: string): (specifier: string) => Promise<unknown> {
   const module = compilable(filename);
   module._compile("module.exports = (specifier) => import(specifier);", filename);
   return module.exports as (specifier: string) => Promise<unknown>;
 }
 
-/** A CommonJS module whose code is given, as Node's own loader makes one. */
+/** An empty CommonJS module, to be filled with code as Node's own loader does. */
 function compilable(filename: string): Module & { _compile(code: string, filename: string): void } {
   const module = new Module(filename);
   module.filename = filename;
@@ -129,7 +129,7 @@ function isNotFound(error: unknown): boolean {
   return (error as { code?: unknown }).code === "ERR_MODULE_NOT_FOUND";
 }
 
-/** Marks the namespace of an ES module as one for compiled code, which else wraps it once more. */
+/** A copy of an ES module's namespace with `__esModule`, without which compiled code wraps it once more. */
 function forRequire(exports: unknown): unknown {
   if (Object.prototype.toString.call(exports) !== "[object Module]") return exports;
   const copy = Object.create(null, { __esModule: { value: true } }) as object;

@@ -3,9 +3,11 @@ import { dirname, join } from "node:path";
 import type TypeScript from "typescript";
 import { isHeadless, ownPackage } from "./own-package.js";
 import { nodeTypes } from "./node-types.js";
-import { ts } from "./typescript.js";
 
-/** The language of cells: what Node 20 runs, and `using`, which TypeScript turns into it. */
+/** TypeScript itself. Required: an `import` would first scan its 9 MB for names. */
+export const ts = createRequire(import.meta.url)("typescript") as typeof TypeScript;
+
+/** The language of cells: what Node 20 runs, and `using`, which TypeScript compiles to it. */
 export const cellOptions: TypeScript.CompilerOptions = {
   target: ts.ScriptTarget.ES2023,
   lib: ["lib.es2023.d.ts", "lib.esnext.disposable.d.ts"],
@@ -16,7 +18,6 @@ export const cellOptions: TypeScript.CompilerOptions = {
   resolveJsonModule: true,
   allowJs: true,
   checkJs: true,
-  jsx: ts.JsxEmit.React,
   types: [],
   skipLibCheck: true,
   declaration: true,
@@ -31,17 +32,17 @@ interface Text {
 }
 
 /**
- * TypeScript's language service over the cell that is worked on, the files that it imports and modules
- * that exist in memory alone. One service serves checking, compiling, completion and documentation.
+ * TypeScript's language service over the current cell, the files that it imports and modules that exist
+ * only in memory. One service checks, compiles, completes and documents.
  *
- * Node's own types are two thirds of all declarations. A small part of them (`node-types.ts`) does until
- * a cell needs more.
+ * Node's own types are two thirds of all declarations and cost 0.5 s a run: a small part of them
+ * (`node-types.ts`) is enough until a cell needs more.
  */
 export class CellLanguage {
   service: TypeScript.LanguageService;
-  /** Where the cell's text stands; there is no such file. */
+  /** The path of the cell's text; there is no such file. */
   readonly cell: string;
-  /** Where the types of the tables' columns stand, likewise. */
+  /** The path of the types of the tables' columns; there is no such file. */
   readonly columns: string;
   readonly #folder: string;
   readonly #nodeTypes: string;
@@ -57,7 +58,7 @@ export class CellLanguage {
     this.cell = this.pathOf("__cell__");
     this.#nodeTypes = this.pathOf("__node__").replace(/ts$/, "d.ts");
     this.columns = this.pathOf("__columns__").replace(/ts$/, "d.ts");
-    // Another root would make TypeScript look for all files anew.
+    // All roots from the start: another root would make TypeScript look up all files again.
     this.#roots = new Set([this.cell, this.#nodeTypes, this.columns]);
     this.setText(this.columns, "");
     this.setText(this.cell, "");
@@ -65,11 +66,11 @@ export class CellLanguage {
     this.service = ts.createLanguageService(this.#host());
   }
 
-  /** Begins anew after an error of TypeScript itself. */
+  /** Starts a new service after TypeScript itself threw. */
   restart(): void {
     this.setText(this.cell, "");
     this.service = ts.createLanguageService(this.#host());
-    // TypeScript's binder keeps what it worked on; another file takes its place.
+    // TypeScript's binder keeps the file that it failed on; another file takes its place.
     ts.transpileModule("", {});
   }
 
@@ -82,7 +83,7 @@ export class CellLanguage {
    * Writes a file in memory.
    *
    * @param text undefined to remove it
-   * @param always part of the program, also where no cell imports it
+   * @param always part of the program even where no cell imports it
    */
   setText(path: string, text: string | undefined, always = false): void {
     if (text === undefined) {
@@ -100,7 +101,7 @@ export class CellLanguage {
     return this.#texts.get(path)?.text;
   }
 
-  /** What changes when the file does: files of packages stay as they were when they were first read. */
+  /** Changes when the file does. Files of packages count as they were when they were first read. */
   versionOf(path: string): string {
     const version = this.#texts.get(path)?.version;
     if (version !== undefined) return `${version}`;
@@ -110,13 +111,15 @@ export class CellLanguage {
 
   program(): TypeScript.Program {
     const program = this.service.getProgram();
-    if (!program) throw new Error("TypeScript gives no program");
-    // A package may ask for Node's types itself.
-    const asks = program.getSourceFiles().some(({ fileName }) => isNodeTypes(fileName));
-    return asks && this.useAllOfNode() ? this.program() : program;
+    if (!program) throw new Error("TypeScript returned no program");
+    // A package may reference all of Node's types itself.
+    const isReferenced = program
+      .getSourceFiles()
+      .some(({ fileName }) => fileName.endsWith("/@types/node/index.d.ts"));
+    return isReferenced && this.useAllOfNode() ? this.program() : program;
   }
 
-  /** Takes all of Node's types instead of the small part. @returns false where that is so already */
+  /** Replaces the small part of Node's types by all of them. @returns false where that was done before */
   useAllOfNode(): boolean {
     if (!this.#roots.delete(this.#nodeTypes)) return false;
     for (const from of [join(this.#folder, "cell.js"), import.meta.url]) {
@@ -125,13 +128,13 @@ export class CellLanguage {
         this.#roots.add(join(dirname(manifest), "index.d.ts").replaceAll("\\", "/"));
         break;
       } catch {
-        // The notebook's folder has none: those of this package.
+        // Not in the notebook's folder: this package has them.
       }
     }
     return true;
   }
 
-  /** The notebook's own files that the cell runs with: source that is compiled along with it. */
+  /** The notebook's own source files in a program, which are compiled along with the cell. */
   ownFiles(program: TypeScript.Program): TypeScript.SourceFile[] {
     return program
       .getSourceFiles()
@@ -153,7 +156,7 @@ export class CellLanguage {
   #host(): TypeScript.LanguageServiceHost &
     Pick<TypeScript.CompilerHost, "getModuleResolutionCache"> {
     const { sys } = ts;
-    // Else each program reads each package's package.json anew, to learn how its files are to be taken.
+    // Without it each program reads each package's package.json again.
     const packages = ts.createModuleResolutionCache(this.#folder, (name) => name, cellOptions);
     const readFile = (path: string) => this.textOf(path) ?? sys.readFile(path);
     const fileExists = (path: string) => this.#texts.has(path) || sys.fileExists(path);
@@ -172,10 +175,10 @@ export class CellLanguage {
       fileExists,
       directoryExists: (path) => sys.directoryExists(path),
       getDirectories: (path) => sys.getDirectories(path),
-      readDirectory: (...given) => sys.readDirectory(...given),
+      readDirectory: (...parameters) => sys.readDirectory(...parameters),
       realpath: (path) => sys.realpath?.(path) ?? path,
       getModuleResolutionCache: () => packages,
-      // Comments are read for what is shown beside a name, and headless nobody asks for that.
+      // Doc comments are only for completion and hovers.
       ...(isHeadless() && { jsDocParsingMode: ts.JSDocParsingMode.ParseNone }),
       resolveModuleNameLiterals: (literals, from) =>
         literals.map((literal) =>
@@ -185,7 +188,7 @@ export class CellLanguage {
   }
 
   /**
-   * Resolves imports as Node10 does, and what that doesn't find as bundlers do: by `exports`. Bundler
+   * Resolves imports as Node10 does, and what that doesn't find as bundlers do, by `exports`. Bundler
    * resolution alone would be simpler, but then types inferred from a package can't be named in the
    * declarations that go from one cell to the next. probelab is found even where it isn't installed.
    */
@@ -197,7 +200,7 @@ export class CellLanguage {
     const key = `${dirname(from)}\0${name}`;
     const known = this.#resolved.get(key);
     if (known) return known;
-    // A package's declaration file names others of it, which stand beside it: most of all imports.
+    // Most imports: a package's declaration file imports the one next to it.
     const beside = join(dirname(from), name.replace(/\.js$/, "") + ".d.ts").replaceAll("\\", "/");
     if (name.startsWith(".") && from.endsWith(".d.ts") && host.fileExists(beside)) {
       const found = declarationFile(beside, from.includes("/node_modules/"));
@@ -211,14 +214,14 @@ export class CellLanguage {
     const node10 = resolveIn(from, Node10);
     let result = isTyped(node10) ? node10 : resolveIn(from, Bundler);
     if (name === "tslab") {
-      // What the kernel itself gives cells.
+      // The kernel itself provides it.
       const file = join(own.root, "dist", "notebook", "tslab.d.ts").replaceAll("\\", "/");
       result = declarationFile(file, true);
     } else if (!isTyped(result) && (name === own.name || name.startsWith(`${own.name}/`))) {
       result = resolveIn(own.containingFile, Bundler);
     }
     if (!result.resolvedModule && node10.resolvedModule) result = node10;
-    // What is missing is looked for anew: it may be installed or written while the kernel runs.
+    // What is missing is looked up again: it may be installed or written while the kernel runs.
     if (result.resolvedModule) this.#resolved.set(key, result);
     return result;
   }
@@ -234,10 +237,6 @@ function declarationFile(
     isExternalLibraryImport,
   };
   return { resolvedModule };
-}
-
-function isNodeTypes(path: string): boolean {
-  return path.endsWith("/@types/node/index.d.ts");
 }
 
 function isTyped(result: TypeScript.ResolvedModuleWithFailedLookupLocations): boolean {

@@ -1,104 +1,208 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { runtimeName } from "./cell-transform.js";
-import { runningCell } from "./running-cell.js";
-import { tellInterrupt } from "./watch-thread.js";
+import { callInterruptListeners } from "./watch-thread.js";
+
+/** The error that an interrupted cell ends with, and that its awaits are rejected with. */
+export class InterruptedError extends Error {
+  constructor() {
+    super("The cell was interrupted. Its variables are as they were at that moment.");
+    this.name = "Interrupted";
+  }
+}
+
+/** Time that the code of an interrupted cell has to close what it opened. */
+const graceMilliseconds = 500;
+
+/** A cell while its code runs: an interrupt rejects its awaits. */
+export class RunningCell {
+  readonly #abort = new AbortController();
+  readonly #waiting = new Set<(reason: unknown) => void>();
+  #graceEnds = Infinity;
+  #nextFails = false;
+
+  /** @param name such as `cell-3` */
+  constructor(readonly name: string) {}
+
+  /** Aborted by an interrupt. */
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  get interrupted(): boolean {
+    return this.#abort.signal.aborted;
+  }
+
+  interrupt(): void {
+    if (this.interrupted) return;
+    this.#graceEnds = Date.now() + graceMilliseconds;
+    const reason = new InterruptedError();
+    this.#abort.abort(reason);
+    this.#nextFails = this.#waiting.size === 0;
+    for (const reject of this.#waiting) reject(reason);
+    this.#waiting.clear();
+  }
+
+  /** Throws after an interrupt that rejected no await, and when the grace is over. */
+  throwIfInterrupted(): void {
+    if (!this.#nextFails && Date.now() <= this.#graceEnds) return;
+    this.#nextFails = false;
+    throw this.signal.reason;
+  }
+
+  /**
+   * Settles as `work` does, unless an interrupt rejects it; one that came while nothing was awaited rejects
+   * the next. When the grace is over it never settles: the code stays there for good.
+   */
+  guard(work: PromiseLike<unknown>): Promise<unknown> {
+    if (Date.now() > this.#graceEnds) return new Promise(() => undefined);
+    if (this.#nextFails) {
+      this.#nextFails = false;
+      Promise.resolve(work).catch(() => undefined);
+      return Promise.reject(this.signal.reason as Error);
+    }
+    if (this.interrupted) return Promise.resolve(work);
+    return new Promise((resolve, reject) => {
+      this.#waiting.add(reject);
+      const settled = () => this.#waiting.delete(reject);
+      work.then(
+        (value) => {
+          settled();
+          resolve(value);
+        },
+        (error: unknown) => {
+          settled();
+          // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- what the cell threw, as it is
+          reject(error);
+        },
+      );
+    });
+  }
+
+  /** Waits for the cell's code to end; after an interrupt, until its clean-up is done or the grace is over. */
+  async finish(code: Promise<void>): Promise<void> {
+    const ended = code.then(
+      () => undefined,
+      (error: unknown) => ({ error }),
+    );
+    const aborted = new Promise<"aborted">((resolve) => {
+      this.signal.addEventListener("abort", () => resolve("aborted"), { once: true });
+      if (this.interrupted) resolve("aborted");
+    });
+    const first = await Promise.race([ended, aborted]);
+    if (this.interrupted) {
+      const grace = new Promise((resolve) => setTimeout(resolve, graceMilliseconds).unref());
+      await Promise.race([ended, grace]);
+      throw this.signal.reason;
+    }
+    if (first !== undefined && first !== "aborted") throw first.error;
+  }
+}
+
+const storage = new AsyncLocalStorage<RunningCell>();
+
+/** The cell that the code belongs to which runs now. */
+export function runningCell(): RunningCell | undefined {
+  return storage.getStore();
+}
+
+/** Runs `fn`, and everything it awaits or schedules, as the code of `cell`. */
+export function asCell<T>(cell: RunningCell, fn: () => T): T {
+  return storage.run(cell, fn);
+}
 
 export type Load = (specifier: string) => unknown;
 export type CellBody = (exports: object, require: Load) => Promise<void>;
 
-/** What compiled cells call; `cellTransform` and `CellCompiler` write the calls. */
+/** The functions that compiled cells call; `cellTransform` and `CellCompiler` write the calls. */
 export interface CellRuntime {
-  /** A turn of a loop. */
+  /** Starts a turn of a loop. */
   tick(): void;
   /** Takes a cell's code to run it. */
   run(body: CellBody): void;
+  /** Waits for a value, as `await` does, until an interrupt. @param place of the await, as `cell-3:12:7` */
   guard(value: unknown, place: string): unknown;
   guardEach(
     values: AsyncIterable<unknown> | Iterable<unknown>,
     place: string,
   ): AsyncIterable<unknown>;
   import(specifier: string, require: Load): Promise<unknown>;
-  /** `fn`, whose text is `text` for those who read it. */
+  /** Returns `fn`, whose `toString` gives `text`. */
   written<T extends object>(fn: T, text: string): T;
   /** Takes the value of a cell's last expression. */
   last(value: unknown): void;
 }
 
+const turnsBetweenChecks = 64;
+
+/** Awaits may go on this long without a turn of the event loop, in which interrupts and messages arrive. */
+const turnMilliseconds = 50;
+
 /** Puts the runtime where compiled cells find it. */
 export function installRuntime(session: Pick<CellRuntime, "run" | "import" | "last">): void {
-  const runtime: CellRuntime = { ...session, guard, guardEach, tick, written };
-  Object.defineProperty(globalThis, runtimeName, {
-    value: runtime,
-    enumerable: false,
-    configurable: true,
-  });
+  let turns = 0;
+  let lastTurn = 0;
+
+  /** Throws if the cell was interrupted. It looks only now and then, so that a turn costs 3 ns. */
+  const tick = (): void => {
+    turns = (turns + 1) % turnsBetweenChecks;
+    if (turns !== 0) return;
+    callInterruptListeners();
+    runningCell()?.throwIfInterrupted();
+  };
+
+  /** A loop whose awaited values are always there already would keep the event loop from turning. */
+  const afterTurn = async (work: Promise<unknown>): Promise<unknown> => {
+    work.catch(() => undefined); // It is handled after the turn.
+    await new Promise((resolve) => setImmediate(resolve));
+    lastTurn = performance.now();
+    return work;
+  };
+
+  const guard = (value: unknown, place: string): unknown => {
+    const isDue = performance.now() - lastTurn > turnMilliseconds;
+    if (!isDue && !isThenable(value)) return value;
+    const cell = runningCell();
+    const work = isThenable(value) ? value : Promise.resolve(value);
+    const guarded = (cell ? cell.guard(work) : Promise.resolve(work)).catch((error: unknown) => {
+      if (typeof error === "object" && error !== null) {
+        places.set(error, [...awaitedPlaces(error), place]);
+      }
+      throw error;
+    });
+    return isDue ? afterTurn(guarded) : guarded;
+  };
+
+  async function* guardEach(
+    values: AsyncIterable<unknown> | Iterable<unknown>,
+    place: string,
+  ): AsyncGenerator<unknown, void, undefined> {
+    const iterator =
+      Symbol.asyncIterator in values ? values[Symbol.asyncIterator]() : values[Symbol.iterator]();
+    let finished = false;
+    try {
+      for (;;) {
+        const next = (await guard(iterator.next(), place)) as IteratorResult<unknown>;
+        finished = next.done === true;
+        if (finished) return;
+        yield await guard(next.value, place);
+      }
+    } finally {
+      if (!finished) await iterator.return?.();
+    }
+  }
+
+  const written = <T extends object>(fn: T, text: string): T =>
+    Object.defineProperty(fn, "toString", { value: () => text, configurable: true });
+
+  const value: CellRuntime = { ...session, guard, guardEach, tick, written };
+  Object.defineProperty(globalThis, runtimeName, { value, enumerable: false, configurable: true });
 }
 
 const places = new WeakMap<object, string[]>();
 
-/** The awaits that `error` came through, innermost first: where its own stack ends in a library. */
+/** The awaits of cells that `error` passed, innermost first: its own stack may end in a library. */
 export function awaitedPlaces(error: unknown): readonly string[] {
   return (typeof error === "object" && error !== null ? places.get(error) : undefined) ?? [];
-}
-
-const turnsBetweenChecks = 64;
-let turns = 0;
-
-/** A turn of a cell's loop: it throws when the cell was interrupted. Some 3 ns, as it does so now and then. */
-function tick(): void {
-  turns = (turns + 1) % turnsBetweenChecks;
-  if (turns !== 0) return;
-  tellInterrupt();
-  runningCell()?.throwIfInterrupted();
-}
-
-function written<T extends object>(fn: T, text: string): T {
-  return Object.defineProperty(fn, "toString", { value: () => text, configurable: true });
-}
-
-/** As long awaits may go on without a turn of the event loop, in which interrupts and messages are read. */
-const turnMilliseconds = 50;
-let lastTurn = 0;
-
-/** An await of a cell: it ends when the cell is interrupted, and remembers its place for a traceback. */
-function guard(value: unknown, place: string): unknown {
-  const isDue = performance.now() - lastTurn > turnMilliseconds;
-  if (!isDue && !isThenable(value)) return value;
-  const cell = runningCell();
-  const work = isThenable(value) ? value : Promise.resolve(value);
-  const guarded = (cell ? cell.guard(work) : Promise.resolve(work)).catch((error: unknown) => {
-    if (typeof error === "object" && error !== null) {
-      places.set(error, [...awaitedPlaces(error), place]);
-    }
-    throw error;
-  });
-  return isDue ? afterTurn(guarded) : guarded;
-}
-
-/** What is awaited in a loop may always be there already: such a loop would keep the event loop from turning. */
-async function afterTurn(work: Promise<unknown>): Promise<unknown> {
-  work.catch(() => undefined); // It is handled after the turn.
-  await new Promise((resolve) => setImmediate(resolve));
-  lastTurn = performance.now();
-  return work;
-}
-
-async function* guardEach(
-  values: AsyncIterable<unknown> | Iterable<unknown>,
-  place: string,
-): AsyncGenerator<unknown, void, undefined> {
-  const iterator =
-    Symbol.asyncIterator in values ? values[Symbol.asyncIterator]() : values[Symbol.iterator]();
-  let finished = false;
-  try {
-    for (;;) {
-      const next = (await guard(iterator.next(), place)) as IteratorResult<unknown>;
-      finished = next.done === true;
-      if (finished) return;
-      yield await guard(next.value, place);
-    }
-  } finally {
-    if (!finished) await iterator.return?.();
-  }
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

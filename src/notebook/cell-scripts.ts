@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { SourceMap, type SourceMapPayload } from "node:module";
 
-/** A place in what the analyst wrote: a cell or a file that it imports; line and column count from 1. */
+/** A place in a cell or in a file that it imports; line and column count from 1. */
 export interface SourcePlace {
   readonly source: string;
   readonly line: number;
@@ -9,21 +9,21 @@ export interface SourcePlace {
 }
 
 interface Script {
-  /** As text, parsed when an error asks for it: a notebook has many cells and few errors. */
+  /** JSON, parsed only for an error: a notebook has many cells and few errors. */
   readonly map: string;
   readonly source: string;
-  /** Lines that stand above the compiled code in what is run, and above the source in what was compiled. */
+  /** Lines above the compiled code in the script, and above the source in the text that was compiled. */
   readonly above: { readonly compiled: number; readonly source: number };
-  /** Lines of the compiled code; what stands below it is no part of the cell. */
+  /** Lines of the compiled code. */
   readonly lines: number;
 }
 
-/** What was compiled in a session: finds the analyst's own line for a frame of a stack. */
+/** The compiled code of a session: finds the analyst's own line for a frame of a stack. */
 export class CellScripts {
   readonly #scripts = new Map<string, Script>();
   readonly #sources = new Map<string, string>();
 
-  /** @param linesAbove lines of declarations that were compiled with the cell and stood above it */
+  /** @param linesAbove lines of declarations above the cell in the text that was compiled */
   addCell(name: string, code: string, compiled: string, map: string, linesAbove: number): void {
     this.addSource(name, code);
     const lines = compiled.split("\n").length;
@@ -35,13 +35,13 @@ export class CellScripts {
     this.#sources.set(name, code);
   }
 
-  /** A file that cells import. @param compiled the name that it has in stacks */
+  /** Adds a file that cells import. @param compiled its name in stacks */
   addFile(compiled: string, source: string, map: string): void {
     const above = { compiled: 0, source: 0 };
     this.#scripts.set(compiled, { map, source, above, lines: Infinity });
   }
 
-  /** The place in a cell, or in a file that it imports, of a frame; line and column count from 1. */
+  /** The place of a frame in a cell or in a file that it imports. */
   find(file: string, line: number, column: number): SourcePlace | undefined {
     const script = this.#scripts.get(file);
     if (!script) return undefined;
@@ -57,7 +57,7 @@ export class CellScripts {
     };
   }
 
-  /** The text of a cell or a file, where it can be had. */
+  /** The text of a cell or a file; undefined where it can't be read. */
   source(name: string): string | undefined {
     const known = this.#sources.get(name);
     if (known !== undefined) return known;

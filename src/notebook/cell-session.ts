@@ -1,17 +1,17 @@
 import { setTimeout } from "node:timers/promises";
 import { runInThisContext } from "node:vm";
-import type { QuickInfo } from "typescript";
+import type { CompletionEntry, QuickInfo } from "typescript";
 import { ProbelabError } from "../base/error.js";
 import { keepSecretsOf } from "../base/redact.js";
 import { collectAfter } from "../base/collect-after.js";
 import { withSignal } from "../interrupt/current-signal.js";
 import { withProgress } from "../progress/query-progress.js";
-import type { BackgroundError } from "./background-errors.js";
-import { CellCompiler, type CellObjection, type Completions } from "./cell-compiler.js";
+import { CellCompiler, type CellObjection, type NamedCode } from "./cell-compiler.js";
 import { cellError, typeError } from "./cell-error.js";
 import { CellImports } from "./cell-imports.js";
-import { installRuntime, type CellBody } from "./cell-runtime.js";
+import { asCell, installRuntime, RunningCell, type CellBody } from "./cell-runtime.js";
 import { CellScripts } from "./cell-scripts.js";
+import { Intrinsics } from "./intrinsics.js";
 import { mimeBundles } from "./mime-bundle.js";
 import {
   captureStreams,
@@ -22,18 +22,24 @@ import {
 } from "./outputs.js";
 import { isHeadless } from "./own-package.js";
 import { progressLine } from "./progress-line.js";
-import { asCell, RunningCell } from "./running-cell.js";
-import { setSynchronous, tellInterrupt } from "./watch-thread.js";
-import type { NamedCode, Objection } from "./worker-messages.js";
+import { callInterruptListeners, setSynchronous } from "./watch-thread.js";
 
-/** As which a cell's compilation counts: V8 collects after every tenth or twentieth, not when 300 MB are reached. */
+/** Memory that a cell's compilation counts as: V8 collects after some ten cells, not at 300 MB. */
 const bytesOfCell = 8_000_000;
 
-/** Where `connect()` leaves the types of the tables' columns: the text of a declaration file, or a promise of it. */
+/** The global in which `connect()` leaves the column types: the text of a declaration file, or its promise. */
 const columnTypes = Symbol.for("probelab.columnTypes");
 
-/** How long a cell waits for columns that are still being learned; those that come later are for the cell after it. */
+/** Time that a cell waits for column types; later ones count for the next cell. */
 const learningTime = 2000;
+
+/** The type errors of a cell, found before anything ran. `cell` counts the code cells from 1. */
+export interface Objection {
+  readonly cell: number;
+  readonly error: CellError;
+  /** TypeScript's messages with their lines, which count from 1. */
+  readonly faults: readonly { readonly line: number; readonly text: string }[];
+}
 
 /** A cell whose code runs. */
 interface Attempt {
@@ -52,6 +58,7 @@ export class CellSession {
   readonly #compiler = new CellCompiler(process.cwd(), this.#scripts, (path, code) =>
     this.#imports.setFile(path, code),
   );
+  readonly #intrinsics = new Intrinsics();
   /** The variables that cells share. */
   readonly #exports: Record<string, unknown> = {};
   #cell: RunningCell | undefined;
@@ -60,9 +67,9 @@ export class CellSession {
   #isWarm = false;
 
   constructor() {
-    // A cell may print what it never connected with.
+    // A cell may print a password that it never connected with.
     keepSecretsOf(process.env);
-    // The way from a cell's line through a library to where it throws may be longer than V8's ten calls.
+    // There may be more than V8's ten calls between a cell's line and the throw in a library.
     Error.stackTraceLimit = 50;
     installRuntime({
       run: (body) => this.#begin(body),
@@ -77,7 +84,7 @@ export class CellSession {
   /**
    * Runs a cell to its end. Its outputs, the value of its last expression and its error go to `sink`.
    *
-   * @param name of the cell, such as `cell-3`, for tracebacks; without spaces
+   * @param name of the cell in tracebacks, such as `cell-3`; without spaces
    */
   async run(code: string, name: string, sink: OutputSink): Promise<CellOutcome> {
     const cell = new RunningCell(name);
@@ -101,7 +108,7 @@ export class CellSession {
     }
   }
 
-  /** The objections of TypeScript to `cells`, as if those before them had run; nothing is run. */
+  /** TypeScript's objections to `cells`, each as if those before it had run; nothing is run. */
   check(cells: readonly NamedCode[]): Objection[] {
     return this.#compiler.check(cells).map(({ index, objection }) => ({
       cell: index + 1,
@@ -113,8 +120,8 @@ export class CellSession {
     }));
   }
 
-  /** What failed in the background, as the error of a cell. */
-  backgroundError({ reason, isRejection }: BackgroundError): CellError {
+  /** The error of a cell for what failed in the background. */
+  backgroundError(reason: unknown, isRejection: boolean): CellError {
     const error = cellError(reason, this.#scripts);
     const [head = "", ...rest] = error.traceback;
     const note = isRejection
@@ -123,12 +130,23 @@ export class CellSession {
     return { ...error, traceback: [head, note, ...rest] };
   }
 
-  /** Ends the running cell with an error, its queries and its awaits with it. Without one it does nothing. */
+  /** Ends the running cell with an error, and with it its queries and awaits. Without a cell it does nothing. */
   interrupt(): void {
+    this.repair();
     this.#cell?.interrupt();
   }
 
-  /** Does, once, what the first cell would else wait for. */
+  /** Puts back what a cell replaced in JavaScript itself, and says so in the cell. */
+  repair(): void {
+    const [first, ...others] = this.#intrinsics.repair();
+    if (first === undefined) return;
+    const more = others.length > 0 ? ` and ${others.length} more` : "";
+    process.stderr.write(
+      `The cell replaced ${first}${more}, which the kernel and all libraries need: the original is back in place.\n`,
+    );
+  }
+
+  /** Does, once, what the first cell would have to wait for. */
   warmUp(): void {
     if (this.#isWarm || this.#cell) return;
     this.#isWarm = true;
@@ -140,9 +158,9 @@ export class CellSession {
     return this.#compiler.inspect(code, position);
   }
 
-  complete(code: string, position: number): Completions {
+  completions(code: string, position: number): readonly CompletionEntry[] {
     if (!this.#cell) this.#takeColumnTypes();
-    return this.#compiler.complete(code, position);
+    return this.#compiler.completions(code, position);
   }
 
   async #runCell(
@@ -163,6 +181,7 @@ export class CellSession {
       await cell.guard(this.#imports.preload(compiled.script));
       this.#runScript(compiled.script, attempt);
       await attempt.ended;
+      this.repair();
       if (attempt.value != null) {
         const shown = await cell.guard(mimeBundles(attempt.value));
         const bundles = [...(shown as Awaited<ReturnType<typeof mimeBundles>>)];
@@ -173,6 +192,7 @@ export class CellSession {
     } catch (error) {
       thrown = { error };
     }
+    this.repair();
     this.#takeColumnTypes();
     const missing = compiled.namesToSet.filter((name) => !attempt.set.has(name));
     this.#compiler.commit(new Set(thrown ? missing : []));
@@ -182,7 +202,7 @@ export class CellSession {
   /** Runs the part of a cell before its first await; V8 itself ends it on SIGINT. */
   #runScript(script: string, { cell }: Attempt): void {
     setSynchronous(true);
-    tellInterrupt(); // One that came while the cell was compiled.
+    callInterruptListeners(); // One may have come while the cell was compiled.
     try {
       if (cell.interrupted) throw cell.signal.reason;
       runInThisContext(script, { breakOnSigint: true, filename: cell.name });
@@ -201,8 +221,9 @@ export class CellSession {
   #begin(body: CellBody): void {
     const attempt = this.#attempt;
     if (!attempt) throw new Error("A cell's code ran outside of its session.");
-    const exports = sharedExports(this.#exports, attempt.set);
-    attempt.ended = attempt.cell.finish(body(exports, this.#imports.require));
+    const code = body(sharedExports(this.#exports, attempt.set), this.#imports.require);
+    this.repair();
+    attempt.ended = attempt.cell.finish(code);
     attempt.ended.catch(() => undefined); // Awaited when the script has returned.
     setSynchronous(false);
   }
@@ -210,14 +231,14 @@ export class CellSession {
   async #columnsLearned(): Promise<void> {
     const learning: unknown = Reflect.get(globalThis, columnTypes);
     if (!(learning instanceof Promise)) return;
-    const given = new AbortController();
-    const late = setTimeout(learningTime, undefined, { signal: given.signal, ref: false });
+    const stop = new AbortController();
+    const late = setTimeout(learningTime, undefined, { signal: stop.signal, ref: false });
     await Promise.race([learning, late]).catch(() => undefined);
-    given.abort();
+    stop.abort();
     late.catch(() => undefined);
   }
 
-  /** The types of the tables' columns that a cell learned are there for the cells after it. */
+  /** Gives the cells after it the column types that a cell learned. */
   #takeColumnTypes(): void {
     const types: unknown = Reflect.get(globalThis, columnTypes);
     if (types === this.#columnTypes || typeof types !== "string") return;
@@ -236,7 +257,7 @@ export class CellSession {
   }
 }
 
-/** The `exports` of a cell: the variables of all cells; it notes in `set` which of them were given a value. */
+/** The `exports` of a cell: the variables of all cells. It adds the names that are given a value to `set`. */
 function sharedExports(shared: Record<string, unknown>, set: Set<string>): object {
   const give = (name: string | symbol, value: unknown): true => {
     if (typeof name !== "string" || name === "__esModule") return true;
@@ -247,6 +268,7 @@ function sharedExports(shared: Record<string, unknown>, set: Set<string>): objec
   return new Proxy(shared, {
     set: (_target, name, value: unknown) => give(name, value),
     // TypeScript defines imports as getters; a later cell may give the name to something else.
-    defineProperty: (_target, name, given) => give(name, given.get ? given.get() : given.value),
+    defineProperty: (_target, name, descriptor) =>
+      give(name, descriptor.get ? descriptor.get() : descriptor.value),
   });
 }

@@ -1,12 +1,11 @@
 import type TypeScript from "typescript";
 import { topNames } from "./cell-declarations.js";
-import { cellOptions } from "./cell-language.js";
-import { ts } from "./typescript.js";
+import { cellOptions, ts } from "./cell-language.js";
 
 /** The global that compiled cells call into. */
 export const runtimeName = "__probelab__";
 
-/** JavaScript, and the source map that leads from it to the text. */
+/** JavaScript, and the source map from it to the text. */
 export interface Transpiled {
   readonly js: string;
   readonly map: string;
@@ -15,10 +14,10 @@ export interface Transpiled {
 }
 
 /**
- * Makes CommonJS of a cell or of a file beside the notebook. No type is asked for, so it takes milliseconds.
+ * Compiles a cell or a file beside the notebook to CommonJS. It needs no types, so it takes milliseconds.
  *
- * @param name in the places that errors give
- * @param start of a cell in `text`; declarations of earlier cells stand above it. Undefined for a file
+ * @param name the source name in the places of errors
+ * @param start of a cell in `text`, below the declarations of earlier cells; undefined for a file
  */
 export function transpile(name: string, text: string, start?: number): Transpiled {
   const { outputText, sourceMapText, diagnostics } = ts.transpileModule(text, {
@@ -37,11 +36,11 @@ export function transpile(name: string, text: string, start?: number): Transpile
 /**
  * Makes the awaits of a cell or a file stoppable: `await x` becomes `await __probelab__.guard(x, "cell-3:12:7")`,
  * `for await (… of x)` goes through `guardEach`, every loop's turn begins with `tick()`, and `import(x)` becomes
- * a real import, because the CommonJS form of it can't load an ES module with top-level await. A function that
- * is handed over and uses variables of cells keeps its own words (`written`): Arquero reads a function's text,
- * and would find `arquero_1.op.mean(row.n)` or `exports.least` there.
+ * a real import, because its CommonJS form can't load an ES module with top-level await. A callback that uses
+ * variables of cells keeps its text as written (`written`): Arquero parses the text of a function, and would
+ * find `arquero_1.op.mean(row.n)` or `exports.least` there.
  *
- * The last expression of a cell is handed to `last`.
+ * The value of a cell's last expression goes to `last`.
  */
 function cellTransform(
   name: string,
@@ -55,12 +54,6 @@ function cellTransform(
         undefined,
         args,
       );
-    const ticking = (body: TypeScript.Statement) => {
-      const tick = factory.createExpressionStatement(runtime("tick"));
-      return ts.isBlock(body)
-        ? factory.updateBlock(body, [tick, ...body.statements])
-        : factory.createBlock([tick, body]);
-    };
     return (file) => {
       const names = topNames(file.statements);
       const firstLine = file.getLineAndCharacterOfPosition(start ?? 0).line;
@@ -72,11 +65,11 @@ function cellTransform(
       const visit = (node: TypeScript.Node): TypeScript.Node => {
         if (ts.isTypeNode(node) && !ts.isExpressionWithTypeArguments(node)) return node;
         const seen = ts.visitEachChild(node, visit, context);
-        if (ts.isArrowFunction(seen) && isHandedOver(node) && usesAny(node, names)) {
+        if (ts.isArrowFunction(seen) && isArgument(node) && usesAny(node, names)) {
           return runtime(
             "written",
             seen,
-            factory.createStringLiteral(ownWords(node.getText(file))),
+            factory.createStringLiteral(withoutTypes(node.getText(file))),
           );
         }
         if (ts.isAwaitExpression(seen)) {
@@ -89,26 +82,16 @@ function cellTransform(
           const require = factory.createIdentifier("require");
           return runtime("import", ...seen.arguments.slice(0, 1), require);
         }
-        if (ts.isForOfStatement(seen)) {
-          const { awaitModifier, initializer, expression } = seen;
-          const values = awaitModifier ? runtime("guardEach", expression, place(node)) : expression;
-          const body = ticking(seen.statement);
-          return factory.updateForOfStatement(seen, awaitModifier, initializer, values, body);
+        if (ts.isForOfStatement(seen) && seen.awaitModifier) {
+          const { awaitModifier, initializer, expression, statement } = seen;
+          const values = runtime("guardEach", expression, place(node));
+          return factory.updateForOfStatement(seen, awaitModifier, initializer, values, statement);
         }
-        if (ts.isForInStatement(seen)) {
-          const body = ticking(seen.statement);
-          return factory.updateForInStatement(seen, seen.initializer, seen.expression, body);
-        }
-        if (ts.isForStatement(seen)) {
-          const { initializer, condition, incrementor } = seen;
-          const body = ticking(seen.statement);
-          return factory.updateForStatement(seen, initializer, condition, incrementor, body);
-        }
-        if (ts.isWhileStatement(seen)) {
-          return factory.updateWhileStatement(seen, seen.expression, ticking(seen.statement));
-        }
-        if (ts.isDoStatement(seen)) {
-          return factory.updateDoStatement(seen, ticking(seen.statement), seen.expression);
+        if (isLoopBody(node) && ts.isStatement(seen)) {
+          const tick = factory.createExpressionStatement(runtime("tick"));
+          return ts.isBlock(seen)
+            ? factory.updateBlock(seen, [tick, ...seen.statements])
+            : factory.createBlock([tick, seen]);
         }
         return seen;
       };
@@ -116,7 +99,7 @@ function cellTransform(
       const isOwn = (statement: TypeScript.Statement) =>
         statement.getStart(file) >= (start ?? 0) && !isExportOrImport(statement);
       const isCell = start !== undefined;
-      const last = file.statements.findLast((one) => isCell && !ts.isExportDeclaration(one));
+      const last = file.statements.findLast((each) => isCell && !ts.isExportDeclaration(each));
       const statements = file.statements.map((statement) => {
         if (!isOwn(statement)) return statement;
         const seen = ts.visitNode(statement, visit, ts.isStatement);
@@ -133,13 +116,18 @@ function isExportOrImport(statement: TypeScript.Statement): boolean {
   return ts.isExportDeclaration(statement) || ts.isImportDeclaration(statement);
 }
 
-/** True for an argument of a call, and for a value in an object or a list that is one. */
-function isHandedOver({ parent }: TypeScript.Node): boolean {
+/** True for an argument of a call, and for a value in an object or a list. */
+function isArgument({ parent }: TypeScript.Node): boolean {
   return (
     ts.isCallExpression(parent) ||
     ts.isPropertyAssignment(parent) ||
     ts.isArrayLiteralExpression(parent)
   );
+}
+
+function isLoopBody(node: TypeScript.Node): boolean {
+  const loop = node.parent;
+  return ts.isIterationStatement(loop, false) && loop.statement === node;
 }
 
 function usesAny(node: TypeScript.Node, names: ReadonlySet<string>): boolean {
@@ -148,7 +136,7 @@ function usesAny(node: TypeScript.Node, names: ReadonlySet<string>): boolean {
 }
 
 /** The text of a function without its types. */
-function ownWords(text: string): string {
+function withoutTypes(text: string): string {
   const compilerOptions = { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext };
   const { outputText } = ts.transpileModule(`(${text});`, { compilerOptions });
   return outputText.trim().replace(/^\(([^]*)\);$/, "$1");

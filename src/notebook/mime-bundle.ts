@@ -7,28 +7,26 @@ import { isArqueroTable } from "../result/arquero-table.js";
 import type { Result } from "../result/result.js";
 
 const displaySymbol = Symbol.for("Jupyter.display");
-const cssPixelsPerMetre = 96 / 0.0254;
 const mimeType = /^[\w.+-]+\/[\w.+-]+$/;
 
 /**
- * What a frontend shows of `value`, each in several forms: what its `Symbol.for("Jupyter.display")` method
- * gives (Deno's convention; it may be async), a table for a Result or an Arquero table, and inspected text
- * for everything else. Of a finding it is two: its chart, then its sentence and table, as HTML beside a
- * chart would win over it. A Promise is awaited. Without secrets.
+ * The forms of `value` that a frontend shows: those of its `Symbol.for("Jupyter.display")` method (Deno's
+ * convention; it may be async), a table for a Result or an Arquero table, and inspected text for everything
+ * else. A finding has two bundles, its chart, then its sentence and table: in one bundle the HTML would hide
+ * the chart. A Promise is awaited. Known secrets are hidden.
  */
 export async function mimeBundles(value: unknown): Promise<readonly MimeBundle[]> {
   return (await bundlesOf(await value)).map(({ data, metadata }) => {
-    const shown = Object.entries(data).map(([type, one]) => [type, withoutSecrets(type, one)]);
+    const shown = Object.entries(data).map(([type, form]) => [type, withoutSecrets(type, form)]);
     return { data: Object.fromEntries(shown) as MimeBundle["data"], metadata };
   });
 }
 
-/** The last of what a frontend shows of `value`: all of it, but of a finding its sentence and table. */
+/** The last of the `mimeBundles` of `value`. */
 export async function mimeBundle(value: unknown): Promise<MimeBundle> {
   return (await mimeBundles(value)).at(-1)!;
 }
 
-/** Credentials that were read show in no output. */
 function withoutSecrets(type: string, value: unknown): unknown {
   if (typeof value === "string") {
     return /^image\/(?!svg)|pdf$/.test(type) ? value : hideSecrets(value);
@@ -54,7 +52,7 @@ async function bundlesOf(settled: unknown): Promise<readonly MimeBundle[]> {
   return [{ data, metadata: {} }];
 }
 
-/** True for what shows as more than text. */
+/** True for a value that shows as more than text. */
 export function isRich(value: unknown): boolean {
   if ((typeof value !== "object" && typeof value !== "function") || value === null) return false;
   return (
@@ -74,16 +72,12 @@ async function displayed(value: unknown): Promise<MimeBundle | undefined> {
   const { data, metadata } = isBundle(given)
     ? given
     : { data: given as MimeBundle["data"], metadata: {} };
-  const usable = Object.entries(data).filter(([type, one]) => mimeType.test(type) && one != null);
+  const usable = Object.entries(data).filter(([type, form]) => mimeType.test(type) && form != null);
   if (usable.length === 0) return undefined;
-  const encodedData = Object.fromEntries(usable.map(([type, one]) => [type, encoded(one)]));
-  return { data: encodedData, metadata: { ...pictureSize(encodedData), ...metadata } };
-}
-
-function pictureSize(data: MimeBundle["data"]): Record<string, unknown> {
-  const png = data["image/png"];
-  const size = typeof png === "string" ? pngSize(png) : undefined;
-  return size ? { "image/png": size } : {};
+  return {
+    data: Object.fromEntries(usable.map(([type, form]) => [type, encoded(form)])),
+    metadata,
+  };
 }
 
 /** The shape with metadata, such as the size of a picture. */
@@ -106,26 +100,4 @@ function isTable(value: unknown): value is Result | ColumnTable {
   if (typeof value !== "object" || value === null) return false;
   if (isArqueroTable(value)) return true;
   return value.constructor?.name === "Result" && "origin" in value && "table" in value;
-}
-
-/**
- * The size in CSS pixels at which a PNG of a known density (its pHYs chunk) is to be shown; frontends
- * don't look for it and show each of its pixels as one. Undefined where the density isn't known.
- */
-function pngSize(base64: string): { width: number; height: number } | undefined {
-  // pHYs stands before the pixels, which may be long.
-  const png = Buffer.from(base64.slice(0, 4096), "base64");
-  if (png.length < 33 || png.toString("latin1", 1, 4) !== "PNG") return undefined;
-  for (let at = 8; at + 21 <= png.length; at += png.readUInt32BE(at) + 12) {
-    const type = png.toString("latin1", at + 4, at + 8);
-    if (type === "IDAT") return undefined;
-    if (type !== "pHYs" || png[at + 16] !== 1) continue;
-    const scale = png.readUInt32BE(at + 8) / cssPixelsPerMetre;
-    if (!(scale > 0)) return undefined;
-    return {
-      width: Math.round(png.readUInt32BE(16) / scale),
-      height: Math.round(png.readUInt32BE(20) / scale),
-    };
-  }
-  return undefined;
 }

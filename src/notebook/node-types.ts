@@ -1,6 +1,6 @@
 /**
  * The part of Node's types that most cells use, so that most notebooks do without the 2 MB of the whole:
- * a subset of `@types/node`, which takes its place as soon as a cell is refused or a name is looked up.
+ * a subset of `@types/node`, which replaces it as soon as TypeScript objects to a cell or completes a name.
  */
 export const nodeTypes = `
 declare namespace NodeJS {

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { ProbelabError } from "../base/error.js";
+import { hideSecrets } from "../base/redact.js";
 import { writeWhole } from "../files/write-whole.js";
 import type { CellOutput } from "./outputs.js";
 
@@ -142,7 +143,14 @@ function outputLines(output: NotebookOutput): object {
 
 type Display = Extract<NotebookOutput, { output_type: "display_data" }>;
 
-/** Writes what cells put out into the cells of a notebook, as a frontend does. */
+/** Takes secrets out of what a cell printed: one may be in two pieces, or printed by another process. */
+export function hideSecretsIn(cell: CodeCell): void {
+  for (const output of cell.outputs) {
+    if (output.output_type === "stream") output.text = hideSecrets(output.text);
+  }
+}
+
+/** Puts the outputs of cells into a notebook, as a frontend does. */
 export class OutputCollector {
   readonly #displays = new Map<string, Set<Display>>();
 
@@ -191,7 +199,7 @@ function addStream(cell: CodeCell, name: "stdout" | "stderr", text: string): voi
   }
 }
 
-/** Text as a terminal shows it: what follows a carriage return replaces the line before it. */
+/** Text as a terminal shows it: a carriage return goes back to the start of the line. */
 function overwritten(before: string, added: string): string {
   if (!added.includes("\r")) return before + added;
   const lineStart = before.lastIndexOf("\n") + 1;

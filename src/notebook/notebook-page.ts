@@ -1,7 +1,6 @@
 import markdownIt from "markdown-it";
 import { liveContent, jsonScript } from "../render/page/figures.js";
-import { fontRules, runtimeSource, scriptHash } from "../render/page/page-document.js";
-import { baseStyle, figureStyle, printTables } from "../render/page/page-style.js";
+import { pageDocument } from "../render/page/page-document.js";
 import type { VegaLiteSpec } from "../render/theme.js";
 import { titleText } from "../render/svg.js";
 import { ansiHtml, escapeHtml } from "./ansi.js";
@@ -9,8 +8,7 @@ import type { Notebook, NotebookCell, NotebookOutput, TextCell } from "./noteboo
 import { ownPackage } from "./own-package.js";
 import { isInjected } from "./parameters.js";
 
-/** The looks of an executed notebook's page: one readable column, light or dark as the system is, printable. */
-const pageStyle = `${baseStyle("auto")}${figureStyle}
+const STYLE = `
 .output img { background: #fff; }
 .cell > .source { background: var(--code); border-radius: 6px; }
 .cell { margin: 1.2rem 0; }
@@ -28,52 +26,24 @@ const pageStyle = `${baseStyle("auto")}${figureStyle}
 @media print {
   .output, .source { break-inside: avoid; } .output img { break-inside: avoid; }
 }
-${printTables}`;
-
-// No request, nothing from elsewhere: what stands in the file is all there is. Of scripts only the one
-// that makes charts live runs, where there are charts; no script can make HTML out of text.
-function policy(script: string | undefined): string {
-  return [
-    "default-src 'none'",
-    ...(script === undefined ? [] : [`script-src ${scriptHash(script)}`, "font-src data:"]),
-    "style-src 'unsafe-inline'",
-    "img-src data:",
-    "form-action 'none'",
-    "base-uri 'none'",
-    "require-trusted-types-for 'script'",
-    "trusted-types 'none'",
-  ].join("; ");
-}
+`;
 
 /**
- * An executed notebook as a self-contained HTML page: texts, code and outputs. Charts are live, with one
- * runtime for all, where scripts are off their pictures; a page without charts has no script. Cells tagged
+ * An executed notebook as a self-contained HTML page of its texts, code and outputs. Charts are live;
+ * where scripts are off, their pictures stand. A page without charts has no script. Cells tagged
  * `hide-input` are shown without their code, cells tagged `remove-cell` not at all.
  */
 export async function notebookPage(notebook: Notebook, name: string): Promise<string> {
-  const title = titleOf(notebook) ?? name;
-  const shown: string[] = [];
-  for (const cell of notebook.cells) shown.push(await cellHtml(cell));
-  const cells = shown.filter((html) => html !== "");
-  const runtime = cells.some((html) => html.includes(LIVE)) ? runtimeSource() : undefined;
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policy(runtime)}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(title)}</title>
-<style>${runtime === undefined ? "" : fontRules()}${pageStyle}</style>
-</head>
-<body>
-<main>
-${cells.join("\n")}
-<footer>Made by probelab ${ownPackage().version} on ${new Date().toISOString().slice(0, 16).replace("T", " ")} UTC from ${escapeHtml(name)}.ipynb.</footer>
-</main>
-${runtime === undefined ? "" : `<script>${runtime}</script>`}
-</body>
-</html>
-`;
+  const cells: string[] = [];
+  for (const cell of notebook.cells) cells.push(await cellHtml(cell));
+  const at = new Date().toISOString().slice(0, 16).replace("T", " ");
+  const footer = `<footer>Made by probelab ${ownPackage().version} on ${at} UTC from ${escapeHtml(name)}.ipynb.</footer>`;
+  return pageDocument({
+    title: titleOf(notebook) ?? name,
+    style: STYLE,
+    styleAttributes: true,
+    body: [...cells.filter((html) => html !== ""), footer].join("\n"),
+  });
 }
 
 async function cellHtml(cell: NotebookCell): Promise<string> {
@@ -111,7 +81,7 @@ function titleOf(notebook: Notebook): string | undefined {
 
 const markdown = markdownIt({ html: false, linkify: false, typographer: false });
 
-/** Markdown as HTML; HTML in it is shown as text. Pictures from elsewhere stay blank: the page asks for nothing. */
+/** Markdown as HTML. HTML in it is shown as text; pictures of other sites stay blank. */
 export function markdownHtml(text: string): string {
   return markdown.render(text);
 }
@@ -122,7 +92,7 @@ type Render = (
   alt: string,
 ) => string;
 
-/** Forms that a page without scripts can show, the best first. */
+/** MIME types that a page can show, the best first. */
 const renderers: Record<string, Render> = {
   "text/html": (value) => inertHtml(asText(value)),
   "image/svg+xml": (value, size, alt) =>
@@ -138,13 +108,9 @@ const renderers: Record<string, Render> = {
 
 const vegaLite = /^application\/vnd\.vegalite\.v\d+(\+json|\.json)$/;
 
-/** What a figure begins with that the runtime makes live. */
-const LIVE = '<figure class="output probelab-chart"';
-
 /**
- * An output as HTML that is inert: it runs no script and asks for nothing. A chart is a figure of its
- * picture, which the page's runtime makes live; it holds where it comes from as a data block,
- * `script.probelab-origin`.
+ * An output as HTML that runs no script and loads nothing. A chart is a figure of its picture, which
+ * the page's runtime makes live, with its origin in a data block, `script.probelab-origin`.
  */
 async function outputHtml(output: NotebookOutput): Promise<string> {
   if (output.output_type === "stream") {
@@ -171,7 +137,7 @@ async function outputHtml(output: NotebookOutput): Promise<string> {
   if (live === undefined || !type.startsWith("image/")) {
     return `<figure class="output" ${named}>${shown}${record}</figure>`;
   }
-  return `${LIVE} ${named}><div class="probelab-plot" tabindex="0" role="group" aria-label="Chart"><div class="probelab-picture">${shown}</div></div>${live.block}${record}</figure>`;
+  return `<figure class="output probelab-chart" ${named}><div class="probelab-plot" tabindex="0" role="group" aria-label="Chart"><div class="probelab-picture">${shown}</div></div>${live.block}${record}</figure>`;
 }
 
 /** A chart that probelab made: its spec, its title, and where it comes from. */
@@ -207,7 +173,7 @@ function image(
   return `<img src="data:${type};base64,${data}" alt="${escapeHtml(alt)}"${attributes}>`;
 }
 
-/** The page's policy stops scripts and requests; what it can't stop (a redirect by `<meta>`) is shown as text. */
+/** The page's policy stops scripts and requests, but not a redirect by `<meta>`: that is shown as text. */
 function inertHtml(html: string): string {
   return html.replace(
     /<(?=\/?(?:meta|base|link|script|iframe|object|embed|form|template)\b)/gi,

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { StringDecoder } from "node:string_decoder";
 import type { MimeBundle } from "../base/mime-bundle.js";
+import { hideSecrets, secretStart } from "../base/redact.js";
 
 /** An error as Jupyter shows it. */
 export interface CellError {
@@ -12,13 +13,13 @@ export interface CellError {
   readonly traceback: readonly string[];
 }
 
-/** How a cell ended. */
 export type CellOutcome =
   { readonly status: "ok" } | { readonly status: "error"; readonly error: CellError };
 
-/** One thing that a running cell puts out. */
+export type StreamName = "stdout" | "stderr";
+
 export type CellOutput =
-  | { readonly type: "stream"; readonly name: "stdout" | "stderr"; readonly text: string }
+  | { readonly type: "stream"; readonly name: StreamName; readonly text: string }
   | {
       readonly type: "display";
       readonly bundle: MimeBundle;
@@ -33,7 +34,7 @@ export type OutputSink = (output: CellOutput) => void;
 
 interface OutputContext {
   readonly storage: AsyncLocalStorage<OutputSink>;
-  /** Takes what comes from outside of any cell, such as an event handler of the process. */
+  /** Receives what comes from outside of any cell, such as an event handler of the process. */
   last: OutputSink | undefined;
 }
 
@@ -46,7 +47,7 @@ const context = (shared[key] ??= {
   last: undefined,
 });
 
-/** Where output of the code that runs now goes: to its own cell, also when that has ended. */
+/** The sink of the code that runs now: that of its own cell, even after the cell has ended. */
 export function currentSink(): OutputSink | undefined {
   return context.storage.getStore() ?? context.last;
 }
@@ -57,13 +58,13 @@ export function withSink<T>(sink: OutputSink, fn: () => T): T {
   return context.storage.run(sink, fn);
 }
 
-/** From now on what this process prints goes to the cell it comes from. */
+/** Sends what this process prints from now on to the cell that prints it. */
 export function captureStreams(): void {
   captureStream("stdout");
   captureStream("stderr");
 }
 
-function captureStream(name: "stdout" | "stderr"): void {
+function captureStream(name: StreamName): void {
   const stream = process[name];
   const write = stream.write.bind(stream);
   const decoder = new StringDecoder();
@@ -77,4 +78,78 @@ function captureStream(name: "stdout" | "stderr"): void {
     if (finished) process.nextTick(finished);
     return true;
   };
+}
+
+/** Characters that a headless cell may print: a file of more is of no use, and takes five times the memory. */
+export const MOST_PRINTED = 20_000_000;
+
+const everyMilliseconds = 50;
+const mostCharacters = 1_000_000;
+
+/**
+ * Joins the small pieces that a cell prints: a message for every `console.log` of a loop would flood the
+ * frontend. The first piece goes at once, later ones at most 50 ms after they were printed. Secrets are
+ * hidden; the end of a piece that may be the start of one waits for the next piece.
+ */
+export class StreamBatch {
+  readonly #send: (name: StreamName, text: string) => void;
+  readonly #limit: number;
+  #name: StreamName = "stdout";
+  #pieces: string[] = [];
+  #size = 0;
+  #printed = 0;
+  #last = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param limit in characters; a note replaces what is printed beyond it */
+  constructor(send: (name: StreamName, text: string) => void, limit = Infinity) {
+    this.#send = send;
+    this.#limit = limit;
+  }
+
+  write(name: StreamName, text: string): void {
+    if (this.#printed > this.#limit) return;
+    this.#printed += text.length;
+    if (name !== this.#name) this.flush();
+    this.#name = name;
+    this.#pieces.push(text);
+    this.#size += text.length;
+    if (this.#printed > this.#limit) {
+      this.flush();
+      const millions = this.#limit / 1_000_000;
+      this.#send("stderr", `\nPrinted more than ${millions} MB: the rest is left out.\n`);
+      return;
+    }
+    const due = this.#last + everyMilliseconds - performance.now();
+    if (due <= 0 || this.#size >= mostCharacters) this.#sendPieces(true);
+    else this.#timer ??= setTimeout(() => this.#sendPieces(true), due);
+  }
+
+  /** Sends everything that waits: call it before any other output of the cell. */
+  flush(): void {
+    this.#sendPieces(false);
+  }
+
+  #sendPieces(goesOn: boolean): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#size === 0) return;
+    const printed = this.#pieces.join("");
+    const end = goesOn ? secretStart(printed) : printed.length;
+    const text = hideSecrets(printed.slice(0, end));
+    this.#pieces = end < printed.length ? [printed.slice(end)] : [];
+    this.#size = printed.length - end;
+    this.#last = performance.now();
+    for (let start = 0; start < text.length;) {
+      const next = characterEnd(text, start + mostCharacters);
+      this.#send(this.#name, text.slice(start, next));
+      start = next;
+    }
+  }
+}
+
+/** Avoids an end between the halves of a character outside of the basic plane. */
+function characterEnd(text: string, end: number): number {
+  const code = text.charCodeAt(end - 1);
+  return end < text.length && code >= 0xd800 && code <= 0xdbff ? end - 1 : end;
 }

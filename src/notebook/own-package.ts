@@ -9,17 +9,17 @@ export const kernelName = "probelab";
 export const kernelDisplayName = "TypeScript (probelab)";
 
 /**
- * What the environment of a process that runs cells says beside its own.
+ * Variables added to the environment of a process that runs cells.
  *
- * One malloc arena: with one for each of V8's compiling threads, glibc keeps what they let go of, and a
- * kernel grows by some 40 MB every 100 cells. Other systems ignore it.
+ * With a malloc arena for each of V8's compiling threads, glibc keeps what they free, and a kernel grows by
+ * some 40 MB every 100 cells. Other systems ignore the variable.
  */
 export const processEnvironment: Readonly<Record<string, string>> = { MALLOC_ARENA_MAX: "1" };
 
-/** Set in the process of a notebook that runs without anyone watching. */
+/** Set in the process of a headless notebook. */
 export const headlessVariable = "PROBELAB_HEADLESS";
 
-/** True in a notebook that runs without anyone watching: progress is left out of its outputs. */
+/** True in a headless notebook: its outputs omit progress. */
 export function isHeadless(): boolean {
   return process.env[headlessVariable] === "1";
 }
@@ -43,9 +43,9 @@ export function ownPackage(): OwnPackage {
   return known;
 }
 
-/** What a frontend needs to know to colour and save cells. */
+/** The language as frontends need it to colour and save cells. */
 export function languageInfo(): object {
-  // Not of TypeScript itself, which every command would wait for at its start.
+  // Without loading TypeScript, which every command would wait for.
   const { version } = createRequire(import.meta.url)("typescript/package.json") as {
     version: string;
   };
@@ -61,7 +61,7 @@ export function languageInfo(): object {
   };
 }
 
-/** A notebook's metadata with a kernel in it: its own, or this one where it has none. */
+/** A notebook's metadata with a kernel: its own, or this one by default. */
 export function kernelspecMetadata(metadata: Record<string, unknown>): Record<string, unknown> {
   const kernelspec = { name: kernelName, display_name: kernelDisplayName, language: "typescript" };
   return { kernelspec, ...metadata };

@@ -67,8 +67,8 @@ function refuseUnknown(names: readonly string[], declared: readonly string[] | u
 }
 
 async function declaredVariables(code: string): Promise<Map<string, "let" | "const">> {
-  // Loaded when it is needed: every command would wait for it at its start.
-  const { ts } = await import("./typescript.js");
+  // Loaded only here: every command would wait for it.
+  const { ts } = await import("./cell-language.js");
   const file = ts.createSourceFile("parameters.ts", code, ts.ScriptTarget.Latest);
   const found = new Map<string, "let" | "const">();
   for (const statement of file.statements) {

@@ -3,10 +3,10 @@ import { randomUUID } from "node:crypto";
 import type { OutputSink } from "./outputs.js";
 
 /**
- * Shows how far the queries of a cell are in one display that is updated in place: a line for what has
- * ended, and a line for each query that runs.
+ * Shows the progress of a cell's queries in one display that is updated in place: a line for all that have
+ * ended and a line for each that runs.
  *
- * @param onlySummary leave out what runs: for a notebook that nobody watches
+ * @param onlySummary omits running queries, for a headless notebook
  */
 export function progressLine(sink: OutputSink, onlySummary: boolean): ProgressListener {
   const displayId = randomUUID();

@@ -3,7 +3,13 @@ import { access, constants, mkdir } from "node:fs/promises";
 import { projectRoot } from "../database/settings.js";
 import { ProbelabError } from "../base/error.js";
 import { writeWhole } from "../files/write-whole.js";
-import { OutputCollector, readNotebook, writeNotebook, type CodeCell } from "./notebook-file.js";
+import {
+  hideSecretsIn,
+  OutputCollector,
+  readNotebook,
+  writeNotebook,
+  type CodeCell,
+} from "./notebook-file.js";
 import { notebookPage } from "./notebook-page.js";
 import { NotebookProcess, type CellEnd } from "./notebook-process.js";
 import type { CellError, CellOutput } from "./outputs.js";
@@ -17,7 +23,7 @@ import {
   type RunCell,
 } from "./run-messages.js";
 
-/** How to run a notebook. */
+/** Options of `runNotebook`. */
 export interface RunNotebookOptions {
   /** Folder for the executed notebook and its page; also `PROBELAB_OUT` in the notebook. Default `out`. */
   readonly out?: string;
@@ -35,7 +41,7 @@ export interface RunNotebookOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Where a run is: a code cell that begins, or one that ended after `seconds`. */
+/** A code cell of a run that begins, or that ended after `seconds`. */
 export interface RunProgress {
   readonly cell: number;
   readonly of: number;
@@ -43,11 +49,11 @@ export interface RunProgress {
   readonly seconds: number;
 }
 
-/** How a run ended, and what it wrote. */
+/** The end of a run, and what it wrote. */
 export interface RunOutcome {
-  /** `ok`, or how the cell ended that the run stopped at. */
+  /** `ok`, or the status of the cell that the run stopped at. */
   readonly status: CellEnd["status"];
-  /** What to tell the analyst when it isn't `ok`; it names the cell. */
+  /** The message for the analyst when it isn't `ok`; it names the cell. */
   readonly message: string | undefined;
   /** The executed notebook, with the outputs so far. */
   readonly notebook: string;
@@ -100,7 +106,7 @@ export async function runNotebook(
   const of = places.filter((place) => !place.injected).length;
   const named = cells.map(({ source: code }, index) => ({ name: nameOf(places[index]), code }));
   const collector = new OutputCollector();
-  let begunCells = 0;
+  let startedCells = 0;
   let failedLater: { error: CellError; message: string } | undefined;
   const child = new NotebookProcess({
     folder: dirname(resolve(path)),
@@ -111,20 +117,21 @@ export async function runNotebook(
       if (target && !isAssignmentShown(target, output)) collector.add(target, output);
     },
     onBackgroundError: (cell, error) => {
-      const target = cells[(cell ?? begunCells) - 1];
+      const target = cells[(cell ?? startedCells) - 1];
       if (target) collector.add(target, { type: "error", error });
       const place = cell === undefined ? undefined : places[cell - 1]?.number;
       failedLater ??= { error, message: backgroundMessage(error, place, of) };
     },
   });
-  const interrupt = () => child.endRun();
+  const interrupt = () => child.interrupt();
   options.signal?.addEventListener("abort", interrupt);
 
   const save = async () => {
+    cells.forEach(hideSecretsIn);
     await writeNotebook(files.notebook, notebook);
     await writeWhole(files.page, await notebookPage(notebook, name));
   };
-  /** How it ended, with what failed in the background taken for it where all else is well. */
+  /** An error in the background fails a cell that is well otherwise. */
   const judged = (cellEnd: CellEnd): CellEnd =>
     cellEnd.status === "ok" && failedLater && options.allowErrors !== true
       ? { status: "error", error: failedLater.error }
@@ -144,6 +151,10 @@ export async function runNotebook(
       message = objectionMessage(objections, places, of, options.params ?? {});
     }
     for (const [index, cell] of objection ? [] : cells.entries()) {
+      if (options.signal?.aborted) {
+        message = "The run was interrupted.";
+        break;
+      }
       const { number = 0, injected = false } = places[index] ?? {};
       const cellBegun = performance.now();
       const report = (state: RunProgress["state"]) => {
@@ -151,7 +162,7 @@ export async function runNotebook(
         if (!injected) options.onProgress?.({ cell: number, of, state, seconds });
       };
       cell.execution_count = number;
-      begunCells = index + 1;
+      startedCells = index + 1;
       report("running");
       end = await child.run(index + 1, named[index] ?? { name: "", code: "" }, options.timeout);
       report(end.status);
@@ -165,6 +176,7 @@ export async function runNotebook(
           error: { ename: "NotebookStopped", evalue: note, traceback: [note] },
         });
       }
+      hideSecretsIn(cell);
       await writeNotebook(files.notebook, notebook);
       const goOn = end.status === "ok" || (end.status === "error" && options.allowErrors === true);
       if (goOn && !injected && !options.signal?.aborted) done++;
@@ -183,8 +195,8 @@ export async function runNotebook(
     }
   } finally {
     options.signal?.removeEventListener("abort", interrupt);
-    // What a whole run started in the background and left there may have been meant to stay.
-    await (end.status === "ok" && !options.signal?.aborted ? child.close() : child.closeAll());
+    // What a complete run left running may be meant to stay.
+    await child.close(end.status !== "ok" || options.signal?.aborted === true);
     await save();
   }
   const seconds = (performance.now() - begun) / 1000;
@@ -192,7 +204,7 @@ export async function runNotebook(
   return { status: end.status, message, ...files, cells: done, of, seconds, rowsRead };
 }
 
-/** Gives cells the numbers that they have in the notebook as it was given. */
+/** The numbers of cells in the notebook as it was given. */
 function numbered(cells: readonly CodeCell[]): RunCell[] {
   let number = 0;
   return cells.map((cell) => {
@@ -226,7 +238,7 @@ async function outFolder(folder: string, notebook: string): Promise<string> {
   return out;
 }
 
-/** The value of the last assignment in the cell of parameters is nothing to show. */
+/** True for the value of the last assignment in the cell of parameters, which is not shown. */
 function isAssignmentShown(cell: CodeCell, output: CellOutput): boolean {
   return output.type === "result" && isInjected(cell);
 }

@@ -1,36 +1,28 @@
-import { randomUUID } from "node:crypto";
 import { createRequire } from "node:module";
 import type { MimeBundle } from "../base/mime-bundle.js";
 import { isFinding } from "../change/finding.js";
 import { isRich, mimeBundles } from "./mime-bundle.js";
-import { currentSink, type OutputSink } from "./outputs.js";
+import { currentSink } from "./outputs.js";
 
-/** What tslab's own kernel shows: data by MIME type, and metadata. */
-type TslabDisplay = (message: MimeBundle & { readonly transient: object }, update: boolean) => void;
-
-showLastInStock();
+joinStockTslab();
 
 /**
- * Shows a value in the middle of a cell, as its last expression is shown: a chart, a finding, a Result,
- * or anything that has a `Symbol.for("Jupyter.display")` method as what they are, the rest as inspected
- * text. Await it, so that outputs keep their order. Outside of a notebook it prints the text, of a
- * finding its table too.
+ * Shows a value in the middle of a cell, as the last expression of a cell is shown: a chart, a finding, a
+ * Result and anything with a `Symbol.for("Jupyter.display")` method in its own forms, the rest as inspected
+ * text. Await it, so that outputs keep their order. Outside of a notebook it prints the text; of a finding
+ * also the table.
  *
- * @param options `replace`: a name; what the same cell shows next under it takes the place of this, in
- *   probelab's kernel and runs. Default: below.
  * @example
  * await show(chart.area(counts));
  * await show(counts);
  */
-export async function show(value: unknown, options: { replace?: string } = {}): Promise<void> {
+export async function show(value: unknown): Promise<void> {
   const sink = currentSink();
-  const { replace } = options;
   const settled = await value;
   const bundles = await mimeBundles(settled);
   const write = sink ? undefined : stockWriter();
-  for (const [at, bundle] of bundles.entries()) {
-    const place = sink && replace !== undefined ? placeOf(sink, `${at} ${replace}`) : {};
-    if (sink) sink({ type: "display", bundle, ...place });
+  for (const bundle of bundles) {
+    if (sink) sink({ type: "display", bundle });
     else write?.({ ...bundle, transient: {} }, false);
   }
   if (sink || write) return;
@@ -40,31 +32,30 @@ export async function show(value: unknown, options: { replace?: string } = {}): 
   if (isFinding(settled)) console.log(settled.result.toString());
 }
 
-/** What a cell has shown under a name, by its sink. */
-const places = new WeakMap<OutputSink, Map<string, string>>();
-
-function placeOf(sink: OutputSink, name: string): { displayId: string; update: boolean } {
-  const own = places.get(sink) ?? new Map<string, string>();
-  places.set(sink, own);
-  const known = own.get(name);
-  const displayId = known ?? randomUUID();
-  own.set(name, displayId);
-  return { displayId, update: known !== undefined };
-}
+/** Displays data by MIME type in tslab's own kernel. */
+type StockWriter = (message: MimeBundle & { readonly transient: object }, update: boolean) => void;
 
 /**
- * In tslab's own kernel, which prints the last expression of a cell as text, shows a chart or a Result as
- * what it is: from the cell on that follows the import of probelab. Elsewhere it does nothing.
+ * Mends two things in tslab's own kernel, from the cell after the import of probelab on; elsewhere it does
+ * nothing. tslab prints the last expression of a cell as text: a chart or a Result is shown instead. And
+ * tslab compiles `{ range }`, with a name of an earlier cell, to a `range` that is nowhere: such names become
+ * globals.
  */
-function showLastInStock(): void {
-  const stock = (globalThis as { __tslab__?: { exports: object } }).__tslab__;
+function joinStockTslab(): void {
+  const stock = (globalThis as { __tslab__?: { exports: Record<string, unknown> } }).__tslab__;
   if (!stock || "__probelab__" in globalThis || !stockWriter()) return;
-  stock.exports = new Proxy(stock.exports, {
+  const variables = stock.exports;
+  const makeGlobal = (name: string) => {
+    if (name in globalThis) return;
+    const get = () => variables[name];
+    Object.defineProperty(globalThis, name, { get, configurable: true });
+  };
+  stock.exports = new Proxy(variables, {
     set(target, name, value: unknown) {
       if (!/^tsLastExpr\d*$/.test(String(name)) || !isRich(value)) {
         return Reflect.set(target, name, value);
       }
-      // Taken when the cell runs: when the picture is ready, the next cell may have begun.
+      // Taken now: when the picture is ready, the next cell may have begun.
       const write = stockWriter();
       mimeBundles(value).then(
         (bundles) => bundles.forEach((bundle) => write?.({ ...bundle, transient: {} }, false)),
@@ -72,12 +63,17 @@ function showLastInStock(): void {
       );
       return true;
     },
+    // The first thing that each cell does is to define `__esModule`.
+    defineProperty(target, name, descriptor) {
+      if (name === "__esModule") Object.keys(variables).forEach(makeGlobal);
+      return Reflect.defineProperty(target, name, descriptor);
+    },
   });
 }
 
-function stockWriter(): TslabDisplay | undefined {
+function stockWriter(): StockWriter | undefined {
   const cache = createRequire(import.meta.url).cache;
   const path = Object.keys(cache).find((file) => /[\\/]tslab[\\/]dist[\\/]jupyter\.js$/.test(file));
-  const part = path ? (cache[path]?.exports as { lastWriteDisplayData?: TslabDisplay }) : undefined;
+  const part = path ? (cache[path]?.exports as { lastWriteDisplayData?: StockWriter }) : undefined;
   return part?.lastWriteDisplayData ?? undefined;
 }

@@ -16,7 +16,7 @@ export interface Display {
   raw(mimeType: string, data: string | Uint8Array): void;
 }
 
-/** What notebooks that were written for tslab import from it: this kernel gives it itself. */
+/** The `display` that notebooks written for tslab import from it. */
 export const display: Display = displayIn(undefined);
 
 /** A place in the outputs: what is shown in it replaces what was there. */

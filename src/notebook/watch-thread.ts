@@ -3,24 +3,24 @@ import { Worker } from "node:worker_threads";
 
 const parentCheckMilliseconds = 1000;
 
-// Places of what both threads know; 1 is true.
+// Indices of the flags that both threads share.
 const SYNCHRONOUS = 0;
 const PENDING = 1;
 const shared = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
 
-/** Says whether the part of a cell before its first await may run from now on: V8 ends it itself on SIGINT. */
+/** Sets whether a cell's code before its first await runs: V8 itself ends that on SIGINT. */
 export function setSynchronous(runs: boolean): void {
   Atomics.store(shared, SYNCHRONOUS, runs ? 1 : 0);
 }
 
-/** Calls the listeners of SIGINT where one came that they were not told of yet. */
-export function tellInterrupt(): void {
+/** Calls the listeners of SIGINT if a signal came that they have not heard of yet. */
+export function callInterruptListeners(): void {
   if (Atomics.load(shared, PENDING) === 0) return;
   if (Atomics.exchange(shared, PENDING, 0) === 1) process.emit("SIGINT", "SIGINT");
 }
 
-// What waits in `listen` is told of a signal by Node, unless the main thread's own watch, which is newer,
-// takes it. `base` stays while `listen` begins anew, so that there is somebody to tell at any time.
+// Node ends `wait` on a signal, unless the main thread's own watch is newer and takes it. `base` stays while
+// `listen` starts again, so that somebody hears a signal at any time.
 const watcher = `
 const { parentPort, workerData } = require("node:worker_threads");
 const vm = require("node:vm");
@@ -44,7 +44,7 @@ function heard() {
 }
 globalThis.probelabWait = () => {
   while (process.ppid === parent) sleep(every);
-  // What the cells started ends with it, where it leads a group of its own.
+  // Ends what the cells started too, if this process leads a group.
   try { process.kill(-process.pid, "SIGKILL"); } catch {}
   process.kill(process.pid, "SIGKILL");
 };
@@ -72,16 +72,16 @@ for (;;) {
 `;
 
 /**
- * Starts a thread that notices what this one can't while a cell runs. To be awaited before the first cell.
+ * Starts a thread that notices what this one can't while a cell runs. Await it before the first cell.
  *
- * It ends the process when its parent is gone, also in an endless loop. (A pipe that closes is only noticed
+ * It ends the process when its parent is gone, even in an endless loop. (A closed pipe is only noticed
  * between two turns of the event loop.)
  *
- * It calls the listeners of SIGINT for every signal, but those that end the part of a cell before its first
- * await. Node's own way is not enough: it takes the listeners off while `vm` runs code with `breakOnSigint`,
- * and a signal that comes where that begins or ends is lost, or ends the process with all variables. A
- * thread that always watches closes these gaps. What it tells is read in the next turn of the event loop, or
- * by the code of a cell that asks (`tellInterrupt`).
+ * It calls the listeners of SIGINT for every signal, except those that end the part of a cell before its
+ * first await. Node alone is not enough: it removes the listeners while `vm` runs code with `breakOnSigint`,
+ * and a signal at the moment where that starts or ends is lost, or ends the process with all variables. The
+ * main thread calls the listeners in the next turn of the event loop, or when the code of a cell asks
+ * (`callInterruptListeners`).
  */
 export async function startWatchThread(): Promise<void> {
   keepHandlerOff();
@@ -91,21 +91,21 @@ export async function startWatchThread(): Promise<void> {
     resourceLimits: { maxOldGenerationSizeMb: 8, stackSizeMb: 1 },
   });
   await once(thread, "message");
-  thread.on("message", tellInterrupt);
+  thread.on("message", callInterruptListeners);
   thread.unref();
 }
 
 /**
- * Keeps Node from installing a handler for listeners of SIGINT, a cell's too: it would replace the thread's.
- * Node installs it when it is told of a new listener, so it isn't told of these.
+ * Keeps Node from installing its handler for listeners of SIGINT, a cell's too: it would replace the thread's.
+ * Node does so in a `newListener` listener, so these don't hear of SIGINT.
  */
 function keepHandlerOff(): void {
   const events: EventEmitter = process;
-  type Told = (name: string | symbol, ...rest: unknown[]) => void;
-  for (const told of events.listeners("newListener") as Told[]) {
-    events.off("newListener", told);
+  type Listener = (name: string | symbol, ...rest: unknown[]) => void;
+  for (const listener of events.listeners("newListener") as Listener[]) {
+    events.off("newListener", listener);
     events.on("newListener", (name: string | symbol, ...rest: unknown[]) => {
-      if (name !== "SIGINT") told(name, ...rest);
+      if (name !== "SIGINT") listener(name, ...rest);
     });
   }
 }

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** How far a query is that takes longer than a moment. */
+/** Progress of a query that takes longer than half a second. */
 export interface QueryProgress {
   /** The same for all news of one query. */
   readonly id: string;
@@ -11,7 +11,7 @@ export interface QueryProgress {
   readonly rowsInAll: number | undefined;
   /** Since the query was sent. */
   readonly seconds: number;
-  /** Which part of a question it is, of how many as far as is known; missing where it is the whole. */
+  /** The part of a question that runs in parts, and their number as far as known. */
   readonly part?: { readonly at: number; readonly of: number };
 }
 
@@ -24,7 +24,7 @@ const shared = globalThis as { [key]?: AsyncLocalStorage<ProgressListener>; [row
 // On globalThis, because a notebook may import another copy of probelab than the one its kernel runs on.
 const storage = (shared[key] ??= new AsyncLocalStorage<ProgressListener>());
 
-/** Who wants to know how far the queries of the code are that runs now: the current cell of a notebook. */
+/** The listener of the code that runs now: the current cell of a notebook. */
 export function progressListener(): ProgressListener | undefined {
   return storage.getStore();
 }

@@ -3,17 +3,17 @@ import { addRowsRead, progressListener, type QueryProgress } from "./query-progr
 /** Queries that end within it are not worth a line. */
 const patienceMilliseconds = 500;
 
-/** How far the server says that a query is. */
+/** Progress of a query as the server reports it. */
 export interface ServerProgress {
   readonly rowsRead: number;
   readonly rowsInAll: number | undefined;
 }
 
 /**
- * Runs a query and tells the current listener how far it is: nothing within half a second, then what
- * `ask` says, twice a second, and how it ended. Without a listener it only runs the query.
+ * Runs a query and reports its progress to the current listener: nothing within half a second, then
+ * twice a second, and at its end. Without a listener it only runs the query.
  *
- * @param ask asks the server; it may fail or know nothing, then the time alone is told
+ * @param ask asks the server; if it fails or gives nothing, only the time is reported
  */
 export async function watchQuery<Answer extends { readonly rowsRead: number }>(
   id: string,
@@ -30,12 +30,12 @@ export async function watchQuery<Answer extends { readonly rowsRead: number }>(
   const begun = performance.now();
   let last: ServerProgress = { rowsRead: 0, rowsInAll: undefined };
   let ended = false;
-  const tell = (state: QueryProgress["state"]) =>
+  const report = (state: QueryProgress["state"]) =>
     listener({ id, state, ...last, seconds: (performance.now() - begun) / 1000 });
   const look = async () => {
     last = (await ask().catch(() => undefined)) ?? last;
     if (ended) return;
-    tell("running");
+    report("running");
     timer = setTimeout(() => void look(), patienceMilliseconds);
   };
   let timer = setTimeout(() => void look(), patienceMilliseconds);
@@ -44,11 +44,11 @@ export async function watchQuery<Answer extends { readonly rowsRead: number }>(
     const answer = await run();
     ended = true;
     last = { rowsRead: answer.rowsRead, rowsInAll: answer.rowsRead };
-    if (isLong()) tell("done");
+    if (isLong()) report("done");
     return answer;
   } catch (error) {
     ended = true;
-    if (isLong()) tell("stopped");
+    if (isLong()) report("stopped");
     throw error;
   } finally {
     clearTimeout(timer);

@@ -14,7 +14,7 @@ import { questionSql } from "./question-sql.js";
 import { checkFinest, NOTHING, partOf, type Extra, type Source } from "./source.js";
 import type { Sql } from "./sql.js";
 import { whereText, type Where } from "./where.js";
-import { askInWindows, isTooMuch, type Windowed } from "./windows.js";
+import { askInWindows, isTooMuch } from "./windows.js";
 
 /** What to group by: a column's name or a dimension, one, several, or by names of one's own. */
 export type By<Name extends string = string> =
@@ -41,16 +41,11 @@ export interface GroupOptions<Name extends string = string, B extends By<Name> =
   readonly where?: Where<Name>;
   /** Stops the query at the server; default: the interrupt of the running cell. */
   readonly signal?: AbortSignal;
-  /**
-   * Told of the answer so far after each window of time but the last, the newest first, where the server
-   * can't answer the whole at once (of many groups after some windows): `onPart: (part) => show(chart.area(part), { replace: "counts" })`.
-   */
-  readonly onPart?: (part: Result) => unknown;
 }
 
 /** Names of the options above, to tell unknown ones. */
 export const GROUP_OPTIONS = [
-  ...["range", "every", "by", "top", "other", "where", "signal", "onPart"],
+  ...["range", "every", "by", "top", "other", "where", "signal"],
 ] as readonly string[];
 
 /** What a question is by default, and what it is called. */
@@ -62,6 +57,8 @@ export interface Preset {
   readonly top?: number;
   /** The measure that charts draw by default; default: none is told. */
   readonly main?: string;
+  /** Columns that the preset adds to the answer. */
+  readonly adds?: readonly string[];
   /** The filter in words, where it is not `where`. */
   readonly filterText?: string;
   /** Sentences that stand after those of the source. */
@@ -86,7 +83,8 @@ export async function askSource(
   const whole = checkRange((options as GroupOptions | undefined)?.range, action);
   const top = checkTop(options.top ?? preset.top ?? 6);
   const source = await open(whole);
-  const dimensions = askedDimensions(options.by ?? preset.by ?? [], source, whole);
+  const taken = [...Object.keys(measures ?? {}), ...(preset.adds ?? [])];
+  const dimensions = askedDimensions(options.by ?? preset.by ?? [], source, whole, taken);
   const { every, notes } = pickBucket(
     options.every ?? preset.every ?? "auto",
     whole,
@@ -107,15 +105,13 @@ export async function askSource(
     return database.ask({ ...part, action, signal });
   };
   const asAWhole = database.ask({ ...question, action, signal });
-  const answered = await Promise.all([
+  const [answer, missing] = await Promise.all([
     asAWhole.then(
       (answer) => ({ ...answer, range: whole, notes: [], reductions: [] }),
       (error: unknown) => {
         if (!isTooMuch(error)) throw error;
         const asked = { range: whole, top, source, dimensions, aggregates, ask: askWindow };
-        const { onPart } = options;
-        const tell = async (part: Windowed) => void (await onPart?.(await finished(part, NOTHING)));
-        return askInWindows({ ...asked, ...(onPart && { onPart: tell }) }, error);
+        return askInWindows(asked, error);
       },
     ),
     source.missingValues(database, signal).catch((error: unknown) => {
@@ -124,56 +120,52 @@ export async function askSource(
       return untold(error);
     }),
   ]);
-  return finished(...answered);
-
-  async function finished(answer: Windowed, missing: Extra): Promise<Result> {
-    const { range } = answer;
-    const stopped = range.start > whole.start;
-    const usable =
-      source.unusable === undefined
-        ? answer.table
-        : answer.table.filter((row: { _unusable: number }) => row._unusable === 0);
-    const unusable = usable.numRows() < answer.table.numRows();
-    const asked = {
-      action,
-      range,
-      every,
-      dimensions,
-      other: options.other ?? true,
-      measures: planned,
-      many: source.many,
-    };
-    const grouped = await groupedRows(usable, asked);
-    const empty = grouped.table.numRows() === 0;
-    const leftOut =
-      unusable && !stopped ? ((await source.unusableNote?.(database, signal)) ?? NOTHING) : NOTHING;
-    const why = empty && !stopped ? await source.whyEmpty(database, signal).catch(untold) : missing;
-    const filter = preset.filterText ?? whereText(options.where ?? {});
-    const cost = answerOrigin(database, question, range, answer);
-    const beside = [...(why === missing ? [] : [why]), missing, leftOut];
-    return new Result(grouped.table, {
-      ...cost,
-      rowsRead: beside.reduce((sum, { rowsRead }) => sum + rowsRead, cost.rowsRead),
-      bytesRead: beside.reduce((sum, { bytesRead }) => sum + bytesRead, cost.bytesRead),
-      ...(filter !== "" && { filter }),
-      columns: {
-        ...(grouped.time && { time: grouped.time }),
-        dimensions: grouped.dimensions,
-        measures: planned.map((one) => meaningOf(one, measures)),
-      },
-      reductions: [...grouped.reductions, ...answer.reductions],
-      notes: [
-        ...notes,
-        ...answer.notes,
-        ...source.notes,
-        ...(preset.after ?? []),
-        ...grouped.moved,
-        ...leftOut.notes,
-        ...why.notes,
-        ...(empty ? [] : incompleteNotes(grouped.time, range)),
-      ],
-    });
-  }
+  const { range } = answer;
+  const stopped = range.start > whole.start;
+  const usable =
+    source.unusable === undefined
+      ? answer.table
+      : answer.table.filter((row: { _unusable: number }) => row._unusable === 0);
+  const unusable = usable.numRows() < answer.table.numRows();
+  const asked = {
+    action,
+    range,
+    every,
+    dimensions,
+    other: options.other ?? true,
+    measures: planned,
+    many: source.many,
+  };
+  const grouped = await groupedRows(usable, asked);
+  const empty = grouped.table.numRows() === 0;
+  const leftOut =
+    unusable && !stopped ? ((await source.unusableNote?.(database, signal)) ?? NOTHING) : NOTHING;
+  const why = empty && !stopped ? await source.whyEmpty(database, signal).catch(untold) : missing;
+  const filter = preset.filterText ?? whereText(options.where ?? {});
+  const cost = answerOrigin(database, question, range, answer);
+  const beside = [...(why === missing ? [] : [why]), missing, leftOut];
+  return new Result(grouped.table, {
+    ...cost,
+    rowsRead: beside.reduce((sum, { rowsRead }) => sum + rowsRead, cost.rowsRead),
+    bytesRead: beside.reduce((sum, { bytesRead }) => sum + bytesRead, cost.bytesRead),
+    ...(filter !== "" && { filter }),
+    columns: {
+      ...(grouped.time && { time: grouped.time }),
+      dimensions: grouped.dimensions,
+      measures: planned.map(meaningOf),
+    },
+    reductions: [...grouped.reductions, ...answer.reductions],
+    notes: [
+      ...notes,
+      ...answer.notes,
+      ...source.notes,
+      ...(preset.after ?? []),
+      ...grouped.moved,
+      ...leftOut.notes,
+      ...why.notes,
+      ...(empty ? [] : incompleteNotes(grouped.time, range)),
+    ],
+  });
 }
 
 /** Says what a note would have told, where that is more than the server can read at once. */
@@ -184,8 +176,21 @@ function untold(error: unknown): Extra {
   return { ...NOTHING, notes: [note] };
 }
 
-/** What `by` asks for, each once. @throws ProbelabError for unknown columns and names twice. */
-export function askedDimensions(by: By, source: Source, range: TimeRange): AskedDimension[] {
+/** Names that a row, a plain object, can't safely have. */
+const UNSAFE = ["__proto__", "constructor", "prototype"];
+
+/**
+ * The dimensions of `by`, each once.
+ *
+ * @param taken names of the answer's other columns.
+ * @throws ProbelabError for unknown columns, and for names that occur twice, are taken or unsafe.
+ */
+export function askedDimensions(
+  by: By,
+  source: Source,
+  range: TimeRange,
+  taken: readonly string[] = [],
+): AskedDimension[] {
   const named: [string, string | Dimension][] =
     typeof by === "string"
       ? [[by, by]]
@@ -201,8 +206,25 @@ export function askedDimensions(by: By, source: Source, range: TimeRange): Asked
         `Can't group by ${name} twice: name each column of by once, or { ${name}: …, ${name}_2: … } for two of one column.`,
       );
     }
+    checkDimensionName(name, one, taken);
     return dimensionOf(name, one, source, range.timeZone);
   });
+}
+
+function checkDimensionName(name: string, of: string | Dimension, taken: readonly string[]): void {
+  const reason =
+    name === "t"
+      ? "that is the column of time"
+      : UNSAFE.includes(name)
+        ? "JavaScript gives that name another meaning"
+        : taken.includes(name)
+          ? "another column of the answer has that name"
+          : undefined;
+  if (reason === undefined) return;
+  const other = `${name.replace(/\W|^_+|_+$/g, "")}_2`;
+  throw new ProbelabError(
+    `Can't name a dimension ${JSON.stringify(name)}: ${reason}. Give it another name, such as by: { ${other}: ${typeof of === "string" ? JSON.stringify(of) : "…"} }.`,
+  );
 }
 
 function isDimension(by: unknown): by is Dimension {
@@ -268,13 +290,23 @@ function planMeasures(
     );
   }
   const taken = new Set(["t", "__proto__", ...dimensions.map(({ name }) => name)]);
-  return entries.map(([name, measure]) => {
-    if (taken.has(name)) {
-      throw new ProbelabError(
-        `Can't name a measure ${JSON.stringify(name)}: ${name === "t" ? "that is the column of time" : "a dimension has that name"}. Give it another name.`,
-      );
+  return entries.flatMap(([name, measure]) => {
+    const planned = plan.add(name, measure, name === main);
+    const ends = plan.ends(name, measure);
+    const [low, high] = ends;
+    const named =
+      low && high
+        ? [{ ...planned, interval: [low.name, high.name] as const }, low, high]
+        : [planned];
+    for (const each of named) {
+      if (taken.has(each.name)) {
+        throw new ProbelabError(
+          `Can't name a measure ${JSON.stringify(each.name)}: ${each.name === "t" ? "that is the column of time" : "another column has that name"}. Give it another name.`,
+        );
+      }
+      taken.add(each.name);
     }
-    return plan.add(name, measure, name === main);
+    return named;
   });
 }
 
@@ -286,22 +318,7 @@ function checkTop(top: number): number {
   );
 }
 
-/** What a column means; of a share also which columns are the ends of its interval. */
-function meaningOf(
-  { name, label, unit, additive, missing, main }: PlannedMeasure,
-  measures: Readonly<Record<string, Measure<unknown>>>,
-): MeasureColumn {
-  const rowsOf = ({ of, where }: Measure<unknown>): string => JSON.stringify([of, where]);
-  const share = measures[name]!;
-  const [low, high] = (["shareLow", "shareHigh"] as const).map((end) =>
-    Object.keys(measures).find(
-      (each) => measures[each]!.measure === end && rowsOf(measures[each]!) === rowsOf(share),
-    ),
-  );
-  const interval = share.measure === "share" && low !== undefined && high !== undefined;
-  return {
-    ...{ name, label, unit, additive, missing },
-    ...(main && { main }),
-    ...(interval && { interval: [low, high] as const }),
-  };
+/** What a column means, without the way to compute it. */
+function meaningOf({ value: _, ...column }: PlannedMeasure): MeasureColumn {
+  return column;
 }

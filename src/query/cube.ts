@@ -106,7 +106,7 @@ export async function askCube(cube: CubeSource, asked: CubeQuestion): Promise<Cu
   };
   const { plan, dimensions, measures, squares } = planned(source);
   const [first] = asked.measures;
-  const entity = first?.measure === "distinct" ? first : undefined;
+  const entity = first?.measure === "countDistinct" ? first : undefined;
   const aggregates = entity === undefined ? plan.aggregates.map(({ as }) => as) : ["_shared"];
   const question = cubeSql(plan, dimensions, entity, aggregates);
   const answer = await askAdding({

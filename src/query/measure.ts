@@ -1,93 +1,77 @@
 import { ProbelabError } from "../base/error.js";
 import type { Where } from "./where.js";
-import type { Confidence } from "./wilson.js";
+import { CONFIDENCES, type Confidence } from "./wilson.js";
 
 declare const VALUE: unique symbol;
 declare const COLUMN: unique symbol;
 
 /**
- * What is measured of the rows of a bucket and group: plain data, made by the functions of this
- * file, so that a question can be written down and asked again.
+ * A measure of the rows of a bucket and group: plain data, made by the functions of this file, so
+ * that a question can be written down and asked again.
  *
- * @typeParam V what a cell of the answer holds.
+ * @typeParam V the type of its values.
  * @typeParam C the columns that it needs.
  */
 export interface Measure<V = number | null, C extends string = string> {
   readonly measure:
     | "count"
     | "sum"
-    | "distinct"
+    | "countDistinct"
     | "mean"
     | "min"
     | "max"
     | "quantile"
-    | "earliest"
-    | "latest"
     | "share"
-    | "shareLow"
-    | "shareHigh"
     | "ratio"
-    | "perMinute";
+    | "rate";
   readonly column?: string;
   readonly level?: number;
   readonly where?: Where;
-  /** The measures that a ratio or a rate is made of. */
+  /** The measures that a share, a ratio or a rate is made of. */
   readonly of?: readonly Measure<unknown>[];
-  readonly confidence?: Confidence;
+  /** Of a share: the confidence of the interval that is given beside it. */
+  readonly interval?: Confidence;
+  /** Of a rate. */
+  readonly per?: RateUnit;
   readonly complement?: boolean;
-  /** For an axis or a header; default: what the column and the measure are. */
+  /** For an axis or a header; default: made of the column and the measure. */
   readonly label?: string;
-  /** Default: that of the column, `share` of a share. */
+  /** Default: the unit of the column; `share` for a share. */
   readonly unit?: string;
   readonly [VALUE]?: V;
   readonly [COLUMN]?: C;
 }
 
-/** What every measure takes besides. */
+/** Options of every measure. */
 export interface MeasureOptions<C extends string = string> {
-  /** Which rows of the source it is about; default: all that the question keeps. */
+  /** Rows of the question that are measured; default: all. */
   readonly where?: Where<C>;
+  /** For an axis or a header; default: made of the column and the measure. */
   readonly label?: string;
+  /** Default: the unit of the column. */
   readonly unit?: string;
 }
 
-type OfRows<V> = <C extends string = never>(options?: MeasureOptions<C>) => Measure<V, C>;
 type OfColumn<V> = <C extends string>(column: C, options?: MeasureOptions<C>) => Measure<V, C>;
-
-function ofRows<V>(measure: Measure["measure"]): OfRows<V> {
-  return (options = {}) => ({ measure, ...options });
-}
 
 function ofColumn<V>(measure: Measure["measure"]): OfColumn<V> {
   return (column, options = {}) => ({ measure, column, ...options });
 }
 
 /**
- * How many rows. Adds up; a bucket without rows is 0.
+ * Counts rows. Adds up; 0 in a bucket without rows.
  *
  * @example
  * await lab.measurements.ask({ range, every: "day", measures: { measurements: count(), italian: count({ where: { probe_cc: "IT" } }) } });
  */
-export const count = ofRows<number>("count");
+export function count<C extends string = never>(
+  options: MeasureOptions<C> = {},
+): Measure<number, C> {
+  return { measure: "count", ...options };
+}
 
 /**
- * When the first row was, a Date (UTC instant, milliseconds); null where there is none.
- *
- * @example
- * await lab.measurements.ask({ range, every: "all", by: "software_version", measures: { first: earliest() } });
- */
-export const earliest = ofRows<Date | null>("earliest");
-
-/**
- * When the last row was, a Date (UTC instant, milliseconds); null where there is none.
- *
- * @example
- * await lab.logs.ask({ range, every: "all", by: "identifier", measures: { last: latest() } });
- */
-export const latest = ofRows<Date | null>("latest");
-
-/**
- * The sum of a column of numbers; what is no number (null, NaN, infinite) is left out. Adds up.
+ * Adds up a column of numbers, without null, NaN and infinite values. Adds up; 0 in a bucket without rows.
  *
  * @example
  * await lab.runs.ask({ range, every: "week", measures: { seconds: sum("duration", { unit: "s" }) } });
@@ -95,12 +79,12 @@ export const latest = ofRows<Date | null>("latest");
 export const sum = ofColumn<number>("sum");
 
 /**
- * How many different values a column has, exactly; null is none. Doesn't add up.
+ * Counts the distinct values of a column, exactly, without null. Doesn't add up; 0 in a bucket without rows.
  *
  * @example
- * await lab.measurements.ask({ range, every: "day", measures: { networks: distinct("probe_asn") } });
+ * await lab.measurements.ask({ range, every: "day", measures: { networks: countDistinct("probe_asn") } });
  */
-export const distinct = ofColumn<number>("distinct");
+export const countDistinct = ofColumn<number>("countDistinct");
 
 /**
  * The mean of a column of numbers; null where no row has one.
@@ -110,27 +94,35 @@ export const distinct = ofColumn<number>("distinct");
  */
 export const mean = ofColumn<number | null>("mean");
 
-/**
- * The least number of a column; null where no row has one.
- *
- * @example
- * await lab.runs.ask({ range, every: "week", measures: { shortest: min("duration") } });
- */
-export const min = ofColumn<number | null>("min");
+/** `min` and `max`: of the rows' time a Date, of a column of numbers a number. */
+interface Extreme {
+  <C extends string = never>(column: "time", options?: MeasureOptions<C>): Measure<Date | null, C>;
+  <C extends string>(column: C, options?: MeasureOptions<C>): Measure<number | null, C>;
+}
 
 /**
- * The greatest number of a column; null where no row has one.
+ * The smallest number of a column, or with `"time"` the time of the first row, a Date (UTC,
+ * milliseconds); null where no row has one.
+ *
+ * @example
+ * await lab.measurements.ask({ range, every: "all", by: "software_version", measures: { first: min("time") } });
+ */
+export const min: Extreme = ofColumn<never>("min");
+
+/**
+ * The largest number of a column, or with `"time"` the time of the last row, a Date (UTC,
+ * milliseconds); null where no row has one.
  *
  * @example
  * await lab.runs.ask({ range, every: "week", measures: { longest: max("duration") } });
  */
-export const max = ofColumn<number | null>("max");
+export const max: Extreme = ofColumn<never>("max");
 
 /**
- * A quantile of a column of numbers: exact, interpolated linearly (R-7 of Hyndman and Fan, "Sample
- * quantiles in statistical packages", 1996, as NumPy and d3); null where no row has one.
+ * A quantile of a column of numbers, exact and interpolated linearly (R-7 of Hyndman and Fan, "Sample
+ * quantiles in statistical packages", 1996, as in NumPy and d3); null where no row has a number.
  *
- * @param level from 0 (the least) to 1 (the greatest); 0.5 is the median.
+ * @param level from 0 (the smallest) to 1 (the largest); 0.5 is the median.
  * @throws ProbelabError for another level.
  * @example
  * quantile(0.9, "duration");
@@ -148,65 +140,59 @@ export function quantile<C extends string>(
   return { measure: "quantile", level, column, ...options };
 }
 
+/** Options of {@link share}. */
+export interface ShareOptions<C extends string = string> extends Omit<MeasureOptions, "where"> {
+  /** The rows that it is a share of; default: all rows of the question. */
+  readonly of?: Where<C>;
+  /** Adds the columns NAME_low and NAME_high, the ends of the Wilson interval of this confidence. */
+  readonly interval?: Confidence;
+}
+
+/** A share that is given with the ends of its interval. */
+export interface ShareWithInterval<C extends string = string> extends Measure<number | null, C> {
+  readonly interval: Confidence;
+}
+
 /**
- * The share of rows that match, 0 to 1; null where there is no row. Without a condition it only
- * tells what a column of free SQL holds: `lab.query(…, { columns: { blocked: share() } })`.
+ * The share of rows that match, from 0 to 1; null where there is no row. With `interval` the columns
+ * NAME_low and NAME_high hold the ends of its Wilson interval, which charts draw. Without a condition
+ * it says what a column of free SQL holds: `lab.query(…, { columns: { blocked: share() } })`.
  *
+ * @throws ProbelabError for another confidence than 0.9, 0.95 or 0.99.
  * @example
- * share({ anomaly: "t" });
+ * await lab.measurements.ask({ range, every: "day", measures: { blocked: share({ anomaly: "t" }, { interval: 0.95 }) } });
  */
 export function share<C extends string = never>(
+  matching: Where<C>,
+  options: ShareOptions<C> & { readonly interval: Confidence },
+): ShareWithInterval<C>;
+export function share<C extends string = never>(
   matching?: Where<C>,
-  options: Omit<MeasureOptions, "where"> & { readonly of?: Where<C> } = {},
+  options?: ShareOptions<C>,
+): Measure<number | null, C>;
+export function share<C extends string = never>(
+  matching?: Where<C>,
+  options: ShareOptions<C> = {},
 ): Measure<number | null, C> {
-  const { of, ...rest } = options;
+  const { of, interval, ...rest } = options;
+  if (interval !== undefined && !(interval in CONFIDENCES)) {
+    throw new ProbelabError(
+      `Can't give the interval ${String(interval)} of a share: pass interval: 0.9, 0.95 or 0.99.`,
+    );
+  }
   return {
     measure: "share",
     ...(matching && { of: [count({ where: matching })] }),
     ...(of && { where: of }),
+    ...(interval !== undefined && { interval }),
     ...rest,
   };
 }
 
-/** What the ends of an interval take besides. */
-export interface IntervalOptions extends Omit<MeasureOptions, "where"> {
-  /** How sure the interval is to hold the true share: 0.9, 0.95 (default) or 0.99. */
-  readonly confidence?: Confidence;
-}
-
-type End = <C extends string>(
-  matching: Where<C>,
-  options?: IntervalOptions,
-) => Measure<number | null, C>;
-
-function end(measure: "shareLow" | "shareHigh"): End {
-  return (matching, { confidence = 0.95, ...options } = {}) => ({
-    ...{ measure, of: [count({ where: matching })], confidence },
-    ...options,
-  });
-}
-
 /**
- * The low end of the Wilson interval of a share: how small the true share may well be.
+ * Divides one additive measure by another: `ratio(sum("bytes"), count())`; null where the second is 0.
  *
- * @example
- * const where = { anomaly: "t" };
- * await lab.measurements.ask({ range, every: "day", measures: { share: share(where), low: shareLow(where), high: shareHigh(where) } });
- */
-export const shareLow = end("shareLow");
-
-/**
- * The high end of the Wilson interval of a share.
- *
- * @example
- * shareHigh({ anomaly: "t" }); // beside share and shareLow of the same rows: charts draw the interval
- */
-export const shareHigh = end("shareHigh");
-
-/**
- * One additive measure by another: `ratio(sum("bytes"), count())`; null where the second is 0.
- *
- * @param options `complement`: true gives what is left to 1.
+ * @param options `complement`: true gives 1 − the ratio.
  * @example
  * await lab.measurements.ask({ range, every: "day", measures: { failed: ratio(count({ where: { msm_failure: "t" } }), count()) } });
  */
@@ -218,17 +204,22 @@ export function ratio<A extends string, B extends string>(
   return { measure: "ratio", of: [of, by], ...options };
 }
 
+/** The units of time of {@link rate}. */
+export type RateUnit = "second" | "minute" | "hour" | "day";
+
 /**
- * An additive measure by the minutes of its bucket that the range covers.
+ * Divides an additive measure by the time of its bucket that the range covers.
  *
+ * @param unit second, minute, hour or day (24 hours).
  * @example
- * await lab.logs.ask({ range, every: "hour", by: "identifier", measures: { per_minute: perMinute(count()) } });
+ * await lab.logs.ask({ range, every: "hour", by: "identifier", measures: { per_minute: rate(count(), "minute") } });
  */
-export function perMinute<C extends string>(
+export function rate<C extends string>(
   of: Measure<number, C>,
+  unit: RateUnit,
   options: Omit<MeasureOptions, "where"> = {},
 ): Measure<number, C> {
-  return { measure: "perMinute", of: [of], ...options };
+  return { measure: "rate", of: [of], per: unit, ...options };
 }
 
 /** "median", or "10th percentile". */

@@ -99,7 +99,7 @@ function roleOf(name: string, meaning: ColumnMeaning, type: string, range: TimeR
   }
   if (isMeasure(meaning)) {
     checkMeasure(name, meaning);
-    const wanted = /^(earliest|latest)$/.test(meaning.measure) ? "time" : "number";
+    const wanted = meaning.column === "time" ? "time" : "number";
     if (kind === wanted) return { name, measure: meaning };
     throw new ProbelabError(
       `Can't take the column ${column}, a ${type}, as ${meaning.measure}(): it must hold a ${wanted}${wanted === "number" ? `, such as toFloat64(${name})` : ""}.`,
@@ -172,7 +172,7 @@ export function nameColumns(
 
 function measureColumn(name: string, measure: Measure<unknown>, cut: boolean): MeasureColumn {
   const { additive, missing } = MEANINGS[measure.measure];
-  const unit = measure.unit ?? (measure.measure.startsWith("share") ? "share" : "");
+  const unit = measure.unit ?? (measure.measure === "share" ? "share" : "");
   return { name, label: measure.label ?? name, unit, additive, missing: cut ? "gap" : missing };
 }
 

@@ -67,18 +67,14 @@ const gap = { additive: false, missing: "gap" } as const;
 export const MEANINGS: Readonly<Record<AnyMeasure["measure"], Meaning>> = {
   count: { ...sums, make: makeCount },
   sum: { ...sums, make: makeSum },
-  distinct: { ...zero, make: makeDistinct },
+  countDistinct: { ...zero, make: makeDistinct },
   mean: { ...gap, make: makeMean },
   min: { ...gap, make: makeExtreme },
   max: { ...gap, make: makeExtreme },
   quantile: { ...gap, make: makeQuantile },
-  earliest: { ...gap, make: makeInstant },
-  latest: { ...gap, make: makeInstant },
   share: { ...gap, make: makeShare },
-  shareLow: { ...gap, make: makeShare },
-  shareHigh: { ...gap, make: makeShare },
   ratio: { ...gap, make: makeRatio },
-  perMinute: { ...zero, make: makePerMinute },
+  rate: { ...zero, make: makeRate },
 };
 
 /**
@@ -129,6 +125,20 @@ export class Plan {
     };
   }
 
+  /** Plans the ends of a share's interval, under the names NAME_low and NAME_high; none for other measures. */
+  ends(name: string, measure: AnyMeasure): PlannedMeasure[] {
+    const { interval } = measure;
+    if (measure.measure !== "share" || interval === undefined) return [];
+    const { label, counts } = shareCounts(measure, this);
+    return (["low", "high"] as const).map((end) => ({
+      name: `${name}_${end}`,
+      label: `${measure.label ?? label}, ${end} end of the ${100 * interval} % interval`,
+      unit: measure.unit ?? "share",
+      ...gap,
+      value: (row) => wilson(...counts(row), interval)?.[end] ?? null,
+    }));
+  }
+
   /** The name of an aggregate's column in the answer; `merge` is the function that merges cells. */
   aggregate(cell: Sql, merge: string, of: Pick<Aggregate, "counted" | "different"> = {}): string {
     const key = JSON.stringify(print(cell));
@@ -173,7 +183,7 @@ export class Plan {
     const found = this.source.column(column);
     if (columnKind(found.type) !== "number") {
       throw new ProbelabError(
-        `Can't ${action} ${column}, a ${found.type}: pass a column of numbers, or count with count() or distinct(${JSON.stringify(column)}).`,
+        `Can't ${action} ${column}, a ${found.type}: pass a column of numbers, or count with count() or countDistinct(${JSON.stringify(column)}).`,
       );
     }
     // Arrow carries these as bytes, and the server's quantiles don't know them.
@@ -220,8 +230,8 @@ function makeDistinct(measure: AnyMeasure, plan: Plan): Made {
   const different = sql`uniqExactState${raw(If)}(${value}${last})`;
   const as = plan.aggregate(different, "uniqExactMerge", { different: value });
   return {
-    label: `Different ${label}${about}`,
-    unit: "different values",
+    label: `Distinct ${label}${about}`,
+    unit: "distinct values",
     value: (row) => Number(row[as]),
   };
 }
@@ -249,6 +259,7 @@ function makeMean(measure: AnyMeasure, plan: Plan): Made {
 
 function makeExtreme(measure: AnyMeasure, plan: Plan): Made {
   const { column = "", measure: kind } = measure;
+  if (column === "time") return makeInstant(measure, plan);
   const {
     sql: number,
     label = columnTitle(column),
@@ -297,7 +308,7 @@ function makeQuantile(measure: AnyMeasure, plan: Plan): Made {
 }
 
 function makeInstant(measure: AnyMeasure, plan: Plan): Made {
-  const [kind, word] = measure.measure === "earliest" ? ["min", "First"] : ["max", "Last"];
+  const [kind, word] = measure.measure === "min" ? ["min", "First"] : ["max", "Last"];
   const { many, span = { first: plan.source.instant, last: plan.source.instant } } = plan.source;
   const { If, last, about } = plan.only(measure);
   const instant = kind === "min" ? span.first : span.last;
@@ -311,28 +322,29 @@ function makeInstant(measure: AnyMeasure, plan: Plan): Made {
 }
 
 function makeShare(measure: AnyMeasure, plan: Plan): Made {
-  const { measure: kind, where, confidence = 0.95, of: [matching] = [] } = measure;
+  const { label, counts } = shareCounts(measure, plan);
+  return { label, unit: "share", value: (row) => quotient(...counts(row)) };
+}
+
+/** How many rows match and how many there are: what a share and its interval are made of. */
+function shareCounts(measure: AnyMeasure, plan: Plan) {
+  const { where, of: [matching] = [] } = measure;
   if (matching?.where === undefined || Object.keys(matching.where).length === 0) {
     throw new ProbelabError(
-      'Can\'t tell a share without a condition: pass which rows it is of, such as share({ anomaly: "t" }).',
+      'Can\'t give a share without a condition: pass which rows it is of, such as share({ anomaly: "t" }).',
     );
   }
   const overlap = Object.keys(matching.where).find((name) => where?.[name] !== undefined);
   if (overlap !== undefined) {
     throw new ProbelabError(
-      `Can't tell the share by ${overlap} of rows chosen by ${overlap} too: name it in one of the two conditions.`,
+      `Can't give the share by ${overlap} of rows chosen by ${overlap} too: name it in one of the two conditions.`,
     );
   }
   const all = makeCount({ measure: "count", ...(where && { where }) }, plan).value;
   const some = makeCount({ measure: "count", where: { ...matching.where, ...where } }, plan).value;
-  const counts = (row: AnswerRow) => [Number(some(row, 1)), Number(all(row, 1))] as const;
-  const label = `Share with ${whereText(matching.where)}`;
-  if (kind === "share") return { label, unit: "share", value: (row) => quotient(...counts(row)) };
-  const end = kind === "shareLow" ? "low" : "high";
   return {
-    label: `${label}, ${end} end of the ${100 * confidence} % interval`,
-    unit: "share",
-    value: (row) => wilson(...counts(row), confidence)?.[end] ?? null,
+    label: `Share of ${plan.source.many} with ${whereText(matching.where)}`,
+    counts: (row: AnswerRow) => [Number(some(row, 1)), Number(all(row, 1))] as const,
   };
 }
 
@@ -348,12 +360,27 @@ function makeRatio(measure: AnyMeasure, plan: Plan): Made {
   };
 }
 
-function makePerMinute(measure: AnyMeasure, plan: Plan): Made {
+/** The units of a rate in minutes, and as they are written. */
+const RATE_UNITS = {
+  second: [1 / 60, "s"],
+  minute: [1, "min"],
+  hour: [60, "h"],
+  day: [1440, "d"],
+} as const;
+
+function makeRate(measure: AnyMeasure, plan: Plan): Made {
   const [part] = additiveParts(measure, plan, 1) as [PlannedMeasure];
+  const { per } = measure;
+  if (per === undefined || !Object.hasOwn(RATE_UNITS, per)) {
+    throw new ProbelabError(
+      `Can't give a rate by ${JSON.stringify(per) ?? "undefined"}: pass "second", "minute", "hour" or "day", such as rate(count(), "minute").`,
+    );
+  }
+  const [length, symbol] = RATE_UNITS[per];
   return {
-    label: `${part.label} per minute`,
-    unit: `${part.unit}/min`,
-    value: (row, minutes) => Number(part.value(row, minutes)) / minutes,
+    label: `${part.label} per ${per}`,
+    unit: `${part.unit}/${symbol}`,
+    value: (row, minutes) => (Number(part.value(row, minutes)) * length) / minutes,
   };
 }
 

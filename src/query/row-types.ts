@@ -1,6 +1,6 @@
 import type { Value } from "../result/result.js";
 import type { Dimension } from "./dimension.js";
-import type { Measure } from "./measure.js";
+import type { Measure, ShareWithInterval } from "./measure.js";
 
 /** Of a type made of several, the properties in one. */
 type Flat<T> = { [Key in keyof T]: T[Key] };
@@ -20,6 +20,9 @@ export type DimensionNames<B> = B extends string | Dimension
 /** What a measure's column holds. */
 type ValueOf<M> = M extends Measure<infer V> ? V : never;
 
+/** The columns of the ends of a share's interval. */
+type EndsOf<Name, M> = M extends ShareWithInterval ? `${Name & string}_${"low" | "high"}` : never;
+
 /** `{ t: Date }`, nothing where the range is one bucket. */
 type Time<Every> = "all" extends Every
   ? Every extends "all"
@@ -36,7 +39,7 @@ export type GroupedRow<B, Every, M> = string extends DimensionNames<B> | keyof M
   : Flat<
       Time<Every> & { [Name in DimensionNames<B> & string]: string | null } & {
         -readonly [Name in keyof M]: ValueOf<M[Name]>;
-      }
+      } & { [Name in keyof M as EndsOf<Name, M[Name]>]: number | null }
     >;
 
 /** Digits without the zeros that begin them: "05" is "5". */

@@ -9,25 +9,27 @@ export type FilterValue = string | number | bigint | boolean | null;
 /** A value, one of a list, or a prefix. */
 export type Match = FilterValue | Prefix | readonly (FilterValue | Prefix)[];
 
-/** How a value compares; all that is given must hold. Rows without a value (null) match `not` only. */
+/** Comparisons with a column's value; all must hold. Rows without a value (null) match `ne` only. */
 export interface Comparison {
   /** Less than. */
-  readonly below?: number | bigint | Date;
-  /** Less than, or the same. */
-  readonly atMost?: number | bigint | Date;
-  /** More than. */
-  readonly above?: number | bigint | Date;
-  /** More than, or the same. */
-  readonly atLeast?: number | bigint | Date;
-  /** Anything else than a value, all of a list, or a prefix; `not: null` is any value at all. */
-  readonly not?: Match;
+  readonly lt?: number | bigint | Date;
+  /** Less than or equal. */
+  readonly lte?: number | bigint | Date;
+  /** Greater than. */
+  readonly gt?: number | bigint | Date;
+  /** Greater than or equal. */
+  readonly gte?: number | bigint | Date;
+  /** Not this value, none of this list, not this prefix; `ne: null` is any value at all. */
+  readonly ne?: Match;
+  /** One of a list, as the list alone; beside another comparison. */
+  readonly in?: Match;
 }
 
 /**
  * Column to what its value must be: a value, one of a list, a prefix, or a comparison; all must hold.
  *
  * @example
- * const where: Where = { software_version: prefix("3.8"), probe_asn: { not: 0 }, probe_cc: ["IT", "FR"] };
+ * const where: Where = { software_version: prefix("3.8"), probe_asn: { ne: 0 }, probe_cc: ["IT", "FR"] };
  */
 export type Where<Name extends string = string> = {
   readonly [Column in Name]?: Match | Comparison;
@@ -43,9 +45,9 @@ export interface ColumnSql {
 /** Finds a column by its name. @throws ProbelabError for one that isn't there. */
 export type FindColumn = (name: string) => ColumnSql;
 
-const COMPARISONS = { below: "<", atMost: "<=", above: ">", atLeast: ">=" } as const;
-const SIGNS = { below: "<", atMost: "≤", above: ">", atLeast: "≥" } as const;
-const FIELDS = [...Object.keys(COMPARISONS), "not"];
+const COMPARISONS = { lt: "<", lte: "<=", gt: ">", gte: ">=" } as const;
+const SIGNS = { lt: "<", lte: "≤", gt: ">", gte: "≥" } as const;
+const FIELDS = [...Object.keys(COMPARISONS), "ne", "in"];
 
 /**
  * The conditions of a `where`, a piece of SQL each, their values bound in the columns' own types.
@@ -97,14 +99,16 @@ function conditionSql(
   const unknown = entries.find(([field]) => !FIELDS.includes(field));
   if (unknown !== undefined || entries.length === 0) {
     throw new ProbelabError(
-      `Can't compare ${column} by ${JSON.stringify(unknown?.[0] ?? {})}: pass a value, a list, prefix("…"), or an object of ${FIELDS.join(", ")}, such as { ${column}: { above: 10 } }.`,
+      `Can't compare ${column} by ${JSON.stringify(unknown?.[0] ?? {})}: pass a value, a list, prefix("…"), or an object of ${FIELDS.join(", ")}, such as { ${column}: { gt: 10 } }.`,
     );
   }
   return and(
     entries.map(([field, value]) =>
-      field === "not"
+      field === "ne"
         ? notSql(matchSql(column, value as Match, found, name), found.type)
-        : compareSql(column, field as keyof typeof COMPARISONS, value, found, name),
+        : field === "in"
+          ? matchSql(column, value as Match, found, name)
+          : compareSql(column, field as keyof typeof COMPARISONS, value, found, name),
     ),
   );
 }
@@ -128,7 +132,15 @@ function compareSql(
   if (kind === "time" && value instanceof Date && !Number.isNaN(value.getTime())) {
     return compared("DateTime64(3, 'UTC')", (value.getTime() / 1000).toFixed(3));
   }
-  if (kind === "number" && typeof value === "bigint") return compared("Int256", String(value));
+  if (kind === "number" && typeof value === "bigint") {
+    const [least, most] = integerBounds("Int256");
+    if (value < least || value > most) {
+      throw new ProbelabError(
+        `Can't compare ${column}, a ${plain}, with ${field}: ${value}: numbers from −2²⁵⁵ to 2²⁵⁵ − 1 can be compared.`,
+      );
+    }
+    return compared("Int256", String(value));
+  }
   // The column's own type could not hold 0.5 or −1 beside an unsigned integer.
   if (kind === "number" && typeof value === "number" && Number.isFinite(value)) {
     const whole = Number.isSafeInteger(value) && /Int/.test(plain);
@@ -220,13 +232,20 @@ function checkValue(
       !(/UInt/.test(type) && value < 0));
   const isText = typeof value === "string";
   const fits = kind === "number" ? isNumber : kind === "bool" ? typeof value === "boolean" : isText;
+  const [least, most] = integerBounds(plainType(type));
+  const number = isNumber && kind === "number" ? value : 0;
+  if (number < least || number > most) {
+    throw new ProbelabError(
+      `Can't compare ${column}, a ${plainType(type)}, with ${value}, which no row can have: it holds ${least} to ${most}.`,
+    );
+  }
   if (fits) return;
   const shown = isText ? JSON.stringify(value) : String(value);
   const text = `text, such as "${String(value)}"`;
   const want = {
     text,
     other: text,
-    time: `text, such as "2026-05-01 00:00:00", or { atLeast: new Date(…) }`,
+    time: `text, such as "2026-05-01 00:00:00", or { gte: new Date(…) }`,
     bool: "true or false",
     number: whole ? "a whole number" : "a number",
   }[kind];
@@ -235,6 +254,15 @@ function checkValue(
   throw new ProbelabError(
     `Can't compare ${column}, a ${plainType(type)}, with ${shown}: pass ${want}${more}.`,
   );
+}
+
+/** The least and the greatest value of a type; the server would take a number beyond them modulo 2ⁿ. */
+function integerBounds(type: string): readonly [bigint | number, bigint | number] {
+  const [, unsigned, bits] = /^(U?)Int(\d+)$/.exec(type) ?? [];
+  if (bits === undefined) return [-Infinity, Infinity];
+  return unsigned === "U"
+    ? [0n, 2n ** BigInt(bits) - 1n]
+    : [-(2n ** BigInt(Number(bits) - 1)), 2n ** BigInt(Number(bits) - 1) - 1n];
 }
 
 const MOST_VALUES = 3;
@@ -246,9 +274,11 @@ export function whereText(where: Where): string {
       if (wanted === undefined) return [];
       if (!isComparison(wanted)) return [`${column} = ${matchText(wanted)}`];
       return Object.entries(wanted as Readonly<Record<string, unknown>>).map(([field, value]) =>
-        field === "not"
+        field === "ne"
           ? `${column} ≠ ${matchText(value as Match)}`
-          : `${column} ${SIGNS[field as keyof typeof SIGNS]} ${value instanceof Date ? value.toISOString() : String(value)}`,
+          : field === "in"
+            ? `${column} = ${matchText(value as Match)}`
+            : `${column} ${SIGNS[field as keyof typeof SIGNS]} ${value instanceof Date ? value.toISOString() : String(value)}`,
       );
     })
     .join(", ");

@@ -7,6 +7,7 @@ import type { AskedDimension } from "./dimension.js";
 import { ROWS, type Aggregate, type AnswerRow } from "./plan.js";
 import type { Source } from "./source.js";
 import { raw, sql, type Sql } from "./sql.js";
+import { DAY, HOUR } from "../time/span.js";
 
 /** What an answer was put together from. */
 export interface Windowed extends Answer {
@@ -31,14 +32,8 @@ export interface WindowedQuestion extends Divided {
   readonly top: number;
   readonly dimensions: readonly AskedDimension[];
   readonly aggregates: readonly Aggregate[];
-  /** Told of the answer so far after each window of time but the last; of many groups, after some of them. */
-  readonly onPart?: (part: Windowed) => Promise<void>;
 }
 
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
-/** Rows of windows from which on not every window is told. */
-const MANY_ROWS = 50_000;
 /** Parts by hash: a part more is a scan more. */
 const MOST_PARTS = 1_024;
 
@@ -66,20 +61,8 @@ function isMemory(error: unknown): boolean {
  *   hour is too much.
  */
 export async function askInWindows(asked: WindowedQuestion, failed: unknown): Promise<Windowed> {
-  const whole = async ({ rows, ...told }: Parts): Promise<Windowed> => ({
-    ...told,
-    table: await merged(rows, asked, failed),
-  });
-  const { onPart } = asked;
-  let told = 0;
-  const onWindow = async (parts: Parts) => {
-    // Each time all rows are merged anew: of many groups that would be a square of them.
-    const many = parts.rows.length;
-    if (many > MANY_ROWS && many < told * 1.5) return;
-    told = many;
-    await onPart?.(await whole(parts));
-  };
-  return whole(await divided(asked, failed, onWindow));
+  const { rows, ...cost } = await divided(asked, failed, true);
+  return { ...cost, table: await merged(rows, asked, failed) };
 }
 
 /**
@@ -142,12 +125,8 @@ type Parts = Omit<Windowed, "table"> & {
   readonly names: readonly string[];
 };
 
-/** @param onWindow told of the windows so far, but for the last; an interrupt then keeps them. */
-async function divided(
-  asked: Divided,
-  failed: unknown,
-  onWindow?: (parts: Parts) => Promise<unknown>,
-): Promise<Parts> {
+/** @param keep true gives the windows asked before an interrupt; false throws it. */
+async function divided(asked: Divided, failed: unknown, keep = false): Promise<Parts> {
   const { range, source } = asked;
   const value = dividedBy(asked, failed);
   const rows: AnswerRow[] = [];
@@ -200,23 +179,6 @@ async function divided(
   const least = source.daysOnly === undefined ? HOUR : DAY;
   let step = (+range.end - +range.start) / 4;
   let { end } = range;
-  const told = (how: "Stopped" | "So far") => {
-    const windows = `${many.toLocaleString("en-US")} ${many === 1 ? "window" : "windows"} of time`;
-    const left = formatRange({ ...range, end });
-    const reduction =
-      how === "Stopped"
-        ? `Stopped after ${windows}: ${left} is not asked and left out.`
-        : `So far ${windows}: ${left} is still to be asked.`;
-    return {
-      ...cost,
-      ...(partial !== undefined && { partial }),
-      rows,
-      names,
-      range: { ...range, start: end },
-      notes: [`Asked in ${windows}, ${since}.`],
-      reductions: end > range.start ? [reduction] : [],
-    };
-  };
   while (end > range.start) {
     const unit = step >= 2 * DAY ? DAY : least;
     const start = Math.max(+range.start, Math.floor((+end - step) / unit) * unit);
@@ -224,15 +186,25 @@ async function divided(
       const left = Math.ceil((+end - +range.start) / (+end - start));
       await ask(left, { ...range, start: new Date(start), end });
     } catch (error) {
-      if ((error as ProbelabError).code === "ABORTED" && many > 0 && onWindow) break;
+      if ((error as ProbelabError).code === "ABORTED" && many > 0 && keep) break;
       if (!isTooMuch(error) || +end - start <= least) throw error;
       step = (+end - start) / 2;
       continue;
     }
     end = new Date(start);
-    if (end > range.start) await onWindow?.(told("So far"));
   }
-  return told("Stopped");
+  const windows = `${many.toLocaleString("en-US")} ${many === 1 ? "window" : "windows"} of time`;
+  const left = formatRange({ ...range, end });
+  return {
+    ...cost,
+    ...(partial !== undefined && { partial }),
+    rows,
+    names,
+    range: { ...range, start: end },
+    notes: [`Asked in ${windows}, ${since}.`],
+    reductions:
+      end > range.start ? [`Stopped after ${windows}: ${left} is not asked and left out.`] : [],
+  };
 }
 
 /** One number of a cell, of two windows or of two groups. */

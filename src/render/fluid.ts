@@ -102,10 +102,10 @@ export function fluidSpec(spec: VegaLiteSpec, natural: number, width: unknown): 
     usermeta: { ...(spec["usermeta"] as object | undefined), title: titleText(spec["title"]) },
     ...(spec["title"] !== undefined && { title: fluidTitle(spec["title"], own) }),
     // What it has before it is measured: less than the place, which it would hold open.
-    ...(panels === undefined && {
-      width: NARROWEST,
-      autosize: { type: "fit-x", contains: "padding" },
-    }),
+    ...(panels === undefined
+      ? { width: NARROWEST, autosize: { type: "fit-x", contains: "padding" } }
+      : // Else several views keep the width at which they were first drawn, and are cut off in a wider place.
+        { autosize: { type: "pad", resize: true } }),
     params: [...kept.filter(({ name }) => !made.has(name)), ...params],
   };
 }

@@ -1,4 +1,4 @@
-/** What Vega gets instead of an address, as the attributes of a link or an image. */
+/** The attributes of a link or an image that Vega may use. */
 interface SafeAddress {
   href?: string;
   rel?: string;

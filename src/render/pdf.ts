@@ -3,13 +3,11 @@ import { createRequire } from "node:module";
 import { buffer, text as textOf } from "node:stream/consumers";
 import { pathToFileURL } from "node:url";
 import { ProbelabError } from "../base/error.js";
-import { escapeXml, legalXml, unescapeXml } from "../base/xml.js";
+import { legalXml } from "../base/xml.js";
 import { cleanText } from "../base/text.js";
-import { fontFiles, isShipped, needsOtherFont } from "../fonts/shipped-font.js";
-import type { FontFace } from "../fonts/font-face.js";
-import { fontOptions, otherFonts, shownText } from "../fonts/other-fonts.js";
+import { fontFiles, fontFolders, fontOptions, needsOtherFont } from "../fonts/shipped-font.js";
 import { resvg } from "./png.js";
-import { layOut, originJson, svgSize, titleText } from "./svg.js";
+import { layOut, originJson, shownText, svgSize, titleText } from "./svg.js";
 
 /** Points for each CSS pixel. */
 export const POINTS_PER_PIXEL = 0.75;
@@ -23,15 +21,16 @@ export interface TypstDocument {
   readonly pictures: ReadonlyMap<string, string>;
   /** Records that are attached, as JSON, by file name; the markup has to embed each. */
   readonly origins: ReadonlyMap<string, string>;
-  /** All that the document shows: what fonts it needs. */
-  readonly shown: string;
 }
 
 const require = createRequire(import.meta.url);
 const TYPST = "@myriaddreamin/typst-ts-node-compiler";
 
-/** Scripts from right to left, at which Typst's reader of SVG fails in another font than the shipped. */
-const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
+/** Typst's reader of SVG fails at scripts from right to left in another font, and never ends at joined emoji. */
+const UNREADABLE = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u200d\p{Extended_Pictographic}]/u;
+
+/** Milliseconds after which a document that isn't made is given up. */
+const LONGEST = 120_000;
 
 // A process of its own: a fault in native code ends it, and no kernel. There is no such folder as it
 // works in: a document has no files but those that it is given.
@@ -72,22 +71,19 @@ export async function pdfPicture(spec: Record<string, unknown>, date: Date): Pro
     },
     pictures: new Map([["chart.svg", svg]]),
     origins: new Map([["origin.json", originJson(spec)]]),
-    shown: shownText(svg),
   });
 }
 
 /**
- * A document as PDF, set by Typst: in the shipped font, other scripts in fonts of this machine, or
- * with a warning where none has them. The same document has the same bytes. No file is read, no
- * address asked.
+ * A document as PDF, set by Typst: in the shipped font, other scripts in fonts of this machine. The
+ * same document has the same bytes on a machine. No file is read, no address asked.
  */
 export async function typeset(document: TypstDocument): Promise<Buffer> {
-  const faces = otherFonts(document.shown, "PDF");
-  const families = faces.map(({ family }) => family).filter((family) => family !== "");
-  const data = { ...document.data, fonts: ["Arimo", ...families] };
-  const fontPaths = [...fontFiles(), ...faces.map(({ path }) => path)];
+  const folders = fontFolders();
+  const data = { ...document.data, fonts: ["Arimo"] };
+  const fontPaths = [...fontFiles(), ...(folders ?? [])];
   const pictures: [string, string][] = [];
-  for (const [name, svg] of document.pictures) pictures.push([name, await inFonts(svg, faces)]);
+  for (const [name, svg] of document.pictures) pictures.push([name, await readable(svg)]);
   const files = [
     ["main.typ", document.markup],
     ["data.json", JSON.stringify(data)],
@@ -106,21 +102,24 @@ export async function typeset(document: TypstDocument): Promise<Buffer> {
   }
 }
 
-/** What the program writes for a job. @throws with what it says where it fails. */
+/** Runs the program on a job. @throws with its error output. */
 async function run(job: string): Promise<Buffer> {
   // Ctrl-C and Jupyter's interrupt go to a whole process group: what is being saved is finished.
   const child = spawn(process.execPath, ["--input-type=module", "--eval", PROGRAM], {
     detached: true,
     windowsHide: true,
+    timeout: LONGEST,
+    killSignal: "SIGKILL",
   });
   const ended = new Promise<number | null>((resolve, reject) => {
     child.on("error", reject);
     child.on("close", resolve);
   });
-  child.stdin.on("error", () => undefined); // it failed before it read all; its exit code tells
+  child.stdin.on("error", () => undefined); // it failed before it read all, as its exit code says
   child.stdin.end(job);
   const [code, pdf, said] = await Promise.all([ended, buffer(child.stdout), textOf(child.stderr)]);
   if (code === 0) return pdf;
+  if (child.killed) throw new Error(`it took longer than ${LONGEST / 60_000} minutes`);
   throw new Error(/^(?:Error: .*|.*panicked at[^]*?\n.*)$/m.exec(said)?.[0] ?? said);
 }
 
@@ -136,42 +135,11 @@ export function dateParts(date: Date): Record<string, number> {
   };
 }
 
-const TEXT = /(<text\b[^>]*>)(.*?)(<\/text>)/gs;
-
-// An SVG with what the shipped font can't draw in spans of the fonts found for it: Typst would take
-// any font of the machine. The origin, which is attached, is left out.
-async function inFonts(svg: string, faces: readonly FontFace[]): Promise<string> {
+/** The SVG without its origin, which is attached; with its texts as outlines where Typst can't read them. */
+async function readable(svg: string): Promise<string> {
   const picture = svg.replace(/<metadata>.*?<\/metadata>/s, "");
-  const shown = unescapeXml(shownText(picture));
-  if (RIGHT_TO_LEFT.test(shown) && needsOtherFont(shown)) return outlined(picture, faces);
-  if (faces.length === 0) return picture;
-  return picture.replace(TEXT, (_, open: string, content: string, close: string) => {
-    const spans = content.replace(/<[^<>]*>|[^<>]+/g, (part) =>
-      part.startsWith("<") ? part : escapedSpans(unescapeXml(part), faces),
-    );
-    return `${open}${spans}${close}`;
-  });
-}
-
-function escapedSpans(text: string, faces: readonly FontFace[]): string {
-  const runs: { face: FontFace | undefined; text: string }[] = [];
-  for (const character of text) {
-    const code = character.codePointAt(0) ?? 0;
-    const run = runs.at(-1);
-    const joins = /[\s\p{M}\p{Cf}]/u.test(character);
-    const face = isShipped(code) ? undefined : faces.find((each) => each.has(code));
-    if (run && (run.face === face || joins)) run.text += character;
-    else runs.push({ face, text: character });
-  }
-  const spans = runs.map(({ face, text }) => {
-    const escaped = escapeXml(text);
-    return face ? `<tspan font-family="'${escapeXml(face.family)}'">${escaped}</tspan>` : escaped;
-  });
-  return spans.join("");
-}
-
-/** An SVG with its texts as outlines: they can't be selected any more. */
-async function outlined(svg: string, faces: readonly FontFace[]): Promise<string> {
+  const shown = shownText(picture);
+  if (!UNREADABLE.test(shown) || !needsOtherFont(shown)) return picture;
   const { Resvg } = await resvg();
-  return new Resvg(svg, { font: fontOptions(faces), logLevel: "off" }).toString();
+  return new Resvg(svg, { font: fontOptions(shown), logLevel: "off" }).toString();
 }

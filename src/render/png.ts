@@ -3,8 +3,8 @@ import { promisify } from "node:util";
 import { crc32, deflate, deflateSync } from "node:zlib";
 import { ProbelabError } from "../base/error.js";
 import { collectAfter } from "../base/collect-after.js";
-import { fontOptions, otherFonts, shownText } from "../fonts/other-fonts.js";
-import { layOut, originJson, svgSize, titleText } from "./svg.js";
+import { fontOptions } from "../fonts/shipped-font.js";
+import { layOut, originJson, shownText, svgSize, titleText } from "./svg.js";
 
 const MOST_PIXELS = 16_000;
 const HEADER_END = 8 + 25; // signature and IHDR
@@ -12,8 +12,7 @@ const DOTS_PER_METRE = 96 / 0.0254;
 
 /**
  * A Vega-Lite spec as a PNG picture, drawn with the shipped font: a machine without fonts gives the
- * same pixels. Scripts that it doesn't cover are drawn with the machine's fonts; where there are none,
- * a warning says so.
+ * same pixels. Scripts that it doesn't cover are drawn with the machine's fonts, or as boxes.
  *
  * @param scale pixels per CSS pixel.
  */
@@ -30,11 +29,10 @@ export async function pngPicture(spec: Record<string, unknown>, scale: number): 
 
 /** An SVG as a PNG picture without its origin. */
 export async function drawnSvg(svg: string, scale: number): Promise<Buffer> {
-  const faces = otherFonts(shownText(svg), "PNG");
   const { renderAsync } = await resvg();
   const image = await renderAsync(svg, {
     fitTo: { mode: "zoom", value: scale },
-    font: fontOptions(faces),
+    font: fontOptions(shownText(svg)),
     logLevel: "off",
   });
   collectAfter(image.width * image.height * 4);
@@ -63,7 +61,7 @@ async function encoded(image: Resvg.RenderedImage): Promise<Buffer> {
   ]);
 }
 
-/** What draws pixels, whose part for each platform is an optional package. @throws ProbelabError where it isn't there */
+/** The renderer of pixels, an optional package for each platform. @throws ProbelabError where it is missing */
 export async function resvg(): Promise<typeof Resvg> {
   try {
     return await import("@resvg/resvg-js");

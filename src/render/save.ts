@@ -13,7 +13,7 @@ export interface ChartRows {
   readonly rows: readonly (readonly Value[])[];
 }
 
-/** What a file of each extension holds. */
+/** The content of a file by its extension. */
 type Formats = Readonly<Record<string, () => string | Buffer | Promise<string | Buffer>>>;
 
 /** Writes what a path's extension says, whole or not at all; gives the absolute path. */

@@ -11,7 +11,7 @@ import { inertLoader } from "./inert-loader.js";
 /** Bytes that Vega leaves behind for each character of a picture: a line of 5,000 rows, some 30 MB. */
 const GARBAGE = 320;
 
-/** The name of the layer that tells a live chart's notes to the pointer; a picture has them below. */
+/** The name of the layer that shows a live chart's notes to the pointer; a picture has them below. */
 export const NOTES_MARK = "notes";
 const NOTE_SIZE = 11;
 const NOTE_LINE = 15;
@@ -48,6 +48,12 @@ export function titleText(title: unknown): string {
 /** The record of where a spec's data comes from, as JSON. */
 export function originJson({ usermeta }: Record<string, unknown>): string {
   return JSON.stringify((usermeta as { probelab?: unknown } | undefined)?.probelab ?? null);
+}
+
+/** The texts that an SVG shows, without its description and origin. */
+export function shownText(svg: string): string {
+  const texts = svg.matchAll(/<text\b[^>]*>(.*?)<\/text>/gs);
+  return unescapeXml([...texts].map(([, text = ""]) => text).join(" "));
 }
 
 /** Width and height of an SVG document of ours, in CSS pixels. */
@@ -137,7 +143,7 @@ async function draw(spec: Record<string, unknown>): Promise<string> {
   }
 }
 
-/** What a subtitle has no room for, a sentence each. */
+/** The notes beyond the subtitle, a sentence each. */
 export function notesOf({ usermeta }: Record<string, unknown>): readonly string[] {
   const { notes } = (usermeta ?? {}) as { notes?: unknown };
   return Array.isArray(notes) ? notes.map(textOf) : [];
@@ -174,7 +180,7 @@ function withNotes(svg: string, spec: Record<string, unknown>): string {
 function finish(drawn: string, spec: Record<string, unknown>): string {
   const title = titleText(spec.title);
   const description = typeof spec.description === "string" ? spec.description : "";
-  const body = ownIds(legalXml(drawn));
+  const body = ownIds(withoutAddresses(legalXml(drawn)));
   const end = body.indexOf(">", body.indexOf("<svg"));
   // The widths that Vega was told are without kerning.
   return `${body.slice(0, end)} role="img" kerning="0">${[
@@ -182,6 +188,13 @@ function finish(drawn: string, spec: Record<string, unknown>): string {
     ...(description === "" ? [] : [`<desc>${escapeXml(description)}</desc>`]),
     `<metadata><origin xmlns="urn:probelab:origin">${escapeXml(originJson(spec))}</origin></metadata>`,
   ].join("")}${body.slice(end + 1)}\n`;
+}
+
+/** A fill or a stroke of an address (`url(https://…)`) would be loaded by whatever shows the picture. */
+function withoutAddresses(svg: string): string {
+  return svg.replace(/<[^<>]*\burl\([^<>]*>/gi, (tag) =>
+    tag.replace(/\burl\((?!#)[^)"]*\)?/gi, "none"),
+  );
 }
 
 // Ids of clip paths and gradients: Vega numbers them through the life of the process. Here they

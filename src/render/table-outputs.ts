@@ -17,7 +17,7 @@ export interface TableModel {
   readonly rows: readonly (readonly TableCell[])[];
   /** The sums below the rows, where there are any. */
   readonly totals?: readonly TableCell[];
-  /** What isn't in the rows, a sentence each. */
+  /** Notes on what the rows leave out, a sentence each. */
   readonly notes: readonly string[];
 }
 

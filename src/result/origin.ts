@@ -1,6 +1,6 @@
+import type { ColumnTable } from "arquero";
 import type { Bucket } from "../time/bucket.js";
 import type { TimeRange } from "../time/time-range.js";
-import type { Question } from "./question.js";
 
 /** Where a Result comes from and what was done to it on the way. Never holds a credential. */
 export interface Origin {
@@ -31,8 +31,11 @@ export interface Origin {
   readonly retries?: number;
   /** Which shards of a cluster did not answer and are left out, a sentence; missing where none. */
   readonly partial?: string;
-  /** The call that gave exactly these rows; missing where they were changed since. */
-  readonly question?: Question;
+  /**
+   * The rows that one SQL gave, before they became these, where they are under 5,000:
+   * `probelab postmortem verify --rerun` compares them with those of today.
+   */
+  readonly answer?: { readonly sql: string; readonly table: ColumnTable };
   /** What the columns mean. */
   readonly columns: ResultColumns;
   /** What was left out or merged on the way, a sentence each, in order. */

@@ -9,7 +9,7 @@ const require = createRequire(import.meta.url);
 export type RowsGiven = Result<object> | ColumnTable | readonly object[];
 
 /** What an Origin says of rows that no question gave. */
-const BY_HAND = "rows given by hand";
+const BY_HAND = "your own rows";
 
 /**
  * An Arquero table as a Result. One that Arquero made of a Result's rows keeps what is still true of
@@ -45,6 +45,6 @@ function originByHand(count: number): Origin {
     askedAt: new Date(),
     columns: { dimensions: [], measures: [] },
     reductions: [],
-    notes: [count === 0 ? "No rows were given." : "Rows given by hand."],
+    notes: [count === 0 ? "No rows were given." : "Your own rows."],
   };
 }

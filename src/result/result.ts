@@ -1,63 +1,25 @@
 import type { ColumnTable } from "arquero";
 import { inspect } from "node:util";
 import { ProbelabError } from "../base/error.js";
-import { formatInstant } from "../time/time-zone.js";
+import { nearName } from "../base/near-name.js";
 import { formatRange } from "../time/time-range.js";
-import { columnValues, isArqueroTable, newTable, pickRows } from "./arquero-table.js";
-import { changedOrigin, rowsText, withoutQuestion, withStep, type Step } from "./changed.js";
+import { formatInstant } from "../time/time-zone.js";
+import { isArqueroTable, pickRows } from "./arquero-table.js";
+import { changedOrigin } from "./changed.js";
 import type { Value } from "./json.js";
 import { zoneOf, type Origin } from "./origin.js";
-import { checkColumns, checkFunction, joined, pivoted, sortedRows } from "./verbs.js";
 
 export type { Value } from "./json.js";
 
 /** Names of a row's columns. */
 export type ColumnName<Row> = keyof Row & string;
 
-/** What rows are ordered by: a column, or a function of a row. */
-export type OrderKey<Row> = ColumnName<Row> | ((row: Row) => Value);
-
-/** An object type written out, as an editor shows it. */
-type Flat<Row> = { [Name in keyof Row]: Row[Name] };
-
-/** Functions of a row, each under the name of the column that it computes. */
-export type Computed<Row> = Readonly<Record<string, (row: Row, index: number) => Value>>;
-
-/** Rows with computed columns: those of a name that is there are replaced. */
-export type Derived<Row, Columns> = Flat<
-  Omit<Row, keyof Columns> & {
-    [Name in keyof Columns]: Columns[Name] extends (...given: never) => infer Cell ? Cell : never;
-  }
->;
-
-/** Rows with other names of columns. */
-export type Renamed<Row, Names> = {
-  [Name in keyof Row as Name extends keyof Names ? Names[Name] & string : Name]: Row[Name];
-};
-
-/** Rows with the columns of another answer's rows beside them; null where there is none. */
-export type Joined<Row, Other, On, Kind> = Row & {
-  [Name in Exclude<keyof Other, On>]: Kind extends "left" ? Other[Name] | null : Other[Name];
-};
-
-/** What `Result.pivot` is told. */
-export interface PivotOptions<Rows, Names, Values> {
-  /** The columns that stay: a row for each of their values. */
-  readonly rows: Rows | readonly Rows[];
-  /** The column whose values become columns. */
-  readonly names: Names;
-  /** The column whose values fill them. */
-  readonly values: Values;
-}
-
 /**
  * An answer: an Arquero table with its origin. `Row` is the type of its rows where the question
- * tells it; a function that takes any answer takes `Result<object>`.
+ * gives it; a function that takes any answer takes `Result<object>`.
  *
- * The verbs (`filter`, `derive`, `orderby`, `slice`, `select`, `rename`, `join`, `pivot`) give
- * another Result, whose origin says what was done and keeps what is still true. They take plain
- * JavaScript functions of a row, which see the variables of the cell. For anything else there is
- * `table`: give what Arquero made of it to a chart, or to `with`.
+ * `with` applies Arquero's verbs, `filter` a function of a row. Both keep the range, the SQL and the
+ * meaning of the columns that stayed as they were; a note says what was done.
  *
  * @example
  * const counts = await lab.measurements.counts({ range: last("3 months"), every: "week", by: "probe_cc" });
@@ -84,13 +46,25 @@ export class Result<out Row extends object = Record<string, Value>> {
     if (ownerIn(table)?.table !== table) table.params({ [OWNER]: { table, result: this } });
   }
 
-  /** Number of rows. */
-  get numRows(): number {
+  /**
+   * Number of rows.
+   *
+   * @example
+   * const counts = await lab.measurements.counts({ range: last("1 week", { now: lab.now }) });
+   * counts.numRows();
+   */
+  numRows(): number {
     return this.table.numRows();
   }
 
-  /** Names of the columns, in order. */
-  get columnNames(): string[] {
+  /**
+   * Names of the columns, in order.
+   *
+   * @example
+   * const counts = await lab.measurements.counts({ range: last("1 week", { now: lab.now }) });
+   * counts.columnNames(); // ["t", "measurements"]
+   */
+  columnNames(): string[] {
     return this.table.columnNames();
   }
 
@@ -112,223 +86,56 @@ export class Result<out Row extends object = Record<string, Value>> {
    * const medians = durations.column("q50"); // (number | null)[]
    */
   column<Name extends ColumnName<Row>>(name: Name): Row[Name][] {
-    checkColumns(this.columnNames, [name]);
+    checkColumn(this.columnNames(), name);
     const column = this.table.getter(name);
-    return Array.from({ length: this.numRows }, (_, row) => column(row) as Row[Name]);
+    return Array.from({ length: this.numRows() }, (_, row) => column(row) as Row[Name]);
   }
 
   /**
-   * The rows for which `keep` says true.
+   * The rows for which `keep` returns true. It is plain JavaScript, which sees the cell's variables.
    *
+   * @throws ProbelabError for what is no function.
    * @example
    * counts.filter((row) => row.probe_cc === "BR" && row.t >= new Date("2026-03-01"));
    */
   filter(keep: (row: Row, index: number) => boolean): Result<Row> {
-    checkFunction(keep, "filter", "counts.filter((row) => row.measurements > 0)");
+    if (typeof keep !== "function") {
+      throw new ProbelabError(
+        `Can't filter by ${JSON.stringify(keep) ?? String(keep)}: pass a function of a row, counts.filter((row) => row.measurements > 0).`,
+      );
+    }
     const rows = this.rows().flatMap((row, index) => (keep(row, index) ? [index] : []));
-    return picked(
-      this,
-      rows,
-      `kept ${rows.length.toLocaleString("en-US")} of ${rowsText(this.numRows)} (filter)`,
-    );
+    return this.with<Row>(pickRows(this.table, rows));
   }
 
   /**
-   * The rows with computed columns; one of a name that is there is replaced.
+   * Rows made of these by Arquero's verbs (https://idl.uw.edu/arquero/api/verbs), joins with other
+   * tables among them. Columns whose values stay as they were keep their meaning for charts; the
+   * others are plain columns, and a note names them.
    *
+   * @param made a function of the table, or the table that it would return.
+   * @param change what is true of the origin instead; internal.
+   * @throws ProbelabError for what is no Arquero table.
    * @example
-   * summary.derive({ share: (row) => row.failed / row.measurements });
-   */
-  derive<Columns extends Computed<Row>>(columns: Columns): Result<Derived<Row, Columns>> {
-    for (const [name, compute] of Object.entries(columns)) {
-      checkFunction(compute, `derive ${name}`, `counts.derive({ ${name}: (row) => row.t })`);
-    }
-    const rows = this.rows();
-    const made = new Map<string, unknown>(
-      this.columnNames.map((name) => [name, columnValues(this.table, name)]),
-    );
-    for (const [name, compute] of Object.entries(columns)) made.set(name, rows.map(compute));
-    const done = `computed ${columnsText(Object.keys(columns))} (derive)`;
-    return changed(this, newTable(this.table, [...made]), { rows: [...rows.keys()], done });
-  }
-
-  /**
-   * The rows in the order of one or more columns, or of what functions give for a row. Versions are
-   * ordered by component (3.9 before 3.10), null stands last. Rows of equal values keep their order.
-   *
-   * @example
-   * counts.orderby("measurements", "descending").slice(0, 10);
-   */
-  orderby(
-    by: OrderKey<Row> | readonly OrderKey<Row>[],
-    order: "ascending" | "descending" = "ascending",
-  ): Result<Row> {
-    const rows = this.rows();
-    const keys = (Array.isArray(by) ? (by as readonly OrderKey<Row>[]) : [by as OrderKey<Row>]).map(
-      (key) => {
-        if (typeof key === "function") return { values: rows.map(key) };
-        checkColumns(this.columnNames, [key]);
-        return { name: key, values: columnValues(this.table, key) };
-      },
-    );
-    if (order !== "ascending" && order !== "descending") {
-      throw new ProbelabError(
-        `Can't order rows ${JSON.stringify(order)}: pass "ascending" or "descending".`,
-      );
-    }
-    return picked(this, sortedRows(keys, rows.length, order === "descending"));
-  }
-
-  /**
-   * The rows from `start` up to, and without, `end`, as Array.prototype.slice counts them.
-   *
-   * @example
-   * counts.slice(-7);
-   */
-  slice(start = 0, end = Infinity): Result<Row> {
-    const rows = Array.from({ length: this.numRows }, (_, row) => row).slice(start, end);
-    const done = `kept ${rows.length.toLocaleString("en-US")} of ${rowsText(this.numRows)} (slice)`;
-    return picked(this, rows, rows.length === this.numRows ? undefined : done);
-  }
-
-  /**
-   * These columns only, in this order.
-   *
-   * @throws RangeError for a name that the table has not.
-   * @example
-   * counts.select("t", "measurements");
-   */
-  select<Name extends ColumnName<Row>>(...names: readonly Name[]): Result<Flat<Pick<Row, Name>>> {
-    checkColumns(this.columnNames, names);
-    const table = newTable(
-      this.table,
-      names.map((name) => [name, columnValues(this.table, name)]),
-    );
-    const left = this.columnNames.filter((name) => !(names as readonly string[]).includes(name));
-    return changed(this, table, {
-      rows: Array.from({ length: this.numRows }, (_, row) => row),
-      ...(left.length > 0 && { done: `left out ${columnsText(left)} (select)` }),
-    });
-  }
-
-  /**
-   * The rows under other names of columns, which keep their meaning.
-   *
-   * @example
-   * before.rename({ measurements: "measurements_before" });
-   */
-  rename<const Names extends Readonly<Partial<Record<ColumnName<Row>, string>>>>(
-    names: Names,
-  ): Result<Renamed<Row, Names>> {
-    const renames = new Map(Object.entries<string | undefined>(names));
-    checkColumns(this.columnNames, [...renames.keys()]);
-    const now = (name: string): string => renames.get(name) ?? name;
-    const all = this.columnNames.map(now);
-    const twice = all.find((name, at) => all.indexOf(name) !== at);
-    if (twice !== undefined) {
-      throw new ProbelabError(
-        `Can't rename two columns to ${JSON.stringify(twice)}: give each a name of its own.`,
-      );
-    }
-    const origin = withoutQuestion(this.origin);
-    const { time, dimensions, measures, kinds } = origin.columns;
-    const columns = {
-      ...(time && { time: { ...time, name: now(time.name) } }),
-      dimensions: dimensions.map((each) => ({ ...each, name: now(each.name) })),
-      measures: measures.map(({ interval, quotient, ...each }) => ({
-        ...each,
-        name: now(each.name),
-        ...(interval && { interval: [now(interval[0]), now(interval[1])] as const }),
-        ...(quotient && { quotient: [now(quotient[0]), now(quotient[1])] as const }),
-      })),
-      ...(kinds && {
-        kinds: Object.fromEntries(Object.entries(kinds).map(([name, kind]) => [now(name), kind])),
-      }),
-    };
-    const table = newTable(
-      this.table,
-      this.columnNames.map((name) => [now(name), columnValues(this.table, name)]),
-    );
-    const done = `renamed ${[...renames].map((pair) => pair.join(" to ")).join(", ")} (rename)`;
-    return new Result(table, withStep({ ...origin, columns }, [done], this.numRows));
-  }
-
-  /**
-   * The columns of another answer beside these, where the values of `on` are equal. Rows that match
-   * several of the other come several times; measures whose values are repeated so aren't added up.
-   *
-   * @param kind `inner`, the default: rows that match none are left out; `left`: they stay, with null.
-   * @throws ProbelabError where both have a column of one name, which `rename` tells apart.
-   * @example
-   * counts.join(durations, ["t", "probe_cc"], "left");
-   */
-  join<
-    Other extends object,
-    On extends ColumnName<Row> & ColumnName<Other>,
-    Kind extends "inner" | "left" = "inner",
-  >(
-    other: Result<Other>,
-    on: On | readonly On[],
-    kind?: Kind,
-  ): Result<Joined<Row, Other, On, Kind>> {
-    const names = [on].flat();
-    if (!isResult(other)) {
-      throw new ProbelabError(
-        `Can't join ${isArqueroTable(other) ? "an Arquero table" : "what is no Result"}: pass a Result; of rows of your own it is table(rows).result.`,
-      );
-    }
-    if (kind !== undefined && kind !== "inner" && kind !== "left") {
-      throw new ProbelabError(`Can't join ${JSON.stringify(kind)}: pass "inner" or "left".`);
-    }
-    checkColumns(this.columnNames, names);
-    checkColumns(other.columnNames, names);
-    const { table, origin } = joined(this, other, names, kind ?? "inner");
-    return new Result(table, origin);
-  }
-
-  /**
-   * A column for each value of `names`, a row for each value of `rows`. Columns are in the order of
-   * the dimension (versions by component, times by time) and named as a person writes the value:
-   * `2026-05-04` for a day in the range's zone. A cell without a row is 0 where the measure says that
-   * nothing happened then, else null.
-   *
-   * @throws ProbelabError where several rows would fill one cell.
-   * @example
-   * counts.pivot({ rows: "probe_cc", names: "t", values: "measurements" });
-   */
-  pivot<
-    Rows extends ColumnName<Row>,
-    Names extends ColumnName<Row>,
-    Values extends ColumnName<Row>,
-  >(
-    options: PivotOptions<Rows, Names, Values>,
-  ): Result<Pick<Row, Rows> & Readonly<Record<string, Row[Values] | null>>> {
-    const { names, values } = options;
-    const rows: string[] = [options.rows].flat();
-    checkColumns(this.columnNames, [...rows, names, values]);
-    const { table, origin } = pivoted(this, { rows, names, values });
-    return new Result(table, origin);
-  }
-
-  /**
-   * The same origin with another table, of rows that Arquero made of these. It keeps what is still
-   * true: columns whose values are those that were asked for keep their meaning, the range is that
-   * which the rows still cover; a note tells that they were changed. A `change` that tells what was
-   * done (`reductions`), or what the columns mean (`columns`), is taken as it is.
-   *
-   * @example
-   * counts.with(counts.table.filter((row) => row.measurements > 100));
+   * counts.with((table) => table.orderby("t").slice(0, 10));
+   * counts.with((table) => table.groupby("t").rollup({ all: (d) => op.sum(d.measurements) }));
+   * counts.with((table) => table.join_left(other.table, ["t", "probe_cc"]));
    */
   with<Other extends object = Record<string, Value>>(
-    table: ColumnTable,
+    made: ColumnTable | ((table: ColumnTable) => ColumnTable),
     change: Partial<Origin> = {},
   ): Result<Other> {
+    const table: unknown = typeof made === "function" ? made(this.table) : made;
+    if (!isArqueroTable(table)) {
+      throw new ProbelabError(
+        `Can't make a Result of ${table instanceof Result ? "a Result: take it as it is, or pass its table" : "what is no Arquero table: pass one, or a function that returns one"}, such as counts.with((table) => table.slice(0, 10)).`,
+      );
+    }
     if (table === this.table) return new Result<Other>(table, { ...this.origin, ...change });
     if (change.reductions === undefined && change.columns === undefined) {
       return new Result<Other>(table, { ...changedOrigin(this, table), ...change });
     }
-    const origin = withoutQuestion(this.origin);
-    return new Result<Other>(table, { ...origin, ...change });
+    return new Result<Other>(table, { ...this.origin, ...change });
   }
 
   /** Text for a console: the first rows, the count, the range, what was left out. */
@@ -345,10 +152,10 @@ export class Result<out Row extends object = Record<string, Value>> {
       ),
     );
     const body = lines.map((line) => inspect(line, { breakLength: Infinity, compact: true }));
-    if (this.numRows > shown.length)
-      body.push(`… ${(this.numRows - shown.length).toLocaleString("en-US")} more rows`);
+    if (this.numRows() > shown.length)
+      body.push(`… ${(this.numRows() - shown.length).toLocaleString("en-US")} more rows`);
     return [
-      `Result of ${rowsText(this.numRows)}${range ? `, ${formatRange(range)}` : ""}`,
+      `Result of ${rowsText(this.numRows())}${range ? `, ${formatRange(range)}` : ""}`,
       ...body,
       ...reductions,
       ...notes,
@@ -381,26 +188,19 @@ export function isResult(value: unknown): value is Result {
   if (value instanceof Result) return true;
   if (typeof value !== "object" || value === null) return false;
   const { columnNames, column, origin } = value as Partial<Result>;
-  return Array.isArray(columnNames) && typeof column === "function" && origin !== undefined;
+  return typeof columnNames === "function" && typeof column === "function" && origin !== undefined;
 }
 
-function picked<Row extends object>(
-  result: Result<Row>,
-  rows: readonly number[],
-  done?: string,
-): Result<Row> {
-  const step = { rows, ...(done !== undefined && { done }) };
-  return changed(result, pickRows(result.table, rows), step);
+/** @throws RangeError for a name that is none of the columns, with the nearest one. */
+function checkColumn(names: readonly string[], name: string): void {
+  if (names.includes(name)) return;
+  const near = nearName(String(name), names);
+  const known = names.length === 0 ? "it has none" : `its columns are ${names.join(", ")}`;
+  throw new RangeError(
+    `Can't take the column ${JSON.stringify(name)} of a Result: ${near === undefined ? known : `did you mean ${near}? ${known[0]?.toUpperCase()}${known.slice(1)}`}.`,
+  );
 }
 
-function changed<Row extends object>(
-  result: Result<object>,
-  table: ColumnTable,
-  step: Step,
-): Result<Row> {
-  return new Result<Row>(table, changedOrigin(result, table, step));
-}
-
-function columnsText(names: readonly string[]): string {
-  return `${names.length === 1 ? "column" : "columns"} ${names.join(", ")}`;
+function rowsText(count: number): string {
+  return `${count.toLocaleString("en-US")} ${count === 1 ? "row" : "rows"}`;
 }

@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto";
-import { distinctNotes } from "../measurements/measurement-source.js";
+import { dedupeNotes } from "../measurements/measurement-source.js";
 import { timeColumn } from "../database/time-column.js";
 import {
   columnOf,
@@ -87,7 +87,7 @@ FROM ${part} AND run IN (SELECT run FROM ${part} GROUP BY run HAVING ${isOdd})`,
     settled: new Date(Math.min(end, ...settled)),
     ...{ measurements: Number(sizes?.measurements ?? 0), runs: Number(sizes?.runs ?? 0) },
     ...{ pieces: Number(sizes?.pieces ?? 0), noReport: Number(sizes?.none ?? 0) > 0 },
-    notes: [...distinctNotes(table, undefined), ...table.notes],
+    notes: [...dedupeNotes(table, undefined), ...table.notes],
   };
 }
 

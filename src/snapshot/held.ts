@@ -8,6 +8,7 @@ import { fromTaggedJson, toTaggedJson } from "../result/json.js";
 import { NOT_HELD } from "../query/source.js";
 import type { Where } from "../query/where.js";
 import type { TimeRange } from "../time/time-range.js";
+import { HOUR } from "../time/span.js";
 
 /** What to take, from where, and into what. */
 export interface Taking {
@@ -80,7 +81,6 @@ export interface Pass {
   readonly at: Date;
 }
 
-export const HOUR = 3_600_000;
 /** How far beyond its edges the runs of a range are read; that of `lab.runs`. */
 export const MARGIN = 24 * HOUR;
 
@@ -154,7 +154,7 @@ export function heldTable(
   columns.set(by, type);
   return {
     ...{ name: `Snapshot ${name}`, from, columns, engine: held.engine, merges: false },
-    ...{ notes: [], untold: [], settled: true, timeName: by, timeForm: form },
+    ...{ notes: [], settled: true, timeName: by, timeForm: form },
     time: timeColumn(by, type, form),
     column(column) {
       if (column === by) return quoteIdentifier(by);

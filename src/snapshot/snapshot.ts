@@ -1,7 +1,7 @@
 import { checkOptions, refuseUnknown, type Rules } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
 import { Database } from "../database/database.js";
-import { openWriter } from "../database/open-writer.js";
+import { openWriter } from "../database/writer.js";
 import { findSource, projectRoot } from "../database/settings.js";
 import { parseSource, type Source } from "../database/source.js";
 import { currentSignal } from "../interrupt/current-signal.js";
@@ -47,8 +47,7 @@ export interface SnapshotOptions {
 }
 
 const ASKED = [
-  ...(["ask", "counts", "runs", "runDurations"] as const),
-  ...(["summary", "firstSeen", "explore", "histogram"] as const),
+  ...(["ask", "counts", "runDurations", "firstSeen", "explore", "histogram"] as const),
 ] as const;
 
 /** What a snapshot can be asked of its measurements, as `lab.measurements`. */

@@ -2,13 +2,7 @@ import type { Database } from "../database/database.js";
 import { ProbelabError } from "../base/error.js";
 import { quoteIdentifier } from "../database/time-column.js";
 import { FirstColumns, type MeasurementFilter } from "../measurements/measurement-source.js";
-import {
-  isOwn,
-  noReportNote,
-  runColumn,
-  wholeRuns,
-  type RunFilter,
-} from "../measurements/run-source.js";
+import { isOwn, noReportNote, runColumn, WHOLE_RUNS } from "../measurements/run-source.js";
 import type { Asked } from "../measurements/questions.js";
 import { daysOnly, NOT_HELD, type Extra, type Source } from "../query/source.js";
 import { and, bind, join, nested, raw, select, sql, type Column, type Sql } from "../query/sql.js";
@@ -17,7 +11,8 @@ import { explainEmpty, missingFromLists } from "../query/why-empty.js";
 import type { TimeRange } from "../time/time-range.js";
 import { formatInstant } from "../time/time-zone.js";
 import { steadyOffset } from "../time/wall-clock.js";
-import { columnOf, heldTable, HOUR, MARGIN, tablesOf, type Held } from "./held.js";
+import { columnOf, heldTable, MARGIN, tablesOf, type Held } from "./held.js";
+import { HOUR } from "../time/span.js";
 
 /** A snapshot as questions on measurements and runs ask it. */
 export function askedSnapshot(database: Database, name: string, held: Held): Asked {
@@ -36,9 +31,9 @@ export function askedSnapshot(database: Database, name: string, held: Held): Ask
 function countedSource(
   name: string,
   held: Held,
-  { range, where, distinct }: MeasurementFilter,
+  { range, where, dedupe }: MeasurementFilter,
 ): Source {
-  checkAsked(name, held, range, distinct);
+  checkAsked(name, held, range, dedupe);
   const all = held.dimensions.map(([one]) => one);
   const whole = heldTable(name, held, tablesOf(name).counts(held.edition, 0), all, "hour");
   const used = new Set<string>();
@@ -81,15 +76,9 @@ function heldRunSource(
   reader: Database,
   name: string,
   held: Held,
-  { range, where: asked, distinct, margin }: RunFilter,
+  { range, where: asked, dedupe }: MeasurementFilter,
 ): Source {
-  checkAsked(name, held, range, distinct);
-  if (margin !== undefined && margin !== "24 hours") {
-    throw refusal(
-      `with margin: ${JSON.stringify(margin)}`,
-      `the snapshot ${name} has runs as read 24 hours beyond a range`,
-    );
-  }
+  checkAsked(name, held, range, dedupe);
   const tables = tablesOf(name);
   const all = held.dimensions.map(([one]) => one);
   const pieces = heldTable(name, held, tables.odd(held.edition), all, "first");
@@ -165,7 +154,7 @@ function heldRunSource(
     ...(dayTimes(held) ? daysOnly({ ...own, timeName: held.time.name }) : {}),
     ...(held.noReport && { unusable: raw("_no_report"), unusableNote }),
     from,
-    notes: [wholeRuns("24 hours"), ...notesOf(name, held)],
+    notes: [WHOLE_RUNS, ...notesOf(name, held)],
     whyEmpty: (database, signal) => counted.whyEmpty(database, signal),
     missingValues: (database, signal) => counted.missingValues(database, signal),
   };
@@ -185,12 +174,7 @@ function dayTimes({ time }: Held): boolean {
 }
 
 /** @throws ProbelabError for a range that the snapshot can't tell of. */
-function checkAsked(
-  name: string,
-  held: Held,
-  range: TimeRange,
-  distinct: boolean | undefined,
-): void {
+function checkAsked(name: string, held: Held, range: TimeRange, dedupe: boolean | undefined): void {
   const at = (instant: Date) => formatInstant(instant, "UTC");
   if (range.start < held.start || range.end > held.end) {
     throw refusal(
@@ -207,9 +191,9 @@ function checkAsked(
       'Pass such a range, as snapshot.range and last("1 week", { now: snapshot.now }) are',
     );
   }
-  if (distinct !== undefined && distinct !== held.merges) {
+  if (dedupe !== undefined && dedupe !== held.merges) {
     throw refusal(
-      `with distinct: ${String(distinct)}`,
+      `with dedupe: ${String(dedupe)}`,
       `the snapshot ${name} counts ${held.merges ? "rows as the table merges them" : "each row"}`,
     );
   }

@@ -7,7 +7,6 @@ import { formatInstant } from "../time/time-zone.js";
 import { buildEdition, dropOld } from "./edition.js";
 import {
   columnOf,
-  HOUR,
   MARGIN,
   readAbout,
   tablesOf,
@@ -20,6 +19,7 @@ import {
 import { current, missing, type Span } from "./passes.js";
 import { PIECE, piecesSql } from "./pieces.js";
 import { findRollup, type FromRollup } from "./rollup.js";
+import { HOUR } from "../time/span.js";
 
 /**
  * Takes what a snapshot lacks of a range, hour by hour in passes that each are a small question, and

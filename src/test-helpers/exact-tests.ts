@@ -1,6 +1,7 @@
 /**
- * Fisher's exact test, one-sided: how likely at least `failed` of `tried` are among one group,
- * were failures spread evenly over both. Exact for any counts, by the hypergeometric distribution.
+ * Computes Fisher's exact test, one-sided: the chance that at least `failed` of `tried` fail in one
+ * group if failures were spread evenly over both. Exact for any counts, also far out in the tail,
+ * where a library's `1 - cdf` is rounding (docs/decisions.md).
  *
  * Source: R. A. Fisher, "On the interpretation of χ² from contingency tables, and the calculation
  * of P", Journal of the Royal Statistical Society 85 (1), 1922.
@@ -26,14 +27,14 @@ export function fisherMore(
     ((tried - x) * (allFailed - x)) / ((x + 1) * (restTried - allFailed + x + 1));
   const chance = (x: number) =>
     Math.exp(logChoose(tried, x) + logChoose(restTried, allFailed - x) - logChoose(all, allFailed));
-  // Terms shrink away from the mean, so the tail beyond it ends soon; the other is its complement.
+  // Terms shrink away from the mean: the tail beyond it ends soon, and the other is its complement.
   if (failed > (tried * allFailed) / all) return Math.min(1, tail(failed, most, chance, step, 1));
   return Math.max(0, 1 - tail(failed - 1, least, chance, (x) => 1 / step(x - 1), -1));
 }
 
 /**
- * The exact binomial test, one-sided: how likely at least `failed` of `tried` are where each fails
- * with the chance `share`.
+ * Computes the exact binomial test, one-sided: the chance that at least `failed` of `tried` fail
+ * where each fails with the chance `share`.
  *
  * Source: C. J. Clopper, E. S. Pearson, "The use of confidence or fiducial limits illustrated in the
  * case of the binomial", Biometrika 26 (4), 1934.
@@ -61,10 +62,7 @@ function tail(
 ): number {
   let term = chance(from);
   let sum = term;
-  for (let x = from; x !== to && term > sum * 1e-17; x += direction) {
-    term *= ratio(x);
-    sum += term;
-  }
+  for (let x = from; x !== to && term > sum * 1e-17; x += direction) sum += term *= ratio(x);
   return sum;
 }
 
@@ -75,7 +73,7 @@ function logChoose(n: number, k: number): number {
 const SMALL = [0];
 for (let n = 1; n < 32; n++) SMALL[n] = (SMALL[n - 1] ?? 0) + Math.log(n);
 
-/** ln n!, by Stirling's series beyond 31 (error below 1e-14). */
+/** ln n!, beyond 31 by Stirling's series, with an error below 1e-14. */
 function logFactorial(n: number): number {
   const known = SMALL[n];
   if (known !== undefined) return known;

@@ -1,111 +1,86 @@
-import { answerOrigin, type Database } from "../database/database.js";
 import { refuseUnknown } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
-import type { Origin } from "../result/origin.js";
-import { question } from "../result/question.js";
-import { Result } from "../result/result.js";
+import { answerOrigin, type Database } from "../database/database.js";
+import type { MeasureColumn, Origin } from "../result/origin.js";
+import { Result, type Value } from "../result/result.js";
 import { checkRange, last, type TimeRange } from "../time/time-range.js";
 import { formatInstant } from "../time/time-zone.js";
 import { readInstances, WHOLE_TABLE, type Instance } from "./instances.js";
+import { DAY, HOUR } from "../time/span.js";
 
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
+/** Days between the ages of neighbours that are staggered: "about one week", so 4 to 10. */
+const STAGGER = { days: 7, tolerance: 3 };
 
-/** What `lab.testHelpers.rotation` takes; everything has a default. */
+/** Options of `lab.testHelpers.rotation`. */
 export interface RotationOptions {
-  /** The rotations to look at; live instances are always in. Default: the last 6 months before `lab.now`. */
+  /** The rotations to look at; live instances are always in. Default: 6 months before `lab.now`. */
   readonly range?: TimeRange;
   /**
-   * Rotations fewer hours apart than this are too close for DNS to follow. Default 24: typical
-   * times to live are one to five days (RFC 1912, section 2.2), so a day is the least after which
-   * resolvers have asked again. With shorter records in your zone, pass their time to live.
+   * Rotations fewer hours apart are too close for DNS to follow. Default 24: typical times to live
+   * are one to five days (RFC 1912, section 2.2), so a day is the least after which resolvers have
+   * asked again. With shorter records in your zone, pass their time to live.
    */
   readonly closestHours?: number;
-  /** How far apart in age neighbours should be, in days. Default 7: the seed document's "about one week". */
-  readonly staggerDays?: number;
-  /** How far from that still counts as staggered, in days. Default 3: 4 to 10 days apart. */
-  readonly toleranceDays?: number;
+  /** Stops the query at the server; default: the interrupt of the running cell. */
   readonly signal?: AbortSignal;
-}
-
-/** What is known of an instance at a moment. */
-export interface Life extends Instance {
-  /** `live` until draining_at is set; `destroyed` where the table says so. */
-  readonly state: "live" | "draining" | "destroyed";
-  /** Days from its making to now, or to its draining; null where its name tells no time. */
-  readonly ageDays: number | null;
-  /** True for the live instance that the rotation tool takes next: the oldest. */
-  readonly next: boolean;
-}
-
-/** A rotation: the moment at which an instance began to drain, its name pointing to another. */
-export interface RotationEvent {
-  readonly time: Date;
-  readonly drained: Instance;
-  /** Hours since the rotation before it; null for the first that is known. */
-  readonly hours: number | null;
-  readonly tooClose: boolean;
-}
-
-/** How far apart the live instances are in age. */
-export interface Stagger {
-  /** Days between neighbours, from the youngest on. */
-  readonly gapDays: readonly number[];
-  /** Whether all of them are about a week; null where fewer than two ages are known. */
-  readonly staggered: boolean | null;
-}
-
-/** Whether the next may be rotated, and from when on. */
-export interface RotationTurn {
-  /** Null where it isn't known which is next, or when DNS changed last. */
-  readonly now: boolean | null;
-  /** The earliest safe moment: `closestHours` after a helper was made or began to drain; null where none is known. */
-  readonly from: Date | null;
-  /** From then on the ages stay staggered, too: `staggerDays` − `toleranceDays` after the youngest was made. */
-  readonly staggeredFrom: Date | null;
 }
 
 /** A row of `instances`. */
 export type InstanceRow = {
   name: string;
+  /** `<rdn>.<dns_zone>` */
   host: string;
   region: string;
-  state: Life["state"];
+  /** `live` until draining_at is set; `destroyed` only where the table has destroyed_at. */
+  state: "live" | "draining" | "destroyed";
   made_at: Date | null;
+  /** When it began to drain, or now. */
   until: Date;
+  /** Days from `made_at` to `until`; null where unknown. */
   age_days: number | null;
+  /** True for the live instance that the rotation tool takes next: the oldest. */
   next: boolean;
 };
 
-/** A row of `rotations`. */
+/** A row of `rotations`: an instance that began to drain. */
 export type RotationRow = {
   t: Date;
   host: string;
   name: string;
+  /** Hours since the rotation before it; null for the first one known. */
   hours: number | null;
   too_close: boolean;
 };
 
-/** What the table of test helpers tells of their rotation. */
+/** Differences between the ages of live instances. */
+export interface Stagger {
+  /** Days between neighbours, from the youngest on. */
+  readonly gapDays: readonly number[];
+  /** True where all are 7 ± 3; null where fewer than two ages are known. */
+  readonly staggered: boolean | null;
+}
+
+/** When the next instance may be rotated. */
+export interface RotationTurn {
+  /** null where the next, or the last change of DNS, is unknown. */
+  readonly now: boolean | null;
+  /** `closestHours` after a helper was made or began to drain; null where unknown. */
+  readonly from: Date | null;
+  /** The moment from which the ages stay staggered too: 4 days after the youngest was made. */
+  readonly staggeredFrom: Date | null;
+}
+
+/** The rotation of the test helpers. */
 export interface Rotation {
-  /**
-   * A row per instance, name descending: `name`, `host` (`<rdn>.<dns_zone>`), `region`, `state`,
-   * `made_at`, `until` (when it began to drain, else now), `age_days`, `next`.
-   */
+  /** A row per instance, name descending. */
   readonly instances: Result<InstanceRow>;
-  /**
-   * A row per rotation of the range, in order of time: `t`, `host`, `name` (of the instance that
-   * began to drain), `hours` since the rotation before it, `too_close`.
-   */
+  /** A row per rotation of the range, in order of time. */
   readonly rotations: Result<RotationRow>;
-  /** The next to rotate: the oldest live instance; null where there is none or ages aren't known. */
-  readonly next: Life | null;
-  /** Whether that one may be rotated now, and the earliest moment at which it may. */
+  /** The oldest live instance; null where there is none, or an age is unknown. */
+  readonly next: InstanceRow | null;
   readonly turn: RotationTurn;
   readonly stagger: Stagger;
-  /** Rotations that came too soon after the one before them. */
-  readonly tooClose: readonly RotationEvent[];
-  /** All of that, a sentence each. */
+  /** All of it in sentences. */
   readonly findings: readonly string[];
 }
 
@@ -115,64 +90,90 @@ export async function rotation(
   now: Date,
   options: RotationOptions = {},
 ): Promise<Rotation> {
-  const asked = checkRotation(options, now);
-  const { range, closestHours, staggerDays, toleranceDays } = asked;
-  const { signal } = options;
   const action = "look at rotations";
-  const read = await readInstances(database, { action, ...(signal && { signal }) });
-  const all = lives(read.instances, now);
-  const events = rotationEvents(read.instances, closestHours).filter(
-    ({ time }) => time >= range.start && time < range.end,
-  );
-  const next = all.find((each) => each.next) ?? null;
-  const turn = turnOf(all, next, now, asked);
-  const gapDays = gapsOf(all);
-  const isWithin = (gap: number): boolean => Math.abs(gap - staggerDays) <= toleranceDays;
-  const stagger = { gapDays, staggered: gapDays.length === 0 ? null : gapDays.every(isWithin) };
-  const tooClose = events.filter((event) => event.tooClose);
-  // Each part is asked again by itself: its range stays the one that was looked at.
-  const origin = (part: "instances" | "rotations") => {
-    const own = question(`testHelpers.${part}`, [asked]);
-    return {
-      ...answerOrigin(database, read, range, read.answer),
-      ...(own && { question: own }),
-      reductions: [],
-      notes: [WHOLE_TABLE, ...read.notes],
-    };
-  };
-  const shown = all.filter(({ drainingAt }) => drainingAt === null || drainingAt >= range.start);
-  return {
-    instances: await instancesResult(shown, now, origin("instances")),
-    rotations: await rotationsResult(events, origin("rotations")),
-    next,
-    turn,
-    stagger,
-    tooClose,
-    findings: [...findings(all, next, stagger, tooClose, asked), turnText(turn, now, asked)],
-  };
-}
-
-type RotationQuestion = Required<Omit<RotationOptions, "signal">>;
-
-/** The options, checked. @throws ProbelabError for a number that is no span of time. */
-function checkRotation(options: RotationOptions, now: Date): RotationQuestion {
-  const action = "look at rotations";
-  const known = ["range", "closestHours", "staggerDays", "toleranceDays", "signal"];
-  refuseUnknown(options, known, action);
-  const { closestHours = 24, staggerDays = 7, toleranceDays = 3 } = options;
-  for (const [name, value] of Object.entries({ closestHours, staggerDays, toleranceDays })) {
-    if (Number.isFinite(value) && value >= 0) continue;
+  refuseUnknown(options, ["range", "closestHours", "signal"], action);
+  const { closestHours = 24, signal } = options;
+  if (!Number.isFinite(closestHours) || closestHours < 0) {
     throw new ProbelabError(
-      `Can't ${action} with ${name}: ${String(value)}: pass a number from 0, such as ${name}: 7.`,
+      `Can't ${action} with closestHours: ${String(closestHours)}: pass a number from 0, such as closestHours: 24.`,
     );
   }
   const range = options.range ? checkRange(options.range, action) : last("6 months", { now });
-  return { range, closestHours, staggerDays, toleranceDays };
+  const read = await readInstances(database, { action, signal });
+  const instances = instanceRows(read.instances, now);
+  const live = instances.filter(({ state }) => state === "live");
+  const next = live.find((row) => row.next) ?? null;
+
+  const rotations = rotationRows(read.instances, closestHours).filter(
+    ({ t }) => t >= range.start && t < range.end,
+  );
+  const latest = (times: readonly (Date | null)[]) =>
+    times.reduce((a, b) => (a === null || (b !== null && b > a) ? b : a), null);
+  // An instance that is made or begins to drain changes DNS.
+  const changed = latest(read.instances.flatMap(({ madeAt, drainingAt }) => [madeAt, drainingAt]));
+  const youngest = latest(live.map((row) => row.made_at));
+  const from = changed && new Date(+changed + closestHours * HOUR);
+  const turn: RotationTurn = {
+    now: next === null || from === null ? null : now >= from,
+    from,
+    staggeredFrom: youngest && new Date(+youngest + (STAGGER.days - STAGGER.tolerance) * DAY),
+  };
+
+  const ages = live.flatMap((row) => row.age_days ?? []).sort((a, b) => a - b);
+  const gapDays = ages.slice(1).map((age, index) => age - ages[index]!);
+  const isWithin = (gap: number): boolean => Math.abs(gap - STAGGER.days) <= STAGGER.tolerance;
+  const stagger = { gapDays, staggered: gapDays.length === 0 ? null : gapDays.every(isWithin) };
+
+  const { name, columns } = read.table;
+  const origin = {
+    ...answerOrigin(database, read, range, read.answer),
+    reductions: [],
+    notes: [
+      WHOLE_TABLE,
+      ...(columns.has("created_at")
+        ? []
+        : [`${name} has no column created_at: ages come from the names.`]),
+      ...(columns.has("destroyed_at")
+        ? []
+        : [`${name} has no column destroyed_at: whether a draining one is gone is unknown.`]),
+    ],
+  };
+  const isShown = ({ state, until }: InstanceRow) => state === "live" || until >= range.start;
+  return {
+    instances: await resultOf(
+      instances.filter(isShown),
+      ["name", "host", "region", "state", "made_at", "until", "age_days", "next"],
+      {
+        dimensions: ["name", "state"],
+        measure: { name: "age_days", label: "Age", unit: "days" },
+      },
+      origin,
+    ),
+    rotations: await resultOf(
+      rotations,
+      ["t", "host", "name", "hours", "too_close"],
+      {
+        dimensions: ["host"],
+        measure: { name: "hours", label: "Hours since the rotation before", unit: "hours" },
+      },
+      origin,
+    ),
+    next,
+    turn,
+    stagger,
+    findings: [
+      `${live.length} of ${instances.length} test helpers are live.`,
+      nextText(next, live),
+      staggerText(stagger),
+      ...rotationTexts(rotations, closestHours, range.timeZone),
+      turnText(turn, { now, changed, timeZone: range.timeZone }),
+    ],
+  };
 }
 
-/** State, age and turn of each instance, in the given order. */
-function lives(instances: readonly Instance[], now: Date): Life[] {
+function instanceRows(instances: readonly Instance[], now: Date): InstanceRow[] {
   const live = instances.filter(({ drainingAt, destroyedAt }) => !drainingAt && !destroyedAt);
+  // Where one age is unknown, so is the oldest.
   const [oldest] = live.every(({ madeAt }) => madeAt !== null)
     ? live.sort((a, b) => Number(a.madeAt) - Number(b.madeAt) || (a.name < b.name ? -1 : 1))
     : [];
@@ -180,157 +181,109 @@ function lives(instances: readonly Instance[], now: Date): Life[] {
     const { madeAt, drainingAt, destroyedAt } = each;
     const until = drainingAt ?? destroyedAt ?? now;
     return {
-      ...each,
+      name: each.name,
+      host: hostOf(each),
+      region: each.region,
       state: destroyedAt ? "destroyed" : drainingAt ? "draining" : "live",
-      ageDays: madeAt === null ? null : (until.getTime() - madeAt.getTime()) / DAY,
+      made_at: madeAt,
+      until,
+      age_days: madeAt === null ? null : (+until - +madeAt) / DAY,
       next: each === oldest,
     };
   });
 }
 
-/** The rotations in order of time. */
-function rotationEvents(instances: readonly Instance[], closestHours: number): RotationEvent[] {
+function rotationRows(instances: readonly Instance[], closestHours: number): RotationRow[] {
   const drained = instances.flatMap((each) =>
-    each.drainingAt === null ? [] : [{ drained: each, time: each.drainingAt }],
+    each.drainingAt === null ? [] : [{ ...each, t: each.drainingAt }],
   );
-  drained.sort((a, b) => +a.time - +b.time || (a.drained.name < b.drained.name ? -1 : 1));
+  drained.sort((a, b) => +a.t - +b.t || (a.name < b.name ? -1 : 1));
   return drained.map((each, index) => {
     const before = drained[index - 1];
-    const hours = before === undefined ? null : (+each.time - +before.time) / HOUR;
-    return { ...each, hours, tooClose: hours !== null && hours < closestHours };
+    const hours = before === undefined ? null : (+each.t - +before.t) / HOUR;
+    const tooClose = hours !== null && hours < closestHours;
+    return { t: each.t, host: hostOf(each), name: each.name, hours, too_close: tooClose };
   });
 }
 
-/** Each instance that is made or begins to drain changes DNS. */
-function turnOf(
-  all: readonly Life[],
-  next: Life | null,
-  now: Date,
-  { closestHours, staggerDays, toleranceDays }: RotationQuestion,
-): RotationTurn {
-  const changes = all
-    .flatMap(({ madeAt, drainingAt }) => [madeAt, drainingAt])
-    .filter((at) => at !== null);
-  const made = all.flatMap(({ state, madeAt }) => (state === "live" && madeAt ? [+madeAt] : []));
-  const after = (times: readonly number[], ms: number) =>
-    times.length === 0 ? null : new Date(Math.max(...times) + ms);
-  const from = after(changes.map(Number), closestHours * HOUR);
-  return {
-    now: next === null || from === null ? null : now >= from,
-    from,
-    staggeredFrom: after(made, Math.max(0, staggerDays - toleranceDays) * DAY),
-  };
+function hostOf({ rdn, dnsZone }: Instance): string {
+  return `${rdn}.${dnsZone}`;
+}
+
+async function resultOf<Row extends Readonly<Record<string, Value>>>(
+  rows: readonly Row[],
+  columns: readonly (keyof Row & string)[],
+  { dimensions, measure }: { readonly dimensions: readonly string[]; readonly measure: Named },
+  origin: Omit<Origin, "columns">,
+): Promise<Result<Row>> {
+  const aq = await import("arquero");
+  const column = (name: string) => rows.map((row) => row[name]);
+  return new Result(aq.table(columns.map((name) => [name, column(name)])), {
+    ...origin,
+    columns: {
+      dimensions: dimensions.map((name) => ({
+        name,
+        order: [...new Set(column(name) as string[])],
+      })),
+      measures: [{ ...measure, additive: false, missing: "gap" }],
+    },
+  });
+}
+
+type Named = Pick<MeasureColumn, "name" | "label" | "unit">;
+
+function nextText(next: InstanceRow | null, live: readonly InstanceRow[]): string {
+  if (next !== null) {
+    return `Next to rotate: ${next.name} (${next.host}), the oldest live one, ${(next.age_days ?? 0).toFixed(1)} days old.`;
+  }
+  return live.length === 0
+    ? "No test helper is live, so there is none to rotate."
+    : "The oldest live test helper is unknown: their names don't all end in a time (YYYYMMDDHHMMSS).";
+}
+
+function staggerText({ gapDays, staggered }: Stagger): string {
+  if (staggered === null) return "Fewer than two live ages are known, so none can be staggered.";
+  const gaps = gapDays.map((gap) => gap.toFixed(1)).join(", ");
+  return `The ages of the live ones lie ${gaps} days apart: ${staggered ? "" : "not "}staggered by ${STAGGER.days} ± ${STAGGER.tolerance} days.`;
+}
+
+function rotationTexts(
+  rotations: readonly RotationRow[],
+  closestHours: number,
+  timeZone: string,
+): string[] {
+  const close = rotations.filter((row) => row.too_close);
+  if (close.length === 0) return [`No two rotations were less than ${closestHours} hours apart.`];
+  return close.map(
+    ({ t, name, host, hours }) =>
+      `${name} (${host}) began to drain at ${formatInstant(t, timeZone)} ${timeZone}, ${span(hours ?? 0)} after the rotation before it: less than ${closestHours} hours are too close for DNS to follow.`,
+  );
 }
 
 function turnText(
-  { now: may, from, staggeredFrom }: RotationTurn,
-  now: Date,
-  { range, closestHours }: RotationQuestion,
+  turn: RotationTurn,
+  {
+    now,
+    changed,
+    timeZone,
+  }: { readonly now: Date; readonly changed: Date | null; readonly timeZone: string },
 ): string {
-  const at = (time: Date) =>
-    `${formatInstant(time, range.timeZone).slice(0, 16)} ${range.timeZone}`;
-  if (may === null || from === null) {
-    return "Whether the next may be rotated now can't be told: ask whoever runs the rotation tool when it ran last.";
+  if (turn.now === null || turn.from === null || changed === null) {
+    return "Can't tell whether the next may be rotated now: ask whoever runs the rotation tool when it ran last.";
   }
-  const spread =
+  const at = (time: Date) => `${formatInstant(time, timeZone).slice(0, 16)} ${timeZone}`;
+  const ago = `DNS changed ${span((+now - +changed) / HOUR)} ago.`;
+  const { from, staggeredFrom } = turn;
+  const staggered =
     staggeredFrom !== null && staggeredFrom > now && staggeredFrom > from
       ? ` To keep the ages staggered wait until ${at(staggeredFrom)}.`
       : "";
-  const since = timeBetween((+now - (+from - closestHours * HOUR)) / HOUR);
-  return may
-    ? `It may be rotated now: DNS changed ${since} ago.${spread}`
-    : `Don't rotate now: DNS changed ${since} ago. The earliest safe moment is ${at(from)}.${spread}`;
-}
-
-/** Days between the ages of the live instances, from the youngest on. */
-function gapsOf(all: readonly Life[]): number[] {
-  const ages = all.flatMap(({ state, ageDays }) =>
-    state === "live" && ageDays !== null ? [ageDays] : [],
-  );
-  ages.sort((a, b) => a - b);
-  return ages.slice(1).map((age, index) => age - (ages[index] ?? 0));
-}
-
-const host = (each: { rdn: string; dnsZone: string }) => `${each.rdn}.${each.dnsZone}`;
-
-async function instancesResult(
-  shown: readonly Life[],
-  now: Date,
-  origin: Omit<Origin, "columns">,
-): Promise<Result<InstanceRow>> {
-  const aq = await import("arquero");
-  const columns = {
-    name: shown.map((each) => each.name),
-    host: shown.map(host),
-    region: shown.map((each) => each.region),
-    state: shown.map((each) => each.state),
-    made_at: shown.map((each) => each.madeAt),
-    until: shown.map((each) => each.drainingAt ?? each.destroyedAt ?? now),
-    age_days: shown.map((each) => each.ageDays),
-    next: shown.map((each) => each.next),
-  };
-  const dimensions = (["name", "state"] as const).map((name) => ({
-    name,
-    order: [...new Set<string>(columns[name])],
-  }));
-  const age = { name: "age_days", label: "Age", unit: "days" };
-  return new Result(aq.table(columns), {
-    ...origin,
-    columns: { dimensions, measures: [{ ...age, additive: false, missing: "gap" }] },
-  });
-}
-
-async function rotationsResult(
-  events: readonly RotationEvent[],
-  origin: Omit<Origin, "columns">,
-): Promise<Result<RotationRow>> {
-  const aq = await import("arquero");
-  const columns = {
-    t: events.map((event) => event.time),
-    host: events.map((event) => host(event.drained)),
-    name: events.map((event) => event.drained.name),
-    hours: events.map((event) => event.hours),
-    too_close: events.map((event) => event.tooClose),
-  };
-  const dimensions = [{ name: "host", order: [...new Set(columns.host)].sort() }];
-  const hours = { name: "hours", label: "Hours since the rotation before", unit: "hours" };
-  return new Result(aq.table(columns), {
-    ...origin,
-    columns: { dimensions, measures: [{ ...hours, additive: false, missing: "gap" }] },
-  });
-}
-
-function findings(
-  all: readonly Life[],
-  next: Life | null,
-  { gapDays, staggered }: Stagger,
-  tooClose: readonly RotationEvent[],
-  { range, closestHours, staggerDays, toleranceDays }: RotationQuestion,
-): string[] {
-  const live = all.filter(({ state }) => state === "live");
-  const days = (value: number) => value.toFixed(1);
-  const ages = gapDays.map(days).join(", ");
-  return [
-    `${live.length} of ${all.length} test helpers are live.`,
-    next !== null
-      ? `Next to rotate: ${next.name} (${host(next)}), the oldest live one, ${days(next.ageDays ?? 0)} days old.`
-      : live.length === 0
-        ? "No test helper is live, so there is none to rotate."
-        : "Which live test helper is the oldest is not known: their names don't all end in a time (YYYYMMDDHHMMSS).",
-    staggered === null
-      ? "Fewer than two live ages are known: whether they are staggered can't be told."
-      : `The ages of the live ones lie ${ages} days apart: ${staggered ? "" : "not "}staggered by ${staggerDays} ± ${toleranceDays} days.`,
-    ...tooClose.map(
-      ({ time, drained, hours }) =>
-        `${drained.name} (${host(drained)}) began to drain at ${formatInstant(time, range.timeZone)} ${range.timeZone}, ${timeBetween(hours ?? 0)} after the rotation before it: less than ${closestHours} hours are too close for DNS to follow.`,
-    ),
-    ...(tooClose.length === 0
-      ? [`No two rotations were less than ${closestHours} hours apart.`]
-      : []),
-  ];
+  return turn.now
+    ? `It may be rotated now: ${ago}${staggered}`
+    : `Don't rotate now: ${ago} The earliest safe moment is ${at(from)}.${staggered}`;
 }
 
 /** `40 minutes`, `20.5 hours`. */
-function timeBetween(hours: number): string {
+function span(hours: number): string {
   return hours < 2 ? `${Math.round(hours * 60)} minutes` : `${hours.toFixed(1)} hours`;
 }

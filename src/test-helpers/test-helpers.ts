@@ -1,33 +1,25 @@
-import { deprecated } from "../base/deprecated.js";
 import type { Database } from "../database/database.js";
 import type { Measure } from "../query/measure.js";
 import type { GroupedRow } from "../query/row-types.js";
 import type { Result } from "../result/result.js";
 import type { Bucket } from "../time/bucket.js";
-import { alert, departures, verdict } from "./departures.js";
 import { failureRate, type FailureRateOptions } from "./failure-rate.js";
 import { list, type HelperRow, type ListOptions } from "./instances.js";
-import {
-  rotation,
-  type InstanceRow,
-  type Rotation,
-  type RotationOptions,
-  type RotationRow,
-} from "./rotation.js";
+import { rotation, type Rotation, type RotationOptions } from "./rotation.js";
 import { timeline } from "./timeline.js";
+import { verdict } from "./verdict.js";
 
-type FailureMeasures = Record<"rate" | "low" | "high", Measure> &
+type FailureMeasures = Record<"rate" | "rate_low" | "rate_high", Measure> &
   Record<"failed" | "measurements", Measure<number>>;
 
-/** Questions on the test helpers: the table `test_helper_instances`, and how measurements fare. */
+/** Questions on the test helpers: the table `test_helper_instances`, and the measurements of each. */
 export interface TestHelpers {
   /**
-   * The summary of the service's documentation: `rdn`, `dns_zone`, `name`, `region`, `draining_at`
-   * (a Date in UTC; null while live), name descending, 8 rows.
+   * Gives the summary of the service's documentation: `rdn`, `dns_zone`, `name`, `region`,
+   * `draining_at` (a Date in UTC; null while live), name descending, 8 rows.
    *
-   * It takes no time range, as no question on this table does: the table has a row per instance, so
-   * some tens a year, and no column of time but draining_at, which is null for the instances that
-   * matter most.
+   * No question on this table takes a time range: it has a row per instance and no column of time
+   * but draining_at, which is null for the live ones.
    *
    * @throws ProbelabError where the table of test helpers is missing or lacks a column that is needed.
    * @example
@@ -35,12 +27,12 @@ export interface TestHelpers {
    */
   list(options?: ListOptions): Promise<Result<HelperRow>>;
   /**
-   * Which test helpers are live or draining, how old each is, which is rotated next (always the
-   * oldest live), whether the ages of the live ones are staggered by about a week, and which
-   * rotations came too close together for DNS to follow (default: less than 24 hours apart).
+   * Looks at the rotation: the state and age of each instance, the next to rotate (always the oldest
+   * live one), the moment from which it may be, the stagger of the ages (about a week), and
+   * rotations that came too close together for DNS to follow (less than 24 hours apart).
    *
-   * Ages come from the column `created_at` where the table has it, else from the names, which end in
-   * the time of making (`…-YYYYMMDDHHMMSS`, UTC); where neither tells, ages are null and `next` is null. "Now" is `lab.now`.
+   * Ages come from `created_at` where the table has it, else from names that end in
+   * `YYYYMMDDHHMMSS` (UTC). Where an age is unknown it is null, and so is `next`. "Now" is `lab.now`.
    *
    * @throws ProbelabError where the table of test helpers is missing or lacks a column that is needed.
    * @example
@@ -50,32 +42,14 @@ export interface TestHelpers {
    */
   rotation(options?: RotationOptions): Promise<Rotation>;
   /**
-   * The part `instances` of a rotation alone: the same options, a Result that can be asked again.
+   * Computes the share of failed measurements by test helper: columns `t` (with `every`),
+   * `test_helper_address`, `rate`, the ends `rate_low` and `rate_high` of its Wilson interval (95 %), `failed`
+   * and `measurements`. A bucket without measurements has a null rate: a gap.
    *
-   * @throws ProbelabError where the table of test helpers is missing or lacks a column that is needed.
-   * @example
-   * table(await lab.testHelpers.instances());
-   */
-  instances(options?: RotationOptions): Promise<Result<InstanceRow>>;
-  /**
-   * The part `rotations` of a rotation alone.
-   *
-   * @throws ProbelabError where the table of test helpers is missing or lacks a column that is needed.
-   * @example
-   * table(await lab.testHelpers.rotations());
-   */
-  rotations(options?: RotationOptions): Promise<Result<RotationRow>>;
-  /**
-   * The share of failed measurements by test helper: columns `t` (with `every`),
-   * `test_helper_address`, `rate`, the ends `low` and `high` of its Wilson interval (95 %), `failed`
-   * and `measurements`; all helpers unless `top` is given. A bucket without measurements has a null
-   * rate: a gap. `testHelpers.departures` and `testHelpers.verdict` tell from it which helper departs
-   * from the rest.
-   *
-   * An address is a name in DNS, and outlives the instances it points to.
+   * An address is a name in DNS, and outlives the instances that it points to.
    *
    * @throws ProbelabError where the table has no `test_helper_address`, or no `msm_failure` and
-   *   `failed` says nothing else.
+   *   `failed` isn't given.
    * @example
    * const rates = await lab.testHelpers.failureRate({ range: last("2 weeks"), every: "day" });
    * chart.line(rates, { y: "rate" });
@@ -85,65 +59,37 @@ export interface TestHelpers {
   ): Promise<Result<GroupedRow<"test_helper_address", E, FailureMeasures>>>;
 }
 
-/** The questions, bound to a database. @param now what "now" means for its data. */
+/** Binds the questions to a database. @param now the present of its data. */
 export function testHelpersOf(database: Database, now: Date): TestHelpers {
   return {
     list: (options) => list(database, now, options),
     rotation: (options) => rotation(database, now, options),
-    instances: async (options) => (await rotation(database, now, options)).instances,
-    rotations: async (options) => (await rotation(database, now, options)).rotations,
     failureRate: async (options) => (await failureRate(database, options)) as never,
   };
 }
 
-/** What is told from the answers of `lab.testHelpers`, without asking again. */
+/** Functions on the answers of `lab.testHelpers`. They ask nothing. */
 export const testHelpers = {
   /**
-   * The test helpers that fail more than they should, over a `failureRate` Result: first those that
-   * fail more than the rest, the worst first, then those beyond the limit, then those that fail more
-   * than in their own past; each once.
+   * Says whether a test helper fails more than it should, from a `failureRate` Result.
    *
-   * - The rest: each helper is compared with all others together by Fisher's exact test, one-sided.
-   *   The one with the least p, if it departs, is taken out and the rest compared anew, so that one
-   *   bad helper neither hides a second nor makes the good ones look different.
-   * - The limit: the exact binomial test (Clopper and Pearson, 1934), one-sided, over the whole range
-   *   and over its last tenth. It finds what fails alone or with all others.
-   * - The past: Fisher's exact test of the last tenth of the range against all before it, or of the
-   *   range against `baseline`.
+   * Each helper is compared with all others together by Fisher's exact test, one-sided: p times the
+   * number of helpers (Bonferroni) at most 0.001 and a rate at least 1.5 times theirs is a departure.
+   * The most certain one is taken out and the others are compared anew. A helper beyond `limit`
+   * departs too (exact binomial test, the same p), so that one that is alone, or all at once, are found.
    *
-   * What does not depart by itself is then taken together. Each p is multiplied by the number of
-   * helpers compared (Bonferroni). Failures within a run hang together, which the tests do not know:
-   * `leastRatio` keeps what is significant but small from raising an alarm.
+   * `alarm` is false only where the interval of each helper ends below the limit, and null where too
+   * few measurements were seen. `title` and `text` are those of an alert.
    *
-   * @throws ProbelabError for a Result that failureRate didn't give, or a limit that is no share.
+   * @throws ProbelabError for a Result of another question, or a limit that is no share.
    * @example
-   * testHelpers.departures(await lab.testHelpers.failureRate({ range: last("1 day"), every: "hour" }));
-   */
-  departures,
-  /**
-   * Whether the test helpers fail more than they should, with what was looked at. Without a departure
-   * it is no alarm only where each helper was seen enough to tell: where the 95 % interval of its rate
-   * ends below the limit, in the whole range and in what is compared with the past.
-   *
-   * @throws ProbelabError as testHelpers.departures.
-   * @example
-   * testHelpers.verdict(await lab.testHelpers.failureRate({ range: last("1 day"), every: "hour" })).text;
+   * const { alarm, title, text } = testHelpers.verdict(await lab.testHelpers.failureRate({ range: last("6 hours") }));
+   * await alert.when(alarm === true, { key: "test helpers fail", title, text, severity: 2, links: alert.links({ runbook: "https://docs.example.org/helpers" }) });
    */
   verdict,
   /**
-   * What `alert.send` takes where a helper departs: a title, a line per helper, severity 2 and the
-   * links; null where none does. null is no all-clear where too little was seen: `testHelpers.verdict`
-   * tells that apart.
-   *
-   * @param links whole addresses of the notebook, its page (or a dashboard) and the runbook.
-   * @example
-   * const failing = testHelpers.alert(rates, alert.links({ runbook: "https://docs.example.org/runbooks/test-helpers" }));
-   * if (failing !== null) await alert.send(failing);
-   */
-  alert,
-  /**
-   * Vega-Lite for the lives of the test helpers: a lane per name in DNS, a bar per instance from its
-   * making until it drains, and a line where a rotation came too soon after another. Times in UTC.
+   * Makes Vega-Lite of a rotation: a lane per name in DNS, a bar per instance from its making until
+   * it drains, and a line at rotations too close to the one before. Times in UTC.
    *
    * @example
    * const rotation = await lab.testHelpers.rotation();
@@ -151,20 +97,3 @@ export const testHelpers = {
    */
   timeline,
 };
-
-/** @deprecated Use `testHelpers.departures`. */
-export const helperDepartures = renamed("helperDepartures", "departures");
-
-/** @deprecated Use `testHelpers.verdict`. */
-export const helperVerdict = renamed("helperVerdict", "verdict");
-
-/** @deprecated Use `testHelpers.timeline`. */
-export const helperTimeline = renamed("helperTimeline", "timeline");
-
-function renamed<Name extends keyof typeof testHelpers>(old: string, now: Name) {
-  const call = testHelpers[now] as (...given: unknown[]) => unknown;
-  return ((...given: unknown[]) => {
-    deprecated(old, `testHelpers.${now}`);
-    return call(...given);
-  }) as (typeof testHelpers)[Name];
-}

@@ -3,25 +3,25 @@ import { Result } from "../result/result.js";
 import { between } from "../time/time-range.js";
 import type { TestList, TestListEntry } from "./test-list.js";
 
-/** How many entries are compared: the monitoring window of the service's documentation. */
-export const WINDOW = 100;
+/** Number of entries that are compared: the monitoring window of the service's documentation. */
+const WINDOW = 100;
 
 /** A TestList, or its entries. */
 export type Entries =
   | readonly Pick<TestListEntry, "url">[]
   | { readonly entries: readonly Pick<TestListEntry, "url">[] };
 
-/** What changed between two polls, over the first 100 entries of each. */
+/** The difference of two polls, over the first 100 entries of each. */
 export interface Changes {
   /** URLs that came in, the highest priority first. */
   readonly added: readonly string[];
   /** URLs that went out. */
   readonly removed: readonly string[];
-  /** How many URLs either has. */
+  /** Number of URLs in either. */
   readonly union: number;
 }
 
-/** A row of `churns`: a list and the one before it. */
+/** A row of `churns`: a list against the one of its country before it. */
 export type ChurnRow = {
   poll: number;
   t: Date;
@@ -50,57 +50,56 @@ export function churn(before: Entries, after: Entries): number | null {
 /** `testLists.churns`: see {@link testLists}. */
 export async function churns(lists: readonly TestList[]): Promise<Result<ChurnRow>> {
   const [first] = lists;
-  const last = lists.at(-1);
-  if (first === undefined || last === undefined) {
+  if (first === undefined) {
     throw new ProbelabError(
       "Can't compare test lists without a list: pass those that testLists.fetch gave, in order of time.",
     );
   }
-  const before = new Map<string, { readonly list: TestList; readonly poll: number }>();
+  const byCountry = new Map<string, TestList[]>();
   const rows = lists.flatMap((list): ChurnRow[] => {
-    const old = before.get(list.country);
-    const poll = (old?.poll ?? 0) + 1;
-    before.set(list.country, { list, poll });
-    if (old === undefined) return [];
-    const { added, removed } = changes(old.list, list);
     const { country } = list;
-    const value = churn(old.list, list);
-    const t = list.origin.askedAt;
-    return [{ poll, t, country, churn: value, added: added.length, removed: removed.length }];
+    const earlier = byCountry.get(country) ?? [];
+    byCountry.set(country, [...earlier, list]);
+    const before = earlier.at(-1);
+    if (before === undefined) return [];
+    const { added, removed } = changes(before, list);
+    return [
+      {
+        poll: earlier.length + 1,
+        t: list.origin.askedAt,
+        country,
+        churn: churn(before, list),
+        added: added.length,
+        removed: removed.length,
+      },
+    ];
   });
-  const column = (name: keyof ChurnRow) => rows.map((row) => row[name]);
   const names = ["poll", "t", "country", "churn", "added", "removed"] as const;
   const aq = await import("arquero");
-  const table = aq.table(names.map((name) => [name, column(name)]));
-  const end = new Date(Math.max(+last.origin.range.end, +first.origin.range.start + 1));
+  const table = aq.table(names.map((name) => [name, rows.map((row) => row[name])]));
+  const { start } = first.origin.range;
+  const end = Math.max(...lists.map(({ origin }) => origin.range.end.getTime()));
+  const measure = (name: string, label: string, unit: string) =>
+    ({ name, label, unit, additive: false, missing: "gap" }) as const;
   return new Result(table, {
     ...first.origin,
-    range: between(first.origin.range.start, end),
+    range: between(start, new Date(end)),
     rowsRead: lists.reduce((sum, { origin }) => sum + origin.rowsRead, 0),
     bytesRead: lists.reduce((sum, { origin }) => sum + origin.bytesRead, 0),
     columns: {
-      dimensions: [{ name: "country", order: [...new Set(lists.map(({ country }) => country))] }],
+      dimensions: [{ name: "country", order: [...byCountry.keys()] }],
       measures: [
-        CHURN,
-        { ...CHURN, name: "added", label: "URLs that came in", unit: "URLs" },
-        { ...CHURN, name: "removed", label: "URLs that went out", unit: "URLs" },
+        measure("churn", "Churn of the first 100", "%"),
+        measure("added", "URLs that came in", "URLs"),
+        measure("removed", "URLs that went out", "URLs"),
       ],
     },
   });
 }
 
-/** What the column `churn` means. */
-export const CHURN = {
-  name: "churn",
-  label: "Churn of the first 100",
-  unit: "%",
-  additive: false,
-  missing: "gap",
-} as const;
-
 /** The URLs that are compared. */
 function firstUrls(list: Entries): Set<string> {
-  // An array has a method of the name `entries`.
+  // An array has a method named `entries`.
   const entries = "length" in list ? list : list.entries;
   return new Set(entries.slice(0, WINDOW).map(({ url }) => url));
 }

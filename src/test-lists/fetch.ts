@@ -1,36 +1,30 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Response } from "undici";
+import { refuseUnknown } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
+import { shownValue } from "../base/text.js";
 import { TestList, type TestListEntry } from "./test-list.js";
 
-/** Limits of a request. */
-export interface FetchLimits {
-  /** Seconds that one attempt may take, from the request to the last byte; default 30. */
-  readonly timeoutSeconds?: number;
-  /** Attempts after the first; default 3. */
-  readonly retries?: number;
-  /** Seconds before the first retry, doubled for each further one; default 1. */
-  readonly backoffSeconds?: number;
-  /** Most bytes of the body once unpacked; default 20 MB. */
-  readonly maxBytes?: number;
-  readonly signal?: AbortSignal;
-}
-
-/** Which list to fetch, and the limits of it. */
-export interface FetchOptions extends FetchLimits {
+/** Which list to fetch, and its limits. */
+export interface FetchOptions {
   /** The API's address, without `/api/v1`; default `PROBELAB_API`. */
   readonly baseUrl?: string;
   /** Two letters, such as `IT`. */
   readonly country: string;
+  /** Seconds that an attempt may take, up to its last byte; default 30. */
+  readonly timeoutSeconds?: number;
+  /** Attempts after the first; default 3. */
+  readonly retries?: number;
+  /** Stops the request. */
+  readonly signal?: AbortSignal;
 }
 
 const PATH = "/api/v1/test-list/urls";
-/** A server may ask for more patience than that; a poll can't wait for it. */
+/** The longest wait that a server's `Retry-After` gets; a poll can't wait for more. */
 const LONGEST_WAIT_SECONDS = 60;
-/** No timer of Node waits longer than some weeks: it would fire at once. */
-const LONGEST_SECONDS = 86_400;
+const MOST_BYTES = 20_000_000;
 
-/** A failure that may be gone at the next attempt. */
+/** A failure that the next attempt may not meet. */
 class Passing extends Error {
   readonly waitSeconds: number;
   constructor(message: string, waitSeconds = 0) {
@@ -39,43 +33,40 @@ class Passing extends Error {
   }
 }
 
-/**
- * `testLists.fetch`: see {@link testLists}.
- *
- * Tried again, with the wait doubled each time (and half of it drawn, so that many don't come back
- * together): no connection, a time-out, a body that ends early or isn't whole JSON, 408, 429, 5xx.
- */
+/** `testLists.fetch`: see {@link testLists}. */
 export async function fetchTestList(options: FetchOptions): Promise<TestList> {
+  const known = ["baseUrl", "country", "timeoutSeconds", "retries", "signal"];
+  refuseUnknown(options, known, "fetch a test list");
   const country = checkCountry(options.country);
   const base = checkBaseUrl(options.baseUrl);
   const action = `fetch the test list of ${country}`;
-  checkLimits(options, action);
-  const { retries = 3, backoffSeconds = 1, signal } = options;
+  const { timeoutSeconds = 30, retries = 3, signal } = options;
+  checkNumber(timeoutSeconds, { name: "timeoutSeconds", least: 0.001, most: 86_400 }, action);
+  checkNumber(retries, { name: "retries", least: 0, most: 100 }, action);
   const parameters = { country_code: country, debug: "True" };
   const url = new URL(`${base}${PATH}?${new URLSearchParams(parameters).toString()}`);
   for (let attempt = 1; ; attempt++) {
     const askedAt = new Date();
     try {
-      const { body, bytes } = await getJson(url, action, options);
-      const entries = readAnswer(body, action);
+      const { body, bytesRead } = await getJson(url, { action, timeoutSeconds, signal });
       const source = `${url.origin}${url.pathname}`;
-      const answeredAt = new Date();
-      const origin = { source, parameters, bytesRead: bytes, askedAt, answeredAt };
-      return await TestList.of(country, entries, origin);
+      const entries = readAnswer(body, action);
+      return await TestList.of(country, entries, { source, parameters, bytesRead, askedAt });
     } catch (error) {
-      if (signal?.aborted) throw stopped(action, error);
+      if (signal?.aborted) throw interrupted(action, error);
       if (!(error instanceof Passing)) throw error;
       if (attempt > retries) {
         const times = attempt === 1 ? "once" : `${attempt} times`;
         throw new ProbelabError(
-          `Can't ${action}: tried ${times}, ${error.message}. Look whether ${url.origin} answers, or try later.`,
+          `Can't ${action}: tried ${times}, ${error.message}. Check that ${url.origin} answers, or try later.`,
           { cause: error },
         );
       }
-      const drawn = backoffSeconds * 2 ** (attempt - 1) * (0.5 + Math.random() / 2);
-      const wait = Math.min(Math.max(drawn, error.waitSeconds), LONGEST_WAIT_SECONDS);
+      // Half of the wait is random, so that several clients don't come back together.
+      const backoff = 2 ** (attempt - 1) * (0.5 + Math.random() / 2);
+      const wait = Math.min(Math.max(backoff, error.waitSeconds), LONGEST_WAIT_SECONDS);
       await sleep(wait * 1000, undefined, signal && { signal }).catch((cause: unknown) => {
-        throw stopped(action, cause);
+        throw interrupted(action, cause);
       });
     }
   }
@@ -85,16 +76,17 @@ export async function fetchTestList(options: FetchOptions): Promise<TestList> {
 export function checkCountry(country: unknown): string {
   if (typeof country === "string" && /^[a-z]{2}$/i.test(country)) return country.toUpperCase();
   throw new ProbelabError(
-    `Can't fetch the test list of ${JSON.stringify(country) ?? "undefined"}: pass a country of two letters, such as "IT".`,
+    `Can't fetch the test list of ${shownValue(country)}: pass a country of two letters, such as "IT".`,
   );
 }
 
-/** The address without a slash at its end. @throws ProbelabError for another than http(s). */
+/** The address without a slash at its end. @throws ProbelabError for anything but http(s), or with a user. */
 export function checkBaseUrl(baseUrl: string | undefined = process.env["PROBELAB_API"]): string {
   const url = baseUrl !== undefined && URL.canParse(baseUrl) ? new URL(baseUrl) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || /@|\/\//.test(url.pathname)) {
+    // The value isn't quoted: it may hold a password.
     throw new ProbelabError(
-      `Can't fetch a test list from ${baseUrl ? JSON.stringify(baseUrl.replace(/\/\/[^/@]*@/, "//***@")) : "nowhere"}: pass the API's address as baseUrl (or PROBELAB_API), such as "https://api.example.org".`,
+      `Can't fetch a test list from ${baseUrl ? "that address" : "nowhere"}: pass the API's address as baseUrl (or PROBELAB_API), such as "https://api.example.org".`,
     );
   }
   if (url.username !== "" || url.password !== "") {
@@ -105,24 +97,30 @@ export function checkBaseUrl(baseUrl: string | undefined = process.env["PROBELAB
   return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
 }
 
-function checkLimits(limits: FetchLimits, action: string): void {
-  for (const [name, least, most] of [
-    ["timeoutSeconds", 0.001, LONGEST_SECONDS],
-    ["retries", 0, 100],
-    ["backoffSeconds", 0, LONGEST_SECONDS],
-    ["maxBytes", 1, 2 ** 29],
-  ] as const) {
-    const value = limits[name];
-    if (value === undefined || (value >= least && value <= most)) continue;
-    throw new ProbelabError(
-      `Can't ${action} with ${name}: ${String(value)}: pass a number from ${least} to ${most}.`,
-    );
-  }
+function checkNumber(
+  value: number,
+  { name, least, most }: { readonly name: string; readonly least: number; readonly most: number },
+  action: string,
+): void {
+  if (value >= least && value <= most) return;
+  throw new ProbelabError(
+    `Can't ${action} with ${name}: ${String(value)}: pass a number from ${least} to ${most}.`,
+  );
 }
 
-/** One attempt, through the proxy that `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` name. */
-async function getJson(url: URL, action: string, limits: FetchLimits) {
-  const { timeoutSeconds = 30, maxBytes = 20_000_000, signal } = limits;
+/** Makes one attempt, through the proxy of the environment. */
+async function getJson(
+  url: URL,
+  {
+    action,
+    timeoutSeconds,
+    signal,
+  }: {
+    readonly action: string;
+    readonly timeoutSeconds: number;
+    readonly signal: AbortSignal | undefined;
+  },
+) {
   const timeout = AbortSignal.timeout(timeoutSeconds * 1000);
   // Loaded with the first list: most notebooks and commands never ask for one.
   const { Agent, EnvHttpProxyAgent, fetch } = await import("undici");
@@ -137,18 +135,18 @@ async function getJson(url: URL, action: string, limits: FetchLimits) {
     });
     checkResponse(response, url, action);
     const parts: Uint8Array[] = [];
-    let bytes = 0;
-    // What is counted is unpacked: a small packed body may hold gigabytes.
+    let bytesRead = 0;
+    // Unpacked bytes are counted: a small packed body may hold gigabytes.
     for await (const part of response.body ?? []) {
-      bytes += (part as Uint8Array).length;
-      if (bytes > maxBytes) {
+      bytesRead += (part as Uint8Array).length;
+      if (bytesRead > MOST_BYTES) {
         throw new ProbelabError(
-          `Can't ${action}: the answer is larger than ${maxBytes.toLocaleString("en-US")} bytes. Pass a larger maxBytes if it may be.`,
+          `Can't ${action}: the answer is larger than 20,000,000 bytes. Check that ${url.origin} is the API's address.`,
         );
       }
       parts.push(part as Uint8Array);
     }
-    return { body: parsed(Buffer.concat(parts)), bytes };
+    return { body: parsed(Buffer.concat(parts)), bytesRead };
   } catch (error) {
     if (error instanceof ProbelabError || error instanceof Passing) throw error;
     if (timeout.aborted) throw new Passing(`no whole answer within ${timeoutSeconds} s`);
@@ -165,7 +163,7 @@ function checkResponse({ status, headers }: Response, url: URL, action: string):
     const to = URL.canParse(location, url.href) ? new URL(location, url) : null;
     const base = to && `${to.origin}${to.pathname.replace(PATH, "").replace(/\/+$/, "")}`;
     throw new ProbelabError(
-      `Can't ${action}: ${url.origin} sends on to ${base ?? "an address that can't be read"}, and redirects are not followed. Pass that baseUrl if it is the right one.`,
+      `Can't ${action}: ${url.origin} redirects to ${base ?? "an unreadable address"}, and redirects are not followed. Pass that baseUrl if it is the right one.`,
     );
   }
   if (status === 408 || status === 429 || status >= 500) {
@@ -180,7 +178,7 @@ function checkResponse({ status, headers }: Response, url: URL, action: string):
   const type = headers.get("content-type") ?? "none";
   if (!/^application\/([\w.-]+\+)?json\b/i.test(type)) {
     throw new ProbelabError(
-      `Can't ${action}: the answer is of type ${type.slice(0, 80)}, not JSON. Look whether ${url.origin} is the API's address.`,
+      `Can't ${action}: the answer is of type ${type.slice(0, 80)}, not JSON. Check that ${url.origin} is the API's address.`,
     );
   }
 }
@@ -195,30 +193,24 @@ function parsed(body: Buffer): unknown {
   }
 }
 
-/**
- * The entries of an answer: an object with `results`, an array of objects that each have a string
- * `url`. Other fields are kept.
- */
+/** The entries of an answer: `results`, an array of objects with a string `url` each. */
 function readAnswer(body: unknown, action: string): TestListEntry[] {
   const { results } = (body ?? {}) as { readonly results?: unknown };
   if (!Array.isArray(results)) {
     throw new ProbelabError(
-      `Can't ${action}: the answer has no array "results". Look whether the baseUrl is the API's.`,
+      `Can't ${action}: the answer has no array "results". Check that the baseUrl is the API's.`,
     );
   }
-  return results.map((entry: unknown, index) => {
-    const isObject = typeof entry === "object" && entry !== null && !Array.isArray(entry);
-    if (isObject && typeof (entry as { url?: unknown }).url === "string") {
-      return entry as TestListEntry;
-    }
-    const shown = JSON.stringify(entry);
-    throw new ProbelabError(
-      `Can't ${action}: entry ${index + 1} of ${results.length} ${isObject ? "has no string url" : "is no object"}: ${shown.length > 120 ? `${shown.slice(0, 119)}…` : shown}. Tell the service's operators.`,
-    );
-  });
+  const wrong = results.findIndex(
+    (entry: unknown) => typeof (entry as { url?: unknown } | null)?.url !== "string",
+  );
+  if (wrong < 0) return results as TestListEntry[];
+  throw new ProbelabError(
+    `Can't ${action}: entry ${wrong + 1} of ${results.length} has no string url: ${shownValue(results[wrong])}. Report it to the service's operators.`,
+  );
 }
 
-function stopped(action: string, cause: unknown): ProbelabError {
+function interrupted(action: string, cause: unknown): ProbelabError {
   return new ProbelabError(`Can't ${action}: it was interrupted, run it again.`, {
     cause,
     code: "ABORTED",

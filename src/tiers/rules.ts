@@ -1,271 +1,275 @@
 import { shownValue } from "../base/text.js";
-import type { Graph, Relation } from "./graph.js";
-import { stepsOf, type Reclassified, type Spread, type TierNumbers } from "./reclassify.js";
 
-/** A rule of section 1.3, and how far a file of components can show whether it is kept. */
+/** A service, a process, a host, a device and so on. Lists name other components. */
+export interface TierComponent {
+  /** 1 to 4 by the highest severity that it can cause; 5 and up for pre-production. */
+  readonly tier: number;
+  /** Default: the last of `stages`. */
+  readonly stage?: string;
+  /** Components whose outage causes an outage of this one. */
+  readonly hard?: readonly string[];
+  /** Components whose outage causes only a partial failure or a short downtime of this one. */
+  readonly soft?: readonly string[];
+  /** Components that it receives data from. */
+  readonly receives?: readonly string[];
+  /** Its parts. */
+  readonly contains?: readonly string[];
+  /** Services that it protects, as failover machinery or load balancer. */
+  readonly protects?: readonly string[];
+  /** The active and the standby component of this service. */
+  readonly pair?: readonly string[];
+  /** Redundant processes or hosts of this service. */
+  readonly members?: readonly string[];
+  /** True if a balancer moves traffic away from a failing member with no significant downtime. */
+  readonly reliable?: boolean;
+  /** True for the test helper service. */
+  readonly testHelpers?: boolean;
+  /** The highest severity that it can cause, 1 to 4, where that is known. */
+  readonly causes?: number;
+}
+
+type Component = Required<Omit<TierComponent, "causes">> & {
+  readonly name: string;
+  readonly causes: number | undefined;
+};
+
+/** Components by name with their defaults filled in, every name known. */
+export interface Graph {
+  readonly stages: readonly string[];
+  readonly components: ReadonlyMap<string, Component>;
+}
+
+/** A rule of section 1.3 that a component graph breaks. */
+export interface TierBreach {
+  /** The rule's number in section 1.3. */
+  readonly rule: number;
+  /** The component to change. */
+  readonly component: string;
+  /** What is wrong and what to do, one sentence. */
+  readonly sentence: string;
+}
+
+/** A rule of section 1.3. */
 export interface TierRule {
   readonly number: number;
-  readonly name: string;
-  /** What `check` looks at; empty where it is nothing. */
-  readonly checked: string;
-  /** What the data can't show; empty where it is nothing. */
-  readonly unchecked: string;
+  /** The policy's own words. */
+  readonly text: string;
+  /** What `review` can't see in the data; empty where it sees all of it. */
+  readonly unseen: string;
 }
 
-/** The rules of section 1.3, in their order. */
-export const TIER_RULES: readonly TierRule[] = Object.freeze(
-  (
-    [
-      [
-        "Tier by severity",
-        "The tier against the severity that a component is said to cause, itself or by the components that its outage takes down.",
-        "Whether it can cause that severity; a component that says nothing under causes.",
-      ],
-      ["A liability, not importance", "", "What the team takes a low number for."],
-      ["Pre-production from tier 5", "The tier of every component below the last stage.", ""],
-      [
-        "Components contain others",
-        "That no component contains itself. The policy ties no tier to it.",
-        "Whether the parts are all named.",
-      ],
-      [
-        "Hard or soft",
-        "That no dependency is both.",
-        "Whether an outage of one really causes an outage of the other.",
-      ],
-      [
-        "Hard dependencies",
-        "Each hard dependency, by the tiers as written and as reclassified.",
-        "Dependencies that the file doesn't name.",
-      ],
-      [
-        "Stages",
-        "Each hard and soft dependency, and all data received, against the order of the stages.",
-        "Ways of data that the file doesn't name.",
-      ],
-      [
-        "Failover",
-        "Failover machinery, balancers and both members of each pair against their service.",
-        "",
-      ],
-      [
-        "Redundancy",
-        "The test helper service's tier, and that members above it stand behind a balancer.",
-        "Whether the balancer is as reliable as the file says.",
-      ],
-    ] as const
-  ).map(([name, checked, unchecked], at) =>
-    Object.freeze({ number: at + 1, name, checked, unchecked }),
-  ),
+/** The component that breaks a rule, and the sentence that says so. */
+type Found = readonly [component: string, sentence: string];
+
+interface CheckedRule extends TierRule {
+  readonly check: (graph: Graph) => Iterable<Found>;
+}
+
+/** The rules of section 1.3 with their checks, in the policy's order. */
+export const RULES: readonly CheckedRule[] = [
+  {
+    number: 1,
+    text: "Tier N is assigned to anything that can cause a severity N event (or a less severe one) but no event of a lower severity number. Tier 1 is anything that can cause severity 1.",
+    unseen: "what a component without causes can cause, and why a tier number is low",
+    *check(graph) {
+      for (const { name, tier, causes } of graph.components.values()) {
+        if (causes === undefined || tier <= causes) continue;
+        yield [
+          name,
+          `${named(graph, name)} can cause severity ${causes}: put it in tier ${causes}.`,
+        ];
+      }
+    },
+  },
+  {
+    number: 2,
+    text: "A low tier number marks a liability, not importance.",
+    unseen: "all of it",
+    check: () => [],
+  },
+  {
+    number: 3,
+    text: "Pre-production stages have tier >= 5.",
+    unseen: "",
+    *check(graph) {
+      for (const { name, tier, stage } of graph.components.values()) {
+        if (stage === graph.stages.at(-1) || tier >= 5) continue;
+        yield [
+          name,
+          `${named(graph, name)} is at the pre-production stage ${shownValue(stage)}: put it in tier 5 or above.`,
+        ];
+      }
+    },
+  },
+  {
+    number: 4,
+    text: "A component is a service, a process, a host, a device and so on, and may contain other components.",
+    unseen: "whether all components and their parts are named",
+    check: () => [],
+  },
+  {
+    number: 5,
+    text: "Component A hard-depends on B when an outage of B causes an outage of A. It soft-depends on B when an outage of B causes only a subsystem failure, an ancillary-feature failure or a short downtime.",
+    unseen: "whether an outage of one really causes an outage of the other",
+    *check(graph) {
+      for (const { name, hard, soft } of graph.components.values()) {
+        for (const other of hard.filter((each) => soft.includes(each))) {
+          yield [
+            name,
+            `${shownValue(name)} depends on ${shownValue(other)} both hard and soft: keep one of the two.`,
+          ];
+        }
+      }
+    },
+  },
+  {
+    number: 6,
+    text: "A component may hard-depend only on components of the same or a lower tier number. A component found to hard-depend on a lower-numbered tier is reclassified at once to that tier.",
+    unseen: "dependencies that nobody named",
+    *check(graph) {
+      for (const { name, tier, stage, hard } of graph.components.values()) {
+        for (const other of hard.filter((each) => tierOf(graph, each) > tier)) {
+          yield [
+            name,
+            `${named(graph, name)} hard-depends on ${named(graph, other)}, a higher tier number: put ${shownValue(other)} in tier ${tier}, or make the dependency soft.`,
+          ];
+        }
+        const path = lowestPath(graph, name);
+        const end = path.at(-1) ?? name;
+        if (end === name) continue;
+        const by = path.slice(1, -1).map((each) => shownValue(each));
+        // Rule 3 keeps a pre-production component out of a tier that rule 6 would put it in.
+        const remedy =
+          stage === graph.stages.at(-1) || tierOf(graph, end) >= 5
+            ? `reclassify ${shownValue(name)} to tier ${tierOf(graph, end)} at once`
+            : `make a dependency soft, or use a copy at ${shownValue(stage)}, as rule 3 keeps ${shownValue(name)} from tier ${tierOf(graph, end)}`;
+        yield [
+          name,
+          `${named(graph, name)} hard-depends on ${named(graph, end)}${by.length > 0 ? ` by way of ${by.join(", ")}` : ""}: ${remedy}.`,
+        ];
+      }
+    },
+  },
+  {
+    number: 7,
+    text: "A component at a higher stage (for example production) must not depend on, or receive data from, a lower stage. The reverse is allowed.",
+    unseen: "dependencies and ways of data that nobody named",
+    *check(graph) {
+      const stageOf = (name: string) => graph.components.get(name)?.stage ?? "";
+      for (const { name, stage, ...component } of graph.components.values()) {
+        for (const [field, verb] of DEPENDENCIES) {
+          for (const other of component[field]) {
+            const lower = stageOf(other);
+            if (graph.stages.indexOf(lower) >= graph.stages.indexOf(stage)) continue;
+            yield [
+              name,
+              `${shownValue(name)} at the stage ${shownValue(stage)} ${verb} ${shownValue(other)} at the lower stage ${shownValue(lower)}: use a component at ${shownValue(stage)} or above.`,
+            ];
+          }
+        }
+      }
+    },
+  },
+  {
+    number: 8,
+    text: "Failover machinery is in the same tier (or a lower number) as the service it protects. Both members of an active/standby pair share the tier of the service.",
+    unseen: "",
+    *check(graph) {
+      for (const { name, tier, protects, pair } of graph.components.values()) {
+        for (const service of protects.filter((each) => tierOf(graph, each) < tier)) {
+          yield [
+            name,
+            `${named(graph, name)} protects ${named(graph, service)}: put it in tier ${tierOf(graph, service)} or lower.`,
+          ];
+        }
+        for (const member of pair.filter((each) => tierOf(graph, each) !== tier)) {
+          yield [
+            member,
+            `${named(graph, member)} of an active/standby pair doesn't share the tier of its service ${named(graph, name)}: put both in the same tier.`,
+          ];
+        }
+      }
+    },
+  },
+  {
+    number: 9,
+    text: "Redundant components: the test helper service as a whole is at least tier 2. Its individual processes and VMs may be tier 3 or 4 if a load balancer reliably moves traffic away from a failing host with no significant downtime.",
+    unseen: "whether a balancer is as reliable as the data says",
+    *check(graph) {
+      const components = [...graph.components.values()];
+      for (const { name, tier, members, reliable, testHelpers } of components) {
+        if (testHelpers && tier > 2) {
+          yield [
+            name,
+            `${named(graph, name)} is the test helper service, which is at least tier 2 as a whole: put it in tier 2.`,
+          ];
+        }
+        const least = Math.max(2, tier);
+        const isGuarded = reliable && components.some(({ protects }) => protects.includes(name));
+        for (const member of members.filter((each) => tierOf(graph, each) > least)) {
+          const of = `${named(graph, member)} is a member of ${named(graph, name)}`;
+          if (tierOf(graph, member) > Math.max(4, tier)) {
+            yield [member, `${of}: put it in tier ${isGuarded ? "3 or 4" : least}.`];
+          } else if (!isGuarded) {
+            yield [
+              member,
+              `${of} without a reliable balancer: put it in tier ${least}, or name the balancer (protects: [${shownValue(name)}]) and write reliable: true.`,
+            ];
+          }
+        }
+      }
+    },
+  },
+];
+
+/** What section 1.4 demands of a component. */
+export interface TierDemands {
+  readonly architectureReview: boolean;
+  readonly codeReview: boolean;
+  /** The third-party security review. */
+  readonly securityReview: boolean;
+  readonly changeManagement: boolean;
+}
+
+/** The table of section 1.4. */
+export const DEMANDS: readonly TierDemands[] = (
+  [
+    [true, true, true, true],
+    [true, true, false, false],
+    [false, true, false, false],
+    [false, false, false, false],
+  ] as const
+).map(([architectureReview, codeReview, securityReview, changeManagement]) =>
+  Object.freeze({ architectureReview, codeReview, securityReview, changeManagement }),
 );
 
-/** A rule broken by one state of the tiers. */
-export interface Violation {
-  /** 1 to 9. */
-  readonly rule: number;
-  /** The component that breaks it. */
-  readonly component: string;
-  /** The path that breaks it, the component among its ends. */
-  readonly path: readonly string[];
-  /** How the two of the path belong together; null where the rule is about the component alone. */
-  readonly relation: Relation | null;
-  /** What is wrong, a sentence. */
-  readonly message: string;
-  /** What to do, a sentence. */
-  readonly remedy: string;
-}
-
-/** What the rules look at. */
-export interface Situation {
-  readonly graph: Graph;
-  /** As written, or as reclassified. */
-  readonly tiers: TierNumbers;
-  /** The severity that an outage of each component can cause. */
-  readonly caused: ReadonlyMap<string, Spread>;
-  /** For each component those that hard-depend on it. */
-  readonly dependents: ReadonlyMap<string, readonly string[]>;
-  /** What was reclassified to reach `tiers`. */
-  readonly reclassified: ReadonlyMap<string, Reclassified>;
-}
-
-/** Everything that a situation breaks, rule by rule. */
-export function violationsOf(situation: Situation): Violation[] {
-  const { graph, tiers, caused, reclassified } = situation;
-  const components = [...graph.components.values()];
-  const production = graph.stages.at(-1);
-  const found: Violation[] = [];
-  const broken = (
-    what: Pick<Violation, "rule" | "component" | "path" | "relation">,
-    message: string,
-    remedy: string,
-  ): void => void found.push({ ...what, message, remedy });
-  const tier = (name: string): number => tiers.get(name) ?? NaN;
-  /** `"api" (tier 2)`, or `"api" (tier 3, reclassified to 2)`. */
-  const named = (name: string): string => {
-    const changed = reclassified.get(name);
-    return changed === undefined
-      ? `${shownValue(name)} (tier ${tier(name)})`
-      : `${shownValue(name)} (tier ${changed.from}, reclassified to ${changed.to})`;
-  };
-
-  // 1. Tier N can cause a severity N event, but none of a lower number. Looked at are the components
-  // that tell what they can cause, and those whose outage takes such a one down.
-  for (const { name, causes } of components) {
-    const least = caused.get(name)?.value ?? Infinity;
-    if (tier(name) > least) {
-      const path = [name, ...stepsOf(caused, name).map(({ to }) => to)].reverse();
-      const [first = name] = path;
-      const own = path.length === 1;
-      const how = own ? "it" : `its outage is one of ${shownValue(first)}, which`;
-      const or = own ? "correct causes" : "make a dependency on the path soft";
-      const message = `${named(name)}: ${how} can cause severity ${least}.`;
-      broken(
-        { rule: 1, component: name, path, relation: null },
-        message,
-        `Put ${shownValue(name)} in tier ${least}, or ${or}.`,
-      );
-    } else if (causes !== null && tier(name) < causes && !isAskedFor(situation, name)) {
-      broken(
-        { rule: 1, component: name, path: [name], relation: null },
-        `${named(name)} is said to cause severity ${causes} at most, and nothing else asks for tier ${tier(name)}.`,
-        `Put ${shownValue(name)} in tier ${causes}, or correct causes.`,
-      );
-    }
-  }
-
-  // 3. Pre-production stages, all but the last, have tier 5 and up.
-  for (const { name, stage } of components) {
-    if (stage === production || tier(name) >= 5) continue;
-    const because = reclassified.get(name)?.because;
-    broken(
-      { rule: 3, component: name, path: because ?? [name], relation: null },
-      `${named(name)} is at the pre-production stage ${shownValue(stage)}, which has tier 5 and up.`,
-      because === undefined
-        ? `Put ${shownValue(name)} in tier 5, or at the stage ${shownValue(production)}.`
-        : because.length === 1
-          ? `Keep ${shownValue(name)} from causing what it is said to cause.`
-          : `Make a dependency on the path soft, or let ${shownValue(name)} use a copy at ${shownValue(stage)}.`,
-    );
-  }
-
-  for (const { name, hard, soft } of components) {
-    for (const on of hard) {
-      // 5. A dependency is hard or soft. One that is written as both counts as hard.
-      if (soft.includes(on)) {
-        broken(
-          { rule: 5, component: name, path: [name, on], relation: "hard" },
-          `${shownValue(name)} depends on ${shownValue(on)} both hard and soft.`,
-          `Keep it under hard where an outage of ${shownValue(on)} causes one of ${shownValue(name)}, else under soft.`,
-        );
-      }
-      // 6, first sentence. Hard dependencies only on the same or a lower tier number.
-      if (tier(on) > tier(name)) {
-        broken(
-          { rule: 6, component: name, path: [name, on], relation: "hard" },
-          `${named(name)} hard-depends on ${named(on)}, a higher tier number.`,
-          `Put ${shownValue(on)} in tier ${tier(name)}, as its outage is one of ${shownValue(name)} (rule 5), or make the dependency soft.`,
-        );
-      }
-    }
-  }
-
-  // 7. No component depends on, or receives data from, a lower stage; the reverse is allowed.
-  const stageOf = (name: string): string => graph.components.get(name)?.stage ?? "";
-  for (const { name, stage, ...component } of components) {
-    for (const [field, relation, verb] of DEPENDENCIES) {
-      for (const on of component[field]) {
-        const other = stageOf(on);
-        if (graph.stages.indexOf(other) >= graph.stages.indexOf(stage)) continue;
-        broken(
-          { rule: 7, component: name, path: [name, on], relation },
-          `${shownValue(name)} at the stage ${shownValue(stage)} ${verb} ${shownValue(on)} at the lower stage ${shownValue(other)}.`,
-          `Let ${shownValue(name)} use a component at ${shownValue(stage)} or above instead.`,
-        );
-      }
-    }
-  }
-
-  // 8. Failover machinery and balancers have no number above their service's, both members of a pair
-  // the same.
-  for (const { machinery, protects } of graph.failover) {
-    if (tier(machinery) <= tier(protects)) continue;
-    broken(
-      { rule: 8, component: machinery, path: [machinery, protects], relation: "failover or pair" },
-      `${named(machinery)} protects ${named(protects)}, which has a lower tier number.`,
-      `Put ${shownValue(machinery)} in tier ${tier(protects)} or lower.`,
-    );
-  }
-  for (const { service, ...members } of graph.pairs) {
-    for (const role of ["active", "standby"] as const) {
-      const member = members[role];
-      const [own, shared] = [tier(member), tier(service)];
-      if (own === shared) continue;
-      broken(
-        { rule: 8, component: member, path: [member, service], relation: "failover or pair" },
-        `${named(member)}, the ${role} of a pair, doesn't share the tier of its service ${named(service)}.`,
-        own > shared
-          ? `Put ${shownValue(member)} in tier ${shared}.`
-          : `Put ${shownValue(service)} and both members in tier ${own}, or take away what puts ${shownValue(member)} there.`,
-      );
-    }
-  }
-
-  // 9. The test helper service as a whole is at least tier 2; members of a redundant service may be
-  // in tier 3 or 4, above it, only behind a balancer that reliably moves traffic away.
-  for (const { service, members, balancer, reliable, testHelpers } of graph.redundancy) {
-    const whole = tier(service);
-    const least = Math.max(2, whole);
-    const guarded = balancer !== null && reliable;
-    if (testHelpers && whole > 2) {
-      broken(
-        { rule: 9, component: service, path: [service], relation: null },
-        `${named(service)} is the test helper service, which is at least tier 2 as a whole.`,
-        `Put ${shownValue(service)} in tier 2.`,
-      );
-    }
-    for (const member of members) {
-      const of = `${named(member)} is a member of ${named(service)}`;
-      if (tier(member) > Math.max(4, whole)) {
-        broken(
-          { rule: 9, component: member, path: [service, member], relation: "part or member" },
-          `${of}; members may be in tier 4 at most.`,
-          `Put ${shownValue(member)} in tier ${guarded ? "3 or 4" : least}.`,
-        );
-      } else if (tier(member) > least && !guarded) {
-        const lacks =
-          balancer === null ? "no balancer" : `${shownValue(balancer)}, not said to be reliable,`;
-        broken(
-          { rule: 9, component: member, path: [service, member], relation: "part or member" },
-          `${of}, and ${lacks} moves traffic away from it when it fails.`,
-          `Put ${shownValue(member)} in tier ${least}, or write ${balancer === null ? "the balancer and " : ""}reliable: true if no significant downtime follows.`,
-        );
-      }
-    }
-  }
-  return found;
-}
-
 const DEPENDENCIES = [
-  ["hard", "hard", "hard-depends on"],
-  ["soft", "soft", "soft-depends on"],
-  ["receives", "data", "receives data from"],
-] as const;
+  ["hard", "hard-depends on"],
+  ["soft", "soft-depends on"],
+  ["receives", "receives data from"],
+] as const satisfies readonly (readonly [keyof Component, string])[];
 
-/** Whether another component or rule asks for a tier number as low as this. */
-function isAskedFor({ graph, tiers, caused, dependents }: Situation, name: string): boolean {
-  const tier = tiers.get(name) ?? NaN;
-  const neighbours = [
-    ...(graph.components.get(name)?.hard ?? []),
-    ...(dependents.get(name) ?? []),
-    ...graph.pairs
-      .filter(({ active, standby }) => active === name || standby === name)
-      .map(({ service }) => service),
-  ];
-  return (
-    (caused.get(name)?.value ?? Infinity) <= tier ||
-    neighbours.some((each) => (tiers.get(each) ?? NaN) <= tier) ||
-    // Rule 8 allows a lower number to failover machinery, rule 9 to the test helper service.
-    graph.failover.some(({ machinery }) => machinery === name) ||
-    graph.redundancy.some(({ service, testHelpers }) => testHelpers && service === name)
-  );
+function tierOf({ components }: Graph, name: string): number {
+  return components.get(name)?.tier ?? NaN;
+}
+
+/** `"api" (tier 2)` */
+function named(graph: Graph, name: string): string {
+  return `${shownValue(name)} (tier ${tierOf(graph, name)})`;
+}
+
+/** The shortest path of hard dependencies to the lowest tier number; the name alone if that is its own. */
+function lowestPath(graph: Graph, name: string): string[] {
+  const before = new Map([[name, ""]]);
+  let lowest = name;
+  // A Map visits what is added while it is walked, so this is a search by breadth.
+  for (const [at] of before) {
+    if (tierOf(graph, at) < tierOf(graph, lowest)) lowest = at;
+    for (const other of graph.components.get(at)?.hard ?? []) {
+      if (!before.has(other)) before.set(other, at);
+    }
+  }
+  const path = [lowest];
+  while (path[0] !== name) path.unshift(before.get(path[0] ?? "") ?? name);
+  return path;
 }

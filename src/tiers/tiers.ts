@@ -1,94 +1,255 @@
-import type { Chart } from "../chart/chart-value.js";
-import { readInstant } from "../time/instant.js";
-import { buildGraph } from "./build-graph.js";
-import { checkGraph } from "./check.js";
-import type { Component, Graph } from "./graph.js";
-import { drawGraph, type PictureOptions } from "./picture.js";
-import { readGraphFile } from "./read-file.js";
-import { TierReport } from "./report.js";
-import { TIER_RULES } from "./rules.js";
+import { inspect } from "node:util";
+import { checkOptions, type Rule, type Rules } from "../base/check-options.js";
+import { ProbelabError } from "../base/error.js";
+import { nearName } from "../base/near-name.js";
+import { cleanText, counted, shownValue } from "../base/text.js";
+import {
+  DEMANDS,
+  RULES,
+  type Graph,
+  type TierBreach,
+  type TierComponent,
+  type TierDemands,
+  type TierRule,
+} from "./rules.js";
 
-/** A component graph: a value that can be checked and drawn. */
+/** Components by name. */
+export interface TierOptions {
+  readonly components: Readonly<Record<string, TierComponent>>;
+  /** From the lowest to the highest; default `["staging", "production"]`. */
+  readonly stages?: readonly string[];
+}
+
+const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
+const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
+const isWhole = (value: unknown, most: number): boolean =>
+  Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= most;
+
+const names: Rule = { fits: isTexts, pass: "a list of components' names" };
+const truth: Rule = { fits: (value) => typeof value === "boolean", pass: "true or false" };
+
+const GRAPH = {
+  components: {
+    fits: (value) => typeof value === "object" && value !== null && !Array.isArray(value),
+    pass: "an object, { api: { tier: 2 } }",
+  },
+  stages: {
+    fits: (value) => isTexts(value) && !hasTwice(value as string[]),
+    pass: "different names from the lowest to the highest, such as staging and production",
+  },
+} satisfies Rules<TierOptions>;
+
+/** The lists of a component with their arrows in Mermaid. */
+const ARROWS = {
+  hard: "-->",
+  soft: "-.->",
+  receives: "-. receives from .->",
+  contains: "-- contains --o",
+  protects: "-. protects .->",
+  pair: "-- pair --o",
+  members: "-- member --o",
+} as const;
+const LISTS = Object.keys(ARROWS) as (keyof typeof ARROWS)[];
+
+const COMPONENT = {
+  tier: {
+    fits: (value) => isWhole(value, 1_000),
+    pass: "1 to 4 by the highest severity that it can cause, 5 and up for pre-production",
+  },
+  stage: { fits: isText, pass: "one of the stages" },
+  ...{ hard: names, soft: names, receives: names, contains: names },
+  ...{ protects: names, members: names },
+  pair: {
+    fits: (value) => isTexts(value) && (value as string[]).length === 2,
+    pass: "the names of the active and the standby component",
+  },
+  ...{ reliable: truth, testHelpers: truth },
+  causes: { fits: (value) => isWhole(value, 4), pass: "the highest severity, 1 to 4" },
+} satisfies Rules<TierComponent>;
+
+/** A component graph: review it against the policy, or draw it with Mermaid. */
 export class TierGraph {
   readonly #graph: Graph;
-  #report: TierReport | undefined;
 
   constructor(graph: Graph) {
     this.#graph = graph;
   }
 
-  /** The file's name. */
-  get source(): string {
-    return this.#graph.source;
-  }
-
-  /** From the lowest to the highest. */
-  get stages(): readonly string[] {
-    return this.#graph.stages;
-  }
-
-  /** As written, by name. */
-  get components(): readonly Component[] {
-    return [...this.#graph.components.values()];
+  /**
+   * The rules of section 1.3 that the tiers as written break, by rule, then by component.
+   *
+   * @example
+   * tiers({ components: { api: { tier: 1, hard: ["cache"] }, cache: { tier: 3 } } }).review();
+   */
+  review(): TierBreach[] {
+    return RULES.flatMap(({ number, check }) =>
+      [...check(this.#graph)]
+        .map(([component, sentence]) => ({ rule: number, component, sentence }))
+        .sort((a, b) => (a.component < b.component ? -1 : a.component > b.component ? 1 : 0)),
+    );
   }
 
   /**
-   * Every broken rule of section 1.3 with the path that breaks it, the reclassification that follows
-   * (to a fixed point), and the reviews that section 1.4 asks for.
+   * Demands of section 1.4 on each component by its tier; null from tier 5, which it doesn't name.
    *
    * @example
-   * (await tiers.read("tiers.yaml")).check().broken;
+   * tiers({ components: { api: { tier: 1 } } }).demands().get("api");
    */
-  check(): TierReport {
-    return (this.#report ??= new TierReport(this.#graph.source, checkGraph(this.#graph)));
+  demands(): ReadonlyMap<string, TierDemands | null> {
+    return new Map(
+      [...this.#graph.components].map(([name, { tier }]) => [name, DEMANDS[tier - 1] ?? null]),
+    );
   }
 
   /**
-   * The graph as a chart: boxes with their tier, solid arrows for hard and dashed ones for soft
-   * dependencies, stages apart, broken rules marked.
+   * The graph as Mermaid text, which JupyterLab, GitHub and GitLab draw: a box a component with its
+   * tier, a solid arrow a hard dependency, a dotted one a soft one, stages apart; components that
+   * break a rule in red.
    *
-   * @param options `theme`: `"light"` (default) or `"dark"`; `title`.
-   * @throws ProbelabError for more than 300 components: what is drawn then can't be read.
    * @example
-   * await (await tiers.read("tiers.yaml")).picture().save("out/tiers.svg");
+   * tiers({ components: { api: { tier: 2, soft: ["db"] }, db: { tier: 2 } } }).mermaid();
    */
-  picture(options: PictureOptions = {}): Chart {
-    return drawGraph(this.#graph, this.check(), options);
+  mermaid(): string {
+    const { stages, components } = this.#graph;
+    const all = [...components.values()];
+    const ids = new Map(all.map(({ name }, at) => [name, `c${at}`]));
+    const id = (name: string): string => ids.get(name) ?? name;
+    const arrows = all.flatMap((component) =>
+      LISTS.flatMap((list) =>
+        component[list].map((other) => `  ${id(component.name)} ${ARROWS[list]} ${id(other)}`),
+      ),
+    );
+    const broken = [...new Set(this.review().map(({ component }) => component))];
+    return [
+      "flowchart TD",
+      ...stages
+        .toReversed()
+        .flatMap((stage, at) => [
+          `  subgraph s${at}["${label(stage)}"]`,
+          ...all
+            .filter((each) => each.stage === stage)
+            .map(({ name, tier }) => `    ${id(name)}["${label(name)} (${tier})"]`),
+          "  end",
+        ]),
+      ...arrows,
+      ...(broken.length > 0
+        ? [
+            `  classDef broken stroke:#d62728,stroke-width:3px`,
+            `  class ${broken.map(id).join(",")} broken`,
+          ]
+        : []),
+    ].join("\n");
+  }
+
+  /** The review, one line a breach. */
+  toString(): string {
+    const breaches = this.review();
+    const rules = new Set(breaches.map(({ rule }) => rule)).size;
+    const found =
+      rules === 0
+        ? "no rule broken that the data shows"
+        : `${counted(rules, "rule")} broken in ${counted(breaches.length, "place")}`;
+    return [
+      `${counted(this.#graph.components.size, "component")}, ${found}`,
+      ...breaches.map(({ rule, sentence }) => `  Rule ${rule}: ${sentence}`),
+    ].join("\n");
+  }
+
+  [inspect.custom](): string {
+    return this.toString();
+  }
+
+  /** A notebook draws the Mermaid block; other readers get the review alone. */
+  [Symbol.for("Jupyter.display")](): Record<string, string> {
+    const [first = "", ...breaches] = this.toString().split("\n");
+    const items = breaches.map((line) => `- ${markdown(line.trim())}`);
+    return {
+      "text/markdown": `${first}\n\n${items.join("\n")}\n\n\`\`\`mermaid\n${this.mermaid()}\n\`\`\`\n`,
+      "text/plain": this.toString(),
+    };
   }
 }
 
-/** Component graphs and the rules of tiers: policy, sections 1.3 and 1.4. See docs/incidents.md. */
-export const tiers = {
-  /** The nine rules by name, with what of each a file can show and what it can't. */
-  rules: TIER_RULES,
+/**
+ * A component graph to review against the operations policy (1.3): see docs/incidents.md. Data in
+ * YAML or JSON is parsed first: `tiers(JSON.parse(text))`.
+ *
+ * @throws ProbelabError for a missing tier, a name or stage that isn't there, an option that isn't known.
+ * @example
+ * tiers({ components: { api: { tier: 2, hard: ["database"] }, database: { tier: 1 } } });
+ */
+function readTiers(options: TierOptions): TierGraph {
+  checkOptions(options ?? null, GRAPH, "review tiers");
+  const { components, stages = ["staging", "production"] } = options;
+  if (components === undefined) {
+    throw new ProbelabError(
+      "Can't review tiers without components: pass { components: { api: { tier: 2 } } }.",
+    );
+  }
+  const known = Object.keys(components);
+  const read = Object.entries(components).map(([name, component]) => {
+    const where = `the component ${shownValue(name)}`;
+    checkOptions(component ?? null, COMPONENT, `review ${where}`);
+    const { tier, stage = stages.at(-1) ?? "", causes, ...rest } = component;
+    if (tier === undefined) {
+      throw new ProbelabError(`Can't review ${where} without a tier: pass ${COMPONENT.tier.pass}.`);
+    }
+    if (!stages.includes(stage)) {
+      throw new ProbelabError(
+        `Can't review ${where} at the stage ${shownValue(stage)}: pass one of ${stages.map((each) => shownValue(each)).join(", ")}.`,
+      );
+    }
+    const none = { hard: [], soft: [], receives: [], contains: [], protects: [], members: [] };
+    const filled = { ...none, pair: [], reliable: false, testHelpers: false, ...rest };
+    for (const list of LISTS) checkNames(name, list, filled[list], known);
+    return [name, { ...filled, name, tier, stage, causes }] as const;
+  });
+  return new TierGraph({ components: new Map(read), stages });
+}
 
-  /**
-   * Reads a component graph from a YAML or JSON file, at most 2 MB and 2,000 components.
-   *
-   * @throws ProbelabError where the file can't be read or parsed; for a missing tier, an unknown
-   *   name or stage, a cycle of hard dependencies, each with its place.
-   * @example
-   * (await tiers.read("docs/examples/tiers.yaml")).check();
-   */
-  async read(path: string): Promise<TierGraph> {
-    const { content, source, changedAt } = await readGraphFile(path);
-    return new TierGraph(buildGraph(content, source, changedAt));
-  },
+/** Refuses names that aren't among the components, a name twice, and a component that names itself. */
+function checkNames(
+  component: string,
+  list: string,
+  given: readonly string[],
+  known: readonly string[],
+): void {
+  const refused = (why: string) =>
+    new ProbelabError(`Can't review the component ${shownValue(component)}: ${list} names ${why}`);
+  if (given.includes(component)) throw refused("the component itself; take it out.");
+  if (hasTwice(given)) throw refused("a component twice; take one out.");
+  const unknown = given.find((each) => !known.includes(each));
+  if (unknown === undefined) return;
+  const near = nearName(unknown, known);
+  const remedy = near === undefined ? "Add it to components." : `Did you mean ${shownValue(near)}?`;
+  throw refused(`${shownValue(unknown)}, which is no component. ${remedy}`);
+}
 
+function hasTwice(texts: readonly string[]): boolean {
+  return new Set(texts).size < texts.length;
+}
+
+export const tiers = Object.assign(readTiers, {
+  /** The rules of section 1.3 in the policy's words, each with what a review can't see. */
+  rules: RULES.map(({ number, text, unseen }): TierRule => ({ number, text, unseen })),
   /**
-   * A component graph of an object that is written as the file is.
+   * What section 1.4 demands of a tier, 1 to 4; null from 5.
    *
-   * @param options `name`: for reports and pictures, default `"graph"`; `asOf`: when it held,
-   *   default the present.
-   * @throws ProbelabError as `read`.
    * @example
-   * tiers.graph({ components: { api: { tier: 2, hard: ["database"] }, database: { tier: 1 } } }).check();
+   * tiers.demands(2).architectureReview; // true
    */
-  graph(
-    content: unknown,
-    options: { readonly name?: string; readonly asOf?: Date | string } = {},
-  ): TierGraph {
-    const asOf = readInstant(options.asOf ?? new Date(), "UTC", "time of a component graph");
-    return new TierGraph(buildGraph(content, options.name ?? "graph", asOf));
-  },
-} as const;
+  demands: (tier: number): TierDemands | null => DEMANDS[tier - 1] ?? null,
+});
+
+/** A name in Mermaid's quotes: whatever could end them, or be markup, as its code. */
+function label(text: string): string {
+  return cleanText(text, 60).replace(
+    /[^\p{L}\p{M}\p{N} ._:/()-]/gu,
+    (character) => `#${character.codePointAt(0)};`,
+  );
+}
+
+/** A line of text that Markdown takes as text. */
+function markdown(text: string): string {
+  return text.replace(/[\\`*_{}[\]<>#|~!&]/g, (character) => `\\${character}`);
+}

@@ -3,10 +3,9 @@ import { ProbelabError } from "../base/error.js";
 import { BUCKETS, stepOf, usualLength, type Bucket, type Step } from "./step.js";
 import { formatRange, type TimeRange } from "./time-range.js";
 import { firstInstantAt, offsetAt, steadyOffset, wallClock } from "./wall-clock.js";
+import { DAY } from "./span.js";
 
 export { BUCKETS, checkBucket, type Bucket } from "./step.js";
-
-const DAY = 86_400_000;
 
 /** One bucket of a range. */
 export interface RangeBucket {
@@ -53,7 +52,7 @@ export function autoBucket(range: TimeRange, budgetRows: number, seriesCount: nu
   );
 }
 
-/** How many buckets a range touches; Infinity where these are surely more than `most`. */
+/** Counts the buckets that a range touches; Infinity if there are surely more than `most`. */
 function countBuckets(range: TimeRange, every: Bucket, most: number): number {
   const start = range.start.getTime();
   const end = range.end.getTime();

@@ -5,7 +5,7 @@ import { ProbelabError } from "../base/error.js";
 const SHAPE =
   /^(?:[+-]\d{6}|\d{4})-?\d\d-?\d\d(?:[T ]\d\d(?::?\d\d(?::?\d\d(?:[.,]\d{1,9})?)?)?(?<offset>Z|[+-]\d\d(?::?\d\d(?::?\d\d(?:[.,]\d{1,9})?)?)?)?)?(?<annotations>(?:\[[^\]]*\])*)$/i;
 
-// Annotations with an equals sign tell the calendar and the like, which change no instant.
+// Annotations with an equals sign give the calendar and the like, which change no instant.
 const ZONE = /\[!?([^\]=]+)\]/;
 
 /**
@@ -56,7 +56,7 @@ function epochMilliseconds({ text, offset, zone }: Parts, timeZone: string): num
     : Temporal.Instant.from(text).epochMilliseconds;
 }
 
-/** What to do where only the offset and the zone don't go together. */
+/** The remedy if only the offset and the zone don't agree. */
 function contradiction({ text, offset, zone }: Parts): string | undefined {
   if (zone === undefined || offset === undefined) return undefined;
   try {

@@ -1,4 +1,4 @@
-/** What a span of time is counted in, from the finest to the coarsest. */
+/** Units of a span of time, from the finest to the coarsest. */
 export type Unit = "second" | "minute" | "hour" | "day" | "week" | "month" | "year";
 
 /** A whole number of units. */
@@ -7,15 +7,20 @@ export interface Span {
   readonly unit: Unit;
 }
 
-const SECOND = 1_000;
-const DAY = 86_400 * SECOND;
+/** Lengths in milliseconds. */
+export const SECOND = 1_000;
+export const MINUTE = 60 * SECOND;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;
+export const WEEK = 7 * DAY;
+
 /** Usual lengths in milliseconds: a month's is a twelfth of a year's. */
 export const LENGTHS: Record<Unit, number> = {
   second: SECOND,
-  minute: 60 * SECOND,
-  hour: 3_600 * SECOND,
+  minute: MINUTE,
+  hour: HOUR,
   day: DAY,
-  week: 7 * DAY,
+  week: WEEK,
   month: 30.4375 * DAY,
   year: 365.25 * DAY,
 };
@@ -50,7 +55,7 @@ export function readSpan(text: unknown): Span | undefined {
   return { count, unit };
 }
 
-/** What to write instead of `"3m"`; undefined for any other text. */
+/** The remedy for `"3m"`; undefined for any other text. */
 export function whyAmbiguous(text: unknown): string | undefined {
   const match = typeof text === "string" ? /^\s*(\d*)\s*m\s*$/i.exec(text) : null;
   if (match === null) return undefined;

@@ -1,5 +1,5 @@
 import { ProbelabError } from "../base/error.js";
-import { LENGTHS, readSpan, whyAmbiguous, type Span, type Unit } from "./span.js";
+import { DAY, HOUR, LENGTHS, readSpan, whyAmbiguous, type Span, type Unit } from "./span.js";
 
 /** The usual steps, from the finest to the coarsest: `"auto"` picks one of them. */
 export const BUCKETS = ["minute", "hour", "3 hours", "6 hours", "day", "week", "month"] as const;
@@ -23,7 +23,7 @@ export type Bucket =
   // Without the intersection an editor wouldn't offer the names above that any span covers.
   | (AnySpan & Record<never, never>);
 
-/** How a step cuts time; its length in milliseconds, of months in months. */
+/** A step of time; its length in milliseconds, of months in months. */
 export interface Step extends Span {
   readonly begins: "clock" | "midnight" | "epoch" | "date" | "month";
   readonly size: number;
@@ -31,8 +31,6 @@ export interface Step extends Span {
   readonly origin: number;
 }
 
-const HOUR = LENGTHS.hour;
-const DAY = LENGTHS.day;
 /** The next unit that always is so many of a smaller one, and how many. */
 const LARGER: Partial<Record<Unit, readonly [Unit, number]>> = {
   second: ["minute", 60],
@@ -78,7 +76,7 @@ export function bucketName({ count, unit }: Span): Bucket {
 
 const steps = new Map<string, Step>();
 
-/** What a step means. @throws ProbelabError for what is none, as {@link checkBucket} does. */
+/** Parses a step. @throws ProbelabError for any other text, as {@link checkBucket} does. */
 export function stepOf(every: Bucket): Step {
   let step = steps.get(every);
   if (step === undefined) {
@@ -114,7 +112,7 @@ export function bucketNoun(every: Bucket, many: boolean): string {
   return `${count === 1 ? unit : `${count}-${unit} bucket`}${many ? "s" : ""}`;
 }
 
-/** Whether each bucket of `coarse` is made of whole ones of `fine` in every zone: months aren't of weeks. */
+/** True if each bucket of `coarse` is made of whole ones of `fine` in every zone: months aren't of weeks. */
 export function isMultiple(coarse: Bucket, fine: Bucket): boolean {
   const [whole, part] = [stepOf(coarse), stepOf(fine)];
   const same = whole.begins === part.begins && whole.origin === part.origin;

@@ -4,7 +4,7 @@ import { readInstant } from "./instant.js";
 import { readSpan, whyAmbiguous } from "./span.js";
 import { checkTimeZone, formatInstant } from "./time-zone.js";
 
-/** A half-open span of time, [start, end), and the time zone in which its calendar is read. */
+/** A half-open span of time, [start, end), and the time zone of its calendar; as text "2026-02-01 to 2026-05-01 UTC". */
 export interface TimeRange {
   /** The first instant that belongs to the range. */
   readonly start: Date;
@@ -28,7 +28,7 @@ export interface TimeRange {
  * @throws ProbelabError when the duration can't be read or the time zone is unknown.
  * @example
  * const range = last("3 months", { now: new Date("2026-05-01T00:00:00Z") });
- * formatRange(range); // "2026-02-01 to 2026-05-01 UTC"
+ * String(range); // "2026-02-01 to 2026-05-01 UTC"
  */
 export function last(
   duration: string,
@@ -61,7 +61,7 @@ export function last(
  * @throws ProbelabError when a bound can't be read, end is not after start, or a bound lies
  *   outside 1970-01-01 to 2106-02-07, the time that a ClickHouse DateTime can hold.
  * @example
- * formatRange(between("2026-05-01", "2026-05-08")); // "2026-05-01 to 2026-05-08 UTC"
+ * String(between("2026-05-01", "2026-05-08")); // "2026-05-01 to 2026-05-08 UTC"
  */
 export function between(
   start: Date | string,
@@ -79,8 +79,6 @@ export function between(
 /**
  * `"2026-02-01 to 2026-05-01 UTC"`; with the time of day where a bound is not at midnight; a range
  * of a millisecond, which holds one instant, as that instant.
- * @example
- * formatRange(between("2026-05-01", "2026-05-08 12:00")); // "2026-05-01 00:00 to 2026-05-08 12:00 UTC"
  */
 export function formatRange(range: TimeRange): string {
   const start = formatInstant(range.start, range.timeZone);
@@ -115,5 +113,8 @@ function makeRange(start: Date, end: Date, timeZone: string): TimeRange {
       `Can't use the time range ${formatInstant(start, timeZone)} to ${formatInstant(end, timeZone)}: ClickHouse's DateTime holds 1970-01-01 to 2106-02-07, take bounds inside it.`,
     );
   }
-  return Object.freeze({ start: new Date(from), end: new Date(to), timeZone });
+  const range: TimeRange = { start: new Date(from), end: new Date(to), timeZone };
+  // Not enumerable: a range is compared, spread and written down as its three fields.
+  Object.defineProperty(range, "toString", { value: () => formatRange(range) });
+  return Object.freeze(range);
 }

@@ -5,7 +5,7 @@ export function offsetAt(ms: number, timeZone: string): number {
   return zoned(ms, timeZone).offsetNanoseconds / 1e6;
 }
 
-/** What the clocks of a zone show at an instant (ms since 1970). */
+/** The time on the clocks of a zone at an instant (ms since 1970). */
 export function wallClock(ms: number, timeZone: string): Temporal.PlainDateTime {
   return zoned(ms, timeZone).toPlainDateTime();
 }

@@ -3,13 +3,18 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { chart } from "../../src/chart/chart.js";
+import {
+  between,
+  chart,
+  count,
+  type Lab,
+  type Measure,
+  share,
+  type TimeRange,
+} from "../../src/index.js";
 import { GAP } from "../../src/chart/explore/views.js";
 import { label } from "../../src/render/label.js";
-import type { Lab } from "../../src/lab/connect.js";
 import { installKernel } from "../../src/notebook/kernel/kernelspec.js";
-import { count, share, type Measure } from "../../src/query/measure.js";
-import { between, type TimeRange } from "../../src/time/time-range.js";
 import { jupyterEnvironment } from "../jupyter/jupyter.js";
 import { notebookFolder, writeCells } from "../notebook/notebook-fixture.js";
 import { ownDatabase } from "../support/own-database.js";

@@ -4,10 +4,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFailed, test } from "vitest";
 import type { MimeBundle } from "../../src/base/mime-bundle.js";
-import { chart } from "../../src/chart/chart.js";
+import { between, chart } from "../../src/index.js";
 import { installKernel } from "../../src/notebook/kernel/kernelspec.js";
 import { mimeBundle } from "../../src/notebook/mime-bundle.js";
-import { between } from "../../src/time/time-range.js";
 import { versionSummary, weeklyCounts, weeklyDurations } from "../chart/support/sample-results.js";
 import { jupyterEnvironment } from "../jupyter/jupyter.js";
 import { notebookFolder, writeCells } from "../notebook/notebook-fixture.js";
@@ -24,7 +23,7 @@ const CHARTS = [
   chart.line(weeklyDurations(), { y: "q50", annotations }),
   chart.bar(weeklyCounts()),
   chart.bar(versionSummary()),
-  chart.points(weeklyDurations(), { y: "q10" }),
+  chart.dot(weeklyDurations(), { y: "q10" }),
   chart.vegaLite(weeklyCounts(), {
     mark: "rect",
     encoding: {
@@ -141,7 +140,7 @@ for (const frontend of frontends) {
       async () => {
         const range = between("2025-01-01", "2026-04-01");
         const days = chart.line(weeklyCounts({ range, every: "day" }), {
-          ...{ colour: null, y: "measurements" },
+          ...{ color: null, y: "measurements" },
         });
         await writeOutputs(folder.path, [await mimeBundle(days)]);
         opened = await OpenFrontend.open(frontend, folder.path, "charts.ipynb", environment);

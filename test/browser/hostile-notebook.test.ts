@@ -1,8 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { chart } from "../../src/chart/chart.js";
-import { table } from "../../src/chart/table.js";
+import { chart, table } from "../../src/index.js";
 import { mimeBundle } from "../../src/notebook/mime-bundle.js";
 import type { CodeCell, Notebook } from "../../src/notebook/notebook-file.js";
 import { notebookPage } from "../../src/notebook/notebook-page.js";
@@ -67,7 +66,7 @@ throw error${at};`,
         table(counts(PAYLOADS), { bars: true, limit: 4_000 }),
         counts(PAYLOADS),
         ...usable.map((text) => namedBy(text)),
-        ...short.map((text) => chart.points(namedBy(text), { ...small, title: text })),
+        ...short.map((text) => chart.dot(namedBy(text), { ...small, title: text })),
       ];
       const bundles = await Promise.all(values.map((value) => mimeBundle(value)));
       const html = await notebookPage(executed(bundles.map(({ data }) => data)), usable.join(" "));

@@ -1,4 +1,4 @@
-import type { Result } from "../../src/result/result.js";
+import type { Result } from "../../src/index.js";
 import { PAYLOADS } from "../chart/support/payloads.js";
 import { makeResult } from "../chart/support/sample-results.js";
 

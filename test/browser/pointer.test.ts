@@ -5,10 +5,8 @@ import { View, parse, type Spec } from "vega";
 import { compile, type TopLevelSpec } from "vega-lite";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import type { Chart } from "../../src/chart/chart-value.js";
-import { chart } from "../../src/chart/chart.js";
+import { between, type Chart, chart } from "../../src/index.js";
 import { nextBucket } from "../../src/time/bucket.js";
-import { between } from "../../src/time/time-range.js";
 import { weeklyCounts, weeklyDurations } from "../chart/support/sample-results.js";
 import { browserMissing, drawnFigures, missingNote, WatchingBrowser } from "./watched-page.js";
 
@@ -28,19 +26,19 @@ interface Shown {
 const daily = weeklyCounts({ range: between("2025-01-01", "2026-04-01"), every: "day" });
 const CHARTS: Record<string, { chart: Chart; kind: "line" | "steps" | "stack" | "slopes" }> = {
   "a line of 455 days": {
-    chart: chart.line(daily, { colour: null, y: "measurements" }),
+    chart: chart.line(daily, { color: null, y: "measurements" }),
     kind: "line",
   },
   "lines of weeks": { chart: chart.line(weeklyDurations(), { y: "q50" }), kind: "line" },
   "lines of days": { chart: chart.line(daily), kind: "line" },
   "one line of steps": {
-    chart: chart.line(weeklyCounts(), { colour: null, steps: true }),
+    chart: chart.line(weeklyCounts(), { color: null, steps: true }),
     kind: "steps",
   },
   "lines of steps": { chart: chart.line(weeklyCounts(), { steps: true }), kind: "steps" },
-  "an area of steps": { chart: chart.area(daily, { colour: null }), kind: "steps" },
+  "an area of steps": { chart: chart.area(daily, { color: null }), kind: "steps" },
   "stacked areas of steps": { chart: chart.area(weeklyCounts()), kind: "stack" },
-  "an area of slopes": { chart: chart.area(daily, { colour: null, steps: false }), kind: "slopes" },
+  "an area of slopes": { chart: chart.area(daily, { color: null, steps: false }), kind: "slopes" },
 };
 
 /** Where the rows of a chart stand in its plot, by Vega's own scales. */

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { hostileLinks, hostileReport } from "../incident/postmortem/hostile-report.js";
 import { report } from "../incident/postmortem/report.js";
 import { weeklyCounts } from "../chart/support/sample-results.js";
-import { chart } from "../../src/chart/chart.js";
+import { chart } from "../../src/index.js";
 import { browserMissing, drawnFigures, missingNote, WatchingBrowser } from "./watched-page.js";
 
 const pictures = fileURLToPath(new URL("../../out/browser/", import.meta.url));
@@ -56,14 +56,6 @@ describe.skipIf(browserMissing)(`postmortem.html in Chromium${missingNote}`, () 
     expect(seen.filter((what) => !/^navigation: .*#figure-2$/.test(what))).toEqual([]);
     await page.evaluate("scrollTo(0, 0)");
     await page.screenshot({ path: join(pictures, "postmortem.png"), fullPage: true });
-  });
-
-  test("shows values where the pointer is", async () => {
-    const { page, seen } = await open();
-    await drawnFigures(page);
-    await page.locator(".probelab-drawing .mark-symbol.role-mark path").last().hover();
-    expect(await page.locator(".probelab-tooltip tr").count()).toBeGreaterThan(1);
-    expect(seen).toEqual([]);
   });
 
   test.each([390, 320])("is as wide as a phone of %i pixels", async (width) => {

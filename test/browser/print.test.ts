@@ -2,11 +2,9 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { chart } from "../../src/chart/chart.js";
-import { table, type Table } from "../../src/chart/table.js";
-import { postmortem } from "../../src/incident/postmortem/postmortem.js";
+import { chart, postmortem, type Result, table, type Value } from "../../src/index.js";
+import { type Table } from "../../src/chart/table.js";
 import { notebookPage } from "../../src/notebook/notebook-page.js";
-import type { Result, Value } from "../../src/result/result.js";
 import { popplerMissing, popplerNote } from "../chart/support/poppler.js";
 import { generator, makeResult, VERSIONS, weeklyCounts } from "../chart/support/sample-results.js";
 import { overlaps, pagesOf, type Page } from "../incident/postmortem/pdf-reader.js";
@@ -14,7 +12,7 @@ import { browserMissing, missingNote, WatchingBrowser } from "./watched-page.js"
 
 const out = fileURLToPath(new URL("../../out/browser/", import.meta.url));
 
-/** What `lab.measurements.summary({ range, by: ["software_name", "software_version"] })` gives. */
+/** What `lab.runs.summary({ range, by: ["software_name", "software_version"] })` gives. */
 function summary(): Result {
   const random = generator(3);
   const column = (most: number): Value[] => VERSIONS.map(() => Math.round(most * (1 + random())));
@@ -178,7 +176,7 @@ describe.skipIf(missing)(`a wide table in print${missingNote}${popplerNote}`, ()
             {
               cell_type: "code",
               id: "b",
-              source: "table(await lab.measurements.summary({ range }))",
+              source: "table(await lab.runs.summary({ range }))",
               metadata: {},
               execution_count: 1,
               outputs: [

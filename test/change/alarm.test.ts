@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { seeded } from "../../bench/change/change-points.js";
-import { alarm } from "../../src/change/alarm.js";
-import { forecast } from "../../src/change/forecast.js";
+import { alarm, forecast } from "../../src/index.js";
 import { resultOfRows } from "../../src/result/own-rows.js";
 import { HOUR, START, hourlyResult, serviceCounts } from "./flow-results.js";
 
@@ -17,7 +16,7 @@ describe("alarm", () => {
     const found = await alarm(hourlyResult({ "": scaled(clean, 1320, 1326, 0.4) }), since);
     expect(found.found).toBe(true);
     expect(found.sentence).toMatch(
-      /^Measurements dropped to [\d,]+ measurements instead of about [\d,]+ measurements \(−\d\d %\), 2026-03-01 to 2026-03-01 06:00 UTC, the only alarm in .*; 0.1 false alarms are to be expected \(1 in 4 weeks\)\.$/,
+      /^Measurements dropped to [\d,]+ measurements instead of about [\d,]+ measurements \(−\d\d %\), 2026-03-01 to 2026-03-01 06:00 UTC, the only alarm in .*; about 1 false alarm in 4 weeks is accepted\.$/,
     );
     const [row] = found.result.rows();
     expect(row).toMatchObject({ kind: "drop", t: new Date(START + 1320 * HOUR) });
@@ -33,8 +32,9 @@ describe("alarm", () => {
     expect(buckets[1320]).toMatchObject({ state: "drop" });
     const quiet = await alarm(hourlyResult({ "": clean }), since);
     expect(quiet.found).toBe(false);
-    expect(quiet.sentence).toMatch(/^No drop of Measurements in 36 hours, .* UTC; 0.1 false/);
-    expect(quiet.sentence).toMatch(/; a drop by \d\d? % or more for two hours would be seen\.$/);
+    expect(quiet.sentence).toMatch(
+      /^No drop of Measurements in 36 hours, .* UTC\. A drop of \d\d? % or more over two hours would have been noticed; about 1 false alarm in 4 weeks is accepted\.$/,
+    );
     expect(quiet.least).toBeLessThan(0.5);
   });
 
@@ -50,7 +50,7 @@ describe("alarm", () => {
     const both = await alarm(hourlyResult({ IT: few, US: clean }), since);
     expect(both.least).not.toBeNull();
     expect(both.sentence).toMatch(
-      /would be seen in the usual group, in 1 of the groups not even a stop\.$/,
+      /would have been noticed in the usual group, in 1 of the groups not even a stop; about 1 false alarm in 4 weeks is accepted\.$/,
     );
     // A drop of that size is told, whatever the hour.
     const { least } = await alarm(hourlyResult({ "": clean }), since);
@@ -164,7 +164,7 @@ describe("forecast", () => {
     const told = await forecast(hourlyResult({ "": clean }));
     expect(told).toMatchObject({ kind: "forecast", found: false });
     expect(told.sentence).toMatch(
-      /^Measurements: about [\d,]+ measurements expected, 2026-03-02 to 2026-03-09 UTC, as past weeks went\. The 95 % band held 9\d\.\d % of the 1,008 hours/,
+      /^Measurements: about [\d,]+ measurements expected, 2026-03-02 to 2026-03-09 UTC, as past weeks went\. Of 1,008 past hours 9\d\.\d % lay inside the 95 % band that earlier weeks predicted, \d\.\d % below it\.$/,
     );
     const rows = told.result.rows();
     expect(rows).toHaveLength(WEEKS_8 + 168);

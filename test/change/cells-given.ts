@@ -1,5 +1,5 @@
 import type { ChangeCells } from "../../src/change/cells.js";
-import { between } from "../../src/time/time-range.js";
+import { between } from "../../src/index.js";
 
 /** Random numbers of a seed (mulberry32). */
 export function seeded(seed: number) {

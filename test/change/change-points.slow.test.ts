@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { asResult, seededCounts } from "../../bench/change/change-points.js";
-import { changePoints } from "../../src/change/change-points.js";
+import { changePoints } from "../../src/index.js";
 
 const START = Date.UTC(2026, 4, 4);
 const HOUR = 3_600_000;

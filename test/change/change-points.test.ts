@@ -1,10 +1,9 @@
 import { table } from "arquero";
 import { expect, test } from "vitest";
 import { asResult, seeded, seededCounts } from "../../bench/change/change-points.js";
-import { benjaminiHochberg, changePoints } from "../../src/change/change-points.js";
-import type { MeasureColumn, Origin } from "../../src/result/origin.js";
-import { Result } from "../../src/result/result.js";
-import { between } from "../../src/time/time-range.js";
+import { between, changePoints, type Origin, Result } from "../../src/index.js";
+import { benjaminiHochberg } from "../../src/change/change-points.js";
+import type { MeasureColumn } from "../../src/result/origin.js";
 
 const START = Date.UTC(2026, 4, 4);
 const HOUR = 3_600_000;
@@ -119,7 +118,7 @@ test("changePoints leaves incomplete buckets out and says so", async () => {
   expect(finding.found).toBe(false);
   expect(finding.sentence).toContain("No change of level or trend was found");
   expect(finding.result.origin.notes.join(" ")).toContain("Left out of the search: the hours of");
-  expect(finding.result.numRows).toBe(0);
+  expect(finding.result.numRows()).toBe(0);
 });
 
 test("changePoints reads shares over gaps", async () => {

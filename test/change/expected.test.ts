@@ -2,10 +2,11 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { watchFlow } from "../../src/change/alarm.js";
 import { declines, fallTest, studentBelow } from "../../src/change/decline.js";
-import { median, quantileOf, thresholds } from "../../src/change/expected.js";
+import { thresholds } from "../../src/change/expected.js";
 import { expect as expectFlow } from "../../src/change/forecast.js";
 import { serviceSeries } from "../../bench/change/flow-series.js";
 import { serviceCounts } from "./flow-results.js";
+import { median, quantileOf } from "../../src/base/statistics.js";
 
 const SEASON = { day: 24, week: 168 };
 const OPTIONS = { rate: 1, gap: 3, counts: true, floor: 1 };

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { explain, explainCells } from "../../src/change/explain.js";
-import { count, mean, share } from "../../src/query/measure.js";
-import { between } from "../../src/time/time-range.js";
+import { between, count, explain, mean, share } from "../../src/index.js";
+import { explainCells } from "../../src/change/explain.js";
 import { ownDatabase } from "../support/own-database.js";
 import { cellsOf, seeded, service, type Row } from "./cells-given.js";
 

@@ -1,9 +1,6 @@
 import { serviceSeries } from "../../bench/change/flow-series.js";
-import type { Origin } from "../../src/result/origin.js";
+import { between, type Bucket, type Origin, type Result } from "../../src/index.js";
 import { resultOfRows } from "../../src/result/own-rows.js";
-import type { Result } from "../../src/result/result.js";
-import type { Bucket } from "../../src/time/bucket.js";
-import { between } from "../../src/time/time-range.js";
 
 export const START = Date.UTC(2026, 0, 5);
 export const HOUR = 3_600_000;

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Lab } from "../../src/lab/connect.js";
-import { between } from "../../src/time/time-range.js";
+import { between, type Lab } from "../../src/index.js";
 import { writeLogs, type LogRow } from "../logs/log-rows.js";
 import { ownDatabase } from "../support/own-database.js";
 

@@ -1,35 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { explainCells } from "../../src/change/explain.js";
-import { adopted } from "../../src/change/releases.js";
 import { cellsOf, seeded, type Row } from "./cells-given.js";
-
-describe("adopted", () => {
-  test("keeps the sum, and gives what others became where the part was like them", () => {
-    const draw = seeded(1);
-    for (let seed = 0; seed < 200; seed += 1) {
-      const many = 1 + Math.floor(draw.uniform() * 6);
-      const rows = () => Array.from({ length: many }, () => Math.floor(draw.uniform() * 1_000) + 1);
-      const others = { was: rows(), is: rows() };
-      const was = rows();
-      const sum = (list: readonly number[]) => list.reduce((all, one) => all + one, 0);
-      const expected = adopted(was, others)!;
-      expect(sum(expected)).toBeCloseTo(sum(was), 6);
-      expect(Math.min(...expected)).toBeGreaterThanOrEqual(0);
-      // A tenth of the others' rows goes the way of the others.
-      const part = adopted(
-        others.was.map((one) => one / 10),
-        others,
-      )!;
-      const scale = sum(others.was) / sum(others.is) / 10;
-      part.forEach((one, at) => expect(one).toBeCloseTo(others.is[at]! * scale, 6));
-    }
-  });
-
-  test("can't tell without others", () => {
-    expect(adopted([5, 5], { was: [0, 0], is: [3, 4] })).toBeUndefined();
-    expect(adopted([5, 5], { was: [3, 4], is: [0, 0] })).toBeUndefined();
-  });
-});
 
 const NAMES = ["software_name", "software_version", "probe_cc", "test_name"];
 const COUNTRIES = Array.from({ length: 15 }, (_, at) => `C${at + 1}`);

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { f1, seeded } from "../../bench/change/change-points.js";
-import { median, mediansWithin, runningMedian, segments } from "../../src/change/segments.js";
+import { seeded } from "../../bench/change/change-points.js";
+import { median } from "../../src/base/statistics.js";
+import { mediansWithin, runningMedian, segments } from "../../src/change/segments.js";
 
 /** Noise of a seed: `correlation` from one value to the next, variance 1. */
 function noise(seed: number, n: number, correlation = 0): number[] {
@@ -129,12 +130,6 @@ test("a smaller error gives no more changes", () => {
   const values = noise(21, 150).map((v, i) => v + (i >= 50 ? 1.4 : 0) + (i >= 100 ? 6 : 0));
   expect(at(values, { error: 1e-9 }).length).toBeLessThanOrEqual(at(values).length);
   expect(at(values, { error: 1e-9 })).toEqual([100]);
-});
-
-test("f1 of the bench counts a change once, within 5", () => {
-  expect(f1([[50]], [46])).toBe(1);
-  expect(f1([[50]], [44])).toBe(0.5);
-  expect(f1([[50], []], [50])).toBe(1);
 });
 
 test("median and runningMedian are those of the values", () => {

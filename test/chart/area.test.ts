@@ -1,9 +1,5 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { standingAlone } from "../../src/chart/area.js";
-import type { Point } from "../../src/chart/draw-rows.js";
-import { chart } from "../../src/chart/chart.js";
-import { between } from "../../src/time/time-range.js";
+import { between, chart } from "../../src/index.js";
 import { layers, specRows, type Layer } from "./support/layers.js";
 import { makeResult, VERSIONS, weeklyCounts } from "./support/sample-results.js";
 import { xmlElements } from "./support/xml-tree.js";
@@ -25,27 +21,6 @@ function medians(q50: readonly (number | null)[], incomplete: readonly number[] 
 
 const values = (layer: Layer | undefined, name: string): unknown[] =>
   (layer?.data.values ?? []).map((row) => row[name]);
-
-describe("standingAlone(points)", () => {
-  const point = fc.record({ y: fc.option(fc.integer()), series: fc.integer({ min: 0, max: 2 }) });
-
-  test("finds the values that have no neighbour in their series", () => {
-    fc.assert(
-      fc.property(fc.array(point, { maxLength: 30 }), (given) => {
-        const points: Point[] = given.map((one, x) => ({ ...one, x }));
-        const alone = standingAlone(points);
-        const expected = points.filter(({ x, y, series }) => {
-          const own = points.filter((other) => other.series === series);
-          const at = own.findIndex((other) => other.x === x);
-          const known = (index: number): boolean => typeof own[index]?.y === "number";
-          return y !== null && !known(at - 1) && !known(at + 1);
-        });
-        expect([...alone]).toEqual(expected);
-      }),
-      { numRuns: 300, seed: 22 },
-    );
-  });
-});
 
 describe("chart.area of values that no neighbour joins", () => {
   test("one bucket is a stacked column, every series in it", async () => {
@@ -72,7 +47,7 @@ describe("chart.area of values that no neighbour joins", () => {
 
   test("an incomplete one is faded", () => {
     const part = weeklyCounts({ range: between("2026-11-20", "2026-11-20T08:00"), every: "day" });
-    for (const options of [{}, { colour: null }]) {
+    for (const options of [{}, { color: null }]) {
       const [column, ...more] = layers(chart.area(part, { ...options, steps: false }));
       expect(more).toEqual([]);
       expect(column?.mark).toMatchObject({ type: "bar", fillOpacity: 0.9 * 0.4 });

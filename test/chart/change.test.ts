@@ -1,16 +1,19 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, test, vi } from "vitest";
-import type { AlarmFinding } from "../../src/change/alarm.js";
-import type { ChangePoints } from "../../src/change/change-points.js";
-import type { Finding } from "../../src/change/finding.js";
-import type { Chart } from "../../src/chart/chart-value.js";
-import { chart, drawRecipe } from "../../src/chart/chart.js";
+import {
+  type AlarmFinding,
+  type ChangePoints,
+  type Chart,
+  chart,
+  type Finding,
+  Result,
+  show,
+} from "../../src/index.js";
+import { drawRecipe } from "../../src/chart/chart.js";
 import type { VegaLiteSpec } from "../../src/render/theme.js";
 import { compiledSpec } from "../../src/render/svg.js";
 import { isRich, mimeBundles } from "../../src/notebook/mime-bundle.js";
-import { show } from "../../src/notebook/show.js";
-import { Result } from "../../src/result/result.js";
 import { fromTaggedJson, toTaggedJson } from "../../src/result/json.js";
 import * as findings from "./support/findings.js";
 import { decodePng, OTHER_PIXELS, pixelDifference } from "./support/png-image.js";

@@ -1,8 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { chart } from "../../src/chart/chart.js";
+import { between, chart, ProbelabError } from "../../src/index.js";
 import { THEMES } from "../../src/render/theme.js";
-import { ProbelabError } from "../../src/base/error.js";
-import { between } from "../../src/time/time-range.js";
 import { layers, legend, specRows, subtitle, title } from "./support/layers.js";
 import { xmlElements } from "./support/xml-tree.js";
 import {
@@ -13,7 +11,7 @@ import {
   weeklyDurations,
 } from "./support/sample-results.js";
 
-const MARKS = ["line", "area", "bar", "points"] as const;
+const MARKS = ["line", "area", "bar", "dot"] as const;
 
 const at = (day: string): Date => new Date(`${day}T00:00:00Z`);
 
@@ -54,12 +52,12 @@ describe("defaults from the Result", () => {
     const y = (drawn: ReturnType<typeof chart.line>) => layers(drawn)[0]?.encoding.y?.field;
     const durations = result(marked);
     expect(y(chart.line(durations))).toBe("q50");
-    expect(y(chart.points(durations))).toBe("q50");
+    expect(y(chart.dot(durations))).toBe("q50");
     expect(y(chart.line(plain))).toBe("runs");
     expect(y(chart.line(durations, { y: "q90" }))).toBe("q90");
     expect(y(chart.area(durations))).toBe("runs");
     expect(y(chart.bar(durations))).toBe("runs");
-    expect(y(chart.line(durations, { colour: null }))).toBe("runs");
+    expect(y(chart.line(durations, { color: null }))).toBe("runs");
     const days = result(marked, []);
     const alone = days.with(
       days.table.filter((row: { software_version: string }) => row.software_version === "3.11.0"),
@@ -107,8 +105,8 @@ describe("defaults from the Result", () => {
     expect(colours[2]).toBe(THEMES.light.neutral);
   });
 
-  test("colour: null adds counts up, and says so", () => {
-    const total = chart.area(weeklyCounts(), { colour: null });
+  test("color: null adds counts up, and says so", () => {
+    const total = chart.area(weeklyCounts(), { color: null });
     expect(legend(total).names).toEqual([]);
     expect(subtitle(total)).toContain("All versions added up.");
     const rows = weeklyCounts().rows();
@@ -120,8 +118,8 @@ describe("defaults from the Result", () => {
     expect(drawn?.measurements).toBe(expected);
   });
 
-  test("colour: null refuses to add medians up", () => {
-    expect(() => chart.line(weeklyDurations(), { y: "q50", colour: null })).toThrow(
+  test("color: null refuses to add medians up", () => {
+    expect(() => chart.line(weeklyDurations(), { y: "q50", color: null })).toThrow(
       /can't be added up/,
     );
   });
@@ -338,7 +336,7 @@ describe("annotations", () => {
 describe("limits and refusals", () => {
   test("fewer than 5,000 rows stand in the spec, edges and markers included", () => {
     const days = weeklyCounts({ range: between("2025-01-01T06:00", "2026-11-25"), every: "day" });
-    expect(days.numRows).toBeGreaterThan(4_700);
+    expect(days.numRows()).toBeGreaterThan(4_700);
     for (const mark of MARKS) expect(specRows(chart[mark](days))).toBeLessThan(5_000);
   });
 
@@ -348,8 +346,8 @@ describe("limits and refusals", () => {
     [() => chart.line(versionSummary()), /chart\.bar/],
     [() => chart.line(weeklyCounts(), { width: 10 }), /width: 10/],
     [() => chart.line(weeklyCounts(), { theme: "pink" as "dark" }), /"light" or "dark"/],
-    [() => chart.area(weeklyCounts(), { zero: false }), /without zero/],
-    [() => chart.bar(weeklyCounts(), { yScale: "log" }), /without zero/],
+    [() => chart.area(weeklyCounts(), { y: { zero: false } }), /without zero/],
+    [() => chart.bar(weeklyCounts(), { y: { type: "log" } }), /without zero/],
     [
       () => chart.line(makeResult({ text: ["a"] })),
       /with the columns "text": it needs a column of numbers: count or convert in the query/,
@@ -364,61 +362,13 @@ describe("limits and refusals", () => {
   });
 
   test("a vertical axis that doesn't begin at zero is said", () => {
-    expect(subtitle(chart.line(weeklyCounts(), { zero: false }))).toContain("begin at zero");
+    expect(subtitle(chart.line(weeklyCounts(), { y: { zero: false } }))).toContain("begin at zero");
   });
 
   test("the description tells the data in words", () => {
     expect(chart.line(weeklyCounts()).spec.description).toMatch(
       /^Line chart: Measurements per week.*14 weeks, 7 series\. 3\.8\.2: from [\d,]+ \(2026-01-26\) to/,
     );
-  });
-});
-
-describe("chart.vegaLite", () => {
-  test("draws the Result's rows, with origin and range", () => {
-    const free = chart.vegaLite(weeklyCounts(), {
-      mark: "rect",
-      encoding: {
-        x: { field: "t", type: "temporal", timeUnit: "utcyearmonthdate" },
-        y: { field: "software_version", type: "nominal" },
-        color: { field: "measurements", type: "quantitative" },
-      },
-    });
-    expect((free.spec.data as { values: unknown[] }).values).toHaveLength(98);
-    expect(subtitle(free)).toContain("2026-02-01 to 2026-05-01 UTC");
-    expect(free.spec.usermeta).toHaveProperty("probelab.sql");
-  });
-
-  test("categories have the colours of series, which don't repeat before 24; the spec's own win", async () => {
-    const names = Array.from({ length: 13 }, (_, index) => `c${index}`);
-    const pie = makeResult({ cc: names, n: names.map((_, index) => index + 1) });
-    const spec = {
-      mark: "arc",
-      encoding: {
-        theta: { field: "n", type: "quantitative" },
-        color: { field: "cc", type: "nominal" },
-      },
-    };
-    const svg = await chart.vegaLite(pie, spec).svg();
-    const slices = /<g class="mark-arc.*?<\/g>/s.exec(svg)?.[0] ?? "";
-    const fills = [...slices.matchAll(/fill="(#\w+)"/g)].map(([, fill]) => fill);
-    expect(new Set(fills)).toEqual(new Set(THEMES.light.series.slice(0, 13)));
-    const own = { range: { category: ["#123456"] } };
-    expect(await chart.vegaLite(pie, { ...spec, config: own }).svg()).toContain("#123456");
-  });
-
-  test("refuses data from elsewhere, in any layer", () => {
-    const layer = [{ data: { url: "file:///etc/passwd" }, mark: "point" }];
-    expect(() => chart.vegaLite(weeklyCounts(), { layer })).toThrow(/query it first/);
-  });
-
-  test("refuses 5,000 rows that it can't reduce", () => {
-    const rows = makeResult({ x: Array.from({ length: 5_000 }, (_, n) => n) });
-    const spec = {
-      mark: "bar",
-      encoding: { x: { field: "x", bin: true }, y: { aggregate: "count" } },
-    };
-    expect(() => chart.vegaLite(rows, spec)).toThrow(/5,000/);
   });
 });
 
@@ -456,7 +406,7 @@ describe("reductions", () => {
   });
 
   test("40,000 points are counted in bins, none is lost", async () => {
-    const drawn = chart.points(many);
+    const drawn = chart.dot(many);
     const [layer] = layers(drawn);
     expect(specRows(drawn)).toBeLessThan(5_000);
     expect(layer?.encoding.size?.field).toBe("rows");
@@ -465,25 +415,8 @@ describe("reductions", () => {
     expect(await drawn.svg()).toContain("</svg>");
   });
 
-  test("a line of free Vega-Lite is reduced; points, and a spec that computes, are refused", () => {
-    const encoding = {
-      x: { field: "at", type: "temporal" },
-      y: { field: "load", type: "quantitative" },
-    };
-    const free = chart.vegaLite(many, { mark: "line", encoding });
-    expect((free.spec.data as { values: unknown[] }).values.length).toBeLessThan(5_000);
-    expect(subtitle(free)).toContain("40,000 rows drawn as");
-    expect(() => chart.vegaLite(many, { mark: "point", encoding })).toThrow(
-      /40,000 rows with a spec of one's own: .*or use chart\.points, which counts them in bins/,
-    );
-    const mean = { ...encoding, y: { ...encoding.y, aggregate: "mean" } };
-    expect(() => chart.vegaLite(many, { mark: "line", encoding: mean })).toThrow(
-      /40,000 rows with a spec of one's own: .* pass downsample\(result, \{ x, y \}\)/,
-    );
-  });
-
   test("zeros are gaps on a log scale, and it is said", () => {
-    const drawn = chart.line(makeResult({ x: [1, 2, 3], y: [5, 0, 7] }), { yScale: "log" });
+    const drawn = chart.line(makeResult({ x: [1, 2, 3], y: [5, 0, 7] }), { y: { type: "log" } });
     expect(layers(drawn)[0]?.data.values.map(({ y }) => y)).toEqual([5, null, 7]);
     expect(subtitle(drawn)).toContain("1 value of zero or below left out.");
   });

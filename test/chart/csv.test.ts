@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { chart } from "../../src/chart/chart.js";
+import { chart } from "../../src/index.js";
 import { csv } from "../../src/render/save.js";
 import { parseCsv } from "./support/parse-csv.js";
 import { PAYLOADS } from "./support/payloads.js";

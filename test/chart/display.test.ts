@@ -1,6 +1,5 @@
-import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { chart } from "../../src/chart/chart.js";
+import { chart } from "../../src/index.js";
 import type { MimeBundle } from "../../src/base/mime-bundle.js";
 import { decodePng } from "./support/png-image.js";
 import { show } from "./support/show.js";
@@ -38,22 +37,4 @@ describe("what a notebook shows of a chart", () => {
     const { width, height } = decodePng(Buffer.from(data["image/png"] as string, "base64"));
     expect(metadata["image/png"]).toEqual({ width: width / 2, height: height / 2 });
   });
-});
-
-test("no module of src/chart loads Vega, Arquero or resvg before a picture is drawn", () => {
-  const directory = new URL("../../src/chart/", import.meta.url);
-  const files = readdirSync(directory, { recursive: true })
-    .map(String)
-    // What runs in a page is bundled on its own.
-    .filter((name) => name.endsWith(".ts") && !/^page.browser/.test(name));
-  expect(files.length).toBeGreaterThan(20);
-  for (const file of files) {
-    const text = readFileSync(new URL(file, directory), "utf8");
-    const loaded = [...text.matchAll(/^(?:import|export)(?! type)[^;]*? from "([^"]+)"/gm)].map(
-      ([, name]) => name,
-    );
-    expect(
-      loaded.filter((name) => /^(vega|arquero|@resvg|@myriaddreamin|hyparquet)/.test(name ?? "")),
-    ).toEqual([]);
-  }
 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { drawRows } from "../../src/chart/draw-rows.js";
 import { LINE } from "../../src/chart/line.js";
 import { label } from "../../src/render/label.js";
-import { Result, type Value } from "../../src/result/result.js";
+import { Result, type Value } from "../../src/index.js";
 import { makeResult } from "./support/sample-results.js";
 
 const row = fc.record({
@@ -48,9 +48,9 @@ function sums(rows: readonly Row[], key: (row: Row) => string): Map<string, numb
   return found;
 }
 
-function drawn(rows: readonly Row[], colour: string | null): Map<string, number | null> {
-  const { points, series } = drawRows(result(rows), LINE, { colour });
-  const name = (value: Value): string => (colour === null ? "" : label(value));
+function drawn(rows: readonly Row[], color: string | null): Map<string, number | null> {
+  const { points, series } = drawRows(result(rows), LINE, { color });
+  const name = (value: Value): string => (color === null ? "" : label(value));
   return new Map(points.map(({ x, y, series: at }) => [`${x} ${name(series[at]?.value)}`, y]));
 }
 

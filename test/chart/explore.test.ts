@@ -1,8 +1,8 @@
 import { parse, View } from "vega";
 import { describe, expect, test } from "vitest";
-import { chart, drawRecipe } from "../../src/chart/chart.js";
+import { chart, type Result } from "../../src/index.js";
+import { drawRecipe } from "../../src/chart/chart.js";
 import { compiledSpec } from "../../src/render/svg.js";
-import type { Result } from "../../src/result/result.js";
 import { exploreCells } from "./support/explore-cells.js";
 import { makeResult, weeklyCounts, weeklyDurations } from "./support/sample-results.js";
 
@@ -32,9 +32,9 @@ describe("chart.explore(result)", () => {
     const cells = exploreCells();
     const { spec, data, recipe } = chart.explore(cells);
     const { values } = spec["data"] as { values: { i: number }[] };
-    expect(values).toHaveLength(cells.numRows + 1);
+    expect(values).toHaveLength(cells.numRows() + 1);
     expect(new Set(values.map(({ i }) => i)).size).toBe(14);
-    expect(data.rows).toHaveLength(cells.numRows);
+    expect(data.rows).toHaveLength(cells.numRows());
     expect(drawRecipe(cells, recipe).spec).toEqual(spec);
   });
 
@@ -46,15 +46,17 @@ describe("chart.explore(result)", () => {
 
   test.each([
     [weeklyDurations(), { y: "q50" }, "by q50, whose values don't add up"],
-    [exploreCells({ share: true }).select("t", "probe_cc", "share"), {}, "without a measure"],
+    [
+      exploreCells({ share: true }).with((cells) => cells.select("t", "probe_cc", "share")),
+      {},
+      "without a measure",
+    ],
     [makeResult({ a: [1] }), {}, 'of the columns "a", without time'],
     [weeklyCounts(), { y: "runs" }, 'its measures are "measurements"'],
     [
-      weeklyCounts()
-        .derive({ measurements: () => -1 })
-        .with(weeklyCounts().table.derive({ measurements: () => -1 }), {
-          columns: weeklyCounts().origin.columns,
-        }),
+      weeklyCounts().with(weeklyCounts().table.derive({ measurements: () => -1 }), {
+        columns: weeklyCounts().origin.columns,
+      }),
       {},
       "below zero",
     ],

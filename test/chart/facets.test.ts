@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { chart } from "../../src/chart/chart.js";
-import type { Chart } from "../../src/chart/chart-value.js";
+import { chart, type Chart } from "../../src/index.js";
 import type { Layer } from "./support/layers.js";
 import { subtitle, title } from "./support/layers.js";
 import { makeResult, VERSIONS, weeklyCounts, weeklyDurations } from "./support/sample-results.js";
@@ -35,7 +34,7 @@ function countries(many: number) {
 }
 
 describe("facet", () => {
-  test.each(["line", "area", "bar", "points"] as const)(
+  test.each(["line", "area", "bar", "dot"] as const)(
     "chart.%s has a panel for each value, with its rows alone",
     (kind) => {
       const counts = weeklyCounts();

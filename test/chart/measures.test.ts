@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { chart } from "../../src/chart/chart.js";
-import { Result } from "../../src/result/result.js";
+import { chart, Result } from "../../src/index.js";
 import { layers, legend, subtitle, title } from "./support/layers.js";
 import {
   makeResult,
@@ -22,7 +21,7 @@ describe("several measures in one chart", () => {
     expect(title(drawn)).toMatch(/^Run duration by week and version and measure/);
     const asked = { ...one.origin, columns: { ...one.origin.columns, dimensions: [] } };
     const plain = new Result(one.table, asked);
-    expect(legend(chart.line(plain, { y: ["q10", "q50"], colour: null })).names).toEqual([
+    expect(legend(chart.line(plain, { y: ["q10", "q50"], color: null })).names).toEqual([
       "10 %",
       "median",
     ]);
@@ -30,7 +29,7 @@ describe("several measures in one chart", () => {
 
   test("hold every value of every measure", () => {
     const names = ["q10", "q50", "q90"];
-    const drawn = chart.points(two, { y: names });
+    const drawn = chart.dot(two, { y: names });
     const known = names.flatMap((name) => two.column(name)).filter((value) => value !== null);
     const values = layers(drawn).flatMap(({ data }) => data.values.map(({ value }) => value));
     expect(values.map(Number).sort()).toEqual(known.map(Number).sort());
@@ -78,7 +77,7 @@ describe("bands and intervals", () => {
     expect(() => chart.line(weeklyDurations(), { y: "q50", band: ["q10", "q90"] })).toThrow(
       /bands of 6 series.*facet/,
     );
-    expect(() => chart.area(two, { y: "q50", colour: null, ...{ band: ["q10", "q90"] } })).toThrow(
+    expect(() => chart.area(two, { y: "q50", color: null, ...{ band: ["q10", "q90"] } })).toThrow(
       /with the option "band"/,
     );
     expect(() => chart.line(two, { y: "q50", band: ["q10", "q95"] })).toThrow(/no column "q95"/);
@@ -104,24 +103,25 @@ describe("bands and intervals", () => {
       [0.4, 0.6],
       [0.05, 0.2],
     ]);
-    expect(subtitle(chart.bar(rates))).toContain("Strokes: 95 % intervals.");
+    expect(subtitle(chart.bar(rates))).toContain("Lines: 95 % intervals.");
     expect(layers(chart.bar(rates, { interval: null }))).toHaveLength(1);
-    // The ends belong to the rate under its new name, and to none that was made anew.
-    expect(layers(chart.bar(rates.rename({ rate: "failed", low: "from" })))).toHaveLength(2);
-    expect(layers(chart.bar(rates.derive({ low: () => 0 })))).toHaveLength(1);
+    // An end that was computed anew is none.
+    expect(layers(chart.bar(rates.with((cells) => cells.derive({ low: () => 0 }))))).toHaveLength(
+      1,
+    );
   });
 });
 
 describe("axis titles and formats", () => {
   test("are as the analyst wants them", async () => {
     const svg = await chart
-      .line(one, { y: "q50", xTitle: "Week", yTitle: "Seconds", yFormat: ".1f" })
+      .line(one, { x: { label: "Week" }, y: { value: "q50", label: "Seconds", format: ".1f" } })
       .svg();
     for (const text of [">Week<", ">Seconds<", ">500.0<"]) expect(svg).toContain(text);
   });
 
   test("a format that d3 can't read is refused", () => {
-    expect(() => chart.line(one, { yFormat: "5 s" })).toThrow(/pass a format of numbers/);
+    expect(() => chart.line(one, { y: { format: "5 s" } })).toThrow(/pass a format of numbers/);
   });
 });
 
@@ -161,14 +161,14 @@ describe("chart.bar of categories", () => {
     );
   });
 
-  test("lie where a name is long", () => {
+  test("are horizontal where a name is long", () => {
     const drawn = chart.bar([
       { test: "http_invalid_request_line", n: 1 },
       { test: "tor", n: 2 },
     ]);
     expect(layers(drawn)[0]?.mark["orient"]).toBe("horizontal");
     expect(() => chart.bar(weeklyCounts(), { horizontal: true })).toThrow(
-      /only those of categories/,
+      /only bars of categories/,
     );
   });
 
@@ -184,7 +184,7 @@ describe("chart.bar of categories", () => {
   });
 });
 
-describe('stack: "share"', () => {
+describe('stack: "normalize"', () => {
   test("each value is its part of the sum at its x", () => {
     const cell = fc.integer({ min: 0, max: 1_000 });
     const row = fc.tuple(cell, cell, cell);
@@ -192,7 +192,7 @@ describe('stack: "share"', () => {
       fc.property(fc.array(row, { minLength: 1, maxLength: 12 }), (rows) => {
         const given = rows.flatMap((values, x) => values.map((n, s) => ({ x, s: `s${s}`, n })));
         for (const kind of ["area", "bar"] as const) {
-          const drawn = chart[kind](given, { x: "x", y: "n", colour: "s", stack: "share" });
+          const drawn = chart[kind](given, { x: "x", y: "n", color: "s", stack: "normalize" });
           expect(drawn.data.rows).toHaveLength(given.length);
           for (const [x, s, part] of drawn.data.rows) {
             const own = given.filter((each) => each.x === x);
@@ -207,10 +207,10 @@ describe('stack: "share"', () => {
   });
 
   test("is refused for one series, and for what can't be added up", () => {
-    expect(() => chart.area(weeklyCounts(), { colour: null, stack: "share" })).toThrow(
+    expect(() => chart.area(weeklyCounts(), { color: null, stack: "normalize" })).toThrow(
       /one series/,
     );
-    expect(() => chart.area(two, { y: "q50", stack: "share" })).toThrow(/can't be added up/);
+    expect(() => chart.area(two, { y: "q50", stack: "normalize" })).toThrow(/can't be added up/);
   });
 });
 
@@ -245,11 +245,11 @@ describe("chart.heatmap", () => {
   });
 
   test("says that a range has some weekdays more often", () => {
-    expect(subtitle(chart.heatmap(cells("zero")))).toContain("isn't of whole weeks");
+    expect(subtitle(chart.heatmap(cells("zero")))).toContain("is not whole weeks");
   });
 
   test("of weeks and versions has a cell for each, as wide as its week", () => {
-    const drawn = chart.heatmap(weeklyDurations(), { colour: "q50" });
+    const drawn = chart.heatmap(weeklyDurations(), { color: "q50" });
     const [known, , dots] = layers(drawn);
     const values = weeklyDurations().column("q50");
     expect(known?.data.values).toHaveLength(values.filter((value) => value !== null).length);
@@ -257,13 +257,13 @@ describe("chart.heatmap", () => {
   });
 
   test("needs two columns, known ones, and fewer than 5,000 cells", () => {
-    expect(() => chart.heatmap(one.select("t", "q50"))).toThrow(/two columns/);
+    expect(() => chart.heatmap(one.with((cells) => cells.select("t", "q50")))).toThrow(
+      /two columns/,
+    );
     expect(() => chart.heatmap(weeklyCounts(), { y: "version" })).toThrow(/no column "version"/);
     const odd = { y: "software_version", z: "t" };
     expect(() => chart.heatmap(weeklyCounts(), odd)).toThrow(/with the option "z"/);
     const rows = Array.from({ length: 100 }, (_, x) => ({ x, s: `s${x % 55}`, n: 1 }));
-    expect(() => chart.heatmap(rows, { x: "x", y: "s", colour: "n" })).toThrow(
-      /100 times 55 cells/,
-    );
+    expect(() => chart.heatmap(rows, { x: "x", y: "s", color: "n" })).toThrow(/100 times 55 cells/);
   });
 });

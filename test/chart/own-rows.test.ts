@@ -1,7 +1,6 @@
 import * as aq from "arquero";
 import { describe, expect, test } from "vitest";
-import { chart } from "../../src/chart/chart.js";
-import { table } from "../../src/chart/table.js";
+import { chart, table } from "../../src/index.js";
 import { mimeBundle } from "../../src/notebook/mime-bundle.js";
 import { makeResult, weeklyCounts } from "./support/sample-results.js";
 import { layers, legend, subtitle, title } from "./support/layers.js";
@@ -17,16 +16,16 @@ describe("rows given by hand", () => {
   ])("%s are drawn, and nothing is invented of them", (_, given) => {
     const drawn = chart.line(given);
     expect(title(drawn)).toBe("Runs by version");
-    expect(subtitle(drawn)).toBe("Rows given by hand.");
+    expect(subtitle(drawn)).toBe("Your own rows.");
     const { range, sql, source } = drawn.result.origin;
     expect({ range, sql, source }).toEqual({
       range: undefined,
       sql: "",
-      source: "rows given by hand",
+      source: "your own rows",
     });
     const record = (drawn.spec.usermeta as { probelab: object }).probelab;
     expect(record).not.toHaveProperty("range");
-    expect(record).toMatchObject({ sql: "", source: "rows given by hand" });
+    expect(record).toMatchObject({ sql: "", source: "your own rows" });
   });
 
   test("versions stand by component, 3.9 before 3.10, as series and along bars", () => {
@@ -46,7 +45,7 @@ describe("rows given by hand", () => {
     ];
     expect(chart.bar(mixed, { x: "who", y: "n" }).data.rows).toHaveLength(3);
     expect(() => chart.line(mixed, { x: "t", y: "who" })).toThrow(/which holds text/);
-    expect(subtitle(chart.line(mixed, { x: "t", y: "n", colour: null }))).toContain(
+    expect(subtitle(chart.line(mixed, { x: "t", y: "n", color: null }))).toContain(
       "2 rows without t left out.",
     );
   });
@@ -61,20 +60,20 @@ describe("rows given by hand", () => {
     expect(table(rows).markdown).toContain("| 2026-05-04 |");
     const { data } = await mimeBundle(aq.from(rows));
     expect(data["text/html"]).toContain("<caption>6 rows");
-    expect(data["text/plain"]).toMatch(/^Result of 6 rows\n[^]*Rows given by hand\.$/);
+    expect(data["text/plain"]).toMatch(/^Result of 6 rows\n[^]*Your own rows\.$/);
   });
 });
 
 describe("an Arquero table of a Result's", () => {
   const counts = weeklyCounts();
-  test("filtered: label, unit and the range that is left; the SQL is known", () => {
+  test("filtered: label, unit, range and SQL are known, and how many rows are left", () => {
     const late = chart.area(
       (counts.table.params({ from: new Date("2026-04-06") }) as typeof counts.table).filter(
         (d: { t: Date }, $: { from: Date }) => d.t >= $.from,
       ),
     );
-    expect(title(late)).toBe("Measurements per week by version, 2026-04-06 to 2026-05-01 UTC");
-    expect(subtitle(late)).toMatch(/The rows were changed after the answer: \d+ of \d+ rows\./);
+    expect(title(late)).toBe("Measurements per week by version, 2026-02-01 to 2026-05-01 UTC");
+    expect(subtitle(late)).toMatch(/Changed after the query: \d+ of \d+ rows kept\./);
     expect(late.result.origin.sql).toBe(counts.origin.sql);
   });
 

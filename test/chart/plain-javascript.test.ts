@@ -3,9 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, test } from "vitest";
-import { chart } from "../../src/chart/chart.js";
-import { table } from "../../src/chart/table.js";
-import { ProbelabError } from "../../src/base/error.js";
+import { chart, ProbelabError, table } from "../../src/index.js";
+import { drawRecipe } from "../../src/chart/chart.js";
 import { versionSummary, weeklyCounts } from "./support/sample-results.js";
 
 /** A function as plain JavaScript sees it: it takes whatever comes. */
@@ -15,14 +14,14 @@ const counts = weeklyCounts();
 const drawn = chart.area(counts, { width: 300, height: 100 });
 const loose = (made: unknown): Loose => made as Loose;
 const plain = chart as unknown as Record<
-  "line" | "area" | "bar" | "points" | "vegaLite" | "annotation" | "page",
+  "line" | "area" | "bar" | "dot" | "vegaLite" | "annotation" | "page",
   Loose
 >;
 const makers: [string, Loose][] = [
   ["chart.line", plain.line],
   ["chart.area", plain.area],
   ["chart.bar", plain.bar],
-  ["chart.points", plain.points],
+  ["chart.dot", plain.dot],
   ["chart.vegaLite", (result) => plain.vegaLite(result, { mark: "bar" })],
   ["table", loose(table)],
 ];
@@ -85,12 +84,12 @@ describe.each(makers)("%s of what is no Result", (name, make) => {
   });
 
   test("a Result of another copy of the library is one", () => {
-    const { table, origin, columnNames, numRows } = counts;
+    const { table, origin } = counts;
     const other = {
       table,
       origin,
-      columnNames,
-      numRows,
+      columnNames: counts.columnNames.bind(counts),
+      numRows: counts.numRows.bind(counts),
       rows: counts.rows.bind(counts),
       column: counts.column.bind(counts),
       with: counts.with.bind(counts),
@@ -115,25 +114,22 @@ describe("options that TypeScript would refuse", () => {
     [{ title: Promise.resolve("x") }, "title: a Promise (is an await missing?): pass a text."],
     [{ title: () => "x" }, "title: a function: pass a text."],
     [{ x: 1 }, "x: 1: pass the name of a column."],
-    [{ colour: 3 }, "colour: 3: pass the name of a column, or null."],
-    [{ yScale: "sqrt" }, 'yScale: "sqrt": pass "linear" or "log".'],
-    [{ zero: "no" }, 'zero: "no": pass true or false.'],
+    [{ color: 3 }, "color: 3: pass the name of a column, or null."],
+    [{ y: { type: "sqrt" } }, 'y.type: "sqrt": pass "linear" or "log".'],
+    [{ y: { zero: "no" } }, 'y.zero: "no": pass true or false.'],
+    [{ y: { lable: "s" } }, 'the option "y.lable": did you mean y.label?'],
+    [{ x: { value: 1 } }, "x: 1: pass the name of a column."],
     [{ theme: "constructor" }, 'theme: "constructor": pass "light" or "dark".'],
     [{ width: "wide" }, 'width: "wide": pass a whole number of pixels'],
-    [{ color: 3 }, "colour: 3: pass the name of a column, or null."],
     [
-      { colours: "probe_cc" },
-      'the option "colours": did you mean colour? The options are x, y, colour,',
-    ],
-    [
-      { color: "t", colour: null },
-      "colour and color, which are the same option: pass one of them.",
+      { colour: "probe_cc" },
+      'the option "colour": did you mean color? The options are x, x.label, y,',
     ],
     [{ Title: "Week" }, 'the option "Title": did you mean title?'],
     [{ heigth: 100 }, 'the option "heigth": did you mean height?'],
-    [{ stacked: true }, 'the option "stacked": The options are x, y, colour, title,'],
-    [{ "a b": 1 }, 'the option "a b": The options are x, y,'],
-    [{ constructor: 1 }, 'the option "constructor": The options are x, y,'],
+    [{ stacked: true }, 'the option "stacked": The options are x, x.label, y, y.label,'],
+    [{ "a b": 1 }, 'the option "a b": The options are x, x.label, y,'],
+    [{ constructor: 1 }, 'the option "constructor": The options are x, x.label, y,'],
     ["dark", '"dark": pass an object of options, such as { x: … }'],
     [null, "null: pass an object"],
     [["t"], '["t"]: pass an object'],
@@ -164,9 +160,7 @@ describe("options that TypeScript would refuse", () => {
   });
 
   test("undefined is an option that is not given", () => {
-    expect(() =>
-      plain.line(counts, { title: undefined, color: undefined, marks: undefined }),
-    ).not.toThrow();
+    expect(() => plain.line(counts, { title: undefined, color: undefined })).not.toThrow();
   });
 
   test("chart.annotation(time) without a label", () => {
@@ -176,31 +170,22 @@ describe("options that TypeScript would refuse", () => {
   });
 });
 
-test("the old names work: chart.mark, marks; with one warning each", async () => {
-  const warnings: Error[] = [];
-  const listen = (warning: Error): void => void warnings.push(warning);
-  process.on("warning", listen);
-  const released = chart.annotation("2026-03-02", "3.10 released");
-  const now = chart.line(counts, { annotations: [released] });
-  for (let time = 0; time < 2; time++) {
-    const old = chart.mark("2026-03-02", "3.10 released");
-    expect(chart.line(counts, { marks: [old] }).spec).toEqual(now.spec);
-    expect(chart.line(counts, { marks: [old] }).recipe).toEqual(now.recipe);
-  }
-  await new Promise((resolve) => setImmediate(resolve));
-  process.off("warning", listen);
-  expect(warnings.map(({ message }) => message)).toEqual([
-    "chart.mark is now chart.annotation; the old name works until probelab 1.0.",
-    "the option marks of a chart is now annotations; the old name works until probelab 1.0.",
-  ]);
+test("x and y take a column, or an object with it and what is said of the axis", () => {
+  expect(chart.line(counts, { x: { value: "t" }, y: { value: "measurements" } }).spec).toEqual(
+    chart.line(counts, { x: "t", y: "measurements" }).spec,
+  );
+  const made = chart.line(counts, { y: { label: "Rows", zero: false } });
+  expect(JSON.stringify(made.spec)).toContain('"title":"Rows"');
+  expect(drawRecipe(counts, made.recipe).spec).toEqual(made.spec);
 });
 
-test("color is colour", () => {
-  const color = "software_version";
-  expect(chart.area(counts, { color }).spec).toEqual(chart.area(counts, { colour: color }).spec);
-  expect(chart.area(counts, { color: null }).spec).toEqual(
-    chart.area(counts, { colour: null }).spec,
+test("a chart under another library's word names its own", () => {
+  const guessed = chart as unknown as Record<string, unknown>;
+  expect(refusal(() => guessed["scatter"])).toBe(
+    "Can't draw with chart.scatter: it is called chart.dot.",
   );
+  expect(refusal(() => guessed["points"])).toContain("chart.dot");
+  expect(Object.keys(chart)).not.toContain("scatter");
 });
 
 describe("chart.page of what are no charts", () => {

@@ -1,12 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { chart } from "../../src/chart/chart.js";
+import { between, chart, table } from "../../src/index.js";
 import { csv } from "../../src/render/save.js";
-import { table } from "../../src/chart/table.js";
 import { Database } from "../../src/database/database.js";
 import { freeQuery } from "../../src/query/free-query.js";
 import { readParquet } from "../../src/result/parquet-read.js";
 import { parquet } from "../../src/result/parquet-write.js";
-import { between } from "../../src/time/time-range.js";
 import { ownDatabase } from "../support/own-database.js";
 import { parseCsv } from "./support/parse-csv.js";
 
@@ -34,7 +32,7 @@ describe("a chart of lab.query", () => {
       "number AS x, number % 10 AS y, [if(number % 2 = 0, 'dnscheck', 'ndt')] AS tags",
       rows,
     );
-    const { names, rows: drawn } = chart.line(result, { x: "x", y: "y", colour: "tags" }).data;
+    const { names, rows: drawn } = chart.line(result, { x: "x", y: "y", color: "tags" }).data;
     const tags = drawn.map((row) => (row[names.indexOf("tags")] as string[]).join());
     const evens = drawn.map((row) => Number(row[names.indexOf("x")]) % 2 === 0);
     expect(new Set(tags)).toEqual(new Set(["dnscheck", "ndt"]));
@@ -43,7 +41,7 @@ describe("a chart of lab.query", () => {
 
   test("has one series for a UUID that is the same in all rows", async () => {
     const result = await query(`number AS x, number AS y, toUUID('${UUID}') AS id`, 14);
-    const { rows } = chart.line(result, { x: "x", y: "y", colour: "id" }).data;
+    const { rows } = chart.line(result, { x: "x", y: "y", color: "id" }).data;
     expect(rows).toEqual(Array.from({ length: 14 }, (_, at) => [at, UUID, at]));
   });
 });

@@ -1,13 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { chart } from "../../src/chart/chart.js";
-import type { Chart } from "../../src/chart/chart-value.js";
-import { ProbelabError } from "../../src/base/error.js";
+import { chart, type Chart, ProbelabError, type Result } from "../../src/index.js";
 import type { MeasureColumn } from "../../src/result/origin.js";
-import type { Result } from "../../src/result/result.js";
 import { makeResult, versionSummary, weeklyCounts } from "./support/sample-results.js";
 
-const MARKS = ["line", "area", "bar", "points"] as const;
-const NOT_BARS = ["line", "area", "points"] as const;
+const MARKS = ["line", "area", "bar", "dot"] as const;
+const NOT_BARS = ["line", "area", "dot"] as const;
 
 const measure: MeasureColumn = {
   name: "measurements",
@@ -53,7 +50,7 @@ describe("x is never y", () => {
 
   test.each(MARKS)("chart.%s along the measure draws another one, or says so", (mark) => {
     const x = "measurements";
-    const text = refusal(() => chart[mark](weeklyCounts(), { x, colour: null }));
+    const text = refusal(() => chart[mark](weeklyCounts(), { x, color: null }));
     expect(text).toMatch(
       /it needs a column of numbers beside "measurements": pass another one as x, or use/,
     );
@@ -65,7 +62,7 @@ describe("x is never y", () => {
   });
 
   test("points along one measure show another", () => {
-    const made = chart.points(versionSummary(), { x: "runs" });
+    const made = chart.dot(versionSummary(), { x: "runs" });
     expect(axes(made)).toEqual([{ x: "runs", y: "q50" }]);
   });
 });
@@ -108,13 +105,13 @@ describe("20,000 rows of free SQL as bars or an area", () => {
   const rows = Array.from({ length: 20_000 }, (_, at) => at);
   const seconds = rows.map((at) => at % 97);
   const said = (x: string): string =>
-    `nothing tells those of "${x}"; group them in the query (toStartOfHour(t) AS hour, count() AS n … GROUP BY hour), ask for the largest (top, in SQL ORDER BY … LIMIT 20), or use chart.points or chart.line.`;
+    `"${x}" has none; group them in the query (toStartOfHour(t) AS hour, count() AS n … GROUP BY hour), ask for the largest (top, in SQL ORDER BY … LIMIT 20), or use chart.dot or chart.line.`;
 
   test.each(["bar", "area"] as const)("chart.%s along a time or a number", (mark) => {
     const t = rows.map((at) => new Date(1.77e12 + at * 61_000));
     for (const raw of [makeResult({ t, seconds }), makeResult({ at: rows, seconds })]) {
-      expect(refusal(() => chart[mark](raw))).toContain(said(raw.columnNames[0] ?? ""));
-      expect(() => chart.points(raw)).not.toThrow();
+      expect(refusal(() => chart[mark](raw))).toContain(said(raw.columnNames()[0] ?? ""));
+      expect(() => chart.dot(raw)).not.toThrow();
       expect(() => chart.line(raw)).not.toThrow();
     }
   });

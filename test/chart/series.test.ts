@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { chart } from "../../src/chart/chart.js";
+import { chart, table } from "../../src/index.js";
 import { label, uniqueLabels } from "../../src/render/label.js";
-import { MOST_SERIES, chartSeries, seriesColours, seriesShapes } from "../../src/chart/series.js";
-import { table } from "../../src/chart/table.js";
+import { MOST_SERIES, chartSeries, seriesColors, seriesShapes } from "../../src/chart/series.js";
 import { THEMES } from "../../src/render/theme.js";
 import { layers, legend } from "./support/layers.js";
 import { makeResult } from "./support/sample-results.js";
@@ -31,21 +30,13 @@ describe("chartSeries(values, dimension)", () => {
     );
   });
 
-  test("a value that is called other, where nothing was merged, is a value like others", () => {
-    const series = chartSeries(["other", "a"], { order: ["other", "a"] });
-    expect(series.map(({ value, other }) => [value, other])).toEqual([
-      ["other", false],
-      ["a", false],
-    ]);
-  });
-
   test("colours and shapes together tell 24 series apart", () => {
     const series = chartSeries(
       Array.from({ length: 24 }, (_, index) => `v${index}`),
       undefined,
     );
     for (const theme of Object.values(THEMES)) {
-      const looks = seriesColours(series, theme).map(
+      const looks = seriesColors(series, theme).map(
         (colour, at) => colour + seriesShapes(series)[at],
       );
       expect(new Set(looks).size).toBe(24);

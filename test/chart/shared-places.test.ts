@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { chart } from "../../src/chart/chart.js";
-import { ProbelabError } from "../../src/base/error.js";
+import { chart, ProbelabError } from "../../src/index.js";
 import { subtitle } from "./support/layers.js";
 import { makeResult, versionSummary, weeklyCounts } from "./support/sample-results.js";
 
@@ -25,10 +24,10 @@ function message(draw: () => unknown): string {
 
 describe("rows of free SQL in the same place", () => {
   test("bars and areas of them are refused, with what to change", () => {
-    expect(message(() => chart.bar(countries, { colour: null }))).toBe(
-      `Can't draw bars of "n": 4 rows share a place (the same "t", first at 2026-09-07T00:00:00Z) and would hide each other; aggregate in SQL, one row for each "t", or pass the column that tells them apart as colour.`,
+    expect(message(() => chart.bar(countries, { color: null }))).toBe(
+      `Can't draw bars of "n": 4 rows share a place (the same "t", first at 2026-09-07T00:00:00Z) and would hide each other; aggregate in SQL, one row for each "t", or pass the column that tells them apart as color.`,
     );
-    expect(message(() => chart.area(countries, { colour: null }))).toMatch(
+    expect(message(() => chart.area(countries, { color: null }))).toMatch(
       /^Can't draw an area of "n": 4 rows share/,
     );
     expect(chart.bar(countries).data.rows).toHaveLength(5);
@@ -46,14 +45,12 @@ describe("rows of free SQL in the same place", () => {
   });
 
   test("lines say so, points where they hide each other", () => {
-    expect(subtitle(chart.line(countries, { colour: null }))).toBe(
+    expect(subtitle(chart.line(countries, { color: null }))).toBe(
       "4 rows share a place: the line runs through several values of n at the same t.",
     );
-    expect(subtitle(chart.points(countries, { colour: null }))).toBe("");
+    expect(subtitle(chart.dot(countries, { color: null }))).toBe("");
     const hidden = makeResult({ x: [1, 1, 1, 2], y: [3, 3, 4, 3] });
-    expect(subtitle(chart.points(hidden))).toBe(
-      "2 rows share a place: points that hide each other.",
-    );
+    expect(subtitle(chart.dot(hidden))).toBe("2 rows share a place: points that hide each other.");
   });
 
   test("lines count the rows that share x and series", () => {
@@ -74,7 +71,7 @@ describe("rows of free SQL in the same place", () => {
           (one) => drawn.filter(({ t, c }) => t === one.t && c === one.c).length > 1,
         ).length;
         const said = /([\d,]+) rows share/.exec(
-          subtitle(chart.line(given, { x: "t", y: "n", colour: "c" })),
+          subtitle(chart.line(given, { x: "t", y: "n", color: "c" })),
         );
         expect(Number(said?.[1] ?? 0)).toBe(shared);
       }),
@@ -86,15 +83,15 @@ describe("rows of free SQL in the same place", () => {
     const gaps = makeResult({ t: [week(0), week(0), week(1)], n: [null, 2, 3] });
     expect(subtitle(chart.area(gaps))).toBe("");
     const rounded = versionSummary();
-    expect(subtitle(chart.points(rounded, { x: "runs", y: "q50" }))).not.toContain("share");
-    expect(subtitle(chart.area(weeklyCounts(), { colour: null }))).toContain(
+    expect(subtitle(chart.dot(rounded, { x: "runs", y: "q50" }))).not.toContain("share");
+    expect(subtitle(chart.area(weeklyCounts(), { color: null }))).toContain(
       "All versions added up.",
     );
   });
 
   test("points counted in bins hide nothing", () => {
     const many = Array.from({ length: 6_000 }, (_, index) => index % 50);
-    const drawn = chart.points(makeResult({ x: many, y: many }));
+    const drawn = chart.dot(makeResult({ x: many, y: many }));
     expect(subtitle(drawn)).toMatch(/^6,000 rows counted in /);
   });
 });

@@ -4,10 +4,7 @@ import { createRequire } from "node:module";
 import { describe, expect, test } from "vitest";
 import type { LoggerInterface } from "vega";
 import { compile } from "vega-lite";
-import type { Chart } from "../../src/chart/chart-value.js";
-import { table } from "../../src/chart/table.js";
-import { chart } from "../../src/chart/chart.js";
-import { between } from "../../src/time/time-range.js";
+import { between, type Chart, chart, table } from "../../src/index.js";
 import {
   makeResult,
   versionSummary,
@@ -25,7 +22,7 @@ const gaps = makeResult({ x: [1, 2, 3, 4, 5, 6], y: [1, null, 3, 4, null, 6] });
 const CHARTS: Record<string, Chart> = {
   area: chart.area(weeklyCounts(), { annotations }),
   "area in the dark": chart.area(weeklyCounts(), { theme: "dark" }),
-  "area of one series": chart.area(weeklyCounts(), { colour: null }),
+  "area of one series": chart.area(weeklyCounts(), { color: null }),
   "area of one bucket": chart.area(weeklyCounts({ range: day, every: "day" }), {
     annotations: noon,
   }),
@@ -33,16 +30,16 @@ const CHARTS: Record<string, Chart> = {
   "area with lone values": chart.area(gaps),
   "area of one number": chart.area(makeResult({ x: [5], y: [7] })),
   line: chart.line(weeklyDurations(), { y: "q50", annotations }),
-  "line on a log scale": chart.line(weeklyDurations(), { y: "q50", yScale: "log" }),
+  "line on a log scale": chart.line(weeklyDurations(), { y: { value: "q50", type: "log" } }),
   "line over decades": chart.line(makeResult({ x: [1, 2, 3], y: [0.5, 70, 90_000] }), {
-    yScale: "log",
+    y: { type: "log" },
   }),
   "line of hours in Rome": chart.line(weeklyCounts({ range: rome, every: "hour" })),
   "line along numbers": chart.line(makeResult({ x: [1, 2, 3], y: [1, 4, 9] })),
   bar: chart.bar(weeklyCounts(), { annotations }),
   "bar by category": chart.bar(versionSummary()),
   "bars along numbers": chart.bar(makeResult({ x: [10, 20, 30], y: [1, 4, 9] })),
-  points: chart.points(weeklyDurations(), { y: "single" }),
+  points: chart.dot(weeklyDurations(), { y: "single" }),
   "odd column names": chart.line(
     makeResult({ "a.b[0]": [1, 2], "'y\"": [3, 4], __proto__x: ["s", "t"] }),
   ),

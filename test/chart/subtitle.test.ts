@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { chart } from "../../src/chart/chart.js";
+import { chart } from "../../src/index.js";
 import { chartFigure } from "../../src/render/page/figures.js";
 import { textWidth } from "../../src/fonts/shipped-font.js";
 import type { Layer } from "./support/layers.js";
@@ -12,7 +12,7 @@ const notes = (made: { spec: Record<string, unknown> }): readonly string[] =>
 
 const TOP = "Top 6 of 37 versions by measurements; other: 31 more.";
 
-describe.each(["line", "area", "bar", "points"] as const)("chart.%s with a subtitle", (mark) => {
+describe.each(["line", "area", "bar", "dot"] as const)("chart.%s with a subtitle", (mark) => {
   const [own = "", ...none] = subtitle(chart[mark](weeklyCounts(), { width: 600 }));
 
   test("of its own has one line", () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { table } from "../../src/chart/table.js";
+import { table } from "../../src/index.js";
 import {
   makeResult,
   VERSIONS,

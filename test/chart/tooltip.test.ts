@@ -1,10 +1,7 @@
 import { parse, View } from "vega";
 import { compile, type TopLevelSpec } from "vega-lite";
 import { describe, expect, test } from "vitest";
-import type { Chart } from "../../src/chart/chart-value.js";
-import { chart } from "../../src/chart/chart.js";
-import { ProbelabError } from "../../src/base/error.js";
-import { between } from "../../src/time/time-range.js";
+import { between, type Chart, chart, ProbelabError } from "../../src/index.js";
 import { makeResult, weeklyCounts } from "./support/sample-results.js";
 
 /** What tooltips say of the time, as Vega computes it from the spec. */
@@ -18,7 +15,7 @@ function times(drawn: Chart): Set<unknown> {
 
 describe("the tooltip's time", () => {
   test("is the day of the bucket, in UTC whatever the process's zone", () => {
-    for (const mark of ["line", "area", "bar", "points"] as const) {
+    for (const mark of ["line", "area", "bar", "dot"] as const) {
       const seen = times(chart[mark](weeklyCounts()));
       expect(seen.size).toBe(14);
       expect([...seen]).toEqual(expect.arrayContaining(["2026-01-26", "2026-03-09", "2026-04-27"]));
@@ -64,4 +61,17 @@ describe("a spec that Vega can't draw", () => {
     await expect(drawn.svg()).rejects.toThrow(ProbelabError);
     await expect(drawn.svg()).rejects.toThrow(message);
   });
+});
+
+test("tooltips quote the names that a notebook's tooltip would take for a picture or a heading", () => {
+  const result = makeResult(
+    { image: ["https://evil.example/a.png"], title: [1] },
+    {
+      dimensions: [{ name: "image", order: ["https://evil.example/a.png"] }],
+      measures: [{ name: "title", label: "image", unit: "", additive: true, missing: "zero" }],
+    },
+  );
+  const spec = JSON.stringify(chart.bar(result).spec);
+  expect(spec).toContain(`"title":"'image'"`);
+  expect(spec).not.toMatch(/"tooltip":\[[^\]]*"title":"(image|title)"/);
 });

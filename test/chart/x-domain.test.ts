@@ -1,12 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { chart } from "../../src/chart/chart.js";
-import type { Chart } from "../../src/chart/chart-value.js";
-import { Result } from "../../src/result/result.js";
-import { between } from "../../src/time/time-range.js";
+import { between, chart, type Chart, Result } from "../../src/index.js";
 import { layers, subtitle } from "./support/layers.js";
 import { makeResult, weeklyCounts } from "./support/sample-results.js";
 
-const MARKS = ["line", "area", "points"] as const;
+const MARKS = ["line", "area", "dot"] as const;
 const range = between("2026-09-07", "2026-11-21");
 const counts = weeklyCounts({ range });
 
@@ -57,7 +54,7 @@ describe("the time that a chart shows", () => {
 
   test("bars take in an annotation of the range beyond the last of them", () => {
     // The answer of a range in whose last weeks nothing was measured.
-    const early = new Result(counts.table.slice(0, counts.numRows - 7 * 4), counts.origin);
+    const early = new Result(counts.table.slice(0, counts.numRows() - 7 * 4), counts.origin);
     const annotations = [chart.annotation("2026-11-18", "hotfix")];
     expect(drawnMarks(chart.bar(early, { annotations }))).toEqual(["hotfix"]);
     expect(drawnMarks(marked("bar", "2026-11-18"))).toEqual(["at 2026-11-18"]);

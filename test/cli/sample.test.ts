@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { sampleCommand } from "../../src/cli/sample.js";
-import { openWriter } from "../../src/database/open-writer.js";
+import { openWriter } from "../../src/database/writer.js";
 import { parseSource } from "../../src/database/source.js";
 import type { Writer } from "../../src/database/writer.js";
 import { sampleInfo } from "../../src/sample/info.js";

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { openWriter } from "../../src/database/open-writer.js";
+import { openWriter } from "../../src/database/writer.js";
 import { fillSample } from "../../src/sample/fill.js";
 import { sampleInfo } from "../../src/sample/info.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";

@@ -2,8 +2,9 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { redact } from "../../src/base/redact.js";
-import { credentials, withPassword } from "../../src/credentials/credentials.js";
+import { withPassword } from "../../src/credentials/credentials.js";
 import { parseSource } from "../../src/database/source.js";
+import { credentials } from "../../src/index.js";
 import { gpgTeam, hasGpg } from "../support/gpg-team.js";
 
 let team: Awaited<ReturnType<typeof gpgTeam>>;
@@ -140,13 +141,13 @@ describe.skipIf(!hasGpg)("credentials.check()", () => {
       unknown: ["carl@example.org"],
     });
     expect(found.sentence).toMatch(
-      /eve@example\.org can't read it though listed; bob .* can read it and isn't listed; of carl@example\.org I can't tell/,
+      /eve@example\.org can't read it though listed; bob .* can read it and isn't listed; carl@example\.org can't be checked without the public key/,
     );
   });
 
   it("runs nothing of the makefile, and refuses one that lists nobody", async () => {
     await expect(listed(`X := $(shell touch ${at("ran")})\n`)).rejects.toThrow(
-      /Makefile lists none\. Name the variable that does with variable: "…" \(X\)/,
+      /Makefile lists no recipient\. Write them into a variable/,
     );
     expect(() => readFileSync(at("ran"))).toThrow();
   });

@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Database } from "../../src/database/database.js";
 import { freeQuery } from "../../src/query/free-query.js";
-import { valueReader } from "../../src/database/value-reader.js";
-import type { Value } from "../../src/result/result.js";
-import { between } from "../../src/time/time-range.js";
+import { between, type Value } from "../../src/index.js";
 import { ownDatabase } from "../support/own-database.js";
 
 const own = ownDatabase();
@@ -234,25 +232,5 @@ describe("Database.ask without types", () => {
     expect(table.objects()).toEqual([
       { list: [1], big: [18446744073709551615n], pair: { a: 1, b: [2] }, n: 7 },
     ]);
-  });
-});
-
-describe("valueReader(type)", () => {
-  const read = (type: string, value: Value): Value => {
-    const reader = valueReader(type, (integer) => integer);
-    return reader ? reader(value) : value;
-  };
-
-  it("reads what older servers send: dates as days, texts as bytes", () => {
-    expect(read("Date", 20574)).toEqual(new Date("2026-05-01T00:00:00Z"));
-    expect(read("Array(Nullable(Date32))", [-1, null])).toEqual([new Date(-86_400_000), null]);
-    expect(read("String", Buffer.from("é"))).toBe("é");
-    expect(read("FixedString(3)", "a\0\0")).toBe("a");
-  });
-
-  it("has nothing to do for ordinary numbers, so that their columns stay as they came", () => {
-    for (const type of ["UInt8", "Nullable(Int32)", "Float64", "Decimal(9, 2)", "Bool"]) {
-      expect(valueReader(type, Number)).toBeUndefined();
-    }
   });
 });

@@ -1,18 +1,24 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { Database } from "../../src/database/database.js";
 import {
-  placeOf,
   readRecord,
   TOKEN_HEADER,
   type ServerRecord,
 } from "../../src/database/embedded/directory.js";
 import { joinServer } from "../../src/database/embedded/join.js";
-import { openWriter } from "../../src/database/open-writer.js";
+import { openWriter } from "../../src/database/writer.js";
 import { entryPath } from "../../src/base/entry-path.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
 
@@ -58,11 +64,9 @@ async function gone(pid: number): Promise<boolean> {
   return !alive(pid);
 }
 
-/** A record of the directory whose ports nobody listens on. */
-async function deadRecord(directory: string, pid: number): Promise<ServerRecord> {
-  const secrets = { token: "old", writerToken: "old", secret: "old" };
-  const place = (await placeOf(directory)) ?? { path: "", identity: "" };
-  return { pid, httpPort: 9, leasePort: 9, ...secrets, directory: place };
+/** A record of the directory whose port nobody listens on. */
+function deadRecord(path: string, pid: number): ServerRecord {
+  return { pid, port: 9, token: "old", writerToken: "old", path: realpathSync(path) };
 }
 
 describe("joinServer(directory)", () => {
@@ -82,15 +86,17 @@ describe("joinServer(directory)", () => {
     third[Symbol.dispose]();
     second.child.kill("SIGKILL");
     expect(await gone(own.server.pid)).toBe(true);
-    expect(readdirSync(directory.path).sort()).toEqual(["data", "layout.json", "server.log"]);
+    expect(readdirSync(directory.path).sort()).toEqual([
+      ...["data", "layout.json", "server.lock", "server.log", "users.lock"],
+    ]);
   });
 
   it("answers nobody without the secret, which only the owner can read", async () => {
     await using directory = await temporaryDirectory();
     using lease = await joinServer(directory.path);
-    const { httpPort, token } = lease.server;
+    const { port, token } = lease.server;
     const ask = (headers: Record<string, string>, path = "/?query=SELECT+1") =>
-      fetch(`http://127.0.0.1:${httpPort}${path}`, { headers }).then((answer) => answer.status);
+      fetch(`http://127.0.0.1:${port}${path}`, { headers }).then((answer) => answer.status);
     expect(await ask({ [TOKEN_HEADER]: token })).toBe(200);
     expect(await ask({})).toBe(404);
     expect(await ask({}, "/ping")).toBe(404);
@@ -130,7 +136,7 @@ describe("joinServer(directory)", () => {
 
   it("passes over the remains of a server that was killed", async () => {
     await using directory = await temporaryDirectory();
-    const record = await deadRecord(directory.path, 1);
+    const record = deadRecord(directory.path, 1);
     writeFileSync(join(directory.path, "server.json"), JSON.stringify(record));
     expect((await readRecord(directory.path))?.token).toBe("old");
     using lease = await joinServer(directory.path);
@@ -149,7 +155,7 @@ describe("joinServer(directory)", () => {
     mkdirSync(held);
     const { server } = await otherUser(held);
     // The server stays, but nobody can reach it any more, as if it were in another container.
-    const record = await deadRecord(held, server);
+    const record = deadRecord(held, server);
     writeFileSync(join(held, "server.json"), JSON.stringify(record));
     await expect(joinServer(held)).rejects.toThrow(/another server holds it|PROBELAB_MEASUREMENTS/);
   }, 300_000);

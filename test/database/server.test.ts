@@ -4,11 +4,10 @@ import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Database } from "../../src/database/database.js";
 import { readRecord, TOKEN_HEADER } from "../../src/database/embedded/directory.js";
-import { openWriter } from "../../src/database/open-writer.js";
+import { openWriter } from "../../src/database/writer.js";
 import { parseSource } from "../../src/database/source.js";
 import type { Writer } from "../../src/database/writer.js";
-import { connect } from "../../src/lab/connect.js";
-import { between } from "../../src/time/time-range.js";
+import { between, connect } from "../../src/index.js";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.js";
 
 /** A real ClickHouse reached by its URL: the embedded one behind a gate that adds its secret. */
@@ -27,12 +26,12 @@ beforeAll(async () => {
   await writer.command(
     "INSERT INTO fastpath VALUES ('2026-05-01 12:00:00', 'r', 'probe-cli', '3.20')",
   );
-  const { httpPort = 0, token = "" } = (await readRecord(directory.path)) ?? {};
+  const { port = 0, token = "" } = (await readRecord(directory.path)) ?? {};
   gate = createHttpServer((request, response) => {
     void (async () => {
       const body: Buffer[] = [];
       for await (const part of request) body.push(part as Buffer);
-      const answer = await fetch(`http://127.0.0.1:${httpPort}${request.url ?? ""}`, {
+      const answer = await fetch(`http://127.0.0.1:${port}${request.url ?? ""}`, {
         method: "POST",
         headers: { [TOKEN_HEADER]: token, "content-type": request.headers["content-type"] ?? "" },
         body: Buffer.concat(body),
@@ -119,7 +118,7 @@ it("openWriter(source) refuses a server: probelab only reads it", async () => {
 });
 
 it("Database.open(source) leaves no server behind where it fails", async () => {
-  const source = { kind: "embedded", directory: "/proc/nowhere", label: "embedded:x" } as const;
+  const source = { kind: "embedded", directory: "/dev/null/nowhere", label: "embedded:x" } as const;
   await expect(Database.open(source)).rejects.toThrow(
     /Can't write the embedded database's directory/,
   );

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
-import { findGuard, findTables } from "../../src/database/settings.js";
+import { findLimits, findTables } from "../../src/database/settings.js";
 import { SEED_TABLES } from "../../src/database/tables.js";
 
 const root = mkdtempSync(join(tmpdir(), "probelab-tables-"));
@@ -39,10 +39,10 @@ it("findTables(options) takes each name of options, environment and file, in thi
   });
 });
 
-it("findGuard(options) takes each limit of options, environment and file, in this order", () => {
-  write({ guard: { maxSeconds: 30, maxMemory: 1e9 } });
-  const env = { PROBELAB_GUARD: '{ "maxSeconds": 20, "maxResultRows": 50000 }' };
-  expect(findGuard({ maxResultRows: 10 }, env, root)).toEqual({
+it("findLimits(options) takes each limit of options, environment and file, in this order", () => {
+  write({ limits: { maxSeconds: 30, maxMemory: 1e9 } });
+  const env = { PROBELAB_LIMITS: '{ "maxSeconds": 20, "maxResultRows": 50000 }' };
+  expect(findLimits({ maxResultRows: 10 }, env, root)).toEqual({
     maxSeconds: 20,
     maxMemory: 1e9,
     maxResultRows: 10,
@@ -56,8 +56,8 @@ it.each<[unknown, RegExp]>([
   [{ tables: { measurements: { table: 5 } } }, /"tables.measurements.table": 5 .*name of a table/],
   [{ tables: { logs: { unit: "minutes" } } }, /"minutes" in .*write one of seconds, milliseconds/],
   [{ tables: [] }, /"tables": \[…\] in .*write an object/],
-  [{ guard: { maxSecond: 5 } }, /"maxSecond" in guard .*did you mean "maxSeconds"/],
-  [{ guard: { maxSeconds: 0 } }, /"guard.maxSeconds": 0 .*a number above 0/],
+  [{ limits: { maxSecond: 5 } }, /"maxSecond" in limits .*did you mean "maxSeconds"/],
+  [{ limits: { maxSeconds: 0 } }, /"limits.maxSeconds": 0 .*a number above 0/],
   [{ logs: { url: "https://a", password: "s3cret" } }, /^(?!.*s3cret).*"logs": \{…\}/],
 ])("findTables(options) refuses %j in the file", (config, message) => {
   write(config);

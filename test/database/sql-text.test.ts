@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { nameOf, replaceInCode, sqlCode, sqlParts } from "../../src/database/sql-text.js";
+import { nameOf, sqlParts } from "../../src/database/sql-text.js";
 import { tableName } from "../../src/database/table-info.js";
 import { quoteIdentifier } from "../../src/database/time-column.js";
 
@@ -30,28 +30,6 @@ it("sqlParts(sql) joined again are the text", () => {
       ).toBe(sql);
     }),
     { numRuns: 500, seed: 3 },
-  );
-});
-
-it.each([
-  "SELECT '{range}'",
-  "SELECT 'it''s {range}'",
-  "SELECT 'it\\'s {range}'",
-  'SELECT "{range}"',
-  "SELECT `{range}`",
-  "SELECT 1 -- {range}",
-  "SELECT 1 # {range}",
-  "SELECT /* {range} */ 1",
-  "SELECT $x$ {range} $x$",
-])("replaceInCode(sql) leaves %s alone", (sql) => {
-  expect(replaceInCode(sql, /\{range\}/g, () => "BOUNDS")).toBe(sql);
-  expect(sqlCode(sql)).not.toContain("{range}");
-});
-
-it("replaceInCode(sql) replaces between strings and comments", () => {
-  const sql = "SELECT 'a' /* b */ WHERE {range} -- c\nAND {range}";
-  expect(replaceInCode(sql, /\{range\}/g, () => "R")).toBe(
-    "SELECT 'a' /* b */ WHERE R -- c\nAND R",
   );
 });
 

@@ -1,11 +1,17 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { compare } from "../../src/change/compare.js";
-import { explain } from "../../src/change/explain.js";
-import { connect, type ConnectOptions, type Lab } from "../../src/lab/connect.js";
-import { count, distinct, quantile } from "../../src/query/measure.js";
-import type { Result } from "../../src/result/result.js";
-import { between } from "../../src/time/time-range.js";
+import {
+  between,
+  compare,
+  connect,
+  type ConnectOptions,
+  count,
+  countDistinct,
+  explain,
+  type Lab,
+  quantile,
+  type Result,
+} from "../../src/index.js";
 import { held, HOUR, question, START, told } from "../snapshot/questions.js";
 import { KINDS, makeRows } from "../snapshot/rows.js";
 import { startCluster, type Cluster } from "../support/cluster.js";
@@ -129,9 +135,9 @@ describe.each(
       between(new Date(START + from * HOUR), new Date(START + to * HOUR));
     const moved = { before: days(0, 48), after: days(48, 96) };
     const asks: readonly ((lab: Lab) => Promise<Result<object> | { result: Result<object> }>)[] = [
-      (lab) => lab.measurements.runs({ range, every: "day", by: "probe_cc" }),
+      (lab) => lab.runs.counts({ range, every: "day", by: "probe_cc" }),
       (lab) => lab.measurements.runDurations({ range, every: "day", by: "software_version" }),
-      (lab) => lab.measurements.counts({ range, every: "day", distinct: true }),
+      (lab) => lab.measurements.counts({ range, every: "day", dedupe: true }),
       (lab) => lab.measurements.duplicates({ range }),
       (lab) => lab.measurements.duplicates({ range, every: "day", by: "probe_cc" }),
       (lab) => lab.measurements.histogram({ range, column: "probe_asn" }),
@@ -154,18 +160,18 @@ describe.each(
         compare(lab.measurements, {
           before: moved.before,
           now: moved.after,
-          measure: distinct("software_version"),
+          measure: countDistinct("software_version"),
         }),
       (lab) => lab.logs.search({ range, contains: "timed out", limit: 20 }),
       (lab) => lab.logs.rates({ range, every: "hour", by: "identifier" as never }),
       (lab) => lab.logs.bursts({ range }),
-      (lab) => lab.logs.patterns({ range }),
+      (lab) => lab.logs.rates({ range, every: "all", by: ["identifier", "pattern"] }),
       (lab) =>
         lab.logs.ask({
           range,
           every: "day",
           by: "SYSLOG_IDENTIFIER" as never,
-          measures: { n: count(), m: distinct("message" as never) },
+          measures: { n: count(), m: countDistinct("message" as never) },
         }),
       (lab) =>
         lab.query(
@@ -219,7 +225,7 @@ describe.each(
   it.each(["ro1", "ro2", "bound"])("answers %s as everybody", async (user) => {
     const range = held;
     await using lab = await connect({ measurements: at(into, user) });
-    await same([labs[0], lab], (one) => one.measurements.summary({ range, by: "probe_cc" }));
+    await same([labs[0], lab], (one) => one.runs.summary({ range, by: "probe_cc" }));
     await same([labs[0], lab], (one) => one.logs.rates({ range, every: "day" }));
   });
 
@@ -233,7 +239,7 @@ describe.each(
     const range = held;
     for (const ask of [
       (one) => one.measurements.runDurations({ range, every: "day", by: "probe_cc" }),
-      (one) => one.measurements.counts({ range, every: "day", distinct: true }),
+      (one) => one.measurements.counts({ range, every: "day", dedupe: true }),
       (one) => one.logs.rates({ range, every: "hour" }),
     ] satisfies ((one: Lab) => Promise<Result<object>>)[]) {
       near((await ask(lab)).rows(), (await ask(labs[0])).rows());

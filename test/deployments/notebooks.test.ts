@@ -174,7 +174,7 @@ function isRight(
   }
   if (name === "incoming-measurements") {
     const total = since(END - 21 * 86_400_000_000).length;
-    expect.soft(text, what).toContain(`${total} measurements; in `);
+    expect.soft(text, what).toContain(`${total.toLocaleString("en-US")} measurements; `);
   }
   if (name === "logs") {
     const all = logLines(one, measured).filter(({ micros }) => micros !== null && micros < END);
@@ -205,7 +205,7 @@ function isRight(
     const failed = named.filter((row) => row.failed).length;
     if (one.optional === "all")
       expect.soft(text, what).toContain(`; ${failed} of ${named.length} measurements).`);
-    else expect.soft(text, what).toContain("Whether a test helper fails can't be told.");
+    else expect.soft(text, what).toContain("Can't tell whether a test helper fails.");
   }
 }
 

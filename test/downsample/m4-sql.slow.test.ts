@@ -99,47 +99,6 @@ describe.each(Object.keys(xs))("m4Sql(source) along %s", (name) => {
   });
 });
 
-describe("m4Sql(source)", () => {
-  test("orders by series and x, ties by y, on one thread as on many", async () => {
-    const { sql, parameters } = m4Sql({
-      from: "(SELECT * FROM points WHERE dataset < 20)",
-      x: { sql: "milli", type: "DateTime64(3)" },
-      y: { sql: "y", type: "Nullable(Float64)" },
-      series: "series",
-      start: new Date(START),
-      end: new Date(times(SECONDS)),
-      width: 200,
-    });
-    const answers = [];
-    for (const max_threads of [1, 2, 8]) {
-      answers.push(await writer.rows(sql, { parameters, settings: { max_threads } }));
-    }
-    expect(answers[0]!.length).toBeGreaterThan(1_000);
-    expect(answers[1]).toEqual(answers[0]);
-    expect(answers[2]).toEqual(answers[0]);
-  });
-
-  test("refuses an x that is no time, a y that is no number, and widths that are none", () => {
-    const source: M4Source = {
-      from: "points",
-      x: { sql: "milli", type: "DateTime64(3)" },
-      y: { sql: "y", type: "Float64" },
-      start: 0,
-      end: 1,
-      width: 10,
-    };
-    expect(() => m4Sql({ ...source, x: { sql: "series", type: "String" } })).toThrow(
-      /Can't downsample along a column of type String: take a Date, DateTime or DateTime64/,
-    );
-    expect(() => m4Sql({ ...source, y: { sql: "series", type: "String" } })).toThrow(
-      /Can't downsample values of type String/,
-    );
-    expect(() => m4Sql({ ...source, width: 0.5 })).toThrow(
-      /Can't cut an axis into 0.5 pixel columns/,
-    );
-  });
-});
-
 function expectedRows(
   dataset: number,
   grouped: boolean,

@@ -1,9 +1,7 @@
 import { table, type ColumnTable } from "arquero";
-import { Result } from "../../src/result/result.js";
-import type { MeasureColumn, Origin } from "../../src/result/origin.js";
-import type { Bucket } from "../../src/time/bucket.js";
+import { between, type Bucket, type Origin, Result, type TimeRange } from "../../src/index.js";
+import type { MeasureColumn } from "../../src/result/origin.js";
 import { buckets } from "../../src/time/bucket.js";
-import { between, type TimeRange } from "../../src/time/time-range.js";
 
 /** A Result of plain columns without a meaning, as free SQL gives it. */
 export function plainResult(columns: Record<string, unknown>, more: Partial<Origin> = {}): Result {

@@ -1,14 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { installKernel } from "../../src/notebook/kernel/kernelspec.js";
-import {
-  JupyterClient,
-  jupyterEnvironment,
-  python,
-  skipped,
-  tracebackText,
-} from "../jupyter/jupyter.js";
 import { notebookFolder, runCells } from "../notebook/notebook-fixture.js";
 
 let folder: Awaited<ReturnType<typeof notebookFolder>>;
@@ -133,36 +125,3 @@ test("Arquero reads functions of cells as they were written, and says what a clo
     ["result: [ 2, 3 ]"],
   ]);
 });
-
-test.skipIf(python === undefined)(
-  `a kernel goes on after a hostile cell, and runs a replayed message once${skipped}`,
-  async () => {
-    const environment = jupyterEnvironment();
-    await installKernel({ kind: "user" }, environment);
-    const client = new JupyterClient(environment);
-    try {
-      await client.call("start", { kernel: "probelab", cwd: folder.path });
-      await client.execute("const text: string = 'after '; let times = 0;");
-      for (const [code, error] of hostile) {
-        const { reply, iopub } = await client.execute(code);
-        expect(reply["status"]).toBe("error");
-        const shown = iopub.find(({ type }) => type === "error")?.content ?? {};
-        expect(tracebackText(shown)).toMatch(error);
-        const deep = { code, cursor_pos: code.length };
-        await client.call("request", { type: "is_complete_request", content: deep });
-        const after = await client.execute("text.length");
-        expect(after.reply["status"]).toBe("ok");
-      }
-      await client.call("replayed", { code: "times += 1;" });
-      await client.execute("1");
-      await client.execute("2");
-      const { iopub } = await client.execute("times");
-      const result = iopub.find(({ type }) => type === "execute_result")?.content;
-      expect(result?.["data"]).toEqual({ "text/plain": "1" });
-    } finally {
-      await client.call("shutdown", { now: true });
-      client.close();
-    }
-  },
-  240_000,
-);

@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { Database } from "../../src/database/database.js";
 import { readRecord } from "../../src/database/embedded/directory.js";
 import { joinServer } from "../../src/database/embedded/join.js";
-import { openWriter } from "../../src/database/open-writer.js";
+import { openWriter } from "../../src/database/writer.js";
 import type { Source } from "../../src/database/source.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
 

@@ -3,8 +3,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { readRecord, TOKEN_HEADER } from "../../src/database/embedded/directory.js";
-import type { Lab } from "../../src/lab/connect.js";
-import { between } from "../../src/time/time-range.js";
+import { between, type Lab } from "../../src/index.js";
 import { embeddedDatabase } from "../support/embedded-database.js";
 
 const db = embeddedDatabase();
@@ -28,7 +27,7 @@ const ask = (sql: string) => lab.query(`${sql} WHERE {range:t}`, { range });
 async function raw(token: string, sql: string, query: Record<string, string> = {}) {
   const server = await readRecord(db.directory.path);
   const search = new URLSearchParams({ database: "probelab", ...query }).toString();
-  const url = `http://127.0.0.1:${server?.httpPort}/?${search}`;
+  const url = `http://127.0.0.1:${server?.port}/?${search}`;
   const answer = await fetch(url, {
     method: "POST",
     body: sql,

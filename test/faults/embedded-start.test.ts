@@ -1,9 +1,6 @@
-import { execFile, execFileSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { readdirSync } from "node:fs";
-import { join } from "node:path";
-import { promisify } from "node:util";
 import { expect, it } from "vitest";
-import { entryPath } from "../../src/base/entry-path.js";
 import { joinServer } from "../../src/database/embedded/join.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
 
@@ -50,35 +47,3 @@ it("joinServer(directory) ends a server that never answers, and says so", async 
   using lease = await joinServer(directory.path);
   expect(await lease.check()).toBe(true);
 });
-
-const run = promisify(execFile);
-
-/** What `connect()` says in a process whose address space is limited, in MiB. */
-async function connectWithin(directory: string, mebibytes: number): Promise<string> {
-  const index = entryPath(import.meta.url, "../../src/index.js");
-  const script = `
-    import { connect } from ${JSON.stringify(index)};
-    try {
-      const lab = await connect({ measurements: ${JSON.stringify(`embedded:${directory}`)} });
-      await lab.close();
-      console.log("answers");
-    } catch (error) { console.log(error.message); }`;
-  const command = `ulimit -v ${mebibytes * 1024}; exec "$0" --input-type=module -e "$1"`;
-  const { stdout } = await run("sh", ["-c", command, process.execPath, script]);
-  return stdout.trim();
-}
-
-it("connect() under a limit of the address space answers or says that it is too low; nothing is left", async () => {
-  await using folder = await temporaryDirectory();
-  for (const [limit, says] of [
-    [8_000, /^answers$/],
-    [
-      1_400,
-      /the engine gets too little memory \(.*, and the address space is limited to 1400 MiB\): lift the limit with "ulimit -v unlimited" or the like, or free some memory/,
-    ],
-  ] as const) {
-    const directory = join(folder.path, String(limit));
-    expect(await connectWithin(directory, limit)).toMatch(says);
-    if (limit === 1_400) expect(serversOf(directory)).toBe("");
-  }
-}, 240_000);

@@ -1,17 +1,12 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { chart } from "../../src/chart/chart.js";
-import { openWriter } from "../../src/database/open-writer.js";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { alert, between, chart, connect, openSnapshot } from "../../src/index.js";
+import { openWriter } from "../../src/database/writer.js";
 import type { Writer } from "../../src/database/writer.js";
-import { connect } from "../../src/lab/connect.js";
-import { loadFiles } from "../../src/load/load-files.js";
+import { loadFile } from "../../src/load/load-files.js";
 import { runNotebook } from "../../src/notebook/run-notebook.js";
 import { fillSample } from "../../src/sample/fill.js";
-import { openSnapshot } from "../../src/snapshot/snapshot.js";
-import { between } from "../../src/time/time-range.js";
-import { alert } from "../../src/watch/alert/alert.js";
-import { raise, type Outbox } from "../../src/watch/alert/outbox.js";
 import { weeklyCounts } from "../chart/support/sample-results.js";
 import { filesOf } from "../incident/postmortem/files-of.js";
 import { NOW, report } from "../incident/postmortem/report.js";
@@ -73,13 +68,9 @@ describe.skipIf(disk === undefined)(`on a full disk${skipped}`, () => {
 
   it("an alert that can't be kept is sent all the same", async () => {
     await using push = await receiver();
-    const box: Outbox = {
-      folder: join(held.path, "alerts"),
-      channels: [alert.push(`${push.url}/probelab`)],
-      secondary: [],
-      windowMs: 3_600_000,
-    };
-    const links = { page: "https://lab.example.org/a.html", notebook: "", runbook: "" };
+    vi.stubEnv("PROBELAB_WATCH", held.path);
+    const page = "https://lab.example.org/a.html";
+    const links = { page, notebook: page, runbook: page };
     const message = {
       title: "down",
       text: "since 03:00",
@@ -88,7 +79,10 @@ describe.skipIf(disk === undefined)(`on a full disk${skipped}`, () => {
       links,
     };
     held.fill();
-    expect(await raise(box, [message], new Date(NOW))).toMatchObject([{ state: "sent" }]);
+    const channels = [alert.push(`${push.url}/probelab`)];
+    const { outcomes } = await alert.send(message, { channels, send: true });
+    vi.unstubAllEnvs();
+    expect(outcomes).toMatchObject([{ state: "sent" }]);
     expect(push.received).toHaveLength(1);
   });
 });
@@ -112,9 +106,9 @@ describe.skipIf(disk === undefined)(`an embedded database on a full disk${skippe
     const path = join(held.path, "rows.jsonl");
     await writeFile(path, jsonl(measurements(20_000)));
     held.fill(200_000);
-    await expect(loadFiles(writer, "fastpath", [path])).rejects.toThrow(/disk|space/i);
+    await expect(loadFile(writer, "fastpath", path)).rejects.toThrow(/disk|space/i);
     await held.clear();
-    await loadFiles(writer, "fastpath", [path]);
+    await loadFile(writer, "fastpath", path);
     const [row] = await writer.rows<{ n: number }>("SELECT toUInt32(count()) AS n FROM fastpath");
     expect(row).toEqual({ n: 20_000 });
   });

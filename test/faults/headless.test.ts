@@ -89,6 +89,55 @@ onLinux(
   },
 );
 
+alongside(
+  "no password reaches notebook or page: in pieces, late, or printed by a child",
+  async () => {
+    await using folder = await ownFolder();
+    const password = "Zq-pieces-5ecret";
+    const path = await writeCells(folder.path, [
+      `import { connect } from "probelab";
+     await connect({ measurements: "http://ann:${password}@127.0.0.1:1/db" }).catch(() => 1);
+     const [first, second] = ["Zq-pieces", "-5ecret"];`,
+      `process.stdout.write(first!); process.stdout.write(second!); process.stdout.write(" one\\n");
+     for (const letter of first + second!) {
+       process.stdout.write(letter);
+       await new Promise((resolve) => setTimeout(resolve, 60));
+     }`,
+      `process.stdout.write("late " + first);
+     setTimeout(() => process.stdout.write(second! + " end"), 100); 1`,
+      `await new Promise((resolve) => setTimeout(resolve, 300));
+     const { execSync, spawn } = await import("node:child_process");
+     execSync("echo child $A$B; echo error $A$B >&2", { stdio: "inherit", env: { ...process.env, A: first, B: second } });`,
+    ]);
+    const outcome = await runNotebook(path, { out: join(folder.path, "out") });
+    expect(outcome.message).toBeUndefined();
+    const texts = (await outputTexts(outcome.notebook)).flat().join("\n");
+    expect(texts).toContain("*** one");
+    expect(texts).toContain("child ***");
+    expect(texts).toContain("error ***");
+    const page = readFileSync(outcome.page, "utf8");
+    const cells = JSON.parse(readFileSync(outcome.notebook, "utf8")) as {
+      cells: { outputs: unknown }[];
+    };
+    const outputs = JSON.stringify(cells.cells.map((cell) => cell.outputs));
+    expect(outputs).not.toContain(password);
+    // The first cell's code holds it, as its writer wrote it.
+    expect(page.split(password)).toHaveLength(2);
+  },
+);
+
+alongside("a cell that prints more than 20 MB keeps the first of it, and says so", async () => {
+  const { outcome, outputs } = await run([
+    "const line = 'x'.repeat(999); for (let turn = 0; turn < 60_000; turn++) console.log(line);",
+    "'next'",
+  ]);
+  expect(outcome.status).toBe("ok");
+  const [printed = "", note] = outputs[0] ?? [];
+  expect(printed.length).toBeLessThan(21e6);
+  expect(note).toBe("stderr: \nPrinted more than 20 MB: the rest is left out.\n");
+  expect(outputs[1]).toEqual(["result: 'next'"]);
+});
+
 /** A project with a package installed in it that holds a notebook. */
 async function projectWithPackage(folder: string, cells: readonly string[]): Promise<string> {
   const project = join(await realpath(folder), "project");

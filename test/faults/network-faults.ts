@@ -106,13 +106,13 @@ const silent = (code: string) =>
 const answered = (code: number, words: string, remedy: string) =>
   `SERVER/probelab answered with HTTP status ${code} (${words}). ${remedy}.`;
 const LATE =
-  "SERVER/probelab gave no whole answer within 2.2 s. Check that the server is up and not overloaded; or take a shorter range, a coarser bucket or more filters, or raise connect({ guard: { maxSeconds } }).";
+  "SERVER/probelab gave no whole answer within 2.2 s. Check that the server is up and not overloaded; or take a shorter range, a coarser bucket or more filters, or raise connect({ limits: { maxSeconds } }).";
 const OTHER =
   "SERVER/probelab sent the answer of another question. Look for a proxy between here and the server that mixes answers up.";
 const MEMORY =
-  "Memory limit exceeded (MEMORY_LIMIT_EXCEEDED, code 241). Remedy: take a shorter range or more filters, or raise connect({ guard: { maxMemory } }).";
+  "Memory limit exceeded (MEMORY_LIMIT_EXCEEDED, code 241). Remedy: take a shorter range or more filters, or raise connect({ limits: { maxMemory } }).";
 const tooLong = (bytes: string) =>
-  `SERVER/probelab sends more than ${bytes} bytes. Aggregate in the query, take a shorter range, or raise connect({ guard: { maxMemory } }).`;
+  `SERVER/probelab sends more than ${bytes} bytes. Aggregate in the query, take a shorter range, or raise connect({ limits: { maxMemory } }).`;
 const TOO_LONG = [tooLong("10,000,000"), tooLong("10,000,000"), tooLong("1,048,576")] as const;
 
 export const FAULTS: readonly Fault[] = [

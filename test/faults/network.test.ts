@@ -24,10 +24,10 @@ async function outcome(fault: Fault, kind: (typeof KINDS)[number]): Promise<stri
   await using gate = await answerGate(`${target.origin}${target.pathname}`);
   const url = gate.url.replace("//", `//${username}:${password}@`);
   const source = parseSource(url, { root: "/", name: "test" });
-  const guard = { maxSeconds: fault.maxSeconds ?? 60, maxMemory: 10_000_000 };
+  const limits = { maxSeconds: fault.maxSeconds ?? 60, maxMemory: 10_000_000 };
   const ask = async (): Promise<string> => {
     if (kind === "open") gate.on("system.settings", fault.change);
-    await using database = await Database.open(source, guard);
+    await using database = await Database.open(source, limits);
     if (kind === "open")
       return `ClickHouse${/^\d+\./.test(database.version) ? "" : " of no version"}`;
     gate.on("numbers(5)", fault.change);

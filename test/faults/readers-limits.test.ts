@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Database } from "../../src/database/database.js";
 import { parseSource } from "../../src/database/source.js";
-import { connect } from "../../src/lab/connect.js";
-import { between, type TimeRange } from "../../src/time/time-range.js";
+import { between, connect, type TimeRange } from "../../src/index.js";
 import {
   READERS,
   restrictedServer,
@@ -28,7 +27,17 @@ const CHANGED = {
   },
   approximate: { count_distinct_implementation: "uniqHLL12" },
   zone: { session_timezone: "Asia/Tokyo" },
+  joins: { join_default_strictness: "ANY" },
 } as const;
+
+/** Profiles that give tables other rows. */
+const ROWS = {
+  merged: { final: 1 },
+  undeleted: { apply_deleted_mask: 0 },
+  filtered: {
+    additional_table_filters: "{'probelab.twice': 'report_id != \\'r1\\''}",
+  },
+};
 
 let server: RestrictedServer;
 /** What a user without limits is answered. */
@@ -41,6 +50,12 @@ beforeAll(async () => {
   server = await restrictedServer({
     ...READERS,
     ...(Object.fromEntries(changed) as Record<string, Profile>),
+    ...Object.fromEntries(
+      Object.entries(ROWS).flatMap(([name, settings]) => [
+        [name, { settings: { readonly: 2, ...settings } }],
+        [`${name}_fixed`, { settings: { readonly: 1, ...settings } }],
+      ]),
+    ),
     granted: {
       settings: { readonly: 1 },
       grants: ["GRANT SELECT ON probelab.fastpath"],
@@ -92,22 +107,68 @@ describe("connect() as a restricted reader", () => {
       if (["reading", "groups"].includes(name))
         await expect(answers).rejects.toThrow(/TOO_MANY_ROWS/);
       else expect(await answers).toEqual(expected);
-      if (["forms", "limited", "skipping"].includes(name)) return;
+      if (["forms", "skipping"].includes(name)) return;
       const [setting] = Object.keys(CHANGED[name as keyof typeof CHANGED]).slice(-1);
       await expect(openAs(`${name}_fixed`)).rejects.toThrow(
-        new RegExp(`Can't use http.*${setting} = .*lets nobody change it.*readonly = 2`),
+        new RegExp(`Can't use http.*${setting} = .*as read-only.*readonly = 2`),
       );
     },
   );
 });
 
-it("lab.query says what it needs where the profile turns the analyzer off; other questions need none", async () => {
+describe("connect() where the profile gives tables other rows", () => {
+  beforeAll(async () => {
+    const columns =
+      "measurement_start_time DateTime('UTC'), report_id String, software_name String, software_version String";
+    await server.admin.command({
+      query: `CREATE TABLE twice (${columns}) ENGINE = ReplacingMergeTree PARTITION BY software_version ORDER BY (measurement_start_time, report_id)`,
+    });
+    for (let time = 0; time < 2; time++) {
+      await server.admin.command({
+        query: `INSERT INTO twice SELECT toDateTime('2026-05-01', 'UTC') + number, concat('r', toString(number % 2)), '', '${time}' FROM numbers(100)`,
+      });
+    }
+    await server.admin.command({ query: "DELETE FROM twice WHERE report_id = 'r0'" });
+  });
+
+  const measurements = async (user: string) => {
+    const tables = { measurements: { table: "twice" } };
+    await using lab = await connect({ measurements: server.as(user), tables });
+    const range = between("2026-05-01", "2026-05-02");
+    const answer = await lab.query("SELECT count() AS n FROM twice WHERE {range}", { range });
+    return { rows: answer.rows()[0]?.["n"], said: JSON.stringify(answer.origin) };
+  };
+
+  it("overrules final and apply_deleted_mask, or says in each answer that it can't", async () => {
+    for (const user of ["ro1", "merged", "undeleted"]) {
+      expect((await measurements(user)).rows, user).toBe(100);
+    }
+    const merged = await measurements("merged_fixed");
+    expect(merged.rows).toBe(50);
+    expect(merged.said).toContain("merges rows before they are counted (final = 1)");
+    const undeleted = await measurements("undeleted_fixed");
+    expect(undeleted.rows).toBe(200);
+    expect(undeleted.said).toContain("counts deleted rows (apply_deleted_mask = 0)");
+  });
+
+  it.each(["filtered", "filtered_fixed"])(
+    "says in each answer what %s leaves out",
+    async (user) => {
+      const { rows, said } = await measurements(user);
+      expect(rows).toBe(0);
+      expect(said).toMatch(/leaves out rows \(additional_table_filters = .*report_id != /);
+    },
+  );
+});
+
+it("the profile may turn the analyzer off", async () => {
   await using lab = await connect({ measurements: server.as("analyzer") });
   const range = between("2026-05-01", "2026-05-02");
   const counts = await lab.measurements.counts({ range, every: "6 hours", by: "software_version" });
   expect(counts.rows()).toEqual(expected.counts);
-  const free = lab.query("SELECT count() AS n FROM fastpath WHERE {range}", { range });
-  await expect(free).rejects.toThrow(/turns the server's analyzer off.*ask with lab\.measurements/);
+  const free = await lab.query("SELECT count() AS n FROM fastpath WHERE {range}", { range });
+  const all = counts.rows().reduce((sum, { measurements }) => sum + measurements, 0);
+  expect(free.rows()).toEqual([{ n: all }]);
 });
 
 describe("Database.notes", () => {
@@ -146,18 +207,18 @@ describe("the limits of a user who may change none hold on this side", () => {
     "maxRowsRead refuses %s a question before anything is read, with the number of rows",
     async (user) => {
       const url = user === "default" ? server.url : server.as(user);
-      await using lab = await connect({ measurements: url, guard: { maxRowsRead: 200_000 } });
+      await using lab = await connect({ measurements: url, limits: { maxRowsRead: 200_000 } });
       const day = between("2026-05-01", "2026-05-02");
       const ask = (range: TimeRange) =>
         lab.measurements.counts({ range, every: "all", by: "software_version" });
       const hours = between("2026-05-01T00:00", "2026-05-01T06:00");
-      expect((await ask(hours)).numRows).toBeGreaterThan(5);
+      expect((await ask(hours)).numRows()).toBeGreaterThan(5);
       await expect(ask(between("2026-01-01", "2026-08-01"))).rejects.toThrow(
         /Can't count measurements: .*(rows|TOO_MANY_ROWS).*maxRowsRead/,
       );
       await expect(
         lab.query("SELECT max(report_id) AS n FROM fastpath WHERE {range} OR 1", { range: day }),
-      ).rejects.toThrow(/stays in/);
+      ).rejects.toThrow(/TOO_MANY_ROWS|maxRowsRead/);
     },
   );
 

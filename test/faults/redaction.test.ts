@@ -1,25 +1,8 @@
 import fc from "fast-check";
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
-import { redactedJson, withoutCredentials } from "../../src/render/origin/origin-record.js";
-import { serverError } from "../../src/database/server-error.js";
-import { findSource } from "../../src/database/settings.js";
-import { parseSource } from "../../src/database/source.js";
-import { ProbelabError } from "../../src/base/error.js";
+import { ProbelabError } from "../../src/index.js";
 import { keepSecret, redact } from "../../src/base/redact.js";
-import { checkBaseUrl } from "../../src/test-lists/fetch.js";
-
-/** What an error tells at a terminal or in a notebook: itself, its causes, its stack. */
-function told(action: () => unknown): string {
-  try {
-    action();
-    return "";
-  } catch (error) {
-    return inspect(error, { depth: 9 });
-  }
-}
-
-const root = { root: "/project", name: "PROBELAB_MEASUREMENTS" };
 
 /** A password that nobody told of, in each place where texts with one come from. */
 const places: [place: string, text: (password: string) => string][] = [
@@ -63,13 +46,7 @@ describe("redact(text) takes out what nobody told of", () => {
         for (const out of [
           redact(text),
           redact(`before ${text}, after`),
-          withoutCredentials(text),
-          JSON.stringify(redactedJson({ note: text })),
-          told(() => parseSource(text, root)),
-          told(() => findSource("measurements", { measurements: text }, {}, "/nowhere")),
-          told(() => checkBaseUrl(text)),
-          told(() => serverError(new Error(text), "ask", "http://h/db")),
-          told(() => new ProbelabError("Can't.", { cause: new Error(text) })),
+          inspect(new ProbelabError("Can't.", { cause: new Error(text) }), { depth: 9 }),
         ]) {
           expect(out).not.toContain(secret);
           expect(out).not.toContain(base64);
@@ -84,7 +61,6 @@ describe("redact(text) takes out what nobody told of", () => {
     for (const secret of ["s3c/ret", "s3c@ret", "s3c#ret", "s3c?ret", "s3c:ret"])
       for (const text of [`clickhouse://ann:${secret}@host/db`, `htp://ann:${secret}@h:1/db`]) {
         expect(redact(text)).not.toMatch(/s3c|ret/);
-        expect(told(() => parseSource(text, root))).not.toMatch(/s3c.?ret/);
       }
   });
 });

@@ -8,14 +8,18 @@ import { fileURLToPath } from "node:url";
 import { format, inspect } from "node:util";
 import { gzipSync, inflateSync } from "node:zlib";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { jsonScript } from "../../src/render/page/figures.js";
+import { readParquetMetadata } from "../../src/result/parquet-read.js";
 import { readOrigins } from "../../src/render/origin/read-origins.js";
 import { originText } from "../../src/cli/origin.js";
 import { inertJson } from "../../src/cli/terminal.js";
-import { runLoad } from "../../src/cli/load.js";
+import { openWriter } from "../../src/database/writer.js";
 import { findSource } from "../../src/database/settings.js";
-import { answersText, verificationText } from "../../src/incident/postmortem/verify/texts.js";
-import { rerunPostmortem } from "../../src/incident/postmortem/verify/rerun.js";
-import { verifyPostmortem } from "../../src/incident/postmortem/verify/verify.js";
+import { answersText, rerunPostmortem } from "../../src/incident/postmortem/folder/rerun.js";
+import {
+  verificationText,
+  verifyPostmortem,
+} from "../../src/incident/postmortem/folder/manifest.js";
 import { between, chart, connect, postmortem, ProbelabError } from "../../src/index.js";
 import { table, testLists, type Lab, type Result } from "../../src/index.js";
 import { mimeBundle } from "../../src/notebook/mime-bundle.js";
@@ -151,7 +155,7 @@ const places: [place: string, leave: (secret: string) => unknown][] = [
   ],
   [
     "connect: a limit that is a URL",
-    (p) => connect({ guard: { maxSeconds: `http://a:${p}@h` as unknown as number } }),
+    (p) => connect({ limits: { maxSeconds: `http://a:${p}@h` as unknown as number } }),
   ],
   // What `connect` can't reach.
   ["connect: a closed port", (p) => ask(`http://${USER}:${p}@127.0.0.1:1/db`)],
@@ -251,13 +255,9 @@ const places: [place: string, leave: (secret: string) => unknown][] = [
     "what origin prints of a stranger's file",
     (p) => {
       const sql = `SELECT '${PASSWORD}' FROM url('http://a:${p}@h')`;
-      const spec = {
-        $schema: "https://vega.github.io/schema/vega-lite/v6.json",
-        usermeta: {
-          probelab: { sql, source: `tcp://h?password=${p}`, notes: [PASSWORD], password: p },
-        },
-      };
-      const origins = readOrigins(Buffer.from(JSON.stringify(spec)));
+      const record = { sql, source: `tcp://h?password=${p}`, notes: [PASSWORD], password: p };
+      const block = jsonScript("probelab-origin", record);
+      const origins = readOrigins(Buffer.from(`<html>${block}</html>`));
       return [...origins.map(originText), inertJson(origins)];
     },
   ],
@@ -276,7 +276,8 @@ const places: [place: string, leave: (secret: string) => unknown][] = [
     async () => {
       const path = await report();
       const asked: unknown[] = [];
-      const answers = await rerunPostmortem(path, lab, (run) => asked.push(run) > 0);
+      const fail = () => Promise.reject(new Error(PASSWORD));
+      const answers = await rerunPostmortem(path, fail, (all) => asked.push(...all) > 0);
       return [verificationText(await verifyPostmortem(path)), answersText(answers), asked];
     },
   ],
@@ -303,13 +304,7 @@ const places: [place: string, leave: (secret: string) => unknown][] = [
   ["types, of a configuration object", () => printed["types"]],
   [
     "load into a server",
-    (p) =>
-      runLoad(
-        "fastpath",
-        ["x"],
-        { into: `http://a:${p}@h/db` },
-        { out: String, err: String, terminal: false },
-      ),
+    (p) => openWriter(findSource("measurements", { measurements: `http://a:${p}@h/db` })),
   ],
   ["run: what it prints and writes of errors", () => printed["run"]],
   ["run: what it prints of a type error", () => printed["typeError"]],
@@ -376,7 +371,7 @@ function textsOf(left: unknown): string[] {
 /** The streams of a PDF and the chunks of a picture that are packed, and what Parquet holds of its origin. */
 function unpacked(bytes: Buffer): string[] {
   const head = bytes.toString("latin1", 0, 4);
-  if (head === "PAR1") return [JSON.stringify(readOrigins(bytes))];
+  if (head === "PAR1") return [JSON.stringify(readParquetMetadata(bytes))];
   if (head !== "%PDF" && head !== "\x89PNG") return [];
   const found: string[] = [];
   for (let at = bytes.indexOf(0x78); at >= 0; at = bytes.indexOf(0x78, at + 1)) {

@@ -25,8 +25,8 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]();
 });
 
-const open = (url = server.url, guard = {}) =>
-  Database.open(parseSource(url, { root: "/", name: "test" }), guard);
+const open = (url = server.url, limits = {}) =>
+  Database.open(parseSource(url, { root: "/", name: "test" }), limits);
 const question = (sql: string, types?: ReadonlyMap<string, string>) => ({
   sql,
   parameters: {},
@@ -85,8 +85,8 @@ describe("what a server's limits refuse", () => {
       "SELECT sum(sleepEachRow(1)) FROM numbers(60)",
       /TIMEOUT_EXCEEDED, code 159|TOO_SLOW, code 160|gave no whole answer within 3 s/,
     ],
-  ])("%s", async (_, guard, sql, told) => {
-    await using database = await open(server.url, guard);
+  ])("%s", async (_, limits, sql, told) => {
+    await using database = await open(server.url, limits);
     await expect(database.ask(question(sql))).rejects.toThrow(told);
   });
 });

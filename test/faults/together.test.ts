@@ -4,14 +4,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
-import { chart } from "../../src/chart/chart.js";
-import { table } from "../../src/chart/table.js";
-import { connect, type Lab } from "../../src/lab/connect.js";
+import {
+  between,
+  chart,
+  connect,
+  count,
+  type Lab,
+  quantile,
+  type Result,
+  share,
+  table,
+} from "../../src/index.js";
 import { installKernel } from "../../src/notebook/kernel/kernelspec.js";
-import { count, quantile, share } from "../../src/query/measure.js";
-import type { Result } from "../../src/result/result.js";
 import { fillSample } from "../../src/sample/fill.js";
-import { between } from "../../src/time/time-range.js";
 import {
   JupyterClient,
   jupyterEnvironment,
@@ -75,29 +80,6 @@ describe("64 questions at once", () => {
     }
     expect((await asked()).rows()).toEqual(wanted);
   });
-});
-
-it("10 million rows go into a file of Parquet, and the process holds little of them", async () => {
-  await using lab = await own.open();
-  const half = between("2025-09-01", END);
-  const folder = await mkdtemp(join(tmpdir(), "probelab-download-"));
-  const { rss: before } = process.memoryUsage();
-  let most = before;
-  const timer = setInterval(() => (most = Math.max(most, process.memoryUsage().rss)), 20);
-  try {
-    const { rows, bytes } = await lab.download(
-      "SELECT measurement_start_time, report_id, cityHash64(measurement_uid, copy) AS hash FROM fastpath ARRAY JOIN range(100) AS copy WHERE {range}",
-      { range: half, to: join(folder, "rows.parquet") },
-    );
-    const [row] = (await lab.measurements.counts({ range: half, every: "all" })).rows();
-    expect(rows).toBe(100 * Number(row?.measurements));
-    expect(rows).toBeGreaterThan(9_000_000);
-    expect(bytes).toBeGreaterThan(80_000_000);
-    expect(most - before).toBeLessThan(250_000_000);
-  } finally {
-    clearInterval(timer);
-    await rm(folder, { recursive: true });
-  }
 });
 
 describe("200 columns", () => {

@@ -160,21 +160,6 @@ def signed_wrongly(code):
     socket.close()
 
 
-def replayed(code):
-    """Sends one request twice, byte by byte the same, as somebody does who has recorded it."""
-    client = clients[0]
-    context = zmq.Context.instance()
-    socket = context.socket(zmq.DEALER)
-    socket.linger = 1000
-    info = manager.get_connection_info()
-    socket.connect(f"tcp://{info['ip']}:{info['shell_port']}")
-    message = client.session.msg("execute_request", {"code": code, "silent": False})
-    frames = client.session.serialize(message)
-    socket.send_multipart(frames)
-    socket.send_multipart(frames)
-    socket.close()
-
-
 def interrupt():
     manager.interrupt_kernel()
 
@@ -182,6 +167,11 @@ def interrupt():
 def restart():
     manager.restart_kernel(now=False)
     clients[0].wait_for_ready(timeout=60)
+
+
+def terminate():
+    """As Jupyter does when a kernel doesn't end soon after its shutdown request."""
+    manager.provisioner.process.terminate()
 
 
 def kill():

@@ -14,15 +14,16 @@ import {
   type Published,
 } from "./jupyter.js";
 
-describe.skipIf(python === undefined)(`the kernel under jupyter_client${skipped}`, () => {
+/** Starts a kernel before the tests of a describe and ends it after them. */
+function kernelForTests(use: (client: JupyterClient, folder: string) => void): NodeJS.ProcessEnv {
   const environment = jupyterEnvironment();
   let client: JupyterClient;
   let folder: Awaited<ReturnType<typeof notebookFolder>>;
-
   beforeAll(async () => {
     folder = await notebookFolder();
     await installKernel({ kind: "user" }, environment);
     client = new JupyterClient(environment);
+    use(client, folder.path);
     await client.call("start", { kernel: "probelab", cwd: folder.path });
   });
   afterAll(async () => {
@@ -30,6 +31,12 @@ describe.skipIf(python === undefined)(`the kernel under jupyter_client${skipped}
     client.close();
     await folder.remove();
   });
+  return environment;
+}
+
+describe.skipIf(python === undefined)(`the kernel under jupyter_client${skipped}`, () => {
+  let client: JupyterClient;
+  kernelForTests((started) => (client = started));
 
   test("a cell publishes execute_input, streams, and its value as execute_result", async () => {
     const cell = await client.execute("console.log('one'); console.error('two'); 6 * 7");
@@ -116,18 +123,6 @@ describe.skipIf(python === undefined)(`the kernel under jupyter_client${skipped}
       "await new Promise(r => setTimeout(r, 600)); console.log('own')",
     );
     expect(printed(second)).toBe("own\n");
-  });
-
-  test("displays are updated in place", async () => {
-    const cell = await client.execute(
-      "import * as tslab from 'tslab';\nconst slot = tslab.newDisplay(); slot.text('a'); slot.text('b');",
-    );
-    const displays = cell.iopub.filter(({ type }) => type.endsWith("display_data"));
-    expect(displays.map(({ type }) => type)).toEqual(["display_data", "update_display_data"]);
-    const ids = displays.map(
-      ({ content }) => (content["transient"] as { display_id: string }).display_id,
-    );
-    expect(new Set(ids).size).toBe(1);
   });
 
   test("completion knows types of earlier cells and of probelab, also after characters beyond the basic plane", async () => {
@@ -264,5 +259,68 @@ describe.skipIf(python === undefined)(`the kernel under jupyter_client${skipped}
     expect(resultText(await client.execute("1 + 1"))).toBe("2");
     const gone = await client.execute("before");
     expect(gone.reply["status"]).toBe("error");
+  });
+});
+
+describe.skipIf(python === undefined)(`a kernel that a cell harms${skipped}`, () => {
+  let client: JupyterClient;
+  let folder: string;
+  const environment = kernelForTests((started, path) => ([client, folder] = [started, path]));
+
+  test("what a cell replaced in JavaScript itself is back for the next, and one sentence says so", async () => {
+    await client.execute("let kept = 1; const world = globalThis as any;");
+    for (const [code, name] of [
+      ["(Array.prototype as any).map = null;", "Array.prototype.map"],
+      ["(Promise as any).race = () => { throw 1; };", "Promise.race"],
+      ["(Promise.prototype as any).then = undefined;", "Promise.prototype.then"],
+      ["world.Promise = class {};", "Promise"],
+      ["delete world.Map;", "Map"],
+      ["(JSON as any).stringify = () => '';", "JSON.stringify"],
+      ["(String.prototype as any).split = 1;", "String.prototype.split"],
+      [
+        "(Object as any).entries = null; (Object as any).assign = null;",
+        "Object.assign and 1 more",
+      ],
+      ["(Array.prototype as any)[Symbol.iterator] = null;", "Array.prototype"],
+      ["(RegExp.prototype as any).exec = () => null;", "RegExp.prototype.exec"],
+      ["(Buffer as any).from = () => null;", "Buffer.from"],
+      ["(Object.prototype as any).get = 'inherited';", "Object.prototype.get"],
+      ["await null; (Function.prototype as any).call = null;", "Function.prototype.call"],
+      ["world.process = undefined;", "process"],
+      [
+        "process.emit = Object.getPrototypeOf(process).emit; (EventTarget.prototype as any).addEventListener = 0;",
+        "EventTarget.prototype",
+      ],
+    ] as const) {
+      const cell = await client.execute(`${code} 1`);
+      expect(printed(cell, "stderr"), code).toMatch(/^The cell replaced .*the original is back/m);
+      expect(printed(cell, "stderr"), code).toContain(name);
+      expect(resultText(await client.execute("[kept].map((one) => one + 1)")), code).toBe("[ 2 ]");
+    }
+  });
+
+  test("what tests and packages replace stays replaced", async () => {
+    const cell = await client.execute(
+      "Date.now = () => 5; process.cwd = () => '/there'; (Array.prototype as any).own = () => 1; 1",
+    );
+    expect(printed(cell, "stderr")).toBe("");
+    const after = await client.execute("[Date.now(), process.cwd(), ([] as any).own()]");
+    expect(resultText(after)).toBe("[ 5, '/there', 1 ]");
+  });
+
+  test.each([
+    "const turn = (): Promise<void> => Promise.resolve().then(turn); await turn();",
+    "await null; (await import('node:child_process')).execSync('sleep 20');",
+    "await null; for (const text = 'a'.repeat(60) + 'b'; ; ) /^(a+)+$/.test(text);",
+  ])("Jupyter's SIGTERM after an unread shutdown request ends it: %s", async (code) => {
+    const own = new JupyterClient(environment);
+    await own.call("start", { kernel: "probelab", cwd: folder });
+    const message = await own.call("send", { code: `console.log("begun"); ${code}` });
+    await own.call("wait_for_text", { message, text: "begun" });
+    await own.call("terminate");
+    while (await own.call<boolean>("is_alive")) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    own.close();
   });
 });

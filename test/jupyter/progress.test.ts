@@ -64,7 +64,7 @@ describe.skipIf(python === undefined)(`progress of queries${skipped}`, () => {
   }, 180_000);
 
   test("a quick query shows nothing", async () => {
-    const cell = await client.execute("(await ask(10)).numRows");
+    const cell = await client.execute("(await ask(10)).numRows()");
     expect(cell.iopub.some(({ type }) => type.endsWith("display_data"))).toBe(false);
   });
 

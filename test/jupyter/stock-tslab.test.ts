@@ -1,9 +1,13 @@
 import { spawnSync } from "node:child_process";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openWriter } from "../../src/database/writer.js";
+import { fillSample } from "../../src/sample/fill.js";
 import { notebookFolder } from "../notebook/notebook-fixture.js";
+import { examplesOf } from "../notebooks/run-doc.js";
+import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.js";
 import {
   JupyterClient,
   jupyterEnvironment,
@@ -20,8 +24,14 @@ describe.skipIf(python === undefined)(`the library in tslab's own kernel${skippe
   const environment = jupyterEnvironment();
   let client: JupyterClient;
   let folder: Awaited<ReturnType<typeof notebookFolder>>;
+  let sample: TemporaryDirectory;
 
   beforeAll(async () => {
+    sample = await temporaryDirectory();
+    {
+      await using writer = await openWriter(sample.source);
+      await fillSample(writer, { rows: 200_000 });
+    }
     folder = await notebookFolder();
     const spec = join(environment["JUPYTER_DATA_DIR"] ?? "", "kernels", "tslab");
     await mkdir(spec, { recursive: true });
@@ -31,12 +41,14 @@ describe.skipIf(python === undefined)(`the library in tslab's own kernel${skippe
       JSON.stringify({ argv, display_name: "tslab", language: "typescript" }),
     );
     client = new JupyterClient(environment);
-    await client.call("start", { kernel: "tslab", cwd: folder.path });
+    const env = { PROBELAB_MEASUREMENTS: `embedded:${sample.path}` };
+    await client.call("start", { kernel: "tslab", cwd: folder.path, env });
   });
   afterAll(async () => {
     await client.call("shutdown");
     client.close();
     await folder.remove();
+    await sample[Symbol.asyncDispose]();
   });
 
   test("import from probelab type-checks and runs", async () => {
@@ -76,6 +88,25 @@ describe.skipIf(python === undefined)(`the library in tslab's own kernel${skippe
       "image/png": "AQID",
       "text/plain": "a chart",
     });
+  });
+
+  test("every example of the README runs, with { range } of an earlier cell", async () => {
+    const readme = await readFile(new URL("../../README.md", import.meta.url), "utf8");
+    const examples = examplesOf(readme);
+    expect(examples.length).toBeGreaterThan(2);
+    for (const { code } of examples) {
+      const { reply, iopub } = await client.execute(code, { timeout: 120 });
+      const errors = printed({ reply, iopub }, "stderr");
+      expect({ code, errors, status: reply["status"] }).toEqual({ code, errors: "", status: "ok" });
+    }
+  }, 240_000);
+
+  test("names of the cell that imports probelab work in shorthand, as of the latest cell", async () => {
+    await client.execute(`import { last } from "probelab"; let days = 3; class Kept {}`);
+    const first = await client.execute("const own = { days, last, Kept }; Object.keys(own).join()");
+    expect(printed(first)).toBe("days,last,Kept\n");
+    await client.execute("days = 4");
+    expect(printed(await client.execute("const again = { days }; again.days"))).toBe("4\n");
   });
 
   test("a call of probelab with a wrong type is a type error", async () => {

@@ -1,13 +1,12 @@
-import { execFileSync, spawn, type ChildProcess } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, readFile, rm, statfs, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { entryPath } from "../../src/base/entry-path.js";
-import { openWriter } from "../../src/database/open-writer.js";
 import type { Writer } from "../../src/database/writer.js";
-import { loadFiles } from "../../src/load/load-files.js";
+import { loadFile } from "../../src/load/load-files.js";
 import { measurement, measurements } from "./measurement.js";
 import { empty, openDatabase, tableNames, type TestDatabase } from "./open-database.js";
 import { contentOf } from "./table-content.js";
@@ -28,9 +27,11 @@ beforeAll(async () => {
 afterAll(() => db[Symbol.asyncDispose]());
 beforeEach(async () => {
   await empty(db.writer);
-  await loadFiles(db.writer, "fastpath", [
+  await loadFile(
+    db.writer,
+    "fastpath",
     await put(db.folder, "first.jsonl", jsonl([measurement(100_000)])),
-  ]);
+  );
   before = await contentOf(db.writer);
 });
 
@@ -78,7 +79,7 @@ describe("a load that is killed leaves all rows or none", () => {
     expect(await contentOf(db.writer)).toBe(before);
     expect((await tableNames(db.writer)).some((name) => name.startsWith("loading_"))).toBe(true);
 
-    await loadFiles(db.writer, "fastpath", [small]);
+    await loadFile(db.writer, "fastpath", small);
     expect(await rowsThere()).toBe(51);
     expect(await tableNames(db.writer)).toEqual(["fastpath"]);
   });
@@ -95,19 +96,19 @@ describe("a load that is killed leaves all rows or none", () => {
       expect([there, there + ROWS]).toContain(await rowsThere());
     }
     const there = await rowsThere();
-    await loadFiles(db.writer, "fastpath", [small]);
+    await loadFile(db.writer, "fastpath", small);
     expect(await rowsThere()).toBe(there + 50);
     expect(await tableNames(db.writer)).toEqual(["fastpath"]);
   });
 
   it("when the server is killed, which the next load starts anew", async () => {
-    const load = loadFiles(db.writer, "fastpath", [large]).catch((error: unknown) => error);
+    const load = loadFile(db.writer, "fastpath", large).catch((error: unknown) => error);
     await untilReading();
     const record = await readFile(join(db.directory, "server.json"), "utf8");
     process.kill((JSON.parse(record) as { pid: number }).pid, "SIGKILL");
     expect(await load).toBeInstanceOf(Error);
     expect(await contentOf(db.writer)).toBe(before);
-    await loadFiles(db.writer, "fastpath", [small]);
+    await loadFile(db.writer, "fastpath", small);
     expect(await rowsThere()).toBe(51);
     expect(await tableNames(db.writer)).toEqual(["fastpath"]);
   });
@@ -116,12 +117,12 @@ describe("a load that is killed leaves all rows or none", () => {
 describe("a load that is stopped leaves nothing", () => {
   it("by an AbortSignal", async () => {
     const stop = new AbortController();
-    const load = loadFiles(db.writer, "fastpath", [small, large], { signal: stop.signal });
+    await loadFile(db.writer, "fastpath", small);
+    const load = loadFile(db.writer, "fastpath", large, { signal: stop.signal });
     const refused = expect(load).rejects.toMatchObject({
       code: "ABORTED",
-      message: `Stopped loading ${large}: nothing of it was kept, 1 of 2 files are loaded. Load it again to go on.`,
+      message: `Stopped loading ${large}: nothing of it was kept.`,
     });
-    await until(async () => (await rowsThere()) === 51);
     await untilReading();
     stop.abort();
     await refused;
@@ -155,7 +156,7 @@ describe("loads at the same time", () => {
       }),
     );
     const loads = await Promise.allSettled(
-      files.map((file) => loadFiles(db.writer, "fastpath", [file])),
+      files.map((file) => loadFile(db.writer, "fastpath", file)),
     );
     const done = loads.filter((load) => load.status === "fulfilled").length;
     expect(await rowsThere()).toBe(1 + 10 * done);
@@ -170,64 +171,18 @@ describe("loads at the same time", () => {
     const lock = entryPath(import.meta.url, "../../src/base/system-call.js");
     const script = `import { openSync } from "node:fs";
       import { lockFile } from ${JSON.stringify(lock)};
-      console.log(lockFile(openSync(process.argv[1], "r")));
+      console.log(lockFile(openSync(process.argv[1] + "/loading.lock", "a")));
       setInterval(() => undefined, 1000);`;
     const child = spawn(process.execPath, ["--input-type=module", "-e", script, db.directory]);
     expect(String((await once(child.stdout, "data"))[0])).toBe("true\n");
     await db.writer.command("CREATE TABLE loading_rows AS fastpath");
-    await expect(loadFiles(db.writer, "fastpath", [small])).rejects.toThrow(
+    await expect(loadFile(db.writer, "fastpath", small)).rejects.toThrow(
       "Can't load into embedded:database now: another process is loading into it. Load again when it is done.",
     );
     expect(await tableNames(db.writer)).toEqual(["fastpath", "loading_rows"]);
     child.kill("SIGKILL");
     await once(child, "exit");
-    await loadFiles(db.writer, "fastpath", [small]);
+    await loadFile(db.writer, "fastpath", small);
     expect(await tableNames(db.writer)).toEqual(["fastpath"]);
   });
-});
-
-describe("a disk that is full", () => {
-  const canMount = (() => {
-    try {
-      const folder = execFileSync("mktemp", ["-d"]).toString().trim();
-      execFileSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", folder], { stdio: "ignore" });
-      execFileSync("umount", [folder]);
-      execFileSync("rmdir", [folder]);
-      return true;
-    } catch {
-      return false;
-    }
-  })();
-
-  it.skipIf(!canMount)(
-    "leaves the table as it was (skipped where a tmpfs can't be mounted)",
-    async () => {
-      const disk = join(db.folder, "disk");
-      await mkdir(disk);
-      execFileSync("mount", ["-t", "tmpfs", "-o", "size=64m", "tmpfs", disk]);
-      try {
-        const directory = join(disk, "database");
-        await using writer = await openWriter({
-          kind: "embedded",
-          directory,
-          label: "embedded:disk/database",
-        });
-        await loadFiles(writer, "fastpath", [small]);
-        const content = await contentOf(writer);
-        const { bavail, bsize } = await statfs(disk);
-        const ballast = join(disk, "ballast");
-        await writeFile(ballast, Buffer.alloc(bavail * bsize - 1_500_000, 1));
-        await expect(loadFiles(writer, "fastpath", [large])).rejects.toThrow(
-          `Can't load ${large}: the disk that holds embedded:disk/database is full; fastpath is unchanged. Free some space, or load into a directory on another disk with --into embedded:DIR.`,
-        );
-        expect(await contentOf(writer)).toBe(content);
-        await rm(ballast);
-        await loadFiles(writer, "fastpath", [small], { again: true });
-        expect(await tableNames(writer)).toEqual(["fastpath"]);
-      } finally {
-        // Lazily: the server ends a moment after its last user.
-        execFileSync("umount", ["--lazy", disk]);
-      }
-    },
-  );
 });

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openWriter } from "../../src/database/open-writer.js";
+import { openWriter } from "../../src/database/writer.js";
 import type { Writer } from "../../src/database/writer.js";
 
 /** A folder for a test's files and an embedded database of its own in it. */

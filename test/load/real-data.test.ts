@@ -1,21 +1,19 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { loadFiles } from "../../src/load/load-files.js";
+import { loadFile } from "../../src/load/load-files.js";
 import { openDatabase } from "./open-database.js";
 
 const path = fileURLToPath(new URL("../../../shared/data/fastpath-sample.jsonl", import.meta.url));
 
 it.skipIf(!existsSync(path))(
-  "loadFiles takes every key of real measurements (skipped where ../shared/data/fastpath-sample.jsonl is missing)",
+  "loadFile takes every key of real measurements (skipped where ../shared/data/fastpath-sample.jsonl is missing)",
   async () => {
     await using db = await openDatabase();
-    const [loaded] = await loadFiles(db.writer, "fastpath", [path]);
+    const loaded = await loadFile(db.writer, "fastpath", path);
     expect(loaded).toEqual({
-      file: path,
       rows: 243,
-      span: { first: new Date("2024-01-01T00:00:01Z"), last: new Date("2024-01-01T00:01:02Z") },
-      runs: 63,
+      span: ["2024-01-01 00:00:01", "2024-01-01 00:01:02"],
       defaulted: [],
       ignored: [],
     });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { loadFiles } from "../../src/load/load-files.js";
+import { loadFile } from "../../src/load/load-files.js";
 import { fillSample } from "../../src/sample/fill.js";
 import { sampleInfo } from "../../src/sample/info.js";
 import { fastpathTable } from "../../src/sample/tables.js";
@@ -26,8 +26,8 @@ describe("loading into a database that holds the sample service", () => {
   it("is refused with both remedies, for each table", async () => {
     const before = await contentOf(db.writer);
     for (const table of ["fastpath", "logs", "test_helper_instances"] as const) {
-      await expect(loadFiles(db.writer, table, [path])).rejects.toThrow(
-        "Can't load into embedded:database: it holds the sample service, and made rows must not mix with real ones. Load into another directory with --into embedded:DIR, or let the file take the sample's place with --replace-sample.",
+      await expect(loadFile(db.writer, table, path)).rejects.toThrow(
+        "Can't load into embedded:database: it holds the sample service, and made rows must not mix with real ones. Load into another directory with --into embedded:DIR, or let the file replace the sample with --replace-sample.",
       );
     }
     expect(await contentOf(db.writer)).toBe(before);
@@ -37,19 +37,19 @@ describe("loading into a database that holds the sample service", () => {
   it("replaces the sample, all of its tables, once a file is whole", async () => {
     const before = await contentOf(db.writer);
     const bad = await put(db.folder, "bad.jsonl", jsonl(rows).slice(0, -9));
-    await expect(loadFiles(db.writer, "fastpath", [bad], { replaceSample: true })).rejects.toThrow(
-      /is cut/,
+    await expect(loadFile(db.writer, "fastpath", bad, { replaceSample: true })).rejects.toThrow(
+      /may be cut/,
     );
     expect(await contentOf(db.writer)).toBe(before);
     expect(await sampleInfo(db.writer)).toMatchObject({ rows: 2_000 });
 
-    await loadFiles(db.writer, "fastpath", [bad, path], { replaceSample: true }).catch(() => null);
+    await loadFile(db.writer, "fastpath", path, { replaceSample: true });
     expect(await rowsOf(db.writer)).toEqual(rows);
     expect(await tableNames(db.writer)).toEqual(["fastpath"]);
     expect(await sampleInfo(db.writer)).toBeNull();
 
     const more = await put(db.folder, "more.jsonl", jsonl(measurements(31).slice(30)));
-    await loadFiles(db.writer, "fastpath", [more], { replaceSample: true });
+    await loadFile(db.writer, "fastpath", more, { replaceSample: true });
     expect(await rowsOf(db.writer)).toEqual(measurements(31));
   });
 
@@ -57,7 +57,7 @@ describe("loading into a database that holds the sample service", () => {
     await db.writer.command("DROP TABLE fastpath SYNC");
     await db.writer.command(fastpathTable("fastpath"));
     await db.writer.command("INSERT INTO fastpath (measurement_uid) VALUES ('real')");
-    await loadFiles(db.writer, "fastpath", [path]);
+    await loadFile(db.writer, "fastpath", path);
     expect(await tableNames(db.writer)).toEqual(["fastpath"]);
     expect(await rowsOf(db.writer)).toHaveLength(31);
   });

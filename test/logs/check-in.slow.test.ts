@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { between } from "../../src/time/time-range.js";
+import { between, connect } from "../../src/index.js";
 import { ownDatabase } from "../support/own-database.js";
 import { EPOCH, LOG_TIME_TYPES, MINUTE, writeLogs, type LogRow } from "./log-rows.js";
 
@@ -23,7 +23,7 @@ function quantile(values: readonly number[], p: number): number {
   return low + (at % 1) * ((sorted[Math.ceil(at)] ?? NaN) - low);
 }
 
-it("checkIn and checkInLengths agree with plain lists by hour", async () => {
+it("checkIn agrees with plain lists by hour, and by length", async () => {
   const list = fc.record({
     minute: fc.integer({ min: 0, max: 179 }),
     urls: fc.oneof(fc.constant(100), fc.integer({ min: 0, max: 120 })),
@@ -40,7 +40,7 @@ it("checkIn and checkInLengths agree with plain lists by hour", async () => {
         await writeLogs(own.writer, [...rows, ...noise], time.type);
         await using lab = await open();
         const found = await lab.logs.checkIn({ range });
-        const lengths = await lab.logs.checkInLengths({ range, top: Infinity });
+        const lengths = await lab.logs.checkIn({ range, by: "urls", top: Infinity });
         const wanted = [0, 1, 2].map((hour) => {
           const own = lists
             .filter(({ minute }) => Math.floor(minute / 60) === hour)
@@ -75,7 +75,7 @@ it("checkIn and checkInLengths agree with plain lists by hour", async () => {
         const whole = await lab.logs.checkIn({ range, every: "all" });
         const urls = lists.map((one) => one.urls);
         expect(whole.rows()).toMatchObject([{ lists: urls.length, most: Math.max(...urls) }]);
-        const once = await lab.logs.checkInLengths({ range, every: "all", top: 1 });
+        const once = await lab.logs.checkIn({ range, every: "all", by: "urls", top: 1 });
         const commonest = Math.max(...urls.map((n) => urls.filter((m) => m === n).length));
         expect(once.column("lists")[0]).toBe(commonest);
         const total = lengths.column("lists").map(Number);
@@ -89,12 +89,17 @@ it("checkIn and checkInLengths agree with plain lists by hour", async () => {
 describe("checkIn", () => {
   it("reads other forms of the line by a pattern with the number in brackets", async () => {
     await writeLogs(own.writer, [line(1, "gave 7 of them"), line(2, "gave 9 of them")]);
-    await using lab = await open();
-    const found = await lab.logs.checkIn({ range, length: "^gave (\\d+)" });
+    const tables = { logs: { forms: { checkIn: "^gave (\\d+)" } } };
+    await using lab = await connect({ measurements: own.url, logs: own.url, tables });
+    const found = await lab.logs.checkIn({ range });
     expect(found.rows(1)).toMatchObject([{ lists: 2, fewest: 7, q50: 8, most: 9 }]);
-    const none = await lab.logs.checkIn({ range });
-    expect(none.numRows).toBe(0);
-    expect(none.origin.notes[0]).toMatch(/there are lines of probe-api/);
-    await expect(lab.logs.checkIn({ range, length: "\\d+ URLs" })).rejects.toThrow(/in brackets/);
+    await using plain = await open();
+    const none = await plain.logs.checkIn({ range });
+    expect(none.numRows()).toBe(0);
+    expect(none.origin.notes.join(" ")).toMatch(/there are lines of probe-api.*forms\.checkIn/);
+    const without = { logs: { forms: { checkIn: "\\d+ URLs" } } };
+    await expect(connect({ measurements: own.url, tables: without })).rejects.toThrow(
+      'Can\'t use "\\\\d+ URLs" in tables.logs.forms.checkIn: pass a pattern whose first brackets hold',
+    );
   });
 });

@@ -9,7 +9,8 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { Database } from "../../src/database/database.js";
 import { parseSource } from "../../src/database/source.js";
-import { follow, LogFollower, type LogLine } from "../../src/logs/follow.js";
+import type { LogLine } from "../../src/index.js";
+import { follow, LogFollower } from "../../src/logs/follow.js";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.js";
 import { EPOCH } from "./log-rows.js";
 

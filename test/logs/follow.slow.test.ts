@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Database } from "../../src/database/database.js";
-import { LogFollower, type LogLine } from "../../src/logs/follow.js";
+import { last, type LogLine } from "../../src/index.js";
+import { LogFollower } from "../../src/logs/follow.js";
 import { withSignal } from "../../src/interrupt/current-signal.js";
-import { last } from "../../src/time/time-range.js";
 import { ownDatabase } from "../support/own-database.js";
 import { EPOCH, insertLogs, LOG_TIME_TYPES, writeLogs, type LogRow } from "./log-rows.js";
 
@@ -77,29 +77,6 @@ it("a follower gives each line once, however late within the lateness, shared ti
     { numRuns: 80, seed: 11 },
   );
 }, 300_000);
-
-describe("a follower", () => {
-  it("forgets lines that no later poll reads", async () => {
-    await writeLogs(own.writer, []);
-    await using database = await Database.open(own.source);
-    let present = EPOCH;
-    const follower = new LogFollower(database, {
-      filter: {},
-      since: new Date(EPOCH),
-      lateness: LATENESS,
-      now: () => new Date(present),
-    });
-    for (let round = 0; round < 20; round++) {
-      const micros = present * 1000;
-      await insertLogs(own.writer, [
-        { micros, identifier: "nginx", priority: 6, host: "api1", message: `line ${round}` },
-      ]);
-      expect((await follower.poll()).map((line) => line.message)).toEqual([`line ${round}`]);
-      expect(follower.remembered).toBeLessThanOrEqual(4);
-      present += 5_000;
-    }
-  });
-});
 
 describe("lab.logs.follow", () => {
   it("gives what is written while it runs, masked when asked, and ends when interrupted", async () => {

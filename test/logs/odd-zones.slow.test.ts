@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
-import type { Result } from "../../src/result/result.js";
+import { between, type Result } from "../../src/index.js";
 import { bucketStart } from "../../src/time/bucket.js";
-import { between } from "../../src/time/time-range.js";
 import { ODD_CHANGES } from "../support/odd-changes.js";
 import { ownDatabase } from "../support/own-database.js";
 

@@ -1,7 +1,6 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
-import { messageShape } from "../../src/logs/patterns.js";
-import { between } from "../../src/time/time-range.js";
+import { expect, it } from "vitest";
+import { between } from "../../src/index.js";
 import { ownDatabase } from "../support/own-database.js";
 import { EPOCH, MINUTE, writeLogs, type LogRow } from "./log-rows.js";
 
@@ -59,106 +58,43 @@ const message = fc
     shape: pieces.map(([, shape]) => shape).join(gap),
   }));
 
-it("messageShape replaces exactly the pieces that vary", () => {
-  fc.assert(
-    fc.property(message, ({ text, shape }) => {
-      expect(messageShape(text)).toBe(shape);
-      expect(messageShape(shape)).toBe(shape);
-    }),
-    { numRuns: 3000, seed: 5 },
-  );
-});
-
-it("patterns agrees with the plain grouping of messages by program and shape", async () => {
-  const rows = fc.array(
-    fc.record({
-      message,
-      identifier: fc.constantFrom("nginx", "sshd"),
-      second: fc.nat({ max: 3599 }),
-    }),
-    { minLength: 1, maxLength: 30 },
-  );
+it('by: "pattern" groups messages by their shape', async () => {
+  const line = fc.record({ message, identifier: fc.constantFrom("nginx", "sshd") });
   await fc.assert(
-    fc.asyncProperty(rows, async (given) => {
-      await writeLogs(
-        own.writer,
-        given.map((row): LogRow => ({
-          micros: (EPOCH + row.second * 1000) * 1000,
-          identifier: row.identifier,
-          priority: 6,
-          host: "api1",
-          message: row.message.text,
-        })),
-      );
+    fc.asyncProperty(fc.array(line, { minLength: 1, maxLength: 30 }), async (given) => {
+      const rows = given.map((row, at): LogRow => ({
+        ...{ micros: (EPOCH + at * 1000) * 1000, priority: 6, host: "api1" },
+        ...{ identifier: row.identifier, message: row.message.text },
+      }));
+      await writeLogs(own.writer, rows);
       await using lab = await open();
-      const found = await lab.logs.patterns({ range: hour, limit: Infinity });
-      const groups = new Map<string, typeof given>();
-      for (const row of given) {
-        const key = JSON.stringify([row.identifier, row.message.shape]);
-        groups.set(key, [...(groups.get(key) ?? []), row]);
+      const found = await lab.logs.rates({
+        ...{ range: hour, every: "all", top: Infinity },
+        by: ["identifier", "pattern"],
+      });
+      const wanted = new Map<string, number>();
+      for (const { identifier, message } of given) {
+        const key = `${identifier} ${message.shape}`;
+        wanted.set(key, (wanted.get(key) ?? 0) + 1);
       }
-      const wanted = new Map(
-        [...groups].map(([key, own]) => {
-          const seconds = own.map((row) => row.second);
-          const first = Math.min(...seconds);
-          return [
-            key,
-            {
-              messages: own.length,
-              first: new Date(EPOCH + first * 1000),
-              last: new Date(EPOCH + Math.max(...seconds) * 1000),
-              examples: own.filter((row) => row.second === first).map((row) => row.message.text),
-            },
-          ];
-        }),
-      );
-      expect(found.numRows).toBe(wanted.size);
-      for (const { identifier, pattern, example, ...rest } of found.rows()) {
-        const { examples, ...own } = wanted.get(JSON.stringify([identifier, pattern])) ?? {};
-        expect(rest).toEqual(own);
-        expect(examples).toContain(example);
-      }
-      const sizes = found.column("messages").map(Number);
-      expect(sizes).toEqual([...sizes].sort((a, b) => b - a));
+      const counts = found
+        .rows()
+        .map(
+          ({ identifier, pattern, messages }) => [`${identifier} ${pattern}`, messages] as const,
+        );
+      expect(new Map(counts)).toEqual(wanted);
     }),
-    { numRuns: 60, seed: 5 },
+    { numRuns: 100, seed: 5 },
   );
 }, 300_000);
 
-describe("patterns", () => {
-  const rows = (messages: readonly string[]) =>
-    messages.map((text, index): LogRow => ({
-      micros: (EPOCH + index) * 1000,
-      identifier: "sshd",
-      priority: 6,
-      host: "api1",
-      message: text,
-    }));
-
-  it("says what the limit leaves out, and hides addresses in the examples when asked", async () => {
-    await writeLogs(own.writer, rows(["from 203.0.113.1", "from 203.0.113.2", "bye"]));
-    await using lab = await open();
-    const found = await lab.logs.patterns({ range: hour, limit: 1, mask: true });
-    expect(found.rows()).toEqual([
-      {
-        identifier: "sshd",
-        pattern: "from <ip>",
-        messages: 2,
-        first: new Date(EPOCH),
-        last: new Date(EPOCH + 1),
-        example: "from [IPv4]",
-      },
-    ]);
-    expect(found.origin.reductions).toEqual([
-      "The 1 commonest of 2 patterns; they hold 2 of 3 messages.",
-    ]);
-  });
-
-  it("says why there is none", async () => {
-    await writeLogs(own.writer, rows(["bye"]));
-    await using lab = await open();
-    const none = await lab.logs.patterns({ range: hour, contains: "hello" });
-    expect(none.numRows).toBe(0);
-    expect(none.origin.notes[0]).toMatch(/matches the filter by contains; there are lines of sshd/);
-  });
+it('by: "pattern" is the column of that name where the table has one', async () => {
+  await own.writer.command(
+    `CREATE OR REPLACE TABLE logs (__REALTIME_TIMESTAMP Int64, SYSLOG_IDENTIFIER String, message String, pattern String)
+     ENGINE = MergeTree ORDER BY __REALTIME_TIMESTAMP`,
+  );
+  await own.writer.command(`INSERT INTO logs VALUES (${EPOCH * 1000}, 'a', 'm 1', 'own')`);
+  await using lab = await open();
+  const found = await lab.logs.rates({ range: hour, every: "all", by: "pattern" });
+  expect(found.column("pattern")).toEqual(["own"]);
 });

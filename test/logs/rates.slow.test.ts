@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { between } from "../../src/time/time-range.js";
+import { between } from "../../src/index.js";
 import { ownDatabase } from "../support/own-database.js";
 import { EPOCH, LOG_TIME_TYPES, logRow, MINUTE, writeLogs, type LogRow } from "./log-rows.js";
 

@@ -1,9 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Database } from "../../src/database/database.js";
-import type { Lab } from "../../src/lab/connect.js";
-import { checkForms, formsOf, formSql, groupSql } from "../../src/logs/forms.js";
-import { logsOf } from "../../src/logs/logs.js";
-import { between } from "../../src/time/time-range.js";
+import { between, connect, type Lab } from "../../src/index.js";
 import { ownDatabase } from "../support/own-database.js";
 import { EPOCH, MINUTE, writeLogs, type LogRow } from "./log-rows.js";
 
@@ -71,7 +67,7 @@ describe("submissions", () => {
       ["country", 1, "GE", "Claims IT, stored GE."],
       ["network", 2, "IT", "Claims AS30722, stored 1+30722."],
       ["missing", 0, null, "The table holds no measurement of it."],
-      ["refused", 0, null, "502, the queue is full"],
+      ["refused", 0, null, "Answered 502, the queue is full."],
       ["unreadable", 0, null, expect.stringMatching(/Can't read the probe ASN "AS1"/)],
     ]);
     expect(found.rows(1)).toMatchObject([
@@ -96,40 +92,33 @@ describe("submissions", () => {
     await writeLogs(own.writer, [{ ...post(1, "x"), message: "hello" }]);
     await using lab = await given([]);
     const none = await lab.logs.submissions({ range });
-    expect(none.numRows).toBe(0);
-    expect(none.origin.notes[0]).toMatch(/there are lines of probe-api/);
+    expect(none.numRows()).toBe(0);
+    expect(none.origin.notes[0]).toMatch(/^No line from .* has a known form of a submitted report/);
   });
 
-  const ready: readonly [string, string, (report: string, status: number) => string][] = [
-    ["collector", "plain", (r, s) => `POST /report/${r} from 203.0.113.9: ${s}, 3 measurements`],
-    ["collector", "a prefix", (r, s) => `2026-04-30 00:01:00 INFO api[7]: POST /report/${r}: ${s}`],
-    ["collector", "an arrow", (r, s) => `[api] POST /v1/report/${r} from 2001:db8::1 -> ${s}`],
+  const ready: readonly [string, (report: string, status: number) => string][] = [
+    ["plain", (r, s) => `POST /report/${r} from 203.0.113.9: ${s}, 3 measurements`],
+    ["a prefix", (r, s) => `2026-04-30 00:01:00 INFO api[7]: POST /report/${r}: ${s}`],
+    ["an arrow", (r, s) => `[api] POST /v1/report/${r} from 2001:db8::1 -> ${s}`],
     [
-      "combined",
       "combined",
       (r, s) =>
         `203.0.113.9 - - [30/Apr/2026:00:01:00 +0000] "POST /report/${r} HTTP/1.1" ${s} 157 "-" "probe/3.20"`,
     ],
-    ["combined", "cut short", (r, s) => `"POST /report/${r}?x=1 HTTP/2.0" ${s}`],
+    ["cut short", (r, s) => `"POST /report/${r}?x=1 HTTP/2.0" ${s}`],
     [
-      "combined",
       "a virtual host",
       (r, s) =>
         `api.example.org:443 ::1 - ann [30/Apr/2026:00:01:00 +0000] "POST /report/${r} HTTP/1.1" ${s} 0`,
     ],
     [
-      "json",
       "a method and a path",
       (r, s) => `{"time": 1, "method": "POST", "path": "/report/${r}", "status": ${s}}`,
     ],
-    [
-      "json",
-      "a request",
-      (r, s) => `api: {"request":"POST /report/${r} HTTP/1.1","status":"${s}"}`,
-    ],
+    ["a request", (r, s) => `api: {"request":"POST /report/${r} HTTP/1.1","status":"${s}"}`],
   ];
 
-  it.each(ready)("reads the form %s: %s", async (form, _, line) => {
+  it.each(ready)("reads lines of %s", async (_, line) => {
     const [good, lost, refused] = ["good", "lost", "refused"].map((name) => id("IT", 1, name));
     const row = (minute: number, message: string) => ({ ...post(minute, "x"), message });
     await writeLogs(own.writer, [
@@ -149,27 +138,32 @@ describe("submissions", () => {
       [lost, "missing"],
       [refused, "refused"],
     ]);
-    expect(found.rows()[2]?.["detail"]).toMatch(/^413/);
-    expect(found.origin.notes).toContain(`Lines that submit a report: 4 of the form ${form}.`);
+    expect(found.rows()[2]?.["detail"]).toMatch(/^Answered 413/);
   });
 
-  it("reads a form of one's own, each line by the first that fits", async () => {
-    const forms = {
-      submission: ["combined", "got (?:a|the) report=(?P<report>\\S+) \\((?P<n>\\d+)\\)"],
-    };
-    await writeLogs(own.writer, [
-      { ...post(1, "x"), message: `got the report=${id("IT", 1, "own")} (3)` },
-      { ...post(2, "x"), message: `"POST /report/${id("IT", 1, "web")} HTTP/1.1" 200 1` },
-      post(3, id("IT", 1, "not-asked-for")),
-    ]);
-    await using lab = await given([[id("IT", 1, "own"), "IT", "1"]]);
-    void lab;
-    await using database = await Database.open(own.source);
-    const found = await logsOf(() => Promise.resolve(database), database, forms).submissions({
-      range,
-    });
-    expect(found.column("finding")).toEqual(["stored", "missing"]);
-    expect(found.origin.notes).toContain("1 of them tell no status and count as accepted.");
+  /** A lab on the same tables, of a deployment whose lines have these forms. */
+  const withForms = (forms: Readonly<Record<string, string | readonly string[]>>) =>
+    connect({ measurements: own.url, logs: own.url, tables: { logs: { forms } } });
+
+  it("reads forms of one's own before the ready ones", async () => {
+    const submission = [
+      "got (?:a|the) report=(?P<report>\\S+) \\((\\d+)\\)",
+      "^stored=(\\S+) code=(\\d+)$",
+    ];
+    const lines = [
+      `got the report=${id("IT", 1, "own")} (3)`,
+      `stored=${id("IT", 1, "code")} code=502`,
+      `"POST /report/${id("IT", 1, "web")} HTTP/1.1" 200 1`,
+    ];
+    await writeLogs(
+      own.writer,
+      lines.map((message, at) => ({ ...post(at + 1, "x"), message })),
+    );
+    await given([[id("IT", 1, "own"), "IT", "1"]]).then((lab) => lab.close());
+    await using lab = await withForms({ submission });
+    const found = await lab.logs.submissions({ range });
+    expect(found.column("finding")).toEqual(["stored", "refused", "missing"]);
+    expect(found.origin.notes).toContain("1 line without a status count as accepted.");
   });
 
   it("tells no all-clear where no line has the form, and says what it looked at", async () => {
@@ -180,10 +174,10 @@ describe("submissions", () => {
     );
     await using lab = await given([[id("IT", 1, "good"), "IT", "1"]]);
     const found = await lab.logs.submissions({ range });
-    expect(found.numRows).toBe(0);
+    expect(found.numRows()).toBe(0);
     expect(found.origin.notes).toEqual([
       expect.stringMatching(
-        /^No line from .* has the form of a submitted report \(collector, combined, json; looked at 3 lines of logs; .*\): whether reports are stored can't be told\. fastpath holds measurements of 1 reports/,
+        /^No line from .* has a known form of a submitted report, so nothing can be said of what is stored\. fastpath holds measurements of 1 report from .*forms\.submission\.$/,
       ),
     ]);
   });
@@ -198,13 +192,11 @@ describe("submissions", () => {
     await using lab = await given([]);
     const found = await lab.logs.submissions({ range });
     expect(found.column("finding")).toEqual(["missing"]);
-    expect(found.origin.notes.at(-1)).toMatch(
-      /^fastpath holds no measurement from .*: nothing is stored\.$/,
-    );
+    expect(found.origin.notes.at(-1)).toMatch(/^fastpath holds no measurement from .* UTC\.$/);
     const lines = await lab.logs.search({ range, mask: true });
     expect(lines.column("message")).toEqual([expect.stringMatching(/^POST/), null]);
     expect(lines.column("identifier")).toEqual([null, null]);
-    const patterns = await lab.logs.patterns({ range, mask: true });
+    const patterns = await lab.logs.rates({ range, every: "all", by: "pattern", mask: true });
     expect(patterns.column("messages")).toEqual([1, 1]);
     const stop = new AbortController();
     const following = lab.logs.follow({ since: new Date(EPOCH), mask: true, signal: stop.signal });
@@ -218,28 +210,21 @@ describe("submissions", () => {
     await expect(
       lab.logs.submissions({ range, margn: "1 day" } as object as { range: typeof range }),
     ).rejects.toThrow(/with the option "margn": did you mean margin\?/);
-    expect(() => checkForms({ submission: "(report)" })).toThrow(/no group \(\?P<report>…\)/);
-    expect(() => checkForms({ checkIn: [] })).toThrow(
-      /Can't use tables\.logs\.forms\.checkIn: \[\]/,
-    );
-    expect(() => checkForms({ checkin: "api" } as object)).toThrow(/did you mean checkIn\?/);
-    expect(checkForms({ checkIn: ["api", "(a)[(\\]](?:b)\\((?P<urls>\\d+)"] })).toBeDefined();
+    const refused = (forms: object) => expect(withForms(forms as Record<string, string>)).rejects;
+    await refused({ submission: "report" }).toThrow(/first brackets hold the report's id/);
+    await refused({ submission: "\\(report\\) (?:x)" }).toThrow(/first brackets hold/);
+    await refused({ checkin: "(api)" }).toThrow(/did you mean checkIn\?/);
   });
 });
 
-describe("formsOf(line, forms)", () => {
-  it.each([
-    ["check-in probe-cli/3.20 probe_cc=IT from 203.0.113.9: 100 URLs", "100"],
-    ["api[3]: check-in probe-cli/3.20: 7 URLs", "7"],
-    ['{"path":"/api/v1/check-in","probe_cc":"IT","urls": 99}', "99"],
-    ["slow check-in, 100 URLs", ""],
-  ])("%s has %s", async (message, urls) => {
-    const forms = formsOf("checkIn", {});
-    const form = formSql(forms, "{message:String}");
-    const [row] = await own.writer.rows<{ urls: string }>(
-      `SELECT ${form.sql} AS _form, ${groupSql(forms, "urls", "{message:String}", "_form")} AS urls`,
-      { parameters: { ...form.parameters, message } },
-    );
-    expect(row?.urls).toBe(urls);
-  });
+it.each([
+  ["check-in probe-cli/3.20 probe_cc=IT from 203.0.113.9: 100 URLs", 100],
+  ["api[3]: check-in probe-cli/3.20: 7 URLs", 7],
+  ['{"path":"/api/v1/check-in","probe_cc":"IT","urls": 99}', 99],
+  ["slow check-in, 100 URLs", undefined],
+])("checkIn reads %s", async (message, urls) => {
+  await writeLogs(own.writer, [{ ...post(1, "x"), message }]);
+  await using lab = await given([]);
+  const found = await lab.logs.checkIn({ range, every: "all" });
+  expect(found.rows()[0]?.most).toBe(urls);
 });

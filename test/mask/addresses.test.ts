@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { maskAddresses } from "../../src/mask/addresses.js";
+import { maskAddresses } from "../../src/index.js";
 
 describe("maskAddresses(text)", () => {
   it.each([

@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from "vitest";
-import { bucketStart, type Bucket } from "../../src/time/bucket.js";
-import { between } from "../../src/time/time-range.js";
+import { between, type Bucket } from "../../src/index.js";
+import { bucketStart } from "../../src/time/bucket.js";
 import { ownDatabase } from "../support/own-database.js";
 
 const own = ownDatabase();
@@ -43,7 +43,7 @@ it.each<[Bucket, Bucket, string]>([
     }
     for (const answer of [
       await lab.measurements.counts({ range, every }),
-      await lab.measurements.runs({ range, every }),
+      await lab.runs.counts({ range, every }),
     ]) {
       const rows = answer.rows().filter((row) => Number(row["measurements"]) > 0);
       expect(rows.map((row) => [Number(row["t"]), row["measurements"]])).toEqual([...expected]);

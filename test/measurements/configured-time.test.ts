@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { connect, type Lab } from "../../src/lab/connect.js";
-import { count } from "../../src/query/measure.js";
-import { between } from "../../src/time/time-range.js";
+import { between, connect, count, type Lab } from "../../src/index.js";
 import { ownDatabase } from "../support/own-database.js";
 
 const database = ownDatabase();
@@ -36,7 +34,7 @@ test("the seed document's name of the time column stands for the configured one 
   const lab = await labOf("seen");
   const all = { range, every: "all" } as const;
   for (const name of ["measurement_start_time", "started"]) {
-    const where = { [name]: { atLeast: noon } };
+    const where = { [name]: { gte: noon } };
     const asked = await lab.measurements.ask({ ...all, where, measures: { n: count({ where }) } });
     expect(asked.column("n"), name).toEqual([12]);
     const runs = await lab.runs.ask({ ...all, where, measures: { n: count() } });
@@ -48,7 +46,7 @@ test("the seed document's name of the time column stands for the configured one 
     ]);
     const by = await lab.measurements.counts({ ...all, by: name, top: 2, where });
     expect(by.origin.columns.dimensions[0]?.name).toBe(name);
-    expect(by.numRows).toBe(3);
+    expect(by.numRows()).toBe(3);
   }
 });
 
@@ -72,7 +70,7 @@ test("a column of the table's own keeps its name beside a configured time column
     range,
     every: "all",
     by: "measurement_start_time",
-    where: { measurement_start_time: ["early", "late"], started: { below: noon } },
+    where: { measurement_start_time: ["early", "late"], started: { lt: noon } },
   });
   expect(early.rows()).toEqual([
     { measurement_start_time: "late", measurements: 31 },

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { between } from "../../src/time/time-range.js";
+import { between } from "../../src/index.js";
 import { ownDatabase } from "../support/own-database.js";
 
 const own = ownDatabase();

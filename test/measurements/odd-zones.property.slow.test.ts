@@ -1,10 +1,9 @@
 import fc from "fast-check";
 import { beforeAll, expect, it } from "vitest";
 import { Database } from "../../src/database/database.js";
-import { measurementsOf } from "../../src/measurements/measurements.js";
-import type { Result } from "../../src/result/result.js";
+import { measurementsOf, runsOf } from "../../src/measurements/measurements.js";
+import { between, type Result } from "../../src/index.js";
 import { bucketStart, BUCKETS } from "../../src/time/bucket.js";
-import { between } from "../../src/time/time-range.js";
 import { ODD_CHANGES } from "../support/odd-changes.js";
 import { ownDatabase } from "../support/own-database.js";
 
@@ -41,6 +40,7 @@ beforeAll(async () => {
 it("counts and runs lose no row around the changes of odd zones, and begin buckets where bucketStart does", async () => {
   await using database = await Database.open(own.source);
   const measurements = measurementsOf(database);
+  const runs = runsOf(database);
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(...ODD_CHANGES),
@@ -59,8 +59,8 @@ it("counts and runs lose no row around the changes of odd zones, and begin bucke
         const counts = await measurements.counts({ range, every });
         const found = counts.rows().filter((row) => row["measurements"] !== 0);
         expect(found.map((row) => [Number(row["t"]), row["measurements"]])).toEqual([...expected]);
-        const runs = await measurements.runs({ range, every, margin: "1 second" });
-        const runRows = runs.rows().filter((row) => row["measurements"] !== 0);
+        const counted = await runs.counts({ range, every });
+        const runRows = counted.rows().filter((row) => row["measurements"] !== 0);
         expect(runRows.map((row) => [Number(row["t"]), row["measurements"]])).toEqual([
           ...expected,
         ]);
@@ -86,7 +86,7 @@ it("duplicates, runDurations and failureRate lose no row around the changes of o
       const sum = (result: Result, name: string) =>
         result.rows().reduce((n, row) => n + Number(row[name]), 0);
       expect(sum(await lab.measurements.duplicates({ range, every }), "rows")).toBe(all);
-      const durations = await lab.measurements.runDurations({ range, every, margin: "1 second" });
+      const durations = await lab.measurements.runDurations({ range, every });
       expect(sum(durations, "measurements")).toBe(all);
       const failures = await lab.testHelpers.failureRate({ range, every });
       expect(sum(failures, "measurements")).toBe(all);

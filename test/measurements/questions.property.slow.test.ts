@@ -1,11 +1,16 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { Database } from "../../src/database/database.js";
-import { measurementsOf, type Measurements } from "../../src/measurements/measurements.js";
-import { prefix } from "../../src/query/prefix.js";
-import type { Where } from "../../src/query/where.js";
-import type { Result, Value } from "../../src/result/result.js";
-import { between } from "../../src/time/time-range.js";
+import {
+  between,
+  type Measurements,
+  prefix,
+  type Result,
+  type Runs,
+  type Value,
+  type Where,
+} from "../../src/index.js";
+import { measurementsOf, runsOf } from "../../src/measurements/measurements.js";
 import { ownDatabase } from "../support/own-database.js";
 import { EPOCH, HOUR, randomTable, writeTable, type RandomTable } from "./random-table.js";
 import {
@@ -59,7 +64,6 @@ const question = fc
     every: fc.constantFrom("hour", "day", "week", "month", undefined),
     by: fc.constantFrom<Asked["by"][]>([], ["version"], ["name"], ["asn"], ["name", "version"]),
     top: fc.constantFrom(1, 2, 6, Infinity),
-    margin: fc.constantFrom(1000, 3 * HOUR, 24 * HOUR),
     drop: fc.boolean(),
     filter: fc.constantFrom(...FILTERS),
   })
@@ -73,17 +77,23 @@ const question = fc
 
 type Question = Asked & { readonly filter: Filter };
 
-function optionsOf(table: RandomTable, asked: Question): Parameters<Measurements["runs"]>[0] {
+function optionsOf(table: RandomTable, asked: Question): Parameters<Runs["counts"]>[0] {
   return {
     range: between(new Date(asked.start), new Date(asked.end), { timeZone: asked.zone }),
     every: (asked.every ?? "all") as "day",
     by: asked.by.map((key) => COLUMN[key]),
     top: asked.top,
     where: asked.filter.where(table),
-    margin: `${asked.margin / 1000} seconds`,
     quantiles: asked.levels,
-    singles: asked.drop ? "drop" : "keep",
   };
+}
+
+/** The same of runs, of which a filter may leave out those of one measurement. */
+function runOptions(table: RandomTable, asked: Question): Parameters<Runs["counts"]>[0] {
+  const options = optionsOf(table, asked);
+  return asked.drop
+    ? { ...options, where: { ...options.where, measurements: { gt: 1 } } }
+    : options;
 }
 
 /** The rows of a result by bucket and group. */
@@ -109,11 +119,11 @@ function check(
   const found = byKey(result, asked);
   const keys = groups.map((group) => `${group.label} ${JSON.stringify(group.dimensions)}`);
   expect([...found.keys()].sort()).toEqual([...keys].sort());
-  expect(result.numRows).toBe(keys.length);
+  expect(result.numRows()).toBe(keys.length);
   groups.forEach((group, index) => {
     compare(found.get(keys[index] ?? "") ?? {}, group);
   });
-  if (asked.every !== undefined && result.numRows > 0) {
+  if (asked.every !== undefined && result.numRows() > 0) {
     const incomplete = result.origin.columns.time?.incomplete ?? [];
     expect(
       incomplete.map((start) => bucketLabel(start.getTime(), asked.every, asked.zone)),
@@ -137,17 +147,16 @@ function near(value: Value, expected: number | null): void {
 }
 
 const seconds = (run: { micros: number; last: number }) => (run.last - run.micros) / 1e6;
-const kept = (group: Group, asked: Asked) => group.runs.filter((run) => !asked.drop || run.n > 1);
 
 /** Asks a preset and compares its answer with plain rows. */
 type Preset = (
-  measurements: Measurements,
+  lab: { readonly measurements: Measurements; readonly runs: Runs },
   table: RandomTable,
   asked: Question,
 ) => Promise<() => void>;
 
 const PRESETS: Readonly<Record<string, Preset>> = {
-  counts: async (measurements, table, asked) => {
+  counts: async ({ measurements }, table, asked) => {
     const result: Result = await measurements.counts(optionsOf(table, asked));
     return () => {
       check(result, asked, countGroups(table.rows, asked), (row, group) => {
@@ -155,44 +164,43 @@ const PRESETS: Readonly<Record<string, Preset>> = {
       });
     };
   },
-  "runs: whole runs, in the bucket of their start": async (measurements, table, asked) => {
-    const result: Result = await measurements.runs(optionsOf(table, asked));
+  "runs.counts: whole runs, in the bucket of their start": async ({ runs }, table, asked) => {
+    const result: Result = await runs.counts(runOptions(table, asked));
     return () => {
       check(result, asked, runGroups(table.rows, asked), (row, group) => {
         checkRuns(row, group);
-        const sizes = kept(group, asked).map((run) => run.n);
+        const sizes = group.runs.map((run) => run.n);
         for (const level of asked.levels) near(row[`q${level * 100}`], quantile(sizes, level));
       });
     };
   },
-  "runDurations: exact quantiles (R-7) of last minus first start": async (
-    measurements,
+  "runs.durations: exact quantiles (R-7) of last minus first start": async (
+    { runs },
     table,
     asked,
   ) => {
-    const result: Result = await measurements.runDurations(optionsOf(table, asked));
+    const result: Result = await runs.durations(runOptions(table, asked));
     return () => {
       check(result, asked, runGroups(table.rows, asked), (row, group) => {
         checkRuns(row, group);
-        const durations = kept(group, asked).map(seconds);
+        const durations = group.runs.map(seconds);
         for (const level of asked.levels) near(row[`q${level * 100}`], quantile(durations, level));
       });
     };
   },
-  "summary: pace over runs of two or more measurements": async (measurements, table, asked) => {
+  "runs.summary: pace over runs of two or more measurements": async ({ runs }, table, asked) => {
     const whole: Question = { ...asked, every: undefined };
-    const result: Result = await measurements.summary(optionsOf(table, whole));
+    const result: Result = await runs.summary(runOptions(table, whole));
     return () => {
       check(result, whole, runGroups(table.rows, whole), (row, group) => {
         checkRuns(row, group);
-        const runs = kept(group, whole);
-        const sizes = runs.map((run) => run.n);
+        const sizes = group.runs.map((run) => run.n);
         near(row["measurements_per_run"], quantile(sizes, 0.5));
         const paced = group.runs.filter((run) => run.n > 1);
         const pace = paced.map((run) => seconds(run) / (run.n - 1));
         near(row["seconds_per_measurement"], quantile(pace, 0.5));
         for (const level of whole.levels) {
-          near(row[`q${level * 100}`], quantile(runs.map(seconds), level));
+          near(row[`q${level * 100}`], quantile(group.runs.map(seconds), level));
         }
       });
     };
@@ -213,11 +221,11 @@ it("counts, runs, runDurations and summary agree with plain rows in every column
     fc.asyncProperty(randomTable, questions, async (table, all) => {
       await writeTable(own.writer, table);
       await using database = await Database.open(own.source);
-      const measurements = measurementsOf(database);
+      const lab = { measurements: measurementsOf(database), runs: runsOf(database) };
       const checks = await Promise.all(
         all.map(async (asked, index) => {
           const [name, preset] = presets[index % presets.length]!;
-          return { name, asked, compare: await preset(measurements, table, asked) };
+          return { name, asked, compare: await preset(lab, table, asked) };
         }),
       );
       for (const { name, asked, compare } of checks) {

@@ -16,8 +16,8 @@ export interface Asked {
   readonly every: string | undefined;
   readonly by: readonly ("name" | "version" | "asn")[];
   readonly top: number;
-  readonly margin: number;
   readonly levels: readonly number[];
+  /** Whether runs of one measurement are left out. */
   readonly drop: boolean;
   readonly keep: (row: Row) => boolean;
 }
@@ -108,10 +108,13 @@ export function countGroups(rows: readonly Row[], asked: Asked): Group[] {
   return group(units, asked);
 }
 
+/** Runs are read whole over the range's edges by a day. */
+const MARGIN = 24 * 3_600_000;
+
 /** Runs by bucket of their start and group, the rest of the groups merged. */
 export function runGroups(rows: readonly Row[], asked: Asked): Group[] {
-  const from = (asked.start - asked.margin) * 1000;
-  const to = (asked.end + asked.margin) * 1000;
+  const from = (asked.start - MARGIN) * 1000;
+  const to = (asked.end + MARGIN) * 1000;
   const reports = new Map<string, Row[]>();
   for (const row of rows) {
     if (!asked.keep(row) || row.micros < from || row.micros >= to) continue;
@@ -121,6 +124,7 @@ export function runGroups(rows: readonly Row[], asked: Asked): Group[] {
   for (const own of reports.values()) {
     const first = own.reduce((a, b) => (b.micros < a.micros ? b : a));
     const last = own.reduce((a, b) => (b.micros > a.micros ? b : a)).micros;
+    if (asked.drop && own.length === 1) continue;
     if (first.micros < asked.start * 1000 || first.micros >= asked.end * 1000) continue;
     runs.push({
       micros: first.micros,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { formatReportId, parseReportId } from "../../src/measurements/report-id.js";
+import { formatReportId, parseReportId } from "../../src/index.js";
 
 const EXAMPLE = "20231231T221448Z_webconnectivity_TW_18182_n1_zBswL4awQc3qUCnU";
 

@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { connect } from "../../src/lab/connect.js";
-import { count } from "../../src/query/measure.js";
-import { between } from "../../src/time/time-range.js";
+import { between, connect, count } from "../../src/index.js";
 import { restrictedServer, type RestrictedServer } from "../support/restricted-server.js";
 
 /** Readers whose questions the engine cuts in other pieces. */
@@ -81,8 +79,8 @@ it.each([
           top: Infinity,
         } as const;
         const [versions, countries, both] = await Promise.all([
-          lab.measurements.runs({ ...asked, by: "software_version" }),
-          lab.measurements.runs({ ...asked, by: "probe_cc" }),
+          lab.runs.counts({ ...asked, by: "software_version" }),
+          lab.runs.counts({ ...asked, by: "probe_cc" }),
           lab.runs.ask({
             ...asked,
             by: ["software_version", "probe_cc"],

@@ -1,8 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { connect, type Lab } from "../../src/lab/connect.js";
-import { prefix } from "../../src/query/prefix.js";
-import { between, last } from "../../src/time/time-range.js";
+import { between, connect, type Lab, last, prefix } from "../../src/index.js";
 import { embeddedDatabase } from "../support/embedded-database.js";
 
 const own = embeddedDatabase();
@@ -54,7 +52,7 @@ describe("runDurations", () => {
     ]);
   });
 
-  it("reads runs whole over the range's edges, up to the margin that it states", async () => {
+  it("reads runs whole over the range's edges, up to a day beyond them", async () => {
     await given([
       ["2026-05-03 23:00:00", "began before", "3.9"],
       ["2026-05-04 01:00:00", "began before", "3.9"],
@@ -64,15 +62,7 @@ describe("runDurations", () => {
     const range = between("2026-05-04", "2026-05-11");
     const whole = await lab.measurements.runDurations({ range, every: "all", quantiles: [0.5] });
     expect(whole.rows()).toEqual([{ runs: 1, measurements: 2, single_share: 0, q50: 7200 }]);
-    expect(whole.origin.notes[0]).toMatch(/24 hours beyond the range/);
-    const cut = await lab.measurements.runDurations({
-      range,
-      every: "all",
-      quantiles: [0.5],
-      margin: "1 minute",
-    });
-    expect(cut.rows()).toEqual([{ runs: 2, measurements: 2, single_share: 1, q50: 0 }]);
-    expect(cut.origin.notes[0]).toMatch(/1 minute beyond/);
+    expect(whole.origin.notes[0]).toMatch(/24 hours beyond it/);
   });
 
   it("tells the share of single-measurement runs and leaves them out when asked", async () => {
@@ -85,14 +75,12 @@ describe("runDurations", () => {
     const options = { range, every: "all", quantiles: [0.5] } as const;
     const keep = await lab.measurements.runDurations(options);
     expect(keep.rows()).toEqual([{ runs: 2, measurements: 3, single_share: 0.5, q50: 50 }]);
-    const drop = await lab.measurements.runDurations({ ...options, singles: "drop" });
-    expect(drop.rows()).toEqual([{ runs: 2, measurements: 3, single_share: 0.5, q50: 100 }]);
-    expect(drop.origin.notes).toContain(
-      "Runs of a single measurement are left out of the quantiles.",
-    );
+    const where = { measurements: { gt: 1 } };
+    const longer = await lab.measurements.runDurations({ ...options, where });
+    expect(longer.rows()).toEqual([{ runs: 1, measurements: 2, single_share: 0, q50: 100 }]);
   });
 
-  it("refuses quantiles outside 0 to 1, given twice, and an unknown singles", async () => {
+  it("refuses quantiles outside 0 to 1 or given twice", async () => {
     await given([]);
     const range = between("2026-05-04", "2026-05-05");
     for (const quantiles of [[1.5], [-0.1], [NaN], [0.5, 0.5]]) {
@@ -100,10 +88,6 @@ describe("runDurations", () => {
         /Can't give the quantile .*quantiles: \[0\.1, 0\.5, 0\.9\]/,
       );
     }
-    const singles = "none" as "keep";
-    await expect(lab.measurements.runDurations({ range, singles })).rejects.toThrow(
-      /"none".*"drop"/,
-    );
   });
 });
 
@@ -194,14 +178,14 @@ describe("counts", () => {
       await given([row, row, ["2026-05-04 10:00:01", "r", "3.9"]], engine);
       const range = between("2026-05-04", "2026-05-05");
       const asked = { range, every: "all" } as const;
-      const twice = await lab.measurements.counts({ ...asked, distinct: false });
+      const twice = await lab.measurements.counts({ ...asked, dedupe: false });
       expect(twice.column("measurements")).toEqual([3]);
-      const once = await lab.measurements.counts({ ...asked, distinct: true });
+      const once = await lab.measurements.counts({ ...asked, dedupe: true });
       expect(once.column("measurements")).toEqual([2]);
       expect(once.origin.notes).toContain(
         "Measurements that the table holds twice are counted once.",
       );
-      const runs = await lab.measurements.runs({ ...asked, distinct: true, quantiles: [0.5] });
+      const runs = await lab.runs.counts({ ...asked, dedupe: true, quantiles: [0.5] });
       expect(runs.column("q50")).toEqual([2]);
       // By default a merging engine's rows are counted as it will merge them, whenever that is.
       const merges = engine !== "MergeTree";
@@ -210,7 +194,7 @@ describe("counts", () => {
       expect(plain.origin.notes).toEqual(
         merges
           ? [
-              "fastpath is a ReplacingMergeTree: its rows are counted as it merges them (distinct: false counts each that it still holds).",
+              "fastpath is a ReplacingMergeTree: its rows are counted as it merges them (dedupe: false counts each that it still holds).",
             ]
           : [],
       );
@@ -228,7 +212,7 @@ describe("counts", () => {
       every: "all",
       where: { software_name: "probe-clie" },
     });
-    expect(empty.numRows).toBe(0);
+    expect(empty.numRows()).toBe(0);
     expect(empty.origin.notes).toEqual([
       'No measurement from 2026-05-04 to 2026-05-05 UTC has software_name probe-clie; the range holds "probe-cli".',
     ]);
@@ -249,11 +233,11 @@ describe("counts", () => {
     const range = between("2026-05-01", "2026-08-01");
     const counts = await lab.measurements.counts({ range });
     expect(counts.origin.columns.time?.every).toBe("hour");
-    expect(counts.numRows).toBe(92 * 24);
+    expect(counts.numRows()).toBe(92 * 24);
     expect(counts.origin.notes[0]).toMatch(/Grouped by hour, the finest bucket .*under 5,000/);
-    const grouped = await lab.measurements.runs({ range, by: "software_version" });
+    const grouped = await lab.runs.counts({ range, by: "software_version" });
     expect(grouped.origin.columns.time?.every).toBe("6 hours");
-    expect(grouped.numRows).toBeLessThan(5000);
+    expect(grouped.numRows()).toBeLessThan(5000);
     const long = between("2000-01-01", "2026-08-01");
     await expect(
       lab.measurements.counts({ range: long, by: "probe_cc", top: Infinity }),
@@ -371,9 +355,9 @@ it.skipIf(!existsSync(sample))(
       .trim()
       .split("\n")
       .map((line) => JSON.parse(line) as Record<string, string>);
-    const { loadFiles } = await import("../../src/load/load-files.js");
+    const { loadFile } = await import("../../src/load/load-files.js");
     await own.writer.command("DROP TABLE fastpath SYNC");
-    await loadFiles(own.writer, "fastpath", [sample.pathname]);
+    await loadFile(own.writer, "fastpath", sample.pathname);
     lab = await own.open();
     const range = last("3 months", { now: lab.now });
     const counts = await lab.measurements.counts({
@@ -387,13 +371,13 @@ it.skipIf(!existsSync(sample))(
       const key = `${row["software_name"]} ${row["software_version"]}`;
       byHand.set(key, (byHand.get(key) ?? 0) + 1);
     }
-    expect(counts.numRows).toBe(14);
+    expect(counts.numRows()).toBe(14);
     for (const row of counts.rows()) {
       const { software_name: name, software_version: version } = row;
       const key = `${name} ${version}`;
       expect(row["measurements"], key).toBe(byHand.get(key));
     }
-    const runs = await lab.measurements.runs({ range, every: "all" });
+    const runs = await lab.runs.counts({ range, every: "all" });
     expect(runs.column("runs")).toEqual([63]);
   },
 );

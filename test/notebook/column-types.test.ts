@@ -51,13 +51,13 @@ describe("connect() in a cell", () => {
   test("an unknown column is a type error of the next cell, wherever it is named", async () => {
     const range = `range: between("2026-03-01", "2026-03-08")`;
     const cells = [
-      `import { between, connect, count, sum, distinct } from "probelab";
+      `import { between, connect, count, sum, countDistinct } from "probelab";
        const lab = await connect({ measurements: ${JSON.stringify(database.url)} }); const asked: string[] = [];`,
       `asked.push("by"); await lab.measurements.counts({ ${range}, by: "probe_cx" })`,
       `asked.push("where"); await lab.measurements.counts({ ${range}, where: { probe_cx: "IT" } })`,
       `asked.push("measure"); await lab.measurements.ask({ ${range}, measures: { n: sum("probe_cx") } })`,
       `asked.push("log"); await lab.logs.rates({ ${range}, by: "priority" })`,
-      `const found = await lab.measurements.ask({ ${range}, every: "all", by: ["probe_cc", "kind"], where: { 'odd "name*/': 1 }, measures: { n: count(), of: distinct("report_id") } });
+      `const found = await lab.measurements.ask({ ${range}, every: "all", by: ["probe_cc", "kind"], where: { 'odd "name*/': 1 }, measures: { n: count(), of: countDistinct("report_id") } });
        await lab.logs.rates({ ${range}, by: ["identifier", "SYSLOG_IDENTIFIER"] });
        JSON.stringify([asked, found.rows()])`,
       `import * as aq from "arquero"; const joined: aq.ColumnTable = aq.from([{ n: 1 }]).join(found.table, "n");

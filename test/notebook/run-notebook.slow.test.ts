@@ -20,15 +20,6 @@ afterEach(() => folder.remove());
 const run = (cells: readonly CellText[], options?: Omit<RunNotebookOptions, "out">) =>
   runCells(folder.path, cells, options);
 
-test("what a cell shows under a name takes the place of what it showed under it", async () => {
-  const show = `import { show } from "probelab";
-await show("one", { replace: "n" });
-await show("two");
-await show("three", { replace: "n" });`;
-  const { outputs } = await run([show, 'await show("four", { replace: "n" });']);
-  expect(outputs).toEqual([["display: 'three'", "display: 'two'"], ["display: 'four'"]]);
-});
-
 describe("the cells of one notebook, run with allowErrors", () => {
   let shared: Awaited<ReturnType<typeof notebookFolder>>;
   let outcome: Awaited<ReturnType<typeof runNotebook>>;

@@ -14,7 +14,7 @@ const TASKS = {
   counts: ["t", "software_version|version", "measurements"],
   durations: ["t", "software_name", "runs", "q10", "q50", "q90"],
   countries: ["t", "probe_cc", "measurements"],
-  anomalies: ["probe_cc", "share", "low", "high"],
+  anomalies: ["probe_cc", "share", "share_low", "share_high"],
   hours: ["weekday", "hour|hour_of_day", "measurements"],
   lengths: ["software_name", "runs"],
   versions: ["software_name", "software_version", "runs", "q50"],

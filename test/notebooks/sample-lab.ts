@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
-import { openWriter } from "../../src/database/open-writer.js";
+import { openWriter } from "../../src/database/writer.js";
 import { runNotebook } from "../../src/notebook/run-notebook.js";
 import { fillSample } from "../../src/sample/fill.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";

@@ -1,7 +1,5 @@
 import { expect, it } from "vitest";
-import { count } from "../../src/query/measure.js";
-import { hourOfDay, weekday } from "../../src/query/dimension.js";
-import { between } from "../../src/time/time-range.js";
+import { between, count, hourOfDay, weekday } from "../../src/index.js";
 import { ownDatabase } from "../support/own-database.js";
 
 const own = ownDatabase();

@@ -1,9 +1,6 @@
 import fc from "fast-check";
 import { afterAll, expect, it } from "vitest";
-import { connect, type Lab } from "../../src/lab/connect.js";
-import type { Where } from "../../src/query/where.js";
-import { prefix } from "../../src/query/prefix.js";
-import { between } from "../../src/time/time-range.js";
+import { between, connect, type Lab, prefix, type Where } from "../../src/index.js";
 import { ownDatabase } from "../support/own-database.js";
 
 const own = ownDatabase();
@@ -104,7 +101,7 @@ it("a value of a filter's list that nothing in the range has is named, and no ot
           (note) => / has (one|\d+) more values? of the list/.exec(note)?.[1] ?? [],
         );
         // An empty answer says the first reason alone.
-        const all = result.numRows === 0 ? Math.min(1, expected.length) : expected.length;
+        const all = result.numRows() === 0 ? Math.min(1, expected.length) : expected.length;
         expect(more.reduce((sum, n) => sum + (n === "one" ? 1 : Number(n)), told.length)).toBe(all);
         for (const one of told) expect(expected).toContain(one);
         named += expected.length;
@@ -123,8 +120,8 @@ it("a question whose answer fits goes without what would explain it, where that 
   await own.writer.command(
     `INSERT INTO fastpath SELECT '2026-05-04 10:00:00', hex(sipHash128(number)) FROM numbers(600000)`,
   );
-  const guard = { maxMemory: 25 * 2 ** 20 };
-  await using small = await connect({ measurements: own.url, guard });
+  const limits = { maxMemory: 25 * 2 ** 20 };
+  await using small = await connect({ measurements: own.url, limits });
   const range = between("2026-05-04", "2026-05-05");
   for (const report_id of [["x", "y"], "x"]) {
     const { rows, origin } = await small.measurements

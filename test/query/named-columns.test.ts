@@ -1,15 +1,19 @@
 import { writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from "vitest";
-import { chart } from "../../src/chart/chart.js";
+import {
+  between,
+  chart,
+  count,
+  type Lab,
+  mean,
+  type Result,
+  share,
+  sum,
+  type TimeRange,
+} from "../../src/index.js";
 import { drawRows } from "../../src/chart/draw-rows.js";
 import { LINE } from "../../src/chart/line.js";
-import { askAgain } from "../../src/lab/ask-again.js";
-import type { Lab } from "../../src/lab/connect.js";
-import { count, mean, share, sum } from "../../src/query/measure.js";
 import type { ColumnMeaning } from "../../src/query/named-columns.js";
-import type { Question } from "../../src/result/question.js";
-import type { Result } from "../../src/result/result.js";
-import { between, type TimeRange } from "../../src/time/time-range.js";
 import { ownDatabase } from "../support/own-database.js";
 
 const own = ownDatabase();
@@ -101,15 +105,6 @@ describe("lab.query(sql, { columns })", () => {
     }
   });
 
-  it("asks again the same, from the question in JSON", async () => {
-    const result = await ask(WEEKLY, NAMED);
-    const again = await askAgain(
-      lab,
-      JSON.parse(JSON.stringify(result.origin.question)) as Question,
-    );
-    expect(again.origin.columns).toEqual(result.origin.columns);
-  });
-
   it("orders other dimensions by size, the rest last, and gives numbers of networks as text", async () => {
     const sql = `SELECT if(probe_asn < 64504, toString(probe_asn), 'rest') AS network, probe_asn % 2 AS odd, sum(probe_asn = 64501) + count() AS n
       FROM fastpath WHERE {range} GROUP BY network, odd`;
@@ -124,7 +119,7 @@ describe("lab.query(sql, { columns })", () => {
     expect(network?.other).toBe("rest");
     expect([...(odd?.order ?? [])].sort()).toEqual(["0", "1"]);
     expect(new Set(result.column("odd"))).toEqual(new Set(["0", "1"]));
-    const { spec } = chart.bar(result, { x: "network", y: "n", colour: null });
+    const { spec } = chart.bar(result, { x: "network", y: "n", color: null });
     expect(JSON.stringify(spec)).toMatch(/\["64501",("\d+",){3}"rest"\]/);
   });
 

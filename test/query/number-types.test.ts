@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { Lab } from "../../src/lab/connect.js";
-import { count, max, mean, min, quantile, share, sum } from "../../src/query/measure.js";
-import { between } from "../../src/time/time-range.js";
+import { between, count, type Lab, max, mean, min, quantile, share, sum } from "../../src/index.js";
 import { ownDatabase } from "../support/own-database.js";
 
 const own = ownDatabase();
@@ -31,38 +29,65 @@ beforeAll(async () => {
 });
 afterAll(() => lab.close());
 
-it.each(TYPES.map((type, at) => [type, `x${at}`]))("measures of a %s are exact", async (_, x) => {
-  const answer = await lab.runs.ask({
-    ...{ range, every: "all" },
-    measures: {
-      sum: sum(x),
-      mean: mean(x),
-      min: min(x),
-      max: max(x),
-      median: quantile(0.5, x),
-      q90: quantile(0.9, x, { where: { [x]: { below: 50 } } }),
-      above: share({ [x]: { above: 3 } }),
-      four: count({ where: { [x]: [4, 1] } }),
-      // As a shell gives them.
-      text: count({ where: { [x]: ["4", "1"] } }),
-    },
-  });
-  expect(answer.rows()).toEqual([
-    {
-      sum: 131,
-      mean: 131 / 9,
-      min: 1,
-      max: 100,
-      median: 4,
-      q90: expect.closeTo(6.9, 9) as number,
-      above: 5 / 9,
-      four: 3,
-      text: 3,
-    },
-  ]);
-  const bins = await lab.measurements.histogram({ range, column: x, bins: [0, 4, 200] });
-  expect(bins.rows().map((row) => (row as { measurements: number }).measurements)).toEqual([4, 5]);
-  // A number to JavaScript, and none to look for.
-  const none = lab.measurements.counts({ range, every: "all", where: { [x]: "NaN" } });
-  await expect(none).rejects.toThrow(/with "NaN": pass a/);
-});
+it.each(TYPES.map((type, at) => [type, `x${at}`]))(
+  "measures of a %s are exact",
+  async (type, x) => {
+    const answer = await lab.runs.ask({
+      ...{ range, every: "all" },
+      measures: {
+        sum: sum(x),
+        mean: mean(x),
+        min: min(x),
+        max: max(x),
+        median: quantile(0.5, x),
+        q90: quantile(0.9, x, { where: { [x]: { lt: 50 } } }),
+        above: share({ [x]: { gt: 3 } }),
+        four: count({ where: { [x]: [4, 1] } }),
+        // As a shell gives them.
+        text: count({ where: { [x]: ["4", "1"] } }),
+      },
+    });
+    expect(answer.rows()).toEqual([
+      {
+        sum: 131,
+        mean: 131 / 9,
+        min: 1,
+        max: 100,
+        median: 4,
+        q90: expect.closeTo(6.9, 9) as number,
+        above: 5 / 9,
+        four: 3,
+        text: 3,
+      },
+    ]);
+    const bins = await lab.measurements.histogram({ range, column: x, bins: [0, 4, 200] });
+    expect(bins.rows().map((row) => (row as { measurements: number }).measurements)).toEqual([
+      4, 5,
+    ]);
+    const bits = /^(?:Nullable\(|LowCardinality\()?U?Int(\d+)/.exec(type)?.[1];
+    for (const beyond of bits === undefined
+      ? []
+      : [2n ** BigInt(bits) + 3n, -(2n ** BigInt(bits)) + 3n]) {
+      for (const where of [
+        { [x]: beyond },
+        { [x]: { ne: [beyond, 1] } },
+        { [x]: { in: beyond } },
+      ]) {
+        const wrapped = lab.measurements.counts({ range, every: "all", where });
+        await expect(wrapped).rejects.toThrow(/it holds .* to |pass a whole number/);
+      }
+      const all = await lab.measurements
+        .counts({
+          range,
+          every: "all",
+          where: { [x]: beyond > 0n ? { lt: beyond } : { gt: beyond } },
+        })
+        .catch((error: Error) => error.message);
+      if (typeof all === "string") expect(all).toMatch(/−2²⁵⁵/);
+      else expect(all.column("measurements")).toEqual([NUMBERS.length]);
+    }
+    // A number to JavaScript, and none to look for.
+    const none = lab.measurements.counts({ range, every: "all", where: { [x]: "NaN" } });
+    await expect(none).rejects.toThrow(/with "NaN": pass a/);
+  },
+);

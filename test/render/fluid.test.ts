@@ -1,7 +1,7 @@
 import { View, parse, type Spec } from "vega";
 import { compile, type TopLevelSpec } from "vega-lite";
 import { describe, expect, test } from "vitest";
-import { chart } from "../../src/chart/chart.js";
+import { chart } from "../../src/index.js";
 import { compiledForScreen, PANEL, PLACE, ROW } from "../../src/render/fluid.js";
 import { weeklyCounts, weeklyDurations, makeResult } from "../chart/support/sample-results.js";
 
@@ -25,7 +25,7 @@ describe("the spec that screens draw", () => {
     for (const one of [
       chart.area(weeklyCounts(), { annotations }),
       chart.line(weeklyDurations(), { y: "q50", annotations }),
-      chart.points(weeklyDurations(), { y: "q50" }),
+      chart.dot(weeklyDurations(), { y: "q50" }),
       chart.bar(weeklyCounts()),
       chart.vegaLite(weeklyCounts(), { mark: "tick", encoding: { x: { field: "measurements" } } }),
       chart.line(weeklyCounts().with(weeklyCounts().table.slice(0, 0), {})),
@@ -92,7 +92,7 @@ describe("the spec that screens draw", () => {
       y: at,
       host: at.map((index) => `a host with a long name ${index % 20}`),
     });
-    const spec = await chart.line(result, { x: "x", y: "y", colour: "host" }).screenSpec();
+    const spec = await chart.line(result, { x: "x", y: "y", color: "host" }).screenSpec();
     const heights = await Promise.all(
       [1400, 520].map(async (place) => {
         const [, height] = /<svg[^>]* height="(\d+)"/.exec((await drawnIn(place, spec)).svg) ?? [];

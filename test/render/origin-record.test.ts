@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { chart } from "../../src/chart/chart.js";
+import { chart } from "../../src/index.js";
 import { originRecord, withoutCredentials } from "../../src/render/origin/origin-record.js";
 import { makeResult, weeklyCounts } from "../chart/support/sample-results.js";
 
@@ -96,7 +96,7 @@ describe("originRecord(origin)", () => {
   });
 
   test("stands in the spec, and a chart's own reductions with it", () => {
-    const { spec } = chart.area(weeklyCounts(), { colour: null });
+    const { spec } = chart.area(weeklyCounts(), { color: null });
     const record = (spec.usermeta as { probelab: { reductions: string[] } }).probelab;
     expect(record.reductions).toContain("All versions added up.");
   });

@@ -1,19 +1,11 @@
-import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
 import { inspect } from "node:util";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { chart } from "../../src/chart/chart.js";
+import { chart, table } from "../../src/index.js";
 import { chartFigure } from "../../src/render/page/figures.js";
 import { chartPage } from "../../src/render/page/page.js";
-import { exactDates } from "../../src/render/page/browser/exact-dates.js";
 import { jsonScript } from "../../src/render/page/figures.js";
-import { pageDocument } from "../../src/render/page/page-document.js";
-import { table } from "../../src/chart/table.js";
 import { runtimeSource } from "../../src/render/page/page-document.js";
 import {
   makeResult,
@@ -28,7 +20,6 @@ import { xmlElements } from "../chart/support/xml-tree.js";
 const small = { width: 300, height: 100 };
 const counts = chart.area(weeklyCounts(), small);
 const durations = chart.line(weeklyDurations(), { ...small, y: "q50" });
-const root = fileURLToPath(new URL("../../", import.meta.url));
 
 const all = (html: string, pattern: RegExp): string[] =>
   [...html.matchAll(pattern)].map(([, inner = ""]) => inner);
@@ -130,21 +121,6 @@ describe("chartPage(charts)", () => {
   });
 });
 
-describe("pageDocument(parts)", () => {
-  test("allows the page's own style, and no other", () => {
-    const html = pageDocument({
-      title: "x",
-      body: "<p>y</p>",
-      theme: "auto",
-      style: "p { color: red }",
-    });
-    const [style = ""] = all(html, /<style>([^]*?)<\/style>/g);
-    expect(style).toContain("p { color: red }");
-    expect(style).toContain("prefers-color-scheme: dark");
-    expect(html).toContain(`style-src 'sha256-${hash(style)}'`);
-  });
-});
-
 describe("chartFigure(chart, id)", () => {
   test("tells where the chart comes from: SQL, parameters, server, rows read, reductions", async () => {
     const html = (await chartFigure(counts, "a")).replace(/<script[^]*/, "");
@@ -213,49 +189,7 @@ test("jsonScript(class, value) holds any text, and no character that could end i
   );
 });
 
-test("exactDates(dataflow) reads a single number as an instant, and leaves years and rows alone", () => {
-  const call = (...given: number[]) => ({
-    type: "CallExpression",
-    callee: { type: "Identifier", name: "datetime" },
-    arguments: given,
-  });
-  const dataflow = {
-    operators: [{ update: { ast: { body: [call(1_769_385_600_000), call(2026, 1)] } } }],
-    rows: [call(1)],
-  };
-  exactDates(dataflow);
-  const [operator] = dataflow.operators;
-  expect(operator?.update.ast.body.map(({ callee }) => callee.name)).toEqual([
-    "toDate",
-    "datetime",
-  ]);
-  expect(dataflow.rows[0]?.callee.name).toBe("datetime");
-});
-
 describe("the runtime", () => {
-  test("is found where the package is installed, and is among its files", () => {
-    const folder = mkdtempSync(join(tmpdir(), "probelab-installed-"));
-    try {
-      const installed = join(folder, "node_modules", "probelab");
-      mkdirSync(installed, { recursive: true });
-      cpSync(join(root, "package.json"), join(installed, "package.json"));
-      cpSync(join(root, "dist"), join(installed, "dist"), { recursive: true });
-      symlinkSync(join(root, "node_modules"), join(installed, "node_modules"), "junction");
-      const module = join(installed, "dist", "render", "page", "page-document.js");
-      const script = `import { runtimeSource } from ${JSON.stringify(pathToFileURL(module).href)};
-        process.stdout.write(runtimeSource());`;
-      const given = { cwd: folder, encoding: "utf8", maxBuffer: 1e7 } as const;
-      const found = execFileSync(process.execPath, ["--input-type=module", "-e", script], given);
-      expect(found).toBe(readFileSync(join(root, "dist/render/page/runtime.iife.js"), "utf8"));
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
-    const { files } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
-      files: string[];
-    };
-    expect(files).toContain("dist");
-  });
-
   test("stands in a page as it is: nothing in it ends the script", () => {
     expect(runtimeSource()).not.toMatch(/<\/script|<!--/i);
     expect(runtimeSource()).toContain("BSD-3-Clause");
@@ -291,14 +225,6 @@ describe("chart.page(charts, { title })", () => {
     expect(inspect(chart.page(versions))).toMatch(/^Page of 1 table: /);
     const bundle = (await show(chart.page(versions))) as { data: Record<string, string> };
     expect(bundle.data["text/html"]).toContain(versions.html);
-  });
-
-  test("is one page with one runtime, every chart with its origin", async () => {
-    const charts = [chart.area(weeklyCounts()), chart.line(weeklyDurations())];
-    const html = await chart.page(charts, { title: "Week <12>" }).html();
-    expect(html).toContain("<h1>Week &lt;12&gt;</h1>");
-    expect(html.match(/<script>/g)).toHaveLength(1);
-    expect(html.match(/class="probelab-origin"/g)).toHaveLength(2);
   });
 
   test("is saved as .html and nothing else, and needs a chart", async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { chart } from "../../src/chart/chart.js";
+import { chart } from "../../src/index.js";
 import { originRecord } from "../../src/render/origin/origin-record.js";
 import { typeset } from "../../src/render/pdf.js";
 import { pdfObjects, pdfString, type PdfObject } from "../chart/support/pdf-objects.js";
@@ -133,7 +133,7 @@ describe("hostile data in a PDF", () => {
           y: { field: "n", type: "quantitative" },
         },
       });
-      const bars = chart.bar(counts(texts), { x: "name", y: "n", colour: null });
+      const bars = chart.bar(counts(texts), { x: "name", y: "n", color: null });
       for (const one of [free, bars]) inert(await one.pdf());
     },
   );

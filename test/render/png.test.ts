@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
 import { inflateSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { chart } from "../../src/chart/chart.js";
+import { chart } from "../../src/index.js";
 import { originRecord } from "../../src/render/origin/origin-record.js";
 import { decodePng, pngChunks } from "../chart/support/png-image.js";
 import { weeklyCounts } from "../chart/support/sample-results.js";

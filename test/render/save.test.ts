@@ -2,10 +2,9 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { chart } from "../../src/chart/chart.js";
-import { ProbelabError } from "../../src/base/error.js";
+import { chart, ProbelabError, table } from "../../src/index.js";
 import { readParquet } from "../../src/result/parquet-read.js";
-import { weeklyCounts } from "../chart/support/sample-results.js";
+import { makeResult, weeklyCounts } from "../chart/support/sample-results.js";
 
 const drawn = chart.area(weeklyCounts(), { width: 300, height: 100 });
 let directory = "";
@@ -35,6 +34,24 @@ describe("chart.save(path)", () => {
     expect(JSON.parse(content.metadata["probelab.origin"] ?? "")).toEqual(
       (drawn.spec.usermeta as { probelab: unknown }).probelab,
     );
+  });
+
+  test("no file of a chart or a table holds a password, in titles, names of series or rows", async () => {
+    const secret = "https://someuser:hunter2secret@db.example/?password=hunter2secret";
+    const result = makeResult({ name: [secret, "b"], n: [1, 2] });
+    const bars = chart.bar(result, { x: "name", y: "n", title: `Of ${secret}`, subtitle: secret });
+    const rows = table(result, { caption: `Rows of ${secret}` });
+    const saved = await Promise.all([
+      ...["svg", "html", "json", "csv", "parquet"].map((end) =>
+        bars.save(join(directory, `a.${end}`)),
+      ),
+      ...["html", "md", "csv", "parquet"].map((end) => rows.save(join(directory, `b.${end}`))),
+    ]);
+    for (const path of saved) {
+      const text = readFileSync(path, "latin1");
+      expect(/.{0,30}hunter2secret/.exec(text)?.[0], path).toBeUndefined();
+      expect(text, path).toContain("db.example");
+    }
   });
 
   test("replaces a file as a whole", async () => {

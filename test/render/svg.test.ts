@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { chart } from "../../src/chart/chart.js";
+import { between, chart } from "../../src/index.js";
 import { originRecord } from "../../src/render/origin/origin-record.js";
 import { textWidth } from "../../src/fonts/shipped-font.js";
-import { between } from "../../src/time/time-range.js";
 import { makeResult, weeklyCounts, weeklyDurations } from "../chart/support/sample-results.js";
 import { xmlElements } from "../chart/support/xml-tree.js";
 
@@ -115,5 +114,22 @@ describe("chart.svg()", () => {
     expect(ids(one)).toHaveLength(1);
     expect(ids(two)).not.toEqual(ids(one));
     expect(one).toContain(`url(#${ids(one)[0]})`);
+  });
+
+  test("a fill of an address is none", async () => {
+    const image = "url(https://example.org/a.svg#b)";
+    const svg = await chart
+      .vegaLite(makeResult({ x: [1], y: [image] }), {
+        mark: { type: "bar", stroke: image, cursor: image },
+        title: `shows ${image}`,
+        encoding: {
+          x: { field: "x", type: "quantitative" },
+          fill: { field: "y", type: "nominal", scale: null },
+        },
+      })
+      .svg();
+    const tags = xmlElements(svg).map(({ attributes }) => JSON.stringify(attributes));
+    expect(tags.filter((tag) => /url\((?!#)/.test(tag))).toEqual([]);
+    expect(svg).toContain(`shows ${image}`);
   });
 });

@@ -1,10 +1,9 @@
 import fc from "fast-check";
 import { parquetMetadata } from "hyparquet";
 import { describe, expect, test } from "vitest";
-import { ProbelabError } from "../../src/base/error.js";
+import { ProbelabError, type Value } from "../../src/index.js";
 import { readParquet, readParquetMetadata } from "../../src/result/parquet-read.js";
 import { parquet } from "../../src/result/parquet-write.js";
-import type { Value } from "../../src/result/result.js";
 
 const anyDate = fc.date({ noInvalidDate: true });
 const anyText = fc.string({ unit: "binary", maxLength: 12 });

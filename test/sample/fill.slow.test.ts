@@ -53,22 +53,6 @@ describe("fillSample(writer, options)", () => {
     expect((await sampleFigures(writer)).measurements).toBe(rows);
   });
 
-  it("makes a larger sample that holds the runs of a smaller one", async () => {
-    const runs = "SELECT report_id, count() AS n FROM fastpath GROUP BY report_id";
-    await fillSample(writer, { rows: 3_000, end: END });
-    const small = await writer.rows<{ report_id: string; n: number }>(runs);
-    await fillSample(writer, { rows: 9_000, end: END });
-    const large = new Map(
-      (await writer.rows<{ report_id: string; n: number }>(runs)).map((run) => [
-        run.report_id,
-        run.n,
-      ]),
-    );
-    const other = small.filter((run) => large.get(run.report_id) !== run.n);
-    expect(small.length).toBeGreaterThan(60);
-    expect(other.length).toBeLessThanOrEqual(1); // the last run, which is cut to size
-  });
-
   it.each(["2026-05-01T00:00:00Z", "2025-01-05T15:30:10Z"])(
     "covers the 26 weeks up to %s, and nothing after it",
     async (text) => {
@@ -96,21 +80,6 @@ describe("fillSample(writer, options)", () => {
     const { end } = await fillSample(writer, { rows: 1_000 });
     const after = Math.floor(Date.now() / 86_400_000);
     expect([before, after]).toContain(end.getTime() / 86_400_000);
-  });
-
-  it("tells its progress from 0 to 1, forwards only", async () => {
-    const told: number[] = [];
-    await fillSample(writer, {
-      rows: 2_100_000,
-      end: END,
-      onProgress: (message, done) => {
-        expect(message).toMatch(/^[A-Z]/);
-        told.push(done);
-      },
-    });
-    expect(told.length).toBeGreaterThanOrEqual(4);
-    expect(told).toEqual([...told].sort((a, b) => a - b));
-    expect([told[0], told.at(-1)]).toEqual([0, 1]);
   });
 
   it("leaves the sample that was there when it is interrupted, and nothing aside", async () => {

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Writer } from "../../src/database/writer.js";
 import { fillSample } from "../../src/sample/fill.js";
-import { HASTY_ROTATION } from "../../src/sample/test-helpers.js";
 import { PIPELINE_FAULT } from "../../src/sample/logs.js";
 import { numbers, temporaryWriter } from "./temporary-writer.js";
 
@@ -43,33 +42,6 @@ describe("the logs of the sample", () => {
     expect((reports["runs"] ?? NaN) - (reports["known"] ?? NaN)).toBeLessThan(10);
   });
 
-  it("hold the planted burst of the pipeline, where sample_truth says", async () => {
-    const burst = await numbers(
-      writer,
-      `SELECT count() AS n, min(__REALTIME_TIMESTAMP) / 1e6 AS first, max(__REALTIME_TIMESTAMP) / 1e6 AS last,
-         (SELECT toUnixTimestamp(released_at) FROM sample_truth WHERE name = '${PIPELINE_FAULT.name}') AS begins
-       FROM logs WHERE SYSLOG_IDENTIFIER = '${PIPELINE_FAULT.program}' AND PRIORITY <= 3`,
-    );
-    const { begins = NaN, first = NaN, last = NaN } = burst;
-    expect(burst["n"]).toBe(PIPELINE_FAULT.minutes * PIPELINE_FAULT.linesPerMinute);
-    expect(begins).toBe(END.getTime() / 1000 - PIPELINE_FAULT.hoursBeforeEnd * 3600);
-    expect(first - begins).toBeGreaterThanOrEqual(0);
-    expect(first - begins).toBeLessThan(3);
-    expect((last - begins) / 60).toBeGreaterThan(PIPELINE_FAULT.minutes - 1);
-    expect((last - begins) / 60).toBeLessThan(PIPELINE_FAULT.minutes + 0.1);
-  });
-
-  it("come from the API, the helper daemon and other programs", async () => {
-    const programs = await writer.rows<{ program: string; n: number }>(
-      "SELECT SYSLOG_IDENTIFIER AS program, count() AS n FROM logs GROUP BY program",
-    );
-    const names = programs.map((each) => each.program);
-    expect(names).toEqual(
-      expect.arrayContaining(["probe-api", "test-helper", "fastpath", "nginx", "rotation", "sshd"]),
-    );
-    expect(Math.min(...programs.map((each) => each.n))).toBeGreaterThan(20);
-  });
-
   it("count microseconds, in the table's order, with priorities of syslog", async () => {
     const found = await numbers(
       writer,
@@ -97,34 +69,5 @@ describe("the logs of the sample", () => {
     );
     expect(other["all"]).toBeGreaterThan(1_000);
     expect(other["n"]).toBe(0);
-  });
-});
-
-describe("the test helpers of the sample", () => {
-  it("are made a week apart but for the planted one, the four newest live, the older ones drained", async () => {
-    const helpers = await writer.rows<{ name: string; rdn: string; drained: string | null }>(
-      "SELECT name, rdn, draining_at AS drained FROM test_helper_instances ORDER BY name DESC",
-    );
-    expect(helpers.slice(0, 4).map((helper) => helper.drained)).toEqual([null, null, null, null]);
-    expect(new Set(helpers.slice(0, 4).map((helper) => helper.rdn)).size).toBe(4);
-    expect(helpers.slice(4).filter((helper) => helper.drained === null)).toEqual([]);
-    const made = helpers.map((helper) => {
-      expect(helper.name).toMatch(/^th-\d{14}$/);
-      const [y, mo, d, h, mi, s] = (
-        helper.name.match(/^th-(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/) ?? []
-      )
-        .slice(1)
-        .map(Number);
-      return Date.UTC(y ?? 0, (mo ?? 0) - 1, d, h, mi, s) / 86_400_000;
-    });
-    const { index: hasty, minutesAfter } = HASTY_ROTATION;
-    expect((made[hasty] ?? NaN) - (made[hasty + 1] ?? NaN)).toBeCloseTo(minutesAfter / 1440, 9);
-    for (let index = 1; index < made.length; index += 1) {
-      if (index === hasty || index === hasty + 1) continue;
-      const apart = (made[index - 1] ?? NaN) - (made[index] ?? NaN);
-      expect(Math.abs(apart - 7)).toBeLessThan(0.5);
-    }
-    const drained = helpers.slice(4).map((helper) => helper.drained ?? "");
-    expect(drained).toEqual([...drained].sort().reverse());
   });
 });

@@ -31,21 +31,6 @@ describe("the measurement table of the sample", () => {
     }
   });
 
-  it("names each run by its start, test, country and network", async () => {
-    const parts = "splitByChar('_', report_id)";
-    expect(
-      await count(
-        "NOT match(report_id, '^\\\\d{8}T\\\\d{6}Z_[a-z]+_[A-Z]{2}_\\\\d+_n1_[A-Za-z0-9]{16}$')",
-      ),
-    ).toBe(0);
-    expect(await count(`${parts}[2] != replaceAll(test_name, '_', '')`)).toBe(0);
-    expect(await count(`${parts}[3] != probe_cc OR ${parts}[4] != toString(probe_asn)`)).toBe(0);
-    const runs =
-      "(SELECT report_id, min(measurement_start_time) AS start FROM fastpath GROUP BY report_id)";
-    const time = "formatDateTime(start, '%Y%m%dT%H%i%SZ')";
-    expect(await count(`${parts}[1] != ${time}`, runs)).toBe(0);
-  });
-
   it("gives all measurements of a run one probe, and each its own input", async () => {
     const mixed = await numbers(
       writer,
@@ -75,31 +60,6 @@ describe("the measurement table of the sample", () => {
     expect(runs["over_midnight"]).toBeGreaterThan(5);
   });
 
-  it("has countries and networks with a long tail", async () => {
-    const shares = await numbers(
-      writer,
-      `SELECT uniqExact(probe_cc) AS countries, uniqExact(probe_cc, probe_asn) AS networks,
-         (SELECT max(n) / sum(n) FROM (SELECT count() AS n FROM fastpath GROUP BY probe_cc)) AS largest FROM fastpath`,
-    );
-    expect(shares["countries"]).toBeGreaterThan(60);
-    expect(shares["networks"]).toBeGreaterThan(1_000);
-    expect(shares["largest"]).toBeGreaterThan(0.1);
-    expect(shares["largest"]).toBeLessThan(0.2);
-  });
-
-  it("has a daily season: people measure by day, timers by night", async () => {
-    const share = async (name: string): Promise<number> =>
-      (
-        await numbers(
-          writer,
-          `SELECT uniqIf(report_id, toHour(test_start_time) BETWEEN 1 AND 5) / uniq(report_id) AS share FROM fastpath
-           WHERE software_name = '${name}' AND probe_cc IN ('DE', 'IT', 'FR', 'ES', 'NL', 'PL')`,
-        )
-      )["share"] ?? NaN;
-    expect(await share("probe-android-unattended")).toBeGreaterThan(0.22); // of 5 in 24 hours: 0.208
-    expect(await share("probe-android")).toBeLessThan(0.17);
-  });
-
   it("writes flags as t and f, and none as empty text", async () => {
     for (const flag of ["anomaly", "confirmed", "msm_failure"]) {
       expect(await count(`${flag} NOT IN ('t', 'f')`)).toBe(0);
@@ -113,13 +73,5 @@ describe("the measurement table of the sample", () => {
 
   it("measures the sites that are reserved for examples only", async () => {
     expect(await count("domain != '' AND NOT match(domain, '\\\\.example(:\\\\d+)?$')")).toBe(0);
-  });
-
-  it("is stored in at most 60 bytes a row", async () => {
-    const size = await numbers(
-      writer,
-      "SELECT sum(bytes_on_disk) / sum(rows) AS bytes FROM system.parts WHERE active AND table = 'fastpath'",
-    );
-    expect(size["bytes"]).toBeLessThan(60);
   });
 });

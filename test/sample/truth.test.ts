@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Writer } from "../../src/database/writer.js";
 import { fillSample } from "../../src/sample/fill.js";
-import { PROBES, releasedAt } from "../../src/sample/probes.js";
+import { PROBES } from "../../src/sample/probes.js";
 import { numbers, temporaryWriter } from "./temporary-writer.js";
 
 const END = new Date("2026-05-01T00:00:00Z");
@@ -81,47 +81,5 @@ describe("the planted fault", () => {
     const days = (END.getTime() / 1000 - truth.released) / 86_400;
     expect(days).toBeGreaterThan(45);
     expect(days).toBeLessThan(60);
-  });
-});
-
-describe("the releases of the sample", () => {
-  it("are used by nobody before they are published", async () => {
-    for (const probe of PROBES) {
-      for (const release of probe.releases) {
-        const early = await numbers(
-          writer,
-          `SELECT countIf(measurement_start_time < toDateTime(${releasedAt(release, END)})) AS early, count() AS n FROM fastpath
-           WHERE software_name = '${probe.name}' AND software_version = '${release.version}'`,
-        );
-        expect(early["early"]).toBe(0);
-        expect(early["n"], `${probe.name} ${release.version}`).toBeGreaterThan(0);
-      }
-    }
-  });
-
-  it("are taken up gradually: a few percent on the first day, over 3 quarters after 3 weeks", async () => {
-    const share = async (day: number): Promise<number> =>
-      (
-        await numbers(
-          writer,
-          `SELECT uniqIf(report_id, software_version = '${truth.software_version}') / uniq(report_id) AS share FROM fastpath
-           WHERE software_name = '${truth.software_name}'
-             AND measurement_start_time >= toDateTime(${truth.released + day * 86_400})
-             AND measurement_start_time < toDateTime(${truth.released + (day + 1) * 86_400})`,
-        )
-      )["share"] ?? NaN;
-    expect(await share(0)).toBeLessThan(0.06);
-    expect(await share(21)).toBeGreaterThan(0.75);
-  });
-
-  it("are in the order of their components, 3.10 after 3.9", () => {
-    const key = (version: string): number =>
-      version.split(".").reduce((sum, part) => sum * 1_000 + Number(part), 0);
-    for (const { releases } of PROBES) {
-      const keys = releases.map((release) => key(release.version));
-      expect(keys).toEqual([...keys].sort((a, b) => a - b));
-      const ages = releases.map((release) => release.daysBeforeEnd);
-      expect(ages).toEqual([...ages].sort((a, b) => b - a));
-    }
   });
 });

@@ -57,35 +57,32 @@ const counts = await lab.measurements.counts({ range, every: "week", by: "softwa
 chart.area(counts, { title: "Measurements" });
 const own = await lab.measurements.ask({
   range, every: "day", by: ["probe_cc", versionPart("software_version", 2), bins("test_runtime", [1, 10])],
-  where: { test_runtime: { below: 60 } },
+  where: { test_runtime: { lt: 60 } },
   measures: { measurements: count(), blocked: share({ probe_cc: "IT" }) },
 });
 const blocked: number | null | undefined = own.rows()[0]?.blocked;
 const version: string | null | undefined = own.rows()[0]?.software_version_2;
-const half = own.filter((row) => row.measurements > 3).derive({ half: (row) => row.measurements / 2 });
-const rows: ColumnTable = half.orderby("half").slice(0, 10).table;
+const half = own.filter((row) => row.measurements > 3);
+const rows: ColumnTable = half.table.orderby("t").slice(0, 10);
 table(half.with(rows.groupby("probe_cc").count()));
 const runs = await lab.runs.ask({ range, by: bins("duration", [60]), measures: { q: quantile(0.5, "duration") } });
 const errors = await lab.logs.rates({ range, where: { SYSLOG_IDENTIFIER: "api" } });
 export const seen = [blocked, version, runs.column("q"), errors.column("per_minute")];
 
 // What is exported can be named in the project's own declarations.
-export const { values, query, measurements, testHelpers, logs } = lab;
+export const { query, measurements, testHelpers, logs } = lab;
 export const answers = [
   own.table,
-  half.rename({ half: "part" }).join(runs, "t", "left"),
-  own.pivot({ rows: "t", names: "probe_cc", values: "measurements" }),
+  half.with((rows) => rows.join_left(runs.table, "t")),
   await lab.measurements.values({ range, y: "test_runtime", by: "probe_cc" }),
-  await lab.measurements.summary({ range }),
+  await lab.runs.summary({ range }),
   await lab.measurements.runDurations({ range, quantiles: [0.025] }),
   await lab.measurements.firstSeen({ range }),
   await lab.testHelpers.list(),
   (await lab.testHelpers.rotation()).instances,
-  await lab.testHelpers.rotations(),
   await lab.testHelpers.failureRate({ range }),
   await lab.logs.search({ range }),
   await lab.logs.bursts({ range }),
-  await lab.logs.patterns({ range }),
   await lab.logs.checkIn({ range }),
   await lab.logs.submissions({ range }),
   await testLists.churns([]),
@@ -104,7 +101,7 @@ await lab.measurements.counts({ range, by: [versionPart("software_versio", 2)] }
 // @ts-expect-error
 await lab.measurements.counts({ range, by: { runtime: bins("test_runtim", 10) } });
 // @ts-expect-error
-await lab.measurements.summary({ range, by: ["software_name", "software_version"] });
+await lab.runs.summary({ range, by: ["software_name", "software_version"] });
 // @ts-expect-error
 await lab.runs.ask({ range, by: bins("duratio", [60]), measures: { n: count() } });
 // @ts-expect-error

@@ -11,10 +11,8 @@ const read = (path: string): string => readFileSync(join(root, path), "utf8");
 const pages = [
   "README.md",
   "CONTRIBUTING.md",
-  ...["docs", "docs/decisions"].flatMap((folder) =>
-    readdirSync(join(root, folder)).flatMap((name) =>
-      name.endsWith(".md") ? [`${folder}/${name}`] : [],
-    ),
+  ...readdirSync(join(root, "docs")).flatMap((name) =>
+    name.endsWith(".md") ? [`docs/${name}`] : [],
   ),
 ];
 

@@ -1,23 +1,24 @@
 import fc from "fast-check";
 import {
+  between,
+  bins,
   count,
-  distinct,
-  earliest,
-  latest,
+  countDistinct,
+  hourOfDay,
   max,
   mean,
   min,
-  perMinute,
+  prefix,
   quantile,
+  rate,
   ratio,
+  type Result,
   share,
+  type Snapshot,
   sum,
-} from "../../src/query/measure.js";
-import { bins, hourOfDay, versionPart, weekday } from "../../src/query/dimension.js";
-import { prefix } from "../../src/query/prefix.js";
-import type { Snapshot } from "../../src/snapshot/snapshot.js";
-import type { Result } from "../../src/result/result.js";
-import { between } from "../../src/time/time-range.js";
+  versionPart,
+  weekday,
+} from "../../src/index.js";
 
 export const HOUR = 3_600_000;
 export const START = Date.UTC(2026, 4, 2);
@@ -51,20 +52,20 @@ const where = fc.oneof(
   fc.record(
     {
       software_version: fc.constantFrom(null, "3.9.0", prefix("3.10"), ["3.9.0", "9.9"], {
-        not: null,
+        ne: null,
       }),
-      probe_cc: fc.constantFrom("IT", ["IT", "DE"], { not: "IT" }, "XX"),
-      probe_asn: fc.constantFrom({ above: 0 }, null, [0, 3320]),
-      test_name: fc.constantFrom("web", { not: "dns" }),
+      probe_cc: fc.constantFrom("IT", ["IT", "DE"], { ne: "IT" }, "XX"),
+      probe_asn: fc.constantFrom({ gt: 0 }, null, [0, 3320]),
+      test_name: fc.constantFrom("web", { ne: "dns" }),
     },
     { requiredKeys: [] },
   ),
 );
 const ofRuns = fc.record(
   {
-    measurements: fc.constantFrom({ above: 1 }, 1),
-    duration: fc.constantFrom({ below: 600 }, { atLeast: 86_400 }),
-    start: fc.constant({ atLeast: new Date(START + 30.5 * HOUR) }),
+    measurements: fc.constantFrom({ gt: 1 }, 1),
+    duration: fc.constantFrom({ lt: 600 }, { gte: 86_400 }),
+    start: fc.constant({ gte: new Date(START + 30.5 * HOUR) }),
   },
   { requiredKeys: [] },
 );
@@ -81,15 +82,15 @@ export const question: fc.Arbitrary<Ask> = fc.oneof(
           measures: {
             n: count(),
             italian: share({ probe_cc: "IT" }),
-            networks: distinct("probe_asn"),
+            networks: countDistinct("probe_asn"),
             sum: sum("probe_asn"),
             mean: mean<"probe_asn" | "test_name">("probe_asn", { where: { test_name: "web" } }),
             least: min("probe_asn"),
             most: max("probe_asn"),
-            rate: perMinute(count({ where: { software_version: null } })),
+            rate: rate(count({ where: { software_version: null } }), "minute"),
             ratio: ratio(sum("probe_asn"), count()),
-            first: earliest(),
-            last: latest({ where: { probe_cc: "DE" } }),
+            first: min("time"),
+            last: max("time", { where: { probe_cc: "DE" } }),
           },
         } as never),
   ),
@@ -109,16 +110,16 @@ export const question: fc.Arbitrary<Ask> = fc.oneof(
             measurements: sum("measurements"),
             p90: quantile(0.9, "duration"),
             pace: quantile(0.5, "seconds_per_measurement"),
-            long: share({ duration: { above: 3600 } }),
-            versions: distinct("software_version"),
-            first: earliest(),
+            long: share({ duration: { gt: 3600 } }),
+            versions: countDistinct("software_version"),
+            first: min("time"),
           },
         } as never),
   ),
-  fc.record({ ...shared, where, singles: fc.constantFrom("keep", "drop") }).map(
+  fc.record({ ...shared, where }).map(
     (options): Ask =>
       (lab) =>
-        lab.measurements.summary(options as never),
+        lab.runs.summary(options as never),
   ),
   fc.record({ range: shared.range, where }).map(
     (options): Ask =>

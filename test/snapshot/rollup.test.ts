@@ -5,7 +5,7 @@ import { print, type Sql } from "../../src/query/sql.js";
 import { PIECE, piecesSql } from "../../src/snapshot/pieces.js";
 import { findRollup, rollupSql } from "../../src/snapshot/rollup.js";
 import { subjectOf } from "../../src/snapshot/take.js";
-import { between } from "../../src/time/time-range.js";
+import { between } from "../../src/index.js";
 import { newDatabase } from "../support/own-database.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
 import { KINDS, makeRows } from "./rows.js";
@@ -65,8 +65,8 @@ it.each(KINDS.slice(0, 3).map((kind) => [kind.time, kind] as const))(
     const { range } = TAKING;
     const snapshot = await lab.snapshot({ range, into: `embedded:${kept.path}` });
     const question = { range, every: "day", by: "probe_cc" } as const;
-    expect((await snapshot.measurements.summary({ range })).rows()).toEqual(
-      (await lab.measurements.summary({ range })).rows(),
+    expect((await snapshot.runs.summary({ range })).rows()).toEqual(
+      (await lab.runs.summary({ range })).rows(),
     );
     expect((await snapshot.measurements.counts(question)).rows()).toEqual(
       (await lab.measurements.counts(question)).rows(),

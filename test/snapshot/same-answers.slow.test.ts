@@ -1,8 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { explain } from "../../src/change/explain.js";
-import type { Lab } from "../../src/lab/connect.js";
-import { between } from "../../src/time/time-range.js";
+import { between, explain, type Lab } from "../../src/index.js";
 import { newDatabase } from "../support/own-database.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
 import { held, HOUR, question, START, told } from "./questions.js";

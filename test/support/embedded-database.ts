@@ -1,8 +1,8 @@
 import { afterAll, beforeAll } from "vitest";
-import { openWriter } from "../../src/database/open-writer.js";
+import { openWriter } from "../../src/database/writer.js";
 import type { Source } from "../../src/database/source.js";
 import type { Writer } from "../../src/database/writer.js";
-import { connect, type Lab } from "../../src/lab/connect.js";
+import { connect, type Lab } from "../../src/index.js";
 import { temporaryDirectory, type TemporaryDirectory } from "./temporary-directory.js";
 
 /** An embedded database, with an engine of its own, for the tests of a file, there before the first and gone after the last. */

@@ -4,7 +4,7 @@ import { Readable } from "node:stream";
 import { afterAll, beforeAll, inject } from "vitest";
 import { parseSource, type Source } from "../../src/database/source.js";
 import type { WriteOptions, Writer } from "../../src/database/writer.js";
-import { connect, type Lab } from "../../src/lab/connect.js";
+import { connect, type Lab } from "../../src/index.js";
 
 /** A database in the run's engine. */
 export interface OwnDatabase extends AsyncDisposable {

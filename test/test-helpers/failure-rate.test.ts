@@ -1,8 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { chart } from "../../src/chart/chart.js";
-import type { Lab } from "../../src/lab/connect.js";
+import { between, chart, type Lab } from "../../src/index.js";
 import { wilson } from "../../src/query/wilson.js";
-import { between } from "../../src/time/time-range.js";
 import { ownDatabase } from "../support/own-database.js";
 
 const own = ownDatabase();
@@ -33,8 +31,8 @@ describe("failureRate({ range, every })", () => {
     );
     const row = (failed: number, measurements: number) => ({
       rate: measurements === 0 ? null : failed / measurements,
-      low: wilson(failed, measurements)?.low ?? null,
-      high: wilson(failed, measurements)?.high ?? null,
+      rate_low: wilson(failed, measurements)?.low ?? null,
+      rate_high: wilson(failed, measurements)?.high ?? null,
       failed,
       measurements,
     });
@@ -84,17 +82,17 @@ describe("failureRate({ range, every })", () => {
       "Can't ask for the failure rate of test helpers: fastpath has no column test_helper_address, which only wider tables have.",
     );
     await expect(given("test_helper_address String", "", ask)).rejects.toThrow(
-      'has no column msm_failure, which only wider tables have. Say which measurements failed, such as failed: { anomaly: "t" }.',
+      'has no column msm_failure, which only wider tables have. Pass the condition of a failed one, such as failed: { anomaly: "t" }.',
     );
   });
 
-  it("asks for a time range and a known confidence", async () => {
+  it("asks for a time range and a condition", async () => {
     const columns = "test_helper_address String, msm_failure String";
     await expect(
       given(columns, "", (lab) => lab.testHelpers.failureRate({} as { range: typeof range })),
     ).rejects.toThrow("without a time range");
     await expect(
-      given(columns, "", (lab) => lab.testHelpers.failureRate({ range, confidence: 0.5 as 0.9 })),
-    ).rejects.toThrow("Can't make intervals of confidence 0.5: pass 0.9, 0.95 or 0.99.");
+      given(columns, "", (lab) => lab.testHelpers.failureRate({ range, failed: {} })),
+    ).rejects.toThrow("with failed: {}");
   });
 });

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { openWriter } from "../../src/database/open-writer.js";
+import { openWriter } from "../../src/database/writer.js";
 import { fillSample } from "../../src/sample/fill.js";
-import { executeExamples, executeNotebook } from "../support/executed-notebook.js";
+import { executeNotebook } from "../support/executed-notebook.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
 
 it("test-helpers.ipynb finds the helper that fails more and the hasty rotation of sample_truth", async () => {
@@ -42,14 +42,4 @@ it("test-helpers.ipynb finds the helper that fails more and the hasty rotation o
     const svg = readFileSync(join(directory.path, "out", `test-helpers-${name}.svg`), "utf8");
     expect(svg).toContain("<path");
   }
-});
-
-it("docs/test-helpers.md: its examples run", async () => {
-  await using directory = await temporaryDirectory();
-  await using writer = await openWriter(directory.source);
-  await fillSample(writer, { rows: 100_000 });
-  const { outcome, errors, texts } = await executeExamples("test-helpers.md", directory.path);
-  expect(outcome.message).toBeUndefined();
-  expect(errors).toBe(0);
-  expect(texts.join("\n")).toContain("Next to rotate: th-");
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { testLists } from "../../src/test-lists/test-lists.js";
+import { testLists } from "../../src/index.js";
 
 const entries = (urls: readonly string[]) => urls.map((url) => ({ url }));
 

@@ -82,14 +82,6 @@ const answers = {
   "no-object": (response) => send(response, { results: ["https://a.example/"] }),
   "no-results": (response) => send(response, { urls: [] }),
   empty: (response) => send(response, { results: [] }),
-  networks: (response) =>
-    send(response, {
-      results: [
-        { url: "https://a.example/", probe_cc: "IT", probe_asn: 30722 },
-        { url: "https://b.example/", probe_cc: "IT", probe_asn: "AS1267" },
-        { url: "https://c.example/", probe_cc: "IT", probe_asn: "AS30722" },
-      ],
-    }),
   // a quarter of the list is new at each answer; the third fails
   changing: (response, times) =>
     times === 3

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { openWriter } from "../../src/database/open-writer.js";
+import { openWriter } from "../../src/database/writer.js";
 import { fillSample } from "../../src/sample/fill.js";
 import { executeExamples, executeNotebook } from "../support/executed-notebook.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { autoBucket } from "../../src/time/bucket.js";
 import { BUCKETS, buckets } from "../../src/time/bucket.js";
-import { between } from "../../src/time/time-range.js";
+import { between } from "../../src/index.js";
 
 describe("autoBucket(range, budgetRows, seriesCount)", () => {
   test("takes the finest bucket that fits", () => {

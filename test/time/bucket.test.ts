@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { bucketStart, buckets, BUCKETS, checkBucket, type Bucket } from "../../src/time/bucket.js";
+import { between, type Bucket } from "../../src/index.js";
+import { bucketStart, buckets, BUCKETS, checkBucket } from "../../src/time/bucket.js";
 import { isMultiple } from "../../src/time/step.js";
-import { between } from "../../src/time/time-range.js";
 import { ODD_CHANGES } from "../support/odd-changes.js";
 import { bucketLabel } from "../measurements/reference.js";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { Temporal } from "temporal-polyfill";
 import { describe, expect, test } from "vitest";
-import { ProbelabError } from "../../src/base/error.js";
+import { ProbelabError } from "../../src/index.js";
 import { readInstant } from "../../src/time/instant.js";
 
 const read = (value: unknown, timeZone = "UTC"): string =>

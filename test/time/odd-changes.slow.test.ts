@@ -1,9 +1,6 @@
-import fc from "fast-check";
 import { expect, it } from "vitest";
-import { bucketStart, buckets, nextBucket, BUCKETS, type Bucket } from "../../src/time/bucket.js";
-import { bucketRuns } from "../../src/time/bucket.js";
-import { hasOddOffsets } from "../../src/time/bucket.js";
-import { between } from "../../src/time/time-range.js";
+import type { Bucket } from "../../src/index.js";
+import { bucketStart, nextBucket } from "../../src/time/bucket.js";
 import { ODD_CHANGES } from "../support/odd-changes.js";
 
 const MINUTE = 60_000;
@@ -107,38 +104,3 @@ it.each(ODD_CHANGES)(
   },
   20_000,
 );
-
-it("bucketRuns(buckets) are the starts, in fewer runs", () => {
-  fc.assert(
-    fc.property(
-      fc.constantFrom(...ODD_CHANGES),
-      fc.constantFrom(...PLACES.flatMap(([every]) => (every === "minute" ? [] : [every]))),
-      fc.integer({ min: 1, max: 60 }),
-      ([timeZone, change], every, days) => {
-        const at = Math.max(new Date(change).getTime(), 60 * DAY);
-        const range = between(new Date(at - days * DAY), new Date(at + days * DAY), { timeZone });
-        const all = buckets(range, every);
-        const runs = bucketRuns(all);
-        const starts = runs.flatMap(({ from, step, count }) =>
-          Array.from({ length: count }, (_, i) => from + i * step),
-        );
-        expect(starts).toEqual(all.map(({ start }) => start.getTime()));
-        if (every === "hour") expect(runs.length).toBeLessThan(12);
-      },
-    ),
-    { numRuns: 60, seed: 20261003 },
-  );
-});
-
-it("hasOddOffsets(range) is false for UTC and where clocks change by an hour at a whole hour", () => {
-  const year = (timeZone: string) => between("2026-01-01", "2027-01-01", { timeZone });
-  for (const zone of ["UTC", "Europe/Rome", "America/New_York", "Asia/Kolkata", "America/Havana"]) {
-    for (const every of BUCKETS) expect(hasOddOffsets(year(zone), every)).toBe(false);
-  }
-  for (const zone of ["Australia/Lord_Howe", "Pacific/Chatham", "Antarctica/Troll"]) {
-    expect(hasOddOffsets(year(zone), "hour")).toBe(true);
-    expect(hasOddOffsets(year(zone), "minute")).toBe(false);
-  }
-  const quiet = between("2026-06-01", "2026-07-01", { timeZone: "Australia/Lord_Howe" });
-  expect(hasOddOffsets(quiet, "hour")).toBe(false);
-});

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { bucketStart, buckets, checkBucket, nextBucket } from "../../src/time/bucket.js";
-import { between } from "../../src/time/time-range.js";
+import { between } from "../../src/index.js";
 
 test('buckets(range, "hour") ends where a zone sets its clocks back by half an hour', () => {
   const range = between("2026-04-05", "2026-04-06", { timeZone: "Australia/Lord_Howe" });

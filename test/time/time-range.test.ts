@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { between, checkRange, formatRange, last } from "../../src/time/time-range.js";
+import { between, last } from "../../src/index.js";
+import { checkRange, formatRange } from "../../src/time/time-range.js";
 
 const iso = (range: { start: Date; end: Date }) =>
   [range.start, range.end].map((d) => d.toISOString());

@@ -1,13 +1,13 @@
 import { counted, textOf } from "../../base/text.js";
 import { valueWords } from "../../result/column-words.js";
 import type { Result } from "../../result/result.js";
-import { BAR, lying, lyingSize } from "../bar.js";
+import { BAR, turned, horizontalSize } from "../bar.js";
 import type { Point } from "../draw-rows.js";
 import { specRow, type ChartKind, type Frame } from "../frame.js";
 import { heading, label } from "../../render/label.js";
 import type { FindingRow } from "../options.js";
 import type { VegaLiteSpec } from "../../render/theme.js";
-import { POINTS } from "../points.js";
+import { DOT } from "../dot.js";
 import { originSpan } from "../sentences.js";
 import {
   amountText,
@@ -25,8 +25,8 @@ export function causes(result: Result): Figure {
   const added = differenceText(sum, changed(result)?.unit ?? "");
   return changes(
     { result, rows, names: rows.map((row) => textOf(row["cause"])) },
-    "what its change is made of",
-    `The bars add up to ${added}; in brackets the part of it.`,
+    (measure) => `Where the ${sum < 0 ? "drop" : "rise"} in ${lowerFirst(measure)} comes from`,
+    `The bars add up to ${added}; percentages are shares of that.`,
   );
 }
 
@@ -42,12 +42,14 @@ export function changedValues(result: Result): Figure {
   });
   return changes(
     { result, rows, names },
-    "change by value",
-    "In brackets the change by what it was.",
+    (measure) => `${measure}: change by value`,
+    "Percentages: change from the earlier range.",
   );
 }
 
 const REST = "everything else";
+
+const lowerFirst = (text: string) => text.charAt(0).toLowerCase() + text.slice(1);
 
 const changed = ({ origin }: Result) =>
   origin.columns.measures.find(({ name }) => name === "change");
@@ -59,7 +61,11 @@ interface Changes {
 }
 
 /** Lying bars from zero, with intervals and figures at their ends. */
-function changes({ result, rows, names }: Changes, asked: string, told: string): Figure {
+function changes(
+  { result, rows, names }: Changes,
+  titleOf: (measure: string) => string,
+  told: string,
+): Figure {
   const { label: name = "It", unit = "" } = changed(result) ?? {};
   const [scale, of] = unit === "share" ? [100, "percentage points"] : [1, unit];
   const column = (of: string, by = 1): (number | null)[] =>
@@ -68,7 +74,7 @@ function changes({ result, rows, names }: Changes, asked: string, told: string):
       return value && value * by;
     });
   const rest = names.at(-1) === REST && { other: REST };
-  const title = [`${name.replace(/, change$/, "")}: ${asked}`, ...originSpan(result.origin)];
+  const title = [titleOf(name.replace(/, change$/, "")), ...originSpan(result.origin)];
   return {
     result: madeResult(
       result,
@@ -142,7 +148,7 @@ export function steps(result: Result): Figure {
     ),
     kind: BAR,
     options: {
-      ...{ x: "step", y: "reports", colour: "when", stack: false, horizontal: true },
+      ...{ x: "step", y: "reports", color: "when", stack: false, horizontal: true },
       ...{ beside: ["figures"], text: "figures" },
     },
     title: () => ["Reports from check-in to storage", ...originSpan(result.origin)].join(", "),
@@ -197,7 +203,7 @@ export function ages(result: Result): Figure {
       ],
     ),
     kind: AGES,
-    options: { colour: "state", yScale: "log", beside: ["how_old", "longest_silence", "limit"] },
+    options: { color: "state", yType: "log", beside: ["how_old", "longest_silence", "limit"] },
     title: () => "How old the newest rows are, by table and program",
     told: [
       ...(all.length > rows.length
@@ -212,11 +218,11 @@ export function ages(result: Result): Figure {
 
 /** A point for each program, and a stroke where its silence begins. */
 const AGES: ChartKind = {
-  ...POINTS,
+  ...DOT,
   categories: true,
-  lies: () => true,
-  size: (drawing) => lyingSize({ ...drawing, series: [] }, {}),
-  layers: (frame) => ageLayers(frame).map(lying),
+  horizontal: () => true,
+  size: (drawing) => horizontalSize({ ...drawing, series: [] }, {}),
+  layers: (frame) => ageLayers(frame).map(turned),
 };
 
 function ageLayers(frame: Frame): VegaLiteSpec[] {
@@ -249,7 +255,7 @@ function ageLayers(frame: Frame): VegaLiteSpec[] {
       mark: { type: "tick", color: theme.muted, thickness: 2, size: 14 },
       encoding: { ...limit, tooltip },
     },
-    ...POINTS.layers(own),
+    ...DOT.layers(own),
     {
       ...rows(drawing.points),
       mark: { type: "text", align: "left", dx: 8, fontSize: 11, color: theme.text },

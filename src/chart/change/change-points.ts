@@ -57,7 +57,7 @@ export function changesInLines(
       layers: (frame) => changeLayers(frame, shown, intervals, nameOf),
     },
     options: { y: measure },
-    title: (named) => `${titleSentence(named, result.origin)}: its changes`,
+    title: (named) => `${titleSentence(named, result.origin)}, changes marked`,
     told: [
       ...(some.length <= MOST_SERIES
         ? []
@@ -66,7 +66,7 @@ export function changesInLines(
           : [`Drawn: the ${MOST_SERIES} largest of ${largest.length} series.`]),
       ...(shown.length > MOST_LABELS ? [`Marked: the ${MOST_LABELS} clearest changes.`] : []),
       ...(levels ? ["Strong lines: the level from change to change, without its season."] : []),
-      ...(intervals.length > 0 ? ["Grey: the 95 % interval of a change's time."] : []),
+      ...(intervals.length > 0 ? ["Grey: when the change happened (95 % interval)."] : []),
     ],
   };
 }
@@ -79,7 +79,7 @@ function changeLayers(
   intervals: readonly FindingRow[],
   nameOf: (row: FindingRow) => Value,
 ): VegaLiteSpec[] {
-  const { theme, fields, drawing, colour } = frame;
+  const { theme, fields, drawing, color } = frame;
   const span = {
     x: { field: "from", type: "temporal" },
     x2: { field: "until" },
@@ -119,7 +119,7 @@ function changeLayers(
         ...span,
         y: { field: "start", type: "quantitative" },
         y2: { field: "end" },
-        color: fields.series === undefined ? { value: theme.text } : colour,
+        color: fields.series === undefined ? { value: theme.text } : color,
       },
     },
   ];

@@ -1,4 +1,3 @@
-import { checkOptions } from "../../base/check-options.js";
 import { ProbelabError } from "../../base/error.js";
 import { isPromise, shownValue } from "../../base/text.js";
 import { isFinding, type Finding } from "../../change/finding.js";
@@ -7,7 +6,7 @@ import { isResult, type Result } from "../../result/result.js";
 import { BAR } from "../bar.js";
 import { Chart } from "../chart-value.js";
 import { specText, wrap } from "../../render/label.js";
-import { CHART_RULES, type ChangeChartOptions, type ChangeRecord } from "../options.js";
+import { checkChartOptions, type ChangeChartOptions, type ChangeRecord } from "../options.js";
 import { drawnResult, resultChart } from "../result-chart.js";
 import { ages, causes, changedValues, steps } from "./bars.js";
 import { changesInLines } from "./change-points.js";
@@ -26,8 +25,6 @@ const FIGURES: Readonly<
   funnel: steps,
 };
 
-const { title, subtitle, width, height, theme } = CHART_RULES;
-const RULES = { title, subtitle, width, height, theme };
 const MOST_LINES = 2;
 
 /** The chart of a finding; see `chart.change`. @param told whether its sentence stands in the picture. */
@@ -38,13 +35,13 @@ export function changeChart(finding: Finding, options: ChangeChartOptions, told 
       `Can't draw ${what} as a change: pass what explain, compare, changePoints, forecast, alarm, lab.drop, lab.release, lab.freshness or lab.funnel answered, chart.change(await explain(lab.measurements, { before, after })).`,
     );
   }
-  checkOptions(options, RULES, "draw a change");
+  checkChartOptions(options, "change", "draw a change");
   const { kind, sentence, result } = finding;
   if (kind === "release") {
     return resultChart(result, BAR, {
       ...{ x: "measure", y: "relative", interval: ["relative_low", "relative_high"] },
-      ...{ title: "A release against the version before it: what changed, by what it was" },
-      ...{ horizontal: true, sort: "given", colour: null, height: 160, width: 560 },
+      ...{ title: releaseTitle(result) },
+      ...{ horizontal: true, sort: "given", color: null, height: 160, width: 560 },
       ...(told && { subtitle: sentence }),
       ...options,
     });
@@ -53,6 +50,13 @@ export function changeChart(finding: Finding, options: ChangeChartOptions, told 
   if (drawn === result) return drawChange(result, { kind, sentence }, options, told);
   const measure = measureOf(finding, drawn);
   return drawChange(drawn, { kind, sentence, rows: result.rows(), measure }, options, told);
+}
+
+/** "3.10.0 compared with 3.9.1", by the labels of the table's columns. */
+function releaseTitle({ origin }: Result): string {
+  const label = (name: string) =>
+    origin.columns.measures.find((measure) => measure.name === name)?.label;
+  return `${label("now")} compared with ${label("previous")}`;
 }
 
 /** The chart of what is kept of a finding. */

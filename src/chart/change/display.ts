@@ -36,7 +36,7 @@ function tableOf({ kind, result }: Finding): string {
     const values = result.column(measures[0]!.name);
     const last = values.findLastIndex((value) => value !== null);
     const coming = result.filter((_, at) => at > last);
-    return tableHtml(tableModel(coming.numRows > 0 ? coming : result, { limit: MOST_ROWS }));
+    return tableHtml(tableModel(coming.numRows() > 0 ? coming : result, { limit: MOST_ROWS }));
   }
   const own = [...dimensions, ...measures].map(({ name }) => name);
   return tableHtml(

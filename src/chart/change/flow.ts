@@ -22,18 +22,18 @@ import type { ChangeChartOptions, ChangeRecord, FindingRow } from "../options.js
 import type { VegaLiteSpec } from "../../render/theme.js";
 import { originSpan } from "../sentences.js";
 import { numberOf, partText, type Figure } from "./figure.js";
+import { DAY } from "../../time/span.js";
 
 const WIDTH = 800;
 const MOST_LABELS = 12;
 const MOST_PANELS = 4;
-const DAY = 86_400_000;
 /** Of a forecast so many pixels are a bucket at least: further back it isn't drawn. */
 const LEAST_PIXELS = 2;
 /** A narrower alarm can't be seen. */
 const LEAST_SPAN = 3;
 const STRIP = 8;
 
-/** States of a bucket that are spans of colour: what each says in the legend, and its colour of a series. */
+/** States of a bucket that are spans of color: what each says in the legend, and its color of a series. */
 const SPANS = {
   drop: ["Drop", 5],
   stop: ["Stop: other groups go on", 3],
@@ -128,14 +128,14 @@ function flow(
   const several = all.length > 1;
   const band = measures.find(({ name }) => name === "low")?.label.match(/the (.* band)$/)?.[1];
   const beside = ["expected", "low", "high", "limit", "state"].filter((name) =>
-    result.columnNames.includes(name),
+    result.columnNames().includes(name),
   );
   const per = measure.additive ? ` per ${time!.every}` : "";
   return {
     result: drawnGroups(result, groups, several, begins),
     kind: flowKind(groups, measure, begins),
     options: {
-      ...{ y: measure.name, colour: null, beside },
+      ...{ y: measure.name, color: null, beside },
       ...(several && {
         facet: "group",
         scales: "own",
@@ -188,7 +188,7 @@ function drawnGroups(
         }),
       }),
     columns: {
-      // Spans of colour tell those.
+      // Spans of color tell those.
       time: { ...time!, incomplete: [] },
       dimensions: several ? [{ name: "group", order: groups.map(({ name }) => name) }] : [],
       // Every bucket has a row.
@@ -270,7 +270,7 @@ function flowLayers(
     type: "nominal",
     scale: {
       domain: lines.map(([, told]) => told),
-      range: lines.map(([, , colour]) => colour),
+      range: lines.map(([, , color]) => color),
     },
     legend: { title: null, symbolType: "stroke", symbolStrokeWidth: 2 },
   };

@@ -28,13 +28,14 @@ export interface Cube {
   readonly zone: string;
 }
 
-/** @throws ProbelabError for what can't be told of cells under every choice. */
+/** @throws ProbelabError for a measure that can't be computed under every choice. */
 export function cubeOf(result: Result, options: ExploreChartOptions): Cube {
   const { time, dimensions, measures } = result.origin.columns;
   const refusal = (why: string): ProbelabError =>
     new ProbelabError(`Can't explore a Result ${why}: ${REMEDY}.`);
   const names = dimensions.map(({ name }) => name);
-  if (time === undefined) throw refusal(`of the columns ${list(result.columnNames)}, without time`);
+  if (time === undefined)
+    throw refusal(`of the columns ${list(result.columnNames())}, without time`);
   if (names.length === 0 || names.length > MOST_PANELS) {
     throw refusal(`by ${counted(names.length, "dimension")}, where one to ${MOST_PANELS} fit`);
   }
@@ -48,7 +49,7 @@ export function cubeOf(result: Result, options: ExploreChartOptions): Cube {
     );
   }
   const sums = measure.quotient ?? (measure.additive ? [measure.name] : []);
-  if (sums.length === 0 || !sums.every((name) => result.columnNames.includes(name))) {
+  if (sums.length === 0 || !sums.every((name) => result.columnNames().includes(name))) {
     throw refusal(`by ${measure.name}, whose values don't add up`);
   }
   const negative = sums.some((name) => result.column(name).some((value) => Number(value) < 0));
@@ -56,7 +57,7 @@ export function cubeOf(result: Result, options: ExploreChartOptions): Cube {
   const edges = edgesOf(result, time);
   const filled = new Set(result.column(time.name).map(Number)).size;
   // A bucket without a row takes one.
-  const rows = result.numRows + edges.length - 1 - filled;
+  const rows = result.numRows() + edges.length - 1 - filled;
   if (rows > MOST_ROWS) {
     throw refusal(`of ${counted(rows, "row")}, where fewer than 5,000 are drawn`);
   }

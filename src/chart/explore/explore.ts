@@ -1,4 +1,3 @@
-import { checkOptions } from "../../base/check-options.js";
 import { cleanText, counted } from "../../base/text.js";
 import type { RowsGiven } from "../../result/own-rows.js";
 import { bucketNoun } from "../../time/step.js";
@@ -6,20 +5,17 @@ import { Chart } from "../chart-value.js";
 import { resultOf } from "../check-result.js";
 import { PANEL, ROW } from "../../render/fluid.js";
 import { heading, words, wrap } from "../../render/label.js";
-import { CHART_RULES, type ExploreChartOptions } from "../options.js";
+import { checkChartOptions, type ExploreChartOptions } from "../options.js";
 import { wholeSpec } from "../result-chart.js";
 import { originSpan } from "../sentences.js";
 import { cellRows, cubeOf, type Cube } from "./cube.js";
 import { params } from "./sums.js";
 import { GAP, HEIGHT, MOST_BARS, panel, panelWidth, series, stateLines, WIDTH } from "./views.js";
 
-const { title: text, subtitle, theme, y } = CHART_RULES;
-const RULES = { title: text, subtitle, theme, y };
-
 /** The linked views of a Result; see `chart.explore`. */
 export function exploreChart(rows: RowsGiven, options: ExploreChartOptions): Chart {
   const result = resultOf(rows, "chart.explore");
-  checkOptions(options, RULES, "explore a Result");
+  checkChartOptions(options, "explore", "explore a Result");
   const cube = cubeOf(result, options);
   const { origin } = result;
   const { names, values, measure, time } = cube;
@@ -36,7 +32,7 @@ export function exploreChart(rows: RowsGiven, options: ExploreChartOptions): Cha
   const told = [
     ...(options.subtitle === undefined ? [] : [cleanText(options.subtitle, 2_000)]),
     "In a notebook or on a page: drag along the time, click bars; a double click shows everything again.",
-    `Pale: everything${measure.additive ? ", scaled to the same total" : ""}. Orange: the same number of ${bucketNoun(time.every, true)} before.`,
+    `Grey: all data${measure.additive ? ", scaled to the selection" : ""}. Orange: the equally long time before.`,
     ...cut,
     ...origin.reductions,
     ...origin.notes,
@@ -57,11 +53,14 @@ export function exploreChart(rows: RowsGiven, options: ExploreChartOptions): Cha
       ...{ spacing: 90, bounds: "flush" },
     },
   });
-  const drawn = { names: result.columnNames, rows: result.rows().map((row) => Object.values(row)) };
+  const drawn = {
+    names: result.columnNames(),
+    rows: result.rows().map((row) => Object.values(row)),
+  };
   return new Chart(spec, result, drawn, { explore: options });
 }
 
-/** What the unfiltered figure shows, for those who can't see it. */
+/** A description of the unfiltered figure, for those who can't see it. */
 function describe({ result, names, values, sums, edges, time }: Cube, title: string): string {
   const columns = sums.map((name) => result.column(name).map(Number));
   const amount = (keep: (row: number) => boolean): number => {

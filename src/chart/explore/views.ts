@@ -76,10 +76,10 @@ export function series(cube: Cube): VegaLiteSpec {
       ),
     },
   };
-  const yTitle = columnTitle(measure);
+  const yLabel = columnTitle(measure);
   const yAxis = {
     ...{
-      title: yTitle,
+      title: yLabel,
       titleAngle: 0,
       titleAlign: "left",
       titleAnchor: "end",

@@ -1,149 +1,219 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { closeSync, existsSync, openSync } from "node:fs";
 import { open, readFile, rm } from "node:fs/promises";
+import { connect } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import { entryPath } from "../../base/entry-path.js";
 import { ProbelabError } from "../../base/error.js";
-import { directoryFiles, makeDirectory, readRecord } from "./directory.js";
-import { takeLease, type Lease } from "./lease.js";
+import { lockFile, systemCall } from "../../base/system-call.js";
+import { directoryFiles, makeDirectory, readRecord, type ServerRecord } from "./directory.js";
 
-/** How long joining may take, in seconds. */
+/** A use of the directory's server, which lives as long as somebody uses it. */
+export interface Lease extends Disposable {
+  readonly server: ServerRecord;
+  /** True while the server runs and holds the directory; once false, take a new lease. */
+  check(): Promise<boolean>;
+}
+
+/** Seconds that joining may take. */
 interface JoinLimits {
-  /** Until a server that is starting answers; default 90: with a cold disk the engine alone is read for a minute. */
+  /** Until a server that is starting answers; default 90: a cold disk needs a minute to read the engine. */
   readonly start?: number;
-  /** Until a server that holds the directory answers, or ends; default 10. */
+  /** Until a server that can't be reached ends; default 10. */
   readonly others?: number;
 }
 
-/** What a server's process tells the one that started it: that it waits for the directory's lock, or how it ended up. */
+/** News of a server's process to the one that started it. */
 export type ServerNews =
-  | { readonly state: "waits" }
   | { readonly state: "ready" }
+  /** Another process was quicker. */
+  | { readonly state: "held" }
   | {
       readonly state: "failed";
       readonly reason: string;
       readonly missing?: boolean;
-      /** True where the reason says all, with its remedy. */
+      /** True where the reason is a whole sentence with its remedy. */
       readonly refused?: boolean;
     };
 
 /**
  * Joins the directory's running server, or starts one.
  *
- * Who serves a directory is decided by a lock on it, which the system takes back where its holder
- * ends: a process that is started while another one holds the lock waits for it, and is ended as
- * soon as the holder can be joined. The server ends by itself shortly after the last lease is gone,
- * also when its holder was killed: a lease is an open socket, which the system closes, too.
+ * Two locks (`flock`) decide, which the system takes back from whoever ends, SIGKILL included. The
+ * server holds `server.lock`, so that a directory has one. Its users share `users.lock`; the server
+ * ends itself once it gets that lock, since then nobody uses it.
  *
  * @throws ProbelabError when the directory can't be written, the engine's package is missing,
- *   another server holds the directory and can't be joined, or none answers in time.
+ *   another server holds the directory and can't be reached, or none answers in time.
  */
 export async function joinServer(directory: string, limits: JoinLimits = {}): Promise<Lease> {
-  const running = await joinRunning(directory);
-  if (running !== null) return running;
-  await makeDirectory(directory);
   const { start = 90, others = 10 } = limits;
-  const first = await startServer(directory, start, others);
-  if (!("failed" in first)) return first;
-  if (first.final) throw first.failed;
-  // Another program may have taken the port in between.
-  const second = await startServer(directory, start, others);
-  if ("failed" in second) throw second.failed;
-  return second;
+  if (systemCall("getpid", []) === undefined) {
+    throw cantStart(directory, reasonOf({ state: "failed", reason: "", missing: true }, ""));
+  }
+  await makeDirectory(directory);
+  const files = directoryFiles(directory);
+  const users = openSync(files.usersLock, "a");
+  let child: StartingServer | undefined;
+  try {
+    const began = Date.now();
+    for (let starts = 0; ; await delay(20)) {
+      const seconds = (Date.now() - began) / 1000;
+      // The server holds this lock for the moment of its end only.
+      if (lockFile(users, "shared")) {
+        const server = await runningServer(directory);
+        if (server !== null && (await isReachable(server.port))) {
+          child?.letGo();
+          return lease(server, directory, users);
+        }
+        if (child === undefined && !isLocked(files.serverLock)) {
+          child = await startServer(directory);
+          starts++;
+        }
+      }
+      if (child?.news?.state === "held") {
+        await child.end();
+        child = undefined;
+      }
+      if (child?.news?.state === "failed") {
+        const { refused, missing } = child.news;
+        if (refused) throw new ProbelabError(child.news.reason);
+        const reason = reasonOf(child.news, await child.log());
+        await child.end();
+        child = undefined;
+        // Another program may have taken the port in between.
+        if (missing || starts > 1) throw cantStart(directory, reason);
+      }
+      // A starting server removes the old record: one that exists is of a server out of reach.
+      if (child === undefined && seconds > (existsSync(files.record) ? others : start)) {
+        throw new ProbelabError(
+          `Can't open the embedded database ${directory}: another server holds it and does not answer here (it may belong to another user or container). End it, or name another directory with PROBELAB_MEASUREMENTS=embedded:DIR.`,
+        );
+      }
+      if (seconds > start) {
+        throw cantStart(directory, `it did not answer within ${start} seconds`);
+      }
+    }
+  } catch (error) {
+    await child?.end();
+    closeSync(users);
+    throw error;
+  }
 }
 
-async function joinRunning(directory: string): Promise<Lease | null> {
+function lease(server: ServerRecord, directory: string, users: number): Lease {
+  let open = true;
+  return {
+    server,
+    check: async () => open && (await runningServer(directory))?.token === server.token,
+    [Symbol.dispose]() {
+      if (open) closeSync(users);
+      open = false;
+    },
+  };
+}
+
+/**
+ * The server that holds the directory now, or null. After its end anybody may listen on its port:
+ * no token goes there unless the lock is held and the process of the record is alive.
+ */
+async function runningServer(directory: string): Promise<ServerRecord | null> {
   const record = await readRecord(directory);
-  return record && takeLease(record, directory);
+  if (record === null || !isLocked(directoryFiles(directory).serverLock)) return null;
+  try {
+    process.kill(record.pid, 0);
+    return record;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM" ? record : null;
+  }
 }
 
-interface Failure {
-  readonly failed: ProbelabError;
-  /** False where it may be tried again. */
-  readonly final: boolean;
+/** Tries a lock that several may try at once, and gives it back. */
+function isLocked(path: string): boolean {
+  let file: number;
+  try {
+    file = openSync(path, "r");
+  } catch {
+    return false;
+  }
+  try {
+    return !lockFile(file, "shared");
+  } finally {
+    closeSync(file);
+  }
 }
 
-/** Starts a server, and joins it or the one that it has to wait for. */
-async function startServer(
-  directory: string,
-  start: number,
-  others: number,
-): Promise<Lease | Failure> {
+/** False for a server in another container, whose ports are its own. Nothing is sent. */
+function isReachable(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: "127.0.0.1", port });
+    const done = (answer: boolean) => {
+      socket.destroy();
+      resolve(answer);
+    };
+    socket.on("connect", () => done(true)).on("error", () => done(false));
+    socket.setTimeout(5_000, () => done(false));
+  });
+}
+
+/** A server's process until it answers. */
+interface StartingServer {
+  readonly news: ServerNews | undefined;
+  /** Its part of the log. */
+  log(): Promise<string>;
+  /** Ends it, also where it hears no other signal any more. */
+  end(): Promise<void>;
+  letGo(): void;
+}
+
+async function startServer(directory: string): Promise<StartingServer> {
   const files = directoryFiles(directory);
   await using log = await open(files.log, "a", 0o600);
   const logged = (await log.stat()).size;
   const entry = entryPath(import.meta.url, "./server-process.js");
-  const child = spawn(process.execPath, ["--no-warnings", entry, directory], {
+  const child: ChildProcess = spawn(process.execPath, ["--no-warnings", entry, directory], {
     detached: true,
     stdio: ["ignore", log.fd, log.fd, "ipc"],
     env: environment(),
   });
-  const heard: { news?: ServerNews } = {};
-  const failed = (reason: string) => (heard.news ??= { state: "failed", reason });
-  child.on("message", (news: ServerNews) => (heard.news = news));
+  let news: ServerNews | undefined;
+  const failed = (reason: string) => {
+    if (news === undefined || news.state === "ready") news = { state: "failed", reason };
+  };
+  child.on("message", (message: ServerNews) => (news = message));
   child.on("error", (error) => failed(error.message));
-  child.on("exit", (code, signal) => {
-    if (heard.news?.state !== "failed") delete heard.news;
-    failed(`it ended with ${signal ?? code}`);
-  });
-  const began = Date.now();
-  for (;;) {
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    const { state } = heard.news ?? {};
-    const seconds = (Date.now() - began) / 1000;
-    const lease = state === "ready" || state === "waits" ? await joinRunning(directory) : null;
-    if (lease !== null) {
-      if (state === "ready") letGo(child);
-      else await end(child, directory);
-      return lease;
-    }
-    // Who starts takes the old record away first: one that is there is of a server out of reach.
-    const limit = state === "waits" && existsSync(files.record) ? others : start;
-    if (state !== "failed" && seconds < limit) continue;
-    await end(child, directory);
-    if (state === "waits") return { failed: isHeld(directory), final: true };
-    if (heard.news?.state !== "failed" || seconds > limit) {
-      const reason = `it did not answer within ${limit} seconds`;
-      return { failed: cantStart(directory, reason), final: true };
-    }
-    if (heard.news.refused) return { failed: new ProbelabError(heard.news.reason), final: true };
-    const said = (await readFile(files.log)).subarray(logged).toString("utf8");
-    const reason = reasonOf(heard.news, said);
-    return { failed: cantStart(directory, reason), final: heard.news.missing === true };
-  }
+  child.on("exit", (code, signal) => failed(`it ended with ${signal ?? code}`));
+  const letGo = () => {
+    child.removeAllListeners();
+    child.unref();
+    if (child.connected) child.disconnect();
+  };
+  return {
+    get news() {
+      return news;
+    },
+    log: async () => (await readFile(files.log)).subarray(logged).toString("utf8"),
+    async end() {
+      if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) {
+        const exit = new Promise((resolve) => child.once("exit", resolve));
+        child.kill("SIGKILL");
+        await Promise.race([exit, delay(2_000, undefined, { ref: false })]);
+      }
+      letGo();
+      if (child.pid !== undefined) await rm(files.config(child.pid), { force: true });
+    },
+    letGo,
+  };
 }
 
-/** The server gets no password that the notebook has in its environment. */
+/** The server's environment: without the passwords that the notebook's may hold. */
 function environment(): NodeJS.ProcessEnv {
   const kept = ["PATH", "HOME", "TMPDIR", "LANG", "NODE_PATH", "LD_LIBRARY_PATH"];
-  const own = kept.flatMap((name) => {
+  const known = kept.flatMap((name) => {
     const value = process.env[name];
     return value === undefined ? [] : [[name, value]];
   });
-  return { ...(Object.fromEntries(own) as NodeJS.ProcessEnv), TZ: "UTC" };
-}
-
-function letGo(child: ChildProcess): void {
-  child.removeAllListeners();
-  child.unref();
-  if (child.connected) child.disconnect();
-}
-
-/** Ends a server's process, also one that hears no other signal any more. */
-async function end(child: ChildProcess, directory: string): Promise<void> {
-  if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) {
-    const exit = new Promise((resolve) => child.once("exit", resolve));
-    child.kill("SIGKILL");
-    await Promise.race([exit, new Promise((resolve) => setTimeout(resolve, 2_000).unref())]);
-  }
-  letGo(child);
-  if (child.pid !== undefined)
-    await rm(directoryFiles(directory).config(child.pid), { force: true });
-}
-
-function isHeld(directory: string): ProbelabError {
-  return new ProbelabError(
-    `Can't open the embedded database ${directory}: another server holds it and does not answer here (it may belong to another user or container). End it, or name another directory with PROBELAB_MEASUREMENTS=embedded:DIR.`,
-  );
+  return { ...(Object.fromEntries(known) as NodeJS.ProcessEnv), TZ: "UTC" };
 }
 
 function cantStart(directory: string, reason: string): ProbelabError {
@@ -158,23 +228,5 @@ function reasonOf(news: Extract<ServerNews, { state: "failed" }>, log: string): 
     return `the engine's packages chdb and ffi-rs are not installed (they exist for Linux with glibc and macOS): run "npm install", or connect to a server with PROBELAB_MEASUREMENTS=http://host:8123/database`;
   }
   const errors = log.split("\n").filter((line) => /exception|error/i.test(line));
-  const reason = errors.at(-1)?.trim().slice(0, 300) ?? news.reason;
-  const limit = addressSpace();
-  return limit === null
-    ? reason
-    : `the engine gets too little memory (${reason}, and the address space is limited to ${limit} MiB): lift the limit with "ulimit -v unlimited" or the like, or free some memory`;
-}
-
-/** The engine maps more than it uses. */
-const ENOUGH_MEBIBYTES = 8_000;
-
-/** The limit on this process's address space, which its children inherit, in MiB; null where it is no hindrance. */
-function addressSpace(): number | null {
-  try {
-    const limits = readFileSync("/proc/self/limits", "utf8");
-    const mebibytes = Number(/^Max address space\s+(\d+)/m.exec(limits)?.[1]) / 2 ** 20;
-    return mebibytes < ENOUGH_MEBIBYTES ? Math.round(mebibytes) : null;
-  } catch {
-    return null;
-  }
+  return errors.at(-1)?.trim().slice(0, 300) ?? news.reason;
 }

@@ -1,44 +1,52 @@
 /**
- * The child process that is the embedded database: a real ClickHouse server on loopback, started
- * from the engine's npm package. It lives as long as somebody holds a lease on it.
+ * The child process that is the embedded database: a real ClickHouse server on loopback, run from
+ * the engine's npm package. It ends itself when nobody uses it any more.
  */
-import { createHash } from "node:crypto";
-import { openSync, readFileSync, rmSync } from "node:fs";
-import { mkdir, realpath, rm, stat, writeFile } from "node:fs/promises";
-import { get } from "node:http";
+import { randomBytes } from "node:crypto";
+import { existsSync, openSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdir, realpath, rm, writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import type * as Ffi from "ffi-rs";
-import { lockFile } from "../../base/system-call.js";
 import { ProbelabError } from "../../base/error.js";
+import { lockFile } from "../../base/system-call.js";
 import {
   checkLayout,
   directoryFiles,
   EMBEDDED_DATABASE,
-  placeOf,
   removeLeftovers,
+  TOKEN_HEADER,
   writeRecord,
 } from "./directory.js";
-import { engineConfig, engineSecret, PROOF_PATH, REFUSED_FILE } from "./engine-config.js";
 import type { ServerNews } from "./join.js";
-import { listenForLeases, newNonce } from "./lease.js";
 
-const [directory = "", graceText = "2000"] = process.argv.slice(2);
+/** Milliseconds without a user after which the server ends, and between two looks. */
+const GRACE = 2_000;
+const INTERVAL = 500;
+
+const [directory = ""] = process.argv.slice(2);
 const files = directoryFiles(directory);
 const config = files.config(process.pid);
-const secrets = { token: newNonce(), writerToken: newNonce(), secret: newNonce() };
+const ready = files.ready(process.pid);
+const tokens = { token: newToken(), writerToken: newToken() };
 
-let owned = false;
+/** True while the record in the directory is this server's. */
+let recorded = false;
+
+function newToken(): string {
+  return randomBytes(32).toString("hex");
+}
 
 function leave(): void {
-  rmSync(config, { force: true });
-  if (owned) rmSync(files.record, { force: true });
+  for (const path of [config, ready]) rmSync(path, { force: true });
+  if (recorded) rmSync(files.record, { force: true });
   // process.exit waits for ever on the engine's thread; what was inserted is whole all the same.
   process.kill(process.pid, "SIGKILL");
 }
 
-function tell(news: ServerNews): Promise<void> {
+function report(news: ServerNews): Promise<void> {
   return new Promise((resolve) => {
     if (!process.connected || process.send === undefined) resolve();
     else process.send(news, undefined, undefined, () => resolve());
@@ -49,35 +57,67 @@ async function fail(error: unknown): Promise<void> {
   console.error(error);
   const reason = error instanceof Error ? error.message : String(error);
   const missing = error instanceof MissingPackage;
-  await tell({ state: "failed", reason, missing, refused: error instanceof ProbelabError });
+  await report({ state: "failed", reason, missing, refused: error instanceof ProbelabError });
   leave();
 }
 
 class MissingPackage extends Error {}
 
-/** Waits until nobody else serves the directory; ends with the process that wanted it served. */
-async function takeLock(): Promise<void> {
-  const data = openSync(files.data, "r"); // open, and locked, until this process ends
-  for (let told = false; !lockFile(data); told = true) {
-    if (!told) await tell({ state: "waits" });
-    if (!process.connected) leave();
-    await new Promise((resolve) => setTimeout(resolve, 50));
+/** Takes the directory, for as long as this process lives; false where another server has it. */
+async function takeDirectory(): Promise<boolean> {
+  const lock = openSync(files.serverLock, "a");
+  // Whoever looks whether a server runs holds the lock for a moment.
+  for (let tries = 0; tries < 50; tries++) {
+    if (lockFile(lock)) return true;
+    await delay(20);
   }
+  return false;
 }
 
 /**
- * How many sockets strangers may hold at each port: the engine aborts where no file descriptor is
- * left. As many again may wait at the engine's; the tables need some, too.
+ * The engine's configuration. The reader's token reads the tables and nothing else: no file, no
+ * address, no program, whatever the SQL says; the writer's may also fill them and read files. The
+ * user follows from the token, so that no request can name another.
  */
-function mostConnections(): number {
-  let limit = 1024;
-  try {
-    limit = Number(/^Max open files\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1]);
-  } catch {
-    // A system that does not tell has no less.
-  }
-  return Math.max(16, Math.min(4096, Math.floor((limit - 400) / 4)));
+function engineConfig(): string {
+  const rule = (token: string, user: string) => `<rule><methods>POST,GET</methods>
+      <headers><${TOKEN_HEADER}>${token}</${TOKEN_HEADER}></headers>
+      <handler><type>dynamic_query_handler</type><query_param_name>query</query_param_name><user>${user}</user></handler></rule>`;
+  const user = (name: string, grants: readonly string[]) => `<${name}><no_password/>
+      <networks><ip>127.0.0.1</ip></networks><profile>default</profile><quota>default</quota>
+      <grants>${grants.map((grant) => `<query>GRANT ${grant}</query>`).join("")}</grants></${name}>`;
+  // No table of `system` holds a token or a password.
+  const reader = [`SELECT ON ${EMBEDDED_DATABASE}.*`, "SELECT ON system.*"];
+  const writer = [
+    `ALL ON ${EMBEDDED_DATABASE}.*`,
+    "SELECT ON system.*",
+    "CREATE TEMPORARY TABLE ON *.*",
+    "KILL QUERY ON *.*",
+    "READ, WRITE ON FILE",
+  ];
+  return `<clickhouse>
+  <users_config>${config.replace(/[&<>]/g, (sign) => `&#${sign.charCodeAt(0)};`)}</users_config>
+  <access_control_improvements><table_engines_require_grant>false</table_engines_require_grant></access_control_improvements>
+  <http_handlers>
+    ${rule(tokens.token, "reader")}
+    ${rule(tokens.writerToken, "writer")}
+  </http_handlers>
+  <profiles><default/></profiles>
+  <quotas><default/></quotas>
+  <users>
+    <default><no_password/><networks><ip>::/0</ip></networks><profile>default</profile><quota>default</quota></default>
+    ${user("reader", reader)}
+    ${user("writer", writer)}
+  </users>
+</clickhouse>
+`;
 }
+
+/**
+ * Takes the place of the engine's own function `file(path)`, which reads any file and asks for no
+ * grant; the table function of that name, which does, stays.
+ */
+const REFUSED_FILE = `CREATE FUNCTION file AS (path) -> throwIf(1, 'Not enough privileges: questions may not read files')`;
 
 async function freePort(): Promise<number> {
   const server = createServer();
@@ -103,7 +143,7 @@ function findEngine(): Engine {
   }
 }
 
-/** Its package's version, such as 26.7.3-stable.1; "" for a library of one's own. */
+/** The version of the engine's package, such as 26.7.3-stable.1; "" for a library from elsewhere. */
 function engineVersion({ path }: Engine): string {
   try {
     const text = readFileSync(join(dirname(path), "package.json"), "utf8");
@@ -113,16 +153,23 @@ function engineVersion({ path }: Engine): string {
   }
 }
 
+/** Runs the engine on a thread of its own; it ends with an error where the port is taken. */
 function startEngine({ ffi, path }: Engine, port: number): Promise<unknown> {
   const { open, load, DataType } = ffi;
   open({ library: "chdb", path });
+  const statements = [
+    `CREATE DATABASE IF NOT EXISTS ${EMBEDDED_DATABASE} ENGINE = Atomic`,
+    "SYSTEM START LISTEN HTTP",
+    `SELECT 1 INTO OUTFILE '${ready.replace(/['\\]/g, "\\$&")}'`,
+    "SELECT sleepEachRow(1) FROM system.numbers SETTINGS max_block_size=1 FORMAT Null",
+  ];
   const argv = [
     "clickhouse",
     `--path=${files.data}`,
     `--config-file=${config}`,
     "--listen_host=127.0.0.1",
     `--http_port=${port}`,
-    `--query=CREATE DATABASE IF NOT EXISTS ${EMBEDDED_DATABASE} ENGINE = Atomic; SYSTEM START LISTEN HTTP; SELECT sleepEachRow(1) FROM system.numbers SETTINGS max_block_size=1 FORMAT Null`,
+    `--query=${statements.join("; ")}`,
   ];
   return load({
     library: "chdb",
@@ -134,87 +181,68 @@ function startEngine({ ffi, path }: Engine, port: number): Promise<unknown> {
   });
 }
 
-/** Waits for the engine: no token is sent to a port that another program may have taken. */
-async function waitUntilReady(port: number): Promise<void> {
-  for (;;) {
-    const nonce = newNonce();
-    const answer = await ask(`http://127.0.0.1:${port}${PROOF_PATH}?param_nonce=${nonce}`);
-    const expected = createHash("sha256").update(`${engineSecret(secrets.secret)}${nonce}`);
-    if (answer === expected.digest("hex")) return;
-    if (answer !== null) throw new Error(`port ${port} was taken by another program in between`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
-
-/** The answer's text; null where nobody listens. */
-function ask(url: string): Promise<string | null> {
-  return new Promise((resolve) => {
-    const request = get(url, { agent: false, timeout: 5_000 }, (answer) => {
-      let text = "";
-      answer.setEncoding("utf8").on("data", (part: string) => (text += part));
-      answer.on("close", () => resolve(text.trim()));
-    });
-    request.on("timeout", () => request.destroy());
-    request.on("error", () => resolve(null));
-  });
-}
-
-async function main(): Promise<void> {
-  process.on("SIGINT", () => undefined); // an interrupt of a notebook is not for its database
-  process.on("SIGTERM", () => leave());
-  process.on("SIGHUP", () => undefined);
-  process.on("uncaughtException", (error) => void fail(error));
-  const engine = findEngine();
-  await takeLock();
-  await removeLeftovers(directory);
-  await checkLayout(directory, engineVersion(engine));
-  const httpPort = await freePort();
-  const connections = mostConnections();
-  const configuration = engineConfig(config, EMBEDDED_DATABASE, secrets, connections);
-  await writeFile(config, configuration, { mode: 0o600 });
-  await mkdir(files.functions, { recursive: true });
-  await writeFile(join(files.functions, "function_file.sql"), REFUSED_FILE);
-  const place = await placeOf(await realpath(directory));
-  if (place === null) throw new Error("the directory is gone");
-  const { secret } = secrets;
-  const users = { secret, grace: Number(graceText), connections };
-  const leasePort = await listenForLeases(users, () => leave());
-  const ended = startEngine(engine, httpPort).then(() => {
-    throw new Error("the engine ended");
-  });
-  await Promise.race([ended, waitUntilReady(httpPort)]);
-  ended.catch((error: unknown) => fail(error));
-  await writeRecord(directory, {
-    pid: process.pid,
-    httpPort,
-    leasePort,
-    ...secrets,
-    directory: place,
-  });
-  owned = true;
-  const own = await recordInode();
-  await rm(config, { force: true });
-  await tell({ state: "ready" });
-  if (process.connected) process.disconnect();
+/** Ends the server when nobody has used it for a while, or its directory has gone elsewhere. */
+function watchUsers(): void {
+  const users = openSync(files.usersLock, "a");
+  const { ino } = statSync(files.record, { bigint: true });
+  let unused = 0;
   setInterval(() => {
-    // A directory that was renamed, removed or taken over leaves nobody to serve.
-    void recordInode().then((inode) => {
-      if (inode === undefined || inode === own) return;
-      owned = false;
+    const inode = recordInode();
+    if (inode !== undefined && inode !== ino) {
+      recorded = false; // renamed, removed or taken over: what is there now is another server's
       leave();
-    });
-  }, 1_000).unref();
+    }
+    unused = lockFile(users) ? unused + INTERVAL : 0;
+    // It still holds the lock then: who comes now finds no server half gone.
+    if (unused >= GRACE) leave();
+    lockFile(users, "none");
+  }, INTERVAL);
 }
 
-/** The record's inode, null where it is gone; undefined where the system can't tell just now. */
-async function recordInode(): Promise<bigint | null | undefined> {
+/** The record's inode, null where it is gone; undefined where the system can't say now. */
+function recordInode(): bigint | null | undefined {
   try {
-    // Of all ways to look, only this one needs no free file descriptor, which strangers may use up.
-    return (await stat(files.record, { bigint: true })).ino;
+    // Needs no free file descriptor, which strangers may use up.
+    return statSync(files.record, { bigint: true }).ino;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     return code === "ENOENT" || code === "ENOTDIR" ? null : undefined;
   }
+}
+
+async function main(): Promise<void> {
+  process.umask(0o077);
+  process.on("SIGINT", () => undefined); // an interrupt of a notebook is not for its database
+  process.on("SIGHUP", () => undefined);
+  process.on("SIGTERM", () => leave());
+  process.on("uncaughtException", (error) => void fail(error));
+  const engine = findEngine();
+  if (!(await takeDirectory())) {
+    await report({ state: "held" });
+    return leave();
+  }
+  await removeLeftovers(directory);
+  await checkLayout(directory, engineVersion(engine));
+  await writeFile(config, engineConfig(), { mode: 0o600 });
+  await mkdir(files.functions, { recursive: true });
+  await writeFile(join(files.functions, "function_file.sql"), REFUSED_FILE);
+  const port = await freePort();
+  const ended = startEngine(engine, port).then(() => {
+    throw new Error("the engine ended");
+  });
+  // The engine itself says that it listens: on a port that another program took it would not.
+  const listening = async () => {
+    while (!existsSync(ready)) await delay(10);
+  };
+  await Promise.race([ended, listening()]);
+  ended.catch(fail);
+  const path = await realpath(directory);
+  await writeRecord(directory, { pid: process.pid, port, ...tokens, path });
+  recorded = true;
+  watchUsers();
+  for (const path of [config, ready]) await rm(path, { force: true });
+  await report({ state: "ready" });
+  if (process.connected) process.disconnect();
 }
 
 main().catch(fail);

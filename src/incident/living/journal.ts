@@ -7,18 +7,25 @@ import { ProbelabError } from "../../base/error.js";
 import { redact } from "../../base/redact.js";
 import { writeWholeSync } from "../../files/write-whole.js";
 import { mapTexts } from "../../mask/mask-result.js";
-import { parseEntry, type Entry, type EntryFigure, type Journal } from "../postmortem/entries.js";
+import { canAct, demandsOf, isDone } from "../postmortem/document/document.js";
+import {
+  parseEntry,
+  sumOf,
+  type Entry,
+  type EntryFigure,
+  type Journal,
+} from "../postmortem/entries.js";
 import { readText } from "../postmortem/fields.js";
 import { figureRecord, type Content } from "../postmortem/figure.js";
-import { dataOf, readFigure } from "../postmortem/folder/folder-files.js";
+import { dataOf, readFigure } from "../postmortem/folder/result-file.js";
 import { readPlain } from "../postmortem/folder/manifest.js";
 import { maskFigures } from "../postmortem/folder/mask-postmortem.js";
+import type { Draft } from "../postmortem/record.js";
+import type { Demand } from "../severities/checklist.js";
 
-const ENTRIES = "entries";
-const DATA = "data";
 const NAME = /^(\d{5,})-[0-9a-f]{12}\.json$/;
 
-/** Who writes: as given, else `PROBELAB_AUTHOR`, else the user's name. */
+/** The author of entries: as given, else `PROBELAB_AUTHOR`, else the user's name. */
 export function authorOf(given?: string): string {
   const author = given ?? (process.env["PROBELAB_AUTHOR"] || process.env["USER"] || userName());
   return redact(readText(author, "an author").replace(/\s+/g, " ").slice(0, 100));
@@ -32,10 +39,25 @@ function userName(): string {
   }
 }
 
-/** The file of an entry that comes after those that are there, and is no other's. */
+/** A new entry's file, numbered after those that are there. The random part keeps two writers apart. */
 export function entryPath(names: readonly string[]): string {
-  const last = Math.max(0, ...names.map((name) => Number(NAME.exec(name)?.[1] ?? 0)));
-  return `${ENTRIES}/${String(last + 1).padStart(5, "0")}-${randomBytes(6).toString("hex")}.json`;
+  const next = numberOf(names.at(-1) ?? "") + 1n;
+  return `entries/${String(next).padStart(5, "0")}-${randomBytes(6).toString("hex")}.json`;
+}
+
+// No number is too large: behind one that somebody wrote by hand the next must still be the last.
+function numberOf(name: string): bigint {
+  return BigInt(NAME.exec(name)?.[1] ?? 0);
+}
+
+/** The entries' files. They are ordered by number, not by time: clocks of several machines differ. */
+export function entryNames(folder: string): string[] {
+  try {
+    const names = readdirSync(join(folder, "entries")).filter((name) => NAME.test(name));
+    return names.sort((a, b) => Number(numberOf(a) - numberOf(b)) || (a < b ? -1 : 1));
+  } catch {
+    return [];
+  }
 }
 
 /** An entry as its file holds it: without secrets. */
@@ -43,13 +65,102 @@ export function entryText(entry: Entry): string {
   return `${JSON.stringify(mapTexts(entry, redact), null, 1)}\n`;
 }
 
+/** All entries in order, and the files that can't be read. */
+export async function readEntries(
+  folder: string,
+): Promise<{ readonly entries: readonly Entry[]; readonly unread: readonly string[] }> {
+  const entries: Entry[] = [];
+  const unread: string[] = [];
+  for (const name of entryNames(folder)) {
+    try {
+      const bytes = await readPlain(join(folder, "entries", name));
+      entries.push(parseEntry(bytes.toString("utf8")));
+    } catch {
+      unread.push(`entries/${name}`);
+    }
+  }
+  return { entries, unread };
+}
+
+/** An incident's folder at a moment. */
+export interface Incident {
+  /** Absolute. */
+  readonly folder: string;
+  readonly now: Date;
+  readonly entries: readonly Entry[];
+  readonly draft: Draft;
+  readonly figures: readonly EntryFigure[];
+  /** To whom it was handed over last, else who opened it. */
+  readonly inCharge: string;
+  readonly demands: readonly Demand[];
+  /** The response's deadline, as long as nobody met it and somebody can act. */
+  readonly due: { readonly at: string; readonly overdue: boolean } | null;
+  /** Files that this probelab can't read. */
+  readonly unread: readonly string[];
+}
+
+/** Reads an incident's folder. @throws ProbelabError if it holds no incident. */
+export async function readIncident(directory: string, now = new Date()): Promise<Incident> {
+  const folder = resolve(directory);
+  const { entries, unread } = await readEntries(folder);
+  return incidentOf(folder, entries, unread, now);
+}
+
+/** The incident that entries make at a moment. */
+export function incidentOf(
+  folder: string,
+  entries: readonly Entry[],
+  unread: readonly string[],
+  now: Date,
+): Incident {
+  const { draft, figures } = sumOf(entries);
+  if (draft.title === undefined || draft.detectedAt === undefined) {
+    throw new ProbelabError(
+      `Can't read the incident in ${JSON.stringify(folder)}: ${unread.length === 0 ? "it has no entries" : `${unread.join(", ")} can't be read`}; pass the folder that "probelab incident open" made.`,
+    );
+  }
+  const { demands } = demandsOf(draft, now);
+  const deadline = demands.find((each) => each.deadline !== undefined && !isDone(each))?.deadline;
+  const due =
+    deadline === undefined || !canAct(draft, now)
+      ? null
+      : { at: deadline.toISOString(), overdue: now > deadline };
+  const inCharge =
+    entries.findLast(({ to }) => to !== undefined)?.to ?? entries[0]?.author ?? "nobody";
+  return { folder, now, entries, draft, figures, inCharge, demands, due, unread };
+}
+
+/** The figures of entries by id, except those that are known, and the files that can't be read. */
+export async function readContents(
+  folder: string,
+  entries: readonly Entry[],
+  known: ReadonlyMap<string, Content> = new Map(),
+): Promise<{ readonly contents: Map<string, Content>; readonly unread: readonly string[] }> {
+  const contents = new Map<string, Content>();
+  const unread = new Set<string>();
+  for (const figure of entries.flatMap(({ figures = [] }) => figures)) {
+    if (known.has(figure.id) || contents.has(figure.id)) continue;
+    const path = dataPath(figure);
+    try {
+      const { content } = await readFigure(figure, await readPlain(join(folder, path)));
+      contents.set(figure.id, content);
+    } catch {
+      unread.add(path);
+    }
+  }
+  return { contents, unread: [...unread] };
+}
+
+function dataPath({ id, kind }: EntryFigure): string {
+  return `data/${id}.${kind === "picture" ? "png" : "parquet"}`;
+}
+
 /**
- * The journal of an incident's folder: a file an entry, written whole under a name that is no other's,
- * so that any number of processes add to it at once and one that is killed leaves the entry or none.
- * Entries are told in the order of their numbers, which are those of nobody's clock.
+ * Opens the journal of an incident's folder. Each entry is a file of its own, written whole under a new
+ * name: any number of processes add at once, and one that is killed leaves its entry or none.
  *
- * @param added is called when an entry was added.
- * @throws ProbelabError where the folder holds no incident.
+ * @param added is called after each entry.
+ * @throws ProbelabError if the folder holds no incident.
  */
 export async function openJournal(
   directory: string,
@@ -57,12 +168,12 @@ export async function openJournal(
   added: (folder: string) => void,
 ): Promise<Journal> {
   const folder = resolve(readText(directory, "the folder of an incident"));
-  if (namesOf(folder).length === 0) {
+  if (entryNames(folder).length === 0) {
     throw new ProbelabError(
       `Can't open the incident in ${JSON.stringify(directory)}: it has no entries; pass the folder that "probelab incident open" made.`,
     );
   }
-  await mkdir(join(folder, DATA), { recursive: true });
+  await mkdir(join(folder, "data"), { recursive: true });
   const written = new Set<string>();
   return {
     folder,
@@ -71,80 +182,27 @@ export async function openJournal(
       const figures = (entry.figures ?? []).map((figure): EntryFigure => {
         const content = contents.get(figure.id)!;
         const [plain = { ...figure, content }] = maskFigures([{ ...figure, content }], false);
-        // The data first: an entry that is there has all that it tells of.
-        const path = join(folder, dataPath(figure));
-        if (!written.has(figure.id)) writeWholeSync(path, dataOf(plain.content));
+        // Data comes first, so that an entry on the disk is complete.
+        if (!written.has(figure.id)) {
+          writeWholeSync(join(folder, dataPath(figure)), dataOf(plain.content));
+        }
         written.add(figure.id);
         return { id: figure.id, ...figureRecord(plain) };
       });
       const text = entryText({ ...entry, ...(figures.length > 0 && { figures }) });
-      writeWholeSync(join(folder, entryPath(namesOf(folder))), text);
+      writeWholeSync(join(folder, entryPath(entryNames(folder))), text);
       added(folder);
     },
     async read(known) {
       const { entries, unread } = await readEntries(folder);
-      const { contents, undrawn } = await readContents(folder, entries, known);
-      unread.push(...undrawn);
-      if (unread.length > 0) {
+      const { contents, unread: undrawn } = await readContents(folder, entries, known);
+      if (unread.length + undrawn.length > 0) {
         throw new ProbelabError(
-          `Can't read ${unread.join(", ")} of ${JSON.stringify(folder)}: not as this probelab writes it. Restore it, use the version that wrote it, or move it away.`,
+          `Can't read ${[...unread, ...undrawn].join(", ")} of ${JSON.stringify(folder)}: not as this probelab writes it. Restore it, use the version that wrote it, or move it away.`,
         );
       }
       for (const id of contents.keys()) written.add(id);
       return { entries, contents };
     },
   };
-}
-
-/** All entries in their order, and the files that hold none. */
-export async function readEntries(
-  folder: string,
-): Promise<{ readonly entries: readonly Entry[]; readonly unread: string[] }> {
-  const entries: Entry[] = [];
-  const unread: string[] = [];
-  for (const name of namesOf(folder)) {
-    try {
-      const bytes = await readPlain(join(folder, ENTRIES, name));
-      entries.push(parseEntry(bytes.toString("utf8")));
-    } catch {
-      unread.push(`${ENTRIES}/${name}`);
-    }
-  }
-  return { entries, unread };
-}
-
-/** The figures of entries by their ids, but those that are known, and the files that hold none. */
-export async function readContents(
-  folder: string,
-  entries: readonly Entry[],
-  known: ReadonlyMap<string, Content> = new Map(),
-): Promise<{ readonly contents: ReadonlyMap<string, Content>; readonly undrawn: string[] }> {
-  const contents = new Map<string, Content>();
-  const undrawn: string[] = [];
-  for (const figure of entries.flatMap(({ figures = [] }) => figures)) {
-    if (known.has(figure.id) || contents.has(figure.id)) continue;
-    const path = dataPath(figure);
-    try {
-      const { content } = await readFigure(figure, await readPlain(join(folder, path)));
-      contents.set(figure.id, content);
-    } catch {
-      if (!undrawn.includes(path)) undrawn.push(path);
-    }
-  }
-  return { contents, undrawn };
-}
-
-function dataPath({ id, kind }: EntryFigure): string {
-  return `${DATA}/${id}.${kind === "picture" ? "png" : "parquet"}`;
-}
-
-/** Names of the entries' files, in their order. */
-function namesOf(folder: string): string[] {
-  try {
-    const names = readdirSync(join(folder, ENTRIES)).filter((name) => NAME.test(name));
-    const number = (name: string) => Number(NAME.exec(name)![1]);
-    return names.sort((a, b) => number(a) - number(b) || (a < b ? -1 : 1));
-  } catch {
-    return [];
-  }
 }

@@ -18,14 +18,14 @@ export interface EntryFigure extends FigureRecord {
   readonly id: string;
 }
 
-/** What is told at once. */
+/** The content of one entry. */
 export interface Part {
   readonly told?: Partial<Told>;
   readonly findings?: readonly Finding[];
   readonly timeline?: readonly TimelineEntry[];
   readonly actions?: readonly ActionRecord[];
   readonly figures?: readonly EntryFigure[];
-  /** Who has the incident from here on. */
+  /** The person in charge from here on. */
   readonly to?: string;
 }
 
@@ -46,7 +46,7 @@ function said(event: string, time: string, by: string | undefined): TimelineEntr
   return [{ time, event, evidence: by === undefined ? [] : [{ text: `said by ${by}` }] }];
 }
 
-/** What somebody told at once: all that a postmortem says is the sum of its entries. */
+/** One entry; a postmortem is the sum of its entries. */
 export interface Entry extends Part {
   readonly format: "probelab entry 1";
   readonly writtenAt: string;
@@ -74,14 +74,14 @@ export function parseEntry(text: string): Entry {
   return schema().parse(JSON.parse(text));
 }
 
-/** All that entries tell together. */
+/** Merged entries. */
 export interface Whole {
   readonly draft: Draft;
   /** In the order in which they were added first, each with a name of its own. */
   readonly figures: readonly EntryFigure[];
 }
 
-/** What entries tell together: of a field what was told last, of lists all; the timeline by time. */
+/** Merges entries: the last value of each field, all list items, the timeline sorted. */
 export function sumOf(entries: readonly Entry[]): Whole {
   const latest = new Map<string, EntryFigure>();
   for (const figure of entries.flatMap(({ figures = [] }) => figures))
@@ -114,14 +114,14 @@ export function sumOf(entries: readonly Entry[]): Whole {
   return { draft: structuredClone(draft), figures };
 }
 
-/** Who tells of an event stands behind it; where that is all that it rests on, it stands there. */
+/** The event with its author, unless the evidence names the author already. */
 function signed({ event, evidence }: TimelineEntry, author?: string): string {
   return author === undefined || evidence.some((one) => "text" in one)
     ? event
     : `${event} (${author})`;
 }
 
-/** What keeps the entries of a postmortem that several write at once; see `postmortem.open`. */
+/** Keeps the entries of a postmortem that several people write; see `postmortem.open`. */
 export interface Journal {
   readonly folder: string;
   readonly author: string;

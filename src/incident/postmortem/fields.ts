@@ -13,7 +13,7 @@ export type When = Date | string;
 /** One text, whose empty lines part its paragraphs, or a list of points. */
 export type Words = string | readonly string[];
 
-/** What a postmortem says; everything but the first three may come later, through `set`. */
+/** The fields of a postmortem; all but the first three may come later, through `set`. */
 export interface PostmortemFields {
   readonly title: string;
   /** 1 to 4, as `severity` knows them. */
@@ -30,24 +30,24 @@ export interface PostmortemFields {
   readonly resolvedAt?: When | null;
   /** When the conference call was held. */
   readonly call?: When | null;
-  /** Who led the call. */
+  /** The leader of the call. */
   readonly leader?: string | null;
-  /** Whether the incident was the only priority while it was investigated. */
+  /** True where the incident was the only priority while it was investigated. */
   readonly sterile?: boolean | null;
-  /** What happened, for readers who read nothing else. */
+  /** The incident in short, for readers who read nothing else. */
   readonly summary?: Words;
-  /** Who noticed what, in exact numbers. */
+  /** The harm, in exact numbers. */
   readonly impact?: Words;
   readonly rootCauses?: Words;
-  /** What set it off at that moment. */
+  /** The event that set it off. */
   readonly trigger?: Words;
-  /** How it was noticed. */
+  /** The way in which it was noticed. */
   readonly detection?: Words;
-  /** What ended it. */
+  /** The act that ended it. */
   readonly resolution?: Words;
   readonly wentWell?: Words;
   readonly wentWrong?: Words;
-  /** Where luck helped. */
+  /** Luck that helped. */
   readonly lucky?: Words;
 }
 
@@ -127,7 +127,7 @@ const ORDERS = [
   ["detectedAt", "call", "with a conference call", "the detection"],
 ] as const;
 
-/** What is told, its times checked against each other. @throws ProbelabError where they can't be right. */
+/** Checks the times against each other. @throws ProbelabError where they can't be right. */
 export function inOrder(told: Told): Told {
   for (const [first, then, what, before] of ORDERS) {
     const [one, other] = [told[first], told[then]];
@@ -144,7 +144,7 @@ export function instantText(value: unknown, role: string): string {
   return readInstant(value, "UTC", role).toISOString();
 }
 
-/** Now, as people write times. */
+/** The current time, to the second. */
 export function thisSecond(): Date {
   return new Date(Math.floor(Date.now() / 1_000) * 1_000);
 }
@@ -157,7 +157,7 @@ export function readText(text: unknown, what: string): string {
   );
 }
 
-/** What was passed, for an error: rows and SQL have no place in one. */
+/** A value for an error, without rows and SQL. */
 export function described(value: unknown): string {
   if (value instanceof Promise) return "a Promise (is an await missing?)";
   if (value instanceof Result) return "a Result (wrap it: table(result))";

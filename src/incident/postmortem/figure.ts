@@ -1,3 +1,4 @@
+import { createRequire } from "node:module";
 import { ProbelabError } from "../../base/error.js";
 import { redact } from "../../base/redact.js";
 import { drawRecipe } from "../../chart/chart.js";
@@ -13,8 +14,8 @@ import type { Json } from "../../result/json.js";
 import type { Result } from "../../result/result.js";
 import { fromTaggedJson, toTaggedJson } from "../../result/json.js";
 import type { Draft, FigureRecord, PostmortemRecord } from "./record.js";
-import { versions } from "./versions.js";
 
+const require = createRequire(import.meta.url);
 const DOTS_PER_METRE = 96 / 0.0254;
 
 /** A picture that somebody saved: a PNG file as it is. */
@@ -25,7 +26,7 @@ export class Picture {
     this.png = png;
   }
 
-  /** In CSS pixels, by the resolution that the file tells. */
+  /** In CSS pixels, by the file's resolution. */
   get size(): { readonly width: number; readonly height: number } {
     const at = this.png.subarray(0, 1_024).indexOf("pHYs");
     const dots = at < 0 || this.png[at + 12] !== 1 ? 0 : this.png.readUInt32BE(at + 4);
@@ -33,7 +34,7 @@ export class Picture {
   }
 }
 
-/** What a figure shows. */
+/** The content of a figure. */
 export type Content = Chart | Table | Picture;
 
 /** A chart, a table or a picture of a postmortem, with its data. */
@@ -43,7 +44,7 @@ export interface Figure {
   readonly content: Content;
 }
 
-/** What a figure's record says of it, besides its data. */
+/** The record of a figure, without its data. */
 export function figureRecord({ name, caption, content }: Figure): FigureRecord {
   if (content instanceof Picture) return { name, kind: "picture", caption, recipe: null };
   const recipe = content instanceof Chart ? content.recipe : content.options;
@@ -148,6 +149,7 @@ export function recordOf(
       `Can't write a postmortem at ${savedAt.toISOString()} of an incident that was detected later, at ${draft.detectedAt}: correct detectedAt.`,
     );
   }
+  const { version } = require("../../../package.json") as { version: string };
   return {
     format: "probelab postmortem 1",
     ...draft,
@@ -155,6 +157,6 @@ export function recordOf(
     // Nobody needs the time of saving to the millisecond.
     savedAt: new Date(Math.floor(savedAt.getTime() / 1000) * 1000).toISOString(),
     masked,
-    versions: versions(),
+    versions: { probelab: version, node: process.versions.node },
   };
 }

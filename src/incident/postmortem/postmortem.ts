@@ -42,10 +42,10 @@ import type { SaveOptions } from "./folder/save.js";
 import { maskDraft, wordMask } from "./folder/mask-postmortem.js";
 import type { Draft, Evidence, Told } from "./record.js";
 
-/** What a statement rests on: a chart, a table or a picture (added where it isn't yet), or a web address. */
+/** Evidence: a chart, a table or a picture, which is added where it isn't yet, or a web address. */
 export type EvidenceSource = Content | string;
 
-/** What is done so that it doesn't happen again, or is noticed sooner. */
+/** An action item: it prevents the next incident, or notices it sooner. */
 export interface Action {
   readonly what: string;
   /** `"prevent"`, `"detect"`, `"mitigate"`, or the team's own word. */
@@ -57,9 +57,9 @@ export interface Action {
   readonly done?: boolean;
 }
 
-/** How a figure is called. */
+/** The caption and the name of a figure. */
 export interface FigureOptions {
-  /** What it shows, in a sentence; default its title. */
+  /** A sentence about the figure; default its title. */
   readonly caption?: string;
   /** Of its files: small letters, digits and hyphens; default made of its title. */
   readonly name?: string;
@@ -98,7 +98,7 @@ export class Postmortem {
   }
 
   /**
-   * Takes in what others have written since, of a postmortem of `postmortem.open`.
+   * Reads the entries that others added to a postmortem of `postmortem.open`.
    *
    * @throws ProbelabError where its folder can't be read.
    * @example
@@ -116,7 +116,7 @@ export class Postmortem {
   }
 
   /**
-   * Says more, or says it anew.
+   * Adds or replaces fields.
    *
    * @throws ProbelabError for unknown fields and wrong values.
    * @example
@@ -232,8 +232,8 @@ export class Postmortem {
   /**
    * Writes the postmortem as a folder, whole or not at all: `postmortem.md`, `.html` and `.pdf`;
    * `charts/` (SVG and PNG), `data/` (the rows of every chart and table, as Parquet and CSV),
-   * `queries/` (SQL with its parameters), `postmortem.json` and `manifest.json` (hashes).
-   * `probelab postmortem verify DIR` checks it, and draws it anew from `data/`.
+   * `queries/` (SQL with its parameters and its answer), `postmortem.json` and `manifest.json` (hashes).
+   * `probelab postmortem verify DIR` checks the hashes.
    *
    * E-mail and IP addresses are masked in all figures and words; people's names stay as they are.
    *
@@ -274,7 +274,7 @@ export class Postmortem {
     return this.toString();
   }
 
-  /** What a notebook shows. */
+  /** The outputs of a notebook. */
   [Symbol.for("Jupyter.display")](): Record<string, unknown> {
     const text = this.toString();
     return { "text/markdown": text, "text/plain": text };

@@ -1,9 +1,8 @@
-import type * as Zod from "zod";
 import { lazySchemas } from "../../base/lazy-schemas.js";
-import { TIME_FIELDS, under, WORD_FIELDS, type PostmortemRecord } from "./record.js";
+import { TIME_FIELDS, under, WORD_FIELDS } from "./record.js";
 
 /**
- * What a record has to look like when it is read. Apart from its types, which are a part of the library's
+ * The forms of an entry's parts. Apart from its types, which are a part of the library's
  * declarations: zod's own would be a fifth of what TypeScript reads for the first cell.
  */
 export const schemas = lazySchemas(({ z }) => {
@@ -48,19 +47,5 @@ export const schemas = lazySchemas(({ z }) => {
     caption: z.string(),
     recipe: z.json(),
   });
-  const record = z.strictObject({
-    format: z.literal("probelab postmortem 1"),
-    ...told.shape,
-    ...lists.shape,
-    figures: z.array(figure),
-    savedAt: instant,
-    masked: z.boolean(),
-    versions: z.record(z.string(), z.string()),
-  }) satisfies Zod.ZodType<PostmortemRecord>;
-  return { told, lists, figure, record };
+  return { told, lists, figure };
 });
-
-/** A record of its text. @throws where it is none that this probelab writes. */
-export function parseRecord(text: string): PostmortemRecord {
-  return schemas().record.parse(JSON.parse(text));
-}

@@ -1,7 +1,7 @@
 import type { Json } from "../../result/json.js";
 import type { SeverityNumber } from "../severities/severities.js";
 
-/** What a statement rests on: a figure, an address, or the text that was one before it was masked. */
+/** Evidence: a figure, an address, or the text of an address that was masked. */
 export type Evidence =
   { readonly figure: string } | { readonly link: string } | { readonly text: string };
 
@@ -34,7 +34,7 @@ export interface FigureRecord {
   readonly name: string;
   readonly kind: "chart" | "table" | "picture";
   readonly caption: string;
-  /** How the chart or table is made of its data, as tagged JSON; of a picture its file's kind. */
+  /** The recipe that makes the chart or table from its data, as tagged JSON; null for a picture. */
   readonly recipe: Json;
 }
 
@@ -54,7 +54,7 @@ export const WORD_FIELDS = [
 /** The fields that hold times which may not be known; `call` is when the conference call was held. */
 export const TIME_FIELDS = ["startedAt", "respondedAt", "resolvedAt", "call"] as const;
 
-/** What the fields of a postmortem say. Times are ISO 8601 in UTC. */
+/** The fields of a postmortem. Times are ISO 8601 in UTC. */
 export interface Told
   extends
     Readonly<Record<(typeof WORD_FIELDS)[number], readonly string[]>>,
@@ -64,9 +64,9 @@ export interface Told
   readonly status: string;
   readonly authors: readonly string[];
   readonly detectedAt: string;
-  /** Who led the conference call. */
+  /** The leader of the conference call. */
   readonly leader: string | null;
-  /** Whether the investigation was kept sterile; null where nobody said. */
+  /** True where the incident was the only priority; null where not recorded. */
   readonly sterile: boolean | null;
 }
 
@@ -93,7 +93,7 @@ export interface PostmortemRecord extends Draft {
   readonly format: "probelab postmortem 1";
   readonly figures: readonly FigureRecord[];
   readonly savedAt: string;
-  /** Whether addresses were masked. */
+  /** True where addresses are masked. */
   readonly masked: boolean;
   readonly versions: Readonly<Record<string, string>>;
 }
@@ -110,7 +110,7 @@ const PARTS = [
 ] as const;
 
 /**
- * What a postmortem still lacks, each as a clause: `not written yet: summary, trigger` (parts of the
+ * The parts that a postmortem still lacks, each as a clause: `not written yet: summary, trigger` (parts of the
  * usual template), `2 timeline entries without data` (each has to rest on a figure or an address).
  */
 export function missingParts(draft: Draft): string[] {

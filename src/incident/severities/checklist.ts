@@ -1,52 +1,46 @@
 import { inspect } from "node:util";
 import { checkOptions, type Rule, type Rules } from "../../base/check-options.js";
 import { ProbelabError } from "../../base/error.js";
-import { shownValue } from "../../base/text.js";
 import { readInstant } from "../../time/instant.js";
 import { formatInstant } from "../../time/time-zone.js";
 import { severityOf, type Severity, type SeverityNumber } from "./severities.js";
 
-/** What is known of an incident; what isn't there yet is null or left out. */
+/** What is known of an incident; leave out what isn't there yet, or pass null. Texts of times are UTC. */
 export interface IncidentRecord {
   readonly severity: SeverityNumber;
-  /** A Date, or a text read in UTC. */
   readonly detectedAt: Date | string;
   /** When the response began. */
   readonly respondedAt?: Date | string | null | undefined;
-  /** Conference call: true, its link, or when it was held; a text that looks like a time is one. */
-  readonly call?: boolean | string | Date | null | undefined;
-  /** Call leader: true, or a name. */
+  /** When the conference call was held; or true. */
+  readonly call?: boolean | Date | string | null | undefined;
+  /** The call leader's name; or true. */
   readonly leader?: boolean | string | null | undefined;
-  /** Postmortem: true, its path or link, or when it was finished, as of `call`. */
-  readonly postmortem?: boolean | string | Date | null | undefined;
-  /** Whether the investigation is held sterile. */
+  /** The postmortem's path or link; or true. */
+  readonly postmortem?: boolean | string | null | undefined;
+  /** True if the incident was the only priority during the investigation. */
   readonly sterile?: boolean | null | undefined;
 }
 
-/** How an incident is checked. */
+/** Options of `severity.checklist`. */
 export interface ChecklistOptions {
-  /** The moment to look at; default the present. */
+  /** The moment to check at; default the present. */
   readonly now?: Date | string;
 }
 
-const isKind = (value: unknown, ...kinds: readonly string[]): boolean =>
-  value === null || kinds.includes(typeof value);
-const isHeld = (value: unknown): boolean =>
-  isKind(value, "boolean", "string") || value instanceof Date;
-// What reads severities and times tells what is wrong with them.
+const isTruth = (value: unknown): boolean => value === null || typeof value === "boolean";
+const isText = (value: unknown): boolean => isTruth(value) || typeof value === "string";
+// severityOf and readInstant check these themselves.
 const read: Rule = { fits: () => true, pass: "" };
 const INCIDENT = {
-  severity: read,
-  detectedAt: read,
-  respondedAt: read,
-  call: { fits: isHeld, pass: "true, a link, or when it was held" },
-  leader: { fits: (value) => isKind(value, "boolean", "string"), pass: "true or a name" },
-  postmortem: { fits: isHeld, pass: "true, its path or link, or when it was finished" },
-  sterile: { fits: (value) => isKind(value, "boolean"), pass: "true or false" },
+  ...{ severity: read, detectedAt: read, respondedAt: read, call: read },
+  leader: { fits: isText, pass: "a name or true" },
+  postmortem: { fits: isText, pass: "a path, a link or true" },
+  sterile: { fits: isTruth, pass: "true or false" },
 } satisfies Rules<IncidentRecord>;
 
 /** What a severity can demand. */
-export type DemandName = "response" | "conference call" | "call leader" | "postmortem" | "sterile";
+export type DemandName =
+  "response" | "conference call" | "call leader" | "postmortem" | "sterile investigation";
 
 /**
  * `done`; `late`: done after its deadline; `overdue`: not done at its deadline; `missing`: demanded
@@ -54,7 +48,7 @@ export type DemandName = "response" | "conference call" | "call leader" | "postm
  */
 export type DemandState = "done" | "late" | "overdue" | "missing" | "not demanded";
 
-/** A demand of a severity, and how it stands. */
+/** A demand of a severity, and its state. */
 export interface Demand {
   readonly demand: DemandName;
   readonly state: DemandState;
@@ -68,21 +62,16 @@ export interface Demand {
 
 /** The demands of an incident's severity at a moment, in the order of the policy's table. */
 export class Checklist {
-  readonly severity: Severity;
-  readonly detectedAt: Date;
-  /** The moment that the states hold for. */
-  readonly now: Date;
-  readonly demands: readonly Demand[];
+  constructor(
+    readonly severity: Severity,
+    readonly detectedAt: Date,
+    /** The moment of the states. */
+    readonly now: Date,
+    readonly demands: readonly Demand[],
+  ) {}
 
-  constructor(severity: Severity, detectedAt: Date, now: Date, demands: readonly Demand[]) {
-    this.severity = severity;
-    this.detectedAt = detectedAt;
-    this.now = now;
-    this.demands = demands;
-  }
-
-  /** The demands that are overdue, then those that are missing and have no deadline. */
-  get overdue(): Demand[] {
+  /** What is still owed: an overdue response, and missing demands without a deadline. */
+  get owed(): Demand[] {
     return this.demands.filter(
       ({ state, deadline }) => state === "overdue" || (state === "missing" && !deadline),
     );
@@ -92,7 +81,7 @@ export class Checklist {
     const { severity, detectedAt, now } = this;
     return [
       `Severity ${severity.number}, detected ${formatInstant(detectedAt, "UTC")} UTC, as of ${formatInstant(now, "UTC")} UTC`,
-      ...this.demands.map((each) => `  ${each.demand.padEnd(15)}  ${stateText(each)}`),
+      ...this.demands.map((each) => `  ${each.demand.padEnd(21)}  ${stateText(each)}`),
     ].join("\n");
   }
 
@@ -102,103 +91,68 @@ export class Checklist {
 }
 
 /**
- * When the response to an incident must have begun.
+ * Lists what the incident's severity demands (section 1.2), and what of it is there. Only the response
+ * has a deadline, and is in time at that very instant. What is dated after `now` isn't there yet.
  *
- * @throws ProbelabError for an unknown severity, or a time that can't be read.
+ * @throws ProbelabError for an unknown field or severity, a time that can't be read, and a response, a
+ *   call or a `now` before the detection.
  * @example
- * deadline(2, "2026-05-01T12:00:00Z").toISOString(); // "2026-05-01T20:00:00.000Z"
- */
-export function deadline(severity: SeverityNumber, detectedAt: Date | string): Date {
-  const { responseTime } = severityOf(severity);
-  const detected = readInstant(detectedAt, "UTC", "time of detection");
-  return new Date(detected.getTime() + responseTime * 3_600_000);
-}
-
-/**
- * What the incident's severity demands, and what of it is there.
- *
- * Only the response has a deadline, and is in time at that very instant; the other demands are
- * `missing` until they are there. What is dated after `now`, by a Date or by a text that looks like
- * a time (`"2026-05-01 12:00"`), isn't there yet.
- *
- * @throws ProbelabError for an unknown field or severity, a value that a field doesn't take, a time
- *   that can't be read, and a response, a call, a postmortem or a `now` before the detection.
- * @example
- * checklist({ severity: 1, detectedAt: "2026-05-01 12:00", call: true }, { now: "2026-05-01 15:00" });
+ * severity.checklist({ severity: 1, detectedAt: "2026-05-01 12:00", leader: "Ada" }, { now: "2026-05-01 15:00" });
  */
 export function checklist(incident: IncidentRecord, options: ChecklistOptions = {}): Checklist {
-  const given: unknown = incident;
-  if (typeof given !== "object" || !given || Array.isArray(given) || given instanceof Promise) {
-    throw new ProbelabError(
-      `Can't check ${shownValue(given)} as an incident: pass an object, { severity: 2, detectedAt: "2026-05-01T12:00:00Z" }.`,
-    );
-  }
-  checkOptions(given, INCIDENT, "check an incident");
+  checkOptions(incident ?? null, INCIDENT, "check an incident");
   checkOptions(options, { now: read } satisfies Rules<ChecklistOptions>, "check an incident");
   const severity = severityOf(incident.severity);
-  const detectedAt = new Date(readInstant(incident.detectedAt, "UTC", "time of detection"));
-  const now = new Date(readInstant(options.now ?? new Date(), "UTC", "time now"));
-  if (now < detectedAt) {
-    throw new ProbelabError(
-      `Can't check an incident at ${formatInstant(now, "UTC")} UTC, before it was detected at ${formatInstant(detectedAt, "UTC")} UTC: pass a later now, or correct detectedAt.`,
-    );
-  }
-  /** When something was, after the detection; null where it has no time. */
-  const timeOf = (what: string, field: "respondedAt" | "call" | "postmortem"): Date | null => {
-    const value = incident[field];
-    const isText =
-      typeof value === "string" && (field === "respondedAt" || TIME.test(value.trim()));
-    if (!isText && !(value instanceof Date)) return null;
-    const at = readInstant(value, "UTC", `time of the ${what}`);
+  const detectedAt = readInstant(incident.detectedAt, "UTC", "time of detection");
+  const now = readInstant(options.now ?? new Date(), "UTC", "time now");
+  const afterDetection = (value: Date | string, role: string): Date => {
+    const at = readInstant(value, "UTC", role);
     if (at >= detectedAt) return at;
     throw new ProbelabError(
-      `Can't use a ${what} at ${formatInstant(at, "UTC")} UTC, before the detection at ${formatInstant(detectedAt, "UTC")} UTC: correct ${field} or detectedAt; a date alone is its midnight.`,
+      `Can't use ${formatInstant(at, "UTC")} UTC as the ${role}: it is before the detection at ${formatInstant(detectedAt, "UTC")} UTC; correct one of the two.`,
     );
   };
-  const dated = (demand: DemandName, demanded: boolean, field: "call" | "postmortem"): Demand => {
-    const at = timeOf(demand, field);
-    return open(demand, demanded, at === null ? incident[field] : at <= now);
+  afterDetection(now, "time now");
+  const { respondedAt, call, leader, postmortem, sterile } = incident;
+  const begun = respondedAt == null ? null : afterDetection(respondedAt, "time of the response");
+  const isHeld =
+    call == null || typeof call === "boolean"
+      ? call === true
+      : afterDetection(call, "time of the conference call") <= now;
+  const demand = (name: DemandName, isDemanded: boolean, proof: unknown): Demand => {
+    // An empty text proves nothing.
+    const isThere = typeof proof === "string" ? proof.trim() !== "" : proof === true;
+    return { demand: name, state: !isDemanded ? "not demanded" : isThere ? "done" : "missing" };
   };
+  const deadline = new Date(+detectedAt + severity.responseTime * 3_600_000);
   return new Checklist(severity, detectedAt, now, [
-    response(timeOf("response", "respondedAt"), deadline(severity.number, detectedAt), now),
-    dated("conference call", severity.conferenceCall, "call"),
-    open("call leader", severity.callLeader, incident.leader),
-    dated("postmortem", severity.postmortem, "postmortem"),
-    open("sterile", severity.sterile, incident.sterile),
+    response(begun, deadline, now),
+    demand("conference call", severity.conferenceCall, isHeld),
+    demand("call leader", severity.callLeader, leader),
+    demand("postmortem", severity.postmortem, postmortem),
+    demand("sterile investigation", severity.sterile, sterile),
   ]);
-}
-
-/** What shows that a demand is met: true, a text that says where or who, or its time. */
-type Proof = boolean | string | Date | null | undefined;
-
-// A date, alone or with a time of day: also one that can't be read, which should be told, such as
-// 2026-05-01 12:00 CET, but no path that begins with a date, such as 2026-05-01-outage.md.
-const TIME = /^\d{4}-\d{1,2}-\d{1,2}(?:$|[T ]+\d{1,2}:)/i;
-
-/** A demand without a deadline; an empty text proves nothing. */
-function open(demand: DemandName, demanded: boolean, proof: Proof): Demand {
-  const isThere = typeof proof === "string" ? proof.trim() !== "" : proof === true;
-  return { demand, state: !demanded ? "not demanded" : isThere ? "done" : "missing" };
 }
 
 function response(begun: Date | null, deadline: Date, now: Date): Demand {
   const demand = "response";
   const answered = begun !== null && begun <= now;
-  const overBy = (answered ? begun : now).getTime() - deadline.getTime();
+  const overBy = +(answered ? begun : now) - +deadline;
   if (overBy > 0) return { demand, state: answered ? "late" : "overdue", deadline, overBy };
   if (answered) return { demand, state: "done", deadline };
   return { demand, state: "missing", deadline, left: 0 - overBy };
 }
 
-/** How a demand stands, in words: `missing, due 2026-05-01 20:00 UTC, 3 h left`. */
+/** The state of a demand in words: `not recorded, due 2026-05-01 20:00 UTC, 3 h left`. */
 export function stateText({ state, deadline, overBy, left }: Demand): string {
   const due = deadline === undefined ? "" : `, due ${formatInstant(deadline, "UTC")} UTC`;
   if (overBy !== undefined) return `${state} by ${formatDuration(overBy)}${due}`;
-  if (left !== undefined) return `${state}${due}, ${formatDuration(left)} left`;
+  if (left !== undefined) return `not recorded${due}, ${formatDuration(left)} left`;
+  if (state === "missing") return "not recorded";
   return `${state}${state === "done" ? due : ""}`;
 }
 
-/** Milliseconds as the two largest units that count: `3 d 4 h`, `1 h 30 min`, `20 s`. */
+/** Milliseconds in their two largest units: `3 d 4 h`, `1 h 30 min`, `20 s`. */
 export function formatDuration(milliseconds: number): string {
   const seconds = Math.floor(milliseconds / 1000);
   const parts = [

@@ -1,10 +1,10 @@
 import { ProbelabError } from "../../base/error.js";
 import { shownValue } from "../../base/text.js";
 
-/** Severities are told by their number; 1 is the highest. */
+/** 1 is the highest severity. */
 export type SeverityNumber = 1 | 2 | 3 | 4;
 
-/** What a severity means and demands: operations policy, sections 1.1 and 1.2. */
+/** A severity of the operations policy: what it means (1.1) and demands (1.2). */
 export interface Severity {
   readonly number: SeverityNumber;
   /** The policy's own words. */
@@ -16,7 +16,7 @@ export interface Severity {
   readonly conferenceCall: boolean;
   readonly callLeader: boolean;
   readonly postmortem: boolean;
-  /** During the investigation the only priority is the incident; all else is postponed. */
+  /** During the investigation the incident is the only priority; all else is postponed. */
   readonly sterile: boolean;
 }
 
@@ -25,7 +25,7 @@ const MEANINGS = [
   "Downtime affecting usability for a significant fraction of users (for example probes unable to submit measurements); serious security vulnerability.",
   "Downtime or poor performance of secondary services; anything that becomes a severity 2 event if not handled within 24 hours; outages of monitoring infrastructure.",
   "Any other event that needs attention within 7 days.",
-];
+] as const;
 
 // Number, response time in hours and in words, then call, leader, postmortem and sterile.
 const WORKFLOW = [
@@ -35,33 +35,28 @@ const WORKFLOW = [
   [4, 7 * 24, "7 d", false, false, false, false],
 ] as const;
 
-/** The four severities, the highest first. */
+/** The four severities, the highest (1) first. */
 export const SEVERITIES: readonly Severity[] = Object.freeze(
   WORKFLOW.map(
     ([number, responseTime, responseTimeText, conferenceCall, callLeader, postmortem, sterile]) =>
       Object.freeze({
-        number,
-        meaning: MEANINGS[number - 1] ?? "",
-        responseTime,
-        responseTimeText,
-        conferenceCall,
-        callLeader,
-        postmortem,
-        sterile,
+        ...{ number, meaning: MEANINGS[number - 1] ?? "", responseTime, responseTimeText },
+        ...{ conferenceCall, callLeader, postmortem, sterile },
       }),
   ),
 );
 
 /**
- * A severity by its number.
+ * A severity of the operations policy by its number.
  *
- * @throws ProbelabError for anything but the numbers 1 to 4; a text is none.
+ * @throws ProbelabError for anything but the numbers 1 to 4.
+ * @example
+ * severity(2).responseTimeText; // "8 h"
  */
 export function severityOf(number: SeverityNumber): Severity {
   const found = SEVERITIES.find((each) => each.number === number);
   if (found !== undefined) return found;
-  const meant = SEVERITIES.find((each) => String(each.number) === String(number).trim());
   throw new ProbelabError(
-    `Can't use ${shownValue(number)} as a severity: ${meant === undefined ? "pass 1, 2, 3 or 4; 1 is the highest." : `pass the number ${meant.number}.`}`,
+    `Can't use ${shownValue(number)} as a severity: pass the number 1, 2, 3 or 4; 1 is the highest.`,
   );
 }

@@ -4,8 +4,8 @@ import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 /**
- * What an installed kernel starts: the probelab of the notebook's folder where there is one, else its own,
- * so that a notebook runs on the version that its project asks for. Keep the name and the place of
+ * Starts the kernel of the probelab in the notebook's folder, or else its own, so that a notebook runs on the
+ * version that its project depends on. Keep the name and the place of
  * `kernel-main.js`: other versions look for it.
  */
 async function launch(connectionFile: string | undefined): Promise<void> {

@@ -1,24 +1,16 @@
 import type { CellSession } from "../cell-session.js";
-import type { CellOutput } from "../outputs.js";
+import { StreamBatch, type CellOutput } from "../outputs.js";
 import { languageInfo, ownPackage } from "../own-package.js";
+import type { Channel, Connection, Message } from "./connection.js";
 import { completeReply, inspectReply, isCompleteReply } from "./language-answers.js";
-import type { Channel } from "./sockets.js";
-import { StreamBatch } from "../stream-batch.js";
-import type { Message } from "./wire.js";
 
-/** Time for requests that are on their way when a cell fails: they are aborted with it. */
+/** Time in which requests that are on their way when a cell fails arrive: they are aborted with it. */
 const abortMilliseconds = 20;
-
-/** What the kernel needs of the connection. */
-export interface Connection {
-  reply(channel: Channel, request: Message, type: string, content: object): void;
-  publish(type: string, content: object, parent: Message | undefined): void;
-}
 
 /** Time for the frontends' first messages, before the kernel is busy with its first program. */
 const warmUpMilliseconds = 20;
 
-/** A Jupyter kernel: takes the frontends' requests in order and answers them from a session. */
+/** A Jupyter kernel: answers the frontends' requests from a session, in order. */
 export class Kernel {
   readonly #session: CellSession;
   readonly #connection: Connection;
@@ -36,8 +28,9 @@ export class Kernel {
     this.#shutDown = shutDown;
   }
 
-  /** The shell's requests wait for the running cell; the control channel's are answered at once. */
+  /** Takes a request: those of the shell wait for the running cell, those of the control channel don't. */
   take(channel: Channel, request: Message): void {
+    this.#session.repair();
     if (channel === "control") {
       this.#within(request, () => this.#control(request));
       return;
@@ -47,7 +40,7 @@ export class Kernel {
     if (!this.#working) void this.#work();
   }
 
-  /** Interrupts the running cell; what waits behind it isn't run any more. */
+  /** Interrupts the running cell and drops the requests that wait for it. */
   end(): void {
     this.#hasEnded = true;
     this.#waiting.length = 0;
@@ -118,7 +111,7 @@ export class Kernel {
           status: "ok",
           history: this.#history.slice(-Number(content["n"] ?? 0)),
         });
-      case "comm_open": // There is nobody in a cell to talk to: close it, as the protocol asks.
+      case "comm_open": // Cells have no widgets: the protocol asks to close it.
         return this.#connection.publish(
           "comm_close",
           { comm_id: content["comm_id"], data: {} },
@@ -128,7 +121,7 @@ export class Kernel {
         return this.#shutdown(channel, request);
       case "execute_request":
         throw new Error("cells are run by the shell channel");
-      default: // comm_msg, comm_close and what later versions of the protocol may bring.
+      default: // comm_msg, comm_close and messages of later versions of the protocol.
         return;
     }
   }
@@ -160,7 +153,7 @@ export class Kernel {
     reply({ status: "error", execution_count: count, ...outcome.error });
   }
 
-  /** What was asked for before the frontend could know of the error isn't run. */
+  /** Aborts the cells that were requested before the frontend could know of the error. */
   async #abortWaiting(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, abortMilliseconds));
     for (const request of this.#waiting) {
@@ -187,7 +180,7 @@ export class Kernel {
   }
 }
 
-/** An output that is no stream, as a message to the frontends. */
+/** An output other than a stream as a message to the frontends. */
 function messageOf(
   output: Exclude<CellOutput, { type: "stream" }>,
   count: number,

@@ -5,11 +5,11 @@ import { delimiter, join } from "node:path";
 import { ProbelabError } from "../../base/error.js";
 import { kernelDisplayName, kernelName, ownPackage, processEnvironment } from "../own-package.js";
 
-/** The kernel's picture in Jupyter's launcher: a count that drops, and the moment it does. */
+/** The kernel's picture in Jupyter's launcher: a count that drops. */
 const logo = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" role="img"><title>probelab</title><rect width="64" height="64" rx="12" fill="#0a5cad"/><path d="M10 22h10l8 6 8 2 8 14h10" fill="none" stroke="#fff" stroke-width="5" stroke-linejoin="round" stroke-linecap="round"/><circle cx="36" cy="30" r="6" fill="#ffb000" stroke="#0a5cad" stroke-width="2"/></svg>
 `;
 
-/** Where to write the kernel: for the user, into a prefix, or into the active Python environment. */
+/** The place to install the kernel: for the user, into a prefix, or into the active Python environment. */
 export type KernelPlace =
   | { readonly kind: "user" }
   | { readonly kind: "prefix"; readonly prefix: string }
@@ -25,7 +25,7 @@ export interface InstalledKernel {
 }
 
 /**
- * Writes the kernel where Jupyter looks for kernels. No Python is needed for it.
+ * Writes the kernel where Jupyter looks for kernels. It needs no Python.
  *
  * @returns the folder written
  * @throws ProbelabError where it can't be written, or there is no active Python environment
@@ -48,11 +48,6 @@ export async function installKernel(
     await mkdir(folder, { recursive: true });
     await writeFile(join(folder, "kernel.json"), `${JSON.stringify(spec, null, 2)}\n`);
     await writeFile(join(folder, "logo-svg.svg"), logo);
-    const { Resvg } = await import("@resvg/resvg-js"); // Loaded when it is needed.
-    for (const size of [32, 64]) {
-      const png = new Resvg(logo, { fitTo: { mode: "width", value: size } }).render().asPng();
-      await writeFile(join(folder, `logo-${size}x${size}.png`), png);
-    }
   } catch (error) {
     throw new ProbelabError(
       `Can't write the kernel to ${folder}: ${(error as Error).message}. Use --user, or --prefix with a folder that you may write to.`,
@@ -66,12 +61,12 @@ export async function installKernel(
 export async function uninstallKernel(
   environment: NodeJS.ProcessEnv = process.env,
 ): Promise<string[]> {
-  const own = installedKernels(environment).filter((kernel) => kernel.name === kernelName);
-  for (const { folder } of own) await rm(folder, { recursive: true });
-  return own.map(({ folder }) => folder);
+  const installed = installedKernels(environment).filter(({ name }) => name === kernelName);
+  for (const { folder } of installed) await rm(folder, { recursive: true });
+  return installed.map(({ folder }) => folder);
 }
 
-/** The kernels that Jupyter finds, the first of a name hides the others. */
+/** The kernels of probelab and tslab that Jupyter finds; the first of a name hides the others. */
 export function installedKernels(environment: NodeJS.ProcessEnv = process.env): InstalledKernel[] {
   return kernelFolders(environment).flatMap((folder) =>
     [kernelName, "tslab", "jslab"].flatMap((name) => {

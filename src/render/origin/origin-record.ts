@@ -10,15 +10,14 @@ const LONGEST_SQL = 1_000_000;
 
 /**
  * An Origin as JSON, as it stands inside every exported file, without secrets.
- * @param reductions what was left out of the picture beside what the origin tells.
+ * @param reductions of the picture, beside those of the origin.
  */
 export function originRecord(
   origin: Origin,
   reductions: readonly string[] = [],
 ): Record<string, Json> {
-  const { range, filter, question } = origin;
+  const { range, filter } = origin;
   const { version } = require("../../../package.json") as { version: string };
-  const asked = redactedJson(question);
   return {
     sql: withoutCredentials(origin.sql, LONGEST_SQL),
     parameters: redactedJson(origin.parameters),
@@ -37,15 +36,13 @@ export function originRecord(
     seconds: origin.seconds,
     askedAt: origin.askedAt.toISOString(),
     ...(origin.retries !== undefined && { retries: origin.retries }),
-    // As it can be asked again: none where something had to be left out of it.
-    ...(question && JSON.stringify(asked) === JSON.stringify(question) && { question: asked }),
     reductions: redactedJson([...new Set([...origin.reductions, ...reductions])]),
     notes: redactedJson(origin.notes),
     versions: { probelab: version, node: process.versions.node },
   };
 }
 
-/** The text as `redact` gives it, cut after `longest` characters, which its last one tells. */
+/** The text as `redact` gives it, cut after `longest` characters. */
 export function withoutCredentials(text: string, longest = LONGEST): string {
   return redact(text.length > longest ? `${text.slice(0, longest - 1)}…` : text);
 }

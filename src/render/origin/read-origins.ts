@@ -1,157 +1,112 @@
+import { inflateSync } from "node:zlib";
 import { ProbelabError } from "../../base/error.js";
+import { unescapeXml } from "../../base/xml.js";
 import type { Json } from "../../result/json.js";
-import { readParquetMetadata } from "../../result/parquet-read.js";
 import { redactedJson } from "./origin-record.js";
-import { titleText } from "../svg.js";
-import { damagedFile, pdfOrigins, pngOrigins, type OriginText } from "./binary-origins.js";
-import { htmlOrigins, svgOrigins } from "./markup-origins.js";
 
-/** Where a chart comes from, as it was found in a file. */
+/** An origin as it was found in a file. */
 export interface FoundOrigin {
-  /** The chart's title, where the file tells it. */
+  /** The chart's title, where the file has it. */
   readonly title?: string;
   /** The record that `originRecord` made, without credentials even where a foreign one had some. */
   readonly origin: Readonly<Record<string, Json>>;
 }
 
+/** A record of more bytes is none; a text may unpack to anything. */
+const MOST_BYTES = 16 * 1024 * 1024;
+const LONGEST_TAG = 10_000;
+
 /**
- * Where the charts of an exported file come from: of an SVG, PNG, PDF, HTML page, chart spec,
- * Jupyter notebook or Parquet file, told by its content. None of it is run or fetched.
+ * The origins of the charts in an SVG, a PNG or an HTML page, recognized by its content.
  *
  * @returns one for each chart, at least one.
  * @throws ProbelabError for another file, a damaged one, and one without an origin; the message
- *   goes on after the file's name.
+ *   follows the file's name.
  * @example
  * const [first] = readOrigins(await readFile("out/run-durations.svg"));
  * first?.origin.sql;
  */
 export function readOrigins(bytes: Buffer): FoundOrigin[] {
+  const text = bytes.toString("utf8");
+  const start = text.slice(0, 65_536).replace(/<!--[^]*?(?:-->|$)/g, "");
+  const root = /<(?!\?|!doctype)(?:[\w.-]+:)?([\w-]+)/i.exec(start)?.[1]?.toLowerCase();
   let found: FoundOrigin[];
-  try {
-    found = originsByContent(bytes);
-  } catch (error) {
-    if (error instanceof ProbelabError) throw error;
-    throw damagedFile("a file of its kind", "can't be read", error);
+  if (bytes.toString("latin1", 0, 8) === "\x89PNG\r\n\x1a\n") found = pngOrigins(bytes);
+  else if (root === "svg") found = svgOrigins(text);
+  else if (root === "html") found = htmlOrigins(text);
+  else {
+    throw new ProbelabError(
+      "it is no SVG, PNG or HTML page, of which origins are read. In a PDF see its attachment origin.json, in Parquet the metadata probelab.origin, in a spec usermeta.probelab.",
+    );
   }
   if (found.length > 0) return found;
   throw new ProbelabError(
-    "no origin in it: was it exported by probelab, or re-saved by a tool that strips metadata? Take the file that chart.save wrote.",
+    "no origin in it: was it exported by probelab, or saved again by a tool that strips metadata? Take the file that chart.save wrote.",
   );
 }
 
-function originsByContent(bytes: Buffer): FoundOrigin[] {
-  const head = bytes.toString("latin1", 0, 1024);
-  if (head.startsWith("\x89PNG\r\n\x1a\n")) return parsed(pngOrigins(bytes));
-  if (head.startsWith("PAR1")) return parquetOrigins(bytes);
-  if (head.includes("%PDF-")) return parsed(pdfOrigins(bytes.toString("latin1")));
-  const utf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
-  const text = bytes.toString(utf16 ? "utf16le" : "utf8");
-  const begin = /^[\s\uFEFF]*(.?)/.exec(text)?.[1];
-  if (begin === "{" || begin === "[") return jsonOrigins(text.trim());
-  if (begin === "<") {
-    const start = text.slice(0, 65_536).replace(/<!--[^]*?(?:-->|$)/g, "");
-    const root = /<(?!!--|\?|!doctype)(?:[\w.-]+:)?([\w-]+)/i.exec(start)?.[1]?.toLowerCase();
-    if (root === "svg") return parsed(svgOrigins(text));
-    if (root === "html" || /<!doctype html/i.test(start)) return parsed(htmlOrigins(text));
-  }
-  throw new ProbelabError(unknownFormat(bytes, text));
-}
-
-function unknownFormat(bytes: Buffer, text: string): string {
-  if (bytes.length === 0) return "it is empty.";
-  const line = /^[^\r\n]*/.exec(text)?.[0] ?? "";
-  if (line.includes(",") && !/[\0-\x08\ufffd]/.test(line)) {
-    return "it looks like CSV, which has no place for an origin: save the chart as .parquet, .svg, .png, .pdf, .html or .json too.";
-  }
-  return "its format isn't known: give an SVG, PNG, PDF, HTML, JSON, Parquet or notebook file that probelab wrote.";
-}
-
-/** The origin in a Parquet file's metadata `probelab.origin`, whoever wrote the file last. */
-function parquetOrigins(bytes: Buffer): FoundOrigin[] {
-  let metadata: Record<string, string>;
-  try {
-    metadata = readParquetMetadata(bytes);
-  } catch (error) {
-    throw damagedFile("Parquet", "its footer can't be read", error);
-  }
-  const { "probelab.origin": json, "probelab.title": title } = metadata;
-  return json === undefined ? [] : parsed([{ json, title }]);
-}
-
-const VEGA_LITE = /^application\/vnd\.vegalite\.v\d+(\+json|\.json)$/;
-
-/** Characters; parsed JSON may take thirty times as much memory. */
-const LARGEST = 64 * 1024 * 1024;
-
-// The origins in JSON: of a chart's spec, or of the charts in the outputs of a Jupyter notebook
-// (their Vega-Lite, else their PNG).
-function jsonOrigins(text: string): FoundOrigin[] {
-  if (text.length > LARGEST) throw damagedFile("JSON", "is larger than any chart or notebook");
-  let value: Json;
-  try {
-    value = JSON.parse(text) as Json;
-  } catch (error) {
-    throw damagedFile("JSON", "isn't JSON to its end", error);
-  }
-  if (member(value, "nbformat") === undefined) return specOrigins(value);
-  const listed = (list: Json | undefined): readonly Json[] =>
-    Array.isArray(list) ? (list as readonly Json[]) : [];
-  return listed(member(value, "cells")).flatMap((cell) =>
-    listed(member(cell, "outputs")).flatMap((output) => bundleOrigins(member(output, "data"))),
-  );
-}
-
-function specOrigins(spec: Json | undefined): FoundOrigin[] {
-  const usermeta = member(spec, "usermeta");
-  // The title of one that screens draw follows its width; it stands there as it is.
-  const title = member(usermeta, "title") ?? member(spec, "title");
-  return foundOrigin(member(usermeta, "probelab"), titleText(title));
-}
-
-/** One chart's, in whichever of its MIME types it stands. */
-function bundleOrigins(data: Json | undefined): FoundOrigin[] {
-  for (const [mime, content] of Object.entries(data ?? {})) {
-    const found = VEGA_LITE.test(mime) ? specOrigins(content as Json) : [];
-    if (found.length > 0) return found;
-  }
-  const png = member(data, "image/png");
-  const base64 = Array.isArray(png) ? png.join("") : png;
-  const bytes = Buffer.from(typeof base64 === "string" ? base64 : "", "base64");
-  return bytes.toString("latin1", 1, 4) === "PNG" ? parsed(pngOrigins(bytes)) : [];
-}
-
-function member(value: Json | undefined, name: string): Json | undefined {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
-  return Object.hasOwn(value, name) ? (value as Readonly<Record<string, Json>>)[name] : undefined;
-}
-
-function parsed(texts: readonly OriginText[]): FoundOrigin[] {
-  return texts.flatMap(({ json, title }) => {
-    let value: unknown;
+/** The iTXt chunks `probelab`. Source: https://www.w3.org/TR/png-3/#11iTXt */
+function pngOrigins(bytes: Buffer): FoundOrigin[] {
+  const records: string[] = [];
+  let title: string | undefined;
+  for (let at = 8; at + 12 <= bytes.length; at += 12 + bytes.readUInt32BE(at)) {
+    const data = bytes.subarray(at + 8, at + 8 + bytes.readUInt32BE(at));
+    if (bytes.toString("latin1", at + 4, at + 8) !== "iTXt") continue;
+    const [keyword = ""] = data.toString("latin1", 0, 80).split("\0");
+    const language = data.indexOf(0, keyword.length + 3);
+    const text = data.subarray(data.indexOf(0, language + 1) + 1);
+    if (keyword === "Title") title ??= text.toString("utf8");
+    if (keyword !== "probelab") continue;
     try {
-      value = JSON.parse(json);
+      const isPacked = data[keyword.length + 1] === 1;
+      const json = isPacked ? inflateSync(text, { maxOutputLength: MOST_BYTES }) : text;
+      records.push(json.toString("utf8"));
     } catch (error) {
-      throw brokenOrigin(error);
+      throw broken(error);
     }
-    return foundOrigin(value, title);
+  }
+  return records.flatMap((json) => recordOf(json, title));
+}
+
+/** The elements `origin`, with the titles of the `<svg>` that they stand in. */
+function svgOrigins(text: string): FoundOrigin[] {
+  return text.split(/<svg\b/).flatMap((picture) => {
+    const title = /<title>([^<]*)<\/title>/.exec(picture)?.[1];
+    const found = picture.matchAll(/<origin xmlns="urn:probelab:origin">([^<]*)<\/origin>/g);
+    return [...found].flatMap(([, json = ""]) =>
+      recordOf(unescapeXml(json), title && unescapeXml(title)),
+    );
   });
 }
 
-/** A record of a file; none for null, which a chart without an origin has. */
-function foundOrigin(value: unknown, title?: string): FoundOrigin[] {
-  if (value === null || value === undefined) return [];
-  if (typeof value !== "object" || Array.isArray(value)) throw brokenOrigin();
-  if (Object.keys(value).length === 0) return [];
-  if (!["sql", "range", "source"].some((name) => Object.hasOwn(value, name))) throw brokenOrigin();
-  const named = title === undefined || title.trim() === "" ? {} : { title };
+/** The scripts `probelab-origin`, with the names of their `<figure>`. */
+function htmlOrigins(page: string): FoundOrigin[] {
+  const scripts = /<script type="application\/json" class="probelab-origin">([^<]*)<\/script>/g;
+  let before = 0;
+  return [...page.matchAll(scripts)].flatMap(({ 1: json = "", index }) => {
+    const between = page.slice(before, index);
+    before = index;
+    const start = between.lastIndexOf("<figure");
+    const [tag = ""] = start < 0 ? [] : between.slice(start, start + LONGEST_TAG).split(">");
+    const name = / aria-label="([^"]*)"/.exec(tag)?.[1];
+    return recordOf(json, name && unescapeXml(name));
+  });
+}
+
+/** A record of its JSON; none for null, which a chart without an origin has. */
+function recordOf(json: string, title?: string): FoundOrigin[] {
   try {
+    const value = JSON.parse(json) as Json;
+    if (value === null || Object.keys(value).length === 0) return [];
+    if (typeof value !== "object" || Array.isArray(value)) throw new TypeError("no record");
+    const named = title?.trim() ? { title } : {};
     return [{ ...named, origin: redactedJson(value) as Record<string, Json> }];
   } catch (error) {
-    throw brokenOrigin(error);
+    throw broken(error);
   }
 }
 
-function brokenOrigin(cause?: unknown): ProbelabError {
+function broken(cause: unknown): ProbelabError {
   return new ProbelabError(
     "its origin isn't a record as probelab writes it: it was changed or damaged; export the chart again.",
     { cause },

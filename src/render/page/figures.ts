@@ -48,7 +48,7 @@ ${jsonScript("probelab-origin", origin)}
 `;
 }
 
-/** What the subtitle has no room for; the picture that stands in for a live chart has it below. */
+/** The notes beyond the subtitle; a picture has them below. */
 function notesDetails(notes: readonly string[]): string {
   if (notes.length === 0) return "";
   const items = notes.map((note) => `<li>${escapeXml(note)}</li>`).join("");
@@ -124,14 +124,14 @@ export function jsonScript(className: string, value: unknown): string {
   return `<script type="application/json" class="${className}">${json}</script>`;
 }
 
-/** Where a chart comes from, for a reader. */
+/** The origin of a chart, for a reader. */
 function originDetails(record: OriginRecord): string {
   const told = originEntries(record).map(([name, texts]) => {
     // Line by line: line breaks and indentation are part of it, direction marks are spelled out.
     const clean = texts
       .flatMap((text) => text.split(/\r?\n/))
       .map((line) => `${/^ */.exec(line)?.[0] ?? ""}${escapeXml(cleanText(line))}`);
-    const html = /^(SQL|Parameters|Question)$/.test(name)
+    const html = /^(SQL|Parameters)$/.test(name)
       ? `<pre tabindex="0"><code>${clean.join("\n")}</code></pre>`
       : clean.length === 1
         ? clean.join("")

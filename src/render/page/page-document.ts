@@ -10,32 +10,41 @@ import { baseStyle, figureStyle, printTables } from "./page-style.js";
 
 const require = createRequire(import.meta.url);
 
-/** What a page consists of. */
+/** The parts of a page. */
 export interface PageParts {
-  /** Plain text, for the window and the search. */
+  /** Plain text. */
   readonly title: string;
-  /** HTML of the page's `<main>`, made by code that escaped what it was given; figures in it are of `chartFigure`. */
+  /** HTML of `<main>`; all text in it must be escaped. Charts are figures of `chartFigure`. */
   readonly body: string;
-  /** Default light; `auto` is as the reader's system is. */
+  /** Colours; default `auto`, as the reader's system. */
   readonly theme?: ThemeName | "auto" | undefined;
-  /** Whether it holds charts, which need the script and the font; default true. */
-  readonly live?: boolean | undefined;
-  /** A script of the page's own, beside the one of its charts. */
+  /** A script of this page, beside that of its charts; default none. */
   readonly script?: string | undefined;
-  /** CSS of the page's own. Rules stand here: the policy leaves out `style` attributes. */
+  /** CSS of this page, after the common rules. */
   readonly style?: string | undefined;
+  /** True applies `style` attributes of the body, as in HTML outputs of a notebook; default false. */
+  readonly styleAttributes?: boolean | undefined;
 }
 
-/** A page that is whole in itself: charts live, no address asked, nothing run but its own script. */
+/**
+ * A self-contained HTML page: no request, no script but the given one and that of live charts.
+ * The same parts give the same bytes. Every page that probelab writes is made here.
+ *
+ * @example
+ * const html = pageDocument({ title: "Runs", style: "li { color: red; }", body: "<ul>…</ul>" });
+ */
 export function pageDocument(parts: PageParts): string {
-  const { title, body, theme = "light", live = true, style = "", script } = parts;
+  const { title, body, theme = "auto", style = "", script } = parts;
+  // No text can hold this: it is escaped.
+  const live = body.includes(CONTENT_BLOCK);
   const scripts = [...(live ? [runtimeSource()] : []), ...(script === undefined ? [] : [script])];
   const css = `${baseStyle(theme)}${figureStyle}${style}${printTables}${live ? fontRules() : ""}`;
+  const styles = parts.styleAttributes ? "'unsafe-inline'" : scriptHash(css);
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${pagePolicy(scripts, css)}">
+<meta http-equiv="Content-Security-Policy" content="${policy(scripts, styles)}">
 <meta name="referrer" content="no-referrer">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeXml(cleanText(title, 300))}</title>
@@ -51,14 +60,16 @@ ${scripts.map((source) => `<script>${source}</script>`).join("")}
 `;
 }
 
-// The Content-Security-Policy of a saved page. Nothing is loaded but pictures and fonts that stand in
-// the page itself; of scripts and styles only those given run, known by their hash, so that the same
-// page has the same bytes; no script can make HTML out of text (Trusted Types).
-function pagePolicy(scripts: readonly string[], style: string): string {
+/** The beginning of the data block of a live chart. */
+export const CONTENT_BLOCK = '<script type="application/json" class="probelab-content">';
+
+// Loads nothing but pictures and fonts in the page itself. Scripts and styles are known by their hash,
+// so that the same page has the same bytes; no script can make HTML from text (Trusted Types).
+function policy(scripts: readonly string[], styles: string): string {
   return [
     "default-src 'none'",
-    `script-src ${scripts.length === 0 ? "'none'" : scripts.map(scriptHash).join(" ")}`,
-    `style-src ${scriptHash(style)}`,
+    `script-src ${scripts.map(scriptHash).join(" ") || "'none'"}`,
+    `style-src ${styles}`,
     "img-src data:",
     "font-src data:",
     "base-uri 'none'",
@@ -68,21 +79,19 @@ function pagePolicy(scripts: readonly string[], style: string): string {
   ].join("; ");
 }
 
-/** A script or a style as a policy names it. */
-export function scriptHash(text: string): string {
+function scriptHash(text: string): string {
   return `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 }
 
-// What the Latin part of the font covers, as its package says.
+// From the CSS of @fontsource/arimo, latin.
 const LATIN =
   "U+0000-00FF, U+0131, U+0152-0153, U+02BB-02BC, U+02C6, U+02DA, U+02DC, U+0304, U+0308, U+0329, U+2000-206F, U+20AC, U+2122, U+2191, U+2193, U+2212, U+2215, U+FEFF, U+FFFD";
 
 let font: string | undefined;
 
-// The shipped font as rules of a style, Latin in two weights (31 KB): charts are laid out in it, so
-// that a machine with another font, such as a phone, shows the same picture. Other scripts are in
-// the reader's own fonts.
-export function fontRules(): string {
+// The shipped font, Latin in two weights (31 KB): charts are laid out in it, so that a machine with
+// other fonts, such as a phone, shows the same picture. Other scripts use the reader's fonts.
+function fontRules(): string {
   return (font ??= [400, 700]
     .map((weight) => {
       const file = require.resolve(`@fontsource/arimo/files/arimo-latin-${weight}-normal.woff2`);

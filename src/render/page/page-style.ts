@@ -109,7 +109,7 @@ const SIZES = [
 /** From so many columns on a table stands across the paper. */
 const WIDE = 10;
 
-/** What is there in a table of so many columns, or more. */
+/** Selects a cell that only tables of so many columns have. */
 const cell = (columns: number): string => `> * > tr > :nth-child(${columns})`;
 
 /**

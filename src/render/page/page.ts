@@ -60,7 +60,7 @@ export class Page {
     return saveAs("page", target, { ".html": () => this.html() });
   }
 
-  /** What the page is, and how to save it, in a line. */
+  /** One line: the page's content, and how to save it. */
   toString(): string {
     const charts = this.contents.filter(isChart).length;
     const tables = this.contents.length - charts;
@@ -73,7 +73,7 @@ export class Page {
     return this.toString();
   }
 
-  /** What a notebook shows: its charts' pictures and its tables below each other, and how to save the page. */
+  /** The outputs of a notebook: the charts' pictures and its tables below each other, and how to save the page. */
   async [Symbol.for("Jupyter.display")](): Promise<MimeBundle> {
     const shown: string[] = [];
     for (const each of this.contents) {
@@ -146,7 +146,6 @@ export async function chartPage(
   return pageDocument({
     title: (options.title ?? contents.map(titleOf)[0]) || "Charts",
     theme: charts.length === 0 ? "auto" : dark ? "dark" : "light",
-    live: charts.length > 0,
     style: STYLE,
     body: `${heading}${figures.join("")}`,
   });

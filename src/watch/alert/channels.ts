@@ -1,220 +1,165 @@
+import { createHash } from "node:crypto";
 import { ProbelabError } from "../../base/error.js";
-import { keepSecret, redact } from "../../base/redact.js";
-import { body, headline, keyOf, linksOf, oneLine, SEVERITIES, type Notice } from "./message.js";
+import { keepSecret } from "../../base/redact.js";
+import { cleanText, shownValue } from "../../base/text.js";
+import { credentials } from "../../credentials/credentials.js";
+import type { AlertChannel } from "../../database/config.js";
+import { body, headline, isAddress, keyOf, linksOf, type Notice } from "./message.js";
 
-/** Where alerts go. Made by `alert.chat`, `alert.push`, `alert.alertmanager` or the configuration. */
+/** A place that takes alerts; its address is a secret. */
 export interface Channel {
-  readonly kind: "chat" | "push" | "alertmanager";
-  /** For reports and for telling channels of a kind apart; never its address, which may be a secret. */
+  readonly kind: AlertChannel["kind"];
   readonly name: string;
-  /** True where the same notice may be sent any number of times: the receiver knows it again. */
-  readonly idempotent: boolean;
-  /** The notices of one moment, as one request. */
-  request(notices: readonly Notice[]): Request;
-}
-
-/** What channels take besides their address. */
-export interface ChannelOptions {
-  /** For reports; default: its kind. */
-  readonly name?: string;
-  /** An access token, sent as a Bearer token. */
+  readonly url: string;
+  /** An access token, sent as `Authorization: Bearer`. */
   readonly token?: string;
 }
 
-/** One HTTP POST. */
-export interface Request {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Buffer;
+/** What a channel may have beside its address. */
+export interface ChannelOptions {
+  /** The channel's name in reports. Default: its kind. */
+  readonly name?: string;
+  readonly token?: string;
 }
 
-/** What became of a request. */
-export type Delivery =
-  | { readonly state: "sent" }
-  /** It didn't arrive, or the receiver couldn't take it now. */
-  | { readonly state: "waiting"; readonly why: string; readonly waitSeconds?: number }
-  /** The receiver will never take it. */
-  | { readonly state: "refused"; readonly why: string }
-  /** It went out and no answer came: it may have arrived. */
-  | { readonly state: "unknown"; readonly why: string };
-
-const TIMEOUT_MS = 10_000;
-/** Failures before a byte of the request was written. */
-const NOT_SENT =
-  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|CERT_.*|.*_CERT.*|ERR_TLS_.*|ERR_SSL_.*)$/;
-
-/**
- * A webhook that takes what Slack's take: `{ "text": "…" }`, with `*bold*` and `<url|name>`.
- *
- * @example
- * await alert.send(message, { channels: [alert.chat("https://chat.example.org/hooks/xyz")] });
- */
-export function chatChannel(url: string, { name = "chat", token }: ChannelOptions = {}): Channel {
-  const address = checkAddress("chat", url, token);
-  const plain = (text: string) =>
-    text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
-  const one = (notice: Notice) => {
-    const { tag } =
-      notice.state === "resolved" ? { tag: "white_check_mark" } : SEVERITIES[notice.severity];
-    const links = linksOf(notice).map(
-      ([label, link]) => `<${plain(link).replaceAll("|", "%7C")}|${plain(label)}>`,
-    );
-    return `:${tag}: *${plain(headline(notice))}*\n${plain(body(notice))}\n${links.join(" · ")}`;
-  };
-  return {
-    ...{ kind: "chat", name, idempotent: false },
-    request: (notices) => ({
-      url: address.url,
-      headers: { "content-type": "application/json", ...address.authorization },
-      body: JSON.stringify({ text: notices.map(one).join("\n\n") }),
-    }),
-  };
-}
-
-/**
- * A topic of ntfy: title, priority, tags, the page to open with a click, the links as buttons, and
- * the chart as attachment. Source: https://docs.ntfy.sh/publish/
- * @example
- * await alert.send(message, { channels: [alert.push("https://ntfy.example.org/probelab")] });
- */
-export function pushChannel(url: string, { name = "push", token }: ChannelOptions = {}): Channel {
-  const address = checkAddress("push", url, token);
-  return {
-    ...{ kind: "push", name, idempotent: false },
-    request(notices) {
-      const [first] = notices;
-      const firing = notices.filter(({ state }) => state === "firing");
-      const severity = Math.min(
-        ...(firing.length > 0 ? firing : notices).map((one) => one.severity),
-      );
-      const { priority, tag } = SEVERITIES[severity as 1 | 2 | 3 | 4];
-      const title = notices.length === 1 ? headline(first!) : `${notices.length} alerts`;
-      const text =
-        notices.length === 1
-          ? body(first!)
-          : notices.map((one) => `${headline(one)}\n${body(one)}`).join("\n\n");
-      const actions = linksOf(first!)
-        .slice(0, 3)
-        .map(([label, link]) => ({ action: "view", label, url: link }));
-      const picture = notices.find((one) => one.picture !== undefined)?.picture;
-      return {
-        url: address.url,
-        headers: {
-          ...address.authorization,
-          title: encoded(title),
-          priority: String(firing.length > 0 ? priority : 2),
-          tags: firing.length > 0 ? tag : "white_check_mark",
-          click: new URL(first!.links.page).href,
-          actions: encoded(JSON.stringify(actions)),
-          ...(picture !== undefined && {
-            filename: "chart.png",
-            message: encoded(text.replaceAll("\n", "\\n")),
-          }),
-        },
-        body: picture ?? text,
-      };
-    },
-  };
-}
-
-/**
- * Prometheus' Alertmanager, API v2: an alert a notice, which ends by itself where it is not raised again.
- * Source: https://github.com/prometheus/alertmanager/blob/main/api/v2/openapi.yaml
- * @example
- * await alert.send(message, { channels: [alert.alertmanager("http://127.0.0.1:9093")] });
- */
-export function alertmanagerChannel(
+/** Makes a channel. @throws ProbelabError for an address that is none, without showing it. */
+export function channel(
+  kind: Channel["kind"],
   url: string,
-  { name = "alertmanager", token }: ChannelOptions = {},
+  { name = kind, token }: ChannelOptions = {},
 ): Channel {
-  const address = checkAddress("alertmanager", url, token);
-  const alerts = `${address.url.replace(/\/+$/, "")}/api/v2/alerts`;
-  return {
-    ...{ kind: "alertmanager", name, idempotent: true },
-    request: (notices) => ({
-      url: alerts,
-      headers: { "content-type": "application/json", ...address.authorization },
-      body: JSON.stringify(
-        notices.map((notice) => {
-          const { notebook, page, runbook, ...more } = notice.links;
-          return {
-            // What tells alerts apart: a text that changed with each run would make each a new one.
-            labels: {
-              alertname: oneLine(keyOf(notice)),
-              severity: SEVERITIES[notice.severity].label,
-              source: "probelab",
-            },
-            annotations: {
-              summary: oneLine(notice.title),
-              description: notice.text,
-              ...{ runbook_url: runbook, notebook, page },
-              ...more,
-            },
-            startsAt: notice.since.toISOString(),
-            endsAt: (notice.until ?? notice.expires).toISOString(),
-            generatorURL: notebook,
-          };
-        }),
-      ),
-    }),
-  };
+  keepSecret(token ?? "");
+  if (!isAddress(url)) {
+    throw new ProbelabError(
+      `Can't use the channel ${shownValue(name)}: its address is no whole address. Pass one that begins with https:// or http://.`,
+    );
+  }
+  // A webhook's path is its password.
+  const { pathname } = new URL(url);
+  if (kind === "chat" && pathname.length > 8) keepSecret(pathname.slice(1));
+  return { kind, name: cleanText(name, 40), url, ...(token !== undefined && { token }) };
 }
 
-/** Sends one request and says what became of it. Never throws for what the network does. */
-export async function deliver({ url, headers, body: content }: Request): Promise<Delivery> {
-  const { Agent, EnvHttpProxyAgent, fetch } = await import("undici");
-  const { hostname } = new URL(url);
-  const isHere = /^(?:localhost|127\.[\d.]+|\[::1\])$/.test(hostname);
-  const dispatcher = isHere ? new Agent() : new EnvHttpProxyAgent();
+/** The channels of probelab.config.json, with the addresses and tokens of the credentials file. */
+export function configuredChannels(channels: readonly AlertChannel[]): Promise<Channel[]> {
+  return Promise.all(
+    channels.map(async ({ kind, name, url, credential, token }) => {
+      if ((url === undefined) === (credential === undefined)) {
+        throw new ProbelabError(
+          `Can't use the channel ${shownValue(name ?? kind)}: write either "url" or "credential" in "channels" of probelab.config.json.`,
+        );
+      }
+      return channel(kind, url ?? (await credentials.get(credential!)), {
+        ...(name !== undefined && { name }),
+        ...(token !== undefined && { token: await credentials.get(token) }),
+      });
+    }),
+  );
+}
+
+/** Identifies a channel on disk, where its address must not be. */
+export function channelId({ name, url }: Channel): string {
+  return `${name} ${createHash("sha256").update(url).digest("hex").slice(0, 12)}`;
+}
+
+/** How severities are called where a channel has its own words. */
+const SEVERITIES = {
+  1: { label: "critical", priority: "5", tag: "rotating_light" },
+  2: { label: "critical", priority: "4", tag: "rotating_light" },
+  3: { label: "warning", priority: "3", tag: "warning" },
+  4: { label: "info", priority: "2", tag: "information_source" },
+} as const;
+const OVER = { priority: "3", tag: "white_check_mark" } as const;
+
+type Content = Pick<RequestInit, "headers"> & { readonly path?: string; readonly body: string };
+
+/** The request that shows notices, by kind of channel. */
+const CONTENTS: Record<Channel["kind"], (notice: Notice, expires: Date) => Content> = {
+  /** Slack's incoming webhooks. Source: https://docs.slack.dev/messaging/formatting-message-text */
+  chat(notice) {
+    const escaped = (text: string) =>
+      text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+    const links = linksOf(notice.message).map(
+      ([name, link]) =>
+        `<${escaped(new URL(link).href).replaceAll("|", "%7C")}|${escaped(name).replaceAll("|", " ")}>`,
+    );
+    const text = `:${tagOf(notice)}: *${escaped(headline(notice))}*\n${escaped(body(notice))}\n${links.join(" · ")}`;
+    return { headers: JSON_TYPE, body: JSON.stringify({ text }) };
+  },
+  /** ntfy's topics. Source: https://docs.ntfy.sh/publish/ */
+  push(notice) {
+    const links = linksOf(notice.message);
+    const { message, end } = notice;
+    const { priority } = end === undefined ? SEVERITIES[message.severity] : OVER;
+    // ntfy shows three buttons.
+    const actions = links
+      .slice(0, 3)
+      .map(([label, link]) => ({ action: "view", label, url: new URL(link).href }));
+    const headers = {
+      ...{ Title: headerText(headline(notice)), Priority: priority, Tags: tagOf(notice) },
+      ...{ Click: new URL(message.links.page).href, Actions: headerText(JSON.stringify(actions)) },
+    };
+    return { headers, body: body(notice) };
+  },
+  /** Source: https://github.com/prometheus/alertmanager/blob/main/api/v2/openapi.yaml */
+  alertmanager({ message, since, end }, expires) {
+    const { notebook, page, runbook, ...others } = message.links;
+    const alert = {
+      labels: {
+        ...{ alertname: keyOf(message), severity: SEVERITIES[message.severity].label },
+        source: "probelab",
+      },
+      annotations: {
+        ...{ ...others, summary: cleanText(message.title), description: message.text },
+        ...{ runbook_url: runbook, page },
+      },
+      ...{ startsAt: since.toISOString(), endsAt: (end ?? expires).toISOString() },
+      generatorURL: notebook,
+    };
+    return { path: "api/v2/alerts", headers: JSON_TYPE, body: JSON.stringify([alert]) };
+  },
+};
+
+const JSON_TYPE = { "Content-Type": "application/json" };
+
+function tagOf({ message, end }: Notice): string {
+  return (end === undefined ? SEVERITIES[message.severity] : OVER).tag;
+}
+
+/** A header's value: other than ASCII as RFC 2047 writes it. */
+function headerText(text: string): string {
+  return /^[\x20-\x7e]*$/.test(text)
+    ? text
+    : `=?UTF-8?B?${Buffer.from(text, "utf8").toString("base64")}?=`;
+}
+
+const PATIENCE_MS = 10_000;
+
+/**
+ * Posts a notice to a channel, once.
+ *
+ * @param expires when the alert is over unless it is raised again; Alertmanager ends it then.
+ * @returns undefined where the channel took it, else why not, without its address.
+ */
+export async function post(
+  { kind, url, token }: Channel,
+  notice: Notice,
+  expires: Date,
+): Promise<string | undefined> {
+  const { path, headers, body: content } = CONTENTS[kind](notice, expires);
   try {
-    const response = await fetch(url, {
-      ...{ dispatcher, method: "POST", headers, body: content, redirect: "manual" as const },
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+    const response = await fetch(path === undefined ? url : `${url.replace(/\/+$/, "")}/${path}`, {
+      ...{ method: "POST", body: content },
+      headers: { ...headers, ...(token !== undefined && { Authorization: `Bearer ${token}` }) },
+      // A redirect, such as to a login page, would end in a 200 that nobody sees.
+      redirect: "manual",
+      signal: AbortSignal.timeout(PATIENCE_MS),
     });
     await response.body?.cancel();
-    const { status } = response;
-    if (status >= 200 && status < 300) return { state: "sent" };
-    const why = `it answered ${status}`;
-    if (status !== 408 && status !== 429 && status < 500) return { state: "refused", why };
-    const after = Number(response.headers.get("retry-after"));
-    return { state: "waiting", why, ...(after > 0 && { waitSeconds: after }) };
+    return response.ok ? undefined : `it answered ${response.status}`;
   } catch (error) {
-    const { cause, message } = error as Error & { cause?: { code?: string; message?: string } };
-    const code = cause?.code ?? "";
-    const why = redact(code || cause?.message || message);
-    return NOT_SENT.test(code)
-      ? { state: "waiting", why: `no connection (${why})` }
-      : { state: "unknown", why: `it didn't answer (${why})` };
-  } finally {
-    await dispatcher.destroy();
+    if ((error as Error).name === "TimeoutError") return `no answer in ${PATIENCE_MS / 1000} s`;
+    const { code, message } = Object((error as Error).cause ?? error) as NodeJS.ErrnoException;
+    return `it can't be reached (${code ?? message})`;
   }
-}
-
-/** The address without user and password, which go into a header; what of it is secret shows nowhere. */
-function checkAddress(kind: Channel["kind"], url: string, token: string | undefined) {
-  const read = typeof url === "string" && URL.canParse(url) ? new URL(url) : null;
-  if (read === null || !/^https?:$/.test(read.protocol)) {
-    throw new ProbelabError(
-      `Can't send alerts to ${kind}: its address is no http(s) URL. Pass ${kind === "push" ? "https://ntfy.example.org/topic" : "https://host/…"}.`,
-    );
-  }
-  keepSecret(decodeURIComponent(read.password), decodeURIComponent(read.username));
-  const basic = Buffer.from(
-    `${decodeURIComponent(read.username)}:${decodeURIComponent(read.password)}`,
-  ).toString("base64");
-  const authorization = token !== undefined ? `Bearer ${token}` : `Basic ${basic}`;
-  const open = token === undefined && read.username === "" && read.password === "";
-  if (token !== undefined) keepSecret(token);
-  // The path of a webhook is its key; that of a topic is public.
-  if (kind === "chat" && read.pathname.length > 16) keepSecret(read.pathname.slice(1));
-  read.username = "";
-  read.password = "";
-  return { url: read.href, authorization: open ? {} : { authorization } };
-}
-
-/** Headers hold Latin letters only: others as RFC 2047 writes them, which ntfy reads. */
-function encoded(value: string): string {
-  return /^[\x20-\x7e]*$/.test(value)
-    ? value
-    : `=?UTF-8?B?${Buffer.from(value).toString("base64")}?=`;
 }

@@ -1,146 +1,101 @@
-import { createHash, randomUUID } from "node:crypto";
-import { readdir, readFile, rename } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { createHash } from "node:crypto";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { lazySchemas } from "../../base/lazy-schemas.js";
+import { readPlain } from "../../files/read-plain.js";
 import { remove, writeWhole } from "../../files/write-whole.js";
 
-/** One run of a scheduled notebook. Times in ISO 8601, UTC. */
+export const STATES = [
+  ...["running", "ok", "error", "timeout", "memory", "died"],
+  "interrupted",
+] as const;
+
+/** A run of a notebook, as `run.json` in a folder of its own keeps it. */
 export interface Run {
+  /** The name of its folder: when it started, and something that no other run has. */
   readonly id: string;
-  readonly notebook: string;
   /** The start of the period that it is for. */
-  readonly period: string;
-  /** Periods that it stands for: more than one where some were missed. */
-  readonly periods: number;
-  readonly started: string;
-  /** `interrupted`: cut off from outside, which is no fault of the notebook's. */
-  readonly state: "running" | "ok" | "error" | "timeout" | "memory" | "died" | "interrupted";
+  readonly period: Date;
+  readonly started: Date;
+  /** `interrupted`: the scheduler or its machine ended first. */
+  readonly state: (typeof STATES)[number];
   readonly seconds: number | null;
-  /** Most resident memory of all of its processes together, in bytes. */
+  /** Most resident memory of its processes together, in bytes. */
   readonly peakMemory: number | null;
-  /** As `probelab run` exits. */
-  readonly exit: number | null;
-  readonly error: string | null;
-  /** Rows that the database read for its questions. */
   readonly rowsRead: number | null;
-  /** Its page, from the notebook's folder; null where there is none, or none any more. */
+  /** Why it failed. */
+  readonly error: string | null;
+  /** The file name of its page, beside `run.json`. */
   readonly page: string | null;
 }
 
-/** The runs of a notebook, the newest first, and what can't be read of them. */
+/** The runs of a notebook, the newest first, and a sentence for each that can't be read. */
 export interface History {
   readonly runs: readonly Run[];
   readonly damaged: readonly string[];
 }
 
-/** Runs that are remembered of a notebook. */
-const MOST_RUNS = 5_000;
-const OLDER = "history.jsonl";
-const ID = /^\d{8}T\d{6}Z-[0-9a-f]{6}$/;
+const ID = /^\d{8}T\d{6}Z-[0-9a-f]{8}$/;
 
-/** The folder of a notebook in the schedule's: its name as far as any file system takes it, and a hash. */
-export function folderOf(out: string, notebook: string): string {
-  const hash = createHash("sha256").update(notebook).digest("hex").slice(0, 8);
-  const plain = notebook.replace(/[^A-Za-z0-9._-]+/g, "-").replace(/^[.-]+|-+$/g, "");
-  return join(out, `${plain.slice(0, 60) || "notebook"}-${hash}`);
+const schemas = lazySchemas(({ z }) => {
+  const amount = z.number().nonnegative().nullable();
+  const run = z.object({
+    ...{ id: z.string().regex(ID), period: z.iso.datetime(), started: z.iso.datetime() },
+    ...{ state: z.enum(STATES), seconds: amount, peakMemory: amount, rowsRead: amount },
+    error: z.string().nullable(),
+    // A file beside it, and no path that leads elsewhere.
+    page: z
+      .string()
+      .regex(/^[^/\\]+\.html$/)
+      .nullable(),
+  });
+  return { run };
+});
+
+/** The folder of a notebook's runs: readable, of few characters, and no other notebook's. */
+export function folderOf(out: string, name: string): string {
+  const readable = name.replace(/[^A-Za-z0-9_]+/g, "-").slice(0, 60);
+  return join(out, `${readable}-${createHash("sha256").update(name).digest("hex").slice(0, 8)}`);
 }
 
-/** A new run's name: sorts by time. */
-export function newId(started: Date): string {
-  const time = started.toISOString().replace(/[-:]|\.\d+/g, "");
-  return `${time}-${randomUUID().slice(0, 6)}`;
+export function newId(at: Date, random: string): string {
+  return `${at.toISOString().replace(/[-:]|\.\d+/g, "")}-${random}`;
 }
 
-/** Writes what is known of a run, whole. @throws ProbelabError where it can't be written. */
-export async function writeRun(folder: string, run: Run): Promise<void> {
-  await writeWhole(join(folder, run.id, "run.json"), `${JSON.stringify(run, null, 1)}\n`);
-}
-
-/**
- * Reads a notebook's runs: a file each beside its outputs, and the older ones, whose outputs are
- * gone, a line each. What can't be read is told, and the rest is there.
- */
 export async function readHistory(folder: string): Promise<History> {
-  const names = await readdir(folder).catch((): string[] => []);
+  const runs: Run[] = [];
   const damaged: string[] = [];
-  const runs = new Map<string, Run>();
-  if (names.includes(OLDER)) {
-    const [head = "", ...lines] = (await readText(join(folder, OLDER))).split("\n");
-    const all = lines.filter((line) => line !== "").map(parsed);
-    for (const run of all) if (run !== undefined) runs.set(run.id, run);
-    const count = (json(head) as { runs?: number } | undefined)?.runs;
-    const lost = Math.max(all.filter((run) => run === undefined).length, (count ?? 0) - runs.size);
-    if (count === undefined || lost > 0) {
-      const what = count === undefined ? "runs are" : lost === 1 ? "1 run is" : `${lost} runs are`;
-      damaged.push(`${what} lost: ${OLDER} was cut or changed.`);
+  for (const id of (await runFolders(folder)).reverse()) {
+    const path = join(folder, id, "run.json");
+    try {
+      const { period, started, ...rest } = schemas().run.parse(
+        JSON.parse((await readPlain(path))!),
+      );
+      if (rest.id !== id) throw new Error("it is of another run");
+      runs.push({ ...rest, period: new Date(period), started: new Date(started) });
+    } catch (error) {
+      const isShape = !(error instanceof Error) || /^(Zod|Syntax)/.test(error.name);
+      const why = isShape ? "it holds something else" : error.message;
+      damaged.push(`Can't read the run ${path}: ${why}. Remove its folder.`);
     }
   }
-  for (const id of names.filter((name) => ID.test(name))) {
-    const files = await readdir(join(folder, id)).catch((): string[] => []);
-    const run = files.includes("run.json")
-      ? parsed(await readText(join(folder, id, "run.json")))
-      : undefined;
-    if (run !== undefined) runs.set(id, run);
-    else if (files.length > 0)
-      damaged.push(`The run ${id} can't be read: its run.json is no record.`);
-  }
-  for (const name of names.filter((each) => each.endsWith(".damaged"))) {
-    damaged.push(`${name} is what was left of a damaged history; remove it when it is of no use.`);
-  }
-  return { runs: [...runs.values()].sort((a, b) => (a.id < b.id ? 1 : -1)), damaged };
+  return { runs, damaged };
 }
 
-/**
- * Removes outputs beyond the newest `keep` and the last good run; their runs stay in the history.
- * Where this is cut off nothing is lost: a run is first written among the older ones.
- *
- * @throws ProbelabError where that can't be written.
- */
-export async function retain(folder: string, { runs }: History, keep: number): Promise<void> {
-  const good = runs.find(({ state }) => state === "ok")?.id;
-  const folders = new Set((await readdir(folder).catch(() => [])).filter((name) => ID.test(name)));
-  const old = runs.slice(keep).filter((run) => run.id !== good && run.state !== "running");
-  const gone = old.filter(({ id }) => folders.has(id));
-  if (gone.length === 0) return;
-  const path = join(folder, OLDER);
-  const { damaged } = await readHistory(folder);
-  if (damaged.some((one) => one.includes(OLDER) && !one.includes(".damaged"))) {
-    await rename(path, `${path}.${Date.now()}.damaged`);
-  }
-  const kept = old.slice(0, MOST_RUNS).map((run) => JSON.stringify({ ...run, page: null }));
-  await writeWhole(path, [JSON.stringify({ runs: kept.length }), ...kept, ""].join("\n"));
-  for (const { id } of gone) await remove(join(folder, id));
+/** @throws ProbelabError where it can't be written. */
+export async function writeRun(folder: string, run: Run): Promise<void> {
+  await writeWhole(join(folder, run.id, "run.json"), `${JSON.stringify(run, null, 2)}\n`);
 }
 
-/** Whether a notebook fails: its last run did, or it was cut off twice in a row. */
-export function isFailing(runs: readonly Run[]): boolean {
-  const [last, before] = runs.filter(({ state }) => state !== "running");
-  if (last === undefined || last.state === "ok") return false;
-  return last.state !== "interrupted" || (before !== undefined && before.state !== "ok");
+/** Removes all but the last runs, and the last good one. */
+export async function removeOld(folder: string, keep: number): Promise<void> {
+  const { runs } = await readHistory(folder);
+  const kept = new Set(runs.slice(0, keep));
+  const good = runs.find(({ state }) => state === "ok");
+  for (const run of runs) if (!kept.has(run) && run !== good) await remove(join(folder, run.id));
 }
 
-/** Pauses and resumes a notebook: a file that says so, also to the scheduler that runs. */
-export const pauseFile = (folder: string): string => join(folder, "paused");
-
-function parsed(text: string): Run | undefined {
-  const run = json(text) as Run | undefined;
-  const whole = typeof run?.id === "string" && ID.test(run.id) && typeof run.state === "string";
-  const timed = whole && [run.period, run.started].every((at) => !Number.isNaN(Date.parse(at)));
-  return timed && (run.page === null || isInside(run.page)) ? run : undefined;
-}
-
-/** A run's page lies in the run's own folder. */
-function isInside(page: unknown): boolean {
-  return typeof page === "string" && /^[^/]+\/[^/]+$/.test(page) && basename(page) !== "..";
-}
-
-function json(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-async function readText(path: string): Promise<string> {
-  return readFile(path, "utf8").catch(() => "");
+async function runFolders(folder: string): Promise<string[]> {
+  const names = await readdir(folder).catch((): string[] => []);
+  return names.filter((name) => ID.test(name)).sort();
 }

@@ -1,159 +1,115 @@
 import { fork } from "node:child_process";
-import { once } from "node:events";
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { entryPath } from "../../base/entry-path.js";
-import { redact } from "../../base/redact.js";
-import { writeRun, type Run } from "./history.js";
-import { ProcessTree, RUN_VARIABLE } from "./process-tree.js";
-import type { Schedule } from "./schedule.js";
+import { residentMemory } from "../../base/processes.js";
+import { ownPackage } from "../../notebook/own-package.js";
+import { newId, writeRun, type Run } from "./history.js";
+import type { RunAnswer, RunRequest } from "./run-main.js";
+import { endProcesses, processesOf, RUN_VARIABLE } from "./run-processes.js";
+import { sizeText, spanText, type Schedule } from "./schedule.js";
 
-/** What the scheduler tells the process of a run. */
-export type ToRun =
-  | { readonly job: Job }
-  | { readonly stop: { readonly state: Run["state"]; readonly error: string } };
+const LOOK_MS = 250;
+/** Time that a run has, once it is ended, to write what the notebook had shown. */
+const GRACE_MS = 8_000;
 
-/** A run to make. */
-export interface Job {
-  readonly run: Run;
-  /** The notebook. */
+/** What to run, and where. */
+export interface RunPlan {
   readonly path: string;
-  /** The notebook's folder in the schedule's. */
+  readonly schedule: Schedule;
+  readonly period: Date;
+  /** The folder of the notebook's runs. */
   readonly folder: string;
+  /** `PROBELAB_LINKS` of a run, by the path of its page in `folder`. */
+  readonly links: (page: string) => string;
+  /** Ends the run. */
+  readonly signal: AbortSignal;
 }
-
-/** What it tells back where its record can't be written. */
-export interface FromRun {
-  readonly unwritten: Run;
-}
-
-/** Exit code of a run that was not made, since another process runs the notebook. */
-export const BUSY = 75;
-
-/** Why a run was cut off that its scheduler left behind. */
-export const SCHEDULER_ENDED = "The scheduler ended while it ran.";
-
-/** A run that goes on. */
-export interface Running {
-  readonly run: Run;
-  /** Cuts it off. */
-  stop(state: Run["state"], error: string): void;
-  /** Its record, once its last process has ended; undefined where another process runs the notebook. */
-  readonly ended: Promise<{ readonly run: Run; readonly unwritten: boolean } | undefined>;
-}
-
-const CHECK_MS = 250;
-/** Time to write what a notebook has put out so far, for one that is stopped. */
-const GRACE_MS = 20_000;
 
 /**
- * Runs a notebook in a process of its own, with limits for all that it starts: their resident memory
- * together, looked at every 250 ms, and the time of the whole run. No shell has a part in it.
+ * Runs a notebook in a session of its own, with limits of time and memory for all that it starts, and
+ * ends what it leaves. `run.json` says that it runs, then how it ended.
+ *
+ * @throws ProbelabError where its folder can't be written.
  */
-export function startRun(job: Job, { memory, timeout }: Schedule, links: object): Running {
-  const { run, folder } = job;
-  const child = fork(entryPath(import.meta.url, "./run-main.js"), [], {
-    // Of its own group and session: what it starts is ended with it, and Ctrl-C is the scheduler's.
-    detached: true,
-    stdio: ["ignore", "ignore", "pipe", "ipc"],
-    execArgv: [],
-    env: {
-      ...process.env,
-      AUTORUN: "1",
-      PROBELAB_LINKS: JSON.stringify(links),
-      [RUN_VARIABLE]: run.id,
-    },
-  });
-  const tree = new ProcessTree(child.pid ?? -1, run.id);
-  const begun = performance.now();
-  let said = "";
-  let unwritten: Run | undefined;
-  let stopped: { state: Run["state"]; error: string; at: number } | undefined;
-  let peak = 0;
-  const tell = (message: ToRun) => {
-    if (child.connected) child.send(message, () => undefined);
+export async function runOnce(plan: RunPlan): Promise<Run> {
+  const started = new Date();
+  const id = newId(started, randomBytes(4).toString("hex"));
+  const page = `${basename(plan.path, ".ipynb")}.html`;
+  const nothing = { seconds: null, peakMemory: null, rowsRead: null, error: null, page: null };
+  const begun: Run = { id, period: plan.period, started, state: "running", ...nothing };
+  await writeRun(plan.folder, begun);
+  const { answer, ended, peakMemory } = await runLimited(plan, id, plan.links(`${id}/${page}`));
+  const run: Run = {
+    ...{ ...begun, ...outcomeOf(ended, answer, plan.schedule), peakMemory },
+    seconds: Math.round((Date.now() - started.getTime()) / 100) / 10,
+    rowsRead: answer?.rowsRead ?? null,
+    page: existsSync(join(plan.folder, id, page)) ? page : null,
   };
-  const stop = (state: Run["state"], error: string) => {
-    stopped ??= { state, error, at: performance.now() };
-    tell({ stop: { state, error } });
-  };
-  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-    said = (said + text).slice(-2_000);
-  });
-  child.on("message", (message: FromRun) => (unwritten = message.unwritten));
-  const gone = once(child, "exit").catch((error: Error) => [error.message]);
-  tell({ job });
+  await writeRun(plan.folder, run);
+  return run;
+}
 
-  const watch = async () => {
-    const over = new AbortController();
-    void gone.then(() => over.abort());
-    while (!over.signal.aborted) {
-      const held = await tree.memory();
-      peak = Math.max(peak, held);
-      const took = performance.now() - begun;
-      if (stopped !== undefined && performance.now() - stopped.at > GRACE_MS) {
-        await tree.kill(true);
-      } else if (stopped === undefined && held > memory) {
-        stop(
-          "memory",
-          `It held ${sizeText(held)}, more than ${sizeText(memory)}, and was ended. Allow more with "memory", or let the database aggregate first.`,
-        );
-        await tree.kill(false);
-      } else if (stopped === undefined && took > timeout) {
-        stop(
-          "timeout",
-          `It took longer than ${timeText(timeout)} and was stopped. Allow more with "timeout", or ask for a shorter range.`,
-        );
-      }
-      await sleep(CHECK_MS, undefined, { signal: over.signal }).catch(() => undefined);
+type Ended = "by itself" | "timeout" | "memory" | "interrupted";
+
+function outcomeOf(
+  ended: Ended,
+  answer: RunAnswer | undefined,
+  { timeout, memory }: Schedule,
+): Pick<Run, "state" | "error"> {
+  switch (ended) {
+    case "timeout":
+      return { state: ended, error: `It took more than ${spanText(timeout)} and was ended.` };
+    case "memory":
+      return { state: ended, error: `It held more than ${sizeText(memory)} and was ended.` };
+    case "interrupted":
+      return { state: ended, error: "It was ended with the scheduler." };
+    case "by itself":
+      return answer === undefined
+        ? {
+            state: "died",
+            error: "Its process died. Look in the system's log, as for lack of memory.",
+          }
+        : { state: answer.status, error: answer.message };
+  }
+}
+
+async function runLimited({ path, schedule, folder, signal }: RunPlan, id: string, links: string) {
+  const child = fork(join(ownPackage().root, "dist", "watch", "schedule", "run-main.js"), {
+    env: { ...process.env, AUTORUN: "1", PROBELAB_LINKS: links, [RUN_VARIABLE]: id },
+    // A session of its own; what it prints is in the notebook.
+    ...{ detached: true, stdio: ["ignore", "ignore", "ignore", "ipc"], execArgv: [] },
+  });
+  let answer: RunAnswer | undefined;
+  child.once("message", (message: RunAnswer) => (answer = message));
+  let isGone = false;
+  const gone = new Promise<void>((resolve) => {
+    child.once("error", () => resolve()).once("exit", () => resolve());
+  }).then(() => void (isGone = true));
+  child.send({ path, out: join(folder, id) } satisfies RunRequest, () => undefined);
+
+  const run = { id, first: child.pid ?? 0, sessions: new Set<number>() };
+  const deadline = performance.now() + schedule.timeout;
+  let ended: Ended = "by itself";
+  let lastMoment = Infinity;
+  let peakMemory = 0;
+  while (!isGone) {
+    const memory = await residentMemory(await processesOf(run));
+    peakMemory = Math.max(peakMemory, memory);
+    const isOver = memory > schedule.memory;
+    const now = performance.now();
+    if (ended !== "by itself") {
+      if (now > lastMoment || (ended === "memory" && isOver)) await endProcesses(run);
+    } else if (signal.aborted || isOver || now > deadline) {
+      ended = signal.aborted ? "interrupted" : isOver ? "memory" : "timeout";
+      lastMoment = now + GRACE_MS;
+      // Memory is needed at once; the first process then writes what the notebook had shown.
+      if (isOver) await endProcesses({ ...run, except: run.first });
+      child.kill("SIGTERM");
     }
-  };
-
-  const end = async () => {
-    const watched = watch();
-    const [code, signal] = (await gone) as [number | string | null, string | undefined];
-    await watched;
-    await tree.kill(true);
-    if (code === BUSY) return undefined;
-    const written = await readRun(join(folder, run.id, "run.json"));
-    const how = signal === undefined ? `exit code ${code}` : `signal ${signal}`;
-    const died: Run = {
-      ...run,
-      ...{ state: "died", exit: 5, seconds: (performance.now() - begun) / 1000 },
-      error: `The run's own process ended (${how}). ${redact(said)}`.trim(),
-      ...(stopped !== undefined && { state: stopped.state, error: stopped.error, exit: 130 }),
-    };
-    const last = unwritten ?? (written?.state === "running" ? died : (written ?? died));
-    const whole = { ...last, peakMemory: peak, seconds: (performance.now() - begun) / 1000 };
-    const lost = await writeRun(folder, whole).then(
-      () => false,
-      () => true,
-    );
-    return { run: whole, unwritten: lost };
-  };
-  return { run, stop, ended: end() };
-}
-
-async function readRun(path: string): Promise<Run | undefined> {
-  return readFile(path, "utf8").then(
-    (text) => JSON.parse(text) as Run,
-    () => undefined,
-  );
-}
-
-/** `1.2 GB`, `430 MB`. */
-export function sizeText(bytes: number): string {
-  return bytes >= 1e9 ? `${(bytes / 1e9).toFixed(1)} GB` : `${Math.round(bytes / 1e6)} MB`;
-}
-
-/** `12 s`, `3 min 20 s`, `2 h 5 min`. */
-export function timeText(ms: number): string {
-  const s = Math.round(ms / 1000);
-  if (s < 60) return `${s < 10 ? (ms / 1000).toFixed(1) : s} s`;
-  const [big, small, names] =
-    s < 3600
-      ? [Math.floor(s / 60), s % 60, ["min", "s"]]
-      : [Math.floor(s / 3600), Math.floor((s % 3600) / 60), ["h", "min"]];
-  return small === 0 ? `${big} ${names[0]}` : `${big} ${names[0]} ${small} ${names[1]}`;
+    await Promise.race([gone, sleep(LOOK_MS)]);
+  }
+  await endProcesses(run);
+  return { answer, ended, peakMemory };
 }

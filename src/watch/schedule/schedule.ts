@@ -1,145 +1,152 @@
-import { createRequire } from "node:module";
-import type * as Croner from "croner";
-import { checkOptions } from "../../base/check-options.js";
+import { readdir, stat } from "node:fs/promises";
+import { join, relative, resolve, sep } from "node:path";
+import { checkOptions, type Rules } from "../../base/check-options.js";
 import { ProbelabError } from "../../base/error.js";
 import { shownValue } from "../../base/text.js";
-import type { Notebook } from "../../notebook/notebook-file.js";
+import { readNotebook, type Notebook } from "../../notebook/notebook-file.js";
 import { bucketStart, checkBucket, nextBucket, type Bucket } from "../../time/bucket.js";
 import { LENGTHS, readSpan } from "../../time/span.js";
 import { usualLength } from "../../time/step.js";
 
-/** How often a notebook wants to run, and how much it may take. */
+/** How often a notebook runs, and within which limits. */
 export interface Schedule {
-  /** `"30 minutes"`: at :00 and :30, UTC; as the buckets of a question. Or `cron`. */
-  readonly every?: Bucket;
-  /** Five fields, such as `"0 6 * * 1"`: Mondays at 6. */
-  readonly cron?: string;
-  /** Of `cron`, by its IANA name; default UTC. */
-  readonly zone: string;
-  /** Most resident memory of all of the run's processes together, in bytes; default 1 GB. */
+  readonly every: Bucket;
+  /** In bytes. */
   readonly memory: number;
-  /** Most time of a run, in ms; default 10 minutes. */
+  /** In milliseconds. */
   readonly timeout: number;
-  /** Where whoever is called reads what to do; default `"runbook"` of `"alerts"` in probelab.config.json. */
-  readonly runbook?: string;
 }
 
-const MINUTE = LENGTHS.minute;
-const GB = 10 ** 9;
-const SIZES: Record<string, number> = { MB: 10 ** 6, GB, MiB: 2 ** 20, GiB: 2 ** 30 };
-const text = (value: unknown) => typeof value === "string";
-const RULES = {
-  every: { fits: text, pass: 'a period, such as "30 minutes"' },
-  cron: { fits: text, pass: 'five fields, such as "0 6 * * 1"' },
-  zone: { fits: text, pass: 'a time zone, such as "Europe/Berlin"' },
-  memory: { fits: (value: unknown) => sizeOf(value) > 0, pass: 'a size, such as "1 GB"' },
-  timeout: {
-    fits: (value: unknown) => readSpan(value) !== undefined,
-    pass: 'a time, such as "10 minutes"',
+/** A notebook with a schedule, or with one that can't be read. */
+export interface ScheduledNotebook {
+  /** Its path in the folder, without `.ipynb`. */
+  readonly name: string;
+  readonly path: string;
+  readonly schedule: Schedule | ProbelabError;
+}
+
+interface Comment {
+  readonly every: string;
+  readonly memory: string;
+  readonly timeout: string;
+}
+
+const RULES: Rules<Comment> = {
+  every: { fits: (value) => typeof value === "string", pass: 'a period, such as "30 minutes"' },
+  memory: {
+    fits: (value) => sizeOf(value) !== undefined,
+    pass: 'a size, such as "500 MB" or "1 GB"',
   },
-  runbook: {
-    fits: (value: unknown) => text(value) && /^https?:\/\//.test(String(value)),
-    pass: "a whole address, https://…",
+  timeout: {
+    fits: (value) => timeOf(value) <= LENGTHS.day,
+    pass: 'a time of up to a day, such as "10 minutes"',
   },
 };
-const ACTION = "schedule the notebook";
+const SUCH = '// schedule: { "every": "30 minutes", "memory": "1 GB", "timeout": "10 minutes" }';
 
 /**
- * The schedule of a notebook: `probelab.schedule` of its metadata, or else a comment on a line of
- * its first code cell. Undefined where it has none.
+ * The schedule in a comment of a notebook's first code cell; undefined where it has none.
  *
- * @throws ProbelabError for a schedule that can't be used.
- * @example
- * // schedule: { "every": "30 minutes", "memory": "1 GB", "timeout": "10 minutes" }
- * // schedule: { "cron": "0 6 * * 1", "zone": "Europe/Berlin" }
+ * @throws ProbelabError for a comment that can't be read.
  */
-export function scheduleOf({ metadata, cells }: Notebook): Schedule | undefined {
-  const own = (metadata["probelab"] as { schedule?: unknown } | undefined)?.schedule;
-  if (own !== undefined) return readSchedule(own);
-  const first = cells.find(({ cell_type: type }) => type === "code")?.source ?? "";
-  const comment = /^\s*\/\/\s*schedule\s*:(.*)$/im.exec(first)?.[1];
-  if (comment === undefined) return undefined;
+export function scheduleOf({ cells }: Notebook): Schedule | undefined {
+  const first = cells.find((cell) => cell.cell_type === "code");
+  const line = first?.source.split("\n").find((each) => /^\s*\/\/\s*schedule:/.test(each));
+  if (line === undefined) return undefined;
+  const text = line.slice(line.indexOf(":") + 1).trim();
+  let comment: Partial<Comment> | null;
   try {
-    return readSchedule(JSON.parse(comment));
-  } catch (cause) {
-    if (cause instanceof ProbelabError) throw cause;
+    comment = JSON.parse(text) as Partial<Comment> | null;
+  } catch {
+    throw new ProbelabError(`Can't schedule by ${shownValue(text)}: it is no JSON. Write ${SUCH}.`);
+  }
+  const { every, memory = "1 GB", timeout = "10 minutes" } = checked(comment);
+  const period = checkBucket(every);
+  if (usualLength(period) < LENGTHS.minute) {
     throw new ProbelabError(
-      `Can't ${ACTION}: // schedule:${comment} is no JSON. Write it on one line, such as // schedule: { "every": "30 minutes" }`,
+      `Can't schedule every ${every}: the shortest period is a minute. Write ${SUCH}.`,
+    );
+  }
+  return { every: period, memory: sizeOf(memory)!, timeout: timeOf(timeout) };
+}
+
+function checked(comment: Partial<Comment> | null) {
+  // As `checkOptions` takes nothing for no options.
+  if (comment === null) throw new ProbelabError(`Can't schedule by null: write ${SUCH}.`);
+  checkOptions(comment, RULES, "schedule a notebook");
+  const { every } = comment;
+  if (every !== undefined) return { ...comment, every };
+  throw new ProbelabError(`Can't schedule a notebook without "every": write ${SUCH}.`);
+}
+
+function sizeOf(value: unknown): number | undefined {
+  const [, count, unit] = /^(\d{1,6}(?:\.\d{1,3})?) ?(MB|GB)$/.exec(String(value)) ?? [];
+  return Number(count) > 0 ? Number(count) * (unit === "GB" ? 1e9 : 1e6) : undefined;
+}
+
+function timeOf(value: unknown): number {
+  const span = readSpan(value);
+  return span === undefined ? Infinity : span.count * LENGTHS[span.unit];
+}
+
+/** `900 MB`, `1.5 GB` */
+export function sizeText(bytes: number): string {
+  return bytes < 1e9 ? `${Math.round(bytes / 1e6)} MB` : `${Math.round(bytes / 1e7) / 100} GB`;
+}
+
+/** `12 s`, `10 minutes`, `2 hours` */
+export function spanText(milliseconds: number): string {
+  const [seconds, minutes] = [milliseconds / 1_000, milliseconds / 60_000];
+  if (seconds < 120) return `${Math.round(seconds)} s`;
+  return minutes < 120 ? `${Math.round(minutes)} minutes` : `${Math.round(minutes / 60)} hours`;
+}
+
+/** The start of the period that an instant is in, and that of the next one; in UTC. */
+export function periodAt(
+  at: Date,
+  { every }: Schedule,
+): { readonly start: Date; readonly end: Date } {
+  const start = bucketStart(at, every, "UTC");
+  return { start, end: nextBucket(start, every, "UTC") };
+}
+
+/**
+ * The notebooks of a folder and its subfolders that have a schedule, by name.
+ *
+ * @param out a folder that is left out: executed notebooks in it have the comment too.
+ * @throws ProbelabError where the folder can't be read.
+ */
+export async function findScheduled(folder: string, out: string): Promise<ScheduledNotebook[]> {
+  const found: ScheduledNotebook[] = [];
+  for (const path of await notebooksIn(resolve(folder), resolve(out))) {
+    const name = relative(resolve(folder), path).split(sep).join("/").slice(0, -".ipynb".length);
+    try {
+      const schedule = scheduleOf(await readNotebook(path));
+      if (schedule !== undefined) found.push({ name, path, schedule });
+    } catch (error) {
+      if (!(error instanceof ProbelabError)) throw error;
+      found.push({ name, path, schedule: error });
+    }
+  }
+  return found.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+async function notebooksIn(folder: string, out: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch((cause: Error) => {
+    throw new ProbelabError(
+      `Can't read the folder ${folder}: ${cause.message}. Name the folder of the notebooks.`,
       { cause },
     );
+  });
+  const paths: string[] = [];
+  for (const { name } of entries) {
+    const path = join(folder, name);
+    if (name.startsWith(".") || name === "node_modules" || path === out) continue;
+    // Of a link what it leads to; reading a pipe would never end.
+    const found = await stat(path).catch(() => undefined);
+    const isLink = entries.some((entry) => entry.name === name && entry.isSymbolicLink());
+    if (found?.isDirectory() === true && !isLink) paths.push(...(await notebooksIn(path, out)));
+    if (found?.isFile() === true && name.endsWith(".ipynb")) paths.push(path);
   }
-}
-
-function readSchedule(given: unknown): Schedule {
-  checkOptions(given, RULES, ACTION);
-  const { every, cron, zone, memory, timeout, runbook } = given as Record<string, string>;
-  if ((every === undefined) === (cron === undefined) || (every !== undefined && zone)) {
-    throw new ProbelabError(
-      `Can't ${ACTION} with ${shownValue(given)}: pass either every, which counts in UTC, or cron with or without a zone.`,
-    );
-  }
-  const span = readSpan(timeout ?? "10 minutes")!;
-  const schedule: Schedule = {
-    ...(every === undefined ? { cron: cron! } : { every: checkBucket(every) }),
-    zone: zone ?? "UTC",
-    memory: sizeOf(memory ?? "1 GB"),
-    timeout: Math.min(span.count * LENGTHS[span.unit], LENGTHS.day),
-    ...(runbook !== undefined && { runbook }),
-  };
-  if (schedule.every !== undefined && usualLength(schedule.every) < MINUTE) {
-    throw new ProbelabError(`Can't ${ACTION} every ${every}: the shortest period is a minute.`);
-  }
-  if (schedule.cron !== undefined) checkCron(schedule);
-  return schedule;
-}
-
-function checkCron({ cron, zone }: Schedule): void {
-  let next: Date | null = null;
-  try {
-    next = cronOf(cron!, zone).nextRun();
-  } catch (cause) {
-    throw new ProbelabError(
-      `Can't ${ACTION} with cron: ${shownValue(cron)}, zone: ${shownValue(zone)}: ${(cause as Error).message.split(". ")[0]}. Pass five fields, such as "0 6 * * 1", and a zone such as "Europe/Berlin".`,
-      { cause },
-    );
-  }
-  if (next !== null) return;
-  throw new ProbelabError(`Can't ${ACTION} with cron: ${shownValue(cron)}: no day is ever such.`);
-}
-
-const crons = new Map<string, Croner.Cron>();
-
-function cronOf(cron: string, zone: string): Croner.Cron {
-  const key = `${cron}\n${zone}`;
-  const known = crons.get(key);
-  if (known !== undefined) return known;
-  const { Cron } = createRequire(import.meta.url)("croner") as typeof Croner;
-  const made = new Cron(cron, { timezone: zone, mode: "5-part", paused: true });
-  crons.set(key, made);
-  return made;
-}
-
-/** The start of the period that an instant falls in, in ms; undefined before the first. */
-export function periodAt(schedule: Schedule, at: number): number | undefined {
-  const { every, cron, zone } = schedule;
-  if (every !== undefined) return bucketStart(new Date(at), every, "UTC").getTime();
-  const after = new Date(Math.floor(at / MINUTE) * MINUTE + MINUTE);
-  return cronOf(cron!, zone).previousRuns(1, after)[0]?.getTime();
-}
-
-/** The start of the next period after an instant, in ms; undefined after the last. */
-export function periodAfter(schedule: Schedule, at: number): number | undefined {
-  const { every, cron, zone } = schedule;
-  if (every === undefined) return cronOf(cron!, zone).nextRun(new Date(at))?.getTime();
-  return nextBucket(bucketStart(new Date(at), every, "UTC"), every, "UTC").getTime();
-}
-
-function sizeOf(value: unknown): number {
-  const [, count, unit = ""] = /^\s*(\d+(?:\.\d+)?)\s*([MG]i?B)\s*$/.exec(String(value)) ?? [];
-  return Number(count) * (SIZES[unit] ?? NaN);
-}
-
-/** `every 30 minutes`, `0 6 * * 1 (Europe/Berlin)`. */
-export function scheduleText({ every, cron, zone }: Schedule): string {
-  return every === undefined ? `${cron} (${zone})` : `every ${every}`;
+  return paths;
 }

@@ -1,5 +1,5 @@
 import { buckets } from "../../../src/time/bucket.js";
-import type { Result, Value } from "../../../src/result/result.js";
+import type { Result, Value } from "../../../src/index.js";
 import { RANGE, VERSIONS, generator, incompleteOf, makeResult } from "./sample-results.js";
 
 const COUNTRIES = ["IT", "DE", "RU", "IR", "BR", "US", "CN", null, "other"];

@@ -1,12 +1,16 @@
 import { asResult, seededCounts } from "../../../bench/change/change-points.js";
-import { alarm, type AlarmFinding } from "../../../src/change/alarm.js";
-import { changePoints } from "../../../src/change/change-points.js";
-import { explainCells, type Explanation } from "../../../src/change/explain.js";
-import type { Finding } from "../../../src/change/finding.js";
-import { forecast } from "../../../src/change/forecast.js";
+import {
+  alarm,
+  type AlarmFinding,
+  between,
+  changePoints,
+  type Explanation,
+  type Finding,
+  forecast,
+  type Result,
+} from "../../../src/index.js";
+import { explainCells } from "../../../src/change/explain.js";
 import type { MeasureColumn } from "../../../src/result/origin.js";
-import type { Result } from "../../../src/result/result.js";
-import { between } from "../../../src/time/time-range.js";
 import { hourlyResult, serviceCounts } from "../../change/flow-results.js";
 import { generator, makeResult } from "./sample-results.js";
 
@@ -93,14 +97,14 @@ export function comparison(): Finding {
         { ...measure("change", "Measurements, change"), main: true },
         measure("low", "Low end of the change"),
         measure("high", "High end of the change"),
-        measure("relative", "Change by what it was", "share"),
+        measure("relative", "Relative change", "share"),
         measure("part", "Part of the whole's change", "share"),
       ],
     },
     { reductions: ["The 5 of 48 values that moved most beyond the whole."] },
   );
   const sentence =
-    "Measurements fell by 23,000 (8.1 %), from 284,000 to 261,000 in 2026-04-24 to 2026-05-01 UTC against 2026-04-17 to 2026-04-24 UTC. Beyond that moved probe_cc IT −58 %; software_version 3.9.1 −31 %; probe_asn AS3269 −66 %.";
+    "Measurements fell by 23,000 (8.1 %), from 284,000 to 261,000 in 2026-04-24 to 2026-05-01 UTC against 2026-04-17 to 2026-04-24 UTC. Moved more than the whole: probe_cc IT (−58 %); software_version 3.9.1 (−31 %); probe_asn AS3269 (−66 %).";
   return { kind: "compare", found: true, sentence, result };
 }
 

@@ -1,5 +1,5 @@
 import { NOTES_MARK } from "../../../src/render/svg.js";
-import type { Chart } from "../../../src/chart/chart-value.js";
+import type { Chart } from "../../../src/index.js";
 
 /** A layer of a chart's spec, as the tests read it. */
 export interface Layer {

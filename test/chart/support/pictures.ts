@@ -1,6 +1,5 @@
-import { chart } from "../../../src/chart/chart.js";
+import { between, chart } from "../../../src/index.js";
 import { buckets } from "../../../src/time/bucket.js";
-import { between } from "../../../src/time/time-range.js";
 import { exploreCells } from "./explore-cells.js";
 import {
   generator,
@@ -82,10 +81,10 @@ const two = weeklyDurations().filter((row) =>
 export const PICTURES = {
   explore: chart.explore(exploreCells()),
   "explore-share-dark": chart.explore(exploreCells({ share: true }), { theme: "dark" }),
-  "area-share": chart.area(weeklyCounts(), { ...small, stack: "share" }),
+  "area-share": chart.area(weeklyCounts(), { ...small, stack: "normalize" }),
   "bar-beside": chart.bar(two, { ...small, y: "q50", stack: false, interval: ["q10", "q90"] }),
-  "bar-lying": chart.bar(tests(), { interval: ["low", "high"], width: 420 }),
-  "bar-share": chart.bar(weeklyCounts(), { ...small, stack: "share", theme: "dark" }),
+  "bar-horizontal": chart.bar(tests(), { interval: ["low", "high"], width: 420 }),
+  "bar-share": chart.bar(weeklyCounts(), { ...small, stack: "normalize", theme: "dark" }),
   "facet-area": chart.area(weeklyCounts(), { facet: "software_version", width: 560 }),
   "facet-own-dark": chart.line(weeklyDurations(), {
     ...{ y: "q50", band: ["q10", "q90"], facet: "software_version", scales: "own" },
@@ -100,19 +99,22 @@ export const PICTURES = {
   "heatmap-hours": chart.heatmap(hours()),
   "heatmap-weeks-dark": chart.heatmap(weeklyDurations(), {
     width: 420,
-    colour: "q50",
+    color: "q50",
     theme: "dark",
   }),
   "line-band": chart.line(two, { ...small, y: "q50", band: ["q10", "q90"] }),
-  "line-measures": chart.line(two, { ...small, y: ["q10", "q50", "q90"], yTitle: "Seconds" }),
+  "line-measures": chart.line(two, {
+    ...small,
+    y: { value: ["q10", "q50", "q90"], label: "Seconds" },
+  }),
   "line-steps": chart.line(weeklyCounts({ versions: VERSIONS.slice(3), other: false }), {
     ...small,
     steps: true,
   }),
-  "points-intervals": chart.points(two, { ...small, y: "q50", interval: ["q10", "q90"] }),
+  "dot-intervals": chart.dot(two, { ...small, y: "q50", interval: ["q10", "q90"] }),
   "area-light": chart.area(weeklyCounts(), small),
   "area-dark": chart.area(weeklyCounts(), { ...small, theme: "dark" }),
-  "area-total": chart.area(weeklyCounts(), { ...small, colour: null }),
+  "area-total": chart.area(weeklyCounts(), { ...small, color: null }),
   "area-rome": chart.area(weeklyCounts({ range: rome, every: "hour" }), small),
   "area-one-bucket": chart.area(weeklyCounts({ range: day, every: "day" }), small),
   "area-one-bucket-dark": chart.area(weeklyCounts({ range: begun, every: "day" }), {
@@ -126,22 +128,22 @@ export const PICTURES = {
   }),
   "line-light": chart.line(weeklyDurations(), { ...small, y: "q50", annotations }),
   "line-dark": chart.line(weeklyDurations(), { ...small, y: "q50", annotations, theme: "dark" }),
-  "line-log": chart.line(weeklyDurations(), { ...small, y: "q90", yScale: "log" }),
-  "line-log-decades": chart.line(decades(), { ...small, yScale: "log", height: 260 }),
+  "line-log": chart.line(weeklyDurations(), { ...small, y: { value: "q90", type: "log" } }),
+  "line-log-decades": chart.line(decades(), { ...small, y: { type: "log" }, height: 260 }),
   "line-dense": chart.line(dense(), { ...small, title: "Load by host" }),
   "bar-light": chart.bar(weeklyCounts(), small),
   "bar-dark": chart.bar(weeklyCounts(), { ...small, theme: "dark" }),
   "bar-category": chart.bar(versionSummary(), { height: 170 }),
   "line-empty": chart.line(empty(), small),
   "line-annotations": chart.line(weeklyDurations(), { ...small, y: "q50", annotations: crowded }),
-  "points-light": chart.points(weeklyDurations(), { ...small, y: "q10" }),
-  "points-dark": chart.points(weeklyDurations(), { ...small, y: "q10", theme: "dark" }),
-  "points-total": chart.points(weeklyCounts({ versions: [], other: true }), {
+  "dot-light": chart.dot(weeklyDurations(), { ...small, y: "q10" }),
+  "dot-dark": chart.dot(weeklyDurations(), { ...small, y: "q10", theme: "dark" }),
+  "dot-total": chart.dot(weeklyCounts({ versions: [], other: true }), {
     ...small,
-    colour: null,
+    color: null,
     annotations,
   }),
-  "points-numbers": chart.points(versionSummary(), { ...small, x: "runs", y: "q50" }),
+  "dot-numbers": chart.dot(versionSummary(), { ...small, x: "runs", y: "q50" }),
   "free-heat": chart.vegaLite(weeklyCounts(), {
     width: 420,
     height: 130,

@@ -1,8 +1,14 @@
 import { table } from "arquero";
-import type { Origin, ResultColumns } from "../../../src/result/origin.js";
-import { Result, type Value } from "../../../src/result/result.js";
-import { buckets, type Bucket } from "../../../src/time/bucket.js";
-import { between, type TimeRange } from "../../../src/time/time-range.js";
+import {
+  between,
+  type Bucket,
+  type Origin,
+  Result,
+  type TimeRange,
+  type Value,
+} from "../../../src/index.js";
+import type { ResultColumns } from "../../../src/result/origin.js";
+import { buckets } from "../../../src/time/bucket.js";
 
 export const RANGE = between("2026-02-01", "2026-05-01");
 export const VERSIONS = ["3.8.2", "3.8.10", "3.9.0", "3.10.1", "3.11.0", "3.12.0-beta"];
@@ -142,7 +148,7 @@ export function weeklyDurations(options: { range?: TimeRange } = {}): Result {
   );
 }
 
-/** What `lab.measurements.summary({ by: "software_version" })` gives. */
+/** What `lab.runs.summary({ by: "software_version" })` gives. */
 export function versionSummary(versions: readonly (string | null)[] = VERSIONS): Result {
   const random = generator(5);
   return makeResult(

@@ -4,9 +4,8 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { readIncident } from "../../../src/incident/living/read-incident.js";
-import { postmortem } from "../../../src/incident/postmortem/postmortem.js";
-import { isAsSaved, verifyPostmortem } from "../../../src/incident/postmortem/verify/verify.js";
+import { postmortem } from "../../../src/index.js";
+import { verifyPostmortem } from "../../../src/incident/postmortem/folder/manifest.js";
 import { temporaryDirectory, type TemporaryDirectory } from "../../support/temporary-directory.js";
 
 const dist = (path: string): string => new URL(`../../../dist/${path}`, import.meta.url).href;
@@ -117,8 +116,6 @@ test("a kernel killed at each of its calls leaves its entry whole or none, and h
       expect(code).toBe(0);
       break;
     }
-    const { unread } = await readIncident(folder);
-    expect(unread).toEqual([]);
     const { draft, figures } = await postmortem.open(folder);
     const own = draft.findings.filter(({ text }) => text === `K${at} 1`);
     expect(own.length).toBeLessThanOrEqual(1);
@@ -132,7 +129,7 @@ test("a kernel killed at each of its calls leaves its entry whole or none, and h
   // The first, those that were killed later, and the last, which was not killed.
   const before = 1 + told.filter(Boolean).length + 1;
   expect(shell("note", folder, "Goes on").status).toBe(0);
-  expect((await readIncident(folder)).entries).toHaveLength(before + 1);
+  expect(shell("status", folder).stdout).toContain(`${before + 1} entries`);
 }, 240_000);
 
 test("probelab incident: from the first minute to the postmortem", async () => {
@@ -141,24 +138,21 @@ test("probelab incident: from the first minute to the postmortem", async () => {
   const late = new Date(Date.now() - 10 * 3_600_000).toISOString();
   const other = shell("open", "Late", "--severity", "2", "--detected", late);
   const second = other.stdout.split("\n")[0]!;
-  const status = shell("status", "--json");
+  const status = shell("status");
   expect(status.status).toBe(8);
-  const all = JSON.parse(status.stdout) as { title: string; due: { overdue: boolean } | null }[];
-  expect(all.map(({ title, due }) => [title, due?.overdue])).toEqual([
-    ["Runs end early", undefined],
-    ["Late", true],
+  expect(status.stdout.match(/^ {2}Response: [a-z ]+/gm)).toEqual([
+    "  Response: none is on record",
+    "  Response: overdue by ",
   ]);
   expect(shell("note", second, "On it", "--responded", "--called", "--sterile").stderr).toBe("");
-  expect(shell("handover", second, "--to", "Bo", "Rollback is out", "--author", "Ada").status).toBe(
-    0,
-  );
+  expect(shell("note", second, "--to", "Bo", "Rollback is out", "--author", "Ada").status).toBe(0);
   expect(shell("status", second).stdout).toContain("in charge: Bo");
   expect(shell("status", second).status).toBe(0);
   const closed = shell("close", second, "The rollback held", "--author", "Bo");
   expect(closed.stderr).toBe("");
   expect(closed.stdout.trim()).toBe(join(second, "postmortem"));
   const saved = join(home.path, second, "postmortem");
-  expect(isAsSaved(await verifyPostmortem(saved))).toBe(true);
+  expect((await verifyPostmortem(saved)).asSaved).toBe(true);
   const { timeline, status: state } = JSON.parse(
     readFileSync(join(saved, "postmortem.json"), "utf8"),
   ) as { timeline: { event: string; evidence: { text?: string }[] }[]; status: string };
@@ -167,9 +161,12 @@ test("probelab incident: from the first minute to the postmortem", async () => {
     ["Handed over to Bo: Rollback is out", "said by Ada"],
     ["Closed: The rollback held", "said by Bo"],
   ]);
-  expect(readdirSync(join(home.path, second)).sort()).toEqual(
-    [".lock", "data", "entries", "index.html", "postmortem"].sort(),
-  );
+  expect(readdirSync(join(home.path, second)).sort()).toEqual([
+    "data",
+    "entries",
+    "index.html",
+    "postmortem",
+  ]);
   const channel = { kind: "chat", url: "http://127.0.0.1:9/hook" };
   writeFileSync(
     join(home.path, "probelab.config.json"),

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { verifyPostmortem } from "../../../src/incident/postmortem/verify/verify.js";
+import { verifyPostmortem } from "../../../src/incident/postmortem/folder/manifest.js";
 import {
   browserMissing,
   drawnFigures,
@@ -14,17 +14,10 @@ const folder = fileURLToPath(new URL("../../../docs/examples/postmortem", import
 const again = "make it again with node scripts/example-postmortem.mjs";
 
 describe("docs/examples/postmortem", () => {
-  test("has the bytes that were saved, and its data gives its pictures", async () => {
-    const { files, redrawn, undrawn } = await verifyPostmortem(folder);
+  test("has the bytes that were saved", async () => {
+    const { files } = await verifyPostmortem(folder);
     expect(
       files.filter(({ state }) => state !== "same"),
-      again,
-    ).toEqual([]);
-    expect(undrawn, again).toBeUndefined();
-    const pictures = redrawn.filter(({ path }) => path.endsWith(".png"));
-    expect(pictures.length).toBeGreaterThanOrEqual(3);
-    expect(
-      pictures.filter(({ state }) => state !== "same" && state !== "same picture"),
       again,
     ).toEqual([]);
   });

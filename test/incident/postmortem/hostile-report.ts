@@ -1,6 +1,4 @@
-import { chart } from "../../../src/chart/chart.js";
-import { table } from "../../../src/chart/table.js";
-import { postmortem, type Postmortem } from "../../../src/incident/postmortem/postmortem.js";
+import { chart, postmortem, type Postmortem, table } from "../../../src/index.js";
 import { counts, namedBy, small, usable } from "../../browser/hostile-results.js";
 import { PAYLOADS } from "../../chart/support/payloads.js";
 
@@ -53,7 +51,7 @@ export function hostileReport(): Postmortem {
   ].entries()) {
     const result = namedBy(text);
     const annotations = [chart.annotation("2026-02-05", text)];
-    report.add(chart.points(result, { ...small, title: text, subtitle: text, annotations }), {
+    report.add(chart.dot(result, { ...small, title: text, subtitle: text, annotations }), {
       caption: `${text}\n# x`,
     });
     report.add(table(result, { caption: text }), { name: `table-${at}` });
@@ -61,7 +59,7 @@ export function hostileReport(): Postmortem {
   const short = PAYLOADS.map((text) => text.slice(0, 2_000));
   report.add(table(counts(short), { bars: true, limit: 4_000 }), { caption: sayable.join(" ") });
   return report.add(
-    chart.bar(counts(usable.slice(0, 40)), { ...small, x: "software_version", colour: null }),
+    chart.bar(counts(usable.slice(0, 40)), { ...small, x: "software_version", color: null }),
     { name: "values" },
   );
 }

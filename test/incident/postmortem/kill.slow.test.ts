@@ -5,10 +5,9 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { writeFolder, type FolderFiles } from "../../../src/files/write-folder.js";
 import {
-  checkFiles,
   MANIFEST,
   manifestOf,
-  readManifest,
+  verifyPostmortem,
 } from "../../../src/incident/postmortem/folder/manifest.js";
 
 const dist = (path: string): string => new URL(`../../../dist/${path}`, import.meta.url).href;
@@ -88,8 +87,7 @@ function write(folder: string, what: string, at?: number): number | undefined {
 async function stateOf(folder: string): Promise<string | undefined> {
   if (!existsSync(folder)) return undefined;
   const text = readFileSync(join(folder, MANIFEST), "utf8");
-  const checks = await checkFiles(folder, readManifest(text, folder));
-  expect(checks.filter(({ state }) => state !== "same")).toEqual([]);
+  expect((await verifyPostmortem(folder)).asSaved).toBe(true);
   return text;
 }
 
@@ -100,7 +98,8 @@ function filesOf(title: string) {
     ["data/rows.csv", `${title},1\n`.repeat(2_000)],
   ]);
   const savedAt = new Date(0).toISOString();
-  const manifest = JSON.stringify(manifestOf(files, { title, savedAt, versions: {} }));
+  const about = { title, detectedAt: savedAt, savedAt, masked: true, versions: {} };
+  const manifest = JSON.stringify(manifestOf(files, about));
   files.set(MANIFEST, manifest);
   const path = join(parent, `${title}.json`);
   writeFileSync(path, JSON.stringify([...files]));

@@ -2,16 +2,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { cp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { chart } from "../../../src/chart/chart.js";
-import { table } from "../../../src/chart/table.js";
-import { openWriter } from "../../../src/database/open-writer.js";
+import { between, chart, connect, postmortem, table } from "../../../src/index.js";
+import { openWriter } from "../../../src/database/writer.js";
 import { readResultFile } from "../../../src/incident/postmortem/folder/result-file.js";
-import { postmortem } from "../../../src/incident/postmortem/postmortem.js";
-import { answersText } from "../../../src/incident/postmortem/verify/texts.js";
-import { rerunPostmortem } from "../../../src/incident/postmortem/verify/rerun.js";
-import { connect } from "../../../src/lab/connect.js";
 import { fillSample } from "../../../src/sample/fill.js";
-import { between } from "../../../src/time/time-range.js";
 import { runSqlFile } from "../../support/clickhouse-client.js";
 import { temporaryDirectory, type TemporaryDirectory } from "../../support/temporary-directory.js";
 import { popplerMissing } from "../../chart/support/poppler.js";
@@ -56,7 +50,7 @@ describe("report.save(folder) masks what the database answers", () => {
         "SELECT probe_cc, concat('203.0.113.', '7') AS address, count() AS n FROM fastpath WHERE {range} GROUP BY probe_cc ORDER BY probe_cc",
         { range },
       );
-      const summary = await lab.measurements.summary({ range, by: "software_name" });
+      const summary = await lab.runs.summary({ range, by: "software_name" });
       const found = await lab.query(
         logs("concat('203.0.113.', toString(rowNumberInAllBlocks())) AS m", "LIMIT 3"),
         { range },
@@ -69,16 +63,6 @@ describe("report.save(folder) masks what the database answers", () => {
         .add(table(counted), { name: "counted" })
         .add(table(summary.with(found.table)), { name: "changed" })
         .save(join(directory.path, "report"));
-      const answers = await rerunPostmortem(folder, lab, () => true);
-      expect(answers.map(({ figure, reason }) => [figure, reason])).toEqual([
-        ...["table", "first", "second", "nested"].map((name) => [
-          name,
-          "its question held an address, which is masked",
-        ]),
-        ["counted", undefined],
-        ["changed", "its rows were changed after the answer"],
-      ]);
-      expect(answersText(answers)).toContain("gives the same numbers for 1 figure");
     }
     for (const file of readdirSync(folder, { recursive: true, withFileTypes: true })) {
       if (!file.isFile()) continue;

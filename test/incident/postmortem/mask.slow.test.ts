@@ -3,11 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inflateSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { chart } from "../../../src/chart/chart.js";
-import { table } from "../../../src/chart/table.js";
+import { chart, postmortem, table } from "../../../src/index.js";
 import { readResultFile } from "../../../src/incident/postmortem/folder/result-file.js";
-import { postmortem } from "../../../src/incident/postmortem/postmortem.js";
-import { verifyPostmortem } from "../../../src/incident/postmortem/verify/verify.js";
+import { verifyPostmortem } from "../../../src/incident/postmortem/folder/manifest.js";
 import { makeResult, weeklyCounts } from "../../chart/support/sample-results.js";
 import { logLines, NOW } from "./report.js";
 
@@ -25,7 +23,7 @@ function byDay(names: readonly [string, string] = [V4, V6]) {
       measures: [],
       kinds: { day: "time", [names[0]]: "number", [names[1]]: "number" },
     },
-    { sql, question: { ask: "query", arguments: [sql] } },
+    { sql },
   );
 }
 
@@ -88,7 +86,7 @@ describe("report.save(folder) masks addresses", () => {
     expect(readFileSync(join(folder, "postmortem.md"), "utf8")).toMatch(
       /\\\[IPv4\\\] asked too often/,
     );
-    expect((await verifyPostmortem(folder)).intact).toBe(true);
+    expect((await verifyPostmortem(folder)).asSaved).toBe(true);
   });
 
   test("in the names of files, which are made of titles", async () => {
@@ -106,7 +104,6 @@ describe("report.save(folder) masks addresses", () => {
     const lines = await readResultFile(readFileSync(join(folder, "data", "hosts.parquet")));
     expect(lines.column("host")).toEqual(["[IPv4 1]", "[IPv4 2]", "api-1"]);
     expect(lines.origin.columns.dimensions[0]?.order).toEqual(["[IPv4 1]", "[IPv4 2]", "api-1"]);
-    expect(lines.origin.question).toBeUndefined();
   });
 
   test("keeps a chart of addresses true: as many bars and lines as there are addresses, and says so", async () => {
@@ -118,7 +115,7 @@ describe("report.save(folder) masks addresses", () => {
         sql: "SELECT client, n, s FROM logs",
       },
     );
-    const report = about().add(chart.points(free, { x: "n", y: "s", colour: "client" }), {
+    const report = about().add(chart.dot(free, { x: "n", y: "s", color: "client" }), {
       name: "clients",
     });
     const folder = await report.save(join(parent, "numbered"), { now: NOW });
@@ -158,7 +155,7 @@ describe("report.save(folder) masks addresses", () => {
     const text = readFileSync(join(folder, "postmortem.md"), "utf8");
     expect(text).toContain("| Status | see \\[IPv4\\] |");
     expect(text).not.toMatch(/203|\]\(<https:\/\/example/);
-    expect((await verifyPostmortem(folder)).intact).toBe(true);
+    expect((await verifyPostmortem(folder)).asSaved).toBe(true);
   });
 
   test("in titles and annotations of other charts too, as an analyst wrote them", async () => {
@@ -171,18 +168,21 @@ describe("report.save(folder) masks addresses", () => {
     const svg = readFileSync(join(folder, "charts", "load.svg"), "utf8");
     expect(svg).toContain("Load of [IPv4 1]");
     expect(svg).toContain("[IPv6 1] blocked");
-    expect((await verifyPostmortem(folder)).intact).toBe(true);
+    expect((await verifyPostmortem(folder)).asSaved).toBe(true);
   });
 
   test("of rows of every table alike, but for versions, wherever they are written", async () => {
     const versions = ["3.8.1.2", "3.8.1.3"];
     const [week] = weeklyCounts().column("t");
     const rows = makeResult(
-      { t: [week, week], release: versions, input: ["http://203.0.113.7/", "of 3.8.1.2"] },
+      {
+        t: [week, week],
+        software_version_2: versions,
+        input: ["http://203.0.113.7/", "of 3.8.1.2"],
+      },
       undefined,
       {
         sql: "SELECT 1 FROM fastpath WHERE software_version = '3.9.1.1'",
-        question: { ask: "measurements.ask", arguments: [{ by: { release: "software_version" } }] },
       },
     );
     const title = "Runs of 3.8.1.2 end early since 3.9.1.1, seen at 203.0.113.7";
@@ -197,11 +197,10 @@ describe("report.save(folder) masks addresses", () => {
     const counts = await readResultFile(readFileSync(join(folder, "data", "counts.parquet")));
     expect(counts.column("software_version")).toEqual(expect.arrayContaining(versions));
     const masked = await readResultFile(readFileSync(join(folder, "data", "rows.parquet")));
-    expect(masked.column("release")).toEqual(versions);
+    expect(masked.column("software_version_2")).toEqual(versions);
     expect(masked.column("input")).toEqual(["http://[IPv4 1]/", "of 3.8.1.2"]);
     expect(masked.origin.sql).toContain("'3.9.1.1'");
-    expect(masked.origin.question).toBeDefined();
-    expect((await verifyPostmortem(folder)).intact).toBe(true);
+    expect((await verifyPostmortem(folder)).asSaved).toBe(true);
   });
 
   test("of log figures in the names of columns, alike in the rows, their meaning and the recipe", async () => {
@@ -214,18 +213,17 @@ describe("report.save(folder) masks addresses", () => {
     const folder = await report.save(join(parent, "columns"), { now: NOW });
     expect(/198.51.100|2001.db8/.exec(textOf(folder))?.[0]).toBeUndefined();
     for (const name of ["table", "some", "first", "named"]) {
-      const { columnNames, origin } = await readResultFile(
-        readFileSync(join(folder, "data", `${name}.parquet`)),
-      );
-      expect(columnNames).toEqual(["day", "[IPv4 1]", "[IPv6 1]"]);
-      expect(Object.keys(origin.columns.kinds ?? {})).toEqual(columnNames);
+      const read = await readResultFile(readFileSync(join(folder, "data", `${name}.parquet`)));
+      const { origin } = read;
+      expect(read.columnNames()).toEqual(["day", "[IPv4 1]", "[IPv6 1]"]);
+      expect(Object.keys(origin.columns.kinds ?? {})).toEqual(read.columnNames());
       expect(origin.notes.at(-1)).toMatch(/^E-mail and IP addresses are masked/);
     }
     expect(readFileSync(join(folder, "data", "named.csv"), "utf8")).toMatch(/^day,\[IPv4 1\]/);
     const svg = readFileSync(join(folder, "charts", "named.svg"), "utf8");
     const open = await chart.line(result, { x: "day", y: V6, title: V6 }).svg();
     expect(strokes(svg)).toEqual(strokes(open));
-    expect((await verifyPostmortem(folder)).intact).toBe(true);
+    expect((await verifyPostmortem(folder)).asSaved).toBe(true);
   });
 
   test("of columns with a meaning: times, dimensions and measures", async () => {
@@ -318,14 +316,13 @@ describe("report.save(folder) masks addresses", () => {
       });
     const folder = await report.save(join(parent, "unproven"), { now: NOW });
     expect(SECRET.exec(textOf(folder))?.[0]).toBeUndefined();
-    expect((await verifyPostmortem(folder)).intact).toBe(true);
+    expect((await verifyPostmortem(folder)).asSaved).toBe(true);
   });
 
   test("in the comments of queries, which can't be asked again then", async () => {
     const sql = "SELECT 1 AS measurements -- jo@example.net\nFROM fastpath WHERE {range}";
     const result = makeResult({ measurements: [1] }, undefined, {
       sql,
-      question: { ask: "query", arguments: [sql, { range: "…" }] },
     });
     const report = about().add(table(result), { name: "commented" });
     const folder = await report.save(join(parent, "comments"), { now: NOW });
@@ -333,7 +330,6 @@ describe("report.save(folder) masks addresses", () => {
       readFileSync(join(folder, "data", "commented.parquet")),
     );
     expect(origin.sql).toBe(sql.replace("jo@example.net", "[e-mail 1]"));
-    expect(origin.question).toBeUndefined();
     const query = readFileSync(join(folder, "queries", "commented.sql"), "utf8");
     expect(query).toContain("throwIf");
   });
@@ -356,7 +352,6 @@ describe("report.save(folder) masks addresses", () => {
     const folder = await about().save(join(parent, "open"), { now: NOW, maskAddresses: false });
     const lines = await readResultFile(readFileSync(join(folder, "data", "lines.parquet")));
     expect(lines.rows()).toEqual(logLines().rows());
-    expect(lines.origin.question).toEqual(logLines().origin.question);
     expect(readFileSync(join(folder, "postmortem.md"), "utf8")).toMatch(
       /Addresses are not masked: not for publication/,
     );

@@ -1,10 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { chart } from "../../../src/chart/chart.js";
-import { table } from "../../../src/chart/table.js";
+import { chart, postmortem, type Postmortem, table } from "../../../src/index.js";
 import { documentBlocks } from "../../../src/incident/postmortem/document/document.js";
 import { documentPdf } from "../../../src/incident/postmortem/document/document-pdf.js";
 import { recordOf } from "../../../src/incident/postmortem/figure.js";
-import { postmortem, type Postmortem } from "../../../src/incident/postmortem/postmortem.js";
 import { popplerMissing, popplerNote } from "../../chart/support/poppler.js";
 import { faultsOf, pagesOf, poppler, textOf } from "./pdf-reader.js";
 import { pdfObjects } from "../../chart/support/pdf-objects.js";
@@ -37,6 +35,7 @@ describe.skipIf(popplerMissing)(`postmortem.pdf${popplerNote}`, () => {
       summary: `${"M".repeat(900)} ${address} end.`,
       impact: ["x".repeat(5_000), "i".repeat(20_000)],
     })
+      .finding("far", `https://example.org/${"l".repeat(9_000)}`)
       .timeline("2026-05-04", "y".repeat(700), `https://example.org/${"z".repeat(200)}`)
       .action({
         what: "v".repeat(700),

@@ -1,9 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { chart } from "../../../src/chart/chart.js";
-import type { Chart } from "../../../src/chart/chart-value.js";
-import { table } from "../../../src/chart/table.js";
+import { chart, type Chart, postmortem, table } from "../../../src/index.js";
 import { drawFigure, figureName, figureRecord } from "../../../src/incident/postmortem/figure.js";
-import { postmortem } from "../../../src/incident/postmortem/postmortem.js";
 import { versionSummary, weeklyCounts } from "../../chart/support/sample-results.js";
 import { explanation } from "../../chart/support/findings.js";
 import { report } from "./report.js";
@@ -72,7 +69,7 @@ describe("postmortem(fields)", () => {
   test("the chart of a change is a figure as any other, and is drawn again from its record", () => {
     const why = explanation();
     const [figure] = postmortem(begun).finding(why.sentence, chart.change(why)).figures;
-    expect(figure!.name).toMatch(/^measurements-what-its-change-is-made-of/);
+    expect(figure!.name).toMatch(/^where-the-drop-in-measurements-comes-from/);
     const { content } = drawFigure(
       JSON.parse(JSON.stringify(figureRecord(figure!))) as never,
       (figure!.content as Chart).result,
@@ -177,11 +174,11 @@ describe("postmortem(fields)", () => {
   test("as a notebook shows it: what the severity demands, what nobody has written", () => {
     const shown = String(report());
     expect(shown).toMatch(/- \[x\] Response: done/);
-    expect(shown).toMatch(/- \[ \] Conference call: missing/);
+    expect(shown).toMatch(/- \[ \] Conference call: not recorded/);
     expect(shown).toMatch(
-      /- \[ \] Postmortem: missing; not written yet: root causes, trigger, detection, resolution/,
+      /- \[ \] Postmortem: not recorded; not written yet: root causes, trigger, detection, resolution/,
     );
-    expect(shown).toMatch(/- \[ \] Sterile: missing/);
+    expect(shown).toMatch(/- \[ \] Sterile investigation: not recorded/);
     expect(shown).not.toMatch(/Call leader/); // severity 2 demands none
     expect(shown).toMatch(/## Trigger\n\nNot written yet\./);
     const complete = report().set({
@@ -200,7 +197,9 @@ describe("postmortem(fields)", () => {
     const complete = () =>
       report().set({ rootCauses: "a", trigger: "b", detection: "c", resolution: "d" });
     const one = complete().timeline("2026-03-20", "Somebody looks");
-    expect(String(one)).toMatch(/- \[ \] Postmortem: missing; 1 timeline entry without data$/m);
+    expect(String(one)).toMatch(
+      /- \[ \] Postmortem: not recorded; 1 timeline entry without data$/m,
+    );
     const two = report().timeline("2026-03-20", "Somebody looks").timeline("2026-03-21", "Again");
     expect(String(two)).toMatch(
       /not written yet: root causes, trigger, detection, resolution; 2 timeline entries without data$/m,

@@ -1,6 +1,4 @@
-import { chart } from "../../../src/chart/chart.js";
-import { table } from "../../../src/chart/table.js";
-import { postmortem, type Postmortem } from "../../../src/incident/postmortem/postmortem.js";
+import { chart, postmortem, type Postmortem, table } from "../../../src/index.js";
 import {
   makeResult,
   versionSummary,
@@ -75,7 +73,6 @@ export function logLines() {
       sql: "SELECT host, message, count() AS n FROM logs WHERE message LIKE {where_1:String} GROUP BY host, message",
       parameters: { where_1: "%203.0.113.7%" },
       notes: ["Lines of 203.0.113.7 only."],
-      question: { ask: "logs.search", arguments: [{ contains: "203.0.113.7" }] },
     },
   );
 }

@@ -1,5 +1,6 @@
-import { expect, test } from "vitest";
-import { severity } from "../../../src/incident/severities/severity.js";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { severity, type Facts, type IncidentRecord } from "../../../src/index.js";
 
 // The policy's tables, as they stand in sections 1.1 and 1.2.
 const MEANINGS = `
@@ -13,7 +14,7 @@ const WORKFLOW = `
 | 3 | 24 h | no | no | no | yes |
 | 4 | 7 d | no | no | no | no |`;
 
-test("severity.all is the policy's table, the highest first", () => {
+test("severity.all is the policy's table, severity(n) a row of it", () => {
   const yes = (value: boolean): string => (value ? "yes" : "no");
   const meanings = severity.all.map(({ number, meaning }) => `\n| ${number} | ${meaning} |`);
   const rows = severity.all.map((each) => {
@@ -23,29 +24,195 @@ test("severity.all is the policy's table, the highest first", () => {
   expect(meanings.join("")).toBe(MEANINGS);
   expect(rows.join("")).toBe(WORKFLOW);
   expect(severity.all.map(({ responseTime }) => responseTime)).toEqual([2, 8, 24, 168]);
-});
-
-test("severity.all can't be changed", () => {
-  expect(Object.isFrozen(severity.all)).toBe(true);
+  expect([1, 2, 3, 4].map((number) => severity(number as 1))).toEqual(severity.all);
   expect(severity.all.every((each) => Object.isFrozen(each))).toBe(true);
 });
 
-test("severity.of(number) is that of the table", () => {
-  for (const number of [1, 2, 3, 4] as const) {
-    expect(severity.of(number)).toBe(severity.all[number - 1]);
-  }
+test.each([0, 5, 1.5, NaN, "2", "high", undefined, {}, null])(
+  "severity(%j) is refused",
+  (value) => {
+    expect(() => severity(value as 1)).toThrow(
+      /^Can't use .* as a severity: pass the number 1, 2, 3 or 4; 1 is the highest\.$/,
+    );
+  },
+);
+
+describe("severity.suggest(facts)", () => {
+  // From the policy's meanings, written down a second time.
+  const EXPECTED = {
+    ...{ seriousSecurityBreach: 1, seriousDataLoss: 1, seriousPrivacyLoss: 1, legalRisk: 1 },
+    ...{ downtimeForManyUsers: 2, seriousVulnerability: 2 },
+    ...{ secondaryServiceDown: 3, secondaryServicePoor: 3, becomesSeverity2In24h: 3 },
+    ...{ monitoringOutage: 3, needsAttentionIn7d: 4 },
+  };
+  const NAMES = Object.keys(EXPECTED) as (keyof Facts)[];
+
+  test("each fact's words come from the policy's meaning of its severity", () => {
+    for (const [fact, number] of Object.entries(EXPECTED)) {
+      const { reasons, ...suggestion } = severity.suggest({ [fact]: true });
+      expect(suggestion).toMatchObject({ severity: number, certain: number, doubts: [] });
+      const words = (text: string): string[] => text.toLowerCase().match(/[a-z0-9]+/g) ?? [];
+      const policy = words(severity(number as 1).meaning);
+      for (const word of words(reasons[0]!.meaning)) {
+        // The policy says outages, in the plural.
+        expect(
+          policy.some((each) => each === word || each === `${word}s`),
+          word,
+        ).toBe(true);
+      }
+    }
+  });
+
+  test("takes the highest of the true and the unknown facts, whatever their order", () => {
+    const known = fc.constantFrom<true | false | "unknown" | undefined>(
+      ...[true, false, "unknown" as const, undefined],
+    );
+    fc.assert(
+      fc.property(fc.dictionary(fc.constantFrom(...NAMES), known), (facts) => {
+        const entries = Object.entries(facts) as [keyof Facts, unknown][];
+        const numbers = (value: unknown) =>
+          entries.filter((entry) => entry[1] === value).map(([fact]) => EXPECTED[fact]);
+        const least = (list: number[]) => (list.length === 0 ? null : Math.min(...list));
+        const suggestion = severity.suggest(facts);
+        expect(suggestion.certain).toBe(least(numbers(true)));
+        expect(suggestion.severity).toBe(least([...numbers(true), ...numbers("unknown")]));
+        expect(suggestion).toEqual(severity.suggest(Object.fromEntries(entries.toReversed())));
+        const above = suggestion.severity ?? 5;
+        expect(suggestion.open.map(({ fact }) => fact)).toEqual(
+          NAMES.filter((fact) => facts[fact] === undefined && EXPECTED[fact] < above),
+        );
+      }),
+      { seed: 5, numRuns: 500 },
+    );
+  });
+
+  test("prints what follows from what", () => {
+    const facts = { monitoringOutage: true, downtimeForManyUsers: "unknown", legalRisk: false };
+    expect(String(severity.suggest(facts as Facts)))
+      .toBe(`Severity 2 in doubt (severity 3 if every doubt turns out false)
+  3  Outage of monitoring infrastructure (monitoringOutage)
+  2  Downtime affecting usability for a significant fraction of users (downtimeForManyUsers): unknown, so it counts
+Not given, and would be higher: seriousSecurityBreach, seriousDataLoss, seriousPrivacyLoss.`);
+    expect(String(severity.suggest({}))).toMatch(/^No severity: no fact is true or in doubt\./);
+  });
+
+  test.each([
+    [null, /^Can't suggest a severity with null: pass an object/],
+    [["legalRisk"], /^Can't suggest a severity with \["legalRisk"\]: pass an object/],
+    [{ seriousDataLos: true }, /with the option "seriousDataLos": did you mean seriousDataLoss\?/],
+    [JSON.parse(`{"__proto__": true}`), /with the option "__proto__"/],
+    [{ legalRisk: "yes" }, /^Can't suggest a severity with legalRisk: "yes": pass true, false or/],
+    [{ legalRisk: null }, /with legalRisk: null/],
+  ])("refuses %j", (facts, message) => {
+    expect(() => severity.suggest(facts as Facts)).toThrow(message);
+  });
 });
 
-test.each([
-  [0, "Can't use 0 as a severity: pass 1, 2, 3 or 4; 1 is the highest."],
-  [5, "Can't use 5 as a severity: pass 1, 2, 3 or 4; 1 is the highest."],
-  [1.5, "Can't use 1.5 as a severity: pass 1, 2, 3 or 4; 1 is the highest."],
-  [NaN, "Can't use NaN as a severity: pass 1, 2, 3 or 4; 1 is the highest."],
-  ["2", `Can't use "2" as a severity: pass the number 2.`],
-  ["high", `Can't use "high" as a severity: pass 1, 2, 3 or 4; 1 is the highest.`],
-  [undefined, "Can't use undefined as a severity: pass 1, 2, 3 or 4; 1 is the highest."],
-  [{}, "Can't use {} as a severity: pass 1, 2, 3 or 4; 1 is the highest."],
-  [null, "Can't use null as a severity: pass 1, 2, 3 or 4; 1 is the highest."],
-])("severity.of(%j) is refused", (value, message) => {
-  expect(() => severity.of(value as 1)).toThrow(message);
+describe("severity.checklist(incident, { now })", () => {
+  const HOUR = 3_600_000;
+  const detectedAt = "2026-05-01T12:00:00Z";
+  const at = (hours: number, milliseconds = 0): Date =>
+    new Date(Date.parse(detectedAt) + hours * HOUR + milliseconds);
+  const check = (incident: Omit<IncidentRecord, "detectedAt">, now: Date) =>
+    severity.checklist({ detectedAt, ...incident }, { now });
+  const states = (incident: Omit<IncidentRecord, "detectedAt">, now: Date): string =>
+    check(incident, now)
+      .demands.map(
+        ({ state }) => ({ missing: "-", "not demanded": "." })[state as "missing"] ?? state,
+      )
+      .join(" ");
+
+  test("lists what each severity demands and what is there", () => {
+    expect(states({ severity: 1 }, at(1))).toBe("- - - - -");
+    expect(states({ severity: 2 }, at(1))).toBe("- - . - -");
+    expect(states({ severity: 3 }, at(1))).toBe("- . . . -");
+    expect(states({ severity: 4 }, at(1))).toBe("- . . . .");
+    const proofs = { respondedAt: at(1), call: true, leader: "Ada", postmortem: "x.md" };
+    expect(states({ severity: 1, ...proofs, sterile: true }, at(3))).toBe(
+      "done done done done done",
+    );
+    for (const none of [null, undefined, false]) {
+      const nothing = { call: none, leader: none, postmortem: none, sterile: none };
+      expect(states({ severity: 1, ...nothing, respondedAt: null }, at(1))).toBe("- - - - -");
+    }
+    expect(states({ severity: 1, leader: " ", postmortem: "" }, at(1))).toBe("- - - - -");
+  });
+
+  test("what is dated after now isn't there yet", () => {
+    const later = { severity: 1, respondedAt: at(9), call: "2026-05-01 21:00" } as const;
+    expect(states(later, at(3))).toBe("overdue - - - -");
+    expect(states(later, at(9))).toBe("late done - - -");
+  });
+
+  test("the response is in time at the very deadline, and overdue a millisecond later", () => {
+    const response = (now: Date, respondedAt?: Date) =>
+      check({ severity: 1, respondedAt }, now).demands[0];
+    const base = { demand: "response", deadline: at(2) };
+    expect(response(at(0))).toEqual({ ...base, state: "missing", left: 2 * HOUR });
+    expect(response(at(2))).toMatchObject({ state: "missing", left: 0 });
+    expect(response(at(2, 1))).toMatchObject({ state: "overdue", overBy: 1 });
+    expect(response(at(9), at(2))).toEqual({ ...base, state: "done" });
+    expect(response(at(9), at(2, 1))).toMatchObject({ state: "late", overBy: 1 });
+    expect(
+      [1, 2, 3, 4].map((number) => check({ severity: number as 1 }, at(0)).demands[0]),
+    ).toEqual(
+      [2, 8, 24, 168].map((hours) => ({
+        ...{ demand: "response", state: "missing" },
+        ...{ deadline: at(hours), left: hours * HOUR },
+      })),
+    );
+  });
+
+  test("times without an offset are UTC, and hours elapse over a change of clocks", () => {
+    // The tests run in New York's zone.
+    const due = (time: string) =>
+      severity.checklist({ severity: 1, detectedAt: time }, { now: "2026-06-01" }).demands[0]
+        ?.deadline;
+    expect(due("2026-03-08 01:30")).toEqual(new Date("2026-03-08T03:30Z"));
+    expect(due("2026-03-08T01:30:00-05:00")).toEqual(new Date("2026-03-08T08:30Z"));
+  });
+
+  test("owed is what is overdue or missing without a deadline", () => {
+    const owed = (now: Date) =>
+      check({ severity: 2, sterile: true }, now).owed.map(({ demand }) => demand);
+    expect(owed(at(8))).toEqual(["conference call", "postmortem"]);
+    expect(owed(at(8, 1))).toEqual(["response", "conference call", "postmortem"]);
+  });
+
+  test.each([
+    [at(3.5), "overdue by 1 h 30 min, due 2026-05-01 14:00 UTC"],
+    [at(28), "overdue by 1 d 2 h, due 2026-05-01 14:00 UTC"],
+    [at(1.75, 40_000), "not recorded, due 2026-05-01 14:00 UTC, 14 min 20 s left"],
+  ])("prints each demand with its state", (now, response) => {
+    const [, first, call, leader] = check({ severity: 1, call: true }, now).toString().split("\n");
+    expect(first).toBe(`  response               ${response}`);
+    expect([call, leader]).toEqual([
+      "  conference call        done",
+      "  call leader            not recorded",
+    ]);
+  });
+
+  test.each([
+    [{ severity: 5 }, {}, /^Can't use 5 as a severity/],
+    [{ detectedAt: "yesterday" }, {}, /^Can't read "yesterday" as the time of detection: pass/],
+    [{ detectedAt: undefined }, {}, /^Can't read undefined as the time of detection/],
+    [{ respondedAt: "soon" }, {}, /^Can't read "soon" as the time of the response/],
+    [
+      { respondedAt: "2026-05-01T11:59:59Z" },
+      {},
+      /^Can't use 2026-05-01 11:59:59 UTC as the time of the response: it is before the detection at 2026-05-01 12:00 UTC; correct one of the two\.$/,
+    ],
+    [{ call: "2020-01-01" }, {}, /^Can't use 2020-01-01 UTC as the time of the conference call/],
+    [{ call: "https://call.example.org" }, {}, /^Can't read "https:.*" as the time of the conf/],
+    [{}, { now: "2026-05-01T11:00:00Z" }, /^Can't use 2026-05-01 11:00 UTC as the time now/],
+    [{}, { now: "later" }, /^Can't read "later" as the time now/],
+    [{ responedAt: "x" }, {}, /the option "responedAt": did you mean respondedAt\?/],
+    [{ sterile: "yes" }, {}, /^Can't check an incident with sterile: "yes": pass true or false\.$/],
+    [{ leader: at(1) }, {}, /^Can't check an incident with leader: 2026-.*: pass a name or true/],
+    [{ postmortem: {} }, {}, /with postmortem: \{\}: pass a path, a link or true/],
+    [{}, null, /^Can't check an incident with null: pass an object of options/],
+  ])("refuses %j %j", (change, options, message) => {
+    const incident = { severity: 1, detectedAt, ...change } as IncidentRecord;
+    expect(() => severity.checklist(incident, options as object)).toThrow(message);
+  });
 });

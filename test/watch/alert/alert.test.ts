@@ -1,13 +1,10 @@
+import { execFileSync } from "node:child_process";
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
-import { readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { chart } from "../../../src/chart/chart.js";
-import { resultOfRows } from "../../../src/result/own-rows.js";
-import { alert } from "../../../src/watch/alert/alert.js";
-import type { AlertMessage } from "../../../src/watch/alert/message.js";
-import { raise, resolve, type Outbox } from "../../../src/watch/alert/outbox.js";
+import { alert, type AlertMessage } from "../../../src/index.js";
 import { temporaryDirectory, type TemporaryDirectory } from "../../support/temporary-directory.js";
 import { hangUp, receiver, status } from "./receiver.js";
 
@@ -22,6 +19,7 @@ beforeEach(async () => {
   [chat, push] = [await receiver(), await receiver()];
 });
 afterEach(async () => {
+  vi.useRealTimers();
   vi.unstubAllEnvs();
   await chat[Symbol.asyncDispose]();
   await push[Symbol.asyncDispose]();
@@ -40,62 +38,59 @@ const message: AlertMessage = {
   links,
   key: "drop CI",
 };
-const HOUR = 3_600_000;
-const start = Date.UTC(2026, 4, 1);
-const at = (hours: number) => new Date(start + hours * HOUR);
-const box = (secondary = false): Outbox => ({
-  folder: join(folder.path, "alerts"),
-  channels: [alert.chat(`${chat.url}/services/hook`)],
-  secondary: secondary ? [alert.push(`${push.url}/probelab`)] : [],
-  windowMs: 4 * HOUR,
+const toChat = () => ({ channels: [alert.chat(`${chat.url}/services/hook`)], send: true });
+const toBoth = () => ({
+  channels: [...toChat().channels, alert.push(`${push.url}/t`)],
+  send: true,
 });
+/** Sets the clock to some hours after the first of May. */
+const at = (hours: number) =>
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2026, 4, 1) + hours * 3_600_000 });
+const kept = async () => {
+  const names = await readdir(join(folder.path, "alerts"));
+  return names
+    .filter((name) => name.endsWith(".json"))
+    .map((name) => join(folder.path, "alerts", name));
+};
 
 describe("alert.send(message)", () => {
-  it("sends a chat message with the severity, the text and every link", async () => {
-    const channels = [alert.chat(`${chat.url}/services/hook`)];
-    const report = await alert.send(message, { channels, send: true });
-    expect(report.sentence).toBe('"drop CI" to chat: sent.');
+  it("posts the severity, the text and every link to a chat", async () => {
+    const report = await alert.send(message, toChat());
+    expect(report.sentence).toBe("Alert “drop CI” to chat: sent.");
     expect(chat.received[0]!.path).toBe("/services/hook");
     expect(chat.texts()).toEqual([
       `:rotating_light: *Severity 2: ${message.title}*\n1,200 instead of 2,400 since 03:00 &lt;UTC&gt; &amp; no end.\n<${links.page}|page> · <${links.runbook}|runbook> · <${links.notebook}|notebook>`,
     ]);
   });
 
-  it("sends a push with title, priority, tags, click, buttons, and the chart as its picture", async () => {
-    const rows = resultOfRows([
-      { name: "before", n: 2400 },
-      { name: "now", n: 1200 },
-    ]);
+  it("pushes the text with title, priority, tags, the page at a click, and links as buttons", async () => {
     const channels = [alert.push(`${push.url}/topic`, { token: "tk_secret" })];
-    await alert.send({ ...message, chart: chart.bar(rows) }, { channels, send: true });
+    await alert.send({ ...message, text: "x".repeat(9_000) }, { channels, send: true });
     const [{ path, headers, body }] = push.received as [Receiver["received"][number]];
-    expect(path).toBe("/topic");
-    expect(body.subarray(1, 4).toString()).toBe("PNG");
-    const read = (name: string) => {
-      const text = String(headers[name]);
-      const base64 = /^=\?UTF-8\?B\?(.*)\?=$/.exec(text)?.[1];
-      return base64 === undefined ? text : Buffer.from(base64, "base64").toString("utf8");
-    };
-    expect(read("title")).toBe(`Severity 2: ${message.title}`);
-    expect(read("message")).toBe(message.text);
+    expect([path, body.toString()]).toEqual(["/topic", "x".repeat(9_000)]);
+    const [, base64 = ""] = /^=\?UTF-8\?B\?(.*)\?=$/.exec(String(headers["title"]))!;
+    expect(Buffer.from(base64, "base64").toString()).toBe(`Severity 2: ${message.title}`);
     expect(headers).toMatchObject({
-      ...{ priority: "4", tags: "rotating_light", click: links.page, filename: "chart.png" },
+      ...{ priority: "4", tags: "rotating_light", click: links.page },
       authorization: "Bearer tk_secret",
     });
-    expect(JSON.parse(read("actions"))).toHaveLength(3);
+    expect(JSON.parse(String(headers["actions"]))).toHaveLength(3);
   });
 
   it("sends nothing from a notebook that is run by hand, and shows what it would send", async () => {
-    const channels = [alert.chat(chat.url)];
+    const { channels } = toChat();
     const report = await alert.send(message, { channels });
     expect(report).toMatchObject({ sent: false, outcomes: [] });
     expect(report.sentence).toContain(`Severity 2: ${message.title}\n${message.text}\npage: `);
+    expect((await alert.resolve("drop CI", { channels })).sentence).toBe(
+      "With send: true, an open alert “drop CI” would be closed.",
+    );
     vi.stubEnv("AUTORUN", "1");
     expect((await alert.send(message, { channels })).sent).toBe(true);
     expect(chat.received).toHaveLength(1);
   });
 
-  it("takes its links from the schedule, one's own first, and a dry run says which are missing", async () => {
+  it("takes its links from the schedule, those passed first; a dry run names the missing ones", async () => {
     vi.stubEnv("PROBELAB_LINKS", JSON.stringify({ notebook: links.notebook, page: links.page }));
     const given = alert.links({ page: "", dashboard: "https://dash.example.org/flow" });
     expect(given).toEqual({ ...links, runbook: "", dashboard: "https://dash.example.org/flow" });
@@ -106,163 +101,184 @@ describe("alert.send(message)", () => {
     expect(sentence).toMatch(
       /Can't send an alert with the link runbook: "".*probelab\.config\.json\.$/,
     );
-    // What couldn't be sent is found out before it must be.
     await expect(alert.when(false, missing, { send: true })).rejects.toThrow(/link runbook/);
   });
 
   it.each([
     [
       { ...message, links: { ...links, runbook: "runbooks/drop.md" } },
-      /link runbook: .*pass a whole address/,
+      /link runbook: .*pass a whole/,
     ],
-    [{ ...message, links: { page: links.page } }, /link notebook: undefined/],
+    [{ ...message, links: { page: links.page } }, /link runbook: undefined/],
     [{ ...message, severity: 5 }, /severity: 5: pass 1, 2, 3 or 4/],
     [{ ...message, title: undefined }, /without title/],
     [{ ...message, tittle: "x" }, /option "tittle": did you mean title\?/],
-  ])("refuses what would call somebody without telling them what to do", async (wrong, error) => {
+    [null, /the alert null: pass one/],
+  ])("refuses an alert that lacks something: %#", async (wrong, error) => {
     await expect(alert.send(wrong as AlertMessage, { send: true })).rejects.toThrow(error);
   });
 
-  it("fails where no channel took it, without the address, and keeps it for the next", async () => {
-    chat.answer(status(404));
-    const hook = `${chat.url}/services/T000/B000/XXXXXXXXXXXX`;
-    const channels = [alert.chat(hook)];
-    const error = await alert
-      .send({ ...message, key: "refused" }, { channels, send: true })
-      .catch((one: unknown) => one as Error);
-    expect((error as Error).message).toMatch(/no channel took it \(chat it answered 404\)/);
-    expect((error as Error).message).not.toContain("XXXXXXXXXXXX");
-    await expect(alert.send(message, { channels: [], send: true })).rejects.toThrow(
-      /no channel is configured/,
-    );
-  });
-
   it("takes its channels from probelab.config.json", async () => {
-    const config = {
-      alerts: {
-        channels: [{ kind: "chat", url: chat.url }],
-        secondary: [{ kind: "push", url: push.url }],
-      },
-    };
-    await writeFile(join(folder.path, "probelab.config.json"), JSON.stringify(config));
+    const write = (alerts: object) =>
+      writeFile(join(folder.path, "probelab.config.json"), JSON.stringify({ alerts }));
     vi.stubEnv("PROBELAB_PROJECT", folder.path);
+    await write({
+      channels: [
+        { kind: "chat", url: chat.url },
+        { kind: "push", url: push.url },
+      ],
+    });
     await alert.send(message, { send: true });
-    expect([chat.received.length, push.received.length]).toEqual([1, 0]);
-    await writeFile(
-      join(folder.path, "probelab.config.json"),
-      '{ "alerts": { "channels": [{ "kind": "chat", "adress": "x" }] } }',
-    );
+    expect([chat.received.length, push.received.length]).toEqual([1, 1]);
+    await write({ channels: [{ kind: "chat", adress: "x" }] });
     await expect(alert.send(message, { send: true })).rejects.toThrow(
       /"adress" in alerts\.channels\.0 .* may hold "kind", "name", "url", "credential", "token"/,
     );
+    await write({ channels: [{ kind: "chat" }] });
+    await expect(alert.send(message, { send: true })).rejects.toThrow(
+      /either "url" or "credential"/,
+    );
+    await write({});
+    await expect(alert.send(message, { send: true })).rejects.toThrow(/no channel is configured/);
   });
 });
 
-describe("the outbox", () => {
-  it("sends an alert once in its window, reminds of one that is raised on, and resolves it", async () => {
-    for (const hours of [0, 2, 3, 4.5, 5]) await raise(box(), [message], at(hours));
+describe("an alert that is raised again", () => {
+  it("is sent once in the window, again while it is raised on, and resolved once", async () => {
+    const send = async (hours: number) => {
+      at(hours);
+      return alert.send(message, toChat());
+    };
+    for (const hours of [0, 2, 3, 4.5, 5]) await send(hours);
+    expect((await send(5.5)).sentence).toBe(
+      "Alert “drop CI” to chat: already sent, 2026-05-01 04:30 UTC.",
+    );
     expect(chat.texts()).toHaveLength(2);
-    expect(chat.texts()[1]).toContain("Raised 4 times since 2026-05-01 00:00 UTC.");
-    await resolve(box(), ["drop CI"], at(6));
+    expect(chat.texts()[1]).toContain("\nRaised since 2026-05-01 00:00 UTC.");
+    at(6);
+    await alert.resolve("drop CI", toChat());
     expect(chat.texts().at(-1)).toMatch(
-      /^:white_check_mark: \*Resolved: Measurements .*raised since 2026-05-01 00:00 UTC and is over at 2026-05-01 06:00 UTC/s,
+      /^:white_check_mark: \*Resolved: Measurements .*Raised since 2026-05-01 00:00 UTC, over at 2026-05-01 06:00 UTC\./s,
     );
-    expect(await resolve(box(), ["drop CI"], at(7))).toEqual([]);
-    expect(chat.received).toHaveLength(3);
-    expect((await readdir(box().folder)).filter((name) => name.endsWith(".json"))).toEqual([]);
-  });
-
-  it("takes one that is raised again after its window for a new one", async () => {
-    for (const hours of [0, 10]) await raise(box(), [message], at(hours));
-    expect(chat.texts().map((text) => text.includes("Raised"))).toEqual([false, false]);
-  });
-
-  it("tells at once of one that becomes more severe", async () => {
-    await raise(box(), [{ ...message, severity: 3 }], at(0));
-    await raise(box(), [message], at(1));
-    expect(chat.texts().map((text) => /Severity \d/.exec(text)?.[0])).toEqual([
-      "Severity 3",
-      "Severity 2",
-    ]);
-  });
-
-  it("groups several alerts of one moment into one notice", async () => {
-    await raise(box(), [message, { ...message, key: "drop IT", title: "In Italy" }], at(0));
-    expect(chat.texts()).toHaveLength(1);
-    expect(chat.texts()[0]).toMatch(/Côte d’Ivoire[^]*\n\n:rotating_light: \*Severity 2: In Italy/);
-  });
-
-  it("retries a channel that is busy, as long as it asks, and delivers once", async () => {
-    chat.answer(status(503), status(429, { "retry-after": "1" }));
-    expect(await raise(box(), [message], at(0))).toMatchObject([{ state: "sent" }]);
-    expect(chat.received).toHaveLength(3);
-  });
-
-  it("keeps what a channel that is down doesn't take, and delivers it later, once", async () => {
-    const { url } = chat;
-    await chat[Symbol.asyncDispose]();
-    const down = { ...box(), channels: [alert.chat(url)] };
-    expect(await raise(down, [message], at(0))).toMatchObject([
-      { state: "waiting", why: expect.stringContaining("ECONNREFUSED") as string },
-    ]);
-    chat = await receiver();
-    const back = { ...box(), channels: [alert.chat(chat.url)] };
-    // Not before its wait is over; then with whatever is done next.
-    expect(await resolve(back, ["another"], at(0))).toEqual([]);
-    expect(await resolve(back, ["another"], at(1))).toMatchObject([{ state: "sent" }]);
-    await raise(back, [message], at(1.5));
-    expect(chat.texts()).toHaveLength(1);
-  });
-
-  it("lets the secondary channel take over, and tells nobody twice", async () => {
-    chat.answer(status(500), status(500), status(500));
-    expect(await raise(box(true), [message], at(0))).toMatchObject([
-      { channel: "chat", state: "waiting" },
-      { channel: "push", state: "sent" },
-    ]);
-    const tries = chat.received.length;
-    await raise(box(true), [message], at(1));
-    await resolve(box(true), ["drop CI"], at(2));
-    expect(chat.received.length).toBe(tries);
-    expect(push.received.map(({ headers }) => headers["tags"])).toEqual([
-      "rotating_light",
-      "white_check_mark",
-    ]);
-  });
-
-  it("hands over what may have arrived; without a secondary it says so when it sends it again", async () => {
-    chat.answer(hangUp);
-    expect(await raise(box(true), [message], at(0))).toMatchObject([
-      { channel: "chat", state: "unknown" },
-      { channel: "push", state: "sent" },
-    ]);
-    expect(chat.received).toHaveLength(1);
-    chat.answer(hangUp);
-    const other = { ...message, key: "other" };
-    expect(await raise(box(), [other], at(0))).toMatchObject([{ state: "unknown" }]);
-    await raise(box(), [other], at(1));
-    expect(chat.texts().at(-1)).toContain("(sent again: the first may have arrived)");
-  });
-
-  it("tells of an alert that ended before its channel was back", async () => {
-    chat.answer(status(500), status(500), status(500));
-    await raise(box(), [message], at(0));
-    await resolve(box(), ["drop CI"], at(1));
-    expect(chat.texts().at(-1)).toMatch(
-      /Resolved: .*raised since 2026-05-01 00:00 UTC and is over/s,
+    expect((await alert.resolve("drop CI", toChat())).sentence).toBe(
+      "The alert “drop CI” is not open.",
     );
+    expect(chat.received).toHaveLength(3);
+    expect(await kept()).toEqual([]);
+    // After a longer pause it is a new alert.
+    for (const hours of [10, 20]) await send(hours);
+    expect(chat.texts().slice(3).join()).not.toContain("Raised since");
   });
 
-  it("sends each of many alerts once, whoever raises them at the same time", async () => {
+  it("is sent at once where it becomes more severe, and where the clock was wrong", async () => {
+    at(9_000);
+    await alert.send({ ...message, severity: 3 }, toChat());
+    at(0);
+    await alert.send({ ...message, severity: 3 }, toChat());
+    at(1);
+    await alert.send(message, toChat());
+    const severities = chat.texts().map((text) => /Severity \d/.exec(text)?.[0]);
+    expect(severities).toEqual(["Severity 3", "Severity 3", "Severity 2"]);
+  });
+
+  it("is sent once, whoever raises it at the same time", async () => {
     const keys = Array.from({ length: 12 }, (_, index) => `k${index % 4}`);
-    await Promise.all(keys.map((key) => raise(box(), [{ ...message, key }], at(0))));
+    await Promise.all(keys.map((key) => alert.send({ ...message, key }, toChat())));
     expect(chat.received).toHaveLength(4);
   });
+});
 
-  it("sends all the same where nothing can be kept", async () => {
+describe("an alert that a channel doesn't take", () => {
+  const redirect = status(302, { location: "/login" });
+  it.each([
+    ["403", status(403), /it answered 403/],
+    ["431", status(431), /it answered 431/],
+    ["503", status(503), /it answered 503/],
+    ["a redirect", redirect, /it answered 302/],
+    ["no answer", hangUp, /can't be reached/],
+  ])("is an error (%s), and is sent when it is raised again", async (_, behave, why) => {
+    const secret = `${chat.url}/services/T000/B000/XXXXXXXXXXXX`;
+    const options = { channels: [alert.chat(secret)], send: true };
+    for (let time = 0; time < 2; time += 1) {
+      chat.answer(behave);
+      const error = await alert.send(message, options).catch((each: unknown) => String(each));
+      expect(error).toMatch(/Can't send the alert "drop CI": no channel took it \(chat: failed, /);
+      expect(error).toMatch(why);
+      expect(error).not.toContain("XXXXXXXXXXXX");
+    }
+    expect((await alert.send(message, options)).outcomes).toMatchObject([{ state: "sent" }]);
+  });
+
+  it("is sent to the others, and to it with the next run", async () => {
+    chat.answer(status(500));
+    expect((await alert.send(message, toBoth())).outcomes).toMatchObject([
+      { channel: "chat", state: "failed", why: "it answered 500" },
+      { channel: "push", state: "sent" },
+    ]);
+    expect((await alert.send(message, toBoth())).outcomes).toMatchObject([
+      { channel: "chat", state: "sent" },
+      { channel: "push", state: "sent before" },
+    ]);
+  });
+
+  it("does not keep another from being sent", async () => {
+    chat.answer(status(400));
+    const keys = ["a", "b", "c"];
+    const all = await Promise.allSettled(
+      keys.map((key) => alert.send({ ...message, key }, toChat())),
+    );
+    expect(all.filter(({ status: how }) => how === "fulfilled")).toHaveLength(2);
+    expect(chat.received).toHaveLength(3);
+  });
+
+  it("has its end sent again where the end was not taken", async () => {
+    await alert.send(message, toBoth());
+    chat.answer(status(500));
+    await alert.resolve("drop CI", toBoth());
+    await alert.resolve("drop CI", toBoth());
+    expect(push.received).toHaveLength(2);
+    expect(chat.texts().at(-1)).toContain("Resolved");
+    await alert.send(message, toChat());
+    chat.answer(status(500));
+    await expect(alert.resolve("drop CI", toChat())).rejects.toThrow(/Can't resolve the alert/);
+    expect((await alert.resolve("drop CI", toChat())).outcomes).toMatchObject([{ state: "sent" }]);
+  });
+});
+
+describe("the folder of alerts", () => {
+  it.each<[string, (path: string) => Promise<unknown>]>([
+    ["an empty file", (path) => writeFile(path, "")],
+    ["half a file", (path) => writeFile(path, '{"message": {"title"')],
+    ["other JSON", (path) => writeFile(path, '[null, 7, {"sent": "yes"}]')],
+    ["a pipe", (path) => Promise.resolve(execFileSync("mkfifo", [path]))],
+    ["a folder", (path) => mkdir(path)],
+  ])("may hold %s: the alert is sent again, and others are as before", async (_, damage) => {
+    await alert.send(message, toChat());
+    await alert.send({ ...message, key: "other" }, toChat());
+    chat.received.length = 0;
+    for (const path of await kept()) {
+      await rm(path);
+      await damage(path);
+    }
+    expect((await alert.send(message, toChat())).outcomes).toMatchObject([{ state: "sent" }]);
+    await alert.resolve("other", toChat());
+    expect(chat.received).toHaveLength(1);
+  });
+
+  it("may be missing and unwritable: alerts are sent all the same", async () => {
     await rm(folder.path, { recursive: true });
     await writeFile(folder.path, "a file, no folder");
-    expect(await raise(box(), [message], at(0))).toMatchObject([{ state: "sent" }]);
+    for (let time = 0; time < 2; time += 1) {
+      expect((await alert.send(message, toChat())).outcomes).toMatchObject([{ state: "sent" }]);
+    }
+  });
+
+  it("has locks that nobody else can take", async () => {
+    await alert.send(message, toChat());
+    const names = await readdir(join(folder.path, "alerts"));
+    const locks = names.filter((name) => name.endsWith(".lock"));
+    expect(locks).toHaveLength(1);
+    expect((await stat(join(folder.path, "alerts", locks[0]!))).mode & 0o077).toBe(0);
   });
 });
 

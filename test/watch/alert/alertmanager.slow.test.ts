@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { alert } from "../../../src/watch/alert/alert.js";
+import { alert } from "../../../src/index.js";
 import { temporaryDirectory, type TemporaryDirectory } from "../../support/temporary-directory.js";
 import { installed, startAlertmanager } from "./alertmanager.js";
 
@@ -51,6 +51,9 @@ describe.skipIf(!installed)("a real Alertmanager", () => {
         generatorURL: message.links.notebook,
       },
     ]);
+    // The severity is a label there: the alert is still one.
+    await alert.when(true, { ...message, severity: 3 }, options);
+    expect(await server.active()).toMatchObject([{ labels: { severity: "warning" } }]);
     await alert.when(false, message, options);
     expect(await server.active()).toEqual([]);
   });

@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, expect, it, vi } from "vitest";
-import { openWriter } from "../../../src/database/open-writer.js";
+import { openWriter } from "../../../src/database/writer.js";
 import { runNotebook } from "../../../src/notebook/run-notebook.js";
 import { fillSample } from "../../../src/sample/fill.js";
 import { temporaryDirectory } from "../../support/temporary-directory.js";
@@ -68,7 +68,7 @@ it.skipIf(!installed)(
 
     await at(0);
     vi.stubEnv("AUTORUN", "1");
-    expect(await run()).toContain("Nothing was to be sent.");
+    expect(await run()).toContain("The alert “measurements drop” is not open.");
     await at(4);
     vi.stubEnv("AUTORUN", "");
     const byHand = await run();

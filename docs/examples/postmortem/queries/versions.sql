@@ -1,7 +1,7 @@
 -- Runs of web_connectivity by version
 -- software_name = probe-android-unattended, test_name = web_connectivity, 2026-02-01 to 2026-05-01 UTC, from embedded:.probelab (ClickHouse 26.7.2.1)
--- Asked at 2026-11-22T17:22:16.392Z; 2,288,795 rows read
--- Runs are read up to 24 hours beyond the range, so that those at its edges are whole; a run counts where it starts.
+-- Asked at 2026-11-23T14:59:13.891Z; 2,288,795 rows read
+-- Runs that cross the range's edges are counted whole (read up to 24 hours beyond it), in the bucket in which they start.
 
 SET param_only = '1';
 SET param_range_start = '1769817600';
@@ -17,15 +17,18 @@ FROM (
   FROM (
     SELECT *, sum(if(_unusable, 0, _rows)) OVER (PARTITION BY _d0) AS _size
     FROM (
-      SELECT toNullable(toString(_c0)) AS _d0, _no_report AS _unusable, count() AS _rows, sum(_n) AS _a0, countIf(_n = {only:UInt64}) AS _a1, quantilesExactInclusiveState(0.5)(_n) AS _q0, quantilesExactInclusiveState(0.5)(if(_n > 1, (toFloat64(toInt64(toUnixTimestamp(_last)) - toInt64(toUnixTimestamp(_first)))) / (_n - 1), NULL)) AS _q1, quantilesExactInclusiveState(0.1, 0.3, 0.5, 0.7, 0.9)((toFloat64(toInt64(toUnixTimestamp(_last)) - toInt64(toUnixTimestamp(_first))))) AS _q2
+      SELECT toNullable(toString(_g0)) AS _d0, _unusable, _rows, _a0, _a1, _q0, _q1, _q2
       FROM (
-        SELECT min(`measurement_start_time`) AS _first, max(`measurement_start_time`) AS _last, count() AS _n, empty(`report_id`) AS _no_report, argMin(`software_version`, bitOr(bitShiftLeft(toUInt64(toUInt32(`measurement_start_time`)), 32), bitAnd(cityHash64(`software_version`), 4294967295))) AS _c0
-        FROM `fastpath`
-        WHERE `measurement_start_time` >= {range_start:DateTime('UTC')} AND `measurement_start_time` < {range_end:DateTime('UTC')} AND `software_name` = {where:String} AND `test_name` = {where_2:String}
-        GROUP BY `report_id`
-        HAVING ((_first >= {start:DateTime('UTC')} AND _first < {end:DateTime('UTC')}) OR _no_report)
+        SELECT _c0 AS _g0, _no_report AS _unusable, count() AS _rows, sum(_n) AS _a0, countIf(_n = {only:UInt64}) AS _a1, quantilesExactInclusiveState(0.5)(_n) AS _q0, quantilesExactInclusiveState(0.5)(if(_n > 1, (toFloat64(toInt64(toUnixTimestamp(_last)) - toInt64(toUnixTimestamp(_first)))) / (_n - 1), NULL)) AS _q1, quantilesExactInclusiveState(0.1, 0.3, 0.5, 0.7, 0.9)((toFloat64(toInt64(toUnixTimestamp(_last)) - toInt64(toUnixTimestamp(_first))))) AS _q2
+        FROM (
+          SELECT min(`measurement_start_time`) AS _first, max(`measurement_start_time`) AS _last, count() AS _n, cityHash64(`report_id`) = cityHash64('') AND xxh3(`report_id`) = xxh3('') AS _no_report, argMin(`software_version`, bitOr(bitShiftLeft(toUInt64(toUInt32(`measurement_start_time`)), 32), bitAnd(cityHash64(`software_version`), 4294967295))) AS _c0
+          FROM `fastpath`
+          WHERE `measurement_start_time` >= {range_start:DateTime('UTC')} AND `measurement_start_time` < {range_end:DateTime('UTC')} AND `software_name` = {where:String} AND `test_name` = {where_2:String}
+          GROUP BY cityHash64(`report_id`), xxh3(`report_id`)
+          HAVING ((_first >= {start:DateTime('UTC')} AND _first < {end:DateTime('UTC')}) OR _no_report)
+        )
+        GROUP BY _g0, _unusable
       )
-      GROUP BY _d0, _unusable
     )
   )
 )

@@ -42,15 +42,20 @@ main > p:last-child { margin-top: 3rem; padding-top: 0.8rem; border-top: 1px sol
 export async function documentHtml(title: string, blocks: readonly Block[]): Promise<string> {
   const parts: string[] = [];
   for (const block of blocks) parts.push(await blockHtml(block, true));
-  return pageDocument({ title, body: parts.join("\n"), style: STYLE });
+  return pageDocument({ title, body: parts.join("\n"), theme: "light", style: STYLE });
 }
 
 /** The page of an incident that is going on: as a document's, and it counts down to what is due. */
 export async function livePage(title: string, blocks: readonly Block[]): Promise<string> {
   const parts: string[] = [];
   for (const block of blocks) parts.push(await blockHtml(block, false));
-  const live = blocks.some(({ kind }) => kind === "figure");
-  return pageDocument({ title, body: parts.join("\n"), style: STYLE, live, script: COUNTDOWN });
+  return pageDocument({
+    title,
+    body: parts.join("\n"),
+    theme: "light",
+    style: STYLE,
+    script: COUNTDOWN,
+  });
 }
 
 // Every ten seconds; without it the page names the time alone.
@@ -132,7 +137,7 @@ async function figureHtml(
   ].map(([text, path]) => `<a href="${path}">${text}</a>`);
   return `<section class="shown" id="figure-${number}">
 <h3>Figure ${number}: ${escapeXml(caption)}</h3>
-${shown}${beside ? `\n<p><small>Beside this page: ${files.join(", ")}</small></p>` : ""}
+${shown}${beside ? `\n<p><small>Files: ${files.join(", ")}</small></p>` : ""}
 </section>`;
 }
 

@@ -3,7 +3,6 @@ import { Chart } from "../../../chart/chart-value.js";
 import { cleanText } from "../../../base/text.js";
 import { originRecord } from "../../../render/origin/origin-record.js";
 import { textWidth } from "../../../fonts/shipped-font.js";
-import { shownText } from "../../../fonts/other-fonts.js";
 import { dateParts, POINTS_PER_PIXEL, typeset } from "../../../render/pdf.js";
 import { layOut, svgSize } from "../../../render/svg.js";
 import { mapTexts } from "../../../mask/mask-result.js";
@@ -64,10 +63,9 @@ export async function documentPdf(
     title: cleanText(title),
     foot: footOf(cleanText(title, 300)),
     date: dateParts(new Date(savedAt)),
-    blocks: mapTexts(made, inLine),
+    blocks: mapTexts(shortLinks(made), inLine),
   };
-  const shown = [JSON.stringify(data), ...[...pictures.values()].map(shownText)].join("");
-  return typeset({ markup: TEMPLATE, data, pictures, origins, shown });
+  return typeset({ markup: TEMPLATE, data, pictures, origins });
 }
 
 /** The chart as wide as the paper, so that its letters can be read, where nobody said how wide it is. */
@@ -78,6 +76,21 @@ function onPaper(chart: Chart): Chart {
     return drawRecipe(result, { ...recipe, options: { ...recipe.options, width: 480 } });
   }
   return drawRecipe(result, { ...recipe, options: { height: 240, ...recipe.options, width: 560 } });
+}
+
+/** Typst refuses a document with a longer link. */
+const LONGEST_LINK = 8_000;
+
+/** The blocks with links of such length as texts. */
+function shortLinks<T>(value: T): T {
+  const changed = (inner: unknown): unknown => {
+    if (typeof inner !== "object" || inner === null) return inner;
+    if (Array.isArray(inner)) return inner.map(changed);
+    const { link, ...rest } = inner as { link?: unknown };
+    if (typeof link === "string" && link.length >= LONGEST_LINK) return rest;
+    return Object.fromEntries(Object.entries(inner).map(([name, each]) => [name, changed(each)]));
+  };
+  return changed(value) as T;
 }
 
 /** Clean text; spaces between spans stay. */

@@ -14,7 +14,7 @@ export type Span =
   | { readonly text: string }
   | { readonly text: string; readonly link: string }
   | { readonly text: string; readonly figure: number }
-  /** A moment at which something is due: a page tells how far it is. */
+  /** A moment at which something is due: a page counts down to it. */
   | { readonly text: string; readonly due: string };
 
 /** A run of spans: a paragraph, an item of a list, a cell. */
@@ -73,7 +73,7 @@ class Mentions {
   }
 }
 
-/** What stands around the words of an incident that is going on: what is due before them, then those written. */
+/** The blocks before and after the words of an open incident. */
 export interface Live {
   readonly head: readonly Block[];
   readonly end: string;
@@ -225,7 +225,7 @@ function severityBlocks(record: PostmortemRecord): { facts: Block; demands: Bloc
   };
 }
 
-/** What an incident's severity demands of it, and what of it is there. */
+/** The demands of an incident's severity and their states. */
 export function demandsOf(draft: Draft, at: Date): Checklist {
   const { severity, detectedAt, respondedAt, call, leader, sterile } = draft;
   const times = { detectedAt, respondedAt, call: call === null ? null : new Date(call) };
@@ -234,7 +234,7 @@ export function demandsOf(draft: Draft, at: Date): Checklist {
   return checklist({ severity, ...times, leader, postmortem, sterile }, { now });
 }
 
-/** Whether a demand is met, be it late. */
+/** True for a demand that is met, also late. */
 export function isDone({ state }: Demand): boolean {
   return state === "done" || state === "late";
 }
@@ -242,12 +242,12 @@ export function isDone({ state }: Demand): boolean {
 /** Days after the detection in which what nobody told can still be done. */
 const ACTING = 30;
 
-/** Whether somebody can still meet what is due. */
+/** True while somebody can still meet a deadline. */
 export function canAct({ resolvedAt, detectedAt }: Draft, now: Date): boolean {
   return resolvedAt === null && (+now - Date.parse(detectedAt)) / 86_400_000 <= ACTING;
 }
 
-/** How a demand stands; of an incident that is over, what is on record of it. */
+/** The state of a demand in words; after the incident, what is on record. */
 export function demandText(demand: Demand, draft: Draft, now: Date): string {
   const { state, deadline, overBy } = demand;
   const name = `${demand.demand.slice(0, 1).toUpperCase()}${demand.demand.slice(1)}`;

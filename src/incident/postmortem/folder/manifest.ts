@@ -3,17 +3,19 @@ import { lstat, readdir, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import { ProbelabError } from "../../../base/error.js";
+import { cleanText, counted } from "../../../base/text.js";
 import type { FolderFiles } from "../../../files/write-folder.js";
-import { parseRecord } from "../record-schemas.js";
-import type { PostmortemRecord } from "../record.js";
-import { dataPath, RECORD } from "./folder-files.js";
+import { formatInstant } from "../../../time/time-zone.js";
 
 export const MANIFEST = "manifest.json";
 
 const manifest = z.strictObject({
-  format: z.literal("probelab manifest 1"),
+  format: z.literal("probelab manifest 2"),
   title: z.string(),
+  detectedAt: z.iso.datetime(),
   savedAt: z.iso.datetime(),
+  /** True where addresses are masked. */
+  masked: z.boolean(),
   versions: z.record(z.string(), z.string()),
   /** Path, with `/`, to its SHA-256 in hexadecimal and its size in bytes. */
   files: z.record(
@@ -22,19 +24,18 @@ const manifest = z.strictObject({
   ),
 });
 
-/** What `manifest.json` holds: every other file of the folder with its hash. */
+/** The content of `manifest.json`: the incident, and every other file of the folder with its hash. */
 export type Manifest = z.infer<typeof manifest>;
 
 /** The manifest of files. */
 export function manifestOf(
   files: FolderFiles,
-  { title, savedAt, versions }: Pick<Manifest, "title" | "savedAt" | "versions">,
+  about: Omit<Manifest, "format" | "files">,
 ): Manifest {
+  const { title, detectedAt, savedAt, masked, versions } = about;
   return {
-    format: "probelab manifest 1",
-    title,
-    savedAt,
-    versions,
+    format: "probelab manifest 2",
+    ...{ title, detectedAt, savedAt, masked, versions },
     files: Object.fromEntries(
       [...files].map(([path, content]) => [
         path,
@@ -44,74 +45,9 @@ export function manifestOf(
   };
 }
 
-/** A manifest's text, read. @param folder for the error. @throws ProbelabError where it isn't one. */
-export function readManifest(text: string, folder: string): Manifest {
-  try {
-    return manifest.parse(JSON.parse(text));
-  } catch (error) {
-    throw new ProbelabError(
-      `Can't read ${MANIFEST} of ${JSON.stringify(folder)}: it is no manifest that this probelab writes; restore the file, or use the version that wrote it.`,
-      { cause: error },
-    );
-  }
-}
-
+/** The SHA-256 of a file's content, in hexadecimal. */
 export function sha256(content: string | Uint8Array): string {
   return createHash("sha256").update(content).digest("hex");
-}
-
-/** A file of a postmortem's folder against the manifest. */
-export interface FileCheck {
-  readonly path: string;
-  readonly state: "same" | "changed" | "missing" | "added";
-}
-
-// What desktops leave in every folder that somebody looks into.
-const DROPPED = /(^|\/)(\.DS_Store|Thumbs\.db|desktop\.ini)$/;
-
-/**
- * Every file of the manifest and of the folder, by path: does it hold the bytes that were saved? The
- * manifest itself is among them where it was changed: it tells another size than the hash's file has.
- */
-export async function checkFiles(folder: string, { files }: Manifest): Promise<FileCheck[]> {
-  const found = await filesOf(folder);
-  let miscounted = false;
-  const listed = await Promise.all(
-    Object.entries(files).map(async ([path, { sha256: hash, bytes }]): Promise<FileCheck> => {
-      if (!found.has(path)) return { path, state: "missing" };
-      // A link or a pipe is no file that was saved, wherever it leads.
-      const content = found.get(path) ? await readFile(join(folder, path)) : undefined;
-      const same = content !== undefined && sha256(content) === hash;
-      if (same && content.length !== bytes) miscounted = true;
-      return { path, state: same ? "same" : "changed" };
-    }),
-  );
-  if (miscounted) listed.push({ path: MANIFEST, state: "changed" });
-  const added = [...found.keys()]
-    .filter((path) => path !== MANIFEST && !Object.hasOwn(files, path) && !DROPPED.test(path))
-    .map((path): FileCheck => ({ path, state: "added" }));
-  return [...listed, ...added].sort((a, b) => (a.path < b.path ? -1 : 1));
-}
-
-/** Paths of all files, with `/`, relative to the folder, and whether each is a plain file. */
-async function filesOf(folder: string): Promise<Map<string, boolean>> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  return new Map(
-    entries
-      .filter((entry) => !entry.isDirectory())
-      .map((entry) => {
-        const path = join(entry.parentPath, entry.name).slice(folder.length + 1);
-        return [path.replaceAll("\\", "/"), entry.isFile()];
-      }),
-  );
-}
-
-/** What a folder holds to make everything else of; or why it can't be used. */
-export interface FolderContent {
-  readonly record?: PostmortemRecord;
-  /** What `dataOf` gave, by the figure's name. */
-  readonly data: ReadonlyMap<string, Uint8Array>;
-  readonly reason?: string;
 }
 
 /** The folder of a postmortem and its manifest. @throws ProbelabError where it holds none. */
@@ -120,28 +56,18 @@ export async function openFolder(
 ): Promise<{ readonly folder: string; readonly manifest: Manifest }> {
   const folder = resolve(directory);
   const bytes = await readPlain(join(folder, MANIFEST)).catch(() => undefined);
-  if (bytes !== undefined)
-    return { folder, manifest: readManifest(bytes.toString("utf8"), folder) };
-  throw new ProbelabError(
-    `Can't verify ${JSON.stringify(directory)}: it has no ${MANIFEST}; pass the folder that report.save() wrote.`,
-  );
-}
-
-/** The record and the data, where they are what was saved. */
-export async function readFolder(folder: string, { files }: Manifest): Promise<FolderContent> {
-  const data = new Map<string, Uint8Array>();
+  if (bytes === undefined) {
+    throw new ProbelabError(
+      `Can't verify ${JSON.stringify(directory)}: it has no ${MANIFEST}; pass the folder that report.save() wrote.`,
+    );
+  }
   try {
-    const record = await readRecord(folder);
-    for (const figure of record.figures) {
-      const path = dataPath(figure);
-      const bytes = await readPlain(join(folder, path));
-      // A changed file may be anything: what it would draw proves nothing.
-      if (sha256(bytes) !== files[path]?.sha256) throw new Error(`${path} is not what was saved`);
-      data.set(figure.name, bytes);
-    }
-    return { record, data };
+    return { folder, manifest: manifest.parse(JSON.parse(bytes.toString("utf8"))) };
   } catch (error) {
-    return { data, reason: `${RECORD} or data/ can't be used: ${messageOf(error)}` };
+    throw new ProbelabError(
+      `Can't read ${MANIFEST} of ${JSON.stringify(folder)}: this probelab does not write such a manifest; restore the file, or use the version that wrote it.`,
+      { cause: error },
+    );
   }
 }
 
@@ -151,14 +77,82 @@ export async function readPlain(path: string): Promise<Buffer> {
   return readFile(path);
 }
 
-/** The record alone. @throws where there is none that this probelab writes. */
-export async function readRecord(folder: string): Promise<PostmortemRecord> {
-  const bytes = await readPlain(join(folder, RECORD));
-  try {
-    return parseRecord(bytes.toString("utf8"));
-  } catch {
-    throw new Error(`${RECORD} is no record that this probelab writes`);
-  }
+/** A file of a postmortem's folder against the manifest. */
+export interface FileCheck {
+  readonly path: string;
+  readonly state: "same" | "changed" | "missing" | "added";
+}
+
+// Desktops leave these in every folder that somebody opens.
+const DROPPED = /(^|\/)(\.DS_Store|Thumbs\.db|desktop\.ini)$/;
+
+/** Compares every file of the manifest and of the folder, by path, with the manifest's hash. */
+export async function checkFiles(folder: string, { files }: Manifest): Promise<FileCheck[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const found = new Set(
+    entries
+      .filter((entry) => !entry.isDirectory())
+      .map(({ parentPath, name }) =>
+        join(parentPath, name)
+          .slice(folder.length + 1)
+          .replaceAll("\\", "/"),
+      ),
+  );
+  const listed = await Promise.all(
+    Object.entries(files).map(async ([path, { sha256: hash, bytes }]): Promise<FileCheck> => {
+      if (!found.has(path)) return { path, state: "missing" };
+      const content = await readPlain(join(folder, path)).catch(() => undefined);
+      const same = content?.length === bytes && sha256(content) === hash;
+      return { path, state: same ? "same" : "changed" };
+    }),
+  );
+  const added = [...found]
+    .filter((path) => path !== MANIFEST && !Object.hasOwn(files, path) && !DROPPED.test(path))
+    .map((path): FileCheck => ({ path, state: "added" }));
+  return [...listed, ...added].sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** A postmortem's folder against its manifest. */
+export interface Verification {
+  readonly manifest: Manifest;
+  readonly files: readonly FileCheck[];
+  /** True where every file has the bytes that were saved, and none was added. */
+  readonly asSaved: boolean;
+}
+
+/**
+ * Checks every file of a postmortem's folder by its hash. Hashes find a change by accident or by hand,
+ * not who wrote the folder: whoever can write it can write a manifest too.
+ *
+ * @throws ProbelabError where the folder holds no postmortem.
+ */
+export async function verifyPostmortem(directory: string): Promise<Verification> {
+  const { folder, manifest } = await openFolder(directory);
+  const files = await checkFiles(folder, manifest);
+  return { manifest, files, asSaved: files.every(({ state }) => state === "same") };
+}
+
+/** A verification for a console: a line for the files that are right, one for each that is not. */
+export function verificationText({ manifest, files, asSaved }: Verification): string {
+  const { title, savedAt, versions } = manifest;
+  const wrong = files.filter(({ state }) => state !== "same");
+  const intact = wrong.every(({ state }) => state === "added");
+  const saved = `saved at ${formatInstant(new Date(savedAt), "UTC")} UTC by probelab ${versions["probelab"] ?? ""}`;
+  const verdict = asSaved
+    ? "The postmortem is as it was saved."
+    : intact
+      ? `The postmortem is as it was saved, but for ${counted(wrong.length, "added file")}.`
+      : "The postmortem is not as it was saved.";
+  return `${[
+    cleanText(`${cleanText(title, 200)}, ${saved}`, 500),
+    `ok        ${counted(files.length - wrong.length, "file has", "files have")} the bytes that were saved`,
+    ...wrong.map(({ path, state }) =>
+      state === "added"
+        ? `added     ${cleanText(path, 500)} (not part of the postmortem)`
+        : `${state.toUpperCase().padEnd(9)} ${cleanText(path, 500)}`,
+    ),
+    verdict,
+  ].join("\n")}\n`;
 }
 
 /** An error's message on one line. */

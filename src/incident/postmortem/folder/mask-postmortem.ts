@@ -1,8 +1,7 @@
 import { ProbelabError } from "../../../base/error.js";
 import { redact } from "../../../base/redact.js";
 import { addressMask, type AddressNumbers, type Change } from "../../../mask/addresses.js";
-import { mapTexts, maskResult } from "../../../mask/mask-result.js";
-import { versionsOf } from "../../../mask/versions.js";
+import { mapTexts, maskResult, versionsOf } from "../../../mask/mask-result.js";
 import type { Result } from "../../../result/result.js";
 import type { Draft, Evidence } from "../record.js";
 import { drawFigure, figureRecord, Picture, type Figure } from "../figure.js";
@@ -54,7 +53,7 @@ export function maskFigures(figures: readonly Figure[], masked: boolean): Figure
       const mask = addressMask(known, numbers);
       return masked ? (text) => mask(redact(text)) : redact;
     };
-    // What is no address in rows is told by the figure alone, so that its question has the same answer.
+    // In rows only versions of the figure itself stay.
     const own = versionsOf(resultsOf([figure]));
     return maskFigure(figure, without(own), without(versions));
   });
@@ -71,8 +70,8 @@ function maskFigure(figure: Figure, rows: Change, words: Change): Figure {
   const changed = maskResult(result, rows);
   const { caption, recipe, ...record } = figureRecord(figure);
   const renames = new Map(
-    result.columnNames.flatMap((name, at) => {
-      const now = changed.columnNames[at];
+    result.columnNames().flatMap((name, at) => {
+      const now = changed.columnNames()[at];
       return now === undefined || now === name ? [] : [[name, now] as const];
     }),
   );

@@ -30,8 +30,8 @@ export function queryFile(title: string, origin: Origin): string {
   return `${head}${incomplete ? INCOMPLETE : ""}\n${settings.join("")}\n${query}${end}\n`;
 }
 
-/** Whether a value was masked or left out: another query would be run, and answer. */
-function isIncomplete(text: string): boolean {
+/** True where a value was masked or left out: the query would answer something else. */
+export function isIncomplete(text: string): boolean {
   return /\[(?:IPv[46]|e-mail) \d+\]|\(left out\)|=…/.test(text);
 }
 

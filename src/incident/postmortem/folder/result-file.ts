@@ -10,6 +10,8 @@ import type { Bucket } from "../../../time/bucket.js";
 import { readSpan } from "../../../time/span.js";
 import { bucketName } from "../../../time/step.js";
 import { between } from "../../../time/time-range.js";
+import { drawFigure, Picture, type Content, type Figure } from "../figure.js";
+import type { FigureRecord } from "../record.js";
 
 const ORIGIN = "probelab.origin";
 const MEANING = "probelab.meaning";
@@ -35,7 +37,6 @@ const storedOrigin = z.object({
   bytesRead: z.number(),
   seconds: z.number(),
   askedAt: time,
-  question: z.object({ ask: z.string(), arguments: z.array(json) }).exactOptional(),
   reductions: z.array(z.string()),
   notes: z.array(z.string()),
 });
@@ -62,20 +63,38 @@ const storedColumns = z.object({
   kinds: z.record(z.string(), z.enum(["time", "number", "text"])).exactOptional(),
 });
 
+/** The file of a figure's rows, or of a picture. */
+export function dataPath(figure: Pick<Figure, "name" | "content">): string {
+  const { name, content } = figure;
+  return content instanceof Picture ? `charts/${name}.png` : `data/${name}.parquet`;
+}
+
+/** The content of that file. */
+export function dataOf(content: Content): Buffer {
+  return content instanceof Picture ? content.png : resultFile(content.result);
+}
+
 /** A Result as a Parquet file: its rows, its origin without credentials, what its columns mean. */
-export function resultFile(result: Result): Buffer {
-  const names = result.columnNames;
-  const getters = names.map((name) => result.table.getter(name));
-  const rows = Array.from({ length: result.numRows }, (_, row) =>
+export function resultFile({ table, origin }: Result): Buffer {
+  const getters = table.columnNames().map((name) => table.getter(name));
+  const rows = Array.from({ length: table.numRows() }, (_, row) =>
     getters.map((get) => get(row) as Value),
   );
-  return parquet(names, rows, {
-    [ORIGIN]: JSON.stringify(originRecord(result.origin)),
-    [MEANING]: JSON.stringify(result.origin.columns),
+  return parquet(table.columnNames(), rows, {
+    [ORIGIN]: JSON.stringify(originRecord(origin)),
+    [MEANING]: JSON.stringify(origin.columns),
   });
 }
 
-/** The Result of such a file. @throws ProbelabError for a file that isn't one. */
+/** The figure of its record and that file. @throws ProbelabError where the file isn't one. */
+export async function readFigure(record: FigureRecord, bytes: Uint8Array): Promise<Figure> {
+  const { name, caption, kind } = record;
+  return kind === "picture"
+    ? { name, caption, content: new Picture(Buffer.from(bytes)) }
+    : drawFigure(record, await readResultFile(bytes));
+}
+
+/** The Result of such a file. @throws ProbelabError for another file. */
 export async function readResultFile(bytes: Uint8Array): Promise<Result> {
   const { names, rows, metadata } = await readParquet(bytes);
   const aq = await import("arquero");

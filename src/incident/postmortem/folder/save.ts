@@ -1,22 +1,25 @@
 import { lstat, readdir } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { ProbelabError } from "../../../base/error.js";
+import { redact } from "../../../base/redact.js";
+import { Chart } from "../../../chart/chart-value.js";
 import { writeFolder } from "../../../files/write-folder.js";
+import { maskAddresses } from "../../../mask/addresses.js";
+import { csv } from "../../../render/save.js";
 import { readInstant } from "../../../time/instant.js";
-import { recordOf, type Figure } from "../figure.js";
-import { dataOf, folderFiles, RECORD, recordFile } from "./folder-files.js";
-import {
-  checkFiles,
-  MANIFEST,
-  manifestOf,
-  readManifest,
-  readPlain,
-  readRecord,
-} from "./manifest.js";
-import { maskDraft, maskFigures, wordMask } from "./mask-postmortem.js";
+import { documentBlocks } from "../document/document.js";
+import { documentHtml } from "../document/document-html.js";
+import { documentMarkdown } from "../document/document-markdown.js";
+import { documentPdf } from "../document/document-pdf.js";
+import { Picture, recordOf, type Figure } from "../figure.js";
 import type { Draft, PostmortemRecord } from "../record.js";
+import { answerFile } from "./answer-file.js";
+import { checkFiles, MANIFEST, manifestOf, openFolder } from "./manifest.js";
+import { maskDraft, maskFigures, wordMask } from "./mask-postmortem.js";
+import { queryFile } from "./query-file.js";
+import { dataOf, dataPath } from "./result-file.js";
 
-/** How a postmortem is saved. */
+/** Options of `save`. */
 export interface SaveOptions {
   /** False leaves e-mail and IP addresses as they are: for the team's own eyes. Default true. */
   readonly maskAddresses?: boolean;
@@ -33,36 +36,63 @@ export interface SaveOptions {
 export async function savePostmortem(
   { draft, figures }: { readonly draft: Draft; readonly figures: readonly Figure[] },
   directory: string,
-  options: SaveOptions,
+  { maskAddresses: masked = true, replaceChanges = false, now }: SaveOptions,
 ): Promise<string> {
-  const masked = options.maskAddresses ?? true;
-  const savedAt = readInstant(options.now ?? new Date(), "UTC", "time of saving");
+  const savedAt = readInstant(now ?? new Date(), "UTC", "time of saving");
   const shown = maskFigures(figures, masked);
-  const told = maskDraft(draft, wordMask(figures, masked));
-  const undrawn = recordOf(told, shown, savedAt, masked);
-  const data = new Map(shown.map(({ name, content }) => [name, dataOf(content)]));
-  const replace = options.replaceChanges ?? false;
-  // A refusal is told before anything is drawn, which takes seconds; other faults by the writing.
+  const record = recordOf(maskDraft(draft, wordMask(figures, masked)), shown, savedAt, masked);
+  // A refusal comes before anything is drawn, which takes seconds.
   const held = await readdir(directory).catch(() => []);
-  if (held.length > 0) await mayReplace(resolve(directory), undrawn, replace);
-  const { files, fonts } = await folderFiles(undrawn, data);
-  const record = { ...undrawn, versions: { ...undrawn.versions, ...fonts } };
-  files.set(RECORD, recordFile(record));
-  const manifest = manifestOf(files, record);
-  files.set(MANIFEST, `${JSON.stringify(manifest, null, 1)}\n`);
-  return writeFolder(directory, files, (folder) => mayReplace(folder, record, replace));
+  if (held.length > 0) await mayReplace(resolve(directory), record, replaceChanges);
+  const files = await folderFiles(record, shown);
+  for (const [at, { name, content }] of figures.entries()) {
+    const asked = shown[at]?.content;
+    if (content instanceof Picture || asked === undefined || asked instanceof Picture) continue;
+    const { answer, sql } = content.result.origin;
+    const mask = (text: string) => (masked ? maskAddresses(redact(text)) : redact(text));
+    const kept = answer?.sql === sql ? answerFile(answer, asked.result.origin, mask) : undefined;
+    if (kept !== undefined) files.set(`queries/${name}.parquet`, kept);
+  }
+  files.set("postmortem.json", `${JSON.stringify(record, null, 1)}\n`);
+  files.set(MANIFEST, `${JSON.stringify(manifestOf(files, record), null, 1)}\n`);
+  return writeFolder(directory, files, (folder) => mayReplace(folder, record, replaceChanges));
+}
+
+/** The documents of a record, and the data, query and pictures of its figures. */
+async function folderFiles(record: PostmortemRecord, figures: readonly Figure[]) {
+  const files = new Map<string, string | Uint8Array>();
+  for (const figure of figures) {
+    const { name, caption, content } = figure;
+    files.set(dataPath(figure), dataOf(content));
+    if (content instanceof Picture) continue;
+    const { result } = content;
+    const names = result.table.columnNames();
+    const columns = names.map((each) => result.column(each));
+    const rows = Array.from({ length: result.table.numRows() }, (_, row) =>
+      columns.map((values) => values[row]),
+    );
+    files.set(`data/${name}.csv`, csv(names, rows));
+    files.set(`queries/${name}.sql`, queryFile(caption, result.origin));
+    if (content instanceof Chart) {
+      files.set(`charts/${name}.svg`, await content.svg());
+      files.set(`charts/${name}.png`, await content.png());
+    }
+  }
+  const blocks = documentBlocks(record, figures);
+  files.set("postmortem.md", documentMarkdown(blocks));
+  files.set("postmortem.html", await documentHtml(record.title, blocks));
+  files.set("postmortem.pdf", await documentPdf(record, blocks));
+  // Git would change line ends on its way through Windows, and with them the hashes.
+  files.set(".gitattributes", "* -text\n");
+  return files;
 }
 
 /**
- * Lets a postmortem replace the one of the same incident that was saved before, and nothing else.
- * Incidents are the same by title and detection; where one of them was corrected, the analyst says
- * so with `changes`. Where both differ, or the title does and no record tells the detection, it is
- * another incident, which is never replaced.
+ * Lets a postmortem replace an earlier one of the same incident, and nothing else. Incidents are the
+ * same by title and detection; where one of them was corrected, or a file was changed, the analyst
+ * says so with `changes`. Where both differ, it is another incident, which is never replaced.
  *
- * @param incident what is to be saved.
- * @param changes whether another title or detection, and files that were changed, added or removed
- *   since, may be lost.
- * @throws ProbelabError where the folder holds something else, or such files.
+ * @throws ProbelabError where the folder holds something else.
  */
 async function mayReplace(
   folder: string,
@@ -70,18 +100,14 @@ async function mayReplace(
   changes: boolean,
 ): Promise<void> {
   const shown = JSON.stringify(folder);
-  const text = (await lstat(folder)).isDirectory()
-    ? await readPlain(join(folder, MANIFEST)).catch(() => undefined)
-    : undefined;
-  if (text === undefined) {
+  const entries = (await lstat(folder)).isDirectory() ? await readdir(folder) : [];
+  if (!entries.includes(MANIFEST)) {
     throw new ProbelabError(
       `Can't save the postmortem in ${shown}: something else is there that would be lost; pass a folder that is new, empty, or holds a postmortem.`,
     );
   }
-  const manifest = readManifest(text.toString("utf8"), folder);
-  // Without a record the manifest still has the title, and the record is told as missing below.
-  const record = await readRecord(folder).catch(() => undefined);
-  const { title, detectedAt } = record ?? { title: manifest.title, detectedAt: undefined };
+  const { manifest } = await openFolder(folder);
+  const { title, detectedAt } = manifest;
   const [sameTitle, sameTime] = [title === incident.title, detectedAt === incident.detectedAt];
   if (!sameTitle && !sameTime) {
     throw new ProbelabError(
@@ -89,7 +115,7 @@ async function mayReplace(
     );
   }
   if (changes) return;
-  if (!sameTitle || (!sameTime && detectedAt !== undefined)) {
+  if (!sameTitle || !sameTime) {
     const difference = sameTitle
       ? `an incident detected at ${detectedAt}, not ${incident.detectedAt}`
       : `the title ${JSON.stringify(title)}, not ${JSON.stringify(incident.title)}`;

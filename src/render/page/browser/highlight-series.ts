@@ -1,4 +1,4 @@
-/** What Vega's SVG renderer keeps with the elements that it makes. */
+/** An element that Vega's SVG renderer made, with its data. */
 interface Drawn extends Element {
   readonly __data__?: {
     readonly datum?: Record<string, unknown>;

@@ -9,7 +9,7 @@ import { showTooltip } from "./tooltip.js";
 const KEPT = "probelab_series";
 const PLACE = "probelab_place";
 
-/** What stands in a figure for the runtime: the compiled chart, and the field of its series. */
+/** The data block of a figure: the compiled chart, and the field of its series. */
 interface ChartContent {
   readonly vega: Spec;
   readonly series?: string;
@@ -90,7 +90,7 @@ function unpack(source: object): void {
   Object.assign(source, { values });
 }
 
-/** Vega's logger would write data to the console; its faults tell that the drawing isn't whole. */
+/** Vega's logger would write data to the console; a fault means that the drawing isn't whole. */
 function quietLogger(faults: unknown[]): LoggerInterface {
   const quiet = logger(None);
   quiet.error = (...args: readonly unknown[]) => {

@@ -1,0 +1,11 @@
+/** The median of numbers in any order; NaN without any. */
+export function median(values: ArrayLike<number>): number {
+  return quantileOf(Float64Array.from(values).sort(), 0.5);
+}
+
+/** A quantile of sorted numbers, interpolated linearly (R-7, as NumPy and d3); NaN without any. */
+export function quantileOf(sorted: ArrayLike<number>, level: number): number {
+  const place = (sorted.length - 1) * level;
+  const below = sorted[Math.floor(place)] ?? NaN;
+  return below + (place - Math.floor(place)) * ((sorted[Math.ceil(place)] ?? NaN) - below);
+}

@@ -1,0 +1,234 @@
+import { ProbelabError } from "../base/error.js";
+
+/** Limits that every question carries, so that a notebook can't harm the production database. */
+export interface Limits {
+  /** Seconds after which the server gives a question up; default 120. */
+  readonly maxSeconds: number;
+  /** Rows that an answer may have; more is an error, never a cut. Default 2,000,000. */
+  readonly maxResultRows: number;
+  /** Memory that one question may take at the server, in bytes; default 4 GiB. */
+  readonly maxMemory: number;
+  /** Rows that one question may read; more is refused before anything is read. Default: as many as it takes. */
+  readonly maxRowsRead: number;
+  /** True leaves out the rows of a cluster's shards that don't answer, and names those shards. Default false: an error. */
+  readonly partial: boolean;
+}
+
+/** The limits where the notebook gives none. */
+export const DEFAULT_LIMITS: Limits = {
+  maxSeconds: 120,
+  maxResultRows: 2_000_000,
+  maxMemory: 4 * 2 ** 30,
+  maxRowsRead: Infinity,
+  partial: false,
+};
+
+/** A setting as it is in force for the server's user, and the values that the user may give it. */
+export interface Setting {
+  readonly value: string;
+  /** True if a profile or the server's configuration sets it. */
+  readonly changed: boolean;
+  /** Bounds of the profile's constraints. */
+  readonly min: string | null;
+  readonly max: string | null;
+  /** True where the user may not change it. */
+  readonly fixed: boolean;
+}
+
+/** By name; a setting that the server does not know is not there. */
+export type Settings = ReadonlyMap<string, Setting>;
+
+/** Overflow modes, all `throw`, and the limits (0 is none) at which another one cuts the answer. */
+const OVERFLOW: Readonly<Record<string, readonly string[]>> = {
+  read_overflow_mode: ["max_rows_to_read", "max_bytes_to_read"],
+  read_overflow_mode_leaf: ["max_rows_to_read_leaf", "max_bytes_to_read_leaf"],
+  group_by_overflow_mode: ["max_rows_to_group_by"],
+  sort_overflow_mode: ["max_rows_to_sort", "max_bytes_to_sort"],
+  result_overflow_mode: ["max_result_rows", "max_result_bytes"],
+  timeout_overflow_mode: ["max_execution_time"],
+  timeout_overflow_mode_leaf: ["max_execution_time_leaf"],
+  set_overflow_mode: ["max_rows_in_set", "max_bytes_in_set"],
+  join_overflow_mode: ["max_rows_in_join", "max_bytes_in_join"],
+  transfer_overflow_mode: ["max_rows_to_transfer", "max_bytes_to_transfer"],
+  distinct_overflow_mode: ["max_rows_in_distinct", "max_bytes_in_distinct"],
+};
+
+/**
+ * Settings that give the same SQL another answer. A list's further values are as right as its first,
+ * but refuse some questions of tables on a cluster.
+ */
+const MEANING: Readonly<Record<string, string | readonly string[]>> = {
+  limit: "0",
+  offset: "0",
+  partial_result_on_first_cancel: "0",
+  skip_unavailable_shards: "0",
+  distributed_group_by_no_merge: "0",
+  // It trusts that each row lies where the sharding key says, whoever wrote it.
+  optimize_skip_unused_shards: "0",
+  distributed_product_mode: ["global", "deny", "allow"],
+  join_use_nulls: "0",
+  group_by_use_nulls: "0",
+  transform_null_in: "0",
+  cast_keep_nullable: "0",
+  join_default_strictness: "ALL",
+  aggregate_functions_null_for_empty: "0",
+  empty_result_for_aggregation_by_empty_set: "0",
+  count_distinct_implementation: "uniqExact",
+  prefer_column_name_to_alias: "0",
+  session_timezone: "",
+  output_format_arrow_string_as_string: "1",
+};
+
+/** The server shows them as 0 whatever a profile sets; `changed` alone says so. */
+const HIDDEN: readonly string[] = ["limit", "offset"];
+
+/** Settings of a profile that change which rows a table has: overruled, or else noted. */
+const ROWS: Readonly<Record<string, { plain: string; note: string }>> = {
+  final: { plain: "0", note: "merges rows before they are counted (final = 1)" },
+  apply_deleted_mask: { plain: "1", note: "counts deleted rows (apply_deleted_mask = 0)" },
+};
+
+/** Filters of a profile are the operator's choice: they stay, and are noted. */
+const FILTERS: readonly string[] = ["additional_table_filters", "additional_result_filter"];
+
+/** Optional output settings; answers can be decoded without them. */
+const FORM: Readonly<Record<string, string>> = {
+  max_query_size: String(16 * 2 ** 20),
+  prefer_global_in_and_join: "1",
+  extremes: "0",
+  date_time_input_format: "basic",
+  date_time_output_format: "simple",
+  output_format_json_quote_64bit_integers: "0",
+  output_format_arrow_compression_method: "none",
+  output_format_arrow_low_cardinality_as_dictionary: "1",
+  output_format_arrow_fixed_string_as_fixed_byte_array: "1",
+  output_format_arrow_use_signed_indexes_for_dictionary: "1",
+  output_format_arrow_use_64_bit_indexes_for_dictionary: "0",
+  cancel_http_readonly_queries_on_client_close: "1",
+};
+
+const SKIP = "skip_unavailable_shards";
+/** Limits that to shards that don't answer; older servers leave out missing tables, too. */
+const SKIP_MODE = "skip_unavailable_shards_mode";
+
+/** The settings that `limitSettings` needs to know. */
+export const SETTING_NAMES: readonly string[] = [
+  ...["readonly", "max_memory_usage", SKIP_MODE],
+  ...Object.entries(OVERFLOW).flat(2),
+  ...[...Object.keys(MEANING), ...Object.keys(FORM), ...Object.keys(ROWS), ...FILTERS],
+];
+
+/** The limits as far as the database's user can have them. */
+export interface Limited {
+  /** Settings that every question sends. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** The limits within the user's constraints. */
+  readonly limits: Limits;
+  /** Settings that questions send besides, but not those that learn a table. */
+  readonly asking: Readonly<Record<string, string>>;
+  /** Settings that leave out shards that don't answer; undefined if not wanted or not allowed. */
+  readonly partial: Readonly<Record<string, string>> | undefined;
+  /** True if the server can't limit the rows read: each question is preceded by its estimate. */
+  readonly estimates: boolean;
+  /** Rows that the profile adds or leaves out, for every answer; undefined if none. */
+  readonly rows: string | undefined;
+  /** Limits that the user can't have, a sentence each. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * ClickHouse settings of a question that may only read, as far as its user may set them.
+ *
+ * `readonly: 1` forbids every write (2 would let `INSERT INTO FUNCTION file()` through), and with
+ * `cancel_http_readonly_queries_on_client_close` an abort really stops the query. A user whose
+ * profile is `readonly = 2` can't send `readonly` and needs none; one with `readonly = 1` can send
+ * nothing, and the limits hold on this side alone.
+ *
+ * @throws ProbelabError if the profile cuts or changes answers and the user may not change that.
+ */
+export function limitSettings(limits: Limits, inForce: Settings, source: string): Limited {
+  const settings: Record<string, string> = {};
+  const falsified: string[] = [];
+  const notes: string[] = [];
+  const rows: string[] = [];
+  /** Sends a setting where the user may; false where it is in force otherwise. */
+  const want = (name: string, value: string): boolean => {
+    const known = inForce.get(name);
+    if (known === undefined) return true;
+    const below = known.min !== null && Number(value) < Number(known.min);
+    const above = known.max !== null && Number(value) > Number(known.max);
+    const free = !known.fixed && !below && !above;
+    if (free) settings[name] = value;
+    return free || known.value === value;
+  };
+  const limit = (name: string, wanted: number, unit: string): number => {
+    const known = inForce.get(name);
+    if (known === undefined) return wanted;
+    const highest = Number(known.fixed ? known.value : known.max) || Infinity; // 0 is no limit
+    const value = Math.max(Math.min(wanted, highest), known.fixed ? 0 : Number(known.min ?? 0));
+    if (!known.fixed) settings[name] = String(value);
+    if (value < wanted) {
+      const amount = `${value.toLocaleString("en-US")} ${unit}`;
+      notes.push(`The database's user may have at most ${amount}.`);
+    }
+    return value;
+  };
+  // A lower limit of the profile stays; ClickHouse compares with what its index leaves to be read.
+  const most = "max_rows_to_read";
+  const lower = Number(inForce.get(most)?.value ?? 0) || Infinity;
+  const estimates = limits.maxRowsRead < lower && !want(most, String(limits.maxRowsRead));
+  const kept = {
+    maxRowsRead: Math.min(limits.maxRowsRead, lower),
+    maxSeconds: limit("max_execution_time", limits.maxSeconds, "seconds a question"),
+    maxResultRows: limit("max_result_rows", limits.maxResultRows, "rows an answer"),
+    maxMemory: limit("max_memory_usage", limits.maxMemory, "bytes of memory a question"),
+    partial: limits.partial,
+  };
+  if (inForce.get("readonly")?.value === "0") want("readonly", "1");
+  for (const [name, thresholds] of Object.entries(OVERFLOW)) {
+    const cuts = thresholds.filter((each) => Number(inForce.get(each)?.value ?? 0) > 0);
+    if (!want(name, "throw") && cuts.length > 0) falsified.push(name, ...cuts);
+  }
+  for (const [name, values] of Object.entries(MEANING)) {
+    const [value = "", ...others] = [values].flat();
+    const known = inForce.get(name);
+    const hidden = HIDDEN.includes(name) && known?.fixed === true && known.changed;
+    if (hidden || (!want(name, value) && !others.includes(known?.value ?? "")))
+      falsified.push(name);
+  }
+  if (falsified.length > 0) {
+    const value = (name: string) => (HIDDEN.includes(name) ? "…" : inForce.get(name)?.value);
+    const list = falsified.map((name) => `${name} = ${value(name)}`).join(", ");
+    throw new ProbelabError(
+      `Can't use ${source}: the profile of its user sets ${list} as read-only, so results could be silently truncated or altered. Set it to ClickHouse's default, or give the user readonly = 2.`,
+    );
+  }
+  for (const [name, { plain, note }] of Object.entries(ROWS)) {
+    if (!want(name, plain)) rows.push(`The profile of the database's user ${note}.`);
+  }
+  for (const name of FILTERS) {
+    const filter = inForce.get(name)?.value ?? "";
+    if (filter === "" || filter === "{}") continue;
+    rows.push(
+      `The profile of the database's user leaves out rows (${name} = ${filter.slice(0, 200)}).`,
+    );
+  }
+  for (const [name, value] of Object.entries(FORM)) {
+    if (want(name, value) || name !== "cancel_http_readonly_queries_on_client_close") continue;
+    notes.push("The database's user can't have an interrupted question stopped at the server.");
+  }
+  if (inForce.get("readonly")?.value === "1") {
+    notes.unshift(
+      "The database's user may change no setting (readonly = 1): probelab's limits hold here, not at the server.",
+    );
+  }
+  const skips = limits.partial && want(SKIP_MODE, "unavailable") && SKIP in settings;
+  const partial = skips ? { [SKIP]: "1" } : undefined;
+  if (limits.partial && !skips) {
+    notes.push("The database's user can't have shards that don't answer left out (partial).");
+  }
+  const asking = most in settings ? { [most]: settings[most] } : {};
+  delete settings[most];
+  const kinds = rows.length === 0 ? undefined : rows.join(" ");
+  return { settings, asking, partial, limits: kept, estimates, rows: kinds, notes };
+}

@@ -1,0 +1,288 @@
+import { refuseUnknown } from "../base/check-options.js";
+import { ProbelabError } from "../base/error.js";
+import { shownValue } from "../base/text.js";
+import { answerOrigin, type Database } from "../database/database.js";
+import { unknownColumn, type TableInfo } from "../database/table-info.js";
+import { maskAddresses } from "../mask/addresses.js";
+import { maskResult } from "../mask/mask-result.js";
+import type { ColumnOf } from "../query/columns.js";
+import { tableBounds } from "../query/source.js";
+import { and, bind, print, raw, sql, type Sql } from "../query/sql.js";
+import { whereSql, whereText, type Match, type Where } from "../query/where.js";
+import type { Origin } from "../result/origin.js";
+import type { Result } from "../result/result.js";
+import { checkRange, formatRange, type TimeRange } from "../time/time-range.js";
+import { checkPriorities, priorityNumber, prioritySql, type Priority } from "./priority.js";
+
+/** The fields of a line, as options and results name them, and their columns. */
+export const LOG_COLUMNS = {
+  identifier: "SYSLOG_IDENTIFIER",
+  priority: "PRIORITY",
+  host: "host",
+  message: "message",
+} as const;
+
+/** A field of a line; `priority` and `host` only where the table has them. */
+export type LogField = keyof typeof LOG_COLUMNS;
+
+/** A column of a log table: a field of a line, or a column's own name. */
+export type LogColumn = ColumnOf<"logs">;
+
+/** Conditions on lines; all must hold. */
+export interface LogFilter {
+  /** The emitting program (SYSLOG_IDENTIFIER): one, a list, or `prefix()`. */
+  readonly identifier?: Match;
+  /** The host of the line, where the table has the column. */
+  readonly host?: Match;
+  /** This severity and worse, as `journalctl -p`: `"err"` or 3 keeps 0 to 3. */
+  readonly priority?: Priority;
+  /** A text in the message; upper and lower case differ. */
+  readonly contains?: string;
+  /** A pattern that matches in the message, in RE2's syntax; of a RegExp the flags i, m and s count. */
+  readonly matches?: string | RegExp;
+  /** Conditions on any column, as for measurements: `{ _PID: { gt: 1000 } }`. */
+  readonly where?: Where<LogColumn>;
+}
+
+/** Options of every question on the logs. */
+export interface LogOptions extends LogFilter {
+  /** The time to ask about, half-open: `last("1 hour")` or `between(a, b)`. */
+  readonly range: TimeRange;
+  /** True hides e-mail and IP addresses in the answer, as `maskAddresses` does; default false. */
+  readonly mask?: boolean;
+  /** Stops the query at the server; default: the interrupt of the running cell. */
+  readonly signal?: AbortSignal;
+}
+
+/** Names of the filter's options. */
+export const LOG_FILTERS = Object.keys({
+  identifier: true,
+  host: true,
+  priority: true,
+  contains: true,
+  matches: true,
+  where: true,
+} satisfies Record<keyof LogFilter, true>);
+
+/** The lines of a question: a table, bounded on its sort key in its own type, and filtered. */
+export interface Lines {
+  readonly table: TableInfo;
+  readonly range: TimeRange;
+  readonly filter: LogFilter;
+  readonly conditions: readonly Sql[];
+}
+
+/** Opens the lines of a range. @throws ProbelabError for a filter that the table can't answer. */
+export async function openLines(
+  database: Database,
+  range: TimeRange,
+  filter: LogFilter,
+): Promise<Lines> {
+  const table = await database.table("logs");
+  const bounds = tableBounds(table, range);
+  const conditions = [...bounds, ...(await filterConditions(database, table, filter, and(bounds)))];
+  return { table, range, filter, conditions };
+}
+
+/**
+ * Checks the options of a question and opens its lines.
+ *
+ * @param more names of the options beside those of every question.
+ */
+export async function checkedLines(
+  database: Database,
+  options: LogOptions,
+  action: string,
+  more: readonly string[],
+): Promise<Lines> {
+  refuseUnknown(options, ["range", "mask", "signal", ...LOG_FILTERS, ...more], action);
+  const range = checkRange((options as LogOptions | undefined)?.range, action);
+  return openLines(database, range, options);
+}
+
+/** FROM and WHERE of the lines. */
+export function fromLines({ table, conditions }: Pick<Lines, "table" | "conditions">): Sql {
+  return sql`FROM ${raw(table.from)}\nWHERE ${and(conditions)}`;
+}
+
+/** Asks a question about lines; gives the answer's table and its origin, without the columns' meaning. */
+export async function askLines(
+  database: Database,
+  { table, range, filter }: Lines,
+  question: Sql,
+  { action, signal }: { readonly action: string; readonly signal: AbortSignal | undefined },
+): Promise<{ table: Awaited<ReturnType<Database["ask"]>>["table"]; origin: Origin }> {
+  const asked = print(question);
+  const answer = await database.ask({ ...asked, action, signal });
+  const words = filterText(filter);
+  const origin: Origin = {
+    ...answerOrigin(database, asked, range, answer),
+    ...(words !== "" && { filter: words }),
+    columns: { dimensions: [], measures: [] },
+    reductions: [],
+    notes: tableNotes(table),
+  };
+  return { table: answer.table, origin };
+}
+
+/** The answer, with its addresses hidden where `mask` is set. */
+export function masked(result: Result, { mask = false }: { readonly mask?: boolean }): Result {
+  return mask ? maskResult(result, maskAddresses) : result;
+}
+
+/** LIMIT, a whole number from 1, or nothing for Infinity. @param more rows beyond it. */
+export function limitSql(limit: number, more = 0): Sql {
+  if (limit === Infinity) return raw("");
+  if (Number.isSafeInteger(limit) && limit >= 1) {
+    return sql`\nLIMIT ${bind("limit", "UInt64", limit + more)}`;
+  }
+  throw new ProbelabError(
+    `Can't take a limit of ${String(limit)}: pass limit: 100, another whole number from 1, or Infinity for all.`,
+  );
+}
+
+/** Says why an answer is empty: no line in the range, or none that matches, with the programs there are. */
+export async function whyNoLines(
+  database: Database,
+  { table, range, filter }: Lines,
+): Promise<string> {
+  const question = print(sql`SELECT ${raw(fieldText("identifier", table))} AS program
+${fromLines({ table, conditions: tableBounds(table, range) })}
+GROUP BY program
+ORDER BY count() DESC, program
+LIMIT 9`);
+  const programs = await database.rows<{ program: string | null }>(
+    question.sql,
+    question.parameters,
+    "look for log lines",
+  );
+  const span = formatRange(range);
+  if (programs.length === 0) return `${table.name} holds no line from ${span}.`;
+  const { where = {}, ...fields } = filter;
+  const by = [
+    ...LOG_FILTERS.filter((name) => fields[name as keyof typeof fields] !== undefined),
+    ...Object.keys(where),
+  ];
+  const names = programs.slice(0, 8).map(({ program }) => program || "no named program");
+  const more = programs.length > 8 ? " and others" : "";
+  return `No line from ${span} matches ${by.length === 0 ? "the question" : `the filter by ${by.join(", ")}`}; there are lines of ${names.join(", ")}${more}.`;
+}
+
+/** True where a line matches. */
+export async function hasLines(database: Database, lines: Lines): Promise<boolean> {
+  const { sql: text, parameters } = print(sql`SELECT 1 ${fromLines(lines)} LIMIT 1`);
+  return (await database.rows(text, parameters, "look for log lines")).length > 0;
+}
+
+/**
+ * The notes on a table. Lines of a merging engine are counted as they are held: unlike a measurement
+ * a line has no identity, so that two lines that say the same may be merged; and with FINAL the newest
+ * few lines would take reading all.
+ */
+export function tableNotes({ name, engine, merges, notes }: TableInfo): string[] {
+  if (!merges) return [...notes];
+  return [
+    `${name} is a ${engine}: lines that it will merge in the background are counted each, so the numbers may fall by themselves.`,
+    ...notes,
+  ];
+}
+
+/** The fields that the table has, in the order of a line. */
+export function fieldsOf(table: TableInfo): LogField[] {
+  return (Object.keys(LOG_COLUMNS) as LogField[]).filter((field) =>
+    table.columns.has(LOG_COLUMNS[field]),
+  );
+}
+
+/** A field of a line, or a column by its own name. @throws ProbelabError where the table has it not. */
+export function logColumn(name: string, table: TableInfo): { sql: Sql; type: string } {
+  const column = columnOf(name, table);
+  return { sql: raw(table.column(column)), type: table.columns.get(column) ?? "" };
+}
+
+/** SQL for a field of a line as text; null where a line has none. */
+export function fieldText(field: LogField, table: TableInfo): string {
+  return `toString(${table.column(columnOf(field, table))})`;
+}
+
+/** SQL for the message of a line, empty where the table holds NULL. */
+export function messageText(table: TableInfo): string {
+  return `ifNull(${fieldText("message", table)}, '')`;
+}
+
+/** SQL for an instant, to the millisecond, from SQL for a raw time of the table. */
+export function instantSql(time: string, table: TableInfo): string {
+  return `toDateTime64(${table.time.dateTime(time)}, 3, 'UTC')`;
+}
+
+/** The conditions of a filter, its values bound. @param within bounds of the lines in time. */
+export async function filterConditions(
+  database: Database,
+  table: TableInfo,
+  filter: LogFilter,
+  within: Sql,
+): Promise<Sql[]> {
+  const conditions = whereSql(filterWhere(filter), (name) => logColumn(name, table));
+  const { priority, contains, matches } = filter;
+  if (priority !== undefined) {
+    const least = bind("priority", "UInt8", priorityNumber(priority));
+    const column = columnOf("priority", table);
+    await checkPriorities(database, table, column, within);
+    conditions.push(sql`${raw(prioritySql(table, column))} <= ${least}`);
+  }
+  const message = logColumn("message", table).sql;
+  if (contains !== undefined) {
+    const text = bind("contains", "String", checkText(contains, "contains"));
+    conditions.push(sql`position(${message}, ${text}) > 0`);
+  }
+  if (matches !== undefined) {
+    const pattern = bind("matches", "String", patternText(matches));
+    conditions.push(sql`match(${message}, ${pattern})`);
+  }
+  return conditions;
+}
+
+/** The filter in words: `identifier = api, contains "timed out"`; "" for none. */
+export function filterText(filter: LogFilter): string {
+  const { priority, contains, matches } = filter;
+  const equal = whereText(filterWhere(filter));
+  return [
+    ...(equal === "" ? [] : [equal]),
+    ...(priority === undefined ? [] : [`priority ${priority} and worse`]),
+    ...(contains === undefined ? [] : [`contains ${JSON.stringify(contains)}`]),
+    ...(matches === undefined ? [] : [`matches ${String(matches)}`]),
+  ].join(", ");
+}
+
+function filterWhere({ identifier, host, where }: LogFilter): Where {
+  return {
+    ...(identifier !== undefined && { identifier }),
+    ...(host !== undefined && { host }),
+    ...where,
+  };
+}
+
+function columnOf(name: string, table: TableInfo): string {
+  const isField = Object.hasOwn(LOG_COLUMNS, name);
+  const column = isField ? LOG_COLUMNS[name as LogField] : name;
+  if (table.columns.has(column)) return column;
+  if (!isField) throw unknownColumn(name, table.name, table.columns);
+  throw new ProbelabError(
+    `Can't use ${name}: ${table.name} has no column ${column}. It has ${[...table.columns.keys()].join(", ")}; leave ${name} out.`,
+  );
+}
+
+function patternText(pattern: string | RegExp): string {
+  if (!(pattern instanceof RegExp)) return checkText(pattern, "matches");
+  const flags = [...pattern.flags].filter((flag) => "ims".includes(flag)).join("");
+  // Unlike in JavaScript, a dot of match() stands for a line's end too.
+  const dot = flags.includes("s") ? "" : "(?-s)";
+  return `${dot}${flags === "" ? "" : `(?${flags})`}${pattern.source}`;
+}
+
+function checkText(value: unknown, option: string): string {
+  if (typeof value === "string" && value !== "") return value;
+  throw new ProbelabError(
+    `Can't search for ${option}: ${shownValue(value)}: pass a text of at least one letter, or leave ${option} out.`,
+  );
+}

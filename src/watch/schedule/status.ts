@@ -1,0 +1,75 @@
+import { ProbelabError } from "../../base/error.js";
+import { folderOf, readHistory, type Run } from "./history.js";
+import { findScheduled, periodAt, type Schedule } from "./schedule.js";
+
+/** States of a notebook, the worst first. */
+export const NOTEBOOK_STATES = ["fails", "late", "never ran", "running", "fine"] as const;
+
+/** How a scheduled notebook fares. */
+export interface NotebookStatus {
+  readonly name: string;
+  /** `late`: its period began 15 minutes ago and has no run. */
+  readonly state: (typeof NOTEBOOK_STATES)[number];
+  /** Why it fails. */
+  readonly error: string | null;
+  /** Undefined where it can't be read. */
+  readonly schedule: Schedule | undefined;
+  /** The newest first. */
+  readonly runs: readonly Run[];
+  /** A sentence for each run that can't be read. */
+  readonly damaged: readonly string[];
+  /** When it is due next. */
+  readonly next: Date | undefined;
+}
+
+const LATE_MS = 15 * 60_000;
+const GRACE_MS = 60_000;
+
+/** How all scheduled notebooks of a folder fare, the worst first. */
+export async function readStatus(
+  folder: string,
+  out: string,
+  now: Date,
+): Promise<NotebookStatus[]> {
+  const notebooks = await findScheduled(folder, out);
+  const all = await Promise.all(
+    notebooks.map(async ({ name, schedule }): Promise<NotebookStatus> => {
+      const { runs, damaged } = await readHistory(folderOf(out, name));
+      if (schedule instanceof ProbelabError) {
+        const error = schedule.message;
+        return { name, state: "fails", error, schedule: undefined, runs, damaged, next: undefined };
+      }
+      return { name, schedule, damaged, ...judged(runs, schedule, now) };
+    }),
+  );
+  const rank = ({ state }: NotebookStatus) => NOTEBOOK_STATES.indexOf(state);
+  return all.sort((a, b) => rank(a) - rank(b));
+}
+
+function judged(history: readonly Run[], schedule: Schedule, now: Date) {
+  const runs = history.map((run): Run => {
+    const isRunning = +now - +run.started < schedule.timeout + GRACE_MS;
+    if (run.state !== "running" || isRunning) return run;
+    return { ...run, state: "interrupted", error: "The scheduler ended before the run did." };
+  });
+  const { start, end } = periodAt(now, schedule);
+  const [newest] = runs;
+  const last = runs.find(({ state }) => state !== "running");
+  const isDue = newest === undefined || newest.period < start;
+  const rest = { runs, next: isDue ? start : end, error: null };
+  if (last !== undefined && last.state !== "ok") {
+    return { ...rest, state: "fails", error: last.error ?? last.state } as const;
+  }
+  if (newest === undefined) return { ...rest, state: "never ran" } as const;
+  if (newest.state === "running") return { ...rest, state: "running" } as const;
+  return { ...rest, state: isDue && +now - +start > LATE_MS ? "late" : "fine" } as const;
+}
+
+/** `1 fails, 3 fine` */
+export function countedStates(all: readonly NotebookStatus[]): string {
+  const counts = NOTEBOOK_STATES.map((state) => [
+    all.filter((each) => each.state === state).length,
+    state,
+  ]);
+  return counts.flatMap(([count, state]) => (count ? [`${count} ${state}`] : [])).join(", ");
+}

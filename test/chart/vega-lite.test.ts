@@ -1,0 +1,153 @@
+import type { Spec } from "vega";
+import { compile, type TopLevelSpec } from "vega-lite";
+import { describe, expect, test } from "vitest";
+import { chart, ProbelabError } from "../../src/index.js";
+import { THEMES } from "../../src/render/theme.js";
+import { subtitle, title } from "./support/layers.js";
+import { makeResult, weeklyCounts } from "./support/sample-results.js";
+
+const counts = weeklyCounts();
+const x = { field: "t", type: "temporal" };
+const y = { field: "measurements", type: "quantitative" };
+const bar = { mark: "bar", encoding: { x, y } };
+const nope = { field: "nope", type: "nominal" };
+const draw = (spec: unknown) => () => chart.vegaLite(counts, spec as Record<string, unknown>);
+
+describe("chart.vegaLite(result, spec)", () => {
+  test("binds the rows by name, with origin and range; the spec's own data is left out", () => {
+    const free = chart.vegaLite(counts, { ...bar, data: { values: [{ nope: 1 }] } });
+    expect(free.spec["data"]).toEqual({ name: "result" });
+    expect((free.spec["datasets"] as { result: unknown[] }).result).toHaveLength(98);
+    expect(title(free)).toBe("Result, 2026-02-01 to 2026-05-01 UTC");
+    expect(free.spec.usermeta).toHaveProperty("probelab.sql");
+    const titled = chart.vegaLite(counts, { ...bar, title: "Mine" });
+    expect(title(titled)).toBe("Mine");
+    expect(subtitle(titled)).toContain("2026-02-01 to 2026-05-01 UTC");
+  });
+
+  test("draws times in UTC, whatever the zone of the process", async () => {
+    const at = ["2026-01-01T00:00:00Z", "2026-02-01T01:00:00Z"].map((text) => new Date(text));
+    const result = makeResult({ at, n: [1, 2] });
+    const texts = async (spec: Record<string, unknown>): Promise<string[]> => {
+      const svg = await chart.vegaLite(result, spec).svg();
+      return [...svg.matchAll(/<text[^>]*>([^<]+)</g)].map(([, text]) => text!);
+    };
+    const months = await texts({
+      mark: "bar",
+      transform: [{ calculate: "month(datum.at) + ' months'", as: "number" }],
+      encoding: {
+        x: { field: "at", timeUnit: "yearmonth", axis: { format: "%Y-%m" } },
+        y: { field: "n", type: "quantitative" },
+        color: { field: "number", type: "nominal" },
+      },
+    });
+    expect(months).toEqual(expect.arrayContaining(["2026-01", "0 months", "1 months"]));
+    expect(months).not.toContain("2025-12");
+    const hours = {
+      mark: "text",
+      encoding: {
+        x: { field: "at", type: "temporal" },
+        text: { field: "at", type: "temporal", format: "%H:%M" },
+        tooltip: { field: "at", type: "temporal", format: "%H:%M" },
+      },
+    };
+    expect(await texts(hours)).toEqual(expect.arrayContaining(["00:00", "01:00"]));
+    const { spec } = chart.vegaLite(result, hours);
+    const compiled: Spec = compile(structuredClone(spec) as unknown as TopLevelSpec).spec;
+    expect(JSON.stringify(compiled)).not.toMatch(/timeFormat/);
+  });
+
+  test("categories have the colors of series; the spec's own win", async () => {
+    const names = Array.from({ length: 13 }, (_, index) => `c${index}`);
+    const pie = makeResult({ cc: names, n: names.map((_, index) => index + 1) });
+    const theta = { field: "n", type: "quantitative" };
+    const spec = { mark: "arc", encoding: { theta, color: { field: "cc", type: "nominal" } } };
+    const svg = await chart.vegaLite(pie, spec).svg();
+    const slices = /<g class="mark-arc.*?<\/g>/s.exec(svg)?.[0] ?? "";
+    const fills = [...slices.matchAll(/fill="(#\w+)"/g)].map(([, fill]) => fill);
+    expect(new Set(fills)).toEqual(new Set(THEMES.light.series.slice(0, 13)));
+    const config = { range: { category: ["#123456"] } };
+    expect(await chart.vegaLite(pie, { ...spec, config }).svg()).toContain("#123456");
+  });
+
+  test('is as wide as its place with width: "container" too', async () => {
+    const drawn = chart.vegaLite(counts, { ...bar, width: "container", height: "container" });
+    expect(drawn.spec["width"]).toBe(1000);
+    expect(JSON.stringify(await drawn.screenSpec())).not.toContain('"width":1000');
+  });
+
+  test("takes fields that the spec makes, and columns with a dot as Vega-Lite writes them", async () => {
+    const made = [{ calculate: "datum.measurements * 2", as: "nope" }];
+    expect(draw({ ...bar, transform: made, encoding: { x: nope } })).not.toThrow();
+    expect(
+      draw({ layer: [{ data: { values: [{ nope: 1 }] }, ...bar, encoding: { x: nope } }] }),
+    ).not.toThrow();
+    expect(
+      draw({
+        repeat: ["t"],
+        spec: { mark: "bar", encoding: { x: { field: { repeat: "repeat" } } } },
+      }),
+    ).not.toThrow();
+    const odd = makeResult({ "a.b": [1, 2], "c[0]": [3, 4] });
+    const encoding = { x: { field: "a\\.b" }, y: { field: "['c[0]']" } };
+    expect(await chart.vegaLite(odd, { mark: "bar", encoding }).svg()).not.toContain("undefined");
+  });
+});
+
+describe("chart.vegaLite refuses", () => {
+  test.each([
+    [undefined, /undefined as a Vega-Lite spec: pass chart\.vegaLite\(result, \{ mark/],
+    ["bar", /"bar" as a Vega-Lite spec/],
+    [{ encoding: { x } }, /spec without a mark/],
+    [{ ...bar, encoding: { x: nope } }, /no column "nope"; the columns are "t"/],
+    [{ ...bar, encoding: { x, y, tooltip: [x, nope] } }, /no column "nope"/],
+    [{ ...bar, encoding: { x: { field: "nope.t" } } }, /no column "nope"/],
+    [{ layer: [{ mark: "bar" }, { mark: "rule", encoding: { x: nope } }] }, /no column "nope"/],
+    [{ transform: [{ filter: "datum.t > 1" }], ...bar, encoding: { x: nope } }, /no column "nope"/],
+    [{ data: { values: [{ nope: 1 }] }, ...bar, encoding: { x: nope } }, /no column "nope"/],
+    [{ ...bar, width: 1e9 }, /width: 1000000000: pass 20,000 at most/],
+    [{ ...bar, width: NaN }, /width: NaN/],
+    [{ ...bar, config: { axis: { tickCount: 1e8 } } }, /tickCount: 100000000: pass 2,000 at most/],
+  ])("%j", (spec, message) => {
+    expect(draw(spec)).toThrow(ProbelabError);
+    expect(draw(spec)).toThrow(message);
+  });
+
+  test("what would be loaded: data, pictures, and tooltips that show a column as one", () => {
+    const url = "https://example.org/a.png";
+    for (const spec of [
+      { layer: [{ data: { url: "file:///etc/passwd" }, mark: "point" }] },
+      { ...bar, transform: [{ lookup: "t", from: { data: { url }, key: "t" } }] },
+      { mark: "image", encoding: { url: { field: "software_version" } } },
+      { mark: { type: "image", url } },
+    ]) {
+      expect(draw(spec)).toThrow(
+        /Can't draw a spec with url: .*: nothing is loaded; query the data/,
+      );
+    }
+    const pictured = makeResult({ n: [1], image: [url] });
+    const encoding = { x: { field: "n" } };
+    const tooltip = { mark: { type: "point", tooltip: true }, encoding };
+    expect(() => chart.vegaLite(pictured, tooltip)).toThrow(/name it otherwise/);
+    expect(() => chart.vegaLite(pictured, { mark: "point", encoding })).not.toThrow();
+  });
+
+  test("5,000 rows or more, with the question that aggregates them", () => {
+    const many = Array.from({ length: 5_000 }, (_, n) => n);
+    const rows = makeResult({
+      at: many.map((n) => new Date(n * 1e6)),
+      cc: many.map(() => "IT"),
+      n: many,
+    });
+    const encoding = { x: { field: "at" }, y: { field: "n" }, color: { field: "cc" } };
+    expect(() => chart.vegaLite(rows, { mark: "point", encoding })).toThrow(
+      "Can't draw 5,000 rows with a Vega-Lite spec: a chart takes fewer than 5,000; aggregate them in the question, SELECT toStartOfDay(at) AS at, cc, count() AS n … WHERE {range} GROUP BY ALL, or pass downsample(result, { x, y }) for the same line.",
+    );
+    const asked = weeklyCounts({ every: "minute" });
+    expect(() =>
+      chart.vegaLite(asked, { ...bar, encoding: { x, y, color: { field: "software_version" } } }),
+    ).toThrow(
+      'lab.measurements.ask({ range, every: "auto", by: ["software_version"], top: 10, measures: { n: count() } })',
+    );
+  });
+});

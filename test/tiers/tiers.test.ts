@@ -1,0 +1,223 @@
+import { describe, expect, test } from "vitest";
+import { tiers, type TierOptions } from "../../src/index.js";
+
+type Components = TierOptions["components"];
+type Rest = Omit<TierOptions, "components">;
+
+/** `rule component` of each breach. */
+const broken = (components: Components, rest: Rest = {}): string[] =>
+  tiers({ components, ...rest })
+    .review()
+    .map(({ rule, component }) => `${rule} ${component}`);
+
+const sentences = (components: Components, rest: Rest = {}): string[] =>
+  tiers({ components, ...rest })
+    .review()
+    .map(({ sentence }) => sentence);
+
+describe("rule 1", () => {
+  test("a component that can cause more than its tier says", () => {
+    expect(sentences({ db: { tier: 3, causes: 1 } })).toEqual([
+      `"db" (tier 3) can cause severity 1: put it in tier 1.`,
+    ]);
+    expect(broken({ db: { tier: 1, causes: 1 } })).toEqual([]);
+  });
+});
+
+test("rule 3: every stage but the last has tier 5 and up", () => {
+  const components = {
+    a: { tier: 4, stage: "test" },
+    b: { tier: 4, stage: "staging" },
+    c: { tier: 5, stage: "staging" },
+    d: { tier: 4 },
+  };
+  const stages = ["test", "staging", "production"];
+  expect(broken(components, { stages })).toEqual(["3 a", "3 b"]);
+});
+
+test("rule 5: a dependency is hard or soft, not both", () => {
+  const components = { api: { tier: 2, hard: ["db"], soft: ["db"] }, db: { tier: 2 } };
+  expect(broken(components)).toEqual(["5 api"]);
+});
+
+describe("rule 6", () => {
+  test("no hard dependency on a higher tier number", () => {
+    expect(sentences({ api: { tier: 1, hard: ["cache"] }, cache: { tier: 3 } })).toEqual([
+      `"api" (tier 1) hard-depends on "cache" (tier 3), a higher tier number: put "cache" in tier 1, or make the dependency soft.`,
+    ]);
+  });
+
+  test("a component is reclassified to the lowest tier that it hard-depends on, by the shortest way", () => {
+    const components = {
+      c: { tier: 2, hard: ["d"] },
+      a: { tier: 4, hard: ["b", "x"] },
+      b: { tier: 4, hard: ["c"] },
+      x: { tier: 4, hard: ["d"] },
+      d: { tier: 1 },
+    };
+    expect(sentences(components)).toEqual([
+      `"a" (tier 4) hard-depends on "d" (tier 1) by way of "x": reclassify "a" to tier 1 at once.`,
+      `"b" (tier 4) hard-depends on "d" (tier 1) by way of "c": reclassify "b" to tier 1 at once.`,
+      `"c" (tier 2) hard-depends on "d" (tier 1): reclassify "c" to tier 1 at once.`,
+      `"x" (tier 4) hard-depends on "d" (tier 1): reclassify "x" to tier 1 at once.`,
+    ]);
+  });
+
+  test("not where rule 3 forbids that tier", () => {
+    const components = { copy: { tier: 5, stage: "staging", hard: ["db"] }, db: { tier: 1 } };
+    expect(sentences(components)[0]).toMatch(/make a dependency soft, or use a copy at "staging"/);
+  });
+
+  test("soft dependencies, the same tier and cycles within a tier are allowed", () => {
+    const components = {
+      a: { tier: 2, hard: ["b"], soft: ["mon", "db"] },
+      b: { tier: 2, hard: ["a"] },
+      mon: { tier: 4 },
+      db: { tier: 1 },
+    };
+    expect(broken(components)).toEqual([]);
+  });
+
+  test("reclassifying as the sentences say leaves nothing to reclassify, in 2,000 components", () => {
+    const components: Record<string, { tier: number; hard: string[] }> = {};
+    for (let at = 0; at < 2_000; at++) {
+      // Multiplying by 7 and 13 scatters the dependencies without randomness; they lead downward.
+      const hard = at === 0 ? [] : [`c${Math.floor((at * 7) % at)}`, `c${(at * 13) % at}`];
+      components[`c${at}`] = { tier: 1 + ((at * 31) % 4), hard: [...new Set(hard)] };
+    }
+    for (const { component, sentence } of tiers({ components }).review()) {
+      const to = /reclassify .* to tier (\d)/.exec(sentence)?.[1];
+      if (to !== undefined) components[component]!.tier = Number(to);
+    }
+    expect(sentences(components).filter((each) => each.includes("reclassify"))).toEqual([]);
+  });
+});
+
+test("rule 7: no dependency on, and no data from, a lower stage; the reverse is allowed", () => {
+  const copy = { tier: 5, stage: "staging" };
+  for (const relation of ["hard", "soft", "receives"]) {
+    expect(broken({ live: { tier: 5, [relation]: ["copy"] }, copy })).toEqual(["7 live"]);
+  }
+  expect(
+    broken({ live: { tier: 5 }, copy: { ...copy, soft: ["live"], receives: ["live"] } }),
+  ).toEqual([]);
+  expect(sentences({ live: { tier: 5, receives: ["copy"] }, copy })).toEqual([
+    `"live" at the stage "production" receives data from "copy" at the lower stage "staging": use a component at "production" or above.`,
+  ]);
+});
+
+describe("rule 8", () => {
+  test("failover machinery and balancers: the tier of the service, or a lower number", () => {
+    const components = (tier: number) => ({ api: { tier: 2 }, lb: { tier, protects: ["api"] } });
+    expect(sentences(components(3))).toEqual([
+      `"lb" (tier 3) protects "api" (tier 2): put it in tier 2 or lower.`,
+    ]);
+    expect([...broken(components(2)), ...broken(components(1))]).toEqual([]);
+  });
+
+  test("both members of a pair share the tier of the service", () => {
+    const db = { tier: 2, pair: ["one", "two"] };
+    expect(broken({ db, one: { tier: 1 }, two: { tier: 3 } })).toEqual(["8 one", "8 two"]);
+    expect(broken({ db, one: { tier: 2 }, two: { tier: 2 } })).toEqual([]);
+  });
+});
+
+describe("rule 9", () => {
+  const hosts = { one: { tier: 3 }, two: { tier: 4 } };
+  const lb = { tier: 1, protects: ["helpers"] };
+  const helpers = { tier: 2, members: ["one", "two"], testHelpers: true, reliable: true };
+
+  test("the test helper service is at least tier 2 as a whole, another may be of any tier", () => {
+    expect(broken({ helpers, lb, ...hosts })).toEqual([]);
+    expect(broken({ helpers: { ...helpers, tier: 1 }, lb, ...hosts })).toEqual([]);
+    expect(broken({ helpers: { ...helpers, tier: 3 }, lb, ...hosts })).toEqual(["9 helpers"]);
+    const other = { ...helpers, tier: 4, testHelpers: false };
+    expect(broken({ helpers: other, lb, ...hosts })).toEqual([]);
+  });
+
+  test("members in tier 3 or 4 need a reliable balancer, and tier 5 is too high", () => {
+    expect(broken({ helpers, ...hosts })).toEqual(["9 one", "9 two"]);
+    const unreliable = { ...helpers, reliable: false };
+    expect(broken({ helpers: unreliable, lb, ...hosts })).toEqual(["9 one", "9 two"]);
+    expect(broken({ helpers, lb, ...hosts, one: { tier: 5 } })).toEqual(["9 one"]);
+  });
+});
+
+test("demands are the table of 1.4", () => {
+  const graph = tiers({ components: { a: { tier: 2 }, b: { tier: 5, stage: "staging" } } });
+  expect(graph.demands()).toEqual(
+    new Map([
+      ["a", tiers.demands(2)],
+      ["b", null],
+    ]),
+  );
+  const table = [1, 2, 3, 4, 5].map((tier) =>
+    Object.values(tiers.demands(tier) ?? {})
+      .map((demanded) => (demanded ? "y" : "n"))
+      .join(""),
+  );
+  expect(table).toEqual(["yyyy", "yynn", "nynn", "nnnn", ""]);
+});
+
+test("every rule of 1.3 is there, with what the data can't show", () => {
+  expect(tiers.rules.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  expect(tiers.rules[5]?.text).toMatch(
+    /^A component may hard-depend only on components of the same/,
+  );
+  expect(tiers.rules.filter(({ unseen }) => unseen === "").map(({ number }) => number)).toEqual([
+    3, 8,
+  ]);
+});
+
+test("a notebook shows the review and draws the graph; hostile names stay names", () => {
+  const hostile = `x"]; click c0 "javascript:0"\n\`\`\`<b>`;
+  const components = JSON.parse(
+    JSON.stringify({ [hostile]: { tier: 3, hard: ["db"] }, db: { tier: 1 } }).replace(
+      "{",
+      '{"__proto__":{"tier":4},',
+    ),
+  ) as Components;
+  const graph = tiers({ components });
+  expect(graph.mermaid()).toBe(`flowchart TD
+  subgraph s0["production"]
+    c0["__proto__ (4)"]
+    c1["x#34;#93;#59; click c0 #34;javascript:0#34; #96;#96;#96;#60;b#62; (3)"]
+    c2["db (1)"]
+  end
+  subgraph s1["staging"]
+  end
+  c1 --> c2
+  classDef broken stroke:#d62728,stroke-width:3px
+  class c1 broken`);
+  const display = (graph as unknown as Record<symbol, () => Record<string, string>>)[
+    Symbol.for("Jupyter.display")
+  ]!();
+  expect(display["text/plain"]).toMatch(/^3 components, 1 rule broken in 1 place\n {2}Rule 6: /);
+  expect(display["text/markdown"]!.match(/```/g)).toHaveLength(2);
+  expect(display["text/markdown"]).toContain("```mermaid\nflowchart TD");
+});
+
+test.each([
+  [{}, /^Can't review tiers without components: pass/],
+  [null, /^Can't review tiers with null/],
+  [{ components: [] }, /^Can't review tiers with components: \[\]: pass an object/],
+  [{ component: {} }, /with the option "component": did you mean components\?/],
+  [{ components: { a: {} } }, /^Can't review the component "a" without a tier: pass 1 to 4/],
+  [{ components: { a: null } }, /^Can't review the component "a" with null/],
+  [{ components: { a: { tier: "2" } } }, /with tier: "2": pass 1 to 4 by the highest/],
+  [{ components: { a: { tier: 1.5 } } }, /with tier: 1.5: pass/],
+  [{ components: { a: { tier: 1, causes: 5 } } }, /with causes: 5: pass the highest severity/],
+  [{ components: { a: { tier: 1, hards: [] } } }, /the option "hards": did you mean hard\?/],
+  [{ components: { a: { tier: 1, hard: "b" } } }, /with hard: "b": pass a list of components'/],
+  [{ components: { abc: { tier: 1, hard: ["abd"] } } }, /"abd", which is no component. Did you/],
+  [{ components: { a: { tier: 1, soft: ["a"] } } }, /"a": soft names the component itself/],
+  [{ components: { a: { tier: 1, stage: "live" } } }, /at the stage "live": pass one of "staging"/],
+  [{ components: {}, stages: ["x", "x"] }, /with stages: \["x","x"\]: pass different names/],
+  [
+    { components: { a: { tier: 1, pair: ["b"] } } },
+    /with pair: \["b"\]: pass the names of the act/,
+  ],
+  [{ components: { a: { tier: 1, reliable: "yes" } } }, /with reliable: "yes": pass true or false/],
+])("tiers(%j) is refused", (options, message) => {
+  expect(() => tiers(options as TierOptions)).toThrow(message);
+});
