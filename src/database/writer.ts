@@ -33,6 +33,8 @@ export interface WriteOptions {
   readonly parameters?: Readonly<Record<string, unknown>>;
   readonly settings?: Readonly<Record<string, string | number>>;
   readonly signal?: AbortSignal;
+  /** What an error says was tried. Default: "write to the embedded database". */
+  readonly action?: string;
 }
 
 /**
@@ -87,7 +89,7 @@ export async function openWriter(source: Source): Promise<Writer> {
     database: connection.database,
     command: (sql, options = {}) =>
       run(
-        "write to the embedded database",
+        options.action ?? "write to the embedded database",
         async (client) => {
           await client.command(request(sql, options));
         },
@@ -95,7 +97,7 @@ export async function openWriter(source: Source): Promise<Writer> {
       ),
     insert: (table, body, options = {}) =>
       run(
-        "write to the embedded database",
+        options.action ?? "write to the embedded database",
         async (client) => {
           const { query, ...rest } = request(`INSERT INTO ${table} FORMAT Native`, options);
           const sent = { ...rest, query, values: Readable.from([body]) };

@@ -184,7 +184,8 @@ async function readPass(
       }),
     );
     const into = `${pieces} (${names.join(", ")})`;
-    const cancel = signal === undefined ? {} : { signal };
+    const action = "take a snapshot";
+    const cancel = signal === undefined ? { action } : { action, signal };
     if (local) {
       await writer.command(`INSERT INTO ${into} ${asked.sql}`, {
         ...cancel,
@@ -192,7 +193,7 @@ async function readPass(
         settings: { max_memory_usage: LOCAL_MEMORY, max_partitions_per_insert_block: 0 },
       });
     } else {
-      const answer = await database.native({ ...asked, action: "take a snapshot", signal });
+      const answer = await database.native({ ...asked, action, signal });
       bytes = answer.body.byteLength;
       if (bytes > 0) await writer.insert(into, answer.body, cancel);
       await checkWhole(taking, pass, answer.rows);
