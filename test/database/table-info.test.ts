@@ -76,10 +76,10 @@ describe("learnTable(rows, database, names, role)", () => {
     const range = between("2026-05-01T00:05:00Z", "2026-05-01T00:10:00Z");
     const bounds = boundsSql(time, range);
     const [found] = await database.rows(
-      `SELECT count() AS n, toString(min(${time.dateTime(time.sql)})) AS first FROM ${name} WHERE ${bounds.sql} AND ${time.usable}`,
+      `SELECT count() AS n, substring(toString(min(${time.dateTime(time.sql)})), 1, 19) AS first FROM ${name} WHERE ${bounds.sql} AND ${time.usable}`,
       bounds.parameters,
     );
-    expect(found).toMatchObject({ n: 300, first: expect.stringContaining("2026-05-01 00:05:00.") });
+    expect(found).toEqual({ n: 300, first: "2026-05-01 00:05:00" });
   });
 
   it.each<[name: string, type: string, text: string, example: RegExp]>([
