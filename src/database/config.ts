@@ -6,7 +6,7 @@ import type { Limits } from "./limits.js";
 import { SEED_TABLES, type TableNames, type TableRole, type Tables } from "./tables.js";
 import { nearName } from "../base/near-name.js";
 import type { Tls } from "./source.js";
-import { TEXT_FORMS, UNITS, type Unit } from "./time-column.js";
+import { UNITS, type Unit } from "./time-column.js";
 
 /** Columns of the measurement table that the seed document or the library names. */
 const MEASUREMENT_COLUMNS = [
@@ -32,8 +32,8 @@ export interface TableOptions {
   readonly table?: string;
   /** The column that bounds questions in time; by default measurement_start_time or __REALTIME_TIMESTAMP. */
   readonly time?: string;
-  /** Unit of its numbers or form of its text; only if the rows don't agree on it. */
-  readonly unit?: Unit | (typeof TEXT_FORMS)[number];
+  /** Unit of its numbers or digits, or `text`; only if the rows don't agree on it. */
+  readonly unit?: Unit | "text";
   /** The cluster whose servers each hold a part of the table; a Distributed table needs none. */
   readonly cluster?: string;
 }
@@ -96,7 +96,7 @@ const schemas = lazySchemas(({ z }) => {
   const column = text("write the name of a column");
   const positive = { error: "write a number above 0" };
   const limit = z.number(positive).positive(positive);
-  const units = [...(Object.keys(UNITS) as Unit[]), ...TEXT_FORMS];
+  const units = [...(Object.keys(UNITS) as Unit[]), "text"] as const;
   const table = {
     table: text('write the name of a table, such as "fastpath" or "named.fastpath"'),
     unit: z.enum(units, { error: `write one of ${units.join(", ")}` }),
