@@ -164,7 +164,7 @@ async function startServer(directory: string): Promise<StartingServer> {
   const child = spawn(process.execPath, ["--no-warnings", entry, directory], {
     detached: true,
     stdio: ["ignore", log.fd, log.fd],
-    env: { ...(Object.fromEntries(kept) as NodeJS.ProcessEnv), TZ: "UTC" },
+    env: { ...Object.fromEntries<string | undefined>(kept), TZ: "UTC" },
   });
   let failure: string | undefined;
   child.on("error", (error) => (failure = error.message));
