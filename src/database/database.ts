@@ -131,7 +131,6 @@ export class Database implements AsyncDisposable {
     const askedAt = new Date();
     const started = performance.now();
     try {
-      await this.#estimate(query);
       const read = (body: Uint8Array) => arrowTable(body, types);
       const {
         answer: table,
@@ -164,30 +163,6 @@ export class Database implements AsyncDisposable {
     } catch (error) {
       throw serverError(error, action, this.source);
     }
-  }
-
-  /** Refuses what would read too much, where the user may not have the server do so. */
-  async #estimate({ sql, parameters, signal }: Query): Promise<void> {
-    const { estimates, limits } = this.#limited;
-    if (!estimates) return;
-    const plan = `EXPLAIN ${sql}\nFORMAT JSONCompact`;
-    const steps = await this.#send(plan, parameters, signal, jsonRows<{ explain: string }>);
-    if (steps.answer.some(({ explain }) => explain.includes("ReadFromRemote"))) {
-      throw new AnswerError(
-        "reads other servers of a cluster, and estimates its own rows alone",
-        "Have max_rows_to_read set in the profile of the database's user, or leave out connect({ limits: { maxRowsRead } })",
-        "TOO_MANY_ROWS",
-      );
-    }
-    const estimate = `EXPLAIN ESTIMATE ${sql}\nFORMAT JSONCompact`;
-    const { answer } = await this.#send(estimate, parameters, signal, jsonRows<{ rows: number }>);
-    const rows = answer.reduce((all, table) => all + Number(table.rows), 0);
-    if (rows <= limits.maxRowsRead) return;
-    throw new AnswerError(
-      `would read ${rows.toLocaleString("en-US")} rows, more than the limit of ${limits.maxRowsRead.toLocaleString("en-US")}`,
-      "Take a shorter range, or raise connect({ limits: { maxRowsRead } }) where so many rows may be read",
-      "TOO_MANY_ROWS",
-    );
   }
 
   /** Asks a small question about the database itself; rows as objects. */
