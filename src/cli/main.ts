@@ -17,6 +17,11 @@ for (const stream of [process.stdout, process.stderr]) {
     write(typeof text === "string" ? redact(text) : text, ...rest);
 }
 
+// Whoever read the output has enough: head, a pager.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error;
+});
+
 const commands = new Map<string, () => Promise<Command>>(
   Object.entries({
     start: async () => (await import("./start.js")).startCommand,

@@ -111,6 +111,7 @@ function serverConnection(
         http_headers: { "X-ClickHouse-User": username, "X-ClickHouse-SSL-Certificate-Auth": "on" },
       }),
     url: source.url,
+    ...(source.prefix !== undefined && { pathname: source.prefix }),
     database: source.database,
     username,
     password,

@@ -1,5 +1,6 @@
 import { parseError } from "@clickhouse/client";
 import type { ColumnTable } from "arquero";
+import type { ProbelabError } from "../base/error.js";
 import { untilDone } from "../base/pending-work.js";
 import { MOST_ROWS } from "../base/limits.js";
 import { arrowTable } from "./arrow.js";
@@ -16,8 +17,8 @@ import { send } from "./request.js";
 import { AnswerError, cutAnswer, serverError, SHARD_DOWN, strangeAnswer } from "./server-error.js";
 import type { Source } from "./source.js";
 import { checkReads } from "./statement.js";
-import { learnTable, quotedTable, type TableInfo, tableName } from "./table-info.js";
-import { SEED_TABLES, type TableRole, type Tables } from "./tables.js";
+import { learnTable, quotedTable, type TableInfo, tableName, tableVersion } from "./table-info.js";
+import { type AskRows, SEED_TABLES, type TableRole, type Tables } from "./tables.js";
 import { plainType, timeColumn } from "./time-column.js";
 import { currentSignal } from "../interrupt/current-signal.js";
 import type { Origin } from "../result/origin.js";
@@ -46,7 +47,7 @@ export interface Answer {
   readonly askedAt: Date;
   /** Number of repeats after failed connections. */
   readonly retries: number;
-  /** Rows that are missing or too many, as a sentence: of shards that did not answer, by the user's profile. */
+  /** Which rows are missing, as a sentence: those of shards that did not answer. */
   readonly partial?: string;
 }
 
@@ -56,7 +57,9 @@ export class Database implements AsyncDisposable {
   readonly #limited: Limited;
   /** Whether the server returns the query id. */
   readonly #named: boolean;
-  readonly #learned = new Map<TableRole, Promise<TableInfo>>();
+  /** By role and version of the table. */
+  readonly #learned = new Map<string, Promise<TableInfo>>();
+  readonly #versions = new Map<string, Promise<string>>();
   /** Number of partial answers: a table learned from one is learned again. */
   #partials = 0;
   /** `embedded:DIR`, or the server's URL and database without credentials. */
@@ -128,7 +131,6 @@ export class Database implements AsyncDisposable {
     const askedAt = new Date();
     const started = performance.now();
     try {
-      await this.#estimate(query);
       const read = (body: Uint8Array) => arrowTable(body, types);
       const {
         answer: table,
@@ -139,9 +141,8 @@ export class Database implements AsyncDisposable {
         whole: query.whole,
       });
       checkRows(table.numRows(), counted);
-      const other = [...(types?.keys() ?? [])].filter(
-        (name) => !table.columnNames().includes(name),
-      );
+      const names = new Set(table.columnNames());
+      const other = [...(types?.keys() ?? [])].filter((name) => !names.has(name));
       if (other.length > 0) {
         throw new AnswerError(
           `sent an answer without the column${other.length > 1 ? "s" : ""} ${other.join(", ")}`,
@@ -158,38 +159,10 @@ export class Database implements AsyncDisposable {
         );
       }
       const seconds = (performance.now() - started) / 1000;
-      const partial = [this.#limited.rows, cost.partial].filter((part) => part !== undefined);
-      return {
-        ...{ table, ...cost, askedAt, seconds },
-        ...(partial.length > 0 && { partial: partial.join(" ") }),
-      };
+      return { table, ...cost, askedAt, seconds };
     } catch (error) {
       throw serverError(error, action, this.source);
     }
-  }
-
-  /** Refuses what would read too much, where the user may not have the server do so. */
-  async #estimate({ sql, parameters, signal }: Query): Promise<void> {
-    const { estimates, limits } = this.#limited;
-    if (!estimates) return;
-    const plan = `EXPLAIN ${sql}\nFORMAT JSONCompact`;
-    const steps = await this.#send(plan, parameters, signal, jsonRows<{ explain: string }>);
-    if (steps.answer.some(({ explain }) => explain.includes("ReadFromRemote"))) {
-      throw new AnswerError(
-        "reads other servers of a cluster, and estimates its own rows alone",
-        "Have max_rows_to_read set in the profile of the database's user, or leave out connect({ limits: { maxRowsRead } })",
-        "TOO_MANY_ROWS",
-      );
-    }
-    const estimate = `EXPLAIN ESTIMATE ${sql}\nFORMAT JSONCompact`;
-    const { answer } = await this.#send(estimate, parameters, signal, jsonRows<{ rows: number }>);
-    const rows = answer.reduce((all, table) => all + Number(table.rows), 0);
-    if (rows <= limits.maxRowsRead) return;
-    throw new AnswerError(
-      `would read ${rows.toLocaleString("en-US")} rows, more than the limit of ${limits.maxRowsRead.toLocaleString("en-US")}`,
-      "Take a shorter range, or raise connect({ limits: { maxRowsRead } }) where so many rows may be read",
-      "TOO_MANY_ROWS",
-    );
   }
 
   /** Asks a small question about the database itself; rows as objects. */
@@ -230,16 +203,30 @@ export class Database implements AsyncDisposable {
     });
   }
 
-  /** Learns one of the service's tables; once, unless it was empty. */
-  table(role: TableRole): Promise<TableInfo> {
-    const known = this.#learned.get(role);
+  /** Learns one of the service's tables; again where it was empty, or is another one now. */
+  async table(role: TableRole): Promise<TableInfo> {
+    // Behind a proxy there may be several servers, each with a version of its own.
+    const { table, cluster } = this.tables[role];
+    const key = `${role} ${cluster === undefined ? await this.tableVersion(table) : ""}`;
+    const known = this.#learned.get(key);
     if (known !== undefined) return known;
     const learned = learnTable(this.rows, this.here, this.tables[role], role);
-    this.#learned.set(role, learned);
-    const forget = () => this.#learned.delete(role);
+    this.#learned.set(key, learned);
+    const forget = () => this.#learned.delete(key);
     const before = this.#partials;
     learned.then(({ settled }) => (settled && this.#partials === before) || forget(), forget);
     return learned;
+  }
+
+  /** Changes when a table is exchanged or altered; questions at the same time ask for it once. */
+  tableVersion(table: string): Promise<string> {
+    const asked = this.#versions.get(table);
+    if (asked !== undefined) return asked;
+    const version = tableVersion(this.rows, this.here, table);
+    this.#versions.set(table, version);
+    const forget = () => this.#versions.delete(table);
+    version.then(forget, forget);
+    return version;
   }
 
   /**
@@ -250,6 +237,7 @@ export class Database implements AsyncDisposable {
     place: readonly [database: string, table: string],
     name: string,
     type: string,
+    signal?: AbortSignal,
   ): Promise<Pick<TableInfo, "time" | "notes">> {
     const roles = Object.keys(this.tables) as TableRole[];
     const { here } = this;
@@ -261,14 +249,33 @@ export class Database implements AsyncDisposable {
     // A column of times says itself how it writes an instant, where the table can't be learned, too.
     const time = /^Date/.test(plainType(type)) ? timeColumn(name, type, null) : undefined;
     if (role !== undefined) {
-      return time === undefined
-        ? await this.table(role)
-        : await this.table(role).catch(() => ({ time, notes: [] }));
+      const learned = this.#untilStopped(this.table(role), signal);
+      if (time === undefined) return await learned;
+      return await learned.catch((error: ProbelabError) => {
+        if (error.code === "ABORTED") throw error;
+        return { time, notes: [] };
+      });
     }
     if (time !== undefined) return { time, notes: [] };
     const names = { table: quotedTable(...place), time: name, columns: {} };
-    const { time: learned } = await learnTable(this.rows, here, names);
+    const ask: AskRows = (sql, parameters, action) => this.rows(sql, parameters, action, signal);
+    const { time: learned } = await learnTable(ask, here, names);
     return { time: learned, notes: [] };
+  }
+
+  /** Waits for what others may wait for, too; who asks after a stop doesn't wait for the same. */
+  async #untilStopped<T>(shared: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+    if (signal === undefined) return shared;
+    let stop = () => {};
+    const stopped = new Promise<never>((_, reject) => {
+      stop = () => {
+        this.#learned.clear();
+        reject(serverError(signal.reason, "run the query", this.source));
+      };
+    });
+    if (signal.aborted) stop();
+    signal.addEventListener("abort", stop, { once: true });
+    return Promise.race([shared, stopped]).finally(() => signal.removeEventListener("abort", stop));
   }
 
   /** Gives the connection back; the embedded server ends with its last user. */
@@ -380,7 +387,12 @@ FROM system.settings WHERE has({names:Array(String)}, name)\nFORMAT JSONCompact`
     maxBytes: 2 ** 20,
   };
   // Modes that would cut this answer too; who may not send them is asked without.
-  const whole = { limit: "0", offset: "0", read_overflow_mode: "throw" };
+  const whole = {
+    limit: "0",
+    offset: "0",
+    additional_result_filter: "",
+    read_overflow_mode: "throw",
+  };
   const asked = (settings: Readonly<Record<string, string>>) =>
     send(connection, { ...request, settings });
   const refused = (error: unknown) => {
@@ -406,7 +418,11 @@ FROM system.settings WHERE has({names:Array(String)}, name)\nFORMAT JSONCompact`
   ];
   const [row] = await readWhole(body, jsonRows<{ version: string; settings: Row[] }>);
   if (row?.settings === undefined || row.settings.length === 0) {
-    throw cutAnswer("without its settings");
+    throw new AnswerError(
+      "leaves out the row that says what is in force for its user",
+      "Look for limit, offset or additional_result_filter in the profile of that user, and give the user readonly = 2",
+      "CUT_ANSWER",
+    );
   }
   const settings = row.settings.map(
     ([name, value, min, max, fixed, changed]): [string, Setting] => {

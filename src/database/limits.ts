@@ -77,19 +77,14 @@ const MEANING: Readonly<Record<string, string | readonly string[]>> = {
   prefer_column_name_to_alias: "0",
   session_timezone: "",
   output_format_arrow_string_as_string: "1",
+  final: "0",
+  apply_deleted_mask: "1",
+  additional_table_filters: "{}",
+  additional_result_filter: "",
 };
 
 /** The server shows them as 0 whatever a profile sets; `changed` alone says so. */
 const HIDDEN: readonly string[] = ["limit", "offset"];
-
-/** Settings of a profile that change which rows a table has: overruled, or else noted. */
-const ROWS: Readonly<Record<string, { plain: string; note: string }>> = {
-  final: { plain: "0", note: "merges rows before they are counted (final = 1)" },
-  apply_deleted_mask: { plain: "1", note: "counts deleted rows (apply_deleted_mask = 0)" },
-};
-
-/** Filters of a profile are the operator's choice: they stay, and are noted. */
-const FILTERS: readonly string[] = ["additional_table_filters", "additional_result_filter"];
 
 /** Optional output settings; answers can be decoded without them. */
 const FORM: Readonly<Record<string, string>> = {
@@ -115,7 +110,8 @@ const SKIP_MODE = "skip_unavailable_shards_mode";
 export const SETTING_NAMES: readonly string[] = [
   ...["readonly", "max_memory_usage", SKIP_MODE],
   ...Object.entries(OVERFLOW).flat(2),
-  ...[...Object.keys(MEANING), ...Object.keys(FORM), ...Object.keys(ROWS), ...FILTERS],
+  ...Object.keys(MEANING),
+  ...Object.keys(FORM),
 ];
 
 /** The limits as far as the database's user can have them. */
@@ -128,10 +124,6 @@ export interface Limited {
   readonly asking: Readonly<Record<string, string>>;
   /** Settings that leave out shards that don't answer; undefined if not wanted or not allowed. */
   readonly partial: Readonly<Record<string, string>> | undefined;
-  /** True if the server can't limit the rows read: each question is preceded by its estimate. */
-  readonly estimates: boolean;
-  /** Rows that the profile adds or leaves out, for every answer; undefined if none. */
-  readonly rows: string | undefined;
   /** Limits that the user can't have, a sentence each. */
   readonly notes: readonly string[];
 }
@@ -150,7 +142,6 @@ export function limitSettings(limits: Limits, inForce: Settings, source: string)
   const settings: Record<string, string> = {};
   const falsified: string[] = [];
   const notes: string[] = [];
-  const rows: string[] = [];
   /** Sends a setting where the user may; false where it is in force otherwise. */
   const want = (name: string, value: string): boolean => {
     const known = inForce.get(name);
@@ -176,7 +167,11 @@ export function limitSettings(limits: Limits, inForce: Settings, source: string)
   // A lower limit of the profile stays; ClickHouse compares with what its index leaves to be read.
   const most = "max_rows_to_read";
   const lower = Number(inForce.get(most)?.value ?? 0) || Infinity;
-  const estimates = limits.maxRowsRead < lower && !want(most, String(limits.maxRowsRead));
+  if (limits.maxRowsRead < lower && !want(most, String(limits.maxRowsRead))) {
+    throw new ProbelabError(
+      `Can't limit the rows that a question reads at ${source} (maxRowsRead): its user may not set max_rows_to_read. Have it set in the user's profile, or leave maxRowsRead out.`,
+    );
+  }
   const kept = {
     maxRowsRead: Math.min(limits.maxRowsRead, lower),
     maxSeconds: limit("max_execution_time", limits.maxSeconds, "seconds a question"),
@@ -197,20 +192,11 @@ export function limitSettings(limits: Limits, inForce: Settings, source: string)
       falsified.push(name);
   }
   if (falsified.length > 0) {
-    const value = (name: string) => (HIDDEN.includes(name) ? "…" : inForce.get(name)?.value);
+    const value = (name: string) =>
+      HIDDEN.includes(name) ? "…" : inForce.get(name)?.value.slice(0, 200);
     const list = falsified.map((name) => `${name} = ${value(name)}`).join(", ");
     throw new ProbelabError(
       `Can't use ${source}: the profile of its user sets ${list} as read-only, so results could be silently truncated or altered. Set it to ClickHouse's default, or give the user readonly = 2.`,
-    );
-  }
-  for (const [name, { plain, note }] of Object.entries(ROWS)) {
-    if (!want(name, plain)) rows.push(`The profile of the database's user ${note}.`);
-  }
-  for (const name of FILTERS) {
-    const filter = inForce.get(name)?.value ?? "";
-    if (filter === "" || filter === "{}") continue;
-    rows.push(
-      `The profile of the database's user leaves out rows (${name} = ${filter.slice(0, 200)}).`,
     );
   }
   for (const [name, value] of Object.entries(FORM)) {
@@ -229,6 +215,5 @@ export function limitSettings(limits: Limits, inForce: Settings, source: string)
   }
   const asking = most in settings ? { [most]: settings[most] } : {};
   delete settings[most];
-  const kinds = rows.length === 0 ? undefined : rows.join(" ");
-  return { settings, asking, partial, limits: kept, estimates, rows: kinds, notes };
+  return { settings, asking, partial, limits: kept, notes };
 }

@@ -4,8 +4,11 @@ import { redact } from "../base/redact.js";
 const REMEDIES: Readonly<Record<string, string>> = {
   AUTHENTICATION_FAILED:
     "check the user and password in PROBELAB_MEASUREMENTS_USER and PROBELAB_MEASUREMENTS_PASSWORD (PROBELAB_LOGS_… for logs)",
-  UNKNOWN_DATABASE: "check the database at the end of the URL",
-  UNKNOWN_TABLE: "check that the URL names the database that holds it",
+  UNKNOWN_DATABASE: "check the database's name, in the SQL or at the end of the URL",
+  UNKNOWN_TABLE:
+    'check its name and that the URL names the database that holds it; another name of the service\'s own tables goes into connect({ tables: { measurements: { table: "…" } } })',
+  UNKNOWN_IDENTIFIER:
+    'check the name; "npx probelab types" writes down the columns that the tables have',
   TIMEOUT_EXCEEDED:
     "take a shorter range, a coarser bucket or more filters, or raise connect({ limits: { maxSeconds } })",
   TOO_SLOW: "take a shorter range, a coarser bucket or more filters",
@@ -14,7 +17,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   TOO_MANY_ROWS_OR_BYTES:
     "aggregate in the query, take a shorter range, or raise connect({ limits: { maxResultRows } })",
   TOO_MANY_ROWS:
-    "take a shorter range, or raise connect({ limits: { maxRowsRead } }) where so many rows may be read",
+    "take a shorter range or more filters; the limit is the lower one of connect({ limits: { maxRowsRead } }) and of max_rows_to_read in the profile of the database's user",
   READONLY:
     'questions may only read; "npx probelab load" and "npx probelab sample" fill the embedded database',
   ACCESS_DENIED:
@@ -32,7 +35,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
 export const SHARD_DOWN = "279";
 
 const FILL =
-  'the embedded database does not hold it yet: fill it with "npx probelab sample" or "npx probelab load"';
+  'check its name, or where the embedded database is still empty, fill it with "npx probelab sample" or "npx probelab load"';
 
 /** A fault of an answer that the transport noticed; its message follows the server's name. */
 export class AnswerError extends Error {

@@ -16,8 +16,10 @@ export type Source =
   | { readonly kind: "embedded"; readonly directory: string; readonly label: string }
   | {
       readonly kind: "server";
-      /** `http://host:port`, no path, no user, no password. */
+      /** `http://host:port`, no user, no password. */
       readonly url: string;
+      /** What a proxy has before the server's own path, such as `/clickhouse`; missing where nothing. */
+      readonly prefix?: string;
       readonly database: string;
       readonly username: string;
       readonly password: string;
@@ -28,7 +30,9 @@ export type Source =
     };
 
 /**
- * Reads `embedded:DIR` or `http(s)://host:port/database`.
+ * Reads `embedded:DIR`, `http(s)://host:port/database`, or behind a proxy
+ * `https://host/prefix/database`: the path's last part is the database. With `?database=name` the
+ * whole path is the prefix.
  *
  * @param text what to read; a user and password in the URL are taken out of it.
  * @param options `root`: what a relative DIR starts from; `name`: where the text was found, for
@@ -60,19 +64,29 @@ export function parseSource(
       `Can't read ${options.name} ${JSON.stringify(hideCredentials(text))}: write embedded:DIR or http(s)://host:port/database.`,
     );
   }
+  const unknown = [...url.searchParams.keys()].find((key) => key !== "database");
+  if (unknown !== undefined) {
+    throw new ProbelabError(
+      `Can't use ${JSON.stringify(unknown)} in the URL in ${options.name}: it may hold only ?database=name. Give user and password in ${options.name.startsWith("PROBELAB_") ? options.name : "PROBELAB_MEASUREMENTS"}_USER and …_PASSWORD, and limits by connect({ limits }).`,
+    );
+  }
   const decode = (part: string) => decodePart(part, options.name);
-  const database = decode(url.pathname.replace(/^\/|\/$/g, "")) || "default";
+  const parts = url.pathname.split("/").filter((part) => part !== "");
+  const named = url.searchParams.get("database");
+  const database = named || decode(parts.pop() ?? "") || "default";
+  const prefix = parts.map((part) => `/${part}`).join("");
   const username = options.username ?? (decode(url.username) || "default");
   const password = options.password ?? decode(url.password);
   keepSecret(password, username);
   return {
     kind: "server",
     url: url.origin,
+    ...(prefix !== "" && { prefix }),
     database,
     username,
     password,
     ...(options.tls !== undefined && { tls: options.tls }),
-    label: `${url.origin}/${database}`,
+    label: `${url.origin}${prefix}/${database}`,
   };
 }
 

@@ -64,10 +64,7 @@ export async function learnTable(
       : database === defaultDatabase
         ? quoteIdentifier(name)
         : place;
-  const described = await ask<{ name: string; type: string }>(
-    `DESCRIBE TABLE ${cluster === undefined ? place : from}`,
-  );
-  const own = new Map(described.map((column) => [column.name, column.type]));
+  const own = await tableColumns(ask, names, cluster === undefined ? place : from, database, name);
   const columns = new Map(own);
   const configured = new Map(Object.entries(names.columns));
   // The seed document's name for the configured time column; a table may hold something else by it.
@@ -75,8 +72,16 @@ export async function learnTable(
   if (own.has(seedTime)) configured.delete(seedTime);
   for (const [known, column] of [[names.time, names.time] as const, ...configured]) {
     const type = own.get(column);
-    if (type === undefined) throw missingColumn(known, column, name, own, role);
-    columns.set(known, type);
+    if (type !== undefined) {
+      columns.set(known, type);
+      continue;
+    }
+    const { message } = unknownColumn(column, name, own);
+    if (role === undefined) throw new ProbelabError(message);
+    const key = column === known ? "time" : known;
+    throw new ProbelabError(
+      `${message} Name the column in tables.${role} of probelab.config.json or connect(), such as { "tables": { "${role}": { "${key}": "…" } } }.`,
+    );
   }
   const engine =
     cluster === undefined
@@ -84,22 +89,40 @@ export async function learnTable(
       : await onShards(ask, name, from, { cluster, database, table: name });
   const type = own.get(names.time) as string;
   const timed: TimedTable = {
-    ...{ name, from, type, column: names.time, unit: names.unit, rows: engine.rows },
+    name,
+    from,
+    type,
+    column: names.time,
+    unit: names.unit,
+    rows: engine.rows,
+    empty:
+      engine.rows === null
+        ? (await ask(`SELECT 1 FROM ${from} LIMIT 1`)).length === 0
+        : engine.rows === 0,
     sorted: engine.sortedBy === names.time,
     remedy:
       role === undefined
         ? "Bound the query with {start:DateTime64(3)} and {end:DateTime64(3)} in its own SQL instead of {range}."
-        : `Set "unit" in tables.${role} of probelab.config.json or connect(), such as { "tables": { "${role}": { "unit": "microseconds" } } }; rows that write another are left out then.`,
+        : `Set "unit" in tables.${role} of probelab.config.json or connect(), such as { "tables": { "${role}": { "unit": "microseconds" } } }, which leaves out rows that write another; or name a view as "table" that gives the column as a DateTime64.`,
   };
   const form = await learnForm(ask, timed);
   const time = timeColumn(names.time, type, form);
-  const left =
-    // A helper without a draining_at is a live one.
-    role === "testHelpers" || role === undefined ? null : await unusableRows(ask, timed, time);
-  const settled =
-    engine.rows === null
-      ? (await ask(`SELECT 1 FROM ${from} LIMIT 1`)).length > 0
-      : engine.rows > 0;
+  const notes = [...engine.notes];
+  // A helper without a draining_at is a live one.
+  if (role !== "testHelpers" && role !== undefined) {
+    const { rows, exact } = await unusableRows(ask, timed, time);
+    if (rows > 0) {
+      const some = `${exact ? "" : "At least "}${rows.toLocaleString("en-US")} ${rows === 1 ? "row" : "rows"}`;
+      notes.push(
+        `${some} of ${name} ${rows === 1 ? "has" : "have"} no usable ${names.time} and ${rows === 1 ? "is" : "are"} left out.`,
+      );
+    }
+  }
+  if (time.resolution === "day") {
+    notes.push(
+      `${names.time} of ${name} is a ${type}: each row counts at midnight UTC of its day.`,
+    );
+  }
   return {
     name,
     from,
@@ -110,44 +133,44 @@ export async function learnTable(
     },
     engine: engine.engine,
     merges: engine.merges,
-    notes: [...engine.notes, ...timeNotes(timed, time, left)],
-    settled,
+    notes,
+    settled: !timed.empty,
     timeName: names.time,
     timeForm: form,
     time,
   };
 }
 
-type Unusable = Awaited<ReturnType<typeof unusableRows>>;
-
-function timeNotes(table: TimedTable, time: StoredTime, left: Unusable | null): string[] {
-  const notes: string[] = [];
-  if (left !== null && left.rows > 0) {
-    const rows = `${left.exact ? "" : "At least "}${left.rows.toLocaleString("en-US")} ${left.rows === 1 ? "row" : "rows"}`;
-    const [have, are] = left.rows === 1 ? ["has", "is"] : ["have", "are"];
-    notes.push(`${rows} of ${table.name} ${have} no usable ${table.column} and ${are} left out.`);
-  }
-  if (time.resolution === "day") {
-    notes.push(
-      `${table.column} of ${table.name} is a ${table.type}: each row counts at midnight UTC of its day.`,
-    );
-  }
-  return notes;
-}
-
-function missingColumn(
-  known: string,
-  column: string,
+/** Column to type, of the columns that the user may read. */
+async function tableColumns(
+  ask: AskRows,
+  names: TableNames,
+  described: string,
+  database: string,
   table: string,
-  columns: ReadonlyMap<string, string>,
-  role: TableRole | undefined,
-): ProbelabError {
-  const error = unknownColumn(column, table, columns);
-  if (role === undefined) return error;
-  const key = column === known ? "time" : known;
-  return new ProbelabError(
-    `${error.message} Name the column in tables.${role} of probelab.config.json or connect(), such as { "tables": { "${role}": { "${key}": "…" } } }.`,
-  );
+): Promise<Map<string, string>> {
+  type Column = { name: string; type: string };
+  let columns: Column[] = [];
+  try {
+    columns = await ask<Column>(`DESCRIBE TABLE ${described}`);
+  } catch (error) {
+    const { code = "", message } = error as ProbelabError;
+    if (code === "ACCESS_DENIED" && names.cluster === undefined) {
+      // A user with grants of single columns sees those here.
+      columns = await ask<Column>(
+        "SELECT name, type FROM system.columns WHERE database = {database:String} AND table = {table:String} ORDER BY position",
+        { database, table },
+      );
+    }
+    if (/^UNKNOWN_(TABLE|DATABASE)$/.test(code) && /^[^`]+\.[^`]+$/.test(names.table)) {
+      throw new ProbelabError(
+        `${message} If ${names.table} is the table's name, not database.table, write it in backquotes: "\`${names.table}\`".`,
+        { cause: error, code },
+      );
+    }
+    if (columns.length === 0) throw error;
+  }
+  return new Map(columns.map(({ name, type }) => [name, type]));
 }
 
 /** An error that lists what there is, the nearest names first. */
@@ -156,14 +179,18 @@ export function unknownColumn(
   table: string,
   columns: ReadonlyMap<string, string>,
 ): ProbelabError {
-  const near = [...columns.keys()]
+  const known = [...columns.keys()];
+  const near = known
+    .slice(0, 2_000)
     .map((column) => ({ column, distance: editDistance(column.toLowerCase(), name.toLowerCase()) }))
     .sort((a, b) => a.distance - b.distance);
   const best = near[0];
   const meant =
     best && best.distance <= Math.max(2, name.length / 3) ? `: did you mean ${best.column}?` : ".";
+  const shown = known.length > 200 ? near.slice(0, 20).map(({ column }) => column) : known;
+  const more = known.length - shown.length;
   return new ProbelabError(
-    `Can't find a column ${JSON.stringify(name)} in ${table}${meant} It has ${[...columns.keys()].join(", ")}.`,
+    `Can't find a column ${JSON.stringify(name)} in ${table}${meant} It has ${shown.join(", ")}${more > 0 ? ` and ${more.toLocaleString("en-US")} more` : ""}.`,
   );
 }
 
@@ -181,14 +208,7 @@ interface TableEngine {
   readonly notes: readonly string[];
 }
 
-interface Shown {
-  readonly engine: string;
-  readonly engine_full: string;
-  readonly sorting_key: string;
-  readonly rows: string | null;
-  readonly as_select: string;
-  readonly create_table_query: string;
-}
+const UNKNOWN: TableEngine = { engine: "", merges: false, sortedBy: "", rows: null, notes: [] };
 
 /** Engines whose rows change when parts merge, plain, Replicated… and Shared…. */
 const MERGING = /(Replacing|Collapsing|Coalescing|Aggregating|Summing|Graphite)MergeTree/;
@@ -197,45 +217,46 @@ const MERGING = /(Replacing|Collapsing|Coalescing|Aggregating|Summing|Graphite)M
  * Looks at a table's engine, and behind a Distributed table or a view at the tables that they read,
  * as far as the user may see them.
  */
-async function tableEngine(ask: AskRows, database: string, name: string): Promise<TableEngine> {
-  const shown = await showTable(ask, database, name);
-  if (shown === undefined) {
-    return { engine: "", merges: false, sortedBy: "", rows: null, notes: [] };
-  }
-  if (shown.engine === "Distributed") {
-    // Distributed('cluster', 'database', 'table'[, sharding key[, policy]]), names bare or quoted.
-    const [cluster = "", from = "", table = "", sharded] = argumentsOf(shown.engine_full);
-    const over = { cluster, database: from || database, table };
-    return onShards(ask, name, quotedTable(database, name), { ...over, sharded });
-  }
-  return engineOf(ask, database, name, shown);
-}
-
-async function engineOf(
+async function tableEngine(
   ask: AskRows,
   database: string,
   name: string,
-  shown: Shown,
+  shown?: Shown,
 ): Promise<TableEngine> {
+  const table = shown ?? (await showTable(ask, database, name));
+  if (table === undefined) return UNKNOWN;
+  if (table.engine === "Distributed" && shown === undefined) {
+    // Distributed('cluster', 'database', 'table'[, sharding key[, policy]]), names bare or quoted.
+    const [cluster = "", from = "", local = "", sharded] = argumentsOf(table.engine_full);
+    const over = { cluster, database: from || database, table: local, sharded };
+    return onShards(ask, name, quotedTable(database, name), over);
+  }
   const own = {
-    engine: shown.engine,
-    merges: MERGING.test(shown.engine),
-    sortedBy: firstKey(shown.sorting_key),
-    rows: shown.rows === null ? null : Number(shown.rows),
+    engine: table.engine,
+    merges: MERGING.test(table.engine),
+    sortedBy: firstKey(table.sorting_key),
+    rows: table.rows === null ? null : Number(table.rows),
     notes: [],
   };
-  if (shown.engine === "MaterializedView") {
-    const [, target] = INTO.exec(shown.create_table_query) ?? [];
-    if (target === undefined) return { ...own, merges: MERGING.test(shown.create_table_query) };
+  if (table.engine === "MaterializedView") {
+    const [, target] = INTO.exec(table.create_table_query) ?? [];
+    if (target === undefined) return { ...own, merges: MERGING.test(table.create_table_query) };
     const behind = await showTable(ask, ...tableName(target, database));
     return behind === undefined
       ? own
       : { ...own, merges: MERGING.test(behind.engine), sortedBy: firstKey(behind.sorting_key) };
   }
-  if (shown.engine === "View") {
-    return { ...own, notes: await viewNotes(ask, database, name, shown.as_select) };
+  if (table.engine !== "View") return own;
+  // A view gives the rows of its tables as it asks for them: FINAL in it is the deployment's choice.
+  const notes: string[] = [];
+  for (const [, source = "", final] of table.as_select.matchAll(READ)) {
+    const behind = await showTable(ask, ...tableName(source, database));
+    if (behind === undefined || !MERGING.test(behind.engine) || final !== undefined) continue;
+    notes.push(
+      `${name} is a view of ${source}, a ${behind.engine}, without FINAL: rows that are not merged yet count as often as they are there.`,
+    );
   }
-  return own;
+  return { ...own, notes };
 }
 
 /** The tables that the shards of a cluster hold. */
@@ -256,15 +277,12 @@ async function onShards(
   ask: AskRows,
   name: string,
   from: string,
-  over: Shards,
+  { cluster, database, table, sharded }: Shards,
 ): Promise<TableEngine> {
-  const { cluster, database, table, sharded } = over;
   const local =
     (await showTable(ask, database, table)) ?? (await showTable(ask, database, table, cluster));
-  if (local === undefined) {
-    return { engine: "Distributed", merges: false, sortedBy: "", rows: null, notes: [] };
-  }
-  const own = await engineOf(ask, database, table, local);
+  if (local === undefined) return { ...UNKNOWN, engine: "Distributed" };
+  const own = await tableEngine(ask, database, table, local);
   // Of tables whose rows the server counts, this is no scan.
   const [all] =
     own.rows === null ? [] : await ask<{ n: number }>(`SELECT count() AS n FROM ${from}`);
@@ -292,14 +310,11 @@ function argumentsOf(engine: string): string[] {
       if (depth === 1 && part === ",") found.push("");
       else if (depth > 0) found[found.length - 1] += part;
       if (part === "(") depth += 1;
-      if (depth === 0 && part === ")") return found.map((each) => unquoted(each.trim()));
     }
   }
-  return found;
-}
-
-function unquoted(text: string): string {
-  return /^'.*'$/s.test(text) ? nameOf(`"${text.slice(1, -1)}"`) : nameOf(text);
+  return found
+    .map((each) => each.trim())
+    .map((text) => nameOf(/^'.*'$/s.test(text) ? `"${text.slice(1, -1)}"` : text));
 }
 
 const PLACE = `(?:(?:${NAME})\\.)?(?:${NAME})`;
@@ -308,42 +323,49 @@ const INTO = new RegExp(`^CREATE MATERIALIZED VIEW ${PLACE} TO (${PLACE})`);
 /** The tables that a view reads, with or without FINAL. */
 const READ = new RegExp(`\\b(?:FROM|JOIN) (${PLACE})(?: AS (?:${NAME}))?( FINAL)?`, "g");
 
-/** A view gives the rows of its tables as it asks for them: FINAL in it is the deployment's choice. */
-async function viewNotes(
-  ask: AskRows,
-  database: string,
-  name: string,
-  select: string,
-): Promise<string[]> {
-  const notes: string[] = [];
-  for (const [, source = "", final] of select.matchAll(READ)) {
-    const behind = await showTable(ask, ...tableName(source, database));
-    if (behind === undefined || !MERGING.test(behind.engine) || final !== undefined) continue;
-    notes.push(
-      `${name} is a view of ${source}, a ${behind.engine}, without FINAL: rows that are not merged yet count as often as they are there.`,
-    );
-  }
-  return notes;
+interface Shown {
+  readonly engine: string;
+  readonly engine_full: string;
+  readonly sorting_key: string;
+  readonly rows: string | null;
+  readonly as_select: string;
+  readonly create_table_query: string;
 }
 
-async function showTable(
+const SHOWN =
+  "engine, engine_full, sorting_key, toString(total_rows) AS rows, as_select, create_table_query";
+
+/** A row of system.tables; undefined for a user who is kept from it. */
+async function showTable<Row extends object = Shown>(
   ask: AskRows,
   database: string,
   name: string,
   cluster?: string,
-): Promise<Shown | undefined> {
+  columns = SHOWN,
+): Promise<Row | undefined> {
+  const tables = cluster === undefined ? "system.tables" : onCluster(cluster, "system.tables");
   try {
-    const [shown] = await ask<Shown>(
-      `SELECT engine, engine_full, sorting_key, toString(total_rows) AS rows, as_select, create_table_query
-FROM ${cluster === undefined ? "system.tables" : onCluster(cluster, "system.tables")} WHERE database = {database:String} AND name = {name:String} LIMIT 1`,
+    const [shown] = await ask<Row>(
+      `SELECT ${columns}\nFROM ${tables} WHERE database = {database:String} AND name = {name:String} LIMIT 1`,
       { database, name },
     );
     return shown;
   } catch (error) {
-    // A reader may be kept from the system tables.
     if (error instanceof ProbelabError && error.code === "ACCESS_DENIED") return undefined;
     throw error;
   }
+}
+
+/** Changes when a table is exchanged for another or altered; "" where the server doesn't show it. */
+export async function tableVersion(
+  ask: AskRows,
+  defaultDatabase: string,
+  table: string,
+): Promise<string> {
+  const columns = "concat(toString(uuid), toString(cityHash64(create_table_query))) AS version";
+  const place = tableName(table, defaultDatabase);
+  const shown = await showTable<{ version: string }>(ask, ...place, undefined, columns);
+  return shown?.version ?? "";
 }
 
 /** `database.table`, quoted or not, as its two names. */
@@ -375,7 +397,7 @@ export async function newestRow(ask: AskRows, table: TableInfo): Promise<Date | 
   const where = [bounds.sql, ...(time.usable === null ? [] : [time.usable])].join(" AND ");
   const [row] = await ask<{ newest: number }>(
     `SELECT toUnixTimestamp64Milli(toDateTime64(${time.dateTime("_raw")}, 3)) AS newest
-FROM (SELECT ${time.sql} AS _raw FROM ${table.from} WHERE ${where} ORDER BY ${time.sql} DESC LIMIT 1)`,
+FROM (SELECT ${time.sql} AS _raw FROM ${table.from} WHERE ${where} ORDER BY _raw DESC LIMIT 1)`,
     bounds.parameters,
   );
   return row === undefined ? null : new Date(Number(row.newest));

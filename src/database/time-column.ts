@@ -1,4 +1,5 @@
 import { ProbelabError } from "../base/error.js";
+import { DAY } from "../time/span.js";
 import type { TimeRange } from "../time/time-range.js";
 
 /** Steps per second of a column that counts them since 1970. */
@@ -12,34 +13,19 @@ export const UNITS = {
 /** Unit of a number, or a text of digits, since 1970. */
 export type Unit = keyof typeof UNITS;
 
-/** Forms of an instant in text; a fraction of the second may follow `ss`. */
-export const TEXT_FORMS = [
-  "YYYY-MM-DD hh:mm:ss",
-  "YYYY-MM-DDThh:mm:ss",
-  "YYYY-MM-DD hh:mm:ssZ",
-  "YYYY-MM-DDThh:mm:ssZ",
-  "YYYY-MM-DD hh:mm:ss+00:00",
-  "YYYY-MM-DDThh:mm:ss+00:00",
-] as const;
-
-/** Unit of a number or form of a text, which the type does not say. */
+/** How a column of numbers or text writes an instant, which its type does not say. */
 export type TimeForm =
-  | { readonly unit: Unit; readonly digits?: boolean }
-  | {
-      readonly text: (typeof TEXT_FORMS)[number];
-      /** Digits of the fraction; given only before a Z, where other lengths sort differently. */
-      readonly fraction?: number;
-    };
+  { readonly unit: Unit; readonly digits?: boolean } | { readonly text: string };
 
 /** The finest step of a column. */
 export type Resolution = "day" | "second" | "millisecond" | "microsecond" | "nanosecond";
 
 /** Reads and bounds a column of instants in its own type. */
 export interface StoredTime {
-  /** The column's name, quoted. */
+  /** SQL of a raw value: the column's name, quoted; of text that is no digits a DateTime64. */
   readonly sql: string;
   /**
-   * A bound value of the column's own type, so that the primary index is used. Bounds lie within
+   * A bound value of the type of `sql`, so that the primary index is used. Bounds lie within
    * 1970-01-02 to 2100: what is outside is no time (0, '', the 1970 of a default).
    */
   bound(instant: Date): { readonly type: string; readonly value: string | number };
@@ -48,6 +34,8 @@ export interface StoredTime {
    * the bounds leave out all others.
    */
   readonly usable: string | null;
+  /** For text: conditions on the sort key that leave out most rows before `start` and from `end` on. */
+  readonly coarse?: (range: Partial<Pick<TimeRange, "start" | "end">>) => string[];
   /** Its finest step: a `day` can give no durations. */
   readonly resolution: Resolution;
   /** In words: `DateTime64(3)`, `microseconds in a UInt64`. */
@@ -64,131 +52,129 @@ export const PLAUSIBLE = { start: new Date("1990-01-01"), end: new Date("2100-01
 /** Before it lies only what stands for "no time": 0, '', the 1970 of a default. */
 export const EARLIEST = new Date("1970-01-02");
 
+/** Texts that are read as instants: to the second or finer, in UTC or with an offset. */
+export const ISO_TEXT =
+  "^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]([.][0-9]+)? ?(Z|UTC|GMT|[+-][0-9]{2}(:?[0-9]{2})?)?$";
+
+/** A regular expression for the digits that count a unit from 2001 on. */
+export function digitsPattern(unit: Unit): string {
+  return `^[1-4][0-9]{${8 + String(UNITS[unit]).length}}$`;
+}
+
+/** Seconds since 1970 have ten digits from here on. */
+const DIGITS_FROM = new Date(1e12);
+
 /**
  * Reads and writes the instants of a column in its own type: DateTime, DateTime64, Date, numbers
- * counting seconds to nanoseconds since 1970 UTC, text `YYYY-MM-DD hh:mm:ss[.f…]` in UTC, or text of
- * such a number's digits.
+ * counting seconds to nanoseconds since 1970 UTC, text of such a number's digits, or text such as
+ * `2026-05-01 12:00:00.5+02:00`, in UTC where it has no offset.
  *
  * @param name the column.
  * @param type ClickHouse's name of its type; Nullable and LowCardinality are looked through.
- * @param form what its numbers count, or how its text is written; null stands for seconds, and for
- *   `YYYY-MM-DD hh:mm:ss`.
+ * @param form what its numbers or digits count; null stands for seconds, and for text.
  * @throws ProbelabError for any other type.
  */
 export function timeColumn(name: string, type: string, form: TimeForm | null): StoredTime {
-  const sql = quoteIdentifier(name);
+  const column = quoteIdentifier(name);
   const plain = plainType(type);
   const known = (raw: string) => (/Nullable\(/.test(type) ? `assumeNotNull(${raw})` : raw);
-  const made = (column: Omit<StoredTime, "sql" | "written">, written = type): StoredTime => ({
-    ...column,
-    sql,
-    written,
-    bound: (instant) => column.bound(plausible(instant)),
+  /** `ticks` is SQL of a raw value as a number of steps, so many a second. */
+  const made = (
+    time: Pick<StoredTime, "bound" | "resolution" | "dateTime"> & Partial<StoredTime>,
+    ticks: (raw: string) => string,
+    perSecond: number,
+  ): StoredTime => ({
+    sql: column,
+    usable: null,
+    written: type,
+    seconds: (from, to) => `(${ticks(to)} - ${ticks(from)}) / ${perSecond}`,
+    ...time,
+    bound: (instant) => time.bound(plausible(instant)),
   });
   const [, family, precision] = /^(DateTime64|DateTime|Date32|Date)\b(?:\((\d))?/.exec(plain) ?? [];
   if (family === "DateTime") {
-    return made({
-      usable: null,
-      resolution: "second",
-      bound: (instant) => ({ type: "DateTime('UTC')", value: ceilTo(instant, 1) }),
-      dateTime: known,
-      seconds: (from, to) =>
-        `toFloat64(toInt64(toUnixTimestamp(${known(to)})) - toInt64(toUnixTimestamp(${known(from)})))`,
-    });
+    const bound = (instant: Date) => ({ type: "DateTime('UTC')", value: ceilTo(instant, 1) });
+    const ticks = (raw: string) => `toInt64(toUnixTimestamp(${known(raw)}))`;
+    return made({ resolution: "second", bound, dateTime: known }, ticks, 1);
   }
   if (family === "DateTime64") {
     const digits = Number(precision);
     const nano = digits > 6;
-    const ticks = (raw: string) => `toUnixTimestamp64${nano ? "Nano" : "Micro"}(${known(raw)})`;
-    return made({
-      usable: null,
-      resolution: resolutionOf(10 ** digits),
-      bound: (instant) => ({
-        type: `DateTime64(${Math.max(3, digits)}, 'UTC')`,
-        value: (instant.getTime() / 1000).toFixed(3),
-      }),
-      dateTime: known,
-      seconds: (from, to) => `(${ticks(to)} - ${ticks(from)}) / ${nano ? "1e9" : "1e6"}`,
+    const bound = (instant: Date) => ({
+      type: `DateTime64(${Math.max(3, digits)}, 'UTC')`,
+      value: (instant.getTime() / 1000).toFixed(3),
     });
+    const ticks = (raw: string) => `toUnixTimestamp64${nano ? "Nano" : "Micro"}(${known(raw)})`;
+    const resolution = resolutionOf(10 ** digits);
+    return made({ resolution, bound, dateTime: known }, ticks, nano ? 1e9 : 1e6);
   }
   if (family !== undefined) {
-    return made({
-      usable: null,
-      resolution: "day",
-      bound: (instant) => ({
-        type: plain,
-        value: new Date(Math.ceil(instant.getTime() / 86_400_000) * 86_400_000)
-          .toISOString()
-          .slice(0, 10),
-      }),
-      dateTime: (raw) => `toDateTime(${known(raw)}, 'UTC')`,
-      seconds: (from, to) => `toFloat64(dateDiff('second', ${known(from)}, ${known(to)}))`,
+    const bound = (instant: Date) => ({
+      type: plain,
+      value: isoDate(Math.ceil(instant.getTime() / DAY) * DAY),
     });
+    const dateTime = (raw: string) => `toDateTime(${known(raw)}, 'UTC')`;
+    const ticks = (raw: string) => `toInt64(toUnixTimestamp(${dateTime(raw)}))`;
+    return made({ resolution: "day", bound, dateTime }, ticks, 1);
   }
   const unit = form !== null && "unit" in form ? form.unit : "seconds";
   const perSecond = UNITS[unit];
+  const resolution = resolutionOf(perSecond);
   const convert = `fromUnixTimestamp64${{ 1: "Second", 1e3: "Milli", 1e6: "Micro", 1e9: "Nano" }[perSecond]}`;
   if (/^U?Int(32|64)$/.test(plain)) {
-    return made(
-      {
-        usable: null,
-        resolution: resolutionOf(perSecond),
-        bound: (instant) => ({ type: plain, value: count(instant, unit) }),
-        dateTime: (raw) => `${convert}(toInt64(${known(raw)}))`,
-        seconds: (from, to) => `(toInt64(${known(to)}) - toInt64(${known(from)})) / ${perSecond}`,
-      },
-      `${unit} in a ${type}`,
-    );
+    const bound = (instant: Date) => ({ type: plain, value: count(instant, unit) });
+    const ticks = (raw: string) => `toInt64(${known(raw)})`;
+    const dateTime = (raw: string) => `${convert}(${ticks(raw)})`;
+    const written = `${unit} in a ${type}`;
+    return made({ resolution, bound, dateTime, written }, ticks, perSecond);
   }
   if (plain === "Float64") {
-    return made(
-      {
-        usable: null,
-        resolution: "microsecond",
-        bound: (instant) => ({ type: plain, value: (instant.getTime() / 1000) * perSecond }),
-        dateTime: (raw) =>
-          `fromUnixTimestamp64Micro(toInt64(round(${known(raw)} * ${1e6 / perSecond})))`,
-        seconds: (from, to) => `(${known(to)} - ${known(from)}) / ${perSecond}`,
-      },
-      `${unit} in a ${type}`,
-    );
-  }
-  if (isText(type)) {
-    const text = `toString(${known(sql)})`;
-    if (form !== null && "unit" in form) {
-      const number = (raw: string) => `toInt64OrZero(toString(${known(raw)}))`;
-      return made(
-        {
-          // Digits sort as their numbers do while all are as many, as all of 2001 to 2286 are.
-          usable: `match(${text}, '${digitsPattern(unit)}')`,
-          resolution: resolutionOf(perSecond),
-          bound: (instant) => ({
-            type: "String",
-            value: count(instant < DIGITS_FROM ? DIGITS_FROM : instant, unit),
-          }),
-          dateTime: (raw) => `${convert}(${number(raw)})`,
-          seconds: (from, to) => `(${number(to)} - ${number(from)}) / ${perSecond}`,
-        },
-        `${unit} in the digits of a ${type}`,
-      );
-    }
-    const { text: written, fraction } = form ?? { text: TEXT_FORMS[0] };
+    const bound = (instant: Date) => ({
+      type: plain,
+      value: (instant.getTime() / 1000) * perSecond,
+    });
     const dateTime = (raw: string) =>
-      `parseDateTime64BestEffortOrZero(toString(${known(raw)}), 6, 'UTC')`;
-    const micro = (raw: string) => `toUnixTimestamp64Micro(${dateTime(raw)})`;
-    return made(
-      {
-        usable: textUsable(text, written, fraction),
-        resolution: "microsecond",
-        bound: (instant) => ({ type: "String", value: textBound(instant, written, fraction) }),
-        dateTime,
-        seconds: (from, to) => `(${micro(to)} - ${micro(from)}) / 1e6`,
-      },
-      `${written} in a ${type}`,
+      `fromUnixTimestamp64Micro(toInt64(round(${known(raw)} * ${1e6 / perSecond})))`;
+    const written = `${unit} in a ${type}`;
+    return made({ resolution: "microsecond", bound, dateTime, written }, known, perSecond);
+  }
+  if (!isText(type)) {
+    throw new ProbelabError(
+      `Can't bound a query by ${name}, a ${type}: a time column is a DateTime, DateTime64, Date, an integer or Float64 since 1970 or text such as "2026-05-01 12:00:00". Name another column as time, or a view that gives this one as such.`,
     );
   }
-  throw new ProbelabError(
-    `Can't bound a query by ${name}, a ${type}: a time column is a DateTime, DateTime64, Date, an integer or Float64 since 1970 or text such as "2026-05-01 12:00:00". Name another column as time, or a view that gives this one as such.`,
+  const text = `toString(${known(column)})`;
+  if (form !== null && "unit" in form) {
+    const bound = (instant: Date) => ({
+      type: "String",
+      value: count(instant < DIGITS_FROM ? DIGITS_FROM : instant, unit),
+    });
+    const ticks = (raw: string) => `toInt64OrZero(toString(${known(raw)}))`;
+    const dateTime = (raw: string) => `${convert}(${ticks(raw)})`;
+    const written = `${unit} in the digits of a ${type}`;
+    // Digits sort as their numbers do while all are as many, as all of 2001 to 2286 are.
+    const usable = `match(${text}, '${digitsPattern(unit)}')`;
+    return made({ resolution, bound, dateTime, written, usable }, ticks, perSecond);
+  }
+  return made(
+    {
+      sql: `parseDateTime64BestEffortOrZero(${text}, 6, 'UTC')`,
+      resolution: "microsecond",
+      written: `text in a ${type}`,
+      usable: `match(${text}, '${ISO_TEXT}')`,
+      // An offset moves the date by a day at most.
+      coarse: ({ start, end }) => [
+        ...(start ? [`${column} >= '${isoDate(plausible(start).getTime() - DAY)}'`] : []),
+        ...(end ? [`${column} < '${isoDate(plausible(end).getTime() + 2 * DAY)}'`] : []),
+      ],
+      bound: (instant) => ({
+        type: "DateTime64(6, 'UTC')",
+        value: (instant.getTime() / 1000).toFixed(3),
+      }),
+      dateTime: (raw) => raw,
+    },
+    (raw) => `toUnixTimestamp64Micro(${raw})`,
+    1e6,
   );
 }
 
@@ -219,29 +205,15 @@ export function boundsSql(
 ): { sql: string; parameters: Record<string, string | number> } {
   const start = column.bound(range.start);
   const end = column.bound(range.end);
+  const conditions = [
+    ...(column.coarse?.(range) ?? []),
+    `${column.sql} >= {${prefix}_start:${start.type}}`,
+    `${column.sql} < {${prefix}_end:${end.type}}`,
+  ];
   return {
-    sql: `${column.sql} >= {${prefix}_start:${start.type}} AND ${column.sql} < {${prefix}_end:${end.type}}`,
+    sql: conditions.join(" AND "),
     parameters: { [`${prefix}_start`]: start.value, [`${prefix}_end`]: end.value },
   };
-}
-
-/** A regular expression for the digits that count a unit from 2001 on. */
-function digitsPattern(unit: Unit): string {
-  return `^[1-4][0-9]{${8 + String(UNITS[unit]).length}}$`;
-}
-
-/** Seconds since 1970 have ten digits from here on. */
-const DIGITS_FROM = new Date(1e12);
-
-/** SQL: whether a text is an instant of the calendar, written in a form. */
-function textUsable(text: string, form: string, fraction?: number): string {
-  const dots =
-    fraction === undefined ? "([.][0-9]+)?" : fraction === 0 ? "" : `[.][0-9]{${fraction}}`;
-  const pattern = form
-    .replace("+", "[+]")
-    .replace(/[YMD]/g, "[0-9]")
-    .replace("hh:mm:ss", () => `([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]${dots}`);
-  return `(match(${text}, '^${pattern}$') AND isNotNull(parseDateTime64BestEffortOrNull(${text}, 6, 'UTC')))`;
 }
 
 function plausible(instant: Date): Date {
@@ -265,14 +237,6 @@ function count(instant: Date, unit: Unit): string {
   return String(BigInt(instant.getTime()) * BigInt(UNITS[unit] / 1e3));
 }
 
-/**
- * The first characters that a text has from the instant on. Without a fraction's last zeros, since
- * `12:00:00` and `12:00:00.5` begin `12:00:00.500`; before a Z, which sorts after the digits and the
- * point, in whole steps of the column.
- */
-function textBound(instant: Date, form: string, fraction?: number): string {
-  const steps = fraction === undefined ? 1e3 : 10 ** Math.min(3, fraction);
-  const text = new Date((ceilTo(instant, steps) * 1e3) / steps).toISOString().slice(0, -1);
-  const bare = text.replace(/[.]?0{1,3}$/, "");
-  return form[10] === "T" ? bare : bare.replace("T", " ");
+function isoDate(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
 }

@@ -218,7 +218,8 @@ export class LogFollower {
     const { time } = table;
     const fields = fieldsOf(table);
     const { type, value } = time.bound(this.#horizon);
-    const from = sql`${raw(time.sql)} >= ${bind("from", type, value)}`;
+    const coarse = (time.coarse?.({ start: this.#horizon }) ?? []).map((part) => `${part} AND `);
+    const from = sql`${raw(coarse.join(""))}${raw(time.sql)} >= ${bind("from", type, value)}`;
     const conditions = [from, ...(await filterConditions(this.#database, table, filter, from))];
     const columns = fields.map((field) => {
       return `${field === "message" ? messageText(table) : fieldText(field, table)} AS _${field}`;

@@ -3,8 +3,9 @@ import { ProbelabError } from "../base/error.js";
 import { valueKind } from "../database/column-type.js";
 import { answerOrigin, type Database } from "../database/database.js";
 import { NAME, nameOf, replaceInCode, sqlCode } from "../database/sql-text.js";
-import { tableName, type TableInfo } from "../database/table-info.js";
+import { quotedTable, tableName, type TableInfo } from "../database/table-info.js";
 import { boundsSql } from "../database/time-column.js";
+import { toTaggedJson } from "../result/json.js";
 import { Result, type Value } from "../result/result.js";
 import { checkRange, type TimeRange } from "../time/time-range.js";
 import { incompleteNotes } from "./grouped-result.js";
@@ -66,12 +67,80 @@ export async function freeQuery<Row extends object = Record<string, Value>>(
 ): Promise<Result<Row>> {
   refuseUnknown(options, OPTIONS, "run a query");
   const range = checkRange((options as QueryOptions | undefined)?.range, "run a query");
-  const { columns = {}, params, signal } = options;
-  const code = sqlCode(sql);
-  checkCode(database, code);
-  const bound = await boundSql(database, sql, range, { ...params }, signal);
-  const { notes, ...question } = bound;
-  // The answer alone would give DateTime and enums as bare numbers: the server names the types.
+  checkCode(database, sqlCode(sql));
+  const key = JSON.stringify([sql, range.timeZone, toTaggedJson({ ...options.params })]);
+  const memory = memoryOf(database);
+  const known = memory.get(key);
+  if (known !== undefined && Date.now() - known.learned < REMEMBERED) {
+    const answer = await answerTo<Row>(database, sql, range, options, known).catch(() => undefined);
+    const trusted = Date.now() - known.checked < TRUSTED;
+    if (answer !== undefined && trusted && !isNothing(answer)) return answer;
+    if (answer !== undefined && (await versionsOf(database, known.columns)) === known.versions) {
+      memory.set(key, { ...known, checked: Date.now() });
+      return answer;
+    }
+  }
+  memory.delete(key);
+  const learned = await learnQuestion(database, sql, range, options);
+  const answer = await answerTo<Row>(database, sql, range, options, learned);
+  memory.set(key, learned);
+  if (memory.size > 100) memory.delete(memory.keys().next().value as string);
+  return answer;
+}
+
+/** What the server says of a question before it is asked. */
+interface Learned {
+  readonly learned: number;
+  /** When the versions were last those of then. */
+  readonly checked: number;
+  /** Of the tables that are bounded: what was learned of an exchanged one isn't true. */
+  readonly versions: string;
+  readonly columns: TimeColumns;
+  /** The answer's columns: Arrow alone would give DateTime and enums as bare numbers. */
+  readonly described: readonly { readonly name: string; readonly type: string }[];
+}
+
+type BoundedColumn = Pick<TableInfo, "time" | "notes"> & { readonly table: string };
+type TimeColumns = ReadonlyMap<string, BoundedColumn>;
+
+/** Milliseconds for which the same question isn't learned again. */
+const REMEMBERED = 60_000;
+/** Milliseconds for which the tables are taken to be the same, where the answer isn't nothing. */
+const TRUSTED = 1_000;
+const memories = new WeakMap<Database, Map<string, Learned>>();
+
+function memoryOf(database: Database): Map<string, Learned> {
+  const memory = memories.get(database) ?? new Map<string, Learned>();
+  memories.set(database, memory);
+  return memory;
+}
+
+/** True for no row, and for one row of zeros and nulls, as of a count. */
+function isNothing(answer: Result<object>): boolean {
+  return (
+    answer.numRows() === 0 ||
+    (answer.numRows() === 1 && Object.values(answer.rows()[0] ?? {}).every((value) => !value))
+  );
+}
+
+async function versionsOf(database: Database, columns: TimeColumns): Promise<string> {
+  const tables = [...new Set([...columns.values()].map(({ table }) => table))];
+  return (await Promise.all(tables.map((table) => database.tableVersion(table)))).join();
+}
+
+async function learnQuestion(
+  database: Database,
+  sql: string,
+  range: TimeRange,
+  { params, signal }: QueryOptions,
+): Promise<Learned> {
+  const began = Date.now();
+  const columns = new Map<string, BoundedColumn>();
+  for (const [key, column] of boundColumns(database, sql)) {
+    columns.set(key, await findTimeColumn(database, sql, column, signal));
+  }
+  const versions = await versionsOf(database, columns);
+  const question = boundSql(database, sql, range, columns, params);
   const described = await database.rows<{ name: string; type: string }>(
     `DESCRIBE TABLE (${question.sql}\n)`,
     question.parameters,
@@ -79,10 +148,21 @@ export async function freeQuery<Row extends object = Record<string, Value>>(
     signal,
   );
   checkNames(described.map(({ name }) => name));
-  const roles = checkNamed(columns, described, range);
+  return { learned: began, checked: began, versions, columns, described };
+}
+
+async function answerTo<Row extends object>(
+  database: Database,
+  sql: string,
+  range: TimeRange,
+  { columns: meanings = {}, params, signal }: QueryOptions,
+  { columns, described }: Learned,
+): Promise<Result<Row>> {
+  const question = boundSql(database, sql, range, columns, params);
+  const roles = checkNamed(meanings, described, range);
   const types = new Map(described.map(({ name, type }) => [name, type]));
   const answer = await database.ask({ ...question, action: ACTION, types, signal });
-  const meant = nameColumns(answer.table, roles, range, LEAVES_OUT.test(code));
+  const meant = nameColumns(answer.table, roles, range, LEAVES_OUT.test(sqlCode(sql)));
   const dimensions = meant.columns.dimensions.map(({ name }) => name);
   const kinds = Object.fromEntries(
     described.map(({ name, type }) => [name, dimensions.includes(name) ? "text" : valueKind(type)]),
@@ -96,7 +176,7 @@ export async function freeQuery<Row extends object = Record<string, Value>>(
       ...(empty
         ? ["The query found no rows in the range."]
         : incompleteNotes(meant.columns.time, range)),
-      ...notes,
+      ...new Set([...columns.values()].flatMap(({ notes }) => notes)),
     ],
   });
 }
@@ -127,55 +207,61 @@ interface Bounded {
   readonly name: string;
 }
 
-/** The SQL as it is sent: each `{range}` replaced by the bound on its column. */
-async function boundSql(
-  database: Database,
-  sql: string,
-  range: TimeRange,
-  parameters: Record<string, unknown>,
-  signal: AbortSignal | undefined,
-) {
-  const usual = database.tables.measurements.time;
-  const read = (table?: string, name?: string): Bounded => ({
+function readBound(database: Database, table?: string, name?: string): [string, Bounded] {
+  const bounded = {
     table: table && nameOf(table),
-    name: name === undefined ? usual : nameOf(name),
-  });
-  const keyOf = ({ table = "", name }: Bounded) => `${table}.${name}`;
+    name: name === undefined ? database.tables.measurements.time : nameOf(name),
+  };
+  return [`${bounded.table ?? ""}.${bounded.name}`, bounded];
+}
+
+/** The columns that the SQL's `{range}` bound, by table and name. */
+function boundColumns(database: Database, sql: string): Map<string, Bounded> {
   const wanted = new Map<string, Bounded>();
   replaceInCode(sql, RANGE, (whole, table, name) => {
-    wanted.set(keyOf(read(table, name)), read(table, name));
+    wanted.set(...readBound(database, table, name));
     return whole;
   });
-  const code = sqlCode(sql);
-  const bare = (["start", "end"] as const).filter((end) =>
-    new RegExp(`\\{\\s*${end}\\s*:`).test(code),
-  );
-  if (wanted.size === 0 && bare.length < 2) {
+  if (wanted.size === 0 && endsOf(sql).length < 2) {
     throw new ProbelabError(
       `Can't run a query that does not use its time range: put {range} into its WHERE, such as ${EXAMPLE}.`,
     );
   }
-  const columns = new Map<string, Pick<TableInfo, "time" | "notes">>();
-  for (const [key, column] of wanted) {
-    columns.set(key, await findTimeColumn(database, sql, column, signal));
-  }
+  return wanted;
+}
+
+/** The ends of the range that the SQL names itself. */
+function endsOf(sql: string): readonly ("start" | "end")[] {
+  const code = sqlCode(sql);
+  return (["start", "end"] as const).filter((end) => new RegExp(`\\{\\s*${end}\\s*:`).test(code));
+}
+
+/** The SQL as it is sent: each `{range}` replaced by the bound on its column. */
+function boundSql(
+  database: Database,
+  sql: string,
+  range: TimeRange,
+  columns: TimeColumns,
+  params: QueryOptions["params"],
+): { readonly sql: string; readonly parameters: Record<string, unknown> } {
+  const parameters: Record<string, unknown> = { ...params };
   const keys = [...columns.keys()];
   const bounded = replaceInCode(sql.replace(/[\s;]+$/, ""), RANGE, (_, table, name) => {
-    const key = keyOf(read(table, name));
+    const [key] = readBound(database, table, name);
     const { time } = columns.get(key)!;
     const at = keys.indexOf(key);
     const bounds = boundsSql(time, range, at === 0 ? "range" : `range${at + 1}`);
     Object.assign(parameters, bounds.parameters);
     return `(${[bounds.sql, ...(time.usable === null ? [] : [time.usable])].join(" AND ")})`;
   });
-  for (const end of bare) parameters[end] = range[end].getTime() / 1000;
-  const notes = [...new Set([...columns.values()].flatMap((column) => column.notes))];
-  return { sql: bounded, parameters, notes };
+  for (const end of endsOf(sql)) parameters[end] = range[end].getTime() / 1000;
+  return { sql: bounded, parameters };
 }
 
 /** A table holds each column under a name of its own. */
 function checkNames(names: readonly string[]): void {
-  const bad = names.find((name, at) => name === "__proto__" || names.indexOf(name) !== at);
+  const seen = new Set<string>(["__proto__"]);
+  const bad = names.find((name) => seen.size === seen.add(name).size);
   if (bad === undefined) return;
   throw new ProbelabError(
     bad === "__proto__"
@@ -190,7 +276,7 @@ async function findTimeColumn(
   sql: string,
   { table, name }: Bounded,
   signal: AbortSignal | undefined,
-): Promise<Pick<TableInfo, "time" | "notes">> {
+): Promise<BoundedColumn> {
   const { measurements, logs, testHelpers } = database.tables;
   // `.fastpath` is that of the source's own database.
   const own = [measurements, logs, testHelpers].map((each) => tableName(each.table, "").join("."));
@@ -217,5 +303,7 @@ ORDER BY far = 1 OR near = 1 DESC, table`,
       `Can't tell which ${name} bounds the query, since its type differs between tables: write ${names}.`,
     );
   }
-  return database.timeColumn([first.database, first.table], name, first.type);
+  const place = [first.database, first.table] as const;
+  const column = await database.timeColumn(place, name, first.type, signal);
+  return { time: column.time, notes: column.notes, table: quotedTable(...place) };
 }

@@ -192,12 +192,17 @@ function heldInstead(wanted: Wanted, values: readonly (string | null)[]): string
   const more = values.length > near.length ? ` and ${values.length - near.length} more` : "";
   const begins = near.some((one) => one !== null && matchesPrefix(one, prefix(text || " ")));
   const hint = begins && !isPrefix(wanted) ? ` (prefix(${JSON.stringify(text)}) matches them)` : "";
-  const shown = isPrefix(wanted) ? `${text}…` : text;
-  return `${shown}; the range holds ${near.map((one) => JSON.stringify(one)).join(", ")}${more}${hint}`;
+  const shown = isPrefix(wanted) ? `${short(text)}…` : short(text);
+  const held = near.map((one) => JSON.stringify(one === null ? null : short(one))).join(", ");
+  return `${shown}; the range holds ${held}${more}${hint}`;
 }
 
-/** Letters to change, upper and lower case alike; a value that goes on from the wanted one is near. */
+function short(text: string): string {
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+}
+
+/** Letters to change in the beginnings, in any case; a value that goes on from the wanted one is near. */
 function distanceOf(value: string, wanted: string): number {
-  const [a, b] = [value.toLowerCase(), wanted.toLowerCase()];
+  const [a, b] = [value.slice(0, 64).toLowerCase(), wanted.slice(0, 64).toLowerCase()];
   return b !== "" && a.startsWith(b) ? 0 : editDistance(a, b);
 }

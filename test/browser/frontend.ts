@@ -34,22 +34,26 @@ const modern = (name: string, module: string, folder: string): Frontend => ({
   page: (notebook) => `${folder}/${notebook}`,
   editor: ".jp-Notebook .jp-Cell",
   run: async (page) => {
-    // A run that comes while the kernel starts is lost without a word, and JupyterLab may ask which
-    // kernel it is to be before it has read that in the notebook: as a person would, look whether
-    // the cells wait or run ([*]) and press again.
-    const idle = '.jp-Notebook-ExecutionIndicator[data-status="idle"]';
+    // A run that comes before the kernel is lost without a word, and JupyterLab may ask which kernel
+    // it is to be before it has read that in the notebook: as a person would, answer, wait for the
+    // kernel's name and press again only where no cell waits or runs ([*]).
+    const named = page.locator(".jp-NotebookPanel-toolbar", { hasText: "TypeScript (probelab)" });
+    const idle = page.locator('.jp-Notebook-ExecutionIndicator[data-status="idle"]');
     const asked = page.locator(".jp-Dialog", { hasText: "Select Kernel" });
     const begun = page.locator(".jp-InputPrompt", { hasText: "[*]" });
-    for (let press = 0; press < 6; press++) {
-      if (await asked.count()) {
+    for (let press = 0; press < 4; press++) {
+      await named.or(asked).first().waitFor({ timeout: 60_000 });
+      // One question may follow another: each run that was pressed too early asks.
+      while (await asked.count()) {
+        const question = await asked.elementHandle();
         await asked.locator("select").selectOption({ label: "TypeScript (probelab)" });
         await asked.locator("button.jp-mod-accept").click();
-        await asked.waitFor({ state: "detached" });
+        await question?.waitForElementState("hidden");
       }
-      await page.locator(idle).first().waitFor({ timeout: 60_000 });
-      await choose(page, "Run", "Run All Cells");
+      await idle.or(begun).first().waitFor({ timeout: 60_000 });
+      if (!(await begun.count())) await choose(page, "Run", "Run All Cells");
       const first = begun.or(asked).first();
-      await first.waitFor({ timeout: 5000 }).catch(() => undefined);
+      await first.waitFor({ timeout: 20_000 }).catch(() => undefined);
       if ((await begun.count()) && !(await asked.count())) return;
     }
     throw new Error("The cells never began to run.");
@@ -160,7 +164,9 @@ export class OpenFrontend {
 
 async function serverUrl(runtime: string, server: ChildProcess): Promise<string> {
   for (let attempt = 0; attempt < 300 && server.exitCode === null; attempt++) {
-    const file = readdirSync(runtime).find((name) => /^(jp|nb)server-\d+\.json$/.test(name));
+    // A server that was killed leaves its file.
+    const names = ["jp", "nb"].map((kind) => `${kind}server-${server.pid}.json`);
+    const file = readdirSync(runtime).find((name) => names.includes(name));
     if (file !== undefined) {
       const { url } = JSON.parse(readFileSync(join(runtime, file), "utf8")) as { url: string };
       return url;

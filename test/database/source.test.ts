@@ -30,7 +30,7 @@ describe("parseSource(text)", () => {
   });
 
   it("takes user and password out of a URL, so that no label shows them", () => {
-    const source = parseSource("https://ann:s3cret%21@host:8443/ooni?x=1", options);
+    const source = parseSource("https://ann:s3cret%21@host:8443/ooni", options);
     expect(source).toEqual({
       kind: "server",
       url: "https://host:8443",
@@ -39,6 +39,24 @@ describe("parseSource(text)", () => {
       password: "s3cret!",
       label: "https://host:8443/ooni",
     });
+  });
+
+  it.each([
+    ["https://proxy/clickhouse/ooni", "/clickhouse", "ooni", "https://proxy/clickhouse/ooni"],
+    ["https://proxy/a/b/?database=ooni", "/a/b", "ooni", "https://proxy/a/b/ooni"],
+    ["http://host:8123/?database=ooni", undefined, "ooni", "http://host:8123/ooni"],
+    ["http://host:8123/ooni", undefined, "ooni", "http://host:8123/ooni"],
+  ])("takes prefix and database out of %s", (text, prefix, database, label) => {
+    const source = parseSource(text, options);
+    expect(source).toMatchObject({ database, label });
+    expect("prefix" in source ? source.prefix : undefined).toBe(prefix);
+  });
+
+  it("refuses what else a URL asks for, without its value", () => {
+    const text = "https://host/ooni?user=ann&password=s3cret";
+    expect(messageOf(() => parseSource(text, options))).toMatch(
+      /^(?!.*s3cret).*Can't use "user" in the URL.*PROBELAB_MEASUREMENTS_USER/,
+    );
   });
 
   it("prefers a user and password that are given apart", () => {

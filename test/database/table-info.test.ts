@@ -3,6 +3,8 @@ import { Database } from "../../src/database/database.js";
 import { mergeTables } from "../../src/database/config.js";
 import { learnTable } from "../../src/database/table-info.js";
 import { parseSource } from "../../src/database/source.js";
+import { boundsSql } from "../../src/database/time-column.js";
+import { between } from "../../src/index.js";
 import { restrictedServer } from "../support/restricted-server.js";
 import { embeddedDatabase } from "../support/embedded-database.js";
 
@@ -59,17 +61,49 @@ describe("learnTable(rows, database, names, role)", () => {
     }
   });
 
-  it("refuses texts that mix a space and T, and another offset than UTC's", async () => {
-    const at = "toString(toDateTime(1777593600 + number, 'UTC'))";
-    const both = `if(number % 2, ${at}, replace(${at}, ' ', 'T'))`;
-    await make("both", "at String", `SELECT ${both} FROM numbers(100)`);
-    await expect(learn("both")).rejects.toThrow(
-      /50 rows write YYYY-MM-DD hh:mm:ss, 50 rows write YYYY-MM-DDThh:mm:ss.*"unit"/,
+  const at = "toString(toDateTime(1777593600 + number, 'UTC'))";
+  const local = "formatDateTime(toDateTime(1777593600 + number, 'UTC') + 7200, '%F %T')";
+  it.each<[name: string, text: string]>([
+    ["both", `if(number % 2, ${at}, replace(${at}, ' ', 'T'))`],
+    ["half_offset", `if(number % 2, ${at}, ${local} || '+02:00')`],
+    ["most_offset", `if(number % 20 = 0, ${at}, ${local} || '+0200')`],
+    ["few_offset", `if(number % 20 = 0, ${local} || '+02', ${at} || 'Z')`],
+    ["named", `if(number % 2, ${at} || ' UTC', ${at} || '.25Z')`],
+  ])("reads every row of texts in several forms: %s", async (name, text) => {
+    await make(name, "at String", `SELECT ${text} FROM numbers(1000)`);
+    const { notes, time } = await learn(name);
+    expect(notes).toEqual([]);
+    const range = between("2026-05-01T00:05:00Z", "2026-05-01T00:10:00Z");
+    const bounds = boundsSql(time, range);
+    const [found] = await database.rows(
+      `SELECT count() AS n, substring(toString(min(${time.dateTime(time.sql)})), 1, 19) AS first FROM ${name} WHERE ${bounds.sql} AND ${time.usable}`,
+      bounds.parameters,
     );
-    const spaced = await learn("both", { unit: "YYYY-MM-DD hh:mm:ss" });
-    expect(spaced.notes).toEqual(["50 rows of both have no usable at and are left out."]);
-    await make("offset", "at String", `SELECT ${at} || '+02:00' FROM numbers(100)`);
-    await expect(learn("offset")).rejects.toThrow(/no row read lies in 1990 to 2100/);
+    expect(found).toEqual({ n: 300, first: "2026-05-01 00:05:00" });
+  });
+
+  it.each<[name: string, type: string, text: string, example: RegExp]>([
+    ["hundredths", "String", "toString((1777593600 + number) * 100)", /such as "1777593\d+"/],
+    ["hundredth_numbers", "Int64", "(1777593600 + number) * 100", /30 rows write something else/],
+    ["slashes", "String", "'01/05/2026 12:00:00'", /such as "01\/05\/2026 12:00:00"/],
+    ["comma", "String", `${at} || ',5'`, /such as "2026-05-01 \d\d:\d\d:\d\d,5"/],
+    ["abbreviated", "String", `${at} || ' CEST'`, /such as "2026.* CEST"/],
+  ])("refuses a table of which some rows are in a form it can't read: %s", async (...given) => {
+    const [name, type, other, example] = given;
+    const usual = type === "String" ? at : "1777593600 + number";
+    await make(
+      name,
+      `at ${type}`,
+      `SELECT if(number % 100 < 3, ${other}, ${usual}) FROM numbers(1000)`,
+    );
+    await expect(learn(name)).rejects.toThrow(example);
+    await expect(learn(name)).rejects.toThrow(
+      /970 rows write .*30 rows write something else.*"unit"/,
+    );
+    const unit = type === "String" ? "text" : "seconds";
+    expect((await learn(name, { unit })).notes).toEqual([
+      `30 rows of ${name} have no usable at and are left out.`,
+    ]);
   });
 
   it("refuses numbers that count none of the units, and types that hold no instant", async () => {

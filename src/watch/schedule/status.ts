@@ -8,7 +8,7 @@ export const NOTEBOOK_STATES = ["fails", "late", "never ran", "running", "fine"]
 /** How a scheduled notebook fares. */
 export interface NotebookStatus {
   readonly name: string;
-  /** `late`: its period began 15 minutes ago and has no run. */
+  /** `late`: the first period without a run began 15 minutes ago or earlier. */
   readonly state: (typeof NOTEBOOK_STATES)[number];
   /** Why it fails. */
   readonly error: string | null;
@@ -54,6 +54,8 @@ function judged(history: readonly Run[], schedule: Schedule, now: Date) {
   });
   const { start, end } = periodAt(now, schedule);
   const [newest] = runs;
+  // A timer that died long ago is late at every moment, not only late in the current period.
+  const missed = newest === undefined ? start : periodAt(newest.period, schedule).end;
   const last = runs.find(({ state }) => state !== "running");
   const isDue = newest === undefined || newest.period < start;
   const rest = { runs, next: isDue ? start : end, error: null };
@@ -62,7 +64,7 @@ function judged(history: readonly Run[], schedule: Schedule, now: Date) {
   }
   if (newest === undefined) return { ...rest, state: "never ran" } as const;
   if (newest.state === "running") return { ...rest, state: "running" } as const;
-  return { ...rest, state: isDue && +now - +start > LATE_MS ? "late" : "fine" } as const;
+  return { ...rest, state: isDue && +now - +missed > LATE_MS ? "late" : "fine" } as const;
 }
 
 /** `1 fails, 3 fine` */

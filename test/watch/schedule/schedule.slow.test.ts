@@ -137,6 +137,21 @@ test("a period without a run gets one, however many were missed; old runs go, th
   expect((await own.once()).text).toBe("");
 });
 
+test("a timer that died days ago is late at every minute, not fine until the period is old", async () => {
+  await using own = await project();
+  // A period so short that its first 15 minutes are never over.
+  await own.add("n", '// schedule: { "every": "5 minutes" }', "1");
+  await own.once();
+  expect((await own.status()).text).toMatch(/^fine +n/m);
+  const [run] = await own.runs("n");
+  const old = new Date(Date.parse(run!.period) - 3 * 86_400_000).toISOString();
+  const path = join(own.folder("n"), run!.id, "run.json");
+  await writeFile(path, JSON.stringify({ ...run, period: old }));
+  const { code, text } = await own.status();
+  expect(text).toMatch(/^late +n/m);
+  expect(code).toBe(2);
+});
+
 test("a schedule or a state file that can't be read is a sentence, and the others run", async () => {
   await using own = await project();
   const wrong: [comment: string, why: RegExp][] = [
