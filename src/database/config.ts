@@ -1,7 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import type * as Zod from "zod";
 import { ProbelabError } from "../base/error.js";
-import { lazySchemas } from "../base/lazy-schemas.js";
 import type { Limits } from "./limits.js";
 import { SEED_TABLES, type TableNames, type TableRole, type Tables } from "./tables.js";
 import { nearName } from "../base/near-name.js";
@@ -89,97 +87,101 @@ export interface AlertChannel {
   readonly token?: string;
 }
 
-const schemas = lazySchemas(({ z }) => {
-  const text = (error: string) => z.string({ error }).min(1, error);
-  const object = { error: "write an object, such as { … }" };
-  const source = z.string({ error: "write embedded:DIR or http(s)://host:port/database" });
-  const column = text("write the name of a column");
-  const positive = { error: "write a number above 0" };
-  const limit = z.number(positive).positive(positive);
-  const units = [...(Object.keys(UNITS) as Unit[]), "text"] as const;
-  const table = {
-    table: text('write the name of a table, such as "fastpath" or "named.fastpath"'),
-    unit: z.enum(units, { error: `write one of ${units.join(", ")}` }),
-    cluster: text('write the name of a cluster, such as "service"'),
-  };
-  const columns = <Name extends string>(names: readonly Name[]) =>
-    Object.fromEntries(names.map((name) => [name, column])) as Record<Name, typeof column>;
-  const forms = z.record(
-    z.string(),
-    z.union([z.string(), z.array(z.string())], { error: "write a text or a list of texts" }),
-    object,
-  );
-  const logColumns = columns(Object.keys(LOG_COLUMNS) as (keyof typeof LOG_COLUMNS)[]);
-  const shapes = {
-    measurements: { ...table, time: column, ...columns(MEASUREMENT_COLUMNS) },
-    logs: { ...table, time: column, ...logColumns, forms },
-    testHelpers: { ...table, draining_at: column, ...columns(HELPER_COLUMNS) },
-  };
-  const tables = z
-    .strictObject(
-      {
-        measurements: z.strictObject(shapes.measurements, object).partial(),
-        logs: z.strictObject(shapes.logs, object).partial(),
-        testHelpers: z.strictObject(shapes.testHelpers, object).partial(),
-      },
-      object,
-    )
-    .partial();
-  const limits = z
-    .strictObject(
-      {
-        ...{ maxSeconds: limit, maxResultRows: limit, maxMemory: limit, maxRowsRead: limit },
-        partial: z.boolean({ error: "write true or false" }),
-      },
-      object,
-    )
-    .partial();
-  const path = text("write a path");
-  const tls = z.strictObject({ ca: path, cert: path, key: path }, object).partial();
-  const key = text('write keys joined by dots, such as "databases.measurements.password"');
-  const credentials = z
-    .strictObject({ file: path, makefile: path, measurements: key, logs: key }, object)
-    .partial();
-  const kinds = z.enum(["chat", "push", "alertmanager"], {
-    error: "write chat, push or alertmanager",
-  });
-  const address = z.url({ protocol: /^https?$/, error: "write a whole address, https://…" });
-  const channel = z
-    .strictObject(
-      { kind: kinds, name: text("write a name"), url: source, credential: key, token: key },
-      object,
-    )
-    .partial({ name: true, url: true, credential: true, token: true });
-  const alerts = z
-    .strictObject(
-      {
-        channels: z.array(channel, { error: "write a list of channels" }),
-        statsd: text("write host:port"),
-        windowHours: limit,
-        ...{ pages: address, notebooks: address, runbook: address },
-      },
-      object,
-    )
-    .partial();
-  const config = z
-    .strictObject(
-      { measurements: source, logs: source, limits, tls, tables, credentials, alerts },
-      object,
-    )
-    .partial();
-  return { tables, limits, tls, credentials, alerts, channel, config };
-});
+/** What a value may be: one that fits a rule, a list of such, or an object of such by name. */
+type Shape = Rule | readonly [Shape] | { readonly [key: string]: Shape };
 
-/** A part of the configuration, and where an analyst finds it. */
-interface Part<T> {
-  readonly value: T;
-  readonly where: string;
+interface Rule {
+  fits(this: void, value: unknown): boolean;
+  /** The remedy. */
+  readonly write: string;
+  readonly required?: true;
 }
+
+const text = (write: string): Rule => ({
+  fits: (value) => typeof value === "string" && value !== "",
+  write,
+});
+const among = (names: readonly string[], write: string): Rule => ({
+  fits: (value) => names.includes(value as string),
+  write,
+});
+const SOURCE: Rule = {
+  fits: (value) => typeof value === "string",
+  write: "write embedded:DIR or http(s)://host:port/database",
+};
+const COLUMN = text("write the name of a column");
+const PATH = text("write a path");
+const KEY = text('write keys joined by dots, such as "databases.measurements.password"');
+const POSITIVE: Rule = {
+  fits: (value) => typeof value === "number" && value > 0,
+  write: "write a number above 0",
+};
+const ADDRESS: Rule = {
+  fits: (value) => typeof value === "string" && URL.canParse(value) && /^https?:/i.test(value),
+  write: "write a whole address, https://…",
+};
+const FORMS: Rule = {
+  fits: (value) =>
+    isObject(value) &&
+    Object.values(value).every((form) =>
+      [form].flat().every((pattern) => typeof pattern === "string"),
+    ),
+  write: "write an object of texts, or of lists of texts",
+};
+const LIMITS: Record<keyof Limits, Rule> = {
+  maxSeconds: POSITIVE,
+  maxResultRows: POSITIVE,
+  maxMemory: POSITIVE,
+  maxRowsRead: POSITIVE,
+  partial: { fits: (value) => typeof value === "boolean", write: "write true or false" },
+};
+const TLS: Record<keyof Tls, Rule> = { ca: PATH, cert: PATH, key: PATH };
+const UNIT_NAMES = [...Object.keys(UNITS), "text"];
+const TABLE: Record<keyof Omit<TableOptions, "time">, Rule> = {
+  table: text('write the name of a table, such as "fastpath" or "named.fastpath"'),
+  unit: among(UNIT_NAMES, `write one of ${UNIT_NAMES.join(", ")}`),
+  cluster: text('write the name of a cluster, such as "service"'),
+};
+const columns = (names: readonly string[]): Record<string, Rule> =>
+  Object.fromEntries(names.map((name) => [name, COLUMN]));
+const TABLES: Record<TableRole, Shape> = {
+  measurements: { ...TABLE, time: COLUMN, ...columns(MEASUREMENT_COLUMNS) },
+  logs: { ...TABLE, time: COLUMN, ...columns(Object.keys(LOG_COLUMNS)), forms: FORMS },
+  testHelpers: { ...TABLE, draining_at: COLUMN, ...columns(HELPER_COLUMNS) },
+};
+const CHANNEL: Record<keyof AlertChannel, Rule> = {
+  kind: {
+    ...among(["chat", "push", "alertmanager"], "write chat, push or alertmanager"),
+    required: true,
+  },
+  name: text("write a name"),
+  url: SOURCE,
+  credential: KEY,
+  token: KEY,
+};
+const CONFIG: Record<keyof Config, Shape> = {
+  measurements: SOURCE,
+  logs: SOURCE,
+  limits: LIMITS,
+  tls: TLS,
+  tables: TABLES,
+  credentials: { file: PATH, makefile: PATH, measurements: KEY, logs: KEY },
+  alerts: {
+    channels: [CHANNEL],
+    statsd: text("write host:port"),
+    windowHours: POSITIVE,
+    pages: ADDRESS,
+    notebooks: ADDRESS,
+    runbook: ADDRESS,
+  },
+};
 
 /** Reads probelab.config.json; {} where there is none. @throws ProbelabError naming what it can't use. */
 export function readConfig(path: string): Config {
   if (!existsSync(path)) return {};
-  return checked(schemas().config, parsed(readFileSync(path, "utf8"), path), path, []) as Config;
+  const config = parsed(readFileSync(path, "utf8"), path);
+  check(config, CONFIG, path);
+  return config as Config;
 }
 
 /** The limits of a question: of the option, the environment and the config file, limit by limit. */
@@ -188,18 +190,12 @@ export function mergeLimits(
   env: NodeJS.ProcessEnv,
   config: Config,
 ): Partial<Limits> {
-  const parts = layers(option, "PROBELAB_LIMITS", env, config.limits, "limits");
-  return parts
-    .map(({ value, where }) => checked(schemas().limits, value, where, ["limits"]))
-    .reduce((all, one) => ({ ...all, ...one }), {}) as Partial<Limits>;
+  return Object.assign({}, ...layers("limits", option, env, config)) as Partial<Limits>;
 }
 
 /** The files of certificates: of the environment and the config file, name by name. */
 export function mergeTls(env: NodeJS.ProcessEnv, config: Config): Tls {
-  const parts = layers(undefined, "PROBELAB_TLS", env, config.tls, "tls");
-  const tls = parts
-    .map(({ value, where }) => checked(schemas().tls, value, where, ["tls"]))
-    .reduce((all, one) => ({ ...all, ...one }), {}) as Tls;
+  const tls = Object.assign({}, ...layers("tls", undefined, env, config)) as Tls;
   if ((tls.cert === undefined) === (tls.key === undefined)) return tls;
   const missing = tls.cert === undefined ? "cert" : "key";
   throw new ProbelabError(
@@ -213,25 +209,20 @@ export function mergeTables(
   env: NodeJS.ProcessEnv,
   config: Config,
 ): Tables {
-  const parts = layers(option, "PROBELAB_TABLES", env, config.tables, "tables").map(
-    ({ value, where }) => checked(schemas().tables, value, where, ["tables"]),
-  );
+  const parts = layers("tables", option, env, config) as TablesOptions[];
   const of = (role: TableRole): TableNames => {
-    const { table, unit, cluster, forms, ...names } = Object.assign(
-      {},
-      ...parts.map((part) => part[role]),
-    ) as Record<string, string> & { forms?: Readonly<Record<string, string | readonly string[]>> };
+    type Names = Record<string, string> & Pick<TableNames, "forms">;
+    const given = Object.assign({}, ...parts.map((part) => part[role])) as Names;
+    const { table, unit, cluster, forms, ...names } = given;
     const seed = SEED_TABLES[role];
-    const { time = names[seed.time] ?? seed.time, ...columns } = names;
-    const renamed = Object.entries(columns).map(([name, own]) => [
-      role === "logs" ? LOG_COLUMNS[name as keyof typeof LOG_COLUMNS] : name,
-      own,
-    ]);
+    const { time = names[seed.time] ?? seed.time, ...renamed } = names;
+    const known = (name: string) =>
+      role === "logs" ? LOG_COLUMNS[name as keyof typeof LOG_COLUMNS] : name;
     return {
       table: table ?? seed.table,
       time,
       columns: {
-        ...(Object.fromEntries(renamed) as Record<string, string>),
+        ...Object.fromEntries(Object.entries(renamed).map(([name, own]) => [known(name), own])),
         ...(time !== seed.time && { [seed.time]: time }),
       },
       ...(unit !== undefined && { unit }),
@@ -242,35 +233,38 @@ export function mergeTables(
   return { measurements: of("measurements"), logs: of("logs"), testHelpers: of("testHelpers") };
 }
 
-/** The least first, so that the last one wins. */
+/** A part of the configuration as the file, the environment and the option give it, checked. */
 function layers(
+  key: "limits" | "tls" | "tables",
   option: unknown,
-  variable: string,
   env: NodeJS.ProcessEnv,
-  config: unknown,
-  key: string,
-): Part<unknown>[] {
-  const text = env[variable];
-  return [
-    { value: config, where: "probelab.config.json" },
-    ...(text === undefined || text === ""
-      ? []
-      : [{ value: parsed(text, variable), where: variable }]),
-    { value: option, where: `connect({ ${key} })` },
-  ].filter(({ value }) => value !== undefined);
+  config: Config,
+): unknown[] {
+  const variable = `PROBELAB_${key.toUpperCase()}`;
+  const given = env[variable];
+  const parts: readonly [value: unknown, where: string][] = [
+    [config[key], "probelab.config.json"],
+    [given ? parsed(given, variable) : undefined, variable],
+    [option, `connect({ ${key} })`],
+  ];
+  return parts.flatMap(([value, where]) => {
+    if (value === undefined) return [];
+    check(value, CONFIG[key], where, [key]);
+    return [value];
+  });
 }
 
-function parsed(text: string, where: string): unknown {
+const EXAMPLES: Readonly<Record<string, string>> = {
+  PROBELAB_LIMITS: '{ "maxSeconds": 30 }',
+  PROBELAB_TLS: '{ "ca": "authority.pem" }',
+  PROBELAB_TABLES: '{ "measurements": { "table": "named.fastpath" } }',
+};
+
+function parsed(json: string, where: string): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(json);
   } catch (cause) {
-    const example = where.startsWith("PROBELAB_")
-      ? where === "PROBELAB_LIMITS"
-        ? '{ "maxSeconds": 30 }'
-        : where === "PROBELAB_TLS"
-          ? '{ "ca": "authority.pem" }'
-          : '{ "measurements": { "table": "named.fastpath" } }'
-      : '{ "measurements": "https://host:8443/database" }';
+    const example = EXAMPLES[where] ?? '{ "measurements": "https://host:8443/database" }';
     throw new ProbelabError(
       `Can't read ${where}: ${(cause as Error).message}. Write JSON such as ${example}.`,
       { cause },
@@ -278,57 +272,65 @@ function parsed(text: string, where: string): unknown {
   }
 }
 
-/** The value, checked; `path` is where it stands in the configuration. */
-function checked<T>(schema: Zod.ZodType<T>, value: unknown, where: string, path: string[]): T {
-  const read = schema.safeParse(value, { reportInput: false });
-  if (read.success) return read.data;
-  const [issue] = read.error.issues;
-  if (issue === undefined) throw read.error;
-  const at = [...path, ...issue.path.map(String)];
-  if (issue.code === "unrecognized_keys") {
-    throw new ProbelabError(unknownKey(issue.keys[0] ?? "", at, where));
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Refuses a value that its shape doesn't allow; `path` is where it stands in the configuration. */
+function check(value: unknown, shape: Shape, where: string, path: readonly string[] = []): void {
+  const refuse = (write: string) => {
+    throw new ProbelabError(
+      `Can't use "${path.join(".")}": ${shown(value, path)} in ${where}: ${write}.`,
+    );
+  };
+  if (isRule(shape)) {
+    if (!shape.fits(value)) refuse(shape.write);
+    return;
   }
-  const found = issue.path.reduce<unknown>(
-    (inner, key) => (inner as Record<PropertyKey, unknown> | undefined)?.[key],
-    value,
-  );
-  throw new ProbelabError(
-    `Can't use "${at.join(".")}": ${shown(found, at)} in ${where}: ${issue.message}.`,
-  );
+  if (isList(shape)) {
+    if (!Array.isArray(value)) return refuse("write a list");
+    value.forEach((each, at) => check(each, shape[0], where, [...path, String(at)]));
+    return;
+  }
+  if (!isObject(value)) return refuse("write an object, such as { … }");
+  const known = Object.keys(shape);
+  const unknown = Object.keys(value).find((key) => !known.includes(key));
+  if (unknown !== undefined) throw unknownKey(unknown, known, where, path);
+  for (const [key, inner] of Object.entries(shape)) {
+    const required = isRule(inner) && inner.required;
+    if (value[key] !== undefined || required) check(value[key], inner, where, [...path, key]);
+  }
+}
+
+function isRule(shape: Shape): shape is Rule {
+  return "fits" in shape && typeof shape.fits === "function";
+}
+
+function isList(shape: Shape): shape is readonly [Shape] {
+  return Array.isArray(shape);
 }
 
 /** A value as an error may show it: what could hold a password is not shown. */
-function shown(value: unknown, at: readonly string[]): string {
+function shown(value: unknown, path: readonly string[]): string {
   if (value !== null && typeof value === "object") return Array.isArray(value) ? "[…]" : "{…}";
-  if (typeof value === "string" && at.length < 2) return "a text";
+  if (typeof value === "string" && path.length < 2) return "a text";
   return JSON.stringify(value) ?? String(value);
 }
 
-function unknownKey(key: string, at: string[], where: string): string {
-  const { config, limits, tls, credentials, alerts, channel, tables } = schemas();
-  const [first, second] = at;
-  const role = second as TableRole;
-  const shape =
-    first === undefined
-      ? config.shape
-      : first === "limits"
-        ? limits.shape
-        : first === "tls"
-          ? tls.shape
-          : first === "credentials"
-            ? credentials.shape
-            : first === "alerts"
-              ? (second === undefined ? alerts : channel).shape
-              : second === undefined
-                ? tables.shape
-                : tables.shape[role].unwrap().shape;
-  const allowed = Object.keys(shape);
-  const meant =
-    first === "tables" && second !== undefined && key === SEED_TABLES[role].time
-      ? "time"
-      : nearName(key, allowed);
+function unknownKey(
+  key: string,
+  known: readonly string[],
+  where: string,
+  path: readonly string[],
+): ProbelabError {
+  const isTime = path[0] === "tables" && key === SEED_TABLES[path[1] as TableRole]?.time;
+  const meant = isTime ? "time" : nearName(key, known);
   const hint = meant === undefined ? "it" : `did you mean ${JSON.stringify(meant)}? It`;
-  const inside = at.length === 0 ? "" : ` in ${at.join(".")}`;
-  const password = at.length === 0 ? "; passwords belong into PROBELAB_MEASUREMENTS_PASSWORD" : "";
-  return `Can't use ${JSON.stringify(key)}${inside} in ${where}: ${hint} may hold ${allowed.map((name) => JSON.stringify(name)).join(", ")}${password}.`;
+  const inside = path.length === 0 ? "" : ` in ${path.join(".")}`;
+  const password =
+    path.length === 0 ? "; passwords belong into PROBELAB_MEASUREMENTS_PASSWORD" : "";
+  const names = known.map((name) => JSON.stringify(name)).join(", ");
+  return new ProbelabError(
+    `Can't use ${JSON.stringify(key)}${inside} in ${where}: ${hint} may hold ${names}${password}.`,
+  );
 }

@@ -124,8 +124,6 @@ export interface Limited {
   readonly asking: Readonly<Record<string, string>>;
   /** Settings that leave out shards that don't answer; undefined if not wanted or not allowed. */
   readonly partial: Readonly<Record<string, string>> | undefined;
-  /** True if the server can't limit the rows read: each question is preceded by its estimate. */
-  readonly estimates: boolean;
   /** Limits that the user can't have, a sentence each. */
   readonly notes: readonly string[];
 }
@@ -169,7 +167,11 @@ export function limitSettings(limits: Limits, inForce: Settings, source: string)
   // A lower limit of the profile stays; ClickHouse compares with what its index leaves to be read.
   const most = "max_rows_to_read";
   const lower = Number(inForce.get(most)?.value ?? 0) || Infinity;
-  const estimates = limits.maxRowsRead < lower && !want(most, String(limits.maxRowsRead));
+  if (limits.maxRowsRead < lower && !want(most, String(limits.maxRowsRead))) {
+    throw new ProbelabError(
+      `Can't limit the rows that a question reads at ${source} (maxRowsRead): its user may not set max_rows_to_read. Have it set in the user's profile, or leave maxRowsRead out.`,
+    );
+  }
   const kept = {
     maxRowsRead: Math.min(limits.maxRowsRead, lower),
     maxSeconds: limit("max_execution_time", limits.maxSeconds, "seconds a question"),
@@ -213,5 +215,5 @@ export function limitSettings(limits: Limits, inForce: Settings, source: string)
   }
   const asking = most in settings ? { [most]: settings[most] } : {};
   delete settings[most];
-  return { settings, asking, partial, limits: kept, estimates, notes };
+  return { settings, asking, partial, limits: kept, notes };
 }

@@ -1,5 +1,8 @@
 import type TypeScript from "typescript";
 import { ProbelabError } from "../base/error.js";
+import { readAccepted, writeAccepted } from "./accepted.js";
+import type { CellScripts } from "./cell-error.js";
+import { CellLanguage, ts } from "./cell-language.js";
 import {
   declarationsOf,
   headOf,
@@ -10,19 +13,9 @@ import {
   topNames,
   untyped,
   type Declaration,
-} from "./cell-declarations.js";
-import type { TypeFault } from "./cell-error.js";
-import { CellLanguage, ts } from "./cell-language.js";
-import type { CellScripts } from "./cell-scripts.js";
+} from "./cell-text.js";
 import { runtimeName, transpile } from "./cell-transform.js";
-import {
-  isKnownGood,
-  judgementOf,
-  readJudgement,
-  withColumns,
-  writeJudgement,
-  type Judgement,
-} from "./judgement.js";
+import { typeFault, type TypeFault } from "./type-fault.js";
 
 /** The code of a cell, and the name of the cell in tracebacks, such as `cell-3`. */
 export interface NamedCode {
@@ -44,16 +37,20 @@ export interface CompiledCell {
   readonly declarations: readonly Declaration[] | undefined;
 }
 
+/** Completions, and the part of the code that one of them replaces. */
+export interface Completions {
+  readonly entries: readonly TypeScript.CompletionEntry[];
+  readonly start: number;
+  readonly end: number;
+}
+
 /** The cells of a headless notebook, compiled by the check before the run. */
 interface Plan {
   readonly cells: readonly { readonly cell: NamedCode; readonly compiled: CompiledCell }[];
   /** Cells that were prepared so far. */
   prepared: number;
-  /** Versions of the notebook's own files that the cells were compiled with, by path. */
-  readonly files: ReadonlyMap<string, string>;
   /** The one text that the cells were checked as; undefined where each was checked by itself. */
   readonly text: string | undefined;
-  judgement: Judgement | undefined;
 }
 
 /** TypeScript's "Cannot find module …". */
@@ -69,33 +66,28 @@ const INITIALISED = /^((?:exports\.[\w$]+ = )+)void 0;$/m;
  * are exported, and TypeScript makes one CommonJS module of it, whose `exports` all cells share.
  *
  * The cells of a headless notebook are checked as one text: one program instead of one per cell, which saves
- * 0.06 s a cell. Where TypeScript objects to the one text, each cell is checked by itself.
+ * 0.6 s of seven cells. Where TypeScript objects to the one text, each cell is checked by itself.
  */
 export class CellCompiler {
   readonly #language: CellLanguage;
   readonly #scripts: CellScripts;
-  readonly #onFile: (path: string, code: string) => void;
-  /** Versions of the notebook's own files that were compiled, by path. */
-  readonly #files = new Map<string, string>();
+  /** Versions of the files beside the notebook that were checked, by path. */
+  readonly #checked = new Map<string, string>();
   #declarations: readonly Declaration[] = [];
   #prepared: CompiledCell | undefined;
   #plan: Plan | undefined;
 
-  /**
-   * @param folder the notebook's
-   * @param onFile receives the compiled code of a file beside the notebook whenever it has changed
-   */
-  constructor(folder: string, scripts: CellScripts, onFile: (path: string, code: string) => void) {
+  /** @param folder the notebook's */
+  constructor(folder: string, scripts: CellScripts) {
     this.#language = new CellLanguage(folder);
     this.#scripts = scripts;
-    this.#onFile = onFile;
   }
 
   /** Compiles a cell without running it. @throws ProbelabError where TypeScript can't handle it */
   prepare(cell: NamedCode): CompiledCell {
     const plan = this.#plan;
     const planned = plan?.cells[plan.prepared];
-    if (plan && planned?.cell.code === cell.code && this.#isUnchanged(plan.files)) {
+    if (plan && planned?.cell.code === cell.code) {
       plan.prepared++;
       this.#prepared = planned.compiled;
     } else {
@@ -129,7 +121,6 @@ export class CellCompiler {
     const unknown = new Set<string>();
     let declarations: readonly Declaration[] = [];
     for (const [index, cell] of cells.entries()) {
-      if (moduleName(cell.code) !== undefined) break;
       try {
         const file = this.#withRecovery(actionOf(cell), () => parse(cell.code));
         if (unknown.size === 0 || !mentions(file).some((name) => unknown.has(name))) {
@@ -149,52 +140,24 @@ export class CellCompiler {
         break;
       }
     }
-    if (objections.length === 0) {
-      const files = new Map(this.#files);
-      this.#plan = { cells: planned, prepared: 0, files, text: undefined, judgement: undefined };
-    }
+    if (objections.length === 0) this.#plan = { cells: planned, prepared: 0, text: undefined };
     return objections;
-  }
-
-  /** Adds a cell with `@module NAME` in its comment as the module `./NAME`. @returns undefined for other cells */
-  addModule({ code }: NamedCode): readonly TypeFault[] | undefined {
-    const name = moduleName(code);
-    if (name === undefined) return undefined;
-    return this.#withRecovery(`Can't compile the module ${name}`, () => {
-      const path = this.#language.pathOf(name);
-      this.#scripts.addSource(path, code);
-      return this.#tryText(path, code);
-    });
   }
 
   /** Makes `types`, the text of a declaration file, known to all later cells in place of those before. */
   setColumnTypes(types: string): void {
-    this.#withRecovery("Can't use the types of the tables' columns", () => {
-      const path = this.#language.columns;
-      const plan = this.#plan;
-      if (plan?.text === undefined) {
-        this.#plan = undefined;
-        this.#tryText(path, types);
-        return;
-      }
-      if (plan.judgement && isKnownGood(plan.judgement, types)) {
-        this.#language.setText(path, types, true);
-        return;
-      }
-      const before = this.#language.textOf(path);
-      this.#language.setText(this.#language.cell, plan.text);
-      if (this.#tryText(path, types).length > 0) return;
-      if (this.#check(plan.text)) {
-        if (!plan.judgement) return;
-        plan.judgement = withColumns(plan.judgement, types);
-        writeJudgement(plan.text, plan.judgement);
-        return;
-      }
+    const language = this.#language;
+    const before = language.columnTypes;
+    language.columnTypes = types;
+    const text = this.#plan?.text;
+    if (text !== undefined) {
+      if (this.#withRecovery("Can't use the columns' types", () => this.#accept(text))) return;
       // The cells that ran are declared with the types that they were checked with.
-      this.#language.setText(path, before, true);
+      language.columnTypes = before;
       this.#leavePlan();
-      this.#tryText(path, types);
-    });
+      language.columnTypes = types;
+    }
+    this.#plan = undefined;
   }
 
   /** The signature and documentation at `position`. */
@@ -205,18 +168,23 @@ export class CellCompiler {
     });
   }
 
-  /** All names that TypeScript knows at `position`. */
-  completions(code: string, position: number): readonly TypeScript.CompletionEntry[] {
+  /** What TypeScript would put at `position`, and where the text begins and ends that it replaces. */
+  completions(code: string, position: number): Completions {
     return this.#withRecovery("Can't complete the cell", () => {
-      const start = this.#show(code);
+      const above = this.#show(code);
       const { cell, service } = this.#language;
-      return service.getCompletionsAtPosition(cell, start + position, {})?.entries ?? [];
+      const found = service.getCompletionsAtPosition(cell, above + position, {});
+      const word = /[\w$]*$/.exec(code.slice(0, position))?.[0].length ?? 0;
+      const span = found?.optionalReplacementSpan;
+      const start = span ? span.start - above : position - word;
+      const end = span ? start + span.length : position;
+      return { entries: found?.entries ?? [], start, end };
     });
   }
 
   /** Reads the declarations that most cells need: the first program takes longest. */
   warmUp(): void {
-    this.#language.setText(this.#language.cell, `import "probelab";`);
+    this.#language.setCell(`import "probelab";`);
     this.#language.program().getGlobalDiagnostics();
   }
 
@@ -225,12 +193,9 @@ export class CellCompiler {
     try {
       return this.#withRecovery("Can't compile the notebook", () => {
         const parsed = cells.map(({ code }) => parse(code));
-        const text = cells.some(({ code }) => moduleName(code)) ? undefined : inOneText(parsed);
-        if (text === undefined) return false;
-        const known = readJudgement(text);
-        const program = known ? undefined : this.#check(text);
-        if (!known && !program) return false;
-        const types = new Set(known ? known.types : program && this.#importedTypes(program));
+        const text = inOneText(parsed);
+        const types = text === undefined ? undefined : this.#accept(text);
+        if (!types) return false;
         let earlier: readonly Declaration[] = [];
         const compiled = cells.map((cell, index) => {
           const statements = parsed[index]?.statements ?? [];
@@ -242,15 +207,7 @@ export class CellCompiler {
           earlier = [...earlier, ...imports, ...variables];
           return { cell, compiled: { ...script, declarations: undefined } };
         });
-        const files = program ? this.#versions(program) : new Map<string, string>();
-        let judgement = known;
-        // A notebook with source files of its own is checked each time: they are compiled along with it.
-        if (program && files.size === 0) {
-          judgement = judgementOf(types, this.#language.filesOf(program));
-          writeJudgement(text, judgement);
-        }
-        this.#plan = { cells: compiled, prepared: 0, files, text, judgement };
-        if (program) this.#emitFiles(program);
+        this.#plan = { cells: compiled, prepared: 0, text };
         return true;
       });
     } catch (error) {
@@ -259,14 +216,23 @@ export class CellCompiler {
     }
   }
 
-  /** The program of a text in the cell's place; undefined if TypeScript objects to it. */
-  #check(text: string): TypeScript.Program | undefined {
-    this.#language.setText(this.#language.cell, text);
+  /** The names that a text imports and that are only types; undefined if TypeScript objects to the text. */
+  #accept(text: string): ReadonlySet<string> | undefined {
+    const key = `${this.#language.columnTypes}\0${text}`;
+    const known = readAccepted(key);
+    if (known) return known;
+    this.#language.setCell(text);
     const program = this.#language.program();
-    const files = [program.getSourceFile(this.#language.cell), ...this.#changedFiles(program)];
-    const isFaulty = files.some((file) => file && this.#faults("", file, program, 0).length > 0);
-    if (!isFaulty) return program;
-    return this.#language.useAllOfNode() ? this.#check(text) : undefined;
+    const cell = program.getSourceFile(this.#language.cell);
+    if (
+      this.#fileFaults(program).length > 0 ||
+      (cell && this.#faults("", cell, program).length > 0)
+    ) {
+      return this.#language.useAllOfNode() ? this.#accept(text) : undefined;
+    }
+    const types = this.#importedTypes(program);
+    writeAccepted(key, types, this.#language.filesOf(program));
+    return types;
   }
 
   /** Compiles each cell by itself from now on; those of one text that were prepared are declared. */
@@ -280,29 +246,12 @@ export class CellCompiler {
     }
   }
 
-  /** Adds a file in memory to all later programs; if it is faulty, its text before stays. */
-  #tryText(path: string, text: string): readonly TypeFault[] {
-    const before = this.#language.textOf(path);
-    this.#language.setText(path, text, true);
-    let isGood = false;
-    try {
-      const program = this.#language.program();
-      const file = program.getSourceFile(path);
-      const faults = file ? this.#faults(path, file, program, 0) : [];
-      if (faults.length > 0 && this.#language.useAllOfNode()) return this.#tryText(path, text);
-      isGood = faults.length === 0;
-      return faults;
-    } finally {
-      if (!isGood) this.#language.setText(path, before, true);
-    }
-  }
-
   /** Puts `code` below the declarations of earlier cells. @returns where it starts */
   #show(code: string): number {
     // Completion needs all of Node's types.
     this.#language.useAllOfNode();
     const head = headOf(this.#declarations, topNames(parse(code).statements));
-    this.#language.setText(this.#language.cell, head + code);
+    this.#language.setCell(head + code);
     return head.length;
   }
 
@@ -310,37 +259,32 @@ export class CellCompiler {
     const { statements } = parse(code);
     const names = topNames(statements);
     const head = headOf(earlier, names);
-    this.#language.setText(this.#language.cell, `${head}${code}${tailOf(statements)}`);
+    this.#language.setCell(`${head}${code}${tailOf(statements)}`);
     const program = this.#language.program();
     const file = program.getSourceFile(this.#language.cell);
     if (!file) throw new Error("TypeScript lost the cell");
-
-    const faults = this.#changedFiles(program).flatMap((changed) =>
-      this.#faults(changed.fileName, changed, program, 0),
-    );
-    faults.push(...this.#faults(name, file, program, head.length, code.length));
-    let dts = "";
-    const emitted =
-      faults.length === 0
-        ? program.emit(file, (_path, written) => (dts = written), undefined, true)
-        : undefined;
-    for (const diagnostic of emitted?.diagnostics ?? []) {
-      const fault = faultOf(diagnostic, name, head.length, code.length);
-      if (fault) faults.push(fault);
-    }
+    const faults = [
+      ...this.#fileFaults(program),
+      ...this.#faults(name, file, program, head.length, code.length),
+    ];
     if (faults.length > 0) {
       // It may need more of Node's types.
       if (this.#language.useAllOfNode()) return this.#compile({ name, code }, earlier);
       this.#scripts.addSource(name, code);
       return { script: "", namesToSet: [], faults, declarations: earlier };
     }
-    this.#emitFiles(program);
-    const types = this.#importedTypes(program);
-    const compiled = this.#transpiled({ name, code }, statements, earlier, types);
+    // Forced: a name whose type has no name outside of its package is declared as `any`.
+    const { outputFiles } = this.#language.service.getEmitOutput(file.fileName, true, true);
+    const compiled = this.#transpiled(
+      { name, code },
+      statements,
+      earlier,
+      this.#importedTypes(program),
+    );
     const declarations = [
       ...earlier.filter((declaration) => !names.has(declaration.name)),
       ...importsOf(statements),
-      ...declarationsOf(dts, names),
+      ...declarationsOf(outputFiles[0]?.text ?? "", names),
     ];
     return { ...compiled, declarations };
   }
@@ -381,21 +325,22 @@ export class CellCompiler {
     return new Set(names.filter(isType).map(({ text }) => text));
   }
 
-  /** The versions of the notebook's own files in a program. */
-  #versions(program: TypeScript.Program): Map<string, string> {
-    const files = this.#language.ownFiles(program);
-    return new Map(files.map(({ fileName: path }) => [path, this.#language.versionOf(path)]));
-  }
-
-  #isUnchanged(files: ReadonlyMap<string, string>): boolean {
-    return [...files].every(([path, version]) => this.#language.versionOf(path) === version);
+  /** The faults of files beside the notebook that are new or have changed. */
+  #fileFaults(program: TypeScript.Program): TypeFault[] {
+    return this.#language.ownFiles(program).flatMap((file) => {
+      const version = this.#language.versionOf(file.fileName);
+      if (this.#checked.get(file.fileName) === version) return [];
+      const faults = this.#faults(file.fileName, file, program);
+      if (faults.length === 0) this.#checked.set(file.fileName, version);
+      return faults;
+    });
   }
 
   #faults(
     name: string,
     file: TypeScript.SourceFile,
     program: TypeScript.Program,
-    start: number,
+    start = 0,
     length = file.text.length,
   ): TypeFault[] {
     const syntactic = program.getSyntacticDiagnostics(file);
@@ -403,23 +348,7 @@ export class CellCompiler {
     const isCell = file.fileName === this.#language.cell;
     return diagnostics
       .filter(({ code }) => !isCell || !TOP_AWAIT.has(code))
-      .flatMap((diagnostic) => faultOf(diagnostic, name, start, length) ?? []);
-  }
-
-  #changedFiles(program: TypeScript.Program): TypeScript.SourceFile[] {
-    return this.#language
-      .ownFiles(program)
-      .filter(({ fileName }) => this.#files.get(fileName) !== this.#language.versionOf(fileName));
-  }
-
-  #emitFiles(program: TypeScript.Program): void {
-    for (const file of this.#changedFiles(program)) {
-      const { js, map } = transpile(file.fileName, file.text);
-      const path = file.fileName.replace(/\.([cm]?)tsx?$/, ".$1js");
-      this.#files.set(file.fileName, this.#language.versionOf(file.fileName));
-      this.#scripts.addFile(path, file.fileName, map);
-      this.#onFile(path, js);
-    }
+      .flatMap((diagnostic) => typeFault(diagnostic, name, start, length) ?? []);
   }
 
   /**
@@ -435,16 +364,11 @@ export class CellCompiler {
       this.#language.restart();
       if (error instanceof ProbelabError) throw error;
       if (!isRetry && !(error instanceof RangeError)) return this.#withRecovery(action, work, true);
-      if (error instanceof RangeError) {
-        throw new ProbelabError(
-          `${action}: it is nested or chained more deeply than TypeScript can follow (some hundred levels). Name parts of it, one statement each, or build it in a loop.`,
-        );
-      }
-      const reason = error instanceof Error ? error.message.split("\n")[0] : String(error);
-      throw new ProbelabError(
-        `${action}: TypeScript crashed (${reason}). Try splitting the cell into smaller statements.`,
-        { cause: error },
-      );
+      const reason =
+        error instanceof RangeError
+          ? "it is nested or chained more deeply than TypeScript can follow (some hundred levels). Name parts of it, one statement each, or build it in a loop."
+          : `TypeScript crashed (${String(error).split("\n")[0]}). Try splitting the cell into smaller statements.`;
+      throw new ProbelabError(`${action}: ${reason}`, { cause: error });
     }
   }
 }
@@ -453,37 +377,6 @@ function actionOf({ name }: NamedCode): string {
   return `Can't compile ${name.replace("-", " ")}`;
 }
 
-/** The NAME in `@module NAME` of a cell's first doc comment, which makes the cell the module `./NAME`. */
-function moduleName(code: string): string | undefined {
-  return /^\s*(?:\/\/.*\n\s*)*\/\*\*(?:(?!\*\/)[^])*?@module\s+(\w+)(?:(?!\*\/)[^])*\*\//.exec(
-    code,
-  )?.[1];
-}
-
 function parse(code: string): TypeScript.SourceFile {
   return ts.createSourceFile("cell.ts", code, ts.ScriptTarget.Latest);
-}
-
-/** A diagnostic as a fault of the cell; undefined where it points outside of the cell's own text. */
-function faultOf(
-  { file, start = 0, length = 1, code, messageText }: TypeScript.Diagnostic,
-  name: string,
-  above: number,
-  size: number,
-): TypeFault | undefined {
-  if (!file || start < above || start > above + size + 1) return undefined;
-  const at = Math.min(start, above + size);
-  const place = file.getLineAndCharacterOfPosition(at);
-  const end = file.getLineAndCharacterOfPosition(Math.min(at + length, above + size));
-  const details = (chain: readonly TypeScript.DiagnosticMessageChain[] = []): string[] =>
-    chain.flatMap(({ messageText: text, next }) => [text, ...details(next)]);
-  return {
-    source: name,
-    line: place.line + 1 - file.getLineAndCharacterOfPosition(above).line,
-    column: place.character + 1,
-    length: Math.max(1, end.line === place.line ? end.character - place.character : 1),
-    code,
-    text: typeof messageText === "string" ? messageText : messageText.messageText,
-    details: typeof messageText === "string" ? [] : details(messageText.next),
-  };
 }

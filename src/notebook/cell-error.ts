@@ -1,22 +1,85 @@
+import { readFileSync } from "node:fs";
+import { SourceMap, type SourceMapPayload } from "node:module";
 import { dirname, isAbsolute, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
 import { redact } from "../base/redact.js";
-import { bold, cyan, dim, red } from "./ansi.js";
 import { awaitedPlaces } from "./cell-runtime.js";
-import type { CellScripts, SourcePlace } from "./cell-scripts.js";
 import type { CellError } from "./outputs.js";
+import type { TypeFault } from "./type-fault.js";
 
-/** TypeScript's objection to a line of a cell or of a file that it imports; line and column count from 1. */
-export interface TypeFault {
+const paint = (on: number, off: number) => (text: string) => `\u001b[${on}m${text}\u001b[${off}m`;
+const bold = paint(1, 22);
+const dim = paint(2, 22);
+const red = paint(31, 39);
+const cyan = paint(36, 39);
+
+/** A place in a cell or in a file that it imports; line and column count from 1. */
+interface SourcePlace {
   readonly source: string;
   readonly line: number;
   readonly column: number;
-  readonly length: number;
-  readonly code: number;
-  readonly text: string;
-  /** The reasons, from the outside in. */
-  readonly details: readonly string[];
+}
+
+interface Script {
+  /** JSON, parsed only for an error: a notebook has many cells and few errors. */
+  readonly map: string;
+  readonly source: string;
+  /** Lines above the compiled code in the script, and above the source in the text that was compiled. */
+  readonly above: { readonly compiled: number; readonly source: number };
+  /** Lines of the compiled code. */
+  readonly lines: number;
+}
+
+/** The compiled code of a session: finds the analyst's own line for a frame of a stack. */
+export class CellScripts {
+  readonly #scripts = new Map<string, Script>();
+  readonly #sources = new Map<string, string>();
+
+  /** @param linesAbove lines of declarations above the cell in the text that was compiled */
+  addCell(name: string, code: string, compiled: string, map: string, linesAbove: number): void {
+    this.addSource(name, code);
+    const lines = compiled.split("\n").length;
+    const above = { compiled: 1, source: linesAbove };
+    this.#scripts.set(name, { map, source: name, above, lines });
+  }
+
+  addSource(name: string, code: string): void {
+    this.#sources.set(name, code);
+  }
+
+  /** Adds a file that cells import. @param compiled its name in stacks */
+  addFile(compiled: string, source: string, map: string): void {
+    const above = { compiled: 0, source: 0 };
+    this.#scripts.set(compiled, { map, source, above, lines: Infinity });
+  }
+
+  /** The place of a frame in a cell or in a file that it imports. */
+  find(file: string, line: number, column: number): SourcePlace | undefined {
+    const script = this.#scripts.get(file);
+    if (!script) return undefined;
+    const compiledLine = line - 1 - script.above.compiled;
+    if (compiledLine < 0 || compiledLine >= script.lines) return undefined;
+    const map = new SourceMap(JSON.parse(script.map) as SourceMapPayload);
+    const entry = map.findEntry(compiledLine, column - 1);
+    if (!("originalLine" in entry) || entry.originalLine < script.above.source) return undefined;
+    return {
+      source: script.source,
+      line: entry.originalLine + 1 - script.above.source,
+      column: entry.originalColumn + 1,
+    };
+  }
+
+  /** The text of a cell or a file; undefined where it can't be read. */
+  source(name: string): string | undefined {
+    const known = this.#sources.get(name);
+    if (known !== undefined) return known;
+    try {
+      return readFileSync(name, "utf8");
+    } catch {
+      return undefined;
+    }
+  }
 }
 
 const mostCauses = 10;
@@ -28,35 +91,26 @@ export function cellError(thrown: unknown, scripts: CellScripts): CellError {
     const traceback = [...errorLines(thrown, scripts), ...causes(thrown, scripts)];
     return withoutSecrets({ ename, evalue, traceback });
   } catch {
-    return unreadableError(thrown);
+    const evalue = "a value that throws an error when it is read";
+    return { ename: "Thrown", evalue, traceback: [`${bold(red("Thrown"))}: ${evalue}`] };
   }
-}
-
-/** The readable part of a Proxy, or of an Error with a getter that throws. */
-function unreadableError(thrown: unknown): CellError {
-  const read = (key: "name" | "message"): string | undefined => {
-    try {
-      const value: unknown = (thrown as Error)[key];
-      return typeof value === "string" ? value : undefined;
-    } catch {
-      return undefined;
-    }
-  };
-  const ename = read("name") ?? "Thrown";
-  const evalue = read("message") ?? "a value that throws an error when it is read";
-  return withoutSecrets({ ename, evalue, traceback: [`${bold(red(ename))}: ${evalue}`] });
 }
 
 /** TypeScript's objections to a cell as an error; the cell was not run. */
 export function typeError(faults: readonly TypeFault[], scripts: CellScripts): CellError {
-  const [first, ...others] = faults;
-  const more = others.length > 0 ? ` (and ${others.length} more)` : "";
-  const evalue = first ? `${first.text} TS${first.code}${more}` : "";
-  const traceback = faults.flatMap((fault) => [
-    `${bold(red("TypeScriptError"))}: ${fault.text} ${dim(`TS${fault.code}`)}`,
-    ...fault.details.map((detail) => `    ${detail}`),
-    ...placeLines(fault, scripts, fault.length),
-  ]);
+  const [first] = faults;
+  const more = faults.length > 1 ? ` (and ${faults.length - 1} more)` : "";
+  const words = first && [first.hint, first.text].filter((text) => text !== undefined).join(" ");
+  const evalue = first ? `${words} TS${first.code}${more}` : "";
+  const traceback = faults.flatMap((fault) => {
+    const { hint, text, details, code, length } = fault;
+    const [head, ...rest] = hint === undefined ? [text, ...details] : [hint, text, ...details];
+    return [
+      `${bold(red("TypeScriptError"))}: ${head} ${dim(`TS${code}`)}`,
+      ...rest.map((line) => `    ${line}`),
+      ...placeLines(fault, scripts, length),
+    ];
+  });
   return withoutSecrets({ ename: "TypeScriptError", evalue, traceback });
 }
 
@@ -95,7 +149,8 @@ function causes(thrown: unknown, scripts: CellScripts): string[] {
 
 /** True if the message of a ProbelabError repeats the server's error, which is its cause. */
 function repeatsCause(thrown: unknown, cause: unknown): boolean {
-  if (!isProbelabError(thrown)) return false;
+  // By name: a notebook may hold another copy of probelab than the kernel that runs it.
+  if (!(thrown instanceof Error) || thrown.name !== "ProbelabError") return false;
   // The message holds it on one line, without the full stop and ClickHouse's version.
   const words = nameAndMessage(cause)
     .evalue.replace(/\s+/g, " ")
@@ -157,47 +212,32 @@ interface Frame {
 
 const framePattern =
   /^\s+at (?:(?:async )?(.*?) \()?(?:async )?(?:file:\/\/)?(.+?):(\d+):(\d+)\)?$/;
-const machinery = dirname(fileURLToPath(import.meta.url));
-const library = join(machinery, "..", sep);
+const library = join(dirname(fileURLToPath(import.meta.url)), "..", sep);
 const mostLibraryFrames = 5;
 
-/** The frames of an error down to the cell's own code, then the awaits that it passed. */
+/**
+ * The frames of an error down to the cell's own code, then the awaits that it passed. What Node and probelab
+ * called is left out.
+ */
 function stackPlaces(error: unknown, scripts: CellScripts): Frame[] {
   const stack = error instanceof Error && typeof error.stack === "string" ? error.stack : "";
-  const frames: Frame[] = [];
-  // Its message says what to do: the frames in the library are of no use.
-  const known = isProbelabError(error);
-  for (const line of stack.split("\n")) {
+  const frames = stack.split("\n").flatMap((line): Frame[] => {
     const [, call = "", file = "", row = "", column = ""] = framePattern.exec(line) ?? [];
-    if (file === "" || isMachinery(file) || (known && isOfProbelab(file))) continue;
-    frames.push({
-      call: call || `${file}:${row}`,
-      place: scripts.find(file, Number(row), Number(column)),
-    });
-  }
-  const lastOwn = frames.findLastIndex((frame) => frame.place);
-  const own = frames.slice(0, lastOwn < 0 ? mostLibraryFrames : lastOwn + 1);
+    const isOurs = file.startsWith(library) || /\/node_modules\/probelab\/dist\//.test(file);
+    if (file === "" || file.startsWith("node:") || isOurs) return [];
+    return [
+      { call: call || `${file}:${row}`, place: scripts.find(file, Number(row), Number(column)) },
+    ];
+  });
+  const own = frames.slice(0, frames.findLastIndex(({ place }) => place) + 1);
   for (const text of awaitedPlaces(error)) {
     const [, source = "", line = "", column = ""] = /^(.*):(\d+):(\d+)$/.exec(text) ?? [];
     const place = { source, line: Number(line), column: Number(column) };
-    const known = own.some(
+    const isKnown = own.some(
       (frame) => frame.place?.source === source && frame.place.line === place.line,
     );
-    if (source !== "" && !known) own.push({ call: "await", place });
+    if (!isKnown) own.push({ call: "await", place });
   }
   const firstOwn = own.findIndex((frame) => frame.place);
   return own.filter((frame, index) => frame.place ?? index < Math.min(firstOwn, mostLibraryFrames));
-}
-
-function isOfProbelab(file: string): boolean {
-  return file.startsWith(library) || /\/node_modules\/probelab\/dist\//.test(file);
-}
-
-function isMachinery(file: string): boolean {
-  return file.startsWith("node:") || file.startsWith(machinery);
-}
-
-/** By name: a notebook may hold another copy of probelab than the kernel that runs it. */
-function isProbelabError(error: unknown): error is Error {
-  return error instanceof Error && error.name === "ProbelabError";
 }

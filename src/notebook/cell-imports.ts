@@ -1,94 +1,118 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { createRequire, isBuiltin, Module } from "node:module";
 import { dirname, join } from "node:path";
+import type { CellScripts } from "./cell-error.js";
 import type { Load } from "./cell-runtime.js";
+import { transpile } from "./cell-transform.js";
 import { ownPackage } from "./own-package.js";
 import * as tslab from "./tslab.js";
 
 const required = /\brequire\("([^"\\]+)"\)/g;
 
+/** A source file beside the notebook, as compiled; its module once it has run. */
+interface SourceModule {
+  readonly modified: number;
+  readonly code: string;
+  module?: Module;
+}
+
 /**
- * Loads what cells import: packages by a real `import`, because `require` refuses top-level await, and the
- * files beside the notebook as TypeScript compiled them.
+ * Loads what cells import: packages by a real `import`, because `require` refuses top-level await, and source
+ * files beside the notebook, compiled anew when they have changed.
  */
 export class CellImports {
+  readonly #folder: string;
+  readonly #scripts: CellScripts;
   readonly #require: NodeJS.Require;
   readonly #import: (specifier: string) => Promise<unknown>;
-  readonly #loaded = new Map<string, unknown>();
-  readonly #files = new Map<string, { code: string; module?: Module }>();
+  readonly #packages = new Map<string, unknown>();
+  readonly #sources = new Map<string, SourceModule>();
   /** `require` of the cells. */
   readonly require: Load;
 
   /** @param folder the notebook's folder, which imports are resolved from */
-  constructor(folder: string) {
+  constructor(folder: string, scripts: CellScripts) {
     const filename = join(folder, "cell.js");
+    this.#folder = folder;
+    this.#scripts = scripts;
     this.#require = createRequire(filename);
-    this.#import = importerIn(filename);
-    this.require = this.#wrap(this.#require, folder);
+    const module = compilable(filename);
+    module._compile("module.exports = (specifier) => import(specifier);", filename);
+    this.#import = module.exports as (specifier: string) => Promise<unknown>;
+    this.require = this.#requireIn(folder, this.#require);
   }
 
-  /** Sets the compiled code of a file, which runs when it is imported next. */
-  setFile(path: string, code: string): void {
-    this.#files.set(path, { code });
-  }
-
-  /** Loads the packages that a cell and its files require, before their code runs. */
-  async preload(cell: string): Promise<void> {
-    const code = [cell, ...[...this.#files.values()].map((file) => (file.module ? "" : file.code))];
-    for (const [, specifier = ""] of code.join("\n").matchAll(required)) {
-      if (isPackage(specifier) && !this.#loaded.has(specifier)) {
-        const namespace = await this.load(specifier);
-        this.#loaded.set(specifier, forRequire(this.#commonJs(specifier, namespace)));
+  /** Loads the packages that compiled code requires, and those of the files that it requires. */
+  async preload(code: string, folder = this.#folder): Promise<void> {
+    for (const [, specifier = ""] of code.matchAll(required)) {
+      const path = sourceOf(specifier, folder);
+      if (path !== undefined) {
+        const source = this.#compiled(path);
+        if (!source.module) await this.preload(source.code, dirname(path));
+      } else if (isPackage(specifier) && !this.#packages.has(specifier)) {
+        const namespace = await this.#load(specifier);
+        this.#packages.set(specifier, forRequire(this.#commonJs(specifier, namespace)));
       }
     }
   }
 
-  /** A `require` that finds what was preloaded and compiled. */
-  #wrap(require: NodeJS.Require, folder: string): NodeJS.Require {
-    return new Proxy(require, {
-      apply: (target, self, args: [string]) => {
-        const [specifier] = args;
-        if (specifier === "tslab") return tslab;
-        if (this.#loaded.has(specifier)) return this.#loaded.get(specifier);
-        const path = join(folder, specifier).replaceAll("\\", "/");
-        const file = [path, `${path}.js`, `${path}/index.js`].find((name) => this.#files.has(name));
-        if (file !== undefined && specifier.startsWith("."))
-          return this.#run(file).exports as unknown;
-        return Reflect.apply(target, self, args) as unknown;
-      },
-    });
-  }
-
-  #run(path: string): Module {
-    const file = this.#files.get(path);
-    if (!file) throw new Error(`${path} was not compiled`);
-    if (file.module) return file.module;
-    const module = compilable(path);
-    module.require = this.#wrap(createRequire(path), dirname(path));
-    file.module = module;
-    try {
-      module._compile(file.code, path);
-    } catch (error) {
-      delete file.module;
-      throw error;
-    }
-    return module;
-  }
-
   /** The result of `import(specifier)` in a cell. @param require the cell's, which finds its own files */
   async importModule(specifier: string, require: Load): Promise<unknown> {
-    if (isPackage(specifier) || isBuiltin(specifier)) return this.load(specifier);
+    if (isPackage(specifier) || isBuiltin(specifier)) return this.#load(specifier);
     const exports = require(specifier);
     const isModule = (exports as { __esModule?: boolean }).__esModule;
     return isModule ? exports : { default: exports, ...(exports as object) };
   }
 
+  /** A `require` that finds what was preloaded and compiled. */
+  #requireIn(folder: string, require: NodeJS.Require): NodeJS.Require {
+    return new Proxy(require, {
+      apply: (target, self, args: [string]) => {
+        const [specifier] = args;
+        if (specifier === "tslab") return tslab;
+        if (this.#packages.has(specifier)) return this.#packages.get(specifier);
+        const path = sourceOf(specifier, folder);
+        if (path !== undefined) return this.#run(path).exports as unknown;
+        return Reflect.apply(target, self, args) as unknown;
+      },
+    });
+  }
+
+  #compiled(path: string): SourceModule {
+    const modified = statSync(path).mtimeMs;
+    const known = this.#sources.get(path);
+    if (known?.modified === modified) return known;
+    const { js, map } = transpile(path, readFileSync(path, "utf8"));
+    const source = { modified, code: js };
+    this.#scripts.addFile(compiledName(path), path, map);
+    this.#sources.set(path, source);
+    return source;
+  }
+
+  #run(path: string): Module {
+    const source = this.#sources.get(path) ?? this.#compiled(path);
+    if (source.module) return source.module;
+    const name = compiledName(path);
+    const module = compilable(name);
+    module.require = this.#requireIn(dirname(path), createRequire(path));
+    source.module = module;
+    try {
+      module._compile(source.code, name);
+    } catch (error) {
+      delete source.module;
+      throw error;
+    }
+    return module;
+  }
+
   /** The namespace of a package. */
-  async load(specifier: string): Promise<unknown> {
+  async #load(specifier: string): Promise<unknown> {
     try {
       return await this.#import(specifier);
     } catch (error) {
       const own = ownPackage();
-      if (specifier === own.name && isNotFound(error)) return import(own.containingFile);
+      const isMissing = (error as { code?: unknown }).code === "ERR_MODULE_NOT_FOUND";
+      if (specifier === own.name && isMissing) return import(own.containingFile);
       throw error;
     }
   }
@@ -106,16 +130,28 @@ export class CellImports {
   }
 }
 
+const relative = /^(\.{0,2}\/|\.{1,2}$)/;
+
 /** True for a package's name; false for a file beside the notebook, for Node's own modules, and for tslab. */
 function isPackage(specifier: string): boolean {
-  return !/^(\.{0,2}\/|\.{1,2}$)/.test(specifier) && !isBuiltin(specifier) && specifier !== "tslab";
+  return !relative.test(specifier) && !isBuiltin(specifier) && specifier !== "tslab";
 }
 
-/** The `import()` of a module at `filename`, which need not exist. */
-function importerIn(filename: string): (specifier: string) => Promise<unknown> {
-  const module = compilable(filename);
-  module._compile("module.exports = (specifier) => import(specifier);", filename);
-  return module.exports as (specifier: string) => Promise<unknown>;
+/** The source file that a specifier such as `./helper` names, as TypeScript finds it. */
+function sourceOf(specifier: string, folder: string): string | undefined {
+  if (!relative.test(specifier)) return undefined;
+  const path = join(folder, specifier);
+  const base = path.replace(/\.[cm]?jsx?$/, "");
+  const ends = [".ts", ".tsx", ".mts", ".cts", "/index.ts"];
+  // JavaScript too, but for what is declared beside it.
+  if (!existsSync(`${base}.d.ts`)) ends.push(".js");
+  return [path, ...ends.map((end) => base + end)].find(
+    (name) => /\.([cm]?tsx?|js)$/.test(name) && existsSync(name),
+  );
+}
+
+function compiledName(path: string): string {
+  return path.replace(/\.([cm]?)tsx?$/, ".$1js");
 }
 
 /** An empty CommonJS module, to be filled with code as Node's own loader does. */
@@ -123,10 +159,6 @@ function compilable(filename: string): Module & { _compile(code: string, filenam
   const module = new Module(filename);
   module.filename = filename;
   return module as Module & { _compile(code: string, filename: string): void };
-}
-
-function isNotFound(error: unknown): boolean {
-  return (error as { code?: unknown }).code === "ERR_MODULE_NOT_FOUND";
 }
 
 /** A copy of an ES module's namespace with `__esModule`, without which compiled code wraps it once more. */

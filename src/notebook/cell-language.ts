@@ -26,28 +26,23 @@ export const cellOptions: TypeScript.CompilerOptions = {
   outDir: "out",
 };
 
-interface Text {
-  readonly text: string;
-  readonly version: number;
-}
-
 /**
- * TypeScript's language service over the current cell, the files that it imports and modules that exist
- * only in memory. One service checks, compiles, completes and documents.
+ * TypeScript's language service over the current cell, the files that it imports and the types of the tables'
+ * columns. One service checks, compiles, completes and documents.
  *
- * Node's own types are two thirds of all declarations and cost 0.5 s a run: a small part of them
+ * Node's own types are two thirds of all declarations and cost 0.6 s a run: a small part of them
  * (`node-types.ts`) is enough until a cell needs more.
  */
 export class CellLanguage {
   service: TypeScript.LanguageService;
   /** The path of the cell's text; there is no such file. */
   readonly cell: string;
-  /** The path of the types of the tables' columns; there is no such file. */
-  readonly columns: string;
   readonly #folder: string;
+  readonly #columns: string;
   readonly #nodeTypes: string;
-  readonly #ownDist = join(ownPackage().root, "dist", "/").replaceAll("\\", "/");
-  readonly #texts = new Map<string, Text>();
+  readonly #ownDist = slashes(join(ownPackage().root, "dist", "/"));
+  /** Files that exist only in memory. */
+  readonly #texts = new Map<string, { readonly text: string; readonly version: string }>();
   readonly #roots: Set<string>;
   readonly #resolved = new Map<string, TypeScript.ResolvedModuleWithFailedLookupLocations>();
   #versions = 0;
@@ -55,56 +50,43 @@ export class CellLanguage {
   /** @param folder the notebook's */
   constructor(folder: string) {
     this.#folder = folder;
-    this.cell = this.pathOf("__cell__");
-    this.#nodeTypes = this.pathOf("__node__").replace(/ts$/, "d.ts");
-    this.columns = this.pathOf("__columns__").replace(/ts$/, "d.ts");
+    const pathOf = (name: string) => slashes(join(folder, name));
+    this.cell = pathOf("__cell__.ts");
+    this.#nodeTypes = pathOf("__node__.d.ts");
+    this.#columns = pathOf("__columns__.d.ts");
     // All roots from the start: another root would make TypeScript look up all files again.
-    this.#roots = new Set([this.cell, this.#nodeTypes, this.columns]);
-    this.setText(this.columns, "");
-    this.setText(this.cell, "");
-    this.setText(this.#nodeTypes, nodeTypes);
+    this.#roots = new Set([this.cell, this.#nodeTypes, this.#columns]);
+    this.#setText(this.#columns, "");
+    this.#setText(this.#nodeTypes, nodeTypes);
+    this.setCell("");
     this.service = ts.createLanguageService(this.#host());
   }
 
   /** Starts a new service after TypeScript itself threw. */
   restart(): void {
-    this.setText(this.cell, "");
+    this.setCell("");
     this.service = ts.createLanguageService(this.#host());
     // TypeScript's binder keeps the file that it failed on; another file takes its place.
     ts.transpileModule("", {});
   }
 
-  /** The path of a module in memory that cells import as `./NAME`. */
-  pathOf(name: string): string {
-    return join(this.#folder, `${name}.ts`).replaceAll("\\", "/");
+  setCell(text: string): void {
+    this.#setText(this.cell, text);
   }
 
-  /**
-   * Writes a file in memory.
-   *
-   * @param text undefined to remove it
-   * @param always part of the program even where no cell imports it
-   */
-  setText(path: string, text: string | undefined, always = false): void {
-    if (text === undefined) {
-      this.#texts.delete(path);
-      this.#roots.delete(path);
-      return;
-    }
-    if (this.#texts.get(path)?.text !== text) {
-      this.#texts.set(path, { text, version: ++this.#versions });
-    }
-    if (always) this.#roots.add(path);
+  /** The types of the tables' columns: the text of a declaration file, known to all cells. */
+  get columnTypes(): string {
+    return this.#texts.get(this.#columns)?.text ?? "";
   }
 
-  textOf(path: string): string | undefined {
-    return this.#texts.get(path)?.text;
+  set columnTypes(text: string) {
+    this.#setText(this.#columns, text);
   }
 
   /** Changes when the file does. Files of packages count as they were when they were first read. */
   versionOf(path: string): string {
     const version = this.#texts.get(path)?.version;
-    if (version !== undefined) return `${version}`;
+    if (version !== undefined) return version;
     if (path.includes("/node_modules/") || path.startsWith(this.#ownDist)) return "";
     return `${ts.sys.getModifiedTime?.(path)?.getTime()}`;
   }
@@ -125,7 +107,7 @@ export class CellLanguage {
     for (const from of [join(this.#folder, "cell.js"), import.meta.url]) {
       try {
         const manifest = createRequire(from).resolve("@types/node/package.json");
-        this.#roots.add(join(dirname(manifest), "index.d.ts").replaceAll("\\", "/"));
+        this.#roots.add(slashes(join(dirname(manifest), "index.d.ts")));
         break;
       } catch {
         // Not in the notebook's folder: this package has them.
@@ -134,7 +116,7 @@ export class CellLanguage {
     return true;
   }
 
-  /** The notebook's own source files in a program, which are compiled along with the cell. */
+  /** The notebook's own source files in a program. */
   ownFiles(program: TypeScript.Program): TypeScript.SourceFile[] {
     return program
       .getSourceFiles()
@@ -153,12 +135,17 @@ export class CellLanguage {
     return paths.filter((path) => !this.#texts.has(path));
   }
 
+  #setText(path: string, text: string): void {
+    if (this.#texts.get(path)?.text === text) return;
+    this.#texts.set(path, { text, version: `${++this.#versions}` });
+  }
+
   #host(): TypeScript.LanguageServiceHost &
     Pick<TypeScript.CompilerHost, "getModuleResolutionCache"> {
     const { sys } = ts;
     // Without it each program reads each package's package.json again.
     const packages = ts.createModuleResolutionCache(this.#folder, (name) => name, cellOptions);
-    const readFile = (path: string) => this.textOf(path) ?? sys.readFile(path);
+    const readFile = (path: string) => this.#texts.get(path)?.text ?? sys.readFile(path);
     const fileExists = (path: string) => this.#texts.has(path) || sys.fileExists(path);
     return {
       getCompilationSettings: () => cellOptions,
@@ -181,9 +168,13 @@ export class CellLanguage {
       // Doc comments are only for completion and hovers.
       ...(isHeadless() && { jsDocParsingMode: ts.JSDocParsingMode.ParseNone }),
       resolveModuleNameLiterals: (literals, from) =>
-        literals.map((literal) =>
-          this.#resolve(literal.text, from, { ...sys, readFile, fileExists }),
-        ),
+        literals.map(({ text }) => {
+          const key = `${dirname(from)}\0${text}`;
+          const result = this.#resolved.get(key) ?? this.#resolve(text, from);
+          // What is missing is looked up again: it may be installed or written while the kernel runs.
+          if (result.resolvedModule) this.#resolved.set(key, result);
+          return result;
+        }),
     };
   }
 
@@ -192,54 +183,56 @@ export class CellLanguage {
    * resolution alone would be simpler, but then types inferred from a package can't be named in the
    * declarations that go from one cell to the next. probelab is found even where it isn't installed.
    */
-  #resolve(
-    name: string,
-    from: string,
-    host: TypeScript.ModuleResolutionHost,
-  ): TypeScript.ResolvedModuleWithFailedLookupLocations {
-    const key = `${dirname(from)}\0${name}`;
-    const known = this.#resolved.get(key);
-    if (known) return known;
-    // Most imports: a package's declaration file imports the one next to it.
-    const beside = join(dirname(from), name.replace(/\.js$/, "") + ".d.ts").replaceAll("\\", "/");
-    if (name.startsWith(".") && from.endsWith(".d.ts") && host.fileExists(beside)) {
-      const found = declarationFile(beside, from.includes("/node_modules/"));
-      this.#resolved.set(key, found);
-      return found;
-    }
-    const own = ownPackage();
+  #resolve(name: string, from: string): TypeScript.ResolvedModuleWithFailedLookupLocations {
     const resolveIn = (containing: string, moduleResolution: TypeScript.ModuleResolutionKind) =>
-      ts.resolveModuleName(name, containing, { ...cellOptions, moduleResolution }, host);
+      ts.resolveModuleName(name, containing, { ...cellOptions, moduleResolution }, ts.sys);
     const { Bundler, Node10 } = ts.ModuleResolutionKind;
-    const node10 = resolveIn(from, Node10);
-    let result = isTyped(node10) ? node10 : resolveIn(from, Bundler);
-    if (name === "tslab") {
-      // The kernel itself provides it.
-      const file = join(own.root, "dist", "notebook", "tslab.d.ts").replaceAll("\\", "/");
-      result = declarationFile(file, true);
-    } else if (!isTyped(result) && (name === own.name || name.startsWith(`${own.name}/`))) {
-      result = resolveIn(own.containingFile, Bundler);
+    const { name: ownName, root, containingFile } = ownPackage();
+    // The kernel itself provides it.
+    if (name === "tslab") return declarationFile(join(root, "dist", "notebook", "tslab.d.ts"));
+    // Most imports: a package's declaration file imports the one next to it.
+    const beside = join(dirname(from), name.replace(/\.js$/, "") + ".d.ts");
+    if (name.startsWith(".") && from.endsWith(".d.ts") && ts.sys.fileExists(beside)) {
+      return declarationFile(beside, from.includes("/node_modules/"));
     }
-    if (!result.resolvedModule && node10.resolvedModule) result = node10;
-    // What is missing is looked up again: it may be installed or written while the kernel runs.
-    if (result.resolvedModule) this.#resolved.set(key, result);
-    return result;
+    const node10 = resolveIn(from, Node10);
+    // One copy of each version: the one that cells import, by whose name they can declare its types.
+    const id = isTyped(node10) && from.endsWith(".d.ts") ? packageOf(node10) : undefined;
+    if (id !== undefined) {
+      const copy = resolveIn(this.cell, Node10);
+      if (packageOf(copy) === id) return copy;
+    }
+    let result = isTyped(node10) ? node10 : resolveIn(from, Bundler);
+    if (!isTyped(result) && (name === ownName || name.startsWith(`${ownName}/`))) {
+      result = resolveIn(containingFile, Bundler);
+    }
+    return result.resolvedModule ? result : node10;
   }
 }
 
 function declarationFile(
   path: string,
-  isExternalLibraryImport: boolean,
+  isExternalLibraryImport = true,
 ): TypeScript.ResolvedModuleWithFailedLookupLocations {
-  const resolvedModule: TypeScript.ResolvedModuleFull = {
-    resolvedFileName: path,
-    extension: ts.Extension.Dts,
-    isExternalLibraryImport,
+  const extension = ts.Extension.Dts;
+  return {
+    resolvedModule: { resolvedFileName: slashes(path), extension, isExternalLibraryImport },
   };
-  return { resolvedModule };
 }
 
 function isTyped(result: TypeScript.ResolvedModuleWithFailedLookupLocations): boolean {
   const file = result.resolvedModule?.resolvedFileName;
   return file !== undefined && !/\.[cm]?js$/.test(file);
+}
+
+/** Name and version of the package that a module is in. */
+function packageOf({
+  resolvedModule,
+}: TypeScript.ResolvedModuleWithFailedLookupLocations): string | undefined {
+  const id = resolvedModule?.packageId;
+  return id && `${id.name}@${id.version}`;
+}
+
+function slashes(path: string): string {
+  return path.replaceAll("\\", "/");
 }

@@ -15,6 +15,12 @@ const graceMilliseconds = 500;
 
 /** A cell while its code runs: an interrupt rejects its awaits. */
 export class RunningCell {
+  /** Names of the cell that were given a value. */
+  readonly set = new Set<string>();
+  /** Settles when the code has ended; undefined until its first await. */
+  ended: Promise<void> | undefined;
+  /** The value of its last expression. */
+  value: unknown;
   readonly #abort = new AbortController();
   readonly #waiting = new Set<(reason: unknown) => void>();
   #graceEnds = Infinity;
@@ -80,21 +86,17 @@ export class RunningCell {
 
   /** Waits for the cell's code to end; after an interrupt, until its clean-up is done or the grace is over. */
   async finish(code: Promise<void>): Promise<void> {
-    const ended = code.then(
-      () => undefined,
-      (error: unknown) => ({ error }),
-    );
-    const aborted = new Promise<"aborted">((resolve) => {
-      this.signal.addEventListener("abort", () => resolve("aborted"), { once: true });
-      if (this.interrupted) resolve("aborted");
+    const aborted = new Promise<void>((resolve) => {
+      this.signal.addEventListener("abort", () => resolve(), { once: true });
+      if (this.interrupted) resolve();
     });
-    const first = await Promise.race([ended, aborted]);
-    if (this.interrupted) {
-      const grace = new Promise((resolve) => setTimeout(resolve, graceMilliseconds).unref());
-      await Promise.race([ended, grace]);
-      throw this.signal.reason;
-    }
-    if (first !== undefined && first !== "aborted") throw first.error;
+    await Promise.race([code, aborted]).catch((error: unknown) => {
+      if (!this.interrupted) throw error;
+    });
+    if (!this.interrupted) return;
+    const grace = new Promise((resolve) => setTimeout(resolve, graceMilliseconds).unref());
+    await Promise.race([code, grace]).catch(() => undefined);
+    throw this.signal.reason;
   }
 }
 

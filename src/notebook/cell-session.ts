@@ -1,20 +1,25 @@
 import { setTimeout } from "node:timers/promises";
 import { runInThisContext } from "node:vm";
-import type { CompletionEntry, QuickInfo } from "typescript";
+import type { QuickInfo } from "typescript";
 import { ProbelabError } from "../base/error.js";
 import { keepSecretsOf } from "../base/redact.js";
 import { collectAfter } from "../base/collect-after.js";
 import { withSignal } from "../interrupt/current-signal.js";
 import { withProgress } from "../progress/query-progress.js";
-import { CellCompiler, type CellObjection, type NamedCode } from "./cell-compiler.js";
-import { cellError, typeError } from "./cell-error.js";
+import {
+  CellCompiler,
+  type CellObjection,
+  type Completions,
+  type NamedCode,
+} from "./cell-compiler.js";
+import { cellError, CellScripts, typeError } from "./cell-error.js";
 import { CellImports } from "./cell-imports.js";
-import { asCell, installRuntime, RunningCell, type CellBody } from "./cell-runtime.js";
-import { CellScripts } from "./cell-scripts.js";
+import { asCell, installRuntime, RunningCell, runningCell, type CellBody } from "./cell-runtime.js";
 import { Intrinsics } from "./intrinsics.js";
 import { mimeBundles } from "./mime-bundle.js";
 import {
   captureStreams,
+  StreamBatch,
   withSink,
   type CellError,
   type CellOutcome,
@@ -41,32 +46,28 @@ export interface Objection {
   readonly faults: readonly { readonly line: number; readonly text: string }[];
 }
 
-/** A cell whose code runs. */
-interface Attempt {
-  readonly cell: RunningCell;
-  /** Names of the cell that were given a value. */
-  readonly set: Set<string>;
-  /** Settles when the code has ended; undefined until its first await. */
-  ended: Promise<void> | undefined;
-  value: unknown;
+/** An error that no cell waited for. `cell` is the name of the one that started it, if known. */
+export interface BackgroundError {
+  readonly error: CellError;
+  readonly cell: string | undefined;
 }
 
 /** The cells of one notebook, run one after the other in this process, in its working directory. */
 export class CellSession {
   readonly #scripts = new CellScripts();
-  readonly #imports = new CellImports(process.cwd());
-  readonly #compiler = new CellCompiler(process.cwd(), this.#scripts, (path, code) =>
-    this.#imports.setFile(path, code),
-  );
+  readonly #imports = new CellImports(process.cwd(), this.#scripts);
+  readonly #compiler = new CellCompiler(process.cwd(), this.#scripts);
   readonly #intrinsics = new Intrinsics();
   /** The variables that cells share. */
   readonly #exports: Record<string, unknown> = {};
   #cell: RunningCell | undefined;
-  #attempt: Attempt | undefined;
   #columnTypes: unknown;
   #isWarm = false;
+  /** Rejected Promises and errors that no cell waits for. */
+  readonly #background = new Map<object, BackgroundError>();
 
-  constructor() {
+  /** @param onBackgroundError called for an error that no cell waits for; it no longer ends the process */
+  constructor(onBackgroundError?: () => void) {
     // A cell may print a password that it never connected with.
     keepSecretsOf(process.env);
     // There may be more than V8's ten calls between a cell's line and the throw in a library.
@@ -75,10 +76,33 @@ export class CellSession {
       run: (body) => this.#begin(body),
       import: (specifier, require) => this.#imports.importModule(specifier, require),
       last: (value) => {
-        if (this.#attempt) this.#attempt.value = value;
+        const cell = runningCell();
+        if (cell) cell.value = value;
       },
     });
     captureStreams();
+    const note = (of: object, reason: unknown, why: string) => {
+      const cell = runningCell();
+      if (cell?.interrupted === true) return; // An interrupt ended it.
+      const { traceback, ...named } = cellError(reason, this.#scripts);
+      const error = { ...named, traceback: traceback.toSpliced(1, 0, why) };
+      this.#background.set(of, { error, cell: cell?.name });
+      onBackgroundError?.();
+    };
+    process.on("unhandledRejection", (reason, promise) =>
+      note(promise, reason, "Nothing waited for it: an await may be missing."),
+    );
+    process.on("rejectionHandled", (promise) => this.#background.delete(promise));
+    process.on("uncaughtException", (error) =>
+      note({}, error, "It was thrown in the background, where nothing could catch it."),
+    );
+  }
+
+  /** The errors in the background since the last call, without rejections that were handled meanwhile. */
+  takeBackgroundErrors(): readonly BackgroundError[] {
+    const errors = [...this.#background.values()];
+    this.#background.clear();
+    return errors;
   }
 
   /**
@@ -90,19 +114,21 @@ export class CellSession {
     const cell = new RunningCell(name);
     this.#cell = cell;
     this.#isWarm = true;
-    const progress = progressLine(sink, isHeadless());
+    const streams = new StreamBatch(sink);
+    const progress = progressLine(streams.put, isHeadless());
     const inCell = <T>(fn: () => T) =>
-      withSink(sink, () =>
+      withSink(streams.put, () =>
         withProgress(progress, () => withSignal(cell.signal, () => asCell(cell, fn))),
       );
     try {
-      const error = await inCell(() => this.#runCell({ code, name }, cell, sink)).catch(
+      const error = await inCell(() => this.#runCell({ code, name }, cell, streams.put)).catch(
         (failure: unknown) => cellError(failure, this.#scripts),
       );
       if (!error) return { status: "ok" };
-      sink({ type: "error", error });
+      streams.put({ type: "error", error });
       return { status: "error", error };
     } finally {
+      streams.flush();
       this.#cell = undefined;
       collectAfter(bytesOfCell);
     }
@@ -118,16 +144,6 @@ export class CellSession {
           ? [{ line: 1, text: objection.message }]
           : objection.map(({ line, text }) => ({ line, text })),
     }));
-  }
-
-  /** The error of a cell for what failed in the background. */
-  backgroundError(reason: unknown, isRejection: boolean): CellError {
-    const error = cellError(reason, this.#scripts);
-    const [head = "", ...rest] = error.traceback;
-    const note = isRejection
-      ? "Nothing waited for it: an await may be missing."
-      : "It was thrown in the background, where nothing could catch it.";
-    return { ...error, traceback: [head, note, ...rest] };
   }
 
   /** Ends the running cell with an error, and with it its queries and awaits. Without a cell it does nothing. */
@@ -158,7 +174,7 @@ export class CellSession {
     return this.#compiler.inspect(code, position);
   }
 
-  completions(code: string, position: number): readonly CompletionEntry[] {
+  completions(code: string, position: number): Completions {
     if (!this.#cell) this.#takeColumnTypes();
     return this.#compiler.completions(code, position);
   }
@@ -168,22 +184,19 @@ export class CellSession {
     cell: RunningCell,
     sink: OutputSink,
   ): Promise<CellError | undefined> {
-    const objection = this.#compiler.addModule(code);
-    if (objection) return objection.length > 0 ? this.#refusal(objection) : undefined;
     await cell.guard(this.#columnsLearned());
     this.#takeColumnTypes();
     const compiled = this.#compiler.prepare(code);
     if (compiled.faults.length > 0) return this.#refusal(compiled.faults);
-    const attempt: Attempt = { cell, set: new Set(), ended: undefined, value: undefined };
-    this.#attempt = attempt;
     let thrown: { error: unknown } | undefined;
     try {
       await cell.guard(this.#imports.preload(compiled.script));
-      this.#runScript(compiled.script, attempt);
-      await attempt.ended;
+      this.#runScript(compiled.script, cell);
+      await cell.ended;
       this.repair();
-      if (attempt.value != null) {
-        const shown = await cell.guard(mimeBundles(attempt.value));
+      if (cell.value != null) {
+        const shown = await cell.guard(mimeBundles(cell.value));
+        cell.value = undefined; // What the cell started, a connection, may hold the cell for long.
         const bundles = [...(shown as Awaited<ReturnType<typeof mimeBundles>>)];
         const result = bundles.pop()!;
         for (const bundle of bundles) sink({ type: "display", bundle });
@@ -194,13 +207,13 @@ export class CellSession {
     }
     this.repair();
     this.#takeColumnTypes();
-    const missing = compiled.namesToSet.filter((name) => !attempt.set.has(name));
+    const missing = compiled.namesToSet.filter((name) => !cell.set.has(name));
     this.#compiler.commit(new Set(thrown ? missing : []));
     return thrown && cellError(thrown.error, this.#scripts);
   }
 
   /** Runs the part of a cell before its first await; V8 itself ends it on SIGINT. */
-  #runScript(script: string, { cell }: Attempt): void {
+  #runScript(script: string, cell: RunningCell): void {
     setSynchronous(true);
     callInterruptListeners(); // One may have come while the cell was compiled.
     try {
@@ -211,7 +224,7 @@ export class CellSession {
         throw error;
       cell.interrupt();
       // Interrupted just before its first await, it goes on to its end.
-      if (!this.#attempt?.ended) throw cell.signal.reason;
+      if (!cell.ended) throw cell.signal.reason;
     } finally {
       setSynchronous(false);
     }
@@ -219,23 +232,20 @@ export class CellSession {
 
   /** Takes a cell's code, called by its script, and runs it to its first await. */
   #begin(body: CellBody): void {
-    const attempt = this.#attempt;
-    if (!attempt) throw new Error("A cell's code ran outside of its session.");
-    const code = body(sharedExports(this.#exports, attempt.set), this.#imports.require);
+    const cell = this.#cell;
+    if (!cell) throw new Error("A cell's code ran outside of its session.");
+    const code = body(sharedExports(this.#exports, cell.set), this.#imports.require);
     this.repair();
-    attempt.ended = attempt.cell.finish(code);
-    attempt.ended.catch(() => undefined); // Awaited when the script has returned.
+    cell.ended = cell.finish(code);
+    cell.ended.catch(() => undefined); // Awaited when the script has returned.
     setSynchronous(false);
   }
 
   async #columnsLearned(): Promise<void> {
     const learning: unknown = Reflect.get(globalThis, columnTypes);
     if (!(learning instanceof Promise)) return;
-    const stop = new AbortController();
-    const late = setTimeout(learningTime, undefined, { signal: stop.signal, ref: false });
+    const late = setTimeout(learningTime, undefined, { ref: false });
     await Promise.race([learning, late]).catch(() => undefined);
-    stop.abort();
-    late.catch(() => undefined);
   }
 
   /** Gives the cells after it the column types that a cell learned. */
@@ -243,11 +253,7 @@ export class CellSession {
     const types: unknown = Reflect.get(globalThis, columnTypes);
     if (types === this.#columnTypes || typeof types !== "string") return;
     this.#columnTypes = types;
-    try {
-      this.#compiler.setColumnTypes(types);
-    } catch (error) {
-      process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    }
+    this.#compiler.setColumnTypes(types);
   }
 
   #refusal(objection: CellObjection): CellError {

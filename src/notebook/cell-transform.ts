@@ -1,5 +1,5 @@
 import type TypeScript from "typescript";
-import { topNames } from "./cell-declarations.js";
+import { topNames } from "./cell-text.js";
 import { cellOptions, ts } from "./cell-language.js";
 
 /** The global that compiled cells call into. */

@@ -55,17 +55,11 @@ export interface Notebook {
  */
 export async function readNotebook(path: string): Promise<Notebook> {
   const parsed = parseNotebook(await readText(path), path);
-  if (!isNotebook(parsed)) {
-    throw new ProbelabError(
-      `Can't read the notebook ${path}: it is JSON, but not a notebook of nbformat 4. Name an .ipynb file; open one of an older format in Jupyter and save it anew.`,
-    );
-  }
-  const { metadata, cells } = parsed;
   return {
     nbformat: 4,
     nbformat_minor: Math.max(5, parsed.nbformat_minor),
-    metadata,
-    cells: cells.map((cell, index) => withoutOutputs(cell, index)),
+    metadata: parsed.metadata,
+    cells: parsed.cells.map((cell, index) => withoutOutputs(cell, index)),
   };
 }
 
@@ -94,17 +88,6 @@ async function readText(path: string): Promise<string> {
   }
 }
 
-function parseNotebook(text: string, path: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new ProbelabError(
-      `Can't read the notebook ${path}: it is not a notebook (no JSON). Name an .ipynb file; one that was cut short has to be restored.`,
-      { cause: error },
-    );
-  }
-}
-
 interface RawNotebook {
   nbformat: 4;
   nbformat_minor: number;
@@ -112,9 +95,20 @@ interface RawNotebook {
   cells: (Omit<NotebookCell, "source" | "id"> & { source: string | string[]; id?: string })[];
 }
 
-function isNotebook(value: unknown): value is RawNotebook {
-  const { nbformat, cells } = (value ?? {}) as { nbformat?: unknown; cells?: unknown };
-  return nbformat === 4 && Array.isArray(cells);
+function parseNotebook(text: string, path: string): RawNotebook {
+  let parsed: Partial<RawNotebook> | null;
+  try {
+    parsed = JSON.parse(text) as Partial<RawNotebook> | null;
+  } catch (error) {
+    throw new ProbelabError(
+      `Can't read the notebook ${path}: it is not a notebook (no JSON). Name an .ipynb file; one that was cut short has to be restored.`,
+      { cause: error },
+    );
+  }
+  if (parsed?.nbformat === 4 && Array.isArray(parsed.cells)) return parsed as RawNotebook;
+  throw new ProbelabError(
+    `Can't read the notebook ${path}: it is JSON, but not a notebook of nbformat 4. Name an .ipynb file; open one of an older format in Jupyter and save it anew.`,
+  );
 }
 
 function withoutOutputs(cell: RawNotebook["cells"][number], index: number): NotebookCell {
@@ -152,40 +146,32 @@ export function hideSecretsIn(cell: CodeCell): void {
 
 /** Puts the outputs of cells into a notebook, as a frontend does. */
 export class OutputCollector {
-  readonly #displays = new Map<string, Set<Display>>();
+  readonly #displays = new Map<string, Display>();
 
   add(cell: CodeCell, output: CellOutput): void {
-    if (output.type === "display" && output.update) return this.#update(output);
     switch (output.type) {
       case "stream":
         return addStream(cell, output.name, output.text);
-      case "display":
-        return this.#display(cell, output);
-      case "result":
-        cell.outputs.push({
+      case "display": {
+        const display: Display = { output_type: "display_data", ...output.bundle };
+        const shown = this.#displays.get(output.displayId ?? "");
+        if (output.update) return void (shown && Object.assign(shown, display));
+        if (output.displayId !== undefined) this.#displays.set(output.displayId, display);
+        return void cell.outputs.push(display);
+      }
+      case "result": {
+        const { execution_count } = cell;
+        const result = {
           output_type: "execute_result",
           ...output.bundle,
-          execution_count: cell.execution_count,
-        });
-        return;
+          execution_count,
+        } as const;
+        return void cell.outputs.push(result);
+      }
       case "error": {
         const { ename, evalue, traceback } = output.error;
         cell.outputs.push({ output_type: "error", ename, evalue, traceback: [...traceback] });
       }
-    }
-  }
-
-  #display(cell: CodeCell, { bundle, displayId }: Extract<CellOutput, { type: "display" }>): void {
-    const display: Display = { output_type: "display_data", ...bundle };
-    cell.outputs.push(display);
-    if (displayId === undefined) return;
-    const same = this.#displays.get(displayId) ?? new Set();
-    this.#displays.set(displayId, same.add(display));
-  }
-
-  #update({ bundle, displayId }: Extract<CellOutput, { type: "display" }>): void {
-    for (const display of this.#displays.get(displayId ?? "") ?? []) {
-      Object.assign(display, bundle);
     }
   }
 }

@@ -1,9 +1,10 @@
+import { stripVTControlCharacters } from "node:util";
 import markdownIt from "markdown-it";
+import { escapeXml } from "../base/xml.js";
 import { liveContent, jsonScript } from "../render/page/figures.js";
 import { pageDocument } from "../render/page/page-document.js";
 import type { VegaLiteSpec } from "../render/theme.js";
 import { titleText } from "../render/svg.js";
-import { ansiHtml, escapeHtml } from "./ansi.js";
 import type { Notebook, NotebookCell, NotebookOutput, TextCell } from "./notebook-file.js";
 import { ownPackage } from "./own-package.js";
 import { isInjected } from "./parameters.js";
@@ -20,9 +21,6 @@ const STYLE = `
 .output pre { white-space: pre-wrap; overflow-wrap: anywhere; }
 .stderr pre { border-left: 3px solid var(--line); color: var(--soft); }
 .error pre { background: var(--error-paper); border-left: 3px solid var(--error); border-radius: 4px; }
-.ansi-bold { font-weight: 700; } .ansi-dim { opacity: 0.7; }
-.ansi-red { color: var(--error); } .ansi-green { color: #1a7f37; } .ansi-yellow { color: #9a6700; }
-.ansi-blue, .ansi-cyan { color: var(--accent); } .ansi-magenta { color: #8250df; }
 @media print {
   .output, .source { break-inside: avoid; } .output img { break-inside: avoid; }
 }
@@ -37,7 +35,7 @@ export async function notebookPage(notebook: Notebook, name: string): Promise<st
   const cells: string[] = [];
   for (const cell of notebook.cells) cells.push(await cellHtml(cell));
   const at = new Date().toISOString().slice(0, 16).replace("T", " ");
-  const footer = `<footer>Made by probelab ${ownPackage().version} on ${at} UTC from ${escapeHtml(name)}.ipynb.</footer>`;
+  const footer = `<footer>Made by probelab ${ownPackage().version} on ${at} UTC from ${escapeXml(name)}.ipynb.</footer>`;
   return pageDocument({
     title: titleOf(notebook) ?? name,
     style: STYLE,
@@ -56,7 +54,7 @@ async function cellHtml(cell: NotebookCell): Promise<string> {
   const open = tags.includes("hide-input") ? "" : " open";
   const count = cell.execution_count === null ? "not run" : `${cell.execution_count}`;
   const label = isInjected(cell) ? "Code, parameters of this run" : `Code, cell ${count}`;
-  const source = `<details class="source"${open}><summary>${label}</summary><pre tabindex="0"><code>${escapeHtml(cell.source)}</code></pre></details>`;
+  const source = `<details class="source"${open}><summary>${label}</summary><pre tabindex="0"><code>${escapeXml(cell.source)}</code></pre></details>`;
   const outputs: string[] = [];
   for (const output of cell.outputs) outputs.push(await outputHtml(output));
   return `<section class="cell">${source}${outputs.join("")}</section>`;
@@ -86,24 +84,26 @@ export function markdownHtml(text: string): string {
   return markdown.render(text);
 }
 
-type Render = (
-  value: unknown,
-  metadata: { width?: unknown; height?: unknown },
-  alt: string,
-) => string;
+type Size = { readonly width?: unknown; readonly height?: unknown };
+type Render = (value: unknown, size: Size, alt: string) => string;
+
+const picture =
+  (type: string): Render =>
+  (value, size, alt) =>
+    image(type, asText(value), size, alt);
 
 /** MIME types that a page can show, the best first. */
 const renderers: Record<string, Render> = {
   "text/html": (value) => inertHtml(asText(value)),
   "image/svg+xml": (value, size, alt) =>
     image("image/svg+xml", Buffer.from(asText(value)).toString("base64"), size, alt),
-  "image/png": (value, size, alt) => image("image/png", asText(value), size, alt),
-  "image/jpeg": (value, size, alt) => image("image/jpeg", asText(value), size, alt),
-  "image/gif": (value, size, alt) => image("image/gif", asText(value), size, alt),
+  "image/png": picture("image/png"),
+  "image/jpeg": picture("image/jpeg"),
+  "image/gif": picture("image/gif"),
   "text/markdown": (value) => markdownHtml(asText(value)),
-  "text/latex": (value) => pre(escapeHtml(asText(value))),
-  "application/json": (value) => pre(escapeHtml(JSON.stringify(value, null, 2))),
-  "text/plain": (value) => pre(ansiHtml(asText(value))),
+  "text/latex": (value) => pre(asText(value)),
+  "application/json": (value) => pre(JSON.stringify(value, null, 2)),
+  "text/plain": (value) => pre(asText(value)),
 };
 
 const vegaLite = /^application\/vnd\.vegalite\.v\d+(\+json|\.json)$/;
@@ -114,24 +114,24 @@ const vegaLite = /^application\/vnd\.vegalite\.v\d+(\+json|\.json)$/;
  */
 async function outputHtml(output: NotebookOutput): Promise<string> {
   if (output.output_type === "stream") {
-    return `<div class="output ${output.name}">${pre(ansiHtml(output.text))}</div>`;
+    return `<div class="output ${output.name}">${pre(output.text)}</div>`;
   }
   if (output.output_type === "error") {
-    return `<div class="output error" role="alert">${pre(ansiHtml(output.traceback.join("\n")))}</div>`;
+    return `<div class="output error" role="alert">${pre(output.traceback.join("\n"))}</div>`;
   }
   const type = Object.keys(renderers).find((one) => one in output.data);
   if (type === undefined) {
     const types = Object.keys(output.data).join(", ");
-    return `<div class="output">${pre(`An output that a page can't show (${escapeHtml(types)}).`)}</div>`;
+    return `<div class="output">${pre(`An output that a page can't show (${types}).`)}</div>`;
   }
-  const size = (output.metadata[type] ?? {}) as { width?: unknown; height?: unknown };
+  const size = (output.metadata[type] ?? {}) as Size;
   const text = output.data["text/plain"];
   const alt = typeof text === "string" ? text : "Output of the cell";
   const shown = renderers[type]?.(output.data[type], size, alt) ?? "";
   const { title, origin, chart } = chartOrigin(output.data);
   if (origin === undefined) return `<div class="output">${shown}</div>`;
   const record = jsonScript("probelab-origin", origin);
-  const named = `aria-label="${escapeHtml(title)}"`;
+  const named = `aria-label="${escapeXml(title)}"`;
   // A chart that can't be compiled is its picture.
   const live = await liveContent(chart).catch(() => undefined);
   if (live === undefined || !type.startsWith("image/")) {
@@ -155,22 +155,18 @@ function chartOrigin(data: Readonly<Record<string, unknown>>): {
   return { title: "", chart: {} };
 }
 
-function pre(html: string): string {
-  return `<pre tabindex="0">${html}</pre>`;
+/** A text as it is, without terminal colours. */
+function pre(text: string): string {
+  return `<pre tabindex="0">${escapeXml(stripVTControlCharacters(text))}</pre>`;
 }
 
-function image(
-  type: string,
-  base64: string,
-  size: { width?: unknown; height?: unknown },
-  alt: string,
-): string {
+function image(type: string, base64: string, size: Size, alt: string): string {
   const attributes = (["width", "height"] as const)
     .filter((side) => typeof size[side] === "number")
     .map((side) => ` ${side}="${Number(size[side])}"`)
     .join("");
   const data = base64.replace(/[^A-Za-z0-9+/=]/g, "");
-  return `<img src="data:${type};base64,${data}" alt="${escapeHtml(alt)}"${attributes}>`;
+  return `<img src="data:${type};base64,${data}" alt="${escapeXml(alt)}"${attributes}>`;
 }
 
 /** The page's policy stops scripts and requests, but not a redirect by `<meta>`: that is shown as text. */

@@ -1,40 +1,27 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { processes, residentMemory } from "../base/processes.js";
 import { addSecret } from "../base/redact.js";
 import type { NamedCode } from "./cell-compiler.js";
-import type { Objection } from "./cell-session.js";
-import {
-  MOST_PRINTED,
-  StreamBatch,
-  type CellError,
-  type CellOutcome,
-  type CellOutput,
-} from "./outputs.js";
+import type { BackgroundError, Objection } from "./cell-session.js";
+import { StreamBatch, type CellOutcome, type CellOutput } from "./outputs.js";
 import { headlessVariable, ownPackage, processEnvironment } from "./own-package.js";
 
-/** The messages of the runner to the process of a notebook. `cell` counts the code cells from 1. */
+/** The messages of the runner to the process of a notebook. */
 export type ToWorker =
   | { readonly type: "check"; readonly cells: readonly NamedCode[] }
-  | { readonly type: "run"; readonly cell: number; readonly code: NamedCode }
-  | { readonly type: "interrupt" }
-  | { readonly type: "finish" }
-  | { readonly type: "end" };
+  | { readonly type: "run"; readonly code: NamedCode }
+  | { readonly type: "interrupt" | "finish" | "end" };
 
-/** The messages of the process to the runner. `rowsRead` counts all queries so far. */
+/** The messages of the process to the runner. `cell` is the name of a cell. */
 export type FromWorker =
   | { readonly type: "ready" }
   | { readonly type: "checked"; readonly objections: readonly Objection[] }
-  | { readonly type: "output"; readonly cell: number; readonly output: CellOutput }
+  | { readonly type: "output"; readonly cell: string; readonly output: CellOutput }
   | { readonly type: "secret"; readonly secret: string }
-  | { readonly type: "background"; readonly cell: number | undefined; readonly error: CellError }
-  | {
-      readonly type: "ended";
-      readonly cell: number;
-      readonly outcome: CellOutcome;
-      readonly rowsRead: number;
-    }
-  | { readonly type: "finished"; readonly rowsRead: number };
+  | ({ readonly type: "background" } & BackgroundError)
+  | { readonly type: "ended"; readonly outcome: CellOutcome; readonly rowsRead: number };
 
 /** The end of a cell's run; after the last two its process is gone. */
 export type CellEnd =
@@ -45,7 +32,7 @@ export type CellEnd =
 
 /** Time after which an interrupted cell also gets a signal: a synchronous loop reads no messages. */
 const signalAfterMilliseconds = 700;
-/** Time that an interrupted cell has to end by itself. */
+/** Time that an interrupted cell, and a process that is to end, have to do so. */
 const graceMilliseconds = 2500;
 /** Time that an interrupted run has to write what it started. */
 const patienceMilliseconds = 10_000;
@@ -53,32 +40,33 @@ const memoryCheckMilliseconds = 250;
 /** Time for the last output of a process; a child of it may hold its streams open for ever. */
 const lastOutputMilliseconds = 500;
 
+interface Listeners {
+  /** @param cell the name of the cell that it is an output of */
+  readonly onOutput: (cell: string, output: CellOutput) => void;
+  readonly onBackgroundError: (error: BackgroundError) => void;
+}
+
 /** The process that one notebook runs in. */
 export class NotebookProcess {
+  /** Rows that the database read for the cells that have ended. */
+  rowsRead = 0;
   readonly #child: ChildProcess;
-  readonly #onOutput: (cell: number, output: CellOutput) => void;
-  readonly #onBackgroundError: (cell: number | undefined, error: CellError) => void;
+  readonly #listeners: Listeners;
   readonly #memory: number | undefined;
+  /** Settles with how the process ended. */
   readonly #gone: Promise<string>;
-  #rowsRead = 0;
-  #running: { cell: number; end: (end: CellEnd) => void } | undefined;
-  #lastCell = 1;
+  readonly #ready: Promise<unknown>;
+  readonly #waiting = new Map<FromWorker["type"], (message: FromWorker) => void>();
+  #cell = "cell-1";
+  #isRunning = false;
   #overMemory = false;
-  #checked: (objections: readonly Objection[]) => void = () => undefined;
-  #ready: () => void = () => undefined;
-  #finished: () => void = () => undefined;
-  readonly #isReady = new Promise<void>((resolve) => (this.#ready = resolve));
 
   /** @param options.memory limit of resident memory in megabytes; default: none */
-  constructor(options: {
-    folder: string;
-    memory: number | undefined;
-    environment: Record<string, string>;
-    onOutput: (cell: number, output: CellOutput) => void;
-    onBackgroundError: (cell: number | undefined, error: CellError) => void;
-  }) {
-    this.#onOutput = options.onOutput;
-    this.#onBackgroundError = options.onBackgroundError;
+  constructor(
+    options: { folder: string; memory: number | undefined; environment: Record<string, string> },
+    listeners: Listeners,
+  ) {
+    this.#listeners = listeners;
     this.#memory = options.memory;
     this.#child = fork(join(ownPackage().root, "dist", "notebook", "worker-main.js"), {
       cwd: options.folder,
@@ -93,61 +81,35 @@ export class NotebookProcess {
       // A group of its own: what the cells start is counted and ended with it.
       detached: process.platform !== "win32",
     });
-    // Native code and child processes print past the capture in the process itself.
-    const streams = new StreamBatch(
-      (name, text) => this.#onOutput(this.#lastCell, { type: "stream", name, text }),
-      MOST_PRINTED,
-    );
-    for (const name of ["stdout", "stderr"] as const) {
-      const stream = this.#child[name]?.setEncoding("utf8");
-      stream?.on("data", (text: string) => streams.write(name, text));
-    }
     this.#child.on("message", (message: FromWorker) => this.#take(message));
-    this.#gone = new Promise((resolve) => {
-      this.#child.once("error", (error) => resolve(error.message));
-      this.#child.once("exit", (code, signal) => {
-        const gone = () => {
-          clearTimeout(waiting);
-          this.#child.stdout?.destroy();
-          this.#child.stderr?.destroy();
-          streams.flush();
-          resolve(signal ? `signal ${signal}` : `exit code ${code ?? "unknown"}`);
-        };
-        const waiting = setTimeout(gone, lastOutputMilliseconds);
-        this.#child.once("close", gone);
-      });
-    });
-  }
-
-  /** Rows that the database read for the cells that have ended. */
-  get rowsRead(): number {
-    return this.#rowsRead;
+    this.#gone = this.#end();
+    this.#ready = Promise.race([this.#answer("ready"), this.#gone]);
   }
 
   /** The cells that TypeScript objects to. */
   async check(cells: readonly NamedCode[]): Promise<readonly Objection[]> {
-    await Promise.race([this.#isReady, this.#gone]);
-    const checked = new Promise<readonly Objection[]>((resolve) => (this.#checked = resolve));
+    await this.#ready;
+    const checked = this.#answer("checked");
     this.#send({ type: "check", cells });
-    return Promise.race([checked, this.#gone.then(() => [])]);
+    const answer = await Promise.race([checked, this.#gone]);
+    return typeof answer === "string" ? [] : answer.objections;
   }
 
   /** Runs a cell to its end. @param timeout in seconds; undefined for none */
-  async run(cell: number, code: NamedCode, timeout: number | undefined): Promise<CellEnd> {
-    this.#lastCell = cell;
-    await Promise.race([this.#isReady, this.#gone]); // Not part of the first cell's time.
-    const ended = new Promise<CellEnd>((end) => (this.#running = { cell, end }));
-    this.#send({ type: "run", cell, code });
-    try {
-      const end = await this.#within(timeout, ended);
-      if (end !== "late") return end;
+  async run(code: NamedCode, timeout: number | undefined): Promise<CellEnd> {
+    await this.#ready; // Not part of the first cell's time.
+    this.#cell = code.name;
+    this.#isRunning = true;
+    const ended = this.#answer("ended").then(({ outcome }) => outcome);
+    this.#send({ type: "run", code });
+    const end = await this.#within(timeout, ended);
+    if (end.status === "timeout") {
       this.interrupt();
       // A cell that ends by itself leaves its process to finish what was started.
       await Promise.race([ended, this.#gone]);
-      return { status: "timeout", seconds: timeout ?? 0 };
-    } finally {
-      this.#running = undefined;
     }
+    this.#isRunning = false;
+    return end;
   }
 
   /**
@@ -157,28 +119,25 @@ export class NotebookProcess {
    * @param signal when it is aborted, the wait goes on for 10 s at most
    */
   async finish(timeout: number | undefined, signal: AbortSignal | undefined): Promise<CellEnd> {
-    await Promise.race([this.#isReady, this.#gone]);
-    const finished = new Promise<CellEnd>((resolve) => {
-      this.#finished = () => resolve({ status: "ok" });
-      const wait = () => setTimeout(this.#finished, patienceMilliseconds).unref();
+    await this.#ready;
+    const patience = new Promise<CellOutcome>((resolve) => {
+      const wait = () => setTimeout(resolve, patienceMilliseconds, { status: "ok" }).unref();
       if (signal?.aborted === true) wait();
       else signal?.addEventListener("abort", wait, { once: true });
     });
+    const finished = this.#answer("ended").then(({ outcome }) => outcome);
     this.#send({ type: "finish" });
-    const end = await this.#within(timeout, finished);
-    return end === "late" ? { status: "timeout", seconds: timeout ?? 0 } : end;
+    return this.#within(timeout, Promise.race([finished, patience]));
   }
 
   /** Interrupts the running cell, and ends it with its process if it doesn't end by itself. */
   interrupt(): void {
     this.#send({ type: "interrupt" });
-    const signal = setTimeout(() => {
-      if (this.#running) this.#child.kill("SIGINT");
-    }, signalAfterMilliseconds);
-    const killer = setTimeout(() => {
-      if (this.#running) this.#kill();
-    }, graceMilliseconds);
-    void this.#gone.then(() => [signal, killer].forEach((timer) => clearTimeout(timer)));
+    setTimeout(
+      () => this.#isRunning && this.#child.kill("SIGINT"),
+      signalAfterMilliseconds,
+    ).unref();
+    setTimeout(() => this.#isRunning && this.#kill(), graceMilliseconds).unref();
   }
 
   /**
@@ -206,23 +165,23 @@ export class NotebookProcess {
   }
 
   /** The end of `work` within the run's limits of memory and time. */
-  async #within(timeout: number | undefined, work: Promise<CellEnd>): Promise<CellEnd | "late"> {
+  async #within(timeout: number | undefined, work: Promise<CellOutcome>): Promise<CellEnd> {
     const limits = new AbortController();
-    void this.#watchMemory(limits.signal);
-    let timer: NodeJS.Timeout | undefined;
-    const late =
-      timeout === undefined
-        ? []
-        : [new Promise<"late">((resolve) => (timer = setTimeout(resolve, timeout * 1000, "late")))];
-    const died = this.#gone.then((how): CellEnd =>
-      this.#overMemory
-        ? { status: "memory", megabytes: this.#memory ?? 0 }
-        : { status: "died", how },
-    );
+    const { signal } = limits;
+    void this.#watchMemory(signal);
+    const died = this.#gone.then((how): CellEnd => {
+      if (this.#overMemory) return { status: "memory", megabytes: this.#memory ?? 0 };
+      return { status: "died", how };
+    });
+    const ends: Promise<CellEnd>[] = [work, died];
+    if (timeout !== undefined) {
+      const late: CellEnd = { status: "timeout", seconds: timeout };
+      ends.push(sleep(timeout * 1000, late, { signal }));
+      ends.at(-1)?.catch(() => undefined); // It was not needed.
+    }
     try {
-      return await Promise.race([work, died, ...late]);
+      return await Promise.race(ends);
     } finally {
-      clearTimeout(timer);
       limits.abort();
     }
   }
@@ -231,49 +190,58 @@ export class NotebookProcess {
   async #watchMemory(stop: AbortSignal): Promise<void> {
     const { pid } = this.#child;
     while (this.#memory !== undefined && pid !== undefined && !stop.aborted) {
-      const held = await groupMemory(pid);
+      // What left the group for a session of its own, as the embedded database does, is not part of it.
+      const group = (await processes().catch(() => [])).filter((each) => each.group === pid);
+      const held = await residentMemory(group.map((each) => each.pid));
       if (stop.aborted) return;
       if (held > this.#memory * 2 ** 20) {
         this.#overMemory = true;
         return this.#kill();
       }
-      await new Promise((resolve) => setTimeout(resolve, memoryCheckMilliseconds).unref());
+      await sleep(memoryCheckMilliseconds, undefined, { ref: false });
     }
   }
 
+  /** Takes what native code and child processes print past the capture in the process, until it ends. */
+  #end(): Promise<string> {
+    const { stdout, stderr } = this.#child;
+    const streams = new StreamBatch((output) => this.#listeners.onOutput(this.#cell, output));
+    stdout?.setEncoding("utf8").on("data", (text: string) => streams.write("stdout", text));
+    stderr?.setEncoding("utf8").on("data", (text: string) => streams.write("stderr", text));
+    return new Promise((resolve) => {
+      this.#child.once("error", (error) => resolve(error.message));
+      this.#child.once("exit", (code, signal) => {
+        const gone = () => {
+          clearTimeout(waiting);
+          stdout?.destroy();
+          stderr?.destroy();
+          streams.flush();
+          resolve(signal ? `signal ${signal}` : `exit code ${code ?? "unknown"}`);
+        };
+        const waiting = setTimeout(gone, lastOutputMilliseconds);
+        this.#child.once("close", gone);
+      });
+    });
+  }
+
   #take(message: FromWorker): void {
-    if ("rowsRead" in message) this.#rowsRead = message.rowsRead;
-    switch (message.type) {
-      case "ready":
-        return this.#ready();
-      case "checked":
-        return this.#checked(message.objections);
-      case "output":
-        return this.#onOutput(message.cell, message.output);
-      case "secret":
-        return addSecret(message.secret);
-      case "background":
-        return this.#onBackgroundError(message.cell, message.error);
-      case "ended":
-        if (this.#running?.cell === message.cell) this.#running.end(message.outcome);
-        return;
-      case "finished":
-        return this.#finished();
+    if (message.type === "output") this.#listeners.onOutput(message.cell, message.output);
+    else if (message.type === "secret") addSecret(message.secret);
+    else if (message.type === "background") this.#listeners.onBackgroundError(message);
+    else {
+      if (message.type === "ended") this.rowsRead = message.rowsRead;
+      this.#waiting.get(message.type)?.(message);
     }
+  }
+
+  /** The next message of a type. */
+  #answer<T extends FromWorker["type"]>(type: T): Promise<Extract<FromWorker, { type: T }>> {
+    return new Promise((resolve) => {
+      this.#waiting.set(type, resolve as (message: FromWorker) => void);
+    });
   }
 
   #send(message: ToWorker): void {
     if (this.#child.connected) this.#child.send(message, () => undefined);
   }
-}
-
-/**
- * Memory in bytes that a group of processes holds together; 0 when it is gone.
- *
- * @param group the pid of its first process; what left it for a session of its own, as the embedded database
- * does, is not part of it
- */
-async function groupMemory(group: number): Promise<number> {
-  const members = (await processes().catch(() => [])).filter((member) => member.group === group);
-  return residentMemory(members.map(({ pid }) => pid));
 }

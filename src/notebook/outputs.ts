@@ -80,20 +80,27 @@ function captureStream(name: StreamName): void {
   };
 }
 
-/** Characters that a headless cell may print: a file of more is of no use, and takes five times the memory. */
-export const MOST_PRINTED = 20_000_000;
+/** Characters that a cell may print: a frontend and a file choke on more, and it takes many times the memory. */
+const mostPrinted = 20_000_000;
 
 const everyMilliseconds = 50;
 const mostCharacters = 1_000_000;
 
+/** The end of what each stream has shown, of any cell, if it may be the start of a secret. */
+const shownStart: Record<StreamName, string> = { stdout: "", stderr: "" };
+
+/** Shorter starts of secrets are shown: any word may end like that. */
+const leastHidden = 4;
+
 /**
  * Joins the small pieces that a cell prints: a message for every `console.log` of a loop would flood the
  * frontend. The first piece goes at once, later ones at most 50 ms after they were printed. Secrets are
- * hidden; the end of a piece that may be the start of one waits for the next piece.
+ * hidden, also in two pieces: the end of a piece that may be the start of one waits for the next piece.
  */
 export class StreamBatch {
-  readonly #send: (name: StreamName, text: string) => void;
-  readonly #limit: number;
+  /** The batch that printed last: what it holds back goes before what another prints. */
+  static #latest: StreamBatch | undefined;
+  readonly #sink: OutputSink;
   #name: StreamName = "stdout";
   #pieces: string[] = [];
   #size = 0;
@@ -101,23 +108,31 @@ export class StreamBatch {
   #last = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param limit in characters; a note replaces what is printed beyond it */
-  constructor(send: (name: StreamName, text: string) => void, limit = Infinity) {
-    this.#send = send;
-    this.#limit = limit;
+  constructor(sink: OutputSink) {
+    this.#sink = sink;
   }
 
+  /** Takes an output; what was printed before it goes first. */
+  readonly put: OutputSink = (output) => {
+    if (output.type === "stream") return this.write(output.name, output.text);
+    this.flush();
+    this.#sink(output);
+  };
+
   write(name: StreamName, text: string): void {
-    if (this.#printed > this.#limit) return;
+    if (this.#printed > mostPrinted) return;
     this.#printed += text.length;
+    if (StreamBatch.#latest !== this) StreamBatch.flushLatest();
+    StreamBatch.#latest = this;
     if (name !== this.#name) this.flush();
     this.#name = name;
     this.#pieces.push(text);
     this.#size += text.length;
-    if (this.#printed > this.#limit) {
+    if (this.#printed > mostPrinted) {
       this.flush();
-      const millions = this.#limit / 1_000_000;
-      this.#send("stderr", `\nPrinted more than ${millions} MB: the rest is left out.\n`);
+      const millions = mostPrinted / 1_000_000;
+      const text = `\nPrinted more than ${millions} MB: the rest is left out.\n`;
+      this.#sink({ type: "stream", name: "stderr", text });
       return;
     }
     const due = this.#last + everyMilliseconds - performance.now();
@@ -125,7 +140,12 @@ export class StreamBatch {
     else this.#timer ??= setTimeout(() => this.#sendPieces(true), due);
   }
 
-  /** Sends everything that waits: call it before any other output of the cell. */
+  /** Sends what waits of the cell that printed last, which may have ended. */
+  static flushLatest(): void {
+    this.#latest?.flush();
+  }
+
+  /** Sends everything that waits. */
   flush(): void {
     this.#sendPieces(false);
   }
@@ -136,16 +156,28 @@ export class StreamBatch {
     if (this.#size === 0) return;
     const printed = this.#pieces.join("");
     const end = goesOn ? secretStart(printed) : printed.length;
-    const text = hideSecrets(printed.slice(0, end));
     this.#pieces = end < printed.length ? [printed.slice(end)] : [];
     this.#size = printed.length - end;
     this.#last = performance.now();
+    const text = withoutSecrets(this.#name, printed.slice(0, end));
     for (let start = 0; start < text.length;) {
       const next = characterEnd(text, start + mostCharacters);
-      this.#send(this.#name, text.slice(start, next));
+      this.#sink({ type: "stream", name: this.#name, text: text.slice(start, next) });
       start = next;
     }
   }
+}
+
+/** Hides secrets in what a stream prints next: one may have begun in an earlier piece, even of another cell. */
+function withoutSecrets(name: StreamName, text: string): string {
+  const before = shownStart[name];
+  const all = before + text;
+  const start = secretStart(all);
+  shownStart[name] = all.slice(start);
+  const isEndHidden = all.length - start >= leastHidden;
+  const shown = hideSecrets(isEndHidden ? all.slice(0, start) : all);
+  const fresh = shown.startsWith(before) ? shown.slice(before.length) : shown;
+  return isEndHidden ? `${start < before.length ? "" : fresh}***` : fresh;
 }
 
 /** Avoids an end between the halves of a character outside of the basic plane. */

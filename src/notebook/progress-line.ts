@@ -11,20 +11,20 @@ import type { OutputSink } from "./outputs.js";
 export function progressLine(sink: OutputSink, onlySummary: boolean): ProgressListener {
   const displayId = randomUUID();
   const running = new Map<string, QueryProgress>();
-  const ended = { queries: 0, rows: 0, seconds: 0, stopped: 0 };
+  let [queries, rows, seconds, stopped] = [0, 0, 0, 0];
   let shown = "";
 
   return (progress) => {
     if (progress.state === "running") running.set(progress.id, progress);
     else {
       running.delete(progress.id);
-      ended.queries++;
-      ended.rows += progress.rowsRead;
-      ended.seconds += progress.seconds;
-      if (progress.state === "stopped") ended.stopped++;
+      queries++;
+      rows += progress.rowsRead;
+      seconds += progress.seconds;
+      if (progress.state === "stopped") stopped++;
     }
     const lines = onlySummary ? [] : [...running.values()].map(runningText);
-    if (ended.queries > 0) lines.unshift(summaryText(ended));
+    if (queries > 0) lines.unshift(summaryText(queries, rows, seconds, stopped));
     const text = lines.join("\n");
     if (text === "" || text === shown) return;
     const bundle = { data: { "text/plain": text }, metadata: {} };
@@ -33,31 +33,26 @@ export function progressLine(sink: OutputSink, onlySummary: boolean): ProgressLi
   };
 }
 
-function runningText({ rowsRead, rowsInAll, seconds, part }: QueryProgress): string {
+function runningText({ rowsRead, rowsInAll = 0, seconds, part }: QueryProgress): string {
   const reading = part === undefined ? "Reading" : `Part ${part.at} of ${part.of}, reading`;
-  const rate = `${countText(rowsRead / seconds)} rows/s, ${seconds.toFixed(1)} s`;
-  if (rowsInAll === undefined || rowsInAll < rowsRead) {
-    return `${reading}: ${countText(rowsRead)} rows, ${rate}`;
-  }
   const percent = Math.floor((100 * rowsRead) / Math.max(1, rowsInAll));
-  return `${reading}: ${countText(rowsRead)} of ${countText(rowsInAll)} rows (${percent} %), ${rate}`;
+  const isUnknown = rowsInAll === 0 || rowsInAll < rowsRead;
+  const of = isUnknown ? "rows" : `of ${countText(rowsInAll)} rows (${percent} %)`;
+  const rate = `${countText(rowsRead / seconds)} rows/s, ${seconds.toFixed(1)} s`;
+  return `${reading}: ${countText(rowsRead)} ${of}, ${rate}`;
 }
 
-function summaryText(ended: {
-  queries: number;
-  rows: number;
-  seconds: number;
-  stopped: number;
-}): string {
-  const what = ended.queries === 1 ? "1 query" : `${ended.queries} queries`;
-  const stopped = ended.stopped === 0 ? "" : `, ${ended.stopped} stopped before the end`;
-  return `${what}, ${countText(ended.rows)} ${ended.rows === 1 ? "row" : "rows"} read in ${ended.seconds.toFixed(1)} s${stopped}`;
+function summaryText(queries: number, rows: number, seconds: number, stopped: number): string {
+  const what = queries === 1 ? "1 query" : `${queries} queries`;
+  const rowsText = `${countText(rows)} ${rows === 1 ? "row" : "rows"}`;
+  const stoppedText = stopped === 0 ? "" : `, ${stopped} stopped before the end`;
+  return `${what}, ${rowsText} read in ${seconds.toFixed(1)} s${stoppedText}`;
 }
+
+const compact = new Intl.NumberFormat("en", {
+  notation: "compact",
+  maximumSignificantDigits: 3,
+});
 
 /** A count in three digits: 950, 1.23K, 45.6M. */
-function countText(count: number): string {
-  return new Intl.NumberFormat("en", {
-    notation: "compact",
-    maximumSignificantDigits: 3,
-  }).format(count);
-}
+const countText = (count: number) => compact.format(count);

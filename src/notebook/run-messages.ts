@@ -1,8 +1,10 @@
-import { withoutColours } from "./ansi.js";
+import { stripVTControlCharacters } from "node:util";
+import type { NamedCode } from "./cell-compiler.js";
+import type { Objection } from "./cell-session.js";
+import type { CodeCell } from "./notebook-file.js";
 import type { CellEnd } from "./notebook-process.js";
 import type { CellError } from "./outputs.js";
 import type { Parameters } from "./parameters.js";
-import type { Objection } from "./cell-session.js";
 
 /** The message for a cell that did not end well. */
 export function endMessage(end: CellEnd, cell: number, of: number): string | undefined {
@@ -44,15 +46,17 @@ export function backgroundMessage(error: CellError, cell: number | undefined, of
 }
 
 function tracebackText(error: CellError): string {
-  return error.traceback.map(withoutColours).join("\n");
+  return error.traceback.map(stripVTControlCharacters).join("\n");
 }
 
-/** A code cell of a run, in the numbers of the notebook as it was given. */
+/** A code cell of a run. */
 export interface RunCell {
+  readonly cell: CodeCell;
+  readonly code: NamedCode;
   /** Counts the notebook's code cells from 1; the inserted cell has the number of the one before it. */
   readonly number: number;
   /** True for the inserted cell that sets the parameters. */
-  readonly injected: boolean;
+  readonly isInjected: boolean;
 }
 
 const mostObjections = 5;
@@ -65,7 +69,7 @@ export function objectionMessage(
   parameters: Parameters,
 ): string {
   const at = (objection: Objection) => cells[objection.cell - 1];
-  const injected = objections.find((objection) => at(objection)?.injected);
+  const injected = objections.find((objection) => at(objection)?.isInjected);
   if (injected) {
     const lines = injected.faults.map((fault) => parameterFault(fault, parameters));
     return [...new Set(lines), "Nothing was run."].join("\n");

@@ -1,7 +1,7 @@
-import { basename, dirname, join, resolve } from "node:path";
 import { access, constants, mkdir } from "node:fs/promises";
-import { projectRoot } from "../database/settings.js";
+import { basename, dirname, join, resolve } from "node:path";
 import { ProbelabError } from "../base/error.js";
+import { projectRoot } from "../database/settings.js";
 import { writeWhole } from "../files/write-whole.js";
 import {
   hideSecretsIn,
@@ -12,7 +12,7 @@ import {
 } from "./notebook-file.js";
 import { notebookPage } from "./notebook-page.js";
 import { NotebookProcess, type CellEnd } from "./notebook-process.js";
-import type { CellError, CellOutput } from "./outputs.js";
+import type { CellError } from "./outputs.js";
 import { kernelspecMetadata, languageInfo } from "./own-package.js";
 import { injectParameters, isInjected, type Parameters } from "./parameters.js";
 import {
@@ -93,129 +93,135 @@ export async function runNotebook(
   options: RunNotebookOptions = {},
 ): Promise<RunOutcome> {
   const begun = performance.now();
+  const { params = {}, allowErrors = false, timeout, memory, signal } = options;
   const notebook = await readNotebook(path);
-  await injectParameters(notebook, options.params ?? {});
+  await injectParameters(notebook, params);
   notebook.metadata = { ...kernelspecMetadata(notebook.metadata), language_info: languageInfo() };
   const out = await outFolder(options.out ?? "out", path);
   const name = basename(path, ".ipynb");
   const files = { notebook: join(out, `${name}.ipynb`), page: join(out, `${name}.html`) };
-  const cells = notebook.cells.filter(
-    (cell): cell is CodeCell => cell.cell_type === "code" && cell.source.trim() !== "",
+  const cells = numbered(
+    notebook.cells.filter(
+      (cell): cell is CodeCell => cell.cell_type === "code" && cell.source.trim() !== "",
+    ),
   );
-  const places = numbered(cells);
-  const of = places.filter((place) => !place.injected).length;
-  const named = cells.map(({ source: code }, index) => ({ name: nameOf(places[index]), code }));
+  const of = cells.filter(({ isInjected }) => !isInjected).length;
+  const find = (name: string | undefined) => cells.find(({ code }) => code.name === name);
   const collector = new OutputCollector();
-  let startedCells = 0;
+  let started: RunCell | undefined;
   let failedLater: { error: CellError; message: string } | undefined;
-  const child = new NotebookProcess({
-    folder: dirname(resolve(path)),
-    memory: options.memory,
-    environment: { PROBELAB_OUT: out, PROBELAB_PROJECT: projectRoot(process.cwd()) },
-    onOutput: (cell, output) => {
-      const target = cells[cell - 1];
-      if (target && !isAssignmentShown(target, output)) collector.add(target, output);
+  const child = new NotebookProcess(
+    {
+      folder: dirname(resolve(path)),
+      memory,
+      environment: { PROBELAB_OUT: out, PROBELAB_PROJECT: projectRoot(process.cwd()) },
     },
-    onBackgroundError: (cell, error) => {
-      const target = cells[(cell ?? startedCells) - 1];
-      if (target) collector.add(target, { type: "error", error });
-      const place = cell === undefined ? undefined : places[cell - 1]?.number;
-      failedLater ??= { error, message: backgroundMessage(error, place, of) };
+    {
+      onOutput: (name, output) => {
+        const target = find(name);
+        // The value of the last parameter is not shown.
+        if (!target || (target.isInjected && output.type === "result")) return;
+        collector.add(target.cell, output);
+      },
+      onBackgroundError: ({ error, cell }) => {
+        const origin = find(cell);
+        const target = origin ?? started;
+        if (target) collector.add(target.cell, { type: "error", error });
+        failedLater ??= { error, message: backgroundMessage(error, origin?.number, of) };
+      },
     },
-  });
+  );
   const interrupt = () => child.interrupt();
-  options.signal?.addEventListener("abort", interrupt);
+  signal?.addEventListener("abort", interrupt);
 
-  const save = async () => {
-    cells.forEach(hideSecretsIn);
-    await writeNotebook(files.notebook, notebook);
-    await writeWhole(files.page, await notebookPage(notebook, name));
-  };
   /** An error in the background fails a cell that is well otherwise. */
   const judged = (cellEnd: CellEnd): CellEnd =>
-    cellEnd.status === "ok" && failedLater && options.allowErrors !== true
+    cellEnd.status === "ok" && failedLater && !allowErrors
       ? { status: "error", error: failedLater.error }
       : cellEnd;
+  /** Runs a cell, and writes the notebook so far. @returns how it ended, and what there is to say */
+  const runCell = async (runCell: RunCell): Promise<{ end: CellEnd; note: string | undefined }> => {
+    const { cell, number, code } = runCell;
+    const cellBegun = performance.now();
+    const report = (state: RunProgress["state"]) => {
+      const seconds = (performance.now() - cellBegun) / 1000;
+      if (!runCell.isInjected) options.onProgress?.({ cell: number, of, state, seconds });
+    };
+    cell.execution_count = number;
+    started = runCell;
+    report("running");
+    const end = await child.run(code, timeout);
+    report(end.status);
+    const note =
+      signal?.aborted && end.status === "died"
+        ? "The run was interrupted; the cell did not end by itself and was ended with its process."
+        : endMessage(end, number, of);
+    if (note !== undefined && end.status !== "error") {
+      const error = { ename: "NotebookStopped", evalue: note, traceback: [note] };
+      collector.add(cell, { type: "error", error });
+    }
+    hideSecretsIn(cell);
+    await writeNotebook(files.notebook, notebook);
+    return { end, note };
+  };
+
   let end: CellEnd = { status: "ok" };
   let message: string | undefined;
   let done = 0;
   try {
-    const objections = options.allowErrors ? [] : await child.check(named);
+    const objections = allowErrors ? [] : await child.check(cells.map(({ code }) => code));
     for (const { cell, error } of objections) {
-      const wrong = cells[cell - 1];
+      const wrong = cells[cell - 1]?.cell;
       if (wrong) collector.add(wrong, { type: "error", error });
     }
     const [objection] = objections;
     if (objection) {
       end = { status: "error", error: objection.error };
-      message = objectionMessage(objections, places, of, options.params ?? {});
+      message = objectionMessage(objections, cells, of, params);
     }
-    for (const [index, cell] of objection ? [] : cells.entries()) {
-      if (options.signal?.aborted) {
+    for (const cell of objection ? [] : cells) {
+      if (signal?.aborted) {
         message = "The run was interrupted.";
         break;
       }
-      const { number = 0, injected = false } = places[index] ?? {};
-      const cellBegun = performance.now();
-      const report = (state: RunProgress["state"]) => {
-        const seconds = (performance.now() - cellBegun) / 1000;
-        if (!injected) options.onProgress?.({ cell: number, of, state, seconds });
-      };
-      cell.execution_count = number;
-      startedCells = index + 1;
-      report("running");
-      end = await child.run(index + 1, named[index] ?? { name: "", code: "" }, options.timeout);
-      report(end.status);
-      const note =
-        options.signal?.aborted && end.status === "died"
-          ? "The run was interrupted; the cell did not end by itself and was ended with its process."
-          : endMessage(end, number, of);
-      if (note !== undefined && end.status !== "error") {
-        collector.add(cell, {
-          type: "error",
-          error: { ename: "NotebookStopped", evalue: note, traceback: [note] },
-        });
-      }
-      hideSecretsIn(cell);
-      await writeNotebook(files.notebook, notebook);
-      const goOn = end.status === "ok" || (end.status === "error" && options.allowErrors === true);
-      if (goOn && !injected && !options.signal?.aborted) done++;
-      end = goOn ? judged({ status: "ok" }) : end;
-      if (end.status !== "ok" || options.signal?.aborted) {
-        message = note ?? failedLater?.message ?? "The run was interrupted.";
+      const ran = await runCell(cell);
+      const goOn = ran.end.status === "ok" || (ran.end.status === "error" && allowErrors);
+      if (goOn && !cell.isInjected && !signal?.aborted) done++;
+      end = goOn ? judged({ status: "ok" }) : ran.end;
+      if (end.status !== "ok" || signal?.aborted) {
+        message = ran.note ?? failedLater?.message ?? "The run was interrupted.";
         break;
       }
     }
-    const over = end.status === "timeout" ? AbortSignal.abort() : options.signal;
-    const finish = await child.finish(options.timeout, over);
+    const over = end.status === "timeout" ? AbortSignal.abort() : signal;
+    const finish = await child.finish(timeout, over);
     if (message === undefined) {
       end = judged(finish);
       message =
         finishMessage(finish) ?? (end.status === "error" ? failedLater?.message : undefined);
     }
   } finally {
-    options.signal?.removeEventListener("abort", interrupt);
+    signal?.removeEventListener("abort", interrupt);
     // What a complete run left running may be meant to stay.
-    await child.close(end.status !== "ok" || options.signal?.aborted === true);
-    await save();
+    await child.close(end.status !== "ok" || signal?.aborted === true);
+    for (const { cell } of cells) hideSecretsIn(cell);
+    await writeNotebook(files.notebook, notebook);
+    await writeWhole(files.page, await notebookPage(notebook, name));
   }
   const seconds = (performance.now() - begun) / 1000;
   const { rowsRead } = child;
   return { status: end.status, message, ...files, cells: done, of, seconds, rowsRead };
 }
 
-/** The numbers of cells in the notebook as it was given. */
+/** The code cells by their numbers in the notebook as it was given. */
 function numbered(cells: readonly CodeCell[]): RunCell[] {
   let number = 0;
   return cells.map((cell) => {
     const injected = isInjected(cell);
     if (!injected) number++;
-    return { number, injected };
+    const name = injected ? "--param" : `cell-${number}`;
+    return { cell, number, isInjected: injected, code: { name, code: cell.source } };
   });
-}
-
-function nameOf(place: RunCell | undefined): string {
-  return place?.injected ? "--param" : `cell-${place?.number}`;
 }
 
 /** Makes the folder to write to. @throws ProbelabError where it can't be, or is the notebook's own */
@@ -236,9 +242,4 @@ async function outFolder(folder: string, notebook: string): Promise<string> {
     );
   }
   return out;
-}
-
-/** True for the value of the last assignment in the cell of parameters, which is not shown. */
-function isAssignmentShown(cell: CodeCell, output: CellOutput): boolean {
-  return output.type === "result" && isInjected(cell);
 }

@@ -71,12 +71,14 @@ export async function freeQuery<Row extends object = Record<string, Value>>(
   const key = JSON.stringify([sql, range.timeZone, toTaggedJson({ ...options.params })]);
   const memory = memoryOf(database);
   const known = memory.get(key);
-  if (known !== undefined && Date.now() - known.at < REMEMBERED) {
-    const [versions, answer] = await Promise.all([
-      versionsOf(database, known.columns),
-      answerTo<Row>(database, sql, range, options, known).catch(() => undefined),
-    ]);
-    if (answer !== undefined && versions === known.versions) return answer;
+  if (known !== undefined && Date.now() - known.learned < REMEMBERED) {
+    const answer = await answerTo<Row>(database, sql, range, options, known).catch(() => undefined);
+    const trusted = Date.now() - known.checked < TRUSTED;
+    if (answer !== undefined && trusted && !isNothing(answer)) return answer;
+    if (answer !== undefined && (await versionsOf(database, known.columns)) === known.versions) {
+      memory.set(key, { ...known, checked: Date.now() });
+      return answer;
+    }
   }
   memory.delete(key);
   const learned = await learnQuestion(database, sql, range, options);
@@ -88,7 +90,9 @@ export async function freeQuery<Row extends object = Record<string, Value>>(
 
 /** What the server says of a question before it is asked. */
 interface Learned {
-  readonly at: number;
+  readonly learned: number;
+  /** When the versions were last those of then. */
+  readonly checked: number;
   /** Of the tables that are bounded: what was learned of an exchanged one isn't true. */
   readonly versions: string;
   readonly columns: TimeColumns;
@@ -101,12 +105,22 @@ type TimeColumns = ReadonlyMap<string, BoundedColumn>;
 
 /** Milliseconds for which the same question isn't learned again. */
 const REMEMBERED = 60_000;
+/** Milliseconds for which the tables are taken to be the same, where the answer isn't nothing. */
+const TRUSTED = 1_000;
 const memories = new WeakMap<Database, Map<string, Learned>>();
 
 function memoryOf(database: Database): Map<string, Learned> {
   const memory = memories.get(database) ?? new Map<string, Learned>();
   memories.set(database, memory);
   return memory;
+}
+
+/** True for no row, and for one row of zeros and nulls, as of a count. */
+function isNothing(answer: Result<object>): boolean {
+  return (
+    answer.numRows() === 0 ||
+    (answer.numRows() === 1 && Object.values(answer.rows()[0] ?? {}).every((value) => !value))
+  );
 }
 
 async function versionsOf(database: Database, columns: TimeColumns): Promise<string> {
@@ -120,6 +134,7 @@ async function learnQuestion(
   range: TimeRange,
   { params, signal }: QueryOptions,
 ): Promise<Learned> {
+  const began = Date.now();
   const columns = new Map<string, BoundedColumn>();
   for (const [key, column] of boundColumns(database, sql)) {
     columns.set(key, await findTimeColumn(database, sql, column, signal));
@@ -133,7 +148,7 @@ async function learnQuestion(
     signal,
   );
   checkNames(described.map(({ name }) => name));
-  return { at: Date.now(), versions, columns, described };
+  return { learned: began, checked: began, versions, columns, described };
 }
 
 async function answerTo<Row extends object>(

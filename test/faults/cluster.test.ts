@@ -113,13 +113,6 @@ describe("a reader of a cluster", () => {
     expect((await lab.query(sql("GLOBAL"), { range })).rows()).toEqual([{ n: ROWS }]);
   });
 
-  it("with readonly = 1 is told that what all shards read can't be estimated", async () => {
-    await using lab = await connect({ measurements: first.as("ro1"), limits: LIMITED });
-    await expect(lab.runs.counts({ range })).rejects.toThrow(
-      `Can't count runs: ${first.url} reads other servers of a cluster, and estimates its own rows alone. Have max_rows_to_read set in the profile of the database's user, or leave out`,
-    );
-  });
-
   it("learns the tables behind a Distributed one, or says that it can't see them", async () => {
     const seen = { engine: "Distributed over MergeTree" };
     await using all = await open(first.url);

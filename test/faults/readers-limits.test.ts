@@ -250,7 +250,13 @@ describe("the limits of a user who may change none hold on this side", () => {
     );
   });
 
-  it.each(["default", "ro1", "ro2", "bound"])(
+  it("maxRowsRead is refused where only the user's profile can have it", async () => {
+    await expect(
+      connect({ measurements: server.as("ro1"), limits: { maxRowsRead: 200_000 } }),
+    ).rejects.toThrow(/Can't limit the rows .*max_rows_to_read.*user's profile, or leave/);
+  });
+
+  it.each(["default", "ro2", "bound"])(
     "maxRowsRead refuses %s a question before anything is read, with the number of rows",
     async (user) => {
       const url = user === "default" ? server.url : server.as(user);

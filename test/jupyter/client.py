@@ -96,16 +96,21 @@ def execute(code, client=0, timeout=60, **options):
     return collect(send(code, client, **options), client, timeout)
 
 
+def kept_streams():
+    """What was printed for cells after they had ended."""
+    return [one for all in kept.values() for one in all if one["type"] == "stream"]
+
+
 def kept_displays():
     """What was displayed for cells after they had ended."""
     return [one for all in kept.values() for one in all if one["type"] == "display_data"]
 
 
 def execute_printed(code, timeout=120):
-    """How much a cell printed, in how many messages, and the end of it."""
-    iopub = execute(code, timeout=timeout)["iopub"]
-    text = "".join(one["content"]["text"] for one in iopub if one["type"] == "stream")
-    return {"length": len(text), "messages": len(iopub), "end": text[-6:]}
+    """How much a cell printed to stdout, all of stderr, and in how many messages."""
+    streams = [one["content"] for one in execute(code, timeout=timeout)["iopub"] if one["type"] == "stream"]
+    text = {name: "".join(one["text"] for one in streams if one["name"] == name) for name in ("stdout", "stderr")}
+    return {"stdout": len(text["stdout"]), "stderr": text["stderr"], "messages": len(streams)}
 
 
 def request(type, content, channel="shell", timeout=30):

@@ -1,10 +1,10 @@
+import { stripVTControlCharacters } from "node:util";
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface, type Interface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { withoutColours } from "../../src/notebook/ansi.js";
 
 /** A Python that has jupyter_client, or undefined. */
 export const python = [process.env["PROBELAB_TEST_PYTHON"], "/usr/bin/python3", "python3"].find(
@@ -100,5 +100,5 @@ export function publishedTypes({ iopub }: Executed): string[] {
 
 /** A traceback as text. */
 export function tracebackText(content: Record<string, unknown>): string {
-  return (content["traceback"] as string[]).map(withoutColours).join("\n");
+  return (content["traceback"] as string[]).map(stripVTControlCharacters).join("\n");
 }

@@ -137,11 +137,18 @@ describe.skipIf(python === undefined)(`the kernel under jupyter_client${skipped}
       cursor_start: 11,
       cursor_end: 13,
     });
-    const name = await client.call<Published>("request", {
-      type: "complete_request",
-      content: { code: "betw", cursor_pos: 4 },
+    const complete = async (code: string) => {
+      const content = { code: code.replace("|", ""), cursor_pos: code.indexOf("|") };
+      return (await client.call<Published>("request", { type: "complete_request", content }))
+        .content;
+    };
+    expect((await complete("betw|"))["matches"]).toContain("between");
+    await client.execute("const take = (unit: '6 hours' | '1 week') => unit;");
+    expect(await complete(`take("6 ho|")`)).toMatchObject({
+      matches: ["6 hours"],
+      cursor_start: 6,
+      cursor_end: 10,
     });
-    expect(name.content["matches"]).toContain("between");
   });
 
   test("inspection shows the signature and the doc comment of probelab's functions", async () => {
@@ -153,14 +160,6 @@ describe.skipIf(python === undefined)(`the kernel under jupyter_client${skipped}
     expect(text).toContain("last(");
     expect(text).toContain("TimeRange");
     expect(text).toContain("@example");
-  });
-
-  test("is_complete tells a finished cell from an open one", async () => {
-    const ask = async (code: string) =>
-      (await client.call<Published>("request", { type: "is_complete_request", content: { code } }))
-        .content;
-    expect(await ask("const a = 1;")).toEqual({ status: "complete" });
-    expect(await ask("function f() {")).toEqual({ status: "incomplete", indent: "  " });
   });
 
   test("kernel_info answers on both channels", async () => {
@@ -216,16 +215,111 @@ describe.skipIf(python === undefined)(`the kernel under jupyter_client${skipped}
     expect(resultText(await client.execute("'first'"))).toBe("'first'");
   });
 
-  test("100 MB of output arrive whole, in a few messages", async () => {
-    const code =
-      "for (let i = 0; i < 100_000; i++) console.log('x'.repeat(1023)); console.log('end');";
-    const got = await client.call<{ length: number; messages: number; end: string }>(
-      "execute_printed",
-      { code },
-    );
-    expect(got).toMatchObject({ length: 100_000 * 1024 + 4, end: "x\nend\n" });
-    expect(got.messages).toBeLessThan(2000);
+  test("300 MB of output: the first 20 MB arrive, one sentence says so, and the kernel stays small", async () => {
+    const held = "Math.round(process.memoryUsage.rss() / 1e6)";
+    const before = Number(resultText(await client.execute(held)));
+    const code = `for (let i = 0; i < 300_000; i++) console.log("x".repeat(1023));`;
+    type Printed = { stdout: number; stderr: string; messages: number };
+    const got = await client.call<Printed>("execute_printed", { code });
+    expect(got.stdout).toBeGreaterThan(19e6);
+    expect(got.stdout).toBeLessThan(21e6);
+    expect(got.stderr).toBe("\nPrinted more than 20 MB: the rest is left out.\n");
+    expect(got.messages).toBeLessThan(500);
+    expect(Number(resultText(await client.execute(held))) - before).toBeLessThan(200);
+    expect(printed(await client.execute("console.log('next')"))).toBe("next\n");
   }, 180_000);
+
+  test("no password is shown in pieces: of one cell, of two, or by a timer", async () => {
+    const [first, second] = ["Zq-pieces", "-5ecret"];
+    const connected = `import { connect } from "probelab";
+      await connect({ measurements: "http://ann:${first}${second}@127.0.0.1:1/db" }).catch(() => 1);
+      const put = (text: string) => void process.stdout.write(text); 1`;
+    await client.execute(connected);
+    const cells = [
+      `put("${first}"); put("${second} one ");`,
+      `for (const letter of "${first}${second}") { put(letter); await new Promise((go) => setTimeout(go, 60)); }`,
+      `put(" two "); await show(1); put("${first}"); await show(2); put("${second}");`,
+      `put("three ${first}");`,
+      `put("${second} four Zq");`,
+      `put("${first.slice(2)}${second} five Zq-");`,
+      `put("uiet"); setTimeout(() => put("late ${first}"), 50);`,
+      `await new Promise((go) => setTimeout(go, 300)); put("${second} end");`,
+    ];
+    await client.execute("import { show } from 'probelab';");
+    const outputs: Executed[] = [];
+    for (const code of cells) outputs.push(await client.execute(code));
+    const late = await client.call<Published[]>("kept_streams");
+    expect(late.map(({ content }) => content["text"]).join("")).toContain("late ***");
+    const texts = outputs.map((cell) => printed(cell));
+    expect(texts).toEqual([
+      "*** one ",
+      "***",
+      " two ******",
+      "three ***",
+      "*** four Zq",
+      "*** five Zq-",
+      "uiet",
+      "*** end",
+    ]);
+  });
+
+  test("errors that TypeScript words badly begin with what to write", async () => {
+    await client.execute(`import { chart, connect, last } from "probelab";
+      type Lab = Awaited<ReturnType<typeof connect>>; declare const lab: Lab; const range = last("1 week");`);
+    for (const [code, hint] of [
+      [
+        `lab.measurements.counts({ range }).rows()`,
+        "Did you forget await? This is a Promise, not yet its value. Property 'rows'",
+      ],
+      [
+        `chart.line(lab.measurements.counts({ range }))`,
+        "Did you forget await? This is a Promise, not yet its value. Argument of",
+      ],
+      [`for (const row of lab.measurements.counts({ range })) row`, "Did you forget await?"],
+      [`const two = Promise.resolve(1); two + 1`, "Did you forget await?"],
+      [`await lab.measurements.counts({ range: "3 months" })`, `Write range: last("3 months"), or`],
+      [
+        `await lab.runs.counts({ range, groupBy: "probe_cc" })`,
+        "Write by: there is no option groupBy. Object literal",
+      ],
+      [
+        `await lab.logs.rates({ range, interval: "day" })`,
+        "Write every: there is no option interval. ",
+      ],
+      [`chart.bar([{ a: 1 }], { colour: "a" })`, "Write color: there is no option colour. "],
+      [
+        `await lab.measurements.counts({ range, evry: "day" })`,
+        "Object literal may only specify known properties, but 'evry'",
+      ],
+    ]) {
+      const { reply } = await client.execute(code ?? "");
+      expect(reply, code).toMatchObject({ status: "error", ename: "TypeScriptError" });
+      expect(reply["evalue"], code).toContain(hint);
+    }
+    const { reply } = await client.execute(
+      "const week = lab.measurements.counts({ range }).rows()",
+    );
+    expect(tracebackText(reply)).toMatch(
+      /^TypeScriptError: Did you forget await\? .* TS2339\n {4}Property 'rows' does not exist on type 'Promise<.*\n {4}at cell \d+, line 1\n/,
+    );
+  });
+
+  test("parts of a package that a cell takes have their types in the next, in any order of imports", async () => {
+    for (const code of [
+      `import { connect } from "probelab";`,
+      `import * as aq from "arquero";`,
+      `const { op, escape } = aq; const grouped = aq.from([{ n: 1 }, { n: 2 }]).groupby("n");`,
+    ]) {
+      expect((await client.execute(code)).reply["status"], code).toBe("ok");
+    }
+    const cell = await client.execute(
+      `import { table } from "arquero"; table({ n: [1, 2] }).rollup({ sum: (d: { n: number }) => op.sum(d.n) }).get("sum")`,
+    );
+    expect(resultText(cell)).toBe("3");
+    expect((await client.execute("op.nothing(1)")).reply["evalue"]).toMatch(
+      /'nothing' does not exist/,
+    );
+  });
 
   test("unicode goes through: code, streams, results, errors", async () => {
     const cell = await client.execute("const größe = '🙂 ü \\u2028'; console.log(größe); größe");

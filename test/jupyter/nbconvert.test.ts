@@ -1,9 +1,9 @@
+import { stripVTControlCharacters } from "node:util";
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { withoutColours } from "../../src/notebook/ansi.js";
 import { installKernel } from "../../src/notebook/kernel/kernelspec.js";
 import { runNotebook } from "../../src/notebook/run-notebook.js";
 import { notebookFolder, outputTexts, writeCells } from "../notebook/notebook-fixture.js";
@@ -92,8 +92,8 @@ describe.skipIf(python === undefined)(`nbconvert with the installed kernel${skip
     await writeCells(folder.path, ["const a = 1;\nthrow new TypeError('broken');"], "bad.ipynb");
     const { code, stderr } = await execute("bad.ipynb");
     expect(code).toBe(1);
-    expect(withoutColours(stderr)).toContain("TypeError: broken");
-    expect(withoutColours(stderr)).toContain("> 2 | throw new TypeError('broken');");
+    expect(stripVTControlCharacters(stderr)).toContain("TypeError: broken");
+    expect(stripVTControlCharacters(stderr)).toContain("> 2 | throw new TypeError('broken');");
   });
 
   test("--allow-errors keeps the error in the output and goes on", async () => {

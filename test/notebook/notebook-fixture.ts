@@ -1,8 +1,8 @@
+import { stripVTControlCharacters } from "node:util";
 import { mkdtemp, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { withoutColours } from "../../src/notebook/ansi.js";
 import { kernelDisplayName, kernelName } from "../../src/notebook/own-package.js";
 import type { NotebookOutput } from "../../src/notebook/notebook-file.js";
 import {
@@ -98,7 +98,8 @@ export async function outputTexts(path: string): Promise<string[][]> {
 /** An output as a short text, as in `outputTexts`. */
 export function outputText(output: NonNullable<WrittenCell["outputs"]>[number]): string {
   if (output.output_type === "stream") return `${output.name}: ${joined(output.text)}`;
-  if (output.output_type === "error") return output.traceback.map(withoutColours).join("\n");
+  if (output.output_type === "error")
+    return output.traceback.map(stripVTControlCharacters).join("\n");
   const kind = output.output_type === "execute_result" ? "result" : "display";
   const text = output.data["text/plain"] ?? output.data["text/html"];
   return `${kind}: ${joined(text)}`;

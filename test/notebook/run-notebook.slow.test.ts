@@ -64,8 +64,6 @@ describe("the cells of one notebook, run with allowErrors", () => {
       half: "import { half } from './helper';\nhalf(4)",
       ten: "half(10)",
       odd: "half(5)",
-      module: "/** @module shared */\nexport const answer: number = 42;",
-      shared: "import { answer } from './shared';\nanswer",
       kept: "const kept: string = 'old';",
       failing: "const first = 'ran';\nthrow new Error('x');\nconst kept = 5;",
       after: "`${first.toUpperCase()} ${kept.toUpperCase()}`",
@@ -194,10 +192,6 @@ describe("the cells of one notebook, run with allowErrors", () => {
     expect(traceback).toMatch(/RangeError: odd: 5\n {4}at .*helper\.ts, line 2\n/);
     expect(traceback).toContain("> 2 |   if (n % 2) throw new RangeError");
     expect(traceback).toContain(`at cell ${numberOf("odd")}, line 1`);
-  });
-
-  test("a cell with @module is a module for later cells", () => {
-    expect([outputs("module"), outputs("shared")]).toEqual([[], ["result: 42"]]);
   });
 
   test("allowErrors keeps the error, goes on, and keeps what the failed cell declared", () => {

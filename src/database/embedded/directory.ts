@@ -1,5 +1,5 @@
-import { constants } from "node:fs";
-import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from "node:fs";
+import { mkdir, open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ProbelabError } from "../../base/error.js";
 
@@ -21,6 +21,16 @@ export const TOKEN_HEADER = "X-Probelab-Token";
 
 /** The ClickHouse database inside the embedded server that holds the tables. */
 export const EMBEDDED_DATABASE = "probelab";
+
+/** How a server's process ends that doesn't become the directory's server. */
+export const EXIT = {
+  /** Another process was quicker. */
+  held: 10,
+  /** The engine's packages are not installed. */
+  missing: 11,
+  /** The last line of its log is the whole reason, with its remedy. */
+  refused: 12,
+} as const;
 
 /** The files of an embedded database's directory. */
 export function directoryFiles(directory: string) {
@@ -67,33 +77,27 @@ const LAYOUT = 1;
  */
 export async function checkLayout(directory: string, engine: string): Promise<void> {
   const { layout: path } = directoryFiles(directory);
-  const refuse = (why: string, remedy: string) => {
+  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) =>
+    error.code === "ENOENT" ? JSON.stringify({ layout: LAYOUT, engine: "" }) : "",
+  );
+  const { layout, engine: writer } = fieldsOf(text);
+  const [why, remedy] =
+    typeof layout !== "number" || typeof writer !== "string"
+      ? [`can't read its file ${path}`, "put it back from a copy, or remove that file"]
+      : layout > LAYOUT
+        ? [`its layout is ${layout}, and this probelab knows ${LAYOUT}`, "update probelab"]
+        : engine !== "" && month(writer) > month(engine)
+          ? [
+              `ClickHouse ${writer} has written it, and this one is ${engine}`,
+              "update probelab and its package chdb",
+            ]
+          : [];
+  if (why !== undefined) {
     throw new ProbelabError(
       `Can't open the embedded database ${directory}: ${why}. Nothing in it was changed: ${remedy}, or name another directory with PROBELAB_MEASUREMENTS=embedded:DIR.`,
     );
-  };
-  let known: { layout?: unknown; engine?: unknown } = { layout: LAYOUT, engine: "" };
-  try {
-    known = JSON.parse(await readFile(path, "utf8")) as typeof known;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") known = {};
   }
-  if (typeof known.layout !== "number" || typeof known.engine !== "string") {
-    return refuse(`can't read its file ${path}`, "put it back from a copy, or remove that file");
-  }
-  if (known.layout > LAYOUT) {
-    refuse(`its layout is ${known.layout}, and this probelab knows ${LAYOUT}`, "update probelab");
-  }
-  if (engine !== "" && month(known.engine) > month(engine)) {
-    refuse(
-      `ClickHouse ${known.engine} has written it, and this one is ${engine}`,
-      "update probelab and its package chdb",
-    );
-  }
-  if (known.engine === engine) return;
-  const aside = `${path}.${process.pid}`;
-  await writeFile(aside, `${JSON.stringify({ layout: LAYOUT, engine })}\n`, { mode: 0o600 });
-  await rename(aside, path);
+  if (writer !== engine) await writeAside(path, `${JSON.stringify({ layout: LAYOUT, engine })}\n`);
 }
 
 /** The months of a version such as 26.7.3: within one, ClickHouse keeps its files as they are. */
@@ -102,42 +106,40 @@ function month(version: string): number {
   return year * 12 + month;
 }
 
-/** True where both paths lead to the same directory, by links and bind mounts, too. */
-async function isSame(one: string, other: string): Promise<boolean> {
-  const [a, b] = await Promise.all([one, other].map((path) => stat(path, { bigint: true })));
-  return a?.dev === b?.dev && a?.ino === b?.ino;
+function fieldsOf(json: string): Readonly<Record<string, unknown>> {
+  try {
+    return (JSON.parse(json) ?? {}) as Record<string, unknown>;
+  } catch {
+    return {};
+  }
 }
 
 /**
  * The directory's record, or null: also where it is no record, a stranger's, or of another directory,
  * which this one is a copy of or was renamed from.
  */
-export async function readRecord(directory: string): Promise<ServerRecord | null> {
+export function readRecord(directory: string): ServerRecord | null {
+  let file: number | undefined;
   try {
     // Without O_NONBLOCK a pipe of that name would wait for a writer.
-    const flags = constants.O_RDONLY | constants.O_NONBLOCK;
-    await using file = await open(directoryFiles(directory).record, flags);
-    const status = await file.stat();
-    const owners = [process.getuid?.(), (await stat(directory)).uid];
-    if (!status.isFile() || !owners.includes(status.uid)) return null;
-    const record: unknown = JSON.parse(await file.readFile("utf8"));
-    return isRecord(record) && (await isSame(record.path, directory)) ? record : null;
+    file = openSync(directoryFiles(directory).record, constants.O_RDONLY | constants.O_NONBLOCK);
+    const [status, own] = [fstatSync(file), statSync(directory)];
+    if (!status.isFile() || ![process.getuid?.(), own.uid].includes(status.uid)) return null;
+    const { pid, port, token, writerToken, path } = fieldsOf(readFileSync(file, "utf8"));
+    const isCount = (value: unknown) => Number.isInteger(value) && Number(value) > 0;
+    if (!isCount(pid) || !isCount(port) || Number(port) > 65_535) return null;
+    if (![token, writerToken, path].every((text) => typeof text === "string" && text !== "")) {
+      return null;
+    }
+    // The same one by links and bind mounts, too.
+    const held = statSync(path as string);
+    if (held.dev !== own.dev || held.ino !== own.ino) return null;
+    return { pid, port, token, writerToken, path } as ServerRecord;
   } catch {
     return null;
+  } finally {
+    if (file !== undefined) closeSync(file);
   }
-}
-
-function isRecord(value: unknown): value is ServerRecord {
-  const { pid, port, ...texts } = (value ?? {}) as { [Key in keyof ServerRecord]?: unknown };
-  const isCount = (number: unknown) => Number.isInteger(number) && Number(number) > 0;
-  return (
-    isCount(pid) &&
-    isCount(port) &&
-    Number(port) < 65_536 &&
-    [texts.token, texts.writerToken, texts.path].every(
-      (text) => typeof text === "string" && text !== "",
-    )
-  );
 }
 
 /** Removes what killed starts have left, their tokens included. Only the lock's holder may. */
@@ -150,9 +152,12 @@ export async function removeLeftovers(directory: string): Promise<void> {
 }
 
 /** Writes the record whole and readable by its owner only. */
-export async function writeRecord(directory: string, record: ServerRecord): Promise<void> {
-  const { record: path } = directoryFiles(directory);
+export function writeRecord(directory: string, record: ServerRecord): Promise<void> {
+  return writeAside(directoryFiles(directory).record, JSON.stringify(record));
+}
+
+async function writeAside(path: string, text: string): Promise<void> {
   const aside = `${path}.${process.pid}`;
-  await writeFile(aside, JSON.stringify(record), { mode: 0o600 });
+  await writeFile(aside, text, { mode: 0o600 });
   await rename(aside, path);
 }

@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from "node:child_process";
+import { spawn } from "node:child_process";
 import { closeSync, existsSync, openSync } from "node:fs";
 import { open, readFile, rm } from "node:fs/promises";
 import { connect } from "node:net";
@@ -6,13 +6,13 @@ import { setTimeout as delay } from "node:timers/promises";
 import { entryPath } from "../../base/entry-path.js";
 import { ProbelabError } from "../../base/error.js";
 import { lockFile, systemCall } from "../../base/system-call.js";
-import { directoryFiles, makeDirectory, readRecord, type ServerRecord } from "./directory.js";
+import { directoryFiles, EXIT, makeDirectory, readRecord, type ServerRecord } from "./directory.js";
 
 /** A use of the directory's server, which lives as long as somebody uses it. */
 export interface Lease extends Disposable {
   readonly server: ServerRecord;
   /** True while the server runs and holds the directory; once false, take a new lease. */
-  check(): Promise<boolean>;
+  check(): boolean;
 }
 
 /** Seconds that joining may take. */
@@ -23,18 +23,7 @@ interface JoinLimits {
   readonly others?: number;
 }
 
-/** News of a server's process to the one that started it. */
-export type ServerNews =
-  | { readonly state: "ready" }
-  /** Another process was quicker. */
-  | { readonly state: "held" }
-  | {
-      readonly state: "failed";
-      readonly reason: string;
-      readonly missing?: boolean;
-      /** True where the reason is a whole sentence with its remedy. */
-      readonly refused?: boolean;
-    };
+const MISSING = `the engine's packages chdb and ffi-rs are not installed (they exist for Linux with glibc and macOS): run "npm install", or connect to a server with PROBELAB_MEASUREMENTS=http://host:8123/database`;
 
 /**
  * Joins the directory's running server, or starts one.
@@ -48,11 +37,13 @@ export type ServerNews =
  */
 export async function joinServer(directory: string, limits: JoinLimits = {}): Promise<Lease> {
   const { start = 90, others = 10 } = limits;
-  if (systemCall("getpid", []) === undefined) {
-    throw cantStart(directory, reasonOf({ state: "failed", reason: "", missing: true }, ""));
-  }
-  await makeDirectory(directory);
   const files = directoryFiles(directory);
+  const cantStart = (reason: string) =>
+    new ProbelabError(
+      `Can't start the embedded database in ${directory}: ${reason}. Its log is ${files.log}; "npx probelab doctor" checks what it needs.`,
+    );
+  if (systemCall("getpid", []) === undefined) throw cantStart(MISSING);
+  await makeDirectory(directory);
   const users = openSync(files.usersLock, "a");
   let child: StartingServer | undefined;
   try {
@@ -61,7 +52,7 @@ export async function joinServer(directory: string, limits: JoinLimits = {}): Pr
       const seconds = (Date.now() - began) / 1000;
       // The server holds this lock for the moment of its end only.
       if (lockFile(users, "shared")) {
-        const server = await runningServer(directory);
+        const server = runningServer(directory);
         if (server !== null && (await isReachable(server.port))) {
           child?.letGo();
           return lease(server, directory, users);
@@ -71,18 +62,18 @@ export async function joinServer(directory: string, limits: JoinLimits = {}): Pr
           starts++;
         }
       }
-      if (child?.news?.state === "held") {
-        await child.end();
+      const end = child?.end();
+      if (child !== undefined && end !== undefined) {
+        const lines = (await child.log()).trim().split("\n");
+        await child.kill();
         child = undefined;
-      }
-      if (child?.news?.state === "failed") {
-        const { refused, missing } = child.news;
-        if (refused) throw new ProbelabError(child.news.reason);
-        const reason = reasonOf(child.news, await child.log());
-        await child.end();
-        child = undefined;
+        if (end === EXIT.refused) throw new ProbelabError(lines.at(-1) ?? "");
+        if (end === EXIT.missing) throw cantStart(MISSING);
+        const errors = lines.filter((line) => /exception|error/i.test(line));
         // Another program may have taken the port in between.
-        if (missing || starts > 1) throw cantStart(directory, reason);
+        if (end !== EXIT.held && starts > 1) {
+          throw cantStart(errors.at(-1)?.trim().slice(0, 300) ?? `it ended with ${end}`);
+        }
       }
       // A starting server removes the old record: one that exists is of a server out of reach.
       if (child === undefined && seconds > (existsSync(files.record) ? others : start)) {
@@ -90,12 +81,10 @@ export async function joinServer(directory: string, limits: JoinLimits = {}): Pr
           `Can't open the embedded database ${directory}: another server holds it and does not answer here (it may belong to another user or container). End it, or name another directory with PROBELAB_MEASUREMENTS=embedded:DIR.`,
         );
       }
-      if (seconds > start) {
-        throw cantStart(directory, `it did not answer within ${start} seconds`);
-      }
+      if (seconds > start) throw cantStart(`it did not answer within ${start} seconds`);
     }
   } catch (error) {
-    await child?.end();
+    await child?.kill();
     closeSync(users);
     throw error;
   }
@@ -105,7 +94,7 @@ function lease(server: ServerRecord, directory: string, users: number): Lease {
   let open = true;
   return {
     server,
-    check: async () => open && (await runningServer(directory))?.token === server.token,
+    check: () => open && runningServer(directory)?.token === server.token,
     [Symbol.dispose]() {
       if (open) closeSync(users);
       open = false;
@@ -117,8 +106,8 @@ function lease(server: ServerRecord, directory: string, users: number): Lease {
  * The server that holds the directory now, or null. After its end anybody may listen on its port:
  * no token goes there unless the lock is held and the process of the record is alive.
  */
-async function runningServer(directory: string): Promise<ServerRecord | null> {
-  const record = await readRecord(directory);
+function runningServer(directory: string): ServerRecord | null {
+  const record = readRecord(directory);
   if (record === null || !isLocked(directoryFiles(directory).serverLock)) return null;
   try {
     process.kill(record.pid, 0);
@@ -130,12 +119,8 @@ async function runningServer(directory: string): Promise<ServerRecord | null> {
 
 /** Tries a lock that several may try at once, and gives it back. */
 function isLocked(path: string): boolean {
-  let file: number;
-  try {
-    file = openSync(path, "r");
-  } catch {
-    return false;
-  }
+  if (!existsSync(path)) return false;
+  const file = openSync(path, "r");
   try {
     return !lockFile(file, "shared");
   } finally {
@@ -146,87 +131,57 @@ function isLocked(path: string): boolean {
 /** False for a server in another container, whose ports are its own. Nothing is sent. */
 function isReachable(port: number): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect({ host: "127.0.0.1", port });
+    const socket = connect({ host: "127.0.0.1", port, timeout: 5_000 });
     const done = (answer: boolean) => {
       socket.destroy();
       resolve(answer);
     };
-    socket.on("connect", () => done(true)).on("error", () => done(false));
-    socket.setTimeout(5_000, () => done(false));
+    socket.on("connect", () => done(true));
+    socket.on("error", () => done(false)).on("timeout", () => done(false));
   });
 }
 
 /** A server's process until it answers. */
 interface StartingServer {
-  readonly news: ServerNews | undefined;
+  /** Its exit code, signal or error; undefined while it runs. */
+  end(): number | string | undefined;
   /** Its part of the log. */
   log(): Promise<string>;
   /** Ends it, also where it hears no other signal any more. */
-  end(): Promise<void>;
+  kill(): Promise<void>;
   letGo(): void;
 }
+
+/** The server's environment has none of the passwords that the notebook's may hold. */
+const ENVIRONMENT = ["PATH", "HOME", "TMPDIR", "LANG", "NODE_PATH", "LD_LIBRARY_PATH"];
 
 async function startServer(directory: string): Promise<StartingServer> {
   const files = directoryFiles(directory);
   await using log = await open(files.log, "a", 0o600);
   const logged = (await log.stat()).size;
   const entry = entryPath(import.meta.url, "./server-process.js");
-  const child: ChildProcess = spawn(process.execPath, ["--no-warnings", entry, directory], {
+  const kept = Object.entries(process.env).filter(([name]) => ENVIRONMENT.includes(name));
+  const child = spawn(process.execPath, ["--no-warnings", entry, directory], {
     detached: true,
-    stdio: ["ignore", log.fd, log.fd, "ipc"],
-    env: environment(),
+    stdio: ["ignore", log.fd, log.fd],
+    env: { ...Object.fromEntries<string | undefined>(kept), TZ: "UTC" },
   });
-  let news: ServerNews | undefined;
-  const failed = (reason: string) => {
-    if (news === undefined || news.state === "ready") news = { state: "failed", reason };
-  };
-  child.on("message", (message: ServerNews) => (news = message));
-  child.on("error", (error) => failed(error.message));
-  child.on("exit", (code, signal) => failed(`it ended with ${signal ?? code}`));
-  const letGo = () => {
-    child.removeAllListeners();
-    child.unref();
-    if (child.connected) child.disconnect();
-  };
+  let failure: string | undefined;
+  child.on("error", (error) => (failure = error.message));
+  const letGo = () => child.unref();
   return {
-    get news() {
-      return news;
-    },
+    end: () => failure ?? child.signalCode ?? child.exitCode ?? undefined,
     log: async () => (await readFile(files.log)).subarray(logged).toString("utf8"),
-    async end() {
-      if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) {
+    async kill() {
+      if (child.pid === undefined) return;
+      if (child.exitCode === null && child.signalCode === null) {
         const exit = new Promise((resolve) => child.once("exit", resolve));
         child.kill("SIGKILL");
         await Promise.race([exit, delay(2_000, undefined, { ref: false })]);
       }
       letGo();
-      if (child.pid !== undefined) await rm(files.config(child.pid), { force: true });
+      await rm(files.config(child.pid), { force: true });
     },
     letGo,
   };
-}
-
-/** The server's environment: without the passwords that the notebook's may hold. */
-function environment(): NodeJS.ProcessEnv {
-  const kept = ["PATH", "HOME", "TMPDIR", "LANG", "NODE_PATH", "LD_LIBRARY_PATH"];
-  const known = kept.flatMap((name) => {
-    const value = process.env[name];
-    return value === undefined ? [] : [[name, value]];
-  });
-  return { ...(Object.fromEntries(known) as NodeJS.ProcessEnv), TZ: "UTC" };
-}
-
-function cantStart(directory: string, reason: string): ProbelabError {
-  return new ProbelabError(
-    `Can't start the embedded database in ${directory}: ${reason}. Its log is ${directoryFiles(directory).log}; "npx probelab doctor" checks what it needs.`,
-  );
-}
-
-/** Why a server did not start, with the remedy; `log` is what it wrote meanwhile. */
-function reasonOf(news: Extract<ServerNews, { state: "failed" }>, log: string): string {
-  if (news.missing) {
-    return `the engine's packages chdb and ffi-rs are not installed (they exist for Linux with glibc and macOS): run "npm install", or connect to a server with PROBELAB_MEASUREMENTS=http://host:8123/database`;
-  }
-  const errors = log.split("\n").filter((line) => /exception|error/i.test(line));
-  return errors.at(-1)?.trim().slice(0, 300) ?? news.reason;
 }

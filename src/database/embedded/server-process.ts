@@ -3,7 +3,7 @@
  * the engine's npm package. It ends itself when nobody uses it any more.
  */
 import { randomBytes } from "node:crypto";
-import { existsSync, openSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, openSync, rmSync, statSync } from "node:fs";
 import { mkdir, realpath, rm, writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { createRequire } from "node:module";
@@ -16,11 +16,11 @@ import {
   checkLayout,
   directoryFiles,
   EMBEDDED_DATABASE,
+  EXIT,
   removeLeftovers,
   TOKEN_HEADER,
   writeRecord,
 } from "./directory.js";
-import type { ServerNews } from "./join.js";
 
 /** Milliseconds without a user after which the server ends, and between two looks. */
 const GRACE = 2_000;
@@ -30,14 +30,11 @@ const [directory = ""] = process.argv.slice(2);
 const files = directoryFiles(directory);
 const config = files.config(process.pid);
 const ready = files.ready(process.pid);
+const newToken = () => randomBytes(32).toString("hex");
 const tokens = { token: newToken(), writerToken: newToken() };
 
 /** True while the record in the directory is this server's. */
 let recorded = false;
-
-function newToken(): string {
-  return randomBytes(32).toString("hex");
-}
 
 function leave(): void {
   for (const path of [config, ready]) rmSync(path, { force: true });
@@ -46,19 +43,17 @@ function leave(): void {
   process.kill(process.pid, "SIGKILL");
 }
 
-function report(news: ServerNews): Promise<void> {
-  return new Promise((resolve) => {
-    if (!process.connected || process.send === undefined) resolve();
-    else process.send(news, undefined, undefined, () => resolve());
-  });
-}
-
-async function fail(error: unknown): Promise<void> {
-  console.error(error);
-  const reason = error instanceof Error ? error.message : String(error);
-  const missing = error instanceof MissingPackage;
-  await report({ state: "failed", reason, missing, refused: error instanceof ProbelabError });
-  leave();
+/** Ends before the engine runs, or with it; the log has the reason. */
+function fail(error: unknown): void {
+  const code =
+    error instanceof MissingPackage
+      ? EXIT.missing
+      : error instanceof ProbelabError
+        ? EXIT.refused
+        : undefined;
+  console.error(code === EXIT.refused ? (error as Error).message : error);
+  if (code === undefined) leave();
+  process.exit(code);
 }
 
 class MissingPackage extends Error {}
@@ -130,6 +125,8 @@ async function freePort(): Promise<number> {
 interface Engine {
   readonly ffi: typeof Ffi;
   readonly path: string;
+  /** Such as 26.7.3-stable.1; "" for a library from elsewhere. */
+  readonly version: string;
 }
 
 function findEngine(): Engine {
@@ -137,19 +134,12 @@ function findEngine(): Engine {
   try {
     const ffi = require("ffi-rs") as typeof Ffi;
     const { libchdbPath } = require("chdb/libchdb") as { libchdbPath: () => string };
-    return { ffi, path: libchdbPath() };
+    const path = libchdbPath();
+    const about = join(dirname(path), "package.json");
+    const { version } = existsSync(about) ? (require(about) as Partial<Engine>) : {};
+    return { ffi, path, version: version ?? "" };
   } catch (cause) {
     throw new MissingPackage((cause as Error).message, { cause });
-  }
-}
-
-/** The version of the engine's package, such as 26.7.3-stable.1; "" for a library from elsewhere. */
-function engineVersion({ path }: Engine): string {
-  try {
-    const text = readFileSync(join(dirname(path), "package.json"), "utf8");
-    return (JSON.parse(text) as { version: string }).version;
-  } catch {
-    return "";
   }
 }
 
@@ -215,14 +205,11 @@ async function main(): Promise<void> {
   process.on("SIGINT", () => undefined); // an interrupt of a notebook is not for its database
   process.on("SIGHUP", () => undefined);
   process.on("SIGTERM", () => leave());
-  process.on("uncaughtException", (error) => void fail(error));
+  process.on("uncaughtException", fail);
   const engine = findEngine();
-  if (!(await takeDirectory())) {
-    await report({ state: "held" });
-    return leave();
-  }
+  if (!(await takeDirectory())) process.exit(EXIT.held);
   await removeLeftovers(directory);
-  await checkLayout(directory, engineVersion(engine));
+  await checkLayout(directory, engine.version);
   await writeFile(config, engineConfig(), { mode: 0o600 });
   await mkdir(files.functions, { recursive: true });
   await writeFile(join(files.functions, "function_file.sql"), REFUSED_FILE);
@@ -241,8 +228,6 @@ async function main(): Promise<void> {
   recorded = true;
   watchUsers();
   for (const path of [config, ready]) await rm(path, { force: true });
-  await report({ state: "ready" });
-  if (process.connected) process.disconnect();
 }
 
 main().catch(fail);

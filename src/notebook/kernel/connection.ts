@@ -1,5 +1,5 @@
 import { createHmac, randomUUID, timingSafeEqual } from "node:crypto";
-import { Publisher, Reply, Router, type Writable } from "zeromq";
+import { Publisher, Reply, Router } from "zeromq";
 
 /** The connection file that Jupyter writes for a kernel. */
 export interface ConnectionInfo {
@@ -106,20 +106,18 @@ export class Connection {
   readonly #control: Router;
   readonly #stdin: Router;
   readonly #iopub: Publisher;
-  readonly #heartbeat: Reply;
-  /** Messages that wait for a socket, which takes one at a time. */
-  readonly #backlog = new Map<Writable, Buffer[][]>();
+  readonly #heartbeat = new Reply({ linger: 0 });
 
   constructor(info: ConnectionInfo) {
     this.#info = info;
     this.#wire = new Wire(info.key);
-    // No limit: a frontend that is slower than a cell would miss outputs. linger: what was sent arrives at exit.
-    const options = { sendHighWaterMark: 0, linger: 1000 };
+    // No limit: a frontend that is slower than a cell would miss outputs; and so each message is sent at once,
+    // even within a synchronous loop. linger: what was sent arrives at exit.
+    const options = { sendHighWaterMark: 0, sendTimeout: 0, linger: 1000 };
     this.#shell = new Router(options);
     this.#control = new Router(options);
     this.#stdin = new Router(options);
     this.#iopub = new Publisher(options);
-    this.#heartbeat = new Reply({ linger: 0 });
   }
 
   async bind(): Promise<void> {
@@ -164,53 +162,19 @@ export class Connection {
   /** Sends a reply to the frontend that sent `request`. */
   reply(channel: Channel, request: Message, type: string, content: object): void {
     const frames = this.#wire.write(type, content, request.header, request.identities);
-    this.#send(channel === "shell" ? this.#shell : this.#control, frames);
+    // One that has gone can't be reached.
+    void (channel === "shell" ? this.#shell : this.#control).send(frames).catch(() => undefined);
   }
 
   /** Sends a message to all frontends. @param parent the request that it belongs to */
   publish(type: string, content: object, parent: Message | undefined): void {
-    this.#send(this.#iopub, this.#wire.write(type, content, parent?.header, [Buffer.from(type)]));
+    if (this.#iopub.closed) return; // What a cell prints while the kernel ends.
+    void this.#iopub.send(this.#wire.write(type, content, parent?.header, [Buffer.from(type)]));
   }
 
   close(): void {
     for (const socket of [this.#shell, this.#control, this.#stdin, this.#iopub, this.#heartbeat]) {
       socket.close();
     }
-  }
-
-  /** Sends at once, even within a synchronous loop. */
-  #send(socket: Writable, frames: Buffer[]): void {
-    const waiting = this.#backlog.get(socket);
-    if (waiting) {
-      waiting.push(frames);
-      return;
-    }
-    const wait = () => {
-      const later = this.#backlog.get(socket);
-      if (later) later.unshift(frames);
-      else {
-        this.#backlog.set(socket, [frames]);
-        void this.#drain(socket);
-      }
-    };
-    try {
-      socket.send(frames).catch(wait);
-    } catch {
-      wait();
-    }
-  }
-
-  async #drain(socket: Writable): Promise<void> {
-    const waiting = this.#backlog.get(socket) ?? [];
-    for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
-      try {
-        await socket.send(next);
-        waiting.shift();
-      } catch (error) {
-        if ((error as { code?: string }).code !== "EBUSY") break; // Closed: nobody listens any more.
-        await new Promise((resolve) => setImmediate(resolve));
-      }
-    }
-    this.#backlog.delete(socket);
   }
 }

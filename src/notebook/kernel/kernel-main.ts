@@ -1,14 +1,21 @@
 import { readFileSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 import { pendingWork } from "../../base/pending-work.js";
-import { printBackgroundErrors } from "../background-errors.js";
 import { CellSession } from "../cell-session.js";
+import type { CellOutput } from "../outputs.js";
+import { languageInfo, ownPackage } from "../own-package.js";
 import { startWatchThread } from "../watch-thread.js";
-import { Connection, type ConnectionInfo } from "./connection.js";
-import { Kernel } from "./kernel.js";
+import { Connection, type Channel, type ConnectionInfo, type Message } from "./connection.js";
+import { completeReply, inspectReply } from "./language-answers.js";
 
 /** Time to write what the cells started when the kernel is shut down; Jupyter kills it after 5 s. */
 const patienceMilliseconds = 10_000;
+
+/** Time in which requests that are on their way when a cell fails arrive: they are aborted with it. */
+const abortMilliseconds = 20;
+
+/** Time for the frontends' first messages, before the kernel is busy with its first program. */
+const warmUpMilliseconds = 20;
 
 /**
  * Starts the kernel that Jupyter asked for, in this process and its working directory.
@@ -16,12 +23,16 @@ const patienceMilliseconds = 10_000;
  * @param connectionFile that Jupyter wrote for it
  */
 export async function startKernel(connectionFile: string): Promise<void> {
-  const info = JSON.parse(readFileSync(connectionFile, "utf8")) as ConnectionInfo;
+  const connection = new Connection(
+    JSON.parse(readFileSync(connectionFile, "utf8")) as ConnectionInfo,
+  );
   const isWatched = startWatchThread();
-  const connection = new Connection(info);
   const log = process.stderr.write.bind(process.stderr);
-  const session = new CellSession();
-  const kernel = new Kernel(session, connection, () => void end());
+  const session = new CellSession(() => {
+    for (const { error } of session.takeBackgroundErrors()) {
+      process.stderr.write(`${error.traceback.join("\n")}\n`);
+    }
+  });
   let isEnding = false;
   const end = async () => {
     if (isEnding) return;
@@ -37,8 +48,8 @@ export async function startKernel(connectionFile: string): Promise<void> {
     await setTimeout(100);
     process.exit(0);
   };
+  const kernel = new Kernel(session, connection, () => void end());
   process.on("SIGINT", () => session.interrupt());
-  printBackgroundErrors();
   await isWatched;
   await connection.bind();
   connection.listen(
@@ -46,4 +57,166 @@ export async function startKernel(connectionFile: string): Promise<void> {
     (reason) => log(`probelab: a message was dropped: ${reason}\n`),
   );
   connection.publish("status", { execution_state: "starting" }, undefined);
+}
+
+/** A Jupyter kernel: answers the frontends' requests from a session, in order. */
+export class Kernel {
+  readonly #session: CellSession;
+  readonly #connection: Connection;
+  readonly #shutDown: () => void;
+  readonly #waiting: Message[] = [];
+  readonly #aborted = new WeakSet<Message>();
+  readonly #history: [session: number, line: number, input: string][] = [];
+  #working = false;
+  #hasEnded = false;
+  #count = 0;
+
+  constructor(session: CellSession, connection: Connection, shutDown: () => void) {
+    this.#session = session;
+    this.#connection = connection;
+    this.#shutDown = shutDown;
+  }
+
+  /** Takes a request: those of the shell wait for the running cell, those of the control channel don't. */
+  take(channel: Channel, request: Message): void {
+    this.#session.repair();
+    if (channel === "control") return void this.#handle(channel, request);
+    if (this.#hasEnded) return;
+    this.#waiting.push(request);
+    if (!this.#working) void this.#work();
+  }
+
+  /** Interrupts the running cell and drops the requests that wait for it. */
+  end(): void {
+    this.#hasEnded = true;
+    this.#waiting.length = 0;
+    this.#session.interrupt();
+  }
+
+  async #work(): Promise<void> {
+    this.#working = true;
+    for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
+      await this.#handle("shell", next);
+    }
+    this.#working = false;
+  }
+
+  /** Answers a request, busy meanwhile. What doesn't wait for a cell is answered at once. */
+  async #handle(channel: Channel, request: Message): Promise<void> {
+    const type = request.header.msg_type;
+    const state = (execution_state: string) =>
+      this.#connection.publish("status", { execution_state }, request);
+    state("busy");
+    try {
+      if (type === "execute_request" && channel === "shell") await this.#execute(request);
+      else this.#answer(channel, request);
+    } catch (error) {
+      const { name, message } = error instanceof Error ? error : new Error(String(error));
+      const content = { status: "error", ename: name, evalue: message, traceback: [] };
+      this.#connection.reply(channel, request, type.replace(/_request$/, "_reply"), content);
+    }
+    state("idle");
+  }
+
+  #answer(channel: Channel, request: Message): void {
+    const { content } = request;
+    const reply = (type: string, answer: object) =>
+      this.#connection.reply(channel, request, type, answer);
+    switch (request.header.msg_type) {
+      case "kernel_info_request":
+        reply("kernel_info_reply", kernelInfo());
+        return void setTimeout(warmUpMilliseconds).then(() => this.#session.warmUp());
+      case "complete_request":
+        return reply("complete_reply", completeReply(this.#session, content));
+      case "inspect_request":
+        return reply("inspect_reply", inspectReply(this.#session, content));
+      case "is_complete_request": // A console decides by itself.
+        return reply("is_complete_reply", { status: "unknown" });
+      case "comm_info_request":
+        return reply("comm_info_reply", { status: "ok", comms: {} });
+      case "history_request":
+        return reply("history_reply", {
+          status: "ok",
+          history: this.#history.slice(-Number(content["n"] ?? 0)),
+        });
+      case "comm_open": // Cells have no widgets: the protocol asks to close it.
+        return this.#connection.publish(
+          "comm_close",
+          { comm_id: content["comm_id"], data: {} },
+          request,
+        );
+      case "interrupt_request":
+        this.#session.interrupt();
+        return reply("interrupt_reply", { status: "ok" });
+      case "shutdown_request": {
+        const answer = { status: "ok", restart: content["restart"] === true };
+        reply("shutdown_reply", answer);
+        this.#connection.publish("shutdown_reply", answer, request);
+        return void setImmediate(this.#shutDown);
+      }
+      case "execute_request":
+        throw new Error("cells are run by the shell channel");
+      default: // comm_msg, comm_close and messages of later versions of the protocol.
+        return;
+    }
+  }
+
+  async #execute(request: Message): Promise<void> {
+    const reply = (content: object) =>
+      this.#connection.reply("shell", request, "execute_reply", content);
+    if (this.#aborted.has(request)) return reply({ status: "aborted" });
+    const code = String(request.content["code"]);
+    const silent = request.content["silent"] === true;
+    const stored = !silent && request.content["store_history"] !== false;
+    if (stored) this.#history.push([0, ++this.#count, code]);
+    const count = this.#count;
+    const publish = (type: string, content: object) => {
+      if (!silent || type === "error") this.#connection.publish(type, content, request);
+    };
+    publish("execute_input", { code, execution_count: count });
+    const outcome = await this.#session.run(code, `cell-${count}`, (output) =>
+      publish(...messageOf(output, count)),
+    );
+    if (outcome.status === "ok") {
+      return reply({ status: "ok", execution_count: count, payload: [], user_expressions: {} });
+    }
+    if (request.content["stop_on_error"] !== false) await this.#abortWaiting();
+    reply({ status: "error", execution_count: count, ...outcome.error });
+  }
+
+  /** Aborts the cells that were requested before the frontend could know of the error. */
+  async #abortWaiting(): Promise<void> {
+    await setTimeout(abortMilliseconds);
+    for (const request of this.#waiting) {
+      if (request.header.msg_type === "execute_request") this.#aborted.add(request);
+    }
+  }
+}
+
+/** An output as a message to the frontends. */
+function messageOf(output: CellOutput, count: number): [type: string, content: object] {
+  if (output.type === "stream") return ["stream", { name: output.name, text: output.text }];
+  if (output.type === "error") return ["error", output.error];
+  if (output.type === "result") {
+    return ["execute_result", { ...output.bundle, execution_count: count }];
+  }
+  const transient = output.displayId === undefined ? {} : { display_id: output.displayId };
+  const type = output.update ? "update_display_data" : "display_data";
+  return [type, { ...output.bundle, transient }];
+}
+
+function kernelInfo(): object {
+  const { name, version } = ownPackage();
+  return {
+    status: "ok",
+    protocol_version: "5.3",
+    implementation: name,
+    implementation_version: version,
+    language_info: languageInfo(),
+    banner: `TypeScript cells of ${name} ${version}, Node ${process.versions.node}`,
+    help_links: [
+      { text: "TypeScript handbook", url: "https://www.typescriptlang.org/docs/handbook/" },
+    ],
+    debugger: false,
+  };
 }

@@ -34,7 +34,7 @@ export async function installKernel(
   place: KernelPlace,
   environment: NodeJS.ProcessEnv = process.env,
 ): Promise<string> {
-  const folder = join(kernelsFolder(place, environment), kernelName);
+  const folder = join(dataFolder(place, environment), "kernels", kernelName);
   const launch = join(ownPackage().root, "dist", "notebook", "kernel", "kernel-launch.js");
   const spec = {
     argv: [process.execPath, launch, "{connection_file}"],
@@ -58,71 +58,58 @@ export async function installKernel(
 }
 
 /** Removes the kernel from every place where Jupyter would find it. @returns the folders removed */
-export async function uninstallKernel(
-  environment: NodeJS.ProcessEnv = process.env,
-): Promise<string[]> {
-  const installed = installedKernels(environment).filter(({ name }) => name === kernelName);
+export async function uninstallKernel(): Promise<string[]> {
+  const installed = installedKernels().filter(({ name }) => name === kernelName);
   for (const { folder } of installed) await rm(folder, { recursive: true });
   return installed.map(({ folder }) => folder);
 }
 
 /** The kernels of probelab and tslab that Jupyter finds; the first of a name hides the others. */
 export function installedKernels(environment: NodeJS.ProcessEnv = process.env): InstalledKernel[] {
-  return kernelFolders(environment).flatMap((folder) =>
-    [kernelName, "tslab", "jslab"].flatMap((name) => {
-      const kernel = readKernel(join(folder, name), name);
-      return kernel ? [kernel] : [];
+  const folders = [
+    ...(environment["JUPYTER_PATH"] ?? "").split(delimiter).filter((path) => path !== ""),
+    dataFolder({ kind: "user" }, environment),
+    ...prefixes(environment).map(shared),
+    ...(process.platform === "win32"
+      ? [join(environment["PROGRAMDATA"] ?? "C:\\ProgramData", "jupyter")]
+      : ["/usr/local/share/jupyter", "/usr/share/jupyter"]),
+  ];
+  return [...new Set(folders)].flatMap((path) =>
+    [kernelName, "tslab"].flatMap((name) => {
+      const folder = join(path, "kernels", name);
+      const file = join(folder, "kernel.json");
+      if (!existsSync(file)) return [];
+      try {
+        const spec = JSON.parse(readFileSync(file, "utf8")) as Record<string, never>;
+        return [{ name, displayName: spec["display_name"]!, folder, argv: spec["argv"]! }];
+      } catch {
+        return [{ name, displayName: "(its kernel.json can't be read)", folder, argv: [] }];
+      }
     }),
   );
 }
 
-function readKernel(folder: string, name: string): InstalledKernel | undefined {
-  const file = join(folder, "kernel.json");
-  if (!existsSync(file)) return undefined;
-  try {
-    const spec = JSON.parse(readFileSync(file, "utf8")) as { argv: string[]; display_name: string };
-    return { name, displayName: spec.display_name, folder, argv: spec.argv };
-  } catch {
-    return { name, displayName: "(its kernel.json can't be read)", folder, argv: [] };
+/** Jupyter's data folder at a place. */
+function dataFolder(place: KernelPlace, environment: NodeJS.ProcessEnv): string {
+  if (place.kind === "prefix") return shared(place.prefix);
+  if (place.kind === "sys-prefix") {
+    const [prefix] = prefixes(environment);
+    if (prefix !== undefined) return shared(prefix);
+    throw new ProbelabError(
+      "Can't find the Python environment to install into: activate it (VIRTUAL_ENV or CONDA_PREFIX is then set), or name it with --prefix.",
+    );
   }
-}
-
-function kernelsFolder(place: KernelPlace, environment: NodeJS.ProcessEnv): string {
-  switch (place.kind) {
-    case "user":
-      return join(userData(environment), "kernels");
-    case "prefix":
-      return join(place.prefix, "share", "jupyter", "kernels");
-    case "sys-prefix": {
-      const prefix = environment["VIRTUAL_ENV"] ?? environment["CONDA_PREFIX"];
-      if (prefix) return join(prefix, "share", "jupyter", "kernels");
-      throw new ProbelabError(
-        "Can't find the Python environment to install into: activate it (VIRTUAL_ENV or CONDA_PREFIX is then set), or name it with --prefix.",
-      );
-    }
-  }
-}
-
-/** The folders that Jupyter searches, in its order. */
-function kernelFolders(environment: NodeJS.ProcessEnv): string[] {
-  const listed = (environment["JUPYTER_PATH"] ?? "").split(delimiter).filter((path) => path !== "");
-  const prefixes = [environment["VIRTUAL_ENV"], environment["CONDA_PREFIX"]].flatMap((prefix) =>
-    prefix ? [join(prefix, "share", "jupyter")] : [],
-  );
-  const system =
-    process.platform === "win32"
-      ? [join(environment["PROGRAMDATA"] ?? "C:\\ProgramData", "jupyter")]
-      : ["/usr/local/share/jupyter", "/usr/share/jupyter"];
-  const all = [...listed, userData(environment), ...prefixes, ...system];
-  return [...new Set(all)].map((path) => join(path, "kernels"));
-}
-
-/** Jupyter's own folder of a user, per system. */
-function userData(environment: NodeJS.ProcessEnv): string {
   const home = environment["HOME"] ?? homedir();
   const given = environment["JUPYTER_DATA_DIR"];
   if (given) return given;
   if (process.platform === "darwin") return join(home, "Library", "Jupyter");
   if (process.platform === "win32") return join(environment["APPDATA"] ?? home, "jupyter");
   return join(environment["XDG_DATA_HOME"] ?? join(home, ".local", "share"), "jupyter");
+}
+
+const shared = (prefix: string) => join(prefix, "share", "jupyter");
+
+/** Active Python environments. */
+function prefixes({ VIRTUAL_ENV, CONDA_PREFIX }: NodeJS.ProcessEnv): string[] {
+  return [VIRTUAL_ENV, CONDA_PREFIX].filter((prefix) => !!prefix) as string[];
 }

@@ -3,39 +3,25 @@ import { ts } from "../cell-language.js";
 
 type Content = Readonly<Record<string, unknown>>;
 
-/** Completions at the cursor: names that start with the word there, then those that contain it. */
+/** Completions at the cursor: those that start with the word there, then those that contain it. */
 export function completeReply(session: CellSession, { code, cursor_pos }: Content): object {
   const text = String(code);
-  const position = toUtf16(text, Number(cursor_pos));
-  const start = position - (/[\w$]*$/.exec(text.slice(0, position))?.[0].length ?? 0);
-  const end = position + (/^[\w$]*/.exec(text.slice(position))?.[0].length ?? 0);
-  const word = text.slice(start, end);
-  const fits = [
-    (name: string) => name.startsWith(word),
-    (name: string) => name.toLowerCase().startsWith(word.toLowerCase()),
-    (name: string) => name.toLowerCase().includes(word.toLowerCase()),
-  ];
-  const entries = session
-    .completions(text, position)
+  const { entries, start, end } = session.completions(text, toUtf16(text, Number(cursor_pos)));
+  const word = text.slice(start, end).toLowerCase();
+  const matches = entries
     .flatMap(({ name, kind, sortText }) => {
-      const rank = fits.findIndex((fit) => fit(name));
-      return rank < 0 ? [] : [{ name, kind, order: `${rank}${sortText}` }];
+      const at = name.toLowerCase().indexOf(word);
+      return at < 0 ? [] : [{ name, kind, order: `${Math.min(at, 1)}${sortText}` }];
     })
     .sort((a, b) => a.order.localeCompare(b.order));
   const [from, to] = [toCharacters(text, start), toCharacters(text, end)];
+  const types = matches.map(({ name, kind }) => ({ text: name, type: kind, start: from, end: to }));
   return {
     status: "ok",
-    matches: entries.map(({ name }) => name),
+    matches: matches.map(({ name }) => name),
     cursor_start: from,
     cursor_end: to,
-    metadata: {
-      _jupyter_types_experimental: entries.map(({ name, kind }) => ({
-        text: name,
-        type: kind,
-        start: from,
-        end: to,
-      })),
-    },
+    metadata: { _jupyter_types_experimental: types },
   };
 }
 
@@ -50,50 +36,24 @@ export function inspectReply(session: CellSession, { code, cursor_pos }: Content
     name,
     text: ts.displayPartsToString(parts),
   }));
-  const plain = [
-    signature,
-    documentation,
-    tags.map((tag) => `@${tag.name} ${tag.text}`.trimEnd()).join("\n"),
-  ];
-  const markdown = [
-    `\`\`\`typescript\n${signature}\n\`\`\``,
-    documentation,
-    ...tags.map((tag) =>
-      tag.name === "example"
-        ? `*Example*\n\n\`\`\`typescript\n${tag.text}\n\`\`\``
-        : `*@${tag.name}* ${tag.text}`,
-    ),
-  ];
+  const plain = tags.map(({ name, text }) => `@${name} ${text}`.trimEnd()).join("\n");
+  const markdown = tags.map(({ name, text }) =>
+    name === "example" ? `*Example*\n\n\`\`\`typescript\n${text}\n\`\`\`` : `*@${name}* ${text}`,
+  );
   const joined = (blocks: string[]) => blocks.filter((block) => block !== "").join("\n\n");
   return {
     status: "ok",
     found: true,
-    data: { "text/plain": joined(plain), "text/markdown": joined(markdown) },
+    data: {
+      "text/plain": joined([signature, documentation, plain]),
+      "text/markdown": joined([
+        `\`\`\`typescript\n${signature}\n\`\`\``,
+        documentation,
+        ...markdown,
+      ]),
+    },
     metadata: {},
   };
-}
-
-/** Says if a console should run the code or read another line, and the indentation of that line. */
-export function isCompleteReply({ code }: Content): object {
-  const text = String(code);
-  if (/(^|\n)\s*\n\s*$/.test(text) || !isOpen(text)) return { status: "complete" };
-  const line = text.slice(text.lastIndexOf("\n") + 1);
-  const indent = /^\s*/.exec(line)?.[0] ?? "";
-  if (/^\s*[}\])]/.test(line)) return { status: "incomplete", indent: indent.slice(0, -2) };
-  return { status: "incomplete", indent: /[{([][^}\])]*$/.test(line) ? `${indent}  ` : indent };
-}
-
-/** True if TypeScript expects something at the end of the code. */
-function isOpen(code: string): boolean {
-  try {
-    const { diagnostics = [] } = ts.transpileModule(code, { reportDiagnostics: true });
-    return diagnostics.some(({ start, length, messageText }) => {
-      const text = typeof messageText === "string" ? messageText : messageText.messageText;
-      return start === code.length && length === 0 && text.endsWith(" expected.");
-    });
-  } catch {
-    return false; // Nested too deeply: running it says so.
-  }
 }
 
 /** Jupyter counts characters, JavaScript counts UTF-16 units. */
