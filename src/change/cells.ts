@@ -24,6 +24,8 @@ export interface ChangeQuestion {
   /** For errors: "explain a change". */
   readonly action: string;
   readonly signal: AbortSignal | undefined;
+  /** Whether runs are counted beside a count of measurements: for what each run holds. */
+  readonly runs?: boolean;
 }
 
 /** The cells of two ranges side by side: a leaf for each combination of the dimensions' values. */
@@ -39,6 +41,8 @@ export interface ChangeCells {
   /** A rate: the part of those rows. */
   readonly partBefore: Float64Array;
   readonly partAfter: Float64Array;
+  /** A count of measurements: the runs of each leaf that they are of; missing where runs can't be told. */
+  readonly runs?: { readonly before: Float64Array; readonly after: Float64Array };
   /** Variance of one row's value, of a mean; missing for a share. */
   readonly variance?: number;
   /** The length of after by that of before. */
@@ -99,6 +103,9 @@ export async function askCells(
   const cube = checkSource(source, action);
   const { before, after, ratio, notes } = checkPeriods(question);
   const planned = await parts(source, question);
+  const { measure } = question;
+  const plain = Object.keys(measure.where ?? {}).length === 0;
+  const ofRuns = question.runs === true && planned.kind === "flow" && adds(measure) && plain;
   const ask = (range: TimeRange) =>
     askCube(cube, {
       range,
@@ -106,6 +113,7 @@ export async function askCells(
       where,
       measures: planned.parts,
       squares: planned.squares,
+      different: ofRuns && planned.parts.length === 1 ? "report_id" : undefined,
       action,
       signal,
     });
@@ -126,6 +134,7 @@ export async function askCells(
     after: at(merged.after, rate ? 1 : 0),
     partBefore: at(merged.before, 0),
     partAfter: at(merged.after, 0),
+    ...(ofRuns && runsIn(merged, question.measure, planned.parts.length)),
     ratio,
     label: question.measure.label ?? planned.label ?? later.measures[0]!.label,
     unit: question.measure.unit ?? planned.unit ?? later.measures[0]!.unit,
@@ -147,6 +156,9 @@ export async function askCells(
         ...(later.lacking.length === 0
           ? []
           : [`The table has no ${later.lacking.join(", ")}: not looked at.`]),
+        ...(ofRuns && later.many === "measurements" && later.different === undefined
+          ? ["The table has no report_id: how many measurements a run holds can't be told."]
+          : []),
         ...later.origin.notes,
         ...empty,
       ],
@@ -177,8 +189,13 @@ async function parts(source: ChangeSource, question: ChangeQuestion): Promise<Pl
   const where = measure.where ?? {};
   const [first, second] = measure.of ?? [];
   switch (measure.measure) {
-    case "count":
     case "sum":
+      // Of runs the measurements: how many runs there are stands beside.
+      if (question.runs === true && measure.column === "measurements") {
+        return { kind: "flow", parts: [measure, count({ where })] };
+      }
+      return { kind: "flow", parts: [measure] };
+    case "count":
     case "countDistinct":
       return { kind: "flow", parts: [measure] };
     case "rate":
@@ -269,13 +286,28 @@ function sideBySide(before: Cube, after: Cube) {
   const rows = new Int32Array(before.rows + after.rows).map((_, row) => row);
   const { parts: place, groups, example } = grouped({ sizes, codes: rowCodes }, all, rows);
   const spread = (cube: Cube, from: number) =>
-    cube.values.map((values) => sumsIn(place.subarray(from, from + cube.rows), values, groups));
+    [...cube.values, ...(cube.different ? [cube.different] : [])].map((values) =>
+      sumsIn(place.subarray(from, from + cube.rows), values, groups),
+    );
   return {
     values,
     codes: rowCodes.map((codes) => example.map((row) => codes[row]!)),
     before: spread(before, 0),
     after: spread(after, before.rows),
   };
+}
+
+/** The runs of leaves: the last that was asked beside the measure, where there are some. */
+function runsIn(
+  { before, after }: Pick<ReturnType<typeof sideBySide>, "before" | "after">,
+  measure: Measure<unknown>,
+  asked: number,
+): Pick<ChangeCells, "runs"> {
+  const [was, is] = [before[1], after[1]];
+  const known = was !== undefined && is !== undefined && was.some((n) => n > 0);
+  return known && (measure.measure === "count" || asked > 1)
+    ? { runs: { before: was, after: is } }
+    : {};
 }
 
 /** Whether parts of a measure add up to it. */

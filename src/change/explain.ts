@@ -13,13 +13,16 @@ import type { Finding } from "./finding.js";
 import { flowCauses } from "./flow-causes.js";
 import { whereOf } from "./releases.js";
 import { rateCauses } from "./rate-causes.js";
+import { asExpected, runSizeCauses, type RunSizeCause } from "./run-sizes.js";
 import {
   amount,
   changeText,
   elementText,
+  number,
   pathText,
   percent,
   periodText,
+  valueText,
   type CauseValue,
 } from "./words.js";
 
@@ -51,7 +54,7 @@ export interface Cause {
   readonly where: Readonly<Record<string, CauseValue>>;
   /** In words: "probe_cc = IT and software_version = 3.10.0". */
   readonly text: string;
-  /** The measure over its rows. */
+  /** The measure over its rows; of a release whose runs hold fewer measurements, what was expected of those runs. */
   readonly before: number | null;
   readonly after: number | null;
   /** What it contributes to the change of the whole; contributions add up to it. */
@@ -64,6 +67,15 @@ export interface Cause {
   /** Of a share or a mean: what its own rate contributes, and what its weight among the rows does. */
   readonly rate?: number;
   readonly mix?: number;
+  /** What happened, where more is known than how much: "app 3.10.0 ends its runs early: …" */
+  readonly sentence?: string;
+  /** Of a release whose runs hold another number of measurements than before: measurements a run. */
+  readonly perRun?: {
+    readonly now: number;
+    /** Of the release before it (of all others where there is none), in the same tests. */
+    readonly before: number;
+    readonly previous: string | null;
+  };
 }
 
 /** The answer of `explain`. */
@@ -79,6 +91,8 @@ export interface Explanation extends Finding {
     readonly program: string | null;
     readonly dimension: string;
     readonly values: readonly (string | null)[];
+    /** What the program's rows became, as a factor. */
+    readonly kept: number;
   }[];
   /** The measure over all rows. */
   readonly before: number | null;
@@ -88,6 +102,8 @@ export interface Explanation extends Finding {
 const OPTIONS = ["measure", "before", "after", "dimensions", "where", "signal"];
 const ACTION = "explain a change";
 const MOST_CAUSES = 20;
+/** A program that kept its rows but for this part lost nothing by its users' move. */
+const LITTLE = 0.05;
 const NORMAL_95 = CONFIDENCES[0.95];
 
 /**
@@ -120,6 +136,7 @@ export async function explain(source: ChangeSource, options: ExplainOptions): Pr
     where: options.where ?? {},
     action: ACTION,
     signal: options.signal,
+    runs: true,
   });
   return explainCells(cells);
 }
@@ -130,9 +147,11 @@ export function explainCells(cells: ChangeCells): Explanation {
 }
 
 function explainFlow(cells: ChangeCells): Explanation {
-  const { ratio, before, after } = cells;
-  const { causes: found, factor, alike, variance, moves } = flowCauses(cells);
-  const [was, is] = [sumOver(before) * ratio, sumOver(after)];
+  const sizes = runSizeCauses(cells);
+  // What is left to explain is what would have come, had those runs held what runs held before.
+  const { ratio, before, after } = asExpected(cells, sizes);
+  const { causes: found, factor, alike, variance, moves } = flowCauses({ ...cells, after });
+  const [was, is] = [sumOver(before) * ratio, sumOver(cells.after)];
   const cause = (where: Cause["where"], leaves: readonly number[]): Cause => {
     const [had, has] = [sumOver(before, leaves) * ratio, sumOver(after, leaves)];
     const own = has - had;
@@ -156,7 +175,19 @@ function explainFlow(cells: ChangeCells): Explanation {
     .sort((a, b) => b.beyond - a.beyond)
     .slice(0, MOST_CAUSES);
   const rest = without(before.length, named);
-  const causes = named.map(({ where, leaves }) => cause(where, leaves));
+  const ends = sizes.map((one): Cause => {
+    const [expected, came] = [sumOver(after, one.leaves), sumOver(cells.after, one.leaves)];
+    const half = NORMAL_95 * one.error;
+    const change = came - expected;
+    const part = is === was ? null : change / (is - was);
+    return {
+      ...{ where: one.where, text: elementText(one.where), before: expected, after: came, change },
+      ...{ low: change - half, high: change + half, part },
+      sentence: runSizeSentence(one, part, is < was ? "drop" : "rise"),
+      perRun: { now: one.holds, before: one.held, previous: one.previous },
+    };
+  });
+  const causes: Cause[] = [...ends, ...named.map(({ where, leaves }) => cause(where, leaves))];
   if (alike) {
     causes.push(cause({}, rest));
     causes.sort((a, b) => Math.abs(b.change) - Math.abs(a.change));
@@ -166,9 +197,30 @@ function explainFlow(cells: ChangeCells): Explanation {
     after: is,
     causes,
     rest: cause({}, alike ? [] : rest),
-    moves,
+    moves: moves.filter(({ program }) => sizes.every((one) => one.program !== program)),
     remarks: [],
   });
+}
+
+/** "app 3.10.0 ends its runs early: 13 measurements a run where 3.9.1 held 31 (−59 %). …" */
+function runSizeSentence(cause: RunSizeCause, part: number | null, kind: string): string {
+  const { program, version, within, holds, held, previous, runsBefore, runsAfter } = cause;
+  const release = program === null ? version : `${valueText(program)} ${valueText(version)}`;
+  const place = within === undefined ? "" : ` in ${elementText(within)}`;
+  const signed = (part: number) => `${part < 0 ? "" : "+"}${percent(part)}`;
+  const perRun = (value: number) =>
+    number(value >= 9.95 ? Math.round(value) : Number(value.toFixed(1)));
+  const moved = runsAfter / runsBefore - 1;
+  return [
+    `${release}${place} ${holds < held ? "ends its runs early" : "holds more in its runs"}:`,
+    `${perRun(holds)} measurements a run where ${previous === null ? "its other releases" : valueText(previous)} held ${perRun(held)} (${signed(holds / held - 1)}).`,
+    Math.abs(moved) < 0.1
+      ? `Its runs came as before (of all releases ${signed(moved)}).`
+      : `Runs ${moved < 0 ? "fell" : "rose"} too (of all releases ${signed(moved)}).`,
+    ...(part === null || part < 0.01 || part > 10
+      ? []
+      : [`That is ${Math.abs(part - 1) < 0.05 ? "all" : percent(part)} of the ${kind}.`]),
+  ].join(" ");
 }
 
 function explainRate(cells: ChangeCells): Explanation {
@@ -333,14 +385,17 @@ function explanation(cells: ChangeCells, parts: Parts): Explanation {
 function sentence(cells: ChangeCells, { causes, moves, before, after, remarks }: Parts): string {
   const { unit } = cells;
   const what = `${cells.label} ${changeText(before, after, unit)} ${periodText(cells.earlier, cells.later)}`;
-  const moved = moves.map(
-    ({ program, dimension, values }) =>
-      `${program === null ? "" : `${cleanText(program, 60)} `}${dimension} ${pathText(values)}`,
-  );
+  // Of a program that fell a move isn't cleared.
+  const moved = moves
+    .filter(({ kept }) => Math.abs(kept - 1) <= LITTLE)
+    .map(
+      ({ program, dimension, values }) =>
+        `${program === null ? "" : `${cleanText(program, 60)} `}${dimension} ${pathText(values)}`,
+    );
   const movedText =
     moved.length === 0
       ? ""
-      : ` Users also upgraded: ${moved.slice(0, 3).join("; ")}; compare such releases with lab.release before you rule them out.`;
+      : ` Users also upgraded: ${moved.slice(0, 3).join("; ")}; no ${cells.unit} were lost by it.`;
   const said = remarks.length === 0 ? "" : ` ${remarks.join(" ")}`;
   if (before === null || after === null || (before === 0 && after === 0)) {
     return `${what}. I can't tell what changed, because ${before === after ? "neither range holds" : before === null ? "the earlier range doesn't hold" : "the later range doesn't hold"} such rows.`;
@@ -348,7 +403,8 @@ function sentence(cells: ChangeCells, { causes, moves, before, after, remarks }:
   if (causes.length === 0) {
     return `${what}. No part of it moved by more than is usual: nothing stands out in ${cells.names.join(", ")}.${movedText}${said}`;
   }
-  const [first, ...more] = causes;
+  const mechanisms = causes.flatMap(({ sentence }) => sentence ?? []);
+  const others = causes.filter((cause) => cause.sentence === undefined);
   const part = ({ part }: Cause) =>
     part === null || Math.abs(part) > 10 ? "" : `, ${percent(part)} of the change`;
   const own = cells.quantile === undefined ? unit : "share";
@@ -359,10 +415,14 @@ function sentence(cells: ChangeCells, { causes, moves, before, after, remarks }:
     const name = Object.keys(cause.where).length === 0 ? all : cause.text;
     return `${name}${above} ${changeText(cause.before, cause.after, own)}${part(cause)}`;
   };
-  const next = more.slice(0, 2).map(one);
   const further =
-    more.length > 2 ? `; and ${counted(more.length - 2, "further cause")} in the table` : "";
-  return `${what}. ${upper(one(first!))}${next.length > 0 ? `; ${next.join("; ")}` : ""}${further}.${movedText}${said}`;
+    others.length > 3 ? `; and ${counted(others.length - 3, "further cause")} in the table` : "";
+  const listed = others.slice(0, 3).map(one).join("; ") + further;
+  const rest =
+    listed === ""
+      ? []
+      : [mechanisms.length > 0 ? `Apart from that: ${listed}.` : `${upper(listed)}.`];
+  return `${[`${what}.`, ...mechanisms, ...rest].join(" ")}${movedText}${said}`;
 }
 
 function upper(text: string): string {

@@ -404,6 +404,7 @@ export function moves(cells: ChangeCells, dimension: number, factor: number) {
         program: name < 0 ? null : cells.values[name]![program]!,
         dimension: cells.names[dimension]!,
         values: versionsOf(moved, cells, dimension),
+        kept: sum(own.map(({ is }) => is)) / sum(own.map(({ was }) => was)),
       },
     ];
   });

@@ -55,6 +55,7 @@ export const changedCommand = new Command("changed")
       where: flags.where,
       action: "tell what changed",
       signal: interrupt.signal,
+      runs: true,
     });
     const first = compareCells(cells, flags.top);
     const why = explainCells(cells);

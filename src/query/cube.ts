@@ -56,6 +56,8 @@ export interface Cube {
   /** What each measure is in each row. */
   readonly values: readonly Float64Array[];
   readonly measures: readonly PlannedMeasure[];
+  /** How many values `different` has in each row; undefined where the source lacks it. */
+  readonly different: Float64Array | undefined;
   /** The dimensions' names. */
   readonly names: readonly string[];
   /** Dimensions by default that the table lacks. */
@@ -77,6 +79,8 @@ export interface CubeQuestion {
   readonly measures: readonly Measure<unknown>[];
   /** A sum of which the squares are asked as well: the last of the values, for its noise. */
   readonly squares?: Measure<unknown> | undefined;
+  /** A column whose different values are counted in each cell (within 1 % above 65,536), where the source has it. */
+  readonly different?: string | undefined;
   /** For errors: "explain a change". */
   readonly action: string;
   readonly signal: AbortSignal | undefined;
@@ -102,9 +106,10 @@ export async function askCube(cube: CubeSource, asked: CubeQuestion): Promise<Cu
     const plan = new Plan(source);
     const measures = asked.measures.map((measure, at) => plan.add(`m${at}`, measure, false));
     const squares = asked.squares && squaresOf(plan, asked.squares);
-    return { plan, dimensions, measures, squares };
+    const different = asked.different && differentOf(plan, asked.different);
+    return { plan, dimensions, measures, squares, different };
   };
-  const { plan, dimensions, measures, squares } = planned(source);
+  const { plan, dimensions, measures, squares, different } = planned(source);
   const [first] = asked.measures;
   const entity = first?.measure === "countDistinct" ? first : undefined;
   const aggregates = entity === undefined ? plan.aggregates.map(({ as }) => as) : ["_shared"];
@@ -138,6 +143,7 @@ export async function askCube(cube: CubeSource, asked: CubeQuestion): Promise<Cu
           value(row, minutes),
     ),
     ...(squares === undefined ? [] : [(row: AnswerRow) => Number(row[squares])]),
+    ...(different === undefined ? [] : [(row: AnswerRow) => Number(row[different])]),
   ];
   const values = read.map(() => new Float64Array(rows));
   const cell: Record<string, AnswerRow[string]> = {};
@@ -151,6 +157,7 @@ export async function askCube(cube: CubeSource, asked: CubeQuestion): Promise<Cu
   return {
     dimensions: text,
     rows,
+    different: different === undefined ? undefined : values.pop(),
     values,
     measures,
     names: dimensions.map(({ name }) => name),
@@ -212,6 +219,13 @@ function squaresOf(plan: Plan, measure: Measure<unknown>): string {
   );
 }
 
+/** The column of how many different values a column has; undefined where the source lacks it. */
+function differentOf(plan: Plan, column: string): string | undefined {
+  if (!has(plan.source, column)) return undefined;
+  const value = plan.source.column(column).sql;
+  return plan.aggregate(sql`toFloat64(uniqIf(${value}, notEmpty(toString(${value}))))`, "sum");
+}
+
 /** Each different value in equal parts to the cells that have it. */
 function sharedOut(plan: Plan, entity: Measure<unknown>, keys: readonly Column[]): Sql {
   const { source } = plan;
@@ -260,13 +274,17 @@ function present(
   wanted: readonly string[],
   source: Source,
 ): { by: readonly string[]; lacking: readonly string[] } {
-  const has = (name: string) => {
-    try {
-      source.column(name);
-      return true;
-    } catch {
-      return false;
-    }
+  return {
+    by: wanted.filter((name) => has(source, name)),
+    lacking: wanted.filter((name) => !has(source, name)),
   };
-  return { by: wanted.filter(has), lacking: wanted.filter((name) => !has(name)) };
+}
+
+function has(source: Source, name: string): boolean {
+  try {
+    source.column(name);
+    return true;
+  } catch {
+    return false;
+  }
 }

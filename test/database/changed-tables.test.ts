@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { between, connect, type Lab } from "../../src/index.js";
+import { answerGate } from "../support/answer-gate.js";
 import { ownDatabase } from "../support/own-database.js";
 
 const own = ownDatabase();
@@ -98,4 +99,33 @@ it("a filter of long texts that matches nothing is explained quickly", async () 
   });
   expect(none.origin.notes.join()).toMatch(/has input a+…; the range holds "/);
   expect(performance.now() - began).toBeLessThan(5_000);
+});
+
+it("following an empty table goes on where its first line comes while it is learned", async () => {
+  await own.writer.command(
+    "CREATE TABLE logs (__REALTIME_TIMESTAMP Int64, message String, SYSLOG_IDENTIFIER String) ENGINE = MergeTree ORDER BY __REALTIME_TIMESTAMP",
+  );
+  const { origin, pathname, username, password } = new URL(own.url);
+  await using gate = await answerGate(`${origin}${pathname}`);
+  const logs = gate.url.replace("//", `//${username}:${password}@`);
+  await using far = await connect({ measurements: own.url, logs });
+  const since = new Date();
+  const write = () =>
+    own.writer.command(
+      `INSERT INTO logs VALUES (${(since.getTime() + 1_000) * 1_000}, 'first', 'api')`,
+    );
+  // The rows have been counted by unit, and there was none.
+  gate.on("AS microseconds", async () => {
+    gate.open();
+    await write();
+  });
+  const later = setTimeout(() => void write(), 1_500);
+  try {
+    for await (const line of far.logs.follow({ since, every: "1 second" })) {
+      expect(line.message).toBe("first");
+      break;
+    }
+  } finally {
+    clearTimeout(later);
+  }
 });

@@ -1,0 +1,284 @@
+import { median } from "../base/statistics.js";
+import { isVersionColumn } from "../result/origin.js";
+import { compareVersions } from "../result/version-order.js";
+import type { ChangeCells } from "./cells.js";
+
+/** A release whose runs hold fewer (or more) measurements than its program's runs held before. */
+export interface RunSizeCause {
+  /** The leaves that it is of. */
+  readonly leaves: readonly number[];
+  readonly where: Readonly<Record<string, string | null>>;
+  /** The country, test, … that it is in alone. */
+  readonly within?: Readonly<Record<string, string | null>>;
+  readonly program: string | null;
+  readonly version: string;
+  /** The release that most of its users came from. */
+  readonly previous: string | null;
+  /** Measurements a run: what it holds, and what the previous release held of the same tests. */
+  readonly holds: number;
+  readonly held: number;
+  /** Runs of the whole program (in the same country, test, …), before and after. */
+  readonly runsBefore: number;
+  readonly runsAfter: number;
+  /** What its runs lack, by test: below 0 where they hold fewer. */
+  readonly parts: readonly Part[];
+  readonly error: number;
+}
+
+/** Standard errors beyond which a release's runs are said to hold less: some hundred releases are looked at. */
+const STANDS_OUT = 6;
+/** Runs that hold up to this part more or less are as before: releases differ by some percent. */
+const USUAL = 0.1;
+/** Fewer runs can't tell how many measurements one holds. */
+const LEAST_RUNS = 20;
+/** A release is narrowed to one country, test, … that holds this part of what it lacks and at most half of its runs. */
+const NARROW = 0.9;
+const MOST_CAUSES = 5;
+
+/** Sums over some leaves: runs and measurements, before (at after's length) and after. */
+interface Sums {
+  r0: number;
+  m0: number;
+  r1: number;
+  m1: number;
+}
+
+/**
+ * Releases whose runs hold another number of measurements than those of the same program held
+ * before: measurements = runs × measurements a run, by program, version and test.
+ *
+ * What a release lacks is (M₁ − R₁ h) − f (M₀ − R₀ h), summed over tests: R and M are its runs and
+ * measurements, h what runs of the program's other releases held before, and f how the program's runs
+ * grew. A release that was always as short, and as common, lacks nothing by that; so does one whose
+ * runs are as long, however many users it won.
+ */
+export function runSizeCauses(cells: ChangeCells): RunSizeCause[] {
+  const version = cells.names.findIndex(isVersionColumn);
+  if (cells.runs === undefined || version < 0) return [];
+  const cv = runSpread(cells, cells.runs);
+  const taken = new Set<string>();
+  const found: RunSizeCause[] = [];
+  while (found.length < MOST_CAUSES) {
+    const all = releases(cells, version).filter(({ key }) => !taken.has(key));
+    const judged = all.flatMap((release) => {
+      const one = lack(cells, release, cv);
+      return one === undefined ? [] : [{ release, ...one }];
+    });
+    const [best] = judged.sort((a, b) => Math.abs(b.z) - Math.abs(a.z));
+    if (best === undefined || !(Math.abs(best.z) > STANDS_OUT)) break;
+    taken.add(best.release.key);
+    found.push(named(cells, version, narrowest(cells, version, best, cv)));
+  }
+  return found;
+}
+
+/** What leaves would amount to, had the runs of these releases held what runs held before. */
+export function asExpected(cells: ChangeCells, causes: readonly RunSizeCause[]): ChangeCells {
+  if (causes.length === 0) return cells;
+  const after = cells.after.slice();
+  for (const { leaves, change } of causes.flatMap(({ parts }) => parts)) {
+    // Shared out by runs: a leaf can't become less than nothing.
+    const runs = leaves.reduce((sum, leaf) => sum + cells.runs!.after[leaf]!, 0);
+    for (const leaf of leaves) {
+      after[leaf] = Math.max(0, after[leaf]! - (change * cells.runs!.after[leaf]!) / runs);
+    }
+  }
+  return { ...cells, after };
+}
+
+/** A release of a program, and what stands beside it: the same program's other releases. */
+interface Release {
+  readonly key: string;
+  readonly leaves: readonly number[];
+  readonly others: readonly number[];
+  /** A country, test, … to which both are narrowed. */
+  readonly within?: readonly [dimension: number, code: number];
+}
+
+/** What the runs of one test lack. */
+interface Part {
+  readonly leaves: readonly number[];
+  readonly change: number;
+}
+
+interface Lack {
+  readonly parts: readonly Part[];
+  readonly release: Release;
+  readonly change: number;
+  readonly error: number;
+  readonly z: number;
+  readonly held: number;
+  readonly own: Sums;
+}
+
+function programOf({ names }: ChangeCells, version: number): number {
+  return names.indexOf(names[version]!.replace(/version$/i, "name"));
+}
+
+function releases(cells: ChangeCells, version: number): Release[] {
+  const { codes } = cells.leaves;
+  const program = codes[programOf(cells, version)];
+  const programs = new Map<number, Map<number, number[]>>();
+  codes[version]!.forEach((code, leaf) => {
+    const own = programs.get(program?.[leaf] ?? 0) ?? new Map<number, number[]>();
+    programs.set(program?.[leaf] ?? 0, own);
+    const leaves = own.get(code) ?? [];
+    own.set(code, leaves);
+    leaves.push(leaf);
+  });
+  return [...programs].flatMap(([name, own]) =>
+    [...own].map(([code, leaves]) => ({
+      key: `${name} ${code}`,
+      leaves,
+      others: [...own].flatMap(([other, some]) => (other === code ? [] : some)),
+    })),
+  );
+}
+
+/** Undefined where its runs hold what they held, too few are there, or all releases changed alike. */
+function lack(cells: ChangeCells, release: Release, cv: number): Omit<Lack, "release"> | undefined {
+  const own = sumsOf(cells, release.leaves);
+  const beside = sumsOf(cells, release.others);
+  if (own.r1 < LEAST_RUNS || beside.r0 < LEAST_RUNS) return undefined;
+  const grown = (own.r1 + beside.r1) / (own.r0 + beside.r0);
+  const tests = cells.names.indexOf("test_name");
+  const kinds = byCode(cells, tests, release.leaves);
+  const others = byCode(cells, tests, release.others);
+  const parts: Part[] = [];
+  let [variance, expected] = [0, 0];
+  for (const [kind, leaves] of kinds) {
+    const [mine, theirs] = [sumsOf(cells, leaves), sumsOf(cells, others.get(kind) ?? [])];
+    // A test that no other release ran has nothing to be measured against.
+    if (!(theirs.r0 > 0 && theirs.m0 > 0)) continue;
+    const held = theirs.m0 / theirs.r0;
+    const change = mine.m1 - mine.r1 * held - grown * (mine.m0 - mine.r0 * held);
+    if (mine.r1 > 0) parts.push({ leaves, change });
+    const counted = mine.r1 + grown ** 2 * mine.r0;
+    variance += (cv * held) ** 2 * (counted + (mine.r1 - grown * mine.r0) ** 2 / theirs.r0);
+    expected += mine.r1 * held;
+  }
+  const change = parts.reduce((sum, part) => sum + part.change, 0);
+  if (!(expected > 0) || Math.abs(change) < USUAL * expected) return undefined;
+  const [held, holds] = [expected / own.r1, own.m1 / own.r1];
+  // What it lacks is its own: the others hold what they held, or hardly any is left of them.
+  const stayed = beside.m1 / beside.r1 / (beside.m0 / beside.r0) - 1;
+  const moved = holds / held - 1;
+  if (moved * change <= 0) return undefined;
+  if (beside.r1 > own.r1 / 20 && stayed / moved > 0.5) return undefined;
+  const error = Math.sqrt(variance);
+  return { parts, change, error, z: change / error, held, own };
+}
+
+/** The release, or what it is in the one country, test or network that all of it is in. */
+function narrowest(cells: ChangeCells, version: number, wide: Lack, cv: number): Lack {
+  const program = programOf(cells, version);
+  let best = wide;
+  for (const dimension of cells.names.keys()) {
+    if (dimension === version || dimension === program) continue;
+    const others = byCode(cells, dimension, wide.release.others);
+    for (const [code, leaves] of byCode(cells, dimension, wide.release.leaves)) {
+      const runs = sumsOf(cells, leaves).r1;
+      if (runs > wide.own.r1 / 2) continue;
+      const release = {
+        ...wide.release,
+        ...{ leaves, others: others.get(code) ?? [], within: [dimension, code] as const },
+      };
+      const one = lack(cells, release, cv);
+      if (one === undefined || !(one.change / wide.change > NARROW)) continue;
+      if (best === wide || runs < best.own.r1) best = { ...one, release };
+    }
+  }
+  return best;
+}
+
+function named(
+  cells: ChangeCells,
+  version: number,
+  { release, parts, error, held, own }: Lack,
+): RunSizeCause {
+  const { names, values, leaves } = cells;
+  const program = programOf(cells, version);
+  const value = (dimension: number, leaf: number) =>
+    values[dimension]![leaves.codes[dimension]![leaf]!]!;
+  const [first] = release.leaves;
+  const text = value(version, first!) ?? "";
+  const beside = byCode(cells, version, release.others);
+  const all = sumsOf(cells, release.others);
+  const earlier = [...beside]
+    .map(([code, some]) => ({ code: values[version]![code] ?? "", runs: sumsOf(cells, some).r0 }))
+    .filter((one) => one.runs > all.r0 / 100 && compareVersions(one.code, text) < 0)
+    .sort((a, b) => compareVersions(b.code, a.code));
+  const { within: at } = release;
+  const within = at && { [names[at[0]]!]: values[at[0]]![at[1]]! };
+  const previous = earlier[0]?.code;
+  const code = previous === undefined ? -1 : values[version]!.indexOf(previous);
+  return {
+    ...{ leaves: release.leaves, version: text, parts, error },
+    held: heldBy(cells, release.leaves, beside.get(code) ?? []) ?? held,
+    where: {
+      ...(program >= 0 && { [names[program]!]: value(program, first!) }),
+      [names[version]!]: text,
+      ...within,
+    },
+    ...(within && { within }),
+    program: program < 0 ? null : value(program, first!),
+    previous: previous ?? null,
+    holds: own.m1 / own.r1,
+    runsBefore: own.r0 + all.r0,
+    runsAfter: own.r1 + all.r1,
+  };
+}
+
+/** What runs of `others` held before, of the same tests in the same proportions; undefined where they lack one. */
+function heldBy(cells: ChangeCells, leaves: readonly number[], others: readonly number[]) {
+  const tests = cells.names.indexOf("test_name");
+  const kinds = byCode(cells, tests, others);
+  let [runs, all] = [0, 0];
+  for (const [kind, own] of byCode(cells, tests, leaves)) {
+    const [{ r1 }, { r0, m0 }] = [sumsOf(cells, own), sumsOf(cells, kinds.get(kind) ?? [])];
+    if (!(r0 > 0)) return undefined;
+    runs += r1;
+    all += (r1 * m0) / r0;
+  }
+  return all / runs;
+}
+
+function sumsOf({ before, after, runs, ratio }: ChangeCells, leaves: readonly number[]): Sums {
+  const sums = { r0: 0, m0: 0, r1: 0, m1: 0 };
+  for (const leaf of leaves) {
+    // Measurements of no run tell nothing of runs.
+    if (runs!.before[leaf]! > 0) sums.m0 += before[leaf]! * ratio;
+    if (runs!.after[leaf]! > 0) sums.m1 += after[leaf]!;
+    sums.r0 += runs!.before[leaf]! * ratio;
+    sums.r1 += runs!.after[leaf]!;
+  }
+  return sums;
+}
+
+function byCode({ leaves }: ChangeCells, dimension: number, some: readonly number[]) {
+  const codes = leaves.codes[dimension];
+  const parts = new Map<number, number[]>();
+  for (const leaf of some) {
+    const code = codes?.[leaf] ?? 0;
+    const own = parts.get(code);
+    if (own === undefined) parts.set(code, [leaf]);
+    else own.push(leaf);
+  }
+  return parts;
+}
+
+/**
+ * How much runs differ in size, by their mean (the coefficient of variation): by leaves that are there
+ * before and after, each against itself, so that no release's own change counts.
+ */
+function runSpread({ before, after }: ChangeCells, runs: ChangeCells["runs"] & object) {
+  const squares: number[] = [];
+  before.forEach((was, leaf) => {
+    const [r0, r1] = [runs.before[leaf]!, runs.after[leaf]!];
+    if (r0 < 3 || r1 < 3) return;
+    const [h0, h1] = [was / r0, after[leaf]! / r1];
+    squares.push((h1 - h0) ** 2 / (((h0 + h1) / 2) ** 2 * (1 / r0 + 1 / r1)));
+  });
+  // Of few leaves as services are: lists of some tens of addresses, ended early now and then.
+  return squares.length < 12 ? 1 : Math.sqrt(median(squares) / 0.4549);
+}

@@ -1,0 +1,84 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { between, connect, count, explain, sum } from "../../src/index.js";
+import { ownDatabase } from "../support/own-database.js";
+
+const before = between("2026-05-01", "2026-05-08");
+const after = between("2026-05-08", "2026-05-15");
+
+/**
+ * 4,000 runs a week of 30 measurements, but for 3.10.0 of app, which came with the second week and
+ * ends its runs after 12; 2.1 of cli, which came then too, holds as many as 2.0 did.
+ */
+const runs = (short: string) => `
+  SELECT toDateTime('2026-05-01', 'UTC') + run * 151 + at AS measurement_start_time,
+    concat('r', toString(run)) AS report_id, ['app', 'cli'][1 + cityHash64(run, 1) % 2] AS software_name,
+    run >= 4005 AND cityHash64(run, 2) % 10 < 8 AS moved,
+    if(software_name = 'app', if(moved, '3.10.0', '3.9.1'), if(moved, '2.1', '2.0')) AS software_version,
+    ['IT', 'DE', 'FR', 'US', 'IN'][1 + cityHash64(run, 3) % 5] AS probe_cc, cityHash64(run, 4) % 20 AS probe_asn,
+    ['web', 'dns', 'speed'][1 + cityHash64(run, 5) % 3] AS test_name
+  FROM (SELECT number AS run FROM numbers(8010)) ARRAY JOIN range(35) AS at
+  WHERE at < 25 + cityHash64(run, 6) % 11 AND NOT (${short} AND at >= 12)`;
+const create = (name: string, short: string) =>
+  `CREATE TABLE ${name} ENGINE = MergeTree ORDER BY measurement_start_time AS SELECT * EXCEPT moved FROM (${runs(short)})`;
+
+describe("a release whose runs hold fewer measurements", () => {
+  const own = ownDatabase();
+  beforeAll(() => own.writer.command(create("fastpath", "software_version = '3.10.0'")));
+
+  test("is the cause, with its predecessor, its program's runs and its part of the drop", async () => {
+    await using lab = await own.open();
+    const asked = [
+      explain(lab.measurements, { before, after }),
+      explain(lab.runs, { before, after, measure: sum("measurements") }),
+    ];
+    for (const why of await Promise.all(asked)) {
+      expect(why.causes.map(({ where }) => where)).toEqual([
+        { software_name: "app", software_version: "3.10.0" },
+      ]);
+      expect(why.sentence).toMatch(
+        /app 3\.10\.0 ends its runs early: 12 measurements a run where 3\.9\.1 held 30 \(−60 %\)\. Its runs came as before \(of all releases [+−][\d.]+ %\)\. That is (all|9\d %|10\d %|11\d %) of the drop\./,
+      );
+      // The move that loses is not cleared; the other, which loses nothing, is.
+      expect(why.sentence).not.toMatch(/upgraded:[^.]*app/);
+      expect(why.sentence).toContain("cli software_version 2.0 → 2.1; no measurements were lost");
+      const sum = why.causes.reduce((all, { change }) => all + change, why.rest.change);
+      expect(sum).toBeCloseTo(why.after! - why.before!, 6);
+    }
+  });
+
+  test("moves no runs", async () => {
+    await using lab = await own.open();
+    const why = await explain(lab.runs, { before, after, measure: count() });
+    expect(why.found).toBe(false);
+  });
+
+  test("can't be told where the table has no report_id, and the program falls instead", async () => {
+    await own.writer.command(
+      "CREATE TABLE bare ENGINE = MergeTree ORDER BY measurement_start_time AS SELECT * EXCEPT report_id FROM fastpath",
+    );
+    await using lab = await connect({
+      measurements: own.url,
+      tables: { measurements: { table: "bare" } },
+    });
+    const why = await explain(lab.measurements, { before, after });
+    expect(why.causes[0]!.where["software_name"]).toBe("app");
+    expect(why.sentence).not.toContain("a run");
+    expect(why.result.origin.notes.join(" ")).toContain("no report_id");
+  });
+});
+
+describe("a release whose runs are shorter in one country", () => {
+  const own = ownDatabase();
+  beforeAll(() =>
+    own.writer.command(create("fastpath", "software_version = '3.10.0' AND probe_cc = 'IT'")),
+  );
+
+  test("is named with the country", async () => {
+    await using lab = await own.open();
+    const why = await explain(lab.measurements, { before, after });
+    expect(why.causes[0]!.where).toEqual({
+      ...{ software_name: "app", software_version: "3.10.0", probe_cc: "IT" },
+    });
+    expect(why.sentence).toContain("app 3.10.0 in probe_cc IT ends its runs early: 12");
+  });
+});
