@@ -33,6 +33,20 @@ describe("a lab that stays open", () => {
     expect(await counted()).toEqual([100, 100]);
   });
 
+  it("asks a table that was empty, and another type of a column", async () => {
+    await own.writer.command(
+      "CREATE TABLE later (at Int64, n String) ENGINE = MergeTree ORDER BY at",
+    );
+    const ask = async () =>
+      (await lab.query("SELECT n FROM later WHERE {range:at}", { range })).rows();
+    expect(await ask()).toEqual([]);
+    await own.writer.command("INSERT INTO later VALUES (1777600000000000, '7')");
+    expect(await ask()).toEqual([{ n: "7" }]);
+    await own.writer.command("ALTER TABLE later MODIFY COLUMN n UInt8");
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    expect(await ask()).toEqual([{ n: 7 }]);
+  });
+
   it("knows a column that was added, and not one that was dropped", async () => {
     const by = "probe_asn";
     const ask = () => lab.measurements.counts({ range, every: "all", by });
