@@ -1,6 +1,9 @@
 import { ProbelabError } from "../base/error.js";
 import { DAY, HOUR } from "../time/span.js";
 import type { TimeRange } from "../time/time-range.js";
+import { plainType } from "./column-type.js";
+
+export { plainType } from "./column-type.js";
 
 /** Steps per second of a column that counts them since 1970. */
 export const UNITS = {
@@ -182,14 +185,6 @@ export function timeColumn(name: string, type: string, form: TimeForm | null): S
 export function isText(type: string): boolean {
   const plain = plainType(type);
   return plain === "String" || plain.startsWith("FixedString");
-}
-
-/** The type inside Nullable(…), LowCardinality(…) and SimpleAggregateFunction(f, …). */
-export function plainType(type: string): string {
-  const inner = /^(?:Nullable\(|LowCardinality\(|SimpleAggregateFunction\(\w+, )(.*)\)$/.exec(
-    type,
-  )?.[1];
-  return inner === undefined ? type : plainType(inner);
 }
 
 /** An identifier in backquotes. */
