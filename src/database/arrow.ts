@@ -1,6 +1,6 @@
 import type { ColumnTable } from "arquero";
 import { textOfBytes, valueReader } from "./value-reader.js";
-import { scalarType } from "./column-type.js";
+import { plainType } from "./column-type.js";
 import { decodeLz4 } from "./lz4.js";
 import { cutAnswer, strangeAnswer } from "./server-error.js";
 import type { Value } from "../result/result.js";
@@ -61,12 +61,12 @@ export async function arrowTable(
 }
 
 function isFixedString(type: string | undefined): boolean {
-  return type !== undefined && scalarType(type).startsWith("FixedString(");
+  return type !== undefined && plainType(type).startsWith("FixedString(");
 }
 
 /** The values as their type says. */
 function read(values: ArrayLike<Value>, type: string | undefined): ArrayLike<Value> {
-  if (type !== undefined && /^U?Int64$/.test(scalarType(type))) return values;
+  if (type !== undefined && /^U?Int64$/.test(plainType(type))) return values;
   let beyond = false;
   const asNumber = (value: bigint): number | bigint => {
     const number = Number(value);

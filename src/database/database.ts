@@ -221,9 +221,9 @@ export class Database implements AsyncDisposable {
     const roles = Object.keys(this.tables) as TableRole[];
     const { here } = this;
     const role = roles.find(
-      (one) =>
-        tableName(this.tables[one].table, here).join(".") === place.join(".") &&
-        this.tables[one].time === name,
+      (each) =>
+        tableName(this.tables[each].table, here).join(".") === place.join(".") &&
+        this.tables[each].time === name,
     );
     // A column of times says itself how it writes an instant, where the table can't be learned, too.
     const time = /^Date/.test(plainType(type)) ? timeColumn(name, type, null) : undefined;

@@ -57,7 +57,7 @@ export function placeValues(sql: string, parameters: Readonly<Record<string, unk
       const list = `${place}Array\\(([^}]*)\\)\\s*\\}`;
       const isIn = new RegExp(`\\bIN\\s*(?:${list}|\\(\\s*${list}\\s*\\))`, "gi");
       query = replaceInCode(query, isIn, (_, bare, inParentheses) => {
-        const rows = value.map((one) => `${escaped(one, false) ?? ""}\n`).join("");
+        const rows = value.map((item) => `${escaped(item, false) ?? ""}\n`).join("");
         return `IN ${addTable(`_value_of_${name}_rows`, bare ?? inParentheses ?? "", rows)}`;
       });
     }
@@ -118,14 +118,14 @@ const ESCAPES: Readonly<Record<string, string>> = {
 function escaped(value: unknown, inArray: boolean): string | undefined {
   if (value === null) return inArray ? "NULL" : "\\N";
   if (typeof value === "string") {
-    const text = value.replace(inArray ? /[\\\t\n\r\0']/g : /[\\\t\n\r\0]/g, (one) => {
-      return ESCAPES[one] ?? one;
+    const text = value.replace(inArray ? /[\\\t\n\r\0']/g : /[\\\t\n\r\0]/g, (sign) => {
+      return ESCAPES[sign] ?? sign;
     });
     return inArray ? `'${text}'` : text;
   }
   if (typeof value === "boolean") return inArray ? String(value) : value ? "1" : "0";
   if (typeof value === "number" || typeof value === "bigint") return String(value);
   if (!Array.isArray(value)) return undefined;
-  const parts = value.map((one) => escaped(one, true));
+  const parts = value.map((item) => escaped(item, true));
   return parts.includes(undefined) ? undefined : `[${parts.join(",")}]`;
 }

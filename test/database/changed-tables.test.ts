@@ -33,6 +33,20 @@ describe("a lab that stays open", () => {
     expect(await counted()).toEqual([100, 100]);
   });
 
+  it("asks a table that was empty, and another type of a column", async () => {
+    await own.writer.command(
+      "CREATE TABLE later (at Int64, n String) ENGINE = MergeTree ORDER BY at",
+    );
+    const ask = async () =>
+      (await lab.query("SELECT n FROM later WHERE {range:at}", { range })).rows();
+    expect(await ask()).toEqual([]);
+    await own.writer.command("INSERT INTO later VALUES (1777600000000000, '7')");
+    expect(await ask()).toEqual([{ n: "7" }]);
+    await own.writer.command("ALTER TABLE later MODIFY COLUMN n UInt8");
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    expect(await ask()).toEqual([{ n: 7 }]);
+  });
+
   it("knows a column that was added, and not one that was dropped", async () => {
     const by = "probe_asn";
     const ask = () => lab.measurements.counts({ range, every: "all", by });
@@ -76,10 +90,21 @@ describe("lab.query(sql, { params })", () => {
   it("says what to check where a table, a database or a column is missing", async () => {
     const ask = (from: string) => lab.query(`SELECT 1 FROM ${from} WHERE {range}`, { range });
     await expect(ask("entirely_other")).rejects.toThrow(/UNKNOWN_TABLE.*Remedy: check its name/);
+    await expect(ask("nowhere.fastpath")).rejects.toThrow(
+      /UNKNOWN_DATABASE.*Remedy: check the database's name, in the SQL or/,
+    );
     await expect(lab.query("SELECT zzzz FROM fastpath WHERE {range}", { range })).rejects.toThrow(
       /zzzz.*Remedy: .*probelab types/,
     );
   });
+});
+
+it("lab.query bounds a table whose name holds a dot", async () => {
+  await own.writer.command(
+    "CREATE TABLE `fast.path` (at DateTime64(3)) ENGINE = MergeTree ORDER BY at AS SELECT toDateTime64('2026-05-01 12:00:00', 3, 'UTC') FROM numbers(3)",
+  );
+  const sql = "SELECT count() AS n FROM `fast.path` WHERE {range:`fast.path`.at}";
+  expect((await lab.query(sql, { range })).rows()).toEqual([{ n: 3 }]);
 });
 
 it("a filter of long texts that matches nothing is explained quickly", async () => {
