@@ -56,7 +56,7 @@ async function atSize(size: number): Promise<void> {
   // Both ask the server that this process keeps: its start is in nobody's time.
   await using database = await Database.open(source);
   await database.ask({ sql: "SELECT 1 AS one", parameters: {}, action: "ask" });
-  const server = await readRecord(source.directory);
+  const server = readRecord(source.directory);
   if (server === null) throw new Error(`no server in ${source.directory}`);
   const env = {
     ...process.env,

@@ -93,6 +93,7 @@ const median = (values: readonly number[]) =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
 const of = (name: keyof typeof kernels, key: keyof Times) =>
   median(all[name].map((one) => one[key]));
+const until = (name: keyof typeof kernels) => of(name, "ready") + of(name, "importCell") / 1000;
 const asked = median(await questions());
 const rows = (["tslab", "probelab"] as const).map((name) => ({
   kernel: name,
@@ -101,6 +102,7 @@ const rows = (["tslab", "probelab"] as const).map((name) => ({
   "with the first cell, s of CPU": of(name, "importCpu").toFixed(2),
   "first cell, empty, ms": Math.round(of(name, "emptyCell")),
   "first cell, import of probelab, ms": Math.round(of(name, "importCell")),
+  "ready and that cell, s": until(name).toFixed(2),
   "later cells, ms": median(later[name] ?? []).toFixed(1),
   "the last 20 of 200, ms": median((later[name] ?? []).slice(-20)).toFixed(1),
   "a question and its chart, ms": name === "probelab" ? Math.round(asked) : "",
@@ -111,8 +113,10 @@ report("kernel-latency", rows, {
   ready_ratio: of("probelab", "ready") / of("tslab", "ready"),
   ready_cpu_ratio: of("probelab", "readyCpu") / of("tslab", "readyCpu"),
   with_first_cell_cpu_ratio: of("probelab", "importCpu") / of("tslab", "importCpu"),
-  first_cell_extra_ms: of("probelab", "importCell") - of("tslab", "emptyCell"),
+  // tslab reads its declarations before it is ready, probelab as the first cell waits.
+  with_first_cell_ratio: until("probelab") / until("tslab"),
   later_cell_ms: median(later["probelab"] ?? []),
+  later_cell_ratio: median(later["probelab"] ?? []) / median(later["tslab"] ?? []),
   question_cell_ms: asked,
   rss_ratio: of("probelab", "memory") / of("tslab", "memory"),
 });

@@ -32,7 +32,7 @@ const questions: Readonly<Record<string, () => Promise<Result>>> = {
 };
 const ratios: Record<string, number> = {};
 const table: { question: string; "bare ms": string; "probelab ms": string }[] = [];
-const send = await rawHttp(source.kind === "embedded" ? source.directory : "");
+const send = rawHttp(source.kind === "embedded" ? source.directory : "");
 for (const [name, ask] of Object.entries(questions)) {
   const { origin } = await ask();
   const sql = `${origin.sql}\nFORMAT ArrowStream`;

@@ -45,8 +45,8 @@ const QUESTIONS: Readonly<Record<string, Ask>> = {
 };
 
 /** Milliseconds of processor time that a directory's server has used. */
-async function cpu(directory: string): Promise<number> {
-  const record = await readRecord(directory);
+function cpu(directory: string): number {
+  const record = readRecord(directory);
   const stat = readFileSync(`/proc/${record?.pid}/stat`, "utf8");
   const [user = NaN, system = NaN] = stat
     .slice(stat.lastIndexOf(")"))
@@ -58,7 +58,7 @@ async function cpu(directory: string): Promise<number> {
 
 async function timed(lab: Parameters<Ask>[0], ask: Ask, directory: string, rounds: number) {
   const answer = await ask(lab);
-  const before = await cpu(directory);
+  const before = cpu(directory);
   const walls: number[] = [];
   for (let round = 0; round < rounds; round++) {
     const begun = performance.now();
@@ -66,7 +66,7 @@ async function timed(lab: Parameters<Ask>[0], ask: Ask, directory: string, round
     walls.push(performance.now() - begun);
   }
   const wall = walls.sort((a, b) => a - b)[Math.floor(rounds / 2)]!;
-  return { answer, wall, cpu: ((await cpu(directory)) - before) / rounds };
+  return { answer, wall, cpu: (cpu(directory) - before) / rounds };
 }
 
 await using lab = await connect({ measurements: `embedded:${source.directory}` });

@@ -121,7 +121,7 @@ const range = last("1 week", { now: lab.now });`);
 async function killer(): Promise<void> {
   for (let next = 5; next < minutes; next += 5) {
     while (performance.now() < until - (minutes - next) * 60_000) await sleep(1000);
-    const record = await readRecord(directory);
+    const record = readRecord(directory);
     if (record !== null) process.kill(record.pid, "SIGKILL");
     tally.kills += 1;
   }
@@ -140,7 +140,7 @@ const memory: Record<"process" | "kernel" | "server", number>[] = [];
 async function watcher(client: KernelClient): Promise<void> {
   while (goesOn()) {
     await sleep(5_000);
-    const server = megabytes((await readRecord(directory))?.pid);
+    const server = megabytes(readRecord(directory)?.pid);
     memory.push({ process: megabytes(process.pid), kernel: client.memory(), server });
   }
 }
@@ -169,9 +169,7 @@ const of = (name: keyof (typeof memory)[number], from: number) =>
       .map((one) => one[name])
       .filter(Number.isFinite),
   );
-const left = await (
-  await rawHttp(directory)
-)(
+const left = await rawHttp(directory)(
   "SELECT count() FROM system.processes WHERE elapsed > 5 AND query NOT LIKE '%sleepEachRow%' FORMAT TSV",
   {},
 );

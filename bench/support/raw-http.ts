@@ -6,10 +6,10 @@ import {
 } from "../../src/database/embedded/directory.js";
 
 /** Sends SQL to the embedded server over a connection that stays open; the answer's bytes. */
-export async function rawHttp(
+export function rawHttp(
   directory: string,
-): Promise<(sql: string, parameters: Readonly<Record<string, unknown>>) => Promise<Buffer>> {
-  const server = await readRecord(directory);
+): (sql: string, parameters: Readonly<Record<string, unknown>>) => Promise<Buffer> {
+  const server = readRecord(directory);
   if (server === null) throw new Error(`no server in ${directory}`);
   const agent = new Agent({ keepAlive: true });
   return (sql, parameters) => {

@@ -18,6 +18,7 @@ import {
   type AreaOptions,
   type BarOptions,
   type ChangeChartOptions,
+  type ColumnOf,
   type DotOptions,
   type ExploreChartOptions,
   type HeatmapOptions,
@@ -51,7 +52,7 @@ export const chart = {
    * @example
    * chart.line(durations, { y: "q50", annotations: [chart.annotation("2026-03-02", "3.10 released")] });
    */
-  line(rows: RowsGiven, options: LineOptions = {}): Chart {
+  line<R extends RowsGiven>(rows: R, options: LineOptions<ColumnOf<R>> = {}): Chart {
     return resultChart(rows, LINE, options);
   },
   /**
@@ -60,7 +61,7 @@ export const chart = {
    * @example
    * chart.area(await lab.measurements.counts({ range, every: "week", by: "software_version" }));
    */
-  area(rows: RowsGiven, options: AreaOptions = {}): Chart {
+  area<R extends RowsGiven>(rows: R, options: AreaOptions<ColumnOf<R>> = {}): Chart {
     return resultChart(rows, AREA, options);
   },
   /**
@@ -69,7 +70,7 @@ export const chart = {
    * @example
    * chart.bar(await lab.measurements.counts({ range, every: "all", by: "probe_cc" }), { horizontal: true });
    */
-  bar(rows: RowsGiven, options: BarOptions = {}): Chart {
+  bar<R extends RowsGiven>(rows: R, options: BarOptions<ColumnOf<R>> = {}): Chart {
     return resultChart(rows, BAR, options);
   },
   /**
@@ -78,7 +79,7 @@ export const chart = {
    * @example
    * chart.dot(await lab.measurements.values({ range, y: "test_runtime", by: "test_name", top: 3 }));
    */
-  dot(rows: RowsGiven, options: DotOptions = {}): Chart {
+  dot<R extends RowsGiven>(rows: R, options: DotOptions<ColumnOf<R>> = {}): Chart {
     return resultChart(rows, DOT, options);
   },
   /**
@@ -92,7 +93,7 @@ export const chart = {
    *   range, every: "all", by: [weekday(), hourOfDay()], measures: { measurements: count() },
    * }));
    */
-  heatmap(rows: RowsGiven, options: HeatmapOptions = {}): Chart {
+  heatmap<R extends RowsGiven>(rows: R, options: HeatmapOptions<ColumnOf<R>> = {}): Chart {
     return resultChart(rows, HEATMAP, options);
   },
   /**

@@ -1,6 +1,7 @@
 import { types } from "node:util";
 import { checkOptions, type Rule } from "../base/check-options.js";
 import type { Value } from "../result/json.js";
+import type { Result } from "../result/result.js";
 import { THEMES, type ThemeName, type VegaLiteSpec } from "../render/theme.js";
 
 /** A deploy, an incident: a line across a chart at a moment. Made by `chart.annotation`. */
@@ -34,14 +35,25 @@ export interface YOptions {
   readonly zero?: boolean;
 }
 
+/** The columns of rows, where their type tells them. */
+export type ColumnOf<Rows> =
+  Rows extends Result<infer Row>
+    ? keyof Row & string
+    : Rows extends readonly (infer Row)[]
+      ? keyof Row & string
+      : never;
+
+/** A column: any text, of which an editor offers those of the rows. */
+type Column<Name extends string> = Name | (string & {});
+
 /** Options of every chart of a Result; each has a default from the Result. */
-export interface ChartOptions {
+export interface ChartOptions<C extends string = string> {
   /** Column along the horizontal axis, or an object with the column as `value` and the axis' `label`. */
-  readonly x?: string | XOptions;
+  readonly x?: Column<C> | XOptions;
   /** Column along the vertical axis, a list of columns, or an object with these as `value` and options of the axis. */
-  readonly y?: string | readonly string[] | YOptions;
+  readonly y?: Column<C> | readonly Column<C>[] | YOptions;
   /** Column whose values are the series. Default: the dimensions; null for one series. */
-  readonly color?: string | null;
+  readonly color?: Column<C> | null;
   /** Default: a sentence made of the measure, the step, the dimension and the range. */
   readonly title?: string;
   /** A line under the title, before what the chart itself must say there. */
@@ -55,21 +67,21 @@ export interface ChartOptions {
   /** Deploys, incidents: `[chart.annotation("2026-03-02T09:00:00Z", "3.10 released")]`. */
   readonly annotations?: readonly Annotation[];
   /** Column with a panel for each of its values, the largest 12: small charts beside each other. */
-  readonly facet?: string;
+  readonly facet?: Column<C>;
   /** Whether panels share the vertical scale (default) or each has its own. */
   readonly scales?: "shared" | "own";
 }
 
 /** Options of `chart.line`. */
-export interface LineOptions extends ChartOptions {
+export interface LineOptions<C extends string = string> extends ChartOptions<C> {
   /** Columns of the lower and the upper end of a band around each line: `["q10", "q90"]`. */
-  readonly band?: readonly [string, string];
+  readonly band?: readonly [Column<C>, Column<C>];
   /** Whether a value is drawn as a step over its bucket; default false. */
   readonly steps?: boolean;
 }
 
 /** Options of `chart.area`. */
-export interface AreaOptions extends ChartOptions {
+export interface AreaOptions<C extends string = string> extends ChartOptions<C> {
   /** Whether series add up to their sum (default), or to 100 % at each x. */
   readonly stack?: "sum" | "normalize";
   /** Whether a value is drawn as a step over its bucket; default true for what is counted by bucket, else false. */
@@ -77,7 +89,7 @@ export interface AreaOptions extends ChartOptions {
 }
 
 /** Options of `chart.bar`. */
-export interface BarOptions extends ChartOptions {
+export interface BarOptions<C extends string = string> extends ChartOptions<C> {
   /** `"sum"`: series on top of each other; `"normalize"`: the same, to 100 %; false: beside each other. Default: `"sum"` for what adds up, else false. */
   readonly stack?: "sum" | "normalize" | false;
   /** Whether bars of categories are horizontal; default: where their names don't fit below upright bars. */
@@ -92,17 +104,17 @@ export interface BarOptions extends ChartOptions {
 }
 
 /** Options of `chart.dot`. */
-export type DotOptions = ChartOptions & Pick<BarOptions, "interval">;
+export type DotOptions<C extends string = string> = ChartOptions<C> & Pick<BarOptions, "interval">;
 
 /** Options of `chart.heatmap`. */
-export interface HeatmapOptions extends Pick<
-  ChartOptions,
+export interface HeatmapOptions<C extends string = string> extends Pick<
+  ChartOptions<C>,
   "title" | "subtitle" | "width" | "height" | "theme" | "x"
 > {
   /** Column along the vertical axis, at most 60 values. Default: the first dimension that isn't x. */
-  readonly y?: string;
+  readonly y?: Column<C>;
   /** The measure that is the color. Default: the one that the question is about. */
-  readonly color?: string;
+  readonly color?: Column<C>;
   /** Format of its numbers: a d3 format, `",d"`. */
   readonly format?: string;
 }

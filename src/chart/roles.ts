@@ -27,7 +27,7 @@ export interface Roles {
   readonly measure?: MeasureColumn;
   /** Columns whose values are the series. */
   readonly series: readonly string[];
-  /** Dimensions of the Result that the chart doesn't show: their rows must be added up. */
+  /** Dimensions of the Result, and its time, that the chart doesn't show: their rows must be added up. */
   readonly hidden: readonly string[];
 }
 
@@ -54,7 +54,18 @@ export function chartRoles(result: Result, kind: Kind, options: DrawOptions): Ro
   const meant = wantedX ?? time?.name ?? dimensions[0]?.name ?? named("time")[0];
   const others = dimensions.map(({ name }) => name).filter((name) => name !== meant);
   const shown = color === null ? [] : color === undefined ? others : [color].flat();
-  const hidden = others.filter((name) => !shown.includes(name));
+  // Of free SQL nothing says whether values add up: rows that share a place are refused later.
+  const isKnown = measures.some(({ name }) => wantedY === undefined || name === wantedY);
+  const hidesTime =
+    isKnown &&
+    kind.name !== "dot" &&
+    dimensions.some(({ name }) => name === meant) &&
+    names.includes(time?.name ?? "") &&
+    !shown.includes(time?.name ?? "");
+  const hidden = [
+    ...(hidesTime && time ? [time.name] : []),
+    ...others.filter((name) => !shown.includes(name)),
+  ];
   const free = measures.filter(({ name }) => name !== meant);
   const main = free.find((measure) => measure.main) ?? free[0];
   // What the question is about, unless the chart adds up values that can't be: bars of categories

@@ -1,6 +1,7 @@
 import { ProbelabError } from "../base/error.js";
 import { columnsPlural, valueWords } from "../result/column-words.js";
 import { Result, type Value } from "../result/result.js";
+import { bucketNoun } from "../time/step.js";
 import { label, uniqueLabels } from "../render/label.js";
 import { list, unusedName, type Roles } from "./roles.js";
 
@@ -15,15 +16,25 @@ export interface Work {
 export function workTable(result: Result, roles: Roles): Work {
   const { hidden, series } = roles;
   const summed = hidden.length > 0 ? sumOver(result, roles) : result;
-  const sentences = hidden.length > 0 ? [`All ${columnsPlural(hidden)} added up.`] : [];
+  const { time } = result.origin.columns;
+  const dimensions = hidden.filter((name) => name !== time?.name);
+  const words = [
+    ...(dimensions.length > 0 ? [columnsPlural(dimensions)] : []),
+    ...(time && hidden.includes(time.name) ? [bucketNoun(time.every, true)] : []),
+  ];
+  const sentences = hidden.length > 0 ? [`All ${words.join(" and ")} added up.`] : [];
   if (series.length > 1) return { ...combine(summed, series), sentences };
   return { result: summed, ...(series[0] !== undefined && { series: series[0] }), sentences };
 }
 
 function sumOver(result: Result, { x, y, series, measure, hidden }: Roles): Result {
   if (measure && !measure.additive) {
+    const isTime = hidden.includes(result.origin.columns.time?.name ?? "");
+    const remedy = isTime
+      ? 'ask for the result with every: "all"'
+      : `take ${list(hidden)} as color, or ask for the result without it`;
     throw new ProbelabError(
-      `Can't draw ${JSON.stringify(y)} without ${list(hidden)}: its values can't be added up; take ${list(hidden)} as color, or ask for the result without it.`,
+      `Can't draw ${JSON.stringify(y)} without ${list(hidden)}: its values can't be added up; ${remedy}.`,
     );
   }
   const kept = [x, ...series];

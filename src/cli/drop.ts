@@ -1,17 +1,17 @@
 import { Command } from "commander";
 import { amount, percent } from "../change/words.js";
 import { connect } from "../lab/connect.js";
+import type { DropFinding } from "../lab/drop.js";
 import { last } from "../time/time-range.js";
 import { formatInstant } from "../time/time-zone.js";
 import {
   condition,
-  exitCode,
-  EXIT_CODES,
   inertJson,
   line,
   lines,
   textTable,
   userInterrupt,
+  wrapped,
   type Conditions,
 } from "./terminal.js";
 
@@ -21,24 +21,34 @@ interface Flags {
   readonly json?: true;
 }
 
+const EXIT_CODES: Readonly<Record<DropFinding["state"], number>> = {
+  usual: 0,
+  ...{ dropping: 8, silent: 8 },
+  ...{ unknown: 9, unsure: 9 },
+  recovered: 10,
+};
+
 /** `probelab drop` */
 export const dropCommand = new Command("drop")
   .description("tell whether the flow of measurements dropped: since when, how much, and where")
   .option("--last <span>", "the time in question, up to now: 24h, 7 days", "7d")
   .option("--where <column=value>", "only these rows; again for more", condition, {})
   .option("--json", "print the finding as JSON")
-  .addHelpText("after", EXIT_CODES)
+  .addHelpText(
+    "after",
+    "\nThe exit code is 0 if all is as usual, 8 while a drop or silence goes on, 10 after a drop that is over, 9 if it can't be told, 1 for an error.",
+  )
   .action(async (flags: Flags) => {
     using interrupt = userInterrupt();
     await using lab = await connect();
     const range = last(flags.last, { now: lab.now });
     const found = await lab.drop({ range, where: flags.where, signal: interrupt.signal });
-    const { sentence, state, since, result, why, freshness } = found;
+    const { verdict, sentence, state, since, result, why, freshness } = found;
     const alarms = result.rows();
     const { notes } = found.buckets.origin;
     if (flags.json) {
       const causes = why?.causes ?? [];
-      const told = { found: found.found, state, since, sentence, alarms, causes, notes };
+      const told = { found: found.found, state, since, verdict, sentence, alarms, causes, notes };
       process.stdout.write(`${inertJson({ ...told, freshness: freshness.sentence })}\n`);
     } else {
       const at = (time: unknown) =>
@@ -69,8 +79,14 @@ export const dropCommand = new Command("drop")
         textTable(["alarm", "from", "to", "came", "expected", "change"], drops, 3),
         textTable(["of", "week before", "then", "change", "part"], causes),
       ];
-      const text = [sentence, ...tables.filter((table) => table !== ""), notes.join("\n")];
+      const rest = sentence.slice(verdict.length).trim();
+      const text = [
+        verdict,
+        wrapped(rest),
+        ...tables.filter((table) => table !== ""),
+        wrapped(notes.join("\n")),
+      ];
       process.stdout.write(lines(`${text.filter((part) => part !== "").join("\n\n")}\n`));
     }
-    process.exitCode = exitCode(found.found, state !== "unknown");
+    process.exitCode = EXIT_CODES[state];
   });

@@ -12,7 +12,6 @@ interface Options {
   out: string;
   param?: Record<string, ParameterValue>;
   timeout?: number;
-  memory?: number;
   allowErrors?: boolean;
 }
 
@@ -23,11 +22,10 @@ export const runCommand = new Command("run")
   .option("--out <dir>", "folder to write to; PROBELAB_OUT in the notebook", "out")
   .option("--param <name=value>", "set a parameter of the notebook; may be repeated", addParameter)
   .option("--timeout <seconds>", "most time that a cell may take", positive)
-  .option("--memory <MB>", "most memory that a notebook's process may hold", positive)
   .option("--allow-errors", "keep errors in the output and go on")
   .addHelpText(
     "after",
-    "\nExit codes: 1 a cell failed, 3 timeout, 4 memory, 5 the process died, 130 interrupted.",
+    "\nExit codes: 1 a cell failed, 3 timeout, 5 the process died, 130 interrupted.",
   )
   .action(async (notebooks: string[], options: Options) => {
     using interrupt = userInterrupt();
@@ -37,7 +35,6 @@ export const runCommand = new Command("run")
         out: options.out,
         params: options.param ?? {},
         timeout: options.timeout,
-        memory: options.memory,
         allowErrors: options.allowErrors ?? false,
         onProgress: printProgress,
         signal: interrupt.signal,

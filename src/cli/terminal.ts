@@ -62,6 +62,11 @@ export function condition(text: string, before: Conditions): Conditions {
 export const EXIT_CODES =
   "\nThe exit code is 0 if all is as usual, 8 for a finding, 9 if there is not enough data, 1 for an error.";
 
+/** A paragraph in lines of at most so many columns; a longer word stays whole. */
+export function wrapped(text: string, columns = 100): string {
+  return text.replace(new RegExp(`(?=\\S)(.{1,${columns}})(?: +|$)`, "gm"), "$1\n").trimEnd();
+}
+
 /** The exit code of an answer: no error has 8 or 9. */
 export function exitCode(found: boolean, known = true): 0 | 8 | 9 {
   return found ? 8 : known ? 0 : 9;

@@ -1,6 +1,6 @@
 import type { ColumnTable } from "arquero";
 import { textOfBytes, valueReader } from "./value-reader.js";
-import { scalarType } from "./column-type.js";
+import { plainType } from "./column-type.js";
 import { decodeLz4 } from "./lz4.js";
 import { cutAnswer, strangeAnswer } from "./server-error.js";
 import type { Value } from "../result/result.js";
@@ -61,12 +61,12 @@ export async function arrowTable(
 }
 
 function isFixedString(type: string | undefined): boolean {
-  return type !== undefined && scalarType(type).startsWith("FixedString(");
+  return type !== undefined && plainType(type).startsWith("FixedString(");
 }
 
 /** The values as their type says. */
 function read(values: ArrayLike<Value>, type: string | undefined): ArrayLike<Value> {
-  if (type !== undefined && /^U?Int64$/.test(scalarType(type))) return values;
+  if (type !== undefined && /^U?Int64$/.test(plainType(type))) return values;
   let beyond = false;
   const asNumber = (value: bigint): number | bigint => {
     const number = Number(value);
@@ -157,38 +157,19 @@ function keepMarks(batches: readonly TextBatch[], utf8: number): void {
 
 /** Integers of 64 bits as numbers where all are within 2^53, else the bigints; other values as they are. */
 function exactNumbers(values: ArrayLike<Value>): ArrayLike<Value> {
-  if (values instanceof BigInt64Array || values instanceof BigUint64Array) {
-    return exactArray(values);
-  }
-  if (ArrayBuffer.isView(values) || typeof firstKnown(values) !== "bigint") return values;
-  const numbers: Value[] = new Array<Value>(values.length);
+  const typed = values instanceof BigInt64Array || values instanceof BigUint64Array;
+  if (ArrayBuffer.isView(values) && !typed) return values;
+  const numbers = typed ? new Float64Array(values.length) : new Array<Value>(values.length);
   for (let at = 0; at < values.length; at++) {
     const value = values[at];
-    const number = typeof value === "bigint" ? Number(value) : value;
-    if (typeof number === "number" && !Number.isSafeInteger(number)) return values;
-    numbers[at] = number;
-  }
-  return numbers;
-}
-
-function firstKnown(values: ArrayLike<Value>): Value {
-  let at = 0;
-  while (at < values.length && (values[at] === null || values[at] === undefined)) at++;
-  return values[at];
-}
-
-/** Read by halves of 32 bits: a bigint for each value would take several times as long. */
-function exactArray(values: BigInt64Array | BigUint64Array): ArrayLike<Value> {
-  const { buffer, byteOffset, length } = values;
-  const low = new Uint32Array(buffer, byteOffset, 2 * length);
-  const high =
-    values instanceof BigInt64Array ? new Int32Array(buffer, byteOffset, 2 * length) : low;
-  const numbers = new Float64Array(length);
-  for (let at = 0; at < length; at++) {
-    const number = (high[2 * at + 1] as number) * 2 ** 32 + (low[2 * at] as number);
-    // Beyond 2^53 the sum is rounded, but never to within it.
-    if (!Number.isSafeInteger(number)) return values;
-    numbers[at] = number;
+    if (typeof value === "bigint") {
+      numbers[at] = Number(value);
+      if (!Number.isSafeInteger(numbers[at])) return values;
+    } else if (value === null || value === undefined) {
+      numbers[at] = value;
+    } else {
+      return values;
+    }
   }
   return numbers;
 }

@@ -16,15 +16,15 @@ import { offsetAt } from "../time/wall-clock.js";
 export function bucketSql(dateTime: string, every: Bucket, range: TimeRange): string {
   const { timeZone } = range;
   const zone = `'${timeZone}'`;
-  const own = OWN_FUNCTIONS.get(every);
+  const begin = FUNCTIONS.get(every);
   const first = bucketStart(range.start, every, timeZone);
-  if (own === undefined || isBefore1970(first, timeZone) || hasOddOffsets(range, every)) {
+  if (begin === undefined || isBefore1970(first, timeZone) || hasOddOffsets(range, every)) {
     return fromStarts(dateTime, every, range);
   }
-  return `toDateTime64(${own(dateTime, zone)}, 3, ${zone})`;
+  return `toDateTime64(${begin(dateTime, zone)}, 3, ${zone})`;
 }
 
-const OWN_FUNCTIONS: ReadonlyMap<string, (dateTime: string, zone: string) => string> = new Map([
+const FUNCTIONS: ReadonlyMap<string, (dateTime: string, zone: string) => string> = new Map([
   ["minute", (dateTime, zone) => `toStartOfMinute(${dateTime}, ${zone})`],
   ["hour", (dateTime, zone) => `toStartOfHour(${dateTime}, ${zone})`],
   ["3 hours", (dateTime, zone) => `toStartOfInterval(${dateTime}, INTERVAL 3 HOUR, ${zone})`],

@@ -49,7 +49,7 @@ export function enumNames(parts: readonly string[]): Map<number, string> {
 }
 
 /** The type of a column's values, without what says that they may be null or how they are stored. */
-export function scalarType(type: string): string {
+export function plainType(type: string): string {
   const { name, parts } = parseType(type);
   const inner =
     name === "SimpleAggregateFunction"
@@ -57,7 +57,7 @@ export function scalarType(type: string): string {
       : name === "Nullable" || name === "LowCardinality"
         ? parts[0]
         : undefined;
-  return inner === undefined ? type : scalarType(inner);
+  return inner === undefined ? type : plainType(inner);
 }
 
 const ESCAPED: Readonly<Record<string, string>> = {
@@ -77,7 +77,7 @@ const NUMBER = /^(?:U?Int(?:8|16|32|64|128|256)|B?Float(?:16|32|64)|Decimal\(.*\
 
 /** The kind of a column's values in a Result, by its ClickHouse type; other objects count as text. */
 export function valueKind(type: string): ValueKind {
-  const scalar = scalarType(type);
+  const scalar = plainType(type);
   if (NUMBER.test(scalar)) return "number";
   return /^Date(?:32$|Time|$)/.test(scalar) ? "time" : "text";
 }

@@ -75,7 +75,7 @@ function embeddedConnection(
       const seen = joined;
       const current = seen && (await seen.catch(() => null));
       // Checked each time: a server that has ended may have left its port to a stranger.
-      if (current && (await current.lease.check())) return current.client;
+      if (current?.lease.check()) return current.client;
       if (joined === seen) {
         joined = join();
         await current?.client.close();

@@ -122,46 +122,41 @@ export class Database implements AsyncDisposable {
   }
 
   /** Asks and waits for the whole answer, as an Arquero table. */
-  ask(query: Query): Promise<Answer> {
-    return untilDone(() => this.#ask(query));
-  }
-
-  async #ask(query: Query): Promise<Answer> {
-    const { sql, parameters, action, types } = query;
+  async ask({ types, ...query }: Query): Promise<Answer> {
     const askedAt = new Date();
     const started = performance.now();
+    const read = (body: Uint8Array) => arrowTable(body, types);
+    const { asking } = this.#limited;
+    const { answer, counted, ...cost } = await this.#send("ArrowStream", query, read, asking);
     try {
-      const read = (body: Uint8Array) => arrowTable(body, types);
-      const {
-        answer: table,
-        counted,
-        ...cost
-      } = await this.#send(`${sql}\nFORMAT ArrowStream`, parameters, query.signal, read, {
-        more: this.#limited.asking,
-        whole: query.whole,
-      });
-      checkRows(table.numRows(), counted);
-      const names = new Set(table.columnNames());
-      const other = [...(types?.keys() ?? [])].filter((name) => !names.has(name));
-      if (other.length > 0) {
-        throw new AnswerError(
-          `sent an answer without the column${other.length > 1 ? "s" : ""} ${other.join(", ")}`,
-          "A table was changed meanwhile, or a proxy mixes answers up: ask again",
-          "OTHER_ANSWER",
-        );
-      }
-      const { maxResultRows } = this.#limited.limits;
-      if (table.numRows() > maxResultRows) {
-        throw new AnswerError(
-          `answers with ${table.numRows().toLocaleString("en-US")} rows, more than the limit of ${maxResultRows.toLocaleString("en-US")}`,
-          "Aggregate in the query, take a shorter range, or raise connect({ limits: { maxResultRows } })",
-          "TOO_MANY_ROWS_OR_BYTES",
-        );
-      }
-      const seconds = (performance.now() - started) / 1000;
-      return { table, ...cost, askedAt, seconds };
+      checkRows(answer.numRows(), counted);
+      this.#checkTable(answer, types);
     } catch (error) {
-      throw serverError(error, action, this.source);
+      throw serverError(error, query.action, this.source);
+    }
+    const seconds = (performance.now() - started) / 1000;
+    return { table: answer, ...cost, askedAt, seconds };
+  }
+
+  /** @throws AnswerError for columns that are missing, and more rows than are allowed. */
+  #checkTable(table: ColumnTable, types: Query["types"]): void {
+    const rows = table.numRows();
+    const names = new Set(table.columnNames());
+    const other = [...(types?.keys() ?? [])].filter((name) => !names.has(name));
+    if (other.length > 0) {
+      throw new AnswerError(
+        `sent an answer without the column${other.length > 1 ? "s" : ""} ${other.join(", ")}`,
+        "A table was changed meanwhile, or a proxy mixes answers up: ask again",
+        "OTHER_ANSWER",
+      );
+    }
+    const { maxResultRows } = this.#limited.limits;
+    if (rows > maxResultRows) {
+      throw new AnswerError(
+        `answers with ${rows.toLocaleString("en-US")} rows, more than the limit of ${maxResultRows.toLocaleString("en-US")}`,
+        "Aggregate in the query, take a shorter range, or raise connect({ limits: { maxResultRows } })",
+        "TOO_MANY_ROWS_OR_BYTES",
+      );
     }
   }
 
@@ -172,14 +167,8 @@ export class Database implements AsyncDisposable {
     action = "read the tables' columns",
     signal?: AbortSignal,
   ): Promise<Row[]> => {
-    try {
-      const json = `${sql}\nFORMAT JSONCompact`;
-      const { answer, counted } = await this.#send(json, parameters, signal, jsonRows<Row>);
-      checkRows(answer.length, counted);
-      return answer;
-    } catch (error) {
-      throw serverError(error, action, this.source);
-    }
+    const query = { sql, parameters, action, signal };
+    return (await this.#send("JSONCompact", query, jsonRows<Row>)).answer;
   };
 
   /**
@@ -187,20 +176,10 @@ export class Database implements AsyncDisposable {
    *
    * @returns `rows` as the server counted them; undefined where it doesn't say.
    */
-  native(query: Omit<Query, "types">): Promise<{ body: Uint8Array; rows: number | undefined }> {
-    return untilDone(async () => {
-      try {
-        const { sql, parameters, signal } = query;
-        const native = `${sql}\nFORMAT Native`;
-        const read = (body: Uint8Array) => body;
-        const { answer, counted } = await this.#send(native, parameters, signal, read, {
-          whole: true,
-        });
-        return { body: answer, rows: counted };
-      } catch (error) {
-        throw serverError(error, query.action, this.source);
-      }
-    });
+  async native(query: Query): Promise<{ body: Uint8Array; rows: number | undefined }> {
+    const whole = { ...query, whole: true as const };
+    const { answer, counted } = await this.#send("Native", whole, (body) => body);
+    return { body: answer, rows: counted };
   }
 
   /** Learns one of the service's tables; again where it was empty, or is another one now. */
@@ -242,9 +221,9 @@ export class Database implements AsyncDisposable {
     const roles = Object.keys(this.tables) as TableRole[];
     const { here } = this;
     const role = roles.find(
-      (one) =>
-        tableName(this.tables[one].table, here).join(".") === place.join(".") &&
-        this.tables[one].time === name,
+      (each) =>
+        tableName(this.tables[each].table, here).join(".") === place.join(".") &&
+        this.tables[each].time === name,
     );
     // A column of times says itself how it writes an instant, where the table can't be learned, too.
     const time = /^Date/.test(plainType(type)) ? timeColumn(name, type, null) : undefined;
@@ -284,26 +263,26 @@ export class Database implements AsyncDisposable {
   }
 
   /** Asks, and reads the answer if it is this question's and whole. */
-  async #send<T>(
-    sql: string,
-    parameters: Readonly<Record<string, unknown>>,
-    signal: AbortSignal | undefined,
-    read: (body: Uint8Array) => T | Promise<T>,
-    {
-      more = {},
-      whole = false,
-    }: { more?: Readonly<Record<string, string>>; whole?: boolean | undefined } = {},
+  #send<T>(
+    format: string,
+    query: Omit<Query, "types">,
+    read: Read<T>,
+    settings: Readonly<Record<string, string>> = {},
   ): Promise<Sent<T>> {
-    try {
-      return await this.#sendWhole(sql, parameters, signal, read, more);
-    } catch (error) {
-      const { partial } = this.#limited;
-      const { code, message = "" } = error as { code?: string; message?: string };
-      if (code !== SHARD_DOWN || partial === undefined || whole) throw error;
-      this.#partials += 1;
-      const answer = await this.#sendWhole(sql, parameters, signal, read, { ...more, ...partial });
-      return { ...answer, partial: await this.#leftOut(message) };
-    }
+    return untilDone(async () => {
+      try {
+        return await this.#sendWhole(format, query, read, settings);
+      } catch (error) {
+        const { partial } = this.#limited;
+        const { code, message = "" } = error as { code?: string; message?: string };
+        if (code !== SHARD_DOWN || partial === undefined || query.whole) throw error;
+        this.#partials += 1;
+        const answer = await this.#sendWhole(format, query, read, { ...settings, ...partial });
+        return { ...answer, partial: await this.#leftOut(message) };
+      }
+    }).catch((error: unknown) => {
+      throw serverError(error, query.action, this.source);
+    });
   }
 
   /** Says which shards did not answer, by the error that named the first and by what the server remembers. */
@@ -318,36 +297,34 @@ FROM system.clusters GROUP BY cluster, shard_num HAVING min(errors_count) > 0`,
   }
 
   async #sendWhole<T>(
-    sql: string,
-    parameters: Readonly<Record<string, unknown>>,
-    signal: AbortSignal | undefined,
-    read: (body: Uint8Array) => T | Promise<T>,
+    format: string,
+    { sql, parameters, signal = currentSignal() }: Omit<Query, "types">,
+    read: Read<T>,
     more: Readonly<Record<string, string>>,
   ): Promise<Sent<T>> {
     if (!this.embedded) checkReads(sql);
-    const request = {
-      sql,
+    const { body, resultRows, named, ...cost } = await send(this.#connection, {
+      sql: `${sql}\nFORMAT ${format}`,
       parameters,
       settings: { ...this.#limited.settings, ...more },
-      signal: signal ?? currentSignal(),
+      signal,
       seconds: answerSeconds(this.#limited.limits),
       maxBytes: this.#limited.limits.maxMemory,
-    };
-    const { body, resultRows, named, ...cost } = await send(this.#connection, request);
-    const answer = await readWhole(body, read);
-    this.#checkNamed(named);
+    });
+    const answer = await readWhole(body, resultRows, read);
+    if (this.#named && !named) {
+      throw new AnswerError(
+        "sent the answer of another question",
+        "Look for a proxy between here and the server that mixes answers up",
+        "OTHER_ANSWER",
+      );
+    }
     return { answer, counted: resultRows, ...cost };
   }
-
-  #checkNamed(named: boolean): void {
-    if (!this.#named || named) return;
-    throw new AnswerError(
-      "sent the answer of another question",
-      "Look for a proxy between here and the server that mixes answers up",
-      "OTHER_ANSWER",
-    );
-  }
 }
+
+/** Reads an answer's body, of which the server counted so many rows. */
+type Read<T> = (body: Uint8Array, counted: number | undefined) => T | Promise<T>;
 
 /** An answer that was read, and what it cost. */
 interface Sent<T> {
@@ -360,9 +337,9 @@ interface Sent<T> {
 }
 
 /** Prefers the error that the server wrote at the end of a broken answer. */
-async function readWhole<T>(body: Uint8Array, read: (body: Uint8Array) => T | Promise<T>) {
+async function readWhole<T>(body: Uint8Array, counted: number | undefined, read: Read<T>) {
   try {
-    return await read(body);
+    return await read(body, counted);
   } catch (error) {
     const said = parseError(Buffer.from(body.subarray(-(2 ** 14))).toString("utf8"));
     throw "type" in said ? said : error;
@@ -416,7 +393,8 @@ FROM system.settings WHERE has({names:Array(String)}, name)\nFORMAT JSONCompact`
     fixed: boolean,
     changed: boolean,
   ];
-  const [row] = await readWhole(body, jsonRows<{ version: string; settings: Row[] }>);
+  const read = jsonRows<{ version: string; settings: Row[] }>;
+  const [row] = await readWhole(body, undefined, read);
   if (row?.settings === undefined || row.settings.length === 0) {
     throw new AnswerError(
       "leaves out the row that says what is in force for its user",
@@ -434,7 +412,7 @@ FROM system.settings WHERE has({names:Array(String)}, name)\nFORMAT JSONCompact`
 }
 
 /** Reads rows of JSONCompact, which fails to parse if it is cut. */
-function jsonRows<Row extends object>(body: Uint8Array): Row[] {
+function jsonRows<Row extends object>(body: Uint8Array, counted: number | undefined): Row[] {
   const text = Buffer.from(body).toString("utf8");
   type Json = { meta?: { name: string }[]; data?: unknown[][]; rows: number; exception?: string };
   let answer: Json | null;
@@ -450,6 +428,7 @@ function jsonRows<Row extends object>(body: Uint8Array): Row[] {
   if (exception !== undefined) throw parseError(exception);
   if (meta === undefined || data === undefined) throw strangeAnswer(body);
   checkRows(data.length, rows);
+  checkRows(data.length, counted);
   const names = meta.map(({ name }) => name);
   return data.map(
     (values) => Object.fromEntries(values.map((value, at) => [names[at], value])) as Row,

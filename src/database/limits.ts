@@ -38,26 +38,22 @@ export interface Setting {
 /** By name; a setting that the server does not know is not there. */
 export type Settings = ReadonlyMap<string, Setting>;
 
-/** Overflow modes, all `throw`, and the limits (0 is none) at which another one cuts the answer. */
-const OVERFLOW: Readonly<Record<string, readonly string[]>> = {
-  read_overflow_mode: ["max_rows_to_read", "max_bytes_to_read"],
-  read_overflow_mode_leaf: ["max_rows_to_read_leaf", "max_bytes_to_read_leaf"],
-  group_by_overflow_mode: ["max_rows_to_group_by"],
-  sort_overflow_mode: ["max_rows_to_sort", "max_bytes_to_sort"],
-  result_overflow_mode: ["max_result_rows", "max_result_bytes"],
-  timeout_overflow_mode: ["max_execution_time"],
-  timeout_overflow_mode_leaf: ["max_execution_time_leaf"],
-  set_overflow_mode: ["max_rows_in_set", "max_bytes_in_set"],
-  join_overflow_mode: ["max_rows_in_join", "max_bytes_in_join"],
-  transfer_overflow_mode: ["max_rows_to_transfer", "max_bytes_to_transfer"],
-  distinct_overflow_mode: ["max_rows_in_distinct", "max_bytes_in_distinct"],
-};
-
 /**
- * Settings that give the same SQL another answer. A list's further values are as right as its first,
+ * Settings that cut answers, or give the same SQL another one. A list's further values are as right as its first,
  * but refuse some questions of tables on a cluster.
  */
 const MEANING: Readonly<Record<string, string | readonly string[]>> = {
+  read_overflow_mode: "throw",
+  read_overflow_mode_leaf: "throw",
+  group_by_overflow_mode: "throw",
+  sort_overflow_mode: "throw",
+  result_overflow_mode: "throw",
+  timeout_overflow_mode: "throw",
+  timeout_overflow_mode_leaf: "throw",
+  set_overflow_mode: "throw",
+  join_overflow_mode: "throw",
+  transfer_overflow_mode: "throw",
+  distinct_overflow_mode: "throw",
   limit: "0",
   offset: "0",
   partial_result_on_first_cancel: "0",
@@ -108,8 +104,8 @@ const SKIP_MODE = "skip_unavailable_shards_mode";
 
 /** The settings that `limitSettings` needs to know. */
 export const SETTING_NAMES: readonly string[] = [
-  ...["readonly", "max_memory_usage", SKIP_MODE],
-  ...Object.entries(OVERFLOW).flat(2),
+  ...["readonly", "max_memory_usage", "max_execution_time", "max_result_rows"],
+  ...["max_rows_to_read", SKIP_MODE],
   ...Object.keys(MEANING),
   ...Object.keys(FORM),
 ];
@@ -180,10 +176,6 @@ export function limitSettings(limits: Limits, inForce: Settings, source: string)
     partial: limits.partial,
   };
   if (inForce.get("readonly")?.value === "0") want("readonly", "1");
-  for (const [name, thresholds] of Object.entries(OVERFLOW)) {
-    const cuts = thresholds.filter((each) => Number(inForce.get(each)?.value ?? 0) > 0);
-    if (!want(name, "throw") && cuts.length > 0) falsified.push(name, ...cuts);
-  }
   for (const [name, values] of Object.entries(MEANING)) {
     const [value = "", ...others] = [values].flat();
     const known = inForce.get(name);

@@ -40,43 +40,34 @@ export function placeValues(sql: string, parameters: Readonly<Record<string, unk
   const parts: Part[] = [];
   const inUrl: Record<string, unknown> = {};
   const structures: Record<string, string> = {};
-  let text = sql;
-  for (const each of texts) {
-    if (each.text === undefined) inUrl[each.name] = each.value;
-    else if (each.bytes <= FIELD_BYTES) parts.push({ name: `param_${each.name}`, text: each.text });
-    else text = addTable(text, each.name, each.value, each.text);
-  }
-  parts.push({ name: "query", text });
-  return { sql: text, parameters: inUrl, structures, form: formOf(parts) };
-
-  function addTable(before: string, name: string, value: unknown, whole: string): string {
-    const table = `_value_of_${name}`;
-    const add = (suffix: string, type: string, lines: string) => {
-      // A value that the SQL names twice is one table.
-      if (`${table}${suffix}_structure` in structures)
-        return `(SELECT value FROM ${table}${suffix})`;
-      parts.push({ name: `${table}${suffix}`, text: lines, file: true });
-      structures[`${table}${suffix}_structure`] = `value ${type}`;
-      structures[`${table}${suffix}_format`] = "TSV";
-      return `(SELECT value FROM ${table}${suffix})`;
-    };
+  /** A table of the form; a value that the SQL names twice is one table. */
+  const addTable = (name: string, type: string, lines: string) => {
+    if (!(`${name}_structure` in structures)) parts.push({ name, text: lines, file: true });
+    structures[`${name}_structure`] = `value ${type}`;
+    structures[`${name}_format`] = "TSV";
+    return `(SELECT value FROM ${name})`;
+  };
+  let query = sql;
+  for (const { name, value, text, bytes } of texts) {
+    if (text === undefined) inUrl[name] = value;
+    else if (bytes <= FIELD_BYTES) parts.push({ name: `param_${name}`, text });
+    if (text === undefined || bytes <= FIELD_BYTES) continue;
     const place = `\\{\\s*${name}\\s*:\\s*`;
-    const list = `${place}Array\\(([^}]*)\\)\\s*\\}`;
-    const replaced = !Array.isArray(value)
-      ? before
-      : replaceInCode(
-          before,
-          new RegExp(`\\bIN\\s*(?:${list}|\\(\\s*${list}\\s*\\))`, "gi"),
-          (_, bare, inParentheses) => {
-            const rows = value.map((one) => `${escaped(one, false) ?? ""}\n`);
-            return `IN ${add("_rows", bare ?? inParentheses ?? "", rows.join(""))}`;
-          },
-        );
-    return replaceInCode(replaced, new RegExp(`${place}([^}]*)\\}`, "g"), (_, type = "") => {
-      const one = add("", type.trim(), `${whole}\n`);
-      return /^(Array|Map|Tuple)\(/.test(type) ? one : `assumeNotNull(${one})`;
+    if (Array.isArray(value)) {
+      const list = `${place}Array\\(([^}]*)\\)\\s*\\}`;
+      const isIn = new RegExp(`\\bIN\\s*(?:${list}|\\(\\s*${list}\\s*\\))`, "gi");
+      query = replaceInCode(query, isIn, (_, bare, inParentheses) => {
+        const rows = value.map((item) => `${escaped(item, false) ?? ""}\n`).join("");
+        return `IN ${addTable(`_value_of_${name}_rows`, bare ?? inParentheses ?? "", rows)}`;
+      });
+    }
+    query = replaceInCode(query, new RegExp(`${place}([^}]*)\\}`, "g"), (_, type = "") => {
+      const table = addTable(`_value_of_${name}`, type.trim(), `${text}\n`);
+      return /^(Array|Map|Tuple)\(/.test(type) ? table : `assumeNotNull(${table})`;
     });
   }
+  parts.push({ name: "query", text: query });
+  return { sql: query, parameters: inUrl, structures, form: formOf(parts) };
 }
 
 /** Half of a pair would be sent as U+FFFD, which is another text. */
@@ -127,14 +118,14 @@ const ESCAPES: Readonly<Record<string, string>> = {
 function escaped(value: unknown, inArray: boolean): string | undefined {
   if (value === null) return inArray ? "NULL" : "\\N";
   if (typeof value === "string") {
-    const text = value.replace(inArray ? /[\\\t\n\r\0']/g : /[\\\t\n\r\0]/g, (one) => {
-      return ESCAPES[one] ?? one;
+    const text = value.replace(inArray ? /[\\\t\n\r\0']/g : /[\\\t\n\r\0]/g, (sign) => {
+      return ESCAPES[sign] ?? sign;
     });
     return inArray ? `'${text}'` : text;
   }
   if (typeof value === "boolean") return inArray ? String(value) : value ? "1" : "0";
   if (typeof value === "number" || typeof value === "bigint") return String(value);
   if (!Array.isArray(value)) return undefined;
-  const parts = value.map((one) => escaped(one, true));
+  const parts = value.map((item) => escaped(item, true));
   return parts.includes(undefined) ? undefined : `[${parts.join(",")}]`;
 }

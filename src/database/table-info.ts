@@ -64,19 +64,25 @@ export async function learnTable(
       : database === defaultDatabase
         ? quoteIdentifier(name)
         : place;
-  const own = await tableColumns(ask, names, cluster === undefined ? place : from, database, name);
-  const columns = new Map(own);
+  const stored = await tableColumns(
+    ask,
+    names,
+    cluster === undefined ? place : from,
+    database,
+    name,
+  );
+  const columns = new Map(stored);
   const configured = new Map(Object.entries(names.columns));
   // The seed document's name for the configured time column; a table may hold something else by it.
   const seedTime = role === undefined || role === "testHelpers" ? "" : SEED_TABLES[role].time;
-  if (own.has(seedTime)) configured.delete(seedTime);
+  if (stored.has(seedTime)) configured.delete(seedTime);
   for (const [known, column] of [[names.time, names.time] as const, ...configured]) {
-    const type = own.get(column);
+    const type = stored.get(column);
     if (type !== undefined) {
       columns.set(known, type);
       continue;
     }
-    const { message } = unknownColumn(column, name, own);
+    const { message } = unknownColumn(column, name, stored);
     if (role === undefined) throw new ProbelabError(message);
     const key = column === known ? "time" : known;
     throw new ProbelabError(
@@ -87,7 +93,7 @@ export async function learnTable(
     cluster === undefined
       ? await tableEngine(ask, database, name)
       : await onShards(ask, name, from, { cluster, database, table: name });
-  const type = own.get(names.time) as string;
+  const type = stored.get(names.time) as string;
   const timed: TimedTable = {
     name,
     from,
@@ -194,18 +200,12 @@ export function unknownColumn(
   );
 }
 
-/** How a table keeps its rows. */
-interface TableEngine {
-  /** Such as `MergeTree` or `ReplacingMergeTree`; "" where the server does not show it. */
-  readonly engine: string;
-  /** True if it merges rows in the background. */
-  readonly merges: boolean;
+/** How a table keeps its rows; `engine` is "" where the server does not show it. */
+interface TableEngine extends Pick<TableInfo, "engine" | "merges" | "notes"> {
   /** First column of the sort key; "" if unknown. */
   readonly sortedBy: string;
   /** Number of rows; null if the server does not count them. */
   readonly rows: number | null;
-  /** Notes for the reader of every answer, a sentence each. */
-  readonly notes: readonly string[];
 }
 
 const UNKNOWN: TableEngine = { engine: "", merges: false, sortedBy: "", rows: null, notes: [] };
@@ -231,7 +231,7 @@ async function tableEngine(
     const over = { cluster, database: from || database, table: local, sharded };
     return onShards(ask, name, quotedTable(database, name), over);
   }
-  const own = {
+  const described = {
     engine: table.engine,
     merges: MERGING.test(table.engine),
     sortedBy: firstKey(table.sorting_key),
@@ -240,13 +240,19 @@ async function tableEngine(
   };
   if (table.engine === "MaterializedView") {
     const [, target] = INTO.exec(table.create_table_query) ?? [];
-    if (target === undefined) return { ...own, merges: MERGING.test(table.create_table_query) };
+    if (target === undefined) {
+      return { ...described, merges: MERGING.test(table.create_table_query) };
+    }
     const behind = await showTable(ask, ...tableName(target, database));
     return behind === undefined
-      ? own
-      : { ...own, merges: MERGING.test(behind.engine), sortedBy: firstKey(behind.sorting_key) };
+      ? described
+      : {
+          ...described,
+          merges: MERGING.test(behind.engine),
+          sortedBy: firstKey(behind.sorting_key),
+        };
   }
-  if (table.engine !== "View") return own;
+  if (table.engine !== "View") return described;
   // A view gives the rows of its tables as it asks for them: FINAL in it is the deployment's choice.
   const notes: string[] = [];
   for (const [, source = "", final] of table.as_select.matchAll(READ)) {
@@ -256,7 +262,7 @@ async function tableEngine(
       `${name} is a view of ${source}, a ${behind.engine}, without FINAL: rows that are not merged yet count as often as they are there.`,
     );
   }
-  return { ...own, notes };
+  return { ...described, notes };
 }
 
 /** The tables that the shards of a cluster hold. */
@@ -282,17 +288,17 @@ async function onShards(
   const local =
     (await showTable(ask, database, table)) ?? (await showTable(ask, database, table, cluster));
   if (local === undefined) return { ...UNKNOWN, engine: "Distributed" };
-  const own = await tableEngine(ask, database, table, local);
+  const part = await tableEngine(ask, database, table, local);
   // Of tables whose rows the server counts, this is no scan.
   const [all] =
-    own.rows === null ? [] : await ask<{ n: number }>(`SELECT count() AS n FROM ${from}`);
+    part.rows === null ? [] : await ask<{ n: number }>(`SELECT count() AS n FROM ${from}`);
   const by = sharded === undefined ? "" : ` (sharded by ${sharded})`;
   const apart = `Each server of the cluster ${cluster} merges its own rows of ${name}${by}: a row that two of them hold counts twice.`;
   return {
-    ...own,
-    engine: `Distributed over ${own.engine}`,
+    ...part,
+    engine: `Distributed over ${part.engine}`,
     rows: all === undefined ? null : Number(all.n),
-    notes: [...own.notes, ...(own.merges ? [apart] : [])],
+    notes: [...part.notes, ...(part.merges ? [apart] : [])],
   };
 }
 
@@ -323,17 +329,11 @@ const INTO = new RegExp(`^CREATE MATERIALIZED VIEW ${PLACE} TO (${PLACE})`);
 /** The tables that a view reads, with or without FINAL. */
 const READ = new RegExp(`\\b(?:FROM|JOIN) (${PLACE})(?: AS (?:${NAME}))?( FINAL)?`, "g");
 
-interface Shown {
-  readonly engine: string;
-  readonly engine_full: string;
-  readonly sorting_key: string;
-  readonly rows: string | null;
-  readonly as_select: string;
-  readonly create_table_query: string;
-}
-
 const SHOWN =
   "engine, engine_full, sorting_key, toString(total_rows) AS rows, as_select, create_table_query";
+type Shown = Readonly<
+  Record<"engine" | "engine_full" | "sorting_key" | "as_select" | "create_table_query", string>
+> & { readonly rows: string | null };
 
 /** A row of system.tables; undefined for a user who is kept from it. */
 async function showTable<Row extends object = Shown>(

@@ -1,6 +1,9 @@
 import { ProbelabError } from "../base/error.js";
-import { DAY } from "../time/span.js";
+import { DAY, HOUR } from "../time/span.js";
 import type { TimeRange } from "../time/time-range.js";
+import { plainType } from "./column-type.js";
+
+export { plainType } from "./column-type.js";
 
 /** Steps per second of a column that counts them since 1970. */
 export const UNITS = {
@@ -162,10 +165,10 @@ export function timeColumn(name: string, type: string, form: TimeForm | null): S
       resolution: "microsecond",
       written: `text in a ${type}`,
       usable: `match(${text}, '${ISO_TEXT}')`,
-      // An offset moves the date by a day at most.
+      // The clocks of the world are 12 hours behind UTC to 14 ahead of it.
       coarse: ({ start, end }) => [
-        ...(start ? [`${column} >= '${isoDate(plausible(start).getTime() - DAY)}'`] : []),
-        ...(end ? [`${column} < '${isoDate(plausible(end).getTime() + 2 * DAY)}'`] : []),
+        ...(start ? [`${column} >= '${isoDate(plausible(start).getTime() - 12 * HOUR)}'`] : []),
+        ...(end ? [`${column} < '${isoDate(plausible(end).getTime() + 14 * HOUR + DAY)}'`] : []),
       ],
       bound: (instant) => ({
         type: "DateTime64(6, 'UTC')",
@@ -182,14 +185,6 @@ export function timeColumn(name: string, type: string, form: TimeForm | null): S
 export function isText(type: string): boolean {
   const plain = plainType(type);
   return plain === "String" || plain.startsWith("FixedString");
-}
-
-/** The type inside Nullable(…), LowCardinality(…) and SimpleAggregateFunction(f, …). */
-export function plainType(type: string): string {
-  const inner = /^(?:Nullable\(|LowCardinality\(|SimpleAggregateFunction\(\w+, )(.*)\)$/.exec(
-    type,
-  )?.[1];
-  return inner === undefined ? type : plainType(inner);
 }
 
 /** An identifier in backquotes. */

@@ -49,77 +49,60 @@ export async function openWriter(source: Source): Promise<Writer> {
     );
   }
   const connection = openConnection(source, REQUEST_SECONDS, "writer");
+  /** Repeats what the server never heard, or where asking again does no harm. */
   const run = async <T>(
     action: string,
-    task: (client: ClickHouseClient) => Promise<T>,
+    { signal }: WriteOptions,
     mayRepeat: (error: unknown) => boolean,
-  ) => {
+    task: (client: ClickHouseClient) => Promise<T>,
+  ): Promise<T> => {
     for (let repeats = 0; ; repeats++) {
       try {
         return await task(await connection.client());
       } catch (error) {
         // The server may just be ending: what follows goes to its successor.
         if (isConnectionLoss(error)) connection.forget();
-        if (repeats === REPEATS || !mayRepeat(error)) {
+        if (repeats === REPEATS || signal?.aborted || !mayRepeat(error)) {
           throw serverError(error, action, connection.label);
         }
         await delay(100 * (repeats + 1));
       }
     }
   };
+  const write = (options: WriteOptions, task: (client: ClickHouseClient) => Promise<unknown>) =>
+    run("write to the embedded database", options, wasRefused, async (client) => {
+      await task(client);
+    });
+  const request = (query: string, { parameters, settings, signal }: WriteOptions) => ({
+    query,
+    query_params: { ...parameters },
+    clickhouse_settings: { wait_end_of_query: 1 as const, ...settings },
+    ...(signal && { abort_signal: signal }),
+  });
   try {
     await connection.client();
   } catch (error) {
     await connection[Symbol.asyncDispose]();
     throw error;
   }
-  const mayWriteAgain =
-    ({ signal }: WriteOptions) =>
-    (error: unknown) =>
-      wasRefused(error) && signal?.aborted !== true;
-  const request = (sql: string, options: WriteOptions) => ({
-    query: sql,
-    query_params: { ...options.parameters },
-    clickhouse_settings: { wait_end_of_query: 1 as const, ...options.settings },
-    ...(options.signal && { abort_signal: options.signal }),
-  });
   return {
     source: connection.label,
     directory: source.directory,
     database: connection.database,
     command: (sql, options = {}) =>
-      run(
-        options.action ?? "write to the embedded database",
-        async (client) => {
-          await client.command(request(sql, options));
-        },
-        mayWriteAgain(options),
-      ),
+      write(options, (client) => client.command(request(sql, options))),
     insert: (table, body, options = {}) =>
-      run(
-        options.action ?? "write to the embedded database",
-        async (client) => {
-          const { query, ...rest } = request(`INSERT INTO ${table} FORMAT Native`, options);
-          const sent = { ...rest, query, values: Readable.from([body]) };
-          (await client.exec(sent)).stream.resume();
-        },
-        mayWriteAgain(options),
-      ),
-    rows: <Row extends object>(sql: string, options: WriteOptions = {}) =>
-      run(
-        "read from the embedded database",
-        async (client) => {
-          const settings = { output_format_json_quote_64bit_integers: 0 as const };
-          const { clickhouse_settings, ...rest } = request(sql, options);
-          const result = await client.query({
-            ...rest,
-            format: "JSONEachRow",
-            clickhouse_settings: { ...settings, ...clickhouse_settings },
-          });
-          return await result.json<Row>();
-        },
-        (error) => isConnectionLoss(error) && options.signal?.aborted !== true,
-      ),
+      write(options, async (client) => {
+        const sent = request(`INSERT INTO ${table} FORMAT Native`, options);
+        (await client.exec({ ...sent, values: Readable.from([body]) })).stream.resume();
+      }),
+    rows: <Row extends object>(sql: string, options: WriteOptions = {}) => {
+      const settings = { output_format_json_quote_64bit_integers: 0, ...options.settings };
+      const sent = { ...request(sql, { ...options, settings }), format: "JSONEachRow" as const };
+      return run("read from the embedded database", options, isConnectionLoss, async (client) =>
+        (await client.query(sent)).json<Row>(),
+      );
+    },
     [Symbol.asyncDispose]: () => connection[Symbol.asyncDispose](),
   };
 }

@@ -26,7 +26,7 @@ export function reduceLineChart(result: Result, plan: ChartPlan, maxRows: number
   if (table.numRows() + added <= maxRows) {
     if (added === 0) return unchanged;
     const whole = drawnTable(table, plan, x.dates, series);
-    return { table: whole, sentences: [], result: result.with(whole, {}) };
+    return { table: whole, sentences: [], result: result.with(whole, { columns: origin.columns }) };
   }
   const [start, end] = extent(series);
   const { width, height = 400, yType = "linear" } = plan;

@@ -1,10 +1,14 @@
 import { refuseUnknown } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
+import { counted } from "../base/text.js";
 import { alarm, type AlarmFinding } from "../change/alarm.js";
 import { weekBefore } from "../change/compare.js";
 import { explain, type Explanation } from "../change/explain.js";
 import type { Finding } from "../change/finding.js";
+import { readFlows } from "../change/flows.js";
 import type { FreshnessRow } from "../change/freshness.js";
+import { recovery, type Recovery } from "../change/recovery.js";
+import { percent } from "../change/words.js";
 import type { Measurements } from "../measurements/measurements.js";
 import type { Where } from "../query/where.js";
 import type { Result } from "../result/result.js";
@@ -23,11 +27,15 @@ export interface DropOptions {
 /** The answer of `lab.drop`: an alarm, and what else is known of it. */
 export interface DropFinding extends AlarmFinding {
   /**
-   * `dropping`: fewer come than expected, until the last whole hour; `silent`: none comes any more;
-   * `over`: there was a drop in the range, and the last two hours are as expected; `usual`;
-   * `unknown`: it can't be told, or not even a complete stop of two hours could.
+   * `dropping`: fewer come than expected, until the last whole hour; `silent`: no measurement, or no
+   * log line, comes any more; `recovered`: there was a drop, and the latest hours are back in their
+   * interval, of the whole and of each part that was named; `unsure`: there was a drop, and too
+   * few rows came since to tell; `usual`; `unknown`: not even a complete stop of two hours could be
+   * told.
    */
-  readonly state: "dropping" | "silent" | "over" | "usual" | "unknown";
+  readonly state: "dropping" | "silent" | "recovered" | "unsure" | "usual" | "unknown";
+  /** The state in one short sentence; `sentence` begins with it. */
+  readonly verdict: string;
   /** When the alarm that goes on, else the largest, began. */
   readonly since: Date | null;
   /** Which values of which dimensions account for it; null without a drop, or where that can't be asked. */
@@ -36,14 +44,27 @@ export interface DropFinding extends AlarmFinding {
   readonly freshness: Finding;
 }
 
-/** So long after its last alarmed hour a drop is over. */
-const CALM = 2 * HOUR;
-/** A slow decline is told at the end of a week. */
+/** An alarmed hour so recent is of a drop that goes on. */
+const RECENT = 2 * HOUR;
+/** Programs that are looked at one by one; the others are one group. */
+const PROGRAMS = 10;
+/** Of the false alarm in four weeks that is accepted, half for the whole and half for all programs. */
+const FALSE_ALARMS = 0.5;
+
+interface AlarmRow {
+  readonly t: Date;
+  readonly until: Date;
+  readonly kind: string;
+  readonly observed: number;
+  readonly expected: number;
+  readonly software_name?: string | null;
+}
 
 /**
- * `lab.drop({ range })`: did the flow of measurements drop? `alarm` over the counts of each hour,
- * without the hours for which rows may still be stored (by what `lab.freshness` tells of the lag),
- * and what is behind the drop, against the same hours of the week before.
+ * `lab.drop({ range })`: did the flow of measurements drop? `alarm` over the counts of each hour, of
+ * the whole and of each program, without the hours for which rows may still be stored (by what
+ * `lab.freshness` tells of the lag); what is behind the drop, against the same hours of the week
+ * before; and whether it is over, in the whole and in each part that is named.
  */
 export async function drop(
   measurements: Measurements,
@@ -55,72 +76,178 @@ export async function drop(
   const range = checkRange((options as DropOptions | undefined)?.range, action);
   const { where = {}, signal } = options;
   const fresh = await freshness();
-  const [first] = (fresh.result as Result<FreshnessRow>).rows();
-  const measured = first?.program === null ? first : undefined;
+  const lines = (fresh.result as Result<FreshnessRow>).rows();
+  const measured = lines[0]?.program === null ? lines[0] : undefined;
   // A present that lies before the range's end: the data of an embedded database ended.
   const present = measured === undefined ? +range.end : +measured.newest + measured.age * 1000;
   const end = new Date(Math.min(+range.end, Math.max(present, +range.start + 1)));
   const { timeZone } = range;
   const learnt = last("8 weeks", { now: range.start, timeZone });
-  const counts = await measurements.counts({
+  const hourly = {
     range: between(learnt.start, end, { timeZone }),
-    ...{ every: "hour", where, ...(signal && { signal }) },
-  });
+    every: "hour" as const,
+    ...(signal && { signal }),
+  };
   const lag = Math.ceil((measured?.lag_q95 ?? 0) / 60);
-  const told = await alarm(counts, {
-    since: range.start,
+  const alarmOptions = {
+    ...{ since: range.start, falseAlarms: FALSE_ALARMS },
     ...(lag > 0 && { lag: `${lag} minutes` }),
-  });
-  const judged = (told.buckets as Result<{ t: Date; state: string }>)
+  };
+  const whole = await alarm(measurements.counts({ ...hourly, where }), alarmOptions);
+  const programs = await optional(async () =>
+    alarm(
+      measurements.counts({ ...hourly, where, by: "software_name", top: PROGRAMS }),
+      alarmOptions,
+    ),
+  );
+  const judged = (whole.buckets as Result<{ t: Date; state: string }>)
     .rows()
     .filter(({ state }) => !["learning", "late", "incomplete", "unknown"].includes(state));
   const known = judged.length === 0 ? 0 : Number(judged.at(-1)!.t) + HOUR;
-  const alarms = (told.result as Result<{ t: Date; until: Date; kind: string }>).rows();
-  const isOn = ({ kind, until }: (typeof alarms)[number]) =>
-    Number(until) > known - (kind === "decline" ? WEEK : CALM);
-  const now = alarms.find(isOn);
-  const shown = now ?? alarms[0];
-  const silent = measured?.silent === true || now?.kind === "silence";
-  const state = silent
-    ? "silent"
-    : now !== undefined
-      ? "dropping"
-      : shown !== undefined
-        ? "over"
-        : judged.length === 0 || told.least === null
-          ? "unknown"
-          : "usual";
-  const why = shown === undefined || silent ? null : await causes(measurements, shown, options);
-  const head = {
-    dropping: "Fewer measurements come than expected, until now.",
-    silent: "No measurement comes any more.",
-    over: "There was a drop, and it is over.",
-    usual: "",
-    unknown: "",
-  }[state];
-  const sentences = [head, told.sentence, why?.found ? why.sentence : "", fresh.sentence];
+
+  const rowsOf = (found: AlarmFinding | null) =>
+    (found === null ? [] : (found.result as Result<object>).rows()) as AlarmRow[];
+  const isOn = ({ kind, until }: AlarmRow) =>
+    Number(until) > known - (kind === "decline" ? WEEK : RECENT);
+  // What the whole tells is told of the whole; a program is named where only it tells.
+  const candidates = [whole, programs];
+  const shownIn =
+    candidates.find((found) => rowsOf(found).some(isOn)) ??
+    candidates.find((found) => rowsOf(found).length > 0) ??
+    whole;
+  const alarms = rowsOf(shownIn);
+  const shown = alarms.find(isOn) ?? alarms[0];
+  /** Undefined for the group of all other programs, which no filter names. */
+  const programWhere = (name: string | null): Where | undefined =>
+    name === null || name === "other" ? undefined : { ...where, software_name: name };
+  const partWhere =
+    (shown?.software_name === undefined ? undefined : programWhere(shown.software_name)) ?? where;
+  const of = shownIn === programs ? ` of software_name ${shown?.software_name ?? "(none)"}` : "";
+
+  // Of a range that ended long ago the newest rows tell nothing.
+  const isPresent = +range.end > present - HOUR;
+  const silence = isPresent ? silenceOf(lines) : undefined;
+  const isSilent = (isPresent && measured?.silent === true) || shown?.kind === "silence";
+  const why =
+    shown === undefined || isSilent
+      ? null
+      : await optional(() => explainAlarm(measurements, shown, { ...options, where: partWhere }));
+  const head = await verdictOf();
+  const told = shownIn === whole ? [whole.sentence] : [shownIn.sentence, whole.sentence];
+  if (shownIn === whole && programs !== null && alarms.length === 0) told.push(programs.sentence);
+  const sentences = [head.verdict, ...told, why?.found ? why.sentence : "", fresh.sentence];
   return {
-    ...{ ...told, state, why, freshness: fresh },
-    found: silent || shown !== undefined,
-    since: silent ? (measured?.newest ?? shown?.t ?? null) : (shown?.t ?? null),
-    sentence: sentences.filter((text) => text !== "").join(" "),
+    ...{ ...shownIn, ...head, why, freshness: fresh },
+    found: !["usual", "unknown"].includes(head.state),
+    since: isSilent ? (measured?.newest ?? shown?.t ?? null) : (shown?.t ?? null),
+    sentence: [...new Set(sentences)].filter((text) => text !== "").join(" "),
   };
+
+  async function verdictOf(): Promise<Pick<DropFinding, "state" | "verdict">> {
+    if (isSilent) return { state: "silent", verdict: "No measurement comes any more." };
+    if (shown !== undefined && isOn(shown)) {
+      const verdict = `Fewer measurements${of} come than expected, until now.`;
+      return { state: "dropping", verdict };
+    }
+    if (silence !== undefined) return { state: "silent", verdict: silence };
+    if (shown !== undefined) return afterDrop(shown);
+    if (judged.length > 0 && whole.least !== null) {
+      const verdict = `No drop of measurements seen; two hours with ${percent(whole.least)} fewer would have shown.`;
+      return { state: "usual", verdict };
+    }
+    return { state: "unknown", verdict: "Can't tell whether measurements dropped." };
+  }
+
+  /** Whether each alarmed series and each part that is named are back. */
+  async function afterDrop(largest: AlarmRow): Promise<Pick<DropFinding, "state" | "verdict">> {
+    const every = candidates.flatMap(rowsOf);
+    const [from, to] = [
+      Math.min(...every.map(({ t }) => Number(t))),
+      Math.max(...every.map(({ until }) => Number(until))),
+    ];
+    const parts = [
+      ...[...new Set(every.map(({ software_name }) => software_name))].map((name) => ({
+        label:
+          name === undefined ? "measurements" : `measurements of software_name ${name ?? "(none)"}`,
+        where: name === undefined ? where : programWhere(name),
+        isNamed: name === largest.software_name,
+      })),
+      ...(why?.found ? why.causes : [])
+        .filter(({ where, change }) => change < 0 && Object.keys(where).length > 0)
+        .map(({ text, where: values }) => ({
+          ...{ label: text, where: { ...partWhere, ...(values as Where) }, isNamed: true },
+        })),
+    ];
+    const judgements = await Promise.all(
+      parts.map(async ({ label, where: rows, isNamed }) => {
+        const asked =
+          rows &&
+          (() => readFlows(measurements.counts({ ...hourly, where: rows }), undefined, action));
+        const flows = asked && (await optional(asked));
+        if (!flows?.series[0] || largest.kind === "decline") {
+          return { label, isNamed, state: "unsure", change: null, hours: 0 } as const;
+        }
+        const place = (at: number) => {
+          const found = flows.buckets.findIndex(({ start }) => +start >= at);
+          return found < 0 ? flows.buckets.length : found;
+        };
+        const counts = flows.series[0].values.slice(0, place(known)).map((value) => value ?? 0);
+        return { label, isNamed, ...recovery(counts, { from: place(from), to: place(to) }) };
+      }),
+    );
+    const below = judgements.find(({ state }) => state === "below");
+    if (below !== undefined) {
+      const verdict = `The drop goes on: ${below.label} ${latest(below)}.`;
+      return { state: "dropping", verdict };
+    }
+    // A program whose alarm isn't the one that is told may have too few rows to tell its end.
+    const named = judgements.filter(({ isNamed }) => isNamed);
+    const unsure = named.find(({ state }) => state === "unsure");
+    if (unsure !== undefined) {
+      const change = unsure.change === null ? "" : ` (${latest(unsure)})`;
+      const verdict = `There was a drop; too little came since to tell whether ${unsure.label} recovered${change}.`;
+      return { state: "unsure", verdict };
+    }
+    const parted = named.length === 1 ? "" : ", and so is each part named below";
+    const verdict = `There was a drop, and it is over: measurements${of} are back as expected (${latest(named[0]!)})${parted}.`;
+    return { state: "recovered", verdict };
+  }
 }
 
-async function causes(
-  measurements: Measurements,
-  { t, until }: { readonly t: Date; readonly until: Date },
-  { range, where, signal }: DropOptions,
-): Promise<Explanation | null> {
-  const after = between(t, until, { timeZone: range.timeZone });
+/** `−47 % in the last 3 hours` */
+function latest({ change, hours }: Recovery): string {
+  const sign = change !== null && change > 0 ? "+" : "";
+  return `${sign}${percent(change ?? 0)} in the last ${counted(hours, "hour")}`;
+}
+
+/** A sentence where all programs that log often enough to be judged have fallen silent. */
+function silenceOf(lines: readonly FreshnessRow[]): string | undefined {
+  const judged = lines.filter(({ program, silent }) => program !== null && silent !== null);
+  if (judged.length === 0 || !judged.every(({ silent }) => silent)) return undefined;
+  const age = Math.min(...judged.map((line) => line.age));
+  const longest = Math.max(...judged.map((line) => line.longest_silence));
+  const minutes = (seconds: number) => counted(Math.round(seconds / 60), "minute");
+  return `No log line comes any more: ${counted(judged.length, "program")} silent for ${minutes(age)}, at most ${minutes(longest)} before.`;
+}
+
+/** Null where the columns, the rights or the memory for it are missing: the rest is still worth knowing. */
+async function optional<T>(ask: () => Promise<T>): Promise<T | null> {
   try {
-    return await explain(measurements, {
-      ...{ before: weekBefore(after), after },
-      ...{ ...(where && { where }), ...(signal && { signal }) },
-    });
+    return await ask();
   } catch (error) {
-    // Without the columns to look in, or the memory, that it dropped is still worth knowing.
     if (error instanceof ProbelabError && error.code !== "ABORTED") return null;
     throw error;
   }
+}
+
+function explainAlarm(
+  measurements: Measurements,
+  { t, until }: AlarmRow,
+  { range, where, signal }: DropOptions,
+): Promise<Explanation> {
+  const after = between(t, until, { timeZone: range.timeZone });
+  return explain(measurements, {
+    ...{ before: weekBefore(after), after },
+    ...{ ...(where && { where }), ...(signal && { signal }) },
+  });
 }

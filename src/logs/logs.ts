@@ -66,7 +66,7 @@ export interface Logs {
    * chart.line(await lab.logs.rates({ range: last("6 hours"), every: "minute", by: "identifier" }));
    * table(await lab.logs.rates({ range: last("1 hour"), every: "all", by: ["identifier", "pattern"], top: 20 }));
    */
-  rates<const B extends By<LogGroup> = [], const E extends Every = "auto">(
+  rates<const B extends By<LogGroup> = [], const E extends Every | undefined = Every | undefined>(
     options: LogGroupOptions<B> & { readonly every?: E },
   ): Promise<Result<GroupedRow<B, E, { messages: Measure<number>; per_minute: Measure<number> }>>>;
   /**
@@ -82,7 +82,7 @@ export interface Logs {
   ask<
     const M extends Readonly<Record<string, Measure<unknown, LogColumn>>>,
     const B extends By<LogGroup> = [],
-    const E extends Every = "auto",
+    const E extends Every | undefined = Every | undefined,
   >(
     options: LogGroupOptions<B> & { readonly every?: E; readonly measures: M },
   ): Promise<Result<GroupedRow<B, E, M>>>;
@@ -121,7 +121,10 @@ export interface Logs {
    * chart.line(await lab.logs.checkIn({ range: last("1 week") }), { y: "hundred" });
    * table(await lab.logs.checkIn({ range: last("1 week"), every: "all", by: "urls" }), { columns: ["urls", "lists"] });
    */
-  checkIn<const B extends By<LogGroup | "urls"> = [], const E extends Every = "hour">(
+  checkIn<
+    const B extends By<LogGroup | "urls"> = [],
+    const E extends Every | undefined = Every | undefined,
+  >(
     options: CheckInOptions<B> & { readonly every?: E },
   ): Promise<Result<GroupedRow<B, E, CheckInMeasures>>>;
   /**

@@ -56,7 +56,7 @@ export interface Measurements {
   ask<
     const M extends Readonly<Record<string, Measure<unknown, MeasurementColumn>>>,
     const B extends Names = [],
-    const E extends Every = "auto",
+    const E extends Every | undefined = Every | undefined,
   >(
     options: MeasurementOptions<MeasurementColumn, B> & {
       readonly every?: E;
@@ -74,7 +74,7 @@ export interface Measurements {
    *   where: { software_name: "probe-android-unattended" },
    * });
    */
-  counts<const B extends Names = [], const E extends Every = "auto">(
+  counts<const B extends Names = [], const E extends Every | undefined = Every | undefined>(
     options: MeasurementOptions<MeasurementColumn, B> & { readonly every?: E },
   ): Promise<Result<GroupedRow<B, E, { measurements: Measure<number> }>>>;
   /** The same as {@link Runs.durations}. */
@@ -176,7 +176,7 @@ export interface Runs {
   ask<
     const M extends Readonly<Record<string, Measure<unknown, RunColumn>>>,
     const B extends RunNames = [],
-    const E extends Every = "auto",
+    const E extends Every | undefined = Every | undefined,
   >(
     options: RunOptions<RunColumn, B> & { readonly every?: E; readonly measures: M },
   ): Promise<Result<GroupedRow<B, E, M>>>;
@@ -193,7 +193,7 @@ export interface Runs {
    */
   counts<
     const B extends RunNames = [],
-    const E extends Every = "auto",
+    const E extends Every | undefined = Every | undefined,
     const L extends Levels = [0.1, 0.5, 0.9],
   >(
     options: RunQuantileOptions<B, L> & { readonly every?: E },
@@ -213,7 +213,7 @@ export interface Runs {
    */
   durations<
     const B extends RunNames = [],
-    const E extends Every = "auto",
+    const E extends Every | undefined = Every | undefined,
     const L extends Levels = [0.1, 0.5, 0.9],
   >(
     options: RunQuantileOptions<B, L> & { readonly every?: E },

@@ -273,18 +273,19 @@ export class CellCompiler {
       this.#scripts.addSource(name, code);
       return { script: "", namesToSet: [], faults, declarations: earlier };
     }
-    // Forced: a name whose type has no name outside of its package is declared as `any`.
-    const { outputFiles } = this.#language.service.getEmitOutput(file.fileName, true, true);
-    const compiled = this.#transpiled(
-      { name, code },
-      statements,
-      earlier,
-      this.#importedTypes(program),
-    );
+    let dts = "";
+    const { emitSkipped } = program.emit(file, (_path, text) => (dts = text), undefined, true);
+    // Forced: a variable whose type has no name outside of its package is declared as `any`.
+    if (emitSkipped) {
+      const forced = this.#language.service.getEmitOutput(file.fileName, true, true);
+      dts = forced.outputFiles[0]?.text ?? "";
+    }
+    const types = this.#importedTypes(program);
+    const compiled = this.#transpiled({ name, code }, statements, earlier, types);
     const declarations = [
       ...earlier.filter((declaration) => !names.has(declaration.name)),
       ...importsOf(statements),
-      ...declarationsOf(outputFiles[0]?.text ?? "", names),
+      ...declarationsOf(dts, names),
     ];
     return { ...compiled, declarations };
   }

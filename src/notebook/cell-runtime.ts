@@ -69,18 +69,9 @@ export class RunningCell {
     if (this.interrupted) return Promise.resolve(work);
     return new Promise((resolve, reject) => {
       this.#waiting.add(reject);
-      const settled = () => this.#waiting.delete(reject);
-      work.then(
-        (value) => {
-          settled();
-          resolve(value);
-        },
-        (error: unknown) => {
-          settled();
-          // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- what the cell threw, as it is
-          reject(error);
-        },
-      );
+      void Promise.resolve(work)
+        .then(resolve, reject)
+        .finally(() => this.#waiting.delete(reject));
     });
   }
 

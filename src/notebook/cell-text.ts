@@ -108,51 +108,45 @@ export function importsOf(statements: readonly TypeScript.Statement[]): Declarat
   return statements.filter(ts.isImportDeclaration).flatMap(({ importClause, moduleSpecifier }) => {
     if (!importClause || !ts.isStringLiteral(moduleSpecifier)) return [];
     const { name, namedBindings, isTypeOnly } = importClause;
-    const from = JSON.stringify(moduleSpecifier.text);
-    const declare = (local: string, clause: string, onlyType = isTypeOnly): Declaration => ({
-      name: local,
-      text: `import ${onlyType ? "type " : ""}${clause} from ${from};`,
-    });
-    const all = name ? [declare(name.text, name.text)] : [];
+    const declare = ({ text: local }: TypeScript.Identifier, clause = local): Declaration => {
+      const type = isTypeOnly ? "type " : "";
+      return {
+        name: local,
+        text: `import ${type}${clause} from ${JSON.stringify(moduleSpecifier.text)};`,
+      };
+    };
+    const all = name ? [declare(name)] : [];
     if (!namedBindings) return all;
     if (ts.isNamespaceImport(namedBindings)) {
-      const local = namedBindings.name.text;
-      return [...all, declare(local, `* as ${local}`)];
+      return [...all, declare(namedBindings.name, `* as ${namedBindings.name.text}`)];
     }
-    const named = namedBindings.elements.map(
-      ({ propertyName, name: local, isTypeOnly: isType }) => {
-        const imported = propertyName ? `${propertyName.text} as ` : "";
-        return declare(local.text, `{ ${imported}${local.text} }`, isTypeOnly || isType);
-      },
-    );
-    return [...all, ...named];
+    for (const { propertyName, name: local, isTypeOnly: isType } of namedBindings.elements) {
+      const imported = propertyName ? `${propertyName.text} as ${local.text}` : local.text;
+      all.push(declare(local, `{ ${isType ? "type " : ""}${imported} }`));
+    }
+    return all;
   });
 }
 
 /** The declarations of a cell, one per name, from the declaration file that TypeScript emitted for it. */
 export function declarationsOf(dts: string, own: ReadonlySet<string>): Declaration[] {
   const file = ts.createSourceFile("cell.d.ts", dts, ts.ScriptTarget.Latest);
-  return file.statements.flatMap((statement) => {
-    if (ts.isImportDeclaration(statement) || ts.isExportDeclaration(statement)) return [];
+  const found: Declaration[] = [];
+  for (const statement of file.statements) {
+    if (ts.isImportDeclaration(statement) || ts.isExportDeclaration(statement)) continue;
     if (ts.isVariableStatement(statement)) {
       const { flags, declarations } = statement.declarationList;
       const keyword = flags & ts.NodeFlags.Const ? "const" : "let";
-      return declarations.flatMap((variable) =>
-        ts.isIdentifier(variable.name) && own.has(variable.name.text)
-          ? [
-              {
-                name: variable.name.text,
-                text: `export declare ${keyword} ${variable.getText(file)};`,
-              },
-            ]
-          : [],
-      );
+      for (const variable of declarations) {
+        const name = variable.name.getText(file);
+        found.push({ name, text: `export declare ${keyword} ${variable.getText(file)};` });
+      }
+      continue;
     }
-    const [name] = topNames([statement]);
-    if (name === undefined || !own.has(name)) return [];
-    const text = statement.getText(file).replace(/^export /, "");
-    return [{ name, text: `export ${text}` }];
-  });
+    const [name = ""] = topNames([statement]);
+    found.push({ name, text: `export ${statement.getText(file).replace(/^export /, "")}` });
+  }
+  return found.filter(({ name }) => own.has(name));
 }
 
 function isExported(statement: TypeScript.Statement): boolean {

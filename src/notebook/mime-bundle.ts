@@ -54,45 +54,31 @@ async function bundlesOf(settled: unknown): Promise<readonly MimeBundle[]> {
 
 /** True for a value that shows as more than text. */
 export function isRich(value: unknown): boolean {
-  if ((typeof value !== "object" && typeof value !== "function") || value === null) return false;
-  return (
-    typeof (value as Record<symbol, unknown>)[displaySymbol] === "function" ||
-    isFinding(value) ||
-    isTable(value)
-  );
+  return displayMethod(value) !== undefined || isFinding(value) || isTable(value);
 }
 
+function displayMethod(value: unknown): (() => unknown) | undefined {
+  const method: unknown = (Object(value) as Record<symbol, unknown>)[displaySymbol];
+  return typeof method === "function"
+    ? () => Reflect.apply(method, value, []) as unknown
+    : undefined;
+}
+
+/** What the value's own method gives: data by MIME type, or `{ data, metadata }`. */
 async function displayed(value: unknown): Promise<MimeBundle | undefined> {
-  if ((typeof value !== "object" && typeof value !== "function") || value === null)
-    return undefined;
-  const method: unknown = (value as Record<symbol, unknown>)[displaySymbol];
-  if (typeof method !== "function") return undefined;
-  const given: unknown = await (Reflect.apply(method, value, []) as unknown);
+  const given = (await displayMethod(value)?.()) as Partial<MimeBundle> | null | undefined;
   if (typeof given !== "object" || given === null) return undefined;
-  const { data, metadata } = isBundle(given)
-    ? given
-    : { data: given as MimeBundle["data"], metadata: {} };
-  const usable = Object.entries(data).filter(([type, form]) => mimeType.test(type) && form != null);
-  if (usable.length === 0) return undefined;
-  return {
-    data: Object.fromEntries(usable.map(([type, form]) => [type, encoded(form)])),
-    metadata,
-  };
-}
-
-/** The shape with metadata, such as the size of a picture. */
-function isBundle(given: object): given is MimeBundle {
-  return (
-    "data" in given &&
-    typeof given.data === "object" &&
-    given.data !== null &&
-    "metadata" in given &&
-    typeof given.metadata === "object"
-  );
-}
-
-function encoded(value: unknown): unknown {
-  return value instanceof Uint8Array ? Buffer.from(value).toString("base64") : value;
+  const { data, metadata } = given;
+  const isBundle = [data, metadata].every((part) => typeof part === "object" && part !== null);
+  const forms = Object.entries(isBundle ? (data ?? {}) : given)
+    .filter(([type, form]) => mimeType.test(type) && form != null)
+    .map(([type, form]) => [
+      type,
+      form instanceof Uint8Array ? Buffer.from(form).toString("base64") : form,
+    ]);
+  if (forms.length === 0) return undefined;
+  const bundle = Object.fromEntries(forms) as MimeBundle["data"];
+  return { data: bundle, metadata: isBundle ? (metadata ?? {}) : {} };
 }
 
 /** By its shape: a notebook may import another copy of probelab, whose class is another one. */

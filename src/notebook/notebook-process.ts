@@ -1,7 +1,6 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { processes, residentMemory } from "../base/processes.js";
 import { addSecret } from "../base/redact.js";
 import type { NamedCode } from "./cell-compiler.js";
 import type { BackgroundError, Objection } from "./cell-session.js";
@@ -27,7 +26,6 @@ export type FromWorker =
 export type CellEnd =
   | CellOutcome
   | { readonly status: "timeout"; readonly seconds: number }
-  | { readonly status: "memory"; readonly megabytes: number }
   | { readonly status: "died"; readonly how: string };
 
 /** Time after which an interrupted cell also gets a signal: a synchronous loop reads no messages. */
@@ -36,7 +34,6 @@ const signalAfterMilliseconds = 700;
 const graceMilliseconds = 2500;
 /** Time that an interrupted run has to write what it started. */
 const patienceMilliseconds = 10_000;
-const memoryCheckMilliseconds = 250;
 /** Time for the last output of a process; a child of it may hold its streams open for ever. */
 const lastOutputMilliseconds = 500;
 
@@ -52,22 +49,18 @@ export class NotebookProcess {
   rowsRead = 0;
   readonly #child: ChildProcess;
   readonly #listeners: Listeners;
-  readonly #memory: number | undefined;
   /** Settles with how the process ended. */
   readonly #gone: Promise<string>;
   readonly #ready: Promise<unknown>;
   readonly #waiting = new Map<FromWorker["type"], (message: FromWorker) => void>();
   #cell = "cell-1";
   #isRunning = false;
-  #overMemory = false;
 
-  /** @param options.memory limit of resident memory in megabytes; default: none */
   constructor(
-    options: { folder: string; memory: number | undefined; environment: Record<string, string> },
+    options: { folder: string; environment: Record<string, string> },
     listeners: Listeners,
   ) {
     this.#listeners = listeners;
-    this.#memory = options.memory;
     this.#child = fork(join(ownPackage().root, "dist", "notebook", "worker-main.js"), {
       cwd: options.folder,
       env: {
@@ -164,41 +157,19 @@ export class NotebookProcess {
     this.#child.kill("SIGKILL");
   }
 
-  /** The end of `work` within the run's limits of memory and time. */
+  /** The end of `work`, of the process, or of the time. */
   async #within(timeout: number | undefined, work: Promise<CellOutcome>): Promise<CellEnd> {
-    const limits = new AbortController();
-    const { signal } = limits;
-    void this.#watchMemory(signal);
-    const died = this.#gone.then((how): CellEnd => {
-      if (this.#overMemory) return { status: "memory", megabytes: this.#memory ?? 0 };
-      return { status: "died", how };
-    });
-    const ends: Promise<CellEnd>[] = [work, died];
+    const stop = new AbortController();
+    const ends: Promise<CellEnd>[] = [work, this.#gone.then((how) => ({ status: "died", how }))];
     if (timeout !== undefined) {
       const late: CellEnd = { status: "timeout", seconds: timeout };
-      ends.push(sleep(timeout * 1000, late, { signal }));
-      ends.at(-1)?.catch(() => undefined); // It was not needed.
+      // It is aborted where it was not needed.
+      ends.push(sleep(timeout * 1000, late, stop).catch(() => late));
     }
     try {
       return await Promise.race(ends);
     } finally {
-      limits.abort();
-    }
-  }
-
-  /** Kills the process when its group holds more memory than the limit. */
-  async #watchMemory(stop: AbortSignal): Promise<void> {
-    const { pid } = this.#child;
-    while (this.#memory !== undefined && pid !== undefined && !stop.aborted) {
-      // What left the group for a session of its own, as the embedded database does, is not part of it.
-      const group = (await processes().catch(() => [])).filter((each) => each.group === pid);
-      const held = await residentMemory(group.map((each) => each.pid));
-      if (stop.aborted) return;
-      if (held > this.#memory * 2 ** 20) {
-        this.#overMemory = true;
-        return this.#kill();
-      }
-      await sleep(memoryCheckMilliseconds, undefined, { ref: false });
+      stop.abort();
     }
   }
 

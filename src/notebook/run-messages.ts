@@ -16,8 +16,6 @@ export function endMessage(end: CellEnd, cell: number, of: number): string | und
       return `${where} failed.\n${tracebackText(end.error)}`;
     case "timeout":
       return `${where} took longer than ${end.seconds} s and was stopped. Allow more with --timeout, or ask for a shorter range.`;
-    case "memory":
-      return `${where} needed more than ${end.megabytes} MB and its process was ended. Allow more with --memory, or let the database aggregate first.`;
     case "died":
       return `The notebook's process ended in cell ${cell} of ${of} (${end.how}). The cell itself may have ended it (process.exit), or the system, for want of memory.`;
   }
@@ -32,8 +30,6 @@ export function finishMessage(end: CellEnd): string | undefined {
       return undefined;
     case "timeout":
       return `${started} took longer than ${end.seconds} s and was given up. Await it in its cell, or allow more with --timeout.`;
-    case "memory":
-      return `${started} needed more than ${end.megabytes} MB and its process was ended. Await it in its cell, or allow more with --memory.`;
     case "died":
       return `The notebook's process ended after the last cell (${end.how}), before what the cells started and did not await was done. Await it in its cell.`;
   }

@@ -31,8 +31,6 @@ export interface RunNotebookOptions {
   readonly params?: Parameters;
   /** Most seconds that a cell may take. Default: no limit. */
   readonly timeout?: number | undefined;
-  /** Most memory that the notebook's process may hold, in MB. Default: no limit. */
-  readonly memory?: number | undefined;
   /** Keep errors in the output and go on with the next cell. Default false. */
   readonly allowErrors?: boolean;
   /** Called as each code cell begins and ends. */
@@ -72,7 +70,6 @@ export const EXIT_CODES: Record<RunOutcome["status"], number> = {
   ok: 0,
   error: 1,
   timeout: 3,
-  memory: 4,
   died: 5,
 };
 
@@ -93,7 +90,7 @@ export async function runNotebook(
   options: RunNotebookOptions = {},
 ): Promise<RunOutcome> {
   const begun = performance.now();
-  const { params = {}, allowErrors = false, timeout, memory, signal } = options;
+  const { params = {}, allowErrors = false, timeout, signal } = options;
   const notebook = await readNotebook(path);
   await injectParameters(notebook, params);
   notebook.metadata = { ...kernelspecMetadata(notebook.metadata), language_info: languageInfo() };
@@ -113,7 +110,6 @@ export async function runNotebook(
   const child = new NotebookProcess(
     {
       folder: dirname(resolve(path)),
-      memory,
       environment: { PROBELAB_OUT: out, PROBELAB_PROJECT: projectRoot(process.cwd()) },
     },
     {

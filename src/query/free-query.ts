@@ -68,31 +68,40 @@ export async function freeQuery<Row extends object = Record<string, Value>>(
   refuseUnknown(options, OPTIONS, "run a query");
   const range = checkRange((options as QueryOptions | undefined)?.range, "run a query");
   checkCode(database, sqlCode(sql));
+  const asked: Asked = { ...options, database, sql, range };
   const key = JSON.stringify([sql, range.timeZone, toTaggedJson({ ...options.params })]);
-  const memory = memoryOf(database);
+  const memory = memories.get(database) ?? new Map<string, Learned>();
+  memories.set(database, memory);
   const known = memory.get(key);
   if (known !== undefined && Date.now() - known.learned < REMEMBERED) {
-    const answer = await answerTo<Row>(database, sql, range, options, known).catch(() => undefined);
-    const trusted = Date.now() - known.checked < TRUSTED;
-    if (answer !== undefined && trusted && !isNothing(answer)) return answer;
-    if (answer !== undefined && (await versionsOf(database, known.columns)) === known.versions) {
-      memory.set(key, { ...known, checked: Date.now() });
+    const answer = await answerTo<Row>(asked, known).catch((error: ProbelabError) => {
+      if (!OTHER_COLUMNS.test(error.code ?? "")) throw error;
+      return undefined;
+    });
+    const isSame = async () =>
+      Date.now() - known.checked < TRUSTED ||
+      (await versionsOf(database, known.columns)) === known.versions;
+    if (answer !== undefined && !isNothing(answer) && (await isSame())) {
+      known.checked = Date.now();
       return answer;
     }
   }
   memory.delete(key);
-  const learned = await learnQuestion(database, sql, range, options);
-  const answer = await answerTo<Row>(database, sql, range, options, learned);
-  memory.set(key, learned);
+  const learned = await learnQuestion(asked);
+  const answer = await answerTo<Row>(asked, learned);
+  // Of an empty table nothing lasting is learned.
+  if (!isNothing(answer)) memory.set(key, learned);
   if (memory.size > 100) memory.delete(memory.keys().next().value as string);
   return answer;
 }
+
+type Asked = QueryOptions & { readonly database: Database; readonly sql: string };
 
 /** What the server says of a question before it is asked. */
 interface Learned {
   readonly learned: number;
   /** When the versions were last those of then. */
-  readonly checked: number;
+  checked: number;
   /** Of the tables that are bounded: what was learned of an exchanged one isn't true. */
   readonly versions: string;
   readonly columns: TimeColumns;
@@ -107,20 +116,14 @@ type TimeColumns = ReadonlyMap<string, BoundedColumn>;
 const REMEMBERED = 60_000;
 /** Milliseconds for which the tables are taken to be the same, where the answer isn't nothing. */
 const TRUSTED = 1_000;
+/** Errors of a table whose columns are others now. */
+const OTHER_COLUMNS = /^(UNKNOWN_|NO_SUCH_|NOT_FOUND_|TYPE_|ILLEGAL_|CANNOT_|NO_COMMON_|OTHER_)/;
 const memories = new WeakMap<Database, Map<string, Learned>>();
-
-function memoryOf(database: Database): Map<string, Learned> {
-  const memory = memories.get(database) ?? new Map<string, Learned>();
-  memories.set(database, memory);
-  return memory;
-}
 
 /** True for no row, and for one row of zeros and nulls, as of a count. */
 function isNothing(answer: Result<object>): boolean {
-  return (
-    answer.numRows() === 0 ||
-    (answer.numRows() === 1 && Object.values(answer.rows()[0] ?? {}).every((value) => !value))
-  );
+  const [first = {}] = answer.rows(1);
+  return answer.numRows() < 2 && Object.values(first).every((value) => !value);
 }
 
 async function versionsOf(database: Database, columns: TimeColumns): Promise<string> {
@@ -128,41 +131,32 @@ async function versionsOf(database: Database, columns: TimeColumns): Promise<str
   return (await Promise.all(tables.map((table) => database.tableVersion(table)))).join();
 }
 
-async function learnQuestion(
-  database: Database,
-  sql: string,
-  range: TimeRange,
-  { params, signal }: QueryOptions,
-): Promise<Learned> {
+async function learnQuestion(asked: Asked): Promise<Learned> {
+  const { database, signal } = asked;
   const began = Date.now();
   const columns = new Map<string, BoundedColumn>();
-  for (const [key, column] of boundColumns(database, sql)) {
-    columns.set(key, await findTimeColumn(database, sql, column, signal));
+  for (const [key, column] of boundColumns(asked)) {
+    columns.set(key, await findTimeColumn(asked, column));
   }
   const versions = await versionsOf(database, columns);
-  const question = boundSql(database, sql, range, columns, params);
-  const described = await database.rows<{ name: string; type: string }>(
-    `DESCRIBE TABLE (${question.sql}\n)`,
-    question.parameters,
-    ACTION,
-    signal,
-  );
+  const { sql, parameters } = boundSql(asked, columns);
+  type Column = { name: string; type: string };
+  const describe = `DESCRIBE TABLE (${sql}\n)`;
+  const described = await database.rows<Column>(describe, parameters, ACTION, signal);
   checkNames(described.map(({ name }) => name));
   return { learned: began, checked: began, versions, columns, described };
 }
 
 async function answerTo<Row extends object>(
-  database: Database,
-  sql: string,
-  range: TimeRange,
-  { columns: meanings = {}, params, signal }: QueryOptions,
+  asked: Asked,
   { columns, described }: Learned,
 ): Promise<Result<Row>> {
-  const question = boundSql(database, sql, range, columns, params);
-  const roles = checkNamed(meanings, described, range);
+  const { database, range, signal } = asked;
+  const question = boundSql(asked, columns);
+  const roles = checkNamed(asked.columns ?? {}, described, range);
   const types = new Map(described.map(({ name, type }) => [name, type]));
   const answer = await database.ask({ ...question, action: ACTION, types, signal });
-  const meant = nameColumns(answer.table, roles, range, LEAVES_OUT.test(sqlCode(sql)));
+  const meant = nameColumns(answer.table, roles, range, LEAVES_OUT.test(sqlCode(asked.sql)));
   const dimensions = meant.columns.dimensions.map(({ name }) => name);
   const kinds = Object.fromEntries(
     described.map(({ name, type }) => [name, dimensions.includes(name) ? "text" : valueKind(type)]),
@@ -207,22 +201,20 @@ interface Bounded {
   readonly name: string;
 }
 
-function readBound(database: Database, table?: string, name?: string): [string, Bounded] {
-  const bounded = {
-    table: table && nameOf(table),
-    name: name === undefined ? database.tables.measurements.time : nameOf(name),
-  };
-  return [`${bounded.table ?? ""}.${bounded.name}`, bounded];
+function readBound({ database }: Asked, table?: string, name?: string): [string, Bounded] {
+  const column = name === undefined ? database.tables.measurements.time : nameOf(name);
+  const bounded = { table: table && nameOf(table), name: column };
+  return [`${bounded.table ?? ""}.${column}`, bounded];
 }
 
 /** The columns that the SQL's `{range}` bound, by table and name. */
-function boundColumns(database: Database, sql: string): Map<string, Bounded> {
+function boundColumns(asked: Asked): Map<string, Bounded> {
   const wanted = new Map<string, Bounded>();
-  replaceInCode(sql, RANGE, (whole, table, name) => {
-    wanted.set(...readBound(database, table, name));
+  replaceInCode(asked.sql, RANGE, (whole, table, name) => {
+    wanted.set(...readBound(asked, table, name));
     return whole;
   });
-  if (wanted.size === 0 && endsOf(sql).length < 2) {
+  if (wanted.size === 0 && endsOf(asked.sql).length < 2) {
     throw new ProbelabError(
       `Can't run a query that does not use its time range: put {range} into its WHERE, such as ${EXAMPLE}.`,
     );
@@ -237,25 +229,20 @@ function endsOf(sql: string): readonly ("start" | "end")[] {
 }
 
 /** The SQL as it is sent: each `{range}` replaced by the bound on its column. */
-function boundSql(
-  database: Database,
-  sql: string,
-  range: TimeRange,
-  columns: TimeColumns,
-  params: QueryOptions["params"],
-): { readonly sql: string; readonly parameters: Record<string, unknown> } {
-  const parameters: Record<string, unknown> = { ...params };
+function boundSql(asked: Asked, columns: TimeColumns) {
+  const { range } = asked;
+  const parameters: Record<string, unknown> = { ...asked.params };
   const keys = [...columns.keys()];
-  const bounded = replaceInCode(sql.replace(/[\s;]+$/, ""), RANGE, (_, table, name) => {
-    const [key] = readBound(database, table, name);
+  const sql = replaceInCode(asked.sql.replace(/[\s;]+$/, ""), RANGE, (_, table, name) => {
+    const [key] = readBound(asked, table, name);
     const { time } = columns.get(key)!;
     const at = keys.indexOf(key);
     const bounds = boundsSql(time, range, at === 0 ? "range" : `range${at + 1}`);
     Object.assign(parameters, bounds.parameters);
     return `(${[bounds.sql, ...(time.usable === null ? [] : [time.usable])].join(" AND ")})`;
   });
-  for (const end of endsOf(sql)) parameters[end] = range[end].getTime() / 1000;
-  return { sql: bounded, parameters };
+  for (const end of endsOf(asked.sql)) parameters[end] = range[end].getTime() / 1000;
+  return { sql, parameters };
 }
 
 /** A table holds each column under a name of its own. */
@@ -272,10 +259,8 @@ function checkNames(names: readonly string[]): void {
 
 /** The column that bounds the query: of the service's tables first, wherever those are. */
 async function findTimeColumn(
-  database: Database,
-  sql: string,
+  { database, sql, signal }: Asked,
   { table, name }: Bounded,
-  signal: AbortSignal | undefined,
 ): Promise<BoundedColumn> {
   const { measurements, logs, testHelpers } = database.tables;
   // `.fastpath` is that of the source's own database.

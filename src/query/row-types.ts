@@ -23,12 +23,14 @@ type ValueOf<M> = M extends Measure<infer V> ? V : never;
 /** The columns of the ends of a share's interval. */
 type EndsOf<Name, M> = M extends ShareWithInterval ? `${Name & string}_${"low" | "high"}` : never;
 
-/** `{ t: Date }`, nothing where the range is one bucket. */
-type Time<Every> = "all" extends Every
-  ? Every extends "all"
-    ? object
-    : { t?: Date }
-  : { t: Date };
+/** `{ t: Date }`, nothing where the range is one bucket. Undefined: not given, and not "all" then. */
+type Time<Every> = undefined extends Every
+  ? { t: Date }
+  : "all" extends Every
+    ? Every extends "all"
+      ? object
+      : { t?: Date }
+    : { t: Date };
 
 /**
  * A row of a grouped answer: `t`, the dimensions, the measures. Where names are known only when the

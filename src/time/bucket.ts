@@ -3,7 +3,7 @@ import { ProbelabError } from "../base/error.js";
 import { BUCKETS, stepOf, usualLength, type Bucket, type Step } from "./step.js";
 import { formatRange, type TimeRange } from "./time-range.js";
 import { firstInstantAt, offsetAt, steadyOffset, wallClock } from "./wall-clock.js";
-import { DAY } from "./span.js";
+import { DAY, HOUR, MINUTE } from "./span.js";
 
 export { BUCKETS, checkBucket, type Bucket } from "./step.js";
 
@@ -205,24 +205,17 @@ export function bucketRuns(all: readonly RangeBucket[]): BucketRun[] {
 export function hasOddOffsets(range: TimeRange, every: Bucket): boolean {
   const { timeZone } = range;
   if (timeZone === "UTC") return false;
-  const from = bucketStart(range.start, every, timeZone).getTime() - DAY;
-  let zoned = Temporal.Instant.fromEpochMilliseconds(from).toZonedDateTimeISO(timeZone);
-  if (zoned.offsetNanoseconds % 60e9 !== 0) return true;
+  const end = range.end.getTime();
+  let at = bucketStart(range.start, every, timeZone).getTime() - DAY;
+  if (offsetAt(at, timeZone) % MINUTE !== 0) return true;
   for (;;) {
-    const changed = zoned.getTimeZoneTransition("next");
-    if (changed === null || changed.epochMilliseconds >= range.end.getTime()) return false;
-    const before = changed.subtract({ nanoseconds: 1 });
-    if (isOdd(before, changed, every)) return true;
-    zoned = changed;
+    const { offset, until } = steadyOffset(at, timeZone);
+    if (until >= end) return false;
+    const by = Math.abs(offsetAt(until, timeZone) - offset);
+    // Before the change the clocks showed until + offset.
+    const usual =
+      every === "minute" ? by % MINUTE === 0 : by === HOUR && (until + offset) % HOUR === 0;
+    if (!usual && by !== 0) return true;
+    at = until;
   }
-}
-
-function isOdd(
-  before: Temporal.ZonedDateTime,
-  after: Temporal.ZonedDateTime,
-  every: Bucket,
-): boolean {
-  const by = Math.abs(after.offsetNanoseconds - before.offsetNanoseconds);
-  if (every === "minute") return by % 60e9 !== 0;
-  return by !== 0 && (by !== 3_600e9 || before.minute !== 59 || before.second !== 59);
 }

@@ -21,49 +21,35 @@ const ZONE = /\[!?([^\]=]+)\]/;
  */
 export function readInstant(value: unknown, timeZone: string, role: string): Date {
   if (value instanceof Date && !Number.isNaN(value.getTime())) return value;
-  const parts = typeof value === "string" ? partsOf(value) : undefined;
+  const text = typeof value === "string" ? value.trim() : "";
+  const parts: { offset?: string; annotations?: string } = SHAPE.exec(text)?.groups ?? {};
+  const { offset, annotations = "" } = parts;
+  const zone = ZONE.exec(annotations)?.[1];
+  const zoned = (how: "reject" | "ignore") =>
+    Temporal.ZonedDateTime.from(text, { offset: how }).epochMilliseconds;
   let remedy = `pass a Date or a text such as "2026-05-01" or "2026-05-01T12:00:00Z".`;
-  if (parts !== undefined) {
-    try {
-      return new Date(epochMilliseconds(parts, timeZone));
-    } catch {
-      remedy = contradiction(parts) ?? remedy;
+  try {
+    if (!SHAPE.test(text)) throw new RangeError("no time");
+    // Each of the three refuses what it would have to ignore, but for an offset in a PlainDateTime.
+    if (zone !== undefined) return new Date(zoned("reject"));
+    return new Date(
+      offset === undefined
+        ? Temporal.PlainDateTime.from(text).toZonedDateTime(timeZone).epochMilliseconds
+        : Temporal.Instant.from(text).epochMilliseconds,
+    );
+  } catch {
+    if (zone !== undefined && offset !== undefined && isTime(() => zoned("ignore"))) {
+      remedy = `clocks of ${zone} don't show that time with the offset ${offset}; leave out or correct one of the two.`;
     }
   }
   throw new ProbelabError(`Can't read ${shown(value)} as the ${role}: ${remedy}`);
 }
 
-interface Parts {
-  readonly text: string;
-  readonly offset: string | undefined;
-  readonly zone: string | undefined;
-}
-
-function partsOf(value: string): Parts | undefined {
-  const text = value.trim();
-  const groups = SHAPE.exec(text)?.groups;
-  if (groups === undefined) return undefined;
-  return { text, offset: groups["offset"], zone: ZONE.exec(groups["annotations"] ?? "")?.[1] };
-}
-
-function epochMilliseconds({ text, offset, zone }: Parts, timeZone: string): number {
-  // Each of the three refuses what it would have to ignore, but for an offset in a PlainDateTime.
-  if (zone !== undefined) {
-    return Temporal.ZonedDateTime.from(text, { offset: "reject" }).epochMilliseconds;
-  }
-  return offset === undefined
-    ? Temporal.PlainDateTime.from(text).toZonedDateTime(timeZone).epochMilliseconds
-    : Temporal.Instant.from(text).epochMilliseconds;
-}
-
-/** The remedy if only the offset and the zone don't agree. */
-function contradiction({ text, offset, zone }: Parts): string | undefined {
-  if (zone === undefined || offset === undefined) return undefined;
+function isTime(read: () => number): boolean {
   try {
-    Temporal.ZonedDateTime.from(text, { offset: "ignore" });
-    return `clocks of ${zone} don't show that time with the offset ${offset}; leave out or correct one of the two.`;
+    return Number.isFinite(read());
   } catch {
-    return undefined;
+    return false;
   }
 }
 

@@ -52,13 +52,6 @@ test.each([
     "await new Promise(() => {})",
     ["--timeout", "1"],
   ],
-  [
-    "too much memory",
-    4,
-    /^Cell 2 of 2 needed more than 400 MB/m,
-    "const all = []; for (;;) all.push(Buffer.alloc(2 ** 24, 1));",
-    ["--memory", "400"],
-  ],
   ["a death", 5, /process ended in cell 2 of 2 \(exit code 3\)/, "process.exit(3)", []],
 ] as const)(
   "probelab run tells %s by exit code %i and %s, and keeps what ran",

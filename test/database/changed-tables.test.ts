@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { between, connect, type Lab } from "../../src/index.js";
+import { answerGate } from "../support/answer-gate.js";
 import { ownDatabase } from "../support/own-database.js";
 
 const own = ownDatabase();
@@ -30,6 +31,20 @@ describe("a lab that stays open", () => {
     expect(await counted()).toEqual([100, 100]);
     await own.writer.command("EXCHANGE TABLES fastpath AND millis");
     expect(await counted()).toEqual([100, 100]);
+  });
+
+  it("asks a table that was empty, and another type of a column", async () => {
+    await own.writer.command(
+      "CREATE TABLE later (at Int64, n String) ENGINE = MergeTree ORDER BY at",
+    );
+    const ask = async () =>
+      (await lab.query("SELECT n FROM later WHERE {range:at}", { range })).rows();
+    expect(await ask()).toEqual([]);
+    await own.writer.command("INSERT INTO later VALUES (1777600000000000, '7')");
+    expect(await ask()).toEqual([{ n: "7" }]);
+    await own.writer.command("ALTER TABLE later MODIFY COLUMN n UInt8");
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    expect(await ask()).toEqual([{ n: 7 }]);
   });
 
   it("knows a column that was added, and not one that was dropped", async () => {
@@ -75,10 +90,21 @@ describe("lab.query(sql, { params })", () => {
   it("says what to check where a table, a database or a column is missing", async () => {
     const ask = (from: string) => lab.query(`SELECT 1 FROM ${from} WHERE {range}`, { range });
     await expect(ask("entirely_other")).rejects.toThrow(/UNKNOWN_TABLE.*Remedy: check its name/);
+    await expect(ask("nowhere.fastpath")).rejects.toThrow(
+      /UNKNOWN_DATABASE.*Remedy: check the database's name, in the SQL or/,
+    );
     await expect(lab.query("SELECT zzzz FROM fastpath WHERE {range}", { range })).rejects.toThrow(
       /zzzz.*Remedy: .*probelab types/,
     );
   });
+});
+
+it("lab.query bounds a table whose name holds a dot", async () => {
+  await own.writer.command(
+    "CREATE TABLE `fast.path` (at DateTime64(3)) ENGINE = MergeTree ORDER BY at AS SELECT toDateTime64('2026-05-01 12:00:00', 3, 'UTC') FROM numbers(3)",
+  );
+  const sql = "SELECT count() AS n FROM `fast.path` WHERE {range:`fast.path`.at}";
+  expect((await lab.query(sql, { range })).rows()).toEqual([{ n: 3 }]);
 });
 
 it("a filter of long texts that matches nothing is explained quickly", async () => {
@@ -98,4 +124,33 @@ it("a filter of long texts that matches nothing is explained quickly", async () 
   });
   expect(none.origin.notes.join()).toMatch(/has input a+…; the range holds "/);
   expect(performance.now() - began).toBeLessThan(5_000);
+});
+
+it("following an empty table goes on where its first line comes while it is learned", async () => {
+  await own.writer.command(
+    "CREATE TABLE logs (__REALTIME_TIMESTAMP Int64, message String, SYSLOG_IDENTIFIER String) ENGINE = MergeTree ORDER BY __REALTIME_TIMESTAMP",
+  );
+  const { origin, pathname, username, password } = new URL(own.url);
+  await using gate = await answerGate(`${origin}${pathname}`);
+  const logs = gate.url.replace("//", `//${username}:${password}@`);
+  await using far = await connect({ measurements: own.url, logs });
+  const since = new Date();
+  const write = () =>
+    own.writer.command(
+      `INSERT INTO logs VALUES (${(since.getTime() + 1_000) * 1_000}, 'first', 'api')`,
+    );
+  // The rows have been counted by unit, and there was none.
+  gate.on("AS microseconds", async () => {
+    gate.open();
+    await write();
+  });
+  const later = setTimeout(() => void write(), 1_500);
+  try {
+    for await (const line of far.logs.follow({ since, every: "1 second" })) {
+      expect(line.message).toBe("first");
+      break;
+    }
+  } finally {
+    clearTimeout(later);
+  }
 });

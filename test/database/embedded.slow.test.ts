@@ -115,10 +115,10 @@ describe("joinServer(directory)", () => {
   it("starts a new server where the old one was killed, and asks a question again", async () => {
     await using directory = await temporaryDirectory();
     await using database = await Database.open(directory.source);
-    const before = await readRecord(directory.path);
+    const before = readRecord(directory.path);
     process.kill(before?.pid ?? 0, "SIGKILL");
     expect(await database.rows("SELECT 1 AS one")).toEqual([{ one: 1 }]);
-    const after = await readRecord(directory.path);
+    const after = readRecord(directory.path);
     expect(after?.pid).not.toBe(before?.pid);
   });
 
@@ -127,7 +127,7 @@ describe("joinServer(directory)", () => {
     await using writer = await openWriter(directory.source);
     await writer.command("CREATE TABLE kept (number UInt8) ENGINE = MergeTree ORDER BY number");
     for (let round = 0; round < 3; round++) {
-      const before = await readRecord(directory.path);
+      const before = readRecord(directory.path);
       process.kill(before?.pid ?? 0, "SIGKILL");
       expect(await writer.rows("SELECT count() AS rows FROM kept")).toEqual([{ rows: round }]);
       await writer.command(`INSERT INTO kept VALUES (${round})`);
@@ -138,11 +138,11 @@ describe("joinServer(directory)", () => {
     await using directory = await temporaryDirectory();
     const record = deadRecord(directory.path, 1);
     writeFileSync(join(directory.path, "server.json"), JSON.stringify(record));
-    expect((await readRecord(directory.path))?.token).toBe("old");
+    expect(readRecord(directory.path)?.token).toBe("old");
     using lease = await joinServer(directory.path);
     expect(lease.server.token).not.toBe("old");
     writeFileSync(join(directory.path, "server.json"), "{ cut");
-    expect(await readRecord(directory.path)).toBeNull();
+    expect(readRecord(directory.path)).toBeNull();
   });
 
   it("refuses a directory that it can't write and one that a foreign server holds", async () => {

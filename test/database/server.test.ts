@@ -26,7 +26,7 @@ beforeAll(async () => {
   await writer.command(
     "INSERT INTO fastpath VALUES ('2026-05-01 12:00:00', 'r', 'probe-cli', '3.20')",
   );
-  const { port = 0, token = "" } = (await readRecord(directory.path)) ?? {};
+  const { port = 0, token = "" } = readRecord(directory.path) ?? {};
   gate = createHttpServer((request, response) => {
     void (async () => {
       const body: Buffer[] = [];

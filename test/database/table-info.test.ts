@@ -82,6 +82,29 @@ describe("learnTable(rows, database, names, role)", () => {
     expect(found).toEqual({ n: 300, first: "2026-05-01 00:05:00" });
   });
 
+  it("bounds text with the offsets of all the world", async () => {
+    const offsets = [-720, -330, 0, 60, 345, 765, 840];
+    const sign =
+      "if(m < 0, '-', '+') || leftPad(toString(intDiv(abs(m), 60)), 2, '0') || ':' || leftPad(toString(abs(m) % 60), 2, '0')";
+    await make(
+      "world",
+      "at String",
+      `SELECT formatDateTime(toDateTime('2026-05-01 00:00:00', 'UTC') + number * 600 + m * 60, '%FT%T') || ${sign} FROM numbers(1000) ARRAY JOIN [${offsets.join()}] AS m`,
+    );
+    const { time } = await learn("world");
+    for (const [start, end] of [
+      ["2026-05-03", "2026-05-04"],
+      ["2026-05-03T23:50", "2026-05-04T00:10"],
+    ] as const) {
+      const range = between(start, end);
+      const { sql, parameters } = boundsSql(time, range);
+      const minutes = (range.end.getTime() - range.start.getTime()) / 60_000;
+      expect(
+        await database.rows(`SELECT count() AS n FROM world WHERE ${sql}`, parameters),
+      ).toEqual([{ n: (minutes / 10) * offsets.length }]);
+    }
+  });
+
   it.each<[name: string, type: string, text: string, example: RegExp]>([
     ["hundredths", "String", "toString((1777593600 + number) * 100)", /such as "1777593\d+"/],
     ["hundredth_numbers", "Int64", "(1777593600 + number) * 100", /30 rows write something else/],

@@ -25,7 +25,7 @@ const ask = (sql: string) => lab.query(`${sql} WHERE {range:t}`, { range });
 
 /** The engine's answer to bare SQL, as its owner could send it with a token of the record. */
 async function raw(token: string, sql: string, query: Record<string, string> = {}) {
-  const server = await readRecord(db.directory.path);
+  const server = readRecord(db.directory.path);
   const search = new URLSearchParams({ database: "probelab", ...query }).toString();
   const url = `http://127.0.0.1:${server?.port}/?${search}`;
   const answer = await fetch(url, {
@@ -36,8 +36,7 @@ async function raw(token: string, sql: string, query: Record<string, string> = {
   return (await answer.text()).trim();
 }
 
-const readersToken = async (): Promise<string> =>
-  (await readRecord(db.directory.path))?.token ?? "";
+const readersToken = (): string => readRecord(db.directory.path)?.token ?? "";
 
 // Each is refused twice: by the check of the statement, and by the engine's grants behind it.
 const FILE = [
@@ -53,7 +52,7 @@ const FILE = [
 it.each(FILE)("SQL of a question reads no file: %s", async (expression) => {
   const sql = `SELECT ${expression.replace("FILE", file)} AS text FROM kept`;
   const refused = /questions may not read files|expect 1 arguments/;
-  expect(await raw(await readersToken(), sql)).toMatch(refused);
+  expect(await raw(readersToken(), sql)).toMatch(refused);
   await expect(ask(sql)).rejects.toThrow(/Can't run a query with file\(\)|questions may not/);
 });
 
@@ -75,7 +74,7 @@ const TABLE_FUNCTIONS = [
 it.each(TABLE_FUNCTIONS)("SQL of a question reads the tables only, not %s", async (source) => {
   const sql = `SELECT * FROM ${source.replace("FILE", file)}, kept`;
   const refused = /Not enough privileges|ACCESS_DENIED|UNKNOWN_FUNCTION/;
-  expect(await raw(await readersToken(), sql)).toMatch(refused);
+  expect(await raw(readersToken(), sql)).toMatch(refused);
   await expect(lab.query(`${sql} WHERE {range:t}`, { range })).rejects.toThrow(
     /Can't run a query with \w+\(\)|Not enough privileges|ACCESS_DENIED|UNKNOWN_FUNCTION/,
   );
@@ -93,7 +92,7 @@ it("what a question needs is granted: the tables, system tables, numbers and vie
 });
 
 it("the reader's token writes nothing and stays the reader's, also where a request lifts readonly", async () => {
-  const token = await readersToken();
+  const token = readersToken();
   const out = join(db.directory.path, "out.csv");
   for (const sql of [
     "INSERT INTO kept VALUES ('2026-05-01 12:00:00', 'more')",
@@ -125,10 +124,10 @@ it("the reader's token writes nothing and stays the reader's, also where a reque
 it("the server's process has none of the notebook's passwords in its environment", async () => {
   process.env["PROBELAB_MEASUREMENTS_PASSWORD"] = "hunter2-of-the-test";
   try {
-    const { pid } = (await readRecord(db.directory.path)) ?? {};
+    const { pid } = readRecord(db.directory.path) ?? {};
     process.kill(pid ?? 0, "SIGKILL");
     await ask("SELECT word FROM kept");
-    const after = await readRecord(db.directory.path);
+    const after = readRecord(db.directory.path);
     expect(after?.pid).not.toBe(pid);
     const environment = readFileSync(`/proc/${after?.pid}/environ`, "utf8");
     expect(environment).not.toMatch(/hunter2|PROBELAB/);

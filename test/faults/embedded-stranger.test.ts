@@ -45,8 +45,8 @@ async function stranger(port: number): Promise<{ heard: () => string } & AsyncDi
   };
 }
 
-const record = async (directory: string): Promise<ServerRecord> => {
-  const found = await readRecord(directory);
+const record = (directory: string): ServerRecord => {
+  const found = readRecord(directory);
   if (found === null) throw new Error("no server");
   return found;
 };
@@ -55,13 +55,13 @@ it("who listens on a killed server's port hears no SQL and no secret, nor is bel
   await using directory = await temporaryDirectory();
   await using database = await Database.open(directory.source);
   await using writer = await openWriter(directory.source);
-  const old = await record(directory.path);
+  const old = record(directory.path);
   process.kill(old.pid, "SIGKILL");
   await using engine = await stranger(old.port);
   expect(await database.rows("SELECT 'my question' AS said")).toEqual([{ said: "my question" }]);
   await writer.command("CREATE TABLE mine (number UInt8) ENGINE = MergeTree ORDER BY number");
   expect(engine.heard()).toBe("");
-  expect((await record(directory.path)).pid).not.toBe(old.pid);
+  expect(record(directory.path).pid).not.toBe(old.pid);
 });
 
 it("a stranger gets nothing but refusals from the server's only port", async () => {
@@ -98,7 +98,7 @@ it("a killed server's record and the files of killed starts go with the next sta
     writeFileSync(join(directory.path, name), "secret");
   }
   using lease = await joinServer(directory.path);
-  expect(await lease.check()).toBe(true);
+  expect(lease.check()).toBe(true);
   expect(readdirSync(directory.path).sort()).toEqual([
     "data",
     "layout.json",
@@ -121,7 +121,7 @@ it.each([
   await using directory = await temporaryDirectory();
   make(join(directory.path, "server.json"));
   using lease = await joinServer(directory.path);
-  expect((await record(directory.path)).pid).toBe(lease.server.pid);
+  expect(record(directory.path).pid).toBe(lease.server.pid);
 });
 
 function shaped(change: object): string {
@@ -136,7 +136,7 @@ it("server.json that is a folder is said to be in the way", async () => {
   );
   rmSync(join(directory.path, "server.json"), { recursive: true });
   using lease = await joinServer(directory.path);
-  expect(await lease.check()).toBe(true);
+  expect(lease.check()).toBe(true);
 });
 
 const asRoot = process.getuid?.() === 0;
@@ -145,8 +145,8 @@ const NOBODY = 65534;
 it.skipIf(!asRoot)("a record that another user wrote is not believed (as root only)", async () => {
   await using directory = await temporaryDirectory();
   using lease = await joinServer(directory.path);
-  expect(await lease.check()).toBe(true);
-  expect(await readRecord(directory.path)).not.toBeNull();
+  expect(lease.check()).toBe(true);
+  expect(readRecord(directory.path)).not.toBeNull();
   chownSync(join(directory.path, "server.json"), NOBODY, NOBODY);
-  expect(await readRecord(directory.path)).toBeNull();
+  expect(readRecord(directory.path)).toBeNull();
 });

@@ -472,7 +472,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: "an error that tells what was asked",
-    told: "No database. You sent <html><pre> authorization: Basic *** </pre></html> (UNKNOWN_DATABASE, code 81). Remedy: check the database at the end of the URL.",
+    told: "No database. You sent <html><pre> authorization: Basic *** </pre></html> (UNKNOWN_DATABASE, code 81). Remedy: check the database's name, in the SQL or at the end of the URL.",
     change: (answer, _, request) => {
       answer.status = 500;
       answer.body = Buffer.from(

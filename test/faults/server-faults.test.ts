@@ -166,7 +166,7 @@ describe("a schema that changes after it was learned", () => {
     await using database = await open();
     await server.admin.command({ query: "RENAME TABLE fastpath TO away" });
     await expect(database.ask(question("SELECT 1 FROM fastpath"))).rejects.toThrow(
-      /fastpath.*UNKNOWN_TABLE, code 60.*check that the URL names the database/,
+      /fastpath.*UNKNOWN_TABLE, code 60.*check its name and that the URL names the database/,
     );
     await server.admin.command({ query: "RENAME TABLE away TO fastpath" });
   });

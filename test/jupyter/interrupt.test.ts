@@ -10,6 +10,7 @@ import {
   python,
   resultText,
   skipped,
+  tracebackText,
   type Executed,
 } from "./jupyter.js";
 
@@ -214,7 +215,8 @@ for (const message_interrupts of [false, true]) {
          const listen = () => { heard++; };
          process.on("SIGINT", listen);`,
       );
-      await interrupted(`console.log("begun"); await new Promise(() => {});`);
+      // Not before the first await: V8 itself takes the signal there.
+      await interrupted(`await null; console.log("begun"); await new Promise(() => {});`);
       const cell = await interrupted(
         `process.off("SIGINT", listen); console.log("begun"); for (;;);`,
       );
@@ -241,6 +243,12 @@ for (const message_interrupts of [false, true]) {
           Math.floor(random() * 400),
         );
         expect(cell.reply).toMatchObject({ status: "error", ename: "Interrupted" });
+        expect(tracebackText(cell.reply).split("\n")).toEqual([
+          "Interrupted: The cell was interrupted. Its variables are as they were at that moment.",
+          expect.stringMatching(/^ {4}at cell \d+, line 1$/),
+          expect.stringContaining("> 1 | console.log"),
+          expect.stringMatching(/^ +\| +\^$/),
+        ]);
         await until(async () => {
           const left = await client.execute("(await lab.query(running, { range })).column('n')");
           return resultText(left) === "[ 0 ]";

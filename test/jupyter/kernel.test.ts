@@ -144,6 +144,25 @@ describe.skipIf(python === undefined)(`the kernel under jupyter_client${skipped}
     };
     expect((await complete("betw|"))["matches"]).toContain("between");
     await client.execute("const take = (unit: '6 hours' | '1 week') => unit;");
+    await client.execute(`import { chart, connect } from "probelab";
+      declare const lab: Awaited<ReturnType<typeof connect>>;
+      const rows = [{ day: 1, "odd name": 2 }];
+      const ask = () => lab.measurements.counts({ range, every: "week", by: "probe_cc" });
+      let weekly!: Awaited<ReturnType<typeof ask>>;`);
+    const columns = ["measurements", "probe_cc", "t"];
+    for (const [code, matches] of [
+      [`chart.area(weekly, { y: "|" })`, columns],
+      [`chart.bar(weekly, { x: "|" })`, columns],
+      [`chart.line(weekly, { facet: "t", color: "|" })`, columns],
+      [`chart.heatmap(weekly, { y: "|" })`, columns],
+      [`chart.dot(rows, { x: "o|" })`, ["odd name"]],
+      [`await lab.measurements.counts({ range, every: "6|" })`, ["6 hours"]],
+      [`await lab.logs.rates({ range, every: "mont|" })`, ["month", "3 months"]],
+    ] as const) {
+      expect(((await complete(code))["matches"] as string[]).toSorted(), code).toEqual(
+        matches.toSorted(),
+      );
+    }
     expect(await complete(`take("6 ho|")`)).toMatchObject({
       matches: ["6 hours"],
       cursor_start: 6,

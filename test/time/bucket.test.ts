@@ -154,8 +154,3 @@ it("isMultiple(coarse, fine) is true only where each start of the coarse is one 
   expect(isMultiple("3 hours", "2 hours")).toBe(false);
   expect(isMultiple("day", "7 minutes")).toBe(false);
 });
-
-it("checkBucket(every) names the buckets there are", () => {
-  expect(() => checkBucket("fortnight")).toThrow(/"fortnight".*"day", "week", "month"/);
-  expect(() => checkBucket(undefined)).toThrow(/Can't group by undefined/);
-});

@@ -1,5 +1,5 @@
-import { constants } from "node:fs";
-import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from "node:fs";
+import { mkdir, open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ProbelabError } from "../../base/error.js";
 
@@ -118,25 +118,27 @@ function fieldsOf(json: string): Readonly<Record<string, unknown>> {
  * The directory's record, or null: also where it is no record, a stranger's, or of another directory,
  * which this one is a copy of or was renamed from.
  */
-export async function readRecord(directory: string): Promise<ServerRecord | null> {
+export function readRecord(directory: string): ServerRecord | null {
+  let file: number | undefined;
   try {
     // Without O_NONBLOCK a pipe of that name would wait for a writer.
-    const flags = constants.O_RDONLY | constants.O_NONBLOCK;
-    await using file = await open(directoryFiles(directory).record, flags);
-    const [status, own] = [await file.stat(), await stat(directory)];
+    file = openSync(directoryFiles(directory).record, constants.O_RDONLY | constants.O_NONBLOCK);
+    const [status, own] = [fstatSync(file), statSync(directory)];
     if (!status.isFile() || ![process.getuid?.(), own.uid].includes(status.uid)) return null;
-    const { pid, port, token, writerToken, path } = fieldsOf(await file.readFile("utf8"));
+    const { pid, port, token, writerToken, path } = fieldsOf(readFileSync(file, "utf8"));
     const isCount = (value: unknown) => Number.isInteger(value) && Number(value) > 0;
     if (!isCount(pid) || !isCount(port) || Number(port) > 65_535) return null;
     if (![token, writerToken, path].every((text) => typeof text === "string" && text !== "")) {
       return null;
     }
     // The same one by links and bind mounts, too.
-    const held = await stat(path as string);
+    const held = statSync(path as string);
     if (held.dev !== own.dev || held.ino !== own.ino) return null;
     return { pid, port, token, writerToken, path } as ServerRecord;
   } catch {
     return null;
+  } finally {
+    if (file !== undefined) closeSync(file);
   }
 }
 

@@ -12,7 +12,7 @@ import { directoryFiles, EXIT, makeDirectory, readRecord, type ServerRecord } fr
 export interface Lease extends Disposable {
   readonly server: ServerRecord;
   /** True while the server runs and holds the directory; once false, take a new lease. */
-  check(): Promise<boolean>;
+  check(): boolean;
 }
 
 /** Seconds that joining may take. */
@@ -52,7 +52,7 @@ export async function joinServer(directory: string, limits: JoinLimits = {}): Pr
       const seconds = (Date.now() - began) / 1000;
       // The server holds this lock for the moment of its end only.
       if (lockFile(users, "shared")) {
-        const server = await runningServer(directory);
+        const server = runningServer(directory);
         if (server !== null && (await isReachable(server.port))) {
           child?.letGo();
           return lease(server, directory, users);
@@ -94,7 +94,7 @@ function lease(server: ServerRecord, directory: string, users: number): Lease {
   let open = true;
   return {
     server,
-    check: async () => open && (await runningServer(directory))?.token === server.token,
+    check: () => open && runningServer(directory)?.token === server.token,
     [Symbol.dispose]() {
       if (open) closeSync(users);
       open = false;
@@ -106,8 +106,8 @@ function lease(server: ServerRecord, directory: string, users: number): Lease {
  * The server that holds the directory now, or null. After its end anybody may listen on its port:
  * no token goes there unless the lock is held and the process of the record is alive.
  */
-async function runningServer(directory: string): Promise<ServerRecord | null> {
-  const record = await readRecord(directory);
+function runningServer(directory: string): ServerRecord | null {
+  const record = readRecord(directory);
   if (record === null || !isLocked(directoryFiles(directory).serverLock)) return null;
   try {
     process.kill(record.pid, 0);

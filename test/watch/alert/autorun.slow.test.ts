@@ -85,7 +85,7 @@ it.skipIf(!installed)(
       expect(active[0]).toMatchObject({
         labels: { alertname: "measurements drop", severity: "critical" },
         annotations: {
-          summary: "Measurements dropped",
+          summary: "Fewer measurements come than expected, until now.",
           description: expect.stringMatching(
             /Measurements dropped to .* instead of about/,
           ) as string,

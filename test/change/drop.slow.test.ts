@@ -1,0 +1,98 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { between, connect } from "../../src/index.js";
+import { embeddedDatabase } from "../support/embedded-database.js";
+
+const own = embeddedDatabase();
+const HOUR = 3_600_000;
+/** A Thursday ten weeks after the first row. */
+const BEGIN = Date.parse("2026-05-14T10:00:00Z");
+/** Where a drop ends, it does after nine hours. */
+const LENGTHS = { on: 24 * 30, back: 9 };
+const LOSSES = {
+  "half of one program": "program = 'probe-android' AND cityHash64(n, 1) % 2 = 0",
+  "one program whole": "program = 'probe-cli'",
+  "30 % of everything": "cityHash64(n, 2) % 10 < 3",
+  "one country whole": "cc = 'IT'",
+};
+const LOSS_NAMES = Object.keys(LOSSES) as (keyof typeof LOSSES)[];
+/** A row of how many is there: about 450 and 45 rows an hour. */
+const SIZES = { large: 1, small: 10 };
+
+beforeAll(async () => {
+  // Other names and types than the seed document's, a day and a week in the rate, three programs of
+  // different size, five countries, scattered as counts are.
+  await own.writer.command(
+    `CREATE TABLE base ENGINE = MergeTree ORDER BY at AS SELECT
+       toDateTime64('2026-03-05 10:00:00', 3, 'UTC') + number * 4 AS at, number AS n, toString(intDiv(number, 30)) AS report,
+       multiIf(cityHash64(number, 3) % 10 < 5, 'probe-android', cityHash64(number, 3) % 10 < 8, 'probe-ios', 'probe-cli') AS program,
+       '1.0' AS version, ['IT', 'FR', 'US', 'BR', 'IN'][1 + cityHash64(number, 4) % 5] AS cc, 'web_connectivity' AS test_name
+     FROM numbers(intDiv(80 * 86400, 4))
+     WHERE cityHash64(number, 5) % 1000 < 500 + 250 * sin(2 * pi() * (number * 4 % 86400) / 86400) + if(toDayOfWeek(at) > 5, -100, 0)`,
+  );
+  const from = "toDateTime('2026-05-14 10:00:00', 'UTC')";
+  for (const [size, part] of Object.entries(SIZES)) {
+    for (const [at, loss] of Object.values(LOSSES).entries()) {
+      for (const [end, hours] of Object.entries(LENGTHS)) {
+        await own.writer.command(
+          `CREATE TABLE ${size}_${at}_${end} ENGINE = MergeTree ORDER BY at AS SELECT * FROM base
+           WHERE cityHash64(n, 9) % ${part} = 0 AND NOT ((${loss}) AND at >= ${from} AND at < ${from} + INTERVAL ${hours} HOUR)`,
+        );
+      }
+    }
+  }
+  // Five programs that log every five minutes, and have been silent for 57.
+  await own.writer.command(
+    `CREATE TABLE lines ENGINE = MergeTree ORDER BY at AS SELECT toInt64(toUnixTimestamp('2026-05-24 10:00:00', 'UTC')) - 57 * 60 - toInt64(number) * 60 AS at,
+       ['api', 'fastpath', 'geoip', 'rotation', 'monitor'][1 + number % 5] AS said_by, 'ok' AS text FROM numbers(20000)`,
+  );
+}, 120_000);
+
+async function drop(table: string, end: number) {
+  const measurements = {
+    ...{ table, time: "at", software_name: "program", software_version: "version" },
+    ...{ report_id: "report", probe_cc: "cc" },
+  };
+  const logs = { table: "lines", time: "at", identifier: "said_by", message: "text" };
+  const source = `embedded:${own.directory.path}`;
+  await using lab = await connect({
+    ...{ measurements: source, logs: source, tables: { measurements, logs } },
+  });
+  return lab.drop({ range: between(new Date(end - 7 * 24 * HOUR), new Date(end)) });
+}
+
+const after = (size: keyof typeof SIZES, loss: string, end: keyof typeof LENGTHS, hours: number) =>
+  drop(`${size}_${LOSS_NAMES.indexOf(loss as never)}_${end}`, BEGIN + hours * HOUR);
+
+describe("lab.drop tells a drop that goes on from one that is over", () => {
+  const goesOn = LOSS_NAMES.flatMap((loss) => [14, 26, 60].map((hours) => [loss, hours] as const));
+  test.each(goesOn)("%s, lost since %i hours, is never over", async (loss, hours) => {
+    const large = await after("large", loss, "on", hours);
+    expect(large).toMatchObject({ state: "dropping", found: true });
+    expect(large.sentence.startsWith(large.verdict)).toBe(true);
+    expect(large.verdict.split(" ").length).toBeLessThanOrEqual(25);
+    const small = await after("small", loss, "on", hours);
+    expect(small.state).not.toBe("recovered");
+    // What is not seen is said with what would have been.
+    if (small.state === "usual") expect(small.verdict).toMatch(/two hours with \d+ % fewer would/);
+  });
+
+  test.each(LOSS_NAMES)("%s is over within three hours of its end", async (loss) => {
+    const found = await after("large", loss, "back", LENGTHS.back + 3);
+    expect(found).toMatchObject({ state: "recovered", found: true });
+    expect(found.verdict).toMatch(/is over: measurements.* are back as expected \(.* in the last/);
+  });
+
+  test("half of a program that the whole hides is seen in the program", async () => {
+    const found = await after("small", "half of one program", "on", 4);
+    expect(found.state).toBe("dropping");
+    expect(found.verdict).toMatch(/software_name probe-android/);
+  });
+});
+
+test("lab.drop calls the silence of all log programs an alarm", async () => {
+  const found = await drop("base", BEGIN + 10 * 24 * HOUR);
+  expect(found).toMatchObject({ state: "silent", found: true });
+  expect(found.verdict).toBe(
+    "No log line comes any more: 5 programs silent for 57 minutes, at most 5 minutes before.",
+  );
+});
