@@ -4,12 +4,21 @@ import {
   leavesOf,
   sumOver,
   sumsBy,
+  sumsIn,
   takeOut,
   type Element,
   type Leaves,
   type Cuboid,
 } from "./cuboids.js";
-import { changesOf, dispersion, MANY, pullIn, weights, type CountLeaves } from "./leaf-noise.js";
+import {
+  changesOf,
+  dispersion,
+  MANY,
+  pullIn,
+  saturation,
+  weights,
+  type CountLeaves,
+} from "./leaf-noise.js";
 import { middleOf, sortedPlaces } from "./order.js";
 
 /** An element whose leaves moved together. */
@@ -25,6 +34,8 @@ export interface CountCauses {
   readonly causes: readonly CountCause[];
   /** What the leaves of no cause did, as a factor: 1 where they stayed. */
   readonly ordinary: number;
+  /** What leaves were to be: what they were, where nothing else is expected. */
+  readonly expected: Float64Array;
   /** Variance of what each leaf became, by the noise that leaves show. */
   readonly variance: Float64Array;
 }
@@ -32,7 +43,7 @@ export interface CountCauses {
 /** Changes up to this factor of the ordinary one are ordinary too. */
 const USUAL = 0.05;
 /** What an element's score must exceed besides the logarithm of how many there are to choose from. */
-const CAUTION = 3;
+const CAUTION = 4;
 const MOST_CAUSES = 80;
 /** Leaves that groups have in the mean where they are looked at first. */
 const FEWEST = 5;
@@ -87,26 +98,33 @@ function simplest(given: CountLeaves, cuboids: readonly Cuboid[]): CountCauses {
 
 /** @param start what the whole did but for causes, to begin with; `fixed`: for good. */
 function searched(
-  given: CountLeaves,
+  asked: CountLeaves,
   cuboids: readonly Cuboid[],
   start: number,
   fixed = false,
 ): CountCauses {
-  const many = given.before.length;
+  const many = asked.before.length;
   const wide = cuboids.findLastIndex(({ groups }) => groups < many);
   let centre = start;
   let found: readonly CountCause[] = [];
   const out = new Uint8Array(many);
+  let given = asked;
   let size: Float64Array = new Float64Array(many);
   let weight = size;
   // The noise is that of leaves that no cause explains, known once causes are found.
-  for (const last of [false, true]) {
+  for (const last of asked.expect ? [false, false, true] : [false, true]) {
+    if (asked.expect) given = { ...asked, before: asked.expect(out) };
     // Only so do leaves that are there before or after alone weigh what they are.
     const moved = changesOf(given, centre);
     const { change } = moved;
     size = moved.size;
-    weight = weights(change, size, given.ratio * centre, last ? out : undefined, () =>
-      dispersion(given, cuboids, centre, out),
+    weight = weights(
+      change,
+      size,
+      given.ratio * centre,
+      last ? out : undefined,
+      () => dispersion(given, cuboids, centre, out),
+      given.clump,
     );
     if (last) pullIn(change, weight, out);
     out.fill(0);
@@ -116,7 +134,10 @@ function searched(
     found = greedy(given, some, { change, weight, fewest: all ? 1 : FEWEST, fixed, out });
     if (!fixed) centre = recentred(given, out, centre);
   }
-  return { causes: found, ordinary: centre, variance: amountVariance(size, weight) };
+  return {
+    ...{ causes: found, ordinary: centre, expected: given.before },
+    variance: amountVariance(size, weight, given, centre),
+  };
 }
 
 /**
@@ -129,11 +150,21 @@ export function amountNoise(given: CountLeaves): Float64Array {
   const { change, size } = changesOf(given, whole);
   const none = new Uint8Array(size.length);
   const coarse = () => dispersion(given, cuboidsOf(given), whole, none);
-  return amountVariance(size, weights(change, size, given.ratio * whole, none, coarse));
+  const weight = weights(change, size, given.ratio * whole, none, coarse);
+  return amountVariance(size, weight, given, whole);
 }
 
-function amountVariance(size: Float64Array, weight: Float64Array): Float64Array {
-  return weight.map((own, leaf) => (own > 0 ? (size[leaf]! / 2) ** 2 / own : 0));
+function amountVariance(
+  size: Float64Array,
+  weight: Float64Array,
+  { ratio, clump }: CountLeaves,
+  centre: number,
+): Float64Array {
+  return weight.map((own, leaf) =>
+    own > 0
+      ? (size[leaf]! / 2) ** 2 * (1 / own - saturation(size[leaf]!, ratio * centre, clump))
+      : 0,
+  );
 }
 
 /** What a search goes by. */
@@ -170,8 +201,24 @@ function greedy(
   const found: CountCause[] = [];
   while (found.length < MOST_CAUSES) {
     // An element is measured against what is left, as causes move what all have in common.
-    const mean = ordinary > 0 ? shifted / ordinary : 0;
-    const common = fixed ? Math.max(-USUAL, Math.min(USUAL, mean)) : mean;
+    const bounded = (mean: number) => (fixed ? Math.max(-USUAL, Math.min(USUAL, mean)) : mean);
+    const common = bounded(ordinary > 0 ? shifted / ordinary : 0);
+    /** What all but a group have in common: a value of half of the rows is no part of what it is measured against. */
+    const beside = (cuboid: Cuboid) => {
+      const [dimension, second] = cuboid.dimensions;
+      if (second !== undefined) return () => common;
+      const codes = leaves.codes[dimension!]!;
+      const many = leaves.sizes[dimension!]!;
+      const [own, moved] = [
+        sumsIn(codes, nearWeight, many, out),
+        sumsIn(codes, nearMoved, many, out),
+      ];
+      return (group: number) => {
+        const code = codes[cuboid.example[group]!]!;
+        const rest = ordinary - own[code]!;
+        return rest > LEAST_REST * ordinary ? bounded((shifted - moved[code]!) / rest) : common;
+      };
+    };
     let [score, at, group] = [0, -1, -1];
     for (let one = 0; one < cuboids.length; one += 1) {
       if (cuboids[one]!.groups * fewest > change.length) continue;
@@ -179,10 +226,13 @@ function greedy(
       const least = price[one]!;
       // Elements of equal leaves are told by the fewer dimensions, which come first.
       const above = least + score * (1 + 1e-9) + 1e-9;
-      const place = greatest(ws, ss, { common, spread: spread[one]!, above });
+      const [place, found] = greatest(ws, ss, {
+        common: beside(cuboids[one]!),
+        spread: spread[one]!,
+        above,
+      });
       if (place < 0) continue;
-      const own = ss[place]! - common * ws[place]!;
-      score = (own * own) / (2 * ws[place]!) - least;
+      score = found - least;
       [at, group] = [one, place];
     }
     const cuboid = cuboids[at];
@@ -199,25 +249,26 @@ function greedy(
   return found;
 }
 
-/** The group whose own change is likeliest, beyond that of all and what is ordinary; -1 where none is. */
+/** The group whose own change is likeliest, beyond that of all others and what is ordinary, and how likely; -1 where none is. */
 function greatest(
   w: Float64Array,
   s: Float64Array,
-  given: { common: number; spread: number; above: number },
-): number {
+  given: { common: (group: number) => number; spread: number; above: number },
+): readonly [group: number, score: number] {
   const { common, spread } = given;
   let bar = 2 * given.above;
   let best = -1;
   for (let one = 0; one < w.length; one += 1) {
     const weight = w[one]!;
-    const own = s[one]! - common * weight;
     // What is left of a group whose leaves are out is rounding.
-    if (own * own <= bar * weight || weight < 1e-3) continue;
+    if (weight < 1e-3) continue;
+    const own = s[one]! - common(one) * weight;
+    if (own * own <= bar * weight) continue;
     if (Math.abs(own) <= spread * weight) continue;
     bar = ((own * own) / weight) * (1 + 1e-9);
     best = one;
   }
-  return best;
+  return [best, bar / 2];
 }
 
 /**

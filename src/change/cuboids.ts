@@ -28,7 +28,7 @@ export interface Element {
 }
 
 /** Visits of leaves that a search may cost: beyond it combinations of fewer dimensions are searched. */
-const MOST_VISITS = 30_000_000;
+const MOST_VISITS = 60_000_000;
 
 /**
  * All combinations of dimensions, the single ones first, as many as can be searched: at least up to

@@ -8,12 +8,12 @@ import { resultOfRows } from "../result/own-rows.js";
 import { Result } from "../result/result.js";
 import type { TimeRange } from "../time/time-range.js";
 import { askCells, changeMeasures, type ChangeCells, type ChangeSource } from "./cells.js";
-import { sumOver } from "./cuboids.js";
+import { sumOver, type Element } from "./cuboids.js";
 import type { Finding } from "./finding.js";
-import { flowCauses } from "./flow-causes.js";
-import { whereOf } from "./releases.js";
+import { CERTAIN, flowCauses, type FlowCause } from "./flow-causes.js";
 import { rateCauses } from "./rate-causes.js";
-import { asExpected, runSizeCauses, type RunSizeCause } from "./run-sizes.js";
+import { moves, releaseDimensions, withMissing } from "./upgrades.js";
+import { asExpected, perRunCauses, runSizeCauses, type RunSizeCause } from "./run-sizes.js";
 import {
   amount,
   changeText,
@@ -104,6 +104,8 @@ const ACTION = "explain a change";
 const MOST_CAUSES = 20;
 /** A program that kept its rows but for this part lost nothing by its users' move. */
 const LITTLE = 0.05;
+/** Where changes up to this part of all rows can't be seen, an answer says so. */
+const SEEN = 0.1;
 const NORMAL_95 = CONFIDENCES[0.95];
 
 /**
@@ -146,74 +148,121 @@ export function explainCells(cells: ChangeCells): Explanation {
   return cells.kind === "flow" ? explainFlow(cells) : explainRate(cells);
 }
 
-function explainFlow(cells: ChangeCells): Explanation {
+function explainFlow(given: ChangeCells): Explanation {
+  const cells = withMissing(given);
   const sizes = runSizeCauses(cells);
   // What is left to explain is what would have come, had those runs held what runs held before.
-  const { ratio, before, after } = asExpected(cells, sizes);
-  const { causes: found, factor, alike, variance, moves } = flowCauses({ ...cells, after });
-  const [was, is] = [sumOver(before) * ratio, sumOver(cells.after)];
-  const cause = (where: Cause["where"], leaves: readonly number[]): Cause => {
-    const [had, has] = [sumOver(before, leaves) * ratio, sumOver(after, leaves)];
-    const own = has - had;
-    const half = NORMAL_95 * Math.sqrt(sumOver(variance, leaves));
+  const long = asExpected(cells, sizes);
+  const perRun = perRunCauses(long);
+  const { after } = asExpected(long, perRun);
+  const { causes: found, expected, alike, variance } = flowCauses({ ...cells, after });
+  const { ratio } = cells;
+  const [was, is] = [sumOver(cells.before) * ratio, sumOver(cells.after)];
+  const partOf = (change: number) => (is === was ? null : change / (is - was));
+  const cause = (one: FlowCause): Cause => {
+    const [had, has] = [sumOver(expected, one.leaves) * ratio, sumOver(after, one.leaves)];
+    const change = has - had;
+    const half = NORMAL_95 * Math.sqrt(sumOver(variance, one.leaves));
+    const sentence = releaseSentence(cells, one, had, has, partOf(change));
     return {
-      where,
-      text: elementText(where),
-      before: had,
-      after: has,
-      change: own,
-      low: own - half,
-      high: own + half,
-      part: is === was ? null : own / (is - was),
+      ...{ where: one.where, text: elementText(one.where), before: had, after: has, change },
+      ...{ low: change - half, high: change + half, part: partOf(change) },
+      ...(sentence !== undefined && { sentence }),
     };
   };
+  // The most certain come first; what came as it was is no cause, but beside what all others did.
   const named = found
-    .map((one) => ({
-      ...one,
-      beyond: Math.abs(sumOver(after, one.leaves) - sumOver(before, one.leaves) * factor),
-    }))
-    .sort((a, b) => b.beyond - a.beyond)
+    .filter(({ leaves }) => {
+      const [had, has] = [sumOver(expected, leaves) * ratio, sumOver(after, leaves)];
+      return alike || Math.abs(has - had) > (LITTLE * (had + has)) / 2;
+    })
     .slice(0, MOST_CAUSES);
-  const rest = without(before.length, named);
+  const rest = { where: {}, leaves: without(after.length, named) };
   const ends = sizes.map((one): Cause => {
-    const [expected, came] = [sumOver(after, one.leaves), sumOver(cells.after, one.leaves)];
+    const [had, has] = [sumOver(after, one.leaves), sumOver(cells.after, one.leaves)];
     const half = NORMAL_95 * one.error;
-    const change = came - expected;
-    const part = is === was ? null : change / (is - was);
+    const change = has - had;
     return {
-      ...{ where: one.where, text: elementText(one.where), before: expected, after: came, change },
-      ...{ low: change - half, high: change + half, part },
-      sentence: runSizeSentence(one, part, is < was ? "drop" : "rise"),
+      ...{ where: one.where, text: elementText(one.where), before: had, after: has, change },
+      ...{ low: change - half, high: change + half, part: partOf(change) },
+      sentence: runSizeSentence(one, partOf(change), is < was ? "drop" : "rise"),
       perRun: { now: one.holds, before: one.held, previous: one.previous },
     };
   });
-  const causes: Cause[] = [...ends, ...named.map(({ where, leaves }) => cause(where, leaves))];
+  const held = perRun.map((one): Cause => {
+    const [had, has] = [sumOver(after, one.leaves), sumOver(long.after, one.leaves)];
+    const half = NORMAL_95 * one.error;
+    const change = has - had;
+    const moved = one.runsAfter / one.runsBefore - 1;
+    return {
+      ...{ where: one.where, text: elementText(one.where), before: had, after: has, change },
+      ...{ low: change - half, high: change + half, part: partOf(change) },
+      sentence: `${upper(elementText(one.where))}: its runs hold ${perRunText(one.holds)} measurements where they held ${perRunText(one.held)} (${signed(one.holds / one.held - 1)}); ${Math.abs(moved) < 0.1 ? "as many came as before" : `${moved < 0 ? "fewer" : "more"} came, too`} (${signed(moved)}).`,
+      perRun: { now: one.holds, before: one.held, previous: null },
+    };
+  });
+  const causes = [...ends, ...held, ...named.map(cause)];
   if (alike) {
-    causes.push(cause({}, rest));
+    causes.push(cause(rest));
     causes.sort((a, b) => Math.abs(b.change) - Math.abs(a.change));
   }
+  const guilty = [...sizes, ...found].map(({ where }) => where["software_name"]);
   return explanation(cells, {
-    before: was,
-    after: is,
-    causes,
-    rest: cause({}, alike ? [] : rest),
-    moves: moves.filter(({ program }) => sizes.every((one) => one.program !== program)),
-    remarks: [],
+    ...{ before: was, after: is, causes },
+    remarks: causes.length === 0 ? tooFew(cells, variance) : [],
+    rest: cause(alike ? { where: {}, leaves: [] } : rest),
+    moves: moves(cells).filter(({ program }) => !guilty.includes(program ?? undefined)),
   });
 }
+
+/** What would have to change to be seen, where that is a fair part of all rows. */
+function tooFew(cells: ChangeCells, variance: Float64Array): string[] {
+  const all = (sumOver(cells.before) * cells.ratio + sumOver(cells.after)) / 2;
+  const least = CERTAIN * Math.sqrt(sumOver(variance));
+  return all > 0 && least > SEEN * all
+    ? [
+        `These rows can't tell more: a change of the whole of less than ${amount(Math.round(least), "")} ${cells.unit} (${percent(least / all)}) would not show.`,
+      ]
+    : [];
+}
+
+/** Of a release, what was expected of it and what came. */
+function releaseSentence(
+  cells: ChangeCells,
+  { where, kind, moved = [] }: FlowCause,
+  had: number,
+  has: number,
+  part: number | null,
+): string | undefined {
+  const { version, program } = releaseDimensions(cells);
+  const [versionName = "", programName = ""] = [cells.names[version], cells.names[program]];
+  const { [versionName]: release, [programName]: whose, ...place } = where;
+  if (release === undefined && kind === undefined) return undefined;
+  const named = [...(whose === undefined ? [] : [valueText(whose)])];
+  const inPlace = Object.keys(place).length === 0 ? "" : ` in ${elementText(place)}`;
+  const came = `${amount(Math.round(has), "")} ${cells.unit} came where ${amount(Math.round(had), "")} were to be expected${had > 0 ? ` (${has < had ? "" : "+"}${percent(has / had - 1)})` : ""}`;
+  const share = part === null || part < 0.01 || part > 10 ? "" : `: ${percent(part)} of the change`;
+  if (kind === "either") {
+    return `${[...named, ""].join(" ")}${has < had ? "lost" : "won"} ${amount(Math.round(Math.abs(has - had)), "")} ${cells.unit} (${percent(Math.abs(has / had - 1))})${inPlace} as its users moved from ${valueText(moved[0] ?? null)} to ${valueText(moved.at(-1) ?? null)}${share}. These rows can't tell whether the release or the whole program did.`;
+  }
+  const verb = kind === "stopped" ? "stopped" : has < had ? "loses rows" : "sends more";
+  return `${[...named, valueText(release ?? null)].join(" ")} ${verb}${inPlace}: ${came}${share === "" ? "" : share.replace(":", ",")}.`;
+}
+
+const signed = (part: number) => `${part < 0 ? "" : "+"}${percent(part)}`;
+
+const perRunText = (value: number) =>
+  number(value >= 9.95 ? Math.round(value) : Number(value.toFixed(1)));
 
 /** "app 3.10.0 ends its runs early: 13 measurements a run where 3.9.1 held 31 (−59 %). …" */
 function runSizeSentence(cause: RunSizeCause, part: number | null, kind: string): string {
   const { program, version, within, holds, held, previous, runsBefore, runsAfter } = cause;
   const release = program === null ? version : `${valueText(program)} ${valueText(version)}`;
   const place = within === undefined ? "" : ` in ${elementText(within)}`;
-  const signed = (part: number) => `${part < 0 ? "" : "+"}${percent(part)}`;
-  const perRun = (value: number) =>
-    number(value >= 9.95 ? Math.round(value) : Number(value.toFixed(1)));
   const moved = runsAfter / runsBefore - 1;
   return [
     `${release}${place} ${holds < held ? "ends its runs early" : "holds more in its runs"}:`,
-    `${perRun(holds)} measurements a run where ${previous === null ? "its other releases" : valueText(previous)} held ${perRun(held)} (${signed(holds / held - 1)}).`,
+    `${perRunText(holds)} measurements a run where ${previous === null ? "its other releases" : valueText(previous)} held ${perRunText(held)} (${signed(holds / held - 1)}).`,
     Math.abs(moved) < 0.1
       ? `Its runs came as before (of all releases ${signed(moved)}).`
       : `Runs ${moved < 0 ? "fell" : "rose"} too (of all releases ${signed(moved)}).`,
@@ -301,6 +350,16 @@ function explainRate(cells: ChangeCells): Explanation {
     moves: [],
     remarks,
   });
+}
+
+/** The values of an element by the names of their dimensions. */
+function whereOf(
+  { dimensions, values: codes }: Element,
+  { names, values }: ChangeCells,
+): Record<string, string | null> {
+  return Object.fromEntries(
+    dimensions.map((dimension, at) => [names[dimension]!, values[dimension]![codes[at]!]!]),
+  );
 }
 
 function ends(cells: ChangeCells, all: Rate): { before: number | null; after: number | null } {

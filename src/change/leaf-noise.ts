@@ -10,6 +10,10 @@ export interface CountLeaves extends Leaves {
   readonly before: Float64Array;
   readonly after: Float64Array;
   readonly ratio: number;
+  /** How many times a Poisson count's variance counts have in general: rows 30, as they come in runs; runs less. */
+  readonly clump?: number;
+  /** What was to be expected in place of `before`, learned from leaves that aren't out; the same sum. */
+  readonly expect?: (out: Uint8Array) => Float64Array;
 }
 
 /** The variance of a change whose median is 1, halfway to the most that it can be. */
@@ -18,7 +22,7 @@ const SATURATED = 1.4826 ** 2;
  * What a few leaves can't tell is taken from what services are like: rows come in runs of some thirty,
  * which counts as so many leaves do.
  */
-const PRIOR_DISPERSION = 30;
+const CLUMP = 30;
 const PRIOR_LEAVES = 4;
 /** So many leaves tell their noise by size. */
 export const MANY = 150;
@@ -26,6 +30,8 @@ export const MANY = 150;
 const SAMPLE = 10_000;
 /** Rows below which a leaf's noise isn't learned: a median of such few values is a step. */
 const FEW = 30;
+/** The same of runs, which scatter less. */
+const FEW_RUNS = 8;
 /** The median of a chi-squared. */
 const CHI_SQUARED = 0.4549;
 
@@ -55,11 +61,13 @@ export function weights(
   ratio: number,
   out: Uint8Array | undefined,
   coarse: () => number,
+  clump = CLUMP,
 ): Float64Array {
+  const least = fewOf(clump);
   let leaves = new Int32Array(size.length);
   let many = 0;
   for (let leaf = 0; leaf < size.length; leaf += 1) {
-    if (size[leaf]! >= FEW && out?.[leaf] !== 1) leaves[many++] = leaf;
+    if (size[leaf]! >= least && out?.[leaf] !== 1) leaves[many++] = leaf;
   }
   const step = Math.max(1, many / SAMPLE);
   many = Math.floor(many / step);
@@ -73,7 +81,7 @@ export function weights(
     moved[place] = Math.abs(change[leaf]!);
     chance[place] = poisson(leaf);
   }
-  const few = many < MANY ? ofFew(moved, chance) : undefined;
+  const few = many < MANY ? ofFew(moved, chance, clump) : undefined;
   const bins = Math.min(20, Math.floor(many / 50));
   const points = Array.from({ length: bins }, (_, bin) => {
     const ends = [Math.floor((bin * many) / bins), Math.floor(((bin + 1) * many) / bins)] as const;
@@ -86,19 +94,29 @@ export function weights(
     const total = size[leaf]!;
     if (!(total > 0)) continue;
     const own = poisson(leaf);
-    const counted = total < FEW ? Math.max(1, phi) * own + own * own : phi * own;
+    const counted =
+      total < least ? Math.max(1, phi) * own + saturation(total, ratio, clump) : phi * own;
     weight[leaf] = 1 / (s2 + counted + 1e-6);
   }
   return weight;
 }
 
+/** What keeps leaves of a few rows, which changed by all that they can, from counting as certain. */
+export function saturation(size: number, ratio: number, clump = CLUMP): number {
+  return size < fewOf(clump) ? ((2 * (1 + ratio)) / size) ** 2 : 0;
+}
+
+function fewOf(clump: number): number {
+  return clump < CLUMP ? FEW_RUNS : FEW;
+}
+
 /** How much more a few large leaves vary than Poisson counts, most of which went as the whole did. */
-function ofFew(moved: Float64Array, poisson: Float64Array): number | undefined {
+function ofFew(moved: Float64Array, poisson: Float64Array, clump: number): number | undefined {
   const squares = moved.map((one, at) => (one * one) / poisson[at]!);
   if (middleOf(moved) > 1) return undefined;
   const own = Math.max(1, middleOf(squares) / CHI_SQUARED);
   const n = moved.length;
-  return (n * own + PRIOR_LEAVES * PRIOR_DISPERSION) / (n + PRIOR_LEAVES);
+  return (n * own + PRIOR_LEAVES * clump) / (n + PRIOR_LEAVES);
 }
 
 /**
@@ -119,7 +137,7 @@ export function dispersion(
     was[at]!.forEach((before, group) => {
       const had = before * given.ratio * centre;
       const total = had + is[at]![group]!;
-      if (total < FEW) return;
+      if (total < fewOf(given.clump ?? CLUMP)) return;
       const d = (2 * (is[at]![group]! - had)) / total;
       sizes.push(total);
       squares.push((d * d * total) / (2 * (1 + given.ratio)));

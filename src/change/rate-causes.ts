@@ -44,7 +44,7 @@ const USUAL = 0.05;
 /** Standard errors from which the whole's own change is certain. */
 const CERTAIN = 4;
 /** What a cause's likelihood ratio must exceed besides the logarithm of how many there are to choose from. */
-const CAUTION = 4;
+const CAUTION = 4.5;
 const MOST_CAUSES = 10;
 
 /**
@@ -224,19 +224,40 @@ function likelihood(part: number, n: number): number {
 /**
  * How much more the leaves' rates vary than rows drawn alone would: the median of their squared
  * standard errors by that of a chi-squared (a robust form of the overdispersion of McCullagh and
- * Nelder, Generalized Linear Models, 1989, 4.5), at least 1.
+ * Nelder, Generalized Linear Models, 1989, 4.5), at least 1. Leaves are measured against what the
+ * whole did, and against what their value of each dimension did; the least counts, so that a value
+ * with most leaves isn't its own noise.
  */
 function dispersion(given: RateLeaves, rate: number): number {
-  const squares: number[] = [];
-  for (let leaf = 0; leaf < given.allAfter.length; leaf += 1) {
-    const n0 = given.allBefore[leaf]!;
-    const n1 = given.allAfter[leaf]!;
-    const variance = given.variance ?? rate * (1 - rate);
+  const { codes, sizes, allBefore, allAfter, partBefore, partAfter } = given;
+  const leaves = Array.from(allAfter.keys()).filter((leaf) => {
+    const n = Math.min(allBefore[leaf]!, allAfter[leaf]!);
     // Leaves where fewer than five are expected aren't nearly normal.
-    if (given.variance === undefined && Math.min(n0, n1) * variance < 5) continue;
-    if (Math.min(n0, n1) < 10) continue;
-    squares.push(standardErrors(given, given, leaf, { rate, noise: 1 }) ** 2);
+    return n >= 10 && (given.variance !== undefined || n * rate * (1 - rate) >= 5);
+  });
+  if (leaves.length < 12) return 1;
+  const middle = (squares: readonly number[]) =>
+    Math.max(1, middleOf(Float64Array.from(squares)) / 0.4549);
+  const least = [
+    middle(leaves.map((leaf) => standardErrors(given, given, leaf, { rate, noise: 1 }) ** 2)),
+  ];
+  for (const [dimension, code] of codes.entries()) {
+    const [n0, s0, n1, s1] = [allBefore, partBefore, allAfter, partAfter].map((of) =>
+      sumsIn(code, of, sizes[dimension]!),
+    ) as [Float64Array, Float64Array, Float64Array, Float64Array];
+    const squares = leaves.flatMap((leaf) => {
+      const own = code[leaf]!;
+      // A leaf that makes up its value tells nothing beside it.
+      if (allAfter[leaf]! > n1[own]! / 2) return [];
+      const [was, is] = [partBefore[leaf]! / allBefore[leaf]!, partAfter[leaf]! / allAfter[leaf]!];
+      const moved = is - was - (s1[own]! / n1[own]! - s0[own]! / n0[own]!);
+      const spread = (part: number) => given.variance ?? Math.max(1e-6, part * (1 - part));
+      const both = (own: number, of: Float64Array, parts: Float64Array) =>
+        spread(parts[own]! / of[own]!);
+      const variance = both(own, n0, s0) / allBefore[leaf]! + both(own, n1, s1) / allAfter[leaf]!;
+      return variance > 0 ? [(moved * moved) / variance] : [];
+    });
+    if (squares.length >= 12) least.push(middle(squares));
   }
-  if (squares.length < 12) return 1;
-  return Math.max(1, middleOf(Float64Array.from(squares)) / 0.4549);
+  return Math.min(...least);
 }

@@ -1,7 +1,9 @@
 import { median } from "../base/statistics.js";
-import { isVersionColumn } from "../result/origin.js";
 import { compareVersions } from "../result/version-order.js";
 import type { ChangeCells } from "./cells.js";
+import { sumOver } from "./cuboids.js";
+import { rateCauses } from "./rate-causes.js";
+import { releaseDimensions } from "./upgrades.js";
 
 /** A release whose runs hold fewer (or more) measurements than its program's runs held before. */
 export interface RunSizeCause {
@@ -27,6 +29,8 @@ export interface RunSizeCause {
 
 /** Standard errors beyond which a release's runs are said to hold less: some hundred releases are looked at. */
 const STANDS_OUT = 6;
+/** The same of a release in one country, network or test: of those there are some ten thousand. */
+const IN_PLACE = 8;
 /** Runs that hold up to this part more or less are as before: releases differ by some percent. */
 const USUAL = 0.1;
 /** Fewer runs can't tell how many measurements one holds. */
@@ -53,27 +57,106 @@ interface Sums {
  * runs are as long, however many users it won.
  */
 export function runSizeCauses(cells: ChangeCells): RunSizeCause[] {
-  const version = cells.names.findIndex(isVersionColumn);
+  const { version } = releaseDimensions(cells);
   if (cells.runs === undefined || version < 0) return [];
   const cv = runSpread(cells, cells.runs);
   const taken = new Set<string>();
   const found: RunSizeCause[] = [];
   while (found.length < MOST_CAUSES) {
     const all = releases(cells, version).filter(({ key }) => !taken.has(key));
-    const judged = all.flatMap((release) => {
-      const one = lack(cells, release, cv);
-      return one === undefined ? [] : [{ release, ...one }];
+    // One country's runs are looked at where those of the whole release tell nothing.
+    const [best] = [all, all.flatMap((one) => narrower(cells, one))].flatMap((some) => {
+      const judged = some.flatMap((release) => {
+        const one = lack(cells, release, cv);
+        return one === undefined ? [] : [{ release, ...one }];
+      });
+      const [most] = judged.sort((a, b) => Math.abs(b.z) - Math.abs(a.z));
+      const least = most?.release.within === undefined ? STANDS_OUT : IN_PLACE;
+      return most !== undefined && Math.abs(most.z) > least ? [most] : [];
     });
-    const [best] = judged.sort((a, b) => Math.abs(b.z) - Math.abs(a.z));
-    if (best === undefined || !(Math.abs(best.z) > STANDS_OUT)) break;
+    if (best === undefined) break;
     taken.add(best.release.key);
-    found.push(named(cells, version, narrowest(cells, version, best, cv)));
+    found.push(named(cells, version, narrowest(cells, best, cv)));
   }
   return found;
 }
 
+/** Values whose runs, of all releases, hold another number of measurements than before. */
+export interface PerRunCause {
+  readonly where: Readonly<Record<string, string | null>>;
+  readonly leaves: readonly number[];
+  /** Measurements a run, before and after, in the tests of the later range. */
+  readonly held: number;
+  readonly holds: number;
+  readonly runsBefore: number;
+  readonly runsAfter: number;
+  readonly parts: readonly Part[];
+  readonly error: number;
+}
+
+/**
+ * Values of other dimensions whose runs hold more or fewer measurements: duplicates, a test cut short,
+ * a probe that floods. A rate of measurements by what their runs would have held.
+ */
+export function perRunCauses(cells: ChangeCells): PerRunCause[] {
+  const { runs, ratio, names, values } = cells;
+  if (runs === undefined) return [];
+  const cv = runSpread(cells, runs);
+  const { version, program } = releaseDimensions(cells);
+  const tests = cells.leaves.codes[names.indexOf("test_name")];
+  const key = (leaf: number) =>
+    (cells.leaves.codes[program]?.[leaf] ?? 0) * 1e6 + (tests?.[leaf] ?? 0);
+  const held = new Map<number, { runs: number; rows: number }>();
+  cells.before.forEach((rows, leaf) => {
+    const kind = held.get(key(leaf)) ?? { runs: 0, rows: 0 };
+    held.set(key(leaf), kind);
+    if (!(runs.before[leaf]! > 0)) return;
+    kind.runs += runs.before[leaf]!;
+    kind.rows += rows;
+  });
+  const size = (leaf: number) => {
+    const kind = held.get(key(leaf))!;
+    return kind.runs > 0 ? kind.rows / kind.runs : 0;
+  };
+  const sizes = cells.before.map((_, leaf) => size(leaf));
+  const known = (of: Float64Array, some: Float64Array) =>
+    of.map((rows, leaf) => (some[leaf]! > 0 && sizes[leaf]! > 0 ? rows : 0));
+  const [allBefore, allAfter] = [runs.before, runs.after].map((of) =>
+    of.map((n, leaf) => n * sizes[leaf]!),
+  ) as [Float64Array, Float64Array];
+  const total = sumOver(allBefore) + sumOver(allAfter);
+  const squares = sumOver(sizes.map((one, leaf) => one * (allBefore[leaf]! + allAfter[leaf]!)));
+  if (!(total > 0)) return [];
+  const found = rateCauses({
+    ...{ ...cells.leaves, allBefore, allAfter, variance: (cv ** 2 * squares) / total },
+    partBefore: known(cells.before, runs.before),
+    partAfter: known(cells.after, runs.after),
+  });
+  return found.flatMap(({ dimensions, values: codes, leaves }): PerRunCause[] => {
+    if (dimensions.includes(version)) return [];
+    const [r0, r1] = [sumOver(runs.before, leaves) * ratio, sumOver(runs.after, leaves)];
+    const was = sumOver(cells.before, leaves) / sumOver(allBefore, leaves);
+    const expected = sumOver(allAfter, leaves) * was;
+    const change = sumOver(cells.after, leaves) - expected;
+    if (!(Math.abs(change) > USUAL * expected) || r1 < LEAST_RUNS || r0 < LEAST_RUNS) return [];
+    return [
+      {
+        where: Object.fromEntries(
+          dimensions.map((one, at) => [names[one]!, values[one]![codes[at]!]!]),
+        ),
+        ...{ leaves, held: expected / r1, holds: (expected + change) / r1 },
+        ...{ runsBefore: r0, runsAfter: r1, parts: [{ leaves, change }] },
+        error: cv * Math.sqrt((expected * squares) / total) * Math.sqrt(1 + r1 / r0),
+      },
+    ];
+  });
+}
+
 /** What leaves would amount to, had the runs of these releases held what runs held before. */
-export function asExpected(cells: ChangeCells, causes: readonly RunSizeCause[]): ChangeCells {
+export function asExpected(
+  cells: ChangeCells,
+  causes: readonly { readonly parts: readonly Part[] }[],
+): ChangeCells {
   if (causes.length === 0) return cells;
   const after = cells.after.slice();
   for (const { leaves, change } of causes.flatMap(({ parts }) => parts)) {
@@ -91,6 +174,8 @@ interface Release {
   readonly key: string;
   readonly leaves: readonly number[];
   readonly others: readonly number[];
+  /** The program's other releases everywhere, of a release in one country, test, … */
+  readonly everywhere?: readonly number[];
   /** A country, test, … to which both are narrowed. */
   readonly within?: readonly [dimension: number, code: number];
 }
@@ -111,13 +196,9 @@ interface Lack {
   readonly own: Sums;
 }
 
-function programOf({ names }: ChangeCells, version: number): number {
-  return names.indexOf(names[version]!.replace(/version$/i, "name"));
-}
-
 function releases(cells: ChangeCells, version: number): Release[] {
   const { codes } = cells.leaves;
-  const program = codes[programOf(cells, version)];
+  const program = codes[releaseDimensions(cells).program];
   const programs = new Map<number, Map<number, number[]>>();
   codes[version]!.forEach((code, leaf) => {
     const own = programs.get(program?.[leaf] ?? 0) ?? new Map<number, number[]>();
@@ -161,34 +242,39 @@ function lack(cells: ChangeCells, release: Release, cv: number): Omit<Lack, "rel
   if (!(expected > 0) || Math.abs(change) < USUAL * expected) return undefined;
   const [held, holds] = [expected / own.r1, own.m1 / own.r1];
   // What it lacks is its own: the others hold what they held, or hardly any is left of them.
-  const stayed = beside.m1 / beside.r1 / (beside.m0 / beside.r0) - 1;
+  const all = release.everywhere === undefined ? beside : sumsOf(cells, release.everywhere);
+  const stayed = all.m1 / all.r1 / (all.m0 / all.r0) - 1;
   const moved = holds / held - 1;
   if (moved * change <= 0) return undefined;
-  if (beside.r1 > own.r1 / 20 && stayed / moved > 0.5) return undefined;
+  if (all.r1 > own.r1 / 20 && stayed / moved > 0.5) return undefined;
   const error = Math.sqrt(variance);
   return { parts, change, error, z: change / error, held, own };
 }
 
 /** The release, or what it is in the one country, test or network that all of it is in. */
-function narrowest(cells: ChangeCells, version: number, wide: Lack, cv: number): Lack {
-  const program = programOf(cells, version);
+function narrowest(cells: ChangeCells, wide: Lack, cv: number): Lack {
   let best = wide;
-  for (const dimension of cells.names.keys()) {
-    if (dimension === version || dimension === program) continue;
-    const others = byCode(cells, dimension, wide.release.others);
-    for (const [code, leaves] of byCode(cells, dimension, wide.release.leaves)) {
-      const runs = sumsOf(cells, leaves).r1;
-      if (runs > wide.own.r1 / 2) continue;
-      const release = {
-        ...wide.release,
-        ...{ leaves, others: others.get(code) ?? [], within: [dimension, code] as const },
-      };
-      const one = lack(cells, release, cv);
-      if (one === undefined || !(one.change / wide.change > NARROW)) continue;
-      if (best === wide || runs < best.own.r1) best = { ...one, release };
-    }
+  if (wide.release.within !== undefined) return best;
+  for (const release of narrower(cells, wide.release)) {
+    const runs = sumsOf(cells, release.leaves).r1;
+    if (runs > wide.own.r1 / 2 || (best !== wide && runs >= best.own.r1)) continue;
+    const one = lack(cells, release, cv);
+    if (one !== undefined && one.change / wide.change > NARROW) best = { ...one, release };
   }
   return best;
+}
+
+/** A release in each of its countries, networks and tests. */
+function narrower(cells: ChangeCells, release: Release): Release[] {
+  const { version, program } = releaseDimensions(cells);
+  return [...cells.names.keys()].flatMap((dimension) => {
+    if (dimension === version || dimension === program) return [];
+    const others = byCode(cells, dimension, release.others);
+    return [...byCode(cells, dimension, release.leaves)].map(([code, leaves]) => ({
+      ...{ key: release.key, leaves, others: others.get(code) ?? [], everywhere: release.others },
+      within: [dimension, code] as const,
+    }));
+  });
 }
 
 function named(
@@ -197,7 +283,7 @@ function named(
   { release, parts, error, held, own }: Lack,
 ): RunSizeCause {
   const { names, values, leaves } = cells;
-  const program = programOf(cells, version);
+  const program = releaseDimensions(cells).program;
   const value = (dimension: number, leaf: number) =>
     values[dimension]![leaves.codes[dimension]![leaf]!]!;
   const [first] = release.leaves;

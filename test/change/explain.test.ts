@@ -108,12 +108,15 @@ describe("a count", () => {
     expect(sentence).toContain("3.9.0 → 3.10.0");
   });
 
-  test("a loss after a move names both versions in one cause", () => {
+  test("a new release that loses rows is named by what was expected of it, as one that users stay with kept its rows", () => {
     const names = ["software_name", "software_version", "probe_cc"];
-    const { causes } = explainCells(cellsOf(names, releases(names, 0.4)));
+    const { causes, sentence } = explainCells(cellsOf(names, releases(names, 0.4)));
     expect(causes.map(({ where }) => where)).toEqual([
-      { software_name: "app", software_version: ["3.9.0", "3.10.0"] },
+      { software_name: "app", software_version: "3.10.0" },
     ]);
+    expect(sentence).toMatch(
+      /app 3\.10\.0 loses rows: 114,202 measurements came where 287,839 were to be expected \(−60 %\)/,
+    );
   });
 
   test("a single version of a country that others don't follow is named with it", () => {
@@ -123,6 +126,15 @@ describe("a count", () => {
     );
     const [first] = explainCells(cellsOf(names, rows)).causes;
     expect(first!.where).toMatchObject({ software_version: "3.8.0", probe_cc: "C2" });
+  });
+
+  test("of few rows says what would not show, and names nothing", () => {
+    const rows = service(3, NAMES, [2, 3, 2], ([cc]) => (cc === "cc1" ? 0.8 : 1), 30);
+    const { found, sentence } = explainCells(cellsOf(NAMES, rows));
+    expect(found).toBe(false);
+    expect(sentence).toMatch(
+      /These rows can't tell more: a change of the whole of less than \d+ measurements \(\d+ %\) would not show\./,
+    );
   });
 
   test.each([
@@ -220,6 +232,24 @@ describe("a share", () => {
       );
     }
     expect(quiet).toBeGreaterThanOrEqual(95);
+  });
+
+  test("of one of two programs is the program's, though most leaves are its own", () => {
+    const draw = seeded(8);
+    const names = ["software_name", "cc", "network"];
+    for (let seed = 0; seed < 6; seed += 1) {
+      const rows = service(seed, names, [2, 8, 6]).map((row): Row => {
+        const first = row.values[0] === "software_name1";
+        const part = (n: number, rate: number) => Math.min(n, draw.count(n * rate));
+        return {
+          ...row,
+          partBefore: part(row.before, 0.029),
+          partAfter: part(row.after, first ? 0.397 : 0.029),
+        };
+      });
+      const [cause] = explainCells(cellsOf(names, rows, "rate")).causes;
+      expect(cause!.where).toEqual({ software_name: "software_name1" });
+    }
   });
 
   test("tells Simpson's paradox", () => {
