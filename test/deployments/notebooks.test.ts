@@ -79,7 +79,6 @@ const codeCell = (id: string, source: string) => ({
   ...{ id, source, cell_type: "code", execution_count: null, metadata: {}, outputs: [] },
 });
 
-
 it("every notebook tells each deployment's own numbers, or stops with the remedy", async () => {
   await using server = await restrictedServer(
     { ...READERS, ro1: { settings: TIGHT } },
