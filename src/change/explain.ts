@@ -115,7 +115,7 @@ const NORMAL_95 = CONFIDENCES[0.95];
  * Causes are disjoint and their contributions, with the rest's, add up to the change: exactly for
  * counts and sums; for shares and means as rate and mix (E. M. Kitagawa, "Components of a difference
  * between two rates", JASA 50, 1955); a quantile's as those of the share of rows above the middle of
- * its two values. How causes are found is said in docs/changes.md.
+ * its two values. How causes are found is said in docs/what-happened.md.
  *
  * @returns `sentence`, `causes` and `result`, a row a cause. `found` is false where the change is
  *   no more than what is usual: 5 % for a part of the rows, 10 % for the whole, or chance.

@@ -53,12 +53,13 @@ it("probelab start fills an empty database, and the notebook finds the planted r
   const shown = outputs(join(out, "measurement-drop.ipynb"));
   expect(shown.filter((output) => output.output_type === "error")).toEqual([]);
   const texts = shown.map((output) => [output.text ?? ""].flat().join(""));
-  const finding = texts.find((text) => text.includes("against")) ?? "";
-  expect(finding).toContain(`${truth?.["software_name"]} ${truth?.["software_version"]}: `);
-  const change = Number(/measurements per run (-\d+) %/.exec(finding)?.[1]) / 100;
+  const finding = texts.find((text) => text.includes("ends its runs early")) ?? "";
+  expect(finding).toContain(`${truth?.["software_name"]} ${truth?.["software_version"]} ends its`);
+  const change = Number(/where \S+ held \d+ \(−(\d+) %\)/.exec(finding)?.[1]) / -100;
   expect(1 + change).toBeCloseTo(Number(truth?.["factor_measurements_per_run"]), 1);
-  const pace = Number(/seconds per measurement ([+-]?\d+) %/.exec(finding)?.[1]) / 100;
-  expect(Math.abs(pace)).toBeLessThan(0.05);
+  expect(finding).toContain("Its runs came as before");
+  const release = texts.find((text) => text.includes("as before: ")) ?? "";
+  expect(release).toMatch(/as before: .*seconds per measurement/);
 
   const charts = readdirSync(out).filter((name) => name.endsWith(".svg"));
   expect(charts).toHaveLength(3);

@@ -113,7 +113,7 @@ const SHOWS: Readonly<Record<string, (doc: Doc) => void | Promise<void>>> = {
     }
     expect(paths).toHaveLength(15);
   },
-  "docs/changes.md"({ output }) {
+  "docs/what-happened.md"({ output }) {
     expect(output("compare(lab")).toMatch(/result: Measurements (fell|rose) by/);
     expect(output("why = await")).toMatch(/probe-android-unattended/);
     expect(output('quantile(0.5, "duration")')).toMatch(/result: Run duration, median fell/);
