@@ -4,8 +4,9 @@ import { HOUR, WEEK } from "../time/span.js";
 export interface Recovery {
   /**
    * `recovered`: the latest hours lie within the interval of what earlier weeks lead one to expect,
-   * and a third of the drop would lie outside; `below`: they lie below it; `unsure`: the hours since
-   * the alarm hold too little to tell.
+   * and a third of the drop would lie outside; `below`: they lie below it, the newest two
+   * nearer to the loss than to the expectation; `unsure`: the hours since the alarm hold too little to
+   * tell.
    */
   readonly state: "recovered" | "below" | "unsure";
   /** The latest hours against what was expected of them, as a share; null where nothing is expected. */
@@ -22,6 +23,8 @@ const FEWEST_WINDOWS = 30;
 const LEVEL = 0.025;
 /** A loss that goes on is then four standard deviations from the bound. */
 const VISIBLE_PART = 1 / 3;
+/** Half of the loss, in visible parts. */
+const NEARER = 1 / 2 / VISIBLE_PART;
 /** Of a complete stop, whose logarithm has no bound. */
 const MOST_LOSS = 0.95;
 const LENGTHS = [2, 3, 6, 12, 24, 48, 96];
@@ -48,6 +51,7 @@ export function recovery(
   let longest: Recovery = { state: "unsure", change: null, hours: 0 };
   if (lost === null) return longest;
   const visible = Math.max(lost, Math.log(1 - MOST_LOSS)) * VISIBLE_PART;
+  let newest: number | undefined;
   for (const hours of LENGTHS) {
     const start = counts.length - hours;
     if (start < drop.to) break;
@@ -64,7 +68,12 @@ export function recovery(
     past.sort((a, b) => a - b);
     const bound = past[Math.floor(LEVEL * past.length)]!;
     longest = { state: "unsure", change: Math.expm1(found), hours };
-    if (found < bound && found < 0) return { ...longest, state: "below" };
+    newest ??= found;
+    if (found < bound && found < 0) {
+      // The last alarmed hour may lie before the drop's end: a longer window then holds lost hours,
+      // and says nothing of the newest where these are nearer to the expectation than to the loss.
+      return newest < visible * NEARER ? { ...longest, state: "below" } : longest;
+    }
     if (bound >= visible) return { ...longest, state: "recovered" };
   }
   return longest;
