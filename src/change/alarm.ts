@@ -1,4 +1,5 @@
 import { checkOptions, type Rules } from "../base/check-options.js";
+import { counted } from "../base/text.js";
 import { newTable } from "../result/arquero-table.js";
 import { type MeasureColumn, type Origin } from "../result/origin.js";
 import type { Result, Value } from "../result/result.js";
@@ -67,7 +68,7 @@ const TO_DECLINES = 0.1;
  * (the middle of past weeks) and the latest buckets; an alarm is raised where a bucket, or two in a
  * row, come further below that than this series has come before at the stated rate: the threshold
  * is the series' own (peaks over threshold; Siffer et al. 2017). The first four weeks are learnt
- * from. A tenth of the rate goes to declines: the level of five to eight weeks, tested at each end
+ * from, of a group those after its first row. A tenth of the rate goes to declines: the level of five to eight weeks, tested at each end
  * of a week. Of several groups each is a series of its own, with an equal part of the rate.
  *
  * An alarm is a `drop`; a `stop`, where a group has no row at all while others go on; a `gap`,
@@ -97,16 +98,24 @@ export async function alarm(
     return finding(flows, options, [], [], { told: cantTell(flows, end.at, from), least: null });
   }
   const gap = Math.max(1, Math.round(TOGETHER_MS / usualLength(flows.time.every)));
-  const watched = series.map(({ values }) => {
+  const watched = series.map(({ values }, at) => {
     const first =
       flows.buckets[0]?.complete === false ? [null, ...values.slice(1, end.at)] : values;
-    return watchFlow(first.slice(0, end.at), season, { ...flows, rate: rate / series.length, gap });
+    const began = beginning(flows, series[at]!);
+    const seen = watchFlow(first.slice(began, end.at), season, {
+      ...flows,
+      rate: rate / series.length,
+      gap,
+    });
+    return later(seen, began);
   });
   const alarms = series.flatMap((one, at) =>
     alarmsOf(flows, one, watched[at]!, { from, gap, end: end.at }),
   );
   alarms.sort((a, b) => b.expected - b.observed - (a.expected - a.observed));
-  const leasts = watched.map(({ least }) => median(least.slice(from)));
+  const leasts = watched.map(({ least }, at) =>
+    median(least.slice(Math.max(from, beginning(flows, series[at]!) + learning(season)))),
+  );
   const told = sentence(flows, alarms, { rate, from, end, leasts });
   const least = median(leasts.filter((each) => each <= 1));
   return finding(flows, options, alarms, watched, {
@@ -155,6 +164,36 @@ export function watchFlow(
     ),
     alarmed: scores.map((score, at) => at >= learnt && score !== null && score > limits[at]!),
     declines: declines(logs, season, (options.rate * TO_DECLINES) / 4),
+  };
+}
+
+/**
+ * The first bucket with a row of a group: hours before it aren't hours without measurements, from
+ * which a group that began lately would seem to stop at its first quiet hour. 0 of the whole.
+ */
+function beginning({ series }: Flows, { values }: FlowSeries): number {
+  return series.length === 1
+    ? 0
+    : Math.max(
+        0,
+        values.findIndex((value) => (value ?? 0) > 0),
+      );
+}
+
+/** What was read of a series from its bucket `began` on, at the places of all buckets. */
+function later(seen: Watched, began: number): Watched {
+  const unknown = new Array<number>(began).fill(NaN);
+  return {
+    usual: [...unknown, ...seen.usual],
+    next: [...unknown, ...seen.next],
+    limit: [...unknown, ...seen.limit],
+    least: [...unknown, ...seen.least],
+    alarmed: [...new Array<boolean>(began).fill(false), ...seen.alarmed],
+    declines: seen.declines.map((each) => ({
+      ...each,
+      from: each.from + began,
+      to: each.to + began,
+    })),
   };
 }
 
@@ -300,23 +339,33 @@ function sentence(
     end.at === buckets.length
       ? ""
       : ` The last ${bucketNoun(time.every, true)} (${number(buckets.length - end.at)}) ${end.state === "late" ? "may still get rows" : "are incomplete"} and aren't judged.`;
+  const learnt = learning(flows.season!);
+  const young = series.filter((each) => beginning(flows, each) + learnt > from).length;
+  const learned =
+    young === 0
+      ? ""
+      : ` ${counted(young, "group")} began so late that the first ${number(learnt)} ${bucketNoun(time.every, true)} of ${young === 1 ? "it" : "each"} are learnt from and aren't judged.`;
   const flat = series.every(({ values }) => values.every((value) => !value));
   if (flat) return `Can't tell whether ${measure.label} dropped, because all values are 0.`;
   const [first] = alarms;
   if (first === undefined) {
     const many = bucketNoun(time.every, true);
     const none = leasts.filter((least) => least > 1).length;
-    if (none === leasts.length) {
-      return `Can't tell whether ${measure.label} dropped for two ${many}${groups}, because so few or such scattered values don't tell even a complete stop from chance; nothing longer was seen in ${number(judged)} ${many}, ${span}: ask with a coarser every.${left}`;
+    const judgedGroups = leasts.filter((least) => !Number.isNaN(least)).length;
+    if (judgedGroups === 0) {
+      return `Can't tell whether ${measure.label} dropped${groups}.${learned}${left}`;
+    }
+    if (none === judgedGroups) {
+      return `Can't tell whether ${measure.label} dropped for two ${many}${groups}, because so few or such scattered values don't tell even a complete stop from chance; nothing longer was seen in ${number(judged)} ${many}, ${span}: ask with a coarser every.${learned}${left}`;
     }
     const least = median(leasts.filter((each) => each <= 1));
     const smaller = `A drop of ${percent(least)} or more over two ${many} would have been noticed${series.length === 1 ? "" : " in the usual group"}`;
     const blind = none === 0 ? "" : `, in ${number(none)} of the groups not even a stop`;
-    return `No drop of ${measure.label}${groups} in ${number(judged)} ${many}, ${span}. ${smaller}${blind}; ${stated}.${left}`;
+    return `No drop of ${measure.label}${groups} in ${number(judged)} ${many}, ${span}. ${smaller}${blind}; ${stated}.${learned}${left}`;
   }
   const others =
     alarms.length === 1 ? "the only alarm" : `the largest of ${number(alarms.length)} alarms`;
-  return `${alarmText(flows, first)}, ${others}${groups} in ${span}; ${stated}.${left}`;
+  return `${alarmText(flows, first)}, ${others}${groups} in ${span}; ${stated}.${learned}${left}`;
 }
 
 function alarmText(flows: Flows, { kind, series, from, to, observed, expected }: Alarm): string {
@@ -395,15 +444,18 @@ function finding(
 }
 
 function bucketTable(
-  { result, buckets, series, measure, time, season }: Flows,
+  flows: Flows,
   alarms: readonly Alarm[],
   watched: readonly Watched[],
   rest: "late" | "incomplete",
   like: (name: string, label: string) => MeasureColumn,
 ): Result {
+  const { result, buckets, series, measure, time, season } = flows;
   const rows = series.flatMap((one, place) =>
     buckets.map((bucket, at) => ({ one, bucket, at, told: watched[place] })),
   );
+  const learnt = season ? learning(season) : Infinity;
+  const firstJudged = new Map(series.map((one) => [one, beginning(flows, one) + learnt]));
   const inAlarm = new Map<FlowSeries, Map<number, Kind>>();
   for (const { kind, series: one, from, to } of alarms) {
     if (kind === "decline") continue;
@@ -411,17 +463,16 @@ function bucketTable(
     for (let at = from; at < to; at++) places.set(at, kind);
     inAlarm.set(one, places);
   }
-  const learnt = season ? learning(season) : Infinity;
   const state = ({ one, bucket, at, told }: (typeof rows)[number]): string => {
-    if (told === undefined || at < learnt) return "learning";
+    if (told === undefined || at < firstJudged.get(one)!) return "learning";
     if (at >= told.usual.length) return bucket.complete ? rest : "incomplete";
     if (one.values[at] === null) return "unknown";
     return inAlarm.get(one)?.get(at) ?? "usual";
   };
   const { dimensions } = result.origin.columns;
   const judged = (values: (told: Watched) => number[]) =>
-    rows.map(({ at, told }) =>
-      told === undefined || at < learnt ? null : (values(told)[at] ?? null),
+    rows.map(({ one, at, told }) =>
+      told === undefined || at < firstJudged.get(one)! ? null : (values(told)[at] ?? null),
     );
   const table = newTable(result.table, [
     [time.name, rows.map(({ bucket }) => bucket.start)],

@@ -79,6 +79,24 @@ describe("alarm", () => {
     expect(silent.sentence).toMatch(/^Silence: no row of any group since 2026-03-01 10:00/);
   });
 
+  it("doesn't judge a group that began lately, and says so", async () => {
+    // A week of rows, with three hours without any.
+    const began = scaled(scaled(other, 0, WEEKS_8 - 168, 0), 1325, 1328, 0);
+    const young = await alarm(hourlyResult({ IT: began, US: clean }), since);
+    expect(young.found).toBe(false);
+    expect(young.sentence).toMatch(
+      / 1 group began so late that the first 672 hours of it are learnt from and aren't judged\.$/,
+    );
+    const states = young.buckets.rows().filter((row) => row["probe_cc"] === "IT");
+    expect(new Set(states.map((row) => row["state"]))).toEqual(new Set(["learning"]));
+    // One that began six weeks ago is judged, by its own weeks.
+    const older = scaled(scaled(other, 0, 336, 0), 1325, 1328, 0);
+    const found = await alarm(hourlyResult({ IT: older, US: clean }), since);
+    expect(found.result.rows()).toMatchObject([
+      { kind: "stop", probe_cc: "IT", t: new Date(START + 1325 * HOUR) },
+    ]);
+  });
+
   it("doesn't judge what is incomplete, or may still get rows", async () => {
     const values = scaled(clean, 1342, WEEKS_8, 0.3);
     const at = new Date(START + (WEEKS_8 - 0.5) * HOUR);
