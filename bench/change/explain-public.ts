@@ -1,5 +1,5 @@
 /**
- * `explain` on the public incidents RS, S and L, as benchmarks/README.md scores them: through the
+ * `explain` on the public incidents RS, S, L and H, as benchmarks/README.md scores them: through the
  * cells that the engine's answers become. Of RS all minutes before 0 are the baseline.
  */
 import { existsSync, readFileSync } from "node:fs";
@@ -32,7 +32,7 @@ interface ShareCase {
   readonly rows: Readonly<Record<string, readonly number[]>>;
 }
 
-/** Metrics `rs_f1`, `rs_comparable`, `s_f1`, `l_f1` and milliseconds a case of each; prints the cases that differ. */
+/** Metrics `rs_f1`, `rs_comparable`, `s_f1`, `l_f1`, `h_f1` and milliseconds a case of each; prints the cases that differ. */
 export function explainPublic(): Record<string, number> {
   const rows: Record<string, string | number>[] = [];
   const metrics: Record<string, number> = {};
@@ -40,6 +40,7 @@ export function explainPublic(): Record<string, number> {
     rs: () => scored<ShareCase>("explain-rs", shareCells),
     s: () => scored<CountCase>("explain-s", countCells),
     l: () => scored<CountCase>("explain-l", countCells),
+    h: () => scored<CountCase>("explain-h", countCells),
   };
   for (const [name, score] of Object.entries(sets)) {
     const { f1, comparable, exact, ms, cpu, cases } = score();

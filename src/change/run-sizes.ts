@@ -65,15 +65,14 @@ export function runSizeCauses(cells: ChangeCells): RunSizeCause[] {
   while (found.length < MOST_CAUSES) {
     const all = releases(cells, version).filter(({ key }) => !taken.has(key));
     // One country's runs are looked at where those of the whole release tell nothing.
-    const [best] = [all, all.flatMap((one) => narrower(cells, one))].flatMap((some) => {
-      const judged = some.flatMap((release) => {
-        const one = lack(cells, release, cv);
-        return one === undefined ? [] : [{ release, ...one }];
-      });
-      const [most] = judged.sort((a, b) => Math.abs(b.z) - Math.abs(a.z));
-      const least = most?.release.within === undefined ? STANDS_OUT : IN_PLACE;
-      return most !== undefined && Math.abs(most.z) > least ? [most] : [];
-    });
+    const best =
+      surest(cells, all, cv, STANDS_OUT) ??
+      surest(
+        cells,
+        all.flatMap((one) => narrower(cells, one)),
+        cv,
+        IN_PLACE,
+      );
     if (best === undefined) break;
     taken.add(best.release.key);
     found.push(named(cells, version, narrowest(cells, best, cv)));
@@ -152,6 +151,23 @@ export function perRunCauses(cells: ChangeCells): PerRunCause[] {
   });
 }
 
+/** The release whose runs lack (or hold) most beyond chance; undefined where none stands out. */
+function surest(
+  cells: ChangeCells,
+  releases: readonly Release[],
+  cv: number,
+  least: number,
+): Lack | undefined {
+  let best: Lack | undefined;
+  for (const release of releases) {
+    const one = lack(cells, release, cv);
+    if (one !== undefined && Math.abs(one.z) > Math.max(least, Math.abs(best?.z ?? 0))) {
+      best = { release, ...one };
+    }
+  }
+  return best;
+}
+
 /** What leaves would amount to, had the runs of these releases held what runs held before. */
 export function asExpected(
   cells: ChangeCells,
@@ -219,8 +235,9 @@ function releases(cells: ChangeCells, version: number): Release[] {
 /** Undefined where its runs hold what they held, too few are there, or all releases changed alike. */
 function lack(cells: ChangeCells, release: Release, cv: number): Omit<Lack, "release"> | undefined {
   const own = sumsOf(cells, release.leaves);
+  if (own.r1 < LEAST_RUNS) return undefined;
   const beside = sumsOf(cells, release.others);
-  if (own.r1 < LEAST_RUNS || beside.r0 < LEAST_RUNS) return undefined;
+  if (beside.r0 < LEAST_RUNS) return undefined;
   const grown = (own.r1 + beside.r1) / (own.r0 + beside.r0);
   const tests = cells.names.indexOf("test_name");
   const kinds = byCode(cells, tests, release.leaves);
