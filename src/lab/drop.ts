@@ -124,10 +124,9 @@ export async function drop(
     (shown?.software_name === undefined ? undefined : programWhere(shown.software_name)) ?? where;
   const of = shownIn === programs ? ` of software_name ${shown?.software_name ?? "(none)"}` : "";
 
-  // Of a range that ended long ago the newest rows tell nothing.
-  const isPresent = +range.end > present - HOUR;
-  const silence = isPresent ? silenceOf(lines) : undefined;
-  const isSilent = (isPresent && measured?.silent === true) || shown?.kind === "silence";
+  // Programs that are silent now tell nothing of a range that ended long ago.
+  const silence = +range.end > present - HOUR ? silenceOf(lines) : undefined;
+  const isSilent = measured?.silent === true || shown?.kind === "silence";
   const why =
     shown === undefined || isSilent
       ? null
