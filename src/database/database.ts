@@ -59,6 +59,7 @@ export class Database implements AsyncDisposable {
   readonly #named: boolean;
   /** By role and version of the table. */
   readonly #learned = new Map<string, Promise<TableInfo>>();
+  readonly #latest = new Map<TableRole, TableInfo>();
   readonly #versions = new Map<string, Promise<string>>();
   /** Number of partial answers: a table learned from one is learned again. */
   #partials = 0;
@@ -186,14 +187,31 @@ export class Database implements AsyncDisposable {
   async table(role: TableRole): Promise<TableInfo> {
     // Behind a proxy there may be several servers, each with a version of its own.
     const { table, cluster } = this.tables[role];
-    const key = `${role} ${cluster === undefined ? await this.tableVersion(table) : ""}`;
+    const latest = this.#latest.get(role);
+    let version = "";
+    try {
+      if (cluster === undefined) version = await this.tableVersion(table);
+    } catch (error) {
+      // That a server or a table is gone is said by the question itself, with its own action.
+      if (latest === undefined) throw error;
+      return latest;
+    }
+    const key = `${role} ${version}`;
     const known = this.#learned.get(key);
     if (known !== undefined) return known;
-    const learned = learnTable(this.rows, this.here, this.tables[role], role);
+    const learned = learnTable(this.rows, this.here, this.tables[role], role).catch(
+      (error: ProbelabError) => {
+        if (latest === undefined || error.code !== "UNKNOWN_TABLE") throw error;
+        return latest;
+      },
+    );
     this.#learned.set(key, learned);
-    const forget = () => this.#learned.delete(key);
     const before = this.#partials;
-    learned.then(({ settled }) => (settled && this.#partials === before) || forget(), forget);
+    const settle = (info: TableInfo) => {
+      this.#latest.set(role, info);
+      if (!info.settled || this.#partials !== before) this.#learned.delete(key);
+    };
+    learned.then(settle, () => this.#learned.delete(key));
     return learned;
   }
 
