@@ -157,7 +157,7 @@ export async function askCells(
           ? []
           : [`The table has no ${later.lacking.join(", ")}: not looked at.`]),
         ...(ofRuns && later.many === "measurements" && later.different === undefined
-          ? ["The table has no report_id: how many measurements a run holds can't be told."]
+          ? ["The rows asked hold no report_id: how many measurements a run holds can't be told."]
           : []),
         ...later.origin.notes,
         ...empty,

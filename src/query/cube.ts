@@ -221,6 +221,8 @@ function squaresOf(plan: Plan, measure: Measure<unknown>): string {
 
 /** The column of how many different values a column has; undefined where the source lacks it. */
 function differentOf(plan: Plan, column: string): string | undefined {
+  // Each row of runs is one.
+  if (plan.source.many === "runs") return plan.aggregate(sql`toFloat64(count())`, "sum");
   if (!has(plan.source, column)) return undefined;
   const value = plan.source.column(column).sql;
   return plan.aggregate(sql`toFloat64(uniqIf(${value}, notEmpty(toString(${value}))))`, "sum");
