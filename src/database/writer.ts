@@ -33,8 +33,6 @@ export interface WriteOptions {
   readonly parameters?: Readonly<Record<string, unknown>>;
   readonly settings?: Readonly<Record<string, string | number>>;
   readonly signal?: AbortSignal;
-  /** What an error says was tried. Default: "write to the embedded database". */
-  readonly action?: string;
 }
 
 /**

@@ -114,11 +114,16 @@ export async function snapshot(
   const dimensions = options.dimensions ?? DIMENSIONS.filter((one) => table.columns.has(one));
   const span = readSpan(late)!;
   await using writer = await openWriter(into);
-  const held = await take({
-    ...{ name, range, where, database, table, writer, local },
+  const signal = options.signal ?? currentSignal();
+  const taking = take({
+    ...{ name, range, where, database, table, writer, local, signal },
     dimensions: [...new Set(dimensions)],
     late: { text: late, milliseconds: span.count * LENGTHS[span.unit] },
-    signal: options.signal ?? currentSignal(),
+  });
+  // Whichever of its steps the interrupt met, what was stopped is the snapshot.
+  const held = await taking.catch((cause: unknown) => {
+    if (!signal?.aborted) throw cause;
+    throw new ProbelabError(`Stopped: ${action}.`, { cause, code: "ABORTED" });
   });
   const reader = local ? database : await Database.open(into);
   return snapshotOf(reader, name, held, {

@@ -184,8 +184,7 @@ async function readPass(
       }),
     );
     const into = `${pieces} (${names.join(", ")})`;
-    const action = "take a snapshot";
-    const cancel = signal === undefined ? { action } : { action, signal };
+    const cancel = signal === undefined ? {} : { signal };
     if (local) {
       await writer.command(`INSERT INTO ${into} ${asked.sql}`, {
         ...cancel,
@@ -193,7 +192,7 @@ async function readPass(
         settings: { max_memory_usage: LOCAL_MEMORY, max_partitions_per_insert_block: 0 },
       });
     } else {
-      const answer = await database.native({ ...asked, action, signal });
+      const answer = await database.native({ ...asked, action: "take a snapshot", signal });
       bytes = answer.body.byteLength;
       if (bytes > 0) await writer.insert(into, answer.body, cancel);
       await checkWhole(taking, pass, answer.rows);
