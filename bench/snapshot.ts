@@ -35,7 +35,9 @@ const QUESTIONS: Readonly<Record<string, Ask>> = {
   summary: ({ runs }) => runs.summary({ range }),
   "short runs by day": ({ runs }) =>
     runs.ask({
-      ...{ range, every: "day", by: "software_name" },
+      range,
+      every: "day",
+      by: "software_name",
       measures: {
         n: count(),
         p90: quantile(0.9, "duration"),

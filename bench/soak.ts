@@ -32,7 +32,10 @@ const QUESTIONS: readonly Ask[] = [
   ({ runs }) => runs.summary({ range }),
   ({ measurements }, signal) =>
     measurements.ask({
-      ...{ range, every: "day", by: "test_name", signal },
+      range,
+      every: "day",
+      by: "test_name",
+      signal,
       measures: {
         n: count(),
         blocked: share({ anomaly: "t" }),
@@ -41,7 +44,11 @@ const QUESTIONS: readonly Ask[] = [
     }),
   ({ runs }, signal) =>
     runs.ask({
-      ...{ range, every: "week", by: "probe_cc", top: 5, signal },
+      range,
+      every: "week",
+      by: "probe_cc",
+      top: 5,
+      signal,
       measures: { runs: count(), p90: quantile(0.9, "duration") },
     }),
   (lab, signal) =>
@@ -182,7 +189,8 @@ report(
     "MB, the last third": Math.round(of(name, 2 * third)),
   })),
   {
-    ...{ minutes, ...tally },
+    minutes,
+    ...tally,
     left_running: Number(String(left)),
     process_growth: of("process", 2 * third) / of("process", third),
     kernel_growth: of("kernel", 2 * third) / of("kernel", third),

@@ -192,16 +192,28 @@ export function asResult({ every, values }: Pick<SeededCounts, "every" | "values
   const size = every === "hour" ? HOUR : 24 * HOUR;
   const t = values.map((_, i) => new Date(start + i * size));
   const origin: Origin = {
-    ...{ sql: "", parameters: {}, source: "seeded counts", server: "", notes: [], reductions: [] },
-    ...{ rowsRead: 0, bytesRead: 0, seconds: 0, askedAt: new Date(start) },
+    sql: "",
+    parameters: {},
+    source: "seeded counts",
+    server: "",
+    notes: [],
+    reductions: [],
+    rowsRead: 0,
+    bytesRead: 0,
+    seconds: 0,
+    askedAt: new Date(start),
     range: between(new Date(start), new Date(start + values.length * size)),
     columns: {
       time: { name: "t", every, incomplete: [] },
       dimensions: [],
       measures: [
         {
-          ...{ name: "measurements", label: "Measurements", unit: "measurements" },
-          ...{ additive: true, missing: "zero", main: true },
+          name: "measurements",
+          label: "Measurements",
+          unit: "measurements",
+          additive: true,
+          missing: "zero",
+          main: true,
         },
       ],
     },

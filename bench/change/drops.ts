@@ -100,7 +100,9 @@ function pooled(scores: readonly Score[]) {
 function line(name: string, stated: number, scores: readonly Score[]) {
   const { falseAlarms, worst, recall } = pooled(scores);
   return {
-    ...{ series: name, stated, "false alarms in 4 weeks": falseAlarms.toFixed(2) },
+    series: name,
+    stated,
+    "false alarms in 4 weeks": falseAlarms.toFixed(2),
     worst: worst.toFixed(1),
     ...Object.fromEntries(DEPTHS.map((depth) => [`${depth} %`, recall[depth].toFixed(0)])),
   };

@@ -91,7 +91,8 @@ function scored<Case extends { readonly case: string }>(
     f1: (2 * hits) / (2 * hits + extra + missed),
     comparable: comparable / many,
     exact: exact / many,
-    ...{ ms: ms / many, cpu: cpu / many },
+    ms: ms / many,
+    cpu: cpu / many,
   };
 }
 
@@ -131,12 +132,23 @@ function within(wide: Element, narrow: Element): boolean {
 
 /** What the cells of both kinds have alike. */
 const COMMON = {
-  ...{ ratio: 1, many: "rows", label: "Rows", unit: "rows" },
+  ratio: 1,
+  many: "rows",
+  label: "Rows",
+  unit: "rows",
   earlier: between("2026-05-04", "2026-05-05"),
   later: between("2026-05-05", "2026-05-06"),
   origin: {
-    ...{ sql: "", parameters: {}, source: "a benchmark", server: "", notes: [], reductions: [] },
-    ...{ rowsRead: 0, bytesRead: 0, seconds: 0, askedAt: new Date(0) },
+    sql: "",
+    parameters: {},
+    source: "a benchmark",
+    server: "",
+    notes: [],
+    reductions: [],
+    rowsRead: 0,
+    bytesRead: 0,
+    seconds: 0,
+    askedAt: new Date(0),
     range: between("2026-05-05", "2026-05-06"),
   },
 };
@@ -154,7 +166,10 @@ function countCells({ dims, sizes, baseline, target }: CountCase): ChangeCells {
     leaves: { sizes, codes },
     names: dims,
     values: sizes.map((size, at) => Array.from({ length: size }, (_, k) => `${dims[at]}${k + 1}`)),
-    ...{ before, after, partBefore: before, partAfter: after },
+    before,
+    after,
+    partBefore: before,
+    partAfter: after,
   };
 }
 
@@ -187,6 +202,9 @@ function shareCells({ dims, values, rows }: ShareCase): ChangeCells {
     },
     names: dims,
     values: dims.map((name) => values[name]!),
-    ...{ before: column(0), partBefore: column(1), after: column(2), partAfter: column(3) },
+    before: column(0),
+    partBefore: column(1),
+    after: column(2),
+    partAfter: column(3),
   };
 }

@@ -43,9 +43,21 @@ interface Kind {
 }
 
 const WEB: Kind = {
-  ...{ weeks: 10, level: [30, 2000], day: [0.3, 1.2], weekend: [0, 0.5], noise: [0.1, 0.35] },
-  ...{ correlation: [0.3, 0.9], freedom: 4, bursts: [0.002, 0.02], height: 0.9, shape: [5, 100] },
-  ...{ trend: 0.03, holidays: 0.01, changes: 0, outages: 0, volatile: false },
+  weeks: 10,
+  level: [30, 2000],
+  day: [0.3, 1.2],
+  weekend: [0, 0.5],
+  noise: [0.1, 0.35],
+  correlation: [0.3, 0.9],
+  freedom: 4,
+  bursts: [0.002, 0.02],
+  height: 0.9,
+  shape: [5, 100],
+  trend: 0.03,
+  holidays: 0.01,
+  changes: 0,
+  outages: 0,
+  volatile: false,
 };
 
 const MADE: Readonly<Record<string, Kind>> = {

@@ -301,12 +301,19 @@ function serviceOf(draw: Draw, rows: number): { cells: Cell[]; service: Service 
           for (const [v, version] of program.versions.entries()) {
             const runs = size * program.size * taste * (kind === "web" ? 2 : 1);
             const where = {
-              ...{ software_name: program.name, software_version: version },
-              ...{ probe_cc: cc, probe_asn: asn, test_name: kind },
+              software_name: program.name,
+              software_version: version,
+              probe_cc: cc,
+              probe_asn: asn,
+              test_name: kind,
             };
             const held = length * (program.name === "probe-cli" ? 2 : 1);
             cells.push({
-              ...{ where, held, holds: held, failed: 0.03, fails: 0.03 },
+              where,
+              held,
+              holds: held,
+              failed: 0.03,
+              fails: 0.03,
               was: runs * program.before[v]!,
               is: runs * program.after[v]! * wander,
             });
@@ -344,14 +351,16 @@ function cellsOf(all: readonly Cell[], draw: Draw, share: boolean): ChangeCells 
   const column = (of: "r0" | "r1" | "m0" | "m1" | "b0" | "b1") =>
     Float64Array.from(sides, (one) => one[of]);
   return {
-    ...{ kind: share ? "rate" : "flow", names: NAMES, values, ratio: 1, many: "measurements" },
+    kind: share ? "rate" : "flow",
+    names: NAMES,
+    values,
+    ratio: 1,
+    many: "measurements",
     leaves: { sizes: values.map(({ length }) => length), codes },
-    ...{
-      before: column("m0"),
-      after: column("m1"),
-      partBefore: column("b0"),
-      partAfter: column("b1"),
-    },
+    before: column("m0"),
+    after: column("m1"),
+    partBefore: column("b0"),
+    partAfter: column("b1"),
     ...(!share && { runs: { before: column("r0"), after: column("r1") } }),
     ...(share
       ? { label: "Share", unit: "share" }
@@ -359,8 +368,15 @@ function cellsOf(all: readonly Cell[], draw: Draw, share: boolean): ChangeCells 
     earlier: between("2026-05-01", "2026-05-08"),
     later: between("2026-05-08", "2026-05-15"),
     origin: {
-      ...{ sql: "", parameters: {}, source: "a benchmark", server: "", notes: [], reductions: [] },
-      ...{ rowsRead: 0, bytesRead: 0, seconds: 0, askedAt: new Date(0) },
+      sql: "",
+      parameters: {},
+      source: "a benchmark",
+      server: "",
+      notes: [],
+      rowsRead: 0,
+      bytesRead: 0,
+      seconds: 0,
+      askedAt: new Date(0),
       range: between("2026-05-08", "2026-05-15"),
     },
   };
@@ -387,7 +403,8 @@ function drawn(seed: number) {
     return at;
   };
   return {
-    ...{ uniform, normal },
+    uniform,
+    normal,
     pick: <T>(list: readonly T[]): T => list[Math.floor(uniform() * list.length)]!,
     /** A count of a mean, whose variance is so many times the mean's. */
     count: (mean: number, dispersion: number): number =>

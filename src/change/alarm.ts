@@ -75,7 +75,7 @@ const TO_DECLINES = 0.1;
  * where no group has a row and rows come again; `silence`, where none comes until the end; or a
  * `decline`. Incomplete buckets, and those for which rows may still come (`lag`), aren't judged.
  *
- * @param asked counts by the hour, best of eight weeks or more; other measures and buckets of which
+ * @param counts counts by the hour, best of eight weeks or more; other measures and buckets of which
  *   a whole number makes a week work, too.
  * @throws ProbelabError for a Result without buckets of time, or with values below 0.
  * @example
@@ -84,18 +84,18 @@ const TO_DECLINES = 0.1;
  * drop.sentence;
  */
 export async function alarm(
-  asked: Result<object> | Promise<Result<object>>,
+  counts: Result<object> | Promise<Result<object>>,
   options: AlarmOptions = {},
 ): Promise<AlarmFinding> {
   const action = "raise alarms";
   checkOptions(options, { ...RULES }, action);
-  const flows = await readFlows(asked, options.y, action);
+  const flows = await readFlows(counts, options.y, action);
   const { season, series } = flows;
   const rate = options.falseAlarms ?? 1;
   const end = judgedEnd(flows, options.lag);
   const from = Math.max(flows.season ? learning(flows.season) : 0, firstOf(flows, options.since));
   if (season === undefined || from >= end.at || series.length === 0) {
-    return finding(flows, options, [], [], { told: cantTell(flows, end.at, from), least: null });
+    return finding(flows, options, [], [], { verdict: cantTell(flows, end.at, from), least: null });
   }
   const gap = Math.max(1, Math.round(TOGETHER_MS / usualLength(flows.time.every)));
   const watched = series.map(({ values }, at) => {
@@ -109,17 +109,19 @@ export async function alarm(
     });
     return later(seen, began);
   });
-  const alarms = series.flatMap((one, at) =>
-    alarmsOf(flows, one, watched[at]!, { from, gap, end: end.at }),
+  const alarms = series.flatMap((flow, at) =>
+    alarmsOf(flows, flow, watched[at]!, { from, gap, end: end.at }),
   );
   alarms.sort((a, b) => b.expected - b.observed - (a.expected - a.observed));
   const leasts = watched.map(({ least }, at) =>
     median(least.slice(Math.max(from, beginning(flows, series[at]!) + learning(season)))),
   );
-  const told = sentence(flows, alarms, { rate, from, end, leasts });
+  const verdict = sentence(flows, alarms, { rate, from, end, leasts });
   const least = median(leasts.filter((each) => each <= 1));
   return finding(flows, options, alarms, watched, {
-    ...{ told, least: Number.isNaN(least) ? null : least, rest: end.state },
+    verdict,
+    least: Number.isNaN(least) ? null : least,
+    rest: end.state,
   });
 }
 
@@ -149,17 +151,19 @@ export function watchFlow(
   options: { rate: number; gap: number; counts: boolean; floor: number },
 ): Watched {
   const flow = new Flow(season, options.floor, options.counts);
-  const told = values.map((value) => flow.next(value));
+  const expectations = values.map((value) => flow.next(value));
   const drops = (options.rate * (1 - TO_DECLINES)) / (4 * season.week);
-  const scores = told.map(({ score }) => score);
+  const scores = expectations.map(({ score }) => score);
   const limits = thresholds(scores, season, drops, options.gap);
   const learnt = learning(season);
   const logs = values.map((value) => (value === null ? NaN : Math.log(value + options.floor)));
   return {
-    usual: told.map(({ usual }) => flow.value(usual)),
-    next: told.map(({ next }) => flow.value(next)),
-    limit: told.map(({ next, spread }, at) => flow.value(next - (limits[at]! + ALONE) * spread)),
-    least: told.map(({ next, spread }, at) =>
+    usual: expectations.map(({ usual }) => flow.value(usual)),
+    next: expectations.map(({ next }) => flow.value(next)),
+    limit: expectations.map(({ next, spread }, at) =>
+      flow.value(next - (limits[at]! + ALONE) * spread),
+    ),
+    least: expectations.map(({ next, spread }, at) =>
       leastDrop(flow.value(next), spread, limits[at]!, options.floor),
     ),
     alarmed: scores.map((score, at) => at >= learnt && score !== null && score > limits[at]!),
@@ -280,10 +284,10 @@ function judgedEnd(
   { buckets, result }: Flows,
   lag = "0 seconds",
 ): { at: number; state: "late" | "incomplete" } {
-  const asked = result.origin.askedAt;
-  const known = lag === "0 seconds" ? asked : last(lag, { now: asked }).start;
+  const askedAt = result.origin.askedAt;
+  const known = lag === "0 seconds" ? askedAt : last(lag, { now: askedAt }).start;
   let at = buckets.length;
-  while (at > 0 && !(buckets[at - 1]!.complete && buckets[at - 1]!.end <= asked)) at--;
+  while (at > 0 && !(buckets[at - 1]!.complete && buckets[at - 1]!.end <= askedAt)) at--;
   const whole = at;
   while (at > 0 && buckets[at - 1]!.end > known) at--;
   return { at, state: at < whole ? "late" : "incomplete" };
@@ -349,19 +353,19 @@ function sentence(
   if (flat) return `Can't tell whether ${measure.label} dropped, because all values are 0.`;
   const [first] = alarms;
   if (first === undefined) {
-    const many = bucketNoun(time.every, true);
+    const noun = bucketNoun(time.every, true);
     const none = leasts.filter((least) => least > 1).length;
     const judgedGroups = leasts.filter((least) => !Number.isNaN(least)).length;
     if (judgedGroups === 0) {
       return `Can't tell whether ${measure.label} dropped${groups}.${learned}${left}`;
     }
     if (none === judgedGroups) {
-      return `Can't tell whether ${measure.label} dropped for two ${many}${groups}, because so few or such scattered values don't tell even a complete stop from chance; nothing longer was seen in ${number(judged)} ${many}, ${span}: ask with a coarser every.${learned}${left}`;
+      return `Can't tell whether ${measure.label} dropped for two ${noun}${groups}, because so few or such scattered values don't tell even a complete stop from chance; nothing longer was seen in ${number(judged)} ${noun}, ${span}: ask with a coarser every.${learned}${left}`;
     }
     const least = median(leasts.filter((each) => each <= 1));
-    const smaller = `A drop of ${percent(least)} or more over two ${many} would have been noticed${series.length === 1 ? "" : " in the usual group"}`;
+    const smaller = `A drop of ${percent(least)} or more over two ${noun} would have been noticed${series.length === 1 ? "" : " in the usual group"}`;
     const blind = none === 0 ? "" : `, in ${number(none)} of the groups not even a stop`;
-    return `No drop of ${measure.label}${groups} in ${number(judged)} ${many}, ${span}. ${smaller}${blind}; ${stated}.${learned}${left}`;
+    return `No drop of ${measure.label}${groups} in ${number(judged)} ${noun}, ${span}. ${smaller}${blind}; ${stated}.${learned}${left}`;
   }
   const others =
     alarms.length === 1 ? "the only alarm" : `the largest of ${number(alarms.length)} alarms`;
@@ -396,10 +400,10 @@ function finding(
   alarms: readonly Alarm[],
   watched: readonly Watched[],
   {
-    told,
+    verdict,
     least,
     rest = "incomplete",
-  }: { told: string; least: number | null; rest?: "late" | "incomplete" },
+  }: { verdict: string; least: number | null; rest?: "late" | "incomplete" },
 ): AlarmFinding {
   const { result, buckets, measure } = flows;
   const dimensions = result.origin.columns.dimensions;
@@ -435,7 +439,7 @@ function finding(
   };
   return {
     kind: "alarm",
-    sentence: told,
+    sentence: verdict,
     found: alarms.length > 0,
     least,
     result: result.with(table, { columns, reductions: result.origin.reductions, notes }),
@@ -451,36 +455,38 @@ function bucketTable(
   like: (name: string, label: string) => MeasureColumn,
 ): Result {
   const { result, buckets, series, measure, time, season } = flows;
-  const rows = series.flatMap((one, place) =>
-    buckets.map((bucket, at) => ({ one, bucket, at, told: watched[place] })),
+  const rows = series.flatMap((flow, place) =>
+    buckets.map((bucket, at) => ({ flow, bucket, at, expectation: watched[place] })),
   );
   const learnt = season ? learning(season) : Infinity;
-  const firstJudged = new Map(series.map((one) => [one, beginning(flows, one) + learnt]));
+  const firstJudged = new Map(series.map((flow) => [flow, beginning(flows, flow) + learnt]));
   const inAlarm = new Map<FlowSeries, Map<number, Kind>>();
-  for (const { kind, series: one, from, to } of alarms) {
+  for (const { kind, series: flow, from, to } of alarms) {
     if (kind === "decline") continue;
-    const places = inAlarm.get(one) ?? new Map<number, Kind>();
+    const places = inAlarm.get(flow) ?? new Map<number, Kind>();
     for (let at = from; at < to; at++) places.set(at, kind);
-    inAlarm.set(one, places);
+    inAlarm.set(flow, places);
   }
-  const state = ({ one, bucket, at, told }: (typeof rows)[number]): string => {
-    if (told === undefined || at < firstJudged.get(one)!) return "learning";
-    if (at >= told.usual.length) return bucket.complete ? rest : "incomplete";
-    if (one.values[at] === null) return "unknown";
-    return inAlarm.get(one)?.get(at) ?? "usual";
+  const state = ({ flow, bucket, at, expectation }: (typeof rows)[number]): string => {
+    if (expectation === undefined || at < firstJudged.get(flow)!) return "learning";
+    if (at >= expectation.usual.length) return bucket.complete ? rest : "incomplete";
+    if (flow.values[at] === null) return "unknown";
+    return inAlarm.get(flow)?.get(at) ?? "usual";
   };
   const { dimensions } = result.origin.columns;
-  const judged = (values: (told: Watched) => number[]) =>
-    rows.map(({ one, at, told }) =>
-      told === undefined || at < firstJudged.get(one)! ? null : (values(told)[at] ?? null),
+  const judged = (values: (expectation: Watched) => number[]) =>
+    rows.map(({ flow, at, expectation }) =>
+      expectation === undefined || at < firstJudged.get(flow)!
+        ? null
+        : (values(expectation)[at] ?? null),
     );
   const table = newTable(result.table, [
     [time.name, rows.map(({ bucket }) => bucket.start)],
     ...dimensions.map(({ name }, k): [string, unknown] => [
       name,
-      rows.map(({ one }) => one.group[k]),
+      rows.map(({ flow }) => flow.group[k]),
     ]),
-    [measure.name, rows.map(({ one, at }) => one.values[at])],
+    [measure.name, rows.map(({ flow, at }) => flow.values[at])],
     ["expected", judged(({ next }) => next)],
     ["limit", judged(({ limit }) => limit)],
     ["state", rows.map(state)],

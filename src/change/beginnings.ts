@@ -22,7 +22,7 @@ export interface Beginning {
 
 /** What began in the time of an answer, in order: annotations, and what was first seen after its first bucket. */
 export async function beginnings(
-  asked: Result,
+  result: Result,
   {
     firstSeen,
     annotations = [],
@@ -35,7 +35,7 @@ export async function beginnings(
   const given = (await firstSeen) as Result | undefined;
   const seen =
     given === undefined
-      ? firstBuckets(asked, isVersionColumn)
+      ? firstBuckets(result, isVersionColumn)
       : isResult(given) && given.columnNames().includes("first")
         ? firstTimes(given)
         : firstBuckets(given, () => true);

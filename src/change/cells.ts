@@ -236,8 +236,8 @@ async function quantileParts(source: ChangeSource, question: ChangeQuestion): Pr
   const { measure, action, where, signal } = question;
   const column = measure.column ?? "";
   const ask = async (range: TimeRange) => {
-    const asked = { range, every: "all", where, measures: { value: measure }, signal };
-    const answer = await source.ask(asked as never);
+    const question = { range, every: "all", where, measures: { value: measure }, signal };
+    const answer = await source.ask(question as never);
     const [row] = answer.rows() as { value: number | null }[];
     const [meaning] = answer.origin.columns.measures;
     return {
@@ -333,7 +333,11 @@ export function changeMeasures(
     ...more,
   ] as const;
   return all.map(([name, label, unit]) => ({
-    ...{ name, label, unit, additive: false, missing: "gap" },
+    name,
+    label,
+    unit,
+    additive: false,
+    missing: "gap",
     ...(name === "change" && { main: true }),
   }));
 }
@@ -347,7 +351,7 @@ function rowVariance(
   }: { readonly before: readonly Float64Array[]; readonly after: readonly Float64Array[] },
 ): number {
   const sum = (...lists: Float64Array[]) =>
-    lists.reduce((all, list) => list.reduce((total, one) => total + one, all), 0);
+    lists.reduce((all, list) => list.reduce((total, value) => total + value, all), 0);
   const n = sum(cells.before, cells.after);
   const mean = sum(cells.partBefore, cells.partAfter) / n;
   const squares = [before[2], after[2]];

@@ -79,11 +79,11 @@ const RULES: Rules<ChangePointsOptions> = {
  * finding.sentence;
  */
 export async function changePoints(
-  asked: Result<object> | Promise<Result<object>>,
+  input: Result<object> | Promise<Result<object>>,
   options: ChangePointsOptions = {},
 ): Promise<ChangePoints> {
   checkOptions(options, RULES, ACTION);
-  const result = (await asked) as Result;
+  const result = (await input) as Result;
   if (!isResult(result)) {
     throw new ProbelabError(
       `Can't ${ACTION} in ${shownValue(result)}: pass a Result by bucket of time, such as lab.measurements.counts({ range, every: "hour" }).`,
@@ -101,21 +101,21 @@ export async function changePoints(
   const series = readSeries(result, measure, grid, time);
   const counts = measure.additive && measure.missing === "zero";
   const error = options.falseDiscovery ?? 0.05;
-  const told = series.filter(({ silent }) => silent === undefined);
+  const judged = series.filter(({ silent }) => silent === undefined);
   const local = grid.starts.map((start) => start + offsetAt(start, zone));
-  const usable = told.map(({ values }) =>
+  const usable = judged.map(({ values }) =>
     withoutSeason(values, local, { every: time.every, counts }),
   );
   const search = (at: number, most: number): readonly Change[] => {
     const { values, weights } = usable[at]!;
     return segments(values, { weights, error: most }).changes;
   };
-  const first = told.map((_, at) => search(at, error));
+  const first = judged.map((_, at) => search(at, error));
   const least = first.map((changes) => Math.min(1, ...changes.map(({ p }) => p)));
   const kept = benjaminiHochberg(least, error);
   // Fewer series than were looked at: each change of theirs has to be as much clearer.
-  const stricter = (error * kept.size) / Math.max(1, told.length);
-  const found = told.flatMap((each, at) => {
+  const stricter = (error * kept.size) / Math.max(1, judged.length);
+  const found = judged.flatMap((each, at) => {
     if (!kept.has(at)) return [];
     const changes = stricter < error ? search(at, stricter) : first[at]!;
     return changes.map(({ before, ...change }): Found => ({
@@ -264,9 +264,9 @@ interface Context {
   readonly zone: string;
 }
 
-function tableOf(found: readonly Found[], asked: Result, context: Context): Result {
+function tableOf(found: readonly Found[], input: Result, context: Context): Result {
   const { grid, measure, began, zone } = context;
-  const { dimensions, time } = asked.origin.columns;
+  const { dimensions, time } = input.origin.columns;
   const start = (at: number): Date => new Date(grid.starts[at]!);
   const column = (value: (change: Change) => Value): Value[] =>
     found.map(({ change }) => value(change));
@@ -298,7 +298,7 @@ function tableOf(found: readonly Found[], asked: Result, context: Context): Resu
   });
   const left = (name: string): Set<Value> =>
     new Set(columns.find(([each]) => each === name)?.[1].map((value) => value ?? null));
-  return asked.with(newTable(asked.table, columns), {
+  return input.with(newTable(input.table, columns), {
     columns: {
       ...(time && { time: { name: "t", every: time.every, incomplete: [] } }),
       dimensions: dimensions.map((dimension) => ({
@@ -379,25 +379,25 @@ function sentenceOf(
   shown: Shown,
 ): string {
   const { measure, time, grid, error } = shown;
-  const told = series.filter(({ silent }) => silent === undefined);
+  const judged = series.filter(({ silent }) => silent === undefined);
   const each = `${measure.label} by ${time.every}`;
-  if (told.length === 0) {
+  if (judged.length === 0) {
     const why = series[0]?.silent ?? "the answer is empty";
     return `Can't tell whether ${each} changed, because ${series.length > 0 ? `there ${why.startsWith("nothing") ? "is" : "are"} ` : ""}${why}.`;
   }
   const best = found[0];
   if (best === undefined) {
-    const where = told.length === 1 ? "" : ` in any of ${told.length} series`;
+    const where = judged.length === 1 ? "" : ` in any of ${judged.length} series`;
     return `No change of level or trend was found in ${each}${where}, ${counted(grid.starts.length, bucketNoun(time.every, false), bucketNoun(time.every, true))} (false-discovery rate ${percent(error)}).`;
   }
-  const changed = new Set(found.map((one) => one.series)).size;
+  const changed = new Set(found.map((found) => found.series)).size;
   const head =
-    told.length > 1
-      ? `${counted(found.length, "change")} in ${changed} of ${told.length} series; the clearest: `
+    judged.length > 1
+      ? `${counted(found.length, "change")} in ${changed} of ${judged.length} series; the clearest: `
       : "";
   const others = found.length - 1;
   const tail =
-    told.length > 1 || others === 0
+    judged.length > 1 || others === 0
       ? ""
       : ` ${counted(others, "more change")}: ${found
           .slice(1, 4)

@@ -132,17 +132,25 @@ async function compareAsked(
   const { before, after, notes } = checkPeriods(question);
   const dimensions = question.dimensions ?? (await presentDimensions(room, after, where));
   const ask = async (range: TimeRange, by: readonly (string | Dimension)[]) => {
-    const asked = { range, every: "all", by, top: Infinity, where, measures: { measure }, signal };
-    return source.ask(asked as never);
+    const question = {
+      range,
+      every: "all",
+      by,
+      top: Infinity,
+      where,
+      measures: { measure },
+      signal,
+    };
+    return source.ask(question as never);
   };
   const value = (answer: Result<object>) =>
     (answer.rows()[0] as { measure: number | null } | undefined)?.measure ?? null;
   const [wasAll, isAll] = [await ask(before, []), await ask(after, [])];
   const all: MovedValue[] = [];
-  for (const one of dimensions) {
-    const dimension = typeof one === "string" ? one : one.name;
+  for (const wanted of dimensions) {
+    const dimension = typeof wanted === "string" ? wanted : wanted.name;
     const read = async (range: TimeRange) => {
-      const rows = (await ask(range, [one])).rows() as Record<string, string | number | null>[];
+      const rows = (await ask(range, [wanted])).rows() as Record<string, string | number | null>[];
       return new Map(
         rows.map((row) => [row[dimension] as string | null, row["measure"] as number | null]),
       );
@@ -152,7 +160,14 @@ async function compareAsked(
       const [had, has] = [was.get(value) ?? null, is.get(value) ?? null];
       const change = had === null || has === null ? null : has - had;
       all.push({
-        ...{ dimension, value, before: had, after: has, change, low: null, high: null, part: null },
+        dimension,
+        value,
+        before: had,
+        after: has,
+        change,
+        low: null,
+        high: null,
+        part: null,
         relative: change === null || had === null || had === 0 ? null : change / had,
       });
     }
@@ -220,7 +235,7 @@ export function compareCells(cells: ChangeCells, top: number): RangeComparison {
   const what = `${cells.label} ${changeText(before, after, cells.unit)} ${periodText(cells.earlier, cells.later)}`;
   const named = outstanding
     .slice(0, 3)
-    .map((one) => `${one.dimension} ${valueText(one.value)} (${movedText(one)})`);
+    .map((moved) => `${moved.dimension} ${valueText(moved.value)} (${movedText(moved)})`);
   const further =
     outstanding.length > 3 ? `; and ${counted(outstanding.length - 3, "further value")}` : "";
   const nothing = cells.before.length === 0;
@@ -305,9 +320,13 @@ function rateJudge(cells: ChangeCells): Judge {
         return {
           before: n0 > 0 ? r0 : null,
           after: n1 > 0 ? r1 : null,
-          ...{ change: null, low: null, high: null, relative: null },
+          change: null,
+          low: null,
+          high: null,
+          relative: null,
           part: whole === 0 ? null : partOf(n0, n1, n0 > 0 ? r0 : r1, n1 > 0 ? r1 : r0),
-          ...{ beyond: 0, stands: false },
+          beyond: 0,
+          stands: false,
         };
       }
       const change = r1 - r0;

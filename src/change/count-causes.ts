@@ -135,7 +135,9 @@ function searched(
     if (!fixed) centre = recentred(given, out, centre);
   }
   return {
-    ...{ causes: found, ordinary: centre, expected: given.before },
+    causes: found,
+    ordinary: centre,
+    expected: given.before,
     variance: amountVariance(size, weight, given, centre),
   };
 }
@@ -278,18 +280,18 @@ function greatest(
 function spreadOf(w: Float64Array, s: Float64Array): number {
   const moved = new Float64Array(w.length);
   const noise = new Float64Array(w.length);
-  let many = 0;
+  let size = 0;
   for (let one = 0; one < w.length; one += 1) {
     // Those whose own noise would hide the difference can't tell it.
     if (!(w[one]! > 1 / (USUAL * USUAL))) continue;
-    moved[many] = s[one]! / w[one]!;
-    noise[many++] = 1 / w[one]!;
+    moved[size] = s[one]! / w[one]!;
+    noise[size++] = 1 / w[one]!;
   }
-  if (many < 12) return USUAL;
-  const own = moved.subarray(0, many);
+  if (size < 12) return USUAL;
+  const own = moved.subarray(0, size);
   const middle = middleOf(own);
   const squares = middleOf(own.map((one) => (one - middle) * (one - middle)));
-  const between = Math.max(0, squares / 0.4549 - middleOf(noise.subarray(0, many)));
+  const between = Math.max(0, squares / 0.4549 - middleOf(noise.subarray(0, size)));
   return Math.max(USUAL, 3 * Math.sqrt(between));
 }
 

@@ -36,7 +36,7 @@ const MOST_VISITS = 60_000_000;
  */
 export function cuboidsOf(leaves: Leaves): Cuboid[] {
   const { sizes, codes } = leaves;
-  const many = codes[0]?.length ?? 0;
+  const size = codes[0]?.length ?? 0;
   const all = sizes.map((_, dimension) => dimension);
   const masks = Array.from({ length: (1 << sizes.length) - 1 }, (_, index) => index + 1);
   const dimensionsOf = (mask: number) => all.filter((dimension) => mask & (1 << dimension));
@@ -44,7 +44,7 @@ export function cuboidsOf(leaves: Leaves): Cuboid[] {
   let most = Math.min(3, sizes.length);
   while (
     most < sizes.length &&
-    masks.filter((mask) => bits(mask) <= most + 1).length * many <= MOST_VISITS
+    masks.filter((mask) => bits(mask) <= most + 1).length * size <= MOST_VISITS
   ) {
     most += 1;
   }
@@ -53,16 +53,16 @@ export function cuboidsOf(leaves: Leaves): Cuboid[] {
   for (let at = wanted.length - 1; at >= 0; at -= 1) {
     const mask = wanted[at]!;
     if (bits(mask) === sizes.length) {
-      const same = new Int32Array(many).map((_, leaf) => leaf);
-      made[at] = { dimensions: all, finer: undefined, parts: same, groups: many, example: same };
+      const same = new Int32Array(size).map((_, leaf) => leaf);
+      made[at] = { dimensions: all, finer: undefined, parts: same, groups: size, example: same };
       continue;
     }
     const [finer] = all
       .map((dimension) => wanted.indexOf(mask | (1 << dimension)))
-      .filter((one) => one > at)
+      .filter((place) => place > at)
       .sort((a, b) => made[a]!.groups - made[b]!.groups);
     // Groups of a leaf each are the leaves.
-    const joins = finer === undefined || made[finer]!.groups === many ? undefined : finer;
+    const joins = finer === undefined || made[finer]!.groups === size ? undefined : finer;
     const joined = joins === undefined ? undefined : made[joins]!.example;
     made[at] = { ...grouped(leaves, dimensionsOf(mask), joined), finer: joins };
   }
@@ -78,14 +78,14 @@ export function grouped(
   dimensions: readonly number[],
   leaves?: Int32Array,
 ): Cuboid {
-  const many = leaves?.length ?? codes[0]?.length ?? 0;
+  const size = leaves?.length ?? codes[0]?.length ?? 0;
   const product = dimensions.reduce((all, dimension) => all * sizes[dimension]!, 1);
-  const direct = product <= 4 * many + 1024;
-  const keys = new Int32Array(many);
+  const direct = product <= 4 * size + 1024;
+  const keys = new Int32Array(size);
   for (const dimension of dimensions) {
     const own = codes[dimension]!;
     const factor = direct ? sizes[dimension]! : 0x9e3779b1;
-    for (let at = 0; at < many; at += 1) {
+    for (let at = 0; at < size; at += 1) {
       keys[at] = Math.imul(keys[at]!, factor) + own[leaves === undefined ? at : leaves[at]!]!;
     }
   }
@@ -94,13 +94,13 @@ export function grouped(
     for (const own of columns) if (own[one] !== own[other]) return false;
     return true;
   };
-  const shift = Math.clz32(2 * many);
+  const shift = Math.clz32(2 * size);
   // A slot holds a group's number from 1; 0 is empty.
   const slots = new Int32Array(direct ? product : 2 ** (32 - shift));
-  const parts = new Int32Array(many);
-  const example = new Int32Array(many);
+  const parts = new Int32Array(size);
+  const example = new Int32Array(size);
   let groups = 0;
-  for (let at = 0; at < many; at += 1) {
+  for (let at = 0; at < size; at += 1) {
     const leaf = leaves === undefined ? at : leaves[at]!;
     const key = keys[at]!;
     let slot = direct ? key : Math.imul(key ^ (key >>> 16), 0x85ebca6b) >>> shift;

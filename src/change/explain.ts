@@ -165,8 +165,14 @@ function explainFlow(given: ChangeCells): Explanation {
     const half = NORMAL_95 * Math.sqrt(sumOver(variance, one.leaves));
     const sentence = releaseSentence(cells, one, had, has, partOf(change));
     return {
-      ...{ where: one.where, text: elementText(one.where), before: had, after: has, change },
-      ...{ low: change - half, high: change + half, part: partOf(change) },
+      where: one.where,
+      text: elementText(one.where),
+      before: had,
+      after: has,
+      change,
+      low: change - half,
+      high: change + half,
+      part: partOf(change),
       ...(sentence !== undefined && { sentence }),
     };
   };
@@ -178,27 +184,39 @@ function explainFlow(given: ChangeCells): Explanation {
     })
     .slice(0, MOST_CAUSES);
   const rest = { where: {}, leaves: without(after.length, named) };
-  const ends = sizes.map((one): Cause => {
-    const [had, has] = [sumOver(after, one.leaves), sumOver(cells.after, one.leaves)];
-    const half = NORMAL_95 * one.error;
+  const ends = sizes.map((loss): Cause => {
+    const [had, has] = [sumOver(after, loss.leaves), sumOver(cells.after, loss.leaves)];
+    const half = NORMAL_95 * loss.error;
     const change = has - had;
     return {
-      ...{ where: one.where, text: elementText(one.where), before: had, after: has, change },
-      ...{ low: change - half, high: change + half, part: partOf(change) },
-      sentence: runSizeSentence(one, partOf(change), is < was ? "drop" : "rise"),
-      perRun: { now: one.holds, before: one.held, previous: one.previous },
+      where: loss.where,
+      text: elementText(loss.where),
+      before: had,
+      after: has,
+      change,
+      low: change - half,
+      high: change + half,
+      part: partOf(change),
+      sentence: runSizeSentence(loss, partOf(change), is < was ? "drop" : "rise"),
+      perRun: { now: loss.holds, before: loss.held, previous: loss.previous },
     };
   });
-  const held = perRun.map((one): Cause => {
-    const [had, has] = [sumOver(after, one.leaves), sumOver(long.after, one.leaves)];
-    const half = NORMAL_95 * one.error;
+  const held = perRun.map((cause): Cause => {
+    const [had, has] = [sumOver(after, cause.leaves), sumOver(long.after, cause.leaves)];
+    const half = NORMAL_95 * cause.error;
     const change = has - had;
-    const moved = one.runsAfter / one.runsBefore - 1;
+    const moved = cause.runsAfter / cause.runsBefore - 1;
     return {
-      ...{ where: one.where, text: elementText(one.where), before: had, after: has, change },
-      ...{ low: change - half, high: change + half, part: partOf(change) },
-      sentence: `${upper(elementText(one.where))}: its runs hold ${perRunText(one.holds)} measurements where they held ${perRunText(one.held)} (${signed(one.holds / one.held - 1)}); ${Math.abs(moved) < 0.1 ? "as many came as before" : `${moved < 0 ? "fewer" : "more"} came, too`} (${signed(moved)}).`,
-      perRun: { now: one.holds, before: one.held, previous: null },
+      where: cause.where,
+      text: elementText(cause.where),
+      before: had,
+      after: has,
+      change,
+      low: change - half,
+      high: change + half,
+      part: partOf(change),
+      sentence: `${upper(elementText(cause.where))}: its runs hold ${perRunText(cause.holds)} measurements where they held ${perRunText(cause.held)} (${signed(cause.holds / cause.held - 1)}); ${Math.abs(moved) < 0.1 ? "as many came as before" : `${moved < 0 ? "fewer" : "more"} came, too`} (${signed(moved)}).`,
+      perRun: { now: cause.holds, before: cause.held, previous: null },
     };
   });
   const causes = [...ends, ...held, ...named.map(cause)];
@@ -208,7 +226,9 @@ function explainFlow(given: ChangeCells): Explanation {
   }
   const guilty = [...sizes, ...found].map(({ where }) => where["software_name"]);
   return explanation(cells, {
-    ...{ before: was, after: is, causes },
+    before: was,
+    after: is,
+    causes,
     remarks: causes.length === 0 ? tooFew(cells, variance) : [],
     rest: cause(alike ? { where: {}, leaves: [] } : rest),
     moves: moves(cells).filter(({ program }) => !guilty.includes(program ?? undefined)),
@@ -317,7 +337,7 @@ function explainRate(cells: ChangeCells): Explanation {
     };
   };
   const others = without(before.length, found);
-  const named = found.map((one) => cause(whereOf(one, cells), one.leaves));
+  const named = found.map((element) => cause(whereOf(element, cells), element.leaves));
   const shifts = whole === 0 ? [] : mixes(cells, all, middle);
   const remarks = shifts.flatMap(({ name, mix }) =>
     (whole - mix) * whole < 0 && Math.abs(whole - mix) > 0.2 * Math.abs(whole)
@@ -469,14 +489,14 @@ function sentence(cells: ChangeCells, { causes, moves, before, after, remarks }:
   const own = cells.quantile === undefined ? unit : "share";
   const above =
     cells.quantile === undefined ? "" : ` (share above ${amount(cells.quantile.at, unit)})`;
-  const one = (cause: Cause) => {
+  const sentenceOf = (cause: Cause) => {
     const all = causes.length > 1 ? "all other rows alike" : "all rows alike";
     const name = Object.keys(cause.where).length === 0 ? all : cause.text;
     return `${name}${above} ${changeText(cause.before, cause.after, own)}${part(cause)}`;
   };
   const further =
     others.length > 3 ? `; and ${counted(others.length - 3, "further cause")} in the table` : "";
-  const listed = others.slice(0, 3).map(one).join("; ") + further;
+  const listed = others.slice(0, 3).map(sentenceOf).join("; ") + further;
   const rest =
     listed === ""
       ? []
@@ -526,5 +546,5 @@ function causeResult(
 
 function shown(value: CauseValue | undefined): string | null {
   if (value === undefined || value === null) return null;
-  return typeof value === "string" ? value : value.map((one) => one ?? "(none)").join(" → ");
+  return typeof value === "string" ? value : value.map((text) => text ?? "(none)").join(" → ");
 }

@@ -46,7 +46,10 @@ export function flowCauses(cells: ChangeCells): FlowCauses {
   // Runs scatter less than the measurements that they hold.
   const counted = { ...cells, ...cells.runs };
   const found = countCauses({
-    ...{ ...cells.leaves, before: counted.before, after: counted.after, ratio },
+    ...cells.leaves,
+    before: counted.before,
+    after: counted.after,
+    ratio,
     ...(cells.runs && { clump: RUNS_CLUMP }),
     ...(version >= 0 && names.length > 1 && { expect: (out) => upgraded(counted, out) }),
   });
@@ -94,7 +97,8 @@ export function flowCauses(cells: ChangeCells): FlowCauses {
         ...(release.kind !== "either" && { [names[version]!]: texts }),
         ...where,
       },
-      ...{ leaves: release.leaves, kind: release.kind },
+      leaves: release.leaves,
+      kind: release.kind,
       ...(release.kind === "either" && { moved: release.versions }),
     };
   };

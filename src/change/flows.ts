@@ -49,11 +49,11 @@ export function learning({ week }: Season): number {
  *   values below 0.
  */
 export async function readFlows(
-  asked: Result<object> | Promise<Result<object>>,
+  input: Result<object> | Promise<Result<object>>,
   y: string | undefined,
   action: string,
 ): Promise<Flows> {
-  const result = await asked;
+  const result = await input;
   if (!isResult(result)) {
     throw new ProbelabError(
       `Can't ${action}: no Result was given. Pass one with buckets of time, such as lab.measurements.counts({ range: last("8 weeks"), every: "hour" }).`,
@@ -87,7 +87,12 @@ export async function readFlows(
   const known = series.flatMap(({ values }) => values.filter((value) => value !== null));
   const counts = known.every(Number.isInteger);
   return {
-    ...{ result, measure, time, buckets: all, series, counts },
+    result,
+    measure,
+    time,
+    buckets: all,
+    series,
+    counts,
     range: range ?? between(new Date(0), new Date(1)),
     season: seasonOf(usualLength(time.every)),
     floor: counts ? 1 : firstMedian(series, seasonOf(usualLength(time.every))) / 20,

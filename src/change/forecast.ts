@@ -45,7 +45,7 @@ const MOST_AHEAD_MS = 28 * 86_400_000;
  * 2018), scaled by the spread of the time of day. Each bucket is told from buckets before it only;
  * the first two weeks are learnt from.
  *
- * @param asked counts by the hour, best of eight weeks; other measures and buckets of which a whole
+ * @param counts counts by the hour, best of eight weeks; other measures and buckets of which a whole
  *   number makes a week work, too. Each group is a series of its own.
  * @throws ProbelabError for a Result without buckets of time, or with values below 0.
  * @example
@@ -54,12 +54,12 @@ const MOST_AHEAD_MS = 28 * 86_400_000;
  * chart.line(expected.result, { y: "expected" });
  */
 export async function forecast(
-  asked: Result<object> | Promise<Result<object>>,
+  counts: Result<object> | Promise<Result<object>>,
   options: ForecastOptions = {},
 ): Promise<Finding> {
   const action = "forecast";
   checkOptions(options, { ...RULES }, action);
-  const flows = await readFlows(asked, options.y, action);
+  const flows = await readFlows(counts, options.y, action);
   const { season, series, measure, time, range } = flows;
   const ahead = aheadOf(flows, options.ahead ?? "1 week");
   const all = [...flows.buckets, ...ahead];
@@ -69,16 +69,16 @@ export async function forecast(
     // What is incomplete, or not over yet, looks like a drop and tells nothing.
     values.map((value, at) => (all[at]!.complete && all[at]!.end <= asOf ? value : null)),
   );
-  const told = known.map((values) =>
+  const bands = known.map((values) =>
     season === undefined ? [] : expect([...values, ...ahead.map(() => null)], season, band, flows),
   );
   const { dimensions } = flows.result.origin.columns;
-  const rows = series.flatMap((one, place) =>
+  const rows = series.flatMap((flow, place) =>
     all.map((bucket, at) => ({
-      one,
+      flow,
       bucket,
-      value: one.values[at] ?? null,
-      told: told[place]![at],
+      value: flow.values[at] ?? null,
+      expectation: bands[place]![at],
     })),
   );
   const like = (name: string, label: string): MeasureColumn => {
@@ -90,12 +90,12 @@ export async function forecast(
     [time.name, rows.map(({ bucket }) => bucket.start)],
     ...dimensions.map(({ name }, at): [string, unknown] => [
       name,
-      rows.map(({ one }) => one.group[at]),
+      rows.map(({ flow }) => flow.group[at]),
     ]),
     [measure.name, rows.map(({ value }) => value)],
-    ["expected", rows.map(({ told }) => told?.expected ?? null)],
-    ["low", rows.map(({ told }) => told?.low ?? null)],
-    ["high", rows.map(({ told }) => told?.high ?? null)],
+    ["expected", rows.map(({ expectation }) => expectation?.expected ?? null)],
+    ["low", rows.map(({ expectation }) => expectation?.low ?? null)],
+    ["high", rows.map(({ expectation }) => expectation?.high ?? null)],
   ]);
   const origin: Partial<Origin> = {
     columns: {
@@ -112,7 +112,7 @@ export async function forecast(
   };
   return {
     kind: "forecast",
-    sentence: sentence(flows, known, told, ahead, percent),
+    sentence: sentence(flows, known, bands, ahead, percent),
     found: false,
     result: flows.result.with<Record<string, Value>>(table, origin),
   };
@@ -187,19 +187,19 @@ function aheadOf({ buckets, time, range }: Flows, ahead: string): RangeBucket[] 
 function sentence(
   flows: Flows,
   known: readonly (readonly (number | null)[])[],
-  told: readonly (readonly (Band | undefined)[])[],
+  expectedBands: readonly (readonly (Band | undefined)[])[],
   ahead: readonly RangeBucket[],
   percent: string,
 ): string {
   const { measure, time, season, buckets, range, series } = flows;
-  const many = bucketNoun(time.every, true);
+  const noun = bucketNoun(time.every, true);
   const cant = `Can't tell what ${measure.label} to expect, because`;
   if (season === undefined) {
-    return `${cant} no whole number of ${many} makes a week: ask with every: "hour" or "day".`;
+    return `${cant} no whole number of ${noun} makes a week: ask with every: "hour" or "day".`;
   }
   if (series.length === 0) return `${cant} the answer has no row.`;
-  const past = told.flatMap((one, place) =>
-    one.slice(0, buckets.length).flatMap((band, at) => {
+  const past = expectedBands.flatMap((seriesBands, place) =>
+    seriesBands.slice(0, buckets.length).flatMap((band, at) => {
       const value = known[place]![at];
       return band === undefined || value === null || value === undefined
         ? []
@@ -207,13 +207,13 @@ function sentence(
     }),
   );
   if (past.length === 0) {
-    return `${cant} the first ${Math.max(2 * season.week, 30).toLocaleString("en-US")} ${many} are learnt from and the answer has ${buckets.length.toLocaleString("en-US")}: ask for a longer range.`;
+    return `${cant} the first ${Math.max(2 * season.week, 30).toLocaleString("en-US")} ${noun} are learnt from and the answer has ${buckets.length.toLocaleString("en-US")}: ask for a longer range.`;
   }
   const share = (part: typeof past) => `${((100 * part.length) / past.length).toFixed(1)} %`;
   const below = past.filter(({ value, low }) => value < low);
   const held = past.filter(({ value, low, high }) => value >= low && value <= high);
-  const next = told.flatMap((one) =>
-    one.slice(buckets.length).filter((band) => band !== undefined),
+  const next = expectedBands.flatMap((seriesBands) =>
+    seriesBands.slice(buckets.length).filter((band) => band !== undefined),
   );
   const total = (bands: readonly Band[]) => bands.reduce((all, { expected }) => all + expected, 0);
   // Medians of scattered counts add up to less than the counts do: as much less as they did before.
@@ -223,5 +223,5 @@ function sentence(
     next.length === 0
       ? ""
       : `${measure.label}${series.length === 1 ? "" : ` of ${series.length.toLocaleString("en-US")} groups`}: about ${due} expected${measure.additive ? "" : " on average"}, ${formatRange(between(ahead[0]!.start, ahead.at(-1)!.end, { timeZone: range.timeZone }))}, as past weeks went. `;
-  return `${coming}Of ${past.length.toLocaleString("en-US")} past ${many} ${share(held)} lay inside the ${percent} band that earlier weeks predicted, ${share(below)} below it.`;
+  return `${coming}Of ${past.length.toLocaleString("en-US")} past ${noun} ${share(held)} lay inside the ${percent} band that earlier weeks predicted, ${share(below)} below it.`;
 }

@@ -49,11 +49,11 @@ export async function freshness(
   measurements: Database,
   openLogs: () => Promise<Database>,
 ): Promise<Finding> {
-  const asked: Part[] = [
+  const parts: Part[] = [
     await part("measurements", () => measurementPart(measurements)),
     await part("log lines", async () => logPart(await openLogs())),
   ];
-  const rows = asked.flatMap((one) => one.rows);
+  const rows = parts.flatMap((part) => part.rows);
   const newest = Math.max(...rows.map((row) => row.newest.getTime()));
   const present = new Date();
   const now =
@@ -78,16 +78,23 @@ export async function freshness(
   const table = aq.table(
     Object.fromEntries(names.map((name) => [name, rows.map((row) => row[name])])),
   );
-  const first = asked.find((one) => one.origin !== undefined)?.origin;
+  const first = parts.find((part) => part.origin !== undefined)?.origin;
   const range = between(
     new Date((rows.length > 0 ? newest : now.getTime()) - 7 * DAY),
     new Date(now.getTime() + 1),
   );
   const origin: Origin = {
-    ...{ parameters: {}, source: measurements.source, server: measurements.version },
-    ...{ rowsRead: 0, bytesRead: 0, seconds: 0, askedAt: present, ...first, range },
-    ...partialOf(...asked.map((one) => one.origin)),
-    sql: asked.flatMap((one) => one.origin?.sql ?? []).join("\n\n-- and of the logs:\n"),
+    parameters: {},
+    source: measurements.source,
+    server: measurements.version,
+    rowsRead: 0,
+    bytesRead: 0,
+    seconds: 0,
+    askedAt: present,
+    ...first,
+    range,
+    ...partialOf(...parts.map((part) => part.origin)),
+    sql: parts.flatMap((part) => part.origin?.sql ?? []).join("\n\n-- and of the logs:\n"),
     columns: {
       dimensions: [
         { name: "table", order: [...new Set(rows.map((row) => row.table))] },
@@ -120,11 +127,11 @@ export async function freshness(
       kinds: { newest: "time" },
     },
     reductions: [],
-    notes: [...new Set(asked.flatMap((one) => one.notes))],
+    notes: [...new Set(parts.flatMap((part) => part.notes))],
   };
   return {
     kind: "freshness",
-    sentence: sentence(asked, rows, now),
+    sentence: sentence(parts, rows, now),
     found: rows.some((row) => row.silent === true),
     result: new Result(table, origin),
   };
@@ -184,13 +191,13 @@ async function measurementPart(database: Database): Promise<Part> {
   const rows = answer.map((row) => freshRow(table, newest, row));
   const [first] = answer;
   const known = Number(first?.["lags"] ?? 0) > 0;
-  const told = rows.map((row) => (known ? row : { ...row, lag_q50: null, lag_q95: null }));
+  const shown = rows.map((row) => (known ? row : { ...row, lag_q50: null, lag_q95: null }));
   const why = "sql" in stored ? `no ${stored.name} of the last day tells a time` : stored.why;
   return {
-    rows: told,
+    rows: shown,
     lag:
       known && "sql" in stored
-        ? `stored ${duration(told[0]?.lag_q50 ?? 0)} after measurement in the median, ${duration(told[0]?.lag_q95 ?? 0)} at the 95th percentile (by ${stored.name})`
+        ? `stored ${duration(shown[0]?.lag_q50 ?? 0)} after measurement in the median, ${duration(shown[0]?.lag_q95 ?? 0)} at the 95th percentile (by ${stored.name})`
         : `how far storing lags behind can't be told, because ${why}`,
     origin,
     notes: table.notes,
@@ -286,8 +293,8 @@ function storedColumn(table: TableInfo): { name: string; sql: string } | { why: 
   };
 }
 
-function sentence(asked: readonly Part[], rows: readonly FreshnessRow[], now: Date): string {
-  const [stored, logged] = asked;
+function sentence(parts: readonly Part[], rows: readonly FreshnessRow[], now: Date): string {
+  const [stored, logged] = parts;
   const [measured] = stored?.rows ?? [];
   const lines = logged?.rows ?? [];
   const silent = lines.filter((row) => row.silent === true);

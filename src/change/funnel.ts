@@ -86,21 +86,25 @@ export async function funnel(
   });
   const aq = await import("arquero");
   const names = ["step", "now", "before", "passed", "passed_before", "change"] as const;
-  const first = [...now.asked, ...then.asked].map((one) => one.origin);
+  const first = [...now.asked, ...then.asked].map((result) => result.origin);
   const reports = { unit: "reports", additive: false, missing: "gap" } as const;
   const shares = { unit: "share", additive: false, missing: "gap" } as const;
   const base = first[0];
   const origin: Origin = {
-    ...{ source: "", server: "", askedAt: new Date(), ...base, range },
+    source: "",
+    server: "",
+    askedAt: new Date(),
+    ...base,
+    range,
     ...partialOf(...first),
     parameters: Object.assign(
       {},
       ...first.map(({ parameters }) => parameters),
     ) as Origin["parameters"],
     sql: [...new Set(first.map(({ sql }) => sql))].join("\n\n-- and:\n"),
-    rowsRead: first.reduce((all, one) => all + one.rowsRead, 0),
-    bytesRead: first.reduce((all, one) => all + one.bytesRead, 0),
-    seconds: first.reduce((all, one) => all + one.seconds, 0),
+    rowsRead: first.reduce((all, origin) => all + origin.rowsRead, 0),
+    bytesRead: first.reduce((all, origin) => all + origin.bytesRead, 0),
+    seconds: first.reduce((all, origin) => all + origin.seconds, 0),
     columns: {
       dimensions: [{ name: "step", order: [...STEPS] }],
       measures: [
@@ -130,11 +134,11 @@ interface Steps {
 
 async function stepsOf(logs: Logs, measurements: Measurements, range: TimeRange): Promise<Steps> {
   const untold: string[] = [];
-  const asked: Result<object>[] = [];
+  const results: Result<object>[] = [];
   const attempt = async <Row extends object>(what: string, ask: () => Promise<Result<Row>>) => {
     try {
       const answer = await ask();
-      asked.push(answer);
+      results.push(answer);
       return answer;
     } catch (error) {
       if (!(error instanceof ProbelabError) || error.code === "ABORTED") throw error;
@@ -161,7 +165,7 @@ async function stepsOf(logs: Logs, measurements: Measurements, range: TimeRange)
         stored: accepted - ofKind("missing"),
       },
       untold,
-      asked,
+      asked: results,
     };
   }
   if (submitted !== undefined)
@@ -181,7 +185,7 @@ async function stepsOf(logs: Logs, measurements: Measurements, range: TimeRange)
       stored: stored === undefined ? null : Number(stored.rows()[0]?.reports ?? 0),
     },
     untold,
-    asked,
+    asked: results,
   };
 }
 

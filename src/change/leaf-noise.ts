@@ -65,26 +65,31 @@ export function weights(
 ): Float64Array {
   const least = fewOf(clump);
   let leaves = new Int32Array(size.length);
-  let many = 0;
+  let elements = 0;
   for (let leaf = 0; leaf < size.length; leaf += 1) {
-    if (size[leaf]! >= least && out?.[leaf] !== 1) leaves[many++] = leaf;
+    if (size[leaf]! >= least && out?.[leaf] !== 1) leaves[elements++] = leaf;
   }
-  const step = Math.max(1, many / SAMPLE);
-  many = Math.floor(many / step);
-  leaves = leaves.slice(0, many).map((_, at) => leaves[Math.floor(at * step)]!);
-  const order = sortedPlaces(new Float64Array(many).map((_, at) => Math.log(size[leaves[at]!]!)));
+  const step = Math.max(1, elements / SAMPLE);
+  elements = Math.floor(elements / step);
+  leaves = leaves.slice(0, elements).map((_, at) => leaves[Math.floor(at * step)]!);
+  const order = sortedPlaces(
+    new Float64Array(elements).map((_, at) => Math.log(size[leaves[at]!]!)),
+  );
   const poisson = (leaf: number) => (2 * (1 + ratio)) / size[leaf]!;
-  const moved = new Float64Array(many);
-  const chance = new Float64Array(many);
-  for (let place = 0; place < many; place += 1) {
+  const moved = new Float64Array(elements);
+  const chance = new Float64Array(elements);
+  for (let place = 0; place < elements; place += 1) {
     const leaf = leaves[order[place]!]!;
     moved[place] = Math.abs(change[leaf]!);
     chance[place] = poisson(leaf);
   }
-  const few = many < MANY ? ofFew(moved, chance, clump) : undefined;
-  const bins = Math.min(20, Math.floor(many / 50));
+  const few = elements < MANY ? ofFew(moved, chance, clump) : undefined;
+  const bins = Math.min(20, Math.floor(elements / 50));
   const points = Array.from({ length: bins }, (_, bin) => {
-    const ends = [Math.floor((bin * many) / bins), Math.floor(((bin + 1) * many) / bins)] as const;
+    const ends = [
+      Math.floor((bin * elements) / bins),
+      Math.floor(((bin + 1) * elements) / bins),
+    ] as const;
     const middle = middleOf(moved.subarray(...ends)) * 1.4826;
     return { variance: middle * middle, poisson: middleOf(chance.subarray(...ends)) };
   });
@@ -112,7 +117,7 @@ function fewOf(clump: number): number {
 
 /** How much more a few large leaves vary than Poisson counts, most of which went as the whole did. */
 function ofFew(moved: Float64Array, poisson: Float64Array, clump: number): number | undefined {
-  const squares = moved.map((one, at) => (one * one) / poisson[at]!);
+  const squares = moved.map((change, at) => (change * change) / poisson[at]!);
   if (middleOf(moved) > 1) return undefined;
   const own = Math.max(1, middleOf(squares) / CHI_SQUARED);
   const n = moved.length;
@@ -129,11 +134,11 @@ export function dispersion(
   centre: number,
   out: Uint8Array,
 ): number {
-  const many = cuboids.filter(({ dimensions }) => dimensions.length <= 2).length;
-  const was = sumsBy(cuboids, given.before, { many, out });
-  const is = sumsBy(cuboids, given.after, { many, out });
+  const narrow = cuboids.filter(({ dimensions }) => dimensions.length <= 2).length;
+  const was = sumsBy(cuboids, given.before, { many: narrow, out });
+  const is = sumsBy(cuboids, given.after, { many: narrow, out });
   const [sizes, squares]: [number[], number[]] = [[], []];
-  for (let at = 0; at < many; at += 1) {
+  for (let at = 0; at < narrow; at += 1) {
     was[at]!.forEach((before, group) => {
       const had = before * given.ratio * centre;
       const total = had + is[at]![group]!;
@@ -186,23 +191,23 @@ function fitted(points: readonly { variance: number; poisson: number }[]) {
 export function pullIn(change: Float64Array, weight: Float64Array, out: Uint8Array): void {
   const z = new Float64Array(change.length);
   let rest = new Float64Array(change.length);
-  let many = 0;
+  let size = 0;
   for (let leaf = 0; leaf < change.length; leaf += 1) {
     z[leaf] = Math.abs(change[leaf]!) * Math.sqrt(weight[leaf]!);
-    if (out[leaf] === 0 && weight[leaf]! > 0) rest[many++] = z[leaf]!;
+    if (out[leaf] === 0 && weight[leaf]! > 0) rest[size++] = z[leaf]!;
   }
-  if (many <= 100) return;
-  rest = rest.subarray(0, many);
-  const inner = Math.max(20, Math.floor(many * 0.01));
+  if (size <= 100) return;
+  rest = rest.subarray(0, size);
+  const inner = Math.max(20, Math.floor(size * 0.01));
   const outer = Math.max(8, Math.floor(inner / 12));
   // Loaded when it is needed: importing probelab need not.
   const statistics = require("simple-statistics") as { probit: typeof probit };
-  const normal = (rank: number) => -statistics.probit((rank + 0.5) / (2 * many));
-  const from = nth(rest, many - 1 - inner);
+  const normal = (rank: number) => -statistics.probit((rank + 0.5) / (2 * size));
+  const from = nth(rest, size - 1 - inner);
   const bulk = Math.max(1, from / normal(inner));
   const tail = Math.max(
     bulk,
-    (nth(rest, many - 1 - outer) - from) / (normal(outer) - normal(inner)),
+    (nth(rest, size - 1 - outer) - from) / (normal(outer) - normal(inner)),
   );
   for (let leaf = 0; leaf < change.length; leaf += 1) {
     if (!(weight[leaf]! > 0)) continue;

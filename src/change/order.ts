@@ -31,11 +31,11 @@ export function middleOf(values: Float64Array): number {
 export function ofLargest(
   values: readonly number[],
   sizes: readonly number[],
-  many: number,
+  length: number,
 ): Float64Array {
-  if (sizes.length <= many) return Float64Array.from(values);
-  const least = nth(Float64Array.from(sizes), sizes.length - many);
-  let equal = many - sizes.reduce((above, size) => above + Number(size > least), 0);
+  if (sizes.length <= length) return Float64Array.from(values);
+  const least = nth(Float64Array.from(sizes), sizes.length - length);
+  let equal = length - sizes.reduce((above, size) => above + Number(size > least), 0);
   return Float64Array.from(
     values.filter((_, at) => sizes[at]! > least || (sizes[at] === least && equal-- > 0)),
   );

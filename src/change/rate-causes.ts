@@ -217,7 +217,7 @@ function standardErrors(
 
 /** Logarithm of the greatest likelihood of a part of n rows. */
 function likelihood(part: number, n: number): number {
-  const term = (one: number) => (one > 0 ? one * Math.log(one / n) : 0);
+  const term = (part: number) => (part > 0 ? part * Math.log(part / n) : 0);
   return term(part) + term(n - part);
 }
 

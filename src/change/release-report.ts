@@ -90,16 +90,19 @@ export async function release(
   }
   const stop = options.signal && { signal: options.signal };
   const seen = await measurements.ask({
-    ...{ range, every: "all", top: Infinity, ...stop },
+    range,
+    every: "all",
+    top: Infinity,
+    ...stop,
     by: ["software_name", "software_version", "test_name"],
     where: { ...options.where, ...(options.software && { software_name: options.software }) },
     measures: { n: count() },
   });
-  const asked: Result<object>[] = [seen];
+  const results: Result<object>[] = [seen];
   const all = seen.rows();
   const chosen = choose(all, version, options);
   const done = (parts: Partial<ReleaseFinding> & { sentence: string }, notes: string[] = []) =>
-    answer({ version, asked, notes, software: chosen?.software ?? null, ...parts });
+    answer({ version, asked: results, notes, software: chosen?.software ?? null, ...parts });
   if (chosen === undefined) {
     const newest = [...new Set(all.map(nameOf))].slice(-5).join(", ");
     return done({
@@ -110,9 +113,12 @@ export async function release(
   const where = { ...options.where, software_name: software, ...test };
   const name = `${valueText(software)} ${valueText(version)}`;
   const days = await measurements.counts({
-    ...{ range, every: "day", ...stop, where: { ...where, software_version: version } },
+    range,
+    every: "day",
+    ...stop,
+    where: { ...where, software_version: version },
   });
-  asked.push(days);
+  results.push(days);
   const since = beginning(days.rows(), range);
   // A run that is under way looks like one that ended early.
   const whole = last("2 hours", { now: range.end }).start;
@@ -125,7 +131,8 @@ export async function release(
   }
   if (+end <= +since) {
     return done({
-      ...{ since, previous },
+      since,
+      previous,
       sentence: `I can't tell yet how ${name} does, because it began less than two hours ago: its runs may still be under way.`,
     });
   }
@@ -143,22 +150,24 @@ export async function release(
   const names = Object.keys(cells) as Cell[];
   const askRuns = async (measures: Readonly<Record<string, Measure<number | null>>>) => {
     const found = await runs.ask({ ...rest, every: "all", measures });
-    asked.push(found);
+    results.push(found);
     return found.rows()[0] ?? {};
   };
   const sizes = await askRuns(
     Object.fromEntries(names.map((cell) => [cell, count({ where: cells[cell] })])),
   );
   const size = (cell: Cell) => Number(sizes[cell] ?? 0);
-  const many = { before: size("before"), previous: size("previous"), now: size("now") };
-  const base = many.previous >= LEAST_RUNS ? "previous" : "before";
+  const rowCounts = { before: size("before"), previous: size("previous"), now: size("now") };
+  const base = rowCounts.previous >= LEAST_RUNS ? "previous" : "before";
   const few = [
-    [name, many.now] as const,
-    [valueText(previous), Math.max(many.previous, many.before)] as const,
+    [name, rowCounts.now] as const,
+    [valueText(previous), Math.max(rowCounts.previous, rowCounts.before)] as const,
   ].find(([, runs]) => runs < LEAST_RUNS);
   if (few !== undefined) {
     return done({
-      ...{ since, previous, runs: many },
+      since,
+      previous,
+      runs: rowCounts,
       sentence: `I can't tell yet how ${name} does, because ${few[0]} has ${counted(few[1], "run")}${testText(test)}, ${formatRange(few[0] === name ? released : span)}; ${LEAST_RUNS} are needed. ${few[0] === name ? "Ask again when there are more." : "Name an earlier version to compare with."}`,
     });
   }
@@ -166,7 +175,7 @@ export async function release(
     Object.fromEntries(
       names.flatMap((cell) =>
         COLUMNS.flatMap(([column]) =>
-          Object.entries<number>(medianLevels(many[cell])).map(([end, level]) => [
+          Object.entries<number>(medianLevels(rowCounts[cell])).map(([end, level]) => [
             `${cell}_${column}_${end}`,
             quantile<string>(level, column, { where: cells[cell] }),
           ]),
@@ -191,10 +200,13 @@ export async function release(
     notes.push("The table has no msm_failure: the share of failed measurements isn't told.");
   } else {
     const failures = await measurements.ask({
-      ...{ ...rest, every: "hour", by: "software_version", top: Infinity },
+      ...rest,
+      every: "hour",
+      by: "software_version",
+      top: Infinity,
       measures: { failed: count({ where: failed }), n: count() },
     });
-    asked.push(failures);
+    results.push(failures);
     const hours = failures.rows();
     estimates.push([
       "Share of failed measurements",
@@ -205,18 +217,18 @@ export async function release(
             ({ t, software_version: of }) =>
               of === (cell === "now" ? version : previous) && t < since === (cell === "before"),
           ),
-          many[cell],
+          rowCounts[cell],
         ),
     ]);
   }
   const values = estimates.map(([measure, unit, of]) =>
     valueOf(measure, unit, { before: of("before"), previous: of(base), now: of("now") }),
   );
-  const compared = `${counted(many.now, "run")}${testText(test)} against ${counted(many[base], "run")}`;
+  const compared = `${counted(rowCounts.now, "run")}${testText(test)} against ${counted(rowCounts[base], "run")}`;
   const itself =
     base === "before"
       ? [
-          `${valueText(previous)} has ${counted(many.previous, "run")} left since then and is taken from the two weeks before.`,
+          `${valueText(previous)} has ${counted(rowCounts.previous, "run")} left since then and is taken from the two weeks before.`,
         ]
       : estimates.flatMap(([measure, unit, of]) => {
           const own = valueOf(measure, unit, {
@@ -224,7 +236,7 @@ export async function release(
             previous: of("before"),
             now: of("previous"),
           });
-          return own.told === "moved" && many.before >= LEAST_RUNS
+          return own.told === "moved" && rowCounts.before >= LEAST_RUNS
             ? [
                 `Since then ${valueText(previous)} itself changed, too: its ${lower(measure)} ${changeText(own.previous, own.now, unit)}, which isn't the release.`,
               ]
@@ -232,7 +244,10 @@ export async function release(
         });
   return done(
     {
-      ...{ since, previous, runs: many, values },
+      since,
+      previous,
+      runs: rowCounts,
+      values,
       found: values.some(({ told }) => told === "moved"),
       sentence: [
         `${name} against ${valueText(previous)}, ${formatRange(released)} (${compared}): ${words(values)}.`,
@@ -265,12 +280,12 @@ function choose(
   const programs = [...new Set(own.map((row) => row.software_name))];
   if (programs.length === 0) return undefined;
   if (programs.length > 1) {
-    const told = programs.map(
-      (one) =>
-        `${valueText(one)} (${counted(sum(own.filter((row) => row.software_name === one)), "measurement")})`,
+    const listed = programs.map(
+      (program) =>
+        `${valueText(program)} (${counted(sum(own.filter((row) => row.software_name === program)), "measurement")})`,
     );
     throw new ProbelabError(
-      `Can't ${ACTION}: several programs have a version ${valueText(version)}: ${told.join(", ")}. Name one: software: ${JSON.stringify(programs[0])}, or --software in a shell.`,
+      `Can't ${ACTION}: several programs have a version ${valueText(version)}: ${listed.join(", ")}. Name one: software: ${JSON.stringify(programs[0])}, or --software in a shell.`,
     );
   }
   const [program = null] = programs;
@@ -315,14 +330,17 @@ function answer(
   const { version, asked, notes, sentence, found = false, values = [] } = given;
   const { software = null, previous = null, since = null } = given;
   const origins = asked.map(({ origin }) => origin);
-  const sum = (of: (origin: Origin) => number) => origins.reduce((n, one) => n + of(one), 0);
+  const sum = (of: (origin: Origin) => number) => origins.reduce((n, origin) => n + of(origin), 0);
   const measure = (name: string, label: string, unit = "") =>
     ({ name, label, unit, additive: false, missing: "gap" }) as const;
   const origin: Origin = {
     ...origins.at(-1)!,
     ...partialOf(...origins),
     sql: [...new Set(origins.map(({ sql }) => sql))].join("\n\n-- and:\n"),
-    parameters: Object.assign({}, ...origins.map((one) => one.parameters)) as Origin["parameters"],
+    parameters: Object.assign(
+      {},
+      ...origins.map((origin) => origin.parameters),
+    ) as Origin["parameters"],
     rowsRead: sum(({ rowsRead }) => rowsRead),
     bytesRead: sum(({ bytesRead }) => bytesRead),
     seconds: sum(({ seconds }) => seconds),
@@ -352,11 +370,18 @@ function answer(
       ],
     },
     reductions: [],
-    notes: [...new Set([...notes, ...origins.flatMap((one) => one.notes)])],
+    notes: [...new Set([...notes, ...origins.flatMap((origin) => origin.notes)])],
   };
   const table = resultOfRows(values).table;
   return {
-    ...{ kind: "release", sentence, found, software, version, previous, since, values },
+    kind: "release",
+    sentence,
+    found,
+    software,
+    version,
+    previous,
+    since,
+    values,
     runs: given.runs ?? { before: 0, previous: 0, now: 0 },
     untold: values.length === 0 || values.some(({ told }) => told === "can't tell"),
     result: new Result(table, origin),

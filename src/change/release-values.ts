@@ -38,8 +38,8 @@ export interface Estimate {
 }
 
 /** The quantiles between which the true median lies, 19 times in 20, of so many independent rows. */
-export function medianLevels(many: number): Record<keyof Estimate, number> {
-  const half = Math.min(0.5, CONFIDENCES[0.95] / (2 * Math.sqrt(Math.max(1, many))));
+export function medianLevels(size: number): Record<keyof Estimate, number> {
+  const half = Math.min(0.5, CONFIDENCES[0.95] / (2 * Math.sqrt(Math.max(1, size))));
   return { value: 0.5, low: 0.5 - half, high: 0.5 + half };
 }
 
@@ -85,7 +85,9 @@ export function valueOf(
   const by = (end: number | undefined) =>
     end === undefined || !previous?.value ? null : end / previous.value;
   return {
-    ...{ measure, unit, before: before?.value ?? null },
+    measure,
+    unit,
+    before: before?.value ?? null,
     previous: previous?.value ?? null,
     previous_low: previous?.low ?? null,
     previous_high: previous?.high ?? null,
@@ -121,18 +123,20 @@ export const lower = (text: string) => text.charAt(0).toLowerCase() + text.slice
 
 /** What moved, what didn't and what can't be told, in a sentence. */
 export function words(values: readonly ReleaseValue[]): string {
-  const of = (told: ReleaseValue["told"]) => values.filter((value) => value.told === told);
+  const of = (state: ReleaseValue["told"]) => values.filter((value) => value.told === state);
   const moved = of("moved").map(
-    (one) => `${lower(one.measure)} ${changeText(one.previous, one.now, one.unit)}`,
+    (value) => `${lower(value.measure)} ${changeText(value.previous, value.now, value.unit)}`,
   );
-  const same = of("as before").map((one) => `${lower(one.measure)} (${amount(one.now, one.unit)})`);
-  const open = of("can't tell").map((one) => {
-    if (one.low === null || one.high === null) return `${lower(one.measure)} (no value)`;
+  const same = of("as before").map(
+    (value) => `${lower(value.measure)} (${amount(value.now, value.unit)})`,
+  );
+  const open = of("can't tell").map((value) => {
+    if (value.low === null || value.high === null) return `${lower(value.measure)} (no value)`;
     const by = (end: number) =>
-      one.unit === "share" ? percent(end) : percent(end / (one.previous ?? NaN));
-    const points = one.unit === "share" ? " points" : "";
-    const wide = (one.high - one.low) / matters({ value: one.previous ?? 0 }, one.unit);
-    return `${lower(one.measure)} (95 % interval of the change ${by(one.low)} to ${by(one.high)}${points}; about ${Math.max(2, Math.ceil(wide ** 2)).toLocaleString("en-US")} times as many runs would tell)`;
+      value.unit === "share" ? percent(end) : percent(end / (value.previous ?? NaN));
+    const points = value.unit === "share" ? " points" : "";
+    const wide = (value.high - value.low) / matters({ value: value.previous ?? 0 }, value.unit);
+    return `${lower(value.measure)} (95 % interval of the change ${by(value.low)} to ${by(value.high)}${points}; about ${Math.max(2, Math.ceil(wide ** 2)).toLocaleString("en-US")} times as many runs would tell)`;
   });
   return [
     ...moved,

@@ -69,7 +69,7 @@ export function runSizeCauses(cells: ChangeCells): RunSizeCause[] {
       surest(cells, all, cv, STANDS_OUT) ??
       surest(
         cells,
-        all.flatMap((one) => narrower(cells, one)),
+        all.flatMap((release) => narrower(cells, release)),
         cv,
         IN_PLACE,
       );
@@ -124,10 +124,13 @@ export function perRunCauses(cells: ChangeCells): PerRunCause[] {
     of.map((n, leaf) => n * sizes[leaf]!),
   ) as [Float64Array, Float64Array];
   const total = sumOver(allBefore) + sumOver(allAfter);
-  const squares = sumOver(sizes.map((one, leaf) => one * (allBefore[leaf]! + allAfter[leaf]!)));
+  const squares = sumOver(sizes.map((size, leaf) => size * (allBefore[leaf]! + allAfter[leaf]!)));
   if (!(total > 0)) return [];
   const found = rateCauses({
-    ...{ ...cells.leaves, allBefore, allAfter, variance: (cv ** 2 * squares) / total },
+    ...cells.leaves,
+    allBefore,
+    allAfter,
+    variance: (cv ** 2 * squares) / total,
     partBefore: known(cells.before, runs.before),
     partAfter: known(cells.after, runs.after),
   });
@@ -141,10 +144,14 @@ export function perRunCauses(cells: ChangeCells): PerRunCause[] {
     return [
       {
         where: Object.fromEntries(
-          dimensions.map((one, at) => [names[one]!, values[one]![codes[at]!]!]),
+          dimensions.map((dimension, at) => [names[dimension]!, values[dimension]![codes[at]!]!]),
         ),
-        ...{ leaves, held: expected / r1, holds: (expected + change) / r1 },
-        ...{ runsBefore: r0, runsAfter: r1, parts: [{ leaves, change }] },
+        leaves,
+        held: expected / r1,
+        holds: (expected + change) / r1,
+        runsBefore: r0,
+        runsAfter: r1,
+        parts: [{ leaves, change }],
         error: cv * Math.sqrt((expected * squares) / total) * Math.sqrt(1 + r1 / r0),
       },
     ];
@@ -160,9 +167,9 @@ function surest(
 ): Lack | undefined {
   let best: Lack | undefined;
   for (const release of releases) {
-    const one = lack(cells, release, cv);
-    if (one !== undefined && Math.abs(one.z) > Math.max(least, Math.abs(best?.z ?? 0))) {
-      best = { release, ...one };
+    const found = lack(cells, release, cv);
+    if (found !== undefined && Math.abs(found.z) > Math.max(least, Math.abs(best?.z ?? 0))) {
+      best = { release, ...found };
     }
   }
   return best;
@@ -275,8 +282,8 @@ function narrowest(cells: ChangeCells, wide: Lack, cv: number): Lack {
   for (const release of narrower(cells, wide.release)) {
     const runs = sumsOf(cells, release.leaves).r1;
     if (runs > wide.own.r1 / 2 || (best !== wide && runs >= best.own.r1)) continue;
-    const one = lack(cells, release, cv);
-    if (one !== undefined && one.change / wide.change > NARROW) best = { ...one, release };
+    const found = lack(cells, release, cv);
+    if (found !== undefined && found.change / wide.change > NARROW) best = { ...found, release };
   }
   return best;
 }
@@ -288,7 +295,10 @@ function narrower(cells: ChangeCells, release: Release): Release[] {
     if (dimension === version || dimension === program) return [];
     const others = byCode(cells, dimension, release.others);
     return [...byCode(cells, dimension, release.leaves)].map(([code, leaves]) => ({
-      ...{ key: release.key, leaves, others: others.get(code) ?? [], everywhere: release.others },
+      key: release.key,
+      leaves,
+      others: others.get(code) ?? [],
+      everywhere: release.others,
       within: [dimension, code] as const,
     }));
   });
@@ -316,7 +326,10 @@ function named(
   const previous = earlier[0]?.code;
   const code = previous === undefined ? -1 : values[version]!.indexOf(previous);
   return {
-    ...{ leaves: release.leaves, version: text, parts, error },
+    leaves: release.leaves,
+    version: text,
+    parts,
+    error,
     held: heldBy(cells, release.leaves, beside.get(code) ?? []) ?? held,
     where: {
       ...(program >= 0 && { [names[program]!]: value(program, first!) }),

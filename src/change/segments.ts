@@ -303,14 +303,14 @@ function noiseOf(y: Float64Array, w: Float64Array, most: number): Noise {
   for (const share of [1, 0.5]) {
     for (let r = 0; r < most + 0.01; r += 0.02) {
       const expected = (k: number): number => 6 - 8 * share * r ** k + 2 * share * r ** (2 * k);
-      const one = expected(1);
+      const atOne = expected(1);
       const away = ratios.reduce(
-        (sum, ratio, at) => sum + Math.log((ratio * one) / expected(at + 2)) ** 2,
+        (sum, ratio, at) => sum + Math.log((ratio * atOne) / expected(at + 2)) ** 2,
         0,
       );
       if (away >= least - 1e-12) continue;
       least = away;
-      variance = first / one;
+      variance = first / atOne;
       autocorrelation = share * r;
       longRun = variance * (1 - share + (share * (1 + r)) / (1 - r));
     }

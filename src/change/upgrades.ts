@@ -24,14 +24,14 @@ export function withMissing(cells: ChangeCells): ChangeCells {
   const { strata, first, programs } = arranged(cells);
   const known = new Set<number>();
   const { sizes, codes } = cells.leaves;
-  const many = sizes[version]!;
-  strata.forEach((stratum, leaf) => known.add(stratum * many + codes[version]![leaf]!));
+  const size = sizes[version]!;
+  strata.forEach((stratum, leaf) => known.add(stratum * size + codes[version]![leaf]!));
   const totals = byRelease(cells, programs);
   const added: [stratum: number, code: number][] = [];
   first.forEach((leaf, stratum) => {
     for (const [code, { was, is }] of totals.get(programs[leaf]!)!.releases) {
       const { was: all, is: now } = totals.get(programs[leaf]!)!;
-      if (is / now - was / all < LEAST_SHARE || known.has(stratum * many + code)) continue;
+      if (is / now - was / all < LEAST_SHARE || known.has(stratum * size + code)) continue;
       added.push([stratum, code]);
     }
   });
@@ -51,8 +51,10 @@ export function withMissing(cells: ChangeCells): ChangeCells {
         ]),
       ),
     },
-    ...{ before: longer(cells.before), after: longer(cells.after) },
-    ...{ partBefore: longer(cells.partBefore), partAfter: longer(cells.partAfter) },
+    before: longer(cells.before),
+    after: longer(cells.after),
+    partBefore: longer(cells.partBefore),
+    partAfter: longer(cells.partAfter),
     ...(cells.runs && {
       runs: { before: longer(cells.runs.before), after: longer(cells.runs.after) },
     }),
@@ -132,9 +134,9 @@ function byRelease(
     if (out?.[leaf] === 1) return;
     const release = program.releases.get(code) ?? { was: 0, is: 0 };
     program.releases.set(code, release);
-    for (const one of [program, release]) {
-      one.was += before[leaf]!;
-      one.is += after[leaf]!;
+    for (const sums of [program, release]) {
+      sums.was += before[leaf]!;
+      sums.is += after[leaf]!;
     }
   });
   return all;
@@ -189,19 +191,21 @@ export function guilty(
   const sum = (values: Float64Array, some: readonly number[]) =>
     some.reduce((all, leaf) => all + values[leaf]!, 0);
   const list = [...own].map(([code, some]): Release => ({
-    ...{ text: cells.values[version]![code] ?? "", leaves: some },
+    text: cells.values[version]![code] ?? "",
+    leaves: some,
     was: sum(cells.before, some) * cells.ratio * centre,
     is: sum(cells.after, some),
     variance: sum(variance, some),
   }));
   const total = (some: readonly Release[], of: "was" | "is" | "variance") =>
-    some.reduce((all, one) => all + one[of], 0);
+    some.reduce((all, release) => all + release[of], 0);
   const [was, is] = [total(list, "was"), total(list, "is")];
   if (list.length < 2 || !(was > 0)) return undefined;
   const factor = is / was;
-  const off = (one: Release, by: number) => (one.is - one.was * by) / Math.sqrt(one.variance + 1);
+  const off = (release: Release, by: number) =>
+    (release.is - release.was * by) / Math.sqrt(release.variance + 1);
   for (const gone of factor < 1 ? list : []) {
-    const others = list.filter((one) => one !== gone);
+    const others = list.filter((release) => release !== gone);
     const [had, has] = [total(others, "was"), total(others, "is")];
     const error = Math.sqrt(total(others, "variance")) + 1;
     if (gone.is > GONE * gone.was || Math.abs(has - had) > Math.min(SAME * error, MOVED * had))
@@ -210,21 +214,29 @@ export function guilty(
     return { versions: [gone.text], leaves: gone.leaves, came: 0, kind: "stopped" };
   }
   const newest = list.toSorted((a, b) => compareVersions(b.text, a.text));
-  const winner = newest.find((one) => one.is > MOVED * is && one.is > MORE * factor * one.was);
-  const losers = list.filter((one) => one !== winner && one.was - one.is > MOVED * was);
+  const winner = newest.find(
+    (release) => release.is > MOVED * is && release.is > MORE * factor * release.was,
+  );
+  const losers = list.filter(
+    (release) => release !== winner && release.was - release.is > MOVED * was,
+  );
   if (winner === undefined || losers.length === 0) return undefined;
-  const rest = list.filter((one) => one !== winner && !losers.includes(one));
+  const rest = list.filter((release) => release !== winner && !losers.includes(release));
   const [had, has] = [total(rest, "was"), total(rest, "is")];
   const stayers: Release = {
-    ...{ text: "", leaves: [], was: had, is: has, variance: total(rest, "variance") },
+    text: "",
+    leaves: [],
+    was: had,
+    is: has,
+    variance: total(rest, "variance"),
   };
   // Those that nobody left went as the program did: it did.
   const stayed = had > 0 ? (off(stayers, factor) ** 2 - off(stayers, 1) ** 2) / 2 : 0;
-  const left = losers.reduce((all, one) => all + one.was - one.is, 0);
+  const left = losers.reduce((all, loser) => all + loser.was - loser.is, 0);
   const release = { leaves: winner.leaves, came: left, versions: [winner.text] };
   if (stayed > LIKELIER) return { ...release, kind: "loses" };
   if (stayed < -LIKELIER) return undefined;
-  const fellFurther = losers.every((one) => off(one, factor) < -SAME && factor < 1);
+  const fellFurther = losers.every((loser) => off(loser, factor) < -SAME && factor < 1);
   return fellFurther
     ? {
         ...release,
@@ -244,9 +256,9 @@ export function moves(cells: ChangeCells) {
   if (version < 0) return [];
   const programs = cells.leaves.codes[program] ?? new Int32Array(cells.before.length);
   return [...byRelease(cells, programs)].flatMap(([name, { was, is, releases }]) => {
-    const all = [...releases].map(([code, one]) => ({
+    const all = [...releases].map(([code, release]) => ({
       text: cells.values[version]![code]!,
-      change: one.is - one.was * cells.ratio,
+      change: release.is - release.was * cells.ratio,
     }));
     const moved = all.filter(
       ({ change }) => Math.abs(change) > (MOVED * (was * cells.ratio + is)) / 2,

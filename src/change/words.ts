@@ -55,7 +55,7 @@ export function valueText(value: CauseValue): string {
 
 /** "3.9.0 → … → 3.10.0": the first and the last of many. */
 export function pathText(values: readonly (string | null)[]): string {
-  const texts = values.map((one) => (one === null ? "(none)" : cleanText(one, 60)));
+  const texts = values.map((value) => (value === null ? "(none)" : cleanText(value, 60)));
   return texts.length > 3 ? `${texts[0]} → … → ${texts.at(-1)}` : texts.join(" → ");
 }
 

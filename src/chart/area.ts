@@ -57,16 +57,16 @@ function layers(frame: Frame): VegaLiteSpec[] {
   const drawing = stacked(frame.drawing);
   const { whole, before, after } = splitEdges(drawing);
   const steps = ends(drawing, frame.timeZone, frame.options);
-  const many = drawing.series.length > 1;
+  const several = drawing.series.length > 1;
   const { rank, order } = stackOrder(drawing);
-  const separated = many && isSeparable(drawing, frame);
+  const separated = several && isSeparable(drawing, frame);
   const outline = { stroke: theme.background, strokeJoin: "round" };
   const layer = (points: readonly Point[], mark: VegaLiteSpec): VegaLiteSpec => ({
     ...frame.data(points.map((point) => ({ ...specRow(point, frame), ...rank(point) }))),
     mark,
     encoding: {
       x,
-      y: { ...y, stack: many ? "zero" : null },
+      y: { ...y, stack: several ? "zero" : null },
       color: squares(color),
       ...order,
       tooltip,
@@ -76,8 +76,8 @@ function layers(frame: Frame): VegaLiteSpec[] {
     layer(points, {
       type: "area",
       ...(steps && { interpolate: "step-after" }),
-      fillOpacity: (many ? 0.9 : 0.55) * (faded ? 0.4 : 1),
-      ...(many
+      fillOpacity: (several ? 0.9 : 0.55) * (faded ? 0.4 : 1),
+      ...(several
         ? { ...outline, strokeWidth: separated ? SEPARATOR : 0 }
         : { line: { strokeWidth: 2, ...(faded && { strokeDash: [3, 3] }) } }),
     });
@@ -95,7 +95,7 @@ function layers(frame: Frame): VegaLiteSpec[] {
     if (points.length === 0) return [];
     if (steps) {
       const own = faded ? points.filter(({ x }) => drawing.incomplete.has(x)) : points;
-      return [area(stepPoints(own, steps, many), faded)];
+      return [area(stepPoints(own, steps, several), faded)];
     }
     const alone = standingAlone(points);
     const joined = points.filter((point) => !alone.has(point));

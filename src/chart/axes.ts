@@ -25,10 +25,10 @@ export function xDomain(
   annotations: readonly Annotation[],
   end?: number,
 ): readonly [number, number] {
-  const asked = range && ([range.start.getTime(), range.end.getTime()] as const);
+  const ends = range && ([range.start.getTime(), range.end.getTime()] as const);
   const [first, last] = [xs[0], xs.at(-1)].map(Number) as [number, number];
   // Without a row the axis shows the time that was asked for.
-  if (xs.length === 0) return (roles.xKind === "time" && asked) || [0, 1];
+  if (xs.length === 0) return (roles.xKind === "time" && ends) || [0, 1];
   if (roles.xKind === "category") return [0, 1];
   if (roles.xKind === "number") return [first, end ?? last];
   const bucketEnd =
@@ -36,9 +36,9 @@ export function xDomain(
       ? last
       : nextBucket(new Date(last), every, range?.timeZone ?? "UTC").getTime();
   // Another column of times, birthdays say, has nothing to do with the range.
-  const within = asked !== undefined && last >= asked[0] && first <= asked[1];
-  const earliest = within ? Math.min(first, asked[0]) : first;
-  const latest = Math.max(last, bucketEnd, within ? asked[1] : last);
+  const within = ends !== undefined && last >= ends[0] && first <= ends[1];
+  const earliest = within ? Math.min(first, ends[0]) : first;
+  const latest = Math.max(last, bucketEnd, within ? ends[1] : last);
   const inside = annotations
     .map(({ time }) => time.getTime())
     .filter((time) => time >= earliest && time <= latest);

@@ -90,7 +90,7 @@ function layers(given: Frame): VegaLiteSpec[] {
   const { fields, theme, width, x, y, color, tooltip, timeZone, options, horizontal } = frame;
   const { roles, series, xs, incomplete, restX, ends: extents } = frame.drawing;
   const isCategory = roles.xKind === "category";
-  const many = series.length > 1;
+  const several = series.length > 1;
   const beside = isBeside(frame.drawing, options);
   if (beside && options.stack === undefined && !isCategory) {
     throw new ProbelabError(
@@ -107,7 +107,7 @@ function layers(given: Frame): VegaLiteSpec[] {
       `Can't draw ${xs.length} times ${series.length} bars beside each other in ${width} pixels: they would be too narrow to see; ask with a coarser every or a smaller top, or draw them with chart.line.`,
     );
   }
-  if (many && !beside && options.interval) {
+  if (several && !beside && options.interval) {
     throw new ProbelabError(
       `Can't draw intervals on bars that are stacked: they would stand at the wrong height; pass stack: false.`,
     );
@@ -133,7 +133,7 @@ function layers(given: Frame): VegaLiteSpec[] {
     };
   };
   const drawn = drawing.points.filter((point) => point.y !== null);
-  const fell = !many && drawn.some((point) => Number(point.y) < 0);
+  const fell = !several && drawn.some((point) => Number(point.y) < 0);
   const tones = [
     ...(rest === undefined ? [] : [{ test: "datum.other", value: theme.neutral }]),
     ...(fell ? [{ test: `datum.${fields.y} < 0`, value: theme.series[5] }] : []),
@@ -154,7 +154,7 @@ function layers(given: Frame): VegaLiteSpec[] {
     },
     encoding: {
       ...place,
-      y: { ...y, stack: many && !beside ? "zero" : null },
+      y: { ...y, stack: several && !beside ? "zero" : null },
       color:
         tones.length === 0 ? color : { condition: tones.length === 1 ? tones[0] : tones, ...color },
       ...(!beside && order),
@@ -167,7 +167,7 @@ function layers(given: Frame): VegaLiteSpec[] {
   // The interval of each bar stands in its middle.
   const middle = { ...place, ...(ends && { x: { ...x, field: "middle" }, x2: undefined }) };
   const strokes =
-    extents === undefined || (many && !beside)
+    extents === undefined || (several && !beside)
       ? []
       : intervalLayer(frame, drawn, row, { ...middle, color: { value: theme.text } });
   const texts = options.text === undefined ? [] : [endTexts(frame, options.text, row, place)];
@@ -190,8 +190,12 @@ function endTexts(
   return {
     ...frame.data(drawing.points.map((point) => ({ ...row(point), end: farEnd(point) }))),
     mark: {
-      ...{ type: "text", baseline: "middle", fontSize: NAME_SIZE, color: theme.text },
-      ...{ align: { expr: `${left} ? "right" : "left"` }, dx: { expr: `${left} ? -6 : 6` } },
+      type: "text",
+      baseline: "middle",
+      fontSize: NAME_SIZE,
+      color: theme.text,
+      align: { expr: `${left} ? "right" : "left"` },
+      dx: { expr: `${left} ? -6 : 6` },
     },
     encoding: { ...place, y: { ...y, field: "end" }, text: { field: `_${text}` }, tooltip },
   };
@@ -214,7 +218,11 @@ function withRoom(frame: Frame, text: string): Frame {
 }
 
 const TURNED: Readonly<Record<string, string>> = {
-  ...{ x: "y", y: "x", x2: "y2", y2: "x2", xOffset: "yOffset" },
+  x: "y",
+  y: "x",
+  x2: "y2",
+  y2: "x2",
+  xOffset: "yOffset",
 };
 
 /** A layer with its horizontal channels upright and its upright ones horizontal. */

@@ -183,8 +183,13 @@ export const chart = {
 
 /** What other libraries and other words call these charts. */
 const GUESSES = {
-  ...{ points: "dot", scatter: "dot", circle: "dot" },
-  ...{ hist: "histogram", columns: "bar", rect: "heatmap", mark: "annotation" },
+  points: "dot",
+  scatter: "dot",
+  circle: "dot",
+  hist: "histogram",
+  columns: "bar",
+  rect: "heatmap",
+  mark: "annotation",
 };
 for (const [guess, name] of Object.entries(GUESSES)) {
   Object.defineProperty(chart, guess, {

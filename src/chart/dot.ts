@@ -21,7 +21,7 @@ export const DOT: ChartKind = {
 function layers(frame: Frame): VegaLiteSpec[] {
   const { drawing, theme, x, y, color, shape, tooltip } = frame;
   const points = drawing.points.filter((point) => point.y !== null);
-  const many = points.length > FEW_DOTS;
+  const crowded = points.length > FEW_DOTS;
   const discs = [false, true].flatMap((hollow) => {
     const group = points.filter((point) => drawing.incomplete.has(point.x) === hollow);
     if (group.length === 0) return [];
@@ -30,8 +30,8 @@ function layers(frame: Frame): VegaLiteSpec[] {
       mark: {
         type: "point",
         filled: true,
-        opacity: many ? 0.6 : 0.9,
-        size: many ? 20 : 42,
+        opacity: crowded ? 0.6 : 0.9,
+        size: crowded ? 20 : 42,
         ...(hollow && { filled: false, fill: theme.background, strokeWidth: 1.5 }),
       },
       encoding: { x, y, color, ...(shape && { shape }), tooltip },

@@ -191,9 +191,9 @@ function endsOf(
     );
   }
   const known = measure?.interval;
-  const asked = known?.every((end) => origin.columns.measures.some(({ name }) => name === end));
+  const measured = known?.every((end) => origin.columns.measures.some(({ name }) => name === end));
   const draws = wanted === undefined && takes(kind.name, "interval") && hidden.length === 0;
-  return known && asked && draws ? { columns: known, option } : undefined;
+  return known && measured && draws ? { columns: known, option } : undefined;
 }
 
 /** Names the ends: `Shaded: Run duration, 10 % to 90 %.` */

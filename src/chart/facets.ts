@@ -47,7 +47,9 @@ export function facetDrawings(
   checkColumn(result.columnNames(), facet, `draw ${kind.drawn} with facet: `);
   const parts = partsOf(result, facet);
   const drawn = largest(parts, options.y).map(({ name, value, part }) => ({
-    ...{ name, value, part },
+    name,
+    value,
+    part,
     drawing: drawRows(
       part,
       kind,
@@ -89,7 +91,8 @@ export function facetDrawings(
   if (first.roles.xKind !== "category") xs.sort((a, b) => Number(a) - Number(b));
   const joined: Drawing = {
     ...first,
-    ...{ series, xs },
+    series,
+    xs,
     points: aligned.flatMap(({ points }) => points),
     incomplete: new Set(drawings.flatMap(({ incomplete }) => [...incomplete])),
     sentences: [...new Set(drawings.flatMap(({ sentences }) => sentences))],
@@ -182,7 +185,9 @@ export function panelSize(
   const apart = Math.ceil(left) + SPACING;
   const own = Math.floor((width - (columns - 1) * apart) / columns);
   return {
-    ...{ columns, apart, width: Math.max(50, own) },
+    columns,
+    apart,
+    width: Math.max(50, own),
     ...(height !== undefined ? { height } : !horizontal && { height: HEIGHT }),
   };
 }
@@ -200,10 +205,14 @@ export function panelsSpec(
   return {
     concat: views.map(({ name, view, layer }) => ({
       title: { text: name, fontSize: 12, fontWeight: "bold", offset: 6 },
-      ...{ width: view.width, height: view.height, layer },
+      width: view.width,
+      height: view.height,
+      layer,
     })),
     // Plots stand in line, whatever stands around them.
-    ...{ columns, bounds: "flush", spacing: { row: BETWEEN + above, column: apart } },
+    columns,
+    bounds: "flush",
+    spacing: { row: BETWEEN + above, column: apart },
     resolve: { scale: { x: "shared", y: scales === "own" ? "independent" : "shared" } },
   };
 }
@@ -228,7 +237,11 @@ export function panelView(
       axis: {
         title: first ? title : null,
         titleLimit: view.height,
-        ...{ labelExpr, labelFlush: true, domain: false, ticks: false, labelPadding: 6 },
+        labelExpr,
+        labelFlush: true,
+        domain: false,
+        ticks: false,
+        labelPadding: 6,
         ...(values !== undefined ? { values } : { tickCount }),
         ...(shared && !first && { labels: false }),
       },

@@ -136,7 +136,9 @@ export function frame(
   );
   const y = { field: fields.y, ...yChannel(drawing, options, height) };
   return {
-    ...{ drawing, options, horizontal },
+    drawing,
+    options,
+    horizontal,
     timeZone,
     theme,
     width,

@@ -128,7 +128,9 @@ function layers(frame: Frame): VegaLiteSpec[] {
   const close = { paddingInner: 0, paddingOuter: 0 };
   const labels = series.map(({ label }) => label);
   const upright = {
-    ...{ field: fields.series, type: "nominal", sort: labels },
+    field: fields.series,
+    type: "nominal",
+    sort: labels,
     scale: { domain: labels, ...close },
     axis: { title: null, domain: false, ticks: false, labelLimit: 220 },
   };
@@ -149,7 +151,8 @@ function layers(frame: Frame): VegaLiteSpec[] {
       encoding: {
         ...place,
         color: {
-          ...{ field: fields.y, type: "quantitative" },
+          field: fields.y,
+          type: "quantitative",
           scale: { range: theme.ramp, interpolate: "lab", zero, nice: true },
           legend: { title, labelExpr, gradientLength: Math.max(60, Math.min(160, height)) },
         },

@@ -98,8 +98,11 @@ function prepared(result: Result, options: FlatOptions, bins: Bins) {
   const what = shares ? `Share of ${lowered(measured)}` : measured;
   const how = cumulative ? `${what} below` : what;
   const meaning = (column: string, text: string, of: string): MeasureColumn => ({
-    ...{ name: column, label: text, unit: of },
-    ...{ additive: false, missing: "gap" },
+    name: column,
+    label: text,
+    unit: of,
+    additive: false,
+    missing: "gap",
   });
   const groups = roles.series.map((name) => words(name)).join(" and ");
   const by = groups === "" ? "" : `${cumulative ? " by" : " and"} ${groups}`;
@@ -113,12 +116,12 @@ function prepared(result: Result, options: FlatOptions, bins: Bins) {
           `Beyond the bins: ${number(under)} below and ${number(over)} above, counted in the whole.`,
         ];
   const table = newTable(result.table, [
-    [x, drawn.map((one) => one.x)],
+    [x, drawn.map((histogram) => histogram.x)],
     ...roles.series.map((one): [string, Value[]] => {
       const values = columnValues(result.table, one);
       return [one, drawn.map(({ row }) => values[row])];
     }),
-    [name, drawn.map((one) => one.y)],
+    [name, drawn.map((histogram) => histogram.y)],
   ]);
   const { columns, reductions } = result.origin;
   return {
@@ -135,7 +138,8 @@ function prepared(result: Result, options: FlatOptions, bins: Bins) {
     }),
     options: {
       ...rest,
-      ...{ x, y: name },
+      x,
+      y: name,
       title: options.title ?? `${how}${cumulative ? " each" : " by"} ${lowered(label)}${by}`,
     },
   };
@@ -153,7 +157,8 @@ function layers(frame: Frame, { edges, label, unit, cumulative }: Bins): VegaLit
   const labelled = labelledEdges(edges, Math.max(2, Math.floor(width / LABEL_WIDTH)));
   const texts = Object.fromEntries(labelled.map((at) => [at, number(edges[at]!)]));
   const x = {
-    ...{ field: "begin", type: "quantitative" },
+    field: "begin",
+    type: "quantitative",
     scale: { domain: [0, Math.max(1, edges.length - 1)], nice: false, zero: false, padding: 0 },
     axis: {
       title: (frame.x.axis as VegaLiteSpec).title,
@@ -169,11 +174,13 @@ function layers(frame: Frame, { edges, label, unit, cumulative }: Bins): VegaLit
     const upTo = `below ${number(edges[at]!)}`;
     return {
       ...specRow(point, frame),
-      ...{ begin: at, end: at + 1, bin: `${cumulative ? upTo : amount} ${unit}`.trim() },
+      begin: at,
+      end: at + 1,
+      bin: `${cumulative ? upTo : amount} ${unit}`.trim(),
     };
   };
   const [, ...values] = tooltip;
-  const told = [{ field: "bin", type: "nominal", title: label.replace(/["\\]/g, "'") }, ...values];
+  const hints = [{ field: "bin", type: "nominal", title: label.replace(/["\\]/g, "'") }, ...values];
   if (drawing.series.length === 0 && !cumulative) {
     return [
       {
@@ -189,7 +196,7 @@ function layers(frame: Frame, { edges, label, unit, cumulative }: Bins): VegaLit
           x2: { field: "end" },
           y: { ...y, stack: null },
           color,
-          tooltip: told,
+          tooltip: hints,
         },
       },
     ];
@@ -205,10 +212,11 @@ function layers(frame: Frame, { edges, label, unit, cumulative }: Bins): VegaLit
     {
       data: { values: rows },
       mark: {
-        ...{ type: "line", strokeWidth: 2 },
+        type: "line",
+        strokeWidth: 2,
         ...(cumulative ? { point: { size: 24 } } : { interpolate: "step-after" }),
       },
-      encoding: { x, y, color, tooltip: told },
+      encoding: { x, y, color, tooltip: hints },
     },
   ];
 }

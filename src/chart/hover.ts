@@ -57,14 +57,14 @@ function withoutTwins(spec: VegaLiteSpec): VegaLiteSpec {
   if (!Array.isArray(spec["layer"])) return spec;
   const names = new Map<string, string>();
   const datasets: Record<string, unknown> = {};
-  const layer = (spec["layer"] as VegaLiteSpec[]).map((one) => {
-    const { values } = (one["data"] ?? {}) as { values?: readonly unknown[] };
-    if (values === undefined || values.length < FEW) return one;
+  const layer = (spec["layer"] as VegaLiteSpec[]).map((layer) => {
+    const { values } = (layer["data"] ?? {}) as { values?: readonly unknown[] };
+    if (values === undefined || values.length < FEW) return layer;
     const text = JSON.stringify(values);
     const name = names.get(text) ?? `probelab_rows${names.size}`;
     names.set(text, name);
     datasets[name] = values;
-    return { ...one, data: { name } };
+    return { ...layer, data: { name } };
   });
   return { ...spec, ...(names.size > 0 && { datasets }), layer };
 }

@@ -34,11 +34,12 @@ const NO_DATA_LINE = 18;
 
 /** A chart of a Result. @throws ProbelabError where it can't be drawn truthfully. */
 export function resultChart(of: RowsGiven, kind: ChartKind, given: GivenOptions): Chart {
-  const asked = resultOf(of, `chart.${kind.name}`);
+  const source = resultOf(of, `chart.${kind.name}`);
   const checked = checkChartOptions(given, kind.name);
-  const { result, options } = kind.prepare?.(asked, checked) ?? foldMeasures(asked, kind, checked);
+  const { result, options } =
+    kind.prepare?.(source, checked) ?? foldMeasures(source, kind, checked);
   const { spec, rows, live } = drawnResult(result, kind, options);
-  return new Chart(spec, asked, rows, { mark: kind.name, options: { ...given } }, live);
+  return new Chart(spec, source, rows, { mark: kind.name, options: { ...given } }, live);
 }
 
 /** Title and texts of the picture of a finding. */
@@ -81,7 +82,10 @@ export function drawnResult(
   const layer = view && notes.length > 0 && [...view.layer, notesMark(view, notes)];
   const own = wrap([cleanText(options.subtitle ?? "", 2_000)], widest, 12);
   const spec = wholeSpec(origin, {
-    ...{ title, widest, theme: options.theme, notes },
+    title,
+    widest,
+    theme: options.theme,
+    notes,
     subtitle: [...own, ...(said?.lines(widest) ?? []), ...lines],
     described: (text) =>
       said
@@ -174,7 +178,9 @@ function alone(result: Result, kind: ChartKind, options: DrawOptions): Drawn {
   const { width, height, horizontal, names } = view;
   const layer = viewLayers(view, kind, annotations.layers, result.origin);
   return {
-    ...{ drawing, named: drawing, horizontal },
+    drawing,
+    named: drawing,
+    horizontal,
     body: { width, height, layer },
     ...(!horizontal && { view: { ...view, layer } }),
     hovered: [{ view, layers: layer.length - annotations.layers.length }],
@@ -201,13 +207,13 @@ function inPanels(result: Result, kind: ChartKind, options: DrawOptions): Drawn 
   const look = { ...options, ...(horizontal && kind.size?.(all, options)), ...size };
   const common = plotOf(result, all, kind, look);
   const place = { count: each.length, columns, apart, ...(scales && { scales }) };
-  const told: string[] = [];
+  const notes: string[] = [];
   let above = 0;
   const views = each.map(({ name, drawing }, at) => {
     const view = panelView(plotOf(result, drawing, kind, look), common, { at, ...place });
     const own = annotationLayers(view, kind.annotations?.(drawing) ?? []);
     const { layers, sentences: outside } = annotationLayers(view, given);
-    told.push(...outside);
+    notes.push(...outside);
     above = Math.max(above, own.height);
     // The lines; their labels would hide each other, and stand in the first line's tooltip.
     const marks = [...layers.slice(0, 1), ...own.layers];
@@ -228,7 +234,7 @@ function inPanels(result: Result, kind: ChartKind, options: DrawOptions): Drawn 
           }
         : panelsSpec(views, { ...place, above }),
     hovered: views.length > 0 ? views : [{ view: common, layers: 0 }],
-    sentences: [...sentences, ...new Set(told)],
+    sentences: [...sentences, ...new Set(notes)],
     widest: columns * (size.width + apart) + (all.series.length > 0 ? LEGEND : 0),
     ...(views.length > 0 && { panels: { width: size.width, columns, apart } }),
     horizontal: common.horizontal,

@@ -44,8 +44,11 @@ export function shares(drawing: Drawing): Drawing {
     roles: {
       ...roles,
       measure: {
-        ...{ name, label: `${label}, share`, unit: "share" },
-        ...{ additive: true, missing: "zero" },
+        name,
+        label: `${label}, share`,
+        unit: "share",
+        additive: true,
+        missing: "zero",
       },
     },
     points: points.map((point) => ({ ...point, y: Number(point.y) / (totals.get(point.x) || 1) })),

@@ -22,7 +22,11 @@ const VIEWS = ["mark", "spec", "layer", "concat", "hconcat", "vconcat"];
 
 /** Pixels along a side, ticks and bins beyond which drawing takes all memory. */
 const MOST: Readonly<Record<string, number>> = {
-  ...{ width: 20_000, height: 20_000, step: 20_000, tickCount: 2_000, maxbins: 10_000 },
+  width: 20_000,
+  height: 20_000,
+  step: 20_000,
+  tickCount: 2_000,
+  maxbins: 10_000,
 };
 
 /** A chart of an analyst's own Vega-Lite over a Result's rows; see `chart.vegaLite`. */

@@ -116,7 +116,7 @@ export function withZoom(spec: VegaLiteSpec, frame: Frame): VegaLiteSpec {
 /** A layer that follows the zoom: shapes are cut at the plot's edge, points and texts beyond are left out. */
 function zoomed(layer: VegaLiteSpec, frame: Frame, x: VegaLiteSpec): VegaLiteSpec {
   if (Array.isArray(layer["layer"])) {
-    const own = (layer["layer"] as VegaLiteSpec[]).map((one) => zoomed(one, frame, x));
+    const own = (layer["layer"] as VegaLiteSpec[]).map((inner) => zoomed(inner, frame, x));
     return { ...layer, layer: own };
   }
   const {

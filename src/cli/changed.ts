@@ -65,17 +65,17 @@ export const changedCommand = new Command("changed")
 
 function changedText(first: RangeComparison, why: Explanation): string {
   const heads = ["dimension", "value", "before", "now", "change", "", "95 % interval", "part"];
-  const rows = first.values.map((one) => [
-    line(one.dimension, 30),
-    line(valueText(one.value), 40),
-    amount(one.before, ""),
-    amount(one.after, ""),
-    one.change === null ? "" : amount(one.change, ""),
-    one.relative === null ? "new" : percent(one.relative),
-    one.low === null || one.high === null
+  const rows = first.values.map((moved) => [
+    line(moved.dimension, 30),
+    line(valueText(moved.value), 40),
+    amount(moved.before, ""),
+    amount(moved.after, ""),
+    moved.change === null ? "" : amount(moved.change, ""),
+    moved.relative === null ? "new" : percent(moved.relative),
+    moved.low === null || moved.high === null
       ? ""
-      : `${amount(Math.round(one.low), "")} to ${amount(Math.round(one.high), "")}`,
-    one.part === null ? "" : percent(one.part),
+      : `${amount(Math.round(moved.low), "")} to ${amount(Math.round(moved.high), "")}`,
+    moved.part === null ? "" : percent(moved.part),
   ]);
   const { notes, reductions } = first.result.origin;
   return lines(
@@ -95,7 +95,7 @@ function changedJson(compared: RangeComparison, explained: Explanation): string 
 }
 
 function sourceName(text: string): Flags["of"] {
-  const found = SOURCES.find((one) => one === text);
+  const found = SOURCES.find((source) => source === text);
   if (found !== undefined) return found;
   throw new InvalidArgumentError(`Take one of ${SOURCES.join(", ")}.`);
 }

@@ -59,7 +59,9 @@ function checkKernel(): Check {
   const kernel = installedKernels(process.env).find(({ name }) => name === kernelName);
   if (kernel === undefined) {
     return {
-      ...{ name: "Kernel", state: "advice", found: "not installed" },
+      name: "Kernel",
+      state: "advice",
+      found: "not installed",
       remedy: "To use it in Jupyter, run npx probelab kernel install.",
     };
   }
@@ -67,20 +69,23 @@ function checkKernel(): Check {
   const missing = programs.find((path) => !existsSync(path));
   if (missing === undefined) return { name: "Kernel", state: "ok", found: kernel.folder };
   return {
-    ...{ name: "Kernel", state: "failure" },
+    name: "Kernel",
+    state: "failure",
     found: `${kernel.folder} starts ${missing}, which is not there`,
     remedy: "Run npx probelab kernel install again; Node or probelab was moved since.",
   };
 }
 
 async function checkJupyter(): Promise<Check> {
-  const asked = promisify(execFile)("jupyter", ["--version"], { timeout: 60_000 });
-  const { stdout } = await asked.catch(() => ({ stdout: "" }));
+  const answer = promisify(execFile)("jupyter", ["--version"], { timeout: 60_000 });
+  const { stdout } = await answer.catch(() => ({ stdout: "" }));
   const frontends = [...stdout.matchAll(/^(jupyterlab|notebook)\s*:\s*(\d\S*)$/gm)];
   const found = frontends.map(([, frontend, version]) => `${frontend} ${version}`).join(", ");
   if (found !== "") return { name: "Jupyter", state: "ok", found };
   return {
-    ...{ name: "Jupyter", state: "advice", found: "neither JupyterLab nor Notebook" },
+    name: "Jupyter",
+    state: "advice",
+    found: "neither JupyterLab nor Notebook",
     remedy: "To edit notebooks, install one: pip install jupyterlab (or use VS Code).",
   };
 }
@@ -108,7 +113,9 @@ export async function checkTable(role: TableRole): Promise<Check> {
     const empty = source.kind === "embedded" && !existsSync(directoryFiles(source.directory).data);
     if (empty) {
       return {
-        ...{ name, state: "advice", found: `${source.label} is empty` },
+        name,
+        state: "advice",
+        found: `${source.label} is empty`,
         remedy: "Fill it with npx probelab start, sample or load.",
       };
     }
@@ -147,7 +154,9 @@ export async function checkTable(role: TableRole): Promise<Check> {
     const missing = error instanceof ProbelabError && error.code === "UNKNOWN_TABLE";
     const found = error instanceof Error ? error.message : String(error);
     return {
-      ...{ name, state: missing && role !== "measurements" ? "advice" : "failure", found },
+      name,
+      state: missing && role !== "measurements" ? "advice" : "failure",
+      found,
       remedy: missing
         ? `If it has another name, write it in tables.${role} of probelab.config.json.`
         : "See docs/deployment.md: the source in PROBELAB_MEASUREMENTS, the user's rights, names of columns.",
@@ -162,7 +171,10 @@ async function checkFonts(): Promise<Check> {
     pngPicture(
       {
         $schema: "https://vega.github.io/schema/vega-lite/v6.json",
-        ...{ width: 100, height: 20, data: { values: [{}] }, mark: "text" },
+        width: 100,
+        height: 20,
+        data: { values: [{}] },
+        mark: "text",
         encoding: { text: { value: text } },
       },
       1,

@@ -23,8 +23,10 @@ interface Flags {
 
 const EXIT_CODES: Readonly<Record<DropFinding["state"], number>> = {
   usual: 0,
-  ...{ dropping: 8, silent: 8 },
-  ...{ unknown: 9, unsure: 9 },
+  dropping: 8,
+  silent: 8,
+  unknown: 9,
+  unsure: 9,
   recovered: 10,
 };
 
@@ -48,8 +50,8 @@ export const dropCommand = new Command("drop")
     const { notes } = found.buckets.origin;
     if (flags.json) {
       const causes = why?.causes ?? [];
-      const told = { found: found.found, state, since, verdict, sentence, alarms, causes, notes };
-      process.stdout.write(`${inertJson({ ...told, freshness: freshness.sentence })}\n`);
+      const json = { found: found.found, state, since, verdict, sentence, alarms, causes, notes };
+      process.stdout.write(`${inertJson({ ...json, freshness: freshness.sentence })}\n`);
     } else {
       const at = (time: unknown) =>
         `${formatInstant(time as Date, range.timeZone).slice(0, 16)} ${range.timeZone}`;

@@ -22,9 +22,14 @@ export const helpersCommand = new Command("helpers")
       .filter(({ state, until }) => state === "live" || until >= recent);
     if (flags.json) {
       const answer = {
-        ...{ next: next?.name ?? null, mayRotate: turn.now, earliest: turn.from },
-        ...{ staggeredFrom: turn.staggeredFrom, staggered: stagger.staggered },
-        ...{ findings, instances: shown, notes },
+        next: next?.name ?? null,
+        mayRotate: turn.now,
+        earliest: turn.from,
+        staggeredFrom: turn.staggeredFrom,
+        staggered: stagger.staggered,
+        findings,
+        instances: shown,
+        notes,
       };
       process.stdout.write(`${inertJson(answer)}\n`);
     } else {

@@ -50,7 +50,8 @@ const open = writer("open", "begin an incident's folder, with its page and its f
   .action(async (title: string, flags: Record<string, string> & { severity: SeverityNumber }) => {
     const { start, detected, out = HOME, author } = flags;
     const fields = {
-      ...{ title, severity: flags.severity },
+      title,
+      severity: flags.severity,
       ...(start !== undefined && { startedAt: start }),
       ...(detected !== undefined && { detectedAt: detected }),
     };
@@ -94,7 +95,7 @@ const note = writer("note", "add an entry to the timeline")
     const by = authorOf(flags.author);
     const evidence = link === undefined ? [] : [{ link }];
     const event = readText(text, "a timeline entry");
-    const told = {
+    const fields = {
       ...(responded && { respondedAt: time }),
       ...(called && { call: time }),
       ...(leader !== undefined && { leader }),
@@ -105,7 +106,11 @@ const note = writer("note", "add an entry to the timeline")
       to === undefined
         ? { timeline: [{ time, event, evidence }] }
         : handoverPart(to, text, time, by);
-    await addEntry(folder, { ...part, ...(Object.keys(told).length > 0 && { told }) }, by);
+    await addEntry(
+      folder,
+      { ...part, ...(Object.keys(fields).length > 0 && { told: fields }) },
+      by,
+    );
   });
 
 const add = writer("add", "add charts that were saved as PNG")
@@ -180,7 +185,8 @@ async function tickOne(folder: string, links: AlertLinks): Promise<void> {
     if (left > severityOf(draft.severity).responseTime * 3_600_000 * LEFT) return;
     const title = cleanText(draft.title, 120);
     const message = {
-      ...{ severity: draft.severity, links },
+      severity: draft.severity,
+      links,
       key: due.overdue ? keys.missed : keys.due,
       title: `${due.overdue ? "Response missed" : "Response due"}: ${title}`,
       text: `The response to a severity ${draft.severity} incident, detected at ${utc(draft.detectedAt)}, ${due.overdue ? `was due ${utc(due.at)}, and none is recorded` : `is due ${utc(due.at)}, in ${formatDuration(left)}`}. When you begin: probelab incident note ${name} --responded "…"`,

@@ -46,7 +46,9 @@ export const logsCommand = new Command("logs")
     await using lab = await connect();
     const { program, search, priority, where, mask = false } = flags;
     const filter = {
-      ...{ where, mask, signal: interrupt.signal },
+      where,
+      mask,
+      signal: interrupt.signal,
       ...(program !== undefined && { identifier: program }),
       ...(search !== undefined && { contains: search }),
       ...(priority !== undefined && { priority }),

@@ -39,7 +39,8 @@ export const releaseCommand = new Command("release")
     await using lab = await connect();
     const found = await lab.release(version, {
       range: last(flags.last, { now: lab.now }),
-      ...{ where, signal: interrupt.signal },
+      where,
+      signal: interrupt.signal,
       ...(software !== undefined && { software }),
       ...(previous !== undefined && { previous }),
     });
@@ -57,8 +58,8 @@ function releaseText(found: ReleaseFinding, notes: readonly string[]): string {
     value === null ? "" : amount(Number(value.toPrecision(3)), unit);
   const ends = (low: number | null, high: number | null, show: (end: number) => string) =>
     low === null || high === null ? "" : `${show(low)} to ${show(high)}`;
-  const row = (one: ReleaseValue) => {
-    const { unit, previous: was } = one;
+  const row = (value: ReleaseValue) => {
+    const { unit, previous: was } = value;
     const own = (end: number) => short(end, unit);
     const by = (end: number) =>
       unit === "share"
@@ -67,25 +68,25 @@ function releaseText(found: ReleaseFinding, notes: readonly string[]): string {
           ? own(end)
           : percent(end / was);
     return [
-      one.measure,
-      short(one.before, unit),
-      `${short(was, unit)} (${ends(one.previous_low, one.previous_high, own)})`,
-      `${short(one.now, unit)} (${ends(one.now_low, one.now_high, own)})`,
-      one.change === null ? "" : by(one.change),
-      ends(one.low, one.high, by),
-      one.told,
+      value.measure,
+      short(value.before, unit),
+      `${short(was, unit)} (${ends(value.previous_low, value.previous_high, own)})`,
+      `${short(value.now, unit)} (${ends(value.now_low, value.now_high, own)})`,
+      value.change === null ? "" : by(value.change),
+      ends(value.low, value.high, by),
+      value.told,
     ];
   };
   const was = line(previous ?? "", 30);
   const heads = ["", `${was} before`, was, line(version, 30), "change", "95 % interval", ""];
-  const many = [
+  const sizes = [
     "runs",
     ...[runs.before, runs.previous, runs.now].map((n) => amount(n, "")),
     "",
     "",
     "",
   ];
-  const table = values.length === 0 ? "" : textTable(heads, [many, ...values.map(row)]);
+  const table = values.length === 0 ? "" : textTable(heads, [sizes, ...values.map(row)]);
   const text = [found.sentence, table, notes.join("\n")];
   return lines(`${text.filter((part) => part !== "").join("\n\n")}\n`);
 }

@@ -217,8 +217,8 @@ export class Database implements AsyncDisposable {
 
   /** Changes when a table is exchanged or altered; questions at the same time ask for it once. */
   tableVersion(table: string): Promise<string> {
-    const asked = this.#versions.get(table);
-    if (asked !== undefined) return asked;
+    const known = this.#versions.get(table);
+    if (known !== undefined) return known;
     const version = tableVersion(this.rows, this.here, table);
     this.#versions.set(table, version);
     const forget = () => this.#versions.delete(table);

@@ -79,9 +79,9 @@ function checkText(name: string, value: unknown): void {
   }
   if (typeof value !== "object" || value === null || value instanceof Date) return;
   const parts = value instanceof Map ? [...value.entries()] : Object.entries(value);
-  for (const [key, one] of parts) {
+  for (const [key, item] of parts) {
     if (!Array.isArray(value)) checkText(name, key);
-    checkText(name, one);
+    checkText(name, item);
   }
 }
 

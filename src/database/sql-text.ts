@@ -55,7 +55,15 @@ export const QUOTED_NAME = "`(?:[^`\\\\]|\\\\[^]|``)*`";
 export const NAME = `\\w+|${QUOTED_NAME}|"(?:[^"\\\\]|\\\\[^]|"")*"`;
 
 const ESCAPES: Readonly<Record<string, string>> = {
-  ...{ b: "\b", f: "\f", n: "\n", r: "\r", t: "\t", v: "\v", 0: "\0", a: "\x07", e: "\x1b" },
+  b: "\b",
+  f: "\f",
+  n: "\n",
+  r: "\r",
+  t: "\t",
+  v: "\v",
+  0: "\0",
+  a: "\x07",
+  e: "\x1b",
 };
 
 /** The name that a {@link NAME} stands for. */

@@ -21,8 +21,11 @@ export function reduceLineChart(result: Result, plan: ChartPlan, maxRows: number
   if (!fills && table.numRows() <= maxRows) return unchanged;
   const x = numericColumn(table, plan.x);
   const split = splitSeries(table, plan.series, x.values, heightColumn(table, plan.y, plan.yType));
-  const series = fills ? split.map((one) => fillMissing(one, time, missing, range)) : split;
-  const added = series.reduce((sum, one) => sum + one.rows.filter((row) => row < 0).length, 0);
+  const series = fills ? split.map((series) => fillMissing(series, time, missing, range)) : split;
+  const added = series.reduce(
+    (sum, filled) => sum + filled.rows.filter((row) => row < 0).length,
+    0,
+  );
   if (table.numRows() + added <= maxRows) {
     if (added === 0) return unchanged;
     const whole = drawnTable(table, plan, x.dates, series);
@@ -97,21 +100,21 @@ function drawnTable(
   kept?: readonly Int32Array[],
 ): ColumnTable {
   const rows = kept
-    ? series.flatMap((one, i) => [...kept[i]!].map((place) => one.rows[place]!))
+    ? series.flatMap((filled, i) => [...kept[i]!].map((place) => filled.rows[place]!))
     : [...Array(table.numRows()).keys()];
   // A row of a missing bucket stands behind the row before it, and has only these columns.
   const drawn: { at: number; row?: number; values?: Readonly<Record<string, unknown>> }[] = rows
     .filter((row) => row >= 0)
     .map((row) => ({ at: row, row }));
-  series.forEach((one, i) => {
-    for (const place of kept?.[i] ?? one.rows.keys()) {
-      if (one.rows[place]! >= 0) continue;
-      const before = one.rows.subarray(0, place).findLast((row) => row >= 0) ?? -1;
-      const [x, y] = [one.x[place]!, one.y[place]!];
+  series.forEach((filled, i) => {
+    for (const place of kept?.[i] ?? filled.rows.keys()) {
+      if (filled.rows[place]! >= 0) continue;
+      const before = filled.rows.subarray(0, place).findLast((row) => row >= 0) ?? -1;
+      const [x, y] = [filled.x[place]!, filled.y[place]!];
       const values = {
         [plan.x]: dates ? new Date(x) : x,
         [plan.y]: Number.isFinite(y) ? y : null,
-        ...(plan.series !== undefined && { [plan.series]: one.key }),
+        ...(plan.series !== undefined && { [plan.series]: filled.key }),
       };
       drawn.push({ at: before + 0.5, values });
     }

@@ -160,14 +160,14 @@ export async function connect(options: ConnectOptions = {}): Promise<Lab> {
   const { database, logs, source, forms } = databases;
   const snapshots: AsyncDisposable[] = [];
   const close = async () => {
-    for (const one of snapshots) await one[Symbol.asyncDispose]();
+    for (const snapshot of snapshots) await snapshot[Symbol.asyncDispose]();
     await databases[Symbol.asyncDispose]();
   };
   try {
     const now = await presentOf(database);
     offerColumnTypes(tablesOf(database, logs.open));
     const measurements = measurementsOf(database);
-    const told = () => freshness(database, logs.open);
+    const freshnessNow = () => freshness(database, logs.open);
     const runs = runsOf(database);
     const askLogs = logsOf(logs.open, database, forms);
     return {
@@ -178,11 +178,11 @@ export async function connect(options: ConnectOptions = {}): Promise<Lab> {
       source: database.source,
       notes: database.notes,
       now,
-      query: <Row extends object>(sql: string, asked: QueryOptions) =>
-        freeQuery<Row>(database, sql, asked),
-      freshness: told,
-      drop: (asked) => drop(measurements, told, asked),
-      funnel: (asked) => funnel(askLogs, measurements, asked),
+      query: <Row extends object>(sql: string, options: QueryOptions) =>
+        freeQuery<Row>(database, sql, options),
+      freshness: freshnessNow,
+      drop: (question) => drop(measurements, freshnessNow, question),
+      funnel: (question) => funnel(askLogs, measurements, question),
       async snapshot(asked) {
         const taken = await snapshot(database, source, { measurements, runs }, asked);
         snapshots.push(taken);
@@ -214,7 +214,10 @@ export async function openDatabases(options: ConnectOptions = {}) {
   const database = await Database.open(source, limits, tables);
   const logs = sharedDatabase(database, source, logSource, limits, tables);
   return {
-    ...{ database, logs, source, forms },
+    database,
+    logs,
+    source,
+    forms,
     async [Symbol.asyncDispose]() {
       await logs[Symbol.asyncDispose]();
       await database[Symbol.asyncDispose]();

@@ -90,7 +90,8 @@ export async function drop(
   };
   const lag = Math.ceil((measured?.lag_q95 ?? 0) / 60);
   const alarmOptions = {
-    ...{ since: range.start, falseAlarms: FALSE_ALARMS },
+    since: range.start,
+    falseAlarms: FALSE_ALARMS,
     ...(lag > 0 && { lag: `${lag} minutes` }),
   };
   const whole = await alarm(measurements.counts({ ...hourly, where }), alarmOptions);
@@ -132,11 +133,15 @@ export async function drop(
       ? null
       : await optional(() => explainAlarm(measurements, shown, { ...options, where: partWhere }));
   const head = await verdictOf();
-  const told = shownIn === whole ? [whole.sentence] : [shownIn.sentence, whole.sentence];
-  if (shownIn === whole && programs !== null && alarms.length === 0) told.push(programs.sentence);
-  const sentences = [head.verdict, ...told, why?.found ? why.sentence : "", fresh.sentence];
+  const verdicts = shownIn === whole ? [whole.sentence] : [shownIn.sentence, whole.sentence];
+  if (shownIn === whole && programs !== null && alarms.length === 0)
+    verdicts.push(programs.sentence);
+  const sentences = [head.verdict, ...verdicts, why?.found ? why.sentence : "", fresh.sentence];
   return {
-    ...{ ...shownIn, ...head, why, freshness: fresh },
+    ...shownIn,
+    ...head,
+    why,
+    freshness: fresh,
     found: !["usual", "unknown"].includes(head.state),
     since: isSilent ? (measured?.newest ?? shown?.t ?? null) : (shown?.t ?? null),
     sentence: [...new Set(sentences)].filter((text) => text !== "").join(" "),
@@ -174,15 +179,17 @@ export async function drop(
       ...(why?.found ? why.causes : [])
         .filter(({ where, change }) => change < 0 && Object.keys(where).length > 0)
         .map(({ text, where: values }) => ({
-          ...{ label: text, where: { ...partWhere, ...(values as Where) }, isNamed: true },
+          label: text,
+          where: { ...partWhere, ...(values as Where) },
+          isNamed: true,
         })),
     ];
     const judgements = await Promise.all(
       parts.map(async ({ label, where: rows, isNamed }) => {
-        const asked =
+        const readAgain =
           rows &&
           (() => readFlows(measurements.counts({ ...hourly, where: rows }), undefined, action));
-        const flows = asked && (await optional(asked));
+        const flows = readAgain && (await optional(readAgain));
         if (!flows?.series[0] || largest.kind === "decline") {
           return { label, isNamed, state: "unsure", change: null, hours: 0 } as const;
         }
@@ -246,7 +253,9 @@ function explainAlarm(
 ): Promise<Explanation> {
   const after = between(t, until, { timeZone: range.timeZone });
   return explain(measurements, {
-    ...{ before: weekBefore(after), after },
-    ...{ ...(where && { where }), ...(signal && { signal }) },
+    before: weekBefore(after),
+    after,
+    ...(where && { where }),
+    ...(signal && { signal }),
   });
 }

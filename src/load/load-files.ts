@@ -118,7 +118,8 @@ async function load(
   } catch (cause) {
     if (!signal?.aborted) throw cause;
     throw new ProbelabError(`Stopped loading ${file.name}: nothing of it was kept.`, {
-      ...{ cause, code: "ABORTED" },
+      cause,
+      code: "ABORTED",
     });
   } finally {
     // If the server is gone or its disk is full, the next load drops what is left.
@@ -152,7 +153,8 @@ async function readInto(
         input_format_max_rows_to_read_for_schema_inference:
           file.format === "JSONEachRow" ? 25_000 : 1,
       },
-      ...{ parameters, ...stop },
+      parameters,
+      ...stop,
     })
     .catch((error: unknown) => {
       if (file.format === "Parquet") throw engineRefusal(error, file, table);
@@ -171,7 +173,7 @@ async function readInto(
   const matched = columns.flatMap(({ name, type }): MatchedColumn[] => {
     const fileType = file.format === "Parquet" ? brought.get(name) : "String";
     if (fileType === undefined || !brought.has(name)) return [];
-    const mustHave = required.some((one) => one === name) && !/Nullable\(/.test(type);
+    const mustHave = required.some((column) => column === name) && !/Nullable\(/.test(type);
     return [{ name, type, fileType, required: mustHave }];
   });
   if (file.format !== "Parquet") {
@@ -201,7 +203,7 @@ async function readInto(
     const [first] = await writer.rows<{ row: number; at: number; value: string | null }>(
       `SELECT _row_number + 1 AS row, multiIf(${which}, 0) AS at, [${raw}][at] AS value
        FROM ${source} AS source WHERE at > 0 ORDER BY row LIMIT 1`,
-      { settings: READ_SETTINGS, ...{ parameters, ...stop } },
+      { settings: READ_SETTINGS, parameters, ...stop },
     );
     const { name, type } = matched[Number(first?.at) - 1]!;
     const value = first?.value ?? "";

@@ -112,11 +112,11 @@ export async function askLines(
   question: Sql,
   { action, signal }: { readonly action: string; readonly signal: AbortSignal | undefined },
 ): Promise<{ table: Awaited<ReturnType<Database["ask"]>>["table"]; origin: Origin }> {
-  const asked = print(question);
-  const answer = await database.ask({ ...asked, action, signal });
+  const printed = print(question);
+  const answer = await database.ask({ ...printed, action, signal });
   const words = filterText(filter);
   const origin: Origin = {
-    ...answerOrigin(database, asked, range, answer),
+    ...answerOrigin(database, printed, range, answer),
     ...(words !== "" && { filter: words }),
     columns: { dimensions: [], measures: [] },
     reductions: [],

@@ -103,8 +103,11 @@ export async function submissions(
         dimensions: [{ name: "finding", order: findings }],
         measures: [
           {
-            ...{ name: "measurements", label: "Stored measurements of the report" },
-            ...{ unit: "measurements", additive: true, missing: "zero" },
+            name: "measurements",
+            label: "Stored measurements of the report",
+            unit: "measurements",
+            additive: true,
+            missing: "zero",
           },
         ],
       },

@@ -98,20 +98,26 @@ export function maskResult(result: Result, change: Change): Result {
   });
   const measures = columns.measures.map(({ name, label, unit, ...measure }) => ({
     ...measure,
-    ...{ name: named(name), label: mask(label), unit: mask(unit) },
+    name: named(name),
+    label: mask(label),
+    unit: mask(unit),
   }));
   const { time, kinds } = columns;
   const newColumns = {
     ...(time && { time: { ...time, name: named(time.name) } }),
-    ...{ dimensions, measures },
+    dimensions,
+    measures,
     ...(kinds && {
       kinds: Object.fromEntries(Object.entries(kinds).map(([name, kind]) => [named(name), kind])),
     }),
   };
   const { filter, sql, parameters, reductions, notes } = mapTexts(
     {
-      ...{ filter: origin.filter, sql: origin.sql, parameters: origin.parameters },
-      ...{ reductions: origin.reductions, notes: origin.notes },
+      filter: origin.filter,
+      sql: origin.sql,
+      parameters: origin.parameters,
+      reductions: origin.reductions,
+      notes: origin.notes,
     },
     mask,
   );
@@ -121,7 +127,11 @@ export function maskResult(result: Result, change: Change): Result {
     names: [...data.keys()].map(named),
   });
   return result.with(table.ungroup().unorder(), {
-    ...{ ...origin, sql, parameters, reductions, columns: newColumns },
+    ...origin,
+    sql,
+    parameters,
+    reductions,
+    columns: newColumns,
     ...(filter !== undefined && { filter }),
     notes: [...notes, ...(masked ? [`${MASKED}.`] : [])],
   });

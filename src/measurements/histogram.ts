@@ -49,14 +49,14 @@ const BIN = "_bin";
 const MOST_BINS = 200;
 
 /** `lab.runs.histogram`: see {@link Runs.histogram}. */
-export function runHistogram(asked: Asked, options: HistogramOptions): Promise<Result> {
-  const ask: Ask = (...given) => askRuns(asked, ...given);
+export function runHistogram(question: Asked, options: HistogramOptions): Promise<Result> {
+  const ask: Ask = (...given) => askRuns(question, ...given);
   return histogram(ask, options, "runs", MEASUREMENT_OPTIONS);
 }
 
 /** `lab.measurements.histogram`: see {@link Measurements.histogram}. */
-export function measurementHistogram(asked: Asked, options: HistogramOptions): Promise<Result> {
-  const ask: Ask = (...given) => askMeasurements(asked, ...given);
+export function measurementHistogram(question: Asked, options: HistogramOptions): Promise<Result> {
+  const ask: Ask = (...given) => askMeasurements(question, ...given);
   return histogram(ask, options, "measurements", MEASUREMENT_OPTIONS);
 }
 
@@ -92,21 +92,21 @@ async function histogram(
   const [where] = lies.rows();
   const edges = typeof wanted === "number" ? binEdges(where, wanted, log, column) : wanted;
   const bin = bins(column, edges);
-  const asked = await ask(
+  const counts = await ask(
     { ...rest, by: withBin(by, bin), every },
     { [many]: count() },
     { action, main: many, adds: ["from", "to"] },
   );
   const { label: lowest = column, unit = "" } = lies.origin.columns.measures[0] ?? {};
-  return binned(asked, lies, edges, many, { label: lowest.replace(/, min$/, ""), unit });
+  return binned(counts, lies, edges, many, { label: lowest.replace(/, min$/, ""), unit });
 }
 
 function withBin(by: By, bin: Dimension): By {
   if (typeof by === "string") return { [by]: by, [BIN]: bin };
   if (Array.isArray(by)) {
-    const named = (by as readonly (string | Dimension)[]).map((one) => [
-      typeof one === "string" ? one : one.name,
-      one,
+    const named = (by as readonly (string | Dimension)[]).map((dimension) => [
+      typeof dimension === "string" ? dimension : dimension.name,
+      dimension,
     ]);
     return Object.fromEntries([...named, [BIN, bin]]) as By;
   }
@@ -121,14 +121,14 @@ function binned(
   asked: Result,
   lies: Result,
   edges: readonly number[],
-  many: string,
+  noun: string,
   { label, unit }: { label: string; unit: string },
 ): Result {
   const { columns, notes } = asked.origin;
   const dimensions = columns.dimensions.filter(({ name }) => name !== BIN);
   const names = dimensions.map(({ name }) => name);
   const texts = asked.column(BIN);
-  const counts = asked.column(many).map(Number);
+  const counts = asked.column(noun).map(Number);
   const at = texts.map((text) => placeOf(text as string | null, edges));
   const groups = [...rowsByKey(rowKeys(asked.table, names)).values()];
   const isInside = (place: number): boolean => place > 0 && place < edges.length;
@@ -149,7 +149,7 @@ function binned(
       name,
       rows.map(({ first }) => values[index]![first]),
     ]),
-    [many, rows.map(({ runs }) => runs)],
+    [noun, rows.map(({ runs }) => runs)],
   ]);
   return new Result(table, {
     ...asked.origin,
@@ -166,7 +166,7 @@ function binned(
     notes: [
       ...notes,
       ...(none > 0
-        ? [`${none.toLocaleString("en-US")} ${many} without a number are in no bin (${label}).`]
+        ? [`${none.toLocaleString("en-US")} ${noun} without a number are in no bin (${label}).`]
         : []),
     ],
   });

@@ -15,18 +15,18 @@ export interface MeasurementFilter {
 }
 
 /** The measurements of a range: a row a measurement, with the columns of the table. */
-export function measurementSource(table: TableInfo, asked: MeasurementFilter): Source {
-  const { conditions, explained } = filtered(table, asked.range, asked.where);
+export function measurementSource(table: TableInfo, filter: MeasurementFilter): Source {
+  const { conditions, explained } = filtered(table, filter.range, filter.where);
   return {
     many: "measurements",
     column: (name) => tableColumn(table, name),
     instant: table.time.dateTime(table.time.sql),
     ...daysOnly(table),
-    ...onceOverall(table, asked.dedupe),
+    ...onceOverall(table, filter.dedupe),
     ...together(table),
     plain: true,
-    from: (only = []) => measurementsFrom(table, asked, asked.range, [...conditions, ...only]),
-    notes: [...dedupeNotes(table, asked.dedupe), ...table.notes],
+    from: (only = []) => measurementsFrom(table, filter, filter.range, [...conditions, ...only]),
+    notes: [...dedupeNotes(table, filter.dedupe), ...table.notes],
     ...explained,
   };
 }

@@ -291,7 +291,7 @@ export function measurementsOf(database: Database): Measurements {
 export function measurementsAsked(of: Asked): Measurements {
   const typed = <F>(ask: (of: Asked, options: never) => Promise<Result>) =>
     ((options: never) => ask(of, options)) as AskedAs<F> as F;
-  const asked: Measurements = {
+  const measurements: Measurements = {
     ask: typed<Measurements["ask"]>(questions.askOwn),
     counts: typed<Measurements["counts"]>(questions.counts),
     runDurations: typed<Runs["durations"]>(questions.runDurations),
@@ -302,7 +302,7 @@ export function measurementsAsked(of: Asked): Measurements {
     values: typed<Measurements["values"]>(({ database }, options) => values(database, options)),
   };
   const { database } = of;
-  return cubeSource(asked, {
+  return cubeSource(measurements, {
     dimensions: DIMENSIONS,
     open: async (range, where) => ({ database, source: await of.measurements({ range, where }) }),
   });
@@ -317,7 +317,7 @@ export function runsOf(database: Database): Runs {
 export function runsAsked(of: Asked): Runs {
   const typed = <F>(ask: (of: Asked, options: never) => Promise<Result>) =>
     ((options: never) => ask(of, options)) as AskedAs<F> as F;
-  const asked: Runs = {
+  const runs: Runs = {
     ask: typed<Runs["ask"]>(questions.askOwnRuns),
     counts: typed<Runs["counts"]>(questions.runCounts),
     durations: typed<Runs["durations"]>(questions.runDurations),
@@ -326,7 +326,7 @@ export function runsAsked(of: Asked): Runs {
     histogram: typed<Runs["histogram"]>(runHistogram),
   };
   const { database } = of;
-  return cubeSource(asked, {
+  return cubeSource(runs, {
     dimensions: DIMENSIONS,
     open: async (range, where) => ({ database, source: await of.runs({ range, where }) }),
   });

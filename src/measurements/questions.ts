@@ -85,100 +85,100 @@ export function askedTable(database: Database): Asked {
 
 /** Opens a source for a range; the options are read only then, after the range was checked. */
 function opener(
-  asked: Asked,
+  question: Asked,
   source: "measurements" | "runs",
   options: Pick<MeasurementOptions<string>, "where" | "dedupe">,
 ) {
   return (range: TimeRange) =>
-    asked[source]({ range, where: options.where ?? {}, dedupe: options.dedupe });
+    question[source]({ range, where: options.where ?? {}, dedupe: options.dedupe });
 }
 
 /** Asks the measurements. */
 export async function askMeasurements(
-  asked: Asked,
+  question: Asked,
   options: MeasurementOptions<string>,
   measures: Measures,
   preset: Preset,
 ): Promise<Result> {
-  const open = opener(asked, "measurements", options);
-  return askSource(asked.database, open, options, measures, preset);
+  const open = opener(question, "measurements", options);
+  return askSource(question.database, open, options, measures, preset);
 }
 
 /** Asks the runs. */
 export async function askRuns(
-  asked: Asked,
+  question: Asked,
   options: RunOptions<string>,
   measures: Measures,
   preset: Preset,
 ): Promise<Result> {
-  const open = opener(asked, "runs", options);
-  return askSource(asked.database, open, options, measures, preset);
+  const open = opener(question, "runs", options);
+  return askSource(question.database, open, options, measures, preset);
 }
 
 /** `lab.measurements.ask`: see {@link Measurements.ask}. */
 export async function askOwn(
-  asked: Asked,
+  question: Asked,
   options: MeasurementOptions & { readonly measures: Measures },
 ): Promise<Result> {
   const action = "ask the measurements";
   refuseUnknown(options, [...MEASUREMENT_OPTIONS, "measures"], action);
-  return askMeasurements(asked, options, options.measures, { action });
+  return askMeasurements(question, options, options.measures, { action });
 }
 
 /** `lab.runs.ask`: see {@link Runs.ask}. */
 export async function askOwnRuns(
-  asked: Asked,
+  question: Asked,
   options: RunOptions & { readonly measures: Measures },
 ): Promise<Result> {
   const action = "ask the runs";
   refuseUnknown(options, [...MEASUREMENT_OPTIONS, "measures"], action);
-  return askRuns(asked, options, options.measures, { action });
+  return askRuns(question, options, options.measures, { action });
 }
 
 /** `lab.measurements.explore`: see {@link Measurements.explore}. */
 export async function explore(
-  asked: Asked,
+  question: Asked,
   options: ExploreOptions & Pick<MeasurementOptions, "dedupe">,
 ): Promise<Result> {
   const action = "explore the measurements";
   refuseUnknown(options, [...EXPLORE_OPTIONS, "dedupe"], action);
-  const open = opener(asked, "measurements", options);
-  return askExplore(asked.database, open, options, action);
+  const open = opener(question, "measurements", options);
+  return askExplore(question.database, open, options, action);
 }
 
 /** `lab.runs.explore`: see {@link Runs.explore}. */
 export async function exploreRuns(
-  asked: Asked,
+  question: Asked,
   options: ExploreOptions & Pick<RunOptions, "dedupe">,
 ): Promise<Result> {
   const action = "explore the runs";
   refuseUnknown(options, [...EXPLORE_OPTIONS, "dedupe"], action);
-  const open = opener(asked, "runs", options);
-  return askExplore(asked.database, open, options, action);
+  const open = opener(question, "runs", options);
+  return askExplore(question.database, open, options, action);
 }
 
 /** `lab.measurements.counts`: see {@link Measurements.counts}. */
-export async function counts(asked: Asked, options: MeasurementOptions): Promise<Result> {
+export async function counts(question: Asked, options: MeasurementOptions): Promise<Result> {
   const action = "count measurements";
   refuseUnknown(options, FAMILY, action);
   const preset = { action, main: "measurements" };
-  return askMeasurements(asked, options, { measurements: count() }, preset);
+  return askMeasurements(question, options, { measurements: count() }, preset);
 }
 
 /** `lab.runs.counts`: see {@link Runs.counts}. */
-export async function runCounts(asked: Asked, options: RunQuantileOptions): Promise<Result> {
+export async function runCounts(question: Asked, options: RunQuantileOptions): Promise<Result> {
   const { measures, main } = quantiles(options, [0.1, 0.5, 0.9], "measurements");
-  return runQuestion(asked, options, measures, { action: "count runs", main });
+  return runQuestion(question, options, measures, { action: "count runs", main });
 }
 
 /** `lab.runs.durations`: see {@link Runs.durations}. */
-export async function runDurations(asked: Asked, options: RunQuantileOptions): Promise<Result> {
+export async function runDurations(question: Asked, options: RunQuantileOptions): Promise<Result> {
   const { measures, main } = quantiles(options, [0.1, 0.5, 0.9], "duration");
-  return runQuestion(asked, options, measures, { action: "measure run durations", main });
+  return runQuestion(question, options, measures, { action: "measure run durations", main });
 }
 
 /** `lab.runs.summary`: see {@link Runs.summary}. */
-export async function summary(asked: Asked, options: RunQuantileOptions): Promise<Result> {
+export async function summary(question: Asked, options: RunQuantileOptions): Promise<Result> {
   const { measures, main } = quantiles(options, [0.1, 0.3, 0.5, 0.7, 0.9], "duration");
   const own = {
     measurements_per_run: quantile(0.5, "measurements", { label: "Measurements per run, median" }),
@@ -188,7 +188,7 @@ export async function summary(asked: Asked, options: RunQuantileOptions): Promis
   };
   const by = ["software_name", "software_version"];
   const preset = { action: "summarise runs", main, every: "all", by, top: Infinity } as const;
-  return runQuestion(asked, options, { ...own, ...measures }, preset);
+  return runQuestion(question, options, { ...own, ...measures }, preset);
 }
 
 /** `lab.measurements.duplicates`: see {@link Measurements.duplicates}. */
@@ -216,18 +216,18 @@ export async function duplicates({ database }: Asked, options: DuplicateOptions)
 }
 
 /** `lab.measurements.firstSeen`: see {@link Measurements.firstSeen}. */
-export async function firstSeen(asked: Asked, options: FirstSeenOptions): Promise<Result> {
+export async function firstSeen(question: Asked, options: FirstSeenOptions): Promise<Result> {
   const action = "find when measurements were first seen";
   const known = MEASUREMENT_OPTIONS.filter((name) => name !== "every");
   refuseUnknown(options, known, action);
   const measures = { first: min("time", { label: "First measurement" }), measurements: count() };
   const preset = { action, top: Infinity, main: "measurements" };
-  return askMeasurements(asked, { ...options, every: "all" }, measures, preset);
+  return askMeasurements(question, { ...options, every: "all" }, measures, preset);
 }
 
 /** A question on runs with quantiles: how many there are, then what was asked of each. */
 async function runQuestion(
-  asked: Asked,
+  question: Asked,
   options: RunQuantileOptions,
   measures: Measures,
   preset: Preset,
@@ -238,7 +238,7 @@ async function runQuestion(
     measurements: sum("measurements", { label: "Measurements" }),
     single_share: share({ measurements: 1 }, { label: "Share of runs with a single measurement" }),
   };
-  return askRuns(asked, options, { ...own, ...measures }, preset);
+  return askRuns(question, options, { ...own, ...measures }, preset);
 }
 
 /** The measures `q10`, `q50`, `q2_5` … of something that each run has, and which of them is the main one. */

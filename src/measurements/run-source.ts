@@ -43,10 +43,10 @@ type OwnColumn = (typeof RUN_COLUMNS)[number];
  * `where` on these four chooses runs; on a column of the table it chooses the measurements that
  * runs are made of.
  */
-export function runSource(table: TableInfo, asked: MeasurementFilter): Source {
+export function runSource(table: TableInfo, filter: MeasurementFilter): Source {
   const { time } = table;
-  const { range } = asked;
-  const entries = Object.entries(asked.where);
+  const { range } = filter;
+  const entries = Object.entries(filter.where);
   const runWhere: Where = Object.fromEntries(entries.filter(([name]) => isOwn(name)));
   const where: Where = Object.fromEntries(entries.filter(([name]) => !isOwn(name)));
   const { conditions, explained } = filtered(table, range, where);
@@ -71,7 +71,7 @@ export function runSource(table: TableInfo, asked: MeasurementFilter): Source {
           ...(noReport === undefined ? [] : [["_no_report", ofNoReport(table, noReport)] as const]),
           ...first.selected,
         ],
-        from: measurementsFrom(table, asked, widen(range), conditions),
+        from: measurementsFrom(table, filter, widen(range), conditions),
         groupBy: identityKeys(table, "report_id"),
         having: [orNoReport(inRange)],
       }),
@@ -83,7 +83,10 @@ export function runSource(table: TableInfo, asked: MeasurementFilter): Source {
   const unusableNote = (database: Database, signal: AbortSignal | undefined): Promise<Extra> => {
     const question = select({
       columns: [["n", raw("count()")]],
-      from: measurementsFrom(table, asked, range, [...conditions, ...(noReport ? [noReport] : [])]),
+      from: measurementsFrom(table, filter, range, [
+        ...conditions,
+        ...(noReport ? [noReport] : []),
+      ]),
     });
     return noReportNote(database, question, signal);
   };
@@ -92,10 +95,10 @@ export function runSource(table: TableInfo, asked: MeasurementFilter): Source {
     column,
     instant: time.dateTime("_first"),
     ...daysOnly(table),
-    ...onceOverall(table, asked.dedupe),
+    ...onceOverall(table, filter.dedupe),
     ...(noReport !== undefined && { unusable: raw("_no_report"), unusableNote }),
     from,
-    notes: [WHOLE_RUNS, ...dedupeNotes(table, asked.dedupe), ...table.notes],
+    notes: [WHOLE_RUNS, ...dedupeNotes(table, filter.dedupe), ...table.notes],
     ...explained,
   };
 }
@@ -113,8 +116,8 @@ export async function noReportNote(
   question: Sql,
   signal: AbortSignal | undefined,
 ): Promise<Extra> {
-  const asked = { ...print(question), action: "count runs", signal };
-  const { table, ...cost } = await database.ask(asked);
+  const request = { ...print(question), action: "count runs", signal };
+  const { table, ...cost } = await database.ask(request);
   const n = Number(table.get("n", 0));
   const [have, belong, are] =
     n === 1 ? ["measurement has", "it belongs", "is"] : ["measurements have", "they belong", "are"];

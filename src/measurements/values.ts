@@ -161,7 +161,7 @@ async function largest(
   text: Sql,
   conditions: readonly Sql[],
   top: number,
-  asked: { readonly action: string; readonly signal: AbortSignal | undefined },
+  call: { readonly action: string; readonly signal: AbortSignal | undefined },
 ): Promise<Kept> {
   const groups = select({
     columns: [
@@ -177,7 +177,7 @@ async function largest(
   });
   const answer = await database.ask({
     ...print(sql`${groups}\nLIMIT ${raw(String(top))}`),
-    ...asked,
+    ...call,
   });
   const found = answer.table.objects() as Record<string, Value>[];
   const names = found.map((row) => (row["name"] as string | null) ?? null);

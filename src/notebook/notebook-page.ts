@@ -119,7 +119,7 @@ async function outputHtml(output: NotebookOutput): Promise<string> {
   if (output.output_type === "error") {
     return `<div class="output error" role="alert">${pre(output.traceback.join("\n"))}</div>`;
   }
-  const type = Object.keys(renderers).find((one) => one in output.data);
+  const type = Object.keys(renderers).find((type) => type in output.data);
   if (type === undefined) {
     const types = Object.keys(output.data).join(", ");
     return `<div class="output">${pre(`An output that a page can't show (${types}).`)}</div>`;
@@ -146,7 +146,7 @@ function chartOrigin(data: Readonly<Record<string, unknown>>): {
   origin?: object;
   chart: VegaLiteSpec;
 } {
-  for (const type of Object.keys(data).filter((one) => vegaLite.test(one))) {
+  for (const type of Object.keys(data).filter((type) => vegaLite.test(type))) {
     const chart = Object(data[type]) as VegaLiteSpec;
     const { probelab, title = chart["title"] } = Object(chart["usermeta"]) as VegaLiteSpec;
     const isRecord = typeof probelab === "object" && probelab !== null && !Array.isArray(probelab);

@@ -110,8 +110,8 @@ export async function askSource(
       (answer) => ({ ...answer, range: whole, notes: [], reductions: [] }),
       (error: unknown) => {
         if (!isTooMuch(error)) throw error;
-        const asked = { range: whole, top, source, dimensions, aggregates, ask: askWindow };
-        return askInWindows(asked, error);
+        const divided = { range: whole, top, source, dimensions, aggregates, ask: askWindow };
+        return askInWindows(divided, error);
       },
     ),
     source.missingValues(database, signal).catch((error: unknown) => {
@@ -127,7 +127,7 @@ export async function askSource(
       ? answer.table
       : answer.table.filter((row: { _unusable: number }) => row._unusable === 0);
   const unusable = usable.numRows() < answer.table.numRows();
-  const asked = {
+  const groups = {
     action,
     range,
     every,
@@ -136,7 +136,7 @@ export async function askSource(
     measures: planned,
     many: source.many,
   };
-  const grouped = await groupedRows(usable, asked);
+  const grouped = await groupedRows(usable, groups);
   const empty = grouped.table.numRows() === 0;
   const leftOut =
     unusable && !stopped ? ((await source.unusableNote?.(database, signal)) ?? NOTHING) : NOTHING;
@@ -195,19 +195,19 @@ export function askedDimensions(
     typeof by === "string"
       ? [[by, by]]
       : Array.isArray(by)
-        ? (by as readonly (string | Dimension)[]).map((one) => [nameOf(one), one])
+        ? (by as readonly (string | Dimension)[]).map((dimension) => [nameOf(dimension), dimension])
         : isDimension(by)
           ? [[by.name, by]]
           : Object.entries((by ?? {}) as Record<string, string | Dimension>);
-  return named.map(([name, one], index) => {
+  return named.map(([name, dimension], index) => {
     const before = named.findIndex(([other]) => other === name);
     if (before !== index) {
       throw new ProbelabError(
         `Can't group by ${name} twice: name each column of by once, or { ${name}: …, ${name}_2: … } for two of one column.`,
       );
     }
-    checkDimensionName(name, one, taken);
-    return dimensionOf(name, one, source, range.timeZone);
+    checkDimensionName(name, dimension, taken);
+    return dimensionOf(name, dimension, source, range.timeZone);
   });
 }
 

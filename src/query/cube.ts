@@ -92,25 +92,25 @@ export interface CubeQuestion {
  *
  * @throws ProbelabError for unknown columns, and where there are more cells than an answer may have.
  */
-export async function askCube(cube: CubeSource, asked: CubeQuestion): Promise<Cube> {
-  const { action, where, signal } = asked;
-  const range = checkRange(asked.range, action);
+export async function askCube(cube: CubeSource, options: CubeQuestion): Promise<Cube> {
+  const { action, where, signal } = options;
+  const range = checkRange(options.range, action);
   const { database, source } = await cube.open(range, where);
   const { by, lacking } =
-    asked.by === undefined ? present(cube.dimensions, source) : { by: asked.by, lacking: [] };
+    options.by === undefined ? present(cube.dimensions, source) : { by: options.by, lacking: [] };
   const planned = (source: Source) => {
-    const dimensions = by.map((one) => {
-      const name = typeof one === "string" ? one : one.name;
-      return dimensionOf(name, one, source, range.timeZone);
+    const dimensions = by.map((dimension) => {
+      const name = typeof dimension === "string" ? dimension : dimension.name;
+      return dimensionOf(name, dimension, source, range.timeZone);
     });
     const plan = new Plan(source);
-    const measures = asked.measures.map((measure, at) => plan.add(`m${at}`, measure, false));
-    const squares = asked.squares && squaresOf(plan, asked.squares);
-    const different = asked.different && differentOf(plan, asked.different);
+    const measures = options.measures.map((measure, at) => plan.add(`m${at}`, measure, false));
+    const squares = options.squares && squaresOf(plan, options.squares);
+    const different = options.different && differentOf(plan, options.different);
     return { plan, dimensions, measures, squares, different };
   };
   const { plan, dimensions, measures, squares, different } = planned(source);
-  const [first] = asked.measures;
+  const [first] = options.measures;
   const entity = first?.measure === "countDistinct" ? first : undefined;
   const aggregates = entity === undefined ? plan.aggregates.map(({ as }) => as) : ["_shared"];
   const question = cubeSql(plan, dimensions, entity, aggregates);

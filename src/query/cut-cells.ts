@@ -121,7 +121,7 @@ function givenUp(ranked: readonly (readonly Ranked[])[], named: readonly number[
   for (;;) {
     const size = (at: number): number => ranked[at]![left[at]! - 1]!.size;
     const [next] = left
-      .flatMap((many, at) => (many > 1 ? [at] : []))
+      .flatMap((values, at) => (values > 1 ? [at] : []))
       .sort((a, b) => left[b]! - left[a]! || size(a) - size(b) || a - b);
     if (next === undefined) return order;
     left[next]! -= 1;
@@ -147,10 +147,10 @@ function keysAt(cells: Cells, kept: readonly number[], step: Bucket, timeZone: s
   const bucket = starts.map((start) => numbers.get(start)!);
   const keys = Float64Array.from(cells.at, (at) => bucket[at]!);
   cells.codes.forEach((codes, d) => {
-    const many = kept[d]! + 1;
+    const size = kept[d]! + 1;
     // "Other" last.
     codes.forEach((code, cell) => {
-      keys[cell] = keys[cell]! * many + (code === 0 || code > kept[d]! ? kept[d]! : code - 1);
+      keys[cell] = keys[cell]! * size + (code === 0 || code > kept[d]! ? kept[d]! : code - 1);
     });
   });
   const ordered = [...new Set(keys)].sort((a, b) => a - b);

@@ -155,7 +155,11 @@ function measured(
   const taken = new Set(["t", ...dimensions.map(({ name }) => name)]);
   const free = (name: string): string => (taken.has(name) ? free(`${name}_`) : name);
   const meaning = ({ name, label, unit, additive, missing }: MeasureColumn): MeasureColumn => ({
-    ...{ name, label, unit, additive, missing },
+    name,
+    label,
+    unit,
+    additive,
+    missing,
   });
   if (kind === "count" || kind === "sum") {
     const planned = plan.add(free(kind === "count" ? plan.source.many : "sum"), measure, true);
@@ -306,7 +310,8 @@ function dimensionColumn(
   return {
     text: [other, ...shown],
     column: {
-      ...{ name, order: rest ? [...order, other] : order },
+      name,
+      order: rest ? [...order, other] : order,
       ...(of !== undefined && { of }),
       ...(rest && { other }),
     },

@@ -68,13 +68,13 @@ export async function freeQuery<Row extends object = Record<string, Value>>(
   refuseUnknown(options, OPTIONS, "run a query");
   const range = checkRange((options as QueryOptions | undefined)?.range, "run a query");
   checkCode(database, sqlCode(sql));
-  const asked: Asked = { ...options, database, sql, range };
+  const question: Asked = { ...options, database, sql, range };
   const key = JSON.stringify([sql, range.timeZone, toTaggedJson({ ...options.params })]);
   const memory = memories.get(database) ?? new Map<string, Learned>();
   memories.set(database, memory);
   const known = memory.get(key);
   if (known !== undefined && Date.now() - known.learned < REMEMBERED) {
-    const answer = await answerTo<Row>(asked, known).catch((error: ProbelabError) => {
+    const answer = await answerTo<Row>(question, known).catch((error: ProbelabError) => {
       if (!OTHER_COLUMNS.test(error.code ?? "")) throw error;
       return undefined;
     });
@@ -87,8 +87,8 @@ export async function freeQuery<Row extends object = Record<string, Value>>(
     }
   }
   memory.delete(key);
-  const learned = await learnQuestion(asked);
-  const answer = await answerTo<Row>(asked, learned);
+  const learned = await learnQuestion(question);
+  const answer = await answerTo<Row>(question, learned);
   // Of an empty table nothing lasting is learned.
   if (!isNothing(answer)) memory.set(key, learned);
   if (memory.size > 100) memory.delete(memory.keys().next().value as string);
@@ -131,15 +131,15 @@ async function versionsOf(database: Database, columns: TimeColumns): Promise<str
   return (await Promise.all(tables.map((table) => database.tableVersion(table)))).join();
 }
 
-async function learnQuestion(asked: Asked): Promise<Learned> {
-  const { database, signal } = asked;
+async function learnQuestion(question: Asked): Promise<Learned> {
+  const { database, signal } = question;
   const began = Date.now();
   const columns = new Map<string, BoundedColumn>();
-  for (const [key, column] of boundColumns(asked)) {
-    columns.set(key, await findTimeColumn(asked, column));
+  for (const [key, column] of boundColumns(question)) {
+    columns.set(key, await findTimeColumn(question, column));
   }
   const versions = await versionsOf(database, columns);
-  const { sql, parameters } = boundSql(asked, columns);
+  const { sql, parameters } = boundSql(question, columns);
   type Column = { name: string; type: string };
   const describe = `DESCRIBE TABLE (${sql}\n)`;
   const described = await database.rows<Column>(describe, parameters, ACTION, signal);
@@ -148,15 +148,15 @@ async function learnQuestion(asked: Asked): Promise<Learned> {
 }
 
 async function answerTo<Row extends object>(
-  asked: Asked,
+  call: Asked,
   { columns, described }: Learned,
 ): Promise<Result<Row>> {
-  const { database, range, signal } = asked;
-  const question = boundSql(asked, columns);
-  const roles = checkNamed(asked.columns ?? {}, described, range);
+  const { database, range, signal } = call;
+  const question = boundSql(call, columns);
+  const roles = checkNamed(call.columns ?? {}, described, range);
   const types = new Map(described.map(({ name, type }) => [name, type]));
   const answer = await database.ask({ ...question, action: ACTION, types, signal });
-  const meant = nameColumns(answer.table, roles, range, LEAVES_OUT.test(sqlCode(asked.sql)));
+  const meant = nameColumns(answer.table, roles, range, LEAVES_OUT.test(sqlCode(call.sql)));
   const dimensions = meant.columns.dimensions.map(({ name }) => name);
   const kinds = Object.fromEntries(
     described.map(({ name, type }) => [name, dimensions.includes(name) ? "text" : valueKind(type)]),
@@ -208,13 +208,13 @@ function readBound({ database }: Asked, table?: string, name?: string): [string,
 }
 
 /** The columns that the SQL's `{range}` bound, by table and name. */
-function boundColumns(asked: Asked): Map<string, Bounded> {
+function boundColumns(question: Asked): Map<string, Bounded> {
   const wanted = new Map<string, Bounded>();
-  replaceInCode(asked.sql, RANGE, (whole, table, name) => {
-    wanted.set(...readBound(asked, table, name));
+  replaceInCode(question.sql, RANGE, (whole, table, name) => {
+    wanted.set(...readBound(question, table, name));
     return whole;
   });
-  if (wanted.size === 0 && endsOf(asked.sql).length < 2) {
+  if (wanted.size === 0 && endsOf(question.sql).length < 2) {
     throw new ProbelabError(
       `Can't run a query that does not use its time range: put {range} into its WHERE, such as ${EXAMPLE}.`,
     );
@@ -229,19 +229,19 @@ function endsOf(sql: string): readonly ("start" | "end")[] {
 }
 
 /** The SQL as it is sent: each `{range}` replaced by the bound on its column. */
-function boundSql(asked: Asked, columns: TimeColumns) {
-  const { range } = asked;
-  const parameters: Record<string, unknown> = { ...asked.params };
+function boundSql(question: Asked, columns: TimeColumns) {
+  const { range } = question;
+  const parameters: Record<string, unknown> = { ...question.params };
   const keys = [...columns.keys()];
-  const sql = replaceInCode(asked.sql.replace(/[\s;]+$/, ""), RANGE, (_, table, name) => {
-    const [key] = readBound(asked, table, name);
+  const sql = replaceInCode(question.sql.replace(/[\s;]+$/, ""), RANGE, (_, table, name) => {
+    const [key] = readBound(question, table, name);
     const { time } = columns.get(key)!;
     const at = keys.indexOf(key);
     const bounds = boundsSql(time, range, at === 0 ? "range" : `range${at + 1}`);
     Object.assign(parameters, bounds.parameters);
     return `(${[bounds.sql, ...(time.usable === null ? [] : [time.usable])].join(" AND ")})`;
   });
-  for (const end of endsOf(asked.sql)) parameters[end] = range[end].getTime() / 1000;
+  for (const end of endsOf(question.sql)) parameters[end] = range[end].getTime() / 1000;
   return { sql, parameters };
 }
 
@@ -283,7 +283,7 @@ ORDER BY far = 1 OR near = 1 DESC, table`,
   }
   const others = found.filter((each) => each === first || sql.includes(each.table));
   if (others.some(({ type }) => type !== first.type)) {
-    const names = others.map((one) => `{range:${one.table}.${name}}`).join(" or ");
+    const names = others.map((other) => `{range:${other.table}.${name}}`).join(" or ");
     throw new ProbelabError(
       `Can't tell which ${name} bounds the query, since its type differs between tables: write ${names}.`,
     );

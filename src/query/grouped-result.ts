@@ -43,16 +43,16 @@ const MOST_ROWS = 2_000_000;
  * names, the measures; a row for every bucket and group, with zero where nothing happened and null
  * where nothing is known.
  */
-export async function groupedRows(answer: ColumnTable, asked: AskedGroups): Promise<GroupedRows> {
+export async function groupedRows(answer: ColumnTable, cells: AskedGroups): Promise<GroupedRows> {
   const aq = await import("arquero");
-  const { range, every, dimensions, measures } = asked;
+  const { range, every, dimensions, measures } = cells;
   const rows = answer.objects() as AnswerRow[];
-  const groups = readGroups(rows, asked);
+  const groups = readGroups(rows, cells);
   const starts = every === null ? [null] : buckets(range, every).map(({ start }) => start);
-  const { found, moved } = cellsByBucket(rows, asked, starts, (row) => groupKey(row, dimensions));
+  const { found, moved } = cellsByBucket(rows, cells, starts, (row) => groupKey(row, dimensions));
   if (found.size > 0 && starts.length * groups.ordered.length > MOST_ROWS) {
     throw new ProbelabError(
-      `Can't ${asked.action} in ${starts.length} buckets for ${groups.ordered.length} groups: take a coarser every, a shorter range or a smaller top.`,
+      `Can't ${cells.action} in ${starts.length} buckets for ${groups.ordered.length} groups: take a coarser every, a shorter range or a smaller top.`,
     );
   }
   const columns: Record<string, Value[]> = {};
@@ -71,8 +71,8 @@ export async function groupedRows(answer: ColumnTable, asked: AskedGroups): Prom
   return {
     table: aq.table(columns),
     time: every === null ? undefined : timeColumn("t", every, range),
-    dimensions: dimensionColumns(asked, groups),
-    reductions: restSentence(asked, groups),
+    dimensions: dimensionColumns(cells, groups),
+    reductions: restSentence(cells, groups),
     moved,
   };
 }
@@ -87,9 +87,9 @@ export function timeColumn(name: string, every: Bucket, range: TimeRange): TimeC
 export function incompleteNotes(time: TimeColumn | undefined, { timeZone }: TimeRange): string[] {
   if (time === undefined || time.incomplete.length === 0) return [];
   const starts = time.incomplete.map((start) => formatInstant(start, timeZone)).join(" and ");
-  const one = time.incomplete.length === 1;
+  const single = time.incomplete.length === 1;
   return [
-    `The ${bucketNoun(time.every, !one)} of ${starts} ${one ? "is" : "are"} covered only in part by the range.`,
+    `The ${bucketNoun(time.every, !single)} of ${starts} ${single ? "is" : "are"} covered only in part by the range.`,
   ];
 }
 
@@ -183,8 +183,8 @@ function compareRaw(
   return compare(a, b);
 }
 
-function dimensionColumns(asked: AskedGroups, groups: Groups): DimensionColumn[] {
-  return asked.dimensions.map(({ name, of, natural, compare }, index) => {
+function dimensionColumns(cells: AskedGroups, groups: Groups): DimensionColumn[] {
+  return cells.dimensions.map(({ name, of, natural, compare }, index) => {
     const raw = new Map(
       groups.ordered
         .filter(({ rest }) => !rest || natural)
@@ -200,23 +200,23 @@ function dimensionColumns(asked: AskedGroups, groups: Groups): DimensionColumn[]
       ...(of !== undefined && { of }),
       ...(compare !== undefined && !isVersionColumn(name) && { ordered: true as const }),
     };
-    return groups.hasRest && asked.other && !natural
+    return groups.hasRest && cells.other && !natural
       ? { name, order: [...order, other], other, ...ordered }
       : { name, order, ...ordered };
   });
 }
 
-function restSentence(asked: AskedGroups, groups: Groups): string[] {
+function restSentence(cells: AskedGroups, groups: Groups): string[] {
   if (!groups.hasRest) return [];
   const { total, kept, otherLabel } = groups;
   const number = (value: number) => value.toLocaleString("en-US");
-  const ranked = asked.dimensions.filter(({ natural }) => !natural).map(({ name }) => name);
-  const top = `Top ${number(kept)} of ${number(total)} ${columnsPlural(ranked)} by ${asked.many}`;
+  const ranked = cells.dimensions.filter(({ natural }) => !natural).map(({ name }) => name);
+  const top = `Top ${number(kept)} of ${number(total)} ${columnsPlural(ranked)} by ${cells.many}`;
   const more = `${number(total - kept)} more`;
   return [
-    asked.other
+    cells.other
       ? `${top}; ${otherLabel}: ${more}.`
-      : `${top}; left out: ${more}, with ${number(groups.restRows)} ${groups.restRows === 1 ? asked.many.replace(/s$/, "") : asked.many}.`,
+      : `${top}; left out: ${more}, with ${number(groups.restRows)} ${groups.restRows === 1 ? cells.many.replace(/s$/, "") : cells.many}.`,
   ];
 }
 
@@ -237,11 +237,11 @@ export function cellKey(start: Date | null, group: number | string): string {
  */
 export function cellsByBucket(
   rows: readonly AnswerRow[],
-  asked: Pick<AskedGroups, "action" | "every" | "range" | "measures">,
+  groups: Pick<AskedGroups, "action" | "every" | "range" | "measures">,
   starts: readonly (Date | null)[],
   groupOf: (row: AnswerRow) => number | string,
 ): { found: ReadonlyMap<string, readonly CellValue[]>; moved: readonly string[] } {
-  const { action, every, range, measures } = asked;
+  const { action, every, range, measures } = groups;
   const shown = (at: number) => formatInstant(new Date(at), range.timeZone);
   const found = new Map<string, CellValue[]>();
   const times = Float64Array.from(starts, Number);
@@ -277,10 +277,10 @@ export function movedNote(
   { timeZone }: TimeRange,
 ): string[] {
   if (elsewhere.size === 0) return [];
-  const many = elsewhere.size.toLocaleString("en-US");
+  const amount = elsewhere.size.toLocaleString("en-US");
   const first = formatInstant(new Date(Math.min(...elsewhere)), timeZone);
   return [
-    `The database begins ${many} of its buckets where none of ${timeZone} by ${every} begins, the first at ${first}: each is counted in the bucket in which it begins; timeZone "UTC" counts exactly.`,
+    `The database begins ${amount} of its buckets where none of ${timeZone} by ${every} begins, the first at ${first}: each is counted in the bucket in which it begins; timeZone "UTC" counts exactly.`,
   ];
 }
 

@@ -385,10 +385,10 @@ function makeRate(measure: AnyMeasure, plan: Plan): Made {
 }
 
 /** The measures that a measure is made of. */
-function additiveParts(measure: AnyMeasure, plan: Plan, many: number): PlannedMeasure[] {
+function additiveParts(measure: AnyMeasure, plan: Plan, size: number): PlannedMeasure[] {
   const parts = measure.of ?? [];
   const wrong = parts.find((part) => !meaningOf(part).additive);
-  if (parts.length !== many || wrong !== undefined) {
+  if (parts.length !== size || wrong !== undefined) {
     throw new ProbelabError(
       `Can't make a ${measure.measure} of ${wrong?.measure ?? `${parts.length} measures`}: pass count() or sum(column), which add up.`,
     );

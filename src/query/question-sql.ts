@@ -44,7 +44,10 @@ function countedEvenly(
 ): ((keys: readonly Column[], out: readonly Column[]) => Sql) | null {
   if (source.weight !== undefined || source.many !== "measurements") return null;
   if (aggregates.some(({ counted }) => counted === undefined)) return null;
-  if (dimensions.some(({ few }) => !few) || dimensions.filter((one) => !one.natural).length > 1) {
+  if (
+    dimensions.some(({ few }) => !few) ||
+    dimensions.filter((dimension) => !dimension.natural).length > 1
+  ) {
     return null;
   }
   const starts = buckets(range, every).map(({ start }) => +start / 1000);
@@ -101,9 +104,9 @@ function greatest(a: number, b: number): number {
 export function questionSql(
   plan: Plan,
   dimensions: readonly AskedDimension[],
-  asked: { every: Bucket | null; range: TimeRange; top: number; apart?: boolean },
+  question: { every: Bucket | null; range: TimeRange; top: number; apart?: boolean },
 ): PrintedSql {
-  const { every, range, top, apart = false } = asked;
+  const { every, range, top, apart = false } = question;
   const { source, aggregates } = plan;
   const time = every && bucketSql(source.instant, every, range);
   const texts = dimensions.map(({ text }, at): Column => [`_d${at}`, text(raw(`_g${at}`))]);

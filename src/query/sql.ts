@@ -50,7 +50,7 @@ export function printed(own: PrintedSql): Sql {
 /** SQL one after the other. */
 export function join(list: readonly Sql[], separator = ", "): Sql {
   return {
-    parts: list.flatMap((one, index) => (index === 0 ? one.parts : [separator, ...one.parts])),
+    parts: list.flatMap((part, index) => (index === 0 ? part.parts : [separator, ...part.parts])),
   };
 }
 

@@ -175,13 +175,13 @@ function matchSql(column: string, wanted: Match, found: ColumnSql, name: string)
   const parts: Sql[] = [];
   if (sent.length === 1) parts.push(sql`${text} = ${bind(name, type, sent[0])}`);
   if (sent.length > 1) parts.push(sql`${text} IN ${bind(name, `Array(${type})`, sent)}`);
-  for (const one of list.filter(isPrefix)) {
+  for (const start of list.filter(isPrefix)) {
     if (kind === "number" || kind === "bool") {
       throw new ProbelabError(
-        `Can't match ${column} by prefix("${one.prefix}"): it is a ${found.type}, not text. Pass values, such as { ${column}: [1, 2] }.`,
+        `Can't match ${column} by prefix("${start.prefix}"): it is a ${found.type}, not text. Pass values, such as { ${column}: [1, 2] }.`,
       );
     }
-    parts.push(prefixSql(text, one, name));
+    parts.push(prefixSql(text, start, name));
   }
   if (list.includes(null)) parts.push(sql`isNull(${found.sql})`);
   return parts.length === 1 ? (parts[0] as Sql) : sql`(${join(parts, " OR ")})`;

@@ -35,25 +35,25 @@ const MOST_EXPLAINED = 3;
  */
 export async function explainEmpty(
   database: Database,
-  asked: Filtered,
+  question: Filtered,
   signal?: AbortSignal,
 ): Promise<Extra> {
-  const reader = new RangeReader(database, asked, signal);
-  const span = formatRange(asked.range);
-  const sentences = await missingValues(reader, asked, 1);
+  const reader = new RangeReader(database, question, signal);
+  const span = formatRange(question.range);
+  const sentences = await missingValues(reader, question, 1);
   if (sentences.length > 0) return reader.said(sentences.slice(0, 1));
   if (!(await reader.has())) {
-    const newest = await newestOf(database, asked);
-    return reader.said([`${asked.table.name} holds no measurement from ${span}${newest}.`]);
+    const newest = await newestOf(database, question);
+    return reader.said([`${question.table.name} holds no measurement from ${span}${newest}.`]);
   }
-  for (const [column, wanted] of Object.entries(asked.where)) {
+  for (const [column, wanted] of Object.entries(question.where)) {
     if (wanted === undefined || !isComparison(wanted)) continue;
-    if (!(await reader.has(whereSql({ [column]: wanted }, asked.find)))) {
+    if (!(await reader.has(whereSql({ [column]: wanted }, question.find)))) {
       return reader.said([`No measurement from ${span} has ${whereText({ [column]: wanted })}.`]);
     }
   }
   return reader.said([
-    Object.keys(asked.where).length > 1
+    Object.keys(question.where).length > 1
       ? `No measurement from ${span} matches all filters at once, though each alone matches some.`
       : `No measurement from ${span} matches the question, though the range holds some.`,
   ]);
@@ -65,11 +65,11 @@ export async function explainEmpty(
  */
 export async function missingFromLists(
   database: Database,
-  asked: Filtered,
+  question: Filtered,
   signal?: AbortSignal,
 ): Promise<Extra> {
-  const reader = new RangeReader(database, asked, signal);
-  return reader.said(await missingValues(reader, asked, 2));
+  const reader = new RangeReader(database, question, signal);
+  return reader.said(await missingValues(reader, question, 2));
 }
 
 /** Where the data ends: only an embedded database is asked beyond the range. */
@@ -89,9 +89,9 @@ class RangeReader {
   #rowsRead = 0;
   #bytesRead = 0;
 
-  constructor(database: Database, asked: Filtered, signal: AbortSignal | undefined) {
+  constructor(database: Database, question: Filtered, signal: AbortSignal | undefined) {
     this.#database = database;
-    this.#asked = asked;
+    this.#asked = question;
     this.#signal = signal;
   }
 
@@ -144,13 +144,16 @@ async function missingValues(
     );
     if (found.length === 0) return []; // Of an empty range that alone is said.
     const held = found.map(({ value }) => (value as string | null) ?? null);
-    const told = missing
+    const sentences = missing
       .slice(0, MOST_EXPLAINED)
       .map((value) => `No measurement from ${span} has ${column} ${heldInstead(value, held)}.`);
     const more = missing.length - MOST_EXPLAINED;
-    if (more <= 0) return told;
+    if (more <= 0) return sentences;
     const values = more === 1 ? "one more value" : `${more.toLocaleString("en-US")} more values`;
-    return [...told, `No measurement from ${span} has ${values} of the list of ${column} either.`];
+    return [
+      ...sentences,
+      `No measurement from ${span} has ${values} of the list of ${column} either.`,
+    ];
   });
   return (await Promise.all(sentences)).flat();
 }
@@ -190,10 +193,10 @@ function heldInstead(wanted: Wanted, values: readonly (string | null)[]): string
     .slice(0, 5)
     .map(({ value }) => value);
   const more = values.length > near.length ? ` and ${values.length - near.length} more` : "";
-  const begins = near.some((one) => one !== null && matchesPrefix(one, prefix(text || " ")));
+  const begins = near.some((value) => value !== null && matchesPrefix(value, prefix(text || " ")));
   const hint = begins && !isPrefix(wanted) ? ` (prefix(${JSON.stringify(text)}) matches them)` : "";
   const shown = isPrefix(wanted) ? `${short(text)}…` : short(text);
-  const held = near.map((one) => JSON.stringify(one === null ? null : short(one))).join(", ");
+  const held = near.map((value) => JSON.stringify(value === null ? null : short(value))).join(", ");
   return `${shown}; the range holds ${held}${more}${hint}`;
 }
 

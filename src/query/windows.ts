@@ -60,9 +60,9 @@ function isMemory(error: unknown): boolean {
  * @throws ProbelabError with what the server said where a measure can't be merged, or where even an
  *   hour is too much.
  */
-export async function askInWindows(asked: WindowedQuestion, failed: unknown): Promise<Windowed> {
-  const { rows, ...cost } = await divided(asked, failed, true);
-  return { ...cost, table: await merged(rows, asked, failed) };
+export async function askInWindows(question: WindowedQuestion, failed: unknown): Promise<Windowed> {
+  const { rows, ...cost } = await divided(question, failed, true);
+  return { ...cost, table: await merged(rows, question, failed) };
 }
 
 /**
@@ -70,23 +70,23 @@ export async function askInWindows(asked: WindowedQuestion, failed: unknown): Pr
  * equal but for `sums`, those are added. An interrupt is an error.
  */
 export async function askAdding(
-  asked: Omit<Divided, "aggregates"> & { readonly sums: readonly string[]; readonly by?: Sql },
+  question: Omit<Divided, "aggregates"> & { readonly sums: readonly string[]; readonly by?: Sql },
 ): Promise<Answer & Pick<Windowed, "notes">> {
   try {
-    return { ...(await asked.ask(asked.range)), notes: [] };
+    return { ...(await question.ask(question.range)), notes: [] };
   } catch (error) {
     if (!isTooMuch(error)) throw error;
-    const aggregates = [{ merge: "sum(", ...(asked.by && { different: asked.by }) }];
-    const { rows, notes, names, ...cost } = await divided({ ...asked, aggregates }, error);
+    const aggregates = [{ merge: "sum(", ...(question.by && { different: question.by }) }];
+    const { rows, notes, names, ...cost } = await divided({ ...question, aggregates }, error);
     const added = new Map<string, Record<string, AnswerRow[string]>>();
     for (const row of rows) {
-      const keys = Object.entries(row).filter(([name]) => !asked.sums.includes(name));
+      const keys = Object.entries(row).filter(([name]) => !question.sums.includes(name));
       const key = JSON.stringify(
         keys.map(([, value]) => (typeof value === "bigint" ? String(value) : value)),
       );
       const before = added.get(key);
       if (before === undefined) added.set(key, { ...row });
-      else for (const name of asked.sums) before[name] = MERGES["sum"]!(before[name], row[name]);
+      else for (const name of question.sums) before[name] = MERGES["sum"]!(before[name], row[name]);
     }
     return {
       ...cost,
@@ -98,7 +98,7 @@ export async function askAdding(
 
 /** The value by whose hash a question must be divided; null where time does. @throws what the server said. */
 function dividedBy({ source, aggregates }: Divided, failed: unknown): Sql | null {
-  const different = aggregates.flatMap((one) => one.different ?? []);
+  const different = aggregates.flatMap((aggregate) => aggregate.different ?? []);
   const [first] = different;
   const one = new Set(different.map((value) => JSON.stringify(value))).size === 1;
   const known = aggregates.every(
@@ -126,18 +126,18 @@ type Parts = Omit<Windowed, "table"> & {
 };
 
 /** @param keep true gives the windows asked before an interrupt; false throws it. */
-async function divided(asked: Divided, failed: unknown, keep = false): Promise<Parts> {
-  const { range, source } = asked;
-  const value = dividedBy(asked, failed);
+async function divided(question: Divided, failed: unknown, keep = false): Promise<Parts> {
+  const { range, source } = question;
+  const value = dividedBy(question, failed);
   const rows: AnswerRow[] = [];
   const cost = { rowsRead: 0, bytesRead: 0, seconds: 0, retries: 0, askedAt: new Date() };
   let partial: string | undefined;
-  let many = 0;
+  let most = 0;
   let names: readonly string[] = [];
   const ask = async (left: number, window: TimeRange, only?: readonly Sql[]): Promise<void> => {
     const listener = progressListener();
-    const part = { at: many + 1, of: many + left };
-    const send = () => asked.ask(window, only);
+    const part = { at: most + 1, of: most + left };
+    const send = () => question.ask(window, only);
     const answer = await (listener
       ? withProgress((news) => listener({ ...news, part }), send)
       : send());
@@ -148,7 +148,7 @@ async function divided(asked: Divided, failed: unknown, keep = false): Promise<P
     cost.seconds += answer.seconds;
     cost.retries += answer.retries;
     partial ??= answer.partial;
-    many += 1;
+    most += 1;
   };
   const since = "since the server could not answer the whole at once";
   if (value !== null) {
@@ -165,7 +165,7 @@ async function divided(asked: Divided, failed: unknown, keep = false): Promise<P
         of *= 2;
       }
     }
-    const notes = [`Asked in ${many.toLocaleString("en-US")} parts, ${since}.`];
+    const notes = [`Asked in ${most.toLocaleString("en-US")} parts, ${since}.`];
     return {
       ...cost,
       ...(partial !== undefined && { partial }),
@@ -186,14 +186,14 @@ async function divided(asked: Divided, failed: unknown, keep = false): Promise<P
       const left = Math.ceil((+end - +range.start) / (+end - start));
       await ask(left, { ...range, start: new Date(start), end });
     } catch (error) {
-      if ((error as ProbelabError).code === "ABORTED" && many > 0 && keep) break;
+      if ((error as ProbelabError).code === "ABORTED" && most > 0 && keep) break;
       if (!isTooMuch(error) || +end - start <= least) throw error;
       step = (+end - start) / 2;
       continue;
     }
     end = new Date(start);
   }
-  const windows = `${many.toLocaleString("en-US")} ${many === 1 ? "window" : "windows"} of time`;
+  const windows = `${most.toLocaleString("en-US")} ${most === 1 ? "window" : "windows"} of time`;
   const left = formatRange({ ...range, end });
   return {
     ...cost,

@@ -68,7 +68,11 @@ export function fluidSpec(spec: VegaLiteSpec, natural: number, width: unknown): 
       name: RULER,
       value: "",
       bind: {
-        ...{ input: "text", name: " ", size: 2_000, tabindex: -1, "aria-hidden": "true" },
+        input: "text",
+        name: " ",
+        size: 2_000,
+        tabindex: -1,
+        "aria-hidden": "true",
         style:
           "display:block;visibility:hidden;width:100%;height:0;margin:0;padding:0;border:0;min-height:0",
       },

@@ -48,7 +48,7 @@ export interface Origin {
 export function partialOf(
   ...parts: readonly (Pick<Origin, "partial"> | undefined)[]
 ): Pick<Origin, "partial"> {
-  const partial = parts.find((one) => one?.partial !== undefined)?.partial;
+  const partial = parts.find((part) => part?.partial !== undefined)?.partial;
   return partial === undefined ? {} : { partial };
 }
 

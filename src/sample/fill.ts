@@ -45,15 +45,15 @@ interface SampleOptions {
  */
 export async function fillSample(writer: Writer, options: SampleOptions = {}): Promise<SampleInfo> {
   const plan = checkPlan(options);
-  const tell = options.onProgress ?? (() => undefined);
+  const report = options.onProgress ?? (() => undefined);
   const signal = options.signal === undefined ? {} : { signal: options.signal };
   const aside = nameAside();
   try {
     await makeAside(writer, aside, signal);
-    tell("Drawing runs", 0);
+    report("Drawing runs", 0);
     const runs = await makeRuns(writer, aside.runs, plan, signal);
-    await makeMeasurements(writer, aside, plan, runs, tell, signal);
-    tell("Making the rest of the logs and the test helpers", 0.97);
+    await makeMeasurements(writer, aside, plan, runs, report, signal);
+    report("Making the rest of the logs and the test helpers", 0.97);
     await makeRest(writer, aside, plan, signal);
     signal.signal?.throwIfAborted();
     const made = await sampleInfo(writer, aside.sample_info);
@@ -63,7 +63,7 @@ export async function fillSample(writer: Writer, options: SampleOptions = {}): P
       );
     }
     await putInPlace(writer, aside);
-    tell("Done", 1);
+    report("Done", 1);
     return made;
   } finally {
     await dropAside(writer, aside);
@@ -78,7 +78,7 @@ async function makeMeasurements(
   aside: Aside,
   plan: SamplePlan,
   runs: MadeRuns,
-  tell: (message: string, done: number) => void,
+  report: (message: string, done: number) => void,
   signal: WriteOptions,
 ): Promise<void> {
   const slices = Math.max(1, Math.ceil(plan.rows / SLICE_ROWS));
@@ -86,7 +86,7 @@ async function makeMeasurements(
     plan.start + Math.round(((plan.end - plan.start) * slice) / slices);
   for (let slice = 0; slice < slices; slice += 1) {
     const percent = Math.round((slice / slices) * 100);
-    tell(`Making measurements, ${percent} %`, 0.05 + (0.9 * slice) / slices);
+    report(`Making measurements, ${percent} %`, 0.05 + (0.9 * slice) / slices);
     const span = { from: bound(slice), to: bound(slice + 1) };
     const parameters = { ...runs, seed: plan.seed, end: plan.end, ...span };
     const options = { ...signal, parameters, settings: INSERT_SETTINGS };

@@ -41,11 +41,11 @@ export async function buildEdition(
       `(pass = ${pass} AND hour >= ${+start / 1000} AND hour < ${+end / 1000})`,
   );
   const from = `${tables.pieces} WHERE ${list.length === 0 ? "false" : `(${list.join(" OR ")})`}`;
-  const dimensions = subject.dimensions.map(([one]) => one);
+  const dimensions = subject.dimensions.map(([dimension]) => dimension);
   const counts = await buildCounts(taking, subject, edition, from, run);
   const runs = tables.runs(edition);
   const odd = tables.odd(edition);
-  const types = subject.dimensions.map(([one, type]) => `${columnOf(one)} ${type}`);
+  const types = subject.dimensions.map(([dimension, type]) => `${columnOf(dimension)} ${type}`);
   const own = `first ${subject.time.type}, last ${subject.time.type}, measurements UInt64`;
   await run(
     `CREATE TABLE ${runs} (${[`hour DateTime('UTC')`, own, ...types].join(", ")}) ENGINE = MergeTree ORDER BY hour`,
@@ -62,7 +62,7 @@ export async function buildEdition(
   for (let slice = 0; slice < slices; slice++) {
     const part = `${from} AND run % ${slices} = ${slice}`;
     await run(
-      `INSERT INTO ${runs} SELECT min(hour), min(first), max(last), sum(measurements)${names.map((one) => `, any(${one})`).join("")}
+      `INSERT INTO ${runs} SELECT min(hour), min(first), max(last), sum(measurements)${names.map((name) => `, any(${name})`).join("")}
 FROM ${part} GROUP BY run HAVING NOT ${isOdd}`,
     );
     await run(
@@ -81,12 +81,16 @@ FROM ${part} AND run IN (SELECT run FROM ${part} GROUP BY run HAVING ${isOdd})`,
   return {
     ...subject,
     edition,
-    ...{ start: new Date(start), end: new Date(end), counts },
+    start: new Date(start),
+    end: new Date(end),
+    counts,
     takenAt: new Date(),
     late: late.text,
     settled: new Date(Math.min(end, ...settled)),
-    ...{ measurements: Number(sizes?.measurements ?? 0), runs: Number(sizes?.runs ?? 0) },
-    ...{ pieces: Number(sizes?.pieces ?? 0), noReport: Number(sizes?.none ?? 0) > 0 },
+    measurements: Number(sizes?.measurements ?? 0),
+    runs: Number(sizes?.runs ?? 0),
+    pieces: Number(sizes?.pieces ?? 0),
+    noReport: Number(sizes?.none ?? 0) > 0,
     notes: [...dedupeNotes(table, undefined), ...table.notes],
   };
 }
@@ -100,15 +104,15 @@ async function buildCounts(
   run: (text: string) => Promise<void>,
 ): Promise<Counts[]> {
   const tables = tablesOf(name);
-  const all = dimensions.map(([one]) => one);
+  const all = dimensions.map(([dimension]) => dimension);
   const column = timeColumn("first", time.type, time.form);
   const instant = (raw: string) => `toDateTime64(${column.dateTime(raw)}, 3, 'UTC')`;
   const make = async (at: number, by: readonly string[], of: string, columns: string) => {
     const table = tables.counts(edition, at);
-    const types = dimensions.filter(([one]) => by.includes(one));
+    const types = dimensions.filter(([dimension]) => by.includes(dimension));
     const keys = ["hour", ...by.map(columnOf)];
     await run(
-      `CREATE TABLE ${table} (${["hour DateTime('UTC')", ...types.map(([one, type]) => `${columnOf(one)} ${type}`)].join(", ")}, measurements UInt64, earliest DateTime64(3, 'UTC'), latest DateTime64(3, 'UTC'))
+      `CREATE TABLE ${table} (${["hour DateTime('UTC')", ...types.map(([dimension, type]) => `${columnOf(dimension)} ${type}`)].join(", ")}, measurements UInt64, earliest DateTime64(3, 'UTC'), latest DateTime64(3, 'UTC'))
 ENGINE = MergeTree ORDER BY hour`,
     );
     await run(
@@ -131,7 +135,7 @@ ENGINE = MergeTree ORDER BY hour`,
   );
   for (const [place, by] of subsets.entries()) {
     const wider = kept
-      .filter((one) => by.every((dimension) => one.dimensions.includes(dimension)))
+      .filter((counts) => by.every((dimension) => counts.dimensions.includes(dimension)))
       .sort((a, b) => a.rows - b.rows)[0]!;
     if (Number(sizes[`n${place}`]) > wider.rows / 2) continue;
     const columns = "sum(measurements), min(earliest), max(latest)";
@@ -148,16 +152,18 @@ function subsetsOf(all: readonly string[]): string[][] {
   const of = (size: number, from: readonly string[]): string[][] =>
     size === 0
       ? [[]]
-      : from.flatMap((one, at) => of(size - 1, from.slice(at + 1)).map((rest) => [one, ...rest]));
+      : from.flatMap((dimension, at) =>
+          of(size - 1, from.slice(at + 1)).map((rest) => [dimension, ...rest]),
+        );
   return sizes.flatMap((size) => of(size, all));
 }
 
 /** A number for each combination of dimensions; where some are null, too, of which a hash is null. */
 function hashOf({ dimensions }: Pick<Subject, "dimensions">, by: readonly string[]): string {
   const known = dimensions
-    .filter(([one]) => by.includes(one))
-    .map(([one, type]) => {
-      const column = columnOf(one);
+    .filter(([dimension]) => by.includes(dimension))
+    .map(([dimension, type]) => {
+      const column = columnOf(dimension);
       return /Nullable\(/.test(type) ? `isNull(${column}), assumeNotNull(${column})` : column;
     });
   return `cityHash64(${["0", ...known].join(", ")})`;

@@ -149,17 +149,24 @@ export function heldTable(
 ): TableInfo {
   const { type, form } = by === "hour" ? HOURS : held.time;
   const columns = new Map<string, string>(
-    held.dimensions.filter(([one]) => dimensions.includes(one)),
+    held.dimensions.filter(([dimension]) => dimensions.includes(dimension)),
   );
   columns.set(by, type);
   return {
-    ...{ name: `Snapshot ${name}`, from, columns, engine: held.engine, merges: false },
-    ...{ notes: [], settled: true, timeName: by, timeForm: form },
+    name: `Snapshot ${name}`,
+    from,
+    columns,
+    engine: held.engine,
+    merges: false,
+    notes: [],
+    settled: true,
+    timeName: by,
+    timeForm: form,
     time: timeColumn(by, type, form),
     column(column) {
       if (column === by) return quoteIdentifier(by);
       if (dimensions.includes(column)) return columnOf(column);
-      const all = held.dimensions.map(([one]) => one).join(", ");
+      const all = held.dimensions.map(([dimension]) => dimension).join(", ");
       throw new ProbelabError(
         `Can't use ${column}: the snapshot ${name} holds ${all}. Take one with dimensions: [${JSON.stringify(column)}, …] under another name, or ask the table itself.`,
         { code: NOT_HELD },

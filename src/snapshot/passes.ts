@@ -9,11 +9,13 @@ export type Span = readonly [start: number, end: number];
 export function current(passes: readonly Pass[]): Pass[] {
   let kept: Pass[] = [];
   for (const next of [...passes].sort((a, b) => +a.at - +b.at)) {
-    kept = kept.flatMap((one) => [
-      ...(one.start < next.start
-        ? [{ ...one, end: new Date(Math.min(+one.end, +next.start)) }]
+    kept = kept.flatMap((span) => [
+      ...(span.start < next.start
+        ? [{ ...span, end: new Date(Math.min(+span.end, +next.start)) }]
         : []),
-      ...(one.end > next.end ? [{ ...one, start: new Date(Math.max(+one.start, +next.end)) }] : []),
+      ...(span.end > next.end
+        ? [{ ...span, start: new Date(Math.max(+span.start, +next.end)) }]
+        : []),
     ]);
     kept.push(next);
   }

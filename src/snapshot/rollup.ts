@@ -13,8 +13,10 @@ function placeOf(database: Database) {
   const [place, own] = tableName(database.tables.measurements.table, "");
   const named = (name: string) => (place === "" ? quoteIdentifier(name) : quotedTable(place, name));
   return {
-    ...{ place, name: `${own}_pieces` },
-    ...{ into: named(`${own}_pieces`), view: named(`${own}_to_pieces`) },
+    place,
+    name: `${own}_pieces`,
+    into: named(`${own}_pieces`),
+    view: named(`${own}_to_pieces`),
   };
 }
 
@@ -45,7 +47,7 @@ WHERE database = if({place:String} = '', currentDatabase(), {place:String}) AND 
   const { type } = subject.time;
   const fits =
     types.get("first") === `SimpleAggregateFunction(min, ${type})` &&
-    PIECE.every((one) => types.has(one)) &&
+    PIECE.every((column) => types.has(column)) &&
     subject.dimensions.every(([one, type]) => types.get(`by_${one}`) === type);
   if (!fits) return undefined;
   return async (span) => {
@@ -63,11 +65,11 @@ WHERE database = if({place:String} = '', currentDatabase(), {place:String}) AND 
     const keys = ["hour", "run", "no_report"];
     return select({
       columns: [
-        ...PIECE.map((one): Column => [
-          `_${one}`,
-          raw(one in MERGED ? `${MERGED[one]}(${one})` : one),
+        ...PIECE.map((column): Column => [
+          `_${column}`,
+          raw(column in MERGED ? `${MERGED[column]}(${column})` : column),
         ]),
-        ...dimensions.map((one): Column => [columnOf(one), raw(columnOf(one))]),
+        ...dimensions.map((dimension): Column => [columnOf(dimension), raw(columnOf(dimension))]),
       ],
       from: raw(into),
       where: hours,
@@ -89,7 +91,7 @@ export async function rollupSql(
   defaults: readonly string[],
 ): Promise<string> {
   const table = await database.table("measurements");
-  const dimensions = wanted ?? defaults.filter((one) => table.columns.has(one));
+  const dimensions = wanted ?? defaults.filter((dimension) => table.columns.has(dimension));
   const why = table.merges
     ? `${table.name} is a ${table.engine}, which merges rows after the view has counted them`
     : /View|Merge$/.test(table.engine) && !/MergeTree/.test(table.engine)

@@ -111,12 +111,20 @@ export async function snapshot(
     options.into === undefined && source.kind === "embedded" ? source : embedded(options.into);
   const local = source.kind === "embedded" && source.directory === into.directory;
   const table = await database.table("measurements");
-  const dimensions = options.dimensions ?? DIMENSIONS.filter((one) => table.columns.has(one));
+  const dimensions =
+    options.dimensions ?? DIMENSIONS.filter((dimension) => table.columns.has(dimension));
   const span = readSpan(late)!;
   await using writer = await openWriter(into);
   const signal = options.signal ?? currentSignal();
   const taking = take({
-    ...{ name, range, where, database, table, writer, local, signal },
+    name,
+    range,
+    where,
+    database,
+    table,
+    writer,
+    local,
+    signal,
     dimensions: [...new Set(dimensions)],
     late: { text: late, milliseconds: span.count * LENGTHS[span.unit] },
   });
@@ -181,10 +189,10 @@ function snapshotOf(
   held: Held,
   { close, tables }: { close: () => Promise<void>; tables?: Tables },
 ): Snapshot {
-  const asked = askedSnapshot(reader, name, held);
-  const all = measurementsAsked(asked);
+  const source = askedSnapshot(reader, name, held);
+  const all = measurementsAsked(source);
   const some = Object.fromEntries(
-    Object.entries(all).filter(([question]) => ASKED.some((one) => one === question)),
+    Object.entries(all).filter(([question]) => ASKED.some((method) => method === question)),
   ) as Pick<Measurements, (typeof ASKED)[number]>;
   const measurements = cubeSource(some, cubeSourceOf(all)!);
   const orTable = <Room extends object>(room: Room, table: object | undefined): Room =>
@@ -194,13 +202,13 @@ function snapshotOf(
     range: between(held.start, held.end),
     now: held.end,
     takenAt: held.takenAt,
-    dimensions: held.dimensions.map(([one]) => one),
+    dimensions: held.dimensions.map(([dimension]) => dimension),
     size: { measurements: held.measurements, runs: held.runs },
     get notes() {
       return notesOf(name, held);
     },
     measurements: orTable(measurements, tables?.measurements),
-    runs: orTable(runsAsked(asked), tables?.runs),
+    runs: orTable(runsAsked(source), tables?.runs),
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -34,7 +34,7 @@ function countedSource(
   { range, where, dedupe }: MeasurementFilter,
 ): Source {
   checkAsked(name, held, range, dedupe);
-  const all = held.dimensions.map(([one]) => one);
+  const all = held.dimensions.map(([dimension]) => dimension);
   const whole = heldTable(name, held, tablesOf(name).counts(held.edition, 0), all, "hour");
   const used = new Set<string>();
   const find = (column: string) => {
@@ -46,8 +46,8 @@ function countedSource(
   /** The narrowest counts that have the dimensions. */
   const narrowest = (needed: Iterable<string>) => {
     const wanted = [...needed];
-    const { at, dimensions } = held.counts.find((one) =>
-      wanted.every((dimension) => one.dimensions.includes(dimension)),
+    const { at, dimensions } = held.counts.find((counts) =>
+      wanted.every((dimension) => counts.dimensions.includes(dimension)),
     )!;
     return heldTable(name, held, tablesOf(name).counts(held.edition, at), dimensions, "hour");
   };
@@ -80,11 +80,11 @@ function heldRunSource(
 ): Source {
   checkAsked(name, held, range, dedupe);
   const tables = tablesOf(name);
-  const all = held.dimensions.map(([one]) => one);
+  const all = held.dimensions.map(([dimension]) => dimension);
   const pieces = heldTable(name, held, tables.odd(held.edition), all, "first");
   const entries = Object.entries(asked);
-  const runWhere: Where = Object.fromEntries(entries.filter(([one]) => isOwn(one)));
-  const where: Where = Object.fromEntries(entries.filter(([one]) => !isOwn(one)));
+  const runWhere: Where = Object.fromEntries(entries.filter(([column]) => isOwn(column)));
+  const where: Where = Object.fromEntries(entries.filter(([column]) => !isOwn(column)));
   const first = new FirstColumns(pieces);
   /** In the order of the first columns that are selected. */
   const plain = new Set<string>();
@@ -93,15 +93,15 @@ function heldRunSource(
     name: held.table,
     time: { ...pieces.time, sql: quoteIdentifier(held.time.name) },
   };
-  const column = (one: string) => {
-    if (isOwn(one)) return runColumn(own, one);
-    const found = first.column(one);
-    plain.add(one);
+  const column = (column: string) => {
+    if (isOwn(column)) return runColumn(own, column);
+    const found = first.column(column);
+    plain.add(column);
     return found;
   };
-  const conditions = whereSql(where, (one) => ({
-    sql: raw(pieces.column(one)),
-    type: pieces.columns.get(one) ?? "",
+  const conditions = whereSql(where, (column) => ({
+    sql: raw(pieces.column(column)),
+    type: pieces.columns.get(column) ?? "",
   }));
   const runConditions = whereSql(runWhere, column, "run");
   const orNoReport = (condition: Sql): Sql =>

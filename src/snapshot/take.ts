@@ -73,7 +73,10 @@ export async function subjectOf({ database, table, dimensions, where }: Taking):
   const types = new Map(described.map(({ name, type }) => [name, type]));
   return {
     layout: 1,
-    ...{ source: database.source, table: table.name, where, engine: table.engine },
+    source: database.source,
+    table: table.name,
+    where,
+    engine: table.engine,
     dimensions: dimensions.map((name) => [name, types.get(`by_${name}`) ?? ""] as const),
     time: { name: table.timeName, type: types.get("_first") ?? "", form: table.timeForm },
     merges: table.merges,
@@ -81,8 +84,8 @@ export async function subjectOf({ database, table, dimensions, where }: Taking):
 }
 
 function checkSubject(name: string, held: Subject, wanted: Subject): void {
-  const what = (one: Subject) => {
-    const { source, table, where, dimensions, time } = one;
+  const what = (subject: Subject) => {
+    const { source, table, where, dimensions, time } = subject;
     return { source, table, where, dimensions: dimensions.map(String), time };
   };
   const [a, b] = [what(held), what(wanted)];
@@ -112,13 +115,15 @@ async function createTables({ name, writer, dimensions }: Taking, subject: Subje
   const { about, passes, pieces } = tablesOf(name);
   const settings = { allow_suspicious_low_cardinality_types: 1 };
   const { type } = subject.time;
-  const columns = dimensions.map((one, at) => `${columnOf(one)} ${subject.dimensions[at]![1]}`);
+  const columns = dimensions.map(
+    (dimension, at) => `${columnOf(dimension)} ${subject.dimensions[at]![1]}`,
+  );
   await writer.command(
     `CREATE TABLE IF NOT EXISTS ${passes} (pass UInt32, start DateTime('UTC'), end DateTime('UTC'), at DateTime64(6, 'UTC'))
 ENGINE = MergeTree ORDER BY at`,
   );
   await writer.command(
-    `CREATE TABLE IF NOT EXISTS ${pieces} (pass UInt32, hour DateTime('UTC'), run UInt128, no_report UInt8, first ${type}, last ${type}, measurements UInt64${columns.map((one) => `, ${one}`).join("")})
+    `CREATE TABLE IF NOT EXISTS ${pieces} (pass UInt32, hour DateTime('UTC'), run UInt128, no_report UInt8, first ${type}, last ${type}, measurements UInt64${columns.map((column) => `, ${column}`).join("")})
 ENGINE = MergeTree PARTITION BY pass ORDER BY hour`,
     { settings },
   );
@@ -173,12 +178,12 @@ async function readPass(
   const at = new Date();
   let bytes = 0;
   try {
-    const asked = print(
+    const question = print(
       select({
         columns: [
           ["pass", raw(`toUInt32(${pass})`)],
-          ...PIECE.map((one): Column => [one, raw(`_${one}`)]),
-          ...dimensions.map((one): Column => [columnOf(one), raw(columnOf(one))]),
+          ...PIECE.map((column): Column => [column, raw(`_${column}`)]),
+          ...dimensions.map((dimension): Column => [columnOf(dimension), raw(columnOf(dimension))]),
         ],
         from: nested((await fromRollup?.(span)) ?? piecesSql(table, dimensions, span, where)),
       }),
@@ -186,13 +191,13 @@ async function readPass(
     const into = `${pieces} (${names.join(", ")})`;
     const cancel = signal === undefined ? {} : { signal };
     if (local) {
-      await writer.command(`INSERT INTO ${into} ${asked.sql}`, {
+      await writer.command(`INSERT INTO ${into} ${question.sql}`, {
         ...cancel,
-        parameters: asked.parameters,
+        parameters: question.parameters,
         settings: { max_memory_usage: LOCAL_MEMORY, max_partitions_per_insert_block: 0 },
       });
     } else {
-      const answer = await database.native({ ...asked, action: "take a snapshot", signal });
+      const answer = await database.native({ ...question, action: "take a snapshot", signal });
       bytes = answer.body.byteLength;
       if (bytes > 0) await writer.insert(into, answer.body, cancel);
       await checkWhole(taking, pass, answer.rows);

@@ -78,12 +78,12 @@ export async function failedWhere(database: Database): Promise<Where | null> {
 
 /** The condition that a measurement names its helper, beside those on that column in `where`. */
 function named(where: Where): Where {
-  const asked = where[HELPER];
+  const helper = where[HELPER];
   const none = ["", null] as const;
-  if (asked === undefined) return { [HELPER]: { ne: none } };
-  if (!isComparison(asked)) return {};
-  const { ne } = asked;
-  return { [HELPER]: { ...asked, ne: ne === undefined ? none : [...matchList(ne), ...none] } };
+  if (helper === undefined) return { [HELPER]: { ne: none } };
+  if (!isComparison(helper)) return {};
+  const { ne } = helper;
+  return { [HELPER]: { ...helper, ne: ne === undefined ? none : [...matchList(ne), ...none] } };
 }
 
 /** The value of a set flag, in its type. */

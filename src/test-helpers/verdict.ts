@@ -123,7 +123,7 @@ function departuresOf(sums: readonly Sum[], other: string | undefined): Departur
     const helpers = left.filter(({ helper }) => helper !== other);
     const [worst] = helpers
       .map((each) => {
-        const rest = total(left.filter((one) => one !== each));
+        const rest = total(left.filter((other) => other !== each));
         const p = fisherMore(each.failed, each.measurements, rest.failed, rest.measurements);
         return { each, restRate: rateOf(rest), p: Math.min(1, p * helpers.length) };
       })
@@ -131,7 +131,7 @@ function departuresOf(sums: readonly Sum[], other: string | undefined): Departur
       .sort((a, b) => a.p - b.p || rateOf(b.each) - rateOf(a.each));
     if (worst === undefined) return found;
     found.push(departure(worst.each, "rest", worst.restRate));
-    left = left.filter((one) => one !== worst.each);
+    left = left.filter((other) => other !== worst.each);
   }
 }
 

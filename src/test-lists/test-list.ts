@@ -40,10 +40,10 @@ export class TestList extends Result<TestListRow> {
   static async of(
     country: string,
     entries: readonly TestListEntry[],
-    asked: Pick<Origin, "source" | "parameters" | "bytesRead" | "askedAt">,
+    answer: Pick<Origin, "source" | "parameters" | "bytesRead" | "askedAt">,
   ): Promise<TestList> {
     const aq = await import("arquero");
-    const milliseconds = Math.max(1, Date.now() - asked.askedAt.getTime());
+    const milliseconds = Math.max(1, Date.now() - answer.askedAt.getTime());
     const fields = new Set(entries.flatMap((entry) => Object.keys(entry)));
     for (const taken of ["url", "priority"]) fields.delete(taken);
     const columns: Record<string, Value[]> = {
@@ -52,10 +52,10 @@ export class TestList extends Result<TestListRow> {
     };
     for (const field of fields) columns[field] = entries.map((entry) => cell(entry[field]));
     const origin: Origin = {
-      ...asked,
+      ...answer,
       sql: "",
       server: "",
-      range: between(asked.askedAt, new Date(asked.askedAt.getTime() + milliseconds)),
+      range: between(answer.askedAt, new Date(answer.askedAt.getTime() + milliseconds)),
       rowsRead: entries.length,
       seconds: milliseconds / 1000,
       columns: { dimensions: [], measures: [] },

@@ -57,13 +57,18 @@ const COMPONENT = {
     pass: "1 to 4 by the highest severity that it can cause, 5 and up for pre-production",
   },
   stage: { fits: isText, pass: "one of the stages" },
-  ...{ hard: names, soft: names, receives: names, contains: names },
-  ...{ protects: names, members: names },
+  hard: names,
+  soft: names,
+  receives: names,
+  contains: names,
+  protects: names,
+  members: names,
   pair: {
     fits: (value) => isTexts(value) && (value as string[]).length === 2,
     pass: "the names of the active and the standby component",
   },
-  ...{ reliable: truth, testHelpers: truth },
+  reliable: truth,
+  testHelpers: truth,
   causes: { fits: (value) => isWhole(value, 4), pass: "the highest severity, 1 to 4" },
 } satisfies Rules<TierComponent>;
 

@@ -107,9 +107,9 @@ export function usualLength(every: Bucket): number {
 }
 
 /** A bucket as a noun: `week`, `weeks`, `15-minute bucket`, `3-month buckets`. */
-export function bucketNoun(every: Bucket, many: boolean): string {
+export function bucketNoun(every: Bucket, plural: boolean): string {
   const { count, unit } = stepOf(every);
-  return `${count === 1 ? unit : `${count}-${unit} bucket`}${many ? "s" : ""}`;
+  return `${count === 1 ? unit : `${count}-${unit} bucket`}${plural ? "s" : ""}`;
 }
 
 /** True if each bucket of `coarse` is made of whole ones of `fine` in every zone: months aren't of weeks. */

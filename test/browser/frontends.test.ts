@@ -140,7 +140,8 @@ for (const frontend of frontends) {
       async () => {
         const range = between("2025-01-01", "2026-04-01");
         const days = chart.line(weeklyCounts({ range, every: "day" }), {
-          ...{ color: null, y: "measurements" },
+          color: null,
+          y: "measurements",
         });
         await writeOutputs(folder.path, [await mimeBundle(days)]);
         opened = await OpenFrontend.open(frontend, folder.path, "charts.ipynb", environment);

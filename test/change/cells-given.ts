@@ -52,8 +52,15 @@ export function cellsOf(
     earlier: between("2026-05-01", "2026-05-08"),
     later: between("2026-05-08", "2026-05-15"),
     origin: {
-      ...{ sql: "", parameters: {}, source: "a test", server: "", notes: [], reductions: [] },
-      ...{ rowsRead: 0, bytesRead: 0, seconds: 0, askedAt: new Date(0) },
+      sql: "",
+      parameters: {},
+      source: "a test",
+      server: "",
+      notes: [],
+      rowsRead: 0,
+      bytesRead: 0,
+      seconds: 0,
+      askedAt: new Date(0),
       range: between("2026-05-08", "2026-05-15"),
     },
   };

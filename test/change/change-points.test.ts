@@ -26,8 +26,12 @@ function answer(
       dimensions: names.length > 1 ? [{ name: dimension, order: names }] : [],
       measures: [
         {
-          ...{ name: "measurements", label: "Measurements", unit: "measurements" },
-          ...{ additive: true, missing: "zero", ...measure },
+          name: "measurements",
+          label: "Measurements",
+          unit: "measurements",
+          additive: true,
+          missing: "zero",
+          ...measure,
         },
       ],
     },

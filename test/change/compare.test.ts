@@ -35,7 +35,10 @@ describe("compare", () => {
       const [before, after] = await Promise.all(
         [weekBefore(now), now].map((range) =>
           lab.measurements.ask({
-            ...{ range, every: "all", by: dimension, top: Infinity },
+            range,
+            every: "all",
+            by: dimension,
+            top: Infinity,
             measures: { n: count() },
           }),
         ),
@@ -69,11 +72,15 @@ describe("compare", () => {
     expect(shares.sentence).toContain("percentage points");
 
     const medians = await compare(lab.measurements, {
-      ...{ now, measure: quantile(0.5, "runtime"), dimensions: ["probe_cc"] },
+      now,
+      measure: quantile(0.5, "runtime"),
+      dimensions: ["probe_cc"],
     });
     expect(medians.values.map(({ low }) => low)).toEqual([null, null, null, null]);
     const networks = await compare(lab.measurements, {
-      ...{ now, measure: countDistinct("probe_asn"), dimensions: ["probe_cc"] },
+      now,
+      measure: countDistinct("probe_asn"),
+      dimensions: ["probe_cc"],
     });
     expect(networks.values.map(({ before }) => before)).toEqual([20, 20, 20, 20]);
   });
@@ -94,7 +101,10 @@ describe("compare", () => {
     expect(longer.result.origin.notes.join(" ")).toMatch(/overlap.*differ in length/);
     const dimensions = ["probe_cc"];
     const many = compare(lab.measurements, {
-      ...{ now, before, dimensions, measure: countDistinct("probe_asn") },
+      now,
+      before,
+      dimensions,
+      measure: countDistinct("probe_asn"),
     });
     await expect(many).rejects.toThrow(/longer range holds more .* same length/);
     const alike = await compare(lab.measurements, { now, dimensions });
@@ -158,12 +168,30 @@ it("compareCells: the interval of a quiet value holds no change in 95 of 100", (
       const names = Array.from({ length: 20 }, (_, at) => String(at));
       const found = compareCells(
         {
-          ...{ kind: "flow", leaves: { sizes: [20], codes: [codes] }, names: ["x"] },
-          ...{ values: [names], before, after, partBefore: before, partAfter: after, ratio: 1 },
-          ...{ label: "Rows", unit: "rows", many: "rows", earlier: now, later: now },
+          kind: "flow",
+          leaves: { sizes: [20], codes: [codes] },
+          names: ["x"],
+          values: [names],
+          before,
+          after,
+          partBefore: before,
+          partAfter: after,
+          ratio: 1,
+          label: "Rows",
+          unit: "rows",
+          many: "rows",
+          earlier: now,
+          later: now,
           origin: {
-            ...{ sql: "", parameters: {}, source: "", server: "", rowsRead: 0, bytesRead: 0 },
-            ...{ seconds: 0, askedAt: new Date(0), notes: [] },
+            sql: "",
+            parameters: {},
+            source: "",
+            server: "",
+            rowsRead: 0,
+            bytesRead: 0,
+            seconds: 0,
+            askedAt: new Date(0),
+            notes: [],
           },
         },
         20,

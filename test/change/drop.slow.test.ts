@@ -49,13 +49,19 @@ beforeAll(async () => {
 
 async function drop(table: string, end: number) {
   const measurements = {
-    ...{ table, time: "at", software_name: "program", software_version: "version" },
-    ...{ report_id: "report", probe_cc: "cc" },
+    table,
+    time: "at",
+    software_name: "program",
+    software_version: "version",
+    report_id: "report",
+    probe_cc: "cc",
   };
   const logs = { table: "lines", time: "at", identifier: "said_by", message: "text" };
   const source = `embedded:${own.directory.path}`;
   await using lab = await connect({
-    ...{ measurements: source, logs: source, tables: { measurements, logs } },
+    measurements: source,
+    logs: source,
+    tables: { measurements, logs },
   });
   return lab.drop({ range: between(new Date(end - 7 * 24 * HOUR), new Date(end)) });
 }

@@ -290,20 +290,25 @@ describe("on the engine", () => {
     );
     expect([counts.before, counts.after]).toEqual([Number(total!.was), Number(total!.is)]);
     const anomalies = await explain(lab.measurements, {
-      ...{
-        before,
-        after,
-        measure: share({ anomaly: "t" }),
-        dimensions: ["probe_cc", "probe_asn", "test_name"],
-      },
+      before,
+      after,
+      measure: share({ anomaly: "t" }),
+      dimensions: ["probe_cc", "probe_asn", "test_name"],
     });
     expect(anomalies.causes[0]!.where).toEqual({ probe_cc: "DE" });
     const runtime = await explain(lab.measurements, {
-      ...{ before, after, measure: mean("test_runtime"), dimensions: ["test_name", "probe_cc"] },
+      before,
+      after,
+      measure: mean("test_runtime"),
+      dimensions: ["test_name", "probe_cc"],
     });
     expect(runtime.causes[0]!.where).toEqual({ probe_cc: "DE" });
     const only = await explain(lab.measurements, {
-      ...{ before, after, measure: count(), dimensions: ["test_name"], where: { probe_cc: "IT" } },
+      before,
+      after,
+      measure: count(),
+      dimensions: ["test_name"],
+      where: { probe_cc: "IT" },
     });
     expect(only.found).toBe(false);
     const refused = explain(lab.measurements, { before, after, dimensions: ["nothing_such"] });

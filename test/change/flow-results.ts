@@ -33,8 +33,11 @@ export function hourlyResult(
       dimensions: one ? [] : [{ name: "probe_cc", order: names }],
       measures: [
         {
-          ...{ name: "measurements", label: "Measurements", unit: "measurements" },
-          ...{ additive: true, missing: "zero" },
+          name: "measurements",
+          label: "Measurements",
+          unit: "measurements",
+          additive: true,
+          missing: "zero",
         },
       ],
     },

@@ -9,7 +9,10 @@ const MINUTE = 60_000;
 const now = Date.now();
 const sql = (ms: number) => `fromUnixTimestamp64Milli(toInt64(${Math.round(ms)}), 'UTC')`;
 const line = (minutesAgo: number, identifier: string): LogRow => ({
-  ...{ identifier, priority: 6, host: "api1", message: "x" },
+  identifier,
+  priority: 6,
+  host: "api1",
+  message: "x",
   micros: (now - minutesAgo * MINUTE) * 1000,
 });
 const each = (from: number, to: number) =>

@@ -18,7 +18,10 @@ interface Flow {
 /** What an hour of a service logs and stores. */
 function hour(start: number, { checkIns, submitted, refused, missing }: Flow) {
   const line = (at: number, message: string): LogRow => ({
-    ...{ identifier: "api", priority: 6, host: "api1", message },
+    identifier: "api",
+    priority: 6,
+    host: "api1",
+    message,
     micros: (start + at * 1000) * 1000,
   });
   const id = (at: number) => `20260501T000000Z_webconnectivity_IT_30722_n1_${start / 1000}x${at}`;

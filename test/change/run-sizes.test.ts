@@ -77,7 +77,9 @@ describe("a release whose runs are shorter in one country", () => {
     await using lab = await own.open();
     const why = await explain(lab.measurements, { before, after });
     expect(why.causes[0]!.where).toEqual({
-      ...{ software_name: "app", software_version: "3.10.0", probe_cc: "IT" },
+      software_name: "app",
+      software_version: "3.10.0",
+      probe_cc: "IT",
     });
     expect(why.sentence).toContain("app 3.10.0 in probe_cc IT ends its runs early: 12");
   });

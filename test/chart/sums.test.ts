@@ -6,7 +6,11 @@ import { buckets } from "../../src/time/bucket.js";
 import { makeResult, RANGE } from "./support/sample-results.js";
 
 const measure = (name: string, additive: boolean): MeasureColumn => ({
-  ...{ name, label: name, unit: "measurements", additive, missing: additive ? "zero" : "gap" },
+  name,
+  label: name,
+  unit: "measurements",
+  additive,
+  missing: additive ? "zero" : "gap",
 });
 const weeks = buckets(RANGE, "week").map(({ start }) => start);
 

@@ -8,8 +8,12 @@ const main = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 const database = ownDatabase();
 const TABLES = {
   measurements: {
-    ...{ table: "seen", time: "started at", software_name: "program", software_version: "version" },
-    ...{ report_id: "run", probe_cc: "cc" },
+    table: "seen",
+    time: "started at",
+    software_name: "program",
+    software_version: "version",
+    report_id: "run",
+    probe_cc: "cc",
   },
   logs: { table: "lines", time: "at", identifier: "said_by", message: "text", priority: "level" },
 };
@@ -90,7 +94,8 @@ test("probelab drop says since when, how much and in which country, and ends wit
   expect(text.code).toBe(8);
   const told = JSON.parse(text.out) as Record<string, unknown>;
   expect(told).toMatchObject({
-    ...{ found: true, state: "dropping" },
+    found: true,
+    state: "dropping",
     causes: [{ where: { probe_cc: "IT" } }],
     sentence: expect.stringMatching(
       /^Fewer measurements come than expected, until now\. Measurements dropped to .* instead of about .*probe_cc IT/,
@@ -126,7 +131,8 @@ test("probelab release compares a version with the one before it, or says why it
   );
   expect(none.code).toBe(9);
   expect(JSON.parse(none.out)).toMatchObject({
-    ...{ found: false, untold: true },
+    found: false,
+    untold: true,
     sentence: expect.stringMatching(
       /^I can't tell yet how 3\.11\.0 does, because no measurement/,
     ) as string,

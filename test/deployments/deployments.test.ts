@@ -102,7 +102,11 @@ async function given(
   const at = (micros: number) => new Date(micros / 1000);
   const zone = { timeZone: one.zone };
   await open({
-    ...{ one, server, lab, held, rows },
+    one,
+    server,
+    lab,
+    held,
+    rows,
     runs: runsOf(rows, START, END),
     lines: lines.filter(timed),
     range: between(at(START), at(END), zone),
@@ -192,7 +196,8 @@ async function countsAreRight({ one, lab, rows, held, range }: Given): Promise<v
   }
   const text = /String/.test(one.asn);
   const some = await lab.measurements.counts({
-    ...{ range, every: "all" },
+    range,
+    every: "all",
     where: { probe_asn: { ne: text ? "0" : 0 }, software_name: ["probe-cli", 'O\'Brien "x"'] },
   });
   const kept = rows.filter(
@@ -248,7 +253,10 @@ async function freeSqlIsRight({ one, lab, held, lines, range, logRange }: Given)
       grouped(
         lines,
         over<Given["lines"][number]>(one, {
-          ...{ ...n, by: ({ program }) => [program], start: LOG_START, end: LOG_END },
+          ...n,
+          by: ({ program }) => [program],
+          start: LOG_START,
+          end: LOG_END,
         }),
       ),
     ],
@@ -275,7 +283,9 @@ async function runsAreRight({ one, lab, runs, range }: Given): Promise<void> {
     );
   const sizes = await lab.runs.counts({ range, every: "week", by: "probe_cc", top: 2 });
   const counted = over<Run>(one, {
-    ...{ every: "week", by: ({ cc }) => [cc], top: 2 },
+    every: "week",
+    by: ({ cc }) => [cc],
+    top: 2,
     measures: { ...measures, ...quantiles([0.1, 0.5, 0.9], ({ n }) => n) },
   });
   expect
@@ -310,7 +320,9 @@ async function runsAreRight({ one, lab, runs, range }: Given): Promise<void> {
     return;
   }
   const seconds = over<Run>(one, {
-    ...{ every: "week", by: ({ version }) => [version], top: 2 },
+    every: "week",
+    by: ({ version }) => [version],
+    top: 2,
     measures: { ...measures, ...quantiles([0.1, 0.5, 0.9], (run) => run.seconds) },
   });
   expect
@@ -371,7 +383,9 @@ async function runsAreRight({ one, lab, runs, range }: Given): Promise<void> {
 async function ownQuestionsAreRight({ one, lab, rows, range }: Given): Promise<void> {
   const { zone } = one;
   const found = await lab.measurements.ask({
-    ...{ range, every: "day", by: "test_name" },
+    range,
+    every: "day",
+    by: "test_name",
     measures: {
       n: count(),
       italian: share({ probe_cc: "IT" }),
@@ -380,7 +394,9 @@ async function ownQuestionsAreRight({ one, lab, rows, range }: Given): Promise<v
     },
   });
   const expected = over<Timed>(one, {
-    ...{ every: "day", by: ({ test }) => [test], top: 6 },
+    every: "day",
+    by: ({ test }) => [test],
+    top: 6,
     measures: {
       n: size,
       italian: (own) => part(own.filter(({ cc }) => cc === "IT").length, own.length),
@@ -395,7 +411,8 @@ async function ownQuestionsAreRight({ one, lab, rows, range }: Given): Promise<v
     )
     .toEqual([]);
   const numbers = lab.measurements.ask({
-    ...{ range, every: "week" },
+    range,
+    every: "week",
     measures: {
       total: sum("test_runtime"),
       mean: mean("test_runtime"),
@@ -440,7 +457,8 @@ async function ownQuestionsAreRight({ one, lab, rows, range }: Given): Promise<v
   if (one.optional !== "all") return;
   const named = rows.filter(({ helper }) => helper !== "");
   const rates = over<Timed>(one, {
-    ...{ every: "week", by: ({ helper }) => [helper] },
+    every: "week",
+    by: ({ helper }) => [helper],
     measures: {
       measurements: size,
       failed: (own) => own.filter(({ failed }) => failed).length,
@@ -536,7 +554,8 @@ async function logsAreRight({ one, lab, lines: all, rows, logRange: range }: Giv
       .rejects.toThrow(/Can't use host: .* has no column host.*leave host out/s);
   } else {
     const expected = logs({
-      ...{ every: undefined, by: ({ host }) => [host] },
+      every: undefined,
+      by: ({ host }) => [host],
       measures: { n: size, programs: (own) => new Set(own.map(({ program }) => program)).size },
     });
     expect

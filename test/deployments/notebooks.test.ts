@@ -76,7 +76,12 @@ async function cellsOf(name: Name) {
 }
 
 const codeCell = (id: string, source: string) => ({
-  ...{ id, source, cell_type: "code", execution_count: null, metadata: {}, outputs: [] },
+  id,
+  source,
+  cell_type: "code",
+  execution_count: null,
+  metadata: {},
+  outputs: [],
 });
 
 it("every notebook tells each deployment's own numbers, or stops with the remedy", async () => {

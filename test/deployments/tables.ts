@@ -32,7 +32,10 @@ export function namesOf({ id, names, form }: Deployment): Named {
   const seed = (name: string) => name;
   const database = names === "odd" ? `odd "ö" ${id}` : `d${id}`;
   const given = (measurements: string, logs: string, connected: string) => ({
-    ...{ database, measurements, logs, connected },
+    database,
+    measurements,
+    logs,
+    connected,
     column: seed,
     tables: { logs: forms },
   });
@@ -282,7 +285,10 @@ async function makeLogs(
   const [time, ...rest] = columns.map(([name]) => quoteIdentifier(column(name)));
   const plain = `MergeTree ORDER BY ${time} SETTINGS allow_nullable_key = 1`;
   const engine = {
-    ...{ MergeTree: plain, View: plain, CollapsingMergeTree: plain, Memory: "Memory" },
+    MergeTree: plain,
+    View: plain,
+    CollapsingMergeTree: plain,
+    Memory: "Memory",
     ReplacingMergeTree: `ReplacingMergeTree ORDER BY (${[time, ...rest].join(", ")}) SETTINGS allow_nullable_key = 1`,
   }[one.engine];
   await run(`CREATE TABLE ${at} (${typed.join(", ")}) ENGINE = ${engine}`);

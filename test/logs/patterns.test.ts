@@ -63,13 +63,18 @@ it('by: "pattern" groups messages by their shape', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(line, { minLength: 1, maxLength: 30 }), async (given) => {
       const rows = given.map((row, at): LogRow => ({
-        ...{ micros: (EPOCH + at * 1000) * 1000, priority: 6, host: "api1" },
-        ...{ identifier: row.identifier, message: row.message.text },
+        micros: (EPOCH + at * 1000) * 1000,
+        priority: 6,
+        host: "api1",
+        identifier: row.identifier,
+        message: row.message.text,
       }));
       await writeLogs(own.writer, rows);
       await using lab = await open();
       const found = await lab.logs.rates({
-        ...{ range: hour, every: "all", top: Infinity },
+        range: hour,
+        every: "all",
+        top: Infinity,
         by: ["identifier", "pattern"],
       });
       const wanted = new Map<string, number>();

@@ -65,7 +65,7 @@ async function texts(name: string, params: Record<string, string | number> = {})
 
 it("autorun-release-watch finds the planted release, and writes the report that two reviewers sign", async () => {
   const { shown, kept, reports } = await texts("autorun-release-watch", {
-    ...{ span: "16 weeks", watchedDays: 60, software: "probe-android-unattended" },
+    span: "16 weeks", watchedDays: 60, software: "probe-android-unattended",
   });
   expect(shown).toMatch(/began in the last 60 days: probe-android-unattended 3\.10\.0 \(/);
   expect(shown).toMatch(/Severity 3: probe-android-unattended 3\.10\.0 against 3\.9\.1: runs changed/);

@@ -33,7 +33,8 @@ it.each(TYPES.map((type, at) => [type, `x${at}`]))(
   "measures of a %s are exact",
   async (type, x) => {
     const answer = await lab.runs.ask({
-      ...{ range, every: "all" },
+      range,
+      every: "all",
       measures: {
         sum: sum(x),
         mean: mean(x),

@@ -90,7 +90,9 @@ describe("a question that the reader's memory can't hold", () => {
         }),
         async ({ every, by, top, zone }) => {
           const options = {
-            ...{ every: every as "week", by, top },
+            every: every as "week",
+            by,
+            top,
             range: between("2026-01-01", "2026-03-01", { timeZone: zone }),
           };
           const measures = {
@@ -101,8 +103,11 @@ describe("a question that the reader's memory can't hold", () => {
             }),
             n: sum("measurements"),
             short: share({ duration: { lt: 60 } }),
-            ...{ mean: mean("duration"), least: min("duration"), most: max("duration") },
-            ...{ first: min("time"), last: max("time") },
+            mean: mean("duration"),
+            least: min("duration"),
+            most: max("duration"),
+            first: min("time"),
+            last: max("time"),
           };
           const part = await runsOf(small).ask({ ...options, measures });
           same(part, await runsOf(whole).ask({ ...options, measures }));
@@ -148,8 +153,11 @@ describe("a question that the reader's memory can't hold", () => {
       FROM numbers(200000)`);
     await using lab = await connect({ measurements: own.url, logs: own.url, limits: SMALL });
     const result = await lab.logs.rates({
-      ...{ range: between("2026-01-01", "2026-01-04T08:00:00Z"), every: "all" },
-      ...{ by: "host", top: 1, mask: true },
+      range: between("2026-01-01", "2026-01-04T08:00:00Z"),
+      every: "all",
+      by: "host",
+      top: 1,
+      mask: true,
     });
     expect(result.origin.notes.join("\n")).toMatch(/Asked in \d+ windows of time/);
     expect(result.rows().map(({ host }) => host)).toEqual(["[IPv4]", "other"]);
@@ -170,7 +178,10 @@ describe("a question that the reader's memory can't hold", () => {
       /memory.*a measurement may be held twice, in two of them\./is,
     );
     const rest = measurementsOf(small).ask({
-      ...{ range, every: "all", by: "software_version", top: 1 },
+      range,
+      every: "all",
+      by: "software_version",
+      top: 1,
       measures: { d: countDistinct("measurement_uid") },
     });
     await expect(rest).rejects.toThrow(/memory.*different values of several groups/is);
@@ -218,7 +229,11 @@ describe("a question that the reader's memory can't hold", () => {
     expect(windowed(part)).toBe(true);
     const cells = async (questions: object, measure: Measure<unknown>) => {
       const { dimensions, rows, values, origin } = await askCube(cubeSourceOf(questions)!, {
-        ...{ range, where: {}, measures: [measure], action: "explain", signal: undefined },
+        range,
+        where: {},
+        measures: [measure],
+        action: "explain",
+        signal: undefined,
         by: ["software_version", "software_name"],
       });
       const found = Array.from({ length: rows }, (_, row): [string, number] => [

@@ -8,8 +8,12 @@ const source = fileURLToPath(new URL("../../src", import.meta.url));
 test("what a notebook imports has a doc comment; each function, and each method of an object, an example", () => {
   const index = join(source, "index.ts");
   const program = ts.createProgram([index], {
-    ...{ module: ts.ModuleKind.NodeNext, target: ts.ScriptTarget.ES2023, strict: true },
-    ...{ lib: ["lib.es2023.d.ts"], types: ["node"], skipLibCheck: true },
+    module: ts.ModuleKind.NodeNext,
+    target: ts.ScriptTarget.ES2023,
+    strict: true,
+    lib: ["lib.es2023.d.ts"],
+    types: ["node"],
+    skipLibCheck: true,
   });
   const checker = program.getTypeChecker();
   const missing: string[] = [];

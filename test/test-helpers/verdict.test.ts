@@ -12,8 +12,16 @@ function rates(rows: readonly (readonly [string, number, number])[], other?: str
   };
   const dimension = { name: "test_helper_address", order, ...(other !== undefined && { other }) };
   return new Result(table(columns), {
-    ...{ sql: "", parameters: {}, source: "embedded:test", server: "", reductions: [], notes: [] },
-    ...{ rowsRead: 0, bytesRead: 0, seconds: 0, askedAt: new Date(0) },
+    sql: "",
+    parameters: {},
+    source: "embedded:test",
+    server: "",
+    reductions: [],
+    notes: [],
+    rowsRead: 0,
+    bytesRead: 0,
+    seconds: 0,
+    askedAt: new Date(0),
     range: between("2026-05-01", "2026-05-02"),
     columns: { dimensions: [dimension], measures: [] },
   });

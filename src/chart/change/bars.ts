@@ -64,7 +64,7 @@ interface Changes {
 function changes(
   { result, rows, names }: Changes,
   titleOf: (measure: string) => string,
-  told: string,
+  sentence: string,
 ): Figure {
   const { label: name = "It", unit = "" } = changed(result) ?? {};
   const [scale, of] = unit === "share" ? [100, "percentage points"] : [1, unit];
@@ -79,9 +79,12 @@ function changes(
     result: madeResult(
       result,
       {
-        ...{ name: names, change: column("change", scale) },
-        ...{ low: column("low", scale), high: column("high", scale) },
-        ...{ before: column("before"), after: column("after") },
+        name: names,
+        change: column("change", scale),
+        low: column("low", scale),
+        high: column("high", scale),
+        before: column("before"),
+        after: column("after"),
         figures: rows.map((row) => changeFigures(row, unit)),
       },
       [{ name: "name", order: names, ...rest }],
@@ -95,11 +98,14 @@ function changes(
     ),
     kind: BAR,
     options: {
-      ...{ y: "change", horizontal: true, sort: "given" },
-      ...{ beside: ["before", "after", "figures"], text: "figures" },
+      y: "change",
+      horizontal: true,
+      sort: "given",
+      beside: ["before", "after", "figures"],
+      text: "figures",
     },
     title: () => title.join(", "),
-    told: rows.length === 0 ? [] : [told],
+    told: rows.length === 0 ? [] : [sentence],
   };
 }
 
@@ -126,12 +132,13 @@ export function steps(result: Result): Figure {
     },
   ]);
   const column = <Name extends keyof (typeof all)[number]>(name: Name) =>
-    all.map((one) => one[name]);
+    all.map((row) => row[name]);
   return {
     result: madeResult(
       result,
       {
-        ...{ step: column("step"), when: all.map((_, at) => WHEN[at % 2]) },
+        step: column("step"),
+        when: all.map((_, at) => WHEN[at % 2]),
         reports: column("reports"),
         // What the first step let through isn't known: it is compared with the week before.
         figures: all.map(({ step, reports, passed }) =>
@@ -148,8 +155,13 @@ export function steps(result: Result): Figure {
     ),
     kind: BAR,
     options: {
-      ...{ x: "step", y: "reports", color: "when", stack: false, horizontal: true },
-      ...{ beside: ["figures"], text: "figures" },
+      x: "step",
+      y: "reports",
+      color: "when",
+      stack: false,
+      horizontal: true,
+      beside: ["figures"],
+      text: "figures",
     },
     title: () => ["Reports from check-in to storage", ...originSpan(result.origin)].join(", "),
     told: [],
@@ -190,8 +202,12 @@ export function ages(result: Result): Figure {
     result: madeResult(
       result,
       {
-        ...{ name: column("name"), age: column("age"), limit: column("limit") },
-        ...{ state: column("state"), how_old: column("told"), longest_silence: column("usual") },
+        name: column("name"),
+        age: column("age"),
+        limit: column("limit"),
+        state: column("state"),
+        how_old: column("told"),
+        longest_silence: column("usual"),
       },
       [
         { name: "name", order: column("name") },
@@ -241,7 +257,8 @@ function ageLayers(frame: Frame): VegaLiteSpec[] {
   };
   const tooltip = frame.tooltip.filter(({ field }) => field !== frame.fields.y);
   const own = { ...frame, y, tooltip };
-  const rows = (points: readonly Point[]) => frame.data(points.map((one) => specRow(one, frame)));
+  const rows = (points: readonly Point[]) =>
+    frame.data(points.map((point) => specRow(point, frame)));
   const judged = rows(drawing.points.filter(({ beside }) => beside?.["_limit"] !== null));
   const limit = { x, y: { ...y, field: "_limit" } };
   return [

@@ -27,8 +27,12 @@ const FIGURES: Readonly<
 
 const MOST_LINES = 2;
 
-/** The chart of a finding; see `chart.change`. @param told whether its sentence stands in the picture. */
-export function changeChart(finding: Finding, options: ChangeChartOptions, told = true): Chart {
+/** The chart of a finding; see `chart.change`. @param withSentence whether its sentence stands in the picture. */
+export function changeChart(
+  finding: Finding,
+  options: ChangeChartOptions,
+  withSentence = true,
+): Chart {
   if (!isFinding(finding)) {
     const what = isPromise(finding) ? "a Promise" : shownValue(finding);
     throw new ProbelabError(
@@ -39,17 +43,23 @@ export function changeChart(finding: Finding, options: ChangeChartOptions, told 
   const { kind, sentence, result } = finding;
   if (kind === "release") {
     return resultChart(result, BAR, {
-      ...{ x: "measure", y: "relative", interval: ["relative_low", "relative_high"] },
-      ...{ title: releaseTitle(result) },
-      ...{ horizontal: true, sort: "given", color: null, height: 160, width: 560 },
-      ...(told && { subtitle: sentence }),
+      x: "measure",
+      y: "relative",
+      interval: ["relative_low", "relative_high"],
+      title: releaseTitle(result),
+      horizontal: true,
+      sort: "given",
+      color: null,
+      height: 160,
+      width: 560,
+      ...(withSentence && { subtitle: sentence }),
       ...options,
     });
   }
   const drawn = drawnOf(finding);
-  if (drawn === result) return drawChange(result, { kind, sentence }, options, told);
+  if (drawn === result) return drawChange(result, { kind, sentence }, options, withSentence);
   const measure = measureOf(finding, drawn);
-  return drawChange(drawn, { kind, sentence, rows: result.rows(), measure }, options, told);
+  return drawChange(drawn, { kind, sentence, rows: result.rows(), measure }, options, withSentence);
 }
 
 /** "3.10.0 compared with 3.9.1", by the labels of the table's columns. */

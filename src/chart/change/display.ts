@@ -25,8 +25,8 @@ export async function findingBundles(
     reason = `<p><small>${htmlText(error.message)}</small></p>\n`;
   }
   const html = `<p>${htmlText(finding.sentence)}</p>\n${reason}${tableOf(finding)}`;
-  const told = { data: { "text/html": html, "text/plain": finding.sentence }, metadata: {} };
-  return drawn === undefined ? [told] : [drawn, told];
+  const text = { data: { "text/html": html, "text/plain": finding.sentence }, metadata: {} };
+  return drawn === undefined ? [text] : [drawn, text];
 }
 
 /** Its first rows: of a forecast those to come, of causes without the columns that their names repeat. */

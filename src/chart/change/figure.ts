@@ -20,7 +20,8 @@ export function madeResult(
   measures: readonly (Pick<MeasureColumn, "name" | "label" | "unit"> & Partial<MeasureColumn>)[],
 ): Result {
   const meaning = measures.map((measure) => ({
-    ...{ additive: false, missing: "gap" as const },
+    additive: false,
+    missing: "gap" as const,
     ...measure,
   }));
   return new Result(newTable(table, Object.entries(columns)), {

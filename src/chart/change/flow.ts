@@ -135,7 +135,9 @@ function flow(
     result: drawnGroups(result, groups, several, begins),
     kind: flowKind(groups, measure, begins),
     options: {
-      ...{ y: measure.name, color: null, beside },
+      y: measure.name,
+      color: null,
+      beside,
       ...(several && {
         facet: "group",
         scales: "own",
@@ -208,7 +210,9 @@ function alarmSpan(row: FindingRow): Span {
   const state = row["kind"] as State;
   const by = state === "drop" || state === "decline" ? numberOf(row["change"]) : null;
   return {
-    ...{ state, from: Number(row["t"]), until: Number(row["until"]) },
+    state,
+    from: Number(row["t"]),
+    until: Number(row["until"]),
     text: by === null ? state : `${state} ${partText(by)}`,
   };
 }
@@ -289,7 +293,8 @@ function flowLayers(
       x2: { field: "until" },
       ...(strip !== undefined && { y: { value: 0 }, y2: { value: strip } }),
       fill: {
-        ...{ field: "kind", type: "nominal" },
+        field: "kind",
+        type: "nominal",
         scale: {
           domain: states.map((state) => SPANS[state][0]),
           range: states.map((state) => theme.series[SPANS[state][1] ?? -1] ?? theme.neutral),

@@ -62,7 +62,12 @@ export function cubeOf(result: Result, options: ExploreChartOptions): Cube {
     throw refusal(`of ${counted(rows, "row")}, where fewer than 5,000 are drawn`);
   }
   return {
-    ...{ result, time, measure, sums, names, edges },
+    result,
+    time,
+    measure,
+    sums,
+    names,
+    edges,
     values: names.map((name) => {
       const column = result.column(name);
       return chartSeries(column, seriesDimension(result.origin.columns, name, column), name);

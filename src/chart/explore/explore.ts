@@ -29,7 +29,7 @@ export function exploreChart(rows: RowsGiven, options: ExploreChartOptions): Cha
       ? [`Drawn: the ${MOST_BARS} largest of ${all.length} values of ${names[at]}.`]
       : [],
   );
-  const told = [
+  const sentences = [
     ...(options.subtitle === undefined ? [] : [cleanText(options.subtitle, 2_000)]),
     "In a notebook or on a page: drag along the time, click bars; a double click shows everything again.",
     `Grey: all data${measure.additive ? ", scaled to the selection" : ""}. Orange: the equally long time before.`,
@@ -40,7 +40,10 @@ export function exploreChart(rows: RowsGiven, options: ExploreChartOptions): Cha
   const width = panelWidth(names.length);
   const spec = wholeSpec(origin, {
     panels: { width, columns: names.length, apart: GAP },
-    ...{ title, subtitle: wrap(told, WIDTH, 12), widest: WIDTH, theme: options.theme },
+    title,
+    subtitle: wrap(sentences, WIDTH, 12),
+    widest: WIDTH,
+    theme: options.theme,
     described: (text) => describe(cube, text),
     reductions: cut,
     body: {
@@ -50,7 +53,8 @@ export function exploreChart(rows: RowsGiven, options: ExploreChartOptions): Cha
         { width: WIDTH, height: HEIGHT, layer: [series(cube), stateLines(cube)] },
         { hconcat: names.map((_, at) => panel(cube, at)), spacing: GAP, bounds: "flush" },
       ],
-      ...{ spacing: 90, bounds: "flush" },
+      spacing: 90,
+      bounds: "flush",
     },
   });
   const drawn = {

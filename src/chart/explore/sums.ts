@@ -6,7 +6,7 @@ import type { Cube } from "./cube.js";
 // that can be asked. [lo, hi) are the buckets chosen, [was, lo) as many before them.
 export function params({ edges, time, result, zone }: Cube): VegaLiteSpec[] {
   const { range } = result.origin;
-  const many = edges.length - 1;
+  const size = edges.length - 1;
   const incomplete = new Set(time.incomplete.map(Number));
   const complete = edges.slice(0, -1).map((edge) => !incomplete.has(edge));
   const [first, last] = [complete.indexOf(true), complete.lastIndexOf(true)];
@@ -14,7 +14,7 @@ export function params({ edges, time, result, zone }: Cube): VegaLiteSpec[] {
     formatInstant(
       at === 0 && range !== undefined && +range.start > edge
         ? range.start
-        : at === many && range !== undefined && +range.end < edge
+        : at === size && range !== undefined && +range.end < edge
           ? range.end
           : new Date(edge),
       zone,
@@ -22,9 +22,9 @@ export function params({ edges, time, result, zone }: Cube): VegaLiteSpec[] {
   );
   const expressions = {
     spanned: "isArray(brush.i)",
-    from: `spanned ? clamp(min(brush.i[0], brush.i[1]), 0, ${many}) : 0`,
-    until: `spanned ? clamp(max(brush.i[0], brush.i[1]), 0, ${many}) : ${many}`,
-    lo: `round(from) < round(until) ? round(from) : min(${many - 1}, floor((from + until) / 2))`,
+    from: `spanned ? clamp(min(brush.i[0], brush.i[1]), 0, ${size}) : 0`,
+    until: `spanned ? clamp(max(brush.i[0], brush.i[1]), 0, ${size}) : ${size}`,
+    lo: `round(from) < round(until) ? round(from) : min(${size - 1}, floor((from + until) / 2))`,
     hi: "max(lo + 1, round(until))",
     was: "lo - (hi - lo)",
     compared: `spanned && was >= ${Math.max(0, first)} && hi <= ${last + 1}`,

@@ -58,7 +58,7 @@ export function stateLines(cube: Cube): VegaLiteSpec {
 /** The series of what is chosen in the bars, over all of the time. */
 export function series(cube: Cube): VegaLiteSpec {
   const { edges, time, zone, theme, measure } = cube;
-  const many = edges.length - 1;
+  const size = edges.length - 1;
   const { full } = numberTexts(cube);
   const axis = timeAxis([edges[0]!, edges.at(-1)!], zone, WIDTH, time.every);
   const instants = axis.values as number[];
@@ -66,7 +66,7 @@ export function series(cube: Cube): VegaLiteSpec {
   const x = {
     field: "i",
     type: "quantitative",
-    scale: { domain: [0, many], nice: false, zero: false },
+    scale: { domain: [0, size], nice: false, zero: false },
     axis: {
       ...axis,
       values: places,
@@ -78,22 +78,24 @@ export function series(cube: Cube): VegaLiteSpec {
   };
   const yLabel = columnTitle(measure);
   const yAxis = {
-    ...{
-      title: yLabel,
-      titleAngle: 0,
-      titleAlign: "left",
-      titleAnchor: "end",
-      titleX: 0,
-      titleY: -8,
-    },
-    ...{ titleBaseline: "bottom", domain: false, ticks: false, labelPadding: 6, tickCount: 3 },
+    title: yLabel,
+    titleAngle: 0,
+    titleAlign: "left",
+    titleAnchor: "end",
+    titleX: 0,
+    titleY: -8,
+    titleBaseline: "bottom",
+    domain: false,
+    ticks: false,
+    labelPadding: 6,
+    tickCount: 3,
     // As `format` zero would have the prefix of the other ticks: 0k.
     labelExpr: `format(datum.value, "${measure.unit === "share" ? "~%" : "~s"}")`,
   };
   const faded = new Set(time.incomplete.map(Number));
   const incomplete = edges.slice(0, -1).flatMap((edge, at) => (faded.has(edge) ? [at] : []));
   const bar = (field: string, look: VegaLiteSpec, more: VegaLiteSpec = {}): VegaLiteSpec => ({
-    mark: { type: "rect", stroke: theme.background, strokeWidth: many < 200 ? 0.75 : 0, ...look },
+    mark: { type: "rect", stroke: theme.background, strokeWidth: size < 200 ? 0.75 : 0, ...look },
     encoding: {
       x,
       x2: { field: "next" },
@@ -135,7 +137,9 @@ export function series(cube: Cube): VegaLiteSpec {
           {
             name: "brush",
             select: {
-              ...{ type: "interval", encodings: ["x"], zoom: false },
+              type: "interval",
+              encodings: ["x"],
+              zoom: false,
               mark: { fill: theme.text, fillOpacity: 0.06, stroke: theme.axis },
             },
           },
@@ -200,7 +204,8 @@ export function panel(cube: Cube, at: number): VegaLiteSpec {
     },
   });
   return {
-    ...{ width: panelWidth(names.length), height: bars * BAR },
+    width: panelWidth(names.length),
+    height: bars * BAR,
     title: {
       text: heading(names[at]!),
       fontSize: 12,

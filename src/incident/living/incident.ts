@@ -31,16 +31,19 @@ export async function openIncident(
   author?: string,
 ): Promise<string> {
   const now = thisSecond();
-  const told = readFields({ status: "open", detectedAt: now, ...fields }) as Partial<Told> &
+  const read = readFields({ status: "open", detectedAt: now, ...fields }) as Partial<Told> &
     Pick<Told, "title" | "detectedAt">;
-  inOrder({ ...UNTOLD, ...told } as Told);
-  const name = figureName(`${told.detectedAt.slice(0, 10)} ${told.title}`, new Set(), 80);
+  inOrder({ ...UNTOLD, ...read } as Told);
+  const name = figureName(`${read.detectedAt.slice(0, 10)} ${read.title}`, new Set(), 80);
   const folder = join(resolve(out), name);
   const by = authorOf(author);
-  const event = `Opened: ${told.title}`;
+  const event = `Opened: ${read.title}`;
   const entry: Entry = {
-    ...{ format: "probelab entry 1", writtenAt: now.toISOString(), author: by, told },
-    timeline: [{ time: told.detectedAt, event, evidence: [{ text: `said by ${by}` }] }],
+    format: "probelab entry 1",
+    writtenAt: now.toISOString(),
+    author: by,
+    told: read,
+    timeline: [{ time: read.detectedAt, event, evidence: [{ text: `said by ${by}` }] }],
   };
   const files = new Map([
     [entryPath([]), entryText(entry)],
@@ -70,8 +73,10 @@ export async function addEntry(
   const { draft } = sumOf((await readEntries(journal.folder)).entries);
   inOrder({ ...draft, ...fields });
   const entry: Entry = {
-    ...{ format: "probelab entry 1", writtenAt: new Date().toISOString() },
-    ...{ author: journal.author, ...part },
+    format: "probelab entry 1",
+    writtenAt: new Date().toISOString(),
+    author: journal.author,
+    ...part,
     ...(told !== undefined && { told: fields }),
   };
   journal.append(entry, pictures);

@@ -95,14 +95,14 @@ export function sumOf(entries: readonly Entry[]): Whole {
   });
   const named = <T extends { readonly evidence: readonly Evidence[] }>(each: T): T => ({
     ...each,
-    evidence: each.evidence.map((one) =>
-      "figure" in one ? { figure: names.get(one.figure) ?? one.figure } : one,
+    evidence: each.evidence.map((source) =>
+      "figure" in source ? { figure: names.get(source.figure) ?? source.figure } : source,
     ),
   });
   const told = Object.assign({}, UNTOLD, ...entries.map(({ told }) => told)) as Told;
   const authors = [...new Set(entries.flatMap(({ author }) => author ?? []))];
   const timeline = entries.flatMap(({ timeline = [], author }) =>
-    timeline.map(named).map((one) => ({ ...one, event: signed(one, author) })),
+    timeline.map(named).map((event) => ({ ...event, event: signed(event, author) })),
   );
   const draft = {
     ...told,
@@ -116,7 +116,7 @@ export function sumOf(entries: readonly Entry[]): Whole {
 
 /** The event with its author, unless the evidence names the author already. */
 function signed({ event, evidence }: TimelineEntry, author?: string): string {
-  return author === undefined || evidence.some((one) => "text" in one)
+  return author === undefined || evidence.some((source) => "text" in source)
     ? event
     : `${event} (${author})`;
 }

@@ -128,15 +128,15 @@ const ORDERS = [
 ] as const;
 
 /** Checks the times against each other. @throws ProbelabError where they can't be right. */
-export function inOrder(told: Told): Told {
+export function inOrder(fields: Told): Told {
   for (const [first, then, what, before] of ORDERS) {
-    const [one, other] = [told[first], told[then]];
+    const [one, other] = [fields[first], fields[then]];
     if (one === null || other === null || one <= other) continue;
     throw new ProbelabError(
       `Can't write a postmortem ${what} at ${other}, before ${before} at ${one}: correct ${then} or ${first}.`,
     );
   }
-  return told;
+  return fields;
 }
 
 /** A time as the record holds it. */

@@ -123,9 +123,9 @@ export class Postmortem {
    * report.set({ status: "final", resolvedAt: "2026-05-05" });
    */
   set(fields: Partial<PostmortemFields>): this {
-    const told = readFields(fields);
-    inOrder({ ...this.draft, ...told });
-    return this.#tell({ told });
+    const read = readFields(fields);
+    inOrder({ ...this.draft, ...read });
+    return this.#add({ told: read });
   }
 
   /**
@@ -142,7 +142,7 @@ export class Postmortem {
     checkOptions(options, FIGURE, "add a figure");
     const figures: EntryFigure[] = [];
     this.#figure(content, options, figures);
-    return this.#tell({ figures });
+    return this.#add({ figures });
   }
 
   /**
@@ -154,7 +154,7 @@ export class Postmortem {
   finding(text: string, ...evidence: readonly EvidenceSource[]): this {
     const told = readText(text, "a finding");
     const { rests, figures } = this.#evidence(evidence);
-    return this.#tell({ figures, findings: [{ text: told, evidence: rests }] });
+    return this.#add({ figures, findings: [{ text: told, evidence: rests }] });
   }
 
   /**
@@ -166,9 +166,9 @@ export class Postmortem {
    */
   timeline(time: When, event: string, ...evidence: readonly EvidenceSource[]): this {
     const at = instantText(time, "time of a timeline entry");
-    const told = readText(event, "a timeline entry");
+    const sentence = readText(event, "a timeline entry");
     const { rests, figures } = this.#evidence(evidence);
-    return this.#tell({ figures, timeline: [{ time: at, event: told, evidence: rests }] });
+    return this.#add({ figures, timeline: [{ time: at, event: sentence, evidence: rests }] });
   }
 
   /**
@@ -180,7 +180,7 @@ export class Postmortem {
    */
   handover(to: string, text: string, time: When = thisSecond()): this {
     const at = instantText(time, "time of a handover");
-    return this.#tell(handoverPart(to, text, at, this.#journal?.author));
+    return this.#add(handoverPart(to, text, at, this.#journal?.author));
   }
 
   /**
@@ -192,7 +192,7 @@ export class Postmortem {
     const at = instantText(time, "time of a closing");
     const part = closingPart(text, at, this.#journal?.author);
     inOrder({ ...this.draft, ...part.told });
-    return this.#tell(part);
+    return this.#add(part);
   }
 
   /**
@@ -213,7 +213,7 @@ export class Postmortem {
       due: due === undefined ? null : instantText(due, "due time of an action item"),
       done: action.done ?? false,
     };
-    return this.#tell({ actions: [read] });
+    return this.#add({ actions: [read] });
   }
 
   /** Everything told so far. */
@@ -224,7 +224,8 @@ export class Postmortem {
   /** The charts and tables, in order. */
   get figures(): readonly Figure[] {
     return sumOf(this.#entries).figures.map(({ id, name, caption }) => ({
-      ...{ name, caption },
+      name,
+      caption,
       content: this.#contents.get(id)!,
     }));
   }
@@ -280,7 +281,7 @@ export class Postmortem {
     return { "text/markdown": text, "text/plain": text };
   }
 
-  #tell({ figures = [], ...part }: Part): this {
+  #add({ figures = [], ...part }: Part): this {
     const entry: Entry = {
       format: "probelab entry 1",
       writtenAt: new Date().toISOString(),
@@ -363,16 +364,16 @@ const NOTHING = { format: "probelab entry 1", writtenAt: "" } as const;
 
 /** A postmortem that has its title, severity and detection. */
 function begin(fields: PostmortemFields): Postmortem {
-  const told = readFields(fields);
+  const read = readFields(fields);
   for (const name of ["title", "severity", "detectedAt"] as const) {
-    if (told[name] === undefined) {
+    if (read[name] === undefined) {
       throw new ProbelabError(
         `Can't begin a postmortem without ${name}: pass { title: "…", severity: 2, detectedAt: "2026-05-04T08:40:00Z" }.`,
       );
     }
   }
-  inOrder({ ...UNTOLD, ...told } as Told);
-  return new Postmortem([{ ...NOTHING, writtenAt: new Date().toISOString(), told }]);
+  inOrder({ ...UNTOLD, ...read } as Told);
+  return new Postmortem([{ ...NOTHING, writtenAt: new Date().toISOString(), told: read }]);
 }
 
 /**

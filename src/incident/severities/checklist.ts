@@ -32,7 +32,10 @@ const isText = (value: unknown): boolean => isTruth(value) || typeof value === "
 // severityOf and readInstant check these themselves.
 const read: Rule = { fits: () => true, pass: "" };
 const INCIDENT = {
-  ...{ severity: read, detectedAt: read, respondedAt: read, call: read },
+  severity: read,
+  detectedAt: read,
+  respondedAt: read,
+  call: read,
   leader: { fits: isText, pass: "a name or true" },
   postmortem: { fits: isText, pass: "a path, a link or true" },
   sterile: { fits: isTruth, pass: "true or false" },

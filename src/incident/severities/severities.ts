@@ -40,8 +40,14 @@ export const SEVERITIES: readonly Severity[] = Object.freeze(
   WORKFLOW.map(
     ([number, responseTime, responseTimeText, conferenceCall, callLeader, postmortem, sterile]) =>
       Object.freeze({
-        ...{ number, meaning: MEANINGS[number - 1] ?? "", responseTime, responseTimeText },
-        ...{ conferenceCall, callLeader, postmortem, sterile },
+        number,
+        meaning: MEANINGS[number - 1] ?? "",
+        responseTime,
+        responseTimeText,
+        conferenceCall,
+        callLeader,
+        postmortem,
+        sterile,
       }),
   ),
 );

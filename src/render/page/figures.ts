@@ -126,7 +126,7 @@ export function jsonScript(className: string, value: unknown): string {
 
 /** The origin of a chart, for a reader. */
 function originDetails(record: OriginRecord): string {
-  const told = originEntries(record).map(([name, texts]) => {
+  const entries = originEntries(record).map(([name, texts]) => {
     // Line by line: line breaks and indentation are part of it, direction marks are spelled out.
     const clean = texts
       .flatMap((text) => text.split(/\r?\n/))
@@ -138,5 +138,5 @@ function originDetails(record: OriginRecord): string {
         : `<ul>${clean.map((sentence) => `<li>${sentence}`).join("")}</ul>`;
     return `<dt>${escapeXml(cleanText(name, 100))}</dt><dd>${html}</dd>`;
   });
-  return `<details class="probelab-source"><summary>Where this comes from</summary><dl>${told.join("")}</dl></details>`;
+  return `<details class="probelab-source"><summary>Where this comes from</summary><dl>${entries.join("")}</dl></details>`;
 }

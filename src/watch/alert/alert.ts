@@ -136,7 +136,11 @@ async function gauge(name: string, value: number, address?: string): Promise<voi
 
 /** Calls people: see `alert.send`. */
 export const alert = {
-  ...{ send, when, resolve: resolved, links, gauge },
+  send,
+  when,
+  resolve: resolved,
+  links,
+  gauge,
   /**
    * A chat's incoming webhook, as Slack's.
    *

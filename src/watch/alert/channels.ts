@@ -96,8 +96,11 @@ const CONTENTS: Record<Channel["kind"], (notice: Notice, expires: Date) => Conte
       .slice(0, 3)
       .map(([label, link]) => ({ action: "view", label, url: new URL(link).href }));
     const headers = {
-      ...{ Title: headerText(headline(notice)), Priority: priority, Tags: tagOf(notice) },
-      ...{ Click: new URL(message.links.page).href, Actions: headerText(JSON.stringify(actions)) },
+      Title: headerText(headline(notice)),
+      Priority: priority,
+      Tags: tagOf(notice),
+      Click: new URL(message.links.page).href,
+      Actions: headerText(JSON.stringify(actions)),
     };
     return { headers, body: body(notice) };
   },
@@ -106,14 +109,19 @@ const CONTENTS: Record<Channel["kind"], (notice: Notice, expires: Date) => Conte
     const { notebook, page, runbook, ...others } = message.links;
     const alert = {
       labels: {
-        ...{ alertname: keyOf(message), severity: SEVERITIES[message.severity].label },
+        alertname: keyOf(message),
+        severity: SEVERITIES[message.severity].label,
         source: "probelab",
       },
       annotations: {
-        ...{ ...others, summary: cleanText(message.title), description: message.text },
-        ...{ runbook_url: runbook, page },
+        ...others,
+        summary: cleanText(message.title),
+        description: message.text,
+        runbook_url: runbook,
+        page,
       },
-      ...{ startsAt: since.toISOString(), endsAt: (end ?? expires).toISOString() },
+      startsAt: since.toISOString(),
+      endsAt: (end ?? expires).toISOString(),
       generatorURL: notebook,
     };
     return { path: "api/v2/alerts", headers: JSON_TYPE, body: JSON.stringify([alert]) };
@@ -149,7 +157,8 @@ export async function post(
   const { path, headers, body: content } = CONTENTS[kind](notice, expires);
   try {
     const response = await fetch(path === undefined ? url : `${url.replace(/\/+$/, "")}/${path}`, {
-      ...{ method: "POST", body: content },
+      method: "POST",
+      body: content,
       headers: { ...headers, ...(token !== undefined && { Authorization: `Bearer ${token}` }) },
       // A redirect, such as to a login page, would end in a 200 that nobody sees.
       redirect: "manual",

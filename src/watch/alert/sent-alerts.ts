@@ -29,11 +29,16 @@ export interface Delivery {
 const schemas = lazySchemas(({ z }) => {
   const severity = z.literal([1, 2, 3, 4]);
   const message = z.object({
-    ...{ title: z.string(), text: z.string(), severity, links: z.record(z.string(), z.url()) },
+    title: z.string(),
+    text: z.string(),
+    severity,
+    links: z.record(z.string(), z.url()),
     key: z.string().optional(),
   });
   const state = z.object({
-    ...{ message, since: z.coerce.date(), raised: z.coerce.date() },
+    message,
+    since: z.coerce.date(),
+    raised: z.coerce.date(),
     sent: z.record(z.string(), z.object({ severity, at: z.coerce.date() })),
   });
   return { state };

@@ -40,8 +40,13 @@ const ID = /^\d{8}T\d{6}Z-[0-9a-f]{8}$/;
 const schemas = lazySchemas(({ z }) => {
   const amount = z.number().nonnegative().nullable();
   const run = z.object({
-    ...{ id: z.string().regex(ID), period: z.iso.datetime(), started: z.iso.datetime() },
-    ...{ state: z.enum(STATES), seconds: amount, peakMemory: amount, rowsRead: amount },
+    id: z.string().regex(ID),
+    period: z.iso.datetime(),
+    started: z.iso.datetime(),
+    state: z.enum(STATES),
+    seconds: amount,
+    peakMemory: amount,
+    rowsRead: amount,
     error: z.string().nullable(),
     // A file beside it, and no path that leads elsewhere.
     page: z

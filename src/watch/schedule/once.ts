@@ -126,7 +126,9 @@ async function callFor(
     const [last] = runs;
     const page = last?.page ? `${folderOf(out, name)}/${last.id}/${last.page}` : join(out, PAGE);
     const message = {
-      ...{ key: `notebook ${name}`.slice(0, 200), title, severity: 3 as const },
+      key: `notebook ${name}`.slice(0, 200),
+      title,
+      severity: 3 as const,
       text: cleanText(error ?? title, 2_000),
       links: linksOf(name, page, out, alerts),
     };

@@ -42,7 +42,9 @@ export async function runOnce(plan: RunPlan): Promise<Run> {
   await writeRun(plan.folder, begun);
   const { answer, ended, peakMemory } = await runLimited(plan, id, plan.links(`${id}/${page}`));
   const run: Run = {
-    ...{ ...begun, ...outcomeOf(ended, answer, plan.schedule), peakMemory },
+    ...begun,
+    ...outcomeOf(ended, answer, plan.schedule),
+    peakMemory,
     seconds: Math.round((Date.now() - started.getTime()) / 100) / 10,
     rowsRead: answer?.rowsRead ?? null,
     page: existsSync(join(plan.folder, id, page)) ? page : null,
@@ -79,7 +81,9 @@ async function runLimited({ path, schedule, folder, signal }: RunPlan, id: strin
   const child = fork(join(ownPackage().root, "dist", "watch", "schedule", "run-main.js"), {
     env: { ...process.env, AUTORUN: "1", PROBELAB_LINKS: links, [RUN_VARIABLE]: id },
     // A session of its own; what it prints is in the notebook.
-    ...{ detached: true, stdio: ["ignore", "ignore", "ignore", "ipc"], execArgv: [] },
+    detached: true,
+    stdio: ["ignore", "ignore", "ignore", "ipc"],
+    execArgv: [],
   });
   let answer: RunAnswer | undefined;
   child.once("message", (message: RunAnswer) => (answer = message));

@@ -14,7 +14,10 @@ export function exploreCells({ share = false } = {}): Result {
   const random = generator(3);
   const steps = buckets(RANGE, every);
   const columns: Record<string, Value[]> = {
-    ...{ t: [], software_version: [], probe_cc: [], test_name: [] },
+    t: [],
+    software_version: [],
+    probe_cc: [],
+    test_name: [],
     ...(share ? { part: [], whole: [], share: [] } : { measurements: [] }),
   };
   for (const [step, { start, complete }] of steps.entries()) {
@@ -59,8 +62,13 @@ export function exploreCells({ share = false } = {}): Result {
             { name: "part", label: "Measurements (anomaly = t)", ...flow },
             { name: "whole", label: "Measurements", ...flow },
             {
-              ...{ name: "share", label: "Share with anomaly = t", unit: "share" },
-              ...{ additive: false, missing: "gap", main: true, quotient: ["part", "whole"] },
+              name: "share",
+              label: "Share with anomaly = t",
+              unit: "share",
+              additive: false,
+              missing: "gap",
+              main: true,
+              quotient: ["part", "whole"],
             },
           ]
         : [{ name: "measurements", label: "Measurements", main: true, ...flow }],

@@ -43,12 +43,16 @@ export function explanation(): Explanation {
       sizes: values.map(({ length }) => length),
       codes: names.map((_, at) => Int32Array.from(leaves.map((leaf) => leaf[at]!))),
     },
-    ...{ names, values },
+    names,
+    values,
     before: Float64Array.from(before),
     after: Float64Array.from(after),
     partBefore: Float64Array.from(before),
     partAfter: Float64Array.from(after),
-    ...{ ratio: 1, label: "Measurements", unit: "measurements", many: "measurements" },
+    ratio: 1,
+    label: "Measurements",
+    unit: "measurements",
+    many: "measurements",
     earlier: between("2026-04-17", "2026-04-24"),
     later: between("2026-04-24", "2026-05-01"),
     origin: { ...origin, range: between("2026-04-24", "2026-05-01") },
@@ -56,7 +60,11 @@ export function explanation(): Explanation {
 }
 
 const measure = (name: string, label: string, unit = "measurements"): MeasureColumn => ({
-  ...{ name, label, unit, additive: false, missing: "gap" },
+  name,
+  label,
+  unit,
+  additive: false,
+  missing: "gap",
 });
 
 /** What `compare` gives, of values that rose, fell, and are only in one range. */

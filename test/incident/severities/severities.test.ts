@@ -40,10 +40,17 @@ test.each([0, 5, 1.5, NaN, "2", "high", undefined, {}, null])(
 describe("severity.suggest(facts)", () => {
   // From the policy's meanings, written down a second time.
   const EXPECTED = {
-    ...{ seriousSecurityBreach: 1, seriousDataLoss: 1, seriousPrivacyLoss: 1, legalRisk: 1 },
-    ...{ downtimeForManyUsers: 2, seriousVulnerability: 2 },
-    ...{ secondaryServiceDown: 3, secondaryServicePoor: 3, becomesSeverity2In24h: 3 },
-    ...{ monitoringOutage: 3, needsAttentionIn7d: 4 },
+    seriousSecurityBreach: 1,
+    seriousDataLoss: 1,
+    seriousPrivacyLoss: 1,
+    legalRisk: 1,
+    downtimeForManyUsers: 2,
+    seriousVulnerability: 2,
+    secondaryServiceDown: 3,
+    secondaryServicePoor: 3,
+    becomesSeverity2In24h: 3,
+    monitoringOutage: 3,
+    needsAttentionIn7d: 4,
   };
   const NAMES = Object.keys(EXPECTED) as (keyof Facts)[];
 
@@ -157,8 +164,10 @@ describe("severity.checklist(incident, { now })", () => {
       [1, 2, 3, 4].map((number) => check({ severity: number as 1 }, at(0)).demands[0]),
     ).toEqual(
       [2, 8, 24, 168].map((hours) => ({
-        ...{ demand: "response", state: "missing" },
-        ...{ deadline: at(hours), left: hours * HOUR },
+        demand: "response",
+        state: "missing",
+        deadline: at(hours),
+        left: hours * HOUR,
       })),
     );
   });

@@ -71,7 +71,9 @@ describe("alert.send(message)", () => {
     const [, base64 = ""] = /^=\?UTF-8\?B\?(.*)\?=$/.exec(String(headers["title"]))!;
     expect(Buffer.from(base64, "base64").toString()).toBe(`Severity 2: ${message.title}`);
     expect(headers).toMatchObject({
-      ...{ priority: "4", tags: "rotating_light", click: links.page },
+      priority: "4",
+      tags: "rotating_light",
+      click: links.page,
       authorization: "Bearer tk_secret",
     });
     expect(JSON.parse(String(headers["actions"]))).toHaveLength(3);

@@ -89,7 +89,8 @@ it.skipIf(!installed)(
           description: expect.stringMatching(
             /Measurements dropped to .* instead of about/,
           ) as string,
-          ...{ runbook_url: links.runbook, page: links.page },
+          runbook_url: links.runbook,
+          page: links.page,
         },
         generatorURL: links.notebook,
       });

@@ -24,7 +24,8 @@ async function project(config: object = {}) {
   await writeFile(join(path, "probelab.config.json"), JSON.stringify(config));
   const start = (args: readonly string[], env: NodeJS.ProcessEnv = {}) => {
     const child = spawn(process.execPath, [main, "schedule", ...args], {
-      ...{ cwd: path, env: { ...process.env, ...env } },
+      cwd: path,
+      env: { ...process.env, ...env },
     });
     let text = "";
     for (const stream of [child.stdout, child.stderr]) {
@@ -46,7 +47,11 @@ async function project(config: object = {}) {
     return (await Promise.all(ids.reverse().map(read))).map((text) => JSON.parse(text) as Run);
   };
   return {
-    ...{ path, notebooks, out, folder, runs },
+    path,
+    notebooks,
+    out,
+    folder,
+    runs,
     add: (name: string, ...cells: string[]) => writeCells(notebooks, cells, `${name}.ipynb`),
     begin: () => start(["--once", "--out", out]),
     once: (env: NodeJS.ProcessEnv = {}, ...more: string[]) =>

@@ -106,20 +106,20 @@ export function documentBlocks(
     blocks.push(...mentions.due());
   };
   // One text as paragraphs, several as a list.
-  const tell = (title: string, words: readonly string[]): void => {
+  const writeText = (title: string, words: readonly string[]): void => {
     const paragraphs = (words[0] ?? "").split(/\n\s*\n/).filter((text) => text !== "");
-    const told = paragraphs.map((text): Block => ({
+    const paragraphBlocks = paragraphs.map((text): Block => ({
       kind: "paragraph",
       spans: spans(text.trim()),
     }));
-    write(title, words.length > 1 ? [list(words)] : told);
+    write(title, words.length > 1 ? [list(words)] : paragraphBlocks);
   };
-  tell("Summary", record.summary);
-  tell("Impact", record.impact);
-  tell("Root causes", record.rootCauses);
-  tell("Trigger", record.trigger);
-  tell("Detection", record.detection);
-  tell("Resolution", record.resolution);
+  writeText("Summary", record.summary);
+  writeText("Impact", record.impact);
+  writeText("Root causes", record.rootCauses);
+  writeText("Trigger", record.trigger);
+  writeText("Detection", record.detection);
+  writeText("Resolution", record.resolution);
   write(
     "Findings",
     record.findings.flatMap(({ text, evidence }): Block[] => {

@@ -53,15 +53,15 @@ export function rowsOf(table: ColumnTable): Rows {
  */
 export function answerFile(
   answer: Origin["answer"],
-  asked: Origin,
+  origin: Origin,
   mask: (text: string) => string,
 ): Buffer | undefined {
   if (answer === undefined) return undefined;
   const { names, rows } = rowsOf(answer.table);
-  const { sql, parameters } = originRecord(asked);
+  const { sql, parameters } = originRecord(origin);
   if (isIncomplete(JSON.stringify([sql, parameters]))) return undefined;
   if (names.some((name) => mask(name) !== name)) return undefined;
-  return parquet(names, mapTexts(rows, mask), { [ORIGIN]: JSON.stringify(originRecord(asked)) });
+  return parquet(names, mapTexts(rows, mask), { [ORIGIN]: JSON.stringify(originRecord(origin)) });
 }
 
 /** The question of such a file. @throws where probelab did not write it. */

@@ -35,7 +35,11 @@ export function manifestOf(
   const { title, detectedAt, savedAt, masked, versions } = about;
   return {
     format: "probelab manifest 2",
-    ...{ title, detectedAt, savedAt, masked, versions },
+    title,
+    detectedAt,
+    savedAt,
+    masked,
+    versions,
     files: Object.fromEntries(
       [...files].map(([path, content]) => [
         path,

@@ -46,11 +46,11 @@ export async function savePostmortem(
   if (held.length > 0) await mayReplace(resolve(directory), record, replaceChanges);
   const files = await folderFiles(record, shown);
   for (const [at, { name, content }] of figures.entries()) {
-    const asked = shown[at]?.content;
-    if (content instanceof Picture || asked === undefined || asked instanceof Picture) continue;
+    const page = shown[at]?.content;
+    if (content instanceof Picture || page === undefined || page instanceof Picture) continue;
     const { answer, sql } = content.result.origin;
     const mask = (text: string) => (masked ? maskAddresses(redact(text)) : redact(text));
-    const kept = answer?.sql === sql ? answerFile(answer, asked.result.origin, mask) : undefined;
+    const kept = answer?.sql === sql ? answerFile(answer, page.result.origin, mask) : undefined;
     if (kept !== undefined) files.set(`queries/${name}.parquet`, kept);
   }
   files.set("postmortem.json", `${JSON.stringify(record, null, 1)}\n`);
