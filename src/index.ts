@@ -7,7 +7,6 @@ export { connect, type ConnectOptions, type Lab } from "./lab/connect.js";
 export type { DropFinding, DropOptions } from "./lab/drop.js";
 export { alarm, type AlarmFinding, type AlarmOptions } from "./change/alarm.js";
 export type { Finding } from "./change/finding.js";
-export { forecast } from "./change/forecast.js";
 export type { ReleaseFinding, ReleaseOptions } from "./change/release-report.js";
 export { openSnapshot, type Snapshot } from "./snapshot/snapshot.js";
 export { ProbelabError } from "./base/error.js";

@@ -1,7 +1,7 @@
 import { median } from "../base/statistics.js";
 
 /**
- * The numeric core of `forecast` and `alarm`: what a series is expected to hold next, and how far
+ * The numeric core of `alarm`: what a series is expected to hold next, and how far
  * below that it came. Typed arrays and numbers only; whatever is told of a bucket depends on it and
  * on buckets before it.
  *

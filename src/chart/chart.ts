@@ -124,7 +124,7 @@ export const chart = {
   },
   /**
    * The picture of a finding: contributions or changes as bars with their intervals (`explain`,
-   * `compare`), the series with its changes (`changePoints`), its band (`forecast`), its alarms
+   * `compare`), the series with its changes (`changePoints`), its alarms
    * (`alarm`), the ages of the newest rows (`lab.freshness`), the steps of reports (`lab.funnel`).
    * The finding's sentence stands below the title; all of it in the description.
    *

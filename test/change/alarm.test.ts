@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { seeded } from "../../bench/change/change-points.js";
-import { alarm, forecast } from "../../src/index.js";
+import { alarm } from "../../src/index.js";
 import { resultOfRows } from "../../src/result/own-rows.js";
 import { HOUR, START, hourlyResult, serviceCounts } from "./flow-results.js";
 
@@ -173,44 +173,6 @@ describe("alarm", () => {
     );
     await expect(alarm(hourlyResult({ "": clean }), { y: "measurement" })).rejects.toThrow(
       /Did you mean measurements\?/,
-    );
-  });
-});
-
-describe("forecast", () => {
-  it("tells the flow of a week ahead with a band", async () => {
-    const told = await forecast(hourlyResult({ "": clean }));
-    expect(told).toMatchObject({ kind: "forecast", found: false });
-    expect(told.sentence).toMatch(
-      /^Measurements: about [\d,]+ measurements expected, 2026-03-02 to 2026-03-09 UTC, as past weeks went\. Of 1,008 past hours 9\d\.\d % lay inside the 95 % band that earlier weeks predicted, \d\.\d % below it\.$/,
-    );
-    const rows = told.result.rows();
-    expect(rows).toHaveLength(WEEKS_8 + 168);
-    expect(rows.at(-1)).toMatchObject({
-      t: new Date(START + (WEEKS_8 + 167) * HOUR),
-      measurements: null,
-    });
-    for (const row of rows.slice(400)) {
-      expect(row["low"]).toBeLessThanOrEqual(row["expected"] as number);
-      expect(row["high"]).toBeGreaterThanOrEqual(row["expected"] as number);
-    }
-    const coming = rows.slice(WEEKS_8).map((row) => row["expected"] as number);
-    const sum = coming.reduce((all, each) => all + each, 0);
-    const past = clean.slice(-168).reduce((all, each) => all + each, 0);
-    expect(sum / past).toBeGreaterThan(0.9);
-    expect(sum / past).toBeLessThan(1.1);
-  });
-
-  it("says what it can't tell, and refuses more than four weeks", async () => {
-    const short = await forecast(hourlyResult({ "": clean.slice(0, 200) }), { ahead: "0 hours" });
-    expect(short.sentence).toMatch(
-      /^Can't tell what Measurements to expect, because the first 336 hours/,
-    );
-    await expect(forecast(hourlyResult({ "": clean }), { ahead: "2 months" })).rejects.toThrow(
-      /up to four weeks/,
-    );
-    await expect(forecast(hourlyResult({ "": clean }), { band: 95 })).rejects.toThrow(
-      /band: 95: pass the share/,
     );
   });
 });

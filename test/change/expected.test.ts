@@ -3,7 +3,6 @@ import { describe, expect, it } from "vitest";
 import { watchFlow } from "../../src/change/alarm.js";
 import { declines, fallTest, studentBelow } from "../../src/change/decline.js";
 import { thresholds } from "../../src/change/expected.js";
-import { expect as expectFlow } from "../../src/change/forecast.js";
 import { serviceSeries } from "../../bench/change/flow-series.js";
 import { serviceCounts } from "./flow-results.js";
 import { median, quantileOf } from "../../src/base/statistics.js";
@@ -117,29 +116,5 @@ describe("declines", () => {
     expect(fallTest([5, 4, 3, 2])).toEqual({ slope: -1, p: 0 });
     expect(fallTest([1, 1, 1, 1]).p).toBe(1);
     expect(fallTest([1, 2, 1, 2, 1]).p).toBeGreaterThan(0.3);
-  });
-});
-
-describe("expect", () => {
-  it("holds the share of hours that was asked for, and isn't moved by an outage", () => {
-    const values = serviceCounts(1900, 5);
-    const held = (band: number) => {
-      const told = expectFlow(values, SEASON, band, OPTIONS);
-      const known = told.flatMap((each, at) =>
-        each === undefined ? [] : [{ ...each, value: values[at]! }],
-      );
-      return (
-        known.filter(({ value, low, high }) => value >= low && value <= high).length / known.length
-      );
-    };
-    expect(held(0.95)).toBeGreaterThan(0.92);
-    expect(held(0.95)).toBeLessThan(0.98);
-    expect(held(0.8)).toBeGreaterThan(0.74);
-    expect(held(0.8)).toBeLessThan(0.86);
-    const out = values.map((n, at) => (at >= 1200 && at < 1212 ? 0 : n));
-    const [told, usual] = [out, values].map((each) => expectFlow(each, SEASON, 0.95, OPTIONS));
-    for (let at = 1212; at < 1500; at++) {
-      expect(told![at]!.expected / usual![at]!.expected).toBeCloseTo(1, 0.8);
-    }
   });
 });

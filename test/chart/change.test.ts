@@ -117,13 +117,7 @@ test("changes are rules at their time, between the levels before and after", () 
   expect(subtitleOf(many).join(" ")).toContain("Drawn: the 5 of 6 changed series");
 });
 
-test("forecast and alarms are the finding's numbers; kinds of alarms are told apart", () => {
-  const { spec } = chart.change(made.expectedFlow);
-  const drawn = valuesOf(layersOf(spec)[0]);
-  const rows = made.expectedFlow.result.rows().slice(-drawn.length);
-  expect(drawn.map((row) => [row["measurements"], row["_expected"], row["_low"]])).toEqual(
-    rows.map((row) => [row["measurements"], row["expected"], row["low"]]),
-  );
+test("alarms are the finding's numbers; kinds of alarms are told apart", () => {
   const found = made.alarmed as AlarmFinding;
   const alarms = chart.change(found);
   const [flow] = layersOf(alarms.spec);

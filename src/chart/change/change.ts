@@ -11,7 +11,7 @@ import { drawnResult, resultChart } from "../result-chart.js";
 import { ages, causes, changedValues, steps } from "./bars.js";
 import { changesInLines } from "./change-points.js";
 import type { Figure } from "./figure.js";
-import { alarms, expectedBand } from "./flow.js";
+import { alarms } from "./flow.js";
 
 const FIGURES: Readonly<
   Record<string, (result: Result, record: ChangeRecord, options: ChangeChartOptions) => Figure>
@@ -19,7 +19,6 @@ const FIGURES: Readonly<
   explain: causes,
   compare: changedValues,
   "change points": changesInLines,
-  forecast: expectedBand,
   alarm: alarms,
   freshness: ages,
   funnel: steps,
@@ -36,7 +35,7 @@ export function changeChart(
   if (!isFinding(finding)) {
     const what = isPromise(finding) ? "a Promise" : shownValue(finding);
     throw new ProbelabError(
-      `Can't draw ${what} as a change: pass what explain, compare, changePoints, forecast, alarm, lab.drop, lab.release, lab.freshness or lab.funnel answered, chart.change(await explain(lab.measurements, { before, after })).`,
+      `Can't draw ${what} as a change: pass what explain, compare, changePoints, alarm, lab.drop, lab.release, lab.freshness or lab.funnel answered, chart.change(await explain(lab.measurements, { before, after })).`,
     );
   }
   checkChartOptions(options, "change", "draw a change");

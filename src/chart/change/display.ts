@@ -29,15 +29,9 @@ export async function findingBundles(
   return drawn === undefined ? [text] : [drawn, text];
 }
 
-/** Its first rows: of a forecast those to come, of causes without the columns that their names repeat. */
+/** The first rows; of causes without the columns that their names repeat. */
 function tableOf({ kind, result }: Finding): string {
   const { dimensions, measures } = result.origin.columns;
-  if (kind === "forecast") {
-    const values = result.column(measures[0]!.name);
-    const last = values.findLastIndex((value) => value !== null);
-    const coming = result.filter((_, at) => at > last);
-    return tableHtml(tableModel(coming.numRows() > 0 ? coming : result, { limit: MOST_ROWS }));
-  }
   const own = [...dimensions, ...measures].map(({ name }) => name);
   return tableHtml(
     tableModel(result, { limit: MOST_ROWS, ...(kind === "explain" && { columns: own }) }),

@@ -18,7 +18,7 @@ import { specRow, type ChartKind, type Frame } from "../frame.js";
 import { formatInstantIso, heading, label } from "../../render/label.js";
 import { LINE } from "../line.js";
 import { rowKey } from "../work-table.js";
-import type { ChangeChartOptions, ChangeRecord, FindingRow } from "../options.js";
+import type { ChangeRecord, FindingRow } from "../options.js";
 import type { VegaLiteSpec } from "../../render/theme.js";
 import { originSpan } from "../sentences.js";
 import { numberOf, partText, type Figure } from "./figure.js";
@@ -27,8 +27,6 @@ import { DAY } from "../../time/span.js";
 const WIDTH = 800;
 const MOST_LABELS = 12;
 const MOST_PANELS = 4;
-/** Of a forecast so many pixels are a bucket at least: further back it isn't drawn. */
-const LEAST_PIXELS = 2;
 /** A narrower alarm can't be seen. */
 const LEAST_SPAN = 3;
 const STRIP = 8;
@@ -60,39 +58,20 @@ interface Group {
   readonly spans: readonly Span[];
 }
 
-/** `forecast`: what was measured, what is expected, and the band that it should be in. */
-export function expectedBand(
-  result: Result,
-  record: ChangeRecord,
-  options: ChangeChartOptions,
-): Figure {
-  const starts = [...new Set(timesOf(result))].sort((a, b) => a - b);
-  const most = Math.floor((options.width ?? WIDTH) / LEAST_PIXELS);
-  const from = starts[Math.max(0, starts.length - most)] ?? 0;
-  return flow(result, record, from, "expected and measured", []);
-}
-
-/** `alarm`: the flow, what was expected of it, the limit, and the buckets that are an alarm. */
+/**
+ * `alarm`: the flow, what was expected of it, the limit, and the buckets that are an alarm. A panel
+ * for each group: those with alarms, that of the largest first, else the largest.
+ */
 export function alarms(result: Result, record: ChangeRecord): Figure {
   const found = record.rows ?? [];
-  const end = timesOf(result).reduce((most, at) => Math.max(most, at), -Infinity);
-  const first = found.reduce((least, row) => Math.min(least, Number(row["t"])), Infinity);
-  return flow(result, record, Math.min(end - 14 * DAY, first - 3 * DAY), "the alarms", found);
-}
-
-/** A panel for each group: those with alarms, that of the largest first, else the largest. */
-function flow(
-  result: Result,
-  record: ChangeRecord,
-  from: number,
-  asked: string,
-  found: readonly FindingRow[],
-): Figure {
   const { origin } = result;
   const { time, measures, dimensions } = origin.columns;
   const measure = measures[0]!;
   const names = dimensions.map(({ name }) => name);
-  const times = timesOf(result);
+  const times = columnValues(result.table, time!.name).map(Number);
+  const end = times.reduce((most, at) => Math.max(most, at), -Infinity);
+  const first = found.reduce((least, row) => Math.min(least, Number(row["t"])), Infinity);
+  const from = Math.min(end - 14 * DAY, first - 3 * DAY);
   const cells = columnValues(result.table, measure.name);
   const weight = (rows: readonly number[]): number =>
     rows.reduce((all, row) => all + (numberOf(cells[row]) ?? 0), 0);
@@ -126,10 +105,6 @@ function flow(
   const unseen = found.filter((row) => Number(row["until"]) <= begins).length;
   const left = chosen.length - few.length;
   const several = all.length > 1;
-  const band = measures.find(({ name }) => name === "low")?.label.match(/the (.* band)$/)?.[1];
-  const beside = ["expected", "low", "high", "limit", "state"].filter((name) =>
-    result.columnNames().includes(name),
-  );
   const per = measure.additive ? ` per ${time!.every}` : "";
   return {
     result: drawnGroups(result, groups, several, begins),
@@ -137,7 +112,7 @@ function flow(
     options: {
       y: measure.name,
       color: null,
-      beside,
+      beside: ["expected", "limit", "state"],
       ...(several && {
         facet: "group",
         scales: "own",
@@ -145,9 +120,8 @@ function flow(
         height: 150,
       }),
     },
-    title: () => [`${measure.label}${per}: ${asked}`, ...originSpan(origin)].join(", "),
+    title: () => [`${measure.label}${per}: the alarms`, ...originSpan(origin)].join(", "),
     told: [
-      ...(band === undefined ? [] : [`Shaded: the ${band}.`]),
       ...(begins > earliest
         ? [`Drawn from ${formatInstant(new Date(begins), zoneOf(origin))} on.`]
         : []),
@@ -234,7 +208,7 @@ function notJudged({ table, origin }: Result, rows: readonly number[]): Span[] {
   return spans;
 }
 
-/** Lines of a group: the measure, what is expected, and either a band or a limit with its alarms. */
+/** Lines of a group: the measure, what is expected, and and the limit with its alarms. */
 function flowKind(groups: readonly Group[], measure: MeasureColumn, begins: number): ChartKind {
   const states = (Object.keys(SPANS) as State[]).filter((state) =>
     groups.some(({ spans }) => spans.some((span) => span.state === state && span.until > begins)),
@@ -264,12 +238,11 @@ function flowLayers(
   measured: string,
 ): VegaLiteSpec[] {
   const { fields, theme, x, y, domain, width, drawing, tooltip } = frame;
-  const has = (name: string): boolean => drawing.points[0]?.beside?.[`_${name}`] !== undefined;
   const lines = [
     [fields.y, measured, theme.text, { strokeWidth: drawing.points.length > 600 ? 1 : 1.5 }],
     ["_expected", "Expected", theme.series[0], { strokeDash: [4, 3], strokeWidth: 1.25 }],
     ["_limit", "Alarm below", theme.series[5], { strokeWidth: 1 }],
-  ].slice(0, has("limit") ? 3 : 2) as [string, string, string, VegaLiteSpec][];
+  ] as [string, string, string, VegaLiteSpec][];
   const stroke = {
     type: "nominal",
     scale: {
@@ -304,10 +277,6 @@ function flowLayers(
       tooltip: [{ field: "kind", type: "nominal", title: "State" }],
     },
   });
-  const band = {
-    mark: { type: "area", color: theme.series[0], opacity: 0.18 },
-    encoding: { x, y: { ...y, field: "_low" }, y2: { field: "_high" } },
-  };
   // Declines are weeks long: a strip above what happens in them.
   const isLong = ({ state }: Span): boolean => state === "decline";
   return [
@@ -317,7 +286,6 @@ function flowLayers(
         ...(states.length === 0
           ? []
           : [strips(spans.filter((span) => !isLong(span))), strips(spans.filter(isLong), STRIP)]),
-        ...(has("low") ? [band] : []),
         ...lines.toReversed().map(([field, told, , look]) => ({
           mark: { type: "line", strokeJoin: "round", ...look },
           encoding: {
@@ -333,8 +301,4 @@ function flowLayers(
       ],
     },
   ];
-}
-
-function timesOf(result: Result): number[] {
-  return columnValues(result.table, result.origin.columns.time!.name).map(Number);
 }

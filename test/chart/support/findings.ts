@@ -6,7 +6,6 @@ import {
   changePoints,
   type Explanation,
   type Finding,
-  forecast,
   type Result,
 } from "../../../src/index.js";
 import { explainCells } from "../../../src/change/explain.js";
@@ -137,11 +136,6 @@ export function manyChanges(): Promise<Finding> {
       ),
     ),
   );
-}
-
-export function expectedFlow(): Promise<Finding> {
-  const values = scaled(serviceCounts(WEEKS_8, 3), 1_300, 1_306, 0.5);
-  return forecast(hourlyResult({ "": values }), { ahead: "3 days" });
 }
 
 /** A drop, a gap, and the last hours late. */
