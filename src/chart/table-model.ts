@@ -4,12 +4,12 @@ import { MOST_ROWS } from "../base/limits.js";
 import { cleanText, counted } from "../base/text.js";
 import { valueWords } from "../result/column-words.js";
 import { zoneOf } from "../result/origin.js";
-import { newTable, pickRows, rowKeys, rowsByKey } from "../result/arquero-table.js";
+import { pickRows } from "../result/arquero-table.js";
 import { Result, type Value } from "../result/result.js";
 import { sortedRows } from "../result/sort-rows.js";
 import { formatInstant } from "../time/time-zone.js";
 import { heading, label } from "../render/label.js";
-import { checkColumn, list, unusedName } from "./roles.js";
+import { checkColumn, list } from "./roles.js";
 import type { ChartRows } from "../render/save.js";
 import { originSpan, spanSentence } from "./sentences.js";
 import type { TableCell, TableModel } from "../render/table-outputs.js";
@@ -26,13 +26,6 @@ export interface TableOptions {
   readonly limit?: number;
   /** Column to sort by: numbers the largest first, texts, versions and times the first first; what holds the rest is last. */
   readonly sort?: string;
-  /** A last row of sums over all rows, also those not shown: of what adds up (true), or of these columns. */
-  readonly totals?: boolean | readonly string[];
-  /**
-   * A measure to draw as a small line along time. The table then has a row for each group: what adds up
-   * is summed over the range, of another measure stands its last whole bucket beside the line.
-   */
-  readonly sparkline?: string;
 }
 
 const isText = (value: unknown): boolean => typeof value === "string";
@@ -53,11 +46,6 @@ export const TABLE_RULES = {
     pass: "a whole number under 5,000",
   },
   sort: { fits: isText, pass: "the name of a column" },
-  totals: {
-    fits: (value) => typeof value === "boolean" || isTexts(value),
-    pass: 'true, false or a list of columns, ["runs"]',
-  },
-  sparkline: { fits: isText, pass: "the name of a measure" },
 } satisfies Rules<TableOptions>;
 
 // Numbers that name something, such as an AS or a process, are no amounts.
@@ -68,10 +56,9 @@ export function tableModel(
   given: Result,
   options: TableOptions,
 ): TableModel & { readonly data: ChartRows } {
-  const lines = options.sparkline === undefined ? undefined : groupLines(given, options.sparkline);
-  const result = sortedBy(lines?.result ?? given, options.sort);
+  const result = sortedBy(given, options.sort);
   const { columns: meaning, reductions, notes } = result.origin;
-  const names = options.columns ?? result.columnNames().filter((name) => name !== lines?.place);
+  const names = options.columns ?? result.columnNames();
   if (options.columns?.length === 0) {
     throw new ProbelabError(
       `Can't show a table with columns: []: name those to show, such as ${list(result.columnNames().slice(0, 2))}, or leave columns out for all.`,
@@ -79,7 +66,6 @@ export function tableModel(
   }
   const scales = barScales(result, options.bars);
   for (const name of names) checkColumn(result.columnNames(), name, "show a table: ");
-  const sums = totalsOf(result, options.totals);
   const columnOf = (name: string): string =>
     meaning.dimensions.find((each) => each.name === name)?.of ?? name;
   const isDimension = (name: string): boolean =>
@@ -109,21 +95,12 @@ export function tableModel(
       if (scale === undefined) return { text };
       return { text, bar: scale === 0 ? 0 : Number(value) / scale };
     });
-    if (lines && name === options.sparkline) {
-      const places = result.column(lines.place).slice(0, shown).map(Number);
-      places.forEach((place, row) => (cells[row] = { ...cells[row]!, line: lines.values[place]! }));
-    }
-    const total = sums.has(name) ? sums.get(name)! : undefined;
-    const last: TableCell = {
-      text: total === undefined ? "" : (write ?? ((sum) => String(sum)))(total),
-    };
     const unit = measure?.unit === "s" ? " (s)" : "";
     const inZone = isTime ? ` (${zone})` : "";
     return {
       title: `${measure === undefined ? heading(name) : label(measure.label)}${unit}${inZone}`,
       number,
       cells,
-      last,
     };
   });
   const heads = names.findIndex((name) => name !== meaning.time?.name && !isDimension(name));
@@ -140,15 +117,9 @@ export function tableModel(
     rows: Array.from({ length: shown }, (_, row) =>
       columns.map(({ cells }) => cells[row] ?? { text: "" }),
     ),
-    ...(sums.size > 0 && {
-      totals: columns.map(({ last }, at) =>
-        at === 0 && last.text === "" ? { text: "Total" } : last,
-      ),
-    }),
     notes: [
       ...(rest > 0 ? [`${shown.toLocaleString("en-US")} of ${all} shown.`] : []),
       ...(options.caption === undefined ? [] : spanSentence(result.origin)),
-      ...(lines?.told ?? []),
       ...reductions,
       ...notes,
     ].map((note) => cleanText(note, 2_000)),
@@ -168,100 +139,6 @@ function sortedBy(result: Result, name: string | undefined): Result {
   const rows = sortedRows([{ name, values }], values.length, descending);
   const order = [...rows.filter((row) => !isRest[row]), ...rows.filter((row) => isRest[row])];
   return new Result(pickRows(result.table, order), result.origin);
-}
-
-/** The sum of each column to be summed. @throws ProbelabError for a column that doesn't add up. */
-function totalsOf(result: Result, wanted: TableOptions["totals"]): Map<string, number | bigint> {
-  if (wanted === undefined || wanted === false) return new Map();
-  const { measures } = result.origin.columns;
-  const names =
-    wanted === true ? measures.filter(({ additive }) => additive).map(({ name }) => name) : wanted;
-  if (names.length === 0) {
-    throw new ProbelabError(
-      `Can't show a table with totals: no column is known to add up; name those that do, totals: [${list(result.columnNames().slice(-1))}].`,
-    );
-  }
-  return new Map(
-    names.map((name) => {
-      checkColumn(result.columnNames(), name, "show a table with totals: ");
-      if (measures.find((each) => each.name === name)?.additive === false) {
-        throw new ProbelabError(
-          `Can't show a table with totals: the values of ${JSON.stringify(name)} can't be added up; leave it out of totals.`,
-        );
-      }
-      const values = result.column(name).filter(isNumber);
-      const whole = values.every((value) => typeof value === "bigint");
-      return [
-        name,
-        whole && values.length > 0
-          ? values.reduce((sum: bigint, value) => sum + BigInt(value), 0n)
-          : values.reduce((sum: number, value) => sum + Number(value), 0),
-      ];
-    }),
-  );
-}
-
-/** A row for each group, with its line along time. */
-function groupLines(result: Result, measure: string) {
-  checkColumn(result.columnNames(), measure, "show a table with sparkline: ");
-  const { time, dimensions, measures } = result.origin.columns;
-  if (time === undefined || !measures.some(({ name }) => name === measure)) {
-    throw new ProbelabError(
-      `Can't show a table with sparkline: ${JSON.stringify(measure)}: it needs a measure along time; ask with every: "week", say.`,
-    );
-  }
-  const names = dimensions.map(({ name }) => name);
-  const groups = [...rowsByKey(rowKeys(result.table, names)).values()];
-  const times = result.column(time.name).map(Number);
-  const starts = [...new Set(times)].sort((a, b) => a - b);
-  const incomplete = new Set(time.incomplete.map(Number));
-  const known = (value: Value): number | null => (isNumber(value) ? Number(value) : null);
-  const cells = result.column(measure).map(known);
-  const most = cells.reduce<number>((top, value) => Math.max(top, value ?? 0), 0);
-  const summed = measures.filter(({ name, additive }) => additive && name !== measure);
-  const all = groups.map((rows) => {
-    const at = new Map(rows.map((row) => [times[row]!, cells[row] ?? null]));
-    return starts.map((start) => at.get(start) ?? null);
-  });
-  const columns = [...names, ...summed.map(({ name }) => name)].map((name) => result.column(name));
-  // What adds up is summed as the others are.
-  const adds = measures.some(({ name, additive }) => name === measure && additive);
-  const last = all.map((values) => {
-    if (adds) return values.reduce<number>((sum, value) => sum + (value ?? 0), 0);
-    const whole = values.filter((_, at) => !incomplete.has(starts[at]!));
-    return whole.at(-1) ?? null;
-  });
-  const place = unusedName(result.columnNames(), "line");
-  const table = newTable(result.table, [
-    ...names.map((name, index): [string, Value[]] => [
-      name,
-      groups.map(([row]) => columns[index]![row!]),
-    ]),
-    [measure, last],
-    ...summed.map(({ name }, index): [string, Value[]] => [
-      name,
-      groups.map((rows) =>
-        rows.reduce((sum, row) => sum + Number(columns[names.length + index]![row] ?? 0), 0),
-      ),
-    ]),
-    [place, groups.map((_, at) => at)],
-  ]);
-  const own = measures.filter((each) => each.name === measure || summed.includes(each));
-  const from = formatInstant(new Date(starts[0] ?? 0), zoneOf(result.origin));
-  return {
-    place,
-    // Of one scale, from zero: a line of all rows in one picture would show the same.
-    values: all.map((values) =>
-      values.map((value) => (value === null || most <= 0 ? value && 0 : Math.max(0, value) / most)),
-    ),
-    result: new Result(table, {
-      ...result.origin,
-      columns: { dimensions, measures: own },
-    }),
-    told: [
-      `Lines: by ${time.every} from ${from} on, all of one scale from zero; the number is ${adds ? "their sum" : `that of the last whole ${time.every}`}.`,
-    ],
-  };
 }
 
 /** The value of a full bar, for each column with bars. */

@@ -81,12 +81,10 @@ export class Table {
  * Numbers are text, aligned by their decimals; each bar begins at zero and is full at its column's
  * largest value, or at that of the columns listed with it.
  *
- * @throws ProbelabError for an unknown column, bars for what isn't a number of zero or more, totals of
- *   what doesn't add up, and a sparkline without a time.
+ * @throws ProbelabError for an unknown column, and bars for what isn't a number of zero or more.
  * @example
  * const summary = await lab.runs.summary({ range, by: "software_version" });
  * table(summary, { bars: ["runs", ["q10", "q50", "q90"]], caption: "Runs by version" });
- * table(counts, { sparkline: "measurements", totals: true });
  * table([{ deploy: new Date("2026-05-04"), version: "3.10" }]);
  */
 export function table(rows: RowsGiven, options: TableOptions = {}): Table {

@@ -147,12 +147,9 @@ describe("options that TypeScript would refuse", () => {
     [{ caption: 3 }, "caption: 3: pass a text."],
     [
       { colums: ["runs"] },
-      '"colums": did you mean columns? The options are bars, columns, caption, limit, sort, totals, sparkline.',
+      '"colums": did you mean columns? The options are bars, columns, caption, limit, sort.',
     ],
-    [
-      { title: "Runs" },
-      '"title": The options are bars, columns, caption, limit, sort, totals, sparkline.',
-    ],
+    [{ title: "Runs" }, '"title": The options are bars, columns, caption, limit, sort.'],
   ])("table(summary, %j)", (options, message) => {
     const text = refusal(() => loose(table)(versionSummary(), options));
     expect(text).toMatch(/^Can't show a table with /);
