@@ -58,7 +58,7 @@ export type { TestList } from "./test-lists/test-list.js";
 export { testLists } from "./test-lists/test-lists.js";
 export type { QueryOptions } from "./query/free-query.js";
 export type { Limits } from "./database/limits.js";
-export { credentials, type CredentialsCheck } from "./credentials/credentials.js";
+export { credentials } from "./credentials/credentials.js";
 export { alert, type AlertReport } from "./watch/alert/alert.js";
 export type { AlertLinks, AlertMessage } from "./watch/alert/message.js";
 export { downsample, type DownsampleOptions } from "./downsample/downsample.js";

@@ -12,7 +12,6 @@ import type { TableRole } from "../database/tables.js";
 import { boundsSql } from "../database/time-column.js";
 import { installedKernels } from "../notebook/kernel/kernelspec.js";
 import { kernelName } from "../notebook/own-package.js";
-import { pngPicture } from "../render/png.js";
 import { line } from "./terminal.js";
 
 /** The outcome of one check. */
@@ -28,7 +27,7 @@ const MARKS = { ok: "ok    ", advice: "advice", failure: "FAILED" };
 
 /** `probelab doctor` */
 export const doctorCommand = new Command("doctor")
-  .description("Check Node, kernel, Jupyter, database, tables and fonts, and say what to do")
+  .description("Check Node, kernel, Jupyter, database and tables, and say what to do")
   .addHelpText("after", "\nExits with 1 if a check failed; advice is no failure.")
   .action(async () => {
     for await (const { name, state, found, remedy } of checks()) {
@@ -43,7 +42,6 @@ async function* checks(): AsyncGenerator<Check, void, undefined> {
   yield checkKernel();
   yield await checkJupyter();
   for (const role of ["measurements", "logs", "testHelpers"] as const) yield await checkTable(role);
-  yield await checkFonts();
 }
 
 /** Node 20.19 is the first that loads ES modules by `require`, which cells need. */
@@ -161,30 +159,5 @@ export async function checkTable(role: TableRole): Promise<Check> {
         ? `If it has another name, write it in tables.${role} of probelab.config.json.`
         : "See docs/deployment.md: the source in PROBELAB_MEASUREMENTS, the user's rights, names of columns.",
     };
-  }
-}
-
-/** Draws a text as charts do: without its font a picture loses all text, silently. */
-async function checkFonts(): Promise<Check> {
-  const remedy = "Run npm install again: the package of a font or of the renderer is damaged.";
-  const draw = (text: string) =>
-    pngPicture(
-      {
-        $schema: "https://vega.github.io/schema/vega-lite/v6.json",
-        width: 100,
-        height: 20,
-        data: { values: [{}] },
-        mark: "text",
-        encoding: { text: { value: text } },
-      },
-      1,
-    );
-  try {
-    const [text, none] = await Promise.all([draw("probelab"), draw(" ")]);
-    if (!text.equals(none)) return { name: "Fonts", state: "ok", found: "pictures have text" };
-    return { name: "Fonts", state: "failure", found: "pictures come without their text", remedy };
-  } catch (error) {
-    const found = error instanceof Error ? error.message : String(error);
-    return { name: "Fonts", state: "failure", found, remedy };
   }
 }

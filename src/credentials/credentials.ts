@@ -1,14 +1,13 @@
-import { readFile } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
-import { checkOptions, type Rules } from "../base/check-options.js";
+import { resolve } from "node:path";
+import { checkOptions } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
 import { nearName } from "../base/near-name.js";
 import { keepSecret } from "../base/redact.js";
-import { counted, shownValue } from "../base/text.js";
+import { shownValue } from "../base/text.js";
 import { readConfig } from "../database/config.js";
 import { configPath, projectRoot, type DatabaseName } from "../database/settings.js";
 import type { Source } from "../database/source.js";
-import { decrypt, keysOf, recipientsOf } from "./gpg.js";
+import { decrypt } from "./gpg.js";
 
 /** The encrypted file to read. */
 export interface CredentialsOptions {
@@ -19,34 +18,10 @@ export interface CredentialsOptions {
   readonly file?: string;
 }
 
-/** The encrypted file, and the makefile to compare it with. */
-export interface CheckOptions extends CredentialsOptions {
-  /** Default: `"makefile"` of `"credentials"` in probelab.config.json, then `Makefile` beside the file. */
-  readonly makefile?: string;
-}
-
-/** Compares whom a file is encrypted to with the recipients that a makefile lists. */
-export interface CredentialsCheck {
-  /** True where they are the same, and all of them are known. */
-  readonly agree: boolean;
-  /** Listed, and unable to read the file. */
-  readonly missing: readonly string[];
-  /** Able to read the file, and not listed. */
-  readonly unlisted: readonly string[];
-  /** Listed without a key in this keyring, and hidden recipients. */
-  readonly unknown: readonly string[];
-  readonly sentence: string;
-}
-
 const PATH = {
   fits: (value: unknown) => typeof value === "string" && value !== "",
   pass: "a path",
 };
-const RULES: Rules<CheckOptions> = {
-  file: PATH,
-  makefile: PATH,
-};
-
 /**
  * Reads one value of the team's encrypted JSON file by its keys, joined by dots. gpg decrypts the file
  * at each call; its clear text is never written to disk, and the value is `***` in all outputs.
@@ -117,80 +92,8 @@ function valueAt(
   );
 }
 
-/**
- * Compares whom the file is encrypted to with the recipients in the team's makefile: addresses,
- * fingerprints or key ids of variables whose name holds "recipient", and those after `-r` in recipes. The makefile is read,
- * never run; the recipients' public keys must be in the keyring.
- *
- * @throws ProbelabError where either can't be read, or the makefile lists nobody.
- * @example
- * (await credentials.check()).sentence;
- */
-async function check(options: CheckOptions = {}): Promise<CredentialsCheck> {
-  const action = "check who can read the credentials";
-  checkOptions(options, RULES, action);
-  const file = fileOf(options, action);
-  const { root, config } = project();
-  const named = options.makefile ?? config.makefile;
-  const makefile = named === undefined ? join(dirname(file), "Makefile") : resolve(root, named);
-  const listed = await listedIn(makefile, action);
-  const able = new Set(await recipientsOf(action, file));
-  const missing: string[] = [];
-  const unknown: string[] = [];
-  const matched = new Set<string>();
-  for (const name of listed) {
-    const { ids } = await keysOf(action, name);
-    const readers = ids.filter((id) => able.has(id));
-    for (const id of readers) matched.add(id);
-    if (ids.length === 0) unknown.push(name);
-    else if (readers.length === 0) missing.push(name);
-  }
-  const unlisted: string[] = [];
-  for (const id of able) {
-    if (matched.has(id)) continue;
-    if (/^0+$/.test(id)) unknown.push("a hidden recipient");
-    else unlisted.push(`${(await keysOf(action, id)).user ?? "an unknown key"} (${id})`);
-  }
-  const parts = [
-    ...(missing.length > 0 ? [`${missing.join(", ")} can't read it though listed`] : []),
-    ...(unlisted.length > 0 ? [`${unlisted.join(", ")} can read it and isn't listed`] : []),
-    ...(unknown.length > 0
-      ? [
-          `${unknown.join(", ")} can't be checked without the public key: import it with gpg --import`,
-        ]
-      : []),
-  ];
-  const agree = parts.length === 0;
-  const sentence = agree
-    ? `${file} is encrypted to the ${counted(listed.length, "recipient")} of ${makefile} and to nobody else.`
-    : `${file} isn't encrypted to the recipients of ${makefile}: ${parts.join("; ")}.`;
-  return { agree, missing, unlisted, unknown, sentence };
-}
-
-async function listedIn(makefile: string, action: string): Promise<string[]> {
-  const text = await readFile(makefile, "utf8").catch((cause: Error) => {
-    throw new ProbelabError(
-      `Can't ${action}: the makefile can't be read (${cause.message}). Name it with makefile: "…".`,
-      { cause },
-    );
-  });
-  const listed = new Set<string>();
-  for (const continued of text.replace(/\\\r?\n/g, " ").split(/\r?\n/)) {
-    const line = continued.replace(/(^|\s)#.*$/, "");
-    const [, list] = /^ *[\w.-]*recipient[\w.-]*\s*(?:\?|\+|:{0,3})=(.*)$/i.exec(line) ?? [];
-    const flags = [...line.matchAll(/(?:^|\s)(?:-r|--recipient)[ =]?([^\s-]\S*)/g)];
-    const names = list === undefined ? flags.map(([, name = ""]) => name) : list.split(/\s+/);
-    // The makefile isn't run, so a name that make would compute is none.
-    for (const name of names) if (/^[^$(),'"]+$/.test(name)) listed.add(name);
-  }
-  if (listed.size > 0) return [...listed];
-  throw new ProbelabError(
-    `Can't ${action}: ${makefile} lists no recipient. Write them into a variable whose name holds RECIPIENTS.`,
-  );
-}
-
 /** Credentials of the team: see `credentials.get`. */
-export const credentials = { get, check } as const;
+export const credentials = { get } as const;
 
 function project() {
   const root = projectRoot(process.cwd());

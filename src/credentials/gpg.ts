@@ -13,10 +13,10 @@ interface Answer {
 
 const PATIENCE_MS = 120_000;
 
-/** @param input what gpg reads; never a file's name, which may look like an option. */
-async function gpg(action: string, flags: readonly string[], input: Buffer | ""): Promise<Answer> {
+/** Decrypts by gpg what it reads, never a file whose name may look like an option. */
+async function gpg(action: string, input: Buffer): Promise<Answer> {
   // A passphrase that nobody types ends the call, not the notebook.
-  const child = spawn("gpg", ["--batch", "--no-tty", "--status-fd", "3", ...flags], {
+  const child = spawn("gpg", ["--batch", "--no-tty", "--status-fd", "3", "--decrypt"], {
     stdio: ["pipe", "pipe", "ignore", "pipe"],
     timeout: PATIENCE_MS,
   });
@@ -58,8 +58,7 @@ async function readEncrypted(action: string, file: string): Promise<Buffer> {
 
 /** The clear text of an encrypted file, which stays in memory. @throws ProbelabError saying what is missing. */
 export async function decrypt(action: string, file: string): Promise<string> {
-  const encrypted = await readEncrypted(action, file);
-  const { code, out, status } = await gpg(action, ["--decrypt"], encrypted);
+  const { code, out, status } = await gpg(action, await readEncrypted(action, file));
   const isWhole = status("DECRYPTION_OKAY").length > 0 && status("BADMDC").length === 0;
   if (code === 0 && isWhole) return out;
   throw new ProbelabError(`Can't ${action}: ${whyNot(file, status)}`);
@@ -67,7 +66,7 @@ export async function decrypt(action: string, file: string): Promise<string> {
 
 // With --quiet gpg doesn't name the keys that are missing.
 function whyNot(file: string, status: Answer["status"]): string {
-  const keys = status("ENC_TO").map(keyOf);
+  const keys = status("ENC_TO").map((line) => line.split(" ")[0]);
   if (keys.length === 0) {
     return `${file} isn't encrypted with gpg. Encrypt it with gpg --encrypt, and never commit its clear text.`;
   }
@@ -78,26 +77,4 @@ function whyNot(file: string, status: Answer["status"]): string {
     return `${file} is encrypted to ${counted(keys.length, "key")} (${keys.slice(0, 5).join(", ")}), and the secret half of none is here. Ask one of its recipients to encrypt it to you too.`;
   }
   return `${file} was changed or cut after it was encrypted. Take it from the repository again.`;
-}
-
-function keyOf(line: string): string {
-  return line.split(" ")[0] ?? "";
-}
-
-/** The ids of the keys that a file is encrypted to; zeros for a hidden one. */
-export async function recipientsOf(action: string, file: string): Promise<string[]> {
-  const encrypted = await readEncrypted(action, file);
-  const { status } = await gpg(action, ["--list-only", "--decrypt"], encrypted);
-  const keys = status("ENC_TO").map(keyOf);
-  if (keys.length > 0) return keys;
-  throw new ProbelabError(`Can't ${action}: ${whyNot(file, status)}`);
-}
-
-/** The keys of the keyring that a name, a fingerprint or an id stands for: their user, and the ids of all of their subkeys. */
-export async function keysOf(action: string, name: string) {
-  const { out } = await gpg(action, ["--with-colons", "--list-keys", "--", name], "");
-  const fields = out.split("\n").map((line) => line.split(":"));
-  const ids = fields.filter(([kind]) => kind === "pub" || kind === "sub").map((each) => each[4]!);
-  const user = fields.find(([kind]) => kind === "uid")?.[9];
-  return { ids, user: user?.replaceAll("\\x3a", ":") };
 }

@@ -59,10 +59,9 @@ export interface Config {
   readonly limits?: Partial<Limits>;
   readonly tls?: Tls;
   readonly tables?: TablesOptions;
-  /** The team's encrypted file, the makefile that lists its recipients, and what of it is whose password. */
+  /** The team's encrypted file, and what of it is whose password. */
   readonly credentials?: {
     readonly file?: string;
-    readonly makefile?: string;
     readonly measurements?: string;
     readonly logs?: string;
   };
@@ -165,7 +164,7 @@ const CONFIG: Record<keyof Config, Shape> = {
   limits: LIMITS,
   tls: TLS,
   tables: TABLES,
-  credentials: { file: PATH, makefile: PATH, measurements: KEY, logs: KEY },
+  credentials: { file: PATH, measurements: KEY, logs: KEY },
   alerts: {
     channels: [CHANNEL],
     statsd: text("write host:port"),

@@ -41,7 +41,6 @@ test("doctor advises to fill an embedded database that isn't there, and makes no
   expect(said).toMatch(/^ok {6}Node/m);
   expect(said).toMatch(/^advice {2}Kernel {4}not installed\n.*npx probelab kernel install/m);
   expect(said).toMatch(/^ok {6}Jupyter {3}jupyterlab 4\.2\.1$/m);
-  expect(said).toMatch(/^ok {6}Fonts/m);
   expect(existsSync(join(folder, "nothere"))).toBe(false);
 });
 

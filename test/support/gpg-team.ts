@@ -29,7 +29,6 @@ export async function gpgTeam() {
   for (const [name, passphrase] of [
     ["ann", ""],
     ["bob", "locked"],
-    ["eve", ""],
   ] as const) {
     const loop = ["--pinentry-mode", "loopback", "--passphrase", passphrase];
     gpg(...loop, "--quick-gen-key", `${name} <${name}@example.org>`, "ed25519", "sign");
