@@ -44,7 +44,7 @@ const known = (shared[key] ??= new Set<string>());
 /**
  * Remembers a password or token, so that `redact` takes it out of every text, as it is and as URLs,
  * JSON, HTML and an Authorization header write it. Shorter ones than four characters are taken out
- * only where their place tells what they are.
+ * only where their place shows what they are.
  *
  * @param user whose password it is, for the header `Authorization: Basic`.
  */
@@ -86,7 +86,7 @@ export function keepSecretsOf(environment: NodeJS.ProcessEnv): void {
 }
 
 /**
- * The text without passwords: those that `keepSecret` was told, and what stands where passwords
+ * The text without passwords: those given to `keepSecret`, and what stands where passwords
  * usually do (user and password of an address, `password=…`, `"password": "…"`, Authorization).
  * Every text that leaves passes here: errors, origins, exports, what commands print.
  *
@@ -134,7 +134,7 @@ export function redactTexts<T>(value: T): T {
   return redacted(value) as T;
 }
 
-/** The text without the passwords that `keepSecret` was told: what cells print stays as it is otherwise. */
+/** The text without the passwords given to `keepSecret`: what cells print stays as it is otherwise. */
 export function hideSecrets(text: string): string {
   let plain = text;
   for (const secret of [...known].sort((a, b) => b.length - a.length)) {

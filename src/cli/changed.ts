@@ -31,7 +31,7 @@ interface Flags {
 
 /** `probelab changed` */
 export const changedCommand = new Command("changed")
-  .description("tell what changed against the same hours of the week before, and what is behind it")
+  .description("show what changed against the same hours of the week before, and what is behind it")
   .option("--last <span>", "the time in question, up to now: 24h, 7 days", "24h")
   .option("--of <rows>", `what is counted: ${SOURCES.join(", ")}`, sourceName, "measurements")
   .option("--by <columns>", "the columns to look in, with commas between", columnNames)
@@ -53,7 +53,7 @@ export const changedCommand = new Command("changed")
       after: now,
       dimensions: flags.by,
       where: flags.where,
-      action: "tell what changed",
+      action: "compare the weeks",
       signal: interrupt.signal,
       runs: true,
     });

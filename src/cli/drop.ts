@@ -32,7 +32,7 @@ const EXIT_CODES: Readonly<Record<DropFinding["state"], number>> = {
 
 /** `probelab drop` */
 export const dropCommand = new Command("drop")
-  .description("tell whether the flow of measurements dropped: since when, how much, and where")
+  .description("show whether the flow of measurements dropped: since when, how much, and where")
   .option("--last <span>", "the time in question, up to now: 24h, 7 days", "7d")
   .option("--where <column=value>", "only these rows; again for more", condition, {})
   .option("--json", "print the finding as JSON")

@@ -6,7 +6,7 @@ import { ProbelabError } from "../base/error.js";
 import { formatRange } from "../time/time-range.js";
 import { fillSample } from "../sample/fill.js";
 import { loadedTables, plantedFaults, sampleFigures, type SampleInfo } from "../sample/info.js";
-import { tellEverySecond, wholeNumber } from "./terminal.js";
+import { progressEverySecond, wholeNumber } from "./terminal.js";
 
 interface Options {
   readonly rows: number;
@@ -40,7 +40,7 @@ async function run(options: Options): Promise<void> {
       rows: options.rows,
       seed: options.seed,
       ...(options.end && { end: options.end }),
-      onProgress: tellEverySecond(),
+      onProgress: progressEverySecond(),
       signal: interrupt.signal,
     });
     console.log(await summary(writer, made, (performance.now() - began) / 1000));

@@ -7,7 +7,7 @@ import type { Writer } from "../database/writer.js";
 import { fillSample } from "../sample/fill.js";
 import { GENERATOR, loadedTables, sampleInfo } from "../sample/info.js";
 import { printProgress, printInterrupted, printFailure } from "./run.js";
-import { tellEverySecond, userInterrupt, wholeNumber } from "./terminal.js";
+import { progressEverySecond, userInterrupt, wholeNumber } from "./terminal.js";
 import { runNotebook } from "../notebook/run-notebook.js";
 
 /** A sample that ends longer ago is made anew, so that `last("3 months")` finds rows in it. */
@@ -77,7 +77,7 @@ async function fillIfEmpty(writer: Writer, rows: number, signal: AbortSignal): P
   const began = performance.now();
   const why = info === null ? "It is empty" : "Its sample has grown old";
   console.error(`${writer.source}: ${why}, filling it with the sample service`);
-  const made = await fillSample(writer, { rows, signal, onProgress: tellEverySecond() });
+  const made = await fillSample(writer, { rows, signal, onProgress: progressEverySecond() });
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
   console.error(`  ${made.rows.toLocaleString("en-US")} measurements in ${seconds} s`);
 }

@@ -112,7 +112,7 @@ export function userInterrupt(): Disposable & { readonly signal: AbortSignal } {
 }
 
 /** Prints progress on stderr, once a second at most: nothing for a quick fill. */
-export function tellEverySecond(): (message: string) => void {
+export function progressEverySecond(): (message: string) => void {
   const began = performance.now();
   let last = began;
   return (message) => {

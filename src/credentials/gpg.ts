@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { ProbelabError } from "../base/error.js";
 import { counted } from "../base/text.js";
 
-/** What gpg answered. Source: https://github.com/gpg/gnupg/blob/master/doc/DETAILS */
+/** gpg's answer. Source: https://github.com/gpg/gnupg/blob/master/doc/DETAILS */
 interface Answer {
   readonly code: number | null;
   readonly out: string;

@@ -86,7 +86,7 @@ export interface AlertChannel {
   readonly token?: string;
 }
 
-/** What a value may be: one that fits a rule, a list of such, or an object of such by name. */
+/** The shape of a value: a rule that it fits, a list of such values, or an object of them by name. */
 type Shape = Rule | readonly [Shape] | { readonly [key: string]: Shape };
 
 interface Rule {

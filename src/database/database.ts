@@ -47,7 +47,7 @@ export interface Answer {
   readonly askedAt: Date;
   /** Number of repeats after failed connections. */
   readonly retries: number;
-  /** Which rows are missing, as a sentence: those of shards that did not answer. */
+  /** A sentence on missing rows: those of shards that did not answer. */
   readonly partial?: string;
 }
 
@@ -55,7 +55,7 @@ export interface Answer {
 export class Database implements AsyncDisposable {
   readonly #connection: Connection;
   readonly #limited: Limited;
-  /** Whether the server returns the query id. */
+  /** True if the server returns the query id. */
   readonly #named: boolean;
   /** By role and version of the table. */
   readonly #learned = new Map<string, Promise<TableInfo>>();

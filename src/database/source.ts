@@ -18,7 +18,7 @@ export type Source =
       readonly kind: "server";
       /** `http://host:port`, no user, no password. */
       readonly url: string;
-      /** What a proxy has before the server's own path, such as `/clickhouse`; missing where nothing. */
+      /** The proxy's path before the server's own, such as `/clickhouse`; missing without one. */
       readonly prefix?: string;
       readonly database: string;
       readonly username: string;

@@ -200,7 +200,7 @@ export function unknownColumn(
   );
 }
 
-/** How a table keeps its rows; `engine` is "" where the server does not show it. */
+/** A table's engine and keys; `engine` is "" if the server does not show it. */
 interface TableEngine extends Pick<TableInfo, "engine" | "merges" | "notes"> {
   /** First column of the sort key; "" if unknown. */
   readonly sortedBy: string;

@@ -16,7 +16,7 @@ export const UNITS = {
 /** Unit of a number, or a text of digits, since 1970. */
 export type Unit = keyof typeof UNITS;
 
-/** How a column of numbers or text writes an instant, which its type does not say. */
+/** The form in which a column of numbers or text writes instants; its type does not say. */
 export type TimeForm =
   { readonly unit: Unit; readonly digits?: boolean } | { readonly text: string };
 

@@ -4,7 +4,7 @@ import { plainType } from "../database/time-column.js";
 import { LOG_COLUMNS } from "../logs/lines.js";
 import { currentSignal } from "../interrupt/current-signal.js";
 
-/** The tables whose columns questions name; each tells itself, or fails. */
+/** The tables whose columns questions name; each is learned, or fails. */
 interface ColumnTables {
   readonly measurements: () => Promise<TableInfo>;
   readonly logs: () => Promise<TableInfo>;
@@ -84,7 +84,7 @@ function comment(type: string): string {
   return type.replaceAll("*/", "*\u200b/").replaceAll(/\s+/gu, " ");
 }
 
-/** What an answer's cell holds of a ClickHouse type. */
+/** The TypeScript type of a ClickHouse type in an answer. */
 function valueTypes(type: string): string[] {
   const plain = plainType(type);
   const missing = /\bNullable\(/.test(type) && !/^(Array|Map|Tuple)\b/.test(plain) ? ["null"] : [];

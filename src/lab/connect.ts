@@ -28,12 +28,12 @@ import { drop, type DropFinding, type DropOptions } from "./drop.js";
 import { sharedDatabase } from "./shared-database.js";
 import { DAY } from "../time/span.js";
 
-/** Where to connect, and the limits that each question carries. */
+/** Options of `connect`: the sources, and the limits that each question carries. */
 export interface ConnectOptions extends SourceOptions {
   /** Limits of one question: `maxSeconds` (120), `maxResultRows` (2,000,000), `maxMemory` (4 GiB, in bytes), `maxRowsRead` (none). */
   readonly limits?: Partial<Limits>;
   /**
-   * What the deployment calls its tables and columns; each name wins over `PROBELAB_TABLES` and
+   * The deployment's names of tables and columns; each wins over `PROBELAB_TABLES` and
    * probelab.config.json.
    *
    * @example
@@ -41,7 +41,7 @@ export interface ConnectOptions extends SourceOptions {
    */
   readonly tables?: TablesOptions;
   /**
-   * Which credentials of the team's encrypted file are the servers' passwords, where the environment
+   * The credentials of the team's encrypted file that are the servers' passwords, where the environment
    * gives none; default: `"credentials"` in probelab.config.json. See `credentials.get`.
    *
    * @example
@@ -60,12 +60,12 @@ export interface Lab extends AsyncDisposable {
   readonly testHelpers: TestHelpers;
   /** Questions on the log table; its database is opened with the first of them. */
   readonly logs: Logs;
-  /** Where the measurements are: `embedded:DIR`, or the server's URL without credentials. */
+  /** The source of the measurements: `embedded:DIR`, or the server's URL without credentials. */
   readonly source: string;
-  /** What the server doesn't let its user have, a sentence each: limits that are lower, settings that can't be sent. */
+  /** Sentences on what the server refuses its user: lower limits, settings that can't be sent. */
   readonly notes: readonly string[];
   /**
-   * What "now" means for this data. A server's is the present. An embedded database's is the end of
+   * The present for this data. A server's is the clock's. An embedded database's is the end of
    * its newest day (midnight UTC), where that is past: `last("3 months", { now: lab.now })` finds
    * rows however old a sample or a loaded file is.
    */
@@ -88,9 +88,9 @@ export interface Lab extends AsyncDisposable {
     options: QueryOptions,
   ): Promise<Result<Row>>;
   /**
-   * How fresh the data is: the newest measurement, how far storing lags behind measurement, and the
+   * Shows how fresh the data is: the newest measurement, how far storing lags behind measurement, and the
    * newest log line of each program; `found` where one is silent for longer than it ever was in the
-   * week before. What can't be told (no such column, no right to read) is said with its reason.
+   * week before. What is missing (no such column, no right to read) is said with its reason.
    *
    * @throws ProbelabError where the server doesn't answer.
    * @example
@@ -117,7 +117,7 @@ export interface Lab extends AsyncDisposable {
    */
   drop(options: DropOptions): Promise<DropFinding>;
   /**
-   * How the runs of a new version compare with those of the version before it: duration,
+   * Compares the runs of a new version with those of the version before it: duration,
    * measurements per run, seconds per measurement and the share of failed measurements, each with its
    * interval and the runs behind it; `found` where one moved, `untold` where there is too little to tell.
    *

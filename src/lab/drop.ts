@@ -15,11 +15,11 @@ import type { Result } from "../result/result.js";
 import { between, checkRange, last, type TimeRange } from "../time/time-range.js";
 import { HOUR, WEEK } from "../time/span.js";
 
-/** What `lab.drop` takes. */
+/** Options of `lab.drop`. */
 export interface DropOptions {
   /** The time in question, up to the present: `last("7 days", { now: lab.now })`. The eight weeks before it are learnt from. */
   readonly range: TimeRange;
-  /** Which measurements count. */
+  /** Filter of the measurements. */
   readonly where?: Where;
   readonly signal?: AbortSignal;
 }
@@ -38,9 +38,9 @@ export interface DropFinding extends AlarmFinding {
   readonly verdict: string;
   /** When the alarm that goes on, else the largest, began. */
   readonly since: Date | null;
-  /** Which values of which dimensions account for it; null without a drop, or where that can't be asked. */
+  /** The values of dimensions that account for it; null without a drop, or if that can't be asked. */
   readonly why: Explanation | null;
-  /** What `lab.freshness()` said: how late rows are stored, and who is silent. */
+  /** The answer of `lab.freshness()`: how late rows are stored, and who is silent. */
   readonly freshness: Finding;
 }
 
@@ -63,7 +63,7 @@ interface AlarmRow {
 /**
  * `lab.drop({ range })`: did the flow of measurements drop? `alarm` over the counts of each hour, of
  * the whole and of each program, without the hours for which rows may still be stored (by what
- * `lab.freshness` tells of the lag); what is behind the drop, against the same hours of the week
+ * `lab.freshness` says of the lag); what is behind the drop, against the same hours of the week
  * before; and whether it is over, in the whole and in each part that is named.
  */
 export async function drop(
@@ -71,7 +71,7 @@ export async function drop(
   freshness: () => Promise<Finding>,
   options: DropOptions,
 ): Promise<DropFinding> {
-  const action = "tell whether the flow dropped";
+  const action = "judge whether the flow dropped";
   refuseUnknown(options, ["range", "where", "signal"], action);
   const range = checkRange((options as DropOptions | undefined)?.range, action);
   const { where = {}, signal } = options;
@@ -110,7 +110,7 @@ export async function drop(
     (found === null ? [] : (found.result as Result<object>).rows()) as AlarmRow[];
   const isOn = ({ kind, until }: AlarmRow) =>
     Number(until) > known - (kind === "decline" ? WEEK : RECENT);
-  // What the whole tells is told of the whole; a program is named where only it tells.
+  // A program is named only if the whole shows no alarm.
   const candidates = [whole, programs];
   const shownIn =
     candidates.find((found) => rowsOf(found).some(isOn)) ??
@@ -125,7 +125,7 @@ export async function drop(
     (shown?.software_name === undefined ? undefined : programWhere(shown.software_name)) ?? where;
   const of = shownIn === programs ? ` of software_name ${shown?.software_name ?? "(none)"}` : "";
 
-  // Programs that are silent now tell nothing of a range that ended long ago.
+  // Programs that are silent now say nothing of a range that ended long ago.
   const silence = +range.end > present - HOUR ? silenceOf(lines) : undefined;
   const isSilent = measured?.silent === true || shown?.kind === "silence";
   const why =
@@ -162,7 +162,7 @@ export async function drop(
     return { state: "unknown", verdict: "Can't tell whether measurements dropped." };
   }
 
-  /** Whether each alarmed series and each part that is named are back. */
+  /** Judges whether each alarmed series and each named part are back. */
   async function afterDrop(largest: AlarmRow): Promise<Pick<DropFinding, "state" | "verdict">> {
     const every = candidates.flatMap(rowsOf);
     const [from, to] = [
@@ -206,7 +206,7 @@ export async function drop(
       const verdict = `The drop goes on: ${below.label} ${latest(below)}.`;
       return { state: "dropping", verdict };
     }
-    // A program whose alarm isn't the one that is told may have too few rows to tell its end.
+    // A program whose alarm isn't the one shown may have too few rows to judge its end.
     const named = judgements.filter(({ isNamed }) => isNamed);
     const unsure = named.find(({ state }) => state === "unsure");
     if (unsure !== undefined) {

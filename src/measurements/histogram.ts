@@ -16,7 +16,7 @@ import {
   type RunOptions,
 } from "./questions.js";
 
-/** What a question on how numbers are spread takes. */
+/** Options of `histogram`. */
 export interface HistogramOptions<
   Name extends string = string,
   B extends By<Name> = By<Name>,
@@ -26,7 +26,7 @@ export interface HistogramOptions<
   /** About how many bins, default 40, at most 200; or their edges, ascending. */
   readonly bins?: number | readonly number[];
   /**
-   * Whether edges grow by a factor rather than by a step. Default: true where no number is below 0 and
+   * True for edges that grow by a factor rather than by a step. Default: true if no number is below 0 and
    * the largest is more than 10 times the median.
    */
   readonly log?: boolean;
@@ -238,7 +238,7 @@ function logEdges(low: number, high: number, about: number): number[] {
 }
 
 function evenEdges(low: number, high: number, about: number): number[] {
-  // No narrower than numbers of that size can be told apart.
+  // No narrower than the distance of neighboring doubles of that size.
   const least = Math.max((high - low || 1) / about, Math.max(Math.abs(low), Math.abs(high)) / 1e12);
   const power = Math.floor(Math.log10(least));
   const width =

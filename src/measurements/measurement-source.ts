@@ -6,7 +6,7 @@ import { whereSql, type Where } from "../query/where.js";
 import { explainEmpty, missingFromLists } from "../query/why-empty.js";
 import type { TimeRange } from "../time/time-range.js";
 
-/** Which measurements are asked about. */
+/** The measurements that a question is about. */
 export interface MeasurementFilter {
   readonly range: TimeRange;
   readonly where: Where;
@@ -80,7 +80,7 @@ export function measurementOnceSource(
 }
 
 /**
- * What rows of one text are grouped by: two hashes of 64 bits of it, which are compared in one step
+ * The key that groups rows of equal text: two 64-bit hashes of it, which are compared in one step
  * and kept in half the memory. One of 64 bits would merge two of 10¹⁰ texts in most answers (n²/2⁶⁵)
  * and two of 10⁹ in 3 of 100; with 128 the chance is below 10⁻¹⁸ at 10¹⁰. Other types are their own key.
  */
@@ -134,7 +134,7 @@ export function onceOverall(table: TableInfo, dedupe: boolean | undefined): Pick
   return dedupe === true && !table.merges ? { whole: HELD_TWICE } : {};
 }
 
-/** What the rows of one measurement share. */
+/** The columns that the rows of one measurement share. */
 function together(table: TableInfo): Pick<Source, "together"> {
   const uid = "measurement_uid";
   return table.columns.has(uid) ? { together: tableColumn(table, uid).sql } : {};
@@ -177,7 +177,7 @@ export class FirstColumns {
     return { sql: raw(as), type };
   }
 
-  /** What the group's SELECT holds of them. */
+  /** The columns of the group's SELECT. */
   get selected(): Column[] {
     return [...this.#names].map(([name, as]) => [as, this.#first(name)]);
   }

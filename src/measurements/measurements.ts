@@ -29,7 +29,7 @@ type Every = Bucket | "auto" | "all";
 type Names = By<MeasurementColumn>;
 type RunNames = By<RunColumn>;
 type Levels = readonly number[];
-/** What `summary` groups by. A deployment may declare other columns: it is one of `RunNames` there or not. */
+/** The default dimension of `summary`; a deployment that declares other columns may not have it. */
 type Versions = ["software_name", "software_version"];
 
 /** The measures of `counts` and `durations`. */
@@ -64,7 +64,7 @@ export interface Measurements {
     },
   ): Promise<Result<GroupedRow<B, E, M>>>;
   /**
-   * How many measurements: columns `t` (start of the bucket), the dimensions of `by`, `measurements`.
+   * Counts measurements: columns `t` (start of the bucket), the dimensions of `by`, `measurements`.
    * A bucket without measurements is a zero.
    *
    * @throws ProbelabError without a range, for unknown columns and options, or as the server says.
@@ -80,7 +80,7 @@ export interface Measurements {
   /** The same as {@link Runs.durations}. */
   runDurations: Runs["durations"];
   /**
-   * How many measurements the table holds more than once: columns `t`, the dimensions,
+   * Counts measurements that the table holds more than once: columns `t`, the dimensions,
    * `measurements` (each once), `rows`, `duplicated` (measurements with more than one row) and
    * `share` (of rows that are surplus, 0 to 1). Rows are one measurement by measurement_uid, or
    * where they are equal in every column. A measurement belongs to the bucket of its first row.
@@ -133,7 +133,7 @@ export interface Measurements {
     Result<GroupedRow<B, "all", { first: Measure<Date | null>; measurements: Measure<number> }>>
   >;
   /**
-   * How the numbers of a column are spread, as `lab.runs.histogram` tells of runs; `measurements` of each bin.
+   * Counts the numbers of a column in bins, as `lab.runs.histogram` does for runs: `measurements` of each bin.
    *
    * @throws ProbelabError for a column that holds no numbers, and for log-spaced bins of negative ones.
    * @example
@@ -181,7 +181,7 @@ export interface Runs {
     options: RunOptions<RunColumn, B> & { readonly every?: E; readonly measures: M },
   ): Promise<Result<GroupedRow<B, E, M>>>;
   /**
-   * How many runs, and how many measurements in each: columns `t`, the dimensions, `runs`,
+   * Counts runs, and the measurements in each: columns `t`, the dimensions, `runs`,
    * `measurements` (of all those runs), `single_share` (share of runs with one measurement, 0 to 1) and
    * the quantiles of measurements per run, `q10`, `q50`, `q90`. A bucket without a run has 0 runs
    * and null quantiles: a gap. A run belongs to the bucket in which it starts. Measurements without
@@ -199,7 +199,7 @@ export interface Runs {
     options: RunQuantileOptions<B, L> & { readonly every?: E },
   ): Promise<Result<GroupedRow<B, E, RunMeasures<L>>>>;
   /**
-   * How long runs take: as `counts`, with quantiles of the duration in seconds. A run's duration is
+   * Durations of runs: as `counts`, with quantiles of the duration in seconds. A run's duration is
    * the last measurement_start_time of its report_id minus the first; a run of one measurement
    * lasts 0 s (`where: { measurements: { gt: 1 } }` leaves those out). Quantiles are exact and
    * interpolate linearly (R-7 of Hyndman and Fan, 1996, as NumPy and d3).
@@ -254,7 +254,7 @@ export interface Runs {
     options: ExploreOptions<RunColumn, B> & Pick<RunOptions, "dedupe">,
   ): Promise<Result>;
   /**
-   * How the numbers of a column are spread over runs, in bins that the engine cuts: columns `from` and
+   * Counts runs by the numbers of a column, in bins that the engine cuts: columns `from` and
    * `to` (a bin is half-open, [from, to)), the dimensions of `by`, and `runs`, exactly, 0 in an empty
    * bin. A row whose `from` or `to` is null holds what is beyond the bins, which only edges of one's
    * own leave. Runs without a number are in none, and a note counts them.
@@ -273,7 +273,7 @@ type AskedAs<F> = F extends (options: infer O) => Promise<Result<infer Row>>
   ? (options: O) => Promise<Result<Row>>
   : never;
 
-/** What is asked about when something changed, unless other dimensions are named. */
+/** Dimensions that `explain` searches by default. */
 export const DIMENSIONS = [
   "software_name",
   "software_version",

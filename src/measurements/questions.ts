@@ -21,7 +21,7 @@ export type MeasurementColumn = ColumnOf<"measurements">;
 /** The columns of a run: its own, and those of its first measurement. */
 export type RunColumn = MeasurementColumn | (typeof RUN_COLUMNS)[number];
 
-/** What every question on measurements takes. */
+/** Options of every question on measurements. */
 export interface MeasurementOptions<
   Name extends string = MeasurementColumn,
   B extends By<Name> = By<Name>,
@@ -39,22 +39,22 @@ export type RunOptions<
   B extends By<Name> = By<Name>,
 > = MeasurementOptions<Name, B>;
 
-/** What questions on quantiles of runs take besides. */
+/** More options of questions on quantiles of runs. */
 export interface RunQuantileOptions<
   B extends By<RunColumn> = By<RunColumn>,
   Levels extends readonly number[] = readonly number[],
 > extends MeasurementOptions<RunColumn, B> {
-  /** Which quantiles to give, each from 0 to 1; exact, interpolated linearly (R-7). Default 0.1, 0.5, 0.9. */
+  /** Quantile levels from 0 to 1; exact, interpolated linearly (R-7). Default 0.1, 0.5, 0.9. */
   readonly quantiles?: Levels;
 }
 
-/** What a question on duplicates takes; the whole range is one bucket unless `every` is given. */
+/** Options of `duplicates`; the whole range is one bucket unless `every` is given. */
 export type DuplicateOptions<B extends By<MeasurementColumn> = By<MeasurementColumn>> = Omit<
   MeasurementOptions<MeasurementColumn, B>,
   "dedupe"
 >;
 
-/** What `firstSeen` takes. */
+/** Options of `firstSeen`. */
 export type FirstSeenOptions<B extends By<MeasurementColumn> = By<MeasurementColumn>> = Omit<
   MeasurementOptions<MeasurementColumn, B>,
   "every"
@@ -66,7 +66,7 @@ export const MEASUREMENT_OPTIONS = [...GROUP_OPTIONS, "dedupe"];
 /** One object of options may serve counts, durations and summary alike. */
 const FAMILY = [...MEASUREMENT_OPTIONS, "quantiles"];
 
-/** What questions on measurements and runs are asked of: a table, or a snapshot of it. */
+/** The source of questions on measurements and runs: a table, or a snapshot of it. */
 export interface Asked {
   readonly database: Database;
   measurements(filter: MeasurementFilter): Promise<Source>;

@@ -11,7 +11,7 @@ export interface ReportId {
   /** Number of the autonomous system, 0 to 4294967295; 0 is unknown. */
   readonly probeAsn: number;
   readonly collector: string;
-  /** Random suffix that tells runs of the same second apart. */
+  /** Random suffix that separates runs of the same second. */
   readonly random: string;
 }
 

@@ -17,10 +17,10 @@ import {
   type MeasurementFilter,
 } from "./measurement-source.js";
 
-/** How far beyond the range runs are read, so that those at its edges are whole. */
+/** Runs are read this far beyond the range, so that those at its edges are whole. */
 const MARGIN = LENGTHS.day;
 
-/** What a run has besides the dimensions of its first measurement. */
+/** A run's columns besides the dimensions of its first measurement. */
 export const RUN_COLUMNS = [
   "start",
   "duration",
@@ -55,7 +55,7 @@ export function runSource(table: TableInfo, filter: MeasurementFilter): Source {
     isOwn(name) ? runColumn(table, name) : first.column(name);
   const runConditions = whereSql(runWhere, column, "run");
   const noReport = withoutReport(table);
-  /** Measurements of no report are kept, as one run, so that they can be told. */
+  /** Measurements without a report are kept as one run, so that they can be counted. */
   const orNoReport = (condition: Sql): Sql =>
     noReport === undefined ? condition : sql`((${condition}) OR _no_report)`;
   const start = time.bound(range.start);
@@ -103,7 +103,7 @@ export function runSource(table: TableInfo, filter: MeasurementFilter): Source {
   };
 }
 
-/** Whether a group is of no report, told by what it is grouped by: once a run, not once a row. */
+/** The condition for measurements without a report, on the grouped columns: once a run, not once a row. */
 function ofNoReport(table: TableInfo, noReport: Sql): Sql {
   const keys = identityKeys(table, "report_id");
   const ofNone = identityKeys(table, "report_id", "''");
@@ -143,7 +143,7 @@ export function runColumn({ time, name: table }: TableInfo, name: OwnColumn): So
   }
   if (time.resolution === "day") {
     throw new ProbelabError(
-      `Can't tell how long runs take: ${time.sql} of ${table} is a Date, which tells days only. Count runs or measurements instead, or configure a time column with hours and seconds.`,
+      `Can't tell how long runs take: ${time.sql} of ${table} is a Date, which has no hours. Count runs or measurements instead, or configure a time column with hours and seconds.`,
     );
   }
   const seconds = `(${time.seconds("_first", "_last")})`;

@@ -13,7 +13,7 @@ import { type Where, whereSql, whereText } from "../query/where.js";
 import { Result, type Value } from "../result/result.js";
 import { checkRange, type TimeRange } from "../time/time-range.js";
 
-/** What `lab.measurements.values` takes. */
+/** Options of `lab.measurements.values`. */
 export interface ValuesOptions<
   Y extends MeasurementColumn = MeasurementColumn,
   B extends MeasurementColumn = MeasurementColumn,
@@ -22,15 +22,15 @@ export interface ValuesOptions<
   readonly range: TimeRange;
   /** The column of numbers to draw, such as `test_runtime`. */
   readonly y: Y;
-  /** A column that tells series apart; without it there is one. */
+  /** The column whose values are the series; without it there is one. */
   readonly by?: B;
-  /** How many series keep their name, those with the most measurements first; the rest is "other". Default 6. */
+  /** Number of series that keep their name, those with the most measurements first; the rest is "other". Default 6. */
   readonly top?: number;
   /** False leaves out what is beyond the top, and says so (default true: it is "other"). */
   readonly other?: boolean;
   /** Pixel columns of the chart that will draw them; default 1000. */
   readonly width?: number;
-  /** Which measurements count: column to value, list of values, `prefix()`, or a comparison. */
+  /** Filter: column to value, list of values, `prefix()`, or a comparison. */
   readonly where?: Where<MeasurementColumn>;
   /** Stops the query at the server; default: the interrupt of the running cell. */
   readonly signal?: AbortSignal;

@@ -4,7 +4,7 @@ import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** What is kept of a text that TypeScript accepted. */
+/** The record of a text that TypeScript accepted. */
 interface Accepted {
   /** Modification time and size of each file that the text was checked against, and of this program. */
   readonly files: Readonly<Record<string, string | undefined>>;

@@ -168,7 +168,7 @@ export class CellCompiler {
     });
   }
 
-  /** What TypeScript would put at `position`, and where the text begins and ends that it replaces. */
+  /** TypeScript's completions at `position`, and the part of the text that they replace. */
   completions(code: string, position: number): Completions {
     return this.#withRecovery("Can't complete the cell", () => {
       const above = this.#show(code);

@@ -64,7 +64,7 @@ function displayMethod(value: unknown): (() => unknown) | undefined {
     : undefined;
 }
 
-/** What the value's own method gives: data by MIME type, or `{ data, metadata }`. */
+/** The result of the value's own method: data by MIME type, or `{ data, metadata }`. */
 async function displayed(value: unknown): Promise<MimeBundle | undefined> {
   const given = (await displayMethod(value)?.()) as Partial<MimeBundle> | null | undefined;
   if (typeof given !== "object" || given === null) return undefined;

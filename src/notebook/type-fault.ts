@@ -7,7 +7,7 @@ export interface TypeFault {
   readonly column: number;
   readonly length: number;
   readonly code: number;
-  /** What to write, where TypeScript doesn't say it. */
+  /** The remedy, if TypeScript gives none. */
   readonly hint: string | undefined;
   readonly text: string;
   /** The reasons, from the outside in. */

@@ -16,13 +16,13 @@ import type { Sql } from "./sql.js";
 import { whereText, type Where } from "./where.js";
 import { askInWindows, isTooMuch } from "./windows.js";
 
-/** What to group by: a column's name or a dimension, one, several, or by names of one's own. */
+/** Dimensions to group by: a column's name or a dimension, a list of them, or an object that names them. */
 export type By<Name extends string = string> =
   GroupBy<Name> | readonly GroupBy<Name>[] | Readonly<Record<string, GroupBy<Name>>>;
 
 type GroupBy<Name extends string> = Name | Dimension<string, Name>;
 
-/** What every grouped question takes. */
+/** Options of every grouped question. */
 export interface GroupOptions<Name extends string = string, B extends By<Name> = By<Name>> {
   /** The time to ask about, half-open: `last("3 months")` or `between(a, b)`. */
   readonly range: TimeRange;
@@ -31,31 +31,31 @@ export interface GroupOptions<Name extends string = string, B extends By<Name> =
    * `"auto"`: the finest that keeps the answer under 5,000 rows.
    */
   readonly every?: Bucket | "auto" | "all";
-  /** What to group by: columns, `hourOfDay()`, `weekday()`, `versionPart()`, `bins()`; `{ name: … }` names them. */
+  /** Dimensions to group by: columns, `hourOfDay()`, `weekday()`, `versionPart()`, `bins()`; `{ name: … }` names them. */
   readonly by?: B;
-  /** How many groups keep their name, the largest first; the rest is "other". Default 6; Infinity keeps all. */
+  /** Number of groups that keep their name, the largest first; the rest is "other". Default 6; Infinity keeps all. */
   readonly top?: number;
   /** False leaves out what is beyond the top, and says so (default true: it is "other"). */
   readonly other?: boolean;
-  /** Which rows count: column to value, list of values, `prefix()`, or a comparison; all must hold. */
+  /** Filter: column to value, list of values, `prefix()`, or a comparison; all must hold. */
   readonly where?: Where<Name>;
   /** Stops the query at the server; default: the interrupt of the running cell. */
   readonly signal?: AbortSignal;
 }
 
-/** Names of the options above, to tell unknown ones. */
+/** Names of the options above, to find unknown ones. */
 export const GROUP_OPTIONS = [
   ...["range", "every", "by", "top", "other", "where", "signal"],
 ] as readonly string[];
 
-/** What a question is by default, and what it is called. */
+/** A question's defaults, and its name in errors. */
 export interface Preset {
   /** For errors: "count measurements". */
   readonly action: string;
   readonly every?: "auto" | "all";
   readonly by?: readonly string[];
   readonly top?: number;
-  /** The measure that charts draw by default; default: none is told. */
+  /** The measure that charts draw by default. */
   readonly main?: string;
   /** Columns that the preset adds to the answer. */
   readonly adds?: readonly string[];
@@ -168,11 +168,11 @@ export async function askSource(
   });
 }
 
-/** Says what a note would have told, where that is more than the server can read at once. */
+/** A note in place of one that the server could not compute within its limits. */
 function untold(error: unknown): Extra {
   const { code } = error as { code?: string };
   if (!isTooMuch(error) && code !== "TOO_MANY_ROWS_OR_BYTES") throw error;
-  const note = "Which values of the filter the range holds was too much for the server to tell.";
+  const note = "Too much for the server: the values that the range holds of the filter's columns.";
   return { ...NOTHING, notes: [note] };
 }
 
@@ -271,7 +271,7 @@ function pickBucket(
   );
 }
 
-/** How many groups an answer may have, as far as it is known before it is asked. */
+/** The largest number of groups that an answer may have, as far as it is known before asking. */
 function groupsAtMost(dimensions: readonly AskedDimension[], top: number): number {
   const natural = dimensions.reduce((n, { most, natural }) => (natural ? n * most : n), 1);
   return dimensions.some((dimension) => !dimension.natural) ? natural * (top + 1) : natural;
@@ -310,7 +310,7 @@ function planMeasures(
   });
 }
 
-/** How many groups keep their name, once it is a number that can be. */
+/** Checks `top`, the number of groups that keep their name. */
 function checkTop(top: number): number {
   if (top >= 1 && (!Number.isFinite(top) || Number.isInteger(top))) return top;
   throw new ProbelabError(
@@ -318,7 +318,7 @@ function checkTop(top: number): number {
   );
 }
 
-/** What a column means, without the way to compute it. */
+/** A column's meaning without the way to compute it. */
 function meaningOf({ value: _, ...column }: PlannedMeasure): MeasureColumn {
   return column;
 }

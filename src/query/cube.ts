@@ -20,7 +20,7 @@ import {
 import { whereText, type Where } from "./where.js";
 import { askAdding } from "./windows.js";
 
-/** What opens a source for one question. */
+/** A function that opens a source for one question. */
 export type OpenSource = (
   range: TimeRange,
   where: Where,
@@ -43,7 +43,7 @@ export function cubeSource<T extends object>(questions: T, source: CubeSource): 
   return questions;
 }
 
-/** What `cubeSource` was told of these questions, or undefined. */
+/** The options that `cubeSource` was called with for these questions, or undefined. */
 export function cubeSourceOf(questions: unknown): CubeSource | undefined {
   return typeof questions === "object" && questions !== null ? sources.get(questions) : undefined;
 }
@@ -53,10 +53,10 @@ export interface Cube {
   /** The text of each dimension in each row, null where the rows have none. */
   readonly dimensions: readonly (readonly (string | null)[])[];
   readonly rows: number;
-  /** What each measure is in each row. */
+  /** The value of each measure in each row. */
   readonly values: readonly Float64Array[];
   readonly measures: readonly PlannedMeasure[];
-  /** How many values `different` has in each row; undefined where the source lacks it. */
+  /** The number of different values in each row; undefined if the source lacks the column. */
   readonly different: Float64Array | undefined;
   /** The dimensions' names. */
   readonly names: readonly string[];
@@ -66,7 +66,7 @@ export interface Cube {
   readonly origin: Omit<Origin, "columns" | "reductions">;
 }
 
-/** Which cells to ask for. */
+/** The cells to ask for. */
 export interface CubeQuestion {
   readonly range: TimeRange;
   /** Columns and dimensions; `undefined` takes those of the source by default. */

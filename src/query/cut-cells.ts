@@ -7,7 +7,7 @@ import type { AnswerRow, PlannedMeasure } from "./plan.js";
 
 /** Buckets that a series should have before values are named instead. */
 const FEW_BUCKETS = 12;
-/** More buckets than this can't be told apart in the figure, and cost the answer rows. */
+/** More buckets than this can't be seen in the figure, and cost the answer rows. */
 const MANY_BUCKETS = 400;
 const MOST_CELLS = 500_000;
 
@@ -78,7 +78,7 @@ export function readCells(
   return { starts: [...places.keys()], at, codes, values, elsewhere };
 }
 
-/** Which values keep their name and how time is cut, so that all fits; and the merged cell of each cell. */
+/** The values that keep their name and the bucket, so that all cells fit; and the merged cell of each cell. */
 export function cut(
   cells: Cells,
   ranked: readonly (readonly Ranked[])[],
@@ -131,7 +131,7 @@ function givenUp(ranked: readonly (readonly Ranked[])[], named: readonly number[
 
 interface Keys {
   readonly step: Bucket;
-  /** How many cells are left, and how many buckets have one. */
+  /** Numbers of cells left and of buckets with a cell. */
   readonly many: number;
   readonly filled: number;
   /** The place of each cell among them, in their order. */

@@ -95,7 +95,7 @@ export interface AskedDimension {
   readonly name: string;
   /** The table's column, where this is another name of it. */
   readonly of?: string;
-  /** What rows are grouped by: the column as it is stored, whose text takes processor time. */
+  /** The expression that rows are grouped by: the stored column, since making it text takes processor time. */
   readonly key: Sql;
   /** Nullable text of a key. Keys of one text are one value. */
   readonly text: (key: Sql) => Sql;
@@ -109,7 +109,7 @@ export interface AskedDimension {
   readonly compare?: (a: string, b: string) => number;
   /** True where there are few values by nature, all of which are kept: hours, weekdays, bins. */
   readonly natural: boolean;
-  /** How many values there may be, for natural ones. */
+  /** The largest number of values, for natural dimensions. */
   readonly most: number;
 }
 

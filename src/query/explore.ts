@@ -26,12 +26,12 @@ import {
 import { whereText } from "./where.js";
 import { askAdding } from "./windows.js";
 
-/** What the cells of a figure that one can question are asked with; see `lab.measurements.explore`. */
+/** Options of `explore`; see `lab.measurements.explore`. */
 export interface ExploreOptions<
   Name extends string = string,
   B extends By<Name> = By<Name>,
 > extends Pick<GroupOptions<Name, B>, "range" | "where" | "signal"> {
-  /** What to choose by, one to four: columns, `hourOfDay()`, `weekday()`, `versionPart()`, `bins()`. */
+  /** One to four dimensions to choose by: columns, `hourOfDay()`, `weekday()`, `versionPart()`, `bins()`. */
   readonly by: B;
   /** `count()`, `sum(column)`, `share(where)` or `ratio(a, b)`, whose parts add up; default `count()`. */
   readonly measure?: Measure<unknown, Name>;
@@ -39,7 +39,7 @@ export interface ExploreOptions<
   readonly every?: Bucket | "auto";
 }
 
-/** Names of the options above, to tell unknown ones. */
+/** Names of the options above, to find unknown ones. */
 export const EXPLORE_OPTIONS = ["range", "by", "where", "measure", "every", "signal"];
 
 const MOST_DIMENSIONS = 4;
@@ -193,7 +193,7 @@ function measured(
   };
 }
 
-/** How many rows of each value of each dimension, by a hash that says a value whatever bytes it has. */
+/** Counts the rows of each value of each dimension, by a hash that holds for any bytes. */
 function sizesSql(plan: Plan, dimensions: readonly AskedDimension[]) {
   const { source, aggregates } = plan;
   const unusable = source.unusable === undefined ? [] : ["_unusable"];
@@ -234,7 +234,7 @@ function readSizes(
   return { ranked, unusable: usable.length < rows.length };
 }
 
-/** The cells of the named values, told by their place (0: the others), in one scan. */
+/** The cells of the named values by their place (0: the others), in one scan. */
 function cellsSql(
   plan: Plan,
   dimensions: readonly AskedDimension[],

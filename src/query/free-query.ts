@@ -29,7 +29,7 @@ export interface QueryOptions {
 
 const OPTIONS = ["range", "params", "columns", "signal"] as const;
 const ACTION = "run the query";
-/** What leaves out groups of an answer, so that a missing row is not zero. */
+/** Clauses that leave out groups of an answer, so that a missing row is not zero. */
 const LEAVES_OUT = /\b(HAVING|QUALIFY|LIMIT|OFFSET|FETCH)\b/i;
 const RANGE = new RegExp(`\\{range(?::\\s*(?:(${NAME})\\.)?(${NAME})\\s*)?\\}`, "g");
 const EXAMPLE =
@@ -97,7 +97,7 @@ export async function freeQuery<Row extends object = Record<string, Value>>(
 
 type Asked = QueryOptions & { readonly database: Database; readonly sql: string };
 
-/** What the server says of a question before it is asked. */
+/** The server's description of a question before it is asked. */
 interface Learned {
   readonly learned: number;
   /** When the versions were last those of then. */

@@ -17,10 +17,10 @@ export interface AskedGroups {
   /** Null where the range is one bucket. */
   readonly every: Bucket | null;
   readonly dimensions: readonly AskedDimension[];
-  /** Whether what is beyond the top has a row of its own. */
+  /** True if groups beyond the top are merged into a row of their own. */
   readonly other: boolean;
   readonly measures: readonly PlannedMeasure[];
-  /** What a row of the source is, many: "measurements". */
+  /** Plural name of the source's rows: "measurements". */
   readonly many: string;
 }
 
@@ -29,7 +29,7 @@ export interface GroupedRows {
   readonly table: ColumnTable;
   readonly time: TimeColumn | undefined;
   readonly dimensions: readonly DimensionColumn[];
-  /** What was merged or left out. */
+  /** Sentences on groups that were merged or left out. */
   readonly reductions: readonly string[];
   /** Rows that began where no bucket begins. */
   readonly moved: readonly string[];
@@ -108,16 +108,16 @@ interface Groups {
   /** In the order of a legend. */
   readonly ordered: readonly Group[];
   readonly otherLabel: string;
-  /** How many ranked groups there were before the rest was merged. */
+  /** Number of ranked groups before the rest was merged. */
   readonly total: number;
-  /** How many of them keep their name. */
+  /** Number of groups that keep their name. */
   readonly kept: number;
   readonly hasRest: boolean;
   /** Rows of the source in the rest. */
   readonly restRows: number;
 }
 
-/** What tells an answer's groups apart: the place, and the values that are always kept. */
+/** The key of a group in an answer: its place, and the values that are always kept. */
 function groupKey(row: AnswerRow, dimensions: readonly AskedDimension[]): string {
   const natural = dimensions.map(({ natural }, index) => (natural ? row[`_d${index}`] : null));
   return `${Number(row["_place"])} ${JSON.stringify(natural)}`;
@@ -228,7 +228,7 @@ export function cellKey(start: Date | null, group: number | string): string {
 /**
  * The measures' values by bucket and group, of an answer with a row for each (`_t`).
  *
- * The server cuts time where `bucketSql` told it to. Should a row begin elsewhere, since the server
+ * The server cuts time as `bucketSql` says. Should a row begin elsewhere, since the server
  * knows another history of the zone, it belongs to the bucket that holds its beginning, where
  * measures are added up, and a note says so: no row is ever left out.
  *

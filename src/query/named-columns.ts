@@ -16,7 +16,7 @@ import { timeColumn } from "./grouped-result.js";
 import type { Measure } from "./measure.js";
 import { MEANINGS } from "./plan.js";
 
-/** What a column of free SQL is grouped by. */
+/** A column of free SQL that is a dimension. */
 export interface NamedDimension {
   /** `"version"` orders by component (3.9 before 3.10); true by the first measure that adds up. */
   readonly dimension: true | "version";
@@ -25,8 +25,8 @@ export interface NamedDimension {
 }
 
 /**
- * What a column of free SQL holds: the start of buckets of a span (`"week"`, `"15 minutes"`), what
- * the rows are grouped by, or a measure, such as `share()`.
+ * The meaning of a column of free SQL: the start of buckets of a span (`"week"`, `"15 minutes"`), a
+ * dimension, or a measure, such as `share()`.
  */
 export type ColumnMeaning = Bucket | "dimension" | "version" | NamedDimension | Measure<unknown>;
 
@@ -110,7 +110,7 @@ function roleOf(name: string, meaning: ColumnMeaning, type: string, range: TimeR
   );
 }
 
-/** A measure only tells what the SQL computed: a condition of its own would do nothing. */
+/** A measure only describes what the SQL computed: a condition of its own would do nothing. */
 function checkMeasure(name: string, { measure, where, of }: Measure<unknown>): void {
   if (where === undefined && !(measure === "share" && of !== undefined)) return;
   throw new ProbelabError(
@@ -135,7 +135,7 @@ function isMeasure(meaning: unknown): meaning is Measure<unknown> {
 }
 
 /**
- * What the columns of an answer mean, once they are named; and the answer, whose dimensions are text.
+ * The meaning of the named columns of an answer, and the answer with its dimensions as text.
  *
  * @param cut true where the SQL leaves out groups (LIMIT, HAVING): then a missing row is not zero.
  * @throws ProbelabError for a time that begins no bucket, and a share outside of 0 to 1.

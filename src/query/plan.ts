@@ -11,7 +11,7 @@ import { wilson } from "./wilson.js";
 /** A row of the server's answer. */
 export type AnswerRow = Readonly<Record<string, Value>>;
 
-/** What a measure found in a cell. */
+/** A measure's value in a cell. */
 export type CellValue = number | Date | null;
 
 /** A measure of a question, planned. */
@@ -26,9 +26,9 @@ export interface Aggregate {
   readonly cell: Sql;
   /** Over the cells' column. */
   readonly merge: string;
-  /** Where it only counts: the rows for which this holds. */
+  /** The condition of the rows that it counts, if it only counts. */
   readonly counted?: Sql;
-  /** Where it counts different values: of what. */
+  /** The expression whose different values it counts, if it does. */
   readonly different?: Sql;
   /** Of quantiles: how often each number occurs, a state that can be sent and merged anywhere. */
   readonly spread?: { readonly levels: readonly number[]; readonly cell: Sql };
@@ -43,19 +43,19 @@ interface Quantiles {
   readonly conditions: readonly Sql[];
 }
 
-/** How many rows a cell holds. */
+/** The number of rows of a cell. */
 export const ROWS = "_rows";
 
 type AnyMeasure = Measure<unknown>;
 type Made = Pick<PlannedMeasure, "label" | "unit" | "value">;
 
-/** What a kind of measure means. */
+/** The meaning of a kind of measure. */
 interface Meaning {
-  /** Whether values of buckets and groups may be added up. */
+  /** True if values of buckets and groups add up. */
   readonly additive: boolean;
-  /** What a bucket without rows is: nothing happened, or nothing is known. */
+  /** The meaning of a bucket without rows: nothing happened, or nothing is known. */
   readonly missing: "zero" | "gap";
-  /** Plans the aggregates; tells the label, the unit and the value in a row of the answer. */
+  /** Plans the aggregates; gives the label, the unit and the value in a row of the answer. */
   readonly make: (measure: AnyMeasure, plan: Plan) => Made;
 }
 
@@ -326,7 +326,7 @@ function makeShare(measure: AnyMeasure, plan: Plan): Made {
   return { label, unit: "share", value: (row) => quotient(...counts(row)) };
 }
 
-/** How many rows match and how many there are: what a share and its interval are made of. */
+/** Counts of matching and of all rows, for a share and its interval. */
 function shareCounts(measure: AnyMeasure, plan: Plan) {
   const { where, of: [matching] = [] } = measure;
   if (matching?.where === undefined || Object.keys(matching.where).length === 0) {

@@ -17,7 +17,7 @@ export type DimensionNames<B> = B extends string | Dimension
       ? Name
       : never;
 
-/** What a measure's column holds. */
+/** The value type of a measure's column. */
 type ValueOf<M> = M extends Measure<infer V> ? V : never;
 
 /** The columns of the ends of a share's interval. */

@@ -24,19 +24,19 @@ export interface SourceColumn extends ColumnSql {
  * It is made for one question: `column` notes what the question needs, and `from` then selects that.
  */
 export interface Source {
-  /** What rows are ("measurements"): for sentences and as the unit of a count. */
+  /** Plural name of the rows ("measurements"), for sentences and as the unit of a count. */
   readonly many: string;
   /** A column of a row. @throws ProbelabError for a name that the source has not. */
   column(name: string): SourceColumn;
   /** When a row was, a DateTime or DateTime64. */
   readonly instant: string;
-  /** How many rows of a table a row stands for, a number; missing where it is one. */
+  /** Number of table rows that a row stands for; missing if it is one. */
   readonly weight?: Sql;
   /** When the first and the last of those were, where they are several. */
   readonly span?: { readonly first: string; readonly last: string };
-  /** Why hours can't be told apart, a clause; missing where they can. */
+  /** A clause on why the source has no hours; missing if it has. */
   readonly daysOnly?: string;
-  /** Why parts of an hour can't be told apart, a clause; missing where they can. */
+  /** A clause on why the source has no parts of hours; missing if it has. */
   readonly hoursOnly?: string;
   /** Why the rows of parts of the range are not those of the range, a clause; missing where they are. */
   readonly whole?: string;
@@ -47,12 +47,12 @@ export interface Source {
   /** True (1) for rows that no question counts, such as those of no report; missing where all count. */
   readonly unusable?: Sql;
   /**
-   * What stands after FROM, with its WHERE: the rows of the range that match. Asked for last.
+   * The text after FROM, with its WHERE: the rows of the range that match. Called last.
    *
    * @param only more conditions on the table's rows, of sources that are `plain` or have `together`.
    */
   from(only?: readonly Sql[]): Sql;
-  /** What the reader of the answer must know of the source, a sentence each. */
+  /** Sentences on the source for the reader of the answer. */
   readonly notes: readonly string[];
   /** More to say where the answer held unusable rows. */
   unusableNote?(database: Database, signal: AbortSignal | undefined): Promise<Extra>;
@@ -67,19 +67,19 @@ export function partOf(source: Source, only: readonly Sql[] | undefined): Source
   return only === undefined ? source : { ...source, from: () => source.from(only) };
 }
 
-/** How many rows there are: an aggregate over the rows of a source. */
+/** The number of rows: an aggregate over the rows of a source. */
 export function rowsSql({ weight }: Pick<Source, "weight">): Sql {
   return weight === undefined ? raw("count()") : sql`sum(${weight})`;
 }
 
-/** What a table whose time column is a Date can't tell: its rows all are at midnight. */
+/** Limits of a table whose time column is a Date: all its rows are at midnight. */
 export function daysOnly({ name, timeName, time }: TableInfo): Pick<Source, "daysOnly"> {
   return time.resolution === "day"
-    ? { daysOnly: `${timeName} of ${name} is a Date, which tells days only` }
+    ? { daysOnly: `${timeName} of ${name} is a Date, which has no hours` }
     : {};
 }
 
-/** @throws ProbelabError for a bucket that is finer than what the source tells apart. */
+/** @throws ProbelabError for a bucket that is finer than the source's times. */
 export function checkFinest(every: Bucket, { daysOnly, hoursOnly }: Source): void {
   const length = usualLength(every);
   const [why, finest] =

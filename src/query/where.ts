@@ -113,7 +113,7 @@ function conditionSql(
   );
 }
 
-/** Where there is no value it is none of those: a bare NOT would leave such rows out. */
+/** Keeps rows without a value: a bare NOT would leave them out. */
 function notSql(condition: Sql, type: string): Sql {
   return /Nullable\(/.test(type) ? sql`NOT ifNull(${condition}, false)` : sql`NOT (${condition})`;
 }
@@ -209,7 +209,7 @@ function prefixSql(column: Sql, { prefix, edge }: Prefix, name: string): Sql {
 
 type Kind = "text" | "number" | "bool" | "time" | "other";
 
-/** What can be asked of a column of a type. */
+/** Conditions that a column of a type allows. */
 export function columnKind(type: string): Kind {
   const plain = plainType(type);
   if (plain === "String" || plain.startsWith("FixedString")) return "text";

@@ -72,7 +72,7 @@ export async function missingFromLists(
   return reader.said(await missingValues(reader, question, 2));
 }
 
-/** Where the data ends: only an embedded database is asked beyond the range. */
+/** The newest row's time as a clause: only an embedded database is asked beyond the range. */
 async function newestOf(database: Database, { table, range }: Filtered): Promise<string> {
   if (!database.embedded) return "";
   const newest = await newestRow(database.rows, table);
@@ -117,7 +117,7 @@ class RangeReader {
     return answer.table.objects() as Record<string, Value>[];
   }
 
-  /** Whether the range has a row that fits; read until there is one. */
+  /** True if the range has a row that fits; reads until there is one. */
   async has(only: readonly Sql[] = []): Promise<boolean> {
     return (await this.rows([["one", raw("1")]], only, raw("\nLIMIT 1"))).length > 0;
   }

@@ -5,7 +5,7 @@ export const CONFIDENCES = {
   0.99: 2.5758293035489004,
 } as const;
 
-/** How sure an interval is to hold the true share. */
+/** The confidence level of an interval. */
 export type Confidence = keyof typeof CONFIDENCES;
 
 /**

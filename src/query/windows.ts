@@ -9,16 +9,16 @@ import type { Source } from "./source.js";
 import { raw, sql, type Sql } from "./sql.js";
 import { DAY, HOUR } from "../time/span.js";
 
-/** What an answer was put together from. */
+/** An answer that was put together from parts. */
 export interface Windowed extends Answer {
   /** The part of the range that was asked before the question was stopped; else all of it. */
   readonly range: TimeRange;
-  /** How it was asked, a sentence; where it was stopped, what is left out. */
+  /** A sentence on how it was asked, and one on what is left out if it was stopped. */
   readonly notes: readonly string[];
   readonly reductions: readonly string[];
 }
 
-/** What is asked in parts. */
+/** A question to ask in parts. */
 interface Divided {
   readonly range: TimeRange;
   readonly source: Source;
@@ -27,7 +27,7 @@ interface Divided {
   readonly ask: (window: TimeRange, only?: readonly Sql[]) => Promise<Answer>;
 }
 
-/** What is put together. */
+/** A question whose parts are merged into one answer. */
 export interface WindowedQuestion extends Divided {
   readonly top: number;
   readonly dimensions: readonly AskedDimension[];
@@ -48,17 +48,17 @@ function isMemory(error: unknown): boolean {
 }
 
 /**
- * Asks again what was too much for the server, in windows of time, the newest first, as long as the
- * server manages; their cells are merged here, exactly: counts and sums add up, quantiles are found
- * among all numbers and how often each occurs. A run is read whole by each window's margin, and
- * counts in the window of its start. What windows can't tell, such as counts of different values, is
- * asked in parts by the hash of those values, each a scan of the range.
+ * Splits a question that exceeded the server's limits into time windows, newest first, and merges the
+ * results exactly: counts and sums add up, quantiles are found among all numbers and how often each
+ * occurs. Each window reads its runs whole by the source's margin and counts those that start in it.
+ * Counts of different values are asked in parts by the hash of those values instead, each a scan of
+ * the range.
  *
  * An interrupt keeps the windows that are there, and says from when on that is.
  *
- * @param failed what the server said of the whole question.
- * @throws ProbelabError with what the server said where a measure can't be merged, or where even an
- *   hour is too much.
+ * @param failed the server's error for the whole question.
+ * @throws ProbelabError with the server's error if a measure can't be merged, or if even an hour is
+ *   too much.
  */
 export async function askInWindows(question: WindowedQuestion, failed: unknown): Promise<Windowed> {
   const { rows, ...cost } = await divided(question, failed, true);

@@ -71,7 +71,7 @@ export function changedOrigin({ table: before, origin }: Rows, table: ColumnTabl
   };
 }
 
-/** Whether each row has the same values in these columns as some row before. */
+/** True if each row has the same values in these columns as some row before. */
 function holdsValuesOf(before: ColumnTable, table: ColumnTable, names: readonly string[]): boolean {
   if (!names.every((name) => before.columnNames().includes(name))) return false;
   if (!names.every((name) => table.columnNames().includes(name))) return false;

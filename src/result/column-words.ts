@@ -1,4 +1,4 @@
-/** What one value of a well-known column is called, and several. */
+/** Singular and plural names of the values of well-known columns. */
 const KNOWN: Readonly<Record<string, readonly [one: string, many: string]>> = {
   t: ["time", "times"],
   software_name: ["software", "software names"],
@@ -33,13 +33,13 @@ export function columnTitle(name: string): string {
     : words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** What several values of columns are called: `versions`, `combinations of country and network`. */
+/** The plural name of the values of columns: `versions`, `combinations of country and network`. */
 export function columnsPlural([first = "", ...more]: readonly string[]): string {
   if (more.length > 0) return `combinations of ${[first, ...more].map(columnWords).join(" and ")}`;
   return Object.hasOwn(KNOWN, first) ? KNOWN[first]![1] : `values of ${columnWords(first)}`;
 }
 
-/** A value as people write it, where the name of its column tells: the network 3269 is AS3269. */
+/** A value of a well-known column as people write it: the network 3269 is AS3269. */
 export function valueWords<Value>(name: string, value: Value): Value | string {
   const number =
     typeof value === "number" || typeof value === "bigint" || typeof value === "string";

@@ -1,7 +1,7 @@
 /** A value of a Result's cell. */
 export type Value = string | number | bigint | boolean | Date | null | undefined | object;
 
-/** What JSON can hold. */
+/** A JSON value. */
 export type Json =
   string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
 
@@ -93,7 +93,7 @@ function fromTag(tag: string, value: unknown): Value {
   throw new SyntaxError(`unknown tag ${JSON.stringify(tag)}`);
 }
 
-/** What equal values have in common, for a Map or a Set: Dates, arrays and objects are equal by what they hold. */
+/** A key for a Map or a Set that equal values share; Dates, arrays and objects are equal by content. */
 export function valueKey(value: Value): Exclude<Value, object> {
   if (typeof value !== "object" || value === null) return value ?? null;
   return `\0${toTaggedJson(value)}`;

@@ -2,7 +2,7 @@ import type { ColumnTable } from "arquero";
 import type { Bucket } from "../time/bucket.js";
 import type { TimeRange } from "../time/time-range.js";
 
-/** Where a Result comes from and what was done to it on the way. Never holds a credential. */
+/** The question behind a Result, the server, and what was done to the rows. Never holds a credential. */
 export interface Origin {
   /** The SQL as it was sent; its values are in `parameters`. Empty where no database was asked. */
   readonly sql: string;
@@ -10,10 +10,10 @@ export interface Origin {
   readonly parameters: Readonly<Record<string, unknown>>;
   /**
    * The time that was asked for, as far as the rows still cover it. Missing for rows given by hand,
-   * and for rows that were changed so that nothing tells what time they cover.
+   * and for rows that were changed so that the time they cover is unknown.
    */
   readonly range?: TimeRange;
-  /** Which rows were asked for, in words: `software_name = probe-cli`. Missing where all, or with free SQL. */
+  /** The filter in words: `software_name = probe-cli`. Missing without a filter, and for free SQL. */
   readonly filter?: string;
   /** The database: `embedded:DIR`, or scheme, host, port and database of a server's URL. */
   readonly source: string;
@@ -27,20 +27,20 @@ export interface Origin {
   readonly seconds: number;
   /** When it was asked. */
   readonly askedAt: Date;
-  /** How often it was asked again because the connection failed; missing where it was not. */
+  /** Number of repeats after failed connections; missing if there were none. */
   readonly retries?: number;
-  /** Which shards of a cluster did not answer and are left out, a sentence; missing where none. */
+  /** A sentence on the shards of a cluster that did not answer and are left out; missing if all did. */
   readonly partial?: string;
   /**
    * The rows that one SQL gave, before they became these, where they are under 5,000:
    * `probelab postmortem verify --rerun` compares them with those of today.
    */
   readonly answer?: { readonly sql: string; readonly table: ColumnTable };
-  /** What the columns mean. */
+  /** The meaning of the columns. */
   readonly columns: ResultColumns;
-  /** What was left out or merged on the way, a sentence each, in order. */
+  /** Sentences on rows that were left out or merged, in order. */
   readonly reductions: readonly string[];
-  /** What else the reader must know (an incomplete bucket, an empty answer), a sentence each. */
+  /** Other sentences for the reader: an incomplete bucket, an empty answer. */
   readonly notes: readonly string[];
 }
 
@@ -56,11 +56,11 @@ export function partialOf(
 export interface ResultColumns {
   /** The bucket column, its step, and the buckets of the range in order; missing where the result has no time. */
   readonly time?: TimeColumn;
-  /** What the rows are grouped by, outermost first. */
+  /** The dimensions that rows are grouped by, outermost first. */
   readonly dimensions: readonly DimensionColumn[];
-  /** What was measured. */
+  /** The measures. */
   readonly measures: readonly MeasureColumn[];
-  /** What the columns of free SQL hold, by name, as the server says: an empty column can't tell. */
+  /** Kinds of values by column of free SQL, as the server gives them: an empty column has no value to show it. */
   readonly kinds?: Readonly<Record<string, ValueKind>>;
 }
 
@@ -101,7 +101,7 @@ export interface MeasureColumn {
   readonly quotient?: readonly [part: string, whole: string];
   /** The measure that the question is about; charts draw it by default. */
   readonly main?: true;
-  /** What a missing row means: nothing happened (`zero`), or nothing is known (`gap`). */
+  /** The meaning of a missing row: nothing happened (`zero`), or nothing is known (`gap`). */
   readonly missing: "zero" | "gap";
   /** The columns of the ends of each value's interval, where the question asked for them. */
   readonly interval?: readonly [string, string];
@@ -112,7 +112,7 @@ export function zoneOf({ range }: Pick<Origin, "range">): string {
   return range?.timeZone ?? "UTC";
 }
 
-/** Whether a column of this name holds software versions, which are ordered by component: 3.9 before 3.10. */
+/** True for a column of software versions, which are ordered by component: 3.9 before 3.10. */
 export function isVersionColumn(name: string): boolean {
   return /(?:^|_)version$/i.test(name);
 }

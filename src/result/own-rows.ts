@@ -8,7 +8,7 @@ const require = createRequire(import.meta.url);
 /** Rows that can be shown: an answer, an Arquero table, or plain objects. */
 export type RowsGiven = Result<object> | ColumnTable | readonly object[];
 
-/** What an Origin says of rows that no question gave. */
+/** The Origin of the caller's own rows. */
 const BY_HAND = "your own rows";
 
 /**

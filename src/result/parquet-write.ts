@@ -62,7 +62,7 @@ export function parquet(
   return Buffer.from(writer.getBuffer());
 }
 
-/** How Parquet stores a column. */
+/** A column's type in Parquet. */
 interface Storage {
   readonly type: Omit<SchemaElement, "name">;
   readonly convert?: (value: Value) => unknown;

@@ -5,7 +5,7 @@ import { ProbelabError } from "../base/error.js";
 import { shownValue } from "../base/text.js";
 import { TestList, type TestListEntry } from "./test-list.js";
 
-/** Which list to fetch, and its limits. */
+/** The list to fetch, and its limits. */
 export interface FetchOptions {
   /** The API's address, without `/api/v1`; default `PROBELAB_API`. */
   readonly baseUrl?: string;

@@ -149,7 +149,7 @@ function isRight(
   }
   // A drop within hours can't be told of days.
   if (one.time.days && name === "autorun-incoming-measurements") {
-    expect.soft(stop, what).toMatch(/tells days only\. Take every: "day"/);
+    expect.soft(stop, what).toMatch(/has no hours\. Take every: "day"/);
     return;
   }
   if (name === "autorun-test-helper-failures" && one.optional !== "all") {

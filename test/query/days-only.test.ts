@@ -16,7 +16,7 @@ it("a table whose time column is a Date is asked by the day, and refuses hours",
   await using lab = await own.open();
   const ask = (how: object) => lab.measurements.ask({ range, measures, ...how });
   await expect(ask({ every: "all", by: [weekday(), hourOfDay()] })).rejects.toThrow(
-    'Can\'t group by the hour of the day: measurement_start_time of fastpath is a Date, which tells days only. Group by weekday(), or ask with every: "day".',
+    'Can\'t group by the hour of the day: measurement_start_time of fastpath is a Date, which has no hours. Group by weekday(), or ask with every: "day".',
   );
   await expect(ask({ every: "hour" })).rejects.toThrow(
     /Can't group by hour: measurement_start_time of fastpath is a Date, .* Take every: "day" or/,

@@ -22,7 +22,7 @@ export const TOKEN_HEADER = "X-Probelab-Token";
 /** The ClickHouse database inside the embedded server that holds the tables. */
 export const EMBEDDED_DATABASE = "probelab";
 
-/** How a server's process ends that doesn't become the directory's server. */
+/** The end of a server process that did not become the directory's server. */
 export const EXIT = {
   /** Another process was quicker. */
   held: 10,

@@ -19,7 +19,7 @@ import {
 } from "./message.js";
 import { raise, resolve, type AlertOutcome, type Delivery } from "./sent-alerts.js";
 
-/** Where alerts go, and whether they are sent. */
+/** Options of sending: the channels, and whether to send. */
 export interface AlertOptions {
   /** Default: `"channels"` of `"alerts"` in probelab.config.json. */
   readonly channels?: readonly Channel[];
@@ -27,12 +27,12 @@ export interface AlertOptions {
   readonly send?: boolean;
 }
 
-/** What became of an alert. As the last line of a cell it shows its sentence. */
+/** The outcome of an alert. As the last line of a cell it shows its sentence. */
 export interface AlertReport {
   /** False for a dry run. */
   readonly sent: boolean;
   readonly outcomes: readonly AlertOutcome[];
-  /** What was done; of a dry run, what would be sent. */
+  /** A sentence on what was sent; in a dry run, on what would be. */
   readonly sentence: string;
 }
 

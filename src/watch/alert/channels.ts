@@ -15,7 +15,7 @@ export interface Channel {
   readonly token?: string;
 }
 
-/** What a channel may have beside its address. */
+/** Options of a channel. */
 export interface ChannelOptions {
   /** The channel's name in reports. Default: its kind. */
   readonly name?: string;
@@ -62,7 +62,7 @@ export function channelId({ name, url }: Channel): string {
   return `${name} ${createHash("sha256").update(url).digest("hex").slice(0, 12)}`;
 }
 
-/** How severities are called where a channel has its own words. */
+/** Severities in the channels' own words. */
 const SEVERITIES = {
   1: { label: "critical", priority: "5", tag: "rotating_light" },
   2: { label: "critical", priority: "4", tag: "rotating_light" },

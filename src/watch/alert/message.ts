@@ -2,7 +2,7 @@ import { checkOptions, type Rules } from "../../base/check-options.js";
 import { ProbelabError } from "../../base/error.js";
 import { cleanText, shownValue } from "../../base/text.js";
 
-/** What calls people. */
+/** An alert. */
 export interface AlertMessage {
   /** One line: "Measurements fell by half in IT". */
   readonly title: string;
@@ -14,7 +14,7 @@ export interface AlertMessage {
   readonly key?: string;
 }
 
-/** Where whoever is called looks next; http(s) addresses. */
+/** The links of an alert; http(s) addresses. */
 export interface AlertLinks {
   readonly notebook: string;
   /** The page of the notebook's run. */

@@ -8,7 +8,7 @@ import { writeWhole } from "../../files/write-whole.js";
 import { channelId, post, type Channel } from "./channels.js";
 import { keyOf, utc, type AlertMessage } from "./message.js";
 
-/** What became of an alert at a channel. */
+/** The outcome of an alert at a channel. */
 export interface AlertOutcome {
   readonly key: string;
   readonly channel: string;
@@ -18,7 +18,7 @@ export interface AlertOutcome {
   readonly why?: string;
 }
 
-/** Where alerts go, and where it is kept that they were sent. */
+/** The channels of alerts, and the folder that remembers what was sent. */
 export interface Delivery {
   readonly folder: string;
   readonly channels: readonly Channel[];
@@ -44,7 +44,7 @@ const schemas = lazySchemas(({ z }) => {
   return { state };
 });
 
-/** What is kept of a standing alert: a channel is in it once it took the alert, and not before. */
+/** A standing alert as it is kept: a channel is in it once it took the alert, and not before. */
 interface Standing {
   readonly message: AlertMessage;
   readonly since: Date;
@@ -156,7 +156,7 @@ async function readStanding(folder: string, key: string): Promise<Standing | und
   }
 }
 
-/** Where it can't be kept that an alert was sent, such as on a full disk, it is sent once more. */
+/** Remembers what was sent. If that fails, as on a full disk, the alert is sent once more. */
 async function writeStanding(folder: string, standing: Standing): Promise<void> {
   const path = pathOf(folder, keyOf(standing.message));
   await writeWhole(path, `${JSON.stringify(standing)}\n`).catch(() => undefined);

@@ -11,7 +11,7 @@ import { findScheduled, periodAt, type ScheduledNotebook } from "./schedule.js";
 import { readStatus, type NotebookStatus } from "./status.js";
 import { PAGE, writePage } from "./page.js";
 
-/** What is run, and where its runs are. */
+/** The notebooks to run, and the folder of their runs. */
 export interface OnceOptions {
   readonly folder: string;
   readonly out: string;

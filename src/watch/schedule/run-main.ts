@@ -3,13 +3,13 @@ import { keepSecretsOf, redact } from "../../base/redact.js";
 import { runNotebook, type RunOutcome } from "../../notebook/run-notebook.js";
 import { RUN_VARIABLE, endProcesses } from "./run-processes.js";
 
-/** What the scheduler sends. */
+/** The scheduler's request. */
 export interface RunRequest {
   readonly path: string;
   readonly out: string;
 }
 
-/** What it gets back. */
+/** The answer to it. */
 export type RunAnswer = Pick<RunOutcome, "status" | "rowsRead"> & {
   readonly message: string | null;
 };

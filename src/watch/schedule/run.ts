@@ -14,7 +14,7 @@ const LOOK_MS = 250;
 /** Time that a run has, once it is ended, to write what the notebook had shown. */
 const GRACE_MS = 8_000;
 
-/** What to run, and where. */
+/** A run to start. */
 export interface RunPlan {
   readonly path: string;
   readonly schedule: Schedule;

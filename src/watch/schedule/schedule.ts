@@ -8,7 +8,7 @@ import { bucketStart, checkBucket, nextBucket, type Bucket } from "../../time/bu
 import { LENGTHS, readSpan } from "../../time/span.js";
 import { usualLength } from "../../time/step.js";
 
-/** How often a notebook runs, and within which limits. */
+/** A notebook's period and limits. */
 export interface Schedule {
   readonly every: Bucket;
   /** In bytes. */

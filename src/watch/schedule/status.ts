@@ -5,7 +5,7 @@ import { findScheduled, periodAt, type Schedule } from "./schedule.js";
 /** States of a notebook, the worst first. */
 export const NOTEBOOK_STATES = ["fails", "late", "never ran", "running", "fine"] as const;
 
-/** How a scheduled notebook fares. */
+/** The status of a scheduled notebook. */
 export interface NotebookStatus {
   readonly name: string;
   /** `late`: the first period without a run began 15 minutes ago or earlier. */
@@ -25,7 +25,7 @@ export interface NotebookStatus {
 const LATE_MS = 15 * 60_000;
 const GRACE_MS = 60_000;
 
-/** How all scheduled notebooks of a folder fare, the worst first. */
+/** The status of all scheduled notebooks of a folder, the worst first. */
 export async function readStatus(
   folder: string,
   out: string,
