@@ -39,7 +39,6 @@ const commands = new Map<string, () => Promise<Command>>(
     kernel: async () => (await import("./kernel.js")).kernelCommand,
     incident: async () => (await import("./incident.js")).incidentCommand,
     postmortem: async () => (await import("./postmortem.js")).postmortemCommand,
-    rollup: async () => (await import("./rollup.js")).rollupCommand,
     types: async () => (await import("./types.js")).typesCommand,
     schedule: async () => (await import("./schedule.js")).scheduleCommand,
     doctor: async () => (await import("./doctor.js")).doctorCommand,

@@ -20,33 +20,28 @@ export function piecesSql(
   range: Pick<TimeRange, "start" | "end">,
   where: Where,
 ): Sql {
+  const { time } = table;
+  const report = table.column("report_id");
+  const nullable = /Nullable\(/.test(table.columns.get("report_id") ?? "");
+  const known = nullable ? `assumeNotNull(${report})` : report;
   const { conditions } = filtered(table, last("1 hour", { now: range.end }), where);
   return select({
-    columns: pieceColumns(table, dimensions),
+    columns: [
+      ["_hour", hourOf(time.dateTime(time.sql))],
+      ["_run", raw(`any(reinterpretAsUInt128(sipHash128(${known})))`)],
+      ["_no_report", sql`toUInt8(any(${withoutReport(table) ?? raw("0")}))`],
+      ["_first", raw(`min(${time.sql})`)],
+      ["_last", raw(`max(${time.sql})`)],
+      ["_measurements", raw("count()")],
+      ...dimensions.map((name): Column => [columnOf(name), raw(table.column(name))]),
+    ],
     from: measurementsFrom(table, {}, range, conditions),
-    groupBy: [raw(table.column("report_id")), "_hour", ...dimensions.map(columnOf)],
+    groupBy: [raw(report), "_hour", ...dimensions.map(columnOf)],
   });
 }
 
 /** The columns of a piece, besides its dimensions; the table's own may be called so, those of `piecesSql` are `_hour` … */
 export const PIECE = ["hour", "run", "no_report", "first", "last", "measurements"] as const;
-
-/** What a piece is, of a table whose rows are grouped by report, hour and dimensions. */
-export function pieceColumns(table: TableInfo, dimensions: readonly string[]): Column[] {
-  const { time } = table;
-  const report = table.column("report_id");
-  const nullable = /Nullable\(/.test(table.columns.get("report_id") ?? "");
-  const known = nullable ? `assumeNotNull(${report})` : report;
-  return [
-    ["_hour", hourOf(time.dateTime(time.sql))],
-    ["_run", raw(`any(reinterpretAsUInt128(sipHash128(${known})))`)],
-    ["_no_report", sql`toUInt8(any(${withoutReport(table) ?? raw("0")}))`],
-    ["_first", raw(`min(${time.sql})`)],
-    ["_last", raw(`max(${time.sql})`)],
-    ["_measurements", raw("count()")],
-    ...dimensions.map((name): Column => [columnOf(name), raw(table.column(name))]),
-  ];
-}
 
 function hourOf(instant: string): Sql {
   return raw(`toDateTime(intDiv(toUnixTimestamp(${instant}), 3600) * 3600, 'UTC')`);

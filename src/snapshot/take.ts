@@ -18,7 +18,6 @@ import {
 } from "./held.js";
 import { current, missing, type Span } from "./passes.js";
 import { PIECE, piecesSql } from "./pieces.js";
-import { findRollup, type FromRollup } from "./rollup.js";
 import { HOUR } from "../time/span.js";
 
 /**
@@ -51,9 +50,8 @@ export async function take(taking: Taking): Promise<Held> {
     return held;
   }
   const step: Step = { hours: 24 };
-  const fromRollup = await findRollup(taking, subject);
   for (const [start, end] of wanted) {
-    for (let from = start; from < end;) from = await readPass(taking, fromRollup, from, end, step);
+    for (let from = start; from < end;) from = await readPass(taking, from, end, step);
   }
   signal?.throwIfAborted();
   const taken = await buildEdition(taking, subject, span, current(await passesOf(taking)));
@@ -161,13 +159,7 @@ const TOO_LARGE =
   /^(MEMORY_LIMIT_EXCEEDED|TIMEOUT_EXCEEDED|TOO_SLOW|TOO_MANY_(ROWS|BYTES|ROWS_OR_BYTES))$/;
 
 /** Reads hours from an instant on. @returns where the next pass begins. */
-async function readPass(
-  taking: Taking,
-  fromRollup: FromRollup | undefined,
-  from: number,
-  end: number,
-  step: Step,
-): Promise<number> {
+async function readPass(taking: Taking, from: number, end: number, step: Step): Promise<number> {
   const { name, database, writer, table, dimensions, where, local, signal } = taking;
   signal?.throwIfAborted();
   const until = Math.min(end, from + step.hours * HOUR);
@@ -185,7 +177,7 @@ async function readPass(
           ...PIECE.map((column): Column => [column, raw(`_${column}`)]),
           ...dimensions.map((dimension): Column => [columnOf(dimension), raw(columnOf(dimension))]),
         ],
-        from: nested((await fromRollup?.(span)) ?? piecesSql(table, dimensions, span, where)),
+        from: nested(piecesSql(table, dimensions, span, where)),
       }),
     );
     const into = `${pieces} (${names.join(", ")})`;
