@@ -1,33 +1,22 @@
 import { Command, InvalidArgumentError } from "commander";
 import { existsSync } from "node:fs";
-import { basename, join, relative } from "node:path";
+import { join, relative } from "node:path";
 import { ProbelabError } from "../base/error.js";
-import { cleanText, counted } from "../base/text.js";
-import {
-  addEntry,
-  addPictures,
-  incidentFolders,
-  openIncident,
-} from "../incident/living/incident.js";
+import { counted } from "../base/text.js";
+import { addEntry, incidentFolders, openIncident } from "../incident/living/incident.js";
 import { authorOf, readIncident, type Incident } from "../incident/living/journal.js";
-import { writePage } from "../incident/living/page.js";
-import { demandText, utc } from "../incident/postmortem/document/document.js";
+import { demandText } from "../incident/postmortem/document/document.js";
 import { closingPart, handoverPart } from "../incident/postmortem/entries.js";
 import { instantText, readText, thisSecond } from "../incident/postmortem/fields.js";
 import { webAddress } from "../incident/postmortem/figure.js";
 import { postmortem } from "../incident/postmortem/postmortem.js";
-import { formatDuration } from "../incident/severities/checklist.js";
-import { severityOf, type SeverityNumber } from "../incident/severities/severities.js";
-import { alert } from "../watch/alert/alert.js";
-import type { AlertLinks } from "../watch/alert/message.js";
+import type { SeverityNumber } from "../incident/severities/severities.js";
 import { line } from "./terminal.js";
 
 /** The exit code for a missed deadline, which no error has. */
 const OVERDUE = 8;
 /** The default folder of incidents. */
 const HOME = "incidents";
-/** People are called when this part of the response time is left. */
-const LEFT = 1 / 4;
 
 const severity = (text: string): SeverityNumber => {
   if (/^[1-4]$/.test(text)) return Number(text) as SeverityNumber;
@@ -113,13 +102,6 @@ const note = writer("note", "add an entry to the timeline")
     );
   });
 
-const add = writer("add", "add charts that were saved as PNG")
-  .argument("<folder>", "the incident's folder")
-  .argument("<files...>", "what chart.save wrote, or another picture")
-  .action((folder: string, files: string[], { author }: Note) =>
-    addPictures(folder, files, author),
-  );
-
 const close = writer("close", "close the incident and write its postmortem")
   .argument("<folder>", "the incident's folder")
   .argument("<text>", "what ended it")
@@ -142,67 +124,11 @@ const status = new Command("status")
     if (all.some(({ due }) => due?.overdue)) process.exitCode = OVERDUE;
   });
 
-const tick = new Command("tick")
-  .description("call people when a response is due or missed, and bring pages up to date")
-  .argument("[folders...]", `incidents' folders, or those of several (default: ${HOME})`)
-  .requiredOption("--notebook <address>", "a link of the alerts, as the next two")
-  .requiredOption("--page <address>", "the page; {folder} is the name of the incident's folder")
-  .requiredOption("--runbook <address>", "what to do")
-  .addHelpText(
-    "after",
-    "\nFor cron or a timer, every few minutes. Sends to the channels of alerts.",
-  )
-  .action(async (given: string[], flags: AlertLinks) => {
-    const all = await Promise.all(given.length > 0 ? given.map(foldersOf) : [foldersOf()]);
-    for (const folder of all.flat()) {
-      const page = flags.page.replaceAll("{folder}", encodeURIComponent(basename(folder)));
-      try {
-        await tickOne(folder, { ...flags, page });
-      } catch (error) {
-        // The deadlines of the others tick on.
-        if (!(error instanceof ProbelabError)) throw error;
-        process.stderr.write(`${line(`${basename(folder)}: ${error.message}`)}\n`);
-        process.exitCode = 1;
-      }
-    }
-  });
-
-/**
- * Calls people when the last quarter of an incident's response time begins and when the deadline is
- * missed; resolves both when nothing is due any more.
- */
-async function tickOne(folder: string, links: AlertLinks): Promise<void> {
-  const { draft, due, now } = await readIncident(folder);
-  // The page of a closed incident was written with its last entry.
-  if (draft.resolvedAt === null) await writePage(folder);
-  const name = basename(folder);
-  const keys = { due: `${name}: response due`, missed: `${name}: response missed` };
-  const reports = [];
-  if (due === null) {
-    for (const key of Object.values(keys)) reports.push(await alert.resolve(key, { send: true }));
-  } else {
-    const left = Date.parse(due.at) - +now;
-    if (left > severityOf(draft.severity).responseTime * 3_600_000 * LEFT) return;
-    const title = cleanText(draft.title, 120);
-    const message = {
-      severity: draft.severity,
-      links,
-      key: due.overdue ? keys.missed : keys.due,
-      title: `${due.overdue ? "Response missed" : "Response due"}: ${title}`,
-      text: `The response to a severity ${draft.severity} incident, detected at ${utc(draft.detectedAt)}, ${due.overdue ? `was due ${utc(due.at)}, and none is recorded` : `is due ${utc(due.at)}, in ${formatDuration(left)}`}. When you begin: probelab incident note ${name} --responded "…"`,
-    };
-    reports.push(await alert.send(message, { send: true }));
-  }
-  for (const { outcomes, sentence } of reports) {
-    if (outcomes.length > 0) process.stdout.write(`${line(sentence)}\n`);
-  }
-}
-
 /** `probelab incident` */
 export const incidentCommand = new Command("incident").description(
   "an incident while it goes on: a folder that several people add to, and that becomes the postmortem",
 );
-for (const each of [open, note, add, close, status, tick]) incidentCommand.addCommand(each);
+for (const each of [open, note, close, status]) incidentCommand.addCommand(each);
 
 /** Folders of incidents. The default folder may be missing: there is none before the first incident. */
 async function foldersOf(given?: string): Promise<string[]> {

@@ -17,7 +17,7 @@ import {
 } from "../postmortem/entries.js";
 import { readText } from "../postmortem/fields.js";
 import { figureRecord, type Content } from "../postmortem/figure.js";
-import { dataOf, readFigure } from "../postmortem/folder/result-file.js";
+import { readFigure, resultFile } from "../postmortem/folder/result-file.js";
 import { readPlain } from "../postmortem/folder/manifest.js";
 import { maskFigures } from "../postmortem/folder/mask-postmortem.js";
 import type { Draft } from "../postmortem/record.js";
@@ -151,8 +151,8 @@ export async function readContents(
   return { contents, unread: [...unread] };
 }
 
-function dataPath({ id, kind }: EntryFigure): string {
-  return `data/${id}.${kind === "picture" ? "png" : "parquet"}`;
+function dataPath({ id }: EntryFigure): string {
+  return `data/${id}.parquet`;
 }
 
 /**
@@ -184,7 +184,7 @@ export async function openJournal(
         const [plain = { ...figure, content }] = maskFigures([{ ...figure, content }], false);
         // Data comes first, so that an entry on the disk is complete.
         if (!written.has(figure.id)) {
-          writeWholeSync(join(folder, dataPath(figure)), dataOf(plain.content));
+          writeWholeSync(join(folder, dataPath(figure)), resultFile(plain.content.result));
         }
         written.add(figure.id);
         return { id: figure.id, ...figureRecord(plain) };

@@ -11,7 +11,7 @@ import {
   utc,
   type Block,
 } from "../postmortem/document/document.js";
-import { livePage } from "../postmortem/document/document-html.js";
+import { documentHtml } from "../postmortem/document/document-html.js";
 import type { Journal } from "../postmortem/entries.js";
 import { recordOf, type Content } from "../postmortem/figure.js";
 import { entryNames, openJournal, readContents, readIncident, type Incident } from "./journal.js";
@@ -58,7 +58,7 @@ export async function pageOf(
   incident: Incident,
   contents: ReadonlyMap<string, Content>,
 ): Promise<string> {
-  const { draft, now, entries, due, demands, unread } = incident;
+  const { draft, now, entries, demands, unread } = incident;
   const figures = incident.figures.flatMap(({ id, name, caption }) => {
     const content = contents.get(id);
     return content === undefined ? [] : { name, caption, content };
@@ -71,10 +71,7 @@ export async function pageOf(
     .filter((demand) => demand.state !== "not demanded")
     .map((demand) => ({
       done: isDone(demand),
-      spans:
-        demand.deadline !== undefined && due !== null && !isDone(demand)
-          ? [...plain("Response: "), { text: `due ${utc(due.at)}`, due: due.at }]
-          : plain(demandText(demand, draft, now)),
+      spans: plain(demandText(demand, draft, now)),
     }));
   const unreadText = `Can't be read, and is not shown: ${unread.join(", ")}.`;
   const head: Block[] = [
@@ -85,5 +82,5 @@ export async function pageOf(
   const at = new Date(Math.max(+now, Date.parse(draft.detectedAt)));
   const record = recordOf(draft, figures, at, false);
   const end = `Written at ${utc(record.savedAt)}, of ${counted(entries.length, "entry", "entries")}. Addresses are not masked: not for publication.`;
-  return livePage(draft.title, documentBlocks(record, figures, { head, end }));
+  return documentHtml(draft.title, documentBlocks(record, figures, { head, end }), false);
 }

@@ -3,7 +3,6 @@ import { ProbelabError } from "../../base/error.js";
 import { redact } from "../../base/redact.js";
 import { drawRecipe } from "../../chart/chart.js";
 import { Chart } from "../../chart/chart-value.js";
-import { pngSize } from "../../render/png.js";
 import type { Recipe } from "../../chart/options.js";
 import type { VegaLiteSpec } from "../../render/theme.js";
 import { words } from "../../render/label.js";
@@ -16,28 +15,10 @@ import { fromTaggedJson, toTaggedJson } from "../../result/json.js";
 import type { Draft, FigureRecord, PostmortemRecord } from "./record.js";
 
 const require = createRequire(import.meta.url);
-const DOTS_PER_METRE = 96 / 0.0254;
-
-/** A picture that somebody saved: a PNG file as it is. */
-export class Picture {
-  readonly png: Buffer;
-
-  constructor(png: Buffer) {
-    this.png = png;
-  }
-
-  /** In CSS pixels, by the file's resolution. */
-  get size(): { readonly width: number; readonly height: number } {
-    const at = this.png.subarray(0, 1_024).indexOf("pHYs");
-    const dots = at < 0 || this.png[at + 12] !== 1 ? 0 : this.png.readUInt32BE(at + 4);
-    return pngSize(this.png, Math.max(1, Math.round(dots / DOTS_PER_METRE)));
-  }
-}
-
 /** The content of a figure. */
-export type Content = Chart | Table | Picture;
+export type Content = Chart | Table;
 
-/** A chart, a table or a picture of a postmortem, with its data. */
+/** A chart or a table of a postmortem, with its data. */
 export interface Figure {
   readonly name: string;
   readonly caption: string;
@@ -46,7 +27,6 @@ export interface Figure {
 
 /** The record of a figure, without its data. */
 export function figureRecord({ name, caption, content }: Figure): FigureRecord {
-  if (content instanceof Picture) return { name, kind: "picture", caption, recipe: null };
   const recipe = content instanceof Chart ? content.recipe : content.options;
   return {
     name,
@@ -68,7 +48,6 @@ export function drawFigure({ name, caption, kind, recipe }: FigureRecord, result
 
 /** A chart's title, or a table's caption: what a figure is called where nobody named it. */
 export function titleOf(content: Content): string {
-  if (content instanceof Picture) return "Picture";
   if (content instanceof Table) return tableTitle(content);
   const { title } = content.spec;
   const text = typeof title === "object" && title !== null && "text" in title ? title.text : title;

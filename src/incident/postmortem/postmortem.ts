@@ -31,7 +31,6 @@ import {
 import {
   figureName,
   figureRecord,
-  Picture,
   recordOf,
   titleOf,
   webAddress,
@@ -42,7 +41,7 @@ import type { SaveOptions } from "./folder/save.js";
 import { maskDraft, wordMask } from "./folder/mask-postmortem.js";
 import type { Draft, Evidence, Told } from "./record.js";
 
-/** Evidence: a chart, a table or a picture, which is added where it isn't yet, or a web address. */
+/** Evidence: a chart or a table, which is added where it isn't yet, or a web address. */
 export type EvidenceSource = Content | string;
 
 /** An action item: it prevents the next incident, or notices it sooner. */
@@ -357,7 +356,7 @@ export class Postmortem {
 }
 
 function isContent(value: unknown): value is Content {
-  return value instanceof Chart || value instanceof Table || value instanceof Picture;
+  return value instanceof Chart || value instanceof Table;
 }
 
 const NOTHING = { format: "probelab entry 1", writtenAt: "" } as const;

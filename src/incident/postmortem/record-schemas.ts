@@ -43,7 +43,7 @@ export const schemas = lazySchemas(({ z }) => {
   });
   const figure = z.strictObject({
     name,
-    kind: z.enum(["chart", "table", "picture"]),
+    kind: z.enum(["chart", "table"]),
     caption: z.string(),
     recipe: z.json(),
   });

@@ -28,13 +28,13 @@ export interface ActionRecord {
   readonly done: boolean;
 }
 
-/** A chart, a table or a picture, without its data. */
+/** A chart or a table, without its data. */
 export interface FigureRecord {
   /** Of its files: what every file system and every link takes. */
   readonly name: string;
-  readonly kind: "chart" | "table" | "picture";
+  readonly kind: "chart" | "table";
   readonly caption: string;
-  /** The recipe that makes the chart or table from its data, as tagged JSON; null for a picture. */
+  /** The recipe that makes the chart or table from its data, as tagged JSON. */
   readonly recipe: Json;
 }
 

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -167,19 +167,6 @@ test("probelab incident: from the first minute to the postmortem", async () => {
     "index.html",
     "postmortem",
   ]);
-  const channel = { kind: "chat", url: "http://127.0.0.1:9/hook" };
-  writeFileSync(
-    join(home.path, "probelab.config.json"),
-    JSON.stringify({ alerts: { channels: [channel] } }),
-  );
-  const third = shell("open", "Later", "--severity", "2", "--detected", late).stdout.split(
-    "\n",
-  )[0]!;
-  const links = ["--notebook", "https://x.example.org/", "--runbook", "https://x.example.org/"];
-  const tick = shell("tick", ...links, "--page", "https://x.example.org/{folder}/");
-  expect(tick.status).toBe(1);
-  expect(tick.stderr).toMatch(/^\S+-later: Can't send the alert "\S+-later: response missed"/m);
-  expect(shell("note", third, "On it", "--responded").status).toBe(0);
   for (const [args, error] of [
     [["status", "nowhere"], /Can't find incidents in "nowhere": it can't be read \(ENOENT\)/],
     [["note", "nowhere", "x"], /Can't open the incident in "nowhere": it has no entries/],

@@ -7,7 +7,6 @@ import { incidentCommand } from "../../../src/cli/incident.js";
 import { chart, postmortem, table } from "../../../src/index.js";
 import { versionSummary, weeklyCounts } from "../../chart/support/sample-results.js";
 import { temporaryDirectory, type TemporaryDirectory } from "../../support/temporary-directory.js";
-import { receiver } from "../../watch/alert/receiver.js";
 import { filesOf } from "../postmortem/files-of.js";
 
 let home: TemporaryDirectory;
@@ -35,7 +34,7 @@ async function incident(...args: readonly string[]): Promise<string> {
     return true;
   });
   try {
-    const name = ["tick", "status"].includes(args[0]!) ? [] : ["--author", "A. Operator"];
+    const name = args[0] === "status" ? [] : ["--author", "A. Operator"];
     const command = incidentCommand.exitOverride();
     await command.parseAsync([args[0]!, ...name, ...args.slice(1)], { from: "user" });
     return printed;
@@ -179,99 +178,15 @@ describe("probelab incident", () => {
     expect(entries(folder)).toHaveLength(1);
   });
 
-  test("calls once when the response is due, once when it is missed, and resolves both", async () => {
-    await using chat = await receiver();
-    vi.stubEnv("PROBELAB_WATCH", home.path);
-    vi.stubEnv("PROBELAB_PROJECT", home.path);
-    const channels = [{ kind: "chat", url: chat.url }];
-    writeFileSync(
-      join(home.path, "probelab.config.json"),
-      JSON.stringify({ alerts: { channels } }),
-    );
+  test("status and page say when the response is due, that it was missed, and how late it began", async () => {
     at("08:00");
     const folder = await open("No <submits>");
-    const links = ["notebook", "page", "runbook"].flatMap((link) => [
-      `--${link}`,
-      `https://lab.example.org/${link}/{folder}`,
-    ]);
-    const tick = async (time: string) => {
-      at(time);
-      const before = chat.received.length;
-      await incident("tick", folder, ...links);
-      return chat.texts().slice(before);
-    };
-    expect(await tick("13:59")).toEqual([]);
-    const [due, ...rest] = await tick("14:00");
-    expect(rest).toEqual([]);
-    expect(due).toContain("*Severity 2: Response due: No &lt;submits&gt;*");
-    expect(due).toContain("is due 2026-05-04 16:00 UTC, in 2 h.");
-    expect(due).toContain("https://lab.example.org/page/2026-05-04-no-submits");
-    expect(await tick("16:00")).toEqual([]);
     expect(read(folder, "index.html")).toContain("due 2026-05-04 16:00 UTC");
-    expect(await tick("16:01")).toEqual([
-      expect.stringContaining("*Severity 2: Response missed: No &lt;submits&gt;*"),
-    ]);
+    expect(await incident("status", folder)).toContain("due 2026-05-04 16:00 UTC, 8 h left");
+    at("16:01");
     expect(await incident("status", folder)).toContain("Response: overdue by 1 min, due");
     at("16:08");
     await incident("note", folder, "On it", "--responded", "--at", "2026-05-04 16:06");
     expect(read(folder, "index.html")).toMatch(/Response: late: it began 6 min after it was due/);
-    const over = await tick("16:10");
-    expect(over.join("\n").match(/Resolved: Response (due|missed)/g)).toEqual([
-      "Resolved: Response due",
-      "Resolved: Response missed",
-    ]);
-    expect(await tick("16:15")).toEqual([]);
-  });
-});
-
-describe("probelab incident add", () => {
-  test("a saved chart is a figure of the page and of the postmortem, its origin inside", async () => {
-    const folder = await open();
-    const [weekly, address] = ["Weekly Counts.png", "203.0.113.7.png"].map((name) =>
-      join(home.path, name),
-    ) as [string, string];
-    const counts = chart.area(weeklyCounts(), { ...small, title: "Weekly" });
-    await counts.save(weekly);
-    await counts.save(address);
-    await incident("add", folder, weekly, address);
-    expect(read(folder, "index.html").match(/<img src="data:image\/png/g)).toHaveLength(2);
-    const report = await postmortem.open(folder);
-    expect(report.figures.map(({ name, caption }) => [name, caption])).toEqual([
-      ["weekly-counts", "Weekly"],
-      ["ipv4", "Weekly"],
-    ]);
-    const saved = await report.save();
-    expect(filesOf(saved).filter((path) => path.startsWith("charts/"))).toEqual([
-      "charts/ipv4.png",
-      "charts/weekly-counts.png",
-    ]);
-    const same = readFileSync(join(saved, "charts/weekly-counts.png"));
-    expect(same.equals(readFileSync(weekly))).toBe(true);
-    expect(read(saved, "postmortem.md")).toContain("![Weekly](charts/weekly-counts.png)");
-    expect(read(saved, "postmortem.md")).toContain("but not in pictures that were saved elsewhere");
-  });
-
-  test("refuses anything but a whole PNG", async () => {
-    const folder = await open();
-    const path = join(home.path, "chart.png");
-    await chart.area(weeklyCounts(), small).save(path);
-    const png = readFileSync(path);
-    const data = png.indexOf("IDAT");
-    const flipped = Buffer.from(png);
-    flipped[data + 20]! ^= 1;
-    // A chunk of no pixels, its checksum right.
-    const empty = Buffer.concat([
-      png.subarray(0, data - 4),
-      Buffer.from("000000004944415435af061e0000000049454e44ae426082", "hex"),
-    ]);
-    for (const bytes of [png.subarray(0, -12), png.subarray(0, data + 50), flipped, empty]) {
-      writeFileSync(path, bytes);
-      await expect(incident("add", folder, path)).rejects.toThrow(/it was cut short or damaged/);
-    }
-    writeFileSync(path, "<svg/>");
-    await expect(incident("add", folder, path)).rejects.toThrow(/it is no PNG\. Save the chart as/);
-    await expect(incident("add", folder, home.path)).rejects.toThrow(/no file of up to 20 MiB/);
-    await expect(incident("add", folder, "no.png")).rejects.toThrow(/can't be opened \(ENOENT\)/);
-    expect(entries(folder)).toHaveLength(1);
   });
 });

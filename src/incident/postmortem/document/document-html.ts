@@ -11,7 +11,7 @@ import type { Table } from "../../../chart/table.js";
 import { tableHtml } from "../../../render/table-outputs.js";
 import { escapeXml } from "../../../base/xml.js";
 import type { Block, Spans } from "./document.js";
-import { captionless, Picture, titleOf, untitled, type Figure } from "../figure.js";
+import { captionless, titleOf, untitled, type Figure } from "../figure.js";
 
 const STYLE = `
 main { overflow-wrap: break-word; }
@@ -22,13 +22,11 @@ main > p, main > ul { max-width: 46rem; }
 .checklist li { padding-left: 1.6rem; text-indent: -1.6rem; }
 .checklist .mark { display: inline-block; width: 1.6rem; text-indent: 0; }
 .checklist .open { color: var(--error); font-weight: bold; }
-.left { font-weight: bold; } .left.open { color: var(--error); }
 .facts td, .overview td { overflow-wrap: anywhere; }
 .overview td { min-width: 6rem; }
 .events td:first-child { white-space: nowrap; }
 .events td:nth-child(2), .tasks td:first-child { min-width: 14rem; }
 .shown h3 { margin-bottom: 0.2em; }
-.shown img { max-width: 100%; height: auto; }
 .table { overflow-x: auto; }
 main > p:last-child { margin-top: 3rem; padding-top: 0.8rem; border-top: 1px solid var(--line); color: var(--soft); font-size: 0.8rem; max-width: none; }
 @page { margin: 15mm; }
@@ -38,47 +36,21 @@ main > p:last-child { margin-top: 3rem; padding-top: 0.8rem; border-top: 1px sol
 }
 `;
 
-/** Blocks as one HTML page: charts live, whole in itself, nothing asked of any address. */
-export async function documentHtml(title: string, blocks: readonly Block[]): Promise<string> {
+/**
+ * Blocks as one HTML page: charts live, whole in itself, nothing asked of any address.
+ *
+ * @param beside true if the files of its figures stand beside the page.
+ */
+export async function documentHtml(
+  title: string,
+  blocks: readonly Block[],
+  beside = true,
+): Promise<string> {
   const parts: string[] = [];
-  for (const block of blocks) parts.push(await blockHtml(block, true));
+  for (const block of blocks) parts.push(await blockHtml(block, beside));
   return pageDocument({ title, body: parts.join("\n"), theme: "light", style: STYLE });
 }
 
-/** The page of an incident that is going on: as a document's, and it counts down to what is due. */
-export async function livePage(title: string, blocks: readonly Block[]): Promise<string> {
-  const parts: string[] = [];
-  for (const block of blocks) parts.push(await blockHtml(block, false));
-  return pageDocument({
-    title,
-    body: parts.join("\n"),
-    theme: "light",
-    style: STYLE,
-    script: COUNTDOWN,
-  });
-}
-
-// Every ten seconds; without it the page names the time alone.
-const COUNTDOWN = `"use strict";
-const units = [[86400, "d"], [3600, "h"], [60, "min"]];
-const told = (seconds) => {
-  const at = units.findIndex(([size]) => seconds >= size);
-  if (at < 0) return "less than 1 min";
-  const [size, name] = units[at], [less, small] = units[at + 1] ?? [];
-  const rest = less ? Math.floor((seconds % size) / less) : 0;
-  return Math.floor(seconds / size) + " " + name + (rest ? " " + rest + " " + small : "");
-};
-const tick = () => {
-  for (const time of document.querySelectorAll("time.due")) {
-    const left = (Date.parse(time.dateTime) - Date.now()) / 1000;
-    time.nextElementSibling.textContent = left > 0 ? ", in " + told(left) : ", overdue by " + told(-left);
-    time.parentElement.classList.toggle("open", left <= 0);
-  }
-};
-tick();
-setInterval(tick, 10000);`;
-
-/** @param beside whether the files of its figures stand beside the page. */
 async function blockHtml(block: Block, beside: boolean): Promise<string> {
   switch (block.kind) {
     case "heading":
@@ -119,13 +91,6 @@ async function figureHtml(
   { name, caption, content }: Figure,
   beside: boolean,
 ): Promise<string> {
-  if (content instanceof Picture) {
-    const { width, height } = content.size;
-    return `<section class="shown" id="figure-${number}">
-<h3>Figure ${number}: ${escapeXml(caption)}</h3>
-<img src="data:image/png;base64,${content.png.toString("base64")}" width="${width}" height="${height}" alt="${escapeXml(caption)}">
-</section>`;
-  }
   const shown =
     content instanceof Chart
       ? await chartFigure(headed(content, caption), `chart-${number}`)
@@ -158,9 +123,6 @@ function inline(spans: Spans): string {
       const text = escapeXml(span.text);
       if ("link" in span) {
         return `<a href="${escapeXml(span.link)}" rel="noopener noreferrer">${text}</a>`;
-      }
-      if ("due" in span) {
-        return `<span class="left"><time class="due" datetime="${span.due}">${text}</time><span></span></span>`;
       }
       if ("figure" in span) return `<a href="#figure-${span.figure}">${text}</a>`;
       return text;

@@ -1,7 +1,7 @@
 import { Table } from "../../../chart/table.js";
 import { markdownText, tableMarkdown } from "../../../render/table-outputs.js";
 import type { Block, Spans } from "./document.js";
-import { captionless, Picture, titleOf, type Figure } from "../figure.js";
+import { captionless, titleOf, type Figure } from "../figure.js";
 
 /**
  * Blocks as GitHub-flavoured Markdown. Charts are PNG files in `charts/`, which GitHub shows; every
@@ -56,9 +56,7 @@ function figureMarkdown(number: number, { name, caption, content }: Figure): str
     // The picture says its title itself.
     ...(isTable || caption !== titleOf(content) ? [startless(markdownText(caption))] : []),
     picture,
-    ...(content instanceof Picture
-      ? []
-      : [isTable ? files : `[SVG](charts/${name}.svg), ${files}`]),
+    isTable ? files : `[SVG](charts/${name}.svg), ${files}`,
   ].join("\n\n");
 }
 

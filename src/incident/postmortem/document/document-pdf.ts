@@ -7,13 +7,10 @@ import { dateParts, POINTS_PER_PIXEL, typeset } from "../../../render/pdf.js";
 import { layOut, svgSize } from "../../../render/svg.js";
 import { mapTexts } from "../../../mask/mask-result.js";
 import type { PostmortemRecord } from "../record.js";
-import { Picture, titleOf, untitled } from "../figure.js";
+import { titleOf, untitled } from "../figure.js";
 import type { Block } from "./document.js";
 import { TEMPLATE } from "./pdf-template.js";
 
-const PICTURE = {
-  notes: ["A picture that was saved; its file tells its origin, where it has one."],
-};
 const FOOT = { size: 7.5, width: 440 };
 
 /**
@@ -31,19 +28,9 @@ export async function documentPdf(
     if (block.kind !== "figure") made.push(block);
     else {
       const { name, caption, content } = block.figure;
-      const origin = content instanceof Picture ? PICTURE : originRecord(content.origin);
-      origins.set(`${name}.origin.json`, JSON.stringify(origin));
+      origins.set(`${name}.origin.json`, JSON.stringify(originRecord(content.origin)));
       const figure = { kind: block.kind, number: block.number, name, caption };
-      if (content instanceof Picture) {
-        const { width, height } = content.size;
-        const data = content.png.toString("base64");
-        pictures.set(
-          `${name}.svg`,
-          `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><image width="${width}" height="${height}" href="data:image/png;base64,${data}"/></svg>`,
-        );
-        const [wide, tall] = [width * POINTS_PER_PIXEL, height * POINTS_PER_PIXEL];
-        made.push({ ...figure, picture: { width: wide, height: tall, alt: caption } });
-      } else if (content instanceof Chart) {
+      if (content instanceof Chart) {
         const { spec } = onPaper(content);
         const svg = await layOut(titleOf(content) === caption ? untitled(spec) : spec);
         pictures.set(`${name}.svg`, svg);

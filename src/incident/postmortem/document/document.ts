@@ -13,9 +13,7 @@ import { missingParts, type Draft, type Evidence, type PostmortemRecord } from "
 export type Span =
   | { readonly text: string }
   | { readonly text: string; readonly link: string }
-  | { readonly text: string; readonly figure: number }
-  /** A moment at which something is due: a page counts down to it. */
-  | { readonly text: string; readonly due: string };
+  | { readonly text: string; readonly figure: number };
 
 /** A run of spans: a paragraph, an item of a list, a cell. */
 export type Spans = readonly Span[];
@@ -277,10 +275,9 @@ function linkSpan(link: string): Span {
   return { text, ...(address !== undefined && { link: address }) };
 }
 
-function colophon({ savedAt, masked, versions, figures }: PostmortemRecord): string {
-  const pictures = figures.some(({ kind }) => kind === "picture");
+function colophon({ savedAt, masked, versions }: PostmortemRecord): string {
   const addresses = masked
-    ? `E-mail and IP addresses are masked${pictures ? ", but not in pictures that were saved elsewhere" : ""}.`
+    ? "E-mail and IP addresses are masked."
     : "Addresses are not masked: not for publication.";
   return `Saved at ${utc(savedAt)} by probelab ${versions["probelab"] ?? ""}. ${addresses} Check it with "probelab postmortem verify"; the rows behind every figure are in data/, the queries in queries/.`;
 }

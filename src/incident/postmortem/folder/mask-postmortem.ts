@@ -4,7 +4,7 @@ import { addressMask, type AddressNumbers, type Change } from "../../../mask/add
 import { mapTexts, maskResult, versionsOf } from "../../../mask/mask-result.js";
 import type { Result } from "../../../result/result.js";
 import type { Draft, Evidence } from "../record.js";
-import { drawFigure, figureRecord, Picture, type Figure } from "../figure.js";
+import { drawFigure, figureRecord, type Figure } from "../figure.js";
 
 /**
  * Changes the words of a postmortem: no secrets, and unless `masked` is false no addresses. The versions
@@ -60,12 +60,10 @@ export function maskFigures(figures: readonly Figure[], masked: boolean): Figure
 }
 
 function resultsOf(figures: readonly Pick<Figure, "content">[]): Result[] {
-  return figures.flatMap(({ content }) => (content instanceof Picture ? [] : content.result));
+  return figures.map(({ content }) => content.result);
 }
 
 function maskFigure(figure: Figure, rows: Change, words: Change): Figure {
-  // A picture stays as it is, which the document says.
-  if (figure.content instanceof Picture) return { ...figure, caption: words(figure.caption) };
   const { result } = figure.content;
   const changed = maskResult(result, rows);
   const { caption, recipe, ...record } = figureRecord(figure);

@@ -10,7 +10,7 @@ import type { Bucket } from "../../../time/bucket.js";
 import { readSpan } from "../../../time/span.js";
 import { bucketName } from "../../../time/step.js";
 import { between } from "../../../time/time-range.js";
-import { drawFigure, Picture, type Content, type Figure } from "../figure.js";
+import { drawFigure, type Figure } from "../figure.js";
 import type { FigureRecord } from "../record.js";
 
 const ORIGIN = "probelab.origin";
@@ -63,17 +63,6 @@ const storedColumns = z.object({
   kinds: z.record(z.string(), z.enum(["time", "number", "text"])).exactOptional(),
 });
 
-/** The file of a figure's rows, or of a picture. */
-export function dataPath(figure: Pick<Figure, "name" | "content">): string {
-  const { name, content } = figure;
-  return content instanceof Picture ? `charts/${name}.png` : `data/${name}.parquet`;
-}
-
-/** The content of that file. */
-export function dataOf(content: Content): Buffer {
-  return content instanceof Picture ? content.png : resultFile(content.result);
-}
-
 /** A Result as a Parquet file: its rows, its origin without credentials, what its columns mean. */
 export function resultFile({ table, origin }: Result): Buffer {
   const getters = table.columnNames().map((name) => table.getter(name));
@@ -88,10 +77,7 @@ export function resultFile({ table, origin }: Result): Buffer {
 
 /** The figure of its record and that file. @throws ProbelabError where the file isn't one. */
 export async function readFigure(record: FigureRecord, bytes: Uint8Array): Promise<Figure> {
-  const { name, caption, kind } = record;
-  return kind === "picture"
-    ? { name, caption, content: new Picture(Buffer.from(bytes)) }
-    : drawFigure(record, await readResultFile(bytes));
+  return drawFigure(record, await readResultFile(bytes));
 }
 
 /** The Result of such a file. @throws ProbelabError for another file. */

@@ -11,13 +11,13 @@ import { documentBlocks } from "../document/document.js";
 import { documentHtml } from "../document/document-html.js";
 import { documentMarkdown } from "../document/document-markdown.js";
 import { documentPdf } from "../document/document-pdf.js";
-import { Picture, recordOf, type Figure } from "../figure.js";
+import { recordOf, type Figure } from "../figure.js";
 import type { Draft, PostmortemRecord } from "../record.js";
 import { answerFile } from "./answer-file.js";
 import { checkFiles, MANIFEST, manifestOf, openFolder } from "./manifest.js";
 import { maskDraft, maskFigures, wordMask } from "./mask-postmortem.js";
 import { queryFile } from "./query-file.js";
-import { dataOf, dataPath } from "./result-file.js";
+import { resultFile } from "./result-file.js";
 
 /** Options of `save`. */
 export interface SaveOptions {
@@ -47,7 +47,7 @@ export async function savePostmortem(
   const files = await folderFiles(record, shown);
   for (const [at, { name, content }] of figures.entries()) {
     const page = shown[at]?.content;
-    if (content instanceof Picture || page === undefined || page instanceof Picture) continue;
+    if (page === undefined) continue;
     const { answer, sql } = content.result.origin;
     const mask = (text: string) => (masked ? maskAddresses(redact(text)) : redact(text));
     const kept = answer?.sql === sql ? answerFile(answer, page.result.origin, mask) : undefined;
@@ -61,11 +61,9 @@ export async function savePostmortem(
 /** The documents of a record, and the data, query and pictures of its figures. */
 async function folderFiles(record: PostmortemRecord, figures: readonly Figure[]) {
   const files = new Map<string, string | Uint8Array>();
-  for (const figure of figures) {
-    const { name, caption, content } = figure;
-    files.set(dataPath(figure), dataOf(content));
-    if (content instanceof Picture) continue;
+  for (const { name, caption, content } of figures) {
     const { result } = content;
+    files.set(`data/${name}.parquet`, resultFile(result));
     const names = result.table.columnNames();
     const columns = names.map((each) => result.column(each));
     const rows = Array.from({ length: result.table.numRows() }, (_, row) =>
