@@ -175,10 +175,11 @@ export async function dropOld({ name, writer }: Taking, passes: readonly Pass[])
   const [kept] = await writer.rows<{ editions: number[] }>(
     `SELECT groupArray(edition) AS editions FROM (SELECT JSONExtractUInt(about, 'edition') AS edition FROM ${tables.about} ORDER BY at DESC LIMIT 2)`,
   );
-  // Another process may be making an edition or a pass now.
+  // What another snapshot owns, whose name ends like an edition, has an `about` beside it.
   const old = await writer.rows<{ name: string }>(
     `SELECT name FROM system.tables WHERE database = currentDatabase() AND metadata_modification_time < now() - INTERVAL 1 HOUR
-  AND match(name, {pattern:String}) AND NOT match(name, {kept:String})`,
+  AND match(name, {pattern:String}) AND NOT match(name, {kept:String})
+  AND replaceRegexpOne(name, '_(counts[0-9]+|runs|pieces)$', '_about') NOT IN (SELECT name FROM system.tables WHERE database = currentDatabase())`,
     {
       parameters: {
         pattern: `^snapshot_${name}_e[0-9]+_(counts[0-9]+|runs|pieces)$`,

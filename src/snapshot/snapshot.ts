@@ -1,8 +1,10 @@
+import { join } from "node:path";
 import { checkOptions, refuseUnknown, type Rules } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
 import { Database } from "../database/database.js";
 import { openWriter } from "../database/writer.js";
 import { findSource, projectRoot } from "../database/settings.js";
+import { withLock } from "../files/with-lock.js";
 import { parseSource, type Source } from "../database/source.js";
 import { currentSignal } from "../interrupt/current-signal.js";
 import {
@@ -116,18 +118,22 @@ export async function snapshot(
   const span = readSpan(late)!;
   await using writer = await openWriter(into);
   const signal = options.signal ?? currentSignal();
-  const taking = take({
-    name,
-    range,
-    where,
-    database,
-    table,
-    writer,
-    local,
-    signal,
-    dimensions: [...new Set(dimensions)],
-    late: { text: late, milliseconds: span.count * LENGTHS[span.unit] },
-  });
+  const taken = () =>
+    take({
+      name,
+      range,
+      where,
+      database,
+      table,
+      writer,
+      local,
+      signal,
+      dimensions: [...new Set(dimensions)],
+      late: { text: late, milliseconds: span.count * LENGTHS[span.unit] },
+    });
+  const lock = join(into.directory, `snapshot-${name}.lock`);
+  const busy = `Can't ${action} ${name}: it is being taken already. Wait until that has ended, or give this one another name.`;
+  const taking = withLock(lock, taken, 0, busy);
   // Whichever of its steps the interrupt met, what was stopped is the snapshot.
   const held = await taking.catch((cause: unknown) => {
     if (!signal?.aborted) throw cause;

@@ -1,7 +1,10 @@
+import { readdirSync, utimesSync } from "node:fs";
+import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { between, chart, connect, count, last, openSnapshot, quantile } from "../../src/index.js";
 import { fillSample } from "../../src/sample/fill.js";
 import { type SnapshotMeasurements } from "../../src/snapshot/snapshot.js";
+import { answerGate } from "../support/answer-gate.js";
 import { embeddedDatabase } from "../support/embedded-database.js";
 import { newDatabase, ownDatabase } from "../support/own-database.js";
 import { KINDS, makeRows } from "./rows.js";
@@ -174,5 +177,65 @@ describe("lab.snapshot", () => {
     expect((await snapshot.runs.summary({ range: quarter })).rows()).toEqual(
       (await lab.runs.summary({ range: quarter })).rows(),
     );
+  });
+
+  it("is taken by one at a time: another taker of the name is refused, and rows of two don't mix", async () => {
+    const filters = ["web", "dns"].map((test_name) => ({ test_name }));
+    const labs = await Promise.all([own.open(), own.open()]);
+    const takings = await Promise.allSettled(
+      labs.map((lab, at) =>
+        lab.snapshot({ name: "both", range, where: filters[at]!, into: into() }),
+      ),
+    );
+    const states = takings.map(({ status }) => status).sort();
+    expect(states).toEqual(["fulfilled", "rejected"]);
+    for (const [at, taking] of takings.entries()) {
+      if (taking.status === "rejected") {
+        expect(String(taking.reason)).toMatch(
+          /it is being taken already\. Wait until|another where/,
+        );
+        continue;
+      }
+      const wanted = await labs[at]!.measurements.counts({ ...by, where: filters[at]! });
+      expect((await taking.value.measurements.counts(by)).rows()).toEqual(wanted.rows());
+    }
+    for (const lab of labs) await lab[Symbol.asyncDispose]();
+  });
+
+  it("drops its own old tables only, not those of a snapshot whose name ends like an edition", async () => {
+    await using lab = await own.open();
+    await lab.snapshot({ name: "v_e2", range, into: into() });
+    await lab.snapshot({ name: "v", range, into: into() });
+    const store = join(kept.directory.path, "data", "store");
+    const longAgo = new Date(Date.now() - 7_200_000);
+    for (const path of readdirSync(store, { recursive: true, encoding: "utf8" })) {
+      if (path.endsWith(".sql")) utimesSync(join(store, path), longAgo, longAgo);
+    }
+    const wider = between("2026-05-01", "2026-05-06");
+    await lab.snapshot({ name: "v", range: wider, into: into() });
+    const again = await lab.snapshot({ name: "v_e2", range: wider, into: into() });
+    const asked = { ...by, range: wider };
+    const wanted = await lab.measurements.counts(asked);
+    expect((await again.measurements.counts(asked)).rows()).toEqual(wanted.rows());
+  });
+
+  it("takes no empty answer of a proxy for hours without measurements", async () => {
+    const { origin, pathname, username, password } = new URL(own.url);
+    await using gate = await answerGate(`${origin}${pathname}`);
+    const url = gate.url.replace("//", `//${username}:${password}@`);
+    let isEmptying = true;
+    // It gives questions names of its own, and its server has gone for the largest of them.
+    gate.on("", (answer) => {
+      const isNative = answer.headers["x-clickhouse-format"] === "Native";
+      if (isNative && isEmptying) answer.body = Buffer.alloc(0);
+      answer.headers = {};
+    });
+    await using lab = await connect({ measurements: url, logs: url });
+    const asked = { name: "emptied", range, into: into() };
+    await expect(lab.snapshot(asked)).rejects.toThrow(/0 of \d+ rows came, the connection was cut/);
+    isEmptying = false;
+    const wanted = await lab.measurements.counts(by);
+    const snapshot = await lab.snapshot(asked);
+    expect((await snapshot.measurements.counts(by)).rows()).toEqual(wanted.rows());
   });
 });
