@@ -85,6 +85,12 @@ function checkSpec(spec: unknown, names: readonly string[]): void {
     if (most !== undefined && typeof value === "number" && !(value <= most)) {
       refuse(`a spec with ${name}: ${value}`, `pass ${most.toLocaleString("en-US")} at most`);
     }
+    if (most !== undefined && isObject(value) && ("expr" in value || "signal" in value)) {
+      refuse(
+        `a spec with ${name} of an expression`,
+        "pass a number, so that it is known to be small",
+      );
+    }
     if (name === "url") {
       const remedy = "nothing is loaded; query the data first and pass the Result";
       refuse(`a spec with url: ${shownValue(value)}`, remedy);

@@ -108,6 +108,10 @@ describe("chart.vegaLite refuses", () => {
     [{ ...bar, width: 1e9 }, /width: 1000000000: pass 20,000 at most/],
     [{ ...bar, width: NaN }, /width: NaN/],
     [{ ...bar, config: { axis: { tickCount: 1e8 } } }, /tickCount: 100000000: pass 2,000 at most/],
+    [
+      { ...bar, encoding: { x: { field: "t", axis: { tickCount: { expr: "1e8" } } } } },
+      /tickCount of an expression: pass a number/,
+    ],
   ])("%j", (spec, message) => {
     expect(draw(spec)).toThrow(ProbelabError);
     expect(draw(spec)).toThrow(message);
