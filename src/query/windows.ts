@@ -320,9 +320,11 @@ function quantilesOf(counts: ReadonlyMap<number, number>, levels: readonly numbe
     }
     return values[low] ?? NaN;
   };
+  // In the engine's own order of operations, so that windows give the same bits as one question.
   return levels.map((level) => {
-    const at = (all - 1) * level;
-    const low = nth(Math.floor(at));
-    return low + (at - Math.floor(at)) * (nth(Math.ceil(at)) - low);
+    const place = level * (all - 1) + 1;
+    const index = Math.floor(place);
+    const low = nth(index - 1);
+    return low + (place - index) * (nth(Math.min(index, all - 1)) - low);
   });
 }
