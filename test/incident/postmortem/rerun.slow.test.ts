@@ -42,6 +42,15 @@ beforeAll(async () => {
     "SELECT countIf(message LIKE '%203.0.113.7%') AS n FROM logs WHERE {range:__REALTIME_TIMESTAMP}",
     { range },
   );
+  // A secret is left out of the rows, and of the value that one query compares with.
+  const links = await lab.query(
+    "SELECT probe_cc, concat('https://a.example/?tok', 'en=', probe_cc) AS input FROM fastpath WHERE {range} GROUP BY probe_cc",
+    { range },
+  );
+  const secret = await lab.query(
+    "SELECT count() AS n FROM fastpath WHERE {range} AND {given:String} = concat('PGPASSW', 'ORD=hunter22')",
+    { range, params: { given: "PGPASSWORD=hunter22" } },
+  );
   const cause = await explain(lab.measurements, {
     measure: count(),
     before: between("2026-04-01", "2026-04-15"),
@@ -53,6 +62,8 @@ beforeAll(async () => {
     .add(table(sizes), { name: "sizes" })
     .add(table(await lab.logs.search({ range, limit: 5 })), { name: "lines" })
     .add(table(days), { name: "masked" })
+    .add(table(links), { name: "links" })
+    .add(table(secret), { name: "secret" })
     .add(table(cause.result), { name: "cause" })
     .save(join(directory.path, "report"));
 }, 240_000);
@@ -108,10 +119,12 @@ test("verify needs no database; --rerun --yes shows the SQL and finds every valu
   expect(out).toMatch(
     /\nfree:\n +SELECT software_name, count\(\) AS n[^]*\nwith .*"odd":"line\\nbreak/,
   );
-  for (const name of ["counts", "free", "sizes", "lines"]) {
+  for (const name of ["counts", "free", "sizes", "lines", "links"]) {
     expect(out).toMatch(new RegExp(`^ok +${name}: [\\d,]+ rows, every value as it was$`, "m"));
   }
   expect(out).toMatch(/^not asked masked: its query is masked, or no single/m);
+  expect(out).toMatch(/^not asked secret: its query is masked, or no single/m);
+  expect(out).not.toMatch(/hunter22/);
   expect(out).toMatch(/\nThe database gives the same values for \d figures\./);
 });
 
@@ -150,6 +163,7 @@ test("queries/*.sql run as they stand in ClickHouse's own command, and give the 
   expect(total).toBe(all.column("measurements")[0]);
   expect(runSqlFile(sql("free"), directory.path, data).length).toBeGreaterThan(1);
   expect(runSqlFile(sql("lines"), directory.path, data).length).toBe(6);
+  expect(sql("secret")).toMatch(/secrets left out[^]*throwIf/);
 });
 
 test("names the cells that changed: a late measurement, in its row; a changed answer is refused", async () => {

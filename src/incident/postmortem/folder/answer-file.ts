@@ -1,6 +1,8 @@
 import type { ColumnTable } from "arquero";
 import { z } from "zod";
+import { redact } from "../../../base/redact.js";
 import { textOf } from "../../../base/text.js";
+import { maskAddresses } from "../../../mask/addresses.js";
 import { mapTexts } from "../../../mask/mask-result.js";
 import { originRecord } from "../../../render/origin/origin-record.js";
 import type { Json } from "../../../result/json.js";
@@ -44,22 +46,28 @@ export function rowsOf(table: ColumnTable): Rows {
   return { names, rows };
 }
 
+/** Changes a text of an answer as the folder holds it: when it is saved, and when it is compared. */
+export function answerText(text: string, masked: boolean): string {
+  return masked ? maskAddresses(redact(text)) : redact(text);
+}
+
 /**
  * The answer to a figure's SQL as a Parquet file, with the question as metadata. Undefined where no
  * single SQL gave it, where it had more rows than a Result keeps, and where the SQL or a column's name
  * held what is masked: it can't be asked again.
  *
- * @param answer of the Result before it was masked. @param mask changes its texts.
+ * @param answer of the Result before it was masked.
  */
 export function answerFile(
   answer: Origin["answer"],
   origin: Origin,
-  mask: (text: string) => string,
+  masked: boolean,
 ): Buffer | undefined {
   if (answer === undefined) return undefined;
   const { names, rows } = rowsOf(answer.table);
   const { sql, parameters } = originRecord(origin);
   if (isIncomplete(JSON.stringify([sql, parameters]))) return undefined;
+  const mask = (text: string) => answerText(text, masked);
   if (names.some((name) => mask(name) !== name)) return undefined;
   return parquet(names, mapTexts(rows, mask), { [ORIGIN]: JSON.stringify(originRecord(origin)) });
 }

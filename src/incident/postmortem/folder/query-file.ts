@@ -30,9 +30,12 @@ export function queryFile(title: string, origin: Origin): string {
   return `${head}${incomplete ? INCOMPLETE : ""}\n${settings.join("")}\n${query}${end}\n`;
 }
 
-/** True where a value was masked or left out: the query would answer something else. */
+/**
+ * True where a value was masked or left out: the query would answer something else. In doubt it is: `***`
+ * also stands in some comments.
+ */
 export function isIncomplete(text: string): boolean {
-  return /\[(?:IPv[46]|e-mail) \d+\]|\(left out\)|=…/.test(text);
+  return /\[(?:IPv[46]|e-mail) \d+\]|\(left out\)|=…|(?<![/*])\*{3}(?![/*])/.test(text);
 }
 
 const INCOMPLETE = `-- Addresses in it are masked, or secrets left out: put the values back, then remove the next line.

@@ -1,9 +1,15 @@
 import type { ColumnTable } from "arquero";
 import { join } from "node:path";
 import { cleanText, counted } from "../../../base/text.js";
-import { maskAddresses } from "../../../mask/addresses.js";
 import { mapTexts } from "../../../mask/mask-result.js";
-import { differences, readAnswer, readQuestion, rowsOf, type Question } from "./answer-file.js";
+import {
+  answerText,
+  differences,
+  readAnswer,
+  readQuestion,
+  rowsOf,
+  type Question,
+} from "./answer-file.js";
 import { messageOf, openFolder, readPlain, sha256 } from "./manifest.js";
 
 /** The outcome of asking a figure's SQL again. */
@@ -75,10 +81,8 @@ export async function rerunPostmortem(
     try {
       const before = await readAnswer(bytes);
       const now = rowsOf(await ask(question));
-      const found = differences(
-        before,
-        manifest.masked ? { ...now, rows: mapTexts(now.rows, maskAddresses) } : now,
-      );
+      const rowsNow = mapTexts(now.rows, (text) => answerText(text, manifest.masked));
+      const found = differences(before, { ...now, rows: rowsNow });
       const rows = counted(before.rows.length, "row");
       if (found.length === 0) say(figure, "same", `${rows}, every value as it was`);
       else say(figure, "changed", `${counted(found.length, "difference")} in ${rows}`, ...found);

@@ -1,10 +1,8 @@
 import { lstat, readdir } from "node:fs/promises";
 import { resolve } from "node:path";
 import { ProbelabError } from "../../../base/error.js";
-import { redact } from "../../../base/redact.js";
 import { Chart } from "../../../chart/chart-value.js";
 import { writeFolder } from "../../../files/write-folder.js";
-import { maskAddresses } from "../../../mask/addresses.js";
 import { csv } from "../../../render/save.js";
 import { readInstant } from "../../../time/instant.js";
 import { documentBlocks } from "../document/document.js";
@@ -49,8 +47,7 @@ export async function savePostmortem(
     const page = shown[at]?.content;
     if (page === undefined) continue;
     const { answer, sql } = content.result.origin;
-    const mask = (text: string) => (masked ? maskAddresses(redact(text)) : redact(text));
-    const kept = answer?.sql === sql ? answerFile(answer, page.result.origin, mask) : undefined;
+    const kept = answer?.sql === sql ? answerFile(answer, page.result.origin, masked) : undefined;
     if (kept !== undefined) files.set(`queries/${name}.parquet`, kept);
   }
   files.set("postmortem.json", `${JSON.stringify(record, null, 1)}\n`);
