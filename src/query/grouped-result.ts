@@ -122,7 +122,9 @@ interface Values {
 
 /** The key of a group in an answer: the place of each value, or the value where all are kept. */
 function groupKey(row: AnswerRow, dimensions: readonly AskedDimension[]): string {
-  return dimensions.map(({ natural }, at) => row[`${natural ? "_d" : "_p"}${at}`]).join(" ");
+  return dimensions
+    .map(({ natural }, at) => String(row[`${natural ? "_d" : "_p"}${at}`] as string))
+    .join(" ");
 }
 
 function readGroups(rows: readonly AnswerRow[], { dimensions, other }: AskedGroups) {

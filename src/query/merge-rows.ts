@@ -56,7 +56,7 @@ export function fittingTop(
   const columns = dimensions.map((dimension, at) => `${dimension.natural ? "_d" : "_p"}${at}`);
   const groups = new Map(
     rows.map((row) => {
-      const values = columns.map((name) => row[name] ?? null);
+      const values = columns.map((name) => row[name] as string | number | bigint | null);
       return [values.join(" "), values];
     }),
   );
@@ -99,7 +99,7 @@ export function mergeRows(
   for (const row of rows) {
     const places = ranked.map((at) => Number(row[`_p${at}`]));
     const cut = places.map((place) => (place <= top ? place : 0));
-    const fixed = natural.map((name) => row[name] ?? null);
+    const fixed = natural.map((name) => row[name] as string | null);
     const id = [Number(row["_t"] ?? 0), Number(row["_unusable"] ?? 0), ...fixed, ...cut].join(" ");
     const from = places.join(" ");
     const before = cells.get(id);

@@ -318,7 +318,8 @@ it("each dimension keeps its largest values, so sums over any of two are the tru
               by.every((name, at) => {
                 const { order, other } = dimensions[at]!;
                 const value = text(one, name);
-                return row[name] === other ? !order.includes(value) : value === row[name];
+                const named = order.filter((kept) => kept !== other);
+                return row[name] === other ? !named.includes(value) : value === row[name];
               }) &&
               (every === "all" ||
                 Math.floor(one.at / 86_400) === (Number(row["t"]) - START) / 86_400_000),
