@@ -1,5 +1,6 @@
 import type { ColumnTable } from "arquero";
 import { ProbelabError } from "../base/error.js";
+import { grouped } from "../base/text.js";
 import { columnsPlural } from "../result/column-words.js";
 import { isVersionColumn, type DimensionColumn, type TimeColumn } from "../result/origin.js";
 import type { Value } from "../result/result.js";
@@ -209,14 +210,13 @@ function dimensionColumns(cells: AskedGroups, groups: Groups): DimensionColumn[]
 function restSentence(cells: AskedGroups, groups: Groups): string[] {
   if (!groups.hasRest) return [];
   const { total, kept, otherLabel } = groups;
-  const number = (value: number) => value.toLocaleString("en-US");
   const ranked = cells.dimensions.filter(({ natural }) => !natural).map(({ name }) => name);
-  const top = `Top ${number(kept)} of ${number(total)} ${columnsPlural(ranked)} by ${cells.many}`;
-  const more = `${number(total - kept)} more`;
+  const top = `Top ${grouped(kept)} of ${grouped(total)} ${columnsPlural(ranked)} by ${cells.many}`;
+  const more = `${grouped(total - kept)} more`;
   return [
     cells.other
       ? `${top}; ${otherLabel}: ${more}.`
-      : `${top}; left out: ${more}, with ${number(groups.restRows)} ${groups.restRows === 1 ? cells.many.replace(/s$/, "") : cells.many}.`,
+      : `${top}; left out: ${more}, with ${grouped(groups.restRows)} ${groups.restRows === 1 ? cells.many.replace(/s$/, "") : cells.many}.`,
   ];
 }
 
@@ -277,7 +277,7 @@ export function movedNote(
   { timeZone }: TimeRange,
 ): string[] {
   if (elsewhere.size === 0) return [];
-  const amount = elsewhere.size.toLocaleString("en-US");
+  const amount = grouped(elsewhere.size);
   const first = formatInstant(new Date(Math.min(...elsewhere)), timeZone);
   return [
     `The database begins ${amount} of its buckets where none of ${timeZone} by ${every} begins, the first at ${first}: each is counted in the bucket in which it begins; timeZone "UTC" counts exactly.`,
