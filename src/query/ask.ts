@@ -1,6 +1,7 @@
 import { answerOrigin, type Database } from "../database/database.js";
 import { ProbelabError } from "../base/error.js";
 import { MOST_ROWS } from "../base/limits.js";
+import { grouped } from "../base/text.js";
 import { Result } from "../result/result.js";
 import type { MeasureColumn } from "../result/origin.js";
 import { autoBucket, buckets, checkBucket, type Bucket } from "../time/bucket.js";
@@ -303,7 +304,7 @@ function pickBucket(
   const count = Math.round((+range.end - +range.start) / usualLength(every));
   if (count <= MOST_BUCKETS) return { every, notes: [] };
   throw new ProbelabError(
-    `Can't group ${formatRange(range)} by ${every}: ${count.toLocaleString("en-US")} buckets are too many. Take a coarser every ("auto" picks one) or a shorter range.`,
+    `Can't group ${formatRange(range)} by ${every}: ${grouped(count)} buckets are too many. Take a coarser every ("auto" picks one) or a shorter range.`,
   );
 }
 

@@ -1,5 +1,6 @@
 import type { ColumnTable } from "arquero";
 import { ProbelabError } from "../base/error.js";
+import { grouped } from "../base/text.js";
 import { columnsPlural } from "../result/column-words.js";
 import { isVersionColumn, type DimensionColumn, type TimeColumn } from "../result/origin.js";
 import type { Value } from "../result/result.js";
@@ -212,17 +213,16 @@ function compareRaw(
 
 /** A sentence on the merged values of each dimension; before them, where fewer are kept than were asked for, why. */
 function restSentences({ many, other, top, fit }: AskedGroups, values: readonly Values[]) {
-  const number = (value: number) => value.toLocaleString("en-US");
   const cut = values.filter(({ total, kept }) => total > kept);
   const sentences = cut.map(({ column: { name }, other: label, total, kept, restRows }) => {
-    const top = `Top ${number(kept)} of ${number(total)} ${columnsPlural([name])} by ${many}`;
-    const more = `${number(total - kept)} more`;
-    const rows = `${number(restRows)} ${restRows === 1 ? many.replace(/s$/, "") : many}`;
+    const top = `Top ${grouped(kept)} of ${grouped(total)} ${columnsPlural([name])} by ${many}`;
+    const more = `${grouped(total - kept)} more`;
+    const rows = `${grouped(restRows)} ${restRows === 1 ? many.replace(/s$/, "") : many}`;
     return other ? `${top}; ${label}: ${more}.` : `${top}; left out: ${more}, with ${rows}.`;
   });
   if (fit.top === top || cut.length === 0) return sentences;
   return [
-    `The top ${number(fit.top)} of each dimension instead of ${number(top)}, for at most ${number(fit.most)} rows: a coarser every, a shorter range or fewer dimensions keep more.`,
+    `The top ${grouped(fit.top)} of each dimension instead of ${grouped(top)}, for at most ${grouped(fit.most)} rows: a coarser every, a shorter range or fewer dimensions keep more.`,
     ...sentences,
   ];
 }
@@ -284,7 +284,7 @@ export function movedNote(
   { timeZone }: TimeRange,
 ): string[] {
   if (elsewhere.size === 0) return [];
-  const amount = elsewhere.size.toLocaleString("en-US");
+  const amount = grouped(elsewhere.size);
   const first = formatInstant(new Date(Math.min(...elsewhere)), timeZone);
   return [
     `The database begins ${amount} of its buckets where none of ${timeZone} by ${every} begins, the first at ${first}: each is counted in the bucket in which it begins; timeZone "UTC" counts exactly.`,

@@ -1,6 +1,7 @@
 import type { ColumnTable } from "arquero";
 import { ProbelabError } from "../base/error.js";
 import type { Answer } from "../database/database.js";
+import { counted, grouped } from "../base/text.js";
 import { formatRange, type TimeRange } from "../time/time-range.js";
 import { progressListener, withProgress } from "../progress/query-progress.js";
 import type { AskedDimension } from "./dimension.js";
@@ -167,7 +168,7 @@ async function divided(question: Divided, failed: unknown, keep = false): Promis
         of *= 2;
       }
     }
-    const notes = [`Asked in ${most.toLocaleString("en-US")} parts, ${since}.`];
+    const notes = [`Asked in ${grouped(most)} parts, ${since}.`];
     return {
       ...cost,
       ...(partial !== undefined && { partial }),
@@ -195,7 +196,7 @@ async function divided(question: Divided, failed: unknown, keep = false): Promis
     }
     end = new Date(start);
   }
-  const windows = `${most.toLocaleString("en-US")} ${most === 1 ? "window" : "windows"} of time`;
+  const windows = counted(most, "window of time", "windows of time");
   const left = formatRange({ ...range, end });
   return {
     ...cost,
