@@ -1,5 +1,5 @@
 import { redact } from "../base/redact.js";
-import { cleanText } from "../base/text.js";
+import { cleanText, grouped } from "../base/text.js";
 import { originSpan } from "../chart/sentences.js";
 import { maskAddresses } from "../mask/addresses.js";
 import { mapTexts } from "../mask/mask-result.js";
@@ -17,7 +17,7 @@ export function queryFile(title: string, origin: Origin): string {
   const about = [
     title,
     `${[...originSpan(origin), `from ${source}`].join(", ")}${server === "" ? "" : ` (ClickHouse ${server})`}`,
-    `Asked at ${askedAt}; ${origin.rowsRead.toLocaleString("en-US")} rows read`,
+    `Asked at ${askedAt}; ${grouped(origin.rowsRead)} rows read`,
     ...origin.reductions,
     ...origin.notes,
   ];
