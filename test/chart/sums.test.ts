@@ -108,7 +108,9 @@ function reference({ rows, kind }: Cube, places: readonly Column[]): Map<string,
 
 function placeOf(values: readonly unknown[]): string {
   return values
-    .map((value) => (value instanceof Date ? value.toISOString() : String(value ?? "(none)")))
+    .map((value) =>
+      value instanceof Date ? value.toISOString() : ((value as string | null) ?? "(none)"),
+    )
     .join(" ");
 }
 

@@ -1,4 +1,4 @@
-import { None, parse, View, type Item, type Scene, type SceneGroup } from "vega";
+import { None, parse, View } from "vega";
 import { compile, type TopLevelSpec } from "vega-lite";
 import type { Chart } from "../../../src/index.js";
 
@@ -13,31 +13,30 @@ export async function compiledView(chart: Chart): Promise<View> {
   return view;
 }
 
+/** A part of Vega's scene graph. */
+interface Part {
+  readonly marktype?: string;
+  readonly role?: string;
+  readonly name?: string;
+  readonly datum?: Datum;
+  readonly items?: readonly Part[];
+}
+
 /** The data of all marks in the plots of a chart's compiled view, with the panel that each is in. */
 export async function drawnData(chart: Chart): Promise<{ panel: string; datum: Datum }[]> {
   const view = await compiledView(chart);
-  const found: { panel: string; datum: Datum }[] = [];
-  walk(view.scenegraph().root as unknown as Scene, "");
+  const { root } = view.scenegraph() as unknown as { root: Part };
+  const found = marks(root, "");
   view.finalize();
   return found;
+}
 
-  function walk(scene: Scene, panel: string): void {
-    const {
-      role = "",
-      name = "",
-      items,
-      marktype,
-    } = scene as Scene & {
-      role?: string;
-      name?: string;
-      marktype: string;
-    };
-    if (/^(axis|legend|title)/.test(role)) return;
-    const own = /concat_\d+_group/.test(name) ? name : panel;
-    for (const item of items as (Item<Datum> | SceneGroup)[]) {
-      if (marktype === "group")
-        for (const inner of (item as SceneGroup).items) walk(inner as unknown as Scene, own);
-      else if (item.datum) found.push({ panel: own, datum: item.datum as Datum });
-    }
-  }
+function marks(part: Part, panel: string): { panel: string; datum: Datum }[] {
+  const { marktype, role = "", name = "", items = [], datum } = part;
+  if (/^(axis|legend|title)/.test(role)) return [];
+  const own = /concat_\d+_group/.test(name) ? name : panel;
+  const inner = items.flatMap((each) => marks(each, own));
+  return marktype === undefined && datum !== undefined && items.length === 0
+    ? [{ panel, datum }]
+    : inner;
 }
