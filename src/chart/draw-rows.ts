@@ -1,6 +1,6 @@
 import { ProbelabError } from "../base/error.js";
 import { MOST_ROWS } from "../base/limits.js";
-import { counted, textOf } from "../base/text.js";
+import { counted, grouped, textOf } from "../base/text.js";
 import { reduceForChart } from "../downsample/reduce-for-chart.js";
 import { seriesCodes } from "../downsample/series.js";
 import { isVersionColumn, type ResultColumns } from "../result/origin.js";
@@ -257,7 +257,7 @@ function sharedPlaces(
   for (const at of places) counts[at]!++;
   const shared = drawn.filter((_, index) => counts[places[index] ?? 0]! > 1);
   if (shared.length === 0) return [];
-  const number = `${shared.length.toLocaleString("en-US")} rows share a place`;
+  const number = `${grouped(shared.length)} rows share a place`;
   if (points) return [`${number}: points that hide each other.`];
   if (!kind.sized) {
     const same = columns.map((name) => label(name)).join(" and ");

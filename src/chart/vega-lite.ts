@@ -1,6 +1,6 @@
 import { ProbelabError } from "../base/error.js";
 import { MOST_ROWS } from "../base/limits.js";
-import { cleanText, counted, shownValue, textOf } from "../base/text.js";
+import { cleanText, counted, grouped, shownValue, textOf } from "../base/text.js";
 import { formatInstantIso, specText, wrap } from "../render/label.js";
 import { originRecord } from "../render/origin/origin-record.js";
 import { SCHEMA, themeConfig, type VegaLiteSpec } from "../render/theme.js";
@@ -79,7 +79,7 @@ function checkSpec(spec: unknown, names: readonly string[]): void {
   for (const [name, value] of parts) {
     const most = Object.hasOwn(MOST, name) ? MOST[name] : undefined;
     if (most !== undefined && typeof value === "number" && !(value <= most)) {
-      refuse(`a spec with ${name}: ${value}`, `pass ${most.toLocaleString("en-US")} at most`);
+      refuse(`a spec with ${name}: ${value}`, `pass ${grouped(most)} at most`);
     }
     if (most !== undefined && isObject(value) && ("expr" in value || "signal" in value)) {
       refuse(

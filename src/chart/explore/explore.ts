@@ -1,4 +1,4 @@
-import { cleanText, counted } from "../../base/text.js";
+import { cleanText, counted, grouped } from "../../base/text.js";
 import type { RowsGiven } from "../../result/own-rows.js";
 import { bucketNoun } from "../../time/step.js";
 import { Chart } from "../chart-value.js";
@@ -76,7 +76,7 @@ function describe({ result, names, values, sums, edges, time }: Cube, title: str
     );
     return whole === undefined ? part : part / whole;
   };
-  const number = (value: number): string => Number(value.toPrecision(4)).toLocaleString("en-US");
+  const number = (value: number): string => grouped(Number(value.toPrecision(4)));
   const said = names.map((name, at) => {
     const column = result.column(name);
     const all = values[at]!.map(({ value, label }) => ({
