@@ -227,15 +227,14 @@ function place(value: Value, kind: Roles["xKind"]): number | string | undefined 
   return Number.isFinite(number) ? number : undefined;
 }
 
-// Says which rows a chart draws in one place, where their measure is unknown: a bar
+// Says which rows a chart draws in one place, where a question has one for each: a bar
 // or an area has one value a place, a line one for each x. Points share a place where y is the same.
 function sharedPlaces(
   result: Result,
-  { x, y, xKind, measure }: Roles,
+  { x, y, xKind }: Roles,
   kind: Kind,
   series: string | undefined,
 ): string[] {
-  if (measure !== undefined) return [];
   const points = kind.name === "dot";
   const columns = [x, ...(series === undefined ? [] : [series]), ...(points ? [y] : [])];
   const [xs, ys] = [result.column(x), result.column(y)];

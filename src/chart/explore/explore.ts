@@ -6,6 +6,7 @@ import { resultOf } from "../check-result.js";
 import { PANEL, ROW } from "../../render/fluid.js";
 import { heading, words, wrap } from "../../render/label.js";
 import { checkChartOptions, type ExploreChartOptions } from "../options.js";
+import { usualTheme } from "../look.js";
 import { wholeSpec } from "../result-chart.js";
 import { originSpan } from "../sentences.js";
 import { cellRows, cubeOf, type Cube } from "./cube.js";
@@ -61,7 +62,9 @@ export function exploreChart(rows: RowsGiven, options: ExploreChartOptions): Cha
     names: result.columnNames(),
     rows: result.rows().map((row) => Object.values(row)),
   };
-  return new Chart(spec, result, drawn, { explore: options });
+  return new Chart(spec, result, drawn, {
+    explore: { ...options, theme: options.theme ?? usualTheme() },
+  });
 }
 
 /** A description of the unfiltered figure, for those who can't see it. */
