@@ -5,7 +5,7 @@ import { runningMedian, withoutCycle } from "./season.js";
  * The constants of the search. They were set on noise made with an autocorrelation of 0 to 0.7 and on
  * steps and slopes in it, so that noise alone gives a change in 5 % of series.
  */
-const PRICE = 14;
+const PRICE = (n: number) => 6 + 2 * Math.log(n);
 /** By how much the price rises with 1 / n, for what is learned from few values. */
 const FEW = 6;
 /** The price of a slope beside a level. */
@@ -65,7 +65,7 @@ export function segments(values: ArrayLike<number>, error = 0.05): Change[] {
   const y = period === 0 ? clean : withoutCycle(clean, slots, period, false);
   const fit = fitsOf(y, index);
   const variance = fit.squares(0, n) / n;
-  const price = PRICE * (1 + FEW / n) + 2 * Math.log(0.05 / error);
+  const price = PRICE(n) * (1 + FEW / n) + 2 * Math.log(0.05 / error);
   const least = Math.max(VISIBLE * variance, whiteVariance(y));
   let found = { cuts: [] as number[], unit: Math.max(variance, least), noise: variance };
   for (let unit = 2 * found.unit; unit > least;) {
