@@ -1,5 +1,5 @@
 import { ProbelabError } from "../base/error.js";
-import { counted } from "../base/text.js";
+import { counted, grouped } from "../base/text.js";
 import { quoteIdentifier } from "../database/time-column.js";
 import type { WriteOptions, Writer } from "../database/writer.js";
 import { inAside, type Aside } from "../sample/aside.js";
@@ -314,6 +314,6 @@ async function refuseTwice({ writer, table, file, rows, stop }: Load, all: numbe
   if (there === 0) return;
   throw refusal(
     file.name,
-    `${there.toLocaleString("en-US")} of its ${counted(all, "row")} are in ${table} already, and would count twice. Load it all the same with --again`,
+    `${grouped(there)} of its ${counted(all, "row")} are in ${table} already, and would count twice. Load it all the same with --again`,
   );
 }

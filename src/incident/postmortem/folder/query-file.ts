@@ -1,4 +1,4 @@
-import { cleanText } from "../../../base/text.js";
+import { cleanText, grouped } from "../../../base/text.js";
 import { originRecord } from "../../../render/origin/origin-record.js";
 import type { Origin } from "../../../result/origin.js";
 import type { Json } from "../../../result/json.js";
@@ -14,7 +14,7 @@ export function queryFile(title: string, origin: Origin): string {
   const about = [
     title,
     `${[...originSpan(origin), `from ${source}`].join(", ")}${server === "" ? "" : ` (ClickHouse ${server})`}`,
-    `Asked at ${askedAt}; ${origin.rowsRead.toLocaleString("en-US")} rows read`,
+    `Asked at ${askedAt}; ${grouped(origin.rowsRead)} rows read`,
     ...origin.reductions,
     ...origin.notes,
   ];
