@@ -8,32 +8,23 @@ export const RUN_VARIABLE = "PROBELAB_RUN";
 /** The processes of a run. */
 export interface RunProcesses {
   readonly id: string;
-  /** The process that the run began with. */
+  /** The process that the run began with, in a session of its own. */
   readonly first?: number;
   /** A process that is left alone. */
   readonly except?: number;
-  /** Sessions that were seen to be the run's; grows. */
-  readonly sessions?: Set<number>;
 }
 
 /**
- * The processes that a run started: those with its id in their environment, and all of their sessions
- * (groups where the system has no /proc). A process that left both has escaped; systemd's unit ends it.
- * An embedded database, which serves others too, is started with neither.
+ * The processes that a run started: those of its session (its group where the system has no /proc),
+ * and all with its id in their environment. A process that left both has escaped; systemd's unit ends
+ * it. An embedded database, which serves others too, is started with neither.
  */
-export async function processesOf(run: RunProcesses): Promise<number[]> {
-  const all = await processes().catch(() => []);
-  const sessionOf = ({ session, group }: Process) => session || group;
-  const sessions = run.sessions ?? new Set();
-  const marked = await Promise.all(all.map(({ pid }) => isMarked(pid, run.id)));
-  for (const [at, each] of all.entries()) {
-    const isChild =
-      run.first !== undefined && (each.pid === run.first || each.parent === run.first);
-    if (marked[at] || isChild) sessions.add(sessionOf(each));
-  }
-  return all
-    .filter((each) => sessions.has(sessionOf(each)) && each.pid !== run.except)
-    .map(({ pid }) => pid);
+export async function processesOf({ id, first, except }: RunProcesses): Promise<number[]> {
+  const found = (await processes().catch(() => [])).map(async (each: Process) => {
+    const isInside = (each.session || each.group) === first || (await isMarked(each.pid, id));
+    return isInside && each.pid !== except ? [each.pid] : [];
+  });
+  return (await Promise.all(found)).flat();
 }
 
 async function isMarked(pid: number, id: string): Promise<boolean> {
@@ -47,10 +38,9 @@ const MOST_ROUNDS = 40;
 
 /** Kills what a run started until nothing of it is left: what forks meanwhile is found in the next round. */
 export async function endProcesses(run: RunProcesses): Promise<void> {
-  const sessions = run.sessions ?? new Set<number>();
   let emptyRounds = 0;
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
-    const pids = await processesOf({ ...run, sessions });
+    const pids = await processesOf(run);
     // While a process is replaced by exec(2), its environment reads as empty.
     emptyRounds = pids.length === 0 ? emptyRounds + 1 : 0;
     if (emptyRounds === 2) return;
