@@ -10,6 +10,7 @@ import { findLimits, findSource, findTables, type DatabaseName } from "../databa
 import { newestRow } from "../database/table-info.js";
 import type { TableRole } from "../database/tables.js";
 import { boundsSql } from "../database/time-column.js";
+import { grouped } from "../base/text.js";
 import { installedKernels } from "../notebook/kernel/kernelspec.js";
 import { kernelName } from "../notebook/own-package.js";
 import { line } from "./terminal.js";
@@ -143,7 +144,7 @@ export async function checkTable(role: TableRole): Promise<Check> {
     ];
     const found = [
       `${database.source} (ClickHouse ${database.version})`,
-      `${table.engine || "engine not shown"}, ${table.columns.size} columns, ${table.timeName} as ${table.time.written}, ${rows.toLocaleString("en-US")} rows${span}`,
+      `${table.engine || "engine not shown"}, ${table.columns.size} columns, ${table.timeName} as ${table.time.written}, ${grouped(rows)} rows${span}`,
       ...[...database.notes, ...table.notes].map((note) => note.replace(/[.]$/, "")),
     ].join("; ");
     if (remedies.length === 0) return { name, state: "ok", found };

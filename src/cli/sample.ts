@@ -3,6 +3,7 @@ import { openWriter } from "../database/writer.js";
 import { findSource } from "../database/settings.js";
 import type { Writer } from "../database/writer.js";
 import { ProbelabError } from "../base/error.js";
+import { grouped } from "../base/text.js";
 import { formatRange } from "../time/time-range.js";
 import { fillSample } from "../sample/fill.js";
 import { loadedTables, plantedFaults, sampleFigures, type SampleInfo } from "../sample/info.js";
@@ -62,10 +63,9 @@ async function refuseLoaded(writer: Writer): Promise<void> {
 
 async function summary(writer: Writer, made: SampleInfo, seconds: number): Promise<string> {
   const figures = await sampleFigures(writer);
-  const count = (value: number): string => value.toLocaleString("en-US");
   return [
     `Made a sample in ${writer.source}, ${formatRange({ ...made, timeZone: "UTC" })}, seed ${made.seed}, in ${seconds.toFixed(1)} s:`,
-    `  ${count(figures.measurements)} measurements of ${count(figures.runs)} runs, ${count(figures.logLines)} log lines, ${figures.testHelpers} test helpers; ${count(Math.round(figures.bytes / 1e6))} MB on disk`,
+    `  ${grouped(figures.measurements)} measurements of ${grouped(figures.runs)} runs, ${grouped(figures.logLines)} log lines, ${figures.testHelpers} test helpers; ${grouped(Math.round(figures.bytes / 1e6))} MB on disk`,
     "  planted (table sample_truth):",
     ...(await plantedFaults(writer)).map((fault) => `    ${fault}`),
   ].join("\n");

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { openWriter } from "../database/writer.js";
 import { findSource } from "../database/settings.js";
 import type { Writer } from "../database/writer.js";
+import { grouped } from "../base/text.js";
 import { fillSample } from "../sample/fill.js";
 import { GENERATOR, loadedTables, sampleInfo } from "../sample/info.js";
 import { printProgress, printInterrupted, printFailure } from "./run.js";
@@ -79,5 +80,5 @@ async function fillIfEmpty(writer: Writer, rows: number, signal: AbortSignal): P
   console.error(`${writer.source}: ${why}, filling it with the sample service`);
   const made = await fillSample(writer, { rows, signal, onProgress: progressEverySecond() });
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
-  console.error(`  ${made.rows.toLocaleString("en-US")} measurements in ${seconds} s`);
+  console.error(`  ${grouped(made.rows)} measurements in ${seconds} s`);
 }

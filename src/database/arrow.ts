@@ -5,6 +5,7 @@ import { decodeLz4 } from "./lz4.js";
 import { cutAnswer, strangeAnswer } from "./server-error.js";
 import type { Value } from "../result/result.js";
 import { toTaggedJson } from "../result/json.js";
+import { grouped } from "../base/text.js";
 
 /**
  * Reads an Arrow IPC stream, plain or compressed by LZ4, into an Arquero table.
@@ -112,7 +113,7 @@ function checkEnd(bytes: Uint8Array): void {
       if (size === 0) {
         if (messages === 0) break;
         if (at + 8 === bytes.length) return;
-        throw cutAnswer(`${(bytes.length - at - 8).toLocaleString("en-US")} bytes after its end`);
+        throw cutAnswer(`${grouped(bytes.length - at - 8)} bytes after its end`);
       }
       // A flatbuffer: a table, whose layout says where its fourth field, the body's length, is.
       const table = at + 8 + view.getInt32(at + 8, true);
@@ -124,7 +125,7 @@ function checkEnd(bytes: Uint8Array): void {
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
   }
-  throw cutAnswer(`${bytes.length.toLocaleString("en-US")} bytes without the mark of its end`);
+  throw cutAnswer(`${grouped(bytes.length)} bytes without the mark of its end`);
 }
 
 const BYTE_ORDER_MARK = Buffer.of(0xef, 0xbb, 0xbf);

@@ -1,5 +1,6 @@
 import { ProbelabError } from "../base/error.js";
 import { editDistance } from "../base/near-name.js";
+import { counted, grouped } from "../base/text.js";
 import { NAME, nameOf, QUOTED_NAME, sqlParts } from "./sql-text.js";
 import { SEED_TABLES, type AskRows, type TableNames, type TableRole } from "./tables.js";
 import {
@@ -118,7 +119,7 @@ export async function learnTable(
   if (role !== "testHelpers" && role !== undefined) {
     const { rows, exact } = await unusableRows(ask, timed, time);
     if (rows > 0) {
-      const some = `${exact ? "" : "At least "}${rows.toLocaleString("en-US")} ${rows === 1 ? "row" : "rows"}`;
+      const some = `${exact ? "" : "At least "}${counted(rows, "row")}`;
       notes.push(
         `${some} of ${name} ${rows === 1 ? "has" : "have"} no usable ${names.time} and ${rows === 1 ? "is" : "are"} left out.`,
       );
@@ -196,7 +197,7 @@ export function unknownColumn(
   const shown = known.length > 200 ? near.slice(0, 20).map(({ column }) => column) : known;
   const more = known.length - shown.length;
   return new ProbelabError(
-    `Can't find a column ${JSON.stringify(name)} in ${table}${meant} It has ${shown.join(", ")}${more > 0 ? ` and ${more.toLocaleString("en-US")} more` : ""}.`,
+    `Can't find a column ${JSON.stringify(name)} in ${table}${meant} It has ${shown.join(", ")}${more > 0 ? ` and ${grouped(more)} more` : ""}.`,
   );
 }
 

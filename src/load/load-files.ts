@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { ProbelabError } from "../base/error.js";
 import { quoteIdentifier } from "../database/time-column.js";
 import type { WriteOptions, Writer } from "../database/writer.js";
+import { grouped } from "../base/text.js";
 import { withLock } from "../files/with-lock.js";
 import { SAMPLE_COMMENT } from "../sample/info.js";
 import { fastpathTable, logsTable, testHelperInstancesTable } from "../sample/tables.js";
@@ -309,7 +310,7 @@ async function refuseTwice(
   if (there === 0) return;
   throw refusal(
     file.name,
-    `${there.toLocaleString("en-US")} of its ${rows.toLocaleString("en-US")} rows are in ${table} already, and would count twice. Load it all the same with --again`,
+    `${grouped(there)} of its ${grouped(rows)} rows are in ${table} already, and would count twice. Load it all the same with --again`,
   );
 }
 

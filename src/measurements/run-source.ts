@@ -2,6 +2,7 @@ import { ProbelabError } from "../base/error.js";
 import type { Database } from "../database/database.js";
 import type { TableInfo } from "../database/table-info.js";
 import { plainType } from "../database/time-column.js";
+import { grouped } from "../base/text.js";
 import { daysOnly, type Extra, type Source, type SourceColumn } from "../query/source.js";
 import { and, bind, nested, print, raw, select, sql, type Sql } from "../query/sql.js";
 import { whereSql, type Where } from "../query/where.js";
@@ -121,7 +122,7 @@ export async function noReportNote(
   const n = Number(table.get("n", 0));
   const [have, belong, are] =
     n === 1 ? ["measurement has", "it belongs", "is"] : ["measurements have", "they belong", "are"];
-  const note = `${n.toLocaleString("en-US")} ${have} no report_id: ${belong} to no run and ${are} left out.`;
+  const note = `${grouped(n)} ${have} no report_id: ${belong} to no run and ${are} left out.`;
   return { notes: n === 0 ? [] : [note], rowsRead: cost.rowsRead, bytesRead: cost.bytesRead };
 }
 
