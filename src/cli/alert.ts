@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from "commander";
-import { readConfig } from "../database/config.js";
-import { configPath, projectRoot } from "../database/settings.js";
+import { configPath, readConfig } from "../database/config.js";
+import { projectRoot } from "../database/settings.js";
 import { alert } from "../watch/alert/alert.js";
 import type { AlertMessage } from "../watch/alert/message.js";
 import { line } from "./terminal.js";

@@ -1,8 +1,8 @@
 import { Command, InvalidArgumentError } from "commander";
 import { resolve } from "node:path";
 import { ProbelabError } from "../base/error.js";
-import { readConfig } from "../database/config.js";
-import { configPath, projectRoot } from "../database/settings.js";
+import { configPath, readConfig } from "../database/config.js";
+import { projectRoot } from "../database/settings.js";
 import { runDue } from "../watch/schedule/once.js";
 import { timeText } from "../watch/schedule/page.js";
 import { sizeOf } from "../watch/schedule/schedule.js";

@@ -9,7 +9,7 @@ import { configuredChannels, post } from "../alert/channels.js";
 import type { AlertMessage } from "../alert/message.js";
 import { folderOf, readHistory, removeOld, writeRun, type Run } from "./history.js";
 import { runOnce } from "./run.js";
-import { endProcesses } from "./run-processes.js";
+import { endProcesses } from "../../base/processes.js";
 import { findScheduled, periodAt, type ScheduledNotebook } from "./schedule.js";
 import { alertKey, readStatus, type NotebookStatus } from "./status.js";
 import { PAGE, timeText, writePage } from "./page.js";

@@ -7,7 +7,7 @@ import { residentMemory } from "../../base/processes.js";
 import { ownPackage } from "../../notebook/own-package.js";
 import { newId, writeRun, type Run } from "./history.js";
 import type { RunAnswer, RunRequest } from "./run-main.js";
-import { endProcesses, processesOf, RUN_VARIABLE } from "./run-processes.js";
+import { endProcesses, processesOf, RUN_VARIABLE } from "../../base/processes.js";
 import { sizeText, spanText, type Schedule } from "./schedule.js";
 
 const LOOK_MS = 250;
@@ -95,7 +95,7 @@ async function runLimited({ path, schedule, folder, signal }: RunPlan, id: strin
   }).then(() => void (isGone = true));
   child.send({ path, out: join(folder, id) } satisfies RunRequest, () => undefined);
 
-  const run = { id, first: child.pid ?? 0 };
+  const run = { id, first: child.pid ?? 0, sessions: new Set<number>() };
   const deadline = performance.now() + schedule.timeout;
   let ended: Ended = "by itself";
   let lastMoment = Infinity;
