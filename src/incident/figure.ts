@@ -1,6 +1,5 @@
 import { ProbelabError } from "../base/error.js";
 import { redact } from "../base/redact.js";
-import { redact } from "../base/redact.js";
 import { drawRecipe } from "../chart/chart.js";
 import { Chart } from "../chart/chart-value.js";
 import type { Recipe } from "../chart/options.js";
