@@ -1,4 +1,3 @@
-import type { Finding } from "../change/finding.js";
 import { freshness } from "../change/freshness.js";
 import { funnel, type FunnelFinding, type FunnelOptions } from "../change/funnel.js";
 import { release, type ReleaseFinding, type ReleaseOptions } from "../change/release-report.js";
