@@ -71,6 +71,8 @@ export interface Config {
     readonly channels?: readonly AlertChannel[];
     readonly statsd?: string;
     readonly windowHours?: number;
+    /** What hears of each round of the schedule. */
+    readonly heartbeat?: readonly AlertChannel[];
     /** Addresses for the links of a schedule's alerts: below which its pages and its notebooks are, and what to do. */
     readonly pages?: string;
     readonly notebooks?: string;
@@ -80,7 +82,7 @@ export interface Config {
 
 /** A channel of the configuration: `token` is a credential, too. */
 export interface AlertChannel {
-  readonly kind: "chat" | "push" | "alertmanager";
+  readonly kind: "chat" | "push" | "alertmanager" | "url";
   readonly name?: string;
   readonly url?: string;
   readonly credential?: string;
@@ -159,6 +161,10 @@ const CHANNEL: Record<keyof AlertChannel, Rule> = {
   credential: KEY,
   token: KEY,
 };
+const HEARTBEAT: Record<keyof AlertChannel, Rule> = {
+  ...CHANNEL,
+  kind: { ...among(["url", "alertmanager"], "write url or alertmanager"), required: true },
+};
 const CONFIG: Record<keyof Config, Shape> = {
   measurements: SOURCE,
   logs: SOURCE,
@@ -170,6 +176,7 @@ const CONFIG: Record<keyof Config, Shape> = {
     channels: [CHANNEL],
     statsd: text("write host:port"),
     windowHours: POSITIVE,
+    heartbeat: [HEARTBEAT],
     pages: ADDRESS,
     notebooks: ADDRESS,
     runbook: ADDRESS,
