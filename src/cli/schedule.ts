@@ -14,7 +14,7 @@ interface Options {
   readonly once?: true;
   readonly parallel: number;
   readonly keep: number;
-  readonly keepSize: number;
+  readonly keepSize?: number;
 }
 
 /** `probelab schedule` */
@@ -25,7 +25,7 @@ export const scheduleCommand = new Command("schedule")
   .option("--out <dir>", "folder of runs, history and status page", "out/schedule")
   .option("--parallel <n>", "most notebooks at the same time", wholeNumber, 2)
   .option("--keep <n>", "runs kept of each notebook", wholeNumber, 48)
-  .option("--keep-size <size>", "and their size, such as 500 MB (default: 2 GB)", size, 2e9)
+  .option("--keep-size <size>", "and their size, such as 500 MB (default: 2 GB)", size)
   .addHelpText(
     "after",
     `
@@ -47,7 +47,7 @@ Exit codes without: 2 a notebook fails or is late, 1 one never ran or its histor
 async function once(folder: string, out: string, options: Options): Promise<void> {
   using interrupt = userInterrupt();
   const { signal } = interrupt;
-  const { parallel, keep, keepSize: keepBytes } = options;
+  const { parallel, keep, keepSize: keepBytes = 2e9 } = options;
   const { alerts = {} } = readConfig(configPath(projectRoot(process.cwd())));
   const onNews = (sentence: string, isFine: boolean) => {
     if (!isFine) process.exitCode = 1;

@@ -324,7 +324,6 @@ test("a notebook that fails is an alert with its links until it recovers, whatev
   await using chat = await receiver();
   const channels = [{ kind: "chat", url: chat.url }];
   await using bare = await project({ alerts: { channels } });
-  await bare.add("a", EVERY, "1");
   expect((await bare.once()).text).toContain('set "pages", "notebooks" and "runbook"');
   await using own = await project({
     alerts: {
