@@ -111,7 +111,7 @@ it.each(["UInt64", "Int64", "Nullable(UInt64)"])(
   async (type) => {
     const table = `large_${type.replace(/\W/g, "")}`;
     await own.writer.command(
-      `CREATE TABLE ${table} ENGINE = Memory AS SELECT toDateTime('2026-05-01 12:00:00', 'UTC') AS measurement_start_time, CAST(9e18 AS ${type}) AS x FROM numbers(10)`,
+      `CREATE TABLE ${table} ENGINE = Memory AS SELECT toDateTime('2026-05-04 12:00:00', 'UTC') AS measurement_start_time, CAST(9e18 AS ${type}) AS x FROM numbers(10)`,
     );
     await using lab = await connect({
       measurements: own.url,
