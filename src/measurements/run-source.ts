@@ -33,8 +33,8 @@ type OwnColumn = (typeof RUN_COLUMNS)[number];
 /**
  * The runs of a range: a row a run, the measurements that share a report_id.
  *
- * A run belongs to the bucket in which it starts; it is read whole, over the range's edges by a
- * day, and counts where it starts inside the range. Grouping by report_id alone keeps a run that
+ * A run belongs to the bucket in which it starts; it is read over the range's edges by a day, where
+ * a longer one is cut, and counts where it starts inside the range. Grouping by report_id alone keeps a run that
  * crosses a bucket's edge in one piece. Measurements without a report_id are of no run.
  *
  * Its columns: `start` (a Date), `duration` (seconds from its first measurement's start to its
@@ -175,7 +175,7 @@ async function noReportNote(
 
 /** A note of every question on runs. */
 export const WHOLE_RUNS =
-  "Runs that cross the range's edges are counted whole (read up to 24 hours beyond it), in the bucket in which they start.";
+  "Runs that cross the range's edges are counted in the bucket in which they start, and read up to 24 hours beyond it: longer ones are cut there.";
 
 function isOwn(name: string): name is OwnColumn {
   return (RUN_COLUMNS as readonly string[]).includes(name);

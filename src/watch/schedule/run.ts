@@ -16,6 +16,7 @@ const GRACE_MS = 8_000;
 
 /** A run to start. */
 export interface RunPlan {
+  readonly name: string;
   readonly path: string;
   readonly schedule: Schedule;
   readonly period: Date;
@@ -38,7 +39,8 @@ export async function runOnce(plan: RunPlan): Promise<Run> {
   const id = newId(started, randomBytes(4).toString("hex"));
   const page = `${basename(plan.path, ".ipynb")}.html`;
   const nothing = { seconds: null, peakMemory: null, rowsRead: null, error: null, page: null };
-  const begun: Run = { id, period: plan.period, started, state: "running", ...nothing };
+  const { name: notebook, period } = plan;
+  const begun: Run = { id, notebook, period, started, state: "running", ...nothing };
   await writeRun(plan.folder, begun);
   const { answer, ended, peakMemory } = await runLimited(plan, id, plan.links(`${id}/${page}`));
   const run: Run = {
