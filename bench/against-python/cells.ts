@@ -33,7 +33,7 @@ def ask(sql, **csv):
     format = " FORMAT ArrowStream SETTINGS output_format_arrow_compression_method = 'none'" if pa else " FORMAT CSVWithNames"
     request = Request(os.environ["CLICKHOUSE"], (sql + format).encode(), {"X-Probelab-Token": os.environ["TOKEN"]})
     with urlopen(request) as answer:
-        return pa.ipc.open_stream(answer).read_pandas() if pa else pd.read_csv(answer, **csv)
+        return pa.ipc.open_stream(answer).read_pandas(date_as_object=False) if pa else pd.read_csv(answer, **csv)
 `;
 
 const askCounts = `top = """SELECT software_version FROM fastpath WHERE %s

@@ -44,7 +44,7 @@ export type ColumnOf<Rows> =
       : never;
 
 /** A column: any text, of which an editor offers those of the rows. */
-type Column<Name extends string> = Name | (string & {});
+export type Column<Name extends string> = Name | (string & {});
 
 /** Options of every chart of a Result; each has a default from the Result. */
 export interface ChartOptions<C extends string = string> {

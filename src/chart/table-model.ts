@@ -9,23 +9,24 @@ import { Result, type Value } from "../result/result.js";
 import { sortedRows } from "../result/sort-rows.js";
 import { formatInstant } from "../time/time-zone.js";
 import { heading, label } from "../render/label.js";
+import type { Column } from "./options.js";
 import { checkColumn, list } from "./roles.js";
 import type { ChartRows } from "../render/save.js";
 import { originSpan, spanSentence } from "./sentences.js";
 import type { TableCell, TableModel } from "../render/table-outputs.js";
 
 /** Options of `table`. */
-export interface TableOptions {
+export interface TableOptions<C extends string = string> {
   /** Columns with a bar in each cell; those in a list of their own share a scale. Default: none. */
-  readonly bars?: readonly (string | readonly string[])[] | true;
+  readonly bars?: readonly (Column<C> | readonly Column<C>[])[] | true;
   /** Columns to show, in order; default all. */
-  readonly columns?: readonly string[];
+  readonly columns?: readonly Column<C>[];
   /** Default: number of rows and the range. */
   readonly caption?: string;
   /** Rows to show, default 100, at most 4,999. */
   readonly limit?: number;
   /** Column to sort by: numbers the largest first, texts, versions and times the first first; what holds the rest is last. */
-  readonly sort?: string;
+  readonly sort?: Column<C>;
 }
 
 const isText = (value: unknown): boolean => typeof value === "string";

@@ -7,6 +7,7 @@ import { resultOf } from "./check-result.js";
 import { originRecord } from "../render/origin/origin-record.js";
 import { chartPage } from "../render/page/page.js";
 import { csv, saveAs, titledParquet, type ChartRows } from "../render/save.js";
+import type { ColumnOf } from "./options.js";
 import { TABLE_RULES, tableModel, type TableOptions } from "./table-model.js";
 import { tableHtml, tableMarkdown } from "../render/table-outputs.js";
 
@@ -87,7 +88,10 @@ export class Table {
  * table(summary, { bars: ["runs", ["q10", "q50", "q90"]], caption: "Runs by version" });
  * table([{ deploy: new Date("2026-05-04"), version: "3.10" }]);
  */
-export function table(rows: RowsGiven, options: TableOptions = {}): Table {
+export function table<R extends RowsGiven>(
+  rows: R,
+  options: TableOptions<ColumnOf<R>> = {},
+): Table {
   const result = resultOf(rows, "table");
   checkOptions(options, TABLE_RULES, "show a table");
   return new Table(result, options);

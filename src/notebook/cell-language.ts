@@ -20,6 +20,7 @@ const options: TypeScript.CompilerOptions = {
   types: [],
   skipLibCheck: true,
   noEmit: true,
+  libReplacement: false,
 };
 
 type Resolution = TypeScript.ResolvedModuleWithFailedLookupLocations;

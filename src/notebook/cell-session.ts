@@ -152,14 +152,26 @@ export class CellSession {
     this.#cell?.interrupt();
   }
 
-  /** Puts back what a cell replaced in JavaScript itself, and says so in the cell. */
+  /** Puts back what a cell replaced in JavaScript itself, and says so; ends the process where it can't. */
   repair(): void {
-    const [first, ...others] = this.#intrinsics.repair();
+    const { repaired, isLost } = this.#intrinsics.repair();
+    const [first, ...others] = repaired;
     if (first === undefined) return;
     const more = others.length > 0 ? ` and ${others.length} more` : "";
-    process.stderr.write(
-      `The cell replaced ${first}${more}, which the kernel and all libraries need: the original is back in place.\n`,
-    );
+    if (!isLost) {
+      process.stderr.write(
+        `The cell replaced ${first}${more}, which the kernel and all libraries need: the original is back in place.\n`,
+      );
+      return;
+    }
+    try {
+      process.stderr.write(
+        `The cell replaced ${others.at(-1) ?? first} for good, which the kernel and all libraries need: the process ends, and its variables are gone. Run the notebook anew without it.\n`,
+      );
+      StreamBatch.flushLatest();
+    } finally {
+      process.exit(1); // Also where the sentence itself needs what is gone.
+    }
   }
 
   /** Does, once, what the first cell would have to wait for. */

@@ -26,9 +26,10 @@ export class Intrinsics {
   readonly #intrinsics = intrinsics();
   readonly #objectKeys = ownKeys(Object.prototype).length;
 
-  /** @returns the names of what was repaired, such as `Array.prototype.map` */
-  repair(): string[] {
+  /** @returns the names of what was repaired, such as `Array.prototype.map`, and whether the last can't be */
+  repair(): { readonly repaired: readonly string[]; readonly isLost: boolean } {
     const repaired: string[] = [];
+    let isLost = false;
     // Without for-of and methods, which may be what is broken.
     for (let at = 0; at < this.#intrinsics.length; at++) {
       const { holder, key, name, descriptor } = this.#intrinsics[at]!;
@@ -36,15 +37,16 @@ export class Intrinsics {
       const isSame =
         now?.value === descriptor.value && now?.get === descriptor.get && now !== undefined;
       if (isSame) continue;
-      defineProperty(holder, key, descriptor);
       repaired[repaired.length] = name;
+      isLost = !defineProperty(holder, key, descriptor);
+      if (isLost) return { repaired, isLost };
     }
     const keys = ownKeys(Object.prototype);
     for (let at = this.#objectKeys; at < keys.length; at++) {
       deleteProperty(Object.prototype, keys[at]!);
       repaired[repaired.length] = `Object.prototype.${String(keys[at])}`;
     }
-    return repaired;
+    return { repaired, isLost };
   }
 }
 

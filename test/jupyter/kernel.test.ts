@@ -144,7 +144,7 @@ describe.skipIf(python === undefined)(`the kernel under jupyter_client${skipped}
     };
     expect((await complete("betw|"))["matches"]).toContain("between");
     await client.execute("const take = (unit: '6 hours' | '1 week') => unit;");
-    await client.execute(`import { chart, connect } from "probelab";
+    await client.execute(`import { chart, connect, table } from "probelab";
       declare const lab: Awaited<ReturnType<typeof connect>>;
       const rows = [{ day: 1, "odd name": 2 }];
       const ask = () => lab.measurements.counts({ range, every: "week", by: "probe_cc" });
@@ -156,7 +156,7 @@ describe.skipIf(python === undefined)(`the kernel under jupyter_client${skipped}
       [`chart.line(weekly, { facet: "t", color: "|" })`, columns],
       [`chart.heatmap(weekly, { y: "|" })`, columns],
       [`chart.dot(rows, { x: "o|" })`, ["odd name"]],
-      [`await lab.measurements.counts({ range, by: "test_n|" })`, ["test_name"]],
+      [`table(weekly, { columns: ["|"] })`, columns],
       [`await lab.measurements.counts({ range, every: "6|" })`, ["6 hours"]],
       [`await lab.logs.rates({ range, every: "mont|" })`, ["month", "3 months"]],
     ] as const) {
@@ -433,6 +433,25 @@ describe.skipIf(python === undefined)(`a kernel that a cell harms${skipped}`, ()
       expect(printed(cell, "stderr"), code).toContain(name);
       expect(resultText(await client.execute("[kept].map((one) => one + 1)")), code).toBe("[ 2 ]");
     }
+  });
+
+  test("what can't be put back ends the kernel with one sentence, and Jupyter starts it anew", async () => {
+    const own = new JupyterClient(environment);
+    await own.call("start", { kernel: "probelab", cwd: folder });
+    const message = await own.call("send", {
+      code: `Object.defineProperty(Map.prototype, "forEach", { value: null, configurable: false }); 1`,
+    });
+    await own.call("wait_for_text", {
+      message,
+      text: "The cell replaced Map.prototype.forEach for good",
+    });
+    while (await own.call<boolean>("is_alive")) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    await own.call("restart");
+    expect(resultText(await own.execute("[1].map((n) => n + 1)"))).toBe("[ 2 ]");
+    await own.call("shutdown");
+    own.close();
   });
 
   test("what tests and packages replace stays replaced", async () => {
