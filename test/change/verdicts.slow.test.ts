@@ -1,0 +1,65 @@
+import { expect, test } from "vitest";
+import { seeded } from "../../bench/change/change-points.js";
+import { recovery } from "../../src/change/recovery.js";
+import { anomalies } from "../../src/index.js";
+import { hourlyResult } from "./flow-results.js";
+
+const WEEKS_8 = 1344;
+const SIZES = [60, 450, 2000];
+
+/** Hourly counts with a day, a weekend and noise that lasts. */
+function counts(seed: number, level: number): number[] {
+  const { poisson, normal } = seeded(seed);
+  let lasting = 0;
+  return Array.from({ length: WEEKS_8 }, (_, hour) => {
+    lasting = 0.6 * lasting + 0.03 * normal();
+    const day = 1 + 0.5 * Math.sin((2 * Math.PI * hour) / 24);
+    const weekend = Math.floor(hour / 24) % 7 > 4 ? 0.8 : 1;
+    return poisson(level * day * weekend * Math.exp(lasting));
+  });
+}
+
+/** The counts, of which each measurement in [from, to) is lost with a probability. */
+function thinned(values: readonly number[], from: number, to: number, loss: number): number[] {
+  const { uniform } = seeded(from);
+  const kept = (n: number) => Array.from({ length: n }, uniform).filter((u) => u > loss).length;
+  return values.map((n, hour) => (hour >= from && hour < to ? kept(n) : n));
+}
+
+test("a loss that goes on is never told as over, and one that is over isn't told as going on", () => {
+  for (const level of SIZES) {
+    for (const loss of [0.15, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 1]) {
+      let within3Hours = 0;
+      for (let start = 0; start < 24; start++) {
+        const [from, to] = [1_100 + start, 1_109 + start];
+        const values = counts(77 * level + start, level);
+        const on = thinned(values, from, to + 24, loss);
+        for (const hours of [1, 3, 12, 24]) {
+          expect(recovery(on.slice(0, to + hours), { from, to }).state).not.toBe("recovered");
+        }
+        const back = thinned(values, from, to, loss);
+        expect(recovery(back.slice(0, to + 1), { from, to }).state).toBe("unsure");
+        const later = recovery(back.slice(0, to + 3), { from, to });
+        within3Hours += Number(later.state === "recovered");
+      }
+      if (level >= 450 && loss >= 0.5) expect(within3Hours).toBeGreaterThanOrEqual(23);
+    }
+  }
+});
+
+test("of drops of the size that no drop's answer states, 90 % are seen", async () => {
+  for (const level of SIZES) {
+    let [seen, all] = [0, 0];
+    for (let seed = 0; seed < 67; seed++) {
+      const values = counts(100 * level + seed, level);
+      const options = { since: "48 hours", falseAlarms: 0.5 };
+      const { least, found } = await anomalies(hourlyResult({ "": values }), options);
+      if (least === null || found) continue;
+      const at = WEEKS_8 - 40 + (seed % 38);
+      const dropped = hourlyResult({ "": thinned(values, at, at + 2, least) });
+      seen += Number((await anomalies(dropped, options)).found);
+      all += 1;
+    }
+    expect(seen / all).toBeGreaterThanOrEqual(0.9);
+  }
+});
