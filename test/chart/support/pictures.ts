@@ -137,6 +137,12 @@ export const PICTURES = {
   }),
   "line-light": chart.line(weeklyDurations(), { ...small, y: "q50", annotations }),
   "line-dark": chart.line(weeklyDurations(), { ...small, y: "q50", annotations, theme: "dark" }),
+  "line-span": chart.line(weeklyDurations(), {
+    ...small,
+    y: "q50",
+    annotations: [chart.annotation("2026-03-18T09:00:00Z", "incident", "2026-03-30")],
+    reference: { value: 900, label: "15 minutes" },
+  }),
   "line-log": chart.line(weeklyDurations(), { ...small, y: { value: "q90", type: "log" } }),
   "line-log-decades": chart.line(decades(), { ...small, y: { type: "log" }, height: 260 }),
   "line-dense": chart.line(dense(), { ...small, title: "Load by host" }),
