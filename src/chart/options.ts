@@ -81,8 +81,6 @@ export interface ChartOptions<C extends string = string> {
 export interface LineOptions<C extends string = string> extends ChartOptions<C> {
   /** Columns of the lower and the upper end of a band around each line: `["q10", "q90"]`. */
   readonly band?: readonly [Column<C>, Column<C>];
-  /** Whether a value is drawn as a step over its bucket; default false. */
-  readonly steps?: boolean;
 }
 
 /** Options of `chart.area`. */
@@ -161,7 +159,8 @@ export type KindName = "line" | "area" | "bar" | "dot" | "heatmap" | "histogram"
 
 /** Options of any kind of chart, as an analyst writes them. */
 export type GivenOptions = ChartOptions &
-  Pick<LineOptions, "band" | "steps"> &
+  Pick<LineOptions, "band"> &
+  Pick<AreaOptions, "steps"> &
   Pick<HistogramChartOptions, "cumulative" | "share"> &
   Pick<BarOptions, "stack" | "horizontal" | "sort" | "other" | "interval"> &
   Pick<HeatmapOptions, "format">;
@@ -270,7 +269,7 @@ const OPTIONS: Readonly<Record<string, Rule & { readonly kinds: readonly Taker[]
     pass: 'the columns of its two ends, ["low", "high"], or null for none',
     kinds: ["bar", "dot"],
   },
-  steps: { ...flag, kinds: ["line", "area"] },
+  steps: { ...flag, kinds: ["area"] },
   stack: { ...oneOf("sum", "normalize", false), kinds: ["area", "bar"] },
   horizontal: { ...flag, kinds: ["bar"] },
   sort: { ...oneOf("value", "given"), kinds: ["bar"] },

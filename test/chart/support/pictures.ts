@@ -5,7 +5,6 @@ import { exploreCells } from "./explore-cells.js";
 import {
   generator,
   makeResult,
-  VERSIONS,
   versionSummary,
   weeklyCounts,
   weeklyDurations,
@@ -115,10 +114,6 @@ export const PICTURES = {
   "line-measures": chart.line(two, {
     ...small,
     y: { value: ["q10", "q50", "q90"], label: "Seconds" },
-  }),
-  "line-steps": chart.line(weeklyCounts({ versions: VERSIONS.slice(3), other: false }), {
-    ...small,
-    steps: true,
   }),
   "dot-intervals": chart.dot(two, { ...small, y: "q50", interval: ["q10", "q90"] }),
   "area-light": chart.area(weeklyCounts(), small),
