@@ -1,8 +1,8 @@
 import { Command } from "commander";
 import { resolve } from "node:path";
 import { ProbelabError } from "../base/error.js";
-import { readConfig } from "../database/config.js";
-import { configPath, projectRoot } from "../database/settings.js";
+import { configPath, readConfig } from "../database/config.js";
+import { projectRoot } from "../database/settings.js";
 import { runDue } from "../watch/schedule/once.js";
 import { timeText } from "../watch/schedule/page.js";
 import { countedStates, readStatus, type NotebookStatus } from "../watch/schedule/status.js";

@@ -6,7 +6,7 @@ import { withLock } from "../../files/with-lock.js";
 import { alert } from "../alert/alert.js";
 import { folderOf, readHistory, removeOld, writeRun, type Run } from "./history.js";
 import { runOnce } from "./run.js";
-import { endProcesses } from "./run-processes.js";
+import { endProcesses } from "../../base/processes.js";
 import { findScheduled, periodAt, type ScheduledNotebook } from "./schedule.js";
 import { readStatus, type NotebookStatus } from "./status.js";
 import { PAGE, writePage } from "./page.js";

@@ -7,7 +7,7 @@ import { residentMemory } from "../../base/processes.js";
 import { ownPackage } from "../../notebook/own-package.js";
 import { newId, writeRun, type Run } from "./history.js";
 import type { RunAnswer, RunRequest } from "./run-main.js";
-import { endProcesses, processesOf, RUN_VARIABLE } from "./run-processes.js";
+import { endProcesses, processesOf, RUN_VARIABLE } from "../../base/processes.js";
 import { sizeText, spanText, type Schedule } from "./schedule.js";
 
 const LOOK_MS = 250;
