@@ -38,9 +38,17 @@ export function annotationLayers(
       `Can't draw ${annotations.length} annotations in one chart: their labels would hide each other; take at most ${MOST_ANNOTATIONS}.`,
     );
   }
-  const isInside = ({ time }: Annotation): boolean =>
-    time.getTime() >= domain[0] && time.getTime() <= domain[1];
-  const placed = place(annotations.filter(isInside), frame);
+  const isInside = ({ time, end = time }: Annotation): boolean =>
+    +end >= domain[0] && +time <= domain[1];
+  const inside = annotations.filter(isInside).map((each) => ({
+    ...each,
+    time: new Date(Math.max(+each.time, domain[0])),
+  }));
+  const placed = place(inside, frame);
+  const spans = inside.flatMap(({ time, end }) => {
+    const last = Math.min(Number(end), domain[1]);
+    return last > +time ? [{ time: formatInstantIso(+time), end: formatInstantIso(last) }] : [];
+  });
   const outside = annotations
     .filter((each) => !isInside(each))
     .map(({ time, label: text }) => `${label(text, 60)} (${formatInstant(time, timeZone)})`);
@@ -58,6 +66,11 @@ export function annotationLayers(
       tooltip: true,
     },
     encoding: { x, tooltip: [{ field: "label", type: "nominal", title: "annotation" }] },
+  };
+  const bands = {
+    data: { values: spans },
+    mark: { type: "rect", color: theme.annotation, opacity: 0.14 },
+    encoding: { x, x2: { field: "end" } },
   };
   const levels = Math.max(-1, ...placed.map(({ level }) => level)) + 1;
   const texts = Array.from({ length: levels }, (_, level) => level).flatMap((level) =>
@@ -78,7 +91,7 @@ export function annotationLayers(
   );
   return {
     height: levels * LINE_HEIGHT,
-    layers: placed.length === 0 ? [] : [lines, ...texts],
+    layers: placed.length === 0 ? [] : [lines, ...(spans.length > 0 ? [bands] : []), ...texts],
     sentences: outside.length === 0 ? [] : [`Outside the chart: ${outside.join(", ")}.`],
   };
 }

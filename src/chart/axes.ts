@@ -232,7 +232,7 @@ function valueLabel(
   values: readonly (number | null)[],
   log: boolean,
 ): string {
-  if (unit === "share") return 'format(datum.value, "~%")';
+  if (unit === "share") return 'format(100 * datum.value, "~r") + " %"';
   const largest = values.reduce<number>((most, value) => Math.max(most, Math.abs(value ?? 0)), 0);
   if (largest < 10_000) return 'format(datum.value, ",~r")';
   // Prefixes are for thousands: on a log scale that begins below one, half would be "500m".

@@ -12,6 +12,8 @@ import { shares, stacked, stackOrder } from "./stack.js";
 import { bucketEnds, lastEnd } from "./steps.js";
 
 const MOST_CATEGORIES = 60;
+/** How many times as long as the longest other bar that of the rest may be. */
+const MOST_REST = 3;
 /** Pixels of a category's widest place, and of its name's letters. */
 const PLACE = 90;
 const NAME_SIZE = 11;
@@ -31,7 +33,8 @@ export const BAR: ChartKind = {
       ? undefined
       : lastEnd(bucketEnds(drawing, timeZone)),
   order: inOrder,
-  arrange: (drawing, options) => {
+  arrange: (given, options) => {
+    const drawing = withoutRest(given, options);
     const sorted = { ...drawing, xs: inOrder(drawing, options) };
     return options.stack === "normalize" ? shares(sorted) : sorted;
   },
@@ -40,6 +43,28 @@ export const BAR: ChartKind = {
   horizontal: isHorizontal,
   layers,
 };
+
+/** Counts without the bar of the rest, where that would make all others too short to read: it is told. */
+function withoutRest(drawing: Drawing, { other }: DrawOptions): Drawing {
+  const { points, xs, series, roles, restX, panel } = drawing;
+  const kept = points.filter(({ x }) => x !== restX);
+  const rest = Number(points.find(({ x }) => x === restX)?.y ?? 0);
+  const largest = kept.reduce((most, { y }) => Math.max(most, Number(y)), 0);
+  const counts = series.length === 0 && panel === undefined && roles.measure?.additive === true;
+  if (!counts || kept.length === 0 || (other ?? rest <= MOST_REST * largest)) return drawing;
+  if (restX === undefined || rest === 0) return drawing;
+  const all = kept.reduce((sum, { y }) => sum + Number(y), rest);
+  const [part, whole] = [rest, all].map((number) => number.toLocaleString("en-US"));
+  return {
+    ...drawing,
+    points: kept,
+    xs: xs.filter((x) => x !== restX),
+    sentences: [
+      `${restX}: ${part} of ${whole} (${Math.round((100 * rest) / all)} %), not drawn.`,
+      ...drawing.sentences,
+    ],
+  };
+}
 
 /** Whether bars of categories are horizontal: as the option says, else where a name doesn't fit below an upright bar. */
 function isHorizontal(drawing: Drawing, { horizontal }: DrawOptions): boolean {

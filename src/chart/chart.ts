@@ -179,19 +179,28 @@ export const chart = {
     setTheme(name);
   },
   /**
-   * A deploy or an incident, for the option `annotations`.
-   * @param time a Date, or a text read in UTC: `"2026-03-02"`, `"2026-03-02T09:00:00Z"`.
-   * @throws ProbelabError for a time that can't be read, or without a label.
+   * A deploy or an incident, for the option `annotations`: a line at a moment, or a band up to `end`.
+   * @param time a Date, or a text read in UTC: `"2026-03-02"`, `"2026-03-02T09:00:00Z"`; `end` too.
+   * @throws ProbelabError for a time that can't be read, an end that isn't later, or without a label.
    * @example
    * chart.area(counts, { annotations: [chart.annotation("2026-03-02", "3.10 released")] });
+   * chart.line(counts, { annotations: [chart.annotation("2026-03-02", "incident", "2026-03-04")] });
    */
-  annotation(time: Date | string, label: string): Annotation {
+  annotation(time: Date | string, label: string, end?: Date | string): Annotation {
     if (typeof label !== "string") {
       throw new ProbelabError(
         `Can't make an annotation with the label ${shownValue(label)}: pass a text, chart.annotation("2026-03-02", "3.10 released").`,
       );
     }
-    return Object.freeze({ time: readInstant(time, "UTC", "time of an annotation"), label });
+    const start = readInstant(time, "UTC", "time of an annotation");
+    if (end === undefined) return Object.freeze({ time: start, label });
+    const until = readInstant(end, "UTC", "end of an annotation");
+    if (+until <= +start) {
+      throw new ProbelabError(
+        `Can't make an annotation that ends at ${until.toISOString()}: pass an end after its time, ${start.toISOString()}.`,
+      );
+    }
+    return Object.freeze({ time: start, label, end: until });
   },
 };
 

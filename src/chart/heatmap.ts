@@ -13,7 +13,7 @@ import { HOUR, WEEK } from "../time/span.js";
 
 /** Pixels of a cell, and of the whole at least and at most. */
 const CELL = { width: 34, height: 20 } as const;
-const [NARROWEST, WIDEST] = [320, 1000];
+const [NARROWEST, WIDEST] = [560, 1000];
 const MOST_LINES = 60;
 
 const WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split(" ");

@@ -111,20 +111,6 @@ const ring = ({ theme }: Frame): VegaLiteSpec => ({
   },
 });
 
-/** The row of the step that the pointer is over: of several the one whose line is nearest above or below it. */
-export function linesOfSteps(frame: Frame, ends: ReadonlyMap<number, number>): Hover {
-  const rising = [...bucketsOf(frame.drawing.points)].map((points) =>
-    points.toSorted((a, b) => a.y - b.y),
-  );
-  const bounds = rising.flatMap((points) =>
-    points.slice(1).map((point, at) => ({ point, from: middle(points[at]!.y, point.y, frame) })),
-  );
-  const whole = rising.flatMap((points) => points.toReversed()).map((point) => ({ point }));
-  return {
-    layers: [cells(frame, ends, whole), ...(bounds.length > 0 ? [cells(frame, ends, bounds)] : [])],
-  };
-}
-
 /** The row of the step of an area that the pointer is over; above the stack that of its top. */
 export function areasOfSteps(
   frame: Frame,
@@ -179,10 +165,6 @@ function bucketsOf(points: readonly Point[]): Iterable<Known[]> {
     if (own.push({ ...point, y: point.y }) === 1) buckets.set(point.x, own);
   }
   return buckets.values();
-}
-
-function middle(a: number, b: number, { options }: Frame): number {
-  return options.yType === "log" ? Math.sqrt(a * b) : (a + b) / 2;
 }
 
 /** Rectangles as wide as their buckets, from their lower bound (or the bottom) to the top of the plot; later ones cover earlier ones. */

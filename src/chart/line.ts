@@ -1,9 +1,8 @@
 import type { Point } from "./draw-rows.js";
 import { bandLayer } from "./extents.js";
 import { pointsBySeries, specRow, splitEdges, type ChartKind, type Frame } from "./frame.js";
-import { linesOfSteps, nearestPoints } from "./hover.js";
+import { nearestPoints } from "./hover.js";
 import type { VegaLiteSpec } from "../render/theme.js";
-import { lastEnd, stepEnds, stepPoints } from "./steps.js";
 
 // Up to so many points a series has a marker at each; beyond, a few along the line.
 const MARKED_POINTS = 60;
@@ -17,19 +16,14 @@ export const LINE: ChartKind = {
   faded: "dashed",
   sized: false,
   categories: false,
-  end: (drawing, timeZone, options) => lastEnd(stepEnds(drawing, timeZone, options, false)),
   layers,
-  hover: (frame) => {
-    const ends = stepEnds(frame.drawing, frame.timeZone, frame.options, false);
-    return ends ? linesOfSteps(frame, ends) : { layers: [nearestPoints(frame)] };
-  },
+  hover: (frame) => ({ layers: [nearestPoints(frame)] }),
 };
 
 /** The lines, their markers as second cue, incomplete buckets dashed. */
 function layers(frame: Frame): VegaLiteSpec[] {
   const { drawing, theme, x, y, color, shape, tooltip } = frame;
   const { whole, before, after } = splitEdges(drawing);
-  const ends = stepEnds(drawing, frame.timeZone, frame.options, false);
   const sparse = drawing.xs.length > MARKED_POINTS;
   const encoding = { x, y, color };
   const rows = (points: readonly Point[]): VegaLiteSpec[] =>
@@ -39,14 +33,14 @@ function layers(frame: Frame): VegaLiteSpec[] {
       mark: {
         type: "line",
         strokeWidth: sparse || dashed ? 1.5 : 2,
-        ...(ends ? { interpolate: "step-after" } : { strokeJoin: "round" }),
+        strokeJoin: "round",
         ...(dashed && { strokeDash: [3, 3] }),
       },
       encoding,
     };
     const band = bandLayer(frame, dashed);
     return {
-      data: { values: rows(ends ? stepPoints(points, ends, false) : points) },
+      data: { values: rows(points) },
       ...(band.length > 0 ? { layer: [...band, drawn] } : drawn),
     };
   };

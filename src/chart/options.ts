@@ -4,9 +4,10 @@ import type { Value } from "../result/json.js";
 import type { Result } from "../result/result.js";
 import { THEMES, type ThemeName, type VegaLiteSpec } from "../render/theme.js";
 
-/** A deploy, an incident: a line across a chart at a moment. Made by `chart.annotation`. */
+/** A deploy, an incident: a line across a chart at a moment, or a band from there to `end`. Made by `chart.annotation`. */
 export interface Annotation {
   readonly time: Date;
+  readonly end?: Date;
   readonly label: string;
 }
 
@@ -68,6 +69,8 @@ export interface ChartOptions<C extends string = string> {
   readonly colors?: Readonly<Record<string, string>>;
   /** Deploys, incidents: `[chart.annotation("2026-03-02T09:00:00Z", "3.10 released")]`. */
   readonly annotations?: readonly Annotation[];
+  /** A line across the plot at a number of the vertical axis, such as a goal: `{ value: 600, label: "10 minutes" }`. */
+  readonly reference?: { readonly value: number; readonly label?: string };
   /** Column with a panel for each of its values, the largest 12: small charts beside each other. */
   readonly facet?: Column<C>;
   /** Whether panels share the vertical scale (default) or each has its own. */
@@ -78,8 +81,6 @@ export interface ChartOptions<C extends string = string> {
 export interface LineOptions<C extends string = string> extends ChartOptions<C> {
   /** Columns of the lower and the upper end of a band around each line: `["q10", "q90"]`. */
   readonly band?: readonly [Column<C>, Column<C>];
-  /** Whether a value is drawn as a step over its bucket; default false. */
-  readonly steps?: boolean;
 }
 
 /** Options of `chart.area`. */
@@ -101,6 +102,8 @@ export interface BarOptions<C extends string = string> extends ChartOptions<C> {
    * by value for a question's groups, unless they have an order (versions, hours, weekdays, bins).
    */
   readonly sort?: "value" | "given";
+  /** Whether there is a bar of "other"; default: where it is at most three times the longest of the others, else a note tells it. */
+  readonly other?: boolean;
   /** Columns of the ends of each bar's interval; default: those that a question asks with its rate. null for none. */
   readonly interval?: readonly [string, string] | null;
 }
@@ -156,9 +159,10 @@ export type KindName = "line" | "area" | "bar" | "dot" | "heatmap" | "histogram"
 
 /** Options of any kind of chart, as an analyst writes them. */
 export type GivenOptions = ChartOptions &
-  Pick<LineOptions, "band" | "steps"> &
+  Pick<LineOptions, "band"> &
+  Pick<AreaOptions, "steps"> &
   Pick<HistogramChartOptions, "cumulative" | "share"> &
-  Pick<BarOptions, "stack" | "horizontal" | "sort" | "interval"> &
+  Pick<BarOptions, "stack" | "horizontal" | "sort" | "other" | "interval"> &
   Pick<HeatmapOptions, "format">;
 
 /** Checked options, the axes' own beside the others; y may still be several columns. */
@@ -265,10 +269,11 @@ const OPTIONS: Readonly<Record<string, Rule & { readonly kinds: readonly Taker[]
     pass: 'the columns of its two ends, ["low", "high"], or null for none',
     kinds: ["bar", "dot"],
   },
-  steps: { ...flag, kinds: ["line", "area"] },
+  steps: { ...flag, kinds: ["area"] },
   stack: { ...oneOf("sum", "normalize", false), kinds: ["area", "bar"] },
   horizontal: { ...flag, kinds: ["bar"] },
   sort: { ...oneOf("value", "given"), kinds: ["bar"] },
+  other: { ...flag, kinds: ["bar"] },
   cumulative: { ...flag, kinds: ["histogram"] },
   share: { ...flag, kinds: ["histogram"] },
   facet: { ...column, kinds: GRAPHS },
@@ -277,6 +282,14 @@ const OPTIONS: Readonly<Record<string, Rule & { readonly kinds: readonly Taker[]
     fits: (value) => Array.isArray(value) && value.every(isAnnotation),
     pass: 'a list of annotations, [chart.annotation("2026-03-02T09:00:00Z", "3.10 released")]',
     kinds: GRAPHS,
+  },
+  reference: {
+    fits: (value) =>
+      isPlain(value) &&
+      Number.isFinite((value as { value?: unknown }).value) &&
+      isText((value as { label?: unknown }).label ?? ""),
+    pass: 'a number with its label, { value: 600, label: "10 minutes" }',
+    kinds: PLOTS,
   },
   format: { ...format, kinds: ["heatmap"] },
   title: { ...text, kinds: [...PICTURES, "explore", "page"] },
@@ -347,6 +360,6 @@ function isPlain(value: unknown): boolean {
 
 function isAnnotation(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
-  const { time, label } = value as { time?: unknown; label?: unknown };
-  return types.isDate(time) && !Number.isNaN(time.getTime()) && typeof label === "string";
+  const { time, end = time, label } = value as Readonly<Record<string, unknown>>;
+  return [time, end].every((at) => types.isDate(at) && Number.isFinite(+at)) && isText(label);
 }

@@ -11,7 +11,7 @@ import { foldMeasures } from "./fold-measures.js";
 import { namesWidth } from "./axes.js";
 import { frame, type ChartKind, type Frame } from "./frame.js";
 import type { Panels } from "../render/fluid.js";
-import { wrap } from "../render/label.js";
+import { label, wrap } from "../render/label.js";
 import { withHover, type HoverView } from "./hover.js";
 import { cleanText, counted } from "../base/text.js";
 import { checkChartOptions, type DrawOptions, type GivenOptions } from "./options.js";
@@ -273,9 +273,36 @@ function viewLayers(
   const layers = kind.layers(view);
   return [
     ...(points.length > 0 && layers.length > 0 ? layers : [axesAlone(view)]),
+    ...referenceLayers(view),
     ...annotations,
     ...(points.some(({ y }) => y !== null) ? [] : [noData(view, origin)]),
   ];
+}
+
+/** The line of the option `reference`, its label above its right end. */
+function referenceLayers({ options, theme, horizontal }: Frame): VegaLiteSpec[] {
+  const { reference } = options;
+  if (reference === undefined) return [];
+  const along = { datum: reference.value, type: "quantitative" };
+  const line = {
+    data: { values: [{}] },
+    mark: { type: "rule", color: theme.text, strokeDash: [2, 3] },
+    encoding: horizontal ? { x: along } : { y: along },
+  };
+  if (reference.label === undefined) return [line];
+  const text = {
+    data: { values: [{}] },
+    mark: {
+      type: "text",
+      text: label(reference.label, 60),
+      color: theme.text,
+      align: horizontal ? "left" : "right",
+      baseline: "bottom",
+      ...(horizontal ? { dx: 4 } : { dy: -3 }),
+    },
+    encoding: horizontal ? { x: along, y: { value: 0 } } : { x: { value: "width" }, y: along },
+  };
+  return [line, text];
 }
 
 /** The rows of a drawing, as a file holds them. */

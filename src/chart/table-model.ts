@@ -189,7 +189,8 @@ function numberWriter(
   const wanted = whole || largest >= 100 ? 0 : 2 - Math.floor(Math.log10(largest || 1));
   // Two digits of the largest are enough.
   if (!share && wanted > MOST_DECIMALS + 1) {
-    return (value) => (Number(value) === 0 ? "0" : Number(value).toExponential(2));
+    return (value) =>
+      Number(value) === 0 ? "0" : Number(value).toExponential(2).replace(/^-/, "−");
   }
   const decimals = share ? 1 : Math.min(MOST_DECIMALS, wanted);
   const numberFormat = new Intl.NumberFormat("en-US", {
@@ -203,8 +204,9 @@ function numberWriter(
     const amount = share ? Number(value) * 100 : value;
     // Minus zero is zero.
     if (Number(amount) === 0) return `${numberFormat.format(0)}${unit}`;
-    const text = numberFormat.format(amount);
-    if (/[^-0.,]/.test(text)) return `${text}${unit}`;
-    return `${amount < 0 ? ">-" : "<"}${least}${unit}`;
+    // With the minus sign of the axes.
+    const text = numberFormat.format(amount).replace("-", "−");
+    if (/[^−0.,]/.test(text)) return `${text}${unit}`;
+    return `${amount < 0 ? ">−" : "<"}${least}${unit}`;
   };
 }

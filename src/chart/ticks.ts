@@ -112,12 +112,7 @@ function stepsFrom(every: Bucket): Step[] {
 }
 
 /** The starts of a zone's steps in a span, as milliseconds. */
-export function startsBetween(
-  start: number,
-  end: number,
-  every: Bucket,
-  timeZone: string,
-): number[] {
+function startsBetween(start: number, end: number, every: Bucket, timeZone: string): number[] {
   const at: number[] = [];
   let tick = bucketStart(new Date(Math.ceil(start)), every, timeZone);
   for (; tick.getTime() <= end; tick = nextBucket(tick, every, timeZone)) {

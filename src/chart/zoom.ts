@@ -1,29 +1,18 @@
-import { startsBetween, zoneOffset } from "./ticks.js";
-import { usualLength } from "../time/step.js";
+import { zoneOffset } from "./ticks.js";
 import type { Frame } from "./frame.js";
 import type { VegaLiteSpec } from "../render/theme.js";
-import { DAY, HOUR, MINUTE, SECOND } from "../time/span.js";
+import { DAY, MINUTE } from "../time/span.js";
 
 /** The span of time that is shown, as milliseconds; null for all. */
 const ZOOM = "probelab_zoom";
 const ZOOMED = `isArray(${ZOOM})`;
 const DRAG = "probelab_drag";
 const HELD = "probelab_held";
-const STEP = "probelab_step";
 
 /** Fewer places along x need no zoom. */
 const FEW = 40;
 /** Pixels of the narrowest drag: a narrower one is a click. */
 const NARROWEST = 6;
-const LABEL_WIDTH = 62;
-const STEPS = [
-  ...[1, 5, 15, 30].map((count) => count * SECOND),
-  ...[1, 5, 15, 30].map((count) => count * MINUTE),
-  ...[1, 3, 6, 12].map((count) => count * HOUR),
-  ...[1, 2, 7].map((count) => count * DAY),
-];
-/** Weeks are counted from a Monday. */
-const MONDAY = 4 * DAY;
 
 /**
  * The spec of a view along time with a zoom: who drags across the plot sees that span alone, a double
@@ -36,14 +25,14 @@ export function withZoom(spec: VegaLiteSpec, frame: Frame): VegaLiteSpec {
   const end = (at: 0 | 1) => ({ expr: `${ZOOMED} ? ${ZOOM}[${at}] : ${domain[at]}` });
   const { values, labelExpr, ...axis } = frame.x["axis"] as VegaLiteSpec;
   const { domain: _, ...scale } = frame.x["scale"] as VegaLiteSpec;
-  const { step, ticks, label } = zoomedAxis(frame, domain, timeZone);
   const x = {
     ...frame.x,
     scale: { ...scale, domainMin: end(0), domainMax: end(1) },
     axis: {
       ...axis,
-      values: { expr: `${ZOOMED} ? ${ticks} : [${(values as number[]).join(",")}]` },
-      labelExpr: `${ZOOMED} ? (${label}) : (${labelExpr as string})`,
+      // Vega's own where there are none.
+      values: { expr: `${ZOOMED} ? null : [${(values as number[]).join(",")}]` },
+      labelExpr: `${ZOOMED} ? (${zoomedLabel(domain, timeZone)}) : (${labelExpr as string})`,
     },
   };
   const layers = (spec["layer"] as VegaLiteSpec[]).map((layer) => zoomed(layer, frame, x));
@@ -108,7 +97,6 @@ export function withZoom(spec: VegaLiteSpec, frame: Frame): VegaLiteSpec {
           { events: "dblclick", update: "null" },
         ],
       },
-      { name: STEP, expr: step },
     ],
   };
 }
@@ -138,31 +126,14 @@ function zoomed(layer: VegaLiteSpec, frame: Frame, x: VegaLiteSpec): VegaLiteSpe
   };
 }
 
-/** Vega expressions of the labels of a zoomed axis: their step (0 for months), their places, their text. */
-function zoomedAxis(
-  { drawing: { every } }: Frame,
-  [start, end]: readonly [number, number],
-  timeZone: string,
-): { step: string; ticks: string; label: string } {
-  const least = every === undefined ? SECOND : usualLength(every);
-  const span = `${ZOOM}[1] - ${ZOOM}[0]`;
-  const most = `max(2, floor(width / ${LABEL_WIDTH}) - 1)`;
-  const step = STEPS.filter((each) => each >= least).reduceRight(
-    (wider, each) => `(${span}) / ${each} <= ${most} ? ${each} : ${wider}`,
-    "0",
-  );
-  const offset = zoneOffset(`${ZOOM}[0]`, timeZone, [start, end]);
-  const from = `(${offset}) - (${STEP} === ${7 * DAY} ? ${MONDAY} : 0)`;
-  const months = startsBetween(start, end, "month", timeZone);
-  const ticks = `(${STEP} === 0 ? [${months.join(",")}] : sequence(ceil((${ZOOM}[0] + ${from}) / ${STEP}) * ${STEP} - (${from}), ${ZOOM}[1] + 1, ${STEP}))`;
-  const local = `(+datum.value + (${zoneOffset("datum.value", timeZone, [start, end])}))`;
+/** A Vega expression of a label of a zoomed axis: the day or the time, below it what that is of. */
+function zoomedLabel(domain: readonly [number, number], timeZone: string): string {
+  const local = `(+datum.value + (${zoneOffset("datum.value", timeZone, domain)}))`;
+  const span = `(${ZOOM}[1] - ${ZOOM}[0])`;
+  const days = `${span} > ${8 * DAY}`;
   const text = (format: string): string => `utcFormat(${local}, ${JSON.stringify(format)})`;
-  const short = `${STEP} === 0 ? ${text("%b")} : ${STEP} >= ${DAY} ? ${text("%b %-d")} : ${STEP} >= ${MINUTE} ? ${text("%H:%M")} : ${text("%H:%M:%S")}`;
-  const larger = `${STEP} === 0 || ${STEP} >= ${DAY} ? ${text("%Y")} : ${text("%b %-d, %Y")}`;
-  const begins = `datum.index === 0 || (${STEP} === 0 ? utcmonth(${local}) === 0 : ${STEP} < ${DAY} && ${local} % ${DAY} === 0)`;
-  return {
-    step: `${ZOOMED} ? (${step}) : 0`,
-    ticks,
-    label: `${begins} ? [${short}, ${larger}] : (${short})`,
-  };
+  const short = `${days} ? ${text("%b %-d")} : ${span} > ${10 * MINUTE} ? ${text("%H:%M")} : ${text("%H:%M:%S")}`;
+  const larger = `${days} ? ${text("%Y")} : ${text("%b %-d, %Y")}`;
+  const begins = `datum.index === 0 || (!(${days}) && ${local} % ${DAY} === 0)`;
+  return `${begins} ? [${short}, ${larger}] : (${short})`;
 }

@@ -9,8 +9,8 @@ const NARROWEST = 480;
 const WIDEST = 1600;
 /** Where nothing tells how wide the place is: the cell of a JupyterLab of 1,000 pixels. */
 const UNKNOWN = 520;
-/** A plot of this many pixels grows with its place, a narrower one only shrinks. */
-const STANDARD = 1000;
+/** A plot of this many pixels grows with its place, a narrower one (a few upright bars) only shrinks. */
+const GROWING = 560;
 /** Pixels of a picture that its title hasn't: padding, and the axis left of the plot. */
 const BESIDE_TITLE = 84;
 /** The shipped font is narrow: many a machine has only wider ones. */
@@ -59,7 +59,7 @@ export function fluidSpec(spec: VegaLiteSpec, natural: number, width: unknown): 
   const own = panels?.lines ?? spec["width"];
   if (typeof width === "number" || typeof own !== "number") return spec;
   if (panels === undefined && !isSingle(spec)) return spec;
-  const grows = panels !== undefined || own >= STANDARD;
+  const grows = panels !== undefined || own >= GROWING;
   const widest = Math.max(grows ? WIDEST : NARROWEST, natural);
   const place = "containerSize()[0]";
   const within = (pixels: string): string => `clamp(${pixels}, ${NARROWEST}, ${widest})`;

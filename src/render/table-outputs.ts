@@ -20,17 +20,22 @@ export interface TableModel {
 const BAR_WIDTH = 80;
 const BAR_COLOUR = "%234a90c2"; // #4a90c2, readable on white and on black
 
+/** How text is aligned left in notebooks; pages of ours, which apply no such attribute, do it themselves. */
+export const TEXT_STYLE = ' style="text-align:left"';
+
 /** A table as HTML that every frontend shows alike, trusted or not: no script, style or class. */
 export function tableHtml({ caption, columns, heads, rows, notes }: TableModel): string {
-  const align = (number = false): string => ` align="${number ? "right" : "left"}"`;
+  // Notebooks align all cells right by their style sheet.
+  const align = (number = false): string =>
+    number ? ' align="right"' : ` align="left"${TEXT_STYLE}`;
   const head = columns.map(
     ({ title, number }) => `<th scope="col"${align(number)}>${htmlText(title)}</th>`,
   );
   const body = rows.map((cells) => {
     const written = cells.map((cell, at) =>
       at < heads
-        ? `<th scope="row" align="left">${htmlText(cell.text)}</th>`
-        : `<td nowrap="nowrap"${align(columns[at]?.number)}>${htmlText(cell.text)}${htmlBar(cell)}</td>`,
+        ? `<th scope="row"${align()}>${htmlText(cell.text)}</th>`
+        : `<td${columns[at]?.number ? ' nowrap="nowrap"' : ""}${align(columns[at]?.number)}>${htmlText(cell.text)}${htmlBar(cell)}</td>`,
     );
     return `<tr>${written.join("")}</tr>\n`;
   });

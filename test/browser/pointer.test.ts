@@ -31,11 +31,6 @@ const CHARTS: Record<string, { chart: Chart; kind: "line" | "steps" | "stack" | 
   },
   "lines of weeks": { chart: chart.line(weeklyDurations(), { y: "q50" }), kind: "line" },
   "lines of days": { chart: chart.line(daily), kind: "line" },
-  "one line of steps": {
-    chart: chart.line(weeklyCounts(), { color: null, steps: true }),
-    kind: "steps",
-  },
-  "lines of steps": { chart: chart.line(weeklyCounts(), { steps: true }), kind: "steps" },
   "an area of steps": { chart: chart.area(daily, { color: null }), kind: "steps" },
   "stacked areas of steps": { chart: chart.area(weeklyCounts()), kind: "stack" },
   "an area of slopes": { chart: chart.area(daily, { color: null, steps: false }), kind: "slopes" },

@@ -90,7 +90,10 @@ export function series(cube: Cube): VegaLiteSpec {
     labelPadding: 6,
     tickCount: 3,
     // As `format` zero would have the prefix of the other ticks: 0k.
-    labelExpr: `format(datum.value, "${measure.unit === "share" ? "~%" : "~s"}")`,
+    labelExpr:
+      measure.unit === "share"
+        ? 'format(100 * datum.value, "~r") + " %"'
+        : 'format(datum.value, "~s")',
   };
   const faded = new Set(time.incomplete.map(Number));
   const incomplete = edges.slice(0, -1).flatMap((edge, at) => (faded.has(edge) ? [at] : []));

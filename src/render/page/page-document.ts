@@ -6,6 +6,7 @@ import { ProbelabError } from "../../base/error.js";
 import { cleanText } from "../../base/text.js";
 import { escapeXml } from "../../base/xml.js";
 import type { ThemeName } from "../theme.js";
+import { TEXT_STYLE } from "../table-outputs.js";
 import { baseStyle, figureStyle, printTables } from "./page-style.js";
 
 const require = createRequire(import.meta.url);
@@ -34,7 +35,8 @@ export interface PageParts {
  * const html = pageDocument({ title: "Runs", style: "li { color: red; }", body: "<ul>…</ul>" });
  */
 export function pageDocument(parts: PageParts): string {
-  const { title, body, theme = "auto", style = "", script } = parts;
+  const { title, theme = "auto", style = "", script } = parts;
+  const body = parts.styleAttributes ? parts.body : parts.body.replaceAll(TEXT_STYLE, "");
   // No text can hold this: it is escaped.
   const live = body.includes(CONTENT_BLOCK);
   const scripts = [...(live ? [runtimeSource()] : []), ...(script === undefined ? [] : [script])];

@@ -5,7 +5,6 @@ import { exploreCells } from "./explore-cells.js";
 import {
   generator,
   makeResult,
-  VERSIONS,
   versionSummary,
   weeklyCounts,
   weeklyDurations,
@@ -116,10 +115,6 @@ export const PICTURES = {
     ...small,
     y: { value: ["q10", "q50", "q90"], label: "Seconds" },
   }),
-  "line-steps": chart.line(weeklyCounts({ versions: VERSIONS.slice(3), other: false }), {
-    ...small,
-    steps: true,
-  }),
   "dot-intervals": chart.dot(two, { ...small, y: "q50", interval: ["q10", "q90"] }),
   "area-light": chart.area(weeklyCounts(), small),
   "area-dark": chart.area(weeklyCounts(), { ...small, theme: "dark" }),
@@ -137,6 +132,12 @@ export const PICTURES = {
   }),
   "line-light": chart.line(weeklyDurations(), { ...small, y: "q50", annotations }),
   "line-dark": chart.line(weeklyDurations(), { ...small, y: "q50", annotations, theme: "dark" }),
+  "line-span": chart.line(weeklyDurations(), {
+    ...small,
+    y: "q50",
+    annotations: [chart.annotation("2026-03-18T09:00:00Z", "incident", "2026-03-30")],
+    reference: { value: 900, label: "15 minutes" },
+  }),
   "line-log": chart.line(weeklyDurations(), { ...small, y: { value: "q90", type: "log" } }),
   "line-log-decades": chart.line(decades(), { ...small, y: { type: "log" }, height: 260 }),
   "line-dense": chart.line(dense(), { ...small, title: "Load by host" }),
