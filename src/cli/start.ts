@@ -6,7 +6,7 @@ import { findSource } from "../database/settings.js";
 import type { Writer } from "../database/writer.js";
 import { grouped } from "../base/text.js";
 import { fillSample } from "../sample/fill.js";
-import { GENERATOR, loadedTables, sampleInfo } from "../sample/info.js";
+import { GENERATOR, isLoaded, listTables, sampleInfo } from "../sample/info.js";
 import { printProgress, printInterrupted, printFailure } from "./run.js";
 import { progressEverySecond, userInterrupt, wholeNumber } from "./terminal.js";
 import { runNotebook } from "../notebook/run-notebook.js";
@@ -74,7 +74,7 @@ async function fillIfEmpty(writer: Writer, rows: number, signal: AbortSignal): P
   const info = await sampleInfo(writer);
   const oldest = Date.now() - OLDEST_DAYS * 86_400_000;
   if (info !== null && info.generator === GENERATOR && info.end.getTime() > oldest) return;
-  if ((await loadedTables(writer)).length > 0) return;
+  if ((await listTables(writer)).some(isLoaded)) return;
   const began = performance.now();
   const why = info === null ? "It is empty" : "Its sample has grown old";
   console.error(`${writer.source}: ${why}, filling it with the sample service`);
