@@ -4,8 +4,8 @@
  * @module Reference
  */
 export { connect, type ConnectOptions, type Lab } from "./lab/connect.js";
-export type { DropFinding, DropOptions } from "./lab/drop.js";
-export { alarm, type AlarmFinding, type AlarmOptions } from "./change/alarm.js";
+export type { AnomaliesVerdict } from "./lab/anomalies.js";
+export { anomalies, type AnomaliesFinding } from "./change/anomalies.js";
 export type { Finding } from "./change/finding.js";
 export type { ReleaseFinding, ReleaseOptions } from "./change/release-report.js";
 export { openSnapshot, type Snapshot } from "./snapshot/snapshot.js";

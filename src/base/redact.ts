@@ -26,6 +26,8 @@ const ASSIGNED = new RegExp(
   `((?<![\\w?&;-])(?:-{0,2})(?:${PLAINLY}|pwd|passwd)=)(?![{(…])(?:"[^"]*"|'[^']*'|[^\\s,;&"'})]+)`,
   "gi",
 );
+// The same within an address that is a parameter of another: next=…%3Fpassword%3D….
+const ENCODED = new RegExp(`((?:${PLAINLY}|pwd|passwd)%3D)(?:(?!%26|%23)[^&\\s'"#;<>])+`, "gi");
 // "password": "…" of JSON, of JSON inside a text, of a JavaScript object, of a header.
 const MEMBER = new RegExp(
   `(\\b(?:${PLAINLY}|pwd|passwd)\\\\{0,7}["']?\\s{0,4}:\\s{0,4})(\\\\{0,7}["'])(?:(?!\\2)(?:[^\\\\\\n]|\\\\[^\\n])){0,500}\\2`,
@@ -96,10 +98,14 @@ export function keepSecretsOf(environment: NodeJS.ProcessEnv): void {
 export function redact(text: string): string {
   let plain = hideSecrets(text.replace(QUOTED_JSON, "$1: it is not valid JSON"));
   // Word by word, which keeps the search of long texts short: no address holds a space.
-  if (/[:=@]/.test(plain)) {
+  if (/[:=@]|%3D/i.test(plain)) {
     plain = plain.replace(/\S+/g, (word) =>
-      word.includes("://") || word.includes("=")
-        ? word.replace(USER_INFO, "$1").replace(IN_ADDRESS, "$1…").replace(ASSIGNED, `$1${HIDDEN}`)
+      /:\/\/|=|%3D/i.test(word)
+        ? word
+            .replace(USER_INFO, "$1")
+            .replace(IN_ADDRESS, "$1…")
+            .replace(ASSIGNED, `$1${HIDDEN}`)
+            .replace(ENCODED, `$1${HIDDEN}`)
         : word,
     );
   }

@@ -2,7 +2,7 @@ import type { Result } from "../result/result.js";
 
 /** What every question of "what changed?" answers: a sentence, the table behind it, and whether anything was found. */
 export interface Finding {
-  /** Which answer it is, for charts: "compare", "explain", "change points", "alarm", "freshness", "funnel", "release". */
+  /** Which answer it is, for charts: "compare", "explain", "change points", "anomalies", "freshness", "funnel", "release". */
   readonly kind: string;
   /** One sentence in plain words: figures, times in the range's zone, what is uncertain or can't be told. */
   readonly sentence: string;
@@ -12,7 +12,15 @@ export interface Finding {
   readonly result: Result;
 }
 
-const KINDS = ["compare", "explain", "change points", "alarm", "freshness", "funnel", "release"];
+const KINDS = [
+  "compare",
+  "explain",
+  "change points",
+  "anomalies",
+  "freshness",
+  "funnel",
+  "release",
+];
 
 /** By its members: it may be of another copy of this library. */
 export function isFinding(value: unknown): value is Finding {

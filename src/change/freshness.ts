@@ -10,7 +10,7 @@ import { formatInstant } from "../time/time-zone.js";
 import type { Finding } from "./finding.js";
 import { DAY } from "../time/span.js";
 
-/** A row of `lab.freshness()`: the measurement table, or a program of the log table. */
+/** A row of what `freshness` of a funnel holds: the measurement table, or a program of the log table. */
 export type FreshnessRow = {
   table: string;
   program: string | null;
@@ -35,7 +35,7 @@ const STEP = 300;
 const FEWEST = 5;
 
 /**
- * `lab.freshness()`: the newest measurement and how far storing lags behind measurement, and the
+ * The newest measurement and how far storing lags behind measurement, and the
  * newest log line of each program; a row for each, the measurements first.
  *
  * The lag is that of the rows of the last day: from the time of measurement to that of a column such

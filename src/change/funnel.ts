@@ -7,12 +7,19 @@ import { partialOf, type Origin } from "../result/origin.js";
 import { Result } from "../result/result.js";
 import { between, checkRange, formatRange, type TimeRange } from "../time/time-range.js";
 import type { Finding } from "./finding.js";
-import { WEEK } from "../time/span.js";
+import { HOUR, WEEK } from "../time/span.js";
 
 /** What `lab.funnel` takes. */
 export interface FunnelOptions {
   /** The time to ask about; the same hours of the week before are what is usual. */
   readonly range: TimeRange;
+}
+
+/** The answer of `lab.funnel`; `found` where a step lost reports or, in a range up to now, somebody is silent. */
+export interface FunnelFinding extends Finding {
+  readonly kind: "funnel";
+  /** How fresh the data is now: a row for the measurement table and for each program that logs. */
+  readonly freshness: Finding;
 }
 
 /** A row of the funnel: a step. */
@@ -48,8 +55,9 @@ const ERRORS = 4;
 export async function funnel(
   logs: Logs,
   measurements: Measurements,
+  freshness: () => Promise<Finding>,
   options: FunnelOptions,
-): Promise<Finding> {
+): Promise<FunnelFinding> {
   const action = "tell which step lost reports";
   refuseUnknown(options, ["range"], action);
   const range = checkRange((options as FunnelOptions | undefined)?.range, action);
@@ -122,7 +130,16 @@ export async function funnel(
   const table = aq.table(
     Object.fromEntries(names.map((name) => [name, rows.map((row) => row[name])])),
   );
-  return { kind: "funnel", sentence: text, found, result: new Result(table, origin) };
+  const fresh = await freshness();
+  // Who is silent now says nothing about a range that ended long ago.
+  const isNow = +range.end > +fresh.result.origin.range!.end - HOUR;
+  return {
+    kind: "funnel",
+    sentence: isNow ? `${text} ${fresh.sentence}` : text,
+    found: found || (isNow && fresh.found),
+    result: new Result(table, origin),
+    freshness: fresh,
+  };
 }
 
 interface Steps {

@@ -27,7 +27,7 @@ const VISIBLE_PART = 1 / 3;
 const NEARER = 1 / 2 / VISIBLE_PART;
 /** Of a complete stop, whose logarithm has no bound. */
 const MOST_LOSS = 0.95;
-const LENGTHS = [2, 3, 6, 12, 24, 48, 96];
+const LENGTHS = [1, 2, 3, 6, 12, 24, 48, 96];
 
 /**
  * Judges whether hourly counts are back after a drop. The expectation of a window of hours is the
@@ -74,7 +74,8 @@ export function recovery(
       // and says nothing of the newest where these are nearer to the expectation than to the loss.
       return newest < visible * NEARER ? { ...longest, state: "below" } : longest;
     }
-    if (bound >= visible) return { ...longest, state: "recovered" };
+    // A single hour may be back by chance.
+    if (bound >= visible && hours > 1) return { ...longest, state: "recovered" };
   }
   return longest;
 }

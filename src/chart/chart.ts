@@ -129,7 +129,7 @@ export const chart = {
   /**
    * The picture of a finding: contributions or changes as bars with their intervals (`explain`,
    * `compare`), the series with its changes (`changePoints`), its alarms
-   * (`alarm`), the ages of the newest rows (`lab.freshness`), the steps of reports (`lab.funnel`).
+   * (`anomalies`), the steps of reports (`lab.funnel`).
    * The finding's sentence stands below the title; all of it in the description.
    *
    * @throws ProbelabError for what is no finding.

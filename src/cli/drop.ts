@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { amount, percent } from "../change/words.js";
 import { connect } from "../lab/connect.js";
-import type { DropFinding } from "../lab/drop.js";
+import type { AnomaliesVerdict } from "../lab/anomalies.js";
 import { last } from "../time/time-range.js";
 import { formatInstant } from "../time/time-zone.js";
 import {
@@ -21,7 +21,7 @@ interface Flags {
   readonly json?: true;
 }
 
-const EXIT_CODES: Readonly<Record<DropFinding["state"], number>> = {
+const EXIT_CODES: Readonly<Record<AnomaliesVerdict["state"], number>> = {
   usual: 0,
   dropping: 8,
   silent: 8,
@@ -44,7 +44,7 @@ export const dropCommand = new Command("drop")
     using interrupt = userInterrupt();
     await using lab = await connect();
     const range = last(flags.last, { now: lab.now });
-    const found = await lab.drop({ range, where: flags.where, signal: interrupt.signal });
+    const found = await lab.anomalies({ range, where: flags.where, signal: interrupt.signal });
     const { verdict, sentence, state, since, result, why, freshness } = found;
     const alarms = result.rows();
     const { notes } = found.buckets.origin;

@@ -33,7 +33,7 @@ const commands = new Map<string, () => Promise<Command>>(
     release: async () => (await import("./release.js")).releaseCommand,
     helpers: async () => (await import("./helpers.js")).helpersCommand,
     logs: async () => (await import("./logs.js")).logsCommand,
-    changed: async () => (await import("./changed.js")).changedCommand,
+    explain: async () => (await import("./explain.js")).explainCommand,
     origin: async () => (await import("./origin.js")).originCommand,
     kernel: async () => (await import("./kernel.js")).kernelCommand,
     incident: async () => (await import("./incident.js")).incidentCommand,

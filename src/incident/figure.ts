@@ -93,7 +93,7 @@ function tableTitle({ options, model, origin: { columns } }: Table): string {
 
 /** A name for a figure's files, made of a text, and of no other's. */
 export function figureName(text: string, taken: ReadonlySet<string>, longest = 60): string {
-  const whole = text
+  const whole = redact(text)
     .normalize("NFKD")
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "-")

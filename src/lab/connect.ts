@@ -1,6 +1,5 @@
-import type { Finding } from "../change/finding.js";
 import { freshness } from "../change/freshness.js";
-import { funnel, type FunnelOptions } from "../change/funnel.js";
+import { funnel, type FunnelFinding, type FunnelOptions } from "../change/funnel.js";
 import { release, type ReleaseFinding, type ReleaseOptions } from "../change/release-report.js";
 import { Database } from "../database/database.js";
 import { freeQuery, type QueryOptions } from "../query/free-query.js";
@@ -24,7 +23,7 @@ import type { Result, Value } from "../result/result.js";
 import { failedWhere } from "../test-helpers/failure-rate.js";
 import { testHelpersOf, type TestHelpers } from "../test-helpers/test-helpers.js";
 import { snapshot, type Snapshot, type SnapshotOptions } from "../snapshot/snapshot.js";
-import { drop, type DropFinding, type DropOptions } from "./drop.js";
+import { flowAnomalies, type AnomaliesVerdict, type LabAnomaliesOptions } from "./anomalies.js";
 import { sharedDatabase } from "./shared-database.js";
 import { DAY } from "../time/span.js";
 
@@ -88,34 +87,25 @@ export interface Lab extends AsyncDisposable {
     options: QueryOptions,
   ): Promise<Result<Row>>;
   /**
-   * Shows how fresh the data is: the newest measurement, how far storing lags behind measurement, and the
-   * newest log line of each program; `found` where one is silent for longer than it ever was in the
-   * week before. What is missing (no such column, no right to read) is said with its reason.
-   *
-   * @throws ProbelabError where the server doesn't answer.
-   * @example
-   * (await lab.freshness()).sentence;
-   */
-  freshness(): Promise<Finding>;
-  /**
    * Check-ins, submitted, accepted and stored reports of a range against the same hours of the week
    * before, by the forms of log lines (`tables.logs.forms`), and which step lost them: the probes,
-   * the pipeline or ingestion.
+   * the pipeline or ingestion. `freshness` says how fresh the data is now: the newest measurement, how
+   * far storing lags behind, the newest log line of each program, and who is silent.
    *
    * @throws ProbelabError without a range, or as the server says.
    * @example
    * (await lab.funnel({ range: last("1 day", { now: lab.now }) })).sentence;
    */
-  funnel(options: FunnelOptions): Promise<Finding>;
+  funnel(options: FunnelOptions): Promise<FunnelFinding>;
   /**
    * Did the flow of measurements drop: since when, by how much, in which values of which dimensions,
    * and is it a drop, silence, or rows that are stored late? `found` where it did within the range.
    *
    * @throws ProbelabError without a range, for unknown columns and options, or as the server says.
    * @example
-   * (await lab.drop({ range: last("7 days", { now: lab.now }) })).sentence;
+   * (await lab.anomalies({ range: last("7 days", { now: lab.now }) })).sentence;
    */
-  drop(options: DropOptions): Promise<DropFinding>;
+  anomalies(options: LabAnomaliesOptions): Promise<AnomaliesVerdict>;
   /**
    * Compares the runs of a new version with those of the version before it: duration,
    * measurements per run, seconds per measurement and the share of failed measurements, each with its
@@ -180,9 +170,8 @@ export async function connect(options: ConnectOptions = {}): Promise<Lab> {
       now,
       query: <Row extends object>(sql: string, options: QueryOptions) =>
         freeQuery<Row>(database, sql, options),
-      freshness: freshnessNow,
-      drop: (question) => drop(measurements, freshnessNow, question),
-      funnel: (question) => funnel(askLogs, measurements, question),
+      anomalies: (question) => flowAnomalies(measurements, freshnessNow, question),
+      funnel: (question) => funnel(askLogs, measurements, freshnessNow, question),
       async snapshot(asked) {
         const taken = await snapshot(database, source, { measurements, runs }, asked);
         snapshots.push(taken);

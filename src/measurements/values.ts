@@ -5,12 +5,12 @@ import { answerOrigin, type Database } from "../database/database.js";
 import { plainType } from "../database/time-column.js";
 import { grouped } from "../base/text.js";
 import { m4Sql } from "../downsample/sql/m4-sql.js";
-import { dedupeNotes, tableColumn } from "./measurement-source.js";
+import { measurementSource } from "./measurement-source.js";
 import type { MeasurementColumn } from "./questions.js";
 import { asText } from "../query/dimension.js";
-import { tableBounds } from "../query/source.js";
-import { and, bind, print, raw, select, sql, type Sql } from "../query/sql.js";
-import { type Where, whereSql, whereText } from "../query/where.js";
+import type { Source } from "../query/source.js";
+import { bind, print, raw, select, sql, type Sql } from "../query/sql.js";
+import { type Where, whereText } from "../query/where.js";
 import { Result, type Value } from "../result/result.js";
 import { checkRange, type TimeRange } from "../time/time-range.js";
 
@@ -64,7 +64,8 @@ export async function values(database: Database, options: ValuesOptions): Promis
       `Can't ${action} of a column ${taken} ${taken === "t" ? "along time: that is the answer's column of time" : "by itself"}. Ask lab.measurements.ask, whose by and measures take names of your own.`,
     );
   }
-  const { type, sql: column } = tableColumn(table, y);
+  const source = measurementSource(table, { range, where });
+  const { type, sql: column } = source.column(y);
   if (!/^(U?Int(8|16|32|64)|Float(32|64))$/.test(plainType(type))) {
     throw new ProbelabError(
       `Can't draw ${y} along time: it is a ${type}. Pass a column of numbers, or count with lab.measurements.counts({ by: "${y}" }).`,
@@ -75,14 +76,8 @@ export async function values(database: Database, options: ValuesOptions): Promis
       `Can't keep ${String(top)} series of values: pass top: a whole number from 1 to 200.`,
     );
   }
-  const find = (name: string) => tableColumn(table, name);
-  const conditions = [...tableBounds(table, range), ...whereSql(where, find)];
-  const from = `${table.from}${table.merges ? " FINAL" : ""}`;
-  const text = by === undefined ? null : asText(find(by).sql);
-  const kept =
-    text === null
-      ? null
-      : await largest(database, raw(from), text, conditions, top, { action, signal });
+  const text = by === undefined ? null : asText(source.column(by).sql);
+  const kept = text && (await largest(database, source, text, top, { action, signal }));
   const merged = kept !== null && kept.others > 0 && other;
   const columns = Math.max(
     1,
@@ -93,15 +88,13 @@ export async function values(database: Database, options: ValuesOptions): Promis
   const series =
     text &&
     (merged ? sql`if(${isKept!}, ${text}, ${bind("other", "String", kept.otherLabel)})` : text);
-  const only = print(
-    and(kept !== null && kept.others > 0 && !other ? [...conditions, isKept!] : conditions),
-  );
+  const leftOut = kept !== null && kept.others > 0 && !other;
+  const from = print(source.from(leftOut ? [isKept!] : []));
   const seriesSql = series === null ? null : print(series);
   const timeType = table.columns.get(table.timeName) ?? "";
   const plain = /^Date(Time(64)?)?\b/.test(timeType);
   const m4 = m4Sql({
-    from,
-    where: only.sql,
+    from: from.sql,
     x: plain
       ? { sql: time.sql, type: timeType }
       : {
@@ -117,7 +110,7 @@ export async function values(database: Database, options: ValuesOptions): Promis
     end: range.end,
     width: columns,
   });
-  const parameters = { ...only.parameters, ...seriesSql?.parameters, ...m4.parameters };
+  const parameters = { ...from.parameters, ...seriesSql?.parameters, ...m4.parameters };
   const types = new Map([["x", plain ? timeType : "DateTime64(6, 'UTC')"]]);
   const question = { sql: m4.sql, parameters };
   const answer = await database.ask({ ...question, action, types, signal });
@@ -138,11 +131,7 @@ export async function values(database: Database, options: ValuesOptions): Promis
       ...(kept === null || by === undefined ? [] : restSentence(by, kept, other)),
       `${grouped(rows)} values: first, last, lowest and highest of ${grouped(columns)} equal slices of time.`,
     ],
-    notes: [
-      ...dedupeNotes(table, undefined),
-      ...table.notes,
-      ...(rows === 0 ? ["No measurement matches in the range."] : []),
-    ],
+    notes: [...source.notes, ...(rows === 0 ? ["No measurement matches in the range."] : [])],
   });
 }
 
@@ -158,9 +147,8 @@ interface Kept {
 
 async function largest(
   database: Database,
-  from: Sql,
+  source: Source,
   text: Sql,
-  conditions: readonly Sql[],
   top: number,
   call: { readonly action: string; readonly signal: AbortSignal | undefined },
 ): Promise<Kept> {
@@ -171,8 +159,7 @@ async function largest(
       ["all", raw("sum(n) OVER ()")],
       ["groups", raw("count() OVER ()")],
     ],
-    from,
-    where: conditions,
+    from: source.from(),
     groupBy: ["name"],
     orderBy: [raw("n DESC"), raw("name")],
   });

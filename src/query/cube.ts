@@ -4,7 +4,8 @@ import { checkRange, type TimeRange } from "../time/time-range.js";
 import { dimensionOf, type AskedDimension, type Dimension } from "./dimension.js";
 import type { Measure } from "./measure.js";
 import { Plan, ROWS, type AnswerRow, type PlannedMeasure } from "./plan.js";
-import { partOf, rowsSql, type Source } from "./source.js";
+import { cellsSql } from "./question-sql.js";
+import { partOf, type Source } from "./source.js";
 import {
   and,
   join,
@@ -180,22 +181,8 @@ function cubeSql(
   aggregates: readonly string[],
 ): PrintedSql {
   const { source } = plan;
-  const all: Column[] = [
-    ...dimensions.map(({ key }, at): Column => [`_g${at}`, key]),
-    ...(source.unusable === undefined ? [] : [["_unusable", source.unusable] as const]),
-  ];
-  const cells =
-    entity === undefined
-      ? select({
-          columns: [
-            ...all,
-            [ROWS, rowsSql(source)],
-            ...plan.aggregates.map(({ as, cell }): Column => [as, cell]),
-          ],
-          from: source.from(),
-          groupBy: all.map(([name]) => name),
-        })
-      : sharedOut(plan, entity, all);
+  const keys = dimensions.map(({ key }, at): Column => [`_g${at}`, key]);
+  const cells = entity === undefined ? cellsSql(plan, keys) : sharedOut(plan, entity, keys);
   return print(
     select({
       columns: [
@@ -231,8 +218,10 @@ function differentOf(plan: Plan, column: string): string | undefined {
 }
 
 /** Each different value in equal parts to the cells that have it. */
-function sharedOut(plan: Plan, entity: Measure<unknown>, keys: readonly Column[]): Sql {
+function sharedOut(plan: Plan, entity: Measure<unknown>, by: readonly Column[]): Sql {
   const { source } = plan;
+  const unusable: Column[] = source.unusable === undefined ? [] : [["_unusable", source.unusable]];
+  const keys = [...by, ...unusable];
   const value = source.column(entity.column ?? "");
   const { conditions } = plan.only(entity);
   const names = join(keys.map(([name]) => raw(name)));

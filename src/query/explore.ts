@@ -12,6 +12,7 @@ import { asText, type AskedDimension } from "./dimension.js";
 import { incompleteNotes, movedNote, timeColumn } from "./grouped-result.js";
 import { count, type Measure } from "./measure.js";
 import { Plan, ROWS, type AnswerRow, type PlannedMeasure } from "./plan.js";
+import { cellsSql } from "./question-sql.js";
 import { checkFinest, NOTHING, partOf, rowsSql, type Source } from "./source.js";
 import {
   bind,
@@ -97,8 +98,8 @@ export async function askExplore(
   const steps: readonly Bucket[] = whole.length > 0 ? whole : ["hour"];
   if ((options.every ?? "auto") !== "auto") checkFinest(steps[0]!, source);
   const cut = { range, every: steps[0]!, ranked, named };
-  const question = cellsSql(plan, dimensions, cut);
-  const answer = await askAll((plan, dimensions) => cellsSql(plan, dimensions, cut));
+  const question = placedSql(plan, dimensions, cut);
+  const answer = await askAll((plan, dimensions) => placedSql(plan, dimensions, cut));
   const cells = readCells(answer.table.objects() as AnswerRow[], named, parts, steps[0]!, range);
   const { kept, every, keys } = cutCells(cells, ranked, named, steps, { range, action });
   const meant = dimensions.map((dimension, at) =>
@@ -235,8 +236,8 @@ function readSizes(
   return { ranked, unusable: usable.length < rows.length };
 }
 
-/** The cells of the named values by their place (0: the others), in one scan. */
-function cellsSql(
+/** The cells of the named values by their place (0: the others). */
+function placedSql(
   plan: Plan,
   dimensions: readonly AskedDimension[],
   {
@@ -251,7 +252,7 @@ function cellsSql(
     named: readonly number[];
   },
 ) {
-  const { source, aggregates } = plan;
+  const { source } = plan;
   const place = ({ sql: value }: AskedDimension, at: number): Sql => {
     const top = ranked[at]!.slice(0, named[at]).map(({ hash }) => hash);
     if (top.length === 0) return raw("toUInt64(0)");
@@ -268,21 +269,9 @@ function cellsSql(
   const keys: Column[] = [
     ["_t", raw(bucketSql(source.instant, every, range))],
     ...dimensions.map((dimension, at): Column => [`_p${at}`, place(dimension, at)]),
-    ...(source.unusable === undefined ? [] : [["_unusable", source.unusable] as const]),
   ];
-  const columns: Column[] = [
-    ...keys,
-    [ROWS, rowsSql(source)],
-    ...aggregates.map(({ as, cell }): Column => [as, cell]),
-  ];
-  return print(
-    select({
-      columns,
-      from: source.from(),
-      groupBy: keys.map(([name]) => name),
-      ...(source.unusable !== undefined && { having: [raw("NOT _unusable")] }),
-    }),
-  );
+  const cells = cellsSql(plan, keys);
+  return print(source.unusable === undefined ? cells : sql`${cells}\nHAVING NOT _unusable`);
 }
 
 /** A dimension's meaning; the text of each place, "other" first. */

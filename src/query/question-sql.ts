@@ -91,6 +91,34 @@ function greatest(a: number, b: number): number {
 }
 
 /**
+ * The one scan of every question: a row for each combination of the keys (and `_unusable`, where the
+ * source has rows that don't count), with its number of rows and the plan's aggregates.
+ *
+ * @param apart true gives quantiles as how often each number occurs, which merges anywhere.
+ */
+export function cellsSql(
+  { source, aggregates }: Plan,
+  keys: readonly Column[],
+  apart = false,
+): Sql {
+  const unusable: Column[] = source.unusable === undefined ? [] : [["_unusable", source.unusable]];
+  const all = [...keys, ...unusable];
+  return select({
+    columns: [
+      ...all,
+      [ROWS, rowsSql(source)],
+      ...aggregates.map(({ as, cell, spread }): Column => [
+        as,
+        apart && spread ? spread.cell : cell,
+      ]),
+    ],
+    from: source.from(),
+    // Without a key an aggregate over nothing is a row all the same.
+    ...(all.length > 0 ? { groupBy: all.map(([name]) => name) } : { having: [raw(`${ROWS} > 0`)] }),
+  });
+}
+
+/**
  * A question as SQL of one scan: cells (a row per bucket and combination of values), of which each
  * dimension's largest values keep their name and its others are merged, so that sums over any
  * dimension stay what they are.
@@ -111,46 +139,23 @@ export function questionSql(
 ): PrintedSql {
   const { every, range, top, apart = false } = question;
   const { source, aggregates } = plan;
-  const time = every && bucketSql(source.instant, every, range);
+  const start: Column[] = every ? [["_t", raw(bucketSql(source.instant, every, range))]] : [];
   const texts = dimensions.map(({ text }, at): Column => [`_d${at}`, text(raw(`_g${at}`))]);
-  const others: Column[] = [
-    ...dimensions.map(({ key }, at): Column => [`_g${at}`, key]),
-    ...(source.unusable === undefined ? [] : [["_unusable", source.unusable] as const]),
-  ];
+  const groups = dimensions.map(({ key }, at): Column => [`_g${at}`, key]);
   const unusable = source.unusable === undefined ? [] : ["_unusable"];
-  const keys = [
-    ...(time === null ? [] : ["_t"]),
-    ...dimensions.map((_, at) => `_d${at}`),
-    ...unusable,
-  ];
+  const keys = [...start.map(([name]) => name), ...texts.map(([name]) => name), ...unusable];
   const values = [ROWS, ...aggregates.map(({ as }) => as)];
   const even = every && countedEvenly(plan, dimensions, every, range);
   const cells =
     even !== null
-      ? even(others, [...texts, ...unusable.map(same)])
+      ? even(groups, texts)
       : select({
           columns: [
-            ...(time === null ? [] : [same("_t")]),
+            ...start.map(([name]) => same(name)),
             ...texts,
             ...[...unusable, ...values].map(same),
           ],
-          from: nested(
-            select({
-              columns: [
-                ...(time === null ? [] : [["_t", raw(time)] as const]),
-                ...others,
-                [ROWS, rowsSql(source)],
-                ...aggregates.map(({ as, cell, spread }): Column => [
-                  as,
-                  apart && spread ? spread.cell : cell,
-                ]),
-              ],
-              from: source.from(),
-              ...(keys.length > 0
-                ? { groupBy: [...(time === null ? [] : ["_t"]), ...others.map(([name]) => name)] }
-                : { having: [raw(`${ROWS} > 0`)] }),
-            }),
-          ),
+          from: nested(cellsSql(plan, [...start, ...groups], apart)),
         });
   const merged = [{ as: ROWS, merge: `sum(${ROWS})`, spread: undefined }, ...aggregates].flatMap(
     ({ as, merge, spread }): Column[] =>

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { watchFlow } from "../../src/change/alarm.js";
+import { watchFlow } from "../../src/change/anomalies.js";
 import { declines, fallTest, studentBelow } from "../../src/change/decline.js";
 import { thresholds } from "../../src/change/expected.js";
 import { serviceSeries } from "../../bench/change/flow-series.js";

@@ -1,10 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { connect, last } from "../../src/index.js";
+import { connect, last, type Finding, type Lab, type Result } from "../../src/index.js";
 import { ownDatabase } from "../support/own-database.js";
 import { PASSWORD, restrictedServer } from "../support/restricted-server.js";
 import { writeLogs, type LogRow } from "../logs/log-rows.js";
 
 const own = ownDatabase();
+const freshnessOf = async (lab: Lab) =>
+  (await lab.funnel({ range: last("1 hour", { now: lab.now }) })).freshness as Finding & {
+    readonly result: Result;
+  };
 const MINUTE = 60_000;
 const now = Date.now();
 const sql = (ms: number) => `fromUnixTimestamp64Milli(toInt64(${Math.round(ms)}), 'UTC')`;
@@ -34,7 +38,7 @@ async function measured(last: number, lag: number | null, uid = true): Promise<v
   await own.writer.command(`INSERT INTO fastpath VALUES ${values.join(", ")}`);
 }
 
-describe("lab.freshness", () => {
+describe("freshness of lab.funnel", () => {
   it("tells the newest rows, the lag by a column, and that all is as usual", async () => {
     await measured(2, 90);
     await writeLogs(
@@ -42,7 +46,7 @@ describe("lab.freshness", () => {
       [...each(600, 1), ...each(601, 2)].map((ago, at) => line(ago, at % 2 ? "api" : "pipeline")),
     );
     await using lab = await own.open();
-    const found = await lab.freshness();
+    const found = await freshnessOf(lab);
     expect(found).toMatchObject({ kind: "freshness", found: false });
     expect(found.sentence).toMatch(
       /^Data comes as usual, as of .* UTC: the newest measurement is of .* UTC, \d+ \w+ old; stored \d+ s after measurement in the median, \d+ s at the 95th percentile \(by inserted_at\); both programs log as often as before \(newest line .* old\)\.$/,
@@ -63,7 +67,7 @@ describe("lab.freshness", () => {
       ...each(900, 200).map((ago) => line(ago, "pipeline")),
     ]);
     await using lab = await own.open();
-    const found = await lab.freshness();
+    const found = await freshnessOf(lab);
     expect(found.found).toBe(true);
     expect(found.sentence).toMatch(
       /^Measurements have stopped while logs go on, .*, 5 h old; stored 30 s after measurement .* \(by measurement_uid\); silent is pipeline \(3 h, never more than \d+ (s|min) in the week before\) of 2 programs\.$/,
@@ -78,7 +82,7 @@ describe("lab.freshness", () => {
       ...[2800, 500].map((ago) => line(ago, "backup")),
     ]);
     await using lab = await own.open();
-    const { result, sentence } = await lab.freshness();
+    const { result, sentence } = await freshnessOf(lab);
     const judged = result.rows().map((row) => [row["program"], row["silent"]]);
     expect(judged).toEqual(
       expect.arrayContaining([
@@ -88,7 +92,7 @@ describe("lab.freshness", () => {
     );
     expect(sentence).toMatch(/the one program logs .*; 1 logs too rarely to judge\.$/);
     await own.writer.command("ALTER TABLE fastpath DELETE WHERE 1 SETTINGS mutations_sync = 2");
-    expect((await lab.freshness()).sentence).toMatch(
+    expect((await freshnessOf(lab)).sentence).toMatch(
       /^Can't tell whether measurements come as usual, .*: fastpath holds no measurement; the one program/,
     );
   });
@@ -97,13 +101,13 @@ describe("lab.freshness", () => {
     await measured(2, null, false);
     await own.writer.command("DROP TABLE logs");
     await using lab = await own.open();
-    const found = await lab.freshness();
+    const found = await freshnessOf(lab);
     expect(found.found).toBe(false);
     expect(found.sentence).toMatch(
       /can't be told, because fastpath has neither a measurement_uid nor a column for the time of storing, such as inserted_at; log lines can't be told, because: Can't .*logs/,
     );
     await own.writer.command("TRUNCATE TABLE fastpath");
-    const empty = await lab.freshness();
+    const empty = await freshnessOf(lab);
     expect(empty.result.numRows()).toBe(0);
     expect(empty.sentence).toMatch(
       /^Can't tell how fresh the data is, .*: fastpath holds no measurement/,
@@ -122,7 +126,7 @@ describe("lab.freshness", () => {
       await server.admin.command({ query });
     }
     await using lab = await connect({ measurements: server.as("few"), logs: server.as("few") });
-    const found = await lab.freshness();
+    const found = await freshnessOf(lab);
     expect(found.result.rows().map((row) => row["table"])).toEqual(["fastpath"]);
     expect(found.sentence).toMatch(
       /^Data comes as usual, .*stored 10 s after measurement .*; log lines can't be told, because: /,

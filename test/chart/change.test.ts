@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import {
-  type AlarmFinding,
+  type AnomaliesFinding,
   type ChangePoints,
   type Chart,
   chart,
@@ -118,7 +118,7 @@ test("changes are rules at their time, between the levels before and after", () 
 });
 
 test("alarms are the finding's numbers; kinds of alarms are told apart", () => {
-  const found = made.alarmed as AlarmFinding;
+  const found = made.alarmed as AnomaliesFinding;
   const alarms = chart.change(found);
   const [flow] = layersOf(alarms.spec);
   const kinds = layersOf(flow!).flatMap(valuesOf);

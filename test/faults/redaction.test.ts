@@ -15,6 +15,10 @@ const places: [place: string, text: (password: string) => string][] = [
   ["a list with semicolons", (p) => `htp://a:1;htp://ann:${p}@b:2`],
   ["a password parameter", (p) => `tcp://host:9000/db?password=${p}`],
   ["a password after a user parameter", (p) => `tcp://host:9000?user=ann&password=${p}&secure=1`],
+  [
+    "an address within an address",
+    (p) => `https://host/login?next=${encodeURIComponent(`https://h/?a=b&password=${p}&c=d`)}`,
+  ],
   ["JDBC", (p) => `jdbc:clickhouse://host:8123/db?user=ann&password=${p}`],
   ["JDBC with semicolons", (p) => `jdbc:ch://host:8123/db;user=ann;password=${p};ssl=1`],
   ["ODBC", (p) => `Driver=ClickHouse;Server=host;UID=ann;PWD=${p}`],

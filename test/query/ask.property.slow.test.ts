@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { afterAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import {
   between,
   bins,
@@ -25,8 +25,16 @@ import { ownDatabase } from "../support/own-database.js";
 import { quantile as plainQuantile } from "../measurements/reference.js";
 
 const own = ownDatabase();
-let lab: Lab | undefined;
-afterAll(() => lab?.close());
+let lab: Lab;
+beforeAll(async () => {
+  await own.writer.command(
+    `CREATE TABLE fastpath (measurement_start_time DateTime('UTC'), report_id String,
+      software_name String, software_version Nullable(String), test_name String, probe_cc String,
+      probe_asn UInt32, bytes Nullable(Float64)) ENGINE = MergeTree ORDER BY measurement_start_time`,
+  );
+  lab = await own.open();
+});
+afterAll(() => lab.close());
 
 interface Row {
   /** Seconds after the start of the range. */
@@ -112,11 +120,7 @@ const FILTERS: readonly { readonly where: Where; readonly keep: (row: Row) => bo
 ];
 
 async function write(table: readonly Row[]): Promise<void> {
-  await own.writer.command(
-    `CREATE OR REPLACE TABLE fastpath (measurement_start_time DateTime('UTC'), report_id String,
-      software_name String, software_version Nullable(String), test_name String, probe_cc String,
-      probe_asn UInt32, bytes Nullable(Float64)) ENGINE = MergeTree ORDER BY measurement_start_time`,
-  );
+  await own.writer.command("TRUNCATE TABLE fastpath");
   if (table.length === 0) return;
   const number = (value: number | null) =>
     value === null ? "NULL" : Number.isNaN(value) ? "nan" : value === Infinity ? "inf" : value;
@@ -163,8 +167,6 @@ it("every measure agrees with plain rows, by day and dimension, with any compari
       fc.constantFrom("day", "all"),
       async (table, dimension, filter, every) => {
         await write(table);
-        await lab?.close();
-        lab = await own.open();
         const result = await lab.measurements.ask({
           range,
           every,
@@ -230,8 +232,6 @@ it("the rest of the top is merged exactly: what all values together give", async
   await fc.assert(
     fc.asyncProperty(rows, fc.constantFrom(1, 2), async (table, top) => {
       await write(table);
-      await lab?.close();
-      lab = await own.open();
       const asked = { range, every: "all", by: "software_version", measures: MEASURES } as const;
       const result = await lab.measurements.ask({ ...asked, top });
       const other = result.rows().find((row) => row.software_version === "other");
@@ -281,8 +281,6 @@ it("each dimension keeps its largest values, so sums over any of two are the tru
       fc.constantFrom("day", "all"),
       async (table, top, every) => {
         await write(table);
-        await lab?.close();
-        lab = await own.open();
         const by = ["software_version", "probe_asn"] as const;
         const measures = {
           n: count(),
@@ -342,8 +340,6 @@ it("keeps fewer values of several dimensions where the rows would be 5,000 or mo
   await own.writer.command(
     `INSERT INTO fastpath SELECT ${START / 1000} + number % ${DAYS * 86_400}, toString(number), 'p', concat('3.', toString(number % 37)), 't', concat('C', toString(intDiv(number, 37) % 41)), number % 43, number FROM numbers(200000)`,
   );
-  await lab?.close();
-  lab = await own.open();
   const by = ["software_version", "probe_cc"] as const;
   const asked = { range, every: "hour", by, top: 30 } as const;
   const counts = await lab.measurements.counts(asked);

@@ -174,7 +174,7 @@ const USUAL = 900;
 const SELDOM = "Too seldom to judge";
 const SECONDS = [1, 10, 60, 600, 3600, 21_600, 86_400, 604_800, 2_592_000, 31_536_000];
 
-/** `lab.freshness`: how old the newest row of each program is, and the silence that is usual for it. */
+/** How fresh the data is: how old the newest row of each program is, and the silence that is usual for it. */
 export function ages(result: Result): Figure {
   const all = result.rows().map((row) => {
     const [age, usual] = [numberOf(row["age"]) ?? 0, numberOf(row["longest_silence"]) ?? 0];

@@ -19,7 +19,7 @@ const FIGURES: Readonly<
   explain: causes,
   compare: changedValues,
   "change points": changesInLines,
-  alarm: alarms,
+  anomalies: alarms,
   freshness: ages,
   funnel: steps,
 };
@@ -35,7 +35,7 @@ export function changeChart(
   if (!isFinding(finding)) {
     const what = isPromise(finding) ? "a Promise" : shownValue(finding);
     throw new ProbelabError(
-      `Can't draw ${what} as a change: pass what explain, compare, changePoints, alarm, lab.drop, lab.release, lab.freshness or lab.funnel answered, chart.change(await explain(lab.measurements, { before, after })).`,
+      `Can't draw ${what} as a change: pass what explain, compare, changePoints, anomalies, lab.anomalies, lab.release or lab.funnel answered, chart.change(await explain(lab.measurements, { before, after })).`,
     );
   }
   checkChartOptions(options, "change", "draw a change");
@@ -93,7 +93,7 @@ export function drawChange(
 function drawnOf(finding: Finding): Result {
   const { asked, buckets } = finding as Finding & { asked?: unknown; buckets?: unknown };
   if (finding.kind === "change points" && isResult(asked)) return asked;
-  if (finding.kind === "alarm" && isResult(buckets)) return buckets;
+  if (finding.kind === "anomalies" && isResult(buckets)) return buckets;
   return finding.result;
 }
 

@@ -59,7 +59,7 @@ interface Group {
 }
 
 /**
- * `alarm`: the flow, what was expected of it, the limit, and the buckets that are an alarm. A panel
+ * `anomalies`: the flow, what was expected of it, the limit, and the buckets that are an alarm. A panel
  * for each group: those with alarms, that of the largest first, else the largest.
  */
 export function alarms(result: Result, record: ChangeRecord): Figure {

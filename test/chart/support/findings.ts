@@ -1,7 +1,7 @@
 import { asResult, seededCounts } from "../../../bench/change/change-points.js";
 import {
-  alarm,
-  type AlarmFinding,
+  anomalies,
+  type AnomaliesFinding,
   between,
   changePoints,
   type Explanation,
@@ -139,25 +139,25 @@ export function manyChanges(): Promise<Finding> {
 }
 
 /** A drop, a gap, and the last hours late. */
-export function alarmed(): Promise<AlarmFinding> {
+export function alarmed(): Promise<AnomaliesFinding> {
   const values = scaled(scaled(serviceCounts(WEEKS_8, 3), 1_250, 1_258, 0.35), 1_310, 1_314, 0);
-  return alarm(hourlyResult({ "": values }), { since: "1 week", lag: "12 hours" });
+  return anomalies(hourlyResult({ "": values }), { since: "1 week", lag: "12 hours" });
 }
 
 /** A slow decline over weeks. */
-export function declined(): Promise<AlarmFinding> {
+export function declined(): Promise<AnomaliesFinding> {
   const values = serviceCounts(WEEKS_8, 3).map((n, at) =>
     Math.round(n * (1 - (0.35 * at) / WEEKS_8)),
   );
-  return alarm(hourlyResult({ "": values }));
+  return anomalies(hourlyResult({ "": values }));
 }
 
 /** Of two groups, one that stopped, and both silent at the end. */
-export function alarmedGroups(): Promise<AlarmFinding> {
+export function alarmedGroups(): Promise<AnomaliesFinding> {
   const it = scaled(serviceCounts(WEEKS_8, 3), 1_270, 1_290, 0);
   const us = serviceCounts(WEEKS_8, 4);
   const silent = (values: number[]) => scaled(values, 1_336, WEEKS_8, 0);
-  return alarm(hourlyResult({ IT: silent(it), US: silent(us) }), { since: "1 week" });
+  return anomalies(hourlyResult({ IT: silent(it), US: silent(us) }), { since: "1 week" });
 }
 
 export function freshness(): Finding {

@@ -1,7 +1,7 @@
 import { refuseUnknown } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
 import { counted } from "../base/text.js";
-import { alarm, type AlarmFinding } from "../change/alarm.js";
+import { anomalies, type AnomaliesFinding } from "../change/anomalies.js";
 import { weekBefore } from "../change/compare.js";
 import { explain, type Explanation } from "../change/explain.js";
 import type { Finding } from "../change/finding.js";
@@ -15,8 +15,8 @@ import type { Result } from "../result/result.js";
 import { between, checkRange, last, type TimeRange } from "../time/time-range.js";
 import { HOUR, WEEK } from "../time/span.js";
 
-/** Options of `lab.drop`. */
-export interface DropOptions {
+/** Options of `lab.anomalies`. */
+export interface LabAnomaliesOptions {
   /** The time in question, up to the present: `last("7 days", { now: lab.now })`. The eight weeks before it are learnt from. */
   readonly range: TimeRange;
   /** Filter of the measurements. */
@@ -24,8 +24,8 @@ export interface DropOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The answer of `lab.drop`: an alarm, and what else is known of it. */
-export interface DropFinding extends AlarmFinding {
+/** The answer of `lab.anomalies`: an alarm, and what else is known of it. */
+export interface AnomaliesVerdict extends AnomaliesFinding {
   /**
    * `dropping`: fewer come than expected, until the last whole hour; `silent`: no measurement, or no
    * log line, comes any more; `recovered`: there was a drop, and the latest hours are back in their
@@ -40,12 +40,10 @@ export interface DropFinding extends AlarmFinding {
   readonly since: Date | null;
   /** The values of dimensions that account for it; null without a drop, or if that can't be asked. */
   readonly why: Explanation | null;
-  /** The answer of `lab.freshness()`: how late rows are stored, and who is silent. */
+  /** How late rows are stored, and who is silent. */
   readonly freshness: Finding;
 }
 
-/** An alarmed hour so recent is of a drop that goes on. */
-const RECENT = 2 * HOUR;
 /** Programs that are looked at one by one; the others are one group. */
 const PROGRAMS = 10;
 /** Of the false alarm in four weeks that is accepted, half for the whole and half for all programs. */
@@ -61,19 +59,19 @@ interface AlarmRow {
 }
 
 /**
- * `lab.drop({ range })`: did the flow of measurements drop? `alarm` over the counts of each hour, of
- * the whole and of each program, without the hours for which rows may still be stored (by what
- * `lab.freshness` says of the lag); what is behind the drop, against the same hours of the week
+ * `lab.anomalies({ range })`: did the flow of measurements drop? `anomalies` over the counts of each hour, of
+ * the whole and of each program, without the hours for which rows may still be stored (by the
+ * lag of the last day); what is behind the drop, against the same hours of the week
  * before; and whether it is over, in the whole and in each part that is named.
  */
-export async function drop(
+export async function flowAnomalies(
   measurements: Measurements,
   freshness: () => Promise<Finding>,
-  options: DropOptions,
-): Promise<DropFinding> {
+  options: LabAnomaliesOptions,
+): Promise<AnomaliesVerdict> {
   const action = "judge whether the flow dropped";
   refuseUnknown(options, ["range", "where", "signal"], action);
-  const range = checkRange((options as DropOptions | undefined)?.range, action);
+  const range = checkRange((options as LabAnomaliesOptions | undefined)?.range, action);
   const { where = {}, signal } = options;
   const fresh = await freshness();
   const lines = (fresh.result as Result<FreshnessRow>).rows();
@@ -94,9 +92,9 @@ export async function drop(
     falseAlarms: FALSE_ALARMS,
     ...(lag > 0 && { lag: `${lag} minutes` }),
   };
-  const whole = await alarm(measurements.counts({ ...hourly, where }), alarmOptions);
+  const whole = await anomalies(measurements.counts({ ...hourly, where }), alarmOptions);
   const programs = await optional(async () =>
-    alarm(
+    anomalies(
       measurements.counts({ ...hourly, where, by: "software_name", top: PROGRAMS }),
       alarmOptions,
     ),
@@ -106,10 +104,10 @@ export async function drop(
     .filter(({ state }) => !["learning", "late", "incomplete", "unknown"].includes(state));
   const known = judged.length === 0 ? 0 : Number(judged.at(-1)!.t) + HOUR;
 
-  const rowsOf = (found: AlarmFinding | null) =>
+  const rowsOf = (found: AnomaliesFinding | null) =>
     (found === null ? [] : (found.result as Result<object>).rows()) as AlarmRow[];
   const isOn = ({ kind, until }: AlarmRow) =>
-    Number(until) > known - (kind === "decline" ? WEEK : RECENT);
+    Number(until) > known - (kind === "decline" ? WEEK : HOUR);
   // A program is named only if the whole shows no alarm.
   const candidates = [whole, programs];
   const shownIn =
@@ -147,7 +145,7 @@ export async function drop(
     sentence: [...new Set(sentences)].filter((text) => text !== "").join(" "),
   };
 
-  async function verdictOf(): Promise<Pick<DropFinding, "state" | "verdict">> {
+  async function verdictOf(): Promise<Pick<AnomaliesVerdict, "state" | "verdict">> {
     if (isSilent) return { state: "silent", verdict: "No measurement comes any more." };
     if (shown !== undefined && isOn(shown)) {
       const verdict = `Fewer measurements${of} come than expected, until now.`;
@@ -156,14 +154,18 @@ export async function drop(
     if (silence !== undefined) return { state: "silent", verdict: silence };
     if (shown !== undefined) return afterDrop(shown);
     if (judged.length > 0 && whole.least !== null) {
-      const verdict = `No drop of measurements seen; two hours with ${percent(whole.least)} fewer would have shown.`;
+      const part =
+        programs?.least == null ? "" : `, or ${percent(programs.least)} fewer of a usual program,`;
+      const verdict = `No drop of measurements seen; two hours with ${percent(whole.least)} fewer${part} would have shown.`;
       return { state: "usual", verdict };
     }
     return { state: "unknown", verdict: "Can't tell whether measurements dropped." };
   }
 
   /** Judges whether each alarmed series and each named part are back. */
-  async function afterDrop(largest: AlarmRow): Promise<Pick<DropFinding, "state" | "verdict">> {
+  async function afterDrop(
+    largest: AlarmRow,
+  ): Promise<Pick<AnomaliesVerdict, "state" | "verdict">> {
     const every = candidates.flatMap(rowsOf);
     const [from, to] = [
       Math.min(...every.map(({ t }) => Number(t))),
@@ -249,7 +251,7 @@ async function optional<T>(ask: () => Promise<T>): Promise<T | null> {
 function explainAlarm(
   measurements: Measurements,
   { t, until }: AlarmRow,
-  { range, where, signal }: DropOptions,
+  { range, where, signal }: LabAnomaliesOptions,
 ): Promise<Explanation> {
   const after = between(t, until, { timeZone: range.timeZone });
   return explain(measurements, {

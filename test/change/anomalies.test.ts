@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { seeded } from "../../bench/change/change-points.js";
-import { alarm } from "../../src/index.js";
+import { anomalies } from "../../src/index.js";
 import { resultOfRows } from "../../src/result/own-rows.js";
 import { HOUR, START, hourlyResult, serviceCounts } from "./flow-results.js";
 
@@ -11,9 +11,9 @@ const clean = serviceCounts(WEEKS_8, 4);
 const other = serviceCounts(WEEKS_8, 2);
 const since = { since: "36 hours" };
 
-describe("alarm", () => {
+describe("anomalies", () => {
   it("tells a drop with its time and size, and nothing where nothing dropped", async () => {
-    const found = await alarm(hourlyResult({ "": scaled(clean, 1320, 1326, 0.4) }), since);
+    const found = await anomalies(hourlyResult({ "": scaled(clean, 1320, 1326, 0.4) }), since);
     expect(found.found).toBe(true);
     expect(found.sentence).toMatch(
       /^Measurements dropped to [\d,]+ measurements instead of about [\d,]+ measurements \(−\d\d %\), 2026-03-01 to 2026-03-01 06:00 UTC, the only alarm in .*; about 1 false alarm in 4 weeks is accepted\.$/,
@@ -30,7 +30,7 @@ describe("alarm", () => {
     expect(buckets).toHaveLength(WEEKS_8);
     expect(buckets[0]).toMatchObject({ state: "learning", expected: null, limit: null });
     expect(buckets[1320]).toMatchObject({ state: "drop" });
-    const quiet = await alarm(hourlyResult({ "": clean }), since);
+    const quiet = await anomalies(hourlyResult({ "": clean }), since);
     expect(quiet.found).toBe(false);
     expect(quiet.sentence).toMatch(
       /^No drop of Measurements in 36 hours, .* UTC\. A drop of \d\d? % or more over two hours would have been noticed; about 1 false alarm in 4 weeks is accepted\.$/,
@@ -42,27 +42,30 @@ describe("alarm", () => {
     // Three an hour, as a Poisson process gives them.
     const { poisson } = seeded(3);
     const few = clean.map(() => poisson(3));
-    const blind = await alarm(hourlyResult({ "": few }), since);
+    const blind = await anomalies(hourlyResult({ "": few }), since);
     expect(blind).toMatchObject({ found: false, least: null });
     expect(blind.sentence).toMatch(
       /^Can't tell whether Measurements dropped for two hours, because so few .* 36 hours, .*: ask with a coarser every\.$/,
     );
-    const both = await alarm(hourlyResult({ IT: few, US: clean }), since);
+    const both = await anomalies(hourlyResult({ IT: few, US: clean }), since);
     expect(both.least).not.toBeNull();
     expect(both.sentence).toMatch(
       /would have been noticed in the usual group, in 1 of the groups not even a stop; about 1 false alarm in 4 weeks is accepted\.$/,
     );
     // A drop of that size is told, whatever the hour.
-    const { least } = await alarm(hourlyResult({ "": clean }), since);
+    const { least } = await anomalies(hourlyResult({ "": clean }), since);
     for (let at = 1310; at < 1340; at += 5) {
-      const found = await alarm(hourlyResult({ "": scaled(clean, at, at + 2, 1 - least!) }), since);
+      const found = await anomalies(
+        hourlyResult({ "": scaled(clean, at, at + 2, 1 - least!) }),
+        since,
+      );
       expect(found.found).toBe(true);
     }
   });
 
   it("tells a gap, silence, a group that stopped and a drop apart", async () => {
     const kinds = async (it: readonly number[], us: readonly number[]) => {
-      const found = await alarm(hourlyResult({ IT: it, US: us }), since);
+      const found = await anomalies(hourlyResult({ IT: it, US: us }), since);
       return found.result.rows().map((row) => [row["kind"], row["probe_cc"]]);
     };
     const hole = (values: readonly number[]) => scaled(values, 1325, 1328, 0);
@@ -75,14 +78,14 @@ describe("alarm", () => {
       new Set(["silence"]),
     );
     expect(await kinds(clean, scaled(other, 1325, 1330, 0.3))).toEqual([["drop", "US"]]);
-    const silent = await alarm(hourlyResult({ "": end(clean) }), since);
+    const silent = await anomalies(hourlyResult({ "": end(clean) }), since);
     expect(silent.sentence).toMatch(/^Silence: no row of any group since 2026-03-01 10:00/);
   });
 
   it("doesn't judge a group that began lately, and says so", async () => {
     // A week of rows, with three hours without any.
     const began = scaled(scaled(other, 0, WEEKS_8 - 168, 0), 1325, 1328, 0);
-    const young = await alarm(hourlyResult({ IT: began, US: clean }), since);
+    const young = await anomalies(hourlyResult({ IT: began, US: clean }), since);
     expect(young.found).toBe(false);
     expect(young.sentence).toMatch(
       / 1 group began so late that the first 672 hours of it are learnt from and aren't judged\.$/,
@@ -91,7 +94,7 @@ describe("alarm", () => {
     expect(new Set(states.map((row) => row["state"]))).toEqual(new Set(["learning"]));
     // One that began six weeks ago is judged, by its own weeks.
     const older = scaled(scaled(other, 0, 336, 0), 1325, 1328, 0);
-    const found = await alarm(hourlyResult({ IT: older, US: clean }), since);
+    const found = await anomalies(hourlyResult({ IT: older, US: clean }), since);
     expect(found.result.rows()).toMatchObject([
       { kind: "stop", probe_cc: "IT", t: new Date(START + 1325 * HOUR) },
     ]);
@@ -101,10 +104,10 @@ describe("alarm", () => {
     const values = scaled(clean, 1342, WEEKS_8, 0.3);
     const at = new Date(START + (WEEKS_8 - 0.5) * HOUR);
     const half = hourlyResult({ "": scaled(clean, 1343, WEEKS_8, 0.3) }, { askedAt: at });
-    const incomplete = await alarm(half, since);
+    const incomplete = await anomalies(half, since);
     expect(incomplete.found).toBe(false);
     expect(incomplete.sentence).toMatch(/The last hours \(1\) are incomplete and aren't judged\.$/);
-    const late = await alarm(hourlyResult({ "": values }), { ...since, lag: "2 hours" });
+    const late = await anomalies(hourlyResult({ "": values }), { ...since, lag: "2 hours" });
     expect(late.found).toBe(false);
     expect(late.sentence).toMatch(/The last hours \(2\) may still get rows and aren't judged\.$/);
     expect(
@@ -113,12 +116,12 @@ describe("alarm", () => {
         .slice(-3)
         .map((row) => row["state"]),
     ).toEqual(["usual", "late", "late"]);
-    expect((await alarm(hourlyResult({ "": values }), since)).found).toBe(true);
+    expect((await anomalies(hourlyResult({ "": values }), since)).found).toBe(true);
   });
 
   it("tells a slow decline over weeks that no single hour tells", async () => {
     const slow = clean.map((n, at) => Math.round(n * 0.94 ** Math.max(0, at / 168 - 2)));
-    const found = await alarm(hourlyResult({ "": slow }), { falseAlarms: 2 });
+    const found = await anomalies(hourlyResult({ "": slow }), { falseAlarms: 2 });
     expect(found.result.rows().map((row) => row["kind"])).toContain("decline");
   });
 
@@ -131,11 +134,11 @@ describe("alarm", () => {
       { "": scaled(days, 110, 111, 0.4) },
       { every: "day", step: 24 * HOUR },
     );
-    expect((await alarm(daily)).result.rows(1)).toMatchObject([
+    expect((await anomalies(daily)).result.rows(1)).toMatchObject([
       { kind: "drop", t: new Date(START + 110 * 24 * HOUR) },
     ]);
     const shares = scaled(clean, 1320, 1326, 0.3).map((n) => n / 10_000);
-    const low = await alarm(
+    const low = await anomalies(
       hourlyResult({
         "": shares.map((n, at) => (at >= 1320 && at < 1326 ? clean[at]! * 3e-5 : n)),
       }),
@@ -145,34 +148,36 @@ describe("alarm", () => {
   });
 
   it("says what it can't tell, and why", async () => {
-    const short = await alarm(hourlyResult({ "": clean.slice(0, 500) }));
-    expect(short).toMatchObject({ kind: "alarm", found: false });
+    const short = await anomalies(hourlyResult({ "": clean.slice(0, 500) }));
+    expect(short).toMatchObject({ kind: "anomalies", found: false });
     expect(short.sentence).toMatch(
       /^Can't tell whether Measurements dropped, because the first 672 hours are learnt from and the answer has 500/,
     );
     const odd = hourlyResult({ "": clean }, { every: "5 hours", step: 5 * HOUR });
-    expect((await alarm(odd)).sentence).toMatch(/no whole number of 5-hour buckets makes a week/);
+    expect((await anomalies(odd)).sentence).toMatch(
+      /no whole number of 5-hour buckets makes a week/,
+    );
     const zeros = hourlyResult({
       IT: [...clean.slice(0, 1).map(() => 1), ...Array<number>(1343).fill(0)],
     });
-    expect((await alarm(zeros)).found).toBe(false);
-    expect((await alarm(hourlyResult({ "": clean }).filter(() => false))).sentence).toMatch(
+    expect((await anomalies(zeros)).found).toBe(false);
+    expect((await anomalies(hourlyResult({ "": clean }).filter(() => false))).sentence).toMatch(
       /no row/,
     );
   });
 
   it("refuses what isn't a flow", async () => {
-    await expect(alarm(resultOfRows([{ n: 1 }]))).rejects.toThrow(
+    await expect(anomalies(resultOfRows([{ n: 1 }]))).rejects.toThrow(
       /has no buckets of time\. Ask with every: "hour"/,
     );
-    await expect(alarm(hourlyResult({ "": [-1, 2] }))).rejects.toThrow(
-      /of measurements: it holds -1\./,
+    await expect(anomalies(hourlyResult({ "": [-1, 2] }))).rejects.toThrow(
+      /in measurements: it holds -1\./,
     );
-    await expect(alarm(hourlyResult({ "": clean }), { falseAlarms: 0 })).rejects.toThrow(
+    await expect(anomalies(hourlyResult({ "": clean }), { falseAlarms: 0 })).rejects.toThrow(
       /falseAlarms: 0: pass how many/,
     );
-    await expect(alarm(hourlyResult({ "": clean }), { y: "measurement" })).rejects.toThrow(
-      /Did you mean measurements\?/,
-    );
+    await expect(
+      anomalies(hourlyResult({ "": clean }), { measure: "measurement" }),
+    ).rejects.toThrow(/Did you mean measurements\?/);
   });
 });

@@ -15,6 +15,7 @@ import {
   textTable,
   userInterrupt,
   wholeNumber,
+  wrapped,
   type Conditions,
 } from "./terminal.js";
 
@@ -29,9 +30,9 @@ interface Flags {
   readonly json?: true;
 }
 
-/** `probelab changed` */
-export const changedCommand = new Command("changed")
-  .description("show what changed against the same hours of the week before, and what is behind it")
+/** `probelab explain` */
+export const explainCommand = new Command("explain")
+  .description("show what is behind a change against the same hours of the week before")
   .option("--last <span>", "the time in question, up to now: 24h, 7 days", "24h")
   .option("--of <rows>", `what is counted: ${SOURCES.join(", ")}`, sourceName, "measurements")
   .option("--by <columns>", "the columns to look in, with commas between", columnNames)
@@ -59,11 +60,11 @@ export const changedCommand = new Command("changed")
     });
     const first = compareCells(cells, flags.top);
     const why = explainCells(cells);
-    process.stdout.write(flags.json ? changedJson(first, why) : changedText(first, why));
+    process.stdout.write(flags.json ? explainJson(first, why) : explainText(first, why));
     process.exitCode = exitCode(why.found);
   });
 
-function changedText(first: RangeComparison, why: Explanation): string {
+function explainText(first: RangeComparison, why: Explanation): string {
   const heads = ["dimension", "value", "before", "now", "change", "", "95 % interval", "part"];
   const rows = first.values.map((moved) => [
     line(moved.dimension, 30),
@@ -79,11 +80,11 @@ function changedText(first: RangeComparison, why: Explanation): string {
   ]);
   const { notes, reductions } = first.result.origin;
   return lines(
-    `${[textTable(heads, rows, 2), "", why.sentence, "", ...reductions, ...notes].join("\n")}\n`,
+    `${[wrapped(why.sentence), "", textTable(heads, rows, 2), "", ...reductions, ...notes].join("\n")}\n`,
   );
 }
 
-function changedJson(compared: RangeComparison, explained: Explanation): string {
+function explainJson(compared: RangeComparison, explained: Explanation): string {
   const { sentence, found, before, after, values } = compared;
   const { causes, rest, moves } = explained;
   return `${inertJson({

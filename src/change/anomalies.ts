@@ -1,4 +1,5 @@
 import { checkOptions, type Rules } from "../base/check-options.js";
+import { ProbelabError } from "../base/error.js";
 import { counted } from "../base/text.js";
 import { newTable } from "../result/arquero-table.js";
 import { type MeasureColumn, type Origin } from "../result/origin.js";
@@ -13,20 +14,20 @@ import { amountText, learning, readFlows, type Flows, type FlowSeries } from "./
 import { number, percent } from "./words.js";
 import { median } from "../base/statistics.js";
 
-/** What `alarm` takes besides. */
-export interface AlarmOptions {
+/** What `anomalies` takes besides. */
+export interface AnomaliesOptions {
   /** How many false alarms four weeks may have, in the whole answer; default 1. */
   readonly falseAlarms?: number;
   /** From when on is judged: a Date, a time, or a span such as `"24 hours"` before the range's end. Default: all that isn't learnt from. */
   readonly since?: Date | string;
-  /** How long after its measurement a row may be stored, such as `"2 hours"` (`lab.freshness()` tells): buckets that ended later than that before the question aren't judged. Default: none. */
+  /** How long after its measurement a row may be stored, such as `"2 hours"` (`lab.anomalies` finds it out): buckets that ended later than that before the question aren't judged. Default: none. */
   readonly lag?: string;
-  /** The measure; default: what the question is about. */
-  readonly y?: string;
+  /** Name of the measure; default: the one that charts draw. */
+  readonly measure?: string;
 }
 
-/** What `alarm` answers: `result` has a row for each alarm, the most that is missing first. */
-export interface AlarmFinding extends Finding {
+/** What `anomalies` answers: `result` has a row for each alarm, the most that is missing first. */
+export interface AnomaliesFinding extends Finding {
   /**
    * The series behind the alarms: `t`, the dimensions, the measure, `expected`, `limit` (a single
    * bucket below it is an alarm) and `state`: learning, usual, drop, stop, gap, silence, late,
@@ -43,7 +44,7 @@ export interface AlarmFinding extends Finding {
 
 type Kind = "drop" | "stop" | "gap" | "silence" | "decline";
 
-const RULES: Rules<AlarmOptions> = {
+const RULES: Rules<AnomaliesOptions> = {
   falseAlarms: {
     fits: (value) => typeof value === "number" && value > 0 && value <= 100,
     pass: "how many false alarms four weeks may have, a number above 0 and up to 100",
@@ -53,7 +54,7 @@ const RULES: Rules<AlarmOptions> = {
     pass: 'a Date, a time such as "2026-05-01 12:00", or a span such as "24 hours"',
   },
   lag: { fits: (value) => typeof value === "string", pass: 'a span such as "2 hours"' },
-  y: { fits: (value) => typeof value === "string", pass: "the name of a measure" },
+  measure: { fits: (value) => typeof value === "string", pass: "the name of a measure" },
 };
 
 /** So far apart alarmed buckets are one alarm. */
@@ -80,17 +81,23 @@ const TO_DECLINES = 0.1;
  * @throws ProbelabError for a Result without buckets of time, or with values below 0.
  * @example
  * const counts = lab.measurements.counts({ range: last("8 weeks", { now: lab.now }), every: "hour" });
- * const drop = await alarm(counts, { since: "24 hours" });
+ * const drop = await anomalies(counts, { since: "24 hours" });
  * drop.sentence;
  */
-export async function alarm(
+export async function anomalies(
   counts: Result<object> | Promise<Result<object>>,
-  options: AlarmOptions = {},
-): Promise<AlarmFinding> {
-  const action = "raise alarms";
+  options: AnomaliesOptions = {},
+): Promise<AnomaliesFinding> {
+  const action = "find anomalies";
   checkOptions(options, { ...RULES }, action);
-  const flows = await readFlows(counts, options.y, action);
+  const flows = await readFlows(counts, options.measure, action);
   const { season, series } = flows;
+  const below = series.flatMap(({ values }) => values).find((value) => (value ?? 0) < 0);
+  if (below !== undefined) {
+    throw new ProbelabError(
+      `Can't ${action} in ${flows.measure.name}: it holds ${String(below)}. Only numbers from 0 up have a flow; name another measure.`,
+    );
+  }
   const rate = options.falseAlarms ?? 1;
   const end = judgedEnd(flows, options.lag);
   const from = Math.max(flows.season ? learning(flows.season) : 0, firstOf(flows, options.since));
@@ -139,7 +146,7 @@ export interface Watched {
 }
 
 /**
- * Reads a series forward: the numeric part of `alarm`. Buckets that are learnt from are never alarmed.
+ * Reads a series forward: the numeric part of `anomalies`. Buckets that are learnt from are never alarmed.
  *
  * @param values null where nothing is known.
  * @param options `rate`: false alarms in four weeks; `gap`: alarmed buckets at most that many apart
@@ -240,10 +247,19 @@ function alarmsOf(
     else events.push({ from: at, to: at + 1 });
   }
   for (const event of events) {
-    // The hour after a drop is alarmed with the one before it, though it came as it should.
-    const { values } = series;
-    while (event.to - event.from > 1 && values[event.to - 1]! >= watched.next[event.to - 1]!)
+    // The hour after a drop is alarmed with the one before it, though it is nearer to what was
+    // expected of it than to the loss.
+    const lost = (to: number) => {
+      const [came, due] = [series.values, watched.usual].map((values) =>
+        values.slice(event.from, to).reduce<number>((sum, value) => sum + (value ?? 0), 0),
+      );
+      return came! / due!;
+    };
+    while (event.to - event.from > 1) {
+      const [last, due] = [series.values[event.to - 1] ?? 0, watched.usual[event.to - 1]!];
+      if (last / due <= (1 + lost(event.to - 1)) / 2) break;
       event.to--;
+    }
   }
   const mean = (values: readonly (number | null)[], event: { from: number; to: number }) => {
     const known = values.slice(event.from, event.to).filter((value) => value !== null);
@@ -293,12 +309,12 @@ function judgedEnd(
   return { at, state: at < whole ? "late" : "incomplete" };
 }
 
-function firstOf({ buckets, range }: Flows, since: AlarmOptions["since"]): number {
+function firstOf({ buckets, range }: Flows, since: AnomaliesOptions["since"]): number {
   if (since === undefined) return 0;
   const isSpan = typeof since === "string" && !/^\d{4}-/.test(since);
   const from = isSpan
     ? last(since, { now: range.end, timeZone: range.timeZone }).start
-    : readInstant(since, range.timeZone, "since of an alarm");
+    : readInstant(since, range.timeZone, "since of anomalies");
   const at = buckets.findIndex(({ end }) => end > from);
   return at < 0 ? buckets.length : at;
 }
@@ -396,7 +412,7 @@ function alarmText(flows: Flows, { kind, series, from, to, observed, expected }:
 
 function finding(
   flows: Flows,
-  options: AlarmOptions,
+  options: AnomaliesOptions,
   alarms: readonly Alarm[],
   watched: readonly Watched[],
   {
@@ -404,7 +420,7 @@ function finding(
     least,
     rest = "incomplete",
   }: { verdict: string; least: number | null; rest?: "late" | "incomplete" },
-): AlarmFinding {
+): AnomaliesFinding {
   const { result, buckets, measure } = flows;
   const dimensions = result.origin.columns.dimensions;
   const groups = (of: readonly FlowSeries[]): [string, unknown][] =>
@@ -438,7 +454,7 @@ function finding(
     kinds,
   };
   return {
-    kind: "alarm",
+    kind: "anomalies",
     sentence: verdict,
     found: alarms.length > 0,
     least,
