@@ -1,8 +1,10 @@
 import { Command } from "commander";
+import { counted } from "../base/text.js";
+import { table } from "../chart/table.js";
 import { connect, type Lab } from "../lab/connect.js";
 import type { LogLine } from "../logs/follow.js";
 import type { Priority } from "../logs/priority.js";
-import { last } from "../time/time-range.js";
+import { formatRange, last } from "../time/time-range.js";
 import {
   condition,
   exitCode,
@@ -12,6 +14,7 @@ import {
   wholeNumber,
   type Conditions,
 } from "./terminal.js";
+import { addToIncident, incidentOption } from "./to-incident.js";
 
 interface Flags {
   readonly follow?: true;
@@ -23,6 +26,7 @@ interface Flags {
   readonly where: Conditions;
   readonly mask?: true;
   readonly json?: true;
+  readonly incident?: string;
 }
 
 /** The lateness that `lab.logs.follow` allows. */
@@ -40,6 +44,7 @@ export const logsCommand = new Command("logs")
   .option("--where <column=value>", "only these lines; again for more", condition, {})
   .option("--mask", "hide e-mail and IP addresses")
   .option("--json", "print a JSON object a line")
+  .addOption(incidentOption())
   .addHelpText("after", "\nThe exit code is 0, 9 where no message was found, 1 for an error.")
   .action(async (flags: Flags) => {
     using interrupt = userInterrupt();
@@ -59,6 +64,9 @@ export const logsCommand = new Command("logs")
     for (const message of newest) print(message, flags);
     const { notes, reductions } = found.origin;
     for (const note of [...reductions, ...notes]) process.stderr.write(`${line(note)}\n`);
+    const of = found.origin.filter === undefined ? "" : ` with ${found.origin.filter}`;
+    const sentence = `${counted(newest.length, "log message")}${of}, ${formatRange(range)}.`;
+    await addToIncident(flags.incident, [sentence, ...reductions].join(" "), table(found));
     if (flags.follow) await follow(lab, newest, { ...filter, cut: reductions.length > 0 }, flags);
     else process.exitCode = exitCode(false, newest.length > 0);
   });

@@ -91,9 +91,6 @@ function tableTitle({ options, model, origin: { columns } }: Table): string {
   return by.length === 0 ? measure.label : `${measure.label} by ${by.join(" and ")}`;
 }
 
-// Windows takes them for devices, whatever the extension: a repository with one can't be checked out.
-const DEVICE = /^(?:con|prn|aux|nul|(?:com|lpt)\d)$/;
-
 /** A name for a figure's files, made of a text, and of no other's. */
 export function figureName(text: string, taken: ReadonlySet<string>, longest = 60): string {
   const whole = redact(text)
@@ -102,8 +99,7 @@ export function figureName(text: string, taken: ReadonlySet<string>, longest = 6
     .replace(/[^a-z0-9]+/g, "-")
     .replace(/^-+|-+$/g, "");
   const end = whole.length > longest ? whole.lastIndexOf("-", longest) : whole.length;
-  const made = whole.slice(0, end > 0 ? end : longest) || "figure";
-  const plain = DEVICE.test(made) ? `figure-${made}` : made;
+  const plain = whole.slice(0, end > 0 ? end : longest) || "figure";
   for (let count = 1; ; count++) {
     const name = count === 1 ? plain : `${plain}-${count}`;
     if (!taken.has(name)) return name;

@@ -3,7 +3,7 @@ import { ProbelabError } from "../base/error.js";
 import { shownValue } from "../base/text.js";
 import { answerOrigin, type Database } from "../database/database.js";
 import { unknownColumn, type TableInfo } from "../database/table-info.js";
-import { maskAddresses } from "../mask/addresses.js";
+import { numberedMask, type Change } from "../mask/addresses.js";
 import { maskResult } from "../mask/mask-result.js";
 import type { ColumnOf } from "../query/columns.js";
 import { tableBounds } from "../query/source.js";
@@ -48,7 +48,7 @@ export interface LogFilter {
 export interface LogOptions extends LogFilter {
   /** The time to ask about, half-open: `last("1 hour")` or `between(a, b)`. */
   readonly range: TimeRange;
-  /** True hides e-mail and IP addresses in the answer, as `maskAddresses` does; default false. */
+  /** True hides e-mail and IP addresses in the answer: `[IPv4]`, and of groups `[IPv4 2]`; default false. */
   readonly mask?: boolean;
   /** Stops the query at the server; default: the interrupt of the running cell. */
   readonly signal?: AbortSignal;
@@ -125,9 +125,13 @@ export async function askLines(
   return { table: answer.table, origin };
 }
 
-/** The answer, with its addresses hidden where `mask` is set. */
-export function masked(result: Result, { mask = false }: { readonly mask?: boolean }): Result {
-  return mask ? maskResult(result, maskAddresses) : result;
+/** The answer, with its addresses hidden where `mask` is set. @param change default: groups stay apart. */
+export function masked(
+  result: Result,
+  { mask = false }: { readonly mask?: boolean },
+  change: Change = numberedMask(new Set()),
+): Result {
+  return mask ? maskResult(result, change) : result;
 }
 
 /** LIMIT, a whole number from 1, or nothing for Infinity. @param more rows beyond it. */

@@ -1,5 +1,6 @@
 import type { Database } from "../database/database.js";
 import { grouped } from "../base/text.js";
+import { maskAddresses } from "../mask/addresses.js";
 import { join, raw, sql } from "../query/sql.js";
 import { Result } from "../result/result.js";
 import {
@@ -56,5 +57,5 @@ ORDER BY ${raw(table.time.sql)}${raw(newestFirst ? " DESC" : "")}${limitSql(limi
       : [],
     notes: [...(rows.numRows() === 0 ? [await whyNoLines(database, lines)] : []), ...origin.notes],
   });
-  return masked(result, options);
+  return masked(result, options, maskAddresses);
 }

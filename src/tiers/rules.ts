@@ -58,11 +58,11 @@ export interface TierRule {
   readonly unseen: string;
 }
 
-/** The component that breaks a rule, and the sentence that says so. */
-type Found = readonly [component: string, sentence: string];
+/** Says what of a component breaks the rule: the sentence goes on after its name and tier. */
+type Say = (component: string, sentence: string) => void;
 
 interface CheckedRule extends TierRule {
-  readonly check: (graph: Graph) => Iterable<Found>;
+  readonly check?: (graph: Graph, say: Say) => void;
 }
 
 /** The rules of section 1.3 with their checks, in the policy's order. */
@@ -71,13 +71,9 @@ export const RULES: readonly CheckedRule[] = [
     number: 1,
     text: "Tier N is assigned to anything that can cause a severity N event (or a less severe one) but no event of a lower severity number. Tier 1 is anything that can cause severity 1.",
     unseen: "what a component without causes can cause, and why a tier number is low",
-    *check(graph) {
-      for (const { name, tier, causes } of graph.components.values()) {
-        if (causes === undefined || tier <= causes) continue;
-        yield [
-          name,
-          `${named(graph, name)} can cause severity ${causes}: put it in tier ${causes}.`,
-        ];
+    check(graph, say) {
+      for (const { name, tier, causes = tier } of graph.components.values()) {
+        if (tier > causes) say(name, `can cause severity ${causes}: put it in tier ${causes}`);
       }
     },
   },
@@ -85,19 +81,15 @@ export const RULES: readonly CheckedRule[] = [
     number: 2,
     text: "A low tier number marks a liability, not importance.",
     unseen: "all of it",
-    check: () => [],
   },
   {
     number: 3,
     text: "Pre-production stages have tier >= 5.",
     unseen: "",
-    *check(graph) {
-      for (const { name, tier, stage } of graph.components.values()) {
-        if (stage === graph.stages.at(-1) || tier >= 5) continue;
-        yield [
-          name,
-          `${named(graph, name)} is at the pre-production stage ${shownValue(stage)}: put it in tier 5 or above.`,
-        ];
+    check({ components, stages }, say) {
+      for (const { name, tier, stage } of components.values()) {
+        if (stage === stages.at(-1) || tier >= 5) continue;
+        say(name, `is at the pre-production stage ${shownValue(stage)}: put it in tier 5 or above`);
       }
     },
   },
@@ -105,19 +97,15 @@ export const RULES: readonly CheckedRule[] = [
     number: 4,
     text: "A component is a service, a process, a host, a device and so on, and may contain other components.",
     unseen: "whether all components and their parts are named",
-    check: () => [],
   },
   {
     number: 5,
     text: "Component A hard-depends on B when an outage of B causes an outage of A. It soft-depends on B when an outage of B causes only a subsystem failure, an ancillary-feature failure or a short downtime.",
     unseen: "whether an outage of one really causes an outage of the other",
-    *check(graph) {
+    check(graph, say) {
       for (const { name, hard, soft } of graph.components.values()) {
         for (const other of hard.filter((each) => soft.includes(each))) {
-          yield [
-            name,
-            `${shownValue(name)} depends on ${shownValue(other)} both hard and soft: keep one of the two.`,
-          ];
+          say(name, `depends on ${shownValue(other)} both hard and soft: keep one of the two`);
         }
       }
     },
@@ -126,27 +114,24 @@ export const RULES: readonly CheckedRule[] = [
     number: 6,
     text: "A component may hard-depend only on components of the same or a lower tier number. A component found to hard-depend on a lower-numbered tier is reclassified at once to that tier.",
     unseen: "dependencies that nobody named",
-    *check(graph) {
+    check(graph, say) {
       for (const { name, tier, stage, hard } of graph.components.values()) {
         for (const other of hard.filter((each) => tierOf(graph, each) > tier)) {
-          yield [
-            name,
-            `${named(graph, name)} hard-depends on ${named(graph, other)}, a higher tier number: put ${shownValue(other)} in tier ${tier}, or make the dependency soft.`,
-          ];
+          const remedy = `put ${shownValue(other)} in tier ${tier}, or make the dependency soft`;
+          say(name, `hard-depends on ${named(graph, other)}, a higher tier number: ${remedy}`);
         }
         const path = lowestPath(graph, name);
         const end = path.at(-1) ?? name;
         if (end === name) continue;
         const by = path.slice(1, -1).map((each) => shownValue(each));
+        const way = by.length > 0 ? ` by way of ${by.join(", ")}` : "";
+        const lowest = tierOf(graph, end);
         // Rule 3 keeps a pre-production component out of a tier that rule 6 would put it in.
         const remedy =
-          stage === graph.stages.at(-1) || tierOf(graph, end) >= 5
-            ? `reclassify ${shownValue(name)} to tier ${tierOf(graph, end)} at once`
-            : `make a dependency soft, or use a copy at ${shownValue(stage)}, as rule 3 keeps ${shownValue(name)} from tier ${tierOf(graph, end)}`;
-        yield [
-          name,
-          `${named(graph, name)} hard-depends on ${named(graph, end)}${by.length > 0 ? ` by way of ${by.join(", ")}` : ""}: ${remedy}.`,
-        ];
+          stage === graph.stages.at(-1) || lowest >= 5
+            ? `reclassify ${shownValue(name)} to tier ${lowest} at once`
+            : `make a dependency soft, or use a copy at ${shownValue(stage)}, as rule 3 keeps ${shownValue(name)} from tier ${lowest}`;
+        say(name, `hard-depends on ${named(graph, end)}${way}: ${remedy}`);
       }
     },
   },
@@ -154,17 +139,20 @@ export const RULES: readonly CheckedRule[] = [
     number: 7,
     text: "A component at a higher stage (for example production) must not depend on, or receive data from, a lower stage. The reverse is allowed.",
     unseen: "dependencies and ways of data that nobody named",
-    *check(graph) {
-      const stageOf = (name: string) => graph.components.get(name)?.stage ?? "";
-      for (const { name, stage, ...component } of graph.components.values()) {
-        for (const [field, verb] of DEPENDENCIES) {
-          for (const other of component[field]) {
-            const lower = stageOf(other);
-            if (graph.stages.indexOf(lower) >= graph.stages.indexOf(stage)) continue;
-            yield [
+    check({ components, stages }, say) {
+      for (const { name, stage, hard, soft, receives } of components.values()) {
+        for (const [others, verb] of [
+          [hard, "hard-depends on"],
+          [soft, "soft-depends on"],
+          [receives, "receives data from"],
+        ] as const) {
+          for (const other of others) {
+            const lower = components.get(other)?.stage ?? "";
+            if (stages.indexOf(lower) >= stages.indexOf(stage)) continue;
+            say(
               name,
-              `${shownValue(name)} at the stage ${shownValue(stage)} ${verb} ${shownValue(other)} at the lower stage ${shownValue(lower)}: use a component at ${shownValue(stage)} or above.`,
-            ];
+              `at the stage ${shownValue(stage)} ${verb} ${shownValue(other)} at the lower stage ${shownValue(lower)}: use a component at ${shownValue(stage)} or above`,
+            );
           }
         }
       }
@@ -174,19 +162,17 @@ export const RULES: readonly CheckedRule[] = [
     number: 8,
     text: "Failover machinery is in the same tier (or a lower number) as the service it protects. Both members of an active/standby pair share the tier of the service.",
     unseen: "",
-    *check(graph) {
+    check(graph, say) {
       for (const { name, tier, protects, pair } of graph.components.values()) {
         for (const service of protects.filter((each) => tierOf(graph, each) < tier)) {
-          yield [
-            name,
-            `${named(graph, name)} protects ${named(graph, service)}: put it in tier ${tierOf(graph, service)} or lower.`,
-          ];
+          const least = tierOf(graph, service);
+          say(name, `protects ${named(graph, service)}: put it in tier ${least} or lower`);
         }
         for (const member of pair.filter((each) => tierOf(graph, each) !== tier)) {
-          yield [
+          say(
             member,
-            `${named(graph, member)} of an active/standby pair doesn't share the tier of its service ${named(graph, name)}: put both in the same tier.`,
-          ];
+            `of an active/standby pair doesn't share the tier of its service ${named(graph, name)}: put both in the same tier`,
+          );
         }
       }
     },
@@ -195,32 +181,42 @@ export const RULES: readonly CheckedRule[] = [
     number: 9,
     text: "Redundant components: the test helper service as a whole is at least tier 2. Its individual processes and VMs may be tier 3 or 4 if a load balancer reliably moves traffic away from a failing host with no significant downtime.",
     unseen: "whether a balancer is as reliable as the data says",
-    *check(graph) {
+    check(graph, say) {
       const components = [...graph.components.values()];
       for (const { name, tier, members, reliable, testHelpers } of components) {
         if (testHelpers && tier > 2) {
-          yield [
-            name,
-            `${named(graph, name)} is the test helper service, which is at least tier 2 as a whole: put it in tier 2.`,
-          ];
+          say(name, "is the test helper service, at least tier 2 as a whole: put it in tier 2");
         }
         const least = Math.max(2, tier);
         const isGuarded = reliable && components.some(({ protects }) => protects.includes(name));
         for (const member of members.filter((each) => tierOf(graph, each) > least)) {
-          const of = `${named(graph, member)} is a member of ${named(graph, name)}`;
+          const of = `is a member of ${named(graph, name)}`;
           if (tierOf(graph, member) > Math.max(4, tier)) {
-            yield [member, `${of}: put it in tier ${isGuarded ? "3 or 4" : least}.`];
+            say(member, `${of}: put it in tier ${isGuarded ? "3 or 4" : least}`);
           } else if (!isGuarded) {
-            yield [
+            say(
               member,
-              `${of} without a reliable balancer: put it in tier ${least}, or name the balancer (protects: [${shownValue(name)}]) and write reliable: true.`,
-            ];
+              `${of} without a reliable balancer: put it in tier ${least}, or name the balancer (protects: [${shownValue(name)}]) and write reliable: true`,
+            );
           }
         }
       }
     },
   },
 ];
+
+/** The rules that a graph breaks, by rule, then by component. */
+export function breachesOf(graph: Graph): TierBreach[] {
+  return RULES.flatMap(({ number, check }) => {
+    const found: TierBreach[] = [];
+    check?.(graph, (component, sentence) =>
+      found.push({ rule: number, component, sentence: `${named(graph, component)} ${sentence}.` }),
+    );
+    return found.sort((a, b) =>
+      a.component < b.component ? -1 : Number(a.component > b.component),
+    );
+  });
+}
 
 /** What section 1.4 demands of a component. */
 export interface TierDemands {
@@ -242,12 +238,6 @@ export const DEMANDS: readonly TierDemands[] = (
 ).map(([architectureReview, codeReview, securityReview, changeManagement]) =>
   Object.freeze({ architectureReview, codeReview, securityReview, changeManagement }),
 );
-
-const DEPENDENCIES = [
-  ["hard", "hard-depends on"],
-  ["soft", "soft-depends on"],
-  ["receives", "receives data from"],
-] as const satisfies readonly (readonly [keyof Component, string])[];
 
 function tierOf({ components }: Graph, name: string): number {
   return components.get(name)?.tier ?? NaN;

@@ -4,6 +4,7 @@ import { ProbelabError } from "../base/error.js";
 import { nearName } from "../base/near-name.js";
 import { cleanText, counted, shownValue } from "../base/text.js";
 import {
+  breachesOf,
   DEMANDS,
   RULES,
   type Graph,
@@ -87,23 +88,7 @@ export class TierGraph {
    * tiers({ components: { api: { tier: 1, hard: ["cache"] }, cache: { tier: 3 } } }).review();
    */
   review(): TierBreach[] {
-    return RULES.flatMap(({ number, check }) =>
-      [...check(this.#graph)]
-        .map(([component, sentence]) => ({ rule: number, component, sentence }))
-        .sort((a, b) => (a.component < b.component ? -1 : a.component > b.component ? 1 : 0)),
-    );
-  }
-
-  /**
-   * Demands of section 1.4 on each component by its tier; null from tier 5, which it doesn't name.
-   *
-   * @example
-   * tiers({ components: { api: { tier: 1 } } }).demands().get("api");
-   */
-  demands(): ReadonlyMap<string, TierDemands | null> {
-    return new Map(
-      [...this.#graph.components].map(([name, { tier }]) => [name, DEMANDS[tier - 1] ?? null]),
-    );
+    return breachesOf(this.#graph);
   }
 
   /**

@@ -1,5 +1,7 @@
 import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeAll, expect, test } from "vitest";
 import { ownDatabase } from "../support/own-database.js";
@@ -178,6 +180,33 @@ test("probelab logs prints lines that can't steer a terminal, and ends with 9 wh
   );
   expect(gone).toMatchObject({ code: 1, out: "" });
   expect(gone.err).toMatch(/program.*did you mean|no column|Can't find a column/);
+});
+
+test("probelab logs --incident adds the sentence and the rows to an incident's folder", async () => {
+  const out = mkdtempSync(join(tmpdir(), "probelab-answers-"));
+  try {
+    const opened = await probelab(
+      "incident",
+      "open",
+      "Queue is full",
+      "--severity",
+      "3",
+      "--out",
+      out,
+    );
+    const folder = join(out, readdirSync(out)[0]!);
+    expect(opened.err).toBe("");
+    const found = await probelab("logs", "--search", "queue", "--incident", folder);
+    expect(found).toMatchObject({ code: 0, err: "" });
+    expect(readFileSync(join(folder, "index.html"), "utf8")).toMatch(
+      /1 log message with contains &quot;queue&quot;, [^]*Figure 1[^]*queue is full/,
+    );
+    const none = await probelab("logs", "--search", "queue", "--incident", join(out, "nowhere"));
+    expect(none.err).toMatch(/^Can't open the incident in .*: it has no entries/);
+    expect(none.code).toBe(1);
+  } finally {
+    rmSync(out, { recursive: true, force: true });
+  }
 });
 
 test("probelab logs -f gives a new line once, after those that were there, until Ctrl-C", async () => {

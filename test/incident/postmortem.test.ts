@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { chart, type Chart, postmortem, table } from "../../src/index.js";
-import { drawFigure, figureName, figureRecord } from "../../src/incident/figure.js";
+import { drawFigure, figureRecord } from "../../src/incident/figure.js";
 import { versionSummary, weeklyCounts } from "../chart/support/sample-results.js";
 import { explanation } from "../chart/support/findings.js";
 import { report } from "./report.js";
@@ -211,17 +211,5 @@ describe("postmortem(fields)", () => {
     );
     expect(shown).toMatch(/\| 2026-03-19 00:00 \| Midnight \|/);
     expect(shown).toMatch(/\| 2026-03-20 08:40 \| Alarm \|/);
-  });
-});
-
-describe("figureName(text, taken)", () => {
-  test("is no device of Windows, whatever the title", () => {
-    for (const device of ["con", "PRN", "aux", "nul", "com1", "COM¹", "LPT9", "com0", " Nul. "]) {
-      const name = figureName(device, new Set());
-      expect(name).toMatch(/^figure-(con|prn|aux|nul|com\d|lpt\d)$/);
-      expect(figureName(device, new Set([name]))).toBe(`${name}-2`);
-    }
-    for (const name of ["console", "com10", "nul-2", "a-con", "com"])
-      expect(figureName(name, new Set())).toBe(name);
   });
 });

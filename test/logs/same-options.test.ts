@@ -57,7 +57,7 @@ it("every question on the logs takes the same filters and the same mask", async 
     expect([name, /203.{1,3}0/.exec(shown)?.[0]]).toEqual([name, undefined]);
     expect(answer.origin.notes).toContain("E-mail and IP addresses are masked.");
   }
-  expect(answers["rates"]?.column("host")).toEqual(["[IPv4]", "[IPv4] 2"]);
+  expect(answers["rates"]?.column("host")).toEqual(["[IPv4 1]", "[IPv4 2]"]);
   expect(answers["search"]?.column("message")[0]).toMatch(/ not from \[IPv4\]: check-in/);
   await expect(lab.logs.bursts({ range, identifer: "api" } as object as never)).rejects.toThrow(
     /did you mean identifier\?/,

@@ -1,4 +1,5 @@
 import { cleanText } from "../../base/text.js";
+import { drawRecipe } from "../../chart/chart.js";
 import { Chart } from "../../chart/chart-value.js";
 import { textWidth } from "../../fonts/shipped-font.js";
 import { mapTexts } from "../../mask/mask-result.js";
@@ -30,9 +31,10 @@ export async function documentPdf(
     const { name, caption, content } = figure;
     origins.set(`${name}.origin.json`, JSON.stringify(originRecord(content.origin)));
     if (content instanceof Chart) {
-      const svg = await layOut(content.spec);
+      const { spec } = onPaper(content);
+      const svg = await layOut(spec);
       pictures.set(`${name}.svg`, svg);
-      const { description } = content.spec;
+      const { description } = spec;
       const alt = typeof description === "string" ? description : caption;
       const { width, height } = svgSize(svg);
       const [wide, tall] = [width * POINTS_PER_PIXEL, height * POINTS_PER_PIXEL];
@@ -51,6 +53,15 @@ export async function documentPdf(
     blocks: mapTexts(made, inLine),
   };
   return typeset({ markup: TEMPLATE, data, pictures, origins });
+}
+
+/** The chart as wide as the paper, so that its letters can be read, where nobody said how wide it is. */
+function onPaper(chart: Chart): Chart {
+  const { recipe, result } = chart;
+  if (!("options" in recipe) || recipe.options.width !== undefined) return chart;
+  // Findings are drawn of several views, with their legends between them.
+  const size = "change" in recipe ? { width: 480 } : { height: 240, width: 560 };
+  return drawRecipe(result, { ...recipe, options: { ...size, ...recipe.options } });
 }
 
 /** Clean text; spaces between spans stay. */

@@ -7,7 +7,7 @@ export const TEMPLATE = String.raw`
 #let soft = rgb("#59636e")
 #let accent = rgb("#0a5cad")
 #let line = 0.5pt + rgb("#d1d9e0")
-#let bar-room = 44pt
+#let bar-room = 32pt
 
 #set document(title: it.title, date: datetime(..it.date))
 #set page(paper: "a4", margin: 50pt, footer-descent: 16pt, footer: context {

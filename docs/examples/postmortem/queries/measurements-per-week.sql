@@ -1,6 +1,6 @@
--- probe-android-unattended: measurements per week by version
+-- Measurements per week of probe-android-unattended went from 118,758 to 58,400 (−51 %)
 -- software_name = probe-android-unattended, 2026-02-01 to 2026-05-01 UTC, from embedded:.probelab (ClickHouse 26.7.2.1)
--- Asked at 2026-11-23T14:59:12.228Z; 2,259,299 rows read
+-- Asked at 2026-11-24T07:35:40.459Z; 2,259,299 rows read
 -- Top 6 of 9 versions by measurements; other: 3 more.
 -- The weeks of 2026-01-26 and 2026-04-27 are covered only in part by the range.
 
@@ -9,11 +9,11 @@ SET param_range_start = '1769904000';
 SET param_range_end = '1777593600';
 SET param_where = 'probe-android-unattended';
 
-SELECT _t, toUInt64(if(_rank <= {top:UInt64}, _rank, 0)) AS _place, max(_rank) AS _highest, if(_place = 0, NULL, _d0) AS _k0, sum(_rows) AS _rows
+SELECT _t, toUInt64(if(_r0 <= {top:UInt64}, _r0, 0)) AS _p0, if(_p0 = 0, NULL, _d0) AS _k0, max(_r0) AS _h0, sum(_rows) AS _rows
 FROM (
-  SELECT *, dense_rank() OVER (ORDER BY _size DESC, _d0) AS _rank
+  SELECT *, dense_rank() OVER (ORDER BY _s0 DESC, _d0) AS _r0
   FROM (
-    SELECT *, sum(_rows) OVER (PARTITION BY _d0) AS _size
+    SELECT *, sum(_rows) OVER (PARTITION BY _d0) AS _s0
     FROM (
       SELECT toDateTime64(toStartOfWeek(toDateTime64(1769385600 + (_step - 1) * 604800, 3, 'UTC'), 1, 'UTC'), 3, 'UTC') AS _t, toNullable(toString(_g0)) AS _d0, _rows
       FROM (
@@ -27,5 +27,5 @@ FROM (
     )
   )
 )
-GROUP BY _t, _place, _k0
-ORDER BY _t, _place = 0, _place;
+GROUP BY _t, _p0, _k0
+ORDER BY _t, _p0 = 0, _p0;
