@@ -79,10 +79,9 @@ export type {
 } from "./chart/options.js";
 export { table } from "./chart/table.js";
 export { show } from "./notebook/show.js";
-export { severity, type Facts, type SeveritySuggestion } from "./incident/severities/severity.js";
-export type { Checklist, IncidentRecord } from "./incident/severities/checklist.js";
-export { postmortem, type Postmortem } from "./incident/postmortem/postmortem.js";
-export type { PostmortemFields } from "./incident/postmortem/fields.js";
+export { severity, type Checklist, type IncidentRecord } from "./incident/severity.js";
+export { postmortem, type Postmortem } from "./incident/postmortem.js";
+export type { PostmortemFields } from "./incident/fields.js";
 export { tiers, type TierGraph, type TierOptions } from "./tiers/tiers.js";
 export { explain, type ExplainOptions, type Explanation } from "./change/explain.js";
 export {

@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { changePoints } from "../../src/change/change-points.js";
-import { segments, type SEARCH } from "../../src/change/segments.js";
+import { segments } from "../../src/change/segments.js";
 import type { Origin } from "../../src/result/origin.js";
 import { Result } from "../../src/result/result.js";
 import { between } from "../../src/time/time-range.js";
@@ -37,7 +37,7 @@ interface TcpdTruth {
 }
 
 /** A row for each series of the folder with one variable and nothing missing. */
-export function scoreTcpd(search: Partial<typeof SEARCH> = {}) {
+export function scoreTcpd() {
   const folder = process.env["PROBELAB_BENCHMARKS"] ?? join("..", "shared", "benchmarks");
   const lines = <Row>(text: string): Row[] =>
     text
@@ -55,11 +55,10 @@ export function scoreTcpd(search: Partial<typeof SEARCH> = {}) {
   return cases.flatMap(({ case: name, values }) => {
     const truth = truths.get(name);
     if (truth?.core !== true) return [];
-    const { changes } = segments(
-      values.map((value) => (value === null ? NaN : Number(value))),
-      { search },
-    );
-    const found = changes.map(({ at }) => at);
+    const changes = segments(values.map((value) => (value === null ? NaN : Number(value))));
+    // A slope is cut where it begins and where it ends.
+    const cuts = changes.flatMap(({ at, until }) => [at, until]);
+    const found = rising(cuts.filter((at) => at > 0 && at < truth.n));
     const annotations = Object.values(truth.annotations);
     return [
       {

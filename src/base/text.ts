@@ -8,9 +8,14 @@ const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufeff]+/g;
 // Half of a surrogate pair, such as a cut can leave.
 const HALF = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
+/** A number in groups of three digits: "1,204,331". */
+export function grouped(value: number): string {
+  return value.toLocaleString("en-US");
+}
+
 /** A number with its noun: "1 row", "1,204,331 rows". */
 export function counted(count: number, noun: string, plural = `${noun}s`): string {
-  return `${count.toLocaleString("en-US")} ${count === 1 ? noun : plural}`;
+  return `${grouped(count)} ${count === 1 ? noun : plural}`;
 }
 
 /** A value as text: dates in ISO 8601, arrays (typed ones too) and objects as JSON. */

@@ -44,13 +44,13 @@ export function learning({ week }: Season): number {
 /**
  * Takes an answer apart: a series for each group, with a value for each bucket of the range.
  *
- * @param y the measure; default: what the question is about.
- * @throws ProbelabError for what is no Result, has no buckets of time or no such measure, or holds
- *   values below 0.
+ * @param name the measure; default: what the question is about.
+ * @throws ProbelabError for what is no Result, has no buckets of time or no such measure, or holds what
+ *   is no number.
  */
 export async function readFlows(
   input: Result<object> | Promise<Result<object>>,
-  y: string | undefined,
+  name: string | undefined,
   action: string,
 ): Promise<Flows> {
   const result = await input;
@@ -65,7 +65,7 @@ export async function readFlows(
       `Can't ${action}: the Result has no buckets of time. Ask with every: "hour" (or another step).`,
     );
   }
-  const measure = findMeasure(measures, y, action);
+  const measure = findMeasure(measures, name, action);
   const starts = columnValues(result.table, time.name).map(Number);
   const range = result.origin.range ?? rangeOf(starts, time, zoneOf(result.origin));
   const all = range === undefined ? [] : buckets(range, time.every);
@@ -102,25 +102,26 @@ export async function readFlows(
 function checked(value: unknown, { name }: MeasureColumn, action: string): number | null {
   if (value === null || value === undefined) return null;
   const number = Number(value);
-  if (Number.isFinite(number) && number >= 0) return number;
+  if (Number.isFinite(number)) return number;
   throw new ProbelabError(
-    `Can't ${action} of ${name}: it holds ${shownValue(value)}. Only numbers from 0 up have a flow; name another measure with y.`,
+    `Can't ${action} of ${name}: it holds ${shownValue(value)}, which is no number; name another measure.`,
   );
 }
 
 function findMeasure(
   measures: readonly MeasureColumn[],
-  y: string | undefined,
+  name: string | undefined,
   action: string,
 ): MeasureColumn {
   const names = measures.map(({ name }) => name);
   const found =
-    y === undefined
+    name === undefined
       ? (measures.find(({ main }) => main) ?? measures[0])
-      : measures.find(({ name }) => name === y);
+      : measures.find((each) => each.name === name);
   if (found !== undefined) return found;
-  const near = y === undefined ? undefined : nearName(y, names);
-  const which = y === undefined ? "the Result has no measure" : `no measure ${JSON.stringify(y)}`;
+  const near = name === undefined ? undefined : nearName(name, names);
+  const which =
+    name === undefined ? "the Result has no measure" : `no measure ${JSON.stringify(name)}`;
   const remedy =
     names.length === 0
       ? "Name it in columns of the query, such as { n: count() }"

@@ -1,436 +1,217 @@
-import { median, quantileOf } from "../base/statistics.js";
+import { median } from "../base/statistics.js";
+import { runningMedian, withoutCycle } from "./season.js";
 
-/** The constants of the search, each with its reason; docs/change-points.md tells how little each matters. */
-export const SEARCH = {
-  /** Probability that a series in which nothing changed gives any change. */
-  error: 0.05,
-  /** Tests that a search over n times is worth, per n: holds `error` for autocorrelation up to 0.7. */
-  tests: 10,
-  /** A departure of less than this share of the whole range can't be seen on a chart. */
-  visible: 0.05,
-  /** Values that a chart shows side by side; of a longer series a short piece is seen less. */
-  width: 200,
-  /** Price of a slope, as a share of the price of a change. */
-  slope: 0.1,
-  /** The fewest values between two changes; what is shorter is an outlier. */
-  shortest: 3,
-  /** The highest autocorrelation from one value to the next that noise is taken to have. */
-  autocorrelation: 0.7,
-  /** Robust standard deviations at which one or two values are outliers. */
-  outlier: 5,
-  /** Autocorrelation over a period that makes it a season. */
-  season: 0.4,
-};
+/**
+ * The constants of the search. They were set on noise made with an autocorrelation of 0 to 0.7 and on
+ * steps and slopes in it, so that noise alone gives a change in 5 % of series.
+ */
+const PRICE = (n: number) => 6 + 2 * Math.log(n);
+/** By how much the price rises with 1 / n, for what is learned from few values. */
+const FEW = 6;
+/** The price of a slope beside a level. */
+const SLOPE = 4;
+/** The least unit of squares, as a share of the whole variance: nobody sees a smaller change in a chart. */
+const VISIBLE = 0.1;
+/** The fewest values between two changes; what is shorter is an outlier. */
+const SHORTEST = 3;
+/** The highest autocorrelation that noise is taken to have: more is change. */
+const MOST_CORRELATION = 0.7;
+/** What a parameter hides of the autocorrelation, times 1 / n. */
+const HIDDEN = 1.5;
+/** Robust standard deviations at which one or two values are outliers. */
+const OUTLIER = 5;
+/** Autocorrelation over a period that makes it a season. */
+const SEASON = 0.4;
 
-/** What `segments` is told beside the values. */
-export interface SegmentOptions {
-  /** Probability that a series in which nothing changed gives any change; default 0.05. */
-  readonly error?: number;
-  /** How sure each value is, as the inverse of its variance; default: all alike. */
-  readonly weights?: ArrayLike<number>;
-  /** Other constants, to measure what they matter. */
-  readonly search?: Partial<typeof SEARCH>;
-}
-
-/** A change: all of `at`, `from`, `to` are indices of the values; levels and slopes are in their unit. */
+/** A change: `at`, `until`, `from` and `to` are places of values. */
 export interface Change {
-  /** The first value after the change. */
+  /** The first value after a step; the first of a slope. */
   readonly at: number;
+  /** The same for a step; for a slope the first value after it, the number of values if it doesn't end. */
+  readonly until: number;
   /** 95 % interval of `at`, both ends included. */
   readonly from: number;
   readonly to: number;
-  /** Whether the level jumped, or the series bent without a jump. */
-  readonly kind: "level" | "trend";
-  /** A level: just before. A trend: where the trend before would have led by the end of the stretch after. */
+  readonly kind: "step" | "slope";
+  /** The level just before and just after. */
   readonly before: number;
-  /** A level: just after. A trend: where the series was at the end of that stretch. */
   readonly after: number;
   /** Half the width of the 95 % interval of `after - before`. */
   readonly margin: number;
-  /** Change from one value to the next, before and after; 0 where no slope is known. */
-  readonly slopeBefore: number;
-  readonly slopeAfter: number;
   /** Probability of such a change anywhere in a series in which nothing changed. */
   readonly p: number;
 }
 
-/** The changes of a series, and what was taken for noise. */
-export interface Segments {
-  readonly changes: readonly Change[];
-  /** Standard deviation of one value, and the correlation of it with the next. */
-  readonly noise: number;
-  readonly autocorrelation: number;
-  /** Values in a season that was found and removed; 0 without one. */
-  readonly period: number;
-  /** How many values were taken for outliers. */
-  readonly outliers: number;
-}
-
 /**
- * When a series changed its level or its trend: the pieces, each flat or straight, that give the
- * least squares plus a price for each change (optimal partitioning with the pruning of PELT: Killick,
- * Fearnhead and Eckley, JASA 107, 2012).
+ * When a series changed its level: pieces, each flat or sloped, of least squares plus a price for each
+ * piece and slope (optimal partitioning with the pruning of PELT: Killick, Fearnhead and Eckley, JASA
+ * 107, 2012). A step is a change, and so is a slope, from where it begins to where it ends.
  *
- * Squares are counted in units of the long-run variance of AR(1) noise, which second differences
- * give whatever levels and slopes the series has; the price of a change is such that a series of
- * noise alone gives none with probability 1 - `error`. Runs of one or two outliers are taken out
- * (Hampel filter), a season that the values show is removed. Values that are no numbers are gaps.
+ * Squares are counted in units of the long-run variance of AR(1) noise, which is learned from what the
+ * pieces leave: of all units the smallest is taken whose own pieces leave no more noise than it. So a
+ * step isn't mistaken for autocorrelation, nor autocorrelation for steps. One or two values far off
+ * are taken out (Hampel filter), a season that the values show is removed.
  *
- * @param values evenly spaced.
- * @example
- * segments([5, 4, 6, 5, 5, 4, 9, 10, 11, 9, 10, 10]).changes[0]?.at; // 6
+ * @param values evenly spaced; NaN is a gap.
+ * @param error probability that a series in which nothing changed gives any change.
  */
-export function segments(values: ArrayLike<number>, options: SegmentOptions = {}): Segments {
-  const search = { ...SEARCH, ...options.search, ...(options.error && { error: options.error }) };
-  const series = readSeries(values, options.weights, search);
-  const { y, w, period, outliers } = series;
-  const n = y.length;
-  const none = { changes: [], noise: 0, autocorrelation: 0, period, outliers };
-  const range = y.reduce((high, v) => Math.max(high, v), -Infinity) - Math.min(...y);
-  if (n < 2 * search.shortest || !(range > 0)) return none;
-  const fit = fits(series);
-  const seen = (search.visible * range) ** 2 * Math.max(1, n / search.width);
-  const price = priceOf(search.error, n, search.tests);
-  const { shortest } = search;
-  const slope = search.slope * price;
-  let noise = noiseOf(y, w, search.autocorrelation);
-  let cuts: number[] = [];
-  let unit = 0;
-  // What was found first is no noise: the second look is keener.
-  for (let look = 0; look < 3; look++) {
-    unit = Math.max(noise.longRun, seen);
-    const found = partition(fit.costs(unit, slope), n, { price, slope, shortest });
-    const same = look > 0 && found.join() === cuts.join();
-    cuts = found;
-    if (same || cuts.length === 0) break;
-    noise = noiseOf(fit.residuals(cuts), w, search.autocorrelation);
+export function segments(values: ArrayLike<number>, error = 0.05): Change[] {
+  const index = Int32Array.from(values, (_, at) => at).filter((at) => Number.isFinite(values[at]));
+  const clean = withoutOutliers(Float64Array.from(index, (at) => values[at]!));
+  const n = clean.length;
+  if (n < 2 * SHORTEST || clean.every((value) => value === clean[0])) return [];
+  const period = n === values.length ? periodOf(clean) : 0;
+  const slots = Int32Array.from(clean, (_, at) => at % Math.max(1, period));
+  const y = period === 0 ? clean : withoutCycle(clean, slots, period, false);
+  const fit = fitsOf(y, index);
+  const variance = fit.squares(0, n) / n;
+  const price = PRICE(n) * (1 + FEW / n) + 2 * Math.log(0.05 / error);
+  const least = Math.max(VISIBLE * variance, whiteVariance(y));
+  let found = { cuts: [] as number[], unit: Math.max(variance, least), noise: variance };
+  for (let unit = 2 * found.unit; unit > least;) {
+    unit = Math.max(least, unit / 1.5);
+    const cuts = partition(fit.costs(unit), n, price);
+    const noise = longRun(fit.residuals(cuts, unit));
+    if (noise <= unit || cuts.length === 0) found = { cuts, unit, noise };
   }
-  const edges = [0, ...cuts, n];
-  const cost = fit.costs(unit, slope);
-  const places = refine(fit, n, cuts, { unit, slope, shortest });
-  return {
-    changes: places.map((place, k): Change => {
-      const [a, cut, b] = edges.slice(k, k + 3) as [number, number, number];
-      const saved = cost(a, b) - cost(a, cut) - cost(cut, b);
-      const change = changeAt(fit, series.index, place, noise.longRun, search.shortest);
-      return { ...change, p: pOf(saved, n, search.tests) };
-    }),
-    noise: Math.sqrt(noise.variance),
-    autocorrelation: noise.autocorrelation,
-    period,
-    outliers,
-  };
+  return changesOf(fit, index, n, { ...found, price, error });
 }
 
-type Search = typeof SEARCH;
-
-/** The tail of an F distribution with 2 and n degrees of freedom, for `tests` * n of them. */
-function pOf(squares: number, n: number, tests: number): number {
-  return Math.min(1, tests * n * Math.exp((-n / 2) * Math.log1p(squares / n)));
+/** Values that stand far from the four around them become their median. */
+function withoutOutliers(y: Float64Array): Float64Array {
+  const middle = runningMedian(y, 5);
+  const away = y.map((value, at) => Math.abs(value - middle[at]!));
+  const spread = 1.4826 * median(away.filter((value) => value > 0));
+  return y.map((value, at) => (away[at]! > OUTLIER * spread ? middle[at]! : value));
 }
 
-/** The squares at which `pOf` is `p`. */
-function priceOf(p: number, n: number, tests: number): number {
-  return n * Math.expm1((2 / n) * Math.log((tests * n) / p));
-}
-
-/** Values without gaps, outliers and season. */
-interface Series {
-  readonly y: Float64Array;
-  readonly w: Float64Array;
-  /** Which of the values given each is. */
-  readonly index: Int32Array;
-  readonly period: number;
-  readonly outliers: number;
-}
-
-function readSeries(
-  values: ArrayLike<number>,
-  weights: ArrayLike<number> | undefined,
-  search: Search,
-): Series {
-  const index = Int32Array.from(values, (_, i) => i).filter((i) => Number.isFinite(values[i]));
-  const w = Float64Array.from(index, (i) => weights?.[i] ?? 1);
-  const { y, outliers } = withoutOutliers(
-    Float64Array.from(index, (i) => values[i]!),
-    search.outlier,
-  );
-  const whole = index.length === values.length;
-  const period = whole ? periodOf(y, search.season) : 0;
-  return { y: period ? withoutPeriod(y, period) : y, w, index, period, outliers };
-}
-
-/** The median of the values up to `half` places around each; fewer at the ends. */
-export function runningMedian(y: Float64Array, half: number): Float64Array {
-  return mediansWithin(y, (i) => [Math.max(0, i - half), Math.min(y.length, i + half + 1)]);
-}
-
-/** The median of the known values from one place to before another, neither of which goes back from value to value. */
-export function mediansWithin(
-  y: Float64Array,
-  ends: (i: number) => readonly [from: number, to: number],
-): Float64Array {
-  const sorted = new Float64Array(y.length);
-  let [many, low, high] = [0, 0, 0];
-  /** How many are below it. */
-  const placeOf = (value: number): number => {
-    let [at, above] = [0, many];
-    while (at < above) {
-      const middle = (at + above) >> 1;
-      if (sorted[middle]! < value) at = middle + 1;
-      else above = middle;
-    }
-    return at;
-  };
-  return y.map((_, i) => {
-    const [from, to] = ends(i);
-    for (; high < to; high += 1) {
-      if (isNaN(y[high]!)) continue;
-      const at = placeOf(y[high]!);
-      sorted.copyWithin(at + 1, at, many++);
-      sorted[at] = y[high]!;
-    }
-    for (; low < from; low += 1) {
-      if (isNaN(y[low]!)) continue;
-      const at = placeOf(y[low]!);
-      sorted.copyWithin(at, at + 1, many--);
-    }
-    return quantileOf(sorted.subarray(0, many), 0.5);
-  });
-}
-
-/** One or two values that stand far from those around them become their median. */
-function withoutOutliers(y: Float64Array, most: number): { y: Float64Array; outliers: number } {
-  const middle = runningMedian(y, 2);
-  const away = y.map((v, i) => Math.abs(v - middle[i]!));
-  const spread = 1.4826 * median(away.filter((v) => v > 0));
-  let outliers = 0;
-  const kept = y.map((v, i) => {
-    if (!(away[i]! > most * spread)) return v;
-    outliers += 1;
-    return middle[i]!;
-  });
-  return { y: kept, outliers };
-}
-
-/** The shortest period whose autocorrelation, without trend, is as high as any; 0 where it isn't above `least`. */
-function periodOf(y: Float64Array, least: number): number {
+/** The shortest period whose autocorrelation, without trend, is as high as any; 0 without one. */
+function periodOf(y: Float64Array): number {
   const n = y.length;
   const longest = Math.min(n >> 2, 100);
-  if (longest < 4) return 0;
-  const middle = runningMedian(y, Math.max(3, Math.min(20, n >> 3)));
-  const away = y.map((v, i) => v - middle[i]!);
+  const level = runningMedian(y, 2 * Math.max(3, Math.min(20, n >> 3)) + 1);
+  const away = y.map((value, at) => value - level[at]!);
   const most = away.map(Math.abs).sort()[Math.floor(0.9 * n)]!;
-  const d = away.map((v) => Math.max(-most, Math.min(most, v)));
-  const all = d.reduce((sum, v) => sum + v * v, 0);
-  if (!(all > 0)) return 0;
-  const r = new Float64Array(longest + 2);
-  for (let lag = 1; lag <= longest + 1; lag++) {
-    let sum = 0;
-    for (let i = lag; i < n; i++) sum += d[i]! * d[i - lag]!;
-    r[lag] = ((sum / all) * n) / (n - lag);
-  }
+  const cut = away.map((value) => Math.max(-most, Math.min(most, value)));
+  const product = (lag: number) =>
+    cut.reduce((sum, value, at) => sum + (at < lag ? 0 : value * cut[at - lag]!), 0) / (n - lag);
+  const correlations = Array.from({ length: longest + 2 }, (_, lag) => product(lag) / product(0));
   let best = 0;
   for (let lag = 4; lag <= longest; lag++) {
-    const peak = r[lag]! >= r[lag - 1]! && r[lag]! >= r[lag + 1]!;
-    if (peak && r[lag]! > least && (best === 0 || r[lag]! > r[best]! + 0.1)) best = lag;
+    const here = correlations[lag]!;
+    const isPeak = here >= correlations[lag - 1]! && here >= correlations[lag + 1]!;
+    if (isPeak && here > SEASON && (best === 0 || here > correlations[best]! + 0.1)) best = lag;
   }
   return best;
 }
 
-function withoutPeriod(y: Float64Array, period: number): Float64Array {
-  const n = y.length;
-  const sums = new Float64Array(n + 1);
-  for (let i = 0; i < n; i++) sums[i + 1] = sums[i]! + y[i]!;
-  const half = period >> 1;
-  const away = y.map((v, i) => {
-    const [low, high] = [Math.max(0, i - half), Math.min(n, i + half + 1)];
-    return v - (sums[high]! - sums[low]!) / (high - low);
-  });
-  const season = Array.from({ length: period }, (_, k) =>
-    median(away.filter((_, i) => i % period === k)),
-  );
-  const mean = season.reduce((sum, v) => sum + v, 0) / period;
-  return y.map((v, i) => v - season[i % period]! + mean);
+/** The variance of white noise by first differences, which no change of level moves much. */
+function whiteVariance(y: Float64Array): number {
+  const steps = y.subarray(1).map((value, at) => value - y[at]!);
+  const middle = median(steps);
+  return (1.4826 * median(steps.map((step) => Math.abs(step - middle)))) ** 2 / 2;
 }
 
-interface Noise {
-  readonly variance: number;
-  readonly autocorrelation: number;
-  /** Variance of a mean of many values, times their number. */
-  readonly longRun: number;
+/** The variance of a mean of many values of AR(1) noise, times their number. */
+function longRun({ rest, parameters }: { rest: Float64Array; parameters: number }): number {
+  const n = rest.length;
+  const squares = rest.reduce((sum, value) => sum + value ** 2, 0);
+  const products = rest.reduce((sum, value, at) => sum + value * (rest[at - 1] ?? 0), 0);
+  const seen = squares > 0 ? products / squares : 0;
+  const hidden = (HIDDEN * parameters * (1 + 2 * Math.max(0, seen))) / n;
+  const correlation = Math.max(0, Math.min(MOST_CORRELATION, seen + hidden));
+  const variance = squares / Math.max(1, n - parameters);
+  return (variance * (1 + correlation)) / (1 - correlation);
 }
 
-/**
- * AR(1) noise from second differences over 1 to 6 values, which no level or straight line moves;
- * large ones are cut, so that a change hardly does. Their variance over a distance k is
- * 2 v (1 - r^k) (3 - r^k).
- */
-function noiseOf(y: Float64Array, w: Float64Array, most: number): Noise {
-  const n = y.length;
-  // Steps from one value to the next that no noise makes: what spans one tells nothing of the noise.
-  const steps = y.subarray(1).map((v, i) => v - y[i]!);
-  const usual = median(steps);
-  const far = 4 * 1.4826 * median(steps.map((v) => Math.abs(v - usual)));
-  const jumps = new Int32Array(n);
-  for (let i = 1; i < n; i++)
-    jumps[i] = jumps[i - 1]! + Number(Math.abs(steps[i - 1]! - usual) > far && far > 0);
-  const squares = (distance: number): number => {
-    const d: number[] = [];
-    for (let i = distance; i < n - distance; i++) {
-      if (jumps[i + distance] !== jumps[i - distance]) continue;
-      const away = y[i + distance]! - 2 * y[i]! + y[i - distance]!;
-      d.push(Math.abs(away) * Math.sqrt(w[i]!));
-    }
-    if (d.length < 6) return NaN;
-    const cut = 2.5 * 1.4826 * median(d) || Infinity;
-    return d.reduce((sum, v) => sum + Math.min(v, cut) ** 2, 0) / d.length;
-  };
-  let first = squares(1);
-  if (Number.isNaN(first)) {
-    jumps.fill(0);
-    first = squares(1);
-  }
-  if (!(first > 0)) return { variance: 0, autocorrelation: 0, longRun: 0 };
-  const ratios: number[] = [];
-  for (let k = 2; k <= Math.max(2, Math.min(6, n >> 3)); k++) {
-    const ratio = squares(k) / first;
-    if (ratio > 0) ratios.push(ratio);
-    else break;
-  }
-  // Part of the noise may last, the rest is fresh in each value, as the chance in counts.
-  let [least, variance, autocorrelation, longRun] = [Infinity, 0, 0, 0];
-  for (const share of [1, 0.5]) {
-    for (let r = 0; r < most + 0.01; r += 0.02) {
-      const expected = (k: number): number => 6 - 8 * share * r ** k + 2 * share * r ** (2 * k);
-      const atOne = expected(1);
-      const away = ratios.reduce(
-        (sum, ratio, at) => sum + Math.log((ratio * atOne) / expected(at + 2)) ** 2,
-        0,
-      );
-      if (away >= least - 1e-12) continue;
-      least = away;
-      variance = first / atOne;
-      autocorrelation = share * r;
-      longRun = variance * (1 - share + (share * (1 + r)) / (1 - r));
-    }
-  }
-  return { variance, autocorrelation, longRun };
-}
-
-/** A line through some of the values. */
+/** A line through the values of a piece. */
 interface Line {
-  readonly mean: number;
-  /** Where the mean lies. */
-  readonly centre: number;
   readonly slope: number;
-  /** Sum of weights, and of weights times squared distance from the centre. */
-  readonly weight: number;
-  readonly spread: number;
+  /** Squares that the slope saves. */
+  readonly saved: number;
+  readonly value: (index: number) => number;
+  /** Variance of the value at an index, in units of the noise. */
+  readonly variance: (index: number) => number;
 }
 
-/** Least squares of any stretch [a, b) in constant time. */
+/** Least squares of any piece [a, b) in constant time. */
 interface Fits {
-  /** Squares around the mean, and around the line. */
-  readonly flat: (a: number, b: number) => number;
-  readonly straight: (a: number, b: number) => number;
-  /** What a stretch costs: its squares / unit, and the price of a slope where that is worth it. */
-  readonly costs: (unit: number, slope: number) => (a: number, b: number) => number;
-  /** Squares around two lines over [a, b) that meet before `t`. */
-  readonly bent: (a: number, t: number, b: number) => number;
-  readonly line: (a: number, b: number) => Line;
-  readonly residuals: (cuts: readonly number[]) => Float64Array;
+  readonly squares: (a: number, b: number) => number;
+  /** What a piece costs: its squares in units, with a slope where that is worth its price. */
+  readonly costs: (unit: number) => (a: number, b: number) => number;
+  readonly line: (a: number, b: number, unit: number) => Line;
+  readonly residuals: (
+    cuts: readonly number[],
+    unit: number,
+  ) => { rest: Float64Array; parameters: number };
 }
 
-function fits({ y, w, index }: Series): Fits {
+function fitsOf(y: Float64Array, index: Int32Array): Fits {
   const n = y.length;
   const [x0, y0] = [index[n >> 1]!, median(y)];
-  const [W, X, XX, Y, XY, YY] = Array.from({ length: 6 }, () => new Float64Array(n + 1)) as [
-    Float64Array,
-    Float64Array,
-    Float64Array,
-    Float64Array,
-    Float64Array,
-    Float64Array,
-  ];
-  for (let i = 0; i < n; i++) {
-    const [u, x, v] = [w[i]!, index[i]! - x0, y[i]! - y0];
-    W[i + 1] = W[i]! + u;
-    X[i + 1] = X[i]! + u * x;
-    XX[i + 1] = XX[i]! + u * x * x;
-    Y[i + 1] = Y[i]! + u * v;
-    XY[i + 1] = XY[i]! + u * x * v;
-    YY[i + 1] = YY[i]! + u * v * v;
-  }
+  const sums = (of: (at: number) => number) => {
+    const all = new Float64Array(n + 1);
+    for (let at = 0; at < n; at++) all[at + 1] = all[at]! + of(at);
+    return all;
+  };
+  const x = (at: number) => index[at]! - x0;
+  const v = (at: number) => y[at]! - y0;
+  const [X, XX, Y] = [sums(x), sums((at) => x(at) ** 2), sums(v)];
+  const [XY, YY] = [sums((at) => x(at) * v(at)), sums((at) => v(at) ** 2)];
   // In the innermost loop of the search: the squares around the mean, or around the line.
-  const squares = (a: number, b: number, line: boolean, more: number): number => {
-    const m = W[b]! - W[a]!;
+  const squares = (a: number, b: number, slope = Infinity): number => {
+    const m = b - a;
     const sy = Y[b]! - Y[a]!;
     const yy = YY[b]! - YY[a]! - (sy * sy) / m;
-    if (!line) return yy > 0 ? yy : 0;
+    if (slope === Infinity) return Math.max(0, yy);
     const sx = X[b]! - X[a]!;
     const xx = XX[b]! - XX[a]! - (sx * sx) / m;
     const xy = XY[b]! - XY[a]! - (sx * sy) / m;
     const saved = xx > 0 ? (xy * xy) / xx : 0;
-    const rest = saved > more ? yy - saved + more : yy;
-    return rest > 0 ? rest : 0;
+    return Math.max(0, saved > slope ? yy - saved + slope : yy);
   };
-  const flat = (a: number, b: number): number => squares(a, b, false, 0);
-  const straight = (a: number, b: number): number => squares(a, b, true, 0);
-  const costs = (unit: number, slope: number) => (a: number, b: number) =>
-    squares(a, b, true, slope * unit) / unit;
-  const bent = (a: number, t: number, b: number): number => {
-    const m = W[b]! - W[a]!;
+  const line = (a: number, b: number, unit: number): Line => {
+    const m = b - a;
     const [sx, sy] = [X[b]! - X[a]!, Y[b]! - Y[a]!];
     const xx = XX[b]! - XX[a]! - (sx * sx) / m;
     const xy = XY[b]! - XY[a]! - (sx * sy) / m;
-    // h is the distance after the bend, which lies at the value before t.
-    const bend = index[t - 1]! - x0;
-    const [hm, hx, hy] = [W[b]! - W[t]!, X[b]! - X[t]!, Y[b]! - Y[t]!];
-    const hxx = XX[b]! - XX[t]!;
-    const sh = hx - hm * bend;
-    const hh = hxx - 2 * bend * hx + hm * bend * bend - (sh * sh) / m;
-    const xh = hxx - bend * hx - (sh * sx) / m;
-    const yh = XY[b]! - XY[t]! - bend * hy - (sh * sy) / m;
-    const d = hh * xx - xh * xh;
-    if (!(d > 1e-9 * hh * xx)) return Infinity;
-    const [after, all] = [(yh * xx - xh * xy) / d, (xy * hh - xh * yh) / d];
-    return Math.max(0, YY[b]! - YY[a]! - (sy * sy) / m - after * yh - all * xy);
+    const saved = xx > 0 ? (xy * xy) / xx : 0;
+    const slope = saved > SLOPE * unit ? xy / xx : 0;
+    const centre = sx / m + x0;
+    return {
+      slope,
+      saved,
+      value: (at) => sy / m + y0 + slope * (at - centre),
+      variance: (at) => 1 / m + (slope === 0 ? 0 : (at - centre) ** 2 / xx),
+    };
   };
-  const line = (a: number, b: number): Line => {
-    const weight = W[b]! - W[a]!;
-    const [sx, sy] = [X[b]! - X[a]!, Y[b]! - Y[a]!];
-    const spread = XX[b]! - XX[a]! - (sx * sx) / weight;
-    const slope = spread > 0 ? (XY[b]! - XY[a]! - (sx * sy) / weight) / spread : 0;
-    return { mean: sy / weight + y0, centre: sx / weight + x0, slope, weight, spread };
+  return {
+    squares,
+    costs: (unit) => (a, b) => squares(a, b, SLOPE * unit) / unit,
+    line,
+    residuals: (cuts, unit) => {
+      const edges = [0, ...cuts, n];
+      const lines = edges.slice(1).map((end, k) => line(edges[k]!, end, unit));
+      let piece = 0;
+      const rest = y.map((value, at) => {
+        if (at === edges[piece + 1]) piece += 1;
+        return value - lines[piece]!.value(index[at]!);
+      });
+      const slopes = lines.filter(({ slope }) => slope !== 0).length;
+      return { rest, parameters: cuts.length + lines.length + slopes };
+    },
   };
-  const residuals = (cuts: readonly number[]): Float64Array => {
-    const rest = Float64Array.from(y);
-    const edges = [0, ...cuts, n];
-    for (let k = 0; k + 1 < edges.length; k++) {
-      const { mean, centre, slope } = line(edges[k]!, edges[k + 1]!);
-      for (let i = edges[k]!; i < edges[k + 1]!; i++) {
-        rest[i] = y[i]! - mean - slope * (index[i]! - centre);
-      }
-    }
-    return rest;
-  };
-  return { flat, straight, costs, bent, line, residuals };
 }
 
-/** The cuts of least cost, a price for each. */
-function partition(
-  cost: (a: number, b: number) => number,
-  n: number,
-  { price, slope, shortest }: { price: number; slope: number; shortest: number },
-): number[] {
+/** The cuts of least cost, with a price for each. */
+function partition(cost: (a: number, b: number) => number, n: number, price: number): number[] {
   const best = new Float64Array(n + 1).fill(Infinity);
   const before = new Int32Array(n + 1);
   const whole = new Float64Array(n + 1);
   best[0] = -price;
   const live = [0];
-  for (let t = shortest; t <= n; t++) {
-    if (t >= 2 * shortest && best[t - shortest]! < Infinity) live.push(t - shortest);
+  for (let t = SHORTEST; t <= n; t++) {
+    if (t >= 2 * SHORTEST && best[t - SHORTEST]! < Infinity) live.push(t - SHORTEST);
     for (const s of live) {
       whole[s] = best[s]! + cost(s, t);
       if (whole[s] + price < best[t]!) [best[t], before[t]] = [whole[s] + price, s];
@@ -438,7 +219,7 @@ function partition(
     // A start that is worse already by more than a slope can save stays worse.
     let kept = 0;
     for (const s of live) {
-      if (t - s < 2 * shortest || whole[s]! - slope < best[t]!) live[kept++] = s;
+      if (t - s < 2 * SHORTEST || whole[s]! - SLOPE < best[t]!) live[kept++] = s;
     }
     live.length = kept;
   }
@@ -447,92 +228,76 @@ function partition(
   return cuts.reverse();
 }
 
-type Shape = "step" | "jump" | "bend";
-
-/** A cut between its neighbours, with the squares of its shape at each place of it. */
-interface Place {
-  readonly a: number;
-  readonly at: number;
-  readonly b: number;
-  readonly shape: Shape;
-}
-
-function squaresOf({ flat, straight, bent }: Fits, shape: Shape, a: number, t: number, b: number) {
-  if (shape === "bend") return bent(a, t, b);
-  return shape === "step" ? flat(a, t) + flat(t, b) : straight(a, t) + straight(t, b);
-}
-
-/**
- * Each cut in the place and the shape that fit best between its neighbours, which are taken as they
- * are: two levels, two lines that meet, or two lines; a parameter more costs what a slope does.
- */
-function refine(
-  fit: Fits,
-  n: number,
-  cuts: readonly number[],
-  { unit, slope, shortest }: { unit: number; slope: number; shortest: number },
-): Place[] {
-  const edges = [0, ...cuts, n];
-  const shapes = cuts.map((): Shape => "step");
-  const shapesBy: readonly [Shape, number][] = [
-    ["step", 0],
-    ["bend", 1],
-    ["jump", 2],
-  ];
-  for (let sweep = 0; sweep < 3; sweep++) {
-    let moved = false;
-    for (let k = 1; k + 1 < edges.length; k++) {
-      const [a, b] = [edges[k - 1]!, edges[k + 1]!];
-      let least = Infinity;
-      let at = edges[k]!;
-      for (const [shape, parameters] of shapesBy) {
-        for (let t = a + shortest; t <= b - shortest; t++) {
-          const cost = squaresOf(fit, shape, a, t, b) + parameters * slope * unit;
-          if (cost < least) [least, at, shapes[k - 1]] = [cost, t, shape];
-        }
-      }
-      if (at !== edges[k]) moved = true;
-      edges[k] = at;
-    }
-    if (!moved) break;
-  }
-  return shapes.map((shape, k) => ({ a: edges[k]!, at: edges[k + 1]!, b: edges[k + 2]!, shape }));
-}
-
-function changeAt(
+/** Steps between pieces, and sloped pieces, in the order of time. */
+function changesOf(
   fit: Fits,
   index: Int32Array,
-  { a, at, b, shape }: Place,
-  longRun: number,
-  shortest: number,
-): Omit<Change, "p"> {
-  const [left, right] = [fit.line(a, at), fit.line(at, b)];
-  // The places that the likelihood doesn't exclude: 7.35 is the 95 % point (Hansen, Econometrica 68, 2000).
-  const least = squaresOf(fit, shape, a, at, b);
-  const near = (t: number): boolean =>
-    t >= a + shortest &&
-    t <= b - shortest &&
-    squaresOf(fit, shape, a, t, b) <= least + 7.35 * longRun;
-  let [low, high] = [at, at];
-  while (near(low - 1)) low -= 1;
-  while (near(high + 1)) high += 1;
-  const slopeOf = (line: Line): number =>
-    shape !== "step" && line.slope ** 2 * line.spread > 9 * longRun ? line.slope : 0;
-  const [slopeBefore, slopeAfter] =
-    shape === "bend" ? [left.slope, right.slope] : [slopeOf(left), slopeOf(right)];
-  const value = (line: Line, slope: number, x: number): number =>
-    line.mean + slope * (x - line.centre);
-  const end = shape === "bend" ? index[b - 1]! : (index[at - 1]! + index[at]!) / 2;
-  const before = value(left, slopeBefore, end);
-  const after = value(right, slopeAfter, end);
-  const variance = (line: Line, slope: number): number =>
-    1 / line.weight + (slope !== 0 && line.spread > 0 ? (end - line.centre) ** 2 / line.spread : 0);
-  // Of few values the noise itself is known badly: 1 + 12 / n holds 95 % of seeded series of 60.
-  const margin =
-    1.96 *
-    (1 + 12 / index.length) *
-    Math.sqrt(longRun * (variance(left, slopeBefore) + variance(right, slopeAfter)));
-  const kind = shape === "bend" ? "trend" : "level";
-  const [from, to] = [index[low]!, index[high]!];
-  return { at: index[at]!, from, to, kind, before, after, margin, slopeBefore, slopeAfter };
+  n: number,
+  {
+    cuts,
+    unit,
+    noise,
+    price,
+    error,
+  }: Record<"unit" | "noise" | "price" | "error", number> & {
+    cuts: readonly number[];
+  },
+): Change[] {
+  if (cuts.length === 0) return [];
+  const edges = [0, ...cuts, n];
+  const cost = fit.costs(unit);
+  const lines = edges.slice(1).map((end, k) => fit.line(edges[k]!, end, unit));
+  /** By how much a piece rises or falls, where that alone would be worth a change. */
+  const riseOf = (k: number) => {
+    const { slope, saved } = lines[k]!;
+    const length = index[edges[k + 1]! - 1]! - index[edges[k]!]!;
+    return saved > price * unit ? Math.abs(slope) * length : 0;
+  };
+  /** The bound between two pieces: where else it may lie, how clear it is, and its jump. */
+  const bounds = cuts.map((cut, k) => {
+    const [a, b] = [edges[k]!, edges[k + 2]!];
+    const split = (t: number) => cost(a, t) + cost(t, b);
+    // The places that the likelihood doesn't exclude: 7.35 is the 95 % point (Hansen, Econometrica 68, 2000).
+    const near = (t: number) =>
+      t >= a + SHORTEST && t <= b - SHORTEST && split(t) <= split(cut) + (7.35 * noise) / unit;
+    let [from, to] = [cut, cut];
+    while (near(from - 1)) from -= 1;
+    while (near(to + 1)) to += 1;
+    const x = (index[cut - 1]! + index[cut]!) / 2;
+    const [left, right] = [lines[k]!, lines[k + 1]!];
+    const [before, after] = [left.value(x), right.value(x)];
+    // Of few values the noise itself is known badly: 1 + 12 / n holds 95 % of seeded series of 60.
+    const margin = 1.96 * (1 + 12 / n) * Math.sqrt(noise * (left.variance(x) + right.variance(x)));
+    // A slope that goes over into a level has small jumps at its ends by chance.
+    const rise = Math.max(...[k, k + 1].map(riseOf));
+    const jumps = rise === 0 || Math.abs(after - before) > Math.max(2 * margin, rise / 2);
+    const p = Math.min(1, error * Math.exp((price - (cost(a, b) - split(cut))) / 2));
+    const place = { at: index[cut]!, from: index[from]!, to: index[to]! };
+    return { ...place, p, before, after, margin, jumps };
+  });
+  const changes = bounds
+    .filter(({ jumps }) => jumps)
+    .map(({ jumps, ...bound }): Change => ({ ...bound, kind: "step", until: bound.at }));
+  lines.forEach((line, k) => {
+    if (riseOf(k) === 0) return;
+    const [begin, end] = [bounds[k - 1], bounds[k]];
+    const at = begin?.at ?? 0;
+    const last = index[n - 1]!;
+    // Where it meets a level, that is known better than its own end.
+    const before = begin && !begin.jumps ? begin.before : line.value(begin ? at : 0);
+    const after = end && !end.jumps ? end.after : line.value(end ? end.at - 1 : last);
+    const [first, second] = [begin?.margin ?? 0, end?.margin ?? 0];
+    changes.push({
+      kind: "slope",
+      at,
+      until: end?.at ?? last + 1,
+      from: begin?.from ?? at,
+      to: begin?.to ?? at,
+      before,
+      after,
+      margin: Math.hypot(first, second) || 1.96 * Math.sqrt(2 * noise * line.variance(last)),
+      p: Math.min(begin?.p ?? 1, end?.p ?? 1),
+    });
+  });
+  return changes.sort((a, b) => a.at - b.at);
 }

@@ -134,7 +134,12 @@ function layers(given: Frame): VegaLiteSpec[] {
   };
   const drawn = drawing.points.filter((point) => point.y !== null);
   const fell = !several && drawn.some((point) => Number(point.y) < 0);
+  const names = series.length > 0 ? [] : Object.entries(options.colors ?? {});
   const tones = [
+    ...(isCategory ? names : []).map(([name, value]) => ({
+      test: `datum[${JSON.stringify(fields.x)}] === ${JSON.stringify(name)}`,
+      value,
+    })),
     ...(rest === undefined ? [] : [{ test: "datum.other", value: theme.neutral }]),
     ...(fell ? [{ test: `datum.${fields.y} < 0`, value: theme.series[5] }] : []),
   ];

@@ -27,7 +27,8 @@ import {
   type PageOptions,
   type Recipe,
 } from "./options.js";
-import type { VegaLiteSpec } from "../render/theme.js";
+import type { ThemeName, VegaLiteSpec } from "../render/theme.js";
+import { setTheme } from "./look.js";
 import { Page, pageContents } from "../render/page/page.js";
 import { DOT } from "./dot.js";
 import { resultChart } from "./result-chart.js";
@@ -39,6 +40,9 @@ import { vegaLiteChart } from "./vega-lite.js";
  * (the last expression of a cell) or saved. x, y, colors and title follow from the Result; what
  * the chart leaves out, and buckets that the range covers only in part, stand in its subtitle.
  * Whatever comes in, fewer than 5,000 rows are drawn.
+ *
+ * A value keeps its color: the first chart of a notebook that draws it gives it the next one of its
+ * column, and later charts use the same; "other" is grey. The option `colors` sets others.
  *
  * Rows of your own are drawn too: an Arquero table, or plain objects, `chart.line([{ t, runs }])`. Dates
  * are times, numbers are drawn along them, text tells series apart; they have no range and no SQL, and
@@ -163,6 +167,16 @@ export const chart = {
   page(contents: Chart | Table | readonly (Chart | Table)[], options: PageOptions = {}): Page {
     checkChartOptions(options, "page", "make a page");
     return new Page(pageContents(contents), options.title);
+  },
+  /**
+   * Sets the theme of all charts made from here on that say none.
+   * @throws ProbelabError for another name than "light" or "dark".
+   * @example
+   * chart.theme("dark");
+   */
+  theme(name: ThemeName): void {
+    checkChartOptions({ theme: name }, "explore", "set the theme of charts");
+    setTheme(name);
   },
   /**
    * A deploy or an incident, for the option `annotations`.

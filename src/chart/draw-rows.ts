@@ -1,6 +1,6 @@
 import { ProbelabError } from "../base/error.js";
 import { MOST_ROWS } from "../base/limits.js";
-import { counted, textOf } from "../base/text.js";
+import { counted, grouped, textOf } from "../base/text.js";
 import { reduceForChart } from "../downsample/reduce-for-chart.js";
 import { seriesCodes } from "../downsample/series.js";
 import { isVersionColumn, type ResultColumns } from "../result/origin.js";
@@ -227,15 +227,14 @@ function place(value: Value, kind: Roles["xKind"]): number | string | undefined 
   return Number.isFinite(number) ? number : undefined;
 }
 
-// Says which rows a chart draws in one place, where their measure is unknown: a bar
+// Says which rows a chart draws in one place, where a question has one for each: a bar
 // or an area has one value a place, a line one for each x. Points share a place where y is the same.
 function sharedPlaces(
   result: Result,
-  { x, y, xKind, measure }: Roles,
+  { x, y, xKind }: Roles,
   kind: Kind,
   series: string | undefined,
 ): string[] {
-  if (measure !== undefined) return [];
   const points = kind.name === "dot";
   const columns = [x, ...(series === undefined ? [] : [series]), ...(points ? [y] : [])];
   const [xs, ys] = [result.column(x), result.column(y)];
@@ -258,7 +257,7 @@ function sharedPlaces(
   for (const at of places) counts[at]!++;
   const shared = drawn.filter((_, index) => counts[places[index] ?? 0]! > 1);
   if (shared.length === 0) return [];
-  const number = `${shared.length.toLocaleString("en-US")} rows share a place`;
+  const number = `${grouped(shared.length)} rows share a place`;
   if (points) return [`${number}: points that hide each other.`];
   if (!kind.sized) {
     const same = columns.map((name) => label(name)).join(" and ");

@@ -12,9 +12,10 @@ import {
 import type { Drawing, Point } from "./draw-rows.js";
 import { formatInstantIso, heading, words } from "../render/label.js";
 import type { Annotation, DrawOptions, FlatOptions } from "./options.js";
-import { type VegaLiteSpec, THEMES, type Theme } from "../render/theme.js";
+import type { Theme, VegaLiteSpec } from "../render/theme.js";
+import { seriesColors, themeOf } from "./look.js";
 import type { Kind } from "./roles.js";
-import { seriesColors, seriesShapes } from "./series.js";
+import { seriesShapes } from "./series.js";
 import { textWidth } from "../fonts/shipped-font.js";
 import { zoneExpression } from "./ticks.js";
 
@@ -85,6 +86,8 @@ export interface Frame {
   readonly x: VegaLiteSpec;
   readonly y: VegaLiteSpec;
   readonly color: VegaLiteSpec;
+  /** The colour of each series, by its label. */
+  readonly colors: Readonly<Record<string, string>>;
   readonly shape?: VegaLiteSpec;
   readonly tooltip: readonly VegaLiteSpec[];
   /** The names of the spec's fields. */
@@ -109,7 +112,7 @@ export function frame(
 ): Frame {
   const { roles, series, xs } = drawing;
   const { range, columns } = result.origin;
-  const theme = THEMES[options.theme ?? "light"];
+  const theme = themeOf(options.theme);
   const width = options.width ?? (roles.xKind === "category" ? categoryWidth(xs.length) : 1000);
   const height = options.height ?? 300;
   const timeZone = zoneOf(result.origin);
@@ -118,6 +121,9 @@ export function frame(
   const domain = xDomain(drawing, range, options.annotations ?? [], end);
   const along = columns.measures.find(({ name }) => name === roles.x);
   const labels = series.map(({ label }) => label);
+  const of = (name: string): string =>
+    columns.dimensions.find((dimension) => dimension.name === name)?.of ?? name;
+  const colors = seriesColors(series, roles.series.map(of).join(", "), theme, options.colors);
   const bySeries = (look: readonly string[], legend: VegaLiteSpec): VegaLiteSpec => ({
     field: fields.series,
     type: "nominal",
@@ -153,7 +159,8 @@ export function frame(
     color:
       fields.series === undefined
         ? { value: theme.series[0] }
-        : bySeries(seriesColors(series, theme), { symbolOpacity: 1 }),
+        : bySeries(colors, { symbolOpacity: 1 }),
+    colors: Object.fromEntries(labels.map((label, at) => [label, colors[at]!])),
     ...(fields.series !== undefined && { shape: bySeries(seriesShapes(series), {}) }),
     tooltip: [
       ...tooltipChannel(drawing, fields, timeZone, options),

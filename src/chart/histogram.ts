@@ -12,9 +12,8 @@ import type { FlatOptions, HistogramChartOptions } from "./options.js";
 import type { VegaLiteSpec } from "../render/theme.js";
 import { resultChart } from "./result-chart.js";
 import { chartRoles, list } from "./roles.js";
+import { addedUpSentence, refuseToAddUp } from "./work-table.js";
 
-/** Pixels of a label along the edges. */
-const LABEL_WIDTH = 48;
 const number = (value: number): string =>
   value.toLocaleString("en-US", { maximumSignificantDigits: 6 });
 
@@ -76,52 +75,51 @@ function prepared(result: Result, options: FlatOptions, bins: Bins) {
   });
   const shares = share ?? (cumulative || roles.series.length > 0);
   const [from, to, counts] = ["from", "to", roles.y].map((name) => result.column(name));
-  const count = (row: number): number => Number(counts![row] ?? 0);
+  const groups = [...rowsByKey(rowKeys(result.table, [...roles.series, "from", "to"])).values()];
+  const added = groups.length < result.numRows();
+  if (added && !roles.measure?.additive) throw refuseToAddUp(result, roles);
+  // A row stands for its bin: all of the same bin and series are added up.
+  const sums = new Map(
+    groups.map((rows) => [rows[0]!, rows.reduce((sum, row) => sum + Number(counts![row] ?? 0), 0)]),
+  );
   const bySeries = [...rowsByKey(rowKeys(result.table, roles.series)).values()];
-  const drawn = bySeries.flatMap((own) => {
-    const sum = own.reduce((all, row) => all + count(row), 0);
-    const part = (n: number): number => (shares ? n / (sum || 1) : n);
+  const drawn = bySeries.flatMap((rows) => {
+    const own = rows.filter((row) => sums.has(row));
+    const total = own.reduce((all, row) => all + sums.get(row)!, 0);
+    const part = (n: number): number => (shares ? n / (total || 1) : n);
     const inside = own
       .filter((row) => from![row] !== null && to![row] !== null)
       .sort((a, b) => Number(from![a]) - Number(from![b]));
-    if (!cumulative) return inside.map((row) => ({ row, x: from![row], y: part(count(row)) }));
-    let below = own.reduce((all, row) => all + (from![row] === null ? count(row) : 0), 0);
-    const first = inside.slice(0, 1).map((row) => ({ row, x: from![row], y: part(below) }));
+    if (!cumulative) return inside.map((row) => ({ row, x: from![row], y: part(sums.get(row)!) }));
+    let below = own.reduce((all, row) => all + (from![row] === null ? sums.get(row)! : 0), 0);
     return [
-      ...first,
-      ...inside.map((row) => ({ row, x: to![row], y: part((below += count(row))) })),
+      ...inside.slice(0, 1).map((row) => ({ row, x: from![row], y: part(below) })),
+      ...inside.map((row) => ({ row, x: to![row], y: part((below += sums.get(row)!)) })),
     ];
   });
-  const x = cumulative ? "below" : "from";
   const measured = roles.measure?.label ?? words(roles.y);
-  const name = shares ? "share" : roles.y;
   const what = shares ? `Share of ${lowered(measured)}` : measured;
   const how = cumulative ? `${what} below` : what;
-  const meaning = (column: string, text: string, of: string): MeasureColumn => ({
-    name: column,
-    label: text,
-    unit: of,
+  const meaning = (name: string, label: string, unit: string): MeasureColumn => ({
+    name,
+    label,
+    unit,
     additive: false,
     missing: "gap",
   });
-  const groups = roles.series.map((name) => words(name)).join(" and ");
-  const by = groups === "" ? "" : `${cumulative ? " by" : " and"} ${groups}`;
-  const outside = (which: Value[]): number =>
-    which.reduce((all: number, end, row) => all + (end === null ? count(row) : 0), 0);
+  const by = roles.series.map((name) => words(name)).join(" and ");
+  const title = `${how}${cumulative ? " each" : " by"} ${lowered(label)}`;
+  const outside = (ends: readonly Value[]): number =>
+    [...sums].reduce((all, [row, sum]) => all + (ends[row] === null ? sum : 0), 0);
   const [under, over] = [outside(from!), outside(to!)];
-  const beyond =
-    under + over === 0
-      ? []
-      : [
-          `Beyond the bins: ${number(under)} below and ${number(over)} above, counted in the whole.`,
-        ];
+  const [x, name] = [cumulative ? "below" : "from", shares ? "share" : roles.y];
   const table = newTable(result.table, [
-    [x, drawn.map((histogram) => histogram.x)],
+    [x, drawn.map((bin) => bin.x)],
     ...roles.series.map((one): [string, Value[]] => {
       const values = columnValues(result.table, one);
       return [one, drawn.map(({ row }) => values[row])];
     }),
-    [name, drawn.map((histogram) => histogram.y)],
+    [name, drawn.map((bin) => bin.y)],
   ]);
   const { columns, reductions } = result.origin;
   return {
@@ -134,13 +132,21 @@ function prepared(result: Result, options: FlatOptions, bins: Bins) {
           meaning(name, how, shares ? "share" : (roles.measure?.unit ?? "")),
         ],
       },
-      reductions: [...reductions, ...beyond],
+      reductions: [
+        ...reductions,
+        ...(added ? [addedUpSentence(result, roles.hidden)] : []),
+        ...(under + over > 0
+          ? [
+              `Beyond the bins: ${number(under)} below and ${number(over)} above, counted in the whole.`,
+            ]
+          : []),
+      ],
     }),
     options: {
       ...rest,
       x,
       y: name,
-      title: options.title ?? `${how}${cumulative ? " each" : " by"} ${lowered(label)}${by}`,
+      title: options.title ?? (by === "" ? title : `${title}${cumulative ? " by" : " and"} ${by}`),
     },
   };
 }
@@ -154,16 +160,15 @@ function layers(frame: Frame, { edges, label, unit, cumulative }: Bins): VegaLit
   const { drawing, theme, width, y, color, tooltip } = frame;
   const places = new Map(edges.map((edge, at) => [edge, at]));
   const place = (x: Point["x"]): number => places.get(Number(x)) ?? -1;
-  const labelled = labelledEdges(edges, Math.max(2, Math.floor(width / LABEL_WIDTH)));
-  const texts = Object.fromEntries(labelled.map((at) => [at, number(edges[at]!)]));
   const x = {
     field: "begin",
     type: "quantitative",
     scale: { domain: [0, Math.max(1, edges.length - 1)], nice: false, zero: false, padding: 0 },
     axis: {
       title: (frame.x.axis as VegaLiteSpec).title,
-      values: labelled,
-      labelExpr: `(${JSON.stringify(texts)})[datum.value]`,
+      values: [...edges.keys()],
+      labelExpr: `${JSON.stringify(edges.map(number))}[datum.value]`,
+      labelOverlap: true,
       labelFlush: false,
       grid: false,
     },
@@ -191,13 +196,7 @@ function layers(frame: Frame, { edges, label, unit, cumulative }: Bins): VegaLit
           stroke: theme.background,
           strokeWidth: width / edges.length > 6 ? 1 : 0,
         },
-        encoding: {
-          x,
-          x2: { field: "end" },
-          y: { ...y, stack: null },
-          color,
-          tooltip: hints,
-        },
+        encoding: { x, x2: { field: "end" }, y: { ...y, stack: null }, color, tooltip: hints },
       },
     ];
   }
@@ -219,30 +218,4 @@ function layers(frame: Frame, { edges, label, unit, cumulative }: Bins): VegaLit
       encoding: { x, y, color, tooltip: hints },
     },
   ];
-}
-
-/** Places of edges to label: 1, 2 and 5 of each decade, else multiples of a round step, else evenly. */
-export function labelledEdges(edges: readonly number[], most: number): number[] {
-  const all = edges.map((_, at) => at);
-  const [first = 0, second = 0] = edges;
-  const even = edges.every(
-    (edge, at) =>
-      at === 0 || Math.abs(edge - edges[at - 1]! - (second - first)) < 1e-9 * Math.abs(edge || 1),
-  );
-  const digits = [["1", "2", "5"], ["1", "3"], ["1"]];
-  const isRound = (edge: number, firsts: readonly string[]): boolean =>
-    edge === 0 ||
-    firsts.some((digit) => new RegExp(`^${digit}(?:\\.?0*)?e`).test(edge.toExponential()));
-  const steps = [1, 2, 5, 10, 20, 50, 100, 200].map((times) => times * (second - first));
-  const candidates = even
-    ? steps.map((step) =>
-        all.filter((at) => Math.abs(edges[at]! / step - Math.round(edges[at]! / step)) < 1e-6),
-      )
-    : digits.map((firsts) => all.filter((at) => isRound(edges[at]!, firsts)));
-  const evenly = all.filter((at) => at % Math.ceil(edges.length / most) === 0);
-  return (
-    (edges.length <= most && !even
-      ? all
-      : candidates.find((some) => some.length >= 3 && some.length <= most)) ?? evenly
-  );
 }

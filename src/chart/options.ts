@@ -62,8 +62,10 @@ export interface ChartOptions<C extends string = string> {
   readonly width?: number;
   /** Height of the plot in pixels, of panels that of each; default 300, of panels 130. */
   readonly height?: number;
-  /** Default light. */
+  /** Default: that of `chart.theme`, at first light. */
   readonly theme?: ThemeName;
+  /** Colors of series, or of bars, by their name in the legend or on the axis: `{ "3.10.0": "#d55e00" }`. Default: as in the notebook's other charts. */
+  readonly colors?: Readonly<Record<string, string>>;
   /** Deploys, incidents: `[chart.annotation("2026-03-02T09:00:00Z", "3.10 released")]`. */
   readonly annotations?: readonly Annotation[];
   /** Column with a panel for each of its values, the largest 12: small charts beside each other. */
@@ -209,6 +211,9 @@ const isPixels = (value: unknown): boolean =>
 // The grammar of https://d3js.org/d3-format: what it can't read ends the drawing.
 const FORMAT = /^(?:[^{}]?[<>=^])?[-+( ]?[$#]?0?\d{0,2},?(?:\.\d{1,2})?~?[%bcdefgnoprsxX]?$/;
 
+const isColor = (value: unknown): boolean =>
+  isText(value) && /^(#[\da-f]{3,8}|[a-z]+|(rgb|hsl)a?\([\d\s,.%/]+\))$/i.test(String(value));
+
 const text: Rule = { fits: isText, pass: "a text" };
 const column: Rule = { fits: isText, pass: "the name of a column" };
 const pixels: Rule = { fits: isPixels, pass: "a whole number of pixels from 50 to 4000" };
@@ -243,6 +248,11 @@ const OPTIONS: Readonly<Record<string, Rule & { readonly kinds: readonly Taker[]
   color: {
     fits: (value) => value === null || isText(value),
     pass: `${column.pass}, or null`,
+    kinds: GRAPHS,
+  },
+  colors: {
+    fits: (value) => isPlain(value) && Object.values(value as object).every(isColor),
+    pass: 'names with colors of CSS, { "3.10.0": "#d55e00" }',
     kinds: GRAPHS,
   },
   band: {

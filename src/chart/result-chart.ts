@@ -15,7 +15,8 @@ import { wrap } from "../render/label.js";
 import { withHover, type HoverView } from "./hover.js";
 import { cleanText, counted } from "../base/text.js";
 import { checkChartOptions, type DrawOptions, type GivenOptions } from "./options.js";
-import { type VegaLiteSpec, SCHEMA, THEMES, themeConfig, type ThemeName } from "../render/theme.js";
+import { type VegaLiteSpec, SCHEMA, themeConfig, type ThemeName } from "../render/theme.js";
+import { themeOf, usualTheme } from "./look.js";
 import { originRecord } from "../render/origin/origin-record.js";
 import type { ChartRows } from "../render/save.js";
 import {
@@ -38,8 +39,13 @@ export function resultChart(of: RowsGiven, kind: ChartKind, given: GivenOptions)
   const checked = checkChartOptions(given, kind.name);
   const { result, options } =
     kind.prepare?.(source, checked) ?? foldMeasures(source, kind, checked);
-  const { spec, rows, live } = drawnResult(result, kind, options);
-  return new Chart(spec, source, rows, { mark: kind.name, options: { ...given } }, live);
+  const { spec, rows, live, colors } = drawnResult(result, kind, options);
+  const drawn = {
+    ...given,
+    theme: given.theme ?? usualTheme(),
+    colors: { ...given.colors, ...colors },
+  };
+  return new Chart(spec, source, rows, { mark: kind.name, options: drawn }, live);
 }
 
 /** Title and texts of the picture of a finding. */
@@ -59,7 +65,12 @@ export function drawnResult(
   kind: ChartKind,
   options: DrawOptions,
   said?: Said,
-): { spec: VegaLiteSpec; rows: ChartRows; live: (file: VegaLiteSpec) => VegaLiteSpec } {
+): {
+  spec: VegaLiteSpec;
+  rows: ChartRows;
+  live: (file: VegaLiteSpec) => VegaLiteSpec;
+  colors: Frame["colors"];
+} {
   if (kind.sized && (options.zero === false || options.yType === "log")) {
     throw new ProbelabError(
       `Can't draw ${kind.drawn} without zero on the axis: their size would mislead; use chart.line or chart.dot.`,
@@ -100,7 +111,7 @@ export function drawnResult(
     const hover = withHover(file, kind, hovered);
     return view !== undefined && kind.hover ? withZoom(hover, view) : hover;
   };
-  return { spec, rows, live };
+  return { spec, rows, live, colors: hovered[0]!.view.colors };
 }
 
 /** Title, texts and theme around the plots of a picture. */
@@ -125,7 +136,7 @@ interface Around {
 /** A whole specification. */
 export function wholeSpec(origin: Origin, around: Around): VegaLiteSpec {
   const { subtitle, widest, notes = [], bounds, panels, body } = around;
-  const theme = THEMES[around.theme ?? "light"];
+  const theme = themeOf(around.theme);
   const title = cleanText(around.title, 300);
   return {
     $schema: SCHEMA,

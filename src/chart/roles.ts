@@ -27,7 +27,7 @@ export interface Roles {
   readonly measure?: MeasureColumn;
   /** Columns whose values are the series. */
   readonly series: readonly string[];
-  /** Dimensions of the Result, and its time, that the chart doesn't show: their rows must be added up. */
+  /** Dimensions of the Result, and its time, that the chart doesn't show: their rows must be added up. Of dots along a measure none: each is a row. */
   readonly hidden: readonly string[];
 }
 
@@ -39,8 +39,10 @@ type ColumnKind = "time" | "number" | "text" | "empty";
  * first column of dates, of numbers and of text. @throws ProbelabError for what can't be drawn so.
  */
 export function chartRoles(result: Result, kind: Kind, options: DrawOptions): Roles {
-  const { time, dimensions, measures } = result.origin.columns;
+  const { dimensions, measures, ...columns } = result.origin.columns;
   const names = result.columnNames();
+  // A panel's rows may have lost their time.
+  const time = names.includes(columns.time?.name ?? "") ? columns.time : undefined;
   const holds = new Map(names.map((name) => [name, columnKind(result, name)]));
   const named = (...kinds: ColumnKind[]): string[] =>
     names.filter((name) => kinds.includes(holds.get(name) ?? "empty"));
@@ -54,26 +56,22 @@ export function chartRoles(result: Result, kind: Kind, options: DrawOptions): Ro
   const meant = wantedX ?? time?.name ?? dimensions[0]?.name ?? named("time")[0];
   const others = dimensions.map(({ name }) => name).filter((name) => name !== meant);
   const shown = color === null ? [] : color === undefined ? others : [color].flat();
-  // Of free SQL nothing says whether values add up: rows that share a place are refused later.
-  const isKnown = measures.some(({ name }) => wantedY === undefined || name === wantedY);
-  const hidesTime =
-    isKnown &&
-    kind.name !== "dot" &&
-    dimensions.some(({ name }) => name === meant) &&
-    names.includes(time?.name ?? "") &&
-    !shown.includes(time?.name ?? "");
-  const hidden = [
-    ...(hidesTime && time ? [time.name] : []),
-    ...others.filter((name) => !shown.includes(name)),
-  ];
+  const alongMeasure = !kind.sized && measures.some(({ name }) => name === meant);
+  const grouped = [...(time ? [time.name] : []), ...others];
+  const hidden = alongMeasure
+    ? []
+    : grouped.filter((name) => name !== meant && !shown.includes(name));
   const free = measures.filter(({ name }) => name !== meant);
   const main = free.find((measure) => measure.main) ?? free[0];
   // What the question is about, unless the chart adds up values that can't be: bars of categories
   // can stand beside each other.
   const beside = options.stack === false || (options.stack === undefined && isCategory(meant));
   const stacks = kind.sized && !(kind.categories && beside);
+  const adds = ({ additive, quotient }: MeasureColumn): boolean =>
+    additive ||
+    (!(stacks && shown.length > 0) && quotient?.every((name) => names.includes(name)) === true);
   const added = (stacks && shown.length > 0) || hidden.length > 0;
-  const instead = added && main?.additive !== true ? free.find(({ additive }) => additive) : main;
+  const instead = added && main && !adds(main) ? free.find(({ additive }) => additive) : main;
   const measured = wantedY ?? (instead ?? main)?.name;
   const x = meant ?? guessX();
   const numbers = named("number");

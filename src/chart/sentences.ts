@@ -1,4 +1,4 @@
-import { cleanText, counted } from "../base/text.js";
+import { cleanText, counted, grouped } from "../base/text.js";
 import { zoneOf, type Origin } from "../result/origin.js";
 import { bucketNoun } from "../time/step.js";
 import { formatRange } from "../time/time-range.js";
@@ -126,8 +126,7 @@ export function describe(
   const { points, series, roles, xs, every } = drawing;
   const place = (x: number | string): string =>
     roles.xKind === "time" ? formatInstant(new Date(x), zoneOf(origin)) : String(x);
-  const number = (value: number | null): string =>
-    Number(value?.toPrecision(4)).toLocaleString("en-US");
+  const number = (value: number | null): string => grouped(Number(value?.toPrecision(4)));
   const total = series.length || 1;
   const steps =
     every === undefined

@@ -3,7 +3,6 @@ import type { Value } from "../result/result.js";
 import { valueKey } from "../result/json.js";
 import { compareVersions } from "../result/version-order.js";
 import { uniqueLabels } from "../render/label.js";
-import type { Theme } from "../render/theme.js";
 
 /** One series of a chart, in the legend's order. */
 export interface Series {
@@ -57,14 +56,6 @@ export function seriesDimension(
   if (known || name === undefined || !isVersionColumn(name)) return known;
   const texts = values.filter((value) => typeof value === "string");
   return { order: [...new Set(texts)].sort(compareVersions) };
-}
-
-/** A color for each series, neutral grey for "other". */
-export function seriesColors(series: readonly Series[], theme: Theme): string[] {
-  let next = 0;
-  return series.map(({ other }) =>
-    other ? theme.neutral : (theme.series[next++ % theme.series.length] ?? theme.neutral),
-  );
 }
 
 /** A shape for each series, the second cue beside its color. */

@@ -1,7 +1,7 @@
 import type { Rules } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
 import { MOST_ROWS } from "../base/limits.js";
-import { cleanText, counted } from "../base/text.js";
+import { cleanText, counted, grouped } from "../base/text.js";
 import { valueWords } from "../result/column-words.js";
 import { zoneOf } from "../result/origin.js";
 import { pickRows } from "../result/arquero-table.js";
@@ -118,7 +118,7 @@ export function tableModel(
       columns.map(({ cells }) => cells[row] ?? { text: "" }),
     ),
     notes: [
-      ...(rest > 0 ? [`${shown.toLocaleString("en-US")} of ${all} shown.`] : []),
+      ...(rest > 0 ? [`${grouped(shown)} of ${all} shown.`] : []),
       ...(options.caption === undefined ? [] : spanSentence(result.origin)),
       ...reductions,
       ...notes,

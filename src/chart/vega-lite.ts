@@ -1,21 +1,20 @@
 import { ProbelabError } from "../base/error.js";
 import { MOST_ROWS } from "../base/limits.js";
-import { cleanText, counted, shownValue, textOf } from "../base/text.js";
+import { cleanText, counted, grouped, shownValue, textOf } from "../base/text.js";
 import { formatInstantIso, specText, wrap } from "../render/label.js";
 import { originRecord } from "../render/origin/origin-record.js";
-import { SCHEMA, THEMES, themeConfig, type VegaLiteSpec } from "../render/theme.js";
+import { SCHEMA, themeConfig, type VegaLiteSpec } from "../render/theme.js";
 import type { Json } from "../result/json.js";
 import type { RowsGiven } from "../result/own-rows.js";
 import type { Result, Value } from "../result/result.js";
 import { Chart } from "./chart-value.js";
 import { resultOf } from "./check-result.js";
+import { themeOf } from "./look.js";
 import { checkColumn } from "./roles.js";
 import { originSpan, spanSentence } from "./sentences.js";
 
 /** Name of the rows among a spec's datasets. */
 const ROWS = "result";
-const LONGEST_TEXT = 1_000;
-const NARROWEST_TITLE = 300;
 const SUCH =
   'chart.vegaLite(result, { mark: "bar", encoding: { x: { field: "t", type: "temporal" } } })';
 const VIEWS = ["mark", "spec", "layer", "concat", "hconcat", "vconcat"];
@@ -35,7 +34,7 @@ export function vegaLiteChart(rows: RowsGiven, given: VegaLiteSpec): Chart {
   const { origin } = result;
   const names = result.columnNames();
   checkSpec(given, names);
-  if (result.numRows() > MOST_ROWS) throw tooMany(result, given);
+  if (result.numRows() > MOST_ROWS) throw tooMany(result);
   const columns = names.map((name) => result.column(name));
   const drawn = Array.from({ length: result.numRows() }, (_, row) =>
     columns.map((column) => column[row]),
@@ -43,20 +42,17 @@ export function vegaLiteChart(rows: RowsGiven, given: VegaLiteSpec): Chart {
   const values = drawn.map((row) =>
     Object.fromEntries(names.map((name, at) => [name, specValue(row[at])])),
   );
-  const {
-    usermeta,
-    config,
-    datasets,
-    title: called,
-    ...own
-  } = inUtc(withoutContainer(given)) as VegaLiteSpec;
+  const { usermeta, config, datasets, title: called, ...own } = inUtc(given) as VegaLiteSpec;
+  // Vega-Lite's "container" draws nothing in JupyterLab; left out, screens draw a chart as wide as its place.
+  for (const side of ["width", "height"]) if (own[side] === "container") delete own[side];
   // No narrower than a line that can be read, no wider than the picture.
-  const width = typeof own.width === "number" ? Math.max(NARROWEST_TITLE, own.width) : 1000;
+  const width = typeof own.width === "number" ? Math.max(300, own.width) : 1000;
   const title = titleOf(called, result, width);
+  const theme = themeOf(undefined);
   const spec = {
     $schema: SCHEMA,
     description: `${title.text.join(" ")}. ${counted(drawn.length, "row")}.`,
-    background: THEMES.light.background,
+    background: theme.background,
     padding: 12,
     ...("layer" in own || "mark" in own ? { width: 1000, height: 300 } : {}),
     ...own,
@@ -64,7 +60,7 @@ export function vegaLiteChart(rows: RowsGiven, given: VegaLiteSpec): Chart {
     data: { name: ROWS },
     datasets: { ...(isObject(datasets) && datasets), [ROWS]: values },
     usermeta: { ...(isObject(usermeta) && usermeta), probelab: originRecord(origin) },
-    config: merge(themeConfig(THEMES.light), config),
+    config: merge(themeConfig(theme), config),
   };
   return new Chart(spec, result, { names, rows: drawn }, { spec: given });
 }
@@ -83,7 +79,7 @@ function checkSpec(spec: unknown, names: readonly string[]): void {
   for (const [name, value] of parts) {
     const most = Object.hasOwn(MOST, name) ? MOST[name] : undefined;
     if (most !== undefined && typeof value === "number" && !(value <= most)) {
-      refuse(`a spec with ${name}: ${value}`, `pass ${most.toLocaleString("en-US")} at most`);
+      refuse(`a spec with ${name}: ${value}`, `pass ${grouped(most)} at most`);
     }
     if (most !== undefined && isObject(value) && ("expr" in value || "signal" in value)) {
       refuse(
@@ -100,17 +96,13 @@ function checkSpec(spec: unknown, names: readonly string[]): void {
       const remedy = "notebooks would load its values as pictures; name it otherwise in the query";
       refuse('the column "image" in tooltips', `${remedy} (image AS picture)`);
     }
-    // Fields of the spec's own transforms and rows aren't columns.
+    // Fields of the spec's own transforms and rows aren't columns; a path begins with one.
     if (name === "field" && typeof value === "string" && value !== "*" && !free) {
-      checkColumn(names, columnOf(value), "draw a spec with field: ");
+      const found = /^\[(["']?)(.*?)\1\]|^((?:\\.|[^.[\\])+)/.exec(value);
+      const column = (found?.[2] ?? found?.[3] ?? value).replace(/\\(.)/g, "$1");
+      checkColumn(names, column, "draw a spec with field: ");
     }
   }
-}
-
-/** The column that a field's path begins with: `a` of `a.b` and `a[0]`, `a.b` of `a\.b` and `["a.b"]`. */
-function columnOf(field: string): string {
-  const found = /^\[(["']?)(.*?)\1\]|^((?:\\.|[^.[\\])+)/.exec(field);
-  return (found?.[2] ?? found?.[3] ?? field).replace(/\\(.)/g, "$1");
 }
 
 /** All named parts of a spec, at any depth, but for its rows and what null holds. */
@@ -124,40 +116,38 @@ function partsOf(value: unknown): [string, unknown][] {
 }
 
 /** The refusal of too many rows, with the question that aggregates them. */
-function tooMany(result: Result, spec: VegaLiteSpec): ProbelabError {
+function tooMany(result: Result): ProbelabError {
   const { time, dimensions } = result.origin.columns;
-  const fields = new Set(partsOf(spec).flatMap(([name, of]) => (name === "field" ? [of] : [])));
-  const by = dimensions.map(({ name }) => name).filter((name) => fields.has(name));
-  const every = time === undefined ? "all" : "auto";
+  const by = dimensions.map(({ name }) => name);
   const groups = result.columnNames().flatMap((name) => {
-    if (!fields.has(name)) return [];
     const value = result.column(name).find((each) => each !== null);
     if (value instanceof Date) return [`toStartOfDay(${name}) AS ${name}`];
     return typeof value === "string" ? [name] : [];
   });
   const question =
-    dimensions.length > 0 || time !== undefined
-      ? `lab.measurements.ask({ range, every: "${every}"${by.length > 0 ? `, by: ${JSON.stringify(by)}, top: 10` : ""}, measures: { n: count() } })`
-      : `SELECT ${[...groups, "count() AS n"].join(", ")} … WHERE {range} GROUP BY ALL`;
+    time === undefined && by.length === 0
+      ? `SELECT ${[...groups, "count() AS n"].join(", ")} … WHERE {range} GROUP BY ALL`
+      : `lab.measurements.ask({ range, every: "${time === undefined ? "all" : "auto"}"${by.length > 0 ? `, by: ${JSON.stringify(by)}, top: 10` : ""}, measures: { n: count() } })`;
   return new ProbelabError(
     `Can't draw ${counted(result.numRows(), "row")} with a Vega-Lite spec: a chart takes fewer than 5,000; aggregate them in the question, ${question}, or pass downsample(result, { x, y }) for the same line.`,
   );
 }
 
-const LOCAL_CLOCK =
-  /(?<![\w.$])(year|quarter|month|date|week|day|dayofyear|hours|minutes|seconds|milliseconds)(?=\()/g;
-const DATE_PARTS =
-  /^(year|quarter|month|week|date|day|dayofyear|hours|minutes|seconds|milliseconds)$/;
-const NO_CHANNEL = /^(as|equal|lte?|gte?|range|oneOf|valid)$/;
+const CLOCK =
+  "year|quarter|month|date|week|day|dayofyear|hours|minutes|seconds|milliseconds|timeFormat";
 
-/** A spec with its times in UTC; Vega-Lite's own are in the zone of the reader's machine. */
+/**
+ * A spec with its times in UTC; Vega-Lite's own are in the zone of the reader's machine. Time units and
+ * functions of expressions become those of UTC, and scales of times as well.
+ */
 function inUtc(part: unknown, name = ""): unknown {
   if (Array.isArray(part)) return part.map((each) => inUtc(each, name));
   if (typeof part === "string") {
     if (name === "timeUnit") return part.startsWith("utc") ? part : `utc${part}`;
-    return /^(calculate|filter|expr|test|labelExpr)$/.test(name)
-      ? part.replace(LOCAL_CLOCK, "utc$1").replace(/\btimeFormat(?=\()/g, "utcFormat")
-      : part;
+    if (!/^(calculate|filter|expr|test|labelExpr)$/.test(name)) return part;
+    return part.replace(RegExp(`(?<![\\w.$])(${CLOCK})(?=\\()`, "g"), (found) =>
+      found === "timeFormat" ? "utcFormat" : `utc${found}`,
+    );
   }
   if (!isObject(part)) return part;
   const inner = Object.fromEntries(
@@ -167,21 +157,17 @@ function inUtc(part: unknown, name = ""): unknown {
     }),
   );
   const keys = Object.keys(inner);
-  if (keys.length > 0 && keys.every((key) => DATE_PARTS.test(key))) return { ...inner, utc: true };
+  // A date in parts, as in { year: 2026, month: 3 }.
+  if (keys.length > 0 && keys.every((key) => RegExp(`^(${CLOCK})$`).test(key))) {
+    return { ...inner, utc: true };
+  }
   const { type = "timeUnit" in inner ? "temporal" : undefined, scale } = inner;
   const isChannel =
-    ("field" in inner || "datum" in inner) && !keys.some((key) => NO_CHANNEL.test(key));
+    ("field" in inner || "datum" in inner) &&
+    !keys.some((key) => /^(as|equal|lte?|gte?|range|oneOf|valid)$/.test(key));
   if (!isChannel || type !== "temporal" || scale === null) return inner;
   const { type: kind = "time", ...own } = Object(scale) as VegaLiteSpec;
   return { ...inner, scale: { ...own, type: kind === "time" ? "utc" : kind } };
-}
-
-/** Vega-Lite's "container" draws nothing in JupyterLab: left out, screens draw a chart as wide as its place. */
-function withoutContainer(spec: VegaLiteSpec): VegaLiteSpec {
-  const kept = Object.entries(spec).filter(
-    ([name, value]) => !(/^(width|height)$/.test(name) && value === "container"),
-  );
-  return Object.fromEntries(kept);
 }
 
 /** The spec's title and subtitle, then what the reader must know of the rows. */
@@ -207,7 +193,7 @@ function specValue(value: Value): Json {
   if (typeof value === "number") return Number.isFinite(value) ? value : null;
   if (typeof value === "bigint") return Number(value);
   if (typeof value === "boolean") return value;
-  return cleanText(textOf(value), LONGEST_TEXT);
+  return cleanText(textOf(value), 1_000);
 }
 
 /** The theme's config with the spec's own over it. */

@@ -1,4 +1,5 @@
 import { ProbelabError } from "../base/error.js";
+import { newTable, rowKeys, rowsByKey } from "../result/arquero-table.js";
 import { columnsPlural, valueWords } from "../result/column-words.js";
 import { Result, type Value } from "../result/result.js";
 import { bucketNoun } from "../time/step.js";
@@ -15,43 +16,63 @@ export interface Work {
 /** The Result as a chart reads it. @throws ProbelabError for rows that can't be added up. */
 export function workTable(result: Result, roles: Roles): Work {
   const { hidden, series } = roles;
-  const summed = hidden.length > 0 ? sumOver(result, roles) : result;
-  const { time } = result.origin.columns;
+  const summed = hidden.length > 0 ? addedUp(result, roles) : result;
+  const sentences = summed === result ? [] : [addedUpSentence(result, hidden)];
+  if (series.length > 1) return { ...combine(summed, series), sentences };
+  return { result: summed, ...(series[0] !== undefined && { series: series[0] }), sentences };
+}
+
+/** `All versions and weeks added up.` */
+export function addedUpSentence({ origin }: Result, hidden: readonly string[]): string {
+  const { time } = origin.columns;
   const dimensions = hidden.filter((name) => name !== time?.name);
   const words = [
     ...(dimensions.length > 0 ? [columnsPlural(dimensions)] : []),
     ...(time && hidden.includes(time.name) ? [bucketNoun(time.every, true)] : []),
   ];
-  const sentences = hidden.length > 0 ? [`All ${words.join(" and ")} added up.`] : [];
-  if (series.length > 1) return { ...combine(summed, series), sentences };
-  return { result: summed, ...(series[0] !== undefined && { series: series[0] }), sentences };
+  return `All ${words.join(" and ")} added up.`;
 }
 
-function sumOver(result: Result, { x, y, series, measure, hidden }: Roles): Result {
-  if (measure && !measure.additive) {
-    const isTime = hidden.includes(result.origin.columns.time?.name ?? "");
-    const remedy = isTime
-      ? 'ask for the result with every: "all"'
-      : `take ${list(hidden)} as color, or ask for the result without it`;
-    throw new ProbelabError(
-      `Can't draw ${JSON.stringify(y)} without ${list(hidden)}: its values can't be added up; ${remedy}.`,
-    );
-  }
+/**
+ * A row for each place that the chart draws: counts are added up, of a quotient both of its parts.
+ * Columns that nothing is known of stay as they are, as long as each place has one row.
+ */
+function addedUp(result: Result, roles: Roles): Result {
+  const { x, y, series, measure } = roles;
   const kept = [x, ...series];
-  const columns = kept.map((name) => result.column(name));
-  const sums = new Map<string, { at: number; sum: number | null }>();
-  result.column(y).forEach((value, at) => {
-    const key = rowKey(columns.map((column) => column[at]));
-    const seen = sums.get(key);
-    const number = value === null || value === undefined ? null : Number(value);
-    if (seen === undefined) sums.set(key, { at, sum: number });
-    else if (number !== null) seen.sum = (seen.sum ?? 0) + number;
+  const groups = [...rowsByKey(rowKeys(result.table, kept)).values()];
+  if (measure === undefined && groups.length === result.numRows()) return result;
+  const { quotient } = measure ?? {};
+  const parts = quotient?.every((name) => result.columnNames().includes(name)) ? quotient : [y];
+  if (!measure?.additive && parts.length < 2) throw refuseToAddUp(result, roles);
+  const sums = parts.map((name) => {
+    const values = result.column(name);
+    return groups.map((rows) => {
+      const known = rows.map((row) => values[row] ?? null).filter((value) => value !== null);
+      return known.length === 0 ? null : known.reduce((sum: number, n) => sum + Number(n), 0);
+    });
   });
-  const groups = [...sums.values()];
-  const data: Record<string, Value[]> = {};
-  kept.forEach((name, index) => (data[name] = groups.map(({ at }) => columns[index]?.[at])));
-  data[y] = groups.map(({ sum }) => sum);
-  return new Result(result.table.create({ data }).ungroup().unorder(), result.origin);
+  const [part = [], whole] = sums;
+  const table = newTable(result.table, [
+    ...kept.map((name): [string, Value[]] => {
+      const values = result.column(name);
+      return [name, groups.map(([row]) => values[row!])];
+    }),
+    [y, whole ? part.map((sum, at) => (whole[at] ? Number(sum) / whole[at] : null)) : part],
+  ]);
+  return new Result(table, result.origin);
+}
+
+/** The refusal of a chart without a dimension over which its values don't add up. */
+export function refuseToAddUp({ origin }: Result, { y, measure, hidden }: Roles): ProbelabError {
+  const isTime = hidden.includes(origin.columns.time?.name ?? "");
+  const why = measure ? "its values can't be added up" : "nothing says that its values add up";
+  const remedy = isTime
+    ? 'ask for the result with every: "all"'
+    : `take ${list(hidden)} as color, or ask for the result without it`;
+  return new ProbelabError(
+    `Can't draw ${JSON.stringify(y)} without ${list(hidden)}: ${why}; ${remedy}.`,
+  );
 }
 
 /** One series column in place of several: `3.10 · IT`, in the order of all of them. */
@@ -60,9 +81,7 @@ function combine(result: Result, series: readonly string[]): Omit<Work, "sentenc
   const dimensions = series.map((name) =>
     result.origin.columns.dimensions.find((dimension) => dimension.name === name),
   );
-  const keys = Array.from({ length: result.numRows() }, (_, row) =>
-    rowKey(columns.map((column) => column[row])),
-  );
+  const keys = rowKeys(result.table, series);
   const found = [...new Map(keys.map((key, row) => [key, row]))].map(([key, row]) => {
     const values = columns.map((column) => column[row] ?? null);
     const rank = values.map((value, at) => {

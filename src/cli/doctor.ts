@@ -3,21 +3,21 @@ import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { promisify } from "node:util";
 import { ProbelabError } from "../base/error.js";
+import { counted } from "../base/text.js";
 import { withPassword } from "../credentials/credentials.js";
 import { Database } from "../database/database.js";
 import { directoryFiles } from "../database/embedded/directory.js";
-import { findLimits, findSource, findTables, type DatabaseName } from "../database/settings.js";
+import { findLimits, findSource, findTables } from "../database/settings.js";
 import { newestRow } from "../database/table-info.js";
 import type { TableRole } from "../database/tables.js";
 import { boundsSql } from "../database/time-column.js";
 import { installedKernels } from "../notebook/kernel/kernelspec.js";
 import { kernelName } from "../notebook/own-package.js";
-import { line } from "./terminal.js";
+import { forTerminal, line } from "./terminal.js";
 
-/** The outcome of one check. */
-export interface Check {
+/** The outcome of one check; `advice` is for what not everybody needs. */
+interface Check {
   readonly name: string;
-  /** `advice` is for what not everybody needs. */
   readonly state: "ok" | "advice" | "failure";
   readonly found: string;
   readonly remedy?: string;
@@ -31,8 +31,10 @@ export const doctorCommand = new Command("doctor")
   .addHelpText("after", "\nExits with 1 if a check failed; advice is no failure.")
   .action(async () => {
     for await (const { name, state, found, remedy } of checks()) {
-      process.stdout.write(`${MARKS[state]}  ${name.padEnd(9)} ${line(found)}\n`);
-      if (remedy !== undefined) process.stdout.write(`${" ".repeat(18)}${line(remedy)}\n`);
+      const head = `${MARKS[state]}  ${name.padEnd(9)} `;
+      const text = [`${head}${line(found)}`, ...(remedy === undefined ? [] : [line(remedy)])];
+      const shown = text.map((each) => forTerminal(each, process.stdout, 18));
+      process.stdout.write(`${shown.join(`\n${" ".repeat(18)}`)}\n`);
       if (state === "failure") process.exitCode = 1;
     }
   });
@@ -54,24 +56,18 @@ function checkNode(): Check {
 
 /** Looks for the kernel where Jupyter does, and for the programs that it starts. */
 function checkKernel(): Check {
-  const kernel = installedKernels(process.env).find(({ name }) => name === kernelName);
+  const name = "Kernel";
+  const kernel = installedKernels(process.env).find((each) => each.name === kernelName);
   if (kernel === undefined) {
-    return {
-      name: "Kernel",
-      state: "advice",
-      found: "not installed",
-      remedy: "To use it in Jupyter, run npx probelab kernel install.",
-    };
+    const remedy = "To use it in Jupyter, run npx probelab kernel install.";
+    return { name, state: "advice", found: "not installed", remedy };
   }
-  const programs = kernel.argv.filter((part) => /[\\/]/.test(part));
-  const missing = programs.find((path) => !existsSync(path));
-  if (missing === undefined) return { name: "Kernel", state: "ok", found: kernel.folder };
-  return {
-    name: "Kernel",
-    state: "failure",
-    found: `${kernel.folder} starts ${missing}, which is not there`,
-    remedy: "Run npx probelab kernel install again; Node or probelab was moved since.",
-  };
+  const { argv, folder } = kernel;
+  const missing = argv.find((part) => /[\\/]/.test(part) && !existsSync(part));
+  if (missing === undefined) return { name, state: "ok", found: folder };
+  const remedy = "Run npx probelab kernel install again; Node or probelab was moved since.";
+  const found = `${folder} starts ${missing}, which is not there`;
+  return { name, state: "failure", found, remedy };
 }
 
 async function checkJupyter(): Promise<Check> {
@@ -80,84 +76,72 @@ async function checkJupyter(): Promise<Check> {
   const frontends = [...stdout.matchAll(/^(jupyterlab|notebook)\s*:\s*(\d\S*)$/gm)];
   const found = frontends.map(([, frontend, version]) => `${frontend} ${version}`).join(", ");
   if (found !== "") return { name: "Jupyter", state: "ok", found };
-  return {
-    name: "Jupyter",
-    state: "advice",
-    found: "neither JupyterLab nor Notebook",
-    remedy: "To edit notebooks, install one: pip install jupyterlab (or use VS Code).",
-  };
+  const remedy = "To edit notebooks, install one: pip install jupyterlab (or use VS Code).";
+  return { name: "Jupyter", state: "advice", found: "neither JupyterLab nor Notebook", remedy };
 }
 
-/** Tables, where they are configured, and the seed document's fields, which the notebooks need. */
-const TABLES: Readonly<Record<TableRole, { from: DatabaseName; fields: readonly string[] }>> = {
-  measurements: {
-    from: "measurements",
-    fields: [
-      ...["report_id", "software_name", "software_version", "test_name", "probe_cc", "probe_asn"],
-    ],
-  },
-  logs: { from: "logs", fields: ["message", "SYSLOG_IDENTIFIER"] },
-  testHelpers: { from: "measurements", fields: ["rdn", "dns_zone", "name", "region"] },
+/** The seed document's fields, which the notebooks need. */
+const FIELDS: Readonly<Record<TableRole, readonly string[]>> = {
+  measurements: [
+    ...["report_id", "software_name", "software_version", "test_name", "probe_cc", "probe_asn"],
+  ],
+  logs: ["message", "SYSLOG_IDENTIFIER"],
+  testHelpers: ["rdn", "dns_zone", "name", "region"],
 };
 
 /** Asks a table one question over a week, with the user and the names that notebooks use. */
 export async function checkTable(role: TableRole): Promise<Check> {
-  const { from, fields } = TABLES[role];
+  const from = role === "logs" ? "logs" : "measurements";
   let name: string = role;
   try {
     const tables = findTables();
     name = tables[role].table;
     const source = await withPassword(from, findSource(from));
-    const empty = source.kind === "embedded" && !existsSync(directoryFiles(source.directory).data);
-    if (empty) {
-      return {
-        name,
-        state: "advice",
-        found: `${source.label} is empty`,
-        remedy: "Fill it with npx probelab start, sample or load.",
-      };
+    if (source.kind === "embedded" && !existsSync(directoryFiles(source.directory).data)) {
+      const remedy = "Fill it with npx probelab start, sample or load.";
+      return { name, state: "advice", found: `${source.label} is empty`, remedy };
     }
     await using database = await Database.open(source, findLimits(), tables);
-    const table = await database.table(role);
-    const isTimed = role !== "testHelpers"; // a live helper has no time
-    const newest = database.embedded && isTimed ? await newestRow(database.rows, table) : null;
-    const end = new Date((newest ?? new Date()).getTime() + 1_000);
-    const week = boundsSql(table.time, { start: new Date(end.getTime() - 7 * 86_400_000), end });
-    const bounds = [week.sql, ...(table.time.usable === null ? [] : [table.time.usable])];
-    const known = fields
-      .filter((field) => table.columns.has(field))
-      .map((field) => table.column(field));
-    const [row] = await database.rows<{ rows: number }>(
-      `SELECT count() + 0 * sum(ignore(${known.join(", ") || "1"})) AS rows FROM ${table.from} WHERE ${isTimed ? bounds.join(" AND ") : "1"}`,
-      isTimed ? week.parameters : {},
-      `read ${table.name}`,
-    );
-    const rows = Number(row?.rows ?? 0);
-    const span = isTimed ? ` in the week to ${end.toISOString().slice(0, 16)}Z` : "";
-    const missing = fields.filter((field) => !table.columns.has(field));
-    const remedies = [
-      ...(missing.length > 0
-        ? [`Name its columns ${missing.join(", ")} in tables.${role} of probelab.config.json.`]
-        : []),
-      ...(rows === 0 ? ["Ask for a range that holds rows."] : []),
-    ];
-    const found = [
-      `${database.source} (ClickHouse ${database.version})`,
-      `${table.engine || "engine not shown"}, ${table.columns.size} columns, ${table.timeName} as ${table.time.written}, ${rows.toLocaleString("en-US")} rows${span}`,
-      ...[...database.notes, ...table.notes].map((note) => note.replace(/[.]$/, "")),
-    ].join("; ");
-    if (remedies.length === 0) return { name, state: "ok", found };
-    return { name, state: "advice", found, remedy: remedies.join(" ") };
+    return { name, ...(await askTable(database, role)) };
   } catch (error) {
-    const missing = error instanceof ProbelabError && error.code === "UNKNOWN_TABLE";
     const found = error instanceof Error ? error.message : String(error);
-    return {
-      name,
-      state: missing && role !== "measurements" ? "advice" : "failure",
-      found,
-      remedy: missing
-        ? `If it has another name, write it in tables.${role} of probelab.config.json.`
-        : "See docs/deployment.md: the source in PROBELAB_MEASUREMENTS, the user's rights, names of columns.",
-    };
+    if (!(error instanceof ProbelabError && error.code === "UNKNOWN_TABLE")) {
+      const remedy =
+        "See docs/deployment.md: the source in PROBELAB_MEASUREMENTS, the user's rights, names of columns.";
+      return { name, state: "failure", found, remedy };
+    }
+    const remedy = `If it has another name, write it in tables.${role} of probelab.config.json.`;
+    return { name, state: role === "measurements" ? "failure" : "advice", found, remedy };
   }
+}
+
+async function askTable(database: Database, role: TableRole): Promise<Omit<Check, "name">> {
+  const table = await database.table(role);
+  const { time, columns } = table;
+  const isTimed = role !== "testHelpers"; // a live helper has no time
+  const newest = database.embedded && isTimed ? await newestRow(database.rows, table) : null;
+  const end = new Date((newest ?? new Date()).getTime() + 1_000);
+  const week = boundsSql(time, { start: new Date(end.getTime() - 7 * 86_400_000), end });
+  const bounds = isTimed ? [week.sql, time.usable ?? "1"].join(" AND ") : "1";
+  const fields = FIELDS[role];
+  const known = fields.filter((field) => columns.has(field)).map((field) => table.column(field));
+  const [row] = await database.rows<{ rows: number }>(
+    `SELECT count() + 0 * sum(ignore(${known.join(", ") || "1"})) AS rows FROM ${table.from} WHERE ${bounds}`,
+    isTimed ? week.parameters : {},
+    `read ${table.name}`,
+  );
+  const rows = Number(row?.rows ?? 0);
+  const span = isTimed ? ` in the week to ${end.toISOString().slice(0, 16)}Z` : "";
+  const found = [
+    `${database.source} (ClickHouse ${database.version})`,
+    `${table.engine || "engine not shown"}, ${columns.size} columns, ${table.timeName} as ${time.written}, ${counted(rows, "row")}${span}`,
+    ...[...database.notes, ...table.notes].map((note) => note.replace(/[.]$/, "")),
+  ].join("; ");
+  const missing = fields.filter((field) => !columns.has(field)).join(", ");
+  const remedy = [
+    missing && `Name its columns ${missing} in tables.${role} of probelab.config.json.`,
+    rows === 0 ? "Ask for a range that holds rows." : "",
+  ].filter((each) => each !== "");
+  if (remedy.length === 0) return { state: "ok", found };
+  return { state: "advice", found, remedy: remedy.join(" ") };
 }

@@ -1,16 +1,18 @@
 import { Command, InvalidArgumentError } from "commander";
 import { existsSync } from "node:fs";
 import { join, relative } from "node:path";
-import { ProbelabError } from "../base/error.js";
 import { counted } from "../base/text.js";
-import { addEntry, incidentFolders, openIncident } from "../incident/living/incident.js";
-import { authorOf, readIncident, type Incident } from "../incident/living/journal.js";
-import { demandText } from "../incident/postmortem/document/document.js";
-import { closingPart, handoverPart } from "../incident/postmortem/entries.js";
-import { instantText, readText, thisSecond } from "../incident/postmortem/fields.js";
-import { webAddress } from "../incident/postmortem/figure.js";
-import { postmortem } from "../incident/postmortem/postmortem.js";
-import type { SeverityNumber } from "../incident/severities/severities.js";
+import { demandText } from "../incident/document/document.js";
+import {
+  incidentFolders,
+  openIncident,
+  openWords,
+  readIncident,
+  type Incident,
+} from "../incident/living.js";
+import { instantText, thisSecond } from "../incident/fields.js";
+import { postmortem } from "../incident/postmortem.js";
+import type { SeverityNumber } from "../incident/severity.js";
 import { line } from "./terminal.js";
 
 /** The exit code for a missed deadline, which no error has. */
@@ -74,16 +76,9 @@ const note = writer("note", "add an entry to the timeline")
   .option("--severity <n>", "the severity from here on", severity)
   .option("--to <name>", "hand the incident over: who has it from here on")
   .action(async (folder: string, text: string, flags: Note) => {
-    const { link, responded, called, leader, sterile, to } = flags;
-    if (link !== undefined && webAddress(link) === undefined) {
-      throw new ProbelabError(
-        `Can't rest an entry on ${JSON.stringify(link)}: pass an address that begins with https://.`,
-      );
-    }
+    const { author, link, responded, called, leader, sterile, to } = flags;
+    const report = await openWords(folder, author);
     const time = timeOf(flags.at);
-    const by = authorOf(flags.author);
-    const evidence = link === undefined ? [] : [{ link }];
-    const event = readText(text, "a timeline entry");
     const fields = {
       ...(responded && { respondedAt: time }),
       ...(called && { call: time }),
@@ -91,26 +86,28 @@ const note = writer("note", "add an entry to the timeline")
       ...(sterile && { sterile }),
       ...(flags.severity !== undefined && { severity: flags.severity }),
     };
-    const part =
-      to === undefined
-        ? { timeline: [{ time, event, evidence }] }
-        : handoverPart(to, text, time, by);
-    await addEntry(
-      folder,
-      { ...part, ...(Object.keys(fields).length > 0 && { told: fields }) },
-      by,
-    );
+    if (Object.keys(fields).length > 0) report.set(fields);
+    if (to !== undefined) report.handover(to, text, time);
+    else report.timeline(time, text, ...(link === undefined ? [] : [link]));
+  });
+
+const set = writer("set", "write a section of the postmortem")
+  .argument("<folder>", "the incident's folder")
+  .argument("<field>", "summary, impact, rootCauses, trigger, detection, resolution, title, …")
+  .argument("<text...>", "its text; several become a list")
+  .action(async (folder: string, field: string, texts: string[], { author }: Note) => {
+    const report = await openWords(folder, author);
+    report.set({ [field]: texts.length === 1 ? texts[0] : texts });
   });
 
 const close = writer("close", "close the incident and write its postmortem")
   .argument("<folder>", "the incident's folder")
   .argument("<text>", "what ended it")
   .option("--at <time>", "when, in UTC (default: now)")
-  .action(async (folder: string, text: string, flags: Note) => {
-    const by = authorOf(flags.author);
-    await addEntry(folder, closingPart(text, timeOf(flags.at), by), by);
-    const report = await postmortem.open(folder, { author: by });
-    process.stdout.write(`${line(relative("", await report.save()))}\n`);
+  .action(async (folder: string, text: string, { at, author }: Note) => {
+    const report = await postmortem.open(folder, author === undefined ? {} : { author });
+    const saved = await report.close(text, timeOf(at)).save();
+    process.stdout.write(`${line(relative("", saved))}\n`);
   });
 
 const status = new Command("status")
@@ -118,22 +115,19 @@ const status = new Command("status")
   .argument("[folder]", `an incident's folder, or that of several (default: ${HOME})`)
   .addHelpText("after", `\nExits with ${OVERDUE} if a deadline was missed, 1 for an error.`)
   .action(async (folder?: string) => {
-    const folders = await foldersOf(folder);
-    const all = await Promise.all(folders.map((each) => readIncident(each)));
+    // The default folder may be missing: there is none before the first incident.
+    const none = folder === undefined && !existsSync(HOME);
+    const folders = none ? [] : await incidentFolders(folder ?? HOME);
+    const all = await Promise.all(folders.map(readIncident));
     process.stdout.write(all.map(statusText).join("\n") || "No incidents.\n");
-    if (all.some(({ due }) => due?.overdue)) process.exitCode = OVERDUE;
+    if (all.some(({ overdue }) => overdue)) process.exitCode = OVERDUE;
   });
 
 /** `probelab incident` */
 export const incidentCommand = new Command("incident").description(
   "an incident while it goes on: a folder that several people add to, and that becomes the postmortem",
 );
-for (const each of [open, note, close, status]) incidentCommand.addCommand(each);
-
-/** Folders of incidents. The default folder may be missing: there is none before the first incident. */
-async function foldersOf(given?: string): Promise<string[]> {
-  return given === undefined && !existsSync(HOME) ? [] : incidentFolders(given ?? HOME);
-}
+for (const each of [open, note, set, close, status]) incidentCommand.addCommand(each);
 
 function timeOf(at: string | undefined): string {
   return instantText(at ?? thisSecond(), "time of an entry");

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { inspect } from "node:util";
 import { ProbelabError } from "../base/error.js";
 import { redact } from "../base/redact.js";
-import { line, lines } from "./terminal.js";
+import { forTerminal, line, lines } from "./terminal.js";
 
 const { version } = JSON.parse(
   readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
@@ -15,12 +15,11 @@ for (const stream of [process.stdout, process.stderr]) {
   const write = stream.write.bind(stream) as (...given: unknown[]) => boolean;
   stream.write = (text: unknown, ...rest: unknown[]) =>
     write(typeof text === "string" ? redact(text) : text, ...rest);
+  // Whoever read the output has enough: head, a pager.
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+  });
 }
-
-// Whoever read the output has enough: head, a pager.
-process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code !== "EPIPE") throw error;
-});
 
 const commands = new Map<string, () => Promise<Command>>(
   Object.entries({
@@ -40,6 +39,7 @@ const commands = new Map<string, () => Promise<Command>>(
     incident: async () => (await import("./incident.js")).incidentCommand,
     postmortem: async () => (await import("./postmortem.js")).postmortemCommand,
     types: async () => (await import("./types.js")).typesCommand,
+    alert: async () => (await import("./alert.js")).alertCommand,
     schedule: async () => (await import("./schedule.js")).scheduleCommand,
     doctor: async () => (await import("./doctor.js")).doctorCommand,
   }),
@@ -58,6 +58,7 @@ try {
   await program.parseAsync();
 } catch (error) {
   const known = error instanceof ProbelabError;
-  console.error(known ? line(error.message, Infinity) : lines(inspect(error)));
+  const text = known ? line(error.message, Infinity) : lines(inspect(error));
+  console.error(forTerminal(text, process.stderr));
   process.exitCode = 1;
 }

@@ -1,9 +1,8 @@
 import { Command } from "commander";
 import { createInterface } from "node:readline/promises";
 import { redact } from "../base/redact.js";
-import { verificationText, verifyPostmortem } from "../incident/postmortem/folder/manifest.js";
-import { answersText, rerunPostmortem, type ToRun } from "../incident/postmortem/folder/rerun.js";
-import type { Question } from "../incident/postmortem/folder/answer-file.js";
+import { verificationText, verifyPostmortem } from "../incident/manifest.js";
+import { answersText, rerunPostmortem, type Question } from "../incident/rerun.js";
 import { openDatabases } from "../lab/connect.js";
 import { line, sqlText } from "./terminal.js";
 
@@ -25,7 +24,7 @@ const verify = new Command("verify")
   .action(async (folder: string, { rerun, yes }: Flags) => {
     const verification = await verifyPostmortem(folder);
     process.stdout.write(verificationText(verification));
-    if (!verification.asSaved) process.exitCode = 1;
+    if (verification.wrong.length > 0) process.exitCode = 1;
     if (!rerun) return;
     await using databases = await openDatabases();
     const { database, logs } = databases;
@@ -42,7 +41,7 @@ const verify = new Command("verify")
       const types = new Map(described.map(({ name, type }) => [name, type]));
       return (await holder.ask({ sql, parameters, action, types })).table;
     };
-    const answers = await rerunPostmortem(folder, ask, (all) => mayRun(all, yes === true));
+    const answers = await rerunPostmortem(verification, ask, (all) => mayRun(all, yes === true));
     process.stdout.write(`\nAsked ${line(database.source)}:\n${answersText(answers)}`);
     if (answers.some(({ state }) => state === "changed" || state === "failed")) {
       process.exitCode = 1;
@@ -50,7 +49,7 @@ const verify = new Command("verify")
   });
 
 /** Shows the SQL of a folder, which whoever wrote the folder chose, and asks for a yes. */
-async function mayRun(all: readonly ToRun[], yes: boolean): Promise<boolean> {
+async function mayRun(all: readonly Question[], yes: boolean): Promise<boolean> {
   for (const { figure, sql, parameters } of all) {
     process.stdout.write(
       `\n${line(figure)}:\n${sqlText(sql)}\nwith ${line(JSON.stringify(parameters))}\n`,

@@ -1,14 +1,14 @@
 import { Command, InvalidArgumentError } from "commander";
-import { openWriter } from "../database/writer.js";
-import { findSource } from "../database/settings.js";
-import type { Writer } from "../database/writer.js";
 import { ProbelabError } from "../base/error.js";
-import { formatRange } from "../time/time-range.js";
+import { counted } from "../base/text.js";
+import { findSource } from "../database/settings.js";
+import { openWriter, type Writer } from "../database/writer.js";
 import { fillSample } from "../sample/fill.js";
-import { loadedTables, plantedFaults, sampleFigures, type SampleInfo } from "../sample/info.js";
-import { progressEverySecond, wholeNumber } from "./terminal.js";
+import { isLoaded, listTables, type SampleInfo } from "../sample/info.js";
+import { formatRange } from "../time/time-range.js";
+import { progressEverySecond, userInterrupt, wholeNumber } from "./terminal.js";
 
-interface Options {
+interface Flags {
   readonly rows: number;
   readonly seed: number;
   readonly end?: Date;
@@ -24,36 +24,31 @@ export const sampleCommand = new Command("sample")
   .option("--end <date>", "first day after the sample, UTC (default: today)", day)
   .option("--into <source>", "embedded:DIR (default: the configured measurements)")
   .option("--replace", "replace tables that hold loaded rows")
-  .action(run);
-
-async function run(options: Options): Promise<void> {
-  const began = performance.now();
-  await using writer = await openWriter(
-    findSource("measurements", options.into === undefined ? {} : { measurements: options.into }),
-  );
-  if (options.replace !== true) await refuseLoaded(writer);
-  const interrupt = new AbortController();
-  const stop = (): void => interrupt.abort(new ProbelabError(STOPPED));
-  process.once("SIGINT", stop);
-  try {
-    const made = await fillSample(writer, {
-      rows: options.rows,
-      seed: options.seed,
-      ...(options.end && { end: options.end }),
-      onProgress: progressEverySecond(),
-      signal: interrupt.signal,
-    });
-    console.log(await summary(writer, made, (performance.now() - began) / 1000));
-  } finally {
-    process.off("SIGINT", stop);
-  }
-}
-
-const STOPPED =
-  "Can't finish the sample, it was interrupted: what was there before is unchanged, run npx probelab sample again.";
+  .action(async ({ into, replace, ...options }: Flags) => {
+    const began = performance.now();
+    using interrupt = userInterrupt();
+    const { signal } = interrupt;
+    const source = findSource("measurements", into === undefined ? {} : { measurements: into });
+    await using writer = await openWriter(source);
+    if (replace !== true) await refuseLoaded(writer);
+    try {
+      const made = await fillSample(writer, {
+        ...options,
+        signal,
+        onProgress: progressEverySecond(),
+      });
+      console.log(await summary(writer, made, (performance.now() - began) / 1000));
+    } catch (cause) {
+      if (!signal.aborted) throw cause;
+      throw new ProbelabError(
+        "Can't finish the sample, it was interrupted: what was there before is unchanged, run npx probelab sample again.",
+        { cause },
+      );
+    }
+  });
 
 async function refuseLoaded(writer: Writer): Promise<void> {
-  const tables = await loadedTables(writer);
+  const tables = (await listTables(writer)).filter(isLoaded).map(({ name }) => name);
   if (tables.length === 0) return;
   throw new ProbelabError(
     `Can't make a sample in ${writer.source}: ${tables.join(", ")} there ${tables.length === 1 ? "holds" : "hold"} rows that are not a sample's. Take another directory (--into embedded:DIR), or add --replace to drop them.`,
@@ -61,13 +56,25 @@ async function refuseLoaded(writer: Writer): Promise<void> {
 }
 
 async function summary(writer: Writer, made: SampleInfo, seconds: number): Promise<string> {
-  const figures = await sampleFigures(writer);
-  const count = (value: number): string => value.toLocaleString("en-US");
+  const tables = await listTables(writer);
+  const rows = (table: string) => tables.find(({ name }) => name === table)?.rows ?? 0;
+  const bytes = tables.reduce((sum, table) => sum + (table.isSample ? table.bytes : 0), 0);
+  const [found] = await writer.rows<{ runs: number }>(
+    "SELECT uniqExact(report_id) AS runs FROM fastpath",
+  );
+  const faults = await writer.rows<Record<"name" | "software" | "changes", string>>(
+    `SELECT name, trim(concat(software_name, ' ', software_version)) AS software, changes
+     FROM sample_truth ORDER BY released_at, name`,
+  );
   return [
     `Made a sample in ${writer.source}, ${formatRange({ ...made, timeZone: "UTC" })}, seed ${made.seed}, in ${seconds.toFixed(1)} s:`,
-    `  ${count(figures.measurements)} measurements of ${count(figures.runs)} runs, ${count(figures.logLines)} log lines, ${figures.testHelpers} test helpers; ${count(Math.round(figures.bytes / 1e6))} MB on disk`,
+    `  ${counted(rows("fastpath"), "measurement")} of ${counted(Number(found?.runs), "run")}, ${counted(rows("logs"), "log line")}, ${rows("test_helper_instances")} test helpers;`,
+    `  ${counted(Math.round(bytes / 1e6), "MB", "MB")} on disk`,
     "  planted (table sample_truth):",
-    ...(await plantedFaults(writer)).map((fault) => `    ${fault}`),
+    ...faults.map(
+      ({ name, software, changes }) =>
+        `    ${name}${software === "" ? "" : ` (${software})`}:\n      ${changes}`,
+    ),
   ].join("\n");
 }
 

@@ -1,18 +1,20 @@
-import { Command } from "commander";
+import { Command, InvalidArgumentError } from "commander";
 import { resolve } from "node:path";
 import { ProbelabError } from "../base/error.js";
-import { readConfig } from "../database/config.js";
-import { configPath, projectRoot } from "../database/settings.js";
+import { configPath, readConfig } from "../database/config.js";
+import { projectRoot } from "../database/settings.js";
 import { runDue } from "../watch/schedule/once.js";
 import { timeText } from "../watch/schedule/page.js";
+import { sizeOf } from "../watch/schedule/schedule.js";
 import { countedStates, readStatus, type NotebookStatus } from "../watch/schedule/status.js";
-import { line, textTable, userInterrupt, wholeNumber } from "./terminal.js";
+import { line, textTable, userInterrupt, wholeNumber, wrapped } from "./terminal.js";
 
 interface Options {
   readonly out: string;
   readonly once?: true;
   readonly parallel: number;
   readonly keep: number;
+  readonly keepSize: number;
 }
 
 /** `probelab schedule` */
@@ -23,6 +25,7 @@ export const scheduleCommand = new Command("schedule")
   .option("--out <dir>", "folder of runs, history and status page", "out/schedule")
   .option("--parallel <n>", "most notebooks at the same time", wholeNumber, 2)
   .option("--keep <n>", "runs kept of each notebook", wholeNumber, 48)
+  .option("--keep-size <size>", "and their size, such as 500 MB (default: 2 GB)", size, 2e9)
   .addHelpText(
     "after",
     `
@@ -41,31 +44,41 @@ Exit codes without: 2 a notebook fails or is late, 1 one never ran or its histor
     else show(await readStatus(notebooks, out, new Date()));
   });
 
-async function once(folder: string, out: string, { parallel, keep }: Options): Promise<void> {
+async function once(folder: string, out: string, options: Options): Promise<void> {
   using interrupt = userInterrupt();
+  const { signal } = interrupt;
+  const { parallel, keep, keepSize: keepBytes } = options;
   const { alerts = {} } = readConfig(configPath(projectRoot(process.cwd())));
   const onNews = (sentence: string, isFine: boolean) => {
     if (!isFine) process.exitCode = 1;
     process[isFine ? "stdout" : "stderr"].write(`${line(sentence)}\n`);
   };
-  const { signal } = interrupt;
-  await runDue({ folder, out, parallel, keep, alerts, signal, onNews });
+  await runDue({ folder, out, parallel, keep, keepBytes, alerts, signal, onNews });
   if (signal.aborted) process.exitCode = 130;
 }
 
 function show(status: readonly NotebookStatus[]): void {
-  const rows = status.map(({ name, state, schedule, runs, next, error }) => [
-    ...[state, line(name, 60), schedule?.every ?? "", runs[0] ? timeText(runs[0].started) : ""],
-    ...[next === undefined ? "" : timeText(next), line(error?.split("\n").join(" ") ?? "", 200)],
+  const rows = status.map(({ name, state, schedule, runs, next }) => [
+    ...[state, line(name, 36), schedule?.every ?? ""],
+    runs[0] ? timeText(runs[0].started) : "",
+    next === undefined ? "" : timeText(next),
   ]);
-  const heads = ["state", "notebook", "every", "last run (UTC)", "next run (UTC)", "error"];
-  const damaged = status.flatMap((each) => each.damaged);
-  for (const sentence of damaged) process.stderr.write(`${line(sentence)}\n`);
-  process.stdout.write(`${textTable(heads, rows, heads.length)}\n`);
-  process.stdout.write(
-    `${status.length === 0 ? "No notebook has a schedule" : countedStates(status)}.\n`,
+  const heads = ["state", "notebook", "every", "last run (UTC)", "next run (UTC)"];
+  const errors = status.flatMap(({ name, error }) =>
+    error === null ? [] : ["", wrapped(line(`${name}: ${error.split("\n").join(" ")}`, 500))],
   );
+  const damaged = status.flatMap((each) => each.damaged);
+  const summary = status.length === 0 ? "No notebook has a schedule" : countedStates(status);
+  for (const sentence of damaged) process.stderr.write(`${wrapped(line(sentence))}\n`);
+  const text = [textTable(heads, rows, heads.length), ...errors, "", `${summary}.`];
+  process.stdout.write(`${text.join("\n").trimStart()}\n`);
   const isBad = status.some(({ state }) => state === "fails" || state === "late");
   const isOdd = status.some(({ state }) => state === "never ran") || status.length === 0;
   process.exitCode = isBad ? 2 : isOdd || damaged.length > 0 ? 1 : 0;
+}
+
+function size(text: string): number {
+  const bytes = sizeOf(text);
+  if (bytes !== undefined) return bytes;
+  throw new InvalidArgumentError("Write a size, such as 500 MB or 2 GB.");
 }

@@ -4,8 +4,9 @@ import { fileURLToPath } from "node:url";
 import { openWriter } from "../database/writer.js";
 import { findSource } from "../database/settings.js";
 import type { Writer } from "../database/writer.js";
+import { grouped } from "../base/text.js";
 import { fillSample } from "../sample/fill.js";
-import { GENERATOR, loadedTables, sampleInfo } from "../sample/info.js";
+import { GENERATOR, isLoaded, listTables, sampleInfo } from "../sample/info.js";
 import { printProgress, printInterrupted, printFailure } from "./run.js";
 import { progressEverySecond, userInterrupt, wholeNumber } from "./terminal.js";
 import { runNotebook } from "../notebook/run-notebook.js";
@@ -73,11 +74,11 @@ async function fillIfEmpty(writer: Writer, rows: number, signal: AbortSignal): P
   const info = await sampleInfo(writer);
   const oldest = Date.now() - OLDEST_DAYS * 86_400_000;
   if (info !== null && info.generator === GENERATOR && info.end.getTime() > oldest) return;
-  if ((await loadedTables(writer)).length > 0) return;
+  if ((await listTables(writer)).some(isLoaded)) return;
   const began = performance.now();
   const why = info === null ? "It is empty" : "Its sample has grown old";
   console.error(`${writer.source}: ${why}, filling it with the sample service`);
   const made = await fillSample(writer, { rows, signal, onProgress: progressEverySecond() });
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
-  console.error(`  ${made.rows.toLocaleString("en-US")} measurements in ${seconds} s`);
+  console.error(`  ${grouped(made.rows)} measurements in ${seconds} s`);
 }

@@ -67,6 +67,12 @@ export function wrapped(text: string, columns = 100): string {
   return text.replace(new RegExp(`(?=\\S)(.{1,${columns}})(?: +|$)`, "gm"), "$1\n").trimEnd();
 }
 
+/** A line as paragraphs with an indent where a terminal shows it; as it is in a pipe or a file. */
+export function forTerminal(text: string, stream: { isTTY?: boolean }, indent = 0): string {
+  if (stream.isTTY !== true) return text;
+  return wrapped(text, 100 - indent).replaceAll("\n", `\n${" ".repeat(indent)}`);
+}
+
 /** The exit code of an answer: no error has 8 or 9. */
 export function exitCode(found: boolean, known = true): 0 | 8 | 9 {
   return found ? 8 : known ? 0 : 9;

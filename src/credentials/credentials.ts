@@ -4,8 +4,8 @@ import { ProbelabError } from "../base/error.js";
 import { nearName } from "../base/near-name.js";
 import { keepSecret } from "../base/redact.js";
 import { shownValue } from "../base/text.js";
-import { readConfig } from "../database/config.js";
-import { configPath, projectRoot, type DatabaseName } from "../database/settings.js";
+import { configPath, readConfig } from "../database/config.js";
+import { projectRoot, type DatabaseName } from "../database/settings.js";
 import type { Source } from "../database/source.js";
 import { decrypt } from "./gpg.js";
 

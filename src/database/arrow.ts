@@ -1,10 +1,12 @@
 import type { ColumnTable } from "arquero";
+import { isUtf8 } from "node:buffer";
 import { textOfBytes, valueReader } from "./value-reader.js";
 import { plainType } from "./column-type.js";
 import { decodeLz4 } from "./lz4.js";
 import { cutAnswer, strangeAnswer } from "./server-error.js";
 import type { Value } from "../result/result.js";
 import { toTaggedJson } from "../result/json.js";
+import { grouped } from "../base/text.js";
 
 /**
  * Reads an Arrow IPC stream, plain or compressed by LZ4, into an Arquero table.
@@ -30,9 +32,6 @@ export async function arrowTable(
   checkEnd(bytes);
   setCompressionCodec(CompressionType.LZ4_FRAME, { decode: decodeLz4, encode: (plain) => plain });
   const arrow = tableFromIPC(bytes, { useDate: true, useBigInt: true });
-  const marked = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(
-    BYTE_ORDER_MARK,
-  );
   const plain = new Set<number>([
     Type.Int,
     Type.Float,
@@ -44,7 +43,7 @@ export async function arrowTable(
   const dates = new Set<number>([Type.Date, Type.Timestamp]);
   const entries = arrow.names.map((name, index) => {
     const column = arrow.getChildAt(index);
-    if (marked) keepMarks(column.data, Type.Utf8);
+    keepTexts(column.data, Type.Utf8);
     const type = types.get(String(name));
     const stored = column.type.typeId === Type.Dictionary ? column.type.dictionary : column.type;
     const { typeId } = stored;
@@ -112,7 +111,7 @@ function checkEnd(bytes: Uint8Array): void {
       if (size === 0) {
         if (messages === 0) break;
         if (at + 8 === bytes.length) return;
-        throw cutAnswer(`${(bytes.length - at - 8).toLocaleString("en-US")} bytes after its end`);
+        throw cutAnswer(`${grouped(bytes.length - at - 8)} bytes after its end`);
       }
       // A flatbuffer: a table, whose layout says where its fourth field, the body's length, is.
       const table = at + 8 + view.getInt32(at + 8, true);
@@ -124,7 +123,7 @@ function checkEnd(bytes: Uint8Array): void {
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
   }
-  throw cutAnswer(`${bytes.length.toLocaleString("en-US")} bytes without the mark of its end`);
+  throw cutAnswer(`${grouped(bytes.length)} bytes without the mark of its end`);
 }
 
 const BYTE_ORDER_MARK = Buffer.of(0xef, 0xbb, 0xbf);
@@ -140,19 +139,27 @@ interface TextBatch {
   value(index: number): unknown;
 }
 
-/** Texts that begin with a byte order mark keep it: flechette's decoder takes it for none of theirs. */
-function keepMarks(batches: readonly TextBatch[], utf8: number): void {
+/**
+ * Texts keep a byte order mark at their beginning, and those that are no UTF-8 what tells them
+ * apart: flechette's decoder drops the one and makes U+FFFD of the other.
+ */
+function keepTexts(batches: readonly TextBatch[], utf8: number): void {
   for (const batch of batches) {
     const { type, offsets, values, children = [], dictionary } = batch;
-    if (type.typeId === utf8 && offsets !== undefined && values instanceof Uint8Array) {
+    const isText = type.typeId === utf8 && offsets !== undefined && values instanceof Uint8Array;
+    if (isText && (!isUtf8(values) || asBuffer(values).includes(BYTE_ORDER_MARK))) {
       batch.value = (index) =>
         textOfBytes(values.subarray(Number(offsets[index]), Number(offsets[index + 1])));
     }
-    keepMarks(children, utf8);
+    keepTexts(children, utf8);
     if (dictionary === undefined) continue;
-    keepMarks(dictionary.data, utf8);
+    keepTexts(dictionary.data, utf8);
     batch.cache = dictionary.toArray();
   }
+}
+
+function asBuffer({ buffer, byteOffset, length }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, length);
 }
 
 /** Integers of 64 bits as numbers where all are within 2^53, else the bigints; other values as they are. */

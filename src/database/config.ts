@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { ProbelabError } from "../base/error.js";
 import type { Limits } from "./limits.js";
-import { SEED_TABLES, type TableNames, type TableRole, type Tables } from "./tables.js";
+import { SEED_TABLES, type TableRole } from "./tables.js";
 import { nearName } from "../base/near-name.js";
 import type { Tls } from "./source.js";
 import { UNITS, type Unit } from "./time-column.js";
@@ -15,7 +16,7 @@ const MEASUREMENT_COLUMNS = [
 ] as const;
 
 /** Fields of a log line, and the columns that the seed document (or systemd) calls them. */
-const LOG_COLUMNS = {
+export const LOG_COLUMNS = {
   message: "message",
   identifier: "SYSLOG_IDENTIFIER",
   priority: "PRIORITY",
@@ -70,6 +71,8 @@ export interface Config {
     readonly channels?: readonly AlertChannel[];
     readonly statsd?: string;
     readonly windowHours?: number;
+    /** What hears of each round of the schedule. */
+    readonly heartbeat?: readonly AlertChannel[];
     /** Addresses for the links of a schedule's alerts: below which its pages and its notebooks are, and what to do. */
     readonly pages?: string;
     readonly notebooks?: string;
@@ -79,7 +82,7 @@ export interface Config {
 
 /** A channel of the configuration: `token` is a credential, too. */
 export interface AlertChannel {
-  readonly kind: "chat" | "push" | "alertmanager";
+  readonly kind: "chat" | "push" | "alertmanager" | "url";
   readonly name?: string;
   readonly url?: string;
   readonly credential?: string;
@@ -158,6 +161,10 @@ const CHANNEL: Record<keyof AlertChannel, Rule> = {
   credential: KEY,
   token: KEY,
 };
+const HEARTBEAT: Record<keyof AlertChannel, Rule> = {
+  ...CHANNEL,
+  kind: { ...among(["url", "alertmanager"], "write url or alertmanager"), required: true },
+};
 const CONFIG: Record<keyof Config, Shape> = {
   measurements: SOURCE,
   logs: SOURCE,
@@ -169,11 +176,17 @@ const CONFIG: Record<keyof Config, Shape> = {
     channels: [CHANNEL],
     statsd: text("write host:port"),
     windowHours: POSITIVE,
+    heartbeat: [HEARTBEAT],
     pages: ADDRESS,
     notebooks: ADDRESS,
     runbook: ADDRESS,
   },
 };
+
+/** The path of the project's settings. */
+export function configPath(root: string): string {
+  return join(root, "probelab.config.json");
+}
 
 /** Reads probelab.config.json; {} where there is none. @throws ProbelabError naming what it can't use. */
 export function readConfig(path: string): Config {
@@ -183,73 +196,27 @@ export function readConfig(path: string): Config {
   return config as Config;
 }
 
-/** The limits of a question: of the option, the environment and the config file, limit by limit. */
-export function mergeLimits(
-  option: Partial<Limits> | undefined,
-  env: NodeJS.ProcessEnv,
-  config: Config,
-): Partial<Limits> {
-  return Object.assign({}, ...layers("limits", option, env, config)) as Partial<Limits>;
-}
-
-/** The files of certificates: of the environment and the config file, name by name. */
-export function mergeTls(env: NodeJS.ProcessEnv, config: Config): Tls {
-  const tls = Object.assign({}, ...layers("tls", undefined, env, config)) as Tls;
-  if ((tls.cert === undefined) === (tls.key === undefined)) return tls;
-  const missing = tls.cert === undefined ? "cert" : "key";
-  throw new ProbelabError(
-    `Can't use "tls" without "${missing}": a client's certificate needs both, "cert" and "key", each the path of a PEM file.`,
-  );
-}
-
-/** The names of tables and columns: of the option, the environment and the config file, name by name. */
-export function mergeTables(
-  option: TablesOptions | undefined,
-  env: NodeJS.ProcessEnv,
-  config: Config,
-): Tables {
-  const parts = layers("tables", option, env, config) as TablesOptions[];
-  const of = (role: TableRole): TableNames => {
-    type Names = Record<string, string> & Pick<TableNames, "forms">;
-    const given = Object.assign({}, ...parts.map((part) => part[role])) as Names;
-    const { table, unit, cluster, forms, ...names } = given;
-    const seed = SEED_TABLES[role];
-    const { time = names[seed.time] ?? seed.time, ...renamed } = names;
-    const known = (name: string) =>
-      role === "logs" ? LOG_COLUMNS[name as keyof typeof LOG_COLUMNS] : name;
-    return {
-      table: table ?? seed.table,
-      time,
-      columns: {
-        ...Object.fromEntries(Object.entries(renamed).map(([name, own]) => [known(name), own])),
-        ...(time !== seed.time && { [seed.time]: time }),
-      },
-      ...(unit !== undefined && { unit }),
-      ...(cluster !== undefined && { cluster }),
-      ...(forms !== undefined && { forms }),
-    };
-  };
-  return { measurements: of("measurements"), logs: of("logs"), testHelpers: of("testHelpers") };
-}
-
-/** A part of the configuration as the file, the environment and the option give it, checked. */
-function layers(
+/**
+ * A part of the configuration as the file, the environment and the option give it, each checked and
+ * in that order: of a name that several give, the last counts.
+ */
+export function configLayers(
   key: "limits" | "tls" | "tables",
   option: unknown,
   env: NodeJS.ProcessEnv,
-  config: Config,
-): unknown[] {
+  root: string,
+): object[] {
   const variable = `PROBELAB_${key.toUpperCase()}`;
   const given = env[variable];
   const parts: readonly [value: unknown, where: string][] = [
-    [config[key], "probelab.config.json"],
+    [readConfig(configPath(root))[key], "probelab.config.json"],
     [given ? parsed(given, variable) : undefined, variable],
     [option, `connect({ ${key} })`],
   ];
   return parts.flatMap(([value, where]) => {
     if (value === undefined) return [];
     check(value, CONFIG[key], where, [key]);
-    return [value];
+    return [value as object];
   });
 }
 

@@ -3,6 +3,7 @@ import type { ColumnTable } from "arquero";
 import type { ProbelabError } from "../base/error.js";
 import { untilDone } from "../base/pending-work.js";
 import { MOST_ROWS } from "../base/limits.js";
+import { grouped } from "../base/text.js";
 import { arrowTable } from "./arrow.js";
 import { type Connection, openConnection } from "./connection.js";
 import {
@@ -154,7 +155,7 @@ export class Database implements AsyncDisposable {
     const { maxResultRows } = this.#limited.limits;
     if (rows > maxResultRows) {
       throw new AnswerError(
-        `answers with ${rows.toLocaleString("en-US")} rows, more than the limit of ${maxResultRows.toLocaleString("en-US")}`,
+        `answers with ${grouped(rows)} rows, more than the limit of ${grouped(maxResultRows)}`,
         "Aggregate in the query, take a shorter range, or raise connect({ limits: { maxResultRows } })",
         "TOO_MANY_ROWS_OR_BYTES",
       );
@@ -456,7 +457,7 @@ function jsonRows<Row extends object>(body: Uint8Array, counted: number | undefi
 /** Compares with what the server counted; servers that write before they have counted say 0. */
 function checkRows(rows: number, counted: number | undefined): void {
   if (counted === undefined || counted === 0 || counted === rows) return;
-  throw cutAnswer(`${rows.toLocaleString("en-US")} of ${counted.toLocaleString("en-US")} rows`);
+  throw cutAnswer(`${grouped(rows)} of ${grouped(counted)} rows`);
 }
 
 /** The part of an origin that comes from asking: the question, the server, the cost. */

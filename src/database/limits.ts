@@ -1,4 +1,5 @@
 import { ProbelabError } from "../base/error.js";
+import { grouped } from "../base/text.js";
 
 /** Limits that every question carries, so that a notebook can't harm the production database. */
 export interface Limits {
@@ -155,7 +156,7 @@ export function limitSettings(limits: Limits, inForce: Settings, source: string)
     const value = Math.max(Math.min(wanted, highest), known.fixed ? 0 : Number(known.min ?? 0));
     if (!known.fixed) settings[name] = String(value);
     if (value < wanted) {
-      const amount = `${value.toLocaleString("en-US")} ${unit}`;
+      const amount = `${grouped(value)} ${unit}`;
       notes.push(`The database's user may have at most ${amount}.`);
     }
     return value;

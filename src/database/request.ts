@@ -4,6 +4,7 @@ import { STATUS_CODES } from "node:http";
 import { Readable } from "node:stream";
 import { setTimeout } from "node:timers/promises";
 import { untilDone } from "../base/pending-work.js";
+import { grouped } from "../base/text.js";
 import type { Connection } from "./connection.js";
 import { placeValues } from "./long-values.js";
 import { AnswerError, firstSentence, isConnectionLoss } from "./server-error.js";
@@ -151,7 +152,7 @@ async function collect(
       size += part.length;
       if (size > maxBytes) {
         throw new AnswerError(
-          `sends more than ${maxBytes.toLocaleString("en-US")} bytes`,
+          `sends more than ${grouped(maxBytes)} bytes`,
           "Aggregate in the query, take a shorter range, or raise connect({ limits: { maxMemory } })",
           "TOO_MANY_ROWS_OR_BYTES",
         );

@@ -1,17 +1,11 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import {
-  type Config,
-  mergeLimits,
-  mergeTables,
-  mergeTls,
-  readConfig,
-  type TablesOptions,
-} from "./config.js";
+import { ProbelabError } from "../base/error.js";
+import { configLayers, configPath, LOG_COLUMNS, readConfig, type TablesOptions } from "./config.js";
 import type { Limits } from "./limits.js";
 import { keepSecret } from "../base/redact.js";
 import { parseSource, type Source, type Tls } from "./source.js";
-import type { Tables } from "./tables.js";
+import { SEED_TABLES, type TableNames, type TableRole, type Tables } from "./tables.js";
 
 /** The two databases of the service. */
 export type DatabaseName = "measurements" | "logs";
@@ -67,7 +61,7 @@ export function findSource(
     if (name === "logs") return findSource("measurements", options, env, root);
     return parseSource("embedded:.probelab", { root, name: "the default" });
   }
-  const tls = findTls(env, root, config);
+  const tls = findTls(env, root);
   return parseSource(text, {
     root,
     name: where,
@@ -77,13 +71,17 @@ export function findSource(
   });
 }
 
-/** Paths of certificates from PROBELAB_TLS or the config file, relative to the project's folder. */
-function findTls(env: NodeJS.ProcessEnv, root: string, config: Config): Tls | undefined {
-  const paths = Object.entries<string>({ ...mergeTls(env, config) }).map(([name, path]) => [
-    name,
-    resolve(root, path),
-  ]);
-  return paths.length === 0 ? undefined : (Object.fromEntries(paths) as Tls);
+/** Paths of certificates, relative to the project's folder. */
+function findTls(env: NodeJS.ProcessEnv, root: string): Tls | undefined {
+  const given = Object.assign({}, ...configLayers("tls", undefined, env, root)) as Tls;
+  if ((given.cert === undefined) !== (given.key === undefined)) {
+    throw new ProbelabError(
+      `Can't use "tls" without "${given.cert === undefined ? "cert" : "key"}": a client's certificate needs both, "cert" and "key", each the path of a PEM file.`,
+    );
+  }
+  const paths = Object.entries<string>({ ...given });
+  if (paths.length === 0) return undefined;
+  return Object.fromEntries(paths.map(([name, path]) => [name, resolve(root, path)]));
 }
 
 /** The names of tables and columns that the options, the environment and the config file give. */
@@ -92,7 +90,28 @@ export function findTables(
   env: NodeJS.ProcessEnv = process.env,
   root: string = projectRoot(process.cwd()),
 ): Tables {
-  return mergeTables(options, env, readConfig(configPath(root)));
+  const layers = configLayers("tables", options, env, root) as TablesOptions[];
+  const of = (role: TableRole): TableNames => {
+    type Names = Record<string, string> & Pick<TableNames, "forms">;
+    const given = Object.assign({}, ...layers.map((layer) => layer[role])) as Names;
+    const { table, unit, cluster, forms, ...names } = given;
+    const seed = SEED_TABLES[role];
+    const { time = names[seed.time] ?? seed.time, ...renamed } = names;
+    const known = (name: string) =>
+      role === "logs" ? LOG_COLUMNS[name as keyof typeof LOG_COLUMNS] : name;
+    return {
+      table: table ?? seed.table,
+      time,
+      columns: {
+        ...Object.fromEntries(Object.entries(renamed).map(([name, own]) => [known(name), own])),
+        ...(time !== seed.time && { [seed.time]: time }),
+      },
+      ...(unit !== undefined && { unit }),
+      ...(cluster !== undefined && { cluster }),
+      ...(forms !== undefined && { forms }),
+    };
+  };
+  return { measurements: of("measurements"), logs: of("logs"), testHelpers: of("testHelpers") };
 }
 
 /** The limits of a question that the options, the environment and the config file give. */
@@ -101,10 +120,5 @@ export function findLimits(
   env: NodeJS.ProcessEnv = process.env,
   root: string = projectRoot(process.cwd()),
 ): Partial<Limits> {
-  return mergeLimits(options, env, readConfig(configPath(root)));
-}
-
-/** The path of the project's settings. */
-export function configPath(root: string): string {
-  return join(root, "probelab.config.json");
+  return Object.assign({}, ...configLayers("limits", options, env, root)) as Partial<Limits>;
 }

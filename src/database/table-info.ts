@@ -1,5 +1,6 @@
 import { ProbelabError } from "../base/error.js";
-import { editDistance } from "../base/near-name.js";
+import { nearName } from "../base/near-name.js";
+import { counted, grouped } from "../base/text.js";
 import { NAME, nameOf, QUOTED_NAME, sqlParts } from "./sql-text.js";
 import { SEED_TABLES, type AskRows, type TableNames, type TableRole } from "./tables.js";
 import {
@@ -118,7 +119,7 @@ export async function learnTable(
   if (role !== "testHelpers" && role !== undefined) {
     const { rows, exact } = await unusableRows(ask, timed, time);
     if (rows > 0) {
-      const some = `${exact ? "" : "At least "}${rows.toLocaleString("en-US")} ${rows === 1 ? "row" : "rows"}`;
+      const some = `${exact ? "" : "At least "}${counted(rows, "row")}`;
       notes.push(
         `${some} of ${name} ${rows === 1 ? "has" : "have"} no usable ${names.time} and ${rows === 1 ? "is" : "are"} left out.`,
       );
@@ -179,24 +180,18 @@ async function tableColumns(
   return new Map(columns.map(({ name, type }) => [name, type]));
 }
 
-/** An error that lists what there is, the nearest names first. */
+/** An error that names the nearest column and lists what there is. */
 export function unknownColumn(
   name: string,
   table: string,
   columns: ReadonlyMap<string, string>,
 ): ProbelabError {
   const known = [...columns.keys()];
-  const near = known
-    .slice(0, 2_000)
-    .map((column) => ({ column, distance: editDistance(column.toLowerCase(), name.toLowerCase()) }))
-    .sort((a, b) => a.distance - b.distance);
-  const best = near[0];
-  const meant =
-    best && best.distance <= Math.max(2, name.length / 3) ? `: did you mean ${best.column}?` : ".";
-  const shown = known.length > 200 ? near.slice(0, 20).map(({ column }) => column) : known;
+  const near = nearName(name, known);
+  const shown = known.length > 200 ? known.slice(0, 20) : known;
   const more = known.length - shown.length;
   return new ProbelabError(
-    `Can't find a column ${JSON.stringify(name)} in ${table}${meant} It has ${shown.join(", ")}${more > 0 ? ` and ${more.toLocaleString("en-US")} more` : ""}.`,
+    `Can't find a column ${JSON.stringify(name)} in ${table}${near === undefined ? "." : `: did you mean ${near}?`} It has ${shown.join(", ")}${more > 0 ? ` and ${grouped(more)} more` : ""}.`,
   );
 }
 

@@ -1,4 +1,5 @@
 import { ProbelabError } from "../base/error.js";
+import { grouped } from "../base/text.js";
 import type { AskRows } from "./tables.js";
 import {
   boundsSql,
@@ -95,7 +96,7 @@ export async function learnForm(ask: AskRows, table: TimedTable): Promise<TimeFo
   const others = found.filter((each) => each !== best);
   if (others.some(({ rows }) => rows * 100 > most || (capped && rows >= ENOUGH))) {
     const said = found.map(({ name, rows }) => {
-      const amount = `${rows.toLocaleString("en-US")}${capped && rows >= ENOUGH ? " or more" : ""}`;
+      const amount = `${grouped(rows)}${capped && rows >= ENOUGH ? " or more" : ""}`;
       if (name === "other") return `${amount} rows write something else${seen}`;
       return `${amount} rows write ${name === "text" ? "text such as 2026-05-01 12:00:00" : `${name}${text ? " in digits" : ""}`}`;
     });

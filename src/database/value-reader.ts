@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { SocketAddress } from "node:net";
 import { enumNames, parseType, tupleElement } from "./column-type.js";
 import type { Value } from "../result/result.js";
@@ -7,15 +8,6 @@ import { DAY } from "../time/span.js";
 type ReadValue = (value: Value) => Value;
 
 const AS_IT_IS = /^(?:U?Int(?:8|16|32)|Float(?:32|64)|Decimal\d*|Bool|DateTime64|Nothing)$/;
-const POINT = "Tuple(Float64, Float64)";
-const GEOMETRY: Readonly<Record<string, string>> = {
-  Point: POINT,
-  Ring: `Array(${POINT})`,
-  LineString: `Array(${POINT})`,
-  MultiLineString: `Array(Array(${POINT}))`,
-  Polygon: `Array(Array(${POINT}))`,
-  MultiPolygon: `Array(Array(Array(${POINT})))`,
-};
 
 /**
  * Makes a reader for values of a ClickHouse type; undefined if Arrow's own value is right.
@@ -66,10 +58,8 @@ function reader(type: string, integer: (value: bigint) => number | bigint): Read
       return tupleReader(parts, inner);
     case "Map":
       return mapReader(inner(parts[0]), inner(parts[1]));
-    default: {
-      const geometry = GEOMETRY[name];
-      return geometry === undefined ? anyReader(integer) : reader(geometry, integer);
-    }
+    default:
+      return anyReader(integer);
   }
 }
 
@@ -171,9 +161,19 @@ function timeText(ticks: bigint, decimals: number): string {
 
 const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** Bytes as text; what is no UTF-8 is replaced, as in any text column. */
+/** Bytes as text; a byte that is of no UTF-8 character as `\\xff`, so that other texts stay others. */
 export function textOfBytes(bytes: Uint8Array): string {
-  return UTF8.decode(bytes);
+  if (isUtf8(bytes)) return UTF8.decode(bytes);
+  let text = "";
+  for (let at = 0; at < bytes.length;) {
+    const size = [1, 2, 3, 4].find((length) => isUtf8(bytes.subarray(at, at + length)));
+    text +=
+      size === undefined
+        ? `\\x${bytes[at]!.toString(16).padStart(2, "0")}`
+        : UTF8.decode(bytes.subarray(at, at + size));
+    at += size ?? 1;
+  }
+  return text;
 }
 
 /** A UUID's 16 bytes as text. */

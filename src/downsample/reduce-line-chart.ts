@@ -1,4 +1,4 @@
-import { counted } from "../base/text.js";
+import { counted, grouped } from "../base/text.js";
 import type { ColumnTable } from "arquero";
 import { newTable } from "../result/arquero-table.js";
 import type { MeasureColumn, TimeColumn } from "../result/origin.js";
@@ -42,7 +42,7 @@ export function reduceLineChart(result: Result, plan: ChartPlan, maxRows: number
 
 /** Says how the rows of a line were reduced. */
 export function lineSentence(before: number, after: number, tolerance: number): string {
-  const drawn = `${counted(before, "row")} drawn as ${after.toLocaleString("en-US")}`;
+  const drawn = `${counted(before, "row")} drawn as ${grouped(after)}`;
   if (tolerance === 0) return `${drawn}: first, last, lowest and highest of each pixel column.`;
   const pixels = tolerance < 1 ? "a pixel" : counted(Math.ceil(tolerance), "pixel");
   return `${drawn}, which no line misses by more than ${pixels}; the lowest and highest of each stay.`;

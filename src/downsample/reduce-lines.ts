@@ -1,4 +1,5 @@
 import { ProbelabError } from "../base/error.js";
+import { grouped } from "../base/text.js";
 import { findExtremes, m4, noExtremes, pixelAxis } from "./m4.js";
 import type { SeriesRows } from "./series.js";
 
@@ -75,7 +76,7 @@ export function reduceLines(
   const extremes = series.map(({ y }) => extremeRows(y));
   if (total(extremes) <= maxRows) return { kept: extremes, tolerance: height };
   throw new ProbelabError(
-    `Can't draw ${series.length.toLocaleString("en-US")} lines in ${maxRows.toLocaleString("en-US")} rows and keep the lowest and the highest value of each: draw fewer series (top) or filter them.`,
+    `Can't draw ${grouped(series.length)} lines in ${grouped(maxRows)} rows and keep the lowest and the highest value of each: draw fewer series (top) or filter them.`,
   );
 }
 

@@ -1,6 +1,6 @@
 import type { ColumnTable } from "arquero";
 import { ProbelabError } from "../base/error.js";
-import { counted } from "../base/text.js";
+import { counted, grouped } from "../base/text.js";
 import { newTable } from "../result/arquero-table.js";
 import { zoneOf, type Origin } from "../result/origin.js";
 import type { Result } from "../result/result.js";
@@ -61,9 +61,9 @@ export function reduceStacks(result: Result, plan: ChartPlan, maxRows: number): 
   const reduced = addedUp(result, plan, (at) => startIn(every, at), rest);
   const sentences = [
     every !== time.every &&
-      `${counted(rows, "row")} by ${time.every}, added up by ${every} to ${reduced.numRows().toLocaleString("en-US")}.`,
+      `${counted(rows, "row")} by ${time.every}, added up by ${every} to ${grouped(reduced.numRows())}.`,
     rest &&
-      `${rest.label}: the ${rest.merged.size.toLocaleString("en-US")} smallest of ${counted(keys.length, "series", "series")}.`,
+      `${rest.label}: the ${grouped(rest.merged.size)} smallest of ${counted(keys.length, "series", "series")}.`,
   ].filter((sentence) => typeof sentence === "string");
   const columns = addedUpColumns(origin, plan, every, rest);
   return {

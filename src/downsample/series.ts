@@ -1,5 +1,6 @@
 import type { ColumnTable } from "arquero";
 import { ProbelabError } from "../base/error.js";
+import { grouped } from "../base/text.js";
 import type { Value } from "../result/result.js";
 import { valueKey } from "../result/json.js";
 
@@ -160,6 +161,6 @@ export function checkCount(value: unknown, name: string, most: number): number {
     return value;
   }
   throw new ProbelabError(
-    `Can't downsample with ${name}: ${String(value)}; pass a whole number from 1 to ${most.toLocaleString("en-US")}.`,
+    `Can't downsample with ${name}: ${String(value)}; pass a whole number from 1 to ${grouped(most)}.`,
   );
 }

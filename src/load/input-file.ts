@@ -14,8 +14,6 @@ const FORMATS = {
   parquet: "Parquet",
 } as const;
 
-type Extension = keyof typeof FORMATS;
-
 /** A file that can be loaded: there, whole, and packed as its name says. */
 export interface InputFile extends AsyncDisposable {
   /** As the user named it, for messages. */
@@ -23,10 +21,15 @@ export interface InputFile extends AsyncDisposable {
   /** Absolute, and free of what the engine would take for a pattern. */
   readonly path: string;
   /** The engine's name of the format. */
-  readonly format: (typeof FORMATS)[Extension];
+  readonly format: (typeof FORMATS)[keyof typeof FORMATS];
   readonly compression: "none" | "gzip";
   /** @throws ProbelabError if the file changed since it was opened. */
   checkUnchanged(): Promise<void>;
+}
+
+/** The error for a file that can't be loaded. */
+export function refusal(name: string, why: string, cause?: unknown): ProbelabError {
+  return new ProbelabError(`Can't load ${name}: ${why}.`, { cause });
 }
 
 /**
@@ -47,8 +50,21 @@ export async function openInputFile(
   if (!status.isFile()) {
     throw refusal(name, "it is no regular file. Name files, such as DIR/*.jsonl");
   }
-  const { extension, compression } = formatOf(name, format);
-  await checkWhole(name, extension, compression, allowMissingNewline);
+  const given = format === undefined ? basename(name) : `.${format}`;
+  const endings = given.toLowerCase().split(".").slice(1);
+  const compression = endings.at(-1) === "gz" ? "gzip" : "none";
+  const extension = endings.at(compression === "gzip" ? -2 : -1) ?? "";
+  if (/^zstd?$/.test(extension)) {
+    throw refusal(name, "zstd isn't read. Unpack it first: zstd -d FILE");
+  }
+  if (!Object.hasOwn(FORMATS, extension)) {
+    throw refusal(
+      name,
+      `${JSON.stringify(format ?? basename(name))} names no known format. Say --format jsonl, csv, tsv or parquet, with .gz if the file is packed`,
+    );
+  }
+  const why = await damageOf(name, extension, compression === "gzip", allowMissingNewline);
+  if (why !== undefined) throw refusal(name, why);
   const real = await realpath(name);
   // The engine's file() takes *, ?, {…} and :: in a path for patterns and knows no quotes.
   const aside = /[*?{}[\]\\]|::/.test(real)
@@ -58,7 +74,7 @@ export async function openInputFile(
   return {
     name,
     path: aside === undefined ? real : join(aside, "file"),
-    format: FORMATS[extension],
+    format: FORMATS[extension as keyof typeof FORMATS],
     compression,
     async checkUnchanged() {
       const now = await stat(real).catch(() => undefined);
@@ -71,51 +87,28 @@ export async function openInputFile(
   };
 }
 
-/** The error for a file that can't be loaded. */
-export function refusal(name: string, why: string, cause?: unknown): ProbelabError {
-  return new ProbelabError(`Can't load ${name}: ${why}.`, { cause });
-}
-
-function formatOf(name: string, format: string | undefined) {
-  const endings = (format === undefined ? basename(name) : `.${format}`)
-    .toLowerCase()
-    .split(".")
-    .slice(1);
-  const packed = endings.at(-1) === "gz";
-  const extension = endings.at(packed ? -2 : -1) ?? "";
-  if (/^zstd?$/.test(extension)) {
-    throw refusal(name, "zstd isn't read. Unpack it first: zstd -d FILE");
-  }
-  if (!Object.hasOwn(FORMATS, extension)) {
-    throw refusal(
-      name,
-      `${JSON.stringify(format ?? basename(name))} names no known format. Say --format jsonl, csv, tsv or parquet, with .gz if the file is packed`,
-    );
-  }
-  const compression = packed ? ("gzip" as const) : ("none" as const);
-  return { extension: extension as Extension, compression };
-}
-
 /** Longer lines would be held in memory whole, by the engine too. */
 const LONGEST_LINE = 64 * 2 ** 20;
 
 /**
- * Reads the file once, unpacked: the engine takes a CSV row that is cut in its last value for a
- * whole one, and reads plain text out of a gzip file as if it were rows.
+ * Why a file isn't whole, or not what its name says. It is read once, unpacked: the engine takes a
+ * CSV row that is cut in its last value for a whole one, and reads plain text out of a gzip file as
+ * if it were rows.
  */
-async function checkWhole(
+async function damageOf(
   name: string,
-  extension: Extension,
-  compression: "none" | "gzip",
+  extension: string,
+  isPacked: boolean,
   allowMissingNewline: boolean,
-): Promise<void> {
+): Promise<string | undefined> {
   let [head, last] = ["", ""];
   let [bytes, line, quotes] = [0, 0, 0];
+  const isParquet = extension === "parquet";
+  const longest = isParquet ? Infinity : extension === "json" ? 2 ** 30 : LONGEST_LINE;
   const file = createReadStream(name, { highWaterMark: 2 ** 18 });
-  const content =
-    compression === "gzip"
-      ? file.on("error", (error) => content.destroy(error)).pipe(createGunzip())
-      : file;
+  const content = isPacked
+    ? file.on("error", (error) => content.destroy(error)).pipe(createGunzip())
+    : file;
   try {
     for await (const chunk of content as AsyncIterable<Buffer>) {
       if (bytes === 0) head = chunk.subarray(0, 4).toString("latin1");
@@ -123,44 +116,33 @@ async function checkWhole(
       if (extension === "csv") for (const byte of chunk) if (byte === 34) quotes += 1;
       const end = chunk.lastIndexOf(10);
       line = end < 0 ? line + chunk.length : chunk.length - end - 1;
-      if (extension === "parquet" || (extension === "json" && line <= 2 ** 30)) line = 0;
-      if (line > LONGEST_LINE) throw refusal(name, "it has a line of more than 64 MB. Split it");
+      if (line > longest) return "it has a line of more than 64 MB. Split it";
       last = (last + chunk.subarray(-4).toString("latin1")).slice(-4);
     }
   } catch (cause) {
-    if (cause instanceof ProbelabError) throw cause;
     const { code, message } = cause as NodeJS.ErrnoException;
     const why = code === "Z_BUF_ERROR" ? "the gzip file is cut" : `it can't be read (${message})`;
-    throw refusal(name, `${why}. Get the file again`, cause);
+    return `${why}. Get the file again`;
   } finally {
     file.destroy();
   }
-  if (bytes === 0) throw refusal(name, "there are no rows in it. Check how it was made");
-  if (head.startsWith("\x1f\x8b")) {
-    throw refusal(name, `it is packed with gzip. Say --format ${extension}.gz`);
+  if (bytes === 0) return "there are no rows in it. Check how it was made";
+  if (head.startsWith("\x1f\x8b")) return `it is packed with gzip. Say --format ${extension}.gz`;
+  if (isParquet && head !== "PAR1") return "it is not a Parquet file. Say --format";
+  if (isParquet) {
+    const isWhole = last === "PAR1" && bytes >= 12;
+    return isWhole ? undefined : "it is cut: the footer is missing. Get the file again";
   }
-  if (extension === "parquet") {
-    if (head !== "PAR1") throw refusal(name, "it is not a Parquet file. Say --format");
-    if (last !== "PAR1" || bytes < 12) {
-      throw refusal(name, "it is cut: the footer is missing. Get the file again");
-    }
-    return;
-  }
-  if (head === "PAR1") throw refusal(name, "it is a Parquet file. Say --format parquet");
+  if (head === "PAR1") return "it is a Parquet file. Say --format parquet";
   if (/^(\xff\xfe|\xfe\xff)/.test(head)) {
-    throw refusal(name, "its text is UTF-16. Convert it first: iconv -f UTF-16 -t UTF-8 FILE");
+    return "its text is UTF-16. Convert it first: iconv -f UTF-16 -t UTF-8 FILE";
   }
-  // The engine reads on to the end of the file for the other quote.
   if (quotes % 2 === 1) {
-    throw refusal(
-      name,
-      "it has an odd number of quotes, so a quoted value isn't closed. Correct it",
-    );
+    // The engine would read on to the end of the file for the other quote.
+    return "it has an odd number of quotes, so a quoted value isn't closed. Correct it";
   }
-  const isJson = FORMATS[extension] === "JSONEachRow";
-  if (last.endsWith("\n") || (isJson ? /[}\]]\s*$/.test(last) : allowMissingNewline)) return;
-  throw refusal(
-    name,
-    `it ends without a line break, so it may be cut in its last row. Get the whole file${isJson ? "" : ", or say --allow-missing-newline if it is whole"}`,
-  );
+  const isJson = FORMATS[extension as keyof typeof FORMATS] === "JSONEachRow";
+  if (last.endsWith("\n") || (isJson ? /[}\]]\s*$/.test(last) : allowMissingNewline))
+    return undefined;
+  return `it ends without a line break, so it may be cut in its last row. Get the whole file${isJson ? "" : ", or say --allow-missing-newline if it is whole"}`;
 }

@@ -1,35 +1,27 @@
-import { join } from "node:path";
 import { ProbelabError } from "../base/error.js";
+import { counted, grouped } from "../base/text.js";
 import { quoteIdentifier } from "../database/time-column.js";
 import type { WriteOptions, Writer } from "../database/writer.js";
-import { withLock } from "../files/with-lock.js";
-import { SAMPLE_COMMENT } from "../sample/info.js";
-import { fastpathTable, logsTable, testHelperInstancesTable } from "../sample/tables.js";
+import { inAside, type Aside } from "../sample/aside.js";
+import { isLoaded, listTables } from "../sample/info.js";
+import { SCHEMAS } from "../sample/tables.js";
 import { openInputFile, refusal, type InputFile } from "./input-file.js";
 import { readColumn, type MatchedColumn } from "./read-values.js";
 
-/** The tables that files can be loaded into, each with the columns that a file must bring. */
+/** The tables that files can be loaded into: the columns that a file must bring, and the time of a row. */
 export const LOADABLE_TABLES = {
   fastpath: {
-    create: fastpathTable,
     required: [
-      "measurement_start_time",
-      "software_name",
-      "software_version",
-      "test_name",
-      "report_id",
-      "probe_cc",
-      "probe_asn",
+      ...["measurement_start_time", "software_name", "software_version", "test_name"],
+      ...["report_id", "probe_cc", "probe_asn"],
     ],
     time: "toDateTime64(measurement_start_time, 3, 'UTC')",
   },
   logs: {
-    create: logsTable,
     required: ["message", "SYSLOG_IDENTIFIER", "__REALTIME_TIMESTAMP"],
     time: "toDateTime64(fromUnixTimestamp64Micro(__REALTIME_TIMESTAMP, 'UTC'), 3, 'UTC')",
   },
   test_helper_instances: {
-    create: testHelperInstancesTable,
     required: ["rdn", "dns_zone", "name", "region", "draining_at"],
     time: undefined,
   },
@@ -59,13 +51,15 @@ export interface LoadedFile {
   readonly ignored: readonly string[];
 }
 
-/** Rows are read into a table aside, which then takes the target's place in one atomic step. */
-const STAGED = "loading_rows";
-const NEXT = "loading_next";
-/** Marks the INSERT (`log_comment`), so that the next load can stop one whose process was killed. */
-const LOADING = "loading_statement";
-const NO_ROWS = "there are no rows in it. Check how it was made";
-const BAD_VALUE = "probelab: a value can't be read";
+/** A load under way: the file goes into the table `rows` aside, then takes its place in `table`. */
+interface Load {
+  readonly writer: Writer;
+  readonly table: LoadableTable;
+  readonly file: InputFile;
+  readonly aside: Aside;
+  readonly rows: string;
+  readonly stop: Pick<WriteOptions, "signal">;
+}
 
 /**
  * Loads a file into a table of the embedded database: all of its rows or none, whatever happens.
@@ -83,84 +77,92 @@ export async function loadFile(
   path: string,
   options: LoadOptions = {},
 ): Promise<LoadedFile> {
+  const { signal, again = false, replaceSample = false } = options;
   await using file = await openInputFile(path, options.format, options.allowMissingNewline);
-  return await withLock(
-    join(writer.directory, "loading.lock"),
-    () => load(writer, table, file, options),
-    2_000,
-    `Can't load into ${writer.source} now: another process is loading into it. Load again when it is done.`,
-  );
-}
-
-async function load(
-  writer: Writer,
-  table: LoadableTable,
-  file: InputFile,
-  { signal, again = false, replaceSample = false }: LoadOptions,
-): Promise<LoadedFile> {
-  const stop = signal === undefined ? {} : { signal };
-  try {
-    await dropLeftovers(writer);
+  const work = async (aside: Aside) => {
+    const rows = aside.table("rows");
+    const load = { writer, table, file, aside, rows, stop: signal ? { signal } : {} };
     const target = await findTarget(writer, table, replaceSample);
     await writer.command(
-      target === "rows"
-        ? `CREATE TABLE ${STAGED} AS ${table}`
-        : LOADABLE_TABLES[table].create(STAGED),
+      `CREATE TABLE ${rows} ${target === "rows" ? `AS ${table}` : SCHEMAS[table]}`,
     );
-    const { defaulted, ignored } = await readInto(writer, table, file, stop);
-    const { rows, ...span } = await measure(writer, table, stop);
-    if (rows === 0) throw refusal(file.name, NO_ROWS);
-    if (target === "rows" && !again) await refuseTwice(writer, table, file, rows, stop);
+    const columns = await readRows(load);
+    const found = await measure(load);
+    if (target === "rows" && !again) await refuseTwice(load, found.rows);
     await file.checkUnchanged();
     signal?.throwIfAborted();
-    await commit(writer, table, target);
-    return { rows, ...span, defaulted, ignored };
+    await commit(load, target);
+    return { ...found, ...columns };
+  };
+  try {
+    return await inAside(writer, work, 2_000);
   } catch (cause) {
     if (!signal?.aborted) throw cause;
-    throw new ProbelabError(`Stopped loading ${file.name}: nothing of it was kept.`, {
-      cause,
-      code: "ABORTED",
-    });
-  } finally {
-    // If the server is gone or its disk is full, the next load drops what is left.
-    await dropLeftovers(writer).catch(() => undefined);
+    const message = `Stopped loading ${file.name}: nothing of it was kept.`;
+    throw new ProbelabError(message, { cause, code: "ABORTED" });
   }
 }
 
-async function readInto(
+type Target = "missing" | "sample" | "rows";
+
+/** @throws ProbelabError if the database holds the sample service, unless it is to be replaced. */
+async function findTarget(
   writer: Writer,
-  table: LoadableTable,
-  file: InputFile,
-  stop: Pick<WriteOptions, "signal">,
-): Promise<Pick<LoadedFile, "defaulted" | "ignored">> {
-  const source = "file({file:String}, {format:String}, {structure:String}, {compression:String})";
-  const parameters = {
-    file: file.path,
-    format: file.format,
-    compression: file.compression,
-    structure: "auto",
-  };
+  name: LoadableTable,
+  replaceSample: boolean,
+): Promise<Target> {
+  const tables = await listTables(writer);
+  const hasRows = tables.some(isLoaded);
+  // A load was killed between replacing the sample and dropping the rest of it.
+  if (hasRows) await dropSample(writer);
+  else if (!replaceSample && tables.some(({ isSample, rows }) => isSample && rows > 0)) {
+    throw new ProbelabError(
+      `Can't load into ${writer.source}: it holds the sample service, and made rows must not mix with real ones. Load into another directory with --into embedded:DIR, or let the file replace the sample with --replace-sample.`,
+    );
+  }
+  const own = tables.find((table) => table.name === name);
+  if (own === undefined || (hasRows && own.isSample)) return "missing";
+  return own.isSample ? "sample" : "rows";
+}
+
+/**
+ * Puts the rows in place by a rename or an exchange of names, one system call in the Atomic engine:
+ * readers and whoever is killed find the table as it was or with all rows. Parts are shared by hard
+ * links, so nothing is copied.
+ */
+async function commit({ writer, table, aside, rows }: Load, target: Target): Promise<void> {
+  if (target === "missing") return writer.command(`RENAME TABLE ${rows} TO ${table}`);
+  if (target === "sample") {
+    await writer.command(`EXCHANGE TABLES ${rows} AND ${table}`);
+    return dropSample(writer);
+  }
+  const next = aside.table("next");
+  await writer.command(`CREATE TABLE ${next} CLONE AS ${table}`);
+  await writer.command(`ALTER TABLE ${next} ATTACH PARTITION ALL FROM ${rows}`);
+  await writer.command(`EXCHANGE TABLES ${next} AND ${table}`);
+}
+
+/** Drops the sample's tables; the one that says that it is there goes first. */
+async function dropSample(writer: Writer): Promise<void> {
+  const made = (await listTables(writer))
+    .filter(({ isSample }) => isSample)
+    .sort((a, b) => Number(b.name === "sample_info") - Number(a.name === "sample_info"));
+  for (const { name } of made) await writer.command(`DROP TABLE IF EXISTS ${name} SYNC`);
+}
+
+const SOURCE = "file({file:String}, {format:String}, {structure:String}, {compression:String})";
+const BAD_VALUE = "probelab: a value can't be read";
+
+/** Reads the file's rows, each value strictly or not at all. */
+async function readRows(load: Load): Promise<Pick<LoadedFile, "defaulted" | "ignored">> {
+  const { writer, table, file, rows, stop } = load;
+  const { path, format, compression } = file;
   const columns = await writer.rows<{ name: string; type: string }>(
-    `SELECT name, type FROM system.columns WHERE database = {database:String}
-       AND table = {table:String} AND default_kind IN ('', 'DEFAULT') ORDER BY position`,
-    { parameters: { database: writer.database, table: STAGED } },
+    `SELECT name, type FROM system.columns WHERE database = {database:String} AND table = {rows:String}
+       AND default_kind IN ('', 'DEFAULT') ORDER BY position`,
+    { parameters: { database: writer.database, rows } },
   );
-  const own = await writer
-    .rows<{ name: string; type: string }>(`DESCRIBE TABLE ${source}`, {
-      settings: {
-        ...READ_SETTINGS,
-        // A header says all; of JSON the keys of many rows are looked at.
-        input_format_max_rows_to_read_for_schema_inference:
-          file.format === "JSONEachRow" ? 25_000 : 1,
-      },
-      parameters,
-      ...stop,
-    })
-    .catch((error: unknown) => {
-      if (file.format === "Parquet") throw engineRefusal(error, file, table);
-      // The INSERT fails as well, and its error has the row.
-      return columns;
-    });
+  const own = await describeFile(load, columns);
   const brought = new Map(own.map(({ name, type }) => [name, type]));
   const { required } = LOADABLE_TABLES[table];
   const missing = required.filter((name) => !brought.has(name));
@@ -170,53 +172,68 @@ async function readInto(
       `Can't load ${file.name} into ${table}: it lacks the columns ${missing.join(", ")}; it has ${found.join(", ") || "none"}. Rename the file's columns to the table's; names are case-sensitive, CSV is separated by commas, TSV by tabs.`,
     );
   }
+  const isParquet = format === "Parquet";
   const matched = columns.flatMap(({ name, type }): MatchedColumn[] => {
-    const fileType = file.format === "Parquet" ? brought.get(name) : "String";
-    if (fileType === undefined || !brought.has(name)) return [];
-    const mustHave = required.some((column) => column === name) && !/Nullable\(/.test(type);
-    return [{ name, type, fileType, required: mustHave }];
+    const fileType = brought.get(name);
+    if (fileType === undefined) return [];
+    const isRequired = required.some((column) => column === name) && !/Nullable\(/.test(type);
+    return [{ name, type, fileType: isParquet ? fileType : "String", required: isRequired }];
   });
-  if (file.format !== "Parquet") {
-    parameters.structure = matched
-      .map(({ name }) => `${quoteIdentifier(name)} Nullable(String)`)
-      .join(", ");
-  }
+  const quoted = matched.map(({ name }) => quoteIdentifier(name));
+  const asTexts = quoted.map((name) => `${name} Nullable(String)`).join(", ");
+  const structure = isParquet ? "auto" : asTexts;
+  const parameters = { file: path, format, compression, structure };
   const reads = matched.map(readColumn);
-  const names = matched.map(({ name }) => quoteIdentifier(name)).join(", ");
+  const insert = `INSERT INTO ${rows} (${quoted.join(", ")})
+    SELECT ${reads.map((_, at) => `value_${at}`).join(", ")} FROM (
+      SELECT ${reads.map(({ value }, at) => `${value} AS value_${at}`).join(", ")},
+        ${reads.map(({ bad }) => `(${bad})`).join(" OR ")} AS bad
+      FROM ${SOURCE} AS source
+    ) WHERE throwIf(bad, '${BAD_VALUE.replace("'", "\\'")}') = 0`;
+  const settings = { ...READ_SETTINGS, ...INSERT_SETTINGS, ...load.aside.settings };
   try {
-    await writer.command(
-      `INSERT INTO ${STAGED} (${names}) SELECT ${reads.map((_, at) => `value_${at}`).join(", ")} FROM (
-         SELECT ${reads.map(({ value }, at) => `${value} AS value_${at}`).join(", ")},
-           ${reads.map(({ bad }) => `(${bad})`).join(" OR ")} AS bad
-         FROM ${source} AS source
-       ) WHERE throwIf(bad, '${BAD_VALUE.replace("'", "\\'")}') = 0`,
-      {
-        parameters,
-        settings: { ...READ_SETTINGS, ...INSERT_SETTINGS, log_comment: LOADING },
-        ...stop,
-      },
-    );
+    await writer.command(insert, { parameters, settings, ...stop });
   } catch (error) {
-    if (!engineMessage(error).includes(BAD_VALUE)) throw engineRefusal(error, file, table);
+    if (!engineMessage(error).includes(BAD_VALUE)) throw engineRefusal(error, load);
     const which = reads.map(({ bad }, at) => `${bad}, ${at + 1}`).join(", ");
-    const raw = matched.map(({ name }) => `toString(source.${quoteIdentifier(name)})`).join(", ");
+    const texts = quoted.map((name) => `toString(source.${name})`).join(", ");
     const [first] = await writer.rows<{ row: number; at: number; value: string | null }>(
-      `SELECT _row_number + 1 AS row, multiIf(${which}, 0) AS at, [${raw}][at] AS value
-       FROM ${source} AS source WHERE at > 0 ORDER BY row LIMIT 1`,
+      `SELECT _row_number + 1 AS row, multiIf(${which}, 0) AS at, [${texts}][at] AS value
+       FROM ${SOURCE} AS source WHERE at > 0 ORDER BY row LIMIT 1`,
       { settings: READ_SETTINGS, parameters, ...stop },
     );
     const { name, type } = matched[Number(first?.at) - 1]!;
-    const value = first?.value ?? "";
+    const value = first?.value?.trim() ?? "";
+    const why =
+      value === "" ? "the value is missing" : `${JSON.stringify(value.slice(0, 80))} is no ${type}`;
     throw refusal(
       file.name,
-      `row ${first?.row}, column ${name}: ${value.trim() === "" ? "the value is missing" : `${JSON.stringify(value.slice(0, 80))} is no ${type}`}. Correct or remove the row; ${table} is unchanged`,
+      `row ${first?.row}, column ${name}: ${why}. Correct or remove the row; ${table} is unchanged`,
     );
   }
-  const used = new Set(matched.map(({ name }) => name));
-  return {
-    defaulted: columns.map(({ name }) => name).filter((name) => !used.has(name)),
-    ignored: own.map(({ name }) => name).filter((name) => !used.has(name)),
-  };
+  const others = (all: typeof columns) =>
+    all.map(({ name }) => name).filter((name) => !matched.some((each) => each.name === name));
+  return { defaulted: others(columns), ignored: others(own) };
+}
+
+/** The file's own columns; those of the table where the text can't be read: the INSERT's error has the row. */
+async function describeFile<Columns>(load: Load, columns: Columns): Promise<Columns> {
+  const { writer, file, stop } = load;
+  const { path, format, compression } = file;
+  try {
+    return (await writer.rows(`DESCRIBE TABLE ${SOURCE}`, {
+      settings: {
+        ...READ_SETTINGS,
+        // A header says all; of JSON the keys of many rows are looked at.
+        input_format_max_rows_to_read_for_schema_inference: format === "JSONEachRow" ? 25_000 : 1,
+      },
+      parameters: { file: path, format, compression, structure: "auto" },
+      ...stop,
+    })) as Columns;
+  } catch (error) {
+    if (format === "Parquet") throw engineRefusal(error, load);
+    return columns;
+  }
 }
 
 /** Values as they stand: nothing guessed, nothing remembered. */
@@ -251,7 +268,7 @@ const engineMessage = (error: unknown) =>
   String((error as { cause?: { message?: string } }).cause?.message ?? error);
 
 /** The engine's own words on a file, with the row that it stopped at. */
-function engineRefusal(error: unknown, file: InputFile, table: string): unknown {
+function engineRefusal(error: unknown, { file, table }: Load): unknown {
   if (!(error instanceof ProbelabError) || error.code === "ABORTED") return error;
   const said = engineMessage(error);
   if (/No space left|errno: 28\b|NOT_ENOUGH_SPACE/.test(`${said} ${error.code}`)) {
@@ -260,48 +277,36 @@ function engineRefusal(error: unknown, file: InputFile, table: string): unknown 
   const row = /\(at row (\d+)\)/.exec(said)?.[1];
   if (row === undefined && !/pars|structure|expected|duplicat|Parquet|UTF/i.test(said))
     return error;
-  const words = said
-    .replace(/\s+/g, " ")
-    .replace(/\(at row.*|While executing.*/, "")
-    .slice(0, 240)
-    .replace(/[:. ]+$/, "");
-  return refusal(
-    file.name,
-    `${row === undefined ? "" : `row ${row}: `}${words}. Correct the file, or get it again; ${table} is unchanged`,
-    error,
-  );
+  const words = said.replace(/\s+/g, " ").replace(/\(at row.*|While executing.*/, "");
+  const short = words.slice(0, 240).replace(/[:. ]+$/, "");
+  const where = row === undefined ? "" : `row ${row}: `;
+  const remedy = `Correct the file, or get it again; ${table} is unchanged`;
+  return refusal(file.name, `${where}${short}. ${remedy}`, error);
 }
 
-async function measure(
-  writer: Writer,
-  table: LoadableTable,
-  stop: Pick<WriteOptions, "signal">,
-): Promise<Pick<LoadedFile, "rows" | "span">> {
-  const { time } = LOADABLE_TABLES[table];
+/** @throws ProbelabError where there are none. */
+async function measure(load: Load): Promise<Pick<LoadedFile, "rows" | "span">> {
+  const { time } = LOADABLE_TABLES[load.table];
   const edge = (which: string) =>
     time ? `formatDateTime(${which}(${time}), '%Y-%m-%d %H:%i:%S', 'UTC')` : "''";
-  const [row] = await writer.rows<{ rows: number; first: string; last: string }>(
-    `SELECT count() AS rows, ${edge("min")} AS first, ${edge("max")} AS last FROM ${STAGED}`,
-    stop,
+  const [row] = await load.writer.rows<{ rows: number; first: string; last: string }>(
+    `SELECT count() AS rows, ${edge("min")} AS first, ${edge("max")} AS last FROM ${load.rows}`,
+    load.stop,
   );
   const { rows = 0, first = "", last = "" } = row ?? {};
-  return { rows: Number(rows), ...(time && { span: [first, last] as const }) };
+  if (Number(rows) > 0)
+    return { rows: Number(rows), ...(time && { span: [first, last] as const }) };
+  throw refusal(load.file.name, "there are no rows in it. Check how it was made");
 }
 
 /** Refuses a file if rows of it are in the table already, equal in every column. */
-async function refuseTwice(
-  writer: Writer,
-  table: LoadableTable,
-  file: InputFile,
-  rows: number,
-  stop: Pick<WriteOptions, "signal">,
-): Promise<void> {
+async function refuseTwice({ writer, table, file, rows, stop }: Load, all: number): Promise<void> {
   const { time } = LOADABLE_TABLES[table];
   const bounds = time
-    ? `${time} BETWEEN (SELECT min(${time}) FROM ${STAGED}) AND (SELECT max(${time}) FROM ${STAGED})`
+    ? `${time} BETWEEN (SELECT min(${time}) FROM ${rows}) AND (SELECT max(${time}) FROM ${rows})`
     : "1";
   const [found] = await writer.rows<{ rows: number }>(
-    `SELECT count() AS rows FROM ${STAGED}
+    `SELECT count() AS rows FROM ${rows}
      WHERE cityHash64(*) IN (SELECT cityHash64(*) FROM ${table} WHERE ${bounds})`,
     stop,
   );
@@ -309,83 +314,6 @@ async function refuseTwice(
   if (there === 0) return;
   throw refusal(
     file.name,
-    `${there.toLocaleString("en-US")} of its ${rows.toLocaleString("en-US")} rows are in ${table} already, and would count twice. Load it all the same with --again`,
+    `${grouped(there)} of its ${counted(all, "row")} are in ${table} already, and would count twice. Load it all the same with --again`,
   );
-}
-
-type Target = "missing" | "sample" | "rows";
-
-/** @throws ProbelabError if the database holds the sample service, unless it is to be replaced. */
-async function findTarget(
-  writer: Writer,
-  name: LoadableTable,
-  replaceSample: boolean,
-): Promise<Target> {
-  const tables = await listTables(writer);
-  const isSample = (table: Table) => table.comment === SAMPLE_COMMENT;
-  const loaded = tables.some(
-    (table) => Object.hasOwn(LOADABLE_TABLES, table.name) && !isSample(table) && table.rows > 0,
-  );
-  // A load was killed between replacing the sample and dropping the rest of it.
-  if (loaded) await dropSample(writer);
-  else if (!replaceSample && tables.some((table) => isSample(table) && table.rows > 0)) {
-    throw new ProbelabError(
-      `Can't load into ${writer.source}: it holds the sample service, and made rows must not mix with real ones. Load into another directory with --into embedded:DIR, or let the file replace the sample with --replace-sample.`,
-    );
-  }
-  const own = tables.find((table) => table.name === name);
-  if (own === undefined || (loaded && isSample(own))) return "missing";
-  return isSample(own) ? "sample" : "rows";
-}
-
-/**
- * Puts the staged rows in place by a rename or an exchange of names, one system call in the Atomic
- * engine: readers and whoever is killed find the table as it was or with all rows. Parts are shared
- * by hard links, so nothing is copied.
- */
-async function commit(writer: Writer, name: LoadableTable, target: Target): Promise<void> {
-  if (target === "missing") {
-    await writer.command(`RENAME TABLE ${STAGED} TO ${name}`);
-  } else if (target === "sample") {
-    await writer.command(`EXCHANGE TABLES ${STAGED} AND ${name}`);
-    await dropSample(writer);
-  } else {
-    await writer.command(`CREATE TABLE ${NEXT} CLONE AS ${name}`);
-    await writer.command(`ALTER TABLE ${NEXT} ATTACH PARTITION ALL FROM ${STAGED}`);
-    await writer.command(`EXCHANGE TABLES ${NEXT} AND ${name}`);
-  }
-}
-
-async function dropLeftovers(writer: Writer): Promise<void> {
-  await writer.command(`KILL QUERY WHERE Settings['log_comment'] = '${LOADING}' SYNC`);
-  for (const { name } of await listTables(writer)) {
-    if (name === STAGED || name === NEXT) await drop(writer, name);
-  }
-}
-
-/** Drops the sample's tables; the one that says that it is there goes first. */
-async function dropSample(writer: Writer): Promise<void> {
-  const made = (await listTables(writer))
-    .filter(({ name, comment }) => comment === SAMPLE_COMMENT && !name.includes("_making_"))
-    .sort((a, b) => Number(b.name === "sample_info") - Number(a.name === "sample_info"));
-  for (const { name } of made) await drop(writer, name);
-}
-
-async function drop(writer: Writer, table: string): Promise<void> {
-  await writer.command(`DROP TABLE IF EXISTS ${quoteIdentifier(table)} SYNC`);
-}
-
-interface Table {
-  readonly name: string;
-  readonly comment: string;
-  readonly rows: number;
-}
-
-async function listTables(writer: Writer): Promise<Table[]> {
-  const tables = await writer.rows<Table>(
-    `SELECT name, comment, ifNull(total_rows, 0) AS rows FROM system.tables
-     WHERE database = {database:String}`,
-    { parameters: { database: writer.database } },
-  );
-  return tables.map((table) => ({ ...table, rows: Number(table.rows) }));
 }

@@ -28,16 +28,33 @@ interface ColumnSql {
  */
 export function readColumn({ name, type, fileType, required }: MatchedColumn): ColumnSql {
   const raw = `source.${quoteIdentifier(name)}`;
-  const target = plainType(type);
-  const text = plainType(fileType) === "String" ? raw : `toString(${raw})`;
+  const [target, source] = [plainType(type), plainType(fileType)];
+  const text = source === "String" ? raw : `toString(${raw})`;
   const trimmed = `trimBoth(ifNull(${text}, ''))`;
-  const { value, fault } = isText(target)
-    ? { value: text, fault: `NOT isValidUTF8(ifNull(${text}, ''))` }
-    : isText(fileType)
-      ? readText(trimmed, target)
-      : readTyped(raw, plainType(fileType), target);
-  const given = isText(target) || !isText(fileType) ? `isNotNull(${raw})` : `${trimmed} != ''`;
+  let given = `isNotNull(${raw})`;
+  let value: string;
+  let fault: string;
+  if (isText(target)) {
+    [value, fault] = [text, `NOT isValidUTF8(ifNull(${text}, ''))`];
+  } else if (isText(fileType)) {
+    given = `${trimmed} != ''`;
+    [value, fault] = target.startsWith("Date")
+      ? ofTime(`parseDateTime64BestEffortOrNull(${trimmed}, 6, 'UTC')`, target)
+      : ofNumber(`replaceRegexpOne(${trimmed}, '^(-?\\\\d+)[.]0$', '\\\\1')`, target);
+    if (target.startsWith("Date")) fault = `NOT match(${trimmed}, '${TIME_TEXT}') OR ${fault}`;
+  } else if (target.startsWith("Date")) {
+    [value, fault] = ofTime(`toDateTime64(${raw}, 6, 'UTC')`, target);
+  } else {
+    // Of a time the engine would take seconds since 1970; which unit the column counts, it can't know.
+    [value, fault] = ofNumber(source.startsWith("Date") ? "NULL" : raw, target);
+  }
   return { value, bad: required ? `NOT (${given}) OR (${fault})` : `(${given}) AND (${fault})` };
+}
+
+function ofNumber(value: string, target: string): [value: string, fault: string] {
+  const read = `accurateCastOrNull(${value}, '${target.replace(/[\\']/g, "\\$&")}')`;
+  const isInfinite = `ifNull(isInfinite(${read}), 0) AND NOT match(toString(${value}), '(?i)inf')`;
+  return [read, `isNull(${read})${/^Float(32|64)$/.test(target) ? ` OR (${isInfinite})` : ""}`];
 }
 
 const TIME_SPANS: Readonly<Record<string, readonly [string, string]>> = {
@@ -51,50 +68,9 @@ const TIME_SPANS: Readonly<Record<string, readonly [string, string]>> = {
 const TIME_TEXT =
   "^([12]\\\\d{3}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\\\d|3[01])([ T]([01]\\\\d|2[0-3]):[0-5]\\\\d(:[0-5]\\\\d(\\\\.\\\\d+)?)?(Z|[+-]\\\\d\\\\d:?\\\\d\\\\d)?)?|\\\\d{9,10}(\\\\.\\\\d+)?|\\\\d{13})$";
 
-type Reading = Readonly<Record<"value" | "fault", string>>;
-
-function readText(text: string, target: string): Reading {
-  if (target.startsWith("Date")) {
-    const { value, fault } = readTime(`parseDateTime64BestEffortOrNull(${text}, 6, 'UTC')`, target);
-    return { value, fault: `(NOT match(${text}, '${TIME_TEXT}') OR ${fault})` };
-  }
-  if (/^U?Int\d+$/.test(target)) {
-    const whole = `if(endsWith(${text}, '.0'), substring(${text}, 1, length(${text}) - 2), ${text})`;
-    return orNull(`to${target}OrNull(${whole})`);
-  }
-  if (/^Float(32|64)$/.test(target)) {
-    const { value, fault } = orNull(`to${target}OrNull(${text})`);
-    const tooLarge = `isInfinite(ifNull(${value}, 0)) AND NOT match(${text}, '(?i)inf')`;
-    return { value, fault: `(${fault} OR (${tooLarge}))` };
-  }
-  return orNull(`accurateCastOrNull(${text}, ${quoteText(target)})`);
-}
-
-function readTyped(raw: string, source: string, target: string): Reading {
-  if (target.startsWith("Date")) return readTime(`toDateTime64(${raw}, 6, 'UTC')`, target);
-  // The engine would take seconds since 1970; which unit the column counts, it can't know.
-  if (source.startsWith("Date")) {
-    return { value: `CAST(NULL, ${quoteText(`Nullable(${target})`)})`, fault: "1" };
-  }
-  if (/^Float(32|64)$/.test(target)) {
-    const value = `to${target}(${raw})`;
-    const tooLarge = `isInfinite(${value}) AND NOT isInfinite(toFloat64(${raw}))`;
-    return { value, fault: `ifNull(${tooLarge}, 0)` };
-  }
-  return orNull(`accurateCastOrNull(${raw}, ${quoteText(target)})`);
-}
-
-function orNull(value: string): Reading {
-  return { value, fault: `isNull(${value})` };
-}
-
-function readTime(value: string, target: string): Reading {
+function ofTime(value: string, target: string): [value: string, fault: string] {
   const [low, high] = TIME_SPANS[target.replace(/\(.*/, "")] ?? ["", ""];
   const bound = (text: string, fraction: string) => `toDateTime64('${text}${fraction}', 6, 'UTC')`;
   const inside = `${value} BETWEEN ${bound(low, "")} AND ${bound(high, ".999999")}`;
-  return { value, fault: `NOT ifNull(${inside}, 0)` };
-}
-
-function quoteText(text: string): string {
-  return `'${text.replace(/\\/g, "\\\\").replace(/'/g, "\\'")}'`;
+  return [value, `NOT ifNull(${inside}, 0)`];
 }

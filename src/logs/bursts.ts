@@ -1,5 +1,5 @@
 import { ProbelabError } from "../base/error.js";
-import { counted } from "../base/text.js";
+import { counted, grouped } from "../base/text.js";
 import type { Database } from "../database/database.js";
 import { bind, raw, sql } from "../query/sql.js";
 import { Result } from "../result/result.js";
@@ -89,9 +89,7 @@ LIMIT ${raw(String(MOST))}`;
     },
     reductions:
       total > shown
-        ? [
-            `The ${counted(shown, "minute")} of the highest score, of ${total.toLocaleString("en-US")}.`,
-          ]
+        ? [`The ${counted(shown, "minute")} of the highest score, of ${grouped(total)}.`]
         : [],
     notes: [...(shown > 0 ? [] : [await whyNone()]), ...origin.notes],
   });

@@ -2,7 +2,7 @@ import type { Database } from "../database/database.js";
 import type { TableInfo } from "../database/table-info.js";
 import { plainType } from "../database/time-column.js";
 import { ProbelabError } from "../base/error.js";
-import { counted, shownValue } from "../base/text.js";
+import { counted, grouped, shownValue } from "../base/text.js";
 import { print, raw, sql, type Sql } from "../query/sql.js";
 
 /** The names of the priorities 0 to 7, as in journalctl and syslog (RFC 5424, section 6.2.1). */
@@ -74,7 +74,7 @@ LIMIT 8`);
   const [first] = unknown;
   if (first === undefined) return;
   const found = unknown.map(
-    ({ value, lines }) => `${shownValue(value)} (${Number(lines).toLocaleString("en-US")})`,
+    ({ value, lines }) => `${shownValue(value)} (${grouped(Number(lines))})`,
   );
   throw new ProbelabError(
     `Can't filter by priority: ${counted(Number(first.all), "line")} of ${table.name} have a ${column} that is no syslog priority: ${found.join(", ")}. Leave priority out and ask for the values themselves: lab.logs.ask({ …, where: { ${column}: [${shownValue(first.value)}] } }). Known are 0 to 7 and ${PRIORITIES.join(", ")}, in upper or lower case.`,

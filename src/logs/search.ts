@@ -1,4 +1,5 @@
 import type { Database } from "../database/database.js";
+import { grouped } from "../base/text.js";
 import { join, raw, sql } from "../query/sql.js";
 import { Result } from "../result/result.js";
 import {
@@ -50,7 +51,7 @@ ORDER BY ${raw(table.time.sql)}${raw(newestFirst ? " DESC" : "")}${limitSql(limi
     columns: { dimensions, measures: [] },
     reductions: isCut
       ? [
-          `The ${newestFirst ? "newest" : "oldest"} ${limit.toLocaleString("en-US")} lines; the range holds more that match. Pass a larger limit for them.`,
+          `The ${newestFirst ? "newest" : "oldest"} ${grouped(limit)} lines; the range holds more that match. Pass a larger limit for them.`,
         ]
       : [],
     notes: [...(rows.numRows() === 0 ? [await whyNoLines(database, lines)] : []), ...origin.notes],

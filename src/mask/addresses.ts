@@ -74,26 +74,28 @@ function isIPv6(address: string): boolean {
  * // "POST from [IPv4] by [e-mail] via [[IPv6]]:443"
  */
 export function maskAddresses(text: string): string {
-  return replaceAddresses(text, (kind) => `[${kind}]`);
+  return maskAllBut(new Set())(text);
 }
 
-/** The numbers of masked addresses, by kind and address. */
-export type AddressNumbers = Map<AddressKind, Map<string, number>>;
+/** `maskAddresses` that leaves these texts, as `versionsOf` finds them. */
+export function maskAllBut(versions: ReadonlySet<string>): Change {
+  return (text) =>
+    replaceAddresses(text, (kind, address) => (versions.has(address) ? undefined : `[${kind}]`));
+}
 
 /**
- * Makes a mask that keeps versions: `[IPv4]`, or with `numbers` `[IPv4 2]`, the same for the same address
- * in all texts that share them.
+ * Makes a mask that keeps versions and numbers addresses: `[IPv4 2]`, the same for the same address in
+ * all texts that it is given.
  *
  * @param versions texts that are no addresses, as `versionsOf` finds them.
  */
-export function addressMask(versions: ReadonlySet<string>, numbers?: AddressNumbers): Change {
+export function numberedMask(versions: ReadonlySet<string>): Change {
+  const numbers = new Map<AddressKind, string[]>();
   return (text) =>
     replaceAddresses(text, (kind, address) => {
       if (versions.has(address)) return undefined;
-      if (numbers === undefined) return `[${kind}]`;
-      const known = numbers.get(kind) ?? new Map<string, number>();
-      const key = address.toLowerCase();
-      numbers.set(kind, known.set(key, known.get(key) ?? known.size + 1));
-      return `[${kind} ${known.get(key)}]`;
+      const known = numbers.get(kind) ?? [];
+      if (!known.includes(address)) numbers.set(kind, [...known, address]);
+      return `[${kind} ${(numbers.get(kind) ?? []).indexOf(address) + 1}]`;
     });
 }

@@ -1,5 +1,6 @@
 import { refuseUnknown } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
+import { grouped } from "../base/text.js";
 import type { By, GroupOptions, Preset } from "../query/ask.js";
 import { bins, type Dimension } from "../query/dimension.js";
 import { count, max, min, quantile, type Measure } from "../query/measure.js";
@@ -165,9 +166,7 @@ function binned(
     },
     notes: [
       ...notes,
-      ...(none > 0
-        ? [`${none.toLocaleString("en-US")} ${noun} without a number are in no bin (${label}).`]
-        : []),
+      ...(none > 0 ? [`${grouped(none)} ${noun} without a number are in no bin (${label}).`] : []),
     ],
   });
 }

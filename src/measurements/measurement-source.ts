@@ -177,6 +177,11 @@ export class FirstColumns {
     return { sql: raw(as), type };
   }
 
+  /** The names that were asked for, and what their columns are called. */
+  get names(): readonly (readonly [name: string, as: string])[] {
+    return [...this.#names];
+  }
+
   /** The columns of the group's SELECT. */
   get selected(): Column[] {
     return [...this.#names].map(([name, as]) => [as, this.#first(name)]);

@@ -2,10 +2,11 @@ import { ProbelabError } from "../base/error.js";
 import type { Database } from "../database/database.js";
 import type { TableInfo } from "../database/table-info.js";
 import { plainType } from "../database/time-column.js";
+import { grouped } from "../base/text.js";
 import { daysOnly, type Extra, type Source, type SourceColumn } from "../query/source.js";
-import { and, bind, nested, print, raw, select, sql, type Sql } from "../query/sql.js";
+import { and, bind, nested, print, raw, select, sql, type Column, type Sql } from "../query/sql.js";
 import { whereSql, type Where } from "../query/where.js";
-import { LENGTHS } from "../time/span.js";
+import { DAY } from "../time/span.js";
 import type { TimeRange } from "../time/time-range.js";
 import {
   dedupeNotes,
@@ -18,7 +19,7 @@ import {
 } from "./measurement-source.js";
 
 /** Runs are read this far beyond the range, so that those at its edges are whole. */
-const MARGIN = LENGTHS.day;
+export const RUN_MARGIN = DAY;
 
 /** A run's columns besides the dimensions of its first measurement. */
 export const RUN_COLUMNS = [
@@ -32,8 +33,8 @@ type OwnColumn = (typeof RUN_COLUMNS)[number];
 /**
  * The runs of a range: a row a run, the measurements that share a report_id.
  *
- * A run belongs to the bucket in which it starts; it is read whole, over the range's edges by a
- * day, and counts where it starts inside the range. Grouping by report_id alone keeps a run that
+ * A run belongs to the bucket in which it starts; it is read over the range's edges by a day, where
+ * a longer one is cut, and counts where it starts inside the range. Grouping by report_id alone keeps a run that
  * crosses a bucket's edge in one piece. Measurements without a report_id are of no run.
  *
  * Its columns: `start` (a Date), `duration` (seconds from its first measurement's start to its
@@ -46,60 +47,107 @@ type OwnColumn = (typeof RUN_COLUMNS)[number];
 export function runSource(table: TableInfo, filter: MeasurementFilter): Source {
   const { time } = table;
   const { range } = filter;
-  const entries = Object.entries(filter.where);
-  const runWhere: Where = Object.fromEntries(entries.filter(([name]) => isOwn(name)));
-  const where: Where = Object.fromEntries(entries.filter(([name]) => !isOwn(name)));
-  const { conditions, explained } = filtered(table, range, where);
-  const first = new FirstColumns(table);
-  const column = (name: string): SourceColumn =>
-    isOwn(name) ? runColumn(table, name) : first.column(name);
-  const runConditions = whereSql(runWhere, column, "run");
+  const { ofRuns, ofParts } = splitWhere(filter.where);
+  const { conditions, explained } = filtered(table, range, ofParts);
   const noReport = withoutReport(table);
-  /** Measurements without a report are kept as one run, so that they can be counted. */
-  const orNoReport = (condition: Sql): Sql =>
-    noReport === undefined ? condition : sql`((${condition}) OR _no_report)`;
   const start = time.bound(range.start);
   const end = time.bound(range.end);
-  const inRange = sql`_first >= ${bind("start", start.type, start.value)} AND _first < ${bind("end", end.type, end.value)}`;
-  const from = (): Sql => {
-    const runs = nested(
-      select({
-        columns: [
-          ["_first", raw(`min(${time.sql})`)],
-          ["_last", raw(`max(${time.sql})`)],
-          ["_n", raw("count()")],
-          ...(noReport === undefined ? [] : [["_no_report", ofNoReport(table, noReport)] as const]),
-          ...first.selected,
-        ],
-        from: measurementsFrom(table, filter, widen(range), conditions),
-        groupBy: identityKeys(table, "report_id"),
-        having: [orNoReport(inRange)],
-      }),
-    );
-    return runConditions.length === 0
-      ? runs
-      : sql`${runs}\nWHERE ${orNoReport(and(runConditions))}`;
-  };
-  const unusableNote = (database: Database, signal: AbortSignal | undefined): Promise<Extra> => {
-    const question = select({
+  return runsOf({
+    table,
+    first: new FirstColumns(table),
+    columns: [
+      ["_first", raw(`min(${time.sql})`)],
+      ["_last", raw(`max(${time.sql})`)],
+      ["_n", raw("count()")],
+    ],
+    noReport: noReport && ofNoReport(table, noReport),
+    from: measurementsFrom(table, filter, widen(range), conditions),
+    groupBy: identityKeys(table, "report_id"),
+    inRange: sql`_first >= ${bind("start", start.type, start.value)} AND _first < ${bind("end", end.type, end.value)}`,
+    where: ofRuns,
+    lost: select({
       columns: [["n", raw("count()")]],
       from: measurementsFrom(table, filter, range, [
         ...conditions,
         ...(noReport ? [noReport] : []),
       ]),
+    }),
+    more: {
+      ...onceOverall(table, filter.dedupe),
+      notes: [WHOLE_RUNS, ...dedupeNotes(table, filter.dedupe), ...table.notes],
+      ...explained,
+    },
+  });
+}
+
+/** Conditions on runs, and those on what runs are made of. */
+export function splitWhere(where: Where): { readonly ofRuns: Where; readonly ofParts: Where } {
+  const entries = Object.entries(where);
+  return {
+    ofRuns: Object.fromEntries(entries.filter(([name]) => isOwn(name))),
+    ofParts: Object.fromEntries(entries.filter(([name]) => !isOwn(name))),
+  };
+}
+
+/** What runs are made of: measurements, or the pieces of runs that a snapshot holds. */
+interface RunParts {
+  /** How the times of runs are written, and what the table is called. */
+  readonly table: TableInfo;
+  readonly first: FirstColumns;
+  /** `_first`, `_last` and `_n`, over the parts of a run. */
+  readonly columns: readonly Column[];
+  /** Over the parts of a run: whether it is the measurements without a report; missing where all have one. */
+  readonly noReport: Sql | undefined;
+  readonly from: Sql;
+  readonly groupBy: readonly Sql[];
+  /** Whether a run starts in the range. */
+  readonly inRange: Sql;
+  /** Conditions on the run. */
+  readonly where: Where;
+  /** Counts, as `n`, the measurements of the range without a report. */
+  readonly lost: Sql;
+  /** Runs that are held whole: gives the same columns of each, and those of its first measurement. */
+  readonly whole?: (first: readonly (readonly [name: string, as: string])[]) => Sql;
+  readonly more: Pick<Source, "notes" | "whyEmpty" | "missingValues" | "whole">;
+}
+
+/** The runs that parts make up: the one place that says what a run is. */
+export function runsOf(parts: RunParts): Source {
+  const { table, first, noReport, whole } = parts;
+  const column = (name: string): SourceColumn =>
+    isOwn(name) ? runColumn(table, name) : first.column(name);
+  const conditions = whereSql(parts.where, column, "run");
+  /** Measurements without a report are kept as one run, so that they can be counted. */
+  const orNoReport = (condition: Sql): Sql =>
+    noReport === undefined ? condition : sql`((${condition}) OR _no_report)`;
+  const from = (): Sql => {
+    const made = select({
+      columns: [
+        ...parts.columns,
+        ...(noReport === undefined ? [] : [["_no_report", noReport] as const]),
+        ...first.selected,
+      ],
+      from: parts.from,
+      groupBy: parts.groupBy,
+      having: [orNoReport(parts.inRange)],
     });
-    return noReportNote(database, question, signal);
+    const runs = nested(
+      whole === undefined ? made : sql`${whole(first.names)}\nUNION ALL\n${made}`,
+    );
+    return conditions.length === 0 ? runs : sql`${runs}\nWHERE ${orNoReport(and(conditions))}`;
   };
   return {
     many: "runs",
     column,
-    instant: time.dateTime("_first"),
+    instant: table.time.dateTime("_first"),
     ...daysOnly(table),
-    ...onceOverall(table, filter.dedupe),
-    ...(noReport !== undefined && { unusable: raw("_no_report"), unusableNote }),
+    ...(noReport !== undefined && {
+      unusable: raw("_no_report"),
+      unusableNote: (database: Database, signal: AbortSignal | undefined) =>
+        noReportNote(database, parts.lost, signal),
+    }),
     from,
-    notes: [WHOLE_RUNS, ...dedupeNotes(table, filter.dedupe), ...table.notes],
-    ...explained,
+    ...parts.more,
   };
 }
 
@@ -111,7 +159,7 @@ function ofNoReport(table: TableInfo, noReport: Sql): Sql {
 }
 
 /** Says how many rows belong to no run. @param question gives them as `n`. */
-export async function noReportNote(
+async function noReportNote(
   database: Database,
   question: Sql,
   signal: AbortSignal | undefined,
@@ -121,19 +169,19 @@ export async function noReportNote(
   const n = Number(table.get("n", 0));
   const [have, belong, are] =
     n === 1 ? ["measurement has", "it belongs", "is"] : ["measurements have", "they belong", "are"];
-  const note = `${n.toLocaleString("en-US")} ${have} no report_id: ${belong} to no run and ${are} left out.`;
+  const note = `${grouped(n)} ${have} no report_id: ${belong} to no run and ${are} left out.`;
   return { notes: n === 0 ? [] : [note], rowsRead: cost.rowsRead, bytesRead: cost.bytesRead };
 }
 
 /** A note of every question on runs. */
 export const WHOLE_RUNS =
-  "Runs that cross the range's edges are counted whole (read up to 24 hours beyond it), in the bucket in which they start.";
+  "Runs that cross the range's edges are counted in the bucket in which they start, and read up to 24 hours beyond it: longer ones are cut there.";
 
-export function isOwn(name: string): name is OwnColumn {
+function isOwn(name: string): name is OwnColumn {
   return (RUN_COLUMNS as readonly string[]).includes(name);
 }
 
-export function runColumn({ time, name: table }: TableInfo, name: OwnColumn): SourceColumn {
+function runColumn({ time, name: table }: TableInfo, name: OwnColumn): SourceColumn {
   if (name === "start") {
     const start = `toDateTime64(${time.dateTime("_first")}, 3, 'UTC')`;
     return { sql: raw(start), type: "DateTime64(3, 'UTC')" };
@@ -176,7 +224,7 @@ function widen({ start, end }: TimeRange): { start: Date; end: Date } {
   // A DateTime holds no other instants.
   const [first, last] = [0, Date.UTC(2106, 1, 7)];
   return {
-    start: new Date(Math.max(+start - MARGIN, first)),
-    end: new Date(Math.min(+end + MARGIN, last)),
+    start: new Date(Math.max(+start - RUN_MARGIN, first)),
+    end: new Date(Math.min(+end + RUN_MARGIN, last)),
   };
 }

@@ -3,6 +3,7 @@ import { ProbelabError } from "../base/error.js";
 import { MOST_ROWS } from "../base/limits.js";
 import { answerOrigin, type Database } from "../database/database.js";
 import { plainType } from "../database/time-column.js";
+import { grouped } from "../base/text.js";
 import { m4Sql } from "../downsample/sql/m4-sql.js";
 import { dedupeNotes, tableColumn } from "./measurement-source.js";
 import type { MeasurementColumn } from "./questions.js";
@@ -135,7 +136,7 @@ export async function values(database: Database, options: ValuesOptions): Promis
     },
     reductions: [
       ...(kept === null || by === undefined ? [] : restSentence(by, kept, other)),
-      `${rows.toLocaleString("en-US")} values: first, last, lowest and highest of ${columns.toLocaleString("en-US")} equal slices of time.`,
+      `${grouped(rows)} values: first, last, lowest and highest of ${grouped(columns)} equal slices of time.`,
     ],
     notes: [
       ...dedupeNotes(table, undefined),
@@ -196,8 +197,8 @@ async function largest(
 function restSentence(by: string, kept: Kept, other: boolean): string[] {
   const { names, others, otherMeasurements, otherLabel } = kept;
   if (others <= 0) return [];
-  const which = others === 1 ? "one other" : `${others.toLocaleString("en-US")} others`;
-  const held = `${which} with ${otherMeasurements.toLocaleString("en-US")} measurements`;
+  const which = others === 1 ? "one other" : `${grouped(others)} others`;
+  const held = `${which} with ${grouped(otherMeasurements)} measurements`;
   return [
     `The ${names.length} series of ${by} with the most measurements; ${other ? `"${otherLabel}" holds ${held}` : `${held} left out`}.`,
   ];

@@ -4,28 +4,26 @@ import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** The record of a text that TypeScript accepted. */
+/** Names that cells import and that are only types, by the cell's module. */
+export type TypeNames = Readonly<Record<string, readonly string[]>>;
+
+/** The record of a notebook that TypeScript accepted. */
 interface Accepted {
-  /** Modification time and size of each file that the text was checked against, and of this program. */
+  /** Modification time and size of each file that it was checked against, and of this program. */
   readonly files: Readonly<Record<string, string | undefined>>;
-  /** Names that the text imports and that are only types. */
-  readonly types: readonly string[];
+  readonly types: TypeNames;
 }
 
-/** Texts that are remembered, some 25 KB each. */
+/** Notebooks that are remembered, some 25 KB each. */
 const mostTexts = 200;
 
 /**
- * Remembers that TypeScript accepted a text: the next run of the same cells does without the check, which
+ * Remembers that TypeScript accepted a notebook: the next run of the same cells does without the check, which
  * takes 1.1 s. The user's cache holds hashes of texts, no text.
  */
-export function writeAccepted(
-  text: string,
-  types: ReadonlySet<string>,
-  paths: readonly string[],
-): void {
+export function writeAccepted(text: string, types: TypeNames, paths: readonly string[]): void {
   const files = [...paths, fileURLToPath(import.meta.url)].map((path) => [path, stampOf(path)]);
-  const accepted = { files: Object.fromEntries(files) as Accepted["files"], types: [...types] };
+  const accepted = { files: Object.fromEntries(files) as Accepted["files"], types };
   const path = pathOf(text);
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -39,13 +37,14 @@ export function writeAccepted(
   }
 }
 
-/** The names of `text` that are only types; undefined where it isn't known to be accepted. */
-export function readAccepted(text: string): ReadonlySet<string> | undefined {
+/** The types of a notebook's cells; undefined where it isn't known to be accepted. */
+export function readAccepted(text: string): TypeNames | undefined {
   try {
     // Only part of it where another run writes it just now: no JSON.
     const { files, types } = JSON.parse(readFileSync(pathOf(text), "utf8")) as Accepted;
-    const isUnchanged = Object.entries(files).every(([path, stamp]) => stampOf(path) === stamp);
-    return isUnchanged ? new Set(types) : undefined;
+    return Object.entries(files).every(([path, stamp]) => stampOf(path) === stamp)
+      ? types
+      : undefined;
   } catch {
     return undefined;
   }

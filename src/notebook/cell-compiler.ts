@@ -1,20 +1,10 @@
 import type TypeScript from "typescript";
 import { ProbelabError } from "../base/error.js";
-import { readAccepted, writeAccepted } from "./accepted.js";
+import { readAccepted, writeAccepted, type TypeNames } from "./accepted.js";
+import { namesIn, runtimeName, tailOf, transpileCell, typedHead } from "./cell-code.js";
+import type { Declaration } from "./cell-code.js";
 import type { CellScripts } from "./cell-error.js";
 import { CellLanguage, ts } from "./cell-language.js";
-import {
-  declarationsOf,
-  headOf,
-  importsOf,
-  inOneText,
-  mentions,
-  tailOf,
-  topNames,
-  untyped,
-  type Declaration,
-} from "./cell-text.js";
-import { runtimeName, transpile } from "./cell-transform.js";
 import { typeFault, type TypeFault } from "./type-fault.js";
 
 /** The code of a cell, and the name of the cell in tracebacks, such as `cell-3`. */
@@ -33,8 +23,6 @@ export interface CompiledCell {
   readonly script: string;
   /** Names that the cell declares and sets only while it runs. */
   readonly namesToSet: readonly string[];
-  /** The declarations after this cell; undefined for a cell of a notebook that was checked as one text. */
-  readonly declarations: readonly Declaration[] | undefined;
 }
 
 /** Completions, and the part of the code that one of them replaces. */
@@ -44,38 +32,40 @@ export interface Completions {
   readonly end: number;
 }
 
-/** The cells of a headless notebook, compiled by the check before the run. */
-interface Plan {
-  readonly cells: readonly { readonly cell: NamedCode; readonly compiled: CompiledCell }[];
-  /** Cells that were prepared so far. */
-  prepared: number;
-  /** The one text that the cells were checked as; undefined where each was checked by itself. */
-  readonly text: string | undefined;
+/** A cell as a module. */
+interface CellModule extends NamedCode {
+  /** Its name for TypeScript, such as `cell:3`. */
+  readonly module: string;
+  readonly statements: readonly TypeScript.Statement[];
+  readonly text: string;
+  /** Where the cell's code starts in `text`. */
+  readonly start: number;
+  /** The declarations of earlier cells that it mentions, and all that follow it. */
+  readonly used: readonly Declaration[];
+  readonly after: ReadonlyMap<string, Declaration>;
 }
+
+type Declarations = ReadonlyMap<string, Declaration>;
 
 /** TypeScript's "Cannot find module …". */
 const MODULE_NOT_FOUND = 2307;
 
-/** Its objections to `await`, `for await` and `await using` at the top: a cell runs in an async function. */
-const TOP_AWAIT = new Set([1378, 1432, 2854]);
-
 const INITIALISED = /^((?:exports\.[\w$]+ = )+)void 0;$/m;
 
 /**
- * Compiles cells. Above the text of a cell stand the declarations of earlier cells, below it its own names
- * are exported, and TypeScript makes one CommonJS module of it, whose `exports` all cells share.
- *
- * The cells of a headless notebook are checked as one text: one program instead of one per cell, which saves
- * 0.6 s of seven cells. Where TypeScript objects to the one text, each cell is checked by itself.
+ * Compiles cells. For TypeScript each is a module that imports what it takes from earlier cells, so that one
+ * program holds a whole notebook; their JavaScript is a script each, and all share one `exports`.
  */
 export class CellCompiler {
   readonly #language: CellLanguage;
   readonly #scripts: CellScripts;
   /** Versions of the files beside the notebook that were checked, by path. */
   readonly #checked = new Map<string, string>();
-  #declarations: readonly Declaration[] = [];
-  #prepared: CompiledCell | undefined;
-  #plan: Plan | undefined;
+  #declarations: Declarations = new Map();
+  #modules = 0;
+  #prepared: CellModule | undefined;
+  /** The cells of a headless notebook, and whether TypeScript accepts them with the column types of now. */
+  #notebook: { cells: readonly CellModule[]; accepted: TypeNames | "no" | "unknown" } | undefined;
 
   /** @param folder the notebook's */
   constructor(folder: string, scripts: CellScripts) {
@@ -85,95 +75,83 @@ export class CellCompiler {
 
   /** Compiles a cell without running it. @throws ProbelabError where TypeScript can't handle it */
   prepare(cell: NamedCode): CompiledCell {
-    const plan = this.#plan;
-    const planned = plan?.cells[plan.prepared];
-    if (plan && planned?.cell.code === cell.code) {
-      plan.prepared++;
-      this.#prepared = planned.compiled;
-    } else {
-      this.#leavePlan();
-      this.#prepared = this.#withRecovery(actionOf(cell), () =>
-        this.#compile(cell, this.#declarations),
-      );
-    }
-    return this.#prepared;
+    return this.#withRecovery(actionOf(cell), () => {
+      const number = this.#modules + 1;
+      const module = this.#moduleOf(cell, number, this.#declarations);
+      const types = this.#typesOfNotebook(module);
+      const faults = types ? [] : this.#faultsOf(module);
+      const compiled = faults.length === 0 ? this.#transpiled(module, types) : undefined;
+      this.#modules = number;
+      this.#prepared = faults.length === 0 ? module : undefined;
+      if (!compiled) this.#scripts.addSource(cell.name, cell.code);
+      return { faults, script: "", namesToSet: [], ...compiled };
+    });
   }
 
   /** Makes the declarations of the prepared cell known to later cells, without the names in `missing`. */
   commit(missing: ReadonlySet<string>): void {
-    const after = this.#prepared?.declarations;
-    if (!after) return;
-    this.#declarations = [
-      ...this.#declarations.filter(({ name }) => missing.has(name)),
-      ...after.filter(({ name }) => !missing.has(name)),
-    ];
+    if (!this.#prepared) return;
+    const kept = [...this.#prepared.after].filter(([name]) => !missing.has(name));
+    const before = [...this.#declarations].filter(([name]) => missing.has(name));
+    this.#declarations = new Map([...kept, ...before]);
   }
 
   /**
-   * The objections to `cells`, each as if those before it had run. Skips a cell that uses a name of a cell
-   * with an objection. Ends at a cell that can't be checked yet (an earlier cell may write the module that it
-   * imports) and after one that can't be compiled.
+   * The objections to the cells of a headless notebook, each as if those before it had run. Ends at a cell that
+   * can't be checked yet (an earlier cell may write the module that it imports) and after one that can't be
+   * compiled.
    */
   check(cells: readonly NamedCode[]): { index: number; objection: CellObjection }[] {
-    if (this.#acceptAsOneText(cells)) return [];
+    const modules: CellModule[] = [];
     const objections: { index: number; objection: CellObjection }[] = [];
-    const planned: Plan["cells"][number][] = [];
-    const unknown = new Set<string>();
-    let declarations: readonly Declaration[] = [];
-    for (const [index, cell] of cells.entries()) {
+    try {
+      for (const cell of cells) {
+        const declared = modules.at(-1)?.after ?? this.#declarations;
+        const add = () => this.#moduleOf(cell, modules.length + 1, declared);
+        modules.push(this.#withRecovery(actionOf(cell), add));
+      }
+    } catch (error) {
+      if (!(error instanceof ProbelabError)) throw error;
+      objections.push({ index: modules.length, objection: error });
+    }
+    const isKnown = objections.length === 0 && readAccepted(this.#keyOf(modules)) !== undefined;
+    this.#language.setRoots(modules.map(({ module }) => module));
+    for (const [index, module] of isKnown ? [] : modules.entries()) {
       try {
-        const file = this.#withRecovery(actionOf(cell), () => parse(cell.code));
-        if (unknown.size === 0 || !mentions(file).some((name) => unknown.has(name))) {
-          const compiled = this.#withRecovery(actionOf(cell), () =>
-            this.#compile(cell, declarations),
-          );
-          if (compiled.faults.some(({ code }) => code === MODULE_NOT_FOUND)) break;
-          declarations = compiled.declarations ?? declarations;
-          planned.push({ cell, compiled });
-          if (compiled.faults.length === 0) continue;
-          objections.push({ index, objection: compiled.faults });
-        }
-        for (const name of topNames(file.statements)) unknown.add(name);
+        const faults = this.#withRecovery(actionOf(module), () => this.#faultsOf(module));
+        if (faults.some(({ code }) => code === MODULE_NOT_FOUND)) return objections;
+        if (faults.length === 0) continue;
+        this.#scripts.addSource(module.name, module.code);
+        objections.push({ index, objection: faults });
       } catch (error) {
         if (!(error instanceof ProbelabError)) throw error;
-        objections.push({ index, objection: error });
-        break;
+        return [...objections, { index, objection: error }];
       }
     }
-    if (objections.length === 0) this.#plan = { cells: planned, prepared: 0, text: undefined };
+    objections.sort((a, b) => a.index - b.index);
+    if (objections.length === 0) this.#notebook = { cells: modules, accepted: "unknown" };
     return objections;
   }
 
   /** Makes `types`, the text of a declaration file, known to all later cells in place of those before. */
   setColumnTypes(types: string): void {
-    const language = this.#language;
-    const before = language.columnTypes;
-    language.columnTypes = types;
-    const text = this.#plan?.text;
-    if (text !== undefined) {
-      if (this.#withRecovery("Can't use the columns' types", () => this.#accept(text))) return;
-      // The cells that ran are declared with the types that they were checked with.
-      language.columnTypes = before;
-      this.#leavePlan();
-      language.columnTypes = types;
-    }
-    this.#plan = undefined;
+    this.#language.columnTypes = types;
+    if (this.#notebook) this.#notebook.accepted = "unknown";
   }
 
   /** The signature and documentation at `position`. */
   inspect(code: string, position: number): TypeScript.QuickInfo | undefined {
     return this.#withRecovery("Can't inspect the cell", () => {
-      const start = this.#show(code);
-      return this.#language.service.getQuickInfoAtPosition(this.#language.cell, start + position);
+      const { path, start } = this.#show(code);
+      return this.#language.service.getQuickInfoAtPosition(path, start + position);
     });
   }
 
   /** TypeScript's completions at `position`, and the part of the text that they replace. */
   completions(code: string, position: number): Completions {
     return this.#withRecovery("Can't complete the cell", () => {
-      const above = this.#show(code);
-      const { cell, service } = this.#language;
-      const found = service.getCompletionsAtPosition(cell, above + position, {});
+      const { path, start: above } = this.#show(code);
+      const found = this.#language.service.getCompletionsAtPosition(path, above + position, {});
       const word = /[\w$]*$/.exec(code.slice(0, position))?.[0].length ?? 0;
       const span = found?.optionalReplacementSpan;
       const start = span ? span.start - above : position - word;
@@ -184,137 +162,131 @@ export class CellCompiler {
 
   /** Reads the declarations that most cells need: the first program takes longest. */
   warmUp(): void {
-    this.#language.setCell(`import "probelab";`);
+    this.#language.setModule("cell:0", `import "probelab";`);
+    this.#language.setRoots(["cell:0"]);
     this.#language.program().getGlobalDiagnostics();
   }
 
-  /** Compiles all cells, if TypeScript accepts them as one text. */
-  #acceptAsOneText(cells: readonly NamedCode[]): boolean {
-    try {
-      return this.#withRecovery("Can't compile the notebook", () => {
-        const parsed = cells.map(({ code }) => parse(code));
-        const text = inOneText(parsed);
-        const types = text === undefined ? undefined : this.#accept(text);
-        if (!types) return false;
-        let earlier: readonly Declaration[] = [];
-        const compiled = cells.map((cell, index) => {
-          const statements = parsed[index]?.statements ?? [];
-          const script = this.#transpiled(cell, statements, earlier, types);
-          const imports = importsOf(statements);
-          const variables = [...topNames(statements)]
-            .filter((name) => imports.every((imported) => imported.name !== name))
-            .map((name) => ({ name, text: "" }));
-          earlier = [...earlier, ...imports, ...variables];
-          return { cell, compiled: { ...script, declarations: undefined } };
-        });
-        this.#plan = { cells: compiled, prepared: 0, text };
-        return true;
-      });
-    } catch (error) {
-      if (error instanceof ProbelabError) return false;
-      throw error;
-    }
+  /** Makes a module of a cell. */
+  #moduleOf(cell: NamedCode, number: number, declared: Declarations): CellModule {
+    const module = `cell:${number}`;
+    const { statements } = ts.createSourceFile("cell.ts", cell.code, ts.ScriptTarget.Latest);
+    const names = namesIn(statements);
+    const words = new Set(cell.code.match(/[\p{ID_Continue}$\u200c\u200d]+/gu));
+    const used = [...declared.values()].filter(({ name }) => words.has(name) && !names.has(name));
+    const head = typedHead(used);
+    const text = `${head}${cell.code}${tailOf(statements)}`;
+    const own = [...names].map(([name, kind]) => [name, { name, module, kind }] as const);
+    const after = new Map([...declared, ...own]);
+    this.#language.setModule(module, text);
+    return { ...cell, module, statements, text, start: head.length, used, after };
   }
 
-  /** The names that a text imports and that are only types; undefined if TypeScript objects to the text. */
-  #accept(text: string): ReadonlySet<string> | undefined {
-    const key = `${this.#language.columnTypes}\0${text}`;
-    const known = readAccepted(key);
-    if (known) return known;
-    this.#language.setCell(text);
-    const program = this.#language.program();
-    const cell = program.getSourceFile(this.#language.cell);
-    if (
-      this.#fileFaults(program).length > 0 ||
-      (cell && this.#faults("", cell, program).length > 0)
-    ) {
-      return this.#language.useAllOfNode() ? this.#accept(text) : undefined;
+  /** The names of a notebook's cells that are only types, if TypeScript accepts the notebook as a whole. */
+  #typesOfNotebook({ module, text }: CellModule): TypeNames | undefined {
+    const notebook = this.#notebook;
+    if (!notebook?.cells.some((cell) => cell.module === module && cell.text === text)) {
+      this.#notebook = undefined;
+      return undefined;
     }
-    const types = this.#importedTypes(program);
-    writeAccepted(key, types, this.#language.filesOf(program));
+    if (notebook.accepted === "unknown") {
+      notebook.accepted = readAccepted(this.#keyOf(notebook.cells)) ?? this.#judge(notebook.cells);
+    }
+    return notebook.accepted === "no" ? undefined : notebook.accepted;
+  }
+
+  #judge(cells: readonly CellModule[]): TypeNames | "no" {
+    this.#language.setRoots(cells.map(({ module }) => module));
+    if (cells.some((cell) => this.#faultsOf(cell).length > 0)) return "no";
+    const program = this.#language.program();
+    const types = Object.fromEntries(cells.map((cell) => [cell.module, this.#typesOf(cell)]));
+    const files = this.#language.filesOf(program).map(({ fileName }) => fileName);
+    writeAccepted(this.#keyOf(cells), types, files);
     return types;
   }
 
-  /** Compiles each cell by itself from now on; those of one text that were prepared are declared. */
-  #leavePlan(): void {
-    const plan = this.#plan;
-    this.#plan = undefined;
-    if (plan?.text === undefined) return;
-    for (const { cell } of plan.cells.slice(0, plan.prepared)) {
-      this.prepare(cell);
-      this.commit(new Set());
-    }
+  /** Identifies cells that TypeScript judges, and the column types that it judges them with. */
+  #keyOf(cells: readonly CellModule[]): string {
+    return [this.#language.columnTypes, ...cells.map(({ text }) => text)].join("\0");
   }
 
-  /** Puts `code` below the declarations of earlier cells. @returns where it starts */
-  #show(code: string): number {
+  /** Puts `code` below the declarations of earlier cells. @returns its path, and where the code starts there */
+  #show(code: string): { path: string; start: number } {
     // Completion needs all of Node's types.
     this.#language.useAllOfNode();
-    const head = headOf(this.#declarations, topNames(parse(code).statements));
-    this.#language.setCell(head + code);
-    return head.length;
+    const head = typedHead([...this.#declarations.values()]);
+    this.#language.setModule("cell:0", head + code);
+    this.#language.setRoots(["cell:0"]);
+    return { path: this.#language.pathOf("cell:0"), start: head.length };
   }
 
-  #compile({ name, code }: NamedCode, earlier: readonly Declaration[]): CompiledCell {
-    const { statements } = parse(code);
-    const names = topNames(statements);
-    const head = headOf(earlier, names);
-    this.#language.setCell(`${head}${code}${tailOf(statements)}`);
-    const program = this.#language.program();
-    const file = program.getSourceFile(this.#language.cell);
+  /** TypeScript's objections to a cell, and to the files that it imports. */
+  #faultsOf(cell: CellModule): readonly TypeFault[] {
+    const path = this.#language.pathOf(cell.module);
+    let program = this.#language.program();
+    let file = program.getSourceFile(path);
+    if (file?.text !== cell.text) {
+      this.#language.setRoots([cell.module]);
+      program = this.#language.program();
+      file = program.getSourceFile(path);
+    }
     if (!file) throw new Error("TypeScript lost the cell");
+    const own = this.#diagnostics(file, program);
     const faults = [
-      ...this.#fileFaults(program),
-      ...this.#faults(name, file, program, head.length, code.length),
+      ...(/["']\.\.?\//.test(cell.code) ? this.#fileFaults(program) : []),
+      ...own.flatMap((fault) => typeFault(fault, cell.name, cell.start, cell.code.length) ?? []),
     ];
-    if (faults.length > 0) {
-      // It may need more of Node's types.
-      if (this.#language.useAllOfNode()) return this.#compile({ name, code }, earlier);
-      this.#scripts.addSource(name, code);
-      return { script: "", namesToSet: [], faults, declarations: earlier };
-    }
-    let dts = "";
-    const { emitSkipped } = program.emit(file, (_path, text) => (dts = text), undefined, true);
-    // Forced: a variable whose type has no name outside of its package is declared as `any`.
-    if (emitSkipped) {
-      const forced = this.#language.service.getEmitOutput(file.fileName, true, true);
-      dts = forced.outputFiles[0]?.text ?? "";
-    }
-    const types = this.#importedTypes(program);
-    const compiled = this.#transpiled({ name, code }, statements, earlier, types);
-    const declarations = [
-      ...earlier.filter((declaration) => !names.has(declaration.name)),
-      ...importsOf(statements),
-      ...declarationsOf(dts, names),
-    ];
-    return { ...compiled, declarations };
+    // It may need more of Node's types.
+    return faults.length > 0 && this.#language.useAllOfNode() ? this.#faultsOf(cell) : faults;
+  }
+
+  /** The faults of files beside the notebook that are new or have changed. */
+  #fileFaults(program: TypeScript.Program): TypeFault[] {
+    const isOwn = (file: TypeScript.SourceFile) =>
+      !file.isDeclarationFile &&
+      !file.fileName.endsWith(".json") &&
+      !program.isSourceFileFromExternalLibrary(file);
+    return this.#language
+      .filesOf(program)
+      .filter(isOwn)
+      .flatMap((file) => {
+        const { fileName, text } = file;
+        const version = this.#language.versionOf(fileName);
+        if (this.#checked.get(fileName) === version) return [];
+        const found = this.#diagnostics(file, program);
+        if (found.length === 0) this.#checked.set(fileName, version);
+        return found.flatMap((fault) => typeFault(fault, fileName, 0, text.length) ?? []);
+      });
+  }
+
+  #diagnostics(
+    file: TypeScript.SourceFile,
+    program: TypeScript.Program,
+  ): readonly TypeScript.Diagnostic[] {
+    const syntactic = program.getSyntacticDiagnostics(file);
+    return syntactic.length > 0 ? syntactic : program.getSemanticDiagnostics(file);
   }
 
   /** The JavaScript of a cell that TypeScript accepts. */
-  #transpiled(
-    { name, code }: NamedCode,
-    statements: readonly TypeScript.Statement[],
-    earlier: readonly Declaration[],
-    types: ReadonlySet<string>,
-  ): Omit<CompiledCell, "declarations"> {
-    const head = headOf(earlier.map(untyped), topNames(statements));
-    const text = head + code + tailOf(statements, types);
-    const { js, map, isSound } = transpile(name, text, head.length);
-    if (!isSound) throw new ProbelabError(`Can't compile ${name}: it has a syntax error.`);
+  #transpiled(cell: CellModule, types: TypeNames | undefined): Omit<CompiledCell, "faults"> {
+    const names = cell.used.map(({ name }) => name);
+    const own = types ? types[cell.module] : this.#typesOf(cell);
+    const { js, map, isSound } = transpileCell(cell, cell.statements, names, own ?? []);
+    if (!isSound) throw new ProbelabError(`Can't compile ${cell.name}: it has a syntax error.`);
     const compiled = js.replace(INITIALISED, "");
-    this.#scripts.addCell(name, code, compiled, map, head.split("\n").length - 1);
+    this.#scripts.addCell(cell.name, cell.code, compiled, map);
     const namesToSet = (INITIALISED.exec(js)?.[1] ?? "").match(/(?<=exports\.)[\w$]+/g) ?? [];
     const script = `${runtimeName}.run(async (exports, require) => {\n${compiled}\n});`;
-    return { faults: [], script, namesToSet };
+    return { script, namesToSet };
   }
 
-  /** Names that the cell's text imports and that are only types: they don't exist at run time. */
-  #importedTypes(program: TypeScript.Program): Set<string> {
+  /** Names that a cell imports and that are only types: they don't exist at run time. */
+  #typesOf({ module }: CellModule): string[] {
+    const program = this.#language.program();
     const checker = program.getTypeChecker();
-    const imports = program
-      .getSourceFile(this.#language.cell)
-      ?.statements.filter(ts.isImportDeclaration);
-    const names = (imports ?? []).flatMap(({ importClause }) => {
+    const file = program.getSourceFile(this.#language.pathOf(module));
+    const imports = file?.statements.filter(ts.isImportDeclaration) ?? [];
+    const names = imports.flatMap(({ importClause }) => {
       const named = importClause?.namedBindings;
       const elements = named && ts.isNamedImports(named) ? named.elements : [];
       return [importClause?.name, ...elements.map(({ name }) => name)].filter((name) => !!name);
@@ -323,33 +295,7 @@ export class CellCompiler {
       const symbol = checker.getSymbolAtLocation(name);
       return symbol && (checker.getAliasedSymbol(symbol).flags & ts.SymbolFlags.Value) === 0;
     };
-    return new Set(names.filter(isType).map(({ text }) => text));
-  }
-
-  /** The faults of files beside the notebook that are new or have changed. */
-  #fileFaults(program: TypeScript.Program): TypeFault[] {
-    return this.#language.ownFiles(program).flatMap((file) => {
-      const version = this.#language.versionOf(file.fileName);
-      if (this.#checked.get(file.fileName) === version) return [];
-      const faults = this.#faults(file.fileName, file, program);
-      if (faults.length === 0) this.#checked.set(file.fileName, version);
-      return faults;
-    });
-  }
-
-  #faults(
-    name: string,
-    file: TypeScript.SourceFile,
-    program: TypeScript.Program,
-    start = 0,
-    length = file.text.length,
-  ): TypeFault[] {
-    const syntactic = program.getSyntacticDiagnostics(file);
-    const diagnostics = syntactic.length > 0 ? syntactic : program.getSemanticDiagnostics(file);
-    const isCell = file.fileName === this.#language.cell;
-    return diagnostics
-      .filter(({ code }) => !isCell || !TOP_AWAIT.has(code))
-      .flatMap((diagnostic) => typeFault(diagnostic, name, start, length) ?? []);
+    return names.filter(isType).map(({ text }) => text);
   }
 
   /**
@@ -376,8 +322,4 @@ export class CellCompiler {
 
 function actionOf({ name }: NamedCode): string {
   return `Can't compile ${name.replace("-", " ")}`;
-}
-
-function parse(code: string): TypeScript.SourceFile {
-  return ts.createSourceFile("cell.ts", code, ts.ScriptTarget.Latest);
 }

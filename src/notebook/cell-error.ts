@@ -36,11 +36,10 @@ export class CellScripts {
   readonly #scripts = new Map<string, Script>();
   readonly #sources = new Map<string, string>();
 
-  /** @param linesAbove lines of declarations above the cell in the text that was compiled */
-  addCell(name: string, code: string, compiled: string, map: string, linesAbove: number): void {
+  addCell(name: string, code: string, compiled: string, map: string): void {
     this.addSource(name, code);
     const lines = compiled.split("\n").length;
-    const above = { compiled: 1, source: linesAbove };
+    const above = { compiled: 1, source: 1 };
     this.#scripts.set(name, { map, source: name, above, lines });
   }
 

@@ -3,7 +3,7 @@ import { createRequire, isBuiltin, Module } from "node:module";
 import { dirname, join } from "node:path";
 import type { CellScripts } from "./cell-error.js";
 import type { Load } from "./cell-runtime.js";
-import { transpile } from "./cell-transform.js";
+import { transpile } from "./cell-code.js";
 import { ownPackage } from "./own-package.js";
 import * as tslab from "./tslab.js";
 

@@ -1,77 +1,89 @@
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import type TypeScript from "typescript";
-import { isHeadless, ownPackage } from "./own-package.js";
 import { nodeTypes } from "./node-types.js";
+import { isHeadless, ownPackage } from "./own-package.js";
 
 /** TypeScript itself. Required: an `import` would first scan its 9 MB for names. */
 export const ts = createRequire(import.meta.url)("typescript") as typeof TypeScript;
 
 /** The language of cells: what Node 20 runs, and `using`, which TypeScript compiles to it. */
-export const cellOptions: TypeScript.CompilerOptions = {
+const options: TypeScript.CompilerOptions = {
   target: ts.ScriptTarget.ES2023,
   lib: ["lib.es2023.d.ts", "lib.esnext.disposable.d.ts"],
-  module: ts.ModuleKind.CommonJS,
-  moduleResolution: ts.ModuleResolutionKind.Node10,
-  esModuleInterop: true,
+  module: ts.ModuleKind.Preserve,
+  moduleResolution: ts.ModuleResolutionKind.Bundler,
   experimentalDecorators: true,
   resolveJsonModule: true,
   allowJs: true,
   checkJs: true,
   types: [],
   skipLibCheck: true,
-  declaration: true,
-  sourceMap: true,
-  newLine: ts.NewLineKind.LineFeed,
-  outDir: "out",
+  noEmit: true,
 };
 
+type Resolution = TypeScript.ResolvedModuleWithFailedLookupLocations;
+
 /**
- * TypeScript's language service over the current cell, the files that it imports and the types of the tables'
- * columns. One service checks, compiles, completes and documents.
+ * TypeScript's language service over cells, the files that they import and the types of the tables' columns.
+ * A cell is a module, `cell:3`; what it takes from earlier cells it imports from theirs.
  *
  * Node's own types are two thirds of all declarations and cost 0.6 s a run: a small part of them
  * (`node-types.ts`) is enough until a cell needs more.
  */
 export class CellLanguage {
-  service: TypeScript.LanguageService;
-  /** The path of the cell's text; there is no such file. */
-  readonly cell: string;
+  #service: TypeScript.LanguageService | undefined;
   readonly #folder: string;
+  readonly #root: string;
   readonly #columns: string;
   readonly #nodeTypes: string;
   readonly #ownDist = slashes(join(ownPackage().root, "dist", "/"));
   /** Files that exist only in memory. */
   readonly #texts = new Map<string, { readonly text: string; readonly version: string }>();
   readonly #roots: Set<string>;
-  readonly #resolved = new Map<string, TypeScript.ResolvedModuleWithFailedLookupLocations>();
+  readonly #resolved = new Map<string, Resolution>();
   #versions = 0;
 
   /** @param folder the notebook's */
   constructor(folder: string) {
     this.#folder = folder;
-    const pathOf = (name: string) => slashes(join(folder, name));
-    this.cell = pathOf("__cell__.ts");
-    this.#nodeTypes = pathOf("__node__.d.ts");
-    this.#columns = pathOf("__columns__.d.ts");
     // All roots from the start: another root would make TypeScript look up all files again.
-    this.#roots = new Set([this.cell, this.#nodeTypes, this.#columns]);
+    [this.#root, this.#nodeTypes, this.#columns] = [
+      this.pathOf("cells"),
+      slashes(join(folder, "__node__.d.ts")),
+      slashes(join(folder, "__columns__.d.ts")),
+    ];
+    this.#roots = new Set([this.#root, this.#nodeTypes, this.#columns]);
     this.#setText(this.#columns, "");
     this.#setText(this.#nodeTypes, nodeTypes);
-    this.setCell("");
-    this.service = ts.createLanguageService(this.#host());
+    this.setRoots([]);
+  }
+
+  get service(): TypeScript.LanguageService {
+    return (this.#service ??= ts.createLanguageService(this.#host()));
   }
 
   /** Starts a new service after TypeScript itself threw. */
   restart(): void {
-    this.setCell("");
-    this.service = ts.createLanguageService(this.#host());
+    this.setRoots([]);
+    this.#service = undefined;
     // TypeScript's binder keeps the file that it failed on; another file takes its place.
     ts.transpileModule("", {});
   }
 
-  setCell(text: string): void {
-    this.#setText(this.cell, text);
+  /** The path of a module such as `cell:3`; there is no such file. */
+  pathOf(module: string): string {
+    return slashes(join(this.#folder, `__${module.replace(":", "-")}__.ts`));
+  }
+
+  setModule(module: string, text: string): void {
+    this.#setText(this.pathOf(module), text);
+  }
+
+  /** Sets the modules that programs hold, with all that these import. */
+  setRoots(modules: readonly string[]): void {
+    const imports = modules.map((module) => `import ${JSON.stringify(module)};`);
+    this.#setText(this.#root, `export {};${imports.join("")}`);
   }
 
   /** The types of the tables' columns: the text of a declaration file, known to all cells. */
@@ -116,23 +128,9 @@ export class CellLanguage {
     return true;
   }
 
-  /** The notebook's own source files in a program. */
-  ownFiles(program: TypeScript.Program): TypeScript.SourceFile[] {
-    return program
-      .getSourceFiles()
-      .filter(
-        (file) =>
-          !file.isDeclarationFile &&
-          file.fileName !== this.cell &&
-          !file.fileName.endsWith(".json") &&
-          !program.isSourceFileFromExternalLibrary(file),
-      );
-  }
-
   /** The files on disk that a program was made of. */
-  filesOf(program: TypeScript.Program): string[] {
-    const paths = program.getSourceFiles().map(({ fileName }) => fileName);
-    return paths.filter((path) => !this.#texts.has(path));
+  filesOf(program: TypeScript.Program): TypeScript.SourceFile[] {
+    return program.getSourceFiles().filter(({ fileName }) => !this.#texts.has(fileName));
   }
 
   #setText(path: string, text: string): void {
@@ -144,11 +142,10 @@ export class CellLanguage {
     Pick<TypeScript.CompilerHost, "getModuleResolutionCache"> {
     const { sys } = ts;
     // Without it each program reads each package's package.json again.
-    const packages = ts.createModuleResolutionCache(this.#folder, (name) => name, cellOptions);
+    const packages = ts.createModuleResolutionCache(this.#folder, (name) => name, options);
     const readFile = (path: string) => this.#texts.get(path)?.text ?? sys.readFile(path);
-    const fileExists = (path: string) => this.#texts.has(path) || sys.fileExists(path);
     return {
-      getCompilationSettings: () => cellOptions,
+      getCompilationSettings: () => options,
       getScriptFileNames: () => [...this.#roots],
       getScriptVersion: (path) => this.versionOf(path),
       getScriptSnapshot: (path) => {
@@ -159,7 +156,7 @@ export class CellLanguage {
       getDefaultLibFileName: (options) => ts.getDefaultLibFilePath(options),
       useCaseSensitiveFileNames: () => true,
       readFile,
-      fileExists,
+      fileExists: (path) => this.#texts.has(path) || sys.fileExists(path),
       directoryExists: (path) => sys.directoryExists(path),
       getDirectories: (path) => sys.getDirectories(path),
       readDirectory: (...parameters) => sys.readDirectory(...parameters),
@@ -178,57 +175,52 @@ export class CellLanguage {
     };
   }
 
-  /**
-   * Resolves imports as Node10 does, and what that doesn't find as bundlers do, by `exports`. Bundler
-   * resolution alone would be simpler, but then types inferred from a package can't be named in the
-   * declarations that go from one cell to the next. probelab is found even where it isn't installed.
-   */
-  #resolve(name: string, from: string): TypeScript.ResolvedModuleWithFailedLookupLocations {
-    const resolveIn = (containing: string, moduleResolution: TypeScript.ModuleResolutionKind) =>
-      ts.resolveModuleName(name, containing, { ...cellOptions, moduleResolution }, ts.sys);
-    const { Bundler, Node10 } = ts.ModuleResolutionKind;
+  /** Resolves imports as bundlers do, by `exports`, and what has no types there as older programs do. */
+  #resolve(name: string, from: string): Resolution {
     const { name: ownName, root, containingFile } = ownPackage();
+    if (name.startsWith("cell:")) return file(this.pathOf(name), ts.Extension.Ts, false);
     // The kernel itself provides it.
-    if (name === "tslab") return declarationFile(join(root, "dist", "notebook", "tslab.d.ts"));
+    if (name === "tslab") return file(join(root, "dist", "notebook", "tslab.d.ts"));
     // Most imports: a package's declaration file imports the one next to it.
     const beside = join(dirname(from), name.replace(/\.js$/, "") + ".d.ts");
     if (name.startsWith(".") && from.endsWith(".d.ts") && ts.sys.fileExists(beside)) {
-      return declarationFile(beside, from.includes("/node_modules/"));
+      return file(beside, ts.Extension.Dts, from.includes("/node_modules/"));
     }
-    const node10 = resolveIn(from, Node10);
-    // One copy of each version: the one that cells import, by whose name they can declare its types.
-    const id = isTyped(node10) && from.endsWith(".d.ts") ? packageOf(node10) : undefined;
-    if (id !== undefined) {
-      const copy = resolveIn(this.cell, Node10);
-      if (packageOf(copy) === id) return copy;
+    const { Bundler, Node10 } = ts.ModuleResolutionKind;
+    const isOwn = name === ownName || name.startsWith(`${ownName}/`);
+    let result: Resolution | undefined;
+    for (const containing of isOwn ? [from, containingFile] : [from]) {
+      for (const moduleResolution of [Bundler, Node10]) {
+        if (result && isTyped(result)) break;
+        const way = { ...options, moduleResolution };
+        const found = ts.resolveModuleName(name, containing, way, ts.sys);
+        if (isTyped(found) || (!result && found.resolvedModule)) result = found;
+      }
     }
-    let result = isTyped(node10) ? node10 : resolveIn(from, Bundler);
-    if (!isTyped(result) && (name === ownName || name.startsWith(`${ownName}/`))) {
-      result = resolveIn(containingFile, Bundler);
-    }
-    return result.resolvedModule ? result : node10;
+    // One copy of each version, the one that cells import: a type of another copy is another type.
+    const id = result && from.endsWith(".d.ts") ? packageOf(result) : undefined;
+    const copy = id === undefined ? undefined : this.#resolve(name, this.#root);
+    return (copy && packageOf(copy) === id ? copy : result) ?? { resolvedModule: undefined };
   }
 }
 
-function declarationFile(
+function file(
   path: string,
+  extension: string = ts.Extension.Dts,
   isExternalLibraryImport = true,
-): TypeScript.ResolvedModuleWithFailedLookupLocations {
-  const extension = ts.Extension.Dts;
+): Resolution {
   return {
     resolvedModule: { resolvedFileName: slashes(path), extension, isExternalLibraryImport },
   };
 }
 
-function isTyped(result: TypeScript.ResolvedModuleWithFailedLookupLocations): boolean {
-  const file = result.resolvedModule?.resolvedFileName;
-  return file !== undefined && !/\.[cm]?js$/.test(file);
+function isTyped({ resolvedModule }: Resolution): boolean {
+  const path = resolvedModule?.resolvedFileName;
+  return path !== undefined && !/\.[cm]?js$/.test(path);
 }
 
 /** Name and version of the package that a module is in. */
-function packageOf({
-  resolvedModule,
-}: TypeScript.ResolvedModuleWithFailedLookupLocations): string | undefined {
+function packageOf({ resolvedModule }: Resolution): string | undefined {
   const id = resolvedModule?.packageId;
   return id && `${id.name}@${id.version}`;
 }

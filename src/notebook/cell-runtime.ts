@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { runtimeName } from "./cell-transform.js";
+import { runtimeName } from "./cell-code.js";
 import { callInterruptListeners } from "./watch-thread.js";
 
 /** The error that an interrupted cell ends with, and that its awaits are rejected with. */

@@ -1,6 +1,8 @@
 import { fork, type ChildProcess } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { endProcesses, runEnvironment } from "../base/processes.js";
 import { addSecret } from "../base/redact.js";
 import type { NamedCode } from "./cell-compiler.js";
 import type { BackgroundError, Objection } from "./cell-session.js";
@@ -47,8 +49,8 @@ interface Listeners {
 export class NotebookProcess {
   /** Rows that the database read for the cells that have ended. */
   rowsRead = 0;
+  readonly #id = randomUUID();
   readonly #child: ChildProcess;
-  readonly #listeners: Listeners;
   /** Settles with how the process ended. */
   readonly #gone: Promise<string>;
   readonly #ready: Promise<unknown>;
@@ -58,24 +60,32 @@ export class NotebookProcess {
 
   constructor(
     options: { folder: string; environment: Record<string, string> },
-    listeners: Listeners,
+    { onOutput, onBackgroundError }: Listeners,
   ) {
-    this.#listeners = listeners;
     this.#child = fork(join(ownPackage().root, "dist", "notebook", "worker-main.js"), {
       cwd: options.folder,
       env: {
         ...processEnvironment,
         ...process.env,
         ...options.environment,
+        ...runEnvironment(this.#id),
         [headlessVariable]: "1",
       },
       stdio: ["ignore", "pipe", "pipe", "ipc"],
       execArgv: [],
-      // A group of its own: what the cells start is counted and ended with it.
+      // A group of its own: a signal to the runner's group is for the runner.
       detached: process.platform !== "win32",
     });
-    this.#child.on("message", (message: FromWorker) => this.#take(message));
-    this.#gone = this.#end();
+    this.#child.on("message", (message: FromWorker) => {
+      if (message.type === "output") onOutput(message.cell, message.output);
+      else if (message.type === "secret") addSecret(message.secret);
+      else if (message.type === "background") onBackgroundError(message);
+      else {
+        if (message.type === "ended") this.rowsRead = message.rowsRead;
+        this.#waiting.get(message.type)?.(message);
+      }
+    });
+    this.#gone = this.#end(new StreamBatch((output) => onOutput(this.#cell, output)));
     this.#ready = Promise.race([this.#answer("ready"), this.#gone]);
   }
 
@@ -126,11 +136,10 @@ export class NotebookProcess {
   /** Interrupts the running cell, and ends it with its process if it doesn't end by itself. */
   interrupt(): void {
     this.#send({ type: "interrupt" });
-    setTimeout(
-      () => this.#isRunning && this.#child.kill("SIGINT"),
-      signalAfterMilliseconds,
-    ).unref();
-    setTimeout(() => this.#isRunning && this.#kill(), graceMilliseconds).unref();
+    const whileRunning = (signal: NodeJS.Signals) => () =>
+      void (this.#isRunning && this.#child.kill(signal));
+    setTimeout(whileRunning("SIGINT"), signalAfterMilliseconds).unref();
+    setTimeout(whileRunning("SIGKILL"), graceMilliseconds).unref();
   }
 
   /**
@@ -140,21 +149,17 @@ export class NotebookProcess {
    */
   async close(withChildren: boolean): Promise<void> {
     this.#send({ type: "end" });
-    const killer = setTimeout(() => this.#kill(), graceMilliseconds);
+    const killer = setTimeout(() => this.#child.kill("SIGKILL"), graceMilliseconds);
     await this.#gone;
     clearTimeout(killer);
-    if (withChildren) this.#kill();
-  }
-
-  /** Kills the process and what its cells started. */
-  #kill(): void {
-    const { pid } = this.#child;
+    if (!withChildren) return;
     try {
-      if (process.platform !== "win32" && pid !== undefined) process.kill(-pid, "SIGKILL");
+      // Where the system shows no environments, at least the group.
+      if (this.#child.pid !== undefined) process.kill(-this.#child.pid, "SIGKILL");
     } catch {
-      // Nobody is left in its group.
+      // Nobody is left in it.
     }
-    this.#child.kill("SIGKILL");
+    await endProcesses({ id: this.#id });
   }
 
   /** The end of `work`, of the process, or of the time. */
@@ -174,35 +179,24 @@ export class NotebookProcess {
   }
 
   /** Takes what native code and child processes print past the capture in the process, until it ends. */
-  #end(): Promise<string> {
-    const { stdout, stderr } = this.#child;
-    const streams = new StreamBatch((output) => this.#listeners.onOutput(this.#cell, output));
-    stdout?.setEncoding("utf8").on("data", (text: string) => streams.write("stdout", text));
-    stderr?.setEncoding("utf8").on("data", (text: string) => streams.write("stderr", text));
+  #end(streams: StreamBatch): Promise<string> {
+    const child = this.#child;
+    child.stdout?.setEncoding("utf8").on("data", (text: string) => streams.write("stdout", text));
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => streams.write("stderr", text));
     return new Promise((resolve) => {
-      this.#child.once("error", (error) => resolve(error.message));
-      this.#child.once("exit", (code, signal) => {
+      child.once("error", (error) => resolve(error.message));
+      child.once("exit", (code, signal) => {
         const gone = () => {
           clearTimeout(waiting);
-          stdout?.destroy();
-          stderr?.destroy();
+          child.stdout?.destroy();
+          child.stderr?.destroy();
           streams.flush();
           resolve(signal ? `signal ${signal}` : `exit code ${code ?? "unknown"}`);
         };
         const waiting = setTimeout(gone, lastOutputMilliseconds);
-        this.#child.once("close", gone);
+        child.once("close", gone);
       });
     });
-  }
-
-  #take(message: FromWorker): void {
-    if (message.type === "output") this.#listeners.onOutput(message.cell, message.output);
-    else if (message.type === "secret") addSecret(message.secret);
-    else if (message.type === "background") this.#listeners.onBackgroundError(message);
-    else {
-      if (message.type === "ended") this.rowsRead = message.rowsRead;
-      this.#waiting.get(message.type)?.(message);
-    }
   }
 
   /** The next message of a type. */

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { StringDecoder } from "node:string_decoder";
 import type { MimeBundle } from "../base/mime-bundle.js";
 import { hideSecrets, secretStart } from "../base/redact.js";
+import { captureChildren } from "./child-output.js";
 
 /** An error as Jupyter shows it. */
 export interface CellError {
@@ -62,6 +63,7 @@ export function withSink<T>(sink: OutputSink, fn: () => T): T {
 export function captureStreams(): void {
   captureStream("stdout");
   captureStream("stderr");
+  captureChildren();
 }
 
 function captureStream(name: StreamName): void {

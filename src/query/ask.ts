@@ -1,15 +1,17 @@
 import { answerOrigin, type Database } from "../database/database.js";
 import { ProbelabError } from "../base/error.js";
 import { MOST_ROWS } from "../base/limits.js";
+import { grouped } from "../base/text.js";
 import { Result } from "../result/result.js";
 import type { MeasureColumn } from "../result/origin.js";
-import { autoBucket, checkBucket, type Bucket } from "../time/bucket.js";
+import { autoBucket, buckets, checkBucket, type Bucket } from "../time/bucket.js";
 import { usualLength } from "../time/step.js";
 import { checkRange, formatRange, type TimeRange } from "../time/time-range.js";
 import { dimensionOf, type AskedDimension, type Dimension } from "./dimension.js";
-import { groupedRows, incompleteNotes } from "./grouped-result.js";
+import { groupedRows, incompleteNotes, MOST_GROUPED_ROWS } from "./grouped-result.js";
 import type { Measure } from "./measure.js";
-import { Plan, type PlannedMeasure } from "./plan.js";
+import { fittingTop, mergeRows, mergesAsNumbers } from "./merge-rows.js";
+import { Plan, type AnswerRow, type PlannedMeasure } from "./plan.js";
 import { questionSql } from "./question-sql.js";
 import { checkFinest, NOTHING, partOf, type Extra, type Source } from "./source.js";
 import type { Sql } from "./sql.js";
@@ -33,9 +35,13 @@ export interface GroupOptions<Name extends string = string, B extends By<Name> =
   readonly every?: Bucket | "auto" | "all";
   /** Dimensions to group by: columns, `hourOfDay()`, `weekday()`, `versionPart()`, `bins()`; `{ name: … }` names them. */
   readonly by?: B;
-  /** Number of groups that keep their name, the largest first; the rest is "other". Default 6; Infinity keeps all. */
+  /**
+   * How many values of each dimension keep their name, the largest first; the others are "other", so
+   * that sums over any dimension stay whole. Default 6; Infinity keeps all. Several dimensions keep
+   * fewer where the answer would have 5,000 rows or more, and a reduction says so.
+   */
   readonly top?: number;
-  /** False leaves out what is beyond the top, and says so (default true: it is "other"). */
+  /** False leaves out the rows of values beyond the top, and says so (default true: they are "other"). */
   readonly other?: boolean;
   /** Filter: column to value, list of values, `prefix()`, or a comparison; all must hold. */
   readonly where?: Where<Name>;
@@ -93,9 +99,11 @@ export async function askSource(
   );
   const plan = new Plan(source);
   const planned = planMeasures(plan, measures, dimensions, preset);
-  const question = questionSql(plan, dimensions, { every, range: whole, top });
   const { signal } = options;
   const { aggregates } = plan;
+  const steps = every === null ? 1 : buckets(whole, every).length;
+  const kept = mostKept(top, dimensions, steps);
+  const question = questionSql(plan, dimensions, { every, range: whole, top: kept });
   const askWindow = async (range: TimeRange, only?: readonly Sql[]) => {
     const source = partOf(await open(range), only);
     const dimensions = askedDimensions(options.by ?? preset.by ?? [], source, range);
@@ -104,16 +112,43 @@ export async function askSource(
     const part = questionSql(plan, dimensions, { every, range, top: Infinity, apart: true });
     return database.ask({ ...part, action, signal });
   };
-  const asAWhole = database.ask({ ...question, action, signal });
+  const asAWhole = async () => {
+    const answer = await database.ask({ ...question, action, signal });
+    const rows = answer.table.objects() as AnswerRow[];
+    const fit = fittingTop(rows, dimensions, { top: kept, buckets: steps });
+    const parts = { ...answer, range: whole, notes: [], reductions: [], fit, question };
+    if (fit.top >= kept) return { ...parts, rows };
+    if (aggregates.every(mergesAsNumbers)) {
+      return { ...parts, rows: mergeRows(rows, dimensions, aggregates, fit.top) };
+    }
+    // Quantiles of what is merged are known to the server only.
+    const narrower = questionSql(plan, dimensions, { every, range: whole, top: fit.top });
+    const again = await database.ask({ ...narrower, action, signal });
+    return {
+      ...parts,
+      ...again,
+      question: narrower,
+      rowsRead: answer.rowsRead + again.rowsRead,
+      bytesRead: answer.bytesRead + again.bytesRead,
+      seconds: answer.seconds + again.seconds,
+      rows: again.table.objects() as AnswerRow[],
+    };
+  };
+  const inWindows = async (failed: unknown) => {
+    let fit = { top: kept, most: Infinity };
+    const fitting = (rows: readonly AnswerRow[]) => {
+      fit = fittingTop(rows, dimensions, { top: kept, buckets: steps });
+      return fit.top;
+    };
+    const divided = { range: whole, top: fitting, source, dimensions, aggregates, ask: askWindow };
+    const answer = await askInWindows(divided, failed);
+    return { ...answer, fit, question, rows: answer.table.objects() as AnswerRow[] };
+  };
   const [answer, missing] = await Promise.all([
-    asAWhole.then(
-      (answer) => ({ ...answer, range: whole, notes: [], reductions: [] }),
-      (error: unknown) => {
-        if (!isTooMuch(error)) throw error;
-        const divided = { range: whole, top, source, dimensions, aggregates, ask: askWindow };
-        return askInWindows(divided, error);
-      },
-    ),
+    asAWhole().catch((error: unknown) => {
+      if (!isTooMuch(error)) throw error;
+      return inWindows(error);
+    }),
     source.missingValues(database, signal).catch((error: unknown) => {
       // Where the question was stopped, the question itself says so.
       if ((error as { code?: string }).code === "ABORTED") return NOTHING;
@@ -122,16 +157,15 @@ export async function askSource(
   ]);
   const { range } = answer;
   const stopped = range.start > whole.start;
-  const usable =
-    source.unusable === undefined
-      ? answer.table
-      : answer.table.filter((row: { _unusable: number }) => row._unusable === 0);
-  const unusable = usable.numRows() < answer.table.numRows();
+  const usable = answer.rows.filter((row) => Number(row["_unusable"] ?? 0) === 0);
+  const unusable = usable.length < answer.rows.length;
   const groups = {
     action,
     range,
     every,
     dimensions,
+    top,
+    fit: answer.fit,
     other: options.other ?? true,
     measures: planned,
     many: source.many,
@@ -142,7 +176,7 @@ export async function askSource(
     unusable && !stopped ? ((await source.unusableNote?.(database, signal)) ?? NOTHING) : NOTHING;
   const why = empty && !stopped ? await source.whyEmpty(database, signal).catch(untold) : missing;
   const filter = preset.filterText ?? whereText(options.where ?? {});
-  const cost = answerOrigin(database, question, range, answer);
+  const cost = answerOrigin(database, answer.question, range, answer);
   const beside = [...(why === missing ? [] : [why]), missing, leftOut];
   return new Result(grouped.table, {
     ...cost,
@@ -241,8 +275,10 @@ function nameOf(one: string | Dimension): string {
 
 /** More buckets than rows that an answer may have. */
 const MOST_BUCKETS = 2_000_000;
-/** More groups than this are not drawn; `top: Infinity` may give fewer or more. */
+/** For `top: Infinity`, which may give fewer groups or more. */
 const MANY_GROUPS = 50;
+/** Buckets that an answer should have before values are named instead. */
+const FEW_BUCKETS = 12;
 
 /**
  * The bucket of a question: null for `"all"`, for `"auto"` the finest that keeps the answer under
@@ -256,7 +292,8 @@ function pickBucket(
 ): { readonly every: Bucket | null; readonly notes: readonly string[] } {
   if (wanted === "all") return { every: null, notes: [] };
   if (wanted === "auto") {
-    const fitting = autoBucket(range, MOST_ROWS, Math.min(groups, MANY_GROUPS));
+    const most = Number.isFinite(groups) ? Math.floor(MOST_ROWS / FEW_BUCKETS) : MANY_GROUPS;
+    const fitting = autoBucket(range, MOST_ROWS, Math.min(groups, most));
     const finest = source.daysOnly ? "day" : source.hoursOnly ? "hour" : fitting;
     const every = usualLength(fitting) < usualLength(finest) ? finest : fitting;
     const note = `Grouped by ${every}, the finest bucket that keeps the rows under 5,000 (every: "auto").`;
@@ -267,14 +304,27 @@ function pickBucket(
   const count = Math.round((+range.end - +range.start) / usualLength(every));
   if (count <= MOST_BUCKETS) return { every, notes: [] };
   throw new ProbelabError(
-    `Can't group ${formatRange(range)} by ${every}: ${count.toLocaleString("en-US")} buckets are too many. Take a coarser every ("auto" picks one) or a shorter range.`,
+    `Can't group ${formatRange(range)} by ${every}: ${grouped(count)} buckets are too many. Take a coarser every ("auto" picks one) or a shorter range.`,
   );
 }
 
 /** The largest number of groups that an answer may have, as far as it is known before asking. */
 function groupsAtMost(dimensions: readonly AskedDimension[], top: number): number {
-  const natural = dimensions.reduce((n, { most, natural }) => (natural ? n * most : n), 1);
-  return dimensions.some((dimension) => !dimension.natural) ? natural * (top + 1) : natural;
+  return dimensions.reduce((all, { most, natural }) => all * (natural ? most : top + 1), 1);
+}
+
+/** `top`, or as much of it as several dimensions can have in an answer of two million rows. */
+function mostKept(top: number, dimensions: readonly AskedDimension[], buckets: number): number {
+  const ranked = dimensions.filter(({ natural }) => !natural).length;
+  if (ranked < 2 || !Number.isFinite(top)) return top;
+  const groups =
+    MOST_GROUPED_ROWS /
+    buckets /
+    groupsAtMost(
+      dimensions.filter(({ natural }) => natural),
+      top,
+    );
+  return Math.max(1, Math.min(top, Math.floor(groups ** (1 / ranked)) - 1));
 }
 
 function planMeasures(
@@ -310,11 +360,11 @@ function planMeasures(
   });
 }
 
-/** Checks `top`, the number of groups that keep their name. */
+/** Checks `top`, the number of values of each dimension that keep their name. */
 function checkTop(top: number): number {
   if (top >= 1 && (!Number.isFinite(top) || Number.isInteger(top))) return top;
   throw new ProbelabError(
-    `Can't keep the top ${String(top)} groups: pass top: 6, another whole number from 1, or Infinity for all.`,
+    `Can't keep the top ${String(top)} values: pass top: 6, another whole number from 1, or Infinity for all.`,
   );
 }
 

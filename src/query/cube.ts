@@ -35,17 +35,19 @@ export interface CubeSource {
   readonly dimensions: readonly string[];
 }
 
-const sources = new WeakMap<object, CubeSource>();
+/** The property of a room's questions that holds what asks their cells. */
+const CELLS = Symbol("cells");
 
 /** Makes the questions of a room ones whose cells can be asked for: `lab.measurements`, `lab.runs`. */
 export function cubeSource<T extends object>(questions: T, source: CubeSource): T {
-  sources.set(questions, source);
-  return questions;
+  return Object.defineProperty(questions, CELLS, { value: source, configurable: true });
 }
 
 /** The options that `cubeSource` was called with for these questions, or undefined. */
 export function cubeSourceOf(questions: unknown): CubeSource | undefined {
-  return typeof questions === "object" && questions !== null ? sources.get(questions) : undefined;
+  return typeof questions === "object" && questions !== null
+    ? (questions as { readonly [CELLS]?: CubeSource })[CELLS]
+    : undefined;
 }
 
 /** The cells of a range: a row for each combination of the dimensions' values that occurs. */

@@ -1,6 +1,7 @@
 import { ProbelabError } from "../base/error.js";
 import { answerOrigin, type Database } from "../database/database.js";
 import { bucketSql } from "../database/bucket-sql.js";
+import { grouped } from "../base/text.js";
 import type { DimensionColumn, MeasureColumn } from "../result/origin.js";
 import { Result, type Value } from "../result/result.js";
 import type { Bucket } from "../time/bucket.js";
@@ -325,11 +326,10 @@ function namedSentence(
   kept: readonly number[],
   by: string,
 ): string[] {
-  const number = (value: number): string => value.toLocaleString("en-US");
   const cut = columns.flatMap(({ name, other }, at) =>
     other === undefined
       ? []
-      : [`${number(kept[at]!)} of ${number(ranked[at]!.length)} values of ${name}`],
+      : [`${grouped(kept[at]!)} of ${grouped(ranked[at]!.length)} values of ${name}`],
   );
   if (cut.length === 0) return [];
   return [

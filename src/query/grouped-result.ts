@@ -1,5 +1,6 @@
 import type { ColumnTable } from "arquero";
 import { ProbelabError } from "../base/error.js";
+import { grouped } from "../base/text.js";
 import { columnsPlural } from "../result/column-words.js";
 import { isVersionColumn, type DimensionColumn, type TimeColumn } from "../result/origin.js";
 import type { Value } from "../result/result.js";
@@ -8,6 +9,7 @@ import { bucketNoun } from "../time/step.js";
 import type { TimeRange } from "../time/time-range.js";
 import { formatInstant } from "../time/time-zone.js";
 import type { AskedDimension } from "./dimension.js";
+import type { Fit } from "./merge-rows.js";
 import { ROWS, type AnswerRow, type CellValue, type PlannedMeasure } from "./plan.js";
 
 /** A grouped question, checked. */
@@ -17,7 +19,10 @@ export interface AskedGroups {
   /** Null where the range is one bucket. */
   readonly every: Bucket | null;
   readonly dimensions: readonly AskedDimension[];
-  /** True if groups beyond the top are merged into a row of their own. */
+  /** How many values of each dimension were to keep their name, and how many can. */
+  readonly top: number;
+  readonly fit: Fit;
+  /** True if values beyond the top are merged; false leaves them out. */
   readonly other: boolean;
   readonly measures: readonly PlannedMeasure[];
   /** Plural name of the source's rows: "measurements". */
@@ -36,43 +41,45 @@ export interface GroupedRows {
 }
 
 /** More rows than this help nobody and would only fill the notebook's memory. */
-const MOST_ROWS = 2_000_000;
+export const MOST_GROUPED_ROWS = 2_000_000;
 
 /**
  * The rows of a grouped answer (SQL of `questionSql`): columns `t`, the dimensions under their own
  * names, the measures; a row for every bucket and group, with zero where nothing happened and null
  * where nothing is known.
  */
-export async function groupedRows(answer: ColumnTable, cells: AskedGroups): Promise<GroupedRows> {
+export async function groupedRows(
+  rows: readonly AnswerRow[],
+  cells: AskedGroups,
+): Promise<GroupedRows> {
   const aq = await import("arquero");
   const { range, every, dimensions, measures } = cells;
-  const rows = answer.objects() as AnswerRow[];
-  const groups = readGroups(rows, cells);
+  const { groups, values } = readGroups(rows, cells);
   const starts = every === null ? [null] : buckets(range, every).map(({ start }) => start);
   const { found, moved } = cellsByBucket(rows, cells, starts, (row) => groupKey(row, dimensions));
-  if (found.size > 0 && starts.length * groups.ordered.length > MOST_ROWS) {
+  if (found.size > 0 && starts.length * groups.length > MOST_GROUPED_ROWS) {
     throw new ProbelabError(
-      `Can't ${cells.action} in ${starts.length} buckets for ${groups.ordered.length} groups: take a coarser every, a shorter range or a smaller top.`,
+      `Can't ${cells.action} in ${starts.length} buckets for ${groups.length} groups: take a coarser every, a shorter range or a smaller top.`,
     );
   }
   const columns: Record<string, Value[]> = {};
   if (every !== null) columns["t"] = [];
   for (const { name } of [...dimensions, ...measures]) columns[name] = [];
   for (const start of found.size === 0 ? [] : starts) {
-    for (const group of groups.ordered) {
-      const values = found.get(cellKey(start, group.key));
+    for (const group of groups) {
+      const own = found.get(cellKey(start, group.key));
       columns["t"]?.push(start);
       dimensions.forEach(({ name }, index) => columns[name]?.push(group.values[index] ?? null));
       measures.forEach(({ name, missing }, index) => {
-        columns[name]?.push(values ? (values[index] ?? null) : missing === "zero" ? 0 : null);
+        columns[name]?.push(own ? (own[index] ?? null) : missing === "zero" ? 0 : null);
       });
     }
   }
   return {
     table: aq.table(columns),
     time: every === null ? undefined : timeColumn("t", every, range),
-    dimensions: dimensionColumns(cells, groups),
-    reductions: restSentence(cells, groups),
+    dimensions: values.map(({ column }) => column),
+    reductions: restSentences(cells, values),
     moved,
   };
 }
@@ -99,124 +106,124 @@ interface Group {
   /** As the answer has them, for their order. */
   readonly raw: readonly (string | null)[];
   readonly values: readonly (string | null)[];
-  /** True for those that hold the rest. */
-  readonly rest: boolean;
-  readonly place: number;
+  /** The place of each value: 1 is the largest of its dimension, 0 holds its merged values. */
+  readonly places: readonly number[];
 }
 
-interface Groups {
-  /** In the order of a legend. */
-  readonly ordered: readonly Group[];
-  readonly otherLabel: string;
-  /** Number of ranked groups before the rest was merged. */
+/** What is known of the values of a dimension. */
+interface Values {
+  readonly column: DimensionColumn;
+  readonly other: string;
+  /** Numbers of values before any were merged, and of those that keep their name. */
   readonly total: number;
-  /** Number of groups that keep their name. */
   readonly kept: number;
-  readonly hasRest: boolean;
-  /** Rows of the source in the rest. */
+  /** Rows of the source that have a merged value. */
   readonly restRows: number;
 }
 
-/** The key of a group in an answer: its place, and the values that are always kept. */
+/** The key of a group in an answer: the place of each value, or the value where all are kept. */
 function groupKey(row: AnswerRow, dimensions: readonly AskedDimension[]): string {
-  const natural = dimensions.map(({ natural }, index) => (natural ? row[`_d${index}`] : null));
-  return `${Number(row["_place"])} ${JSON.stringify(natural)}`;
+  return dimensions
+    .map(({ natural }, at) => String(row[`${natural ? "_d" : "_p"}${at}`] as string))
+    .join(" ");
 }
 
-function readGroups(rows: readonly AnswerRow[], { dimensions, other }: AskedGroups): Groups {
-  const found = new Map<string, { place: number; raw: (string | null)[] }>();
-  let total = 0;
-  let restRows = 0;
+function readGroups(rows: readonly AnswerRow[], { dimensions, other }: AskedGroups) {
+  const found = new Map<string, { places: number[]; raw: (string | null)[] }>();
+  const totals = dimensions.map(() => 0);
+  const restRows = dimensions.map(() => 0);
   for (const row of rows) {
-    const place = Number(row["_place"]);
-    total = Math.max(total, Number(row["_highest"]));
-    if (place === 0) restRows += Number(row[ROWS]);
     const key = groupKey(row, dimensions);
+    const places = dimensions.map(({ natural }, at) => (natural ? 1 : Number(row[`_p${at}`])));
+    places.forEach((place, at) => {
+      totals[at] = Math.max(totals[at]!, Number(row[`_h${at}`] ?? 0));
+      if (place === 0) restRows[at]! += Number(row[ROWS]);
+    });
     if (found.has(key)) continue;
     const raw = dimensions.map(
-      ({ natural }, index) => (row[`${natural ? "_d" : "_k"}${index}`] as string | null) ?? null,
+      ({ natural }, at) => (row[`${natural ? "_d" : "_k"}${at}`] as string | null) ?? null,
     );
-    found.set(key, { place, raw });
+    found.set(key, { places, raw });
   }
-  const label = (raw: string | null, index: number) =>
-    raw === null ? null : (dimensions[index]?.label(raw) ?? raw);
-  const named = [...found.values()].filter(({ place }) => place > 0);
-  const taken = new Set(named.flatMap(({ raw }) => raw.map(label)));
-  const otherLabel =
-    ["other", "other (rest)"].find((name) => !taken.has(name)) ?? "other (all the rest)";
-  const all = [...found].map(([key, { place, raw }]): Group => {
-    const rest = place === 0 && dimensions.some(({ natural }) => !natural);
-    const values = raw.map((value, index) =>
-      rest && dimensions[index]?.natural !== true ? otherLabel : label(value, index),
+  const all = [...found].map(([key, group]) => ({ key, ...group }));
+  const shown = all.filter(({ places }) => other || !places.includes(0));
+  const values = dimensions.map((dimension, at): Values => {
+    const { name, of, natural, compare } = dimension;
+    const rest = shown.some(({ places }) => places[at] === 0);
+    const named = new Map(
+      shown.flatMap(({ raw, places }) => (places[at] === 0 ? [] : [[raw[at]!, places[at]!]])),
     );
-    return { key, place, raw, rest, values };
+    const ordered = [...named].sort(
+      ([a, x], [b, y]) => (compare === undefined ? 0 : compareRaw(a, b, compare)) || x - y,
+    );
+    const order = ordered.map(([raw]) => labelOf(dimension, raw));
+    const label =
+      ["other", "other (rest)"].find((text) => !order.includes(text)) ?? "other (all the rest)";
+    return {
+      column: {
+        name,
+        order: rest ? [...order, label] : order,
+        ...(rest && { other: label }),
+        ...(of !== undefined && { of }),
+        // Versions are known by their column's name.
+        ...(compare !== undefined && !isVersionColumn(name) && { ordered: true as const }),
+      },
+      other: label,
+      total: natural ? 0 : totals[at]!,
+      kept: natural ? 0 : new Set(all.map(({ places }) => places[at]!).filter(Boolean)).size,
+      restRows: restRows[at]!,
+    };
   });
-  return {
-    ordered: all
-      .filter(({ rest }) => other || !rest)
-      .sort((a, b) => compareGroups(a, b, dimensions)),
-    otherLabel,
-    total,
-    kept: new Set(all.filter(({ rest }) => !rest).map(({ place }) => place)).size,
-    hasRest: all.some(({ rest }) => rest),
-    restRows,
-  };
+  const groups = shown
+    .map(({ key, places, raw }): Group => ({
+      key,
+      places,
+      raw,
+      values: raw.map((value, at) =>
+        places[at] === 0 ? values[at]!.other : labelOf(dimensions[at]!, value),
+      ),
+    }))
+    .sort((a, b) => compareGroups(a, b, dimensions));
+  return { groups, values };
 }
 
-/** Versions by component, hours and bins by number, a single other dimension by size, several by their text; the rest last. */
+function labelOf({ label }: AskedDimension, raw: string | null): string | null {
+  return raw === null ? null : label(raw);
+}
+
+/** Versions by component, hours and bins by number, others by size; what is merged last. */
 function compareGroups(a: Group, b: Group, dimensions: readonly AskedDimension[]): number {
-  if (a.rest !== b.rest) return Number(a.rest) - Number(b.rest);
-  for (const [index, { compare }] of dimensions.entries()) {
-    if (dimensions.length === 1 && compare === undefined) continue;
-    const order = compareRaw(a.raw[index] ?? null, b.raw[index] ?? null, compare);
-    if (order !== 0) return order;
+  for (const [at, { compare }] of dimensions.entries()) {
+    const [x, y] = [a.places[at]!, b.places[at]!];
+    const rest = Number(x === 0) - Number(y === 0);
+    const order = rest || (compare === undefined ? 0 : compareRaw(a.raw[at]!, b.raw[at]!, compare));
+    if (order !== 0 || x !== y) return order || x - y;
   }
-  return a.place - b.place;
+  return 0;
 }
 
 function compareRaw(
   a: string | null,
   b: string | null,
-  compare: AskedDimension["compare"] = (x, y) => (x < y ? -1 : x > y ? 1 : 0),
+  compare: (x: string, y: string) => number,
 ): number {
   if (a === null || b === null) return Number(a === null) - Number(b === null);
   return compare(a, b);
 }
 
-function dimensionColumns(cells: AskedGroups, groups: Groups): DimensionColumn[] {
-  return cells.dimensions.map(({ name, of, natural, compare }, index) => {
-    const raw = new Map(
-      groups.ordered
-        .filter(({ rest }) => !rest || natural)
-        .map(({ values, raw }) => [values[index] ?? null, raw[index] ?? null]),
-    );
-    const order = [...raw.keys()];
-    if (compare !== undefined) {
-      order.sort((a, b) => compareRaw(raw.get(a) ?? null, raw.get(b) ?? null, compare));
-    }
-    const other = groups.otherLabel;
-    // Versions are known by their column's name.
-    const ordered = {
-      ...(of !== undefined && { of }),
-      ...(compare !== undefined && !isVersionColumn(name) && { ordered: true as const }),
-    };
-    return groups.hasRest && cells.other && !natural
-      ? { name, order: [...order, other], other, ...ordered }
-      : { name, order, ...ordered };
+/** A sentence on the merged values of each dimension; before them, where fewer are kept than were asked for, why. */
+function restSentences({ many, other, top, fit }: AskedGroups, values: readonly Values[]) {
+  const cut = values.filter(({ total, kept }) => total > kept);
+  const sentences = cut.map(({ column: { name }, other: label, total, kept, restRows }) => {
+    const top = `Top ${grouped(kept)} of ${grouped(total)} ${columnsPlural([name])} by ${many}`;
+    const more = `${grouped(total - kept)} more`;
+    const rows = `${grouped(restRows)} ${restRows === 1 ? many.replace(/s$/, "") : many}`;
+    return other ? `${top}; ${label}: ${more}.` : `${top}; left out: ${more}, with ${rows}.`;
   });
-}
-
-function restSentence(cells: AskedGroups, groups: Groups): string[] {
-  if (!groups.hasRest) return [];
-  const { total, kept, otherLabel } = groups;
-  const number = (value: number) => value.toLocaleString("en-US");
-  const ranked = cells.dimensions.filter(({ natural }) => !natural).map(({ name }) => name);
-  const top = `Top ${number(kept)} of ${number(total)} ${columnsPlural(ranked)} by ${cells.many}`;
-  const more = `${number(total - kept)} more`;
+  if (fit.top === top || cut.length === 0) return sentences;
   return [
-    cells.other
-      ? `${top}; ${otherLabel}: ${more}.`
-      : `${top}; left out: ${more}, with ${number(groups.restRows)} ${groups.restRows === 1 ? cells.many.replace(/s$/, "") : cells.many}.`,
+    `The top ${grouped(fit.top)} of each dimension instead of ${grouped(top)}, for at most ${grouped(fit.most)} rows: a coarser every, a shorter range or fewer dimensions keep more.`,
+    ...sentences,
   ];
 }
 
@@ -277,7 +284,7 @@ export function movedNote(
   { timeZone }: TimeRange,
 ): string[] {
   if (elsewhere.size === 0) return [];
-  const amount = elsewhere.size.toLocaleString("en-US");
+  const amount = grouped(elsewhere.size);
   const first = formatInstant(new Date(Math.min(...elsewhere)), timeZone);
   return [
     `The database begins ${amount} of its buckets where none of ${timeZone} by ${every} begins, the first at ${first}: each is counted in the bucket in which it begins; timeZone "UTC" counts exactly.`,

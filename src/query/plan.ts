@@ -217,7 +217,9 @@ function makeCount(measure: AnyMeasure, plan: Plan): Made {
 
 function makeSum(measure: AnyMeasure, plan: Plan): Made {
   const { column = "" } = measure;
-  const { sql: number, label = columnTitle(column), unit = "" } = plan.number(column, "sum");
+  const { sql: stored, type, label = columnTitle(column), unit = "" } = plan.number(column, "sum");
+  // The server's sums of 64 bits begin again at the end of theirs.
+  const number = /Int64/.test(type) ? sql`toFloat64(${stored})` : stored;
   const { If, last, about } = plan.only(measure);
   const as = plan.aggregate(sql`sum${raw(If)}(${plan.times(number)}${last})`, "sum");
   return { label: `${label}, sum${about}`, unit, value: (row) => Number(row[as] ?? 0) };

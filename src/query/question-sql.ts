@@ -91,15 +91,18 @@ function greatest(a: number, b: number): number {
 }
 
 /**
- * A question as SQL of one scan: cells (a row per bucket and group), of which the largest groups keep
- * their name and the others are merged into one.
+ * A question as SQL of one scan: cells (a row per bucket and combination of values), of which each
+ * dimension's largest values keep their name and its others are merged, so that sums over any
+ * dimension stay what they are.
  *
  * @param apart true gives quantiles as their numbers (`_q0v`) and how often each occurs (`_q0n`).
- * @param top how many groups keep their name, the largest first, ties by name; Infinity for all.
- * @returns SQL with a row per bucket and kept group: `_t` (the bucket's start), `_place` (1 is the
- *   largest group, 0 the rest), `_highest` (the last place merged into the row), a `_k…` for each
- *   ranked dimension (null for the rest), a `_d…` for each natural one, whose values are all kept,
- *   `_unusable` (1 for rows that don't count) where the source has such, and the aggregates.
+ * @param top how many values of each dimension keep their name, the largest first, ties by name;
+ *   Infinity for all.
+ * @returns SQL with a row per bucket and combination of kept values: `_t` (the bucket's start), for
+ *   each ranked dimension `_p…` (its value's place: 1 is the largest, 0 all that are merged), `_h…`
+ *   (the last place in the row) and `_k…` (the value, null for the merged ones), a `_d…` for each
+ *   natural one, whose values are all kept, `_unusable` (1 for rows that don't count) where the source
+ *   has such, and the aggregates.
  */
 export function questionSql(
   plan: Plan,
@@ -124,36 +127,31 @@ export function questionSql(
   const even = every && countedEvenly(plan, dimensions, every, range);
   const cells =
     even !== null
-      ? nested(even(others, [...texts, ...unusable.map(same)]))
-      : nested(
-          select({
-            columns: [
-              ...(time === null ? [] : [same("_t")]),
-              ...texts,
-              ...[...unusable, ...values].map(same),
-            ],
-            from: nested(
-              select({
-                columns: [
-                  ...(time === null ? [] : [["_t", raw(time)] as const]),
-                  ...others,
-                  [ROWS, rowsSql(source)],
-                  ...aggregates.map(({ as, cell, spread }): Column => [
-                    as,
-                    apart && spread ? spread.cell : cell,
-                  ]),
-                ],
-                from: source.from(),
-                ...(keys.length > 0
-                  ? { groupBy: [...(time === null ? [] : ["_t"]), ...others.map(([name]) => name)] }
-                  : { having: [raw(`${ROWS} > 0`)] }),
-              }),
-            ),
-          }),
-        );
-  const ranked = dimensions.flatMap(({ natural }, index) => (natural ? [] : [index]));
-  const isRanked = (name: string) => ranked.some((index) => name === `_d${index}`);
-  const kept = keys.filter((name) => !isRanked(name));
+      ? even(others, [...texts, ...unusable.map(same)])
+      : select({
+          columns: [
+            ...(time === null ? [] : [same("_t")]),
+            ...texts,
+            ...[...unusable, ...values].map(same),
+          ],
+          from: nested(
+            select({
+              columns: [
+                ...(time === null ? [] : [["_t", raw(time)] as const]),
+                ...others,
+                [ROWS, rowsSql(source)],
+                ...aggregates.map(({ as, cell, spread }): Column => [
+                  as,
+                  apart && spread ? spread.cell : cell,
+                ]),
+              ],
+              from: source.from(),
+              ...(keys.length > 0
+                ? { groupBy: [...(time === null ? [] : ["_t"]), ...others.map(([name]) => name)] }
+                : { having: [raw(`${ROWS} > 0`)] }),
+            }),
+          ),
+        });
   const merged = [{ as: ROWS, merge: `sum(${ROWS})`, spread: undefined }, ...aggregates].flatMap(
     ({ as, merge, spread }): Column[] =>
       apart && spread
@@ -163,46 +161,39 @@ export function questionSql(
           ]
         : [[as, raw(merge)]],
   );
-  if (ranked.length === 0) {
-    return print(
-      select({
-        columns: [...kept.map(same), ["_place", raw("1")], ["_highest", raw("1")], ...merged],
-        from: cells,
-        groupBy: kept,
-        // Without a key an aggregate over nothing is a row all the same.
-        ...(kept.length === 0 ? { having: [raw("count() > 0")] } : { orderBy: kept.map(raw) }),
-      }),
-    );
-  }
-  const names = join(ranked.map((index) => raw(`_d${index}`)));
+  const ranked = dimensions.flatMap(({ natural }, at) => (natural ? [] : [at]));
+  const kept = keys.filter((name) => !ranked.some((at) => name === `_d${at}`));
   const size = source.unusable === undefined ? ROWS : `if(_unusable, 0, ${ROWS})`;
-  const sized = select({
-    columns: [
-      ["*", raw("*")],
-      ["_size", sql`sum(${raw(size)}) OVER (PARTITION BY ${names})`],
-    ],
-    from: cells,
-  });
-  const placed = select({
-    columns: [
-      ["*", raw("*")],
-      ["_rank", sql`dense_rank() OVER (ORDER BY _size DESC, ${names})`],
-    ],
-    from: nested(sized),
-  });
-  const within = Number.isFinite(top) ? sql`_rank <= ${bind("top", "UInt64", top)}` : raw("true");
+  const beside = (from: Sql, column: (at: number) => Column): Sql =>
+    select({ columns: [same("*"), ...ranked.map(column)], from: nested(from) });
+  const sized = beside(cells, (at) => [`_s${at}`, raw(`sum(${size}) OVER (PARTITION BY _d${at})`)]);
+  const placed = beside(sized, (at) => [
+    `_r${at}`,
+    raw(`dense_rank() OVER (ORDER BY _s${at} DESC, _d${at})`),
+  ]);
+  const within = (at: number): Sql =>
+    Number.isFinite(top) ? sql`_r${raw(String(at))} <= ${bind("top", "UInt64", top)}` : raw("true");
+  const places = ranked.map((at): Column => [
+    `_p${at}`,
+    sql`toUInt64(if(${within(at)}, _r${raw(String(at))}, 0))`,
+  ]);
+  const names = ranked.map((at): Column => [`_k${at}`, raw(`if(_p${at} = 0, NULL, _d${at})`)]);
+  const groupBy = [...kept, ...[...places, ...names].map(([name]) => name)];
   return print(
     select({
       columns: [
         ...kept.map(same),
-        ["_place", sql`toUInt64(if(${within}, _rank, 0))`],
-        ["_highest", raw("max(_rank)")],
-        ...ranked.map((index): Column => [`_k${index}`, raw(`if(_place = 0, NULL, _d${index})`)]),
+        ...places,
+        ...names,
+        ...ranked.map((at): Column => [`_h${at}`, raw(`max(_r${at})`)]),
         ...merged,
       ],
-      from: nested(placed),
-      groupBy: [...kept, "_place", ...ranked.map((index) => `_k${index}`)],
-      orderBy: [...kept, "_place = 0", "_place"].map(raw),
+      from: nested(ranked.length === 0 ? cells : placed),
+      groupBy,
+      // Without a key an aggregate over nothing is a row all the same.
+      ...(groupBy.length === 0
+        ? { having: [raw("count() > 0")] }
+        : { orderBy: [...kept, ...ranked.flatMap((at) => [`_p${at} = 0`, `_p${at}`])].map(raw) }),
     }),
   );
 }

@@ -174,7 +174,16 @@ function matchSql(column: string, wanted: Match, found: ColumnSql, name: string)
   const sent = values.map((value) => (typeof value === "bigint" ? String(value) : value));
   const parts: Sql[] = [];
   if (sent.length === 1) parts.push(sql`${text} = ${bind(name, type, sent[0])}`);
-  if (sent.length > 1) parts.push(sql`${text} IN ${bind(name, `Array(${type})`, sent)}`);
+  if (sent.length > 1) {
+    // In a list the server takes no text for a number, and a bigint is sent as text.
+    const isWide = values.some((value) => typeof value === "bigint");
+    const texts = bind(
+      name,
+      `Array(${isWide ? "String" : type})`,
+      isWide ? sent.map(String) : sent,
+    );
+    parts.push(sql`${text} IN ${isWide ? sql`CAST(${texts} AS ${raw(`Array(${type})`)})` : texts}`);
+  }
   for (const start of list.filter(isPrefix)) {
     if (kind === "number" || kind === "bool") {
       throw new ProbelabError(

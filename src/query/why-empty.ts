@@ -1,6 +1,7 @@
 import { editDistance } from "../base/near-name.js";
 import type { Database } from "../database/database.js";
 import { newestRow, type TableInfo } from "../database/table-info.js";
+import { grouped } from "../base/text.js";
 import type { Value } from "../result/result.js";
 import { formatRange, type TimeRange } from "../time/time-range.js";
 import { formatInstant } from "../time/time-zone.js";
@@ -149,7 +150,7 @@ async function missingValues(
       .map((value) => `No measurement from ${span} has ${column} ${heldInstead(value, held)}.`);
     const more = missing.length - MOST_EXPLAINED;
     if (more <= 0) return sentences;
-    const values = more === 1 ? "one more value" : `${more.toLocaleString("en-US")} more values`;
+    const values = more === 1 ? "one more value" : `${grouped(more)} more values`;
     return [
       ...sentences,
       `No measurement from ${span} has ${values} of the list of ${column} either.`,

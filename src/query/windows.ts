@@ -1,9 +1,11 @@
 import type { ColumnTable } from "arquero";
 import { ProbelabError } from "../base/error.js";
 import type { Answer } from "../database/database.js";
+import { counted, grouped } from "../base/text.js";
 import { formatRange, type TimeRange } from "../time/time-range.js";
 import { progressListener, withProgress } from "../progress/query-progress.js";
 import type { AskedDimension } from "./dimension.js";
+import { addTo, mergeRows, type Cell } from "./merge-rows.js";
 import { ROWS, type Aggregate, type AnswerRow } from "./plan.js";
 import type { Source } from "./source.js";
 import { raw, sql, type Sql } from "./sql.js";
@@ -29,7 +31,8 @@ interface Divided {
 
 /** A question whose parts are merged into one answer. */
 export interface WindowedQuestion extends Divided {
-  readonly top: number;
+  /** How many values of each dimension may keep their name, by the rows of all values. */
+  readonly top: (rows: readonly AnswerRow[]) => number;
   readonly dimensions: readonly AskedDimension[];
   readonly aggregates: readonly Aggregate[];
 }
@@ -78,7 +81,7 @@ export async function askAdding(
     if (!isTooMuch(error)) throw error;
     const aggregates = [{ merge: "sum(", ...(question.by && { different: question.by }) }];
     const { rows, notes, names, ...cost } = await divided({ ...question, aggregates }, error);
-    const added = new Map<string, Record<string, AnswerRow[string]>>();
+    const added = new Map<string, Cell>();
     for (const row of rows) {
       const keys = Object.entries(row).filter(([name]) => !question.sums.includes(name));
       const key = JSON.stringify(
@@ -86,7 +89,7 @@ export async function askAdding(
       );
       const before = added.get(key);
       if (before === undefined) added.set(key, { ...row });
-      else for (const name of question.sums) before[name] = MERGES["sum"]!(before[name], row[name]);
+      else for (const name of question.sums) addTo(before, name, "sum(", row[name]);
     }
     return {
       ...cost,
@@ -165,7 +168,7 @@ async function divided(question: Divided, failed: unknown, keep = false): Promis
         of *= 2;
       }
     }
-    const notes = [`Asked in ${most.toLocaleString("en-US")} parts, ${since}.`];
+    const notes = [`Asked in ${grouped(most)} parts, ${since}.`];
     return {
       ...cost,
       ...(partial !== undefined && { partial }),
@@ -193,7 +196,7 @@ async function divided(question: Divided, failed: unknown, keep = false): Promis
     }
     end = new Date(start);
   }
-  const windows = `${most.toLocaleString("en-US")} ${most === 1 ? "window" : "windows"} of time`;
+  const windows = counted(most, "window of time", "windows of time");
   const left = formatRange({ ...range, end });
   return {
     ...cost,
@@ -207,72 +210,35 @@ async function divided(question: Divided, failed: unknown, keep = false): Promis
   };
 }
 
-/** One number of a cell, of two windows or of two groups. */
-type Merge = (a: AnswerRow[string], b: AnswerRow[string]) => AnswerRow[string];
-
-const MERGES: Readonly<Record<string, Merge>> = {
-  sum: (a, b) => Number(a) + Number(b),
-  min: (a, b) => (Number(b) < Number(a) ? b : a),
-  max: (a, b) => (Number(b) > Number(a) ? b : a),
-};
-
-/** The rows of windows as the rows of one answer: groups ranked over all, the rest merged. */
+/** The rows of windows as the rows of one answer: values ranked over all, the rest merged. */
 async function merged(
   rows: readonly AnswerRow[],
   { source, dimensions, aggregates, top }: WindowedQuestion,
   failed: unknown,
 ): Promise<ColumnTable> {
-  const ranked = dimensions.flatMap(({ natural }, at) => (natural ? [] : [`_k${at}`]));
-  const natural = dimensions.flatMap(({ natural }, at) => (natural ? [`_d${at}`] : []));
-  const places = rank(rows, ranked);
-  const cells = new Map<string, Record<string, AnswerRow[string]>>();
-  const numbers = new Map<string, Map<number, number>>();
-  for (const row of rows) {
-    const at = ranked.length === 0 ? 1 : places.get(keyOf(row, ranked))!;
-    const place = at <= top ? at : 0;
-    const kept = Object.fromEntries(ranked.map((name) => [name, place === 0 ? null : row[name]!]));
-    const key = JSON.stringify([Number(row["_t"] ?? 0), Number(row["_unusable"] ?? 0), place]);
-    const id = key + keyOf(row, natural);
-    const before = cells.get(id);
-    const cell = before ?? { ...row, ...kept, _place: place, _highest: at };
-    cells.set(id, cell);
-    if (before !== undefined && cell["_highest"] !== at && aggregates.some((a) => a.different)) {
-      throw notDivided(
-        failed,
-        "different values of several groups can't be added up as their rest",
-      );
-    }
-    if (before !== undefined) cell["_highest"] = Math.max(Number(cell["_highest"]), at);
-    for (const { as, merge, spread } of [
-      { as: ROWS, merge: "sum(", spread: undefined },
-      ...aggregates,
-    ]) {
-      if (spread !== undefined) {
-        const counts = numbers.get(id + as) ?? new Map<number, number>();
-        numbers.set(id + as, counts);
-        const [values, times] = [row[`${as}v`], row[`${as}n`]] as ArrayLike<number>[];
-        for (let i = 0; i < values!.length; i++) {
-          counts.set(values![i]!, (counts.get(values![i]!) ?? 0) + times![i]!);
-        }
-        cell[as] = null;
-      } else if (before !== undefined && row[as] != null) {
-        const together = MERGES[merge.slice(0, 3)] ?? MERGES["sum"]!;
-        cell[as] = cell[as] == null ? row[as] : together(cell[as], row[as]);
-      }
-    }
-  }
-  for (const [id, cell] of cells) {
-    for (const { as, spread } of aggregates) {
-      if (spread) cell[as] = quantilesOf(numbers.get(id + as)!, spread.levels);
-    }
-  }
+  const ranked = dimensions.flatMap(({ natural }, at) => (natural ? [] : [at]));
+  const places = ranked.map((at) => rank(rows, `_k${at}`));
+  const placed = rows.map((row): AnswerRow => {
+    const own = ranked.flatMap((at, index) => {
+      const place = places[index]!.get((row[`_k${at}`] as string | null) ?? null)!;
+      return [
+        [`_p${at}`, place],
+        [`_h${at}`, place],
+      ];
+    });
+    return { ...row, ...(Object.fromEntries(own) as Record<string, number>) };
+  });
+  const cells = mergeRows(placed, dimensions, aggregates, top(placed), () => {
+    if (!aggregates.some(({ different }) => different)) return;
+    throw notDivided(failed, "different values of several groups can't be added up as their rest");
+  });
   const names = [
-    ...["_t", "_place", "_highest", ROWS, ...ranked, ...natural],
+    ...["_t", ROWS, ...ranked.flatMap((at) => [`_p${at}`, `_k${at}`, `_h${at}`])],
+    ...dimensions.flatMap(({ natural }, at) => (natural ? [`_d${at}`] : [])),
     ...(source.unusable === undefined ? [] : ["_unusable"]),
     ...aggregates.map(({ as }) => as),
   ];
-  const all = [...cells.values()].sort((a, b) => Number(a["_t"] ?? 0) - Number(b["_t"] ?? 0));
-  return tableOf(all, names);
+  return tableOf(cells, names);
 }
 
 async function tableOf(rows: readonly AnswerRow[], names: readonly string[]): Promise<ColumnTable> {
@@ -282,49 +248,18 @@ async function tableOf(rows: readonly AnswerRow[], names: readonly string[]): Pr
   );
 }
 
-function keyOf(row: AnswerRow, names: readonly string[]): string {
-  return JSON.stringify(names.map((name) => row[name] ?? null));
-}
-
-/** The place of each group: the largest is 1, ties by their names, those without one last. */
-function rank(rows: readonly AnswerRow[], names: readonly string[]): ReadonlyMap<string, number> {
-  const sizes = new Map<string, { size: number; values: (string | null)[] }>();
+/** The place of each value: the largest is 1, ties by their text, rows without one last. */
+function rank(rows: readonly AnswerRow[], name: string): ReadonlyMap<string | null, number> {
+  const sizes = new Map<string | null, number>();
   for (const row of rows) {
-    const key = keyOf(row, names);
-    const values = names.map((name) => (row[name] as string | null) ?? null);
-    const group = sizes.get(key) ?? { size: 0, values };
-    sizes.set(key, group);
-    if (Number(row["_unusable"] ?? 0) === 0) group.size += Number(row[ROWS]);
+    const value = (row[name] as string | null) ?? null;
+    const counted = Number(row["_unusable"] ?? 0) === 0 ? Number(row[ROWS]) : 0;
+    sizes.set(value, (sizes.get(value) ?? 0) + counted);
   }
-  const byName = (a: readonly (string | null)[], b: readonly (string | null)[]): number => {
-    const at = a.findIndex((value, index) => value !== b[index]);
-    const [x, y] = [a[at] ?? null, b[at] ?? null];
-    if (x === null || y === null) return Number(x === null) - Number(y === null);
-    return Buffer.compare(Buffer.from(x), Buffer.from(y));
-  };
-  const ordered = [...sizes].sort(([, a], [, b]) => b.size - a.size || byName(a.values, b.values));
-  return new Map(ordered.map(([key], index) => [key, index + 1]));
-}
-
-/** Quantiles (R-7) of numbers of which each occurs so often. */
-function quantilesOf(counts: ReadonlyMap<number, number>, levels: readonly number[]): number[] {
-  const values = Float64Array.from(counts.keys()).sort();
-  let all = 0;
-  const until = Float64Array.from(values, (value) => (all += counts.get(value)!));
-  const nth = (index: number): number => {
-    let [low, high] = [0, until.length - 1];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (until[middle]! > index) high = middle;
-      else low = middle + 1;
-    }
-    return values[low] ?? NaN;
-  };
-  // In the engine's own order of operations, so that windows give the same bits as one question.
-  return levels.map((level) => {
-    const place = level * (all - 1) + 1;
-    const index = Math.floor(place);
-    const low = nth(index - 1);
-    return low + (place - index) * (nth(Math.min(index, all - 1)) - low);
-  });
+  const byText = (a: string | null, b: string | null): number =>
+    a === null || b === null
+      ? Number(a === null) - Number(b === null)
+      : Buffer.compare(Buffer.from(a), Buffer.from(b));
+  const ordered = [...sizes].sort(([a, x], [b, y]) => y - x || byText(a, b));
+  return new Map(ordered.map(([value], index) => [value, index + 1]));
 }

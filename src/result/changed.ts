@@ -1,6 +1,7 @@
 import type { ColumnTable } from "arquero";
 import { columnValues, rowKeys } from "./arquero-table.js";
 import type { Origin } from "./origin.js";
+import { counted, grouped } from "../base/text.js";
 
 /** The beginning of the note on rows that were changed. */
 export const CHANGED = "Changed after the query";
@@ -87,7 +88,6 @@ function whatChanged(before: ColumnTable, table: ColumnTable, kept: ReadonlySet<
       ? []
       : [`${list.length === 1 ? "column" : "columns"} ${list.join(", ")} ${done}`];
   const shared = now.filter((name) => then.includes(name));
-  const count = (rows: number): string => rows.toLocaleString("en-US");
   const [rows, left] = [before.numRows(), table.numRows()];
   const isPart = shared.length > 0 && holdsValuesOf(before, table, shared);
   return [
@@ -106,8 +106,8 @@ function whatChanged(before: ColumnTable, table: ColumnTable, kept: ReadonlySet<
     ...(rows === left
       ? []
       : isPart && left < rows
-        ? [`${count(left)} of ${count(rows)} ${rows === 1 ? "row" : "rows"} kept`]
-        : [`${count(rows)} ${rows === 1 ? "row" : "rows"} became ${count(left)}`]),
+        ? [`${grouped(left)} of ${counted(rows, "row")} kept`]
+        : [`${counted(rows, "row")} became ${grouped(left)}`]),
   ];
 }
 

@@ -2,6 +2,7 @@ import type { ColumnTable } from "arquero";
 import { inspect } from "node:util";
 import { ProbelabError } from "../base/error.js";
 import { nearName } from "../base/near-name.js";
+import { counted, grouped } from "../base/text.js";
 import { formatRange } from "../time/time-range.js";
 import { formatInstant } from "../time/time-zone.js";
 import { isArqueroTable, pickRows } from "./arquero-table.js";
@@ -153,9 +154,9 @@ export class Result<out Row extends object = Record<string, Value>> {
     );
     const body = lines.map((line) => inspect(line, { breakLength: Infinity, compact: true }));
     if (this.numRows() > shown.length)
-      body.push(`… ${(this.numRows() - shown.length).toLocaleString("en-US")} more rows`);
+      body.push(`… ${grouped(this.numRows() - shown.length)} more rows`);
     return [
-      `Result of ${rowsText(this.numRows())}${range ? `, ${formatRange(range)}` : ""}`,
+      `Result of ${counted(this.numRows(), "row")}${range ? `, ${formatRange(range)}` : ""}`,
       ...body,
       ...reductions,
       ...notes,
@@ -199,8 +200,4 @@ function checkColumn(names: readonly string[], name: string): void {
   throw new RangeError(
     `Can't take the column ${JSON.stringify(name)} of a Result: ${near === undefined ? known : `did you mean ${near}? ${known[0]?.toUpperCase()}${known.slice(1)}`}.`,
   );
-}
-
-function rowsText(count: number): string {
-  return `${count.toLocaleString("en-US")} ${count === 1 ? "row" : "rows"}`;
 }

@@ -1,21 +1,22 @@
 import { availableParallelism } from "node:os";
 import { ProbelabError } from "../base/error.js";
 import type { WriteOptions, Writer } from "../database/writer.js";
-import { SAMPLE_DAYS } from "./draw.js";
-import { GENERATOR, sampleInfo, type SampleInfo } from "./info.js";
+import { inAside, type Aside } from "./aside.js";
+import { GENERATOR, SAMPLE_COMMENT, sampleInfo, type SampleInfo } from "./info.js";
 import {
   lostReportLogsInsert,
   otherLogsInsert,
+  PIPELINE_FAULT,
   pipelineErrorLogsInsert,
-  pipelineTruthInsert,
   rotationLogsInsert,
   runLogsInsert,
 } from "./logs.js";
 import { measurementsInsert } from "./measurements.js";
-import { type MadeRuns, makeRuns, truthInsert, type SamplePlan } from "./runs.js";
-import { type Aside, dropAside, makeAside, nameAside, putInPlace } from "./tables.js";
-import { helperTruthInsert, testHelpersInsert } from "./test-helpers.js";
-import { testListTruthInsert } from "./test-lists.js";
+import { PROBES, releasedAt } from "./probes.js";
+import { FAULT, makeRuns, runsTable, SAMPLE_DAYS, type SamplePlan } from "./runs.js";
+import { SCHEMAS } from "./tables.js";
+import { HELPER_FAULTS, testHelpersInsert } from "./test-helpers.js";
+import { REPLACED_URLS } from "./test-lists.js";
 
 /** What sample to make, and whom to tell about it. */
 interface SampleOptions {
@@ -25,10 +26,14 @@ interface SampleOptions {
   readonly seed?: number;
   /** The first instant after the sample (default: the last midnight UTC). */
   readonly end?: Date;
-  /** Told about each step: what is being done, and the share that is done, 0 to 1. */
-  readonly onProgress?: (message: string, done: number) => void;
+  /** Called with each step. */
+  readonly onProgress?: (message: string) => void;
   readonly signal?: AbortSignal;
 }
+
+/** Rows that one INSERT makes, about: an interrupt has to wait for the end of one. */
+const SLICE_ROWS = 1_000_000;
+const THREADS = Math.min(availableParallelism(), 4);
 
 /**
  * Fills the database with the sample service: 26 weeks of `fastpath`, `logs` and
@@ -39,98 +44,135 @@ interface SampleOptions {
  * A larger sample holds the runs of a smaller one.
  *
  * @returns the sample that is there now.
- * @throws ProbelabError when an option can't be used.
+ * @throws ProbelabError for an option that can't be used.
  * @example
  * await fillSample(writer, { rows: 100_000, end: new Date("2026-05-01T00:00:00Z") });
  */
 export async function fillSample(writer: Writer, options: SampleOptions = {}): Promise<SampleInfo> {
   const plan = checkPlan(options);
-  const report = options.onProgress ?? (() => undefined);
-  const signal = options.signal === undefined ? {} : { signal: options.signal };
-  const aside = nameAside();
-  try {
-    await makeAside(writer, aside, signal);
-    report("Drawing runs", 0);
-    const runs = await makeRuns(writer, aside.runs, plan, signal);
-    await makeMeasurements(writer, aside, plan, runs, report, signal);
-    report("Making the rest of the logs and the test helpers", 0.97);
-    await makeRest(writer, aside, plan, signal);
-    signal.signal?.throwIfAborted();
-    const made = await sampleInfo(writer, aside.sample_info);
-    if (made === null) {
-      throw new ProbelabError(
-        `Can't find the sample just made in ${writer.source}: something else dropped it, make it again.`,
-      );
+  const { onProgress = () => undefined, signal } = options;
+  return inAside(writer, async (aside) => {
+    const { table, settings } = aside;
+    const insert: WriteOptions = { settings, ...(signal && { signal }) };
+    await makeTables(writer, aside);
+    onProgress("Drawing runs");
+    const [fastpath, logs, helpers] = [
+      table("fastpath"),
+      table("logs"),
+      table("test_helper_instances"),
+    ];
+    const runs = table("runs");
+    const made = await makeRuns(writer, runs, plan, insert);
+    const slices = Math.max(1, Math.ceil(plan.rows / SLICE_ROWS));
+    const bound = (slice: number) =>
+      plan.start + Math.round(((plan.end - plan.start) * slice) / slices);
+    for (let slice = 0; slice < slices; slice += 1) {
+      onProgress(`Making measurements, ${Math.round((slice / slices) * 100)} %`);
+      const span = { from: bound(slice), to: bound(slice + 1) };
+      const sliced = {
+        ...insert,
+        parameters: { ...made, seed: plan.seed, end: plan.end, ...span },
+        settings: {
+          ...settings,
+          max_threads: THREADS,
+          max_insert_threads: THREADS,
+          min_insert_block_size_rows: 524_288,
+          min_insert_block_size_bytes: 0,
+        },
+      };
+      await writer.command(measurementsInsert(fastpath, runs), sliced);
+      await writer.command(runLogsInsert(logs, runs), sliced);
     }
+    onProgress("Making the rest of the logs and the test helpers");
+    const lines = Math.min(Math.max(Math.round(plan.rows / 50), 2_000), 500_000);
+    const parameters = { ...plan, lines, generator: GENERATOR };
+    for (const statement of [
+      testHelpersInsert(helpers),
+      otherLogsInsert(logs),
+      rotationLogsInsert(logs, helpers),
+      pipelineErrorLogsInsert(logs),
+      lostReportLogsInsert(logs),
+      truthInsert(table("sample_truth"), plan.end),
+      `INSERT INTO ${table("sample_info")} SELECT {rows:UInt64}, {seed:UInt64}, {start:UInt32}, {end:UInt32}, now(), {generator:UInt32}`,
+    ]) {
+      await writer.command(statement, { ...insert, parameters });
+    }
+    signal?.throwIfAborted();
     await putInPlace(writer, aside);
-    report("Done", 1);
-    return made;
-  } finally {
-    await dropAside(writer, aside);
+    return (await sampleInfo(writer))!;
+  });
+}
+
+async function makeTables(writer: Writer, aside: Aside): Promise<void> {
+  await writer.command(runsTable(aside.table("runs")));
+  for (const [table, schema] of Object.entries(SCHEMAS)) {
+    await writer.command(
+      `CREATE TABLE ${aside.table(table)} ${schema} COMMENT '${SAMPLE_COMMENT}'`,
+    );
   }
 }
-
-/** Rows that one INSERT makes, about: an interrupt has to wait for the end of one. */
-const SLICE_ROWS = 1_000_000;
-
-async function makeMeasurements(
-  writer: Writer,
-  aside: Aside,
-  plan: SamplePlan,
-  runs: MadeRuns,
-  report: (message: string, done: number) => void,
-  signal: WriteOptions,
-): Promise<void> {
-  const slices = Math.max(1, Math.ceil(plan.rows / SLICE_ROWS));
-  const bound = (slice: number): number =>
-    plan.start + Math.round(((plan.end - plan.start) * slice) / slices);
-  for (let slice = 0; slice < slices; slice += 1) {
-    const percent = Math.round((slice / slices) * 100);
-    report(`Making measurements, ${percent} %`, 0.05 + (0.9 * slice) / slices);
-    const span = { from: bound(slice), to: bound(slice + 1) };
-    const parameters = { ...runs, seed: plan.seed, end: plan.end, ...span };
-    const options = { ...signal, parameters, settings: INSERT_SETTINGS };
-    await writer.command(measurementsInsert(aside.fastpath, aside.runs), options);
-    await writer.command(runLogsInsert(aside.logs, aside.runs), options);
-  }
-}
-
-async function makeRest(
-  writer: Writer,
-  aside: Aside,
-  plan: SamplePlan,
-  signal: WriteOptions,
-): Promise<void> {
-  const lines = Math.min(Math.max(Math.round(plan.rows / 50), 2_000), 500_000);
-  const options = { ...signal, parameters: { ...plan, lines, generator: GENERATOR } };
-  await writer.command(testHelpersInsert(aside.test_helper_instances), options);
-  await writer.command(otherLogsInsert(aside.logs), options);
-  await writer.command(rotationLogsInsert(aside.logs, aside.test_helper_instances), options);
-  await writer.command(pipelineErrorLogsInsert(aside.logs), options);
-  await writer.command(lostReportLogsInsert(aside.logs), options);
-  await writer.command(pipelineTruthInsert(aside.sample_truth), options);
-  await writer.command(truthInsert(aside.sample_truth, new Date(plan.end * 1000)), signal);
-  await writer.command(helperTruthInsert(aside.sample_truth), options);
-  await writer.command(testListTruthInsert(aside.sample_truth), signal);
-  await writer.command(
-    `INSERT INTO ${aside.sample_info} SELECT {rows:UInt64}, {seed:UInt64}, {start:UInt32}, {end:UInt32}, now(), {generator:UInt32}`,
-    options,
-  );
-}
-
-/** Settings of the INSERTs that make many rows. */
-const INSERT_SETTINGS = {
-  max_threads: Math.min(availableParallelism(), 4),
-  max_insert_threads: Math.min(availableParallelism(), 4),
-  min_insert_block_size_rows: 524_288,
-  min_insert_block_size_bytes: 0,
-};
 
 /**
- * The options of a sample, checked; defaults: 5,000,000 rows, seed 1, up to the last midnight UTC.
- *
- * @throws ProbelabError when one can't be used.
+ * Puts the tables in place, each by one atomic exchange. The row of the old `sample_info` goes first
+ * and the new one comes last: whoever finds a row there finds all of its sample.
  */
+async function putInPlace(writer: Writer, aside: Aside): Promise<void> {
+  await writer.command("TRUNCATE TABLE IF EXISTS sample_info SYNC");
+  for (const [table, schema] of Object.entries(SCHEMAS)) {
+    // An exchange needs both; an empty table is what a reader would have found anyway.
+    await writer.command(
+      `CREATE TABLE IF NOT EXISTS ${table} ${schema} COMMENT '${SAMPLE_COMMENT}'`,
+    );
+    await writer.command(`EXCHANGE TABLES ${table} AND ${aside.table(table)}`);
+  }
+}
+
+/** What is planted, as a row of \`sample_truth\`. */
+interface Fault {
+  readonly name: string;
+  readonly description: string;
+  /** The software that it concerns, if any: name and version. */
+  readonly software?: readonly [string, string];
+  /** SQL for seconds since 1970. */
+  readonly since: string | number;
+  readonly changes: string;
+  /** Of measurements per run and of their duration. */
+  readonly factor?: number;
+}
+
+/** SQL that writes what is planted. */
+function truthInsert(table: string, end: number): string {
+  const probe = PROBES[FAULT.probe]!;
+  const release = probe.releases[FAULT.release]!;
+  const { country, poll, urls } = REPLACED_URLS;
+  const faults: Fault[] = [
+    {
+      name: "unattended-runs-end-early",
+      description:
+        "Since a release, runs of the unattended Android probe end early: each holds fewer measurements and is over sooner, so that the weekly count drops. The tests themselves are as fast as before.",
+      software: [probe.name, release.version],
+      since: releasedAt(release, end),
+      changes: "fewer measurements per run, shorter runs, the same seconds per measurement",
+      factor: FAULT.lengthPercent / 100,
+    },
+    PIPELINE_FAULT,
+    ...HELPER_FAULTS,
+    {
+      name: "test-list-replaced",
+      description: "At one poll much of the test list of a country is replaced.",
+      since: 0,
+      changes: `${urls} of the first 100 URLs of ${country} at poll ${poll}`,
+    },
+  ];
+  const rows = faults.map(
+    ({ name, description, since, changes, software = ["", ""], factor = 1 }) => {
+      return `SELECT '${name}', '${description}', '${software[0]}', '${software[1]}', toDateTime(${since}, 'UTC'), '${changes}', ${factor}, ${factor}, 1`;
+    },
+  );
+  return `INSERT INTO ${table} ${rows.join(" UNION ALL ")}`;
+}
+
+/** The options of a sample, checked. */
 function checkPlan(options: SampleOptions): SamplePlan {
   const midnight = new Date(Math.floor(Date.now() / 86_400_000) * 86_400_000);
   const { rows = 5_000_000, seed = 1, end = midnight } = options;

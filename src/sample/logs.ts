@@ -1,13 +1,13 @@
 import { COUNTRIES, NETWORKS } from "./countries.js";
 import { list, ofKind } from "./draw.js";
-import { keptRuns } from "./measurements.js";
 import { ofRelease } from "./probes.js";
+import { keptRuns } from "./runs.js";
 import { HELPER_ZONE, HELPERS } from "./test-helpers.js";
 import { TESTS } from "./tests.js";
 
 /**
- * SQL that writes the log lines of the runs of a slice of time (as `keptRuns` says): the check-in
- * that a run begins with, the submission of its report, and what the test helper says to it.
+ * SQL that writes the log lines of the runs that `keptRuns` gives: the check-in that a run begins
+ * with, the submission of its report, and what the test helper says to it.
  */
 export function runLogsInsert(table: string, runs: string): string {
   return `INSERT INTO ${table} (${LOG_COLUMNS})
@@ -16,7 +16,7 @@ FROM (
   SELECT *, ${ofRelease(({ name }, { version }) => `${name}/${version}`)} AS software,
     ${ofKind(COUNTRIES, (country) => country.code, "country")} AS cc,
     cityHash64(hash, 'log') AS chance, ${ADDRESS} AS address,
-    ${ofKind(TESTS, (test) => (test.usesHelper ? 1 : 0), "test")} AS asks_helper, ${list(HELPERS)}[hash % ${HELPERS.length} + 1] AS helper
+    ${ofKind(TESTS, (test) => (test.inputs === "urls" ? 1 : 0), "test")} AS asks_helper, ${list(HELPERS)}[hash % ${HELPERS.length} + 1] AS helper
   FROM (${keptRuns(runs)})
 ) ARRAY JOIN arrayFilter(each -> each.1 > 0 AND each.1 < {end:UInt32} * 1000000, [
   ${CHECK_IN},
@@ -73,36 +73,33 @@ const OTHER_LINE = `multiIf(
     (time, 'fastpath', 4, 'pipeline1', concat('skipped a malformed body of ', toString(value % 4096), ' bytes')))`;
 
 /** For a while the pipeline can't write: it says so many times a minute, and reports are lost. */
+const [HOURS_BEFORE_END, MINUTES, LINES_PER_MINUTE, LOST_REPORTS] = [60, 45, 30, 40];
+const LINES = MINUTES * LINES_PER_MINUTE;
+/** SQL for the second, since 1970, at which it begins. */
+const SINCE = `(toInt64({end:UInt32}) - ${HOURS_BEFORE_END * 3600})`;
+
+/** What is planted; it concerns no software of probes. */
 export const PIPELINE_FAULT = {
   name: "accepted-reports-not-stored",
-  program: "fastpath",
-  /** When it begins, before the end of the sample. */
-  hoursBeforeEnd: 60,
-  minutes: 45,
-  linesPerMinute: 30,
-  /** Reports that the collector answered with 200 and that the table doesn't hold. */
-  lostReports: 40,
-} as const;
-
-const { hoursBeforeEnd, minutes, linesPerMinute, lostReports } = PIPELINE_FAULT;
-
-/** SQL for the second, since 1970, at which it begins. */
-const SINCE = `(toInt64({end:UInt32}) - ${hoursBeforeEnd * 3600})`;
+  description:
+    "For a while the pipeline could not write: its errors are a burst in the logs, and reports that the collector accepted are not stored.",
+  since: SINCE,
+  changes: `fastpath logs ${LINES_PER_MINUTE} errors a minute for ${MINUTES} minutes; ${LOST_REPORTS} reports accepted and not stored`,
+};
 
 /** SQL that writes what the pipeline said of it. */
 export function pipelineErrorLogsInsert(table: string): string {
-  const lines = minutes * linesPerMinute;
   return `INSERT INTO ${table} (${LOG_COLUMNS})
-SELECT ${SINCE} * 1000000 + intDiv(number * ${minutes * 60_000_000}, ${lines}) + chance % 1000000,
-  '${PIPELINE_FAULT.program}', 3, 'pipeline1',
+SELECT ${SINCE} * 1000000 + intDiv(number * ${MINUTES * 60_000_000}, ${LINES}) + chance % 1000000,
+  'fastpath', 3, 'pipeline1',
   concat('cannot write ', toString(1 + chance % 40), ' measurements: too many parts (', toString(300 + bitShiftRight(chance, 8) % 40), ')')
-FROM (SELECT number, cityHash64({seed:UInt64}, number, 'pipeline') AS chance FROM numbers(${lines}))`;
+FROM (SELECT number, cityHash64({seed:UInt64}, number, 'pipeline') AS chance FROM numbers(${LINES}))`;
 }
 
-/** SQL that writes the submissions of the reports that were lost. */
+/** SQL that writes the submissions of the reports that were lost: the collector answers 200, and the table doesn't hold them. */
 export function lostReportLogsInsert(table: string): string {
   const network = `hash % ${NETWORKS.length}`;
-  const country = ofKind(NETWORKS, (each) => COUNTRIES[each.country]?.code ?? "ZZ", network);
+  const country = ofKind(NETWORKS, (each) => COUNTRIES[each.country]!.code, network);
   const asn = ofKind(NETWORKS, (each) => each.asn, network);
   return `INSERT INTO ${table} (${LOG_COLUMNS})
 SELECT submitted * 1000000 + hash % 1000000, 'probe-api', 6, 'api1',
@@ -111,15 +108,7 @@ SELECT submitted * 1000000 + hash % 1000000, 'probe-api', 6, 'api1',
     ' from 203.0.113.', toString(1 + bitShiftRight(hash, 20) % 254), ': 200, ', toString(20 + bitShiftRight(hash, 30) % 20), ' measurements')
 FROM (
   SELECT number, cityHash64({seed:UInt64}, number, 'lost') AS hash,
-    ${SINCE} + intDiv(number * ${minutes * 60}, ${lostReports}) + hash % 60 AS submitted
-  FROM numbers(${lostReports})
+    ${SINCE} + intDiv(number * ${MINUTES * 60}, ${LOST_REPORTS}) + hash % 60 AS submitted
+  FROM numbers(${LOST_REPORTS})
 )`;
-}
-
-/** SQL that writes the fault into a truth table; it concerns no software of probes. */
-export function pipelineTruthInsert(table: string): string {
-  return `INSERT INTO ${table} SELECT '${PIPELINE_FAULT.name}',
-  'For a while the pipeline could not write: its errors are a burst in the logs, and reports that the collector accepted are not stored.', '', '',
-  toDateTime(${SINCE}, 'UTC'),
-  '${PIPELINE_FAULT.program} logs ${linesPerMinute} errors a minute for ${minutes} minutes; ${lostReports} reports accepted and not stored', 1, 1, 1`;
 }

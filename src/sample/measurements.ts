@@ -1,17 +1,15 @@
 import { COUNTRIES } from "./countries.js";
 import { at, ofKind } from "./draw.js";
 import { ofRelease, PROBES } from "./probes.js";
-import { FAILED_PERMILLE_SQL, HELPER_ZONE, HELPERS } from "./test-helpers.js";
-import { TESTS } from "./tests.js";
-import { DOMAINS, INPUT_SPANS, INPUTS, PRIORITY_SITES } from "./urls.js";
+import { keptRuns } from "./runs.js";
+import { FAILED_PERMILLE, HELPER_ZONE, HELPERS } from "./test-helpers.js";
+import { DOMAINS, INPUT_SPANS, INPUTS, PRIORITY_SITES, TESTS } from "./tests.js";
 
-/**
- * SQL that makes the measurements of the runs that start in [{from:UInt32}, {to:UInt32}), seconds
- * since 1970, cut to size as `keptRuns` says.
- */
+/** SQL that makes the measurements of the runs that `keptRuns` gives. */
 export function measurementsInsert(table: string, runs: string): string {
-  return `INSERT INTO ${table} (${[...Object.keys(OF_RUN), ...Object.keys(OF_MEASUREMENT)].join(", ")})
-SELECT ${Object.keys(OF_RUN).join(", ")},
+  const ofRun = Object.keys(OF_RUN).join(", ");
+  return `INSERT INTO ${table} (${ofRun}, ${Object.keys(OF_MEASUREMENT).join(", ")})
+SELECT ${ofRun},
   ${columns(OF_MEASUREMENT)}
 FROM (
   SELECT *, ${STARTED} AS started, ${ITEM} AS item, ${BLOCKED} AS is_blocked,
@@ -19,9 +17,11 @@ FROM (
   FROM (
     SELECT *, step, cityHash64(hash, step) AS chance
     FROM (
-      SELECT kept, hash, start, pace, test, country, ${ofKind(COUNTRIES, (country) => country.blocked, "country")} AS blocked,
-        ${ofKind(TESTS, (test) => Object.keys(INPUT_SPANS).indexOf(test.inputs), "test")} AS inputs, hash % 1009 AS offset,
-        1 + bitShiftRight(hash, 20) % 1097 AS stride, ${UID_END} AS uid_end,
+      SELECT kept, hash, start, pace, test, country,
+        ${ofKind(COUNTRIES, ({ blocked }) => blocked, "country")} AS blocked,
+        ${ofKind(TESTS, ({ inputs }) => Object.keys(INPUT_SPANS).indexOf(inputs), "test")} AS inputs,
+        hash % 1009 AS offset, 1 + bitShiftRight(hash, 20) % 1097 AS stride,
+        concat('_', ${COUNTRY}, '_', ${ofKind(TESTS, ({ name }) => name.replaceAll("_", ""), "test")}, '_') AS uid_end,
         ${columns(OF_RUN)}
       FROM (${keptRuns(runs)})
     ) ARRAY JOIN range(kept) AS step
@@ -29,53 +29,45 @@ FROM (
 )`;
 }
 
-/**
- * SQL of the runs that start in [{from:UInt32}, {to:UInt32}). The last run of the sample,
- * {last:UInt32}, gives up {excess:UInt16} measurements, so that the sample has exactly the size
- * that was asked for; `kept` is the number of measurements that are left.
- */
-export function keptRuns(runs: string): string {
-  return `SELECT *, length - if(run = {last:UInt32}, {excess:UInt16}, 0) AS kept FROM ${runs}
-    WHERE start >= {from:UInt32} AND start < {to:UInt32} AND run <= {last:UInt32}`;
+function columns(named: Readonly<Record<string, string>>): string {
+  return Object.entries(named)
+    .map(([name, sql]) => (name === sql ? name : `${sql} AS ${name}`))
+    .join(",\n  ");
 }
 
-const { urls, resolvers, stun, none } = INPUT_SPANS;
+const COUNTRY = ofKind(COUNTRIES, ({ code }) => code, "country");
 
 /** A text column of a run, as a dictionary: it is repeated for each measurement. */
 function word(sql: string): string {
   return `CAST(${sql}, 'LowCardinality(String)')`;
 }
 
-const UID_END = `concat('_', ${ofKind(COUNTRIES, (country) => country.code, "country")}, '_', ${ofKind(TESTS, (test) => test.name.replaceAll("_", ""), "test")}, '_')`;
-
 /** What all measurements of a run have in common. */
 const OF_RUN = {
   report_id: "report_id",
-  probe_cc: word(ofKind(COUNTRIES, (country) => country.code, "country")),
+  probe_cc: word(COUNTRY),
   probe_asn: "probe_asn",
-  test_name: word(ofKind(TESTS, (test) => test.name, "test")),
-  test_version: word(ofKind(TESTS, (test) => test.version, "test")),
+  test_name: word(ofKind(TESTS, ({ name }) => name, "test")),
+  test_version: word(ofKind(TESTS, ({ version }) => version, "test")),
   test_start_time: "start - 1",
-  software_name: word(ofKind(PROBES, (probe) => probe.name, "probe")),
-  software_version: word(ofRelease((_, release) => release.version)),
-  engine_name: "CAST('probe-engine', 'LowCardinality(String)')",
-  engine_version: word(ofRelease((_, release) => release.engine)),
-  platform: ofDevice("platform"),
-  architecture: ofDevice("architecture"),
-  test_helper_type: word(ofKind(TESTS, (test) => (test.usesHelper ? "https" : ""), "test")),
+  software_name: word(ofKind(PROBES, ({ name }) => name, "probe")),
+  software_version: word(ofRelease((_, { version }) => version)),
+  engine_name: word("'probe-engine'"),
+  engine_version: word(ofRelease((_, { engine }) => engine)),
+  platform: ofDevice(0),
+  architecture: ofDevice(1),
+  test_helper_type: word(ofKind(TESTS, ({ inputs }) => (inputs === "urls" ? "https" : ""), "test")),
 };
 
-function ofDevice(part: "platform" | "architecture"): string {
+/** The platform (0) or the architecture (1) of one of four devices. */
+function ofDevice(part: 0 | 1): string {
   const texts = PROBES.flatMap(({ platforms }) =>
-    Array.from({ length: 4 }, (_, index) => {
-      const [platform = "", architecture = ""] =
-        platforms[index % platforms.length]?.split("/") ?? [];
-      return part === "platform" ? platform : architecture;
-    }),
+    [0, 1, 2, 3].map((index) => platforms[index % platforms.length]!.split("/")[part]!),
   );
   return word(at(texts, "(probe * 4 + bitShiftRight(hash, 40) % 4)"));
 }
 
+const { urls, resolvers, stun, none } = INPUT_SPANS;
 // a step takes 1 to 1.8 paces less what the one before it was late: starts stay in order
 const STARTED = "start + intDiv(pace * (step * 1000 + if(step = 0, 0, chance % 800)), 1000000)";
 const ITEM = `multiIf(
@@ -94,13 +86,7 @@ const OF_MEASUREMENT = {
   domain: at(DOMAINS, "item"),
   anomaly: "if(is_anomaly, 't', 'f')",
   confirmed: "if(is_blocked AND is_anomaly AND item % 3 = 0, 't', 'f')",
-  msm_failure: `if(bitShiftRight(chance, 16) % 1000 < ${FAILED_PERMILLE_SQL}, 't', 'f')`,
+  msm_failure: `if(bitShiftRight(chance, 16) % 1000 < ${FAILED_PERMILLE}, 't', 'f')`,
   test_runtime: "toFloat32(intDiv(pace, 10) * (60 + bitShiftRight(chance, 44) % 32) / 10000)",
   test_helper_address: `if(test_helper_type = '', '', ${ofKind(HELPERS, (rdn) => `https://${rdn}.${HELPER_ZONE}`, `bitShiftRight(chance, 54) % ${HELPERS.length}`)})`,
 };
-
-function columns(named: Readonly<Record<string, string>>): string {
-  return Object.entries(named)
-    .map(([name, sql]) => (name === sql ? name : `${sql} AS ${name}`))
-    .join(",\n  ");
-}

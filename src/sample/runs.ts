@@ -1,16 +1,7 @@
 import type { WriteOptions, Writer } from "../database/writer.js";
 import { COUNTRIES, NETWORKS } from "./countries.js";
-import {
-  ofKind,
-  dayWeights,
-  drawIndex,
-  drawValue,
-  hourWeights,
-  list,
-  runHash,
-  SAMPLE_DAYS,
-} from "./draw.js";
-import { PROBES, releasedAt, UNATTENDED_ANDROID, updateDelays } from "./probes.js";
+import { drawIndex, drawValue, list, ofKind, runHash, scramble } from "./draw.js";
+import { PROBES, releasedAt, updateDelays } from "./probes.js";
 import { TESTS } from "./tests.js";
 
 /** Which sample to make; times in seconds since 1970, [start, end). */
@@ -21,12 +12,62 @@ export interface SamplePlan {
   readonly end: number;
 }
 
+/** Days that the sample covers: 26 weeks. */
+export const SAMPLE_DAYS = 182;
+
+/**
+ * The fault that is planted: since a release, runs of a probe (both by index) end early, and
+ * `lengthPercent` of their measurements are left.
+ */
+export const FAULT = {
+  probe: 0,
+  release: PROBES[0]!.releases.length - 1,
+  lengthPercent: 40,
+} as const;
+
 /** The `CREATE TABLE` of the runs, one row each, that measurements and logs are made from. */
-export function runsTable(name: string): string {
-  return `CREATE TABLE ${name} (
+export const runsTable = (name: string) => `CREATE TABLE ${name} (
   run UInt32, start UInt32, length UInt16, pace UInt32, hash UInt64,
   country UInt8, probe UInt8, release UInt8, test UInt8, probe_asn UInt32, report_id String
 ) ENGINE = MergeTree ORDER BY start`;
+
+/** Which of the runs that were made are the sample's: those up to `last`, which has `excess` measurements too many. */
+export interface MadeRuns {
+  readonly last: number;
+  readonly excess: number;
+}
+
+/** SQL of the sample's runs that start in [{from:UInt32}, {to:UInt32}); `kept` measurements of each count. */
+export function keptRuns(runs: string): string {
+  return `SELECT *, length - if(run = {last:UInt32}, {excess:UInt16}, 0) AS kept FROM ${runs}
+    WHERE start >= {from:UInt32} AND start < {to:UInt32} AND run <= {last:UInt32}`;
+}
+
+/** Measurements of a mean run, estimated low: to make a few runs too many costs next to nothing. */
+const FEWEST_PER_RUN = 20;
+
+/** Makes runs, in their order, until they hold as many measurements as the plan says. */
+export async function makeRuns(
+  writer: Writer,
+  runs: string,
+  plan: SamplePlan,
+  options: WriteOptions,
+): Promise<MadeRuns> {
+  const { rows, seed, end } = plan;
+  for (let made = 0, missing = rows; ;) {
+    const to = made + Math.ceil(missing / FEWEST_PER_RUN) + 10;
+    const parameters = { seed, end, from: made, to };
+    await writer.command(runsInsert(runs, end, seed), { ...options, parameters });
+    made = to;
+    const [found] = await writer.rows<Record<"last" | "enough" | "total", number | string>>(
+      `SELECT minIf(run, so_far >= {rows:UInt64}) AS last,
+         minIf(so_far, so_far >= {rows:UInt64}) AS enough, max(so_far) AS total
+       FROM (SELECT run, sum(length) OVER (ORDER BY run) AS so_far FROM ${runs})`,
+      { ...options, parameters: { rows } },
+    );
+    missing = rows - Number(found?.total);
+    if (missing <= 0) return { last: Number(found?.last), excess: Number(found?.enough) - rows };
+  }
 }
 
 /**
@@ -36,7 +77,7 @@ export function runsTable(name: string): string {
  * sample holds the runs of a smaller one. `pace` is in milliseconds from one measurement to the
  * next; `country`, `probe`, `release` and `test` are indexes in the constants of that name.
  */
-function runsInsert(table: string, end: Date, seed: number): string {
+function runsInsert(table: string, end: number, seed: number): string {
   return `INSERT INTO ${table}
 SELECT run, start, length, pace, hash, country, probe, release, test, probe_asn,
   concat(formatDateTime(toDateTime(start, 'UTC'), '%Y%m%dT%H%i%SZ'), '_',
@@ -45,9 +86,11 @@ SELECT run, start, length, pace, hash, country, probe, release, test, probe_asn,
     substring(translate(base64Encode(sipHash128({seed:UInt64}, run)), '+/', 'xQ'), 1, 16)) AS report_id
 FROM (
   SELECT *, ${LENGTH} AS length FROM (
-    SELECT *, ${release(end)} AS release FROM (
-      SELECT *, ${START} AS start, ${pace()} AS pace FROM (
-        SELECT *, ${perNetwork("country")} AS country, ${perNetwork("asn")} AS probe_asn FROM (
+    SELECT *, ${newestRelease(end)} AS release FROM (
+      SELECT *, ${START} AS start, ${ofTest("paces", "pace")} AS pace FROM (
+        SELECT *, ${ofKind(NETWORKS, (network) => network.country, "network")} AS country,
+          ${ofKind(NETWORKS, (network) => network.asn, "network")} AS probe_asn
+        FROM (
           SELECT toUInt32(number) AS run,
             ${runHash("measurements")} AS hash,
             ${draw(NETWORKS, "network")} AS network,
@@ -70,31 +113,52 @@ function draw(kinds: readonly { readonly weight: number }[], purpose: string): s
   );
 }
 
-function perNetwork(field: "country" | "asn"): string {
-  return ofKind(NETWORKS, (network) => network[field], "network");
-}
-
 /** SQL for one of several expressions, by an index. */
 function choose(index: string, expressions: readonly string[]): string {
   return `multiIf(${expressions.map((sql, value) => `${index} = ${value}, ${sql}`).join(", ")}, 0)`;
 }
 
-/** The fault that is planted in the sample, and what the investigation has to find. */
-const FAULT = {
-  name: "unattended-runs-end-early",
-  description:
-    "Since a release, runs of the unattended Android probe end early: each holds fewer measurements and is over sooner, so that the weekly count drops. The tests themselves are as fast as before.",
-  softwareName: UNATTENDED_ANDROID.name,
-  softwareVersion: "3.10.0",
-  changes: "fewer measurements per run, shorter runs, the same seconds per measurement",
-  /** Measurements that are left of a run, in percent. */
-  lengthPercent: 40,
-} as const;
+function ofTest(values: "paces" | "lengths", purpose: string): string {
+  return choose(
+    "test",
+    TESTS.map((test) => drawValue(test[values], runHash(purpose))),
+  );
+}
 
-/** Index of the first faulty release of the unattended Android probe. */
-const FAULTY_RELEASE = UNATTENDED_ANDROID.releases.findIndex(
-  (release) => release.version === FAULT.softwareVersion,
-);
+/** The newest release that has reached the user when the run starts. */
+function newestRelease(end: number): string {
+  return choose(
+    "probe",
+    PROBES.map((probe) => {
+      const releases = list(probe.releases.map((each) => releasedAt(each, end)));
+      const delay = drawValue(updateDelays(probe.uptake), runHash("update"));
+      return `greatest(arrayCount(released -> released + ${delay} <= start, ${releases}), 1) - 1`;
+    }),
+  );
+}
+
+const BY_WEEKDAY = [0.95, 1.03, 1.04, 1.03, 1.02, 1.0, 0.94]; // Sunday first, as Date.getUTCDay
+
+/** Runs by day of the sample, as weights: a slow growth, a weekly season and a few percent of chance. */
+function dayWeights(end: number, seed: number): number[] {
+  const midnight = Math.ceil(end / 86_400);
+  return Array.from({ length: SAMPLE_DAYS }, (_, day) => {
+    const date = new Date((midnight - (SAMPLE_DAYS - day)) * 86_400_000);
+    const growth = 1 + 0.05 * (day / SAMPLE_DAYS);
+    const chance = 1 + 0.05 * (scramble(seed * SAMPLE_DAYS + day) - 0.5);
+    return growth * chance * (BY_WEEKDAY[date.getUTCDay()] ?? 1);
+  });
+}
+
+/** Runs by local hour of a day, as weights. */
+function hourWeights(startedBy: "person" | "timer"): number[] {
+  // people measure in the evening; timers wait for a charger and a free network, most by night
+  const [peak, swing] = startedBy === "person" ? [20, 0.75] : [1, 0.3];
+  return Array.from(
+    { length: 24 },
+    (_, hour) => 1 + swing * Math.cos(((hour - peak) / 24) * 2 * Math.PI),
+  );
+}
 
 const LOCAL_HOUR = choose(
   "probe",
@@ -107,82 +171,10 @@ const FIRST_MIDNIGHT = `(intDiv({end:UInt32} + 86399, 86400) - ${SAMPLE_DAYS}) *
 const DRAWN_START = `${FIRST_MIDNIGHT} + day * 86400 + ${SECOND_OF_DAY}`;
 const START = `toUInt32(if(${DRAWN_START} >= {end:UInt32}, ${DRAWN_START} - ${SAMPLE_DAYS} * 86400, ${DRAWN_START}))`;
 
-function pace(): string {
-  return choose(
-    "test",
-    TESTS.map((test) => drawValue(test.paces, runHash("pace"))),
-  );
-}
-
-/** The newest release that has reached the user when the run starts. */
-function release(end: Date): string {
-  return choose(
-    "probe",
-    PROBES.map((probe) => {
-      const releases = list(probe.releases.map((each) => releasedAt(each, end)));
-      const delay = drawValue(updateDelays(probe.uptake), runHash("update"));
-      return `greatest(arrayCount(released -> released + ${delay} <= start, ${releases}), 1) - 1`;
-    }),
-  );
-}
-
-const FULL_LENGTH = `intDiv(${choose(
-  "test",
-  TESTS.map((test) => drawValue(test.lengths, runHash("length"))),
-)} * ${ofKind(PROBES, (probe) => probe.lengthPercent, "probe")}, 100)`;
+const FULL_LENGTH = `intDiv(${ofTest("lengths", "length")} * ${ofKind(PROBES, (probe) => probe.lengthPercent, "probe")}, 100)`;
 const MOST = ofKind(TESTS, (test) => Math.max(...test.lengths), "test");
-const IS_FAULTY = `probe = ${PROBES.indexOf(UNATTENDED_ANDROID)} AND release >= ${FAULTY_RELEASE}`;
+const IS_FAULTY = `probe = ${FAULT.probe} AND release >= ${FAULT.release}`;
 const LEFT = `intDiv(least(${FULL_LENGTH}, ${MOST}) * if(${IS_FAULTY}, ${FAULT.lengthPercent}, 100) + 50, 100)`;
 // a run that is under way at the end of the sample holds what was measured until then
 const UNTIL_END = `intDiv(({end:UInt32} - start) * 1000, pace)`;
 const LENGTH = `greatest(least(${LEFT}, ${UNTIL_END}), 1)`;
-
-/** SQL that writes the planted fault into a truth table. @param end of the sample. */
-export function truthInsert(table: string, end: Date): string {
-  const { name, description, softwareName, softwareVersion, changes, lengthPercent } = FAULT;
-  const release = UNATTENDED_ANDROID.releases[FAULTY_RELEASE];
-  const since = release === undefined ? 0 : releasedAt(release, end);
-  const factor = lengthPercent / 100;
-  return `INSERT INTO ${table} VALUES ('${name}', '${description}', '${softwareName}',
-    '${softwareVersion}', toDateTime(${since}, 'UTC'), '${changes}', ${factor}, ${factor}, 1)`;
-}
-
-/** Which of the runs that were made are the sample's. */
-export interface MadeRuns {
-  /** Number of the last run that belongs to it. */
-  readonly last: number;
-  /** Measurements that the last run has too many. */
-  readonly excess: number;
-}
-
-/**
- * Makes runs, in their order, until they hold as many measurements as the plan says, and tells
- * where to cut. Each run is drawn by its number alone, so how many are made at once is no matter.
- */
-export async function makeRuns(
-  writer: Writer,
-  runs: string,
-  plan: SamplePlan,
-  options: WriteOptions,
-): Promise<MadeRuns> {
-  const { rows, seed, end } = plan;
-  for (let made = 0, missing = rows; ;) {
-    const to = made + Math.ceil(missing / FEWEST_PER_RUN) + 10;
-    await writer.command(runsInsert(runs, new Date(end * 1000), seed), {
-      ...options,
-      parameters: { seed, end, from: made, to },
-    });
-    made = to;
-    const [found] = await writer.rows<Record<"last" | "enough" | "total", number | string>>(
-      `SELECT minIf(run, so_far >= {rows:UInt64}) AS last,
-         minIf(so_far, so_far >= {rows:UInt64}) AS enough, max(so_far) AS total
-       FROM (SELECT run, sum(length) OVER (ORDER BY run) AS so_far FROM ${runs})`,
-      { ...options, parameters: { rows } },
-    );
-    missing = rows - Number(found?.total);
-    if (missing <= 0) return { last: Number(found?.last), excess: Number(found?.enough) - rows };
-  }
-}
-
-/** Measurements of a mean run, estimated low: to make a few runs too many costs next to nothing. */
-const FEWEST_PER_RUN = 20;

@@ -9,60 +9,49 @@ const REGIONS = ["fra1", "nyc3", "sgp1", "ams3"];
 const INSTANCES = 31;
 /** From the making of an instance until its name points to it and the older one drains. */
 const SWITCH_SECONDS = 3_600;
+/** The rotation that is planted: it comes so soon after the one before it, where a week is due. */
+const [HASTY, HASTY_MINUTES] = [9, 40];
+/** The instance that fails more, so many measurements in a thousand: the second newest, since its name points to it. */
+const [FAILING, FAILING_PERMILLE, OTHERS_PERMILLE] = [1, 60, 12];
+const FAILING_HELPER = `https://${HELPERS[FAILING]}.${HELPER_ZONE}`;
 
 /**
  * SQL that makes the test helper instances: a new one every week, some hours off, two days before
- * {end:UInt32} at the latest. It takes over the name of the oldest, which then drains. One comes too
- * soon after another, as `HASTY_ROTATION` says.
+ * {end:UInt32} at the latest. It takes over the name of the oldest, which then drains.
  */
 export function testHelpersInsert(table: string): string {
   return `INSERT INTO ${table} (rdn, dns_zone, name, region, draining_at)
 SELECT ${list(HELPERS)}[number % ${HELPERS.length} + 1], '${HELPER_ZONE}',
-  concat('th-', toString(toYYYYMMDDhhmmss(toDateTime(${created("number")}, 'UTC')))),
+  concat('th-', toString(toYYYYMMDDhhmmss(toDateTime(${madeAt("number")}, 'UTC')))),
   ${list(REGIONS)}[cityHash64({seed:UInt64}, number, 'region') % ${REGIONS.length} + 1],
-  if(number < ${HELPERS.length}, NULL, toDateTime(${created(`number - ${HELPERS.length}`)} + ${SWITCH_SECONDS}, 'UTC'))
+  if(number < ${HELPERS.length}, NULL, toDateTime(${madeAt(`number - ${HELPERS.length}`)} + ${SWITCH_SECONDS}, 'UTC'))
 FROM numbers(${INSTANCES})`;
 }
 
-/** The rotation that is planted: it comes minutes after the one before it, where a week is due. */
-export const HASTY_ROTATION = { index: 9, minutesAfter: 40 } as const;
-
 /** Seconds since 1970 at which the `index`-th newest instance was made. */
-export function created(index: string): string {
-  const { index: hasty, minutesAfter } = HASTY_ROTATION;
-  const before = drawnTime(String(hasty + 1));
-  return `if(toInt64(${index}) = ${hasty}, ${before} + ${minutesAfter * 60}, ${drawnTime(index)})`;
+function madeAt(index: string): string {
+  const drawn = (at: string) =>
+    `toUInt32(toUInt64({end:UInt32}) - (${at}) * 604800 - 259200 + cityHash64({seed:UInt64}, toUInt64(${at}), 'rotation') % 36000)`;
+  return `if(toInt64(${index}) = ${HASTY}, ${drawn(String(HASTY + 1))} + ${HASTY_MINUTES * 60}, ${drawn(index)})`;
 }
 
-function drawnTime(index: string): string {
-  const hours = `cityHash64({seed:UInt64}, toUInt64(${index}), 'rotation') % 36000`;
-  return `toUInt32(toUInt64({end:UInt32}) - (${index}) * 604800 - 259200 + ${hours})`;
-}
-
-/** The instance that fails more: the second newest, since its name points to it. */
-const FAILING_INSTANCE = 1;
-
-/** What `test_helper_address` says of the test helper that fails more often than the others. */
-export const FAILING_HELPER = `https://${HELPERS[FAILING_INSTANCE % HELPERS.length]}.${HELPER_ZONE}`;
-
-/** Failed measurements, per thousand: of the failing helper, and of all others. */
-export const FAILED_PERMILLE = { failing: 60, others: 12 } as const;
-
-/** SQL for the second, since 1970, at which the helper begins to fail. */
-const SINCE = `(${created(String(FAILING_INSTANCE))} + ${SWITCH_SECONDS})`;
+const switchedAt = (index: number) => `(${madeAt(String(index))} + ${SWITCH_SECONDS})`;
 
 /** SQL for the failed measurements per thousand, over the columns `test_helper_address` and `started`. */
-export const FAILED_PERMILLE_SQL = `if(test_helper_address = '${FAILING_HELPER}' AND started >= ${SINCE}, ${FAILED_PERMILLE.failing}, ${FAILED_PERMILLE.others})`;
+export const FAILED_PERMILLE = `if(test_helper_address = '${FAILING_HELPER}' AND started >= ${switchedAt(FAILING)}, ${FAILING_PERMILLE}, ${OTHERS_PERMILLE})`;
 
-/** SQL that writes the planted faults of the test helpers into a truth table; they concern no software. */
-export function helperTruthInsert(table: string): string {
-  const { index, minutesAfter } = HASTY_ROTATION;
-  const { failing, others } = FAILED_PERMILLE;
-  return `INSERT INTO ${table} SELECT * FROM (
-  SELECT 'test-helper-fails-more', 'Since its last rotation a test helper fails more often than the others.', '', '',
-    toDateTime(${SINCE}, 'UTC'), 'msm_failure of ${FAILING_HELPER} from ${others / 10} % to ${failing / 10} %', 1, 1, 1
-  UNION ALL
-  SELECT 'test-helpers-rotated-too-quickly', 'A rotation came so soon after another that DNS could not follow.', '', '',
-    toDateTime(${created(String(index))} + ${SWITCH_SECONDS}, 'UTC'), '${minutesAfter} minutes after the rotation before it', 1, 1, 1
-)`;
-}
+/** What is planted. */
+export const HELPER_FAULTS = [
+  {
+    name: "test-helper-fails-more",
+    description: "Since its last rotation a test helper fails more often than the others.",
+    since: switchedAt(FAILING),
+    changes: `msm_failure of ${FAILING_HELPER} from ${OTHERS_PERMILLE / 10} % to ${FAILING_PERMILLE / 10} %`,
+  },
+  {
+    name: "test-helpers-rotated-too-quickly",
+    description: "A rotation came so soon after another that DNS could not follow.",
+    since: switchedAt(HASTY),
+    changes: `${HASTY_MINUTES} minutes after the rotation before it`,
+  },
+];

@@ -1,28 +1,19 @@
 import { COUNTRIES } from "./countries.js";
-import { DOMAINS, INPUTS, INPUT_SPANS, PRIORITY_SITES } from "./urls.js";
+import { DOMAINS, INPUTS, INPUT_SPANS, PRIORITY_SITES } from "./tests.js";
 
 /** The change that is planted: at that poll (from 1) so many of a country's first URLs are others. */
 export const REPLACED_URLS = { country: "GE", poll: 6, urls: 45 } as const;
-
-/** An entry of the sample's test lists, with fields besides `url` as services give them. */
-type SampleEntry = {
-  readonly category_code: string;
-  readonly country_code: string;
-  readonly domain: string;
-  readonly priority: number;
-  readonly url: string;
-};
 
 const LENGTH = 200;
 const CATEGORIES = ["NEWS", "COMT", "HUMR", "MMED", "GRP", "POLR"];
 const SITES = PRIORITY_SITES + INPUT_SPANS.urls.size;
 
 /**
- * The test list that the sample service gives for a country at its `poll`-th poll, from 1: the
- * same for the same country and poll. From one poll to the next one URL of the first 100 changes;
+ * The entries that the sample service gives for a country at its `poll`-th poll, from 1, with fields
+ * besides `url` as services give them. From one poll to the next one URL of the first 100 changes;
  * once, as `REPLACED_URLS` says, many do.
  */
-export function sampleTestList(country: string, poll: number): SampleEntry[] {
+export function sampleTestList(country: string, poll: number) {
   const own = COUNTRIES.findIndex(({ code }) => code === country) + 1;
   return Array.from({ length: LENGTH }, (_, place) => {
     const site = (siteAt(country, poll, place) + own * 17) % SITES;
@@ -46,11 +37,4 @@ function siteAt(country: string, poll: number, place: number): number {
     if (country === struck && step === at && place < urls) site = 600 + place;
   }
   return site;
-}
-
-/** SQL that writes the planted change into a truth table; it concerns no software and no moment. */
-export function testListTruthInsert(table: string): string {
-  const { country, poll, urls } = REPLACED_URLS;
-  return `INSERT INTO ${table} VALUES ('test-list-replaced', 'At one poll much of the test list of a country is replaced.', '', '',
-    toDateTime(0, 'UTC'), '${urls} of the first 100 URLs of ${country} at poll ${poll}', 1, 1, 1)`;
 }

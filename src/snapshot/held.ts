@@ -8,15 +8,13 @@ import { fromTaggedJson, toTaggedJson } from "../result/json.js";
 import { NOT_HELD } from "../query/source.js";
 import type { Where } from "../query/where.js";
 import type { TimeRange } from "../time/time-range.js";
-import { HOUR } from "../time/span.js";
 
 /** What to take, from where, and into what. */
 export interface Taking {
   readonly name: string;
   readonly range: TimeRange;
-  readonly where: Subject["where"];
+  readonly where: Where;
   readonly dimensions: readonly string[];
-  readonly late: { readonly text: string; readonly milliseconds: number };
   readonly database: Database;
   readonly table: TableInfo;
   readonly writer: Writer;
@@ -28,7 +26,7 @@ export interface Taking {
 /** What a snapshot is of: the same for every taking. */
 export interface Subject {
   /** The layout of the snapshot's tables; another one can't be read. */
-  readonly layout: 1;
+  readonly layout: 2;
   /** The database, without credentials, and the table in it. */
   readonly source: string;
   readonly table: string;
@@ -42,47 +40,23 @@ export interface Subject {
   readonly engine: string;
 }
 
-/** Hourly counts by some of the dimensions. */
-export interface Counts {
-  /** Their place in the names of tables. */
-  readonly at: number;
-  readonly dimensions: readonly string[];
-  readonly rows: number;
-}
-
 /** What a snapshot holds since a taking ended. All of it is there, and never changes. */
 export interface Held extends Subject {
+  /** The number in the names of its tables. */
   readonly edition: number;
   /** Whole hours of UTC. */
   readonly start: Date;
   readonly end: Date;
+  /** When each of its days had as many measurements as the table. */
   readonly takenAt: Date;
-  /** How long after its hour a row may be stored and yet be found by a later taking. */
-  readonly late: string;
-  /** Rows that were stored later than their hour was read are missing from here on. */
-  readonly settled: Date;
-  /** The narrowest first. */
-  readonly counts: readonly Counts[];
   readonly measurements: number;
   readonly runs: number;
-  /** Pieces of runs that have no row of their own, since the range tells what they are. */
-  readonly pieces: number;
-  /** Whether some measurements have no report. */
+  /** Whether some runs are held in pieces, and whether some measurements have no report. */
+  readonly pieces: boolean;
   readonly noReport: boolean;
   /** What the reader of the table's answers must know. */
   readonly notes: readonly string[];
 }
-
-/** A span of whole hours, [start, end), that a taking has read. */
-export interface Pass {
-  readonly pass: number;
-  readonly start: Date;
-  readonly end: Date;
-  readonly at: Date;
-}
-
-/** How far beyond its edges the runs of a range are read; that of `lab.runs`. */
-export const MARGIN = 24 * HOUR;
 
 /** The names of a snapshot's tables. @throws ProbelabError for a name that can't be one. */
 export function tablesOf(name: string) {
@@ -95,12 +69,12 @@ export function tablesOf(name: string) {
   return {
     /** What it is of, and what each taking found: the newest row counts. */
     about: of("about"),
-    passes: of("passes"),
-    /** A row for each run, hour and combination of dimensions. */
+    /** All pieces that were read, a partition for each day; the days that are being read. */
     pieces: of("pieces"),
-    counts: (edition: number, at: number) => of(`e${edition}_counts${at}`),
+    staged: of("staged"),
+    /** What questions read, made anew by each taking: hourly counts, and the runs. */
+    hours: (edition: number) => of(`e${edition}_hours`),
     runs: (edition: number) => of(`e${edition}_runs`),
-    odd: (edition: number) => of(`e${edition}_pieces`),
   };
 }
 
@@ -131,7 +105,7 @@ export async function readAbout(
   const [row] = await ask<{ about: string }>(`SELECT about FROM ${about} ORDER BY at DESC LIMIT 1`);
   if (row === undefined) return undefined;
   const read = fromTaggedJson(row.about) as Subject | Held;
-  if (read.layout !== 1) {
+  if (read.layout !== 2) {
     throw new ProbelabError(
       `Can't read the snapshot ${name}: another version of probelab took it. Take it again under another name.`,
     );
@@ -140,22 +114,14 @@ export async function readAbout(
 }
 
 /** A snapshot's table as the engine knows tables, its time the hour or the first of a piece. */
-export function heldTable(
-  name: string,
-  held: Held,
-  from: string,
-  dimensions: readonly string[],
-  by: "hour" | "first",
-): TableInfo {
-  const { type, form } = by === "hour" ? HOURS : held.time;
-  const columns = new Map<string, string>(
-    held.dimensions.filter(([dimension]) => dimensions.includes(dimension)),
-  );
-  columns.set(by, type);
+export function heldTable(name: string, held: Held, by: "hour" | "first"): TableInfo {
+  const { hours, runs } = tablesOf(name);
+  const { type, form } = by === "hour" ? { type: "DateTime('UTC')", form: null } : held.time;
+  const columns = new Map(held.dimensions);
   return {
     name: `Snapshot ${name}`,
-    from,
-    columns,
+    from: by === "hour" ? hours(held.edition) : runs(held.edition),
+    columns: new Map([...columns, [by, type]]),
     engine: held.engine,
     merges: false,
     notes: [],
@@ -165,14 +131,11 @@ export function heldTable(
     time: timeColumn(by, type, form),
     column(column) {
       if (column === by) return quoteIdentifier(by);
-      if (dimensions.includes(column)) return columnOf(column);
-      const all = held.dimensions.map(([dimension]) => dimension).join(", ");
+      if (columns.has(column)) return columnOf(column);
       throw new ProbelabError(
-        `Can't use ${column}: the snapshot ${name} holds ${all}. Take one with dimensions: [${JSON.stringify(column)}, …] under another name, or ask the table itself.`,
+        `Can't use ${column}: the snapshot ${name} holds ${[...columns.keys()].join(", ")}. Take one with dimensions: [${JSON.stringify(column)}, …] under another name, or ask the table itself.`,
         { code: NOT_HELD },
       );
     },
   };
 }
-
-const HOURS = { type: "DateTime('UTC')", form: null } as const;

@@ -19,7 +19,6 @@ import { cubeSource, cubeSourceOf } from "../query/cube.js";
 import { NOT_HELD } from "../query/source.js";
 import { Result } from "../result/result.js";
 import type { Where } from "../query/where.js";
-import { LENGTHS, readSpan } from "../time/span.js";
 import { between, checkRange, type TimeRange } from "../time/time-range.js";
 import { readAbout, tablesOf, type Held } from "./held.js";
 import { askedSnapshot, notesOf } from "./sources.js";
@@ -35,16 +34,11 @@ export interface SnapshotOptions {
   readonly where?: Where<MeasurementColumn>;
   /** The columns that it can be asked by; default those of software, country, network and test that the table has. */
   readonly dimensions?: readonly MeasurementColumn[];
-  /**
-   * How late rows are stored: hours that were read sooner than that after their end are read again
-   * by the next taking. Default "2 days".
-   */
-  readonly late?: string;
   /** The embedded database to put it into; default that of the measurements, `embedded:.probelab` for a server's. */
   readonly into?: string;
   /** Where a question goes that the snapshot can't answer exactly: `"table"`, or nowhere (default "refuse"). */
   readonly otherwise?: "refuse" | "table";
-  /** Stops the taking: what was read stays, and the next one goes on from there. */
+  /** Stops the taking: days that were read stay, and the next one goes on from there. */
   readonly signal?: AbortSignal;
 }
 
@@ -62,11 +56,12 @@ export interface Snapshot extends AsyncDisposable {
   readonly range: TimeRange;
   /** The end of it, for `last("1 week", { now: snapshot.now })`. */
   readonly now: Date;
+  /** When each of its days had as many measurements as the table. */
   readonly takenAt: Date;
   readonly dimensions: readonly string[];
   /** How many measurements and runs the range has. */
   readonly size: { readonly measurements: number; readonly runs: number };
-  /** What it is of, how old it is and what it may lack, a sentence each. */
+  /** What it is of and how old it is, a sentence each. */
   readonly notes: readonly string[];
   readonly measurements: SnapshotMeasurements;
   readonly runs: Runs;
@@ -79,10 +74,6 @@ const RULES: Rules<SnapshotOptions> = {
   name: { fits: (value) => typeof value === "string", pass: "a name" },
   where: { fits: (value) => typeof value === "object", pass: "columns and their values" },
   dimensions: { fits: Array.isArray, pass: 'columns, such as ["probe_cc", "test_name"]' },
-  late: {
-    fits: (value) => readSpan(value) !== undefined,
-    pass: 'a span of time, such as "2 days"',
-  },
   into: { fits: (value) => typeof value === "string", pass: "embedded:DIR" },
   otherwise: {
     fits: (value) => value === "refuse" || value === "table",
@@ -106,7 +97,7 @@ export async function snapshot(
 ): Promise<Snapshot> {
   const action = "take a snapshot";
   checkOptions(options, RULES, action);
-  const { name = "measurements", where = {}, late = "2 days", otherwise = "refuse" } = options;
+  const { name = "measurements", where = {}, otherwise = "refuse" } = options;
   const range = checkRange(options?.range, action);
   tablesOf(name);
   const into =
@@ -115,7 +106,6 @@ export async function snapshot(
   const table = await database.table("measurements");
   const dimensions =
     options.dimensions ?? DIMENSIONS.filter((dimension) => table.columns.has(dimension));
-  const span = readSpan(late)!;
   await using writer = await openWriter(into);
   const signal = options.signal ?? currentSignal();
   const taken = () =>
@@ -129,7 +119,6 @@ export async function snapshot(
       local,
       signal,
       dimensions: [...new Set(dimensions)],
-      late: { text: late, milliseconds: span.count * LENGTHS[span.unit] },
     });
   const lock = join(into.directory, `snapshot-${name}.lock`);
   const busy = `Can't ${action} ${name}: it is being taken already. Wait until that has ended, or give this one another name.`;

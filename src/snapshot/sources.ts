@@ -1,18 +1,22 @@
 import type { Database } from "../database/database.js";
 import { ProbelabError } from "../base/error.js";
 import { quoteIdentifier } from "../database/time-column.js";
-import { FirstColumns, type MeasurementFilter } from "../measurements/measurement-source.js";
-import { isOwn, noReportNote, runColumn, WHOLE_RUNS } from "../measurements/run-source.js";
+import {
+  FirstColumns,
+  tableColumn,
+  type MeasurementFilter,
+} from "../measurements/measurement-source.js";
+import { RUN_MARGIN, runsOf, splitWhere, WHOLE_RUNS } from "../measurements/run-source.js";
 import type { Asked } from "../measurements/questions.js";
-import { daysOnly, NOT_HELD, type Extra, type Source } from "../query/source.js";
-import { and, bind, join, nested, raw, select, sql, type Column, type Sql } from "../query/sql.js";
-import { whereSql, whereText, type Where } from "../query/where.js";
+import { daysOnly, NOT_HELD, type Source } from "../query/source.js";
+import { and, bind, raw, select, sql, type Column, type Sql } from "../query/sql.js";
+import { whereSql, whereText } from "../query/where.js";
 import { explainEmpty, missingFromLists } from "../query/why-empty.js";
+import { HOUR } from "../time/span.js";
 import type { TimeRange } from "../time/time-range.js";
 import { formatInstant } from "../time/time-zone.js";
 import { steadyOffset } from "../time/wall-clock.js";
-import { columnOf, heldTable, MARGIN, tablesOf, type Held } from "./held.js";
-import { HOUR } from "../time/span.js";
+import { columnOf, heldTable, type Held } from "./held.js";
 
 /** A snapshot as questions on measurements and runs ask it. */
 export function askedSnapshot(database: Database, name: string, held: Held): Asked {
@@ -23,141 +27,95 @@ export function askedSnapshot(database: Database, name: string, held: Held): Ask
         checkZone(name, filter.range);
         return countedSource(name, held, filter);
       }),
-    runs: (filter) => promised(() => heldRunSource(database, name, held, filter)),
+    runs: (filter) => promised(() => heldRunSource(name, held, filter)),
   };
 }
 
-/** Hourly counts: of all that hold the columns of the question, the fewest. */
+/** Hourly counts. */
 function countedSource(
   name: string,
   held: Held,
   { range, where, dedupe }: MeasurementFilter,
 ): Source {
   checkAsked(name, held, range, dedupe);
-  const all = held.dimensions.map(([dimension]) => dimension);
-  const whole = heldTable(name, held, tablesOf(name).counts(held.edition, 0), all, "hour");
-  const used = new Set<string>();
-  const find = (column: string) => {
-    const found = { sql: raw(whole.column(column)), type: whole.columns.get(column) ?? "" };
-    used.add(column);
-    return found;
-  };
+  const table = heldTable(name, held, "hour");
+  const find = (column: string) => tableColumn(table, column);
   const conditions = whereSql(where, find);
-  /** The narrowest counts that have the dimensions. */
-  const narrowest = (needed: Iterable<string>) => {
-    const wanted = [...needed];
-    const { at, dimensions } = held.counts.find((counts) =>
-      wanted.every((dimension) => counts.dimensions.includes(dimension)),
-    )!;
-    return heldTable(name, held, tablesOf(name).counts(held.edition, at), dimensions, "hour");
-  };
-  const about = () => ({ table: narrowest(Object.keys(where)), range, where, find });
-  const tells = { ...whole, name: held.table, timeName: held.time.name };
+  const about = { table, range, where, find };
+  const tells = { ...table, name: held.table, timeName: held.time.name };
   return {
     many: "measurements",
     column: find,
     instant: "hour",
     weight: raw("measurements"),
     span: { first: "earliest", last: "latest" },
-    ...(dayTimes(held) ? daysOnly({ ...tells, time: { ...whole.time, resolution: "day" } }) : {}),
+    ...(dayTimes(held) && daysOnly({ ...tells, time: { ...table.time, resolution: "day" } })),
     hoursOnly: `the snapshot ${name} holds hours`,
-    from: () =>
-      sql`${raw(narrowest(used).from)}\nWHERE ${join([...hours(range), ...conditions], " AND ")}`,
+    from: () => sql`${raw(table.from)}\nWHERE ${and([...hours(range), ...conditions])}`,
     notes: notesOf(name, held),
-    whyEmpty: (database, signal) => explainEmpty(database, about(), signal),
-    missingValues: (database, signal) => missingFromLists(database, about(), signal),
+    whyEmpty: (database, signal) => explainEmpty(database, about, signal),
+    missingValues: (database, signal) => missingFromLists(database, about, signal),
   };
 }
 
-/**
- * Runs: those that are the same whatever the question as they are, the others made of their pieces.
- */
+/** Runs: those that are held whole as they are, the others made of their pieces. */
 function heldRunSource(
-  reader: Database,
   name: string,
   held: Held,
-  { range, where: asked, dedupe }: MeasurementFilter,
+  { range, where, dedupe }: MeasurementFilter,
 ): Source {
-  checkAsked(name, held, range, dedupe);
-  const tables = tablesOf(name);
-  const all = held.dimensions.map(([dimension]) => dimension);
-  const pieces = heldTable(name, held, tables.odd(held.edition), all, "first");
-  const entries = Object.entries(asked);
-  const runWhere: Where = Object.fromEntries(entries.filter(([column]) => isOwn(column)));
-  const where: Where = Object.fromEntries(entries.filter(([column]) => !isOwn(column)));
-  const first = new FirstColumns(pieces);
-  /** In the order of the first columns that are selected. */
-  const plain = new Set<string>();
-  const own = {
-    ...pieces,
-    name: held.table,
-    time: { ...pieces.time, sql: quoteIdentifier(held.time.name) },
-  };
-  const column = (column: string) => {
-    if (isOwn(column)) return runColumn(own, column);
-    const found = first.column(column);
-    plain.add(column);
-    return found;
-  };
-  const conditions = whereSql(where, (column) => ({
-    sql: raw(pieces.column(column)),
-    type: pieces.columns.get(column) ?? "",
-  }));
-  const runConditions = whereSql(runWhere, column, "run");
-  const orNoReport = (condition: Sql): Sql =>
-    held.noReport ? sql`((${condition}) OR _no_report)` : condition;
+  const { ofRuns, ofParts } = splitWhere(where);
+  const counted = countedSource(name, held, { range, where: ofParts, dedupe });
+  const table = heldTable(name, held, "first");
+  const conditions = whereSql(ofParts, (column) => tableColumn(table, column));
   const none: Column[] = held.noReport ? [["_no_report", raw("0")]] : [];
-  const from = (): Sql => {
-    const whole = select({
+  const whole = (first: readonly (readonly [name: string, as: string])[]): Sql =>
+    select({
       columns: [
         ["_first", raw("first")],
         ["_last", raw("last")],
         ["_n", raw("measurements")],
         ...none,
-        ...first.selected.map(([as], at): Column => [as, raw(columnOf([...plain][at]!))]),
+        ...first.map(([column, as]): Column => [as, raw(columnOf(column))]),
       ],
-      from: raw(tables.runs(held.edition)),
-      where: [...hours(range), ...conditions],
+      from: raw(table.from),
+      where: [raw("whole"), ...hours(range), ...conditions],
     });
-    const around = { start: new Date(+range.start - MARGIN), end: new Date(+range.end + MARGIN) };
-    const made = select({
-      columns: [
-        ["_first", raw("min(first)")],
-        ["_last", raw("max(last)")],
-        ["_n", raw("sum(measurements)")],
-        ...(held.noReport ? [["_no_report", raw("max(no_report)")] as const] : []),
-        ...first.selected,
-      ],
-      from: raw(pieces.from),
-      where: [...hours(around), ...conditions],
-      groupBy: [raw("run")],
-      having: [orNoReport(and(hours(range, "min(hour)")))],
-    });
-    const runs = nested(held.pieces === 0 ? whole : sql`${whole}\nUNION ALL\n${made}`);
-    return runConditions.length === 0
-      ? runs
-      : sql`${runs}\nWHERE ${orNoReport(and(runConditions))}`;
+  const around = {
+    start: new Date(+range.start - RUN_MARGIN),
+    end: new Date(+range.end + RUN_MARGIN),
   };
-  const counted = countedSource(name, held, { range, where });
-  const unusableNote = (database: Database, signal: AbortSignal | undefined): Promise<Extra> => {
-    const question = select({
+  const inPieces = raw("NOT whole");
+  return runsOf({
+    table: {
+      ...table,
+      name: held.table,
+      timeName: held.time.name,
+      time: { ...table.time, sql: quoteIdentifier(held.time.name) },
+    },
+    first: new FirstColumns(table),
+    columns: [
+      ["_first", raw("min(first)")],
+      ["_last", raw("max(last)")],
+      ["_n", raw("sum(measurements)")],
+    ],
+    noReport: held.noReport ? raw("max(no_report)") : undefined,
+    from: sql`${raw(table.from)}\nWHERE ${and([inPieces, ...hours(around), ...conditions])}`,
+    groupBy: [raw("run")],
+    inRange: and(hours(range, "min(hour)")),
+    where: ofRuns,
+    lost: select({
       columns: [["n", raw("sum(measurements)")]],
-      from: raw(pieces.from),
-      where: [raw("no_report"), ...hours(range), ...conditions],
-    });
-    return noReportNote(database, question, signal);
-  };
-  return {
-    many: "runs",
-    column,
-    instant: pieces.time.dateTime("_first"),
-    ...(dayTimes(held) ? daysOnly({ ...own, timeName: held.time.name }) : {}),
-    ...(held.noReport && { unusable: raw("_no_report"), unusableNote }),
-    from,
-    notes: [WHOLE_RUNS, ...notesOf(name, held)],
-    whyEmpty: (database, signal) => counted.whyEmpty(database, signal),
-    missingValues: (database, signal) => counted.missingValues(database, signal),
-  };
+      from: raw(table.from),
+      where: [inPieces, raw("no_report"), ...hours(range), ...conditions],
+    }),
+    whole,
+    more: {
+      notes: [WHOLE_RUNS, ...notesOf(name, held)],
+      whyEmpty: (database, signal) => counted.whyEmpty(database, signal),
+      missingValues: (database, signal) => counted.missingValues(database, signal),
+    },
+  });
 }
 
 /** Hours of a range: of whole hours, what begins in them is within them. */
@@ -219,17 +177,13 @@ function refusal(what: string, why: string, remedy = "Leave it out"): ProbelabEr
   });
 }
 
-/** What the reader must know: from when the snapshot is, and what it may lack. */
+/** What the reader must know: up to when the snapshot is known to be whole, and the table's own notes. */
 export function notesOf(name: string, held: Held): string[] {
   const at = (instant: Date) => formatInstant(instant, "UTC").slice(0, 16);
   const filter = whereText(held.where);
   const only = filter === "" ? "" : ` with ${filter}`;
-  const late =
-    held.settled < held.end
-      ? `; from ${at(held.settled)} on rows may be missing that were stored since`
-      : "";
   return [
-    `Snapshot ${name} of ${held.table}${only}, taken ${at(held.takenAt)} UTC, ${ageOf(held.takenAt)}${late}.`,
+    `Snapshot ${name} of ${held.table}${only}, taken ${at(held.takenAt)} UTC, ${ageOf(held.takenAt)}: whole as of then.`,
     ...held.notes,
   ];
 }

@@ -1,6 +1,6 @@
 import { refuseUnknown } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
-import { cleanText } from "../base/text.js";
+import { cleanText, grouped } from "../base/text.js";
 import { wilson } from "../query/wilson.js";
 import type { Result } from "../result/result.js";
 import { formatRange } from "../time/time-range.js";
@@ -178,7 +178,7 @@ function departureText(each: Departure): string {
 
 function rateText(sum: Sum): string {
   const { low, high } = wilson(sum.failed, sum.measurements)!;
-  const [failed, all] = [sum.failed, sum.measurements].map((n) => n.toLocaleString("en-US"));
+  const [failed, all] = [sum.failed, sum.measurements].map((n) => grouped(n));
   return `${percent(rateOf(sum))} (95 % interval ${percent(low)} to ${percent(high)}; ${failed} of ${all} measurements)`;
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Response } from "undici";
 import { refuseUnknown } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
-import { shownValue } from "../base/text.js";
+import { grouped, shownValue } from "../base/text.js";
 import { TestList, type TestListEntry } from "./test-list.js";
 
 /** The list to fetch, and its limits. */
@@ -187,9 +187,7 @@ function parsed(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString("utf8").replace(/^\uFEFF/, ""));
   } catch {
-    throw new Passing(
-      `the answer of ${body.length.toLocaleString("en-US")} bytes is not whole JSON`,
-    );
+    throw new Passing(`the answer of ${grouped(body.length)} bytes is not whole JSON`);
   }
 }
 

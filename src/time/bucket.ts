@@ -1,5 +1,6 @@
 import { Temporal } from "temporal-polyfill";
 import { ProbelabError } from "../base/error.js";
+import { grouped } from "../base/text.js";
 import { BUCKETS, stepOf, usualLength, type Bucket, type Step } from "./step.js";
 import { formatRange, type TimeRange } from "./time-range.js";
 import { firstInstantAt, offsetAt, steadyOffset, wallClock } from "./wall-clock.js";
@@ -48,7 +49,7 @@ export function autoBucket(range: TimeRange, budgetRows: number, seriesCount: nu
   const fitting = BUCKETS.find((every) => countBuckets(range, every, most) <= most);
   if (fitting !== undefined) return fitting;
   throw new ProbelabError(
-    `Can't fit ${seriesCount.toLocaleString("en-US")} series over ${formatRange(range)} into ${budgetRows.toLocaleString("en-US")} rows, not even by month: ask for fewer series (top) or a shorter range.`,
+    `Can't fit ${grouped(seriesCount)} series over ${formatRange(range)} into ${grouped(budgetRows)} rows, not even by month: ask for fewer series (top) or a shorter range.`,
   );
 }
 

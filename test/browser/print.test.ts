@@ -7,7 +7,7 @@ import { type Table } from "../../src/chart/table.js";
 import { notebookPage } from "../../src/notebook/notebook-page.js";
 import { popplerMissing, popplerNote } from "../chart/support/poppler.js";
 import { generator, makeResult, VERSIONS, weeklyCounts } from "../chart/support/sample-results.js";
-import { overlaps, pagesOf, type Page } from "../incident/postmortem/pdf-reader.js";
+import { overlaps, pagesOf, type Page } from "../incident/pdf-reader.js";
 import { browserMissing, missingNote, WatchingBrowser } from "./watched-page.js";
 
 const out = fileURLToPath(new URL("../../out/browser/", import.meta.url));

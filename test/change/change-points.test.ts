@@ -62,7 +62,7 @@ test("changePoints finds a drop in counts with day and week within an hour, and 
   expect(finding).toMatchObject({ kind: "change points", found: true });
   const rows = finding.result.rows();
   const row = rows.find(({ t }) => Math.abs(Number(t) - Number(planted)) <= HOUR);
-  expect(row).toMatchObject({ change: "level" });
+  expect(row).toMatchObject({ change: "step" });
   expect(row?.["began"]).toContain("3.10 released");
   expect(Number(row?.["relative"])).toBeCloseTo(-0.5, 1);
   expect(Number(row?.["size_low"])).toBeLessThan(Number(row?.["size"]));
@@ -120,7 +120,7 @@ test("changePoints leaves incomplete buckets out and says so", async () => {
   expect((await changePoints(answer({ all: values }))).found).toBe(true);
   const finding = await changePoints(answer({ all: values }, {}, { incomplete }));
   expect(finding.found).toBe(false);
-  expect(finding.sentence).toContain("No change of level or trend was found");
+  expect(finding.sentence).toContain("No change of level was found");
   expect(finding.result.origin.notes.join(" ")).toContain("Left out of the search: the hours of");
   expect(finding.result.numRows()).toBe(0);
 });
@@ -139,25 +139,22 @@ test("changePoints reads shares over gaps", async () => {
   expect(finding.result.origin.notes.join(" ")).toContain("buckets without a value");
 });
 
-test("changePoints takes first appearances from an answer of firstSeen", async () => {
-  const seen = asResult({ every: "hour", values: [1] });
-  const firsts = new Result(
-    table({
-      software_version: ["3.9", "3.10"],
-      first: [new Date(START + 60_000), new Date(+hourAt(59) + 25 * 60_000)],
-      measurements: [9, 9],
-    }),
-    {
-      ...seen.origin,
-      range: between(new Date(START), hourAt(96)),
-      columns: { dimensions: [{ name: "software_version", order: ["3.9", "3.10"] }], measures: [] },
-    },
+test("changePoints tells a fall from its beginning to its end, and no level below zero", async () => {
+  const { poisson } = seeded(7);
+  const level = (i: number) => 400 - 400 * Math.max(0, Math.min(1, (i - 40) / 12));
+  const finding = await changePoints(
+    answer({ all: Array.from({ length: 96 }, (_, i) => poisson(level(i))) }),
   );
-  const asked = answer({ all: counts(8, 96, 400, 60, 200) });
-  const finding = await changePoints(asked, { firstSeen: Promise.resolve(firsts) });
-  expect(finding.result.column("began")).toEqual([
-    "software_version 3.10 first seen (2026-05-06 11:25)",
-  ]);
+  const [row, ...others] = finding.result.rows();
+  expect(others).toEqual([]);
+  expect(row).toMatchObject({ change: "slope" });
+  expect(Math.abs(Number(row!["t"]) - +hourAt(40))).toBeLessThanOrEqual(2 * HOUR);
+  expect(Math.abs(Number(row!["until"]) - +hourAt(52))).toBeLessThanOrEqual(2 * HOUR);
+  expect(Number(row!["before"])).toBeCloseTo(400, -2);
+  expect(Number(row!["after"])).toBeGreaterThanOrEqual(0);
+  expect(finding.sentence).toMatch(
+    /^Measurements by hour fell between 2026-05-05 1\d:00 and 2026-05-06 0\d:00 UTC from [34]\d\d to \d/,
+  );
 });
 
 test.each([
@@ -173,13 +170,13 @@ test.each([
 test("changePoints tells the analyst what is wrong with what was asked", async () => {
   const asked = answer({ all: counts(1, 30, 50) });
   const wrong = (options: object): Promise<unknown> => changePoints(asked, options);
-  await expect(wrong({ measure: "measurement" })).rejects.toThrow("did you mean measurements?");
+  await expect(wrong({ measure: "measurement" })).rejects.toThrow("Did you mean measurements?");
   await expect(wrong({ falseDiscovery: 5 })).rejects.toThrow("pass a share between 0 and 1");
   await expect(wrong({ annotation: [] })).rejects.toThrow("did you mean annotations?");
   await expect(wrong({ annotations: [{ label: "x" }] })).rejects.toThrow("time of an annotation");
   const { time, ...columns } = asked.origin.columns;
   expect(time?.every).toBe("hour");
   const timeless = new Result(asked.table, { ...asked.origin, columns });
-  await expect(changePoints(timeless)).rejects.toThrow('ask with every: "hour"');
-  await expect(changePoints([] as never)).rejects.toThrow("pass a Result by bucket of time");
+  await expect(changePoints(timeless)).rejects.toThrow('Ask with every: "hour"');
+  await expect(changePoints([] as never)).rejects.toThrow("Pass one with buckets of time");
 });

@@ -3,7 +3,7 @@ import { between, chart, type Result } from "../../src/index.js";
 import { Database } from "../../src/database/database.js";
 import { freeQuery } from "../../src/query/free-query.js";
 import { openWriter } from "../../src/database/writer.js";
-import { readResultFile, resultFile } from "../../src/incident/postmortem/folder/result-file.js";
+import { readResultText, resultText } from "../../src/incident/figure-file.js";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.js";
 
 let directory: TemporaryDirectory;
@@ -56,7 +56,7 @@ describe("a chart of a free query that finds nothing", () => {
     const svg = await made.svg();
     expect(svg).toContain("No data: The query found no rows in the range.");
     // A postmortem draws it again from its file.
-    const again = await readResultFile(resultFile(result));
+    const again = await readResultText(resultText(result));
     expect(again.origin.columns).toEqual(result.origin.columns);
     expect(chart[mark](again, mark === "dot" ? { x, y: "seconds" } : {}).spec).toEqual(spec);
   });

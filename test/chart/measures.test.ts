@@ -57,7 +57,7 @@ describe("several measures in one chart", () => {
 
   test("are kept with the chart, which can be made again", () => {
     const drawn = chart.line(one, { y: ["q10", "q50"] });
-    expect(drawn.recipe).toEqual({ mark: "line", options: { y: ["q10", "q50"] } });
+    expect(drawn.recipe).toMatchObject({ mark: "line", options: { y: ["q10", "q50"] } });
     expect(drawn.result).toBe(one);
   });
 });

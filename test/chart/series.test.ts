@@ -1,8 +1,9 @@
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { chart, table } from "../../src/index.js";
 import { label, uniqueLabels } from "../../src/render/label.js";
-import { MOST_SERIES, chartSeries, seriesColors, seriesShapes } from "../../src/chart/series.js";
+import { forgetLook, seriesColors } from "../../src/chart/look.js";
+import { MOST_SERIES, chartSeries, seriesShapes } from "../../src/chart/series.js";
 import { THEMES } from "../../src/render/theme.js";
 import { layers, legend } from "./support/layers.js";
 import { makeResult } from "./support/sample-results.js";
@@ -36,7 +37,7 @@ describe("chartSeries(values, dimension)", () => {
       undefined,
     );
     for (const theme of Object.values(THEMES)) {
-      const looks = seriesColors(series, theme).map(
+      const looks = seriesColors(series, "column", theme).map(
         (colour, at) => colour + seriesShapes(series)[at],
       );
       expect(new Set(looks).size).toBe(24);
@@ -130,6 +131,8 @@ test("as many series as a chart takes have colours that can be told apart", () =
     }
   }
 });
+
+beforeEach(forgetLook);
 
 test("a network under another name is written as one: in series, places, panels, tables and linked views", () => {
   const networks = ["3269", "7018", null];

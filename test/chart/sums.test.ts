@@ -1,99 +1,373 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { chart, type Chart, type Result } from "../../src/index.js";
-import type { MeasureColumn } from "../../src/result/origin.js";
+import { chart, type Chart, type Result, type Value } from "../../src/index.js";
+import type { DimensionColumn, MeasureColumn } from "../../src/result/origin.js";
 import { buckets } from "../../src/time/bucket.js";
+import { legend, subtitle } from "./support/layers.js";
 import { makeResult, RANGE } from "./support/sample-results.js";
+import { drawnData } from "./support/seen.js";
 
-const measure = (name: string, additive: boolean): MeasureColumn => ({
-  name,
-  label: name,
-  unit: "measurements",
-  additive,
-  missing: additive ? "zero" : "gap",
-});
-const weeks = buckets(RANGE, "week").map(({ start }) => start);
+const WEEKS = buckets(RANGE, "week").map(({ start }) => start);
 
-/** What a question by week and two dimensions gives; some groups have no row in some weeks. */
+const MEASURES = {
+  counts: { unit: "runs", additive: true, missing: "zero" },
+  medians: { unit: "s", additive: false, missing: "gap" },
+  shares: { unit: "share", additive: false, missing: "gap", quotient: ["part", "whole"] },
+} as const;
+type Kind = keyof typeof MEASURES;
+
+interface Row {
+  readonly t: Date;
+  readonly a: string | null;
+  readonly b: string;
+  readonly n: number | null;
+  readonly part: number;
+  readonly whole: number;
+}
+
+interface Cube {
+  readonly rows: readonly Row[];
+  readonly kind: Kind;
+  readonly result: Result;
+}
+
+/** What a question by week and two dimensions gives, of which some groups have no row in some weeks. */
 const cubes = fc
   .record({
-    names: fc.tuple(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 4 })),
-    counts: fc.array(fc.integer({ min: 0, max: 1000 }), { minLength: 20, maxLength: 60 }),
-    additive: fc.boolean(),
+    countries: fc.integer({ min: 1, max: 4 }),
+    versions: fc.integer({ min: 1, max: 4 }),
+    weeks: fc.integer({ min: 1, max: WEEKS.length }),
+    amounts: fc.array(fc.integer({ min: 0, max: 1_000 }), { minLength: 20, maxLength: 60 }),
+    kind: fc.constantFrom<Kind>("counts", "medians", "shares"),
   })
-  .map(({ names: [countries, versions], counts, additive }) => {
-    const cells = weeks.flatMap((t) =>
-      Array.from({ length: countries }, (_, a) => a).flatMap((a) =>
-        Array.from({ length: versions }, (_, b) => ({ t, a: `c${a}`, b: `v${b}` })),
-      ),
+  .map(({ countries, versions, weeks, amounts, kind }): Cube => {
+    const amount = (at: number): number => amounts[at % amounts.length]!;
+    const cells = WEEKS.slice(0, weeks).flatMap((t) =>
+      ["IT", null, "other", "DE"]
+        .slice(0, countries)
+        .flatMap((a) => Array.from({ length: versions }, (_, b) => ({ t, a, b: `3.${b + 8}` }))),
     );
     const rows = cells
-      .map((cell, at) => ({ ...cell, n: counts[at % counts.length]! }))
-      .filter((_, at) => at === 0 || counts[(at * 7) % counts.length]! % 5 > 0);
-    const column = <Name extends "t" | "a" | "b" | "n">(name: Name) => rows.map((row) => row[name]);
-    const order = (name: "a" | "b") => [...new Set(column(name))].sort();
-    const result = makeResult(
-      { t: column("t"), a: column("a"), b: column("b"), n: column("n") },
-      {
-        time: { name: "t", every: "week", incomplete: [] },
-        dimensions: (["a", "b"] as const).map((name) => ({ name, order: order(name) })),
-        measures: [measure("n", additive)],
-      },
-    );
-    return { result, additive, total: rows.reduce((sum, { n }) => sum + n, 0) };
+      .map((cell, at) => {
+        const whole = 1 + amount(at * 5);
+        const part = amount(at) % (whole + 1);
+        return { ...cell, part, whole, n: kind === "shares" ? part / whole : amount(at) };
+      })
+      .filter((_, at) => at === 0 || amount(at * 7) % 5 > 0);
+    return { rows, kind, result: cubeResult(rows, kind) };
   });
 
-/** Each way to draw such a Result, and the dimensions, time among them, that it leaves out. */
-const drawn: [name: string, draw: (result: Result) => Chart, hidden: number][] = [
-  ["bars of a", (result) => chart.bar(result, { x: "a", color: null }), 2],
-  ["bars of a by b", (result) => chart.bar(result, { x: "a", color: "b", stack: false }), 1],
-  ["bars of weeks", (result) => chart.bar(result, { color: null }), 2],
-  ["a heat map of a and b", (result) => chart.heatmap(result, { x: "a", y: "b" }), 1],
-  ["a heat map of weeks and b", (result) => chart.heatmap(result, { y: "b" }), 1],
-  ["a line", (result) => chart.line(result, { color: null }), 2],
-  ["lines by a", (result) => chart.line(result, { color: "a" }), 1],
-  ["areas by b", (result) => chart.area(result, { color: "b" }), 1],
-  ["panels by a", (result) => chart.line(result, { facet: "a", color: null }), 1],
+function cubeResult(rows: readonly Row[], kind: Kind): Result {
+  const column = (name: keyof Row): Value[] => rows.map((row) => row[name]);
+  const measure = (name: string, of: Kind): MeasureColumn => ({
+    name,
+    label: name,
+    ...MEASURES[of],
+  });
+  const a = [...new Set(rows.map((row) => row.a))];
+  const dimensions: DimensionColumn[] = [
+    { name: "a", order: a, ...(a.includes("other") && { other: "other" }) },
+    { name: "b", order: [...new Set(rows.map((row) => row.b))] },
+  ];
+  return makeResult(
+    {
+      t: column("t"),
+      a: column("a"),
+      b: column("b"),
+      n: column("n"),
+      ...(kind === "shares" && { part: column("part"), whole: column("whole") }),
+    },
+    {
+      time: { name: "t", every: "week", incomplete: [] },
+      dimensions,
+      measures: [
+        { ...measure("n", kind), main: true },
+        ...(kind === "shares" ? [measure("part", "counts"), measure("whole", "counts")] : []),
+      ],
+    },
+  );
+}
+
+function grouped<T, K>(rows: readonly T[], key: (row: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>();
+  for (const row of rows) groups.set(key(row), [...(groups.get(key(row)) ?? []), row]);
+  return groups;
+}
+
+type Column = "t" | "a" | "b";
+
+/** The number at each place, of all rows there. */
+function reference({ rows, kind }: Cube, places: readonly Column[]): Map<string, number> {
+  const groups = grouped(rows, (row) => placeOf(places.map((name) => row[name])));
+  const sum = (own: readonly Row[], name: "n" | "part" | "whole"): number =>
+    own.reduce((all, row) => all + Number(row[name] ?? 0), 0);
+  const value = (own: readonly Row[]): number =>
+    kind === "shares" ? sum(own, "part") / sum(own, "whole") : sum(own, "n");
+  return new Map([...groups].map(([place, own]) => [place, value(own)]));
+}
+
+function placeOf(values: readonly unknown[]): string {
+  return values
+    .map((value) =>
+      value instanceof Date ? value.toISOString() : ((value as string | null) ?? "(none)"),
+    )
+    .join(" ");
+}
+
+/** The number at each place of the compiled chart; @throws where two stand at one. */
+async function seen(drawn: Chart, fields: readonly string[]): Promise<Map<string, number>> {
+  const found = new Map<string, number>();
+  for (const { panel, datum } of await drawnData(drawn)) {
+    // The end of a step, and what fills a stack, are no rows.
+    if (typeof datum["n"] !== "number" || datum["from"] !== undefined) continue;
+    const values = fields.map((name) =>
+      name === "t" ? new Date(datum["t"] as string | number) : datum[name],
+    );
+    const place = `${panel} ${placeOf(values)}`.trim();
+    if (found.has(place)) expect(datum["n"]).toBe(found.get(place));
+    found.set(place, datum["n"]);
+  }
+  return found;
+}
+
+/** Numbers without zeros, which a chart may draw where no row is, in order; with their places where these have the same names. */
+function amounts(numbers: ReadonlyMap<string, number>, placed = false): unknown[] {
+  const known = [...numbers].filter(([, n]) => n !== 0);
+  return placed
+    ? known.toSorted(([a], [b]) => (a < b ? -1 : 1))
+    : known.map(([, n]) => n).sort((a, b) => a - b);
+}
+
+/** Each way to draw such a Result: the columns that tell its places apart. `stacks` adds up its series. */
+const WAYS: readonly {
+  readonly name: string;
+  readonly draw: (result: Result) => Chart;
+  readonly places: readonly Column[];
+  readonly panels?: Column;
+  readonly stacks?: true;
+}[] = [
+  { name: "bars of a", draw: (r) => chart.bar(r, { x: "a", color: null }), places: ["a"] },
+  {
+    name: "bars of a by b",
+    draw: (r) => chart.bar(r, { x: "a", color: "b", stack: false }),
+    places: ["a", "b"],
+  },
+  { name: "bars of weeks", draw: (r) => chart.bar(r, { color: null }), places: ["t"] },
+  {
+    name: "stacked bars of weeks",
+    draw: (r) => chart.bar(r, { y: "n", color: "a", stack: "sum" }),
+    places: ["t", "a"],
+    stacks: true,
+  },
+  {
+    name: "a heat map of a and b",
+    draw: (r) => chart.heatmap(r, { x: "a", y: "b", color: "n" }),
+    places: ["a", "b"],
+  },
+  {
+    name: "a heat map of weeks",
+    draw: (r) => chart.heatmap(r, { y: "b", color: "n" }),
+    places: ["t", "b"],
+  },
+  { name: "a line", draw: (r) => chart.line(r, { color: null }), places: ["t"] },
+  { name: "lines by a", draw: (r) => chart.line(r, { color: "a" }), places: ["t", "a"] },
+  { name: "an area", draw: (r) => chart.area(r, { color: null }), places: ["t"] },
+  {
+    name: "areas by b",
+    draw: (r) => chart.area(r, { y: "n", color: "b" }),
+    places: ["t", "b"],
+    stacks: true,
+  },
+  { name: "dots", draw: (r) => chart.dot(r, { color: null }), places: ["t"] },
+  { name: "dots by a", draw: (r) => chart.dot(r, { color: "a" }), places: ["t", "a"] },
+  {
+    name: "lines in panels by a",
+    draw: (r) => chart.line(r, { facet: "a", color: null }),
+    places: ["t"],
+    panels: "a",
+  },
+  {
+    name: "bars in panels by b",
+    draw: (r) => chart.bar(r, { facet: "b", x: "a", color: null }),
+    places: ["a"],
+    panels: "b",
+  },
 ];
 
-describe("a chart draws all rows of the Result under its title, or is refused", () => {
-  test.each(drawn)("%s", (_, draw, hidden) => {
-    fc.assert(
-      fc.property(cubes, ({ result, additive, total }) => {
-        if (!additive && hidden > 0) {
-          expect(() => draw(result)).toThrow(/its values can't be added up; (take|ask for)/);
+describe("a chart draws the sum of all rows at each of its places, or is refused", () => {
+  test.each(WAYS)("$name", async ({ draw, places, panels, stacks }) => {
+    const shown = panels === undefined ? places : [panels, ...places];
+    await fc.assert(
+      fc.asyncProperty(cubes, async (cube) => {
+        const { result, kind } = cube;
+        const cantStack =
+          kind !== "counts" && stacks && new Set(cube.rows.map((row) => row[places[1]!])).size > 1;
+        if ((kind === "medians" && shown.length < 3) || cantStack) {
+          expect(() => draw(result)).toThrow(
+            /its values (\(n\) )?can't be added up; (take|ask|draw)/,
+          );
           return;
         }
-        const { names, rows } = draw(result).data;
-        const at = names.findIndex((name) => name === "n");
-        expect(at).toBeGreaterThanOrEqual(0);
-        const sum = rows.reduce((all, row) => all + Number(row[at] ?? 0), 0);
-        expect(sum).toBe(total);
+        const drawn = draw(result);
+        const [found, known] = [await seen(drawn, places), reference(cube, shown)];
+        expect(amounts(found)).toEqual(amounts(known));
+        if (panels === undefined) expect(amounts(found, true)).toEqual(amounts(known, true));
+        if (shown.length < 3) expect(description(drawn)).toMatch(/All .*added up\./);
       }),
-      { seed: 28, numRuns: 25 },
+      { seed: 28, numRuns: 12 },
     );
   });
 
-  test("bars of weekly counts by version say that the weeks are added up", () => {
-    const adding = cubes.filter(({ additive }) => additive);
-    const [cube] = fc.sample(adding, { seed: 1, numRuns: 1 });
-    const { subtitle } = chart.bar(cube!.result, { x: "a", color: null }).spec["title"] as {
-      subtitle: string | string[];
-    };
-    expect([subtitle].flat().join(" ")).toMatch(/All values of b and weeks added up\./);
+  test("linked views", async () => {
+    await fc.assert(
+      fc.asyncProperty(cubes, async (cube) => {
+        if (cube.kind === "medians") {
+          expect(() => chart.explore(cube.result)).toThrow(/whose values don't add up/);
+          return;
+        }
+        const bars = (await drawnData(chart.explore(cube.result))).filter(
+          ({ datum }) => "amount" in datum,
+        );
+        for (const [field, column] of [
+          ["d0", "a"],
+          ["d1", "b"],
+        ] as const) {
+          const own = bars.filter(({ datum }) => field in datum);
+          const values = new Map(
+            own.map(({ datum }) => [String(datum[field]), Number(datum["f"])]),
+          );
+          expect(amounts(values)).toEqual(amounts(reference(cube, [column])));
+        }
+      }),
+      { seed: 29, numRuns: 12 },
+    );
   });
 
-  test("a line with a missing week still tells which weeks are incomplete", () => {
-    const times = weeks.filter((_, at) => at !== 3);
+  test("a histogram", async () => {
+    await fc.assert(
+      fc.asyncProperty(cubes, async (cube) => {
+        if (cube.kind !== "counts") return;
+        const { result } = cube;
+        const bin = (row: { readonly [name: string]: Value }): number =>
+          Number(row["n"]) - (Number(row["n"]) % 100);
+        const rows = result.rows();
+        const binned = makeResult(
+          {
+            t: rows.map((row) => row["t"]),
+            a: rows.map((row) => row["a"]),
+            from: rows.map(bin),
+            to: rows.map((row) => bin(row) + 100),
+            n: rows.map(() => 1),
+          },
+          {
+            ...result.origin.columns,
+            dimensions: result.origin.columns.dimensions.slice(0, 1),
+          },
+        );
+        const found = new Map<string, number>();
+        for (const { datum } of await drawnData(chart.histogram(binned, { color: null }))) {
+          const place = String(datum["bin"]);
+          expect(found.has(place)).toBe(false);
+          found.set(place, Number(datum["n"]));
+        }
+        const counts = grouped(rows, bin);
+        expect(amounts(found)).toEqual(
+          [...counts.values()].map((own) => own.length).sort((a, b) => a - b),
+        );
+      }),
+      { seed: 30, numRuns: 12 },
+    );
+  });
+});
+
+function description(drawn: Chart): string {
+  return String(drawn.spec["description"]);
+}
+
+describe("what a chart adds up", () => {
+  const [cube] = fc.sample(
+    cubes.filter(({ kind, rows }) => kind === "counts" && rows.length > 40),
+    { seed: 1, numRuns: 1 },
+  );
+  const { rows, result } = cube!;
+
+  test("stands in its subtitle", () => {
+    expect(subtitle(chart.bar(result, { x: "b", color: null }))).toMatch(
+      /All values of a and weeks added up\./,
+    );
+  });
+
+  test("is null where no row has a number, which isn't zero", () => {
+    const [a] = rows;
+    const unknown = rows.map((row) => (row.t === a!.t ? { ...row, n: null } : row));
+    const { origin, table } = cubeResult(unknown, "counts");
+    // Without a range nobody knows of buckets without a row, which would be drawn as zero.
+    const { range: _, ...rest } = origin;
+    const { data } = chart.line(result.with(table, rest), { color: null });
+    const nulls = data.rows.filter(([, n]) => n === null);
+    expect(nulls).toHaveLength(1);
+  });
+
+  test("of a column that nothing is known of is refused, as the Result has several rows for each place", () => {
+    const derived = result.with((table) => table.derive({ twice: (d: { n: number }) => d.n * 2 }));
+    expect(() => chart.line(derived, { y: "twice", color: "a" })).toThrow(
+      'Can\'t draw "twice" without "b": nothing says that its values add up; take "b" as color, or ask for the result without it.',
+    );
+    expect(() => chart.bar(derived, { x: "a", y: "twice" })).toThrow(/without "t": nothing says/);
+  });
+
+  test("are not the dots of two measures: each is a row", () => {
+    const both = result.with((table) => table.derive({ m: (d: { n: number }) => d.n + 1 }), {
+      columns: {
+        ...result.origin.columns,
+        measures: [
+          ...result.origin.columns.measures,
+          { name: "m", label: "m", unit: "s", additive: false, missing: "gap" },
+        ],
+      },
+    });
+    expect(chart.dot(both, { x: "n", y: "m", color: null }).data.rows).toHaveLength(rows.length);
+  });
+
+  test("isn't there where both dimensions are shown: their order is that of both, other last", () => {
+    const order = ["IT", null, "other", "DE"].flatMap((a) =>
+      ["3.8", "3.9", "3.10"].map((b) => ({ a, b })),
+    );
+    const all = cubeResult(
+      order.toReversed().map((cell) => ({ ...cell, t: WEEKS[0]!, n: 1, part: 1, whole: 1 })),
+      "counts",
+    );
+    const [a, b] = all.origin.columns.dimensions;
+    const drawn = chart.line(
+      all.with(all.table, {
+        columns: {
+          ...all.origin.columns,
+          dimensions: [
+            { ...a!, order: ["IT", null, "DE", "other"] },
+            { ...b!, order: ["3.8", "3.9", "3.10"] },
+          ],
+        },
+      }),
+    );
+    expect(legend(drawn).names.slice(0, 4)).toEqual([
+      "IT · 3.8",
+      "IT · 3.9",
+      "IT · 3.10",
+      "(none) · 3.8",
+    ]);
+    expect(legend(drawn).names.at(-1)).toBe("other · 3.10");
+  });
+
+  test("tells which weeks are incomplete, though one has no row", () => {
+    const times = WEEKS.filter((_, at) => at !== 3);
     const counts = makeResult(
       { t: times, n: times.map((_, at) => at + 1) },
       {
         time: { name: "t", every: "week", incomplete: [times.at(-1)!] },
         dimensions: [],
-        measures: [measure("n", true)],
+        measures: [{ name: "n", label: "n", ...MEASURES.counts }],
       },
     );
-    const { subtitle } = chart.line(counts).spec["title"] as { subtitle: string | string[] };
-    expect([subtitle].flat().join(" ")).toMatch(/covered only in part|incomplete/i);
+    expect(subtitle(chart.line(counts))).toMatch(/covered only in part|incomplete/i);
   });
 });

@@ -81,7 +81,7 @@ test("doctor asks each table as it is named, a log table on a source of its own 
   );
   expect(said).toContain("1 row of seen has no usable started and is left out");
   expect(said).toMatch(
-    /^advice {2}logs .*microseconds in a Int64, 1 rows in the week to 2026-05-01/m,
+    /^advice {2}logs .*microseconds in a Int64, 1 row in the week to 2026-05-01/m,
   );
   expect(said).toMatch(/SYSLOG_IDENTIFIER in tables\.logs of probelab\.config\.json/);
   expect(said).toMatch(/^advice {2}test_helper_instances .*UNKNOWN_TABLE/m);

@@ -174,12 +174,3 @@ describe("probelab origin FILE", () => {
     expect(out).not.toContain("hunter2");
   });
 });
-
-test("a reader that has enough, such as head, ends a command without a crash", async () => {
-  const path = await drawn.save(join(directory, "piped.svg"));
-  const files = Array(200).fill(`"${path}"`).join(" ");
-  const command = `"${process.execPath}" "${cli}" origin ${files} | head -n 1`;
-  const { stdout, stderr } = await promisify(execFile)("bash", ["-c", command]);
-  expect(stdout.split("\n")).toHaveLength(2);
-  expect(stderr).toBe("");
-});

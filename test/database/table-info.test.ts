@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Database } from "../../src/database/database.js";
-import { mergeTables } from "../../src/database/config.js";
+import { findTables } from "../../src/database/settings.js";
 import { learnTable } from "../../src/database/table-info.js";
 import { parseSource } from "../../src/database/source.js";
 import { boundsSql } from "../../src/database/time-column.js";
@@ -180,10 +180,10 @@ describe("learnTable(rows, database, names, role)", () => {
     }
     const source = parseSource(server.as("ro1"), { root: "/", name: "the server" });
     await using remote = await Database.open(source);
-    const tables = mergeTables(
+    const tables = findTables(
       { measurements: { table: "named.seen", time: "at", software_version: "version" } },
       {},
-      {},
+      "/nowhere",
     );
     const info = await learnTable(remote.rows, "probelab", tables.measurements, "measurements");
     expect([...info.columns.keys()]).toEqual([

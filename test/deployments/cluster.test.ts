@@ -81,20 +81,20 @@ async function same(
   expect(own.notes.filter((note) => !note.startsWith("Each server"))).toEqual(notes);
 }
 
+/** Every kind of rows, and each way to spread them over two and over three shards. */
 const PLACES = [
-  { many: 2, kind: KINDS[0]!, key: "cityHash64(report_id)" },
-  { many: 3, kind: KINDS[0]!, key: "rand()" },
-  { many: 2, kind: KINDS[1]!, key: "rand()" },
-  { many: 3, kind: KINDS[2]!, key: "intHash64(n)" },
-  { many: 3, kind: KINDS[3]!, key: "intHash64(n)" },
+  { many: 2, kind: KINDS[0]!, key: "cityHash64(report_id)", presets: true },
+  { many: 3, kind: KINDS[1]!, key: "rand()", presets: false },
+  { many: 2, kind: KINDS[2]!, key: "rand()", presets: false },
+  { many: 3, kind: KINDS[3]!, key: "intHash64(n)", presets: true },
 ] as const;
 
 describe.each(
   PLACES.map(
     (place) => [`${place.many} shards by ${place.key}, ${place.kind.time}`, place] as const,
   ),
-)("a Distributed table on %s", (_name, { many, kind, key }) => {
-  const into = `s${PLACES.findIndex((one) => one.many === many && one.kind === kind)}`;
+)("a Distributed table on %s", (_name, { many, kind, key, presets }) => {
+  const into = `s${KINDS.indexOf(kind)}`;
   let labs: readonly [Lab, Lab];
   beforeAll(async () => {
     await on(0, "CREATE DATABASE IF NOT EXISTS whole");
@@ -125,11 +125,11 @@ describe.each(
   it("answers questions at random as the table that holds all rows", async () => {
     await fc.assert(
       fc.asyncProperty(question, (ask) => same(labs, ask)),
-      { seed: 155, numRuns: Number(process.env["RUNS"] ?? 30) },
+      { seed: 155, numRuns: Number(process.env["RUNS"] ?? 15) },
     );
   });
 
-  it("answers the presets, comparisons and free SQL as that table", async () => {
+  it.runIf(presets)("answers the presets, comparisons and free SQL as that table", async () => {
     const range = held;
     const days = (from: number, to: number) =>
       between(new Date(START + from * HOUR), new Date(START + to * HOUR));

@@ -9,6 +9,7 @@ import {
   mean,
   min,
   quantile,
+  type Result,
   share,
   sum,
   type TimeRange,
@@ -117,6 +118,11 @@ async function given(
 const size = (rows: readonly unknown[]) => rows.length;
 const known = (values: readonly (number | null)[]) => values.filter((value) => value !== null);
 const part = (some: number, all: number): Cell => (all === 0 ? null : some / all);
+/** The quantile of a row's number. */
+const quantileOf =
+  <R>(p: number, of: (row: R) => number) =>
+  (own: readonly R[]) =>
+    r7(own.map(of), p);
 const least = (micros: readonly number[]): Cell =>
   micros.length === 0 ? null : Math.floor(Math.min(...micros) / 1000);
 
@@ -127,6 +133,18 @@ function over<R extends { micros: number }>(
 ): Grouping<R> {
   const all = { start: START, end: END, zone: one.zone, every: undefined, top: Infinity };
   return { ...all, by: () => [], micros: ({ micros }) => micros, ...own };
+}
+
+/** Compares an answer with what the rows give; `what` names it where they differ. */
+function isRight<R>(
+  what: string,
+  found: Pick<Result<object>, "rows">,
+  rows: readonly R[],
+  asked: Grouping<R>,
+  by: readonly string[] = [],
+): void {
+  const told = answered(found.rows() as Record<string, unknown>[], by, asked.every, asked.zone);
+  expect.soft(differences(told, grouped(rows, asked)), what).toEqual([]);
 }
 
 const PLACES = [
@@ -162,18 +180,10 @@ describe("the matrix", () => {
 });
 
 async function countsAreRight({ one, lab, rows, held, range }: Given): Promise<void> {
-  const { zone } = one;
   const counted = { measures: { measurements: size } };
   for (const every of ["week", "day"] as const) {
     const found = await lab.measurements.counts({ range, every });
-    expect
-      .soft(
-        differences(
-          answered(found.rows(), [], every, zone),
-          grouped(rows, over(one, { ...counted, every })),
-        ),
-      )
-      .toEqual([]);
+    isRight("counts", found, rows, over(one, { ...counted, every }));
   }
   for (const [name, of] of [
     ["software_version", (row: Timed) => row.version],
@@ -187,12 +197,7 @@ async function countsAreRight({ one, lab, rows, held, range }: Given): Promise<v
       by: (row) => [of(row)],
       top: 3,
     });
-    expect
-      .soft(
-        differences(answered(found.rows(), [name], "week", zone), grouped(rows, expected)),
-        name,
-      )
-      .toEqual([]);
+    isRight(name, found, rows, expected, [name]);
   }
   const text = /String/.test(one.asn);
   const some = await lab.measurements.counts({
@@ -203,32 +208,19 @@ async function countsAreRight({ one, lab, rows, held, range }: Given): Promise<v
   const kept = rows.filter(
     (row) => row.asn !== "0" && ["probe-cli", 'O\'Brien "x"'].includes(row.name ?? ""),
   );
-  expect
-    .soft(
-      differences(answered(some.rows(), [], undefined, zone), grouped(kept, over(one, counted))),
-    )
-    .toEqual([]);
+  isRight("counts", some, kept, over(one, counted));
   const seen = await lab.measurements.firstSeen({ range, by: "software_version" });
   const first = over<Timed>(one, {
     by: ({ version }) => [version],
     measures: { measurements: size, first: (own) => least(own.map(({ micros }) => micros)) },
   });
-  expect
-    .soft(
-      differences(
-        answered(seen.rows(), ["software_version"], undefined, zone),
-        grouped(rows, first),
-      ),
-      "firstSeen",
-    )
-    .toEqual([]);
+  isRight("firstSeen", seen, rows, first, ["software_version"]);
   const twice = await lab.measurements.duplicates({ range });
   expect.soft(twice.rows()[0], "duplicates").toMatchObject(duplicatesOf(one, held, START, END));
 }
 
 /** Free SQL names tables and columns itself, and counts each row that a table holds. */
 async function freeSqlIsRight({ one, lab, held, lines, range, logRange }: Given): Promise<void> {
-  const { zone } = one;
   const { column, measurements, logs, database } = namesOf(one);
   const [test, program, at] = ["test_name", "SYSLOG_IDENTIFIER", "__REALTIME_TIMESTAMP"]
     .map(column)
@@ -245,25 +237,13 @@ async function freeSqlIsRight({ one, lab, held, lines, range, logRange }: Given)
   );
   const rows = held.map(({ row }) => row).filter((row): row is Timed => row.micros !== null);
   const n = { measures: { n: size } };
-  for (const [found, by, expected] of [
-    [tests, "test", grouped(rows, over<Timed>(one, { ...n, by: (row) => [row.test] }))],
-    [
-      programs,
-      "program",
-      grouped(
-        lines,
-        over<Given["lines"][number]>(one, {
-          ...n,
-          by: ({ program }) => [program],
-          start: LOG_START,
-          end: LOG_END,
-        }),
-      ),
-    ],
-  ] as const) {
-    expect
-      .soft(differences(answered(found.rows(), [by], undefined, zone), expected), `query ${by}`)
-      .toEqual([]);
+  const byTest = over<Timed>(one, { ...n, by: (row) => [row.test] });
+  const times = { start: LOG_START, end: LOG_END };
+  type TimedLine = Given["lines"][number];
+  const byProgram = over<TimedLine>(one, { ...n, ...times, by: ({ program }) => [program] });
+  isRight("query test", tests, rows, byTest, ["test"]);
+  isRight("query program", programs, lines, byProgram, ["program"]);
+  for (const found of [tests, programs]) {
     const told = found.origin.notes.join(" ");
     const says = one.dirty === "dirty" ? expect.soft(told) : expect.soft(told).not;
     says.toMatch(/rows? of .* ha(s|ve) no usable .* left out/);
@@ -271,16 +251,13 @@ async function freeSqlIsRight({ one, lab, held, lines, range, logRange }: Given)
 }
 
 async function runsAreRight({ one, lab, runs, range }: Given): Promise<void> {
-  const { zone } = one;
   const measures = {
     runs: size,
     measurements: (own: readonly Run[]) => own.reduce((all, { n }) => all + n, 0),
     single_share: (own: readonly Run[]) => part(own.filter(({ n }) => n === 1).length, own.length),
   };
   const quantiles = (levels: readonly number[], of: (run: Run) => number) =>
-    Object.fromEntries(
-      levels.map((p) => [`q${p * 100}`, (own: readonly Run[]) => r7(own.map(of), p)]),
-    );
+    Object.fromEntries(levels.map((p) => [`q${p * 100}`, quantileOf(p, of)]));
   const sizes = await lab.runs.counts({ range, every: "week", by: "probe_cc", top: 2 });
   const counted = over<Run>(one, {
     every: "week",
@@ -288,12 +265,7 @@ async function runsAreRight({ one, lab, runs, range }: Given): Promise<void> {
     top: 2,
     measures: { ...measures, ...quantiles([0.1, 0.5, 0.9], ({ n }) => n) },
   });
-  expect
-    .soft(
-      differences(answered(sizes.rows(), ["probe_cc"], "week", zone), grouped(runs, counted)),
-      "runs",
-    )
-    .toEqual([]);
+  isRight("runs", sizes, runs, counted, ["probe_cc"]);
   const long = lab.measurements.runDurations({
     range,
     every: "week",
@@ -325,63 +297,30 @@ async function runsAreRight({ one, lab, runs, range }: Given): Promise<void> {
     top: 2,
     measures: { ...measures, ...quantiles([0.1, 0.5, 0.9], (run) => run.seconds) },
   });
-  expect
-    .soft(
-      differences(
-        answered((await long).rows(), ["software_version"], "week", zone),
-        grouped(runs, seconds),
-      ),
-      "runDurations",
-    )
-    .toEqual([]);
+  isRight("runDurations", await long, runs, seconds, ["software_version"]);
   const table = over<Run>(one, {
     by: ({ name, version }) => [name, version],
     measures: {
       ...measures,
-      measurements_per_run: (own) =>
-        r7(
-          own.map(({ n }) => n),
-          0.5,
-        ),
+      measurements_per_run: quantileOf(0.5, ({ n }) => n),
       seconds_per_measurement: (own) =>
-        r7(
-          own.filter(({ n }) => n > 1).map((run) => run.seconds / (run.n - 1)),
-          0.5,
-        ),
+        quantileOf(0.5, (run: Run) => run.seconds / (run.n - 1))(own.filter(({ n }) => n > 1)),
       ...quantiles([0.1, 0.3, 0.5, 0.7, 0.9], (run) => run.seconds),
     },
   });
-  expect
-    .soft(
-      differences(
-        answered((await summary).rows(), ["software_name", "software_version"], undefined, zone),
-        grouped(runs, table),
-      ),
-      "summary",
-    )
-    .toEqual([]);
+  isRight("summary", await summary, runs, table, ["software_name", "software_version"]);
   const asked = over<Run>(one, {
     measures: {
       runs: size,
       short: (own) => part(own.filter((run) => run.seconds < 7200).length, own.length),
-      p90: (own) =>
-        r7(
-          own.map((run) => run.seconds),
-          0.9,
-        ),
+      p90: quantileOf(0.9, (run) => run.seconds),
     },
   });
   const some = runs.filter((run) => run.seconds > 0);
-  expect
-    .soft(
-      differences(answered((await short).rows(), [], undefined, zone), grouped(some, asked)),
-      "runs.ask",
-    )
-    .toEqual([]);
+  isRight("runs.ask", await short, some, asked);
 }
 
 async function ownQuestionsAreRight({ one, lab, rows, range }: Given): Promise<void> {
-  const { zone } = one;
   const found = await lab.measurements.ask({
     range,
     every: "day",
@@ -404,12 +343,7 @@ async function ownQuestionsAreRight({ one, lab, rows, range }: Given): Promise<v
       first: (own) => least(own.map(({ micros }) => micros)),
     },
   });
-  expect
-    .soft(
-      differences(answered(found.rows(), ["test_name"], "day", zone), grouped(rows, expected)),
-      "ask",
-    )
-    .toEqual([]);
+  isRight("ask", found, rows, expected, ["test_name"]);
   const numbers = lab.measurements.ask({
     range,
     every: "week",
@@ -444,12 +378,7 @@ async function ownQuestionsAreRight({ one, lab, rows, range }: Given): Promise<v
       q25: (own) => r7(runtimes(own), 0.25),
     },
   });
-  expect
-    .soft(
-      differences(answered((await numbers).rows(), [], "week", zone), grouped(rows, weekly)),
-      "numbers",
-    )
-    .toEqual([]);
+  isRight("numbers", await numbers, rows, weekly);
   valuesAreRight(
     (await values).rows(),
     rows.filter(({ micros }) => micros >= START && micros < END),
@@ -465,15 +394,7 @@ async function ownQuestionsAreRight({ one, lab, rows, range }: Given): Promise<v
       rate: (own) => part(own.filter(({ failed }) => failed).length, own.length),
     },
   });
-  expect
-    .soft(
-      differences(
-        answered((await failures).rows(), ["test_helper_address"], "week", zone),
-        grouped(named, rates),
-      ),
-      "failureRate",
-    )
-    .toEqual([]);
+  isRight("failureRate", await failures, named, rates, ["test_helper_address"]);
 }
 
 /** Each value is one of the data, of its series; each series has its extremes. */
@@ -506,19 +427,13 @@ function valuesAreRight(found: readonly Record<string, unknown>[], rows: readonl
 }
 
 async function logsAreRight({ one, lab, lines: all, rows, logRange: range }: Given): Promise<void> {
-  const { zone } = one;
   type Timed = (typeof all)[number];
   const lines = all.filter(({ micros }) => micros >= LOG_START && micros < LOG_END);
   const logs = (own: Partial<Grouping<Timed>> & Pick<Grouping<Timed>, "measures">) =>
     over<Timed>(one, { start: LOG_START, end: LOG_END, every: "hour", ...own });
   const rates = await lab.logs.rates({ range, every: "hour", by: "identifier", top: 2 });
   const programs = logs({ by: ({ program }) => [program], top: 2, measures: { messages: size } });
-  expect
-    .soft(
-      differences(answered(rates.rows(), ["identifier"], "hour", zone), grouped(lines, programs)),
-      "rates",
-    )
-    .toEqual([]);
+  isRight("rates", rates, lines, programs, ["identifier"]);
   const severe = lab.logs.ask({ range, every: "hour", priority: "err", measures: { n: count() } });
   if (one.priority === "missing") {
     await expect
@@ -532,15 +447,7 @@ async function logsAreRight({ one, lab, lines: all, rows, logRange: range }: Giv
       );
   } else {
     const errors = lines.filter(({ priority }) => priority === 3);
-    expect
-      .soft(
-        differences(
-          answered((await severe).rows(), [], "hour", zone),
-          grouped(errors, logs({ measures: { n: size } })),
-        ),
-        "priority",
-      )
-      .toEqual([]);
+    isRight("priority", await severe, errors, logs({ measures: { n: size } }));
   }
   const hosts = lab.logs.ask({
     range,
@@ -558,15 +465,7 @@ async function logsAreRight({ one, lab, lines: all, rows, logRange: range }: Giv
       by: ({ host }) => [host],
       measures: { n: size, programs: (own) => new Set(own.map(({ program }) => program)).size },
     });
-    expect
-      .soft(
-        differences(
-          answered((await hosts).rows(), ["host"], undefined, zone),
-          grouped(lines, expected),
-        ),
-        "hosts",
-      )
-      .toEqual([]);
+    isRight("hosts", await hosts, lines, expected, ["host"]);
   }
   const told = (t: unknown, program: unknown, message: unknown) =>
     JSON.stringify([Number(t), program, message]);
@@ -613,18 +512,12 @@ async function logsAreRight({ one, lab, lines: all, rows, logRange: range }: Giv
       most: (own) => r7(urls(own), 1),
     },
   });
-  expect
-    .soft(
-      differences(
-        answered(lists.rows(), [], "hour", zone),
-        grouped(
-          lines.filter((line) => line.urls !== undefined),
-          lengths,
-        ),
-      ),
-      "checkIn",
-    )
-    .toEqual([]);
+  isRight(
+    "checkIn",
+    lists,
+    lines.filter((line) => line.urls !== undefined),
+    lengths,
+  );
   await submissionsAreRight(lab, range, lines, rows);
 }
 

@@ -109,17 +109,18 @@ it("a killed server's record and the files of killed starts go with the next sta
   ]);
 });
 
-it.each([
-  ["a pipe", (path: string) => void execFileSync("mkfifo", [path])],
-  ["an empty file", (path: string) => writeFileSync(path, "")],
-  ["null", (path: string) => writeFileSync(path, "null")],
-  ["a list", (path: string) => writeFileSync(path, "[1, 2]")],
-  ["a port too large", (path: string) => writeFileSync(path, shaped({ port: 65_536 }))],
-  ["a port of text", (path: string) => writeFileSync(path, shaped({ port: "8123" }))],
-  ["no directory", (path: string) => writeFileSync(path, shaped({ path: null }))],
-])("server.json that is %s is replaced", async (_, make) => {
+it("server.json that is no record of the directory is none, and is replaced", async () => {
   await using directory = await temporaryDirectory();
-  make(join(directory.path, "server.json"));
+  const path = join(directory.path, "server.json");
+  for (const text of [
+    ...["", "{ cut", "null", "[1, 2]"],
+    ...[{ port: 65_536 }, { port: "8123" }, { path: null }, { token: "" }].map(shaped),
+  ]) {
+    writeFileSync(path, text);
+    expect(readRecord(directory.path), text).toBeNull();
+  }
+  rmSync(path);
+  execFileSync("mkfifo", [path]);
   using lease = await joinServer(directory.path);
   expect(record(directory.path).pid).toBe(lease.server.pid);
 });

@@ -15,11 +15,8 @@ import { originText } from "../../src/cli/origin.js";
 import { inertJson } from "../../src/cli/terminal.js";
 import { openWriter } from "../../src/database/writer.js";
 import { findSource } from "../../src/database/settings.js";
-import { answersText, rerunPostmortem } from "../../src/incident/postmortem/folder/rerun.js";
-import {
-  verificationText,
-  verifyPostmortem,
-} from "../../src/incident/postmortem/folder/manifest.js";
+import { answersText, rerunPostmortem } from "../../src/incident/rerun.js";
+import { verificationText, verifyPostmortem } from "../../src/incident/manifest.js";
 import { between, chart, connect, postmortem, ProbelabError } from "../../src/index.js";
 import { table, testLists, type Lab, type Result } from "../../src/index.js";
 import { mimeBundle } from "../../src/notebook/mime-bundle.js";
@@ -277,7 +274,11 @@ const places: [place: string, leave: (secret: string) => unknown][] = [
       const path = await report();
       const asked: unknown[] = [];
       const fail = () => Promise.reject(new Error(PASSWORD));
-      const answers = await rerunPostmortem(path, fail, (all) => asked.push(...all) > 0);
+      const answers = await rerunPostmortem(
+        await verifyPostmortem(path),
+        fail,
+        (all) => asked.push(...all) > 0,
+      );
       return [verificationText(await verifyPostmortem(path)), answersText(answers), asked];
     },
   ],

@@ -156,6 +156,7 @@ describe.skipIf(python === undefined)(`the kernel under jupyter_client${skipped}
       [`chart.line(weekly, { facet: "t", color: "|" })`, columns],
       [`chart.heatmap(weekly, { y: "|" })`, columns],
       [`chart.dot(rows, { x: "o|" })`, ["odd name"]],
+      [`await lab.measurements.counts({ range, by: "test_n|" })`, ["test_name"]],
       [`await lab.measurements.counts({ range, every: "6|" })`, ["6 hours"]],
       [`await lab.logs.rates({ range, every: "mont|" })`, ["month", "3 months"]],
     ] as const) {
@@ -280,6 +281,28 @@ describe.skipIf(python === undefined)(`the kernel under jupyter_client${skipped}
       "uiet",
       "*** end",
     ]);
+  });
+
+  test("what child processes print to inherited streams is output of the cell, without passwords", async () => {
+    const password = "Zq-childs-5ecret";
+    await client.execute(`import { connect } from "probelab"; import { execSync, spawn, spawnSync } from "node:child_process";
+      import { once } from "node:events"; const say = "echo one ${password} two; echo three ${password} >&2";
+      await connect({ measurements: "http://ann:${password}@127.0.0.1:1/db" }).catch(() => 1);`);
+    for (const code of [
+      `execSync(say, { stdio: "inherit" })`,
+      `spawnSync("sh", ["-c", say], { stdio: ["ignore", 1, process.stderr] }).stdout`,
+      `await once(spawn("sh", ["-c", say], { stdio: ["ignore", "inherit", 2] }), "close"); null`,
+    ]) {
+      const cell = await client.execute(code);
+      expect(cell.reply["status"], code).toBe("ok");
+      expect(printed(cell), code).toBe("one *** two\n");
+      expect(printed(cell, "stderr"), code).toBe("three ***\n");
+      expect(resultText(cell), code).toBeUndefined();
+    }
+    const piped = await client.execute(
+      `String(execSync("echo own")) + spawnSync("echo", ["two"]).stdout`,
+    );
+    expect(resultText(piped)).toBe("'own\\ntwo\\n'");
   });
 
   test("errors that TypeScript words badly begin with what to write", async () => {

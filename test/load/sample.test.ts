@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { loadFile } from "../../src/load/load-files.js";
 import { fillSample } from "../../src/sample/fill.js";
 import { sampleInfo } from "../../src/sample/info.js";
-import { fastpathTable } from "../../src/sample/tables.js";
+import { SCHEMAS } from "../../src/sample/tables.js";
 import { measurements } from "./measurement.js";
 import { empty, openDatabase, tableNames, type TestDatabase } from "./open-database.js";
 import { contentOf, rowsOf } from "./table-content.js";
@@ -55,7 +55,7 @@ describe("loading into a database that holds the sample service", () => {
 
   it("drops the rest of a sample whose replacement was killed half-way", async () => {
     await db.writer.command("DROP TABLE fastpath SYNC");
-    await db.writer.command(fastpathTable("fastpath"));
+    await db.writer.command(`CREATE TABLE fastpath ${SCHEMAS.fastpath}`);
     await db.writer.command("INSERT INTO fastpath (measurement_uid) VALUES ('real')");
     await loadFile(db.writer, "fastpath", path);
     expect(await tableNames(db.writer)).toEqual(["fastpath"]);

@@ -105,6 +105,6 @@ describe("rates", () => {
     ]);
     await expect(lab.logs.rates({ range, by: "hosts" })).rejects.toThrow(/did you mean host\?/);
     await expect(lab.logs.rates({ range, by: ["host", "host"] })).rejects.toThrow(/host twice/);
-    await expect(lab.logs.rates({ range, top: 0 })).rejects.toThrow(/top 0 groups/);
+    await expect(lab.logs.rates({ range, top: 0 })).rejects.toThrow(/top 0 values/);
   });
 });

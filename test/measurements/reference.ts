@@ -136,46 +136,38 @@ export function runGroups(rows: readonly Row[], asked: Asked): Group[] {
   return group(runs, asked);
 }
 
+/** Each dimension keeps its largest values; a row for every bucket and combination that occurs. */
 function group(units: readonly Run[], asked: Asked): Group[] {
-  const key = (dimensions: readonly (string | null)[]) => JSON.stringify(dimensions);
-  const sizes = new Map<string, number>();
-  for (const unit of units) {
-    sizes.set(key(unit.dimensions), (sizes.get(key(unit.dimensions)) ?? 0) + 1);
-  }
-  const ranked = [...sizes].sort((a, b) => b[1] - a[1] || compareKeys(a[0], b[0]));
-  const kept = new Set(ranked.slice(0, asked.top).map(([name]) => name));
-  const rest = key(asked.by.map(() => "other"));
-  const names = asked.by.length === 0 ? (units.length ? ["[]"] : []) : [...kept];
-  if (ranked.length > asked.top) names.push(rest);
+  const kept = asked.by.map((_, at) => {
+    const sizes = new Map<string | null, number>();
+    for (const { dimensions } of units) {
+      sizes.set(dimensions[at]!, (sizes.get(dimensions[at]!) ?? 0) + 1);
+    }
+    const ranked = [...sizes].sort((a, b) => b[1] - a[1] || compareTexts(a[0], b[0]));
+    return new Set(ranked.slice(0, asked.top).map(([value]) => value));
+  });
+  const nameOf = ({ dimensions }: Run): string =>
+    JSON.stringify(dimensions.map((value, at) => (kept[at]!.has(value) ? value : "other")));
   const groups = new Map<string, Group>();
   for (const label of units.length === 0 ? [] : allLabels(asked)) {
-    for (const name of names) {
+    for (const name of new Set(units.map(nameOf))) {
       const dimensions = JSON.parse(name) as (string | null)[];
       groups.set(`${label} ${name}`, { label, dimensions, runs: [], measurements: 0 });
     }
   }
   for (const unit of units) {
-    const own = key(unit.dimensions);
     const label = bucketLabel(Math.floor(unit.micros / 1000), asked.every, asked.zone);
-    const name = asked.by.length === 0 ? "[]" : kept.has(own) ? own : rest;
-    const found = groups.get(`${label} ${name}`);
+    const found = groups.get(`${label} ${nameOf(unit)}`);
     found?.runs.push(unit);
     if (found) found.measurements += unit.n;
   }
   return [...groups.values()];
 }
 
-/** By each dimension's text, null last: as the server orders names of equal size. */
-function compareKeys(a: string, b: string): number {
-  const left = JSON.parse(a) as (string | null)[];
-  const right = JSON.parse(b) as (string | null)[];
-  for (const [index, x] of left.entries()) {
-    const y = right[index] ?? null;
-    if (x === y) continue;
-    if (x === null || y === null) return x === null ? 1 : -1;
-    return Buffer.compare(Buffer.from(x), Buffer.from(y));
-  }
-  return 0;
+/** Null last: as the server orders names of equal size. */
+function compareTexts(a: string | null, b: string | null): number {
+  if (a === null || b === null) return Number(a === null) - Number(b === null);
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
 /** Quantile R-7: linear between the order statistics around (n − 1) p. */

@@ -295,8 +295,8 @@ describe("a question on measurements", () => {
       [{ where: { probe_cc: [] } }, /probe_cc by an empty list/],
       [{ where: { probe_asn: prefix("1") } }, /probe_asn by prefix\("1"\)/],
       [{ every: "fortnight" }, /"fortnight"/],
-      [{ top: 0 }, /top 0 groups/],
-      [{ top: 1.5 }, /top 1.5 groups/],
+      [{ top: 0 }, /top 0 values/],
+      [{ top: 1.5 }, /top 1.5 values/],
     ] as const;
     for (const [options, message] of refused) {
       const question = { range, ...options } as Parameters<Lab["measurements"]["counts"]>[0];

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { verificationText, verifyPostmortem } from "../../src/incident/postmortem/folder/manifest.js";
+import { verificationText, verifyPostmortem } from "../../src/incident/manifest.js";
 import { runNotebook } from "../../src/notebook/run-notebook.js";
 import { notebookFolder } from "../notebook/notebook-fixture.js";
 import { sampleLab } from "./sample-lab.js";
@@ -25,7 +25,7 @@ it("postmortem.ipynb writes a postmortem that tells the planted release, and tha
     expect(days).toBeLessThan(2);
     const verification = await verifyPostmortem(saved);
     expect(verificationText(verification)).toMatch(/The postmortem is as it was saved/);
-    expect(verification.files.filter(({ path }) => path.endsWith(".png"))).toHaveLength(3);
+    expect(Object.keys(verification.manifest.files).filter((path) => path.endsWith(".png"))).toHaveLength(3);
   } finally {
     await folder.remove();
   }

@@ -260,3 +260,107 @@ it("the rest of the top is merged exactly: what all values together give", async
     { numRuns: 30, seed: 20261122 },
   );
 }, 240_000);
+
+/** Random combinations, of which some dimensions decide others and some values are rare or null. */
+const combined = fc.array(
+  fc.record({
+    at: fc.integer({ min: 0, max: DAYS * 86_400 - 1 }),
+    report: fc.integer({ min: 0, max: 9 }),
+    version: fc.constantFrom("3.9.1", "3.10.0", "3.10.2", "4.0", "other", "", null),
+    bytes: fc.constantFrom(null, 1, 7, 60, 600.25),
+    asn: fc.integer({ min: 1, max: 9 }),
+  }),
+  { minLength: 1, maxLength: 60 },
+);
+
+it("each dimension keeps its largest values, so sums over any of two are the truth", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      combined,
+      fc.constantFrom(1, 2, 3),
+      fc.constantFrom("day", "all"),
+      async (table, top, every) => {
+        await write(table);
+        await lab?.close();
+        lab = await own.open();
+        const by = ["software_version", "probe_asn"] as const;
+        const measures = {
+          n: count(),
+          bytes: sum("bytes"),
+          q90: quantile(0.9, "bytes"),
+          networks: countDistinct("report_id"),
+          small: share({ bytes: { lt: 60 } }),
+        };
+        const both = await lab.measurements.ask({ range, every, by, top, measures });
+        const { dimensions } = both.origin.columns;
+        const cut = both.origin.columns.dimensions.flatMap(({ other }) => other ?? []);
+        const text = (row: Row, name: (typeof by)[number]) =>
+          name === "probe_asn" ? String(row.asn) : row.version;
+        for (const [at, name] of by.entries()) {
+          const one = await lab.measurements.ask({ range, every, by: name, top, measures });
+          expect(one.origin.columns.dimensions[0]).toEqual(dimensions[at]);
+          for (const row of one.rows() as Record<string, unknown>[]) {
+            const parts = (both.rows() as Record<string, unknown>[]).filter(
+              (part) =>
+                part[name] === row[name] && Number(part["t"] ?? 0) === Number(row["t"] ?? 0),
+            );
+            const total = (column: string) =>
+              parts.reduce((sum, part) => sum + Number(part[column]), 0);
+            expect(total("n")).toBe(row["n"]);
+            expectNear(total("bytes"), Number(row["bytes"]), "bytes");
+          }
+        }
+        expect(both.origin.reductions).toHaveLength(cut.length);
+        // What doesn't add up is of exactly the rows that a row names.
+        for (const row of both.rows() as Record<string, unknown>[]) {
+          const rowsOf = table.filter(
+            (one) =>
+              by.every((name, at) => {
+                const { order, other } = dimensions[at]!;
+                const value = text(one, name);
+                const named = order.filter((kept) => kept !== other);
+                return row[name] === other ? !named.includes(value) : value === row[name];
+              }) &&
+              (every === "all" ||
+                Math.floor(one.at / 86_400) === (Number(row["t"]) - START) / 86_400_000),
+          );
+          const bytes = rowsOf.flatMap((one) => one.bytes ?? []);
+          expect(row["n"]).toBe(rowsOf.length);
+          expectNear(row["q90"], plainQuantile(bytes, 0.9), "q90");
+          expect(row["networks"]).toBe(new Set(rowsOf.map((one) => one.report)).size);
+          const small = bytes.filter((one) => one < 60).length;
+          expectNear(row["small"], rowsOf.length === 0 ? null : small / rowsOf.length, "share");
+        }
+      },
+    ),
+    { numRuns: 40, seed: 20261124 },
+  );
+}, 240_000);
+
+it("keeps fewer values of several dimensions where the rows would be 5,000 or more, and says so", async () => {
+  await write([]);
+  await own.writer.command(
+    `INSERT INTO fastpath SELECT ${START / 1000} + number % ${DAYS * 86_400}, toString(number), 'p', concat('3.', toString(number % 37)), 't', concat('C', toString(intDiv(number, 37) % 41)), number % 43, number FROM numbers(200000)`,
+  );
+  await lab?.close();
+  lab = await own.open();
+  const by = ["software_version", "probe_cc"] as const;
+  const asked = { range, every: "hour", by, top: 30 } as const;
+  const counts = await lab.measurements.counts(asked);
+  const quantiles = await lab.measurements.ask({
+    ...asked,
+    measures: { measurements: count(), q: quantile(0.5, "bytes") },
+  });
+  // 72 hours of 7 × 7 groups, and 8 × 8 with "other" would be 4,608: 69 groups fit.
+  expect(counts.numRows()).toBe(72 * 64);
+  expect(quantiles.numRows()).toBe(72 * 64);
+  for (const { origin } of [counts, quantiles]) {
+    expect(origin.reductions[0]).toBe(
+      "The top 7 of each dimension instead of 30, for at most 4,968 rows: a coarser every, a shorter range or fewer dimensions keep more.",
+    );
+    expect(origin.reductions[1]).toMatch(
+      /^Top 7 of 37 versions by measurements; other: 30 more\.$/,
+    );
+  }
+  expect(quantiles.column("measurements")).toEqual(counts.column("measurements"));
+}, 60_000);

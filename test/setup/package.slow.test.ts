@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { columnTypes } from "../../src/lab/column-types.js";
 import { JupyterClient, jupyterEnvironment, printed, python, skipped } from "../jupyter/jupyter.js";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.js";
 
@@ -78,19 +79,108 @@ test("what the README and the docs link to is in the package", () => {
   expect(seen.size).toBeGreaterThan(20);
 });
 
-test("a strict project compiles against it, and import and require() take it", () => {
-  const compilerOptions = { strict: true, skipLibCheck: false, module: "nodenext", noEmit: true };
+// Only its text is compiled; nothing is asked.
+const CELL = `
+import { bins, chart, connect, count, last, quantile, share, table, testLists, versionPart, type ColumnTable } from "probelab";
+import * as aq from "arquero";
+const lab = await connect();
+const range = last("3 months", { now: lab.now });
+const counts = await lab.measurements.counts({ range, every: "week", by: "software_version" });
+chart.area(counts, { title: "Measurements" });
+const own = await lab.measurements.ask({
+  range, every: "day", by: ["probe_cc", versionPart("software_version", 2), bins("test_runtime", [1, 10])],
+  where: { test_runtime: { lt: 60 } },
+  measures: { measurements: count(), blocked: share({ probe_cc: "IT" }) },
+});
+const blocked: number | null | undefined = own.rows()[0]?.blocked;
+const version: string | null | undefined = own.rows()[0]?.software_version_2;
+const half = own.filter((row) => row.measurements > 3);
+const rows: ColumnTable = half.table.orderby("t").slice(0, 10);
+table(half.with(rows.groupby("probe_cc").count()));
+const runs = await lab.runs.ask({ range, by: bins("duration", [60]), measures: { q: quantile(0.5, "duration") } });
+const errors = await lab.logs.rates({ range, where: { SYSLOG_IDENTIFIER: "api" } });
+export const seen = [blocked, version, runs.column("q"), errors.column("per_minute")];
+
+// What is exported can be named in the project's own declarations.
+export const { query, measurements, testHelpers, logs } = lab;
+export const answers = [
+  own.table,
+  half.with((rows) => rows.join_left(runs.table, "t")),
+  await lab.measurements.values({ range, y: "test_runtime", by: "probe_cc" }),
+  await lab.runs.summary({ range }),
+  await lab.measurements.runDurations({ range, quantiles: [0.025] }),
+  await lab.measurements.firstSeen({ range }),
+  await lab.testHelpers.list(),
+  (await lab.testHelpers.rotation()).instances,
+  await lab.testHelpers.failureRate({ range }),
+  await lab.logs.search({ range }),
+  await lab.logs.bursts({ range }),
+  await lab.logs.checkIn({ range }),
+  await lab.logs.submissions({ range }),
+  await testLists.churns([]),
+  await testLists.fetch({ baseUrl: "https://api.example.org", country: "IT" }),
+] as const;
+
+// Tables of the project's own Arquero are of the same type.
+const given = aq.from([{ t: new Date(), n: 1 }]);
+chart.line(given.derive({ twice: (d: { n: number }) => d.n * 2 }));
+export const joined: aq.ColumnTable = given.join(runs.table.orderby(aq.desc("q")), "t");
+
+// @ts-expect-error
+await lab.measurements.counts({ range, by: "probe_c" });
+// @ts-expect-error
+await lab.measurements.counts({ range, by: [versionPart("software_versio", 2)] });
+// @ts-expect-error
+await lab.measurements.counts({ range, by: { runtime: bins("test_runtim", 10) } });
+// @ts-expect-error
+await lab.runs.summary({ range, by: ["software_name", "software_version"] });
+// @ts-expect-error
+await lab.runs.ask({ range, by: bins("duratio", [60]), measures: { n: count() } });
+// @ts-expect-error
+await lab.measurements.ask({ range, measures: { n: share({ probe_c: "IT" }) } });
+// @ts-expect-error
+await lab.measurements.values({ range, y: "test_runtim" });
+// @ts-expect-error
+await lab.testHelpers.failureRate({ range, failed: { anomal: "t" } });
+// @ts-expect-error
+await lab.logs.search({ range, where: { SYSLOG_IDENTIFIE: "api" } });
+// @ts-expect-error
+await lab.logs.rates({ range, by: versionPart("SYSLOG_IDENTIFIE", 1) });
+// @ts-expect-error
+half.column("probe_c");
+`;
+
+test("a strict project that checks libraries too compiles, an unknown column is an error, and import and require() take it", () => {
+  const compilerOptions = {
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    skipLibCheck: false,
+    module: "nodenext",
+    target: "es2023",
+    lib: ["es2023"],
+    declaration: true,
+    emitDeclarationOnly: true,
+    outDir: "declared",
+  };
+  const files = ["cell.ts", "probelab-columns.d.ts"];
+  writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files }));
+  writeFileSync(join(project, "cell.ts"), CELL);
   writeFileSync(
-    join(project, "tsconfig.json"),
-    JSON.stringify({ compilerOptions, files: ["cell.ts"] }),
-  );
-  writeFileSync(
-    join(project, "cell.ts"),
-    `import { chart, connect, last } from "probelab";
-     const lab = await connect();
-     const counts = await lab.measurements.counts({ range: last("1 week"), by: "probe_cc" });
-     export const first: number | undefined = counts.rows()[0]?.measurements;
-     await chart.line(counts).save("counts.svg");`,
+    join(project, "probelab-columns.d.ts"),
+    columnTypes(
+      new Map([
+        [
+          "measurements",
+          new Map([
+            ["measurement_start_time", "DateTime('UTC')"],
+            ["probe_cc", "LowCardinality(String)"],
+            ["software_version", "String"],
+            ["test_runtime", "Float64"],
+          ]),
+        ],
+        ["logs", new Map([["SYSLOG_IDENTIFIER", "String"]])],
+      ]),
+    ),
   );
   const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
   expect(run(process.execPath, tsc)).toEqual({ status: 0, printed: "" });

@@ -1,7 +1,16 @@
 import { readdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { between, chart, connect, count, last, openSnapshot, quantile } from "../../src/index.js";
+import {
+  between,
+  chart,
+  connect,
+  count,
+  last,
+  openSnapshot,
+  quantile,
+  type TimeRange,
+} from "../../src/index.js";
 import { fillSample } from "../../src/sample/fill.js";
 import { type SnapshotMeasurements } from "../../src/snapshot/snapshot.js";
 import { answerGate } from "../support/answer-gate.js";
@@ -16,10 +25,10 @@ const by = { range, every: "day", by: "probe_cc" } as const;
 
 beforeAll(() => makeRows(own.writer, KINDS[0]!));
 
-/** How many passes have been read so far. */
-async function passesOf(name: string): Promise<number> {
+/** How many pieces of whole days have been read so far. */
+async function piecesOf(name: string): Promise<number> {
   const rows = await kept.writer.rows<{ n: number }>(
-    `SELECT count() AS n FROM snapshot_${name}_passes`,
+    `SELECT count() AS n FROM snapshot_${name}_pieces`,
   );
   return Number(rows[0]?.n);
 }
@@ -36,7 +45,7 @@ describe("lab.snapshot", () => {
     ];
     expect(found.rows()).toEqual(wanted.rows());
     expect(found.origin.notes[0]).toMatch(
-      /^Snapshot measurements of fastpath, taken \d{4}-\d\d-\d\d \d\d:\d\d UTC, 0 minutes old\.$/,
+      /^Snapshot measurements of fastpath, taken \d{4}-\d\d-\d\d \d\d:\d\d UTC, 0 minutes old: whole as of then\.$/,
     );
     expect(found.origin.source).toBe(into());
     expect(found.origin.rowsRead).toBeLessThan(wanted.origin.rowsRead);
@@ -52,40 +61,40 @@ describe("lab.snapshot", () => {
     expect(offline.now).toEqual(range.end);
   });
 
-  it("reads only what is new, and hours that were read too soon for late rows once more", async () => {
+  it("reads only the days that the table counts otherwise: new, late and deleted rows, however old", async () => {
     await using table = await newDatabase();
     await makeRows(table.writer, KINDS[0]!);
-    // As if these were days of now: each hour was read before "two weeks" were over.
-    const shift = Math.floor(Date.now() / 86_400_000) - Date.UTC(2026, 4, 8) / 86_400_000;
-    await table.writer.command(
-      `CREATE TABLE now ENGINE = MergeTree ORDER BY measurement_start_time AS SELECT * REPLACE (measurement_start_time + toIntervalDay(${shift}) AS measurement_start_time) FROM fastpath`,
-    );
-    await table.writer.command("EXCHANGE TABLES now AND fastpath");
     await using lab = await table.open();
-    const end = new Date(Date.UTC(2026, 4, 5) + shift * 86_400_000);
-    const days = (n: number) => last(`${n} days`, { now: end });
-    const options = { name: "late", into: into(), late: "2 weeks" };
-    const first = await lab.snapshot({ ...options, range: days(2) });
-    expect(first.notes[0]).toMatch(/ on rows may be missing that were stored since\.$/);
+    const days = (from: number, to: number) => between(`2026-05-0${from}`, `2026-05-0${to}`);
+    const options = { name: "late", into: into() };
+    const counted = async (room: SnapshotMeasurements, range: TimeRange) =>
+      (await room.counts({ range, every: "hour" })).rows();
+    const first = await lab.snapshot({ ...options, range: days(2, 4) });
+    const before = await counted(first.measurements, days(2, 4));
     await table.writer.command(
-      `INSERT INTO fastpath SELECT * FROM fastpath WHERE n % 3 = 0 AND measurement_start_time < toDateTime(${+end / 1000} - 86400)`,
+      "INSERT INTO fastpath SELECT * FROM fastpath WHERE n % 3 = 0 AND toDate(measurement_start_time) = '2026-05-02'",
     );
-    const counted = async (room: SnapshotMeasurements, n: number) =>
-      (await room.counts({ range: days(n), every: "hour" })).rows();
-    const second = await lab.snapshot({ ...options, range: days(3) });
-    expect(await counted(second.measurements, 3)).toEqual(await counted(lab.measurements, 3));
-    // An edition that is open stays as it was.
-    expect(await counted(first.measurements, 2)).not.toEqual(await counted(lab.measurements, 2));
-    const settled = { ...options, name: "settled", late: "1 hour" };
-    await lab.snapshot({ ...settled, range: days(2) });
-    const before = await passesOf("settled");
-    const third = await lab.snapshot({ ...settled, range: days(2) });
-    expect(await passesOf("settled")).toBe(before);
-    expect(third.range).toEqual(days(2));
-    const beyond = between(new Date(+end - 40 * 86_400_000), new Date(+end - 39 * 86_400_000));
-    await expect(lab.snapshot({ ...settled, range: beyond })).rejects.toThrow(
-      /a gap would be between/,
+    await table.writer.command(
+      "DELETE FROM fastpath WHERE n % 5 = 0 AND toDate(measurement_start_time) = '2026-05-03'",
     );
+    const second = await lab.snapshot({ ...options, range: days(2, 5) });
+    expect(await counted(second.measurements, days(2, 5))).toEqual(
+      await counted(lab.measurements, days(2, 5)),
+    );
+    expect(+second.takenAt).toBeGreaterThan(+first.takenAt);
+    // A snapshot that is open stays as it was.
+    expect(await counted(first.measurements, days(2, 4))).toEqual(before);
+    // Where no day differs, nothing is read or made anew, and what is held is whole as of now.
+    const tables = () =>
+      kept.writer.rows("SELECT name FROM system.tables WHERE name LIKE 'snapshot_late_%'");
+    const made = await tables();
+    const third = await lab.snapshot({ ...options, range: days(2, 4) });
+    expect(await tables()).toEqual(made);
+    expect(third.range).toEqual(days(2, 5));
+    expect(+third.takenAt).toBeGreaterThan(+second.takenAt);
+    await expect(
+      lab.snapshot({ ...options, range: between("2026-04-01", "2026-04-02") }),
+    ).rejects.toThrow(/a gap would be between/);
   });
 
   it("goes on where an interrupt stopped it, and what was there before can be asked meanwhile", async () => {
@@ -99,7 +108,7 @@ describe("lab.snapshot", () => {
       signal: stop.signal,
     });
     const watched = (async () => {
-      while ((await passesOf("stopped").catch(() => 0)) < 1) await new Promise(setImmediate);
+      while ((await piecesOf("stopped").catch(() => 0)) < 1) await new Promise(setImmediate);
       stop.abort();
     })();
     await expect(taking).rejects.toThrow("Stopped: take a snapshot.");
@@ -107,9 +116,9 @@ describe("lab.snapshot", () => {
     await expect(openSnapshot("stopped", { into: into() })).rejects.toThrow(
       "Can't open the snapshot stopped: its taking never ended.",
     );
-    // A pass that was killed between its rows and its record leaves rows that nobody counts.
+    // A taking that was killed within a day leaves rows of it that nobody counts.
     await kept.writer.command(
-      "INSERT INTO snapshot_stopped_pieces SELECT * REPLACE (7 AS pass) FROM snapshot_stopped_pieces",
+      "INSERT INTO snapshot_stopped_staged SELECT * FROM snapshot_stopped_pieces",
     );
     const snapshot = await lab.snapshot({ name: "stopped", range: wide, into: into() });
     const asked = { range: wide, every: "day", by: "test_name" } as const;

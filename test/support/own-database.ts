@@ -1,5 +1,8 @@
 import { ClickHouseLogLevel, createClient } from "@clickhouse/client";
 import { randomUUID } from "node:crypto";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Readable } from "node:stream";
 import { afterAll, beforeAll, inject } from "vitest";
 import { parseSource, type Source } from "../../src/database/source.js";
@@ -53,6 +56,7 @@ export async function newDatabase(): Promise<OwnDatabase> {
     await client.close();
     await admin.command({ query: `DROP DATABASE ${name}` });
     await admin.close();
+    await rm(join(tmpdir(), name), { recursive: true, force: true });
   };
   return {
     url,
@@ -60,7 +64,7 @@ export async function newDatabase(): Promise<OwnDatabase> {
     open: () => connect({ measurements: url, logs: url }),
     writer: {
       source: name,
-      directory: "",
+      directory: join(tmpdir(), name),
       database: name,
       async command(query, { parameters, settings, signal } = {}) {
         await client.command({

@@ -131,12 +131,10 @@ const SPANS = [
 ] as Bucket[];
 
 it("isMultiple(coarse, fine) is true only where each start of the coarse is one of the fine", () => {
-  const found = fc.sample(fc.tuple(fc.constantFrom(...SPANS), fc.constantFrom(...SPANS)), {
-    numRuns: 2_000,
-    seed: 3,
-  });
-  for (const [coarse, fine] of found.filter(([a, b]) => isMultiple(a, b))) {
-    for (const [timeZone, change] of ODD_CHANGES) {
+  const all = SPANS.flatMap((coarse) => SPANS.map((fine) => [coarse, fine] as const));
+  for (const [at, [coarse, fine]] of all.filter(([a, b]) => isMultiple(a, b)).entries()) {
+    // Of so many pairs each change of clocks meets every kind.
+    for (const [timeZone, change] of ODD_CHANGES.filter((_, index) => index % 4 === at % 4)) {
       let start = new Date(Date.parse(change) + 2 * 3_600_000);
       for (let i = 0; i < 3; i++) {
         start = bucketStart(new Date(start.getTime() - 1), coarse, timeZone);

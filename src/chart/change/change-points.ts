@@ -41,8 +41,7 @@ export function changesInLines(
   const drawn = some.slice(0, MOST_SERIES);
   const shown = all.filter((row) => drawn.includes(keyOf(row)));
   const unit = measures.find(({ name }) => name === measure)?.unit ?? "";
-  const levels = shown.some((row) => row["change"] === "level");
-  const intervals = shown.filter((row) => Number(row["earliest"]) < Number(row["latest"]));
+  const hasIntervals = shown.some((row) => Number(row["earliest"]) < Number(row["latest"]));
   const kept = [...rows.keys()].filter((at) => drawn.includes(keyOf(rows[at]!)));
   return {
     result: new Result(pickRows(result.table, kept), result.origin),
@@ -54,7 +53,7 @@ export function changesInLines(
           time: row["t"] as Date,
           label: changeLabel(row, series.length > 1 ? nameOf(row) : undefined, unit),
         })),
-      layers: (frame) => changeLayers(frame, shown, intervals, nameOf),
+      layers: (frame) => changeLayers(frame, shown, nameOf),
     },
     options: { y: measure },
     title: (named) => `${titleSentence(named, result.origin)}, changes marked`,
@@ -65,8 +64,8 @@ export function changesInLines(
           ? [`Drawn: the ${MOST_SERIES} of ${changed.length} changed series with the clearest.`]
           : [`Drawn: the ${MOST_SERIES} largest of ${largest.length} series.`]),
       ...(shown.length > MOST_LABELS ? [`Marked: the ${MOST_LABELS} clearest changes.`] : []),
-      ...(levels ? ["Strong lines: the level from change to change, without its season."] : []),
-      ...(intervals.length > 0 ? ["Grey: when the change happened (95 % interval)."] : []),
+      ...(shown.length > 0 ? ["Strong lines: the fitted level, without its season."] : []),
+      ...(hasIntervals ? ["Grey: when the change happened (95 % interval)."] : []),
     ],
   };
 }
@@ -76,41 +75,30 @@ const iso = (value: Value | undefined): string => formatInstantIso(Number(value)
 function changeLayers(
   frame: Frame,
   shown: readonly FindingRow[],
-  intervals: readonly FindingRow[],
   nameOf: (row: FindingRow) => Value,
 ): VegaLiteSpec[] {
   const { theme, fields, drawing, color } = frame;
-  const span = {
-    x: { field: "from", type: "temporal" },
-    x2: { field: "until" },
-  };
+  const span = { x: { field: "from", type: "temporal" }, x2: { field: "until" } };
   const series = drawing.series.length > 0 ? drawing.series : [undefined];
-  const levels = series.flatMap((one) =>
-    levelRows(
-      shown.filter((row) => one === undefined || valueKey(nameOf(row)) === valueKey(one.value)),
-      frame,
-    ).map((level) => ({
+  const levels = series.flatMap((one) => {
+    const rows = shown.filter(
+      (row) => one === undefined || valueKey(nameOf(row)) === valueKey(one.value),
+    );
+    return levelRows(rows, frame).map((level) => ({
       ...level,
       ...(one && { [fields.series!]: one.label }),
-    })),
-  );
+    }));
+  });
+  const intervals = shown.map((row) => ({ from: iso(row["earliest"]), until: iso(row["latest"]) }));
   return [
     {
-      data: {
-        values: intervals.map((row) => ({
-          from: iso(row["earliest"]),
-          until: iso(row["latest"]),
-        })),
-      },
+      data: { values: intervals.filter(({ from, until }) => from !== until) },
       mark: { type: "rect", color: theme.neutral, opacity: 0.3 },
       encoding: span,
     },
     ...LINE.layers(frame).map((layer) => ({
       ...layer,
-      mark: {
-        ...(layer.mark as VegaLiteSpec),
-        ...(shown.length > 0 && { opacity: 0.5 }),
-      },
+      mark: { ...(layer.mark as VegaLiteSpec), ...(shown.length > 0 && { opacity: 0.5 }) },
     })),
     {
       data: { values: levels },
@@ -125,6 +113,26 @@ function changeLayers(
   ];
 }
 
+/** The fitted levels of one series: from each change to the next, and along slopes. */
+function levelRows(changes: readonly FindingRow[], { domain }: Frame) {
+  const rows = [...changes].sort((a, b) => Number(a["t"]) - Number(b["t"]));
+  const ends: { at: string; value: number | null }[] = rows.flatMap((row) => [
+    { at: iso(row["t"]), value: numberOf(row["before"]) },
+    { at: iso(row["until"]), value: numberOf(row["after"]) },
+  ]);
+  if (ends.length === 0) return [];
+  const [first, last] = domain.map(formatInstantIso) as [string, string];
+  const path = [
+    { at: first, value: ends[0]!.value },
+    ...ends,
+    { at: last, value: ends.at(-1)!.value },
+  ];
+  return path.slice(1).flatMap(({ at, value }, k) => {
+    const { at: from, value: start } = path[k]!;
+    return from < at ? [{ from, until: at, start, end: value }] : [];
+  });
+}
+
 /** `probe-cli −34 %, began: 3.10 released`. */
 function changeLabel(row: FindingRow, name: Value | undefined, unit: string): string {
   const relative = numberOf(row["relative"]);
@@ -136,22 +144,7 @@ function changeLabel(row: FindingRow, name: Value | undefined, unit: string): st
   const began = typeof row["began"] === "string" ? row["began"].split("; ")[0] : undefined;
   return [
     ...(name === undefined ? [] : [label(name, 30)]),
-    row["change"] === "trend" ? `trend ${by}` : by,
+    by,
     ...(began === undefined ? [] : [`· ${label(began.replace(/ \([^()]*\)$/, ""), 30)}`]),
   ].join(" ");
-}
-
-/** The level of one series from change to change; none beside a change of trend, where it isn't known. */
-function levelRows(changes: readonly FindingRow[], { domain }: Frame) {
-  const rows = [...changes].sort((a, b) => Number(a["t"]) - Number(b["t"]));
-  const isLevel = (row: FindingRow | undefined): boolean => row?.["change"] === "level";
-  return Array.from({ length: rows.length && rows.length + 1 }, (_, at) => {
-    const [before, after] = [rows[at - 1], rows[at]];
-    const start = before === undefined ? after!["before"] : before["after"];
-    const end = after === undefined ? before!["after"] : after["before"];
-    const known = (before === undefined || isLevel(before)) && (!after || isLevel(after));
-    const from = before === undefined ? formatInstantIso(domain[0]) : iso(before["t"]);
-    const until = after === undefined ? formatInstantIso(domain[1]) : iso(after["t"]);
-    return known ? [{ from, until, start: numberOf(start), end: numberOf(end) }] : [];
-  }).flat();
 }

@@ -5,7 +5,8 @@ import { zoneOf, type MeasureColumn, type TimeColumn } from "../../result/origin
 import type { Result } from "../../result/result.js";
 import { buckets, nextBucket } from "../../time/bucket.js";
 import type { ExploreChartOptions } from "../options.js";
-import { type VegaLiteSpec, THEMES, type Theme } from "../../render/theme.js";
+import type { Theme, VegaLiteSpec } from "../../render/theme.js";
+import { themeOf } from "../look.js";
 import { list } from "../roles.js";
 import { chartSeries, seriesDimension, type Series } from "../series.js";
 
@@ -72,7 +73,7 @@ export function cubeOf(result: Result, options: ExploreChartOptions): Cube {
       const column = result.column(name);
       return chartSeries(column, seriesDimension(result.origin.columns, name, column), name);
     }),
-    theme: THEMES[options.theme ?? "light"],
+    theme: themeOf(options.theme),
     zone: zoneOf(result.origin),
   };
 }

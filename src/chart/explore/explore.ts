@@ -1,4 +1,4 @@
-import { cleanText, counted } from "../../base/text.js";
+import { cleanText, counted, grouped } from "../../base/text.js";
 import type { RowsGiven } from "../../result/own-rows.js";
 import { bucketNoun } from "../../time/step.js";
 import { Chart } from "../chart-value.js";
@@ -6,6 +6,7 @@ import { resultOf } from "../check-result.js";
 import { PANEL, ROW } from "../../render/fluid.js";
 import { heading, words, wrap } from "../../render/label.js";
 import { checkChartOptions, type ExploreChartOptions } from "../options.js";
+import { usualTheme } from "../look.js";
 import { wholeSpec } from "../result-chart.js";
 import { originSpan } from "../sentences.js";
 import { cellRows, cubeOf, type Cube } from "./cube.js";
@@ -61,7 +62,9 @@ export function exploreChart(rows: RowsGiven, options: ExploreChartOptions): Cha
     names: result.columnNames(),
     rows: result.rows().map((row) => Object.values(row)),
   };
-  return new Chart(spec, result, drawn, { explore: options });
+  return new Chart(spec, result, drawn, {
+    explore: { ...options, theme: options.theme ?? usualTheme() },
+  });
 }
 
 /** A description of the unfiltered figure, for those who can't see it. */
@@ -73,7 +76,7 @@ function describe({ result, names, values, sums, edges, time }: Cube, title: str
     );
     return whole === undefined ? part : part / whole;
   };
-  const number = (value: number): string => Number(value.toPrecision(4)).toLocaleString("en-US");
+  const number = (value: number): string => grouped(Number(value.toPrecision(4)));
   const said = names.map((name, at) => {
     const column = result.column(name);
     const all = values[at]!.map(({ value, label }) => ({

@@ -1,5 +1,6 @@
 import type { Json } from "../../result/json.js";
 import { formatInstant } from "../../time/time-zone.js";
+import { grouped } from "../../base/text.js";
 
 /** A line about an origin: its name and its texts, one a line. */
 export type OriginEntry = readonly [name: string, texts: readonly string[]];
@@ -18,7 +19,7 @@ export function originEntries(record: Readonly<Record<string, Json>>): OriginEnt
       "Read",
       [
         joined([
-          typeof rowsRead === "number" ? `${rowsRead.toLocaleString("en-US")} rows` : "",
+          typeof rowsRead === "number" ? `${grouped(rowsRead)} rows` : "",
           typeof bytesRead === "number" ? bytesWords(bytesRead) : "",
           typeof seconds === "number" ? `in ${Number(seconds.toPrecision(3))} s` : "",
         ]),

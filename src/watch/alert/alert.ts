@@ -4,8 +4,8 @@ import { ProbelabError } from "../../base/error.js";
 import { untilDone } from "../../base/pending-work.js";
 import { sendGauge } from "../../base/statsd.js";
 import { shownValue } from "../../base/text.js";
-import { readConfig } from "../../database/config.js";
-import { configPath, projectRoot } from "../../database/settings.js";
+import { configPath, readConfig } from "../../database/config.js";
+import { projectRoot } from "../../database/settings.js";
 import { channel, configuredChannels, type Channel, type ChannelOptions } from "./channels.js";
 import {
   body,

@@ -4,7 +4,15 @@ import { keepSecret } from "../../base/redact.js";
 import { cleanText, shownValue } from "../../base/text.js";
 import { credentials } from "../../credentials/credentials.js";
 import type { AlertChannel } from "../../database/config.js";
-import { body, headline, isAddress, keyOf, linksOf, type Notice } from "./message.js";
+import {
+  body,
+  headline,
+  isAddress,
+  keyOf,
+  linksOf,
+  type AlertMessage,
+  type Notice,
+} from "./message.js";
 
 /** A place that takes alerts; its address is a secret. */
 export interface Channel {
@@ -36,7 +44,7 @@ export function channel(
   }
   // A webhook's path is its password.
   const { pathname } = new URL(url);
-  if (kind === "chat" && pathname.length > 8) keepSecret(pathname.slice(1));
+  if (/chat|url/.test(kind) && pathname.length > 8) keepSecret(pathname.slice(1));
   return { kind, name: cleanText(name, 40), url, ...(token !== undefined && { token }) };
 }
 
@@ -104,29 +112,49 @@ const CONTENTS: Record<Channel["kind"], (notice: Notice, expires: Date) => Conte
     };
     return { headers, body: body(notice) };
   },
+  /** A plain post. */
+  url: (notice) => ({ body: `${headline(notice)}\n${body(notice)}` }),
   /** Source: https://github.com/prometheus/alertmanager/blob/main/api/v2/openapi.yaml */
   alertmanager({ message, since, end }, expires) {
     const { notebook, page, runbook, ...others } = message.links;
     const alert = {
-      labels: {
-        alertname: keyOf(message),
-        severity: SEVERITIES[message.severity].label,
-        source: "probelab",
-      },
+      labels: labelsOf(message),
       annotations: {
         ...others,
         summary: cleanText(message.title),
         description: message.text,
-        runbook_url: runbook,
-        page,
+        ...(runbook && { runbook_url: runbook }),
+        ...(page && { page }),
       },
       startsAt: since.toISOString(),
       endsAt: (end ?? expires).toISOString(),
-      generatorURL: notebook,
+      ...(notebook && { generatorURL: notebook }),
     };
     return { path: "api/v2/alerts", headers: JSON_TYPE, body: JSON.stringify([alert]) };
   },
 };
+
+/** What Alertmanager routes by; alerts of other labels are other alerts. */
+export function labelsOf(message: AlertMessage): Record<string, string> {
+  const { notebook } = message.links;
+  const file = notebook && new URL(notebook).pathname.split("/").findLast((part) => part !== "");
+  return {
+    alertname: keyOf(message),
+    severity: SEVERITIES[message.severity].label,
+    incident_severity: String(message.severity),
+    ...(file && { notebook: fileName(file).replace(/\.ipynb$/, "") }),
+    source: "probelab",
+  };
+}
+
+/** A part of an address, decoded where it can be. */
+function fileName(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
 
 const JSON_TYPE = { "Content-Type": "application/json" };
 

@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { lazySchemas } from "../../base/lazy-schemas.js";
 import { readPlain } from "../../files/read-plain.js";
 import { withLock } from "../../files/with-lock.js";
 import { writeWhole } from "../../files/write-whole.js";
-import { channelId, post, type Channel } from "./channels.js";
+import { channelId, labelsOf, post, type Channel } from "./channels.js";
 import { keyOf, utc, type AlertMessage } from "./message.js";
 
 /** The outcome of an alert at a channel. */
@@ -76,9 +77,9 @@ export function raise(delivery: Delivery, message: AlertMessage): Promise<AlertO
         const notice = { message, since, isRepeat: last !== undefined };
         const failure = await post(channel, notice, expires);
         if (failure !== undefined) return { ...outcome, state: "failed", why: failure };
-        if (isAlertmanager && last !== undefined && last.severity !== message.severity) {
-          // The severity is a label, so it is another alert there.
-          const old = { ...message, severity: last.severity };
+        const old = last && { ...before!.message, severity: last.severity };
+        // With other labels it is another alert there.
+        if (isAlertmanager && old && !isDeepStrictEqual(labelsOf(old), labelsOf(message))) {
           await post(channel, { message: old, since, end: now }, expires);
         }
         sent[id] = { severity: message.severity, at: now };
@@ -99,23 +100,17 @@ export function resolve(delivery: Delivery, key: string): Promise<AlertOutcome[]
     if (standing === undefined) return [];
     const now = new Date();
     const sent = { ...standing.sent };
+    const taken = channels.filter((channel) => sent[channelId(channel)] !== undefined);
     const outcomes = await Promise.all(
-      channels.flatMap((channel) => {
-        const last = sent[channelId(channel)];
-        return last === undefined ? [] : [end(channel, last.severity)];
+      taken.map(async (channel): Promise<AlertOutcome> => {
+        const message = { ...standing.message, severity: sent[channelId(channel)]!.severity };
+        const notice = { message, since: standing.since, end: now };
+        const why = await post(channel, notice, new Date(+now + windowMs));
+        if (why !== undefined) return { key, channel: channel.name, state: "failed", why };
+        delete sent[channelId(channel)];
+        return { key, channel: channel.name, state: "sent" };
       }),
     );
-    async function end(
-      channel: Channel,
-      severity: AlertMessage["severity"],
-    ): Promise<AlertOutcome> {
-      const message = { ...standing!.message, severity };
-      const notice = { message, since: standing!.since, end: now };
-      const why = await post(channel, notice, new Date(+now + windowMs));
-      if (why !== undefined) return { key, channel: channel.name, state: "failed", why };
-      delete sent[channelId(channel)];
-      return { key, channel: channel.name, state: "sent" };
-    }
     // What failed is tried again by the next run that resolves it.
     if (outcomes.some(({ state }) => state === "failed")) {
       await writeStanding(folder, { ...standing, sent });

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readdir } from "node:fs/promises";
+import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { lazySchemas } from "../../base/lazy-schemas.js";
 import { readPlain } from "../../files/read-plain.js";
@@ -14,6 +14,8 @@ export const STATES = [
 export interface Run {
   /** The name of its folder: when it started, and something that no other run has. */
   readonly id: string;
+  /** The notebook's name. */
+  readonly notebook: string;
   /** The start of the period that it is for. */
   readonly period: Date;
   readonly started: Date;
@@ -41,6 +43,7 @@ const schemas = lazySchemas(({ z }) => {
   const amount = z.number().nonnegative().nullable();
   const run = z.object({
     id: z.string().regex(ID),
+    notebook: z.string(),
     period: z.iso.datetime(),
     started: z.iso.datetime(),
     state: z.enum(STATES),
@@ -92,12 +95,29 @@ export async function writeRun(folder: string, run: Run): Promise<void> {
   await writeWhole(join(folder, run.id, "run.json"), `${JSON.stringify(run, null, 2)}\n`);
 }
 
-/** Removes all but the last runs, and the last good one. */
-export async function removeOld(folder: string, keep: number): Promise<void> {
+/** Removes all but the last runs, so many and of so many bytes; the newest and the last good one stay. */
+export async function removeOld(folder: string, keep: number, keepBytes: number): Promise<void> {
   const { runs } = await readHistory(folder);
-  const kept = new Set(runs.slice(0, keep));
   const good = runs.find(({ state }) => state === "ok");
-  for (const run of runs) if (!kept.has(run) && run !== good) await remove(join(folder, run.id));
+  let bytes = 0;
+  for (const [at, run] of runs.entries()) {
+    const path = join(folder, run.id);
+    bytes += await sizeOf(path);
+    const isKept = at < keep && bytes <= keepBytes;
+    if (at > 0 && !isKept && run !== good) await remove(path);
+  }
+}
+
+async function sizeOf(folder: string): Promise<number> {
+  const files = await readdir(folder, { recursive: true });
+  const sizes = files.map(async (file) => (await lstat(join(folder, file))).size);
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+}
+
+/** The folders of notebooks' runs in the folder of all runs. */
+export async function notebookFolders(out: string): Promise<string[]> {
+  const names = await readdir(out).catch((): string[] => []);
+  return names.filter((name) => /-[0-9a-f]{8}$/.test(name)).map((name) => join(out, name));
 }
 
 async function runFolders(folder: string): Promise<string[]> {

@@ -1,15 +1,18 @@
+import { hostname } from "node:os";
 import { join, relative, sep } from "node:path";
 import { ProbelabError } from "../../base/error.js";
 import { cleanText } from "../../base/text.js";
 import type { Config } from "../../database/config.js";
 import { withLock } from "../../files/with-lock.js";
 import { alert } from "../alert/alert.js";
+import { configuredChannels, post } from "../alert/channels.js";
+import type { AlertMessage } from "../alert/message.js";
 import { folderOf, readHistory, removeOld, writeRun, type Run } from "./history.js";
 import { runOnce } from "./run.js";
-import { endProcesses } from "./run-processes.js";
+import { endProcesses } from "../../base/processes.js";
 import { findScheduled, periodAt, type ScheduledNotebook } from "./schedule.js";
-import { readStatus, type NotebookStatus } from "./status.js";
-import { PAGE, writePage } from "./page.js";
+import { alertKey, readStatus, type NotebookStatus } from "./status.js";
+import { PAGE, timeText, writePage } from "./page.js";
 
 /** The notebooks to run, and the folder of their runs. */
 export interface OnceOptions {
@@ -17,8 +20,9 @@ export interface OnceOptions {
   readonly out: string;
   /** Most notebooks at the same time. */
   readonly parallel: number;
-  /** Runs that are kept of each notebook, with its last good one. */
+  /** Runs that are kept of each notebook, and their bytes, with its last good one. */
   readonly keep: number;
+  readonly keepBytes: number;
   readonly alerts: NonNullable<Config["alerts"]>;
   readonly signal: AbortSignal;
   /** Called with a sentence for each run that ended, and for all that is wrong. */
@@ -32,7 +36,8 @@ export interface OnceOptions {
 export async function runDue(options: OnceOptions): Promise<void> {
   const { folder, out, parallel, signal, onNews } = options;
   const waiting = await findScheduled(folder, out);
-  await writePage(out, await readStatus(folder, out, new Date()));
+  using pulse = await heartbeat(options);
+  await pulse.beat();
   const work = async () => {
     for (let next = waiting.shift(); next && !signal.aborted; next = waiting.shift()) {
       try {
@@ -50,17 +55,52 @@ export async function runDue(options: OnceOptions): Promise<void> {
     }
   };
   await Promise.all(Array.from({ length: parallel }, work));
-  const status = await readStatus(folder, out, new Date());
+  const status = await pulse.beat();
   for (const { name, damaged } of status)
     for (const each of damaged) onNews(`${name}: ${each}`, false);
-  await writePage(out, status);
   if (!signal.aborted) await callFor(status, options);
+}
+
+const BEAT_MS = 5 * 60_000;
+/** Without a heartbeat for so long, Alertmanager takes the schedule for dead. */
+const ALIVE_MS = 15 * 60_000;
+
+/**
+ * Writes the status page, and says so to what is configured to hear of it: where the page can't be
+ * written, as on a full disk, nothing is said. Every five minutes until disposed, as runs may take long.
+ */
+async function heartbeat({ folder, out, alerts, onNews }: OnceOptions) {
+  const channels = await configuredChannels(alerts.heartbeat ?? []);
+  const began = new Date();
+  const links = { notebook: "", page: alerts.pages ?? "", runbook: alerts.runbook ?? "" };
+  const message: AlertMessage = {
+    key: `probelab heartbeat of ${hostname()}:${folder}`.slice(0, 200),
+    title: "The schedule of notebooks works",
+    text: `Its last round was at ${timeText(began)} UTC. Without another for 15 minutes this ends.`,
+    severity: 4,
+    links,
+  };
+  const beat = async () => {
+    const status = await readStatus(folder, out, new Date());
+    await writePage(out, status);
+    const expires = new Date(Date.now() + ALIVE_MS);
+    await Promise.all(
+      channels.map(async (channel) => {
+        const failure = await post(channel, { message, since: began }, expires);
+        if (failure !== undefined)
+          onNews(`Can't send the heartbeat to ${channel.name}: ${failure}.`, false);
+      }),
+    );
+    return status;
+  };
+  const timer = setInterval(() => void beat().catch(() => undefined), BEAT_MS);
+  return { beat, [Symbol.dispose]: () => clearInterval(timer) };
 }
 
 /** @returns undefined where it isn't due, or another process runs it. */
 async function runWhereDue(
   { name, path, schedule }: ScheduledNotebook,
-  { out, keep, alerts, signal, onNews }: OnceOptions,
+  { out, keep, keepBytes, alerts, signal, onNews }: OnceOptions,
 ): Promise<Run | undefined> {
   if (schedule instanceof ProbelabError) throw schedule;
   const folder = folderOf(out, name);
@@ -73,8 +113,8 @@ async function runWhereDue(
     const isDone = tries.some(({ state }) => state !== "interrupted") || tries.length > 1;
     if (isDone) return undefined;
     const links = (page: string) => JSON.stringify(linksOf(name, `${folder}/${page}`, out, alerts));
-    const run = await runOnce({ path, schedule, period, folder, links, signal });
-    await removeOld(folder, keep);
+    const run = await runOnce({ name, path, schedule, period, folder, links, signal });
+    await removeOld(folder, keep, keepBytes);
     return run;
   };
   try {
@@ -126,7 +166,7 @@ async function callFor(
     const [last] = runs;
     const page = last?.page ? `${folderOf(out, name)}/${last.id}/${last.page}` : join(out, PAGE);
     const message = {
-      key: `notebook ${name}`.slice(0, 200),
+      key: alertKey(name),
       title,
       severity: 3 as const,
       text: cleanText(error ?? title, 2_000),

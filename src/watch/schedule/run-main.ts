@@ -1,7 +1,7 @@
 import { ProbelabError } from "../../base/error.js";
 import { keepSecretsOf, redact } from "../../base/redact.js";
 import { runNotebook, type RunOutcome } from "../../notebook/run-notebook.js";
-import { RUN_VARIABLE, endProcesses } from "./run-processes.js";
+import { RUN_VARIABLE, endProcesses } from "../../base/processes.js";
 
 /** The scheduler's request. */
 export interface RunRequest {

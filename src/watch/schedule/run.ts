@@ -7,7 +7,7 @@ import { residentMemory } from "../../base/processes.js";
 import { ownPackage } from "../../notebook/own-package.js";
 import { newId, writeRun, type Run } from "./history.js";
 import type { RunAnswer, RunRequest } from "./run-main.js";
-import { endProcesses, processesOf, RUN_VARIABLE } from "./run-processes.js";
+import { endProcesses, processesOf, RUN_VARIABLE } from "../../base/processes.js";
 import { sizeText, spanText, type Schedule } from "./schedule.js";
 
 const LOOK_MS = 250;
@@ -16,6 +16,7 @@ const GRACE_MS = 8_000;
 
 /** A run to start. */
 export interface RunPlan {
+  readonly name: string;
   readonly path: string;
   readonly schedule: Schedule;
   readonly period: Date;
@@ -38,7 +39,8 @@ export async function runOnce(plan: RunPlan): Promise<Run> {
   const id = newId(started, randomBytes(4).toString("hex"));
   const page = `${basename(plan.path, ".ipynb")}.html`;
   const nothing = { seconds: null, peakMemory: null, rowsRead: null, error: null, page: null };
-  const begun: Run = { id, period: plan.period, started, state: "running", ...nothing };
+  const { name: notebook, period } = plan;
+  const begun: Run = { id, notebook, period, started, state: "running", ...nothing };
   await writeRun(plan.folder, begun);
   const { answer, ended, peakMemory } = await runLimited(plan, id, plan.links(`${id}/${page}`));
   const run: Run = {

@@ -79,7 +79,8 @@ function checked(comment: Partial<Comment> | null) {
   throw new ProbelabError(`Can't schedule a notebook without "every": write ${SUCH}.`);
 }
 
-function sizeOf(value: unknown): number | undefined {
+/** Bytes of `500 MB` or `1.5 GB`. */
+export function sizeOf(value: unknown): number | undefined {
   const [, count, unit] = /^(\d{1,6}(?:\.\d{1,3})?) ?(MB|GB)$/.exec(String(value)) ?? [];
   return Number(count) > 0 ? Number(count) * (unit === "GB" ? 1e9 : 1e6) : undefined;
 }

@@ -1,5 +1,6 @@
 import { between, chart } from "../../../src/index.js";
 import { buckets } from "../../../src/time/bucket.js";
+import { forgetLook } from "../../../src/chart/look.js";
 import { exploreCells } from "./explore-cells.js";
 import {
   generator,
@@ -9,6 +10,9 @@ import {
   weeklyCounts,
   weeklyDurations,
 } from "./sample-results.js";
+
+// Colors are given in the order of charts: here from the first on.
+forgetLook();
 
 /** The size of most. */
 export const small = { width: 420, height: 130 };

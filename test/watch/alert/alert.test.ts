@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { mkdir, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { alertCommand } from "../../../src/cli/alert.js";
 import { alert, type AlertMessage } from "../../../src/index.js";
 import { temporaryDirectory, type TemporaryDirectory } from "../../support/temporary-directory.js";
 import { hangUp, receiver, status } from "./receiver.js";
@@ -142,6 +143,47 @@ describe("alert.send(message)", () => {
     );
     await write({});
     await expect(alert.send(message, { send: true })).rejects.toThrow(/no channel is configured/);
+  });
+});
+
+describe("probelab alert", () => {
+  const command = (...args: string[]) => alertCommand.parseAsync(args, { from: "user" });
+
+  it("sends how a CI run or a cron job ended, once for a key, and resolves it", async () => {
+    const runbook = "https://docs.example.org/runbooks/ci";
+    const alerts = { channels: [{ kind: "push", url: `${push.url}/topic` }], runbook };
+    await writeFile(join(folder.path, "probelab.config.json"), JSON.stringify({ alerts }));
+    vi.stubEnv("PROBELAB_PROJECT", folder.path);
+    const printed = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+    const page = "https://ci.example.org/runs/7";
+    const args = ["send", "Nightly build failed", "--page", page, "--key", "ci main"];
+    for (let time = 0; time < 2; time += 1) await command(...args, "--severity", "2");
+    await command("resolve", "ci main");
+    push.answer(status(500));
+    await expect(command(...args)).rejects.toThrow(/no channel took it/);
+    const said = printed.mock.calls.map(([text]) => String(text)).join("");
+    printed.mockRestore();
+    expect(said).toMatch(
+      /^Alert “ci main” to push: sent\.\nAlert “ci main” to push: already sent, .*\nAlert “ci main” closed to push: sent\.\n$/,
+    );
+    const titles = push.received.map(({ headers }) => headers["title"]);
+    expect(titles.slice(0, 2)).toEqual([
+      "Severity 2: Nightly build failed",
+      "Resolved: Nightly build failed",
+    ]);
+    expect(push.received[0]!.headers).toMatchObject({ click: page, priority: "4" });
+    expect(String(push.received[0]!.headers["actions"])).toContain(runbook);
+  });
+
+  it("refuses an alert without an address, or of no severity", async () => {
+    const quiet = { writeErr: () => undefined };
+    for (const each of [alertCommand, ...alertCommand.commands]) {
+      each.exitOverride().configureOutput(quiet);
+    }
+    await expect(command("send", "x")).rejects.toThrow(/--page <address>.*not specified/);
+    await expect(command("send", "x", "--page", "ci")).rejects.toThrow(/link page: "ci"/);
+    const wrong = command("send", "x", "--page", "https://ci.example.org", "--severity", "0");
+    await expect(wrong).rejects.toThrow(/Write 1, 2, 3 or 4/);
   });
 });
 

@@ -40,7 +40,13 @@ describe.skipIf(!installed)("a real Alertmanager", () => {
     await alert.when(true, { ...message, title: "Measurements fell by 60 %" }, options);
     expect(await server.active()).toMatchObject([
       {
-        labels: { alertname: "measurements drop", severity: "critical", source: "probelab" },
+        labels: {
+          alertname: "measurements drop",
+          severity: "critical",
+          incident_severity: "2",
+          notebook: "drop",
+          source: "probelab",
+        },
         annotations: {
           summary: "Measurements fell by 60 %",
           description: message.text,
@@ -51,7 +57,16 @@ describe.skipIf(!installed)("a real Alertmanager", () => {
         generatorURL: message.links.notebook,
       },
     ]);
-    // The severity is a label there: the alert is still one.
+    // Severities 1 and 2 can be routed apart; severity and notebook are labels there, and the alert is still one.
+    await alert.when(true, { ...message, severity: 1 }, options);
+    expect(await server.active()).toMatchObject([
+      { labels: { severity: "critical", incident_severity: "1" } },
+    ]);
+    const moved = { ...message.links, notebook: "https://lab.example.org/a/new%20name.ipynb" };
+    await alert.when(true, { ...message, links: moved }, options);
+    expect(await server.active()).toMatchObject([
+      { labels: { incident_severity: "2", notebook: "new name" } },
+    ]);
     await alert.when(true, { ...message, severity: 3 }, options);
     expect(await server.active()).toMatchObject([{ labels: { severity: "warning" } }]);
     await alert.when(false, message, options);

@@ -108,7 +108,7 @@ test("each notebook runs once a period; page, status and exit code say how it we
   const shown = await own.status();
   expect(shown.code).toBe(2);
   expect(shown.text).toMatch(
-    /^fails +bad +day .*no <luck>[^]*^fine +good +day[^]*1 fails, 1 fine\./m,
+    /^fails +bad +day .*\nfine +good +day .*\n\nbad: Cell 2 of 2 [^]*no <luck>[^]*\n1 fails, 1 fine\./m,
   );
   const page = await own.page();
   expect(page).toMatch(/<h2>.*bad.*<\/h2>[^]*no &lt;luck&gt;[^]*<h2>.*good/);
@@ -136,9 +136,16 @@ test("a period without a run gets one, however many were missed; old runs go, th
     const old = { ...run, id, started, period: started, state, page: null };
     await writeFile(join(folder, id, "run.json"), JSON.stringify(old));
   }
-  await own.once({}, "--keep", "3");
-  const periods = (await own.runs("n")).map(({ period }) => Date.parse(period));
-  expect(periods.map((each) => (Date.parse(run!.period) - each) / day)).toEqual([0, 2, 3, 7]);
+  // Of one of them 3 MB are too many, and so are those before it.
+  await writeFile(join(folder, (await own.runs("n"))[2]!.id, "big"), Buffer.alloc(3e6));
+  const left = async (...keep: string[]) => {
+    await rm(join(folder, (await own.runs("n"))[0]!.id), { recursive: true });
+    await own.once({}, ...keep);
+    const periods = (await own.runs("n")).map(({ period }) => Date.parse(period));
+    return periods.map((each) => (Date.parse(run!.period) - each) / day);
+  };
+  expect(await left("--keep", "6")).toEqual([0, 3, 4, 5, 6, 7]);
+  expect(await left("--keep-size", "2 MB")).toEqual([0, 3, 7]);
   expect((await own.once()).text).toBe("");
 });
 
@@ -263,7 +270,9 @@ test("kill -9 of the scheduler: the run ends with it, is interrupted, and is mad
   ]);
   const { code, text } = await own.status();
   expect(code).toBe(2);
-  expect(text).toMatch(/^fails +long .*The scheduler or its machine ended before it did/m);
+  expect(text).toMatch(
+    /^fails +long .*\n\nlong: The scheduler or its machine ended before it did\./m,
+  );
 });
 
 test("two schedulers at once never run a notebook twice; SIGTERM ends its run", async () => {
@@ -349,6 +358,69 @@ test("a notebook that fails is an alert with its links until it recovers, whatev
   chat.answer(status(500));
   await own.once();
   expect(chat.texts()[3]).toMatch(/Resolved: The notebook a b fails/);
+});
+
+test("a failing notebook that is deleted or renamed goes on failing, with its alert, until somebody says otherwise", async () => {
+  await using chat = await receiver();
+  const address = "https://lab.example.org/";
+  const channels = [{ kind: "chat", url: chat.url }];
+  await using own = await project({
+    alerts: { channels, pages: address, notebooks: address, runbook: address },
+  });
+  await own.add("sub/../a", EVERY, "throw new Error('no luck')");
+  await own.add("good", EVERY, "1");
+  await own.once();
+  for (const name of ["a", "good"]) await rm(join(own.notebooks, `${name}.ipynb`));
+  await own.add("b", EVERY, "1");
+  await own.once();
+  expect(chat.texts()).toHaveLength(1);
+  const { code, text } = await own.status();
+  expect(code).toBe(2);
+  expect(text).toMatch(/^fails +a .*\n(.*\n)*^fine +b /m);
+  expect(text.replace(/\s+/g, " ")).toMatch(
+    /a: It failed when it was deleted, renamed or .*no luck/,
+  );
+  expect(text).not.toMatch(/good/);
+  expect(text.split("\n").filter((line) => line.length > 100 && !line.includes(own.path))).toEqual(
+    [],
+  );
+  await rm(own.folder("a"), { recursive: true });
+  expect((await own.status()).code).toBe(0);
+});
+
+test("each round is heard of by a URL and by an alert that expires, unless the disk is full", async () => {
+  await using listener = await receiver();
+  const heartbeat = [
+    { kind: "url", url: `${listener.url}/ping` },
+    { kind: "alertmanager", url: listener.url },
+  ];
+  await using own = await project({ alerts: { heartbeat } });
+  await own.add("n", EVERY, "1");
+  listener.answer(status(500));
+  const first = await own.once();
+  expect(first).toMatchObject({ code: 1 });
+  expect(first.text).toMatch(
+    /^Can't send the heartbeat to (url|alertmanager): it answered 500\.$/m,
+  );
+  const paths = listener.received.map(({ path }) => path).sort();
+  expect(paths).toEqual(["/api/v2/alerts", "/api/v2/alerts", "/ping", "/ping"]);
+  const posted = listener.received.find(({ path }) => path !== "/ping")!;
+  const [beat] = JSON.parse(posted.body.toString()) as Record<
+    string,
+    Record<string, string> & string
+  >[];
+  expect(beat!["labels"]).toMatchObject({ severity: "info", source: "probelab" });
+  expect(beat!["labels"]!["alertname"]).toMatch(/^probelab heartbeat of .*:.*\/notebooks$/);
+  const minutes = (Date.parse(beat!["endsAt"]!) - Date.now()) / 60_000;
+  expect(minutes).toBeGreaterThan(10);
+  expect(minutes).toBeLessThan(15.1);
+
+  // A folder in its place can't be written into by root either.
+  listener.received.length = 0;
+  await rm(join(own.out, "index.html"));
+  await mkdir(join(own.out, "index.html", "in the way"), { recursive: true });
+  expect((await own.once()).code).toBe(1);
+  expect(listener.received).toEqual([]);
 });
 
 test("a folder that can't be written is a sentence, and what is due runs once it can", async () => {

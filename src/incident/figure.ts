@@ -1,0 +1,127 @@
+import { ProbelabError } from "../base/error.js";
+import { redact } from "../base/redact.js";
+import { drawRecipe } from "../chart/chart.js";
+import { Chart } from "../chart/chart-value.js";
+import type { Recipe } from "../chart/options.js";
+import { table, Table } from "../chart/table.js";
+import type { TableOptions } from "../chart/table-model.js";
+import type { Change } from "../mask/addresses.js";
+import { mapTexts, maskResult } from "../mask/mask-result.js";
+import { words } from "../render/label.js";
+import { fromTaggedJson, toTaggedJson, type Json } from "../result/json.js";
+import type { Result } from "../result/result.js";
+
+/** The content of a figure. */
+export type Content = Chart | Table;
+
+/** A chart or a table of a postmortem, with its data. */
+export interface Figure {
+  readonly name: string;
+  readonly caption: string;
+  readonly content: Content;
+}
+
+/** A chart or a table, without its data. */
+export interface FigureRecord {
+  /** Of its files: what every file system and every link takes. */
+  readonly name: string;
+  readonly kind: "chart" | "table";
+  readonly caption: string;
+  /** The recipe that makes the chart or table from its data, as tagged JSON. */
+  readonly recipe: Json;
+}
+
+/** The record of a figure, without its data. */
+export function figureRecord({ name, caption, content }: Figure): FigureRecord {
+  const recipe = content instanceof Chart ? content.recipe : content.options;
+  return {
+    name,
+    kind: content instanceof Chart ? "chart" : "table",
+    caption,
+    recipe: JSON.parse(toTaggedJson(recipe)) as Json,
+  };
+}
+
+/** The figure again, of its record and its data. @throws ProbelabError where that data can't be drawn so. */
+export function drawFigure({ name, caption, kind, recipe }: FigureRecord, result: Result): Figure {
+  const made = fromTaggedJson(JSON.stringify(recipe));
+  const content =
+    kind === "chart"
+      ? drawRecipe(result, made as unknown as Recipe)
+      : table(result, made as TableOptions);
+  return { name, caption, content };
+}
+
+/**
+ * The figure with every text of it changed, drawn anew.
+ *
+ * @throws ProbelabError if a column's name would change: recipes and SQL call columns by their names.
+ */
+export function changeFigure(figure: Figure, change: Change): Figure {
+  const { result } = figure.content;
+  const renamed = result.columnNames().find((name) => change(name) !== name);
+  if (renamed !== undefined) {
+    throw new ProbelabError(
+      `Can't mask the chart or table ${figure.name}: its column ${JSON.stringify(renamed)} is called after an address or a secret. Call the column otherwise: AS … in the SQL.`,
+    );
+  }
+  const record = figureRecord(figure);
+  const [data, drawn] = [maskResult(result, change), mapTexts(record, change)];
+  return data === result && JSON.stringify(drawn) === JSON.stringify(record)
+    ? figure
+    : drawFigure({ ...drawn, name: figure.name }, data);
+}
+
+/** A chart's title, or a table's caption: what a figure is called where nobody named it. */
+export function titleOf(content: Content): string {
+  if (content instanceof Table) return tableTitle(content);
+  const { title } = content.spec;
+  const text = typeof title === "object" && title !== null && "text" in title ? title.text : title;
+  return Array.isArray(text) ? text.join(" ") : typeof text === "string" ? text : "Chart";
+}
+
+/** Its own caption, or what it measures: `Runs by version`. */
+function tableTitle({ options, model, origin: { columns } }: Table): string {
+  const [measure] = columns.measures;
+  if (options.caption !== undefined || measure === undefined) return model.caption;
+  const by = [
+    ...(columns.time ? [columns.time.every] : []),
+    ...columns.dimensions.map(({ name }) => words(name)),
+  ];
+  return by.length === 0 ? measure.label : `${measure.label} by ${by.join(" and ")}`;
+}
+
+// Windows takes them for devices, whatever the extension: a repository with one can't be checked out.
+const DEVICE = /^(?:con|prn|aux|nul|(?:com|lpt)\d)$/;
+
+/** A name for a figure's files, made of a text, and of no other's. */
+export function figureName(text: string, taken: ReadonlySet<string>, longest = 60): string {
+  const whole = text
+    .normalize("NFKD")
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-+|-+$/g, "");
+  const end = whole.length > longest ? whole.lastIndexOf("-", longest) : whole.length;
+  const made = whole.slice(0, end > 0 ? end : longest) || "figure";
+  const plain = DEVICE.test(made) ? `figure-${made}` : made;
+  for (let count = 1; ; count++) {
+    const name = count === 1 ? plain : `${plain}-${count}`;
+    if (!taken.has(name)) return name;
+  }
+}
+
+/**
+ * A text as the address of a link: `http` or `https`, written as browsers send it, so that no quote,
+ * space or other script in it ends it anywhere, without user name and password.
+ *
+ * @returns undefined where the text is no such address, or a part of it was masked.
+ */
+export function webAddress(text: string): string | undefined {
+  if (!URL.canParse(text) || /\[(?:IPv[46]|e-mail)/.test(text)) return undefined;
+  const url = new URL(text);
+  if (url.protocol !== "https:" && url.protocol !== "http:") return undefined;
+  url.username = "";
+  url.password = "";
+  const plain = redact(url.href);
+  return URL.canParse(plain) ? new URL(plain).href.replaceAll("\\", "%5C") : undefined;
+}

@@ -1,0 +1,337 @@
+import { randomBytes } from "node:crypto";
+import { readdirSync } from "node:fs";
+import { mkdir, readdir, stat } from "node:fs/promises";
+import { userInfo } from "node:os";
+import { join, resolve } from "node:path";
+import { ProbelabError } from "../base/error.js";
+import { untilDone } from "../base/pending-work.js";
+import { redact } from "../base/redact.js";
+import { counted } from "../base/text.js";
+import { writeFolder } from "../files/write-folder.js";
+import { writeWhole, writeWholeSync } from "../files/write-whole.js";
+import { mapTexts } from "../mask/mask-result.js";
+import {
+  canAct,
+  demandList,
+  demandsOf,
+  documentBlocks,
+  isDone,
+  paragraph,
+  section,
+  utc,
+} from "./document/document.js";
+import { documentHtml } from "./document/html.js";
+import { entryOf, parseEntry, said, sumOf, type Entry, type EntryFigure } from "./entries.js";
+import {
+  inOrder,
+  readFields,
+  readText,
+  thisSecond,
+  type Draft,
+  type PostmortemFields,
+  type Told,
+} from "./fields.js";
+import { changeFigure, drawFigure, figureName, figureRecord, type Content } from "./figure.js";
+import { readResultText, resultText } from "./figure-file.js";
+import { readPlainFile } from "./manifest.js";
+import { Postmortem, type Journal } from "./postmortem.js";
+import type { Demand } from "./severity.js";
+
+/** The page of an incident's folder. */
+const PAGE = "index.html";
+
+/** An incident's folder at a moment. */
+export interface Incident {
+  /** Absolute. */
+  readonly folder: string;
+  readonly now: Date;
+  readonly entries: readonly Entry[];
+  readonly draft: Draft;
+  readonly figures: readonly EntryFigure[];
+  /** To whom it was handed over last, else who opened it. */
+  readonly inCharge: string;
+  readonly demands: readonly Demand[];
+  /** True if the response's deadline was missed and somebody can still act. */
+  readonly overdue: boolean;
+  /** Files that this probelab can't read. */
+  readonly unread: readonly string[];
+}
+
+/** The author of entries: as given, else `PROBELAB_AUTHOR`, else the user's name. */
+export function authorOf(given?: string): string {
+  const author = given ?? (process.env["PROBELAB_AUTHOR"] || process.env["USER"] || userName());
+  return redact(readText(author, "an author").replace(/\s+/g, " ").slice(0, 100));
+}
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return "somebody"; // a user without a name, as in some containers
+  }
+}
+
+/**
+ * Begins an incident's folder, `DATE-TITLE` below `out`, with its page and its first entry.
+ *
+ * @param fields `detectedAt` defaults to now.
+ * @returns the folder's absolute path. @throws ProbelabError if the folder exists.
+ */
+export async function openIncident(
+  fields: Omit<PostmortemFields, "detectedAt"> & Partial<PostmortemFields>,
+  out: string,
+  author?: string,
+): Promise<string> {
+  const told = readFields({
+    status: "open",
+    detectedAt: thisSecond(),
+    ...fields,
+  }) as Partial<Told> & Pick<Told, "title" | "detectedAt">;
+  inOrder(told);
+  const name = figureName(`${told.detectedAt.slice(0, 10)} ${told.title}`, new Set(), 80);
+  const folder = join(resolve(out), name);
+  const by = authorOf(author);
+  const opened = said(`Opened: ${told.title}`, told.detectedAt, by);
+  const entry = entryOf({ told, timeline: [opened] }, by);
+  const files = new Map([
+    [entryPath([]), entryText(entry)],
+    [PAGE, await pageOf(incidentOf(folder, [entry], [], new Date()), new Map())],
+  ]);
+  return writeFolder(folder, files, () => {
+    throw new ProbelabError(
+      `Can't open an incident in ${JSON.stringify(folder)}: the folder is there. If it holds this incident, add to it with "probelab incident note"; else give another title or --out.`,
+    );
+  });
+}
+
+/**
+ * An incident's postmortem to add words to: the files of its figures aren't read, so that a damaged one
+ * keeps nobody from adding.
+ *
+ * @throws ProbelabError if the folder holds no incident.
+ */
+export async function openWords(directory: string, author?: string): Promise<Postmortem> {
+  const journal = await openJournal(directory, author);
+  return new Postmortem((await readEntries(journal.folder)).entries, journal);
+}
+
+/** The folders of incidents: the given one, or those in it by name. @throws ProbelabError if it can't be read. */
+export async function incidentFolders(directory: string): Promise<string[]> {
+  const folder = resolve(directory);
+  const isIncident = async (path: string) =>
+    (await stat(join(path, "entries")).catch(() => undefined))?.isDirectory() === true;
+  if (await isIncident(folder)) return [folder];
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    throw new ProbelabError(
+      `Can't find incidents in ${JSON.stringify(directory)}: it can't be read (${error.code}); pass an incident's folder, or that of several.`,
+      { cause: error },
+    );
+  });
+  const paths = names.sort().map((name) => join(folder, name));
+  const found = await Promise.all(paths.map(isIncident));
+  return paths.filter((_, at) => found[at]);
+}
+
+/** Reads an incident's folder. @throws ProbelabError if it holds no incident. */
+export async function readIncident(directory: string): Promise<Incident> {
+  const folder = resolve(directory);
+  const { entries, unread } = await readEntries(folder);
+  return incidentOf(folder, entries, unread, new Date());
+}
+
+/** The incident that entries make at a moment. */
+function incidentOf(
+  folder: string,
+  entries: readonly Entry[],
+  unread: readonly string[],
+  now: Date,
+): Incident {
+  const { draft, figures } = sumOf(entries);
+  if (draft.title === undefined || draft.detectedAt === undefined) {
+    throw new ProbelabError(
+      `Can't read the incident in ${JSON.stringify(folder)}: ${unread.length === 0 ? "it has no entries" : `${unread.join(", ")} can't be read`}; pass the folder that "probelab incident open" made.`,
+    );
+  }
+  const demands = demandsOf(draft, now);
+  const overdue =
+    canAct(draft, now) &&
+    demands.some((each) => each.deadline && !isDone(each) && now > each.deadline);
+  const inCharge =
+    entries.findLast(({ to }) => to !== undefined)?.to ?? entries[0]?.author ?? "nobody";
+  return { folder, now, entries, draft, figures, inCharge, demands, overdue, unread };
+}
+
+const NAME = /^(\d{5,})-[0-9a-f]{12}\.json$/;
+
+/** A new entry's file, numbered after those that are there. The random part keeps two writers apart. */
+function entryPath(names: readonly string[]): string {
+  const next = numberOf(names.at(-1) ?? "") + 1n;
+  return `entries/${String(next).padStart(5, "0")}-${randomBytes(6).toString("hex")}.json`;
+}
+
+// No number is too large: behind one that somebody wrote by hand the next must still be the last.
+function numberOf(name: string): bigint {
+  return BigInt(NAME.exec(name)?.[1] ?? 0);
+}
+
+/** The entries' files. They are ordered by number, not by time: clocks of several machines differ. */
+function entryNames(folder: string): string[] {
+  try {
+    const names = readdirSync(join(folder, "entries")).filter((name) => NAME.test(name));
+    return names.sort((a, b) => Number(numberOf(a) - numberOf(b)) || (a < b ? -1 : 1));
+  } catch {
+    return [];
+  }
+}
+
+/** An entry as its file holds it: without secrets. */
+function entryText(entry: Entry): string {
+  return `${JSON.stringify(mapTexts(entry, redact), null, 1)}\n`;
+}
+
+/** All entries in order, and the files that can't be read. */
+async function readEntries(
+  folder: string,
+): Promise<{ readonly entries: readonly Entry[]; readonly unread: readonly string[] }> {
+  const entries: Entry[] = [];
+  const unread: string[] = [];
+  for (const name of entryNames(folder)) {
+    try {
+      const bytes = await readPlainFile(join(folder, "entries", name));
+      entries.push(parseEntry(bytes.toString("utf8")));
+    } catch {
+      unread.push(`entries/${name}`);
+    }
+  }
+  return { entries, unread };
+}
+
+/** The figures of entries by id, except those that are known, and the files that can't be read. */
+async function readContents(
+  folder: string,
+  entries: readonly Entry[],
+  known: ReadonlyMap<string, Content> = new Map(),
+): Promise<{ readonly contents: Map<string, Content>; readonly unread: readonly string[] }> {
+  const contents = new Map<string, Content>();
+  const unread = new Set<string>();
+  for (const figure of entries.flatMap(({ figures = [] }) => figures)) {
+    if (known.has(figure.id) || contents.has(figure.id)) continue;
+    const path = dataPath(figure);
+    try {
+      const text = (await readPlainFile(join(folder, path))).toString("utf8");
+      contents.set(figure.id, drawFigure(figure, await readResultText(text)).content);
+    } catch {
+      unread.add(path);
+    }
+  }
+  return { contents, unread: [...unread] };
+}
+
+function dataPath({ id }: EntryFigure): string {
+  return `data/${id}.json`;
+}
+
+/**
+ * Opens the journal of an incident's folder. Each entry is a file of its own, written whole under a new
+ * name: any number of processes add at once, and one that is killed leaves its entry or none.
+ *
+ * @throws ProbelabError if the folder holds no incident.
+ */
+export async function openJournal(directory: string, author: string | undefined): Promise<Journal> {
+  const folder = resolve(readText(directory, "the folder of an incident"));
+  if (entryNames(folder).length === 0) {
+    throw new ProbelabError(
+      `Can't open the incident in ${JSON.stringify(directory)}: it has no entries; pass the folder that "probelab incident open" made.`,
+    );
+  }
+  await mkdir(join(folder, "data"), { recursive: true });
+  const written = new Set<string>();
+  const writePageSoon = pageWriter(folder);
+  return {
+    folder,
+    author: authorOf(author),
+    append(entry, contents) {
+      const figures = (entry.figures ?? []).map((figure): EntryFigure => {
+        const plain = changeFigure({ ...figure, content: contents.get(figure.id)! }, redact);
+        // Data comes first, so that an entry on the disk is complete.
+        if (!written.has(figure.id)) {
+          writeWholeSync(join(folder, dataPath(figure)), resultText(plain.content.result));
+        }
+        written.add(figure.id);
+        return { id: figure.id, ...figureRecord(plain) };
+      });
+      const text = entryText({ ...entry, ...(figures.length > 0 && { figures }) });
+      writeWholeSync(join(folder, entryPath(entryNames(folder))), text);
+      writePageSoon();
+    },
+    async read(known) {
+      const { entries, unread } = await readEntries(folder);
+      const { contents, unread: undrawn } = await readContents(folder, entries, known);
+      if (unread.length + undrawn.length > 0) {
+        throw new ProbelabError(
+          `Can't read ${[...unread, ...undrawn].join(", ")} of ${JSON.stringify(folder)}: not as this probelab writes it. Restore it, use the version that wrote it, or move it away.`,
+        );
+      }
+      for (const id of contents.keys()) written.add(id);
+      return { entries, contents };
+    },
+  };
+}
+
+/** Makes a function that writes the page of a folder soon, once for all that is added in one go. */
+function pageWriter(folder: string): () => void {
+  let [running, again] = [false, false];
+  const write = async () => {
+    for (running = true; again;) {
+      again = false;
+      await new Promise(setImmediate);
+      await writePage(folder).catch((error: Error) => console.warn(error.message));
+    }
+    running = false;
+  };
+  return () => {
+    again = true;
+    if (!running) void untilDone(write);
+  };
+}
+
+/**
+ * Writes the page of a folder. Several processes may write it at once, so each looks again when it has
+ * written: whoever writes last has seen every entry.
+ */
+async function writePage(folder: string): Promise<void> {
+  for (let before = ""; ;) {
+    const names = entryNames(folder).join();
+    if (names === before) return;
+    before = names;
+    const incident = await readIncident(folder);
+    const { contents, unread } = await readContents(folder, incident.entries);
+    const page = await pageOf({ ...incident, unread: [...incident.unread, ...unread] }, contents);
+    await writeWhole(join(folder, PAGE), page);
+  }
+}
+
+/** The page of an incident: what is due and who has it, then the postmortem so far. */
+async function pageOf(
+  { draft, now, entries, unread, ...incident }: Incident,
+  contents: ReadonlyMap<string, Content>,
+): Promise<string> {
+  const figures = incident.figures.flatMap(({ id, name, caption }) => {
+    const content = contents.get(id);
+    return content === undefined ? [] : { name, caption, content };
+  });
+  const state =
+    draft.resolvedAt === null
+      ? `In charge: ${incident.inCharge}.`
+      : `Closed at ${utc(draft.resolvedAt)}.`;
+  const head = [
+    paragraph(state),
+    ...section("What is due", [demandList(draft, now)]),
+    ...(unread.length > 0
+      ? [paragraph(`Can't be read, and is not shown: ${unread.join(", ")}.`)]
+      : []),
+  ];
+  const end = `Written at ${utc(thisSecond().toISOString())}, of ${counted(entries.length, "entry", "entries")}. Addresses are not masked: not for publication.`;
+  const blocks = documentBlocks(draft, figures, { at: now, missing: false, head, end });
+  return documentHtml(draft.title, blocks, false);
+}

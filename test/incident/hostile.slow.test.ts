@@ -1,0 +1,218 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { inflateSync } from "node:zlib";
+import MarkdownIt from "markdown-it";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { queryFile } from "../../src/incident/query-file.js";
+import { chart, postmortem, table } from "../../src/index.js";
+import { verificationText, verifyPostmortem } from "../../src/incident/manifest.js";
+import { parseCsv } from "../chart/support/parse-csv.js";
+import { PAYLOADS } from "../chart/support/payloads.js";
+import { pdfObjects, pdfString } from "../chart/support/pdf-objects.js";
+import { makeResult } from "../chart/support/sample-results.js";
+import { runSqlFile } from "../support/clickhouse-client.js";
+import { filesOf } from "./folder.js";
+import { hostileLinks, hostileReport } from "./hostile-report.js";
+
+let parent = "";
+let folder = "";
+const NOW = "2026-05-05T10:00:00Z";
+
+beforeAll(async () => {
+  parent = mkdtempSync(join(tmpdir(), "probelab-hostile-"));
+  folder = await hostileReport().save(join(parent, "report"), { now: NOW });
+}, 240_000);
+afterAll(() => rmSync(parent, { recursive: true, force: true }));
+
+describe("a postmortem of hostile texts", () => {
+  test("writes its own files and no other, and is intact", async () => {
+    for (const path of filesOf(folder)) {
+      expect(path).toMatch(
+        /^(\.gitattributes|manifest\.json|postmortem\.(md|html|pdf|json)|(charts|data|queries)\/[a-z0-9-]+\.(svg|png|csv|parquet|sql|json))$/,
+      );
+    }
+    expect(readdirSync(parent)).toEqual(["report"]);
+    const verification = await verifyPostmortem(folder);
+    expect(verification.wrong).toEqual([]);
+    expect(verificationText(verification)).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+  });
+
+  test("in Markdown, HTML on and off, nothing begins that is not the document's own", () => {
+    const markdown = readFileSync(join(folder, "postmortem.md"), "utf8");
+    for (const html of [true, false]) {
+      const tokens = new MarkdownIt({ html, linkify: true }).parse(markdown, {});
+      const inner = tokens.flatMap((token) => token.children ?? []);
+      const kinds = new Set([...tokens, ...inner].map(({ type }) => type));
+      expect(
+        [...kinds].filter((kind) =>
+          /html|code|fence|^hr|blockquote|^em_|^strong_|^s_open|ordered/.test(kind),
+        ),
+      ).toEqual([]);
+      const images = inner
+        .filter(({ type }) => type === "image")
+        .map((one) => String(one.attrGet("src")));
+      expect(images.filter((src) => !/^charts\/[a-z0-9-]+\.png$/.test(src))).toEqual([]);
+      const links = inner.filter(({ type }) => type === "link_open");
+      const strange = links
+        .filter(({ info }) => info !== "auto")
+        .map((one) => String(one.attrGet("href")))
+        .filter((href) => !/^((charts|data|queries)\/[a-z0-9-]+\.\w+|#figure-\d+)$/.test(href))
+        .filter((href) => !/^https?:\/\/[^\s"<>\\]+$/.test(href));
+      expect(strange).toEqual([]);
+      // What a reader links by itself shows where it leads.
+      for (const one of links.filter(({ info }) => info === "auto"))
+        expect(String(one.attrGet("href"))).toMatch(/^((https?:)?\/\/|mailto:)/);
+      const own = links.map((one) => String(one.attrGet("href")));
+      for (const link of hostileLinks)
+        expect(own).toContain(
+          new MarkdownIt().normalizeLink(new URL(link).href.replaceAll("\\", "%5C")),
+        );
+    }
+    const headings = markdown.split("\n").filter((line) => /^#{1,6} /.test(line));
+    expect(headings.filter((line) => /^### (?!Figure \d+$)/.test(line))).toEqual([]);
+  });
+
+  test("the PDF runs nothing, and links lead to the web or into itself", () => {
+    const objects = pdfObjects(readFileSync(join(folder, "postmortem.pdf")));
+    const texts = objects.map(({ text }) => text);
+    expect(
+      texts.filter((text) =>
+        /\/(JS|JavaScript|Launch|OpenAction|AA|SubmitForm|ImportData|GoToR|RichMedia|XFA)\b/.test(
+          text.replace(/\((\\.|[^()\\])*\)/gs, "()"),
+        ),
+      ),
+    ).toEqual([]);
+    const targets = texts
+      .flatMap((text) => /\/URI \((.*)\)$/m.exec(text)?.[1] ?? [])
+      .map(pdfString);
+    expect(targets.filter((target) => !/^https?:\/\/[\x21-\x7e]+$/.test(target))).toEqual([]);
+    for (const link of hostileLinks)
+      expect(targets).toContain(new URL(link).href.replaceAll("\\", "%5C"));
+  });
+
+  test("in CSV no cell is a formula", () => {
+    for (const path of filesOf(folder).filter((each) => each.endsWith(".csv"))) {
+      const cells = parseCsv(readFileSync(join(folder, path), "utf8")).flat();
+      const formulas = cells.filter(
+        (cell) => /^[=+\-@\t\r]/.test(cell) && !/^-?[\d.e+]+$/.test(cell),
+      );
+      expect(formulas, path).toEqual([]);
+    }
+  });
+
+  test("links that are no web addresses are refused", () => {
+    const report = postmortem({ title: "T", severity: 4, detectedAt: "2026-05-04" });
+    const odd = PAYLOADS.filter((text) => text.length < 1_000 && !/^https?:\/\//.test(text));
+    for (const link of [...odd, "https://", "https://[", "http://a b", "https:///"]) {
+      if (link === "https:///") continue;
+      expect(() => report.finding("x", link), link).toThrow(/Can't rest a statement/);
+    }
+  });
+});
+
+describe("queries/*.sql", () => {
+  test("hostile titles, notes and parameters stay in comments and quotes, in the real engine", () => {
+    const texts = PAYLOADS.filter((text) => text.length < 1_000 && !/[\ud800-\udfff]/.test(text));
+    const names = texts.map((_, at) => `p${at}`);
+    const sql = `SELECT ${names.map((name) => `{${name}:String} AS ${name}`).join(", ")}, {list:Array(String)} AS list -- ends`;
+    const { origin } = makeResult({ n: [1] }, undefined, {
+      sql,
+      parameters: { ...Object.fromEntries(texts.map((text, at) => [`p${at}`, text])), list: texts },
+      notes: texts,
+      reductions: texts.map((text) => `${text}\n; SELECT 'broken' AS broken; --`),
+      server: texts.join("\n"),
+      source: "x\u2028\nSELECT 1;",
+    });
+    const shown = texts.map((text) => text.replace("user:hunter2@", ""));
+    const rows = runSqlFile(queryFile(`title\n${texts.join("\n")}`, origin), parent);
+    rmSync(join(parent, "query.sql"));
+    rmSync(join(parent, "query.out"));
+    expect(rows).toHaveLength(1);
+    expect(names.map((name) => rows[0]?.[name])).toEqual(shown);
+    expect(rows[0]?.["list"]).toEqual(shown);
+  }, 240_000);
+});
+
+describe("credentials", () => {
+  test("of addresses reach no file: in origins, words, links, captions, titles, compressed parts too", async () => {
+    const url = "https://someuser:hunter2secret@db.example:8443/x?password=hunter2secret&a=1";
+    const result = makeResult({ name: ["a", "b"], n: [1, 2] }, undefined, {
+      sql: `SELECT * FROM url('${url}')`,
+      parameters: {
+        address: url,
+        password: "hunter2secret",
+        nested: { token: "hunter2secret", list: [url] },
+      },
+      source: url,
+      server: url,
+      notes: [`note ${url}`],
+      reductions: [`cut ${url}`],
+    });
+    const logs = result.with(makeResult({ name: [url, "b"], n: [1, 2] }).table, {
+      sql: `SELECT * FROM logs`,
+    });
+    for (const maskAddresses of [true, false]) {
+      const report = postmortem({
+        title: `T ${url}`,
+        severity: 4,
+        detectedAt: "2026-05-04",
+        authors: [url],
+        leader: url,
+        status: url,
+        summary: url,
+        impact: [`(${url})`],
+        rootCauses: url,
+        lucky: url,
+      })
+        .add(
+          chart.bar(result, {
+            x: "name",
+            y: "n",
+            title: `About ${url}`,
+            subtitle: url,
+            width: 200,
+            height: 60,
+          }),
+        )
+        .add(table(result, { caption: `Table of ${url}` }), { name: "rows" })
+        .add(table(logs, { caption: url }), { name: "logs" })
+        .finding(`Found ${url}`, url)
+        .timeline("2026-05-04", url, url)
+        .action({ what: url, type: url, owner: url, reference: url });
+      const saved = await report.save(join(parent, `secret-${maskAddresses}`), {
+        now: NOW,
+        maskAddresses,
+      });
+      for (const path of filesOf(saved))
+        expect(
+          /.{0,60}(hunter2secret|someuser).{0,20}/.exec(wholeText(saved, path))?.[0],
+          path,
+        ).toBeUndefined();
+      expect((await verifyPostmortem(saved)).wrong).toEqual([]);
+    }
+  }, 240_000);
+});
+
+/** What a file holds, also in its compressed parts. */
+function wholeText(at: string, path: string): string {
+  const bytes = readFileSync(join(at, path));
+  const plain = bytes.toString("latin1");
+  if (path.endsWith(".pdf")) {
+    const parts = pdfObjects(bytes).map(
+      ({ stream, text }) => `${text}${stream?.toString("latin1") ?? ""}`,
+    );
+    const strings = parts.flatMap((part) =>
+      [...part.matchAll(/\(((?:\\.|[^()\\])*)\)/gs)].map(([, raw = ""]) => pdfString(raw)),
+    );
+    return [plain, ...parts, ...strings].join("\n");
+  }
+  if (!path.endsWith(".png"))
+    return `${plain}\n${decodeURIComponent(plain.replace(/%(?![0-9a-f]{2})/gi, "%25").replace(/(?:%[89a-f][0-9a-f])+/gi, ""))}`;
+  const start = bytes.indexOf("iTXtprobelab");
+  const length = bytes.readUInt32BE(start - 4);
+  return (
+    plain +
+    inflateSync(bytes.subarray(start + 4 + "probelab".length + 5, start + 4 + length)).toString()
+  );
+}

@@ -1,0 +1,156 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { writeFolder, type FolderFiles } from "../../src/files/write-folder.js";
+import { MANIFEST, manifestText, verifyPostmortem } from "../../src/incident/manifest.js";
+
+const dist = (path: string): string => new URL(`../../dist/${path}`, import.meta.url).href;
+
+/**
+ * A process of its own that ends as `kill -9` ends it, in place of its n-th operation on files; a
+ * file that it would have written has half its bytes then. Without a number it says how many there are.
+ */
+const CHILD = `
+import fs from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
+const [at, folder, what] = process.argv.slice(1);
+let done = 0;
+const counted = (object, name, half) => {
+  const own = object[name];
+  object[name] = async function (...args) {
+    if (++done === Number(at)) {
+      if (half) await own.call(this, args[0].slice(0, args[0].length / 2));
+      process.kill(process.pid, "SIGKILL");
+    }
+    return own.apply(this, args);
+  };
+};
+const handle = await fs.open(process.execPath);
+const files = Object.getPrototypeOf(handle);
+await handle.close();
+const yes = () => Promise.resolve();
+let act;
+if (what.endsWith(".json")) {
+  const { writeFolder } = await import("${dist("files/write-folder.js")}");
+  const content = new Map(JSON.parse(await fs.readFile(what, "utf8")));
+  act = () => writeFolder(folder, content, yes);
+} else {
+  const [{ table }, { chart }, { postmortem }, { Result }, { between }] = await Promise.all([
+    import("arquero"),
+    import("${dist("chart/chart.js")}"),
+    import("${dist("incident/postmortem.js")}"),
+    import("${dist("result/result.js")}"),
+    import("${dist("time/time-range.js")}"),
+    import("${dist("incident/save.js")}"),
+  ]);
+  const now = "2026-05-05T10:00:00Z";
+  const result = new Result(table({ name: ["a", "b", "c"], n: [3, 2, 1] }), {
+    sql: "", parameters: {}, range: between("2026-02-01", "2026-05-01"), source: "embedded:.probelab",
+    server: "", rowsRead: 0, bytesRead: 0, seconds: 0, askedAt: new Date(now),
+    columns: { dimensions: [], measures: [] }, reductions: [], notes: [],
+  });
+  const report = postmortem({ title: "Kill", severity: 4, detectedAt: "2026-05-04", summary: what });
+  report.add(chart.bar(result, { x: "name", y: "n", width: 120, height: 60 }), { name: "bars" });
+  act = () => report.save(folder, { now, replaceChanges: true });
+}
+for (const name of ["mkdir", "open", "rename", "lstat", "readdir", "rm"]) counted(fs, name);
+for (const name of ["sync", "close"]) counted(files, name);
+counted(files, "writeFile", true);
+syncBuiltinESMExports();
+await act();
+console.log(done);
+`;
+
+let parent = "";
+beforeAll(() => void (parent = mkdtempSync(join(tmpdir(), "probelab-kill-"))));
+afterAll(() => rmSync(parent, { recursive: true, force: true }));
+
+/** Lets a child write a folder. @returns how many operations it took, or undefined where it was killed. */
+function write(folder: string, what: string, at?: number): number | undefined {
+  const { signal, status, stdout, stderr } = spawnSync(
+    process.execPath,
+    ["--input-type=module", "-e", CHILD, "--", String(at ?? "never"), folder, what],
+    { encoding: "utf8" },
+  );
+  if (signal === "SIGKILL") return undefined;
+  expect(`${status} ${stderr}`).toBe("0 ");
+  return Number(stdout);
+}
+
+/** The manifest of a folder that is whole; undefined where there is none. */
+async function stateOf(folder: string): Promise<string | undefined> {
+  if (!existsSync(folder)) return undefined;
+  const text = readFileSync(join(folder, MANIFEST), "utf8");
+  expect((await verifyPostmortem(folder)).wrong).toEqual([]);
+  return text;
+}
+
+/** Files in two folders, with their manifest, and the path of a file that tells a child of them. */
+function filesOf(title: string) {
+  const files = new Map([
+    ["report.md", title.repeat(9)],
+    ["data/rows.csv", `${title},1\n`.repeat(2_000)],
+  ]);
+  const savedAt = new Date(0).toISOString();
+  const about = { title, detectedAt: savedAt, savedAt, masked: true, versions: {} };
+  const manifest = manifestText(files, about);
+  files.set(MANIFEST, manifest);
+  const path = join(parent, `${title}.json`);
+  writeFileSync(path, JSON.stringify([...files]));
+  return { files: files as FolderFiles, manifest, path };
+}
+
+/** What stands beside a folder. */
+const beside = (folder: string): string[] =>
+  readdirSync(dirname(folder)).filter((name) => name !== "report");
+
+const yes = () => Promise.resolve();
+
+describe("a process killed at each of its operations on files", () => {
+  test("leaves the old folder or the new one, and what it left goes with the next save", async () => {
+    const [old, fresh] = [filesOf("old"), filesOf("new")];
+    const seen: (string | undefined)[] = [];
+    const folder = join(parent, "replace", "report");
+    await writeFolder(folder, old.files, yes);
+    const all = write(folder, fresh.path) ?? 0;
+    expect(all).toBeGreaterThan(20);
+    for (let at = 1; at <= all; at++) {
+      await writeFolder(folder, old.files, yes);
+      expect(beside(folder)).toEqual([]);
+      expect(write(folder, fresh.path, at), `operation ${at}`).toBeUndefined();
+      const state = await stateOf(folder);
+      expect([old.manifest, fresh.manifest], `operation ${at}`).toContain(state);
+      expect(beside(folder).length).toBeLessThanOrEqual(1);
+      seen.push(state);
+    }
+    // First the old one, from the exchange on the new one.
+    expect(seen.lastIndexOf(old.manifest)).toBe(seen.indexOf(fresh.manifest) - 1);
+  }, 120_000);
+
+  test("at the first save leaves nothing, or the new folder", async () => {
+    const fresh = filesOf("first");
+    const folder = (at: number) => join(parent, "first", String(at), "report");
+    const all = write(folder(0), fresh.path) ?? 0;
+    const seen: (string | undefined)[] = [];
+    for (let at = 1; at <= all; at++) {
+      expect(write(folder(at), fresh.path, at), `operation ${at}`).toBeUndefined();
+      seen.push(await stateOf(folder(at)));
+    }
+    expect(new Set(seen)).toEqual(new Set([undefined, fresh.manifest]));
+    expect(seen.lastIndexOf(undefined)).toBe(seen.indexOf(fresh.manifest) - 1);
+  }, 120_000);
+
+  test("report.save() writes its folder so", async () => {
+    const folder = join(parent, "save", "report");
+    const all = write(folder, "old") ?? 0;
+    const old = await stateOf(folder);
+    expect(write(folder, "new", all)).toBeUndefined();
+    expect(await stateOf(folder)).toBe(old);
+    expect(beside(folder)).toHaveLength(1);
+    write(folder, "new");
+    expect(await stateOf(folder)).not.toBe(old);
+    expect(beside(folder)).toEqual([]);
+  }, 120_000);
+});

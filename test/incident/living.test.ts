@@ -1,0 +1,193 @@
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { pendingWork } from "../../src/base/pending-work.js";
+import { keepSecret } from "../../src/base/redact.js";
+import { incidentCommand } from "../../src/cli/incident.js";
+import { chart, postmortem, table } from "../../src/index.js";
+import { versionSummary, weeklyCounts } from "../chart/support/sample-results.js";
+import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.js";
+import { filesOf, read } from "./folder.js";
+
+let home: TemporaryDirectory;
+beforeEach(async () => {
+  home = await temporaryDirectory();
+  vi.useFakeTimers({ toFake: ["Date"], now: new Date("2026-05-04T08:40:00Z") });
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  vi.unstubAllEnvs();
+  await pendingWork();
+  await home[Symbol.asyncDispose]();
+});
+
+const at = (time: string) => vi.setSystemTime(new Date(`2026-05-04T${time}:00Z`));
+const entries = (folder: string) => readdirSync(join(folder, "entries"));
+const small = { width: 300, height: 90 };
+
+/** `probelab incident …` in this process, at its time. @returns what it printed. */
+async function incident(...args: readonly string[]): Promise<string> {
+  let printed = "";
+  const write = vi.spyOn(process.stdout, "write").mockImplementation((text) => {
+    printed += String(text);
+    return true;
+  });
+  try {
+    const name = args[0] === "status" ? [] : ["--author", "A. Operator"];
+    const command = incidentCommand.exitOverride();
+    await command.parseAsync([args[0]!, ...name, ...args.slice(1)], { from: "user" });
+    return printed;
+  } finally {
+    write.mockRestore();
+    process.exitCode = undefined;
+  }
+}
+
+async function open(title = "Probes can't submit", ...more: readonly string[]): Promise<string> {
+  const before = new Set(readdirSync(home.path));
+  await incident("open", title, "--severity", "2", "--out", home.path, ...more);
+  return join(
+    home.path,
+    readdirSync(home.path).find((name) => !before.has(name))!,
+  );
+}
+
+describe("postmortem.open(folder)", () => {
+  test("goes on where another kernel stopped, and becomes the same postmortem from either", async () => {
+    const folder = await open();
+    const first = await postmortem.open(folder, { author: "Jo" });
+    const counts = chart.area(weeklyCounts(), small);
+    first.finding("The weekly count falls.", counts).add(counts, { name: "weekly" });
+    const second = await postmortem.open(folder, { author: "B. Analyst" });
+    expect(second.draft).toEqual(first.draft);
+    second
+      .set({ summary: "Runs end early.", respondedAt: new Date() })
+      .add(table(versionSummary()), { name: "versions" })
+      .timeline("2026-05-04 08:30", "Release", "https://example.org/r")
+      .action({ what: "Alert on it", owner: "Jo" });
+    const now = "2026-05-04T10:00:00Z";
+    const saved = await first.save(undefined, { now });
+    expect(saved).toBe(join(folder, "postmortem"));
+    const again = await (await postmortem.open(folder)).save(join(home.path, "again"), { now });
+    expect(filesOf(saved)).toContain("data/versions.parquet");
+    expect(filesOf(again)).toEqual(filesOf(saved));
+    for (const path of filesOf(saved)) {
+      const same = readFileSync(join(again, path)).equals(readFileSync(join(saved, path)));
+      expect(same, path).toBe(true);
+    }
+    expect(read(saved, "postmortem.json")).toContain('"Release (B. Analyst)"');
+    expect(first.draft.authors).toEqual(["A. Operator", "Jo", "B. Analyst"]);
+  });
+
+  test("keeps apart what two kernels add under one name at the same time", async () => {
+    const folder = await open();
+    const [one, other] = [await postmortem.open(folder), await postmortem.open(folder)];
+    const [counts, summary] = [chart.area(weeklyCounts(), small), table(versionSummary())];
+    one.add(counts, { name: "weekly" }).finding("It is the count.", counts);
+    other.add(summary, { name: "weekly" }).finding("It is the summary.", summary);
+    const { draft, figures } = await one.reload();
+    expect(figures.map(({ name, content }) => [name, content.constructor.name])).toEqual([
+      ["weekly", "Chart"],
+      ["weekly-2", "Table"],
+    ]);
+    expect(draft.findings.map(({ evidence }) => evidence)).toEqual([
+      [{ figure: "weekly" }],
+      [{ figure: "weekly-2" }],
+    ]);
+  });
+
+  test("writes an entry before the call returns, and nothing for what is refused", async () => {
+    const folder = await open();
+    const report = await postmortem.open(folder);
+    expect(() => report.set({ respondedAt: "2020-01-01" })).toThrow(/before the detection/);
+    expect(() => report.finding("x", chart.area(weeklyCounts()), "no address")).toThrow(/rest/);
+    await expect(incident("note", folder, "x", "--called", "--at", "2020-01-01")).rejects.toThrow(
+      /before the detection/,
+    );
+    expect(entries(folder)).toHaveLength(1);
+    report.set({ summary: "Told." });
+    expect(entries(folder)).toHaveLength(2);
+    await expect(postmortem.open(home.path)).rejects.toThrow(/it has no entries; pass the folder/);
+  });
+});
+
+describe("probelab incident", () => {
+  test("hands over and closes as a report does", async () => {
+    const folder = await open("No submits", "--start", "2026-05-04T08:30:00Z");
+    const report = await postmortem.open(folder, { author: "Jo" });
+    at("09:00");
+    report.handover("B. Analyst", "The rollback is out.");
+    expect(await incident("status", folder)).toContain("in charge: B. Analyst");
+    await incident("note", folder, "Look at the submits.", "--to", "C. Third", "--responded");
+    expect(await incident("status", folder)).toContain("in charge: C. Third");
+    expect(() => report.close("It held.", "2026-05-04 08:00")).toThrow(/resolvedAt/);
+    at("10:00");
+    report.close("It held.");
+    const { draft } = await report.reload();
+    expect(draft).toMatchObject({
+      resolvedAt: "2026-05-04T10:00:00.000Z",
+      respondedAt: "2026-05-04T09:00:00.000Z",
+      status: "closed",
+    });
+    expect(draft.timeline.slice(-3).map(({ event, evidence }) => [event, evidence])).toEqual([
+      ["Handed over to B. Analyst: The rollback is out.", [{ text: "said by Jo" }]],
+      ["Handed over to C. Third: Look at the submits.", [{ text: "said by A. Operator" }]],
+      ["Closed: It held.", [{ text: "said by Jo" }]],
+    ]);
+  });
+
+  test("keeps no secret, whoever wrote it where", async () => {
+    keepSecret("correct-horse-battery");
+    const folder = await open("Fails with correct-horse-battery");
+    await incident("note", folder, "psql password=correct-horse-battery");
+    const report = await postmortem.open(folder, { author: "correct-horse-battery" });
+    report.finding("Seen correct-horse-battery", "https://u:correct-horse-battery@example.org/");
+    await pendingWork();
+    for (const path of filesOf(folder)) expect(read(folder, path)).not.toContain("correct-horse");
+  });
+
+  test("an entry that can't be read hides no other, is named, and is not left out of a postmortem", async () => {
+    const folder = await open();
+    const damaged = "entries/999999999999999999999-0123456789ab.json";
+    writeFileSync(join(folder, damaged), '{"format":"probelab entry 9"}');
+    symlinkSync("/etc/passwd", join(folder, "entries/00002-0123456789ab.json"));
+    await incident("note", folder, "Still here");
+    await incident("note", folder, "And here");
+    await pendingWork();
+    const printed = await incident("status", folder);
+    expect(printed).toContain("3 entries");
+    expect(printed).toContain(`Can't be read: ${damaged}`);
+    expect(printed).toContain("Can't be read: entries/00002-0123456789ab.json");
+    const page = read(folder, "index.html");
+    expect([page.includes("Still here"), page.includes("And here")]).toEqual([true, true]);
+    expect(page).toContain(damaged);
+    await expect(postmortem.open(folder)).rejects.toThrow(/Can't read entries\/00002-0123456789ab/);
+  });
+
+  test.each([
+    ["../../etc/passwd", "2026-05-04-etc-passwd"],
+    ["<script>alert(1)</script>", "2026-05-04-script-alert-1-script"],
+    ["収集", "2026-05-04"],
+    ["x".repeat(300), "2026-05-04"],
+  ])("%s stays in its folder and on its page", async (title, name) => {
+    const folder = await open(title);
+    expect(folder).toBe(join(home.path, name));
+    expect(read(folder, "index.html")).not.toContain("<script>alert");
+    expect((await postmortem.open(folder)).draft.title).toBe(title);
+    await expect(open(title)).rejects.toThrow(/the folder is there\. If it holds this incident/);
+    expect(entries(folder)).toHaveLength(1);
+  });
+
+  test("status and page say when the response is due, that it was missed, and how late it began", async () => {
+    at("08:00");
+    const folder = await open("No <submits>");
+    expect(read(folder, "index.html")).toContain("due 2026-05-04 16:00 UTC");
+    expect(await incident("status", folder)).toContain("due 2026-05-04 16:00 UTC, 8 h left");
+    at("16:01");
+    expect(await incident("status", folder)).toContain("Response: overdue by 1 min, due");
+    at("16:08");
+    await incident("note", folder, "On it", "--responded", "--at", "2026-05-04 16:06");
+    await pendingWork();
+    expect(read(folder, "index.html")).toMatch(/Response: late: it began 6 min after it was due/);
+  });
+});

@@ -1,0 +1,190 @@
+import { execFile, spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { cp, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openWriter } from "../../src/database/writer.js";
+import { between, chart, connect, count, explain, postmortem, table } from "../../src/index.js";
+import { fillSample } from "../../src/sample/fill.js";
+import { runSqlFile } from "../support/clickhouse-client.js";
+import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.js";
+
+const COMMAND = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+const range = between("2026-04-01", "2026-05-01");
+
+let directory: TemporaryDirectory;
+let folder = "";
+let source = "";
+
+beforeAll(async () => {
+  directory = await temporaryDirectory();
+  source = `embedded:${directory.path}`;
+  const writer = await openWriter(directory.source);
+  await fillSample(writer, { rows: 20_000, end: new Date("2026-05-01T00:00:00Z") });
+  await writer[Symbol.asyncDispose]();
+  await using lab = await connect({ measurements: source });
+  const counts = await lab.measurements.counts({ range, every: "week", by: "software_name" });
+  const free = await lab.query(
+    "SELECT software_name, count() AS n FROM fastpath WHERE {range} AND test_name IN {tests:Array(String)} AND probe_cc != {odd:String} GROUP BY software_name",
+    {
+      range,
+      params: { tests: ["web_connectivity", "it's", "tab\t\\"], odd: "line\nbreak '\\' {x}" },
+    },
+  );
+  // Nothing names these rows: several countries have the same numbers. Arrays hold fractions.
+  const sizes = await lab.query(
+    "SELECT count() % 7 AS size, [sum(0.1)] AS tenths, max(measurement_start_time) AS newest FROM fastpath WHERE {range} GROUP BY probe_cc",
+    { range },
+  );
+  const days = await lab.query(
+    "SELECT countIf(message LIKE '%203.0.113.7%') AS n FROM logs WHERE {range:__REALTIME_TIMESTAMP}",
+    { range },
+  );
+  // A secret is left out of the rows, and of the value that one query compares with.
+  const links = await lab.query(
+    "SELECT probe_cc, concat('https://a.example/?tok', 'en=', probe_cc) AS input FROM fastpath WHERE {range} GROUP BY probe_cc",
+    { range },
+  );
+  const secret = await lab.query(
+    "SELECT count() AS n FROM fastpath WHERE {range} AND {given:String} = concat('PGPASSW', 'ORD=hunter22')",
+    { range, params: { given: "PGPASSWORD=hunter22" } },
+  );
+  const cause = await explain(lab.measurements, {
+    measure: count(),
+    before: between("2026-04-01", "2026-04-15"),
+    after: between("2026-04-15", "2026-04-29"),
+  });
+  folder = await postmortem({ title: "T", severity: 4, detectedAt: "2026-04-20" })
+    .add(chart.area(counts), { name: "counts" })
+    .add(table(free), { name: "free" })
+    .add(table(sizes), { name: "sizes" })
+    .add(table(await lab.logs.search({ range, limit: 5 })), { name: "lines" })
+    .add(table(days), { name: "masked" })
+    .add(table(links), { name: "links" })
+    .add(table(secret), { name: "secret" })
+    .add(table(cause.result), { name: "cause" })
+    .save(join(directory.path, "report"));
+}, 240_000);
+
+afterAll(() => directory[Symbol.asyncDispose]());
+
+async function ended(program: string, ...given: string[]) {
+  const env = { ...process.env, PROBELAB_MEASUREMENTS: source, PROBELAB_LOGS: source };
+  try {
+    const { stdout, stderr } = await promisify(execFile)(program, given, { env });
+    return { code: 0, out: stdout, err: stderr };
+  } catch (error) {
+    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+    return { code, out: stdout, err: stderr };
+  }
+}
+
+const verify = (...given: string[]) =>
+  ended(process.execPath, COMMAND, "postmortem", "verify", ...given);
+
+/** Types an answer at the prompt of a terminal, and prints what stands there at the end. */
+const TERMINAL = `
+import os, pty, sys
+answer, command = sys.argv[1], sys.argv[2:]
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execv(command[0], command)
+said, typed = b"", False
+while True:
+    try:
+        part = os.read(terminal, 65536)
+    except OSError:
+        part = b""
+    if not part:
+        break
+    said += part
+    if not typed and b"[y/N]" in said:
+        os.write(terminal, answer.encode() + b"\\r")
+        typed = True
+sys.stdout.buffer.write(said.replace(b"\\r\\n", b"\\n"))
+sys.exit(os.WEXITSTATUS(os.waitpid(pid, 0)[1]))
+`;
+const hasTerminal = spawnSync("python3", ["-c", "import pty"]).status === 0;
+
+test("verify needs no database; --rerun --yes shows the SQL and finds every value as it was", async () => {
+  const [alone, { code, out, err }] = await Promise.all([
+    verify(folder),
+    verify(folder, "--rerun", "--yes"),
+  ]);
+  expect(alone).toMatchObject({ code: 0, err: "" });
+  expect(alone.out).toMatch(/\nThe postmortem is as it was saved\.\n$/);
+  expect([code, err], out).toEqual([0, ""]);
+  expect(out).toMatch(
+    /\nfree:\n +SELECT software_name, count\(\) AS n[^]*\nwith .*"odd":"line\\nbreak/,
+  );
+  for (const name of ["counts", "free", "sizes", "lines", "links"]) {
+    expect(out).toMatch(new RegExp(`^ok +${name}: [\\d,]+ rows, every value as it was$`, "m"));
+  }
+  expect(out).toMatch(/^not asked masked: its query is masked, or no single/m);
+  expect(out).toMatch(/^not asked secret: its query is masked, or no single/m);
+  expect(out).not.toMatch(/hunter22/);
+  expect(out).toMatch(/\nThe database gives the same values for \d figures\./);
+});
+
+test.skipIf(!hasTerminal)(
+  "--rerun asks before SQL of a folder runs, and runs none without a yes",
+  async () => {
+    const at = (answer: string) =>
+      ended(
+        "python3",
+        ...["-c", TERMINAL, answer],
+        ...[process.execPath, COMMAND, "postmortem", "verify", folder, "--rerun"],
+      );
+    const [yes, no, none] = await Promise.all([at("y"), at(""), verify(folder, "--rerun")]);
+    expect(yes.out).toMatch(/Run all of it on your database\? \[y\/N\] [^]*every value as it was/);
+    expect(none.out).not.toMatch(/Run all of it/);
+    for (const { out } of [no, none]) {
+      expect(out).toMatch(
+        /not asked counts: its SQL was not allowed to run: say yes at the terminal/,
+      );
+      expect(out).not.toMatch(/every value as it was/);
+    }
+  },
+);
+
+test("queries/*.sql run as they stand in ClickHouse's own command, and give the same rows", async () => {
+  const sql = (name: string): string =>
+    readFileSync(join(folder, "queries", `${name}.sql`), "utf8");
+  await using lab = await connect({ measurements: source });
+  const all = await lab.measurements.counts({ range, every: "all" });
+  // The server has the directory for itself as long as it runs.
+  const data = join(directory.path, "copy-of-data");
+  await cp(join(directory.path, "data"), join(data, "data"), { recursive: true });
+  await rm(join(data, "data", "status"), { force: true });
+  const counts = runSqlFile(sql("counts"), directory.path, data);
+  const total = counts.reduce((sum, row) => sum + Number(row["_rows"]), 0);
+  expect(total).toBe(all.column("measurements")[0]);
+  expect(runSqlFile(sql("free"), directory.path, data).length).toBeGreaterThan(1);
+  expect(runSqlFile(sql("lines"), directory.path, data).length).toBe(6);
+  expect(sql("secret")).toMatch(/secrets left out[^]*throwIf/);
+});
+
+test("names the cells that changed: a late measurement, in its row; a changed answer is refused", async () => {
+  const writer = await openWriter(directory.source);
+  await writer.command(
+    "INSERT INTO fastpath SELECT * FROM fastpath WHERE software_name = 'probe-cli' AND measurement_start_time >= '2026-04-14' LIMIT 1",
+  );
+  await writer[Symbol.asyncDispose]();
+  const damaged = join(directory.path, "damaged");
+  await cp(folder, damaged, { recursive: true });
+  await writeFile(join(damaged, "queries", "free.json"), "x");
+  const { code, out } = await verify(damaged, "--rerun", "--yes");
+  expect(code).toBe(1);
+  expect(out).toMatch(/^CHANGED +queries\/free\.json$/m);
+  expect(out).toMatch(/^FAILED +free: queries\/free\.json is not what was saved$/m);
+  const [, before, now] =
+    /^CHANGED +counts: 1 difference in \d+ rows\n +2026-04-\d\d, probe-cli: _rows (\d+) → (\d+)$/m.exec(
+      out,
+    ) ?? [];
+  expect(Number(now)).toBe(Number(before) + 1);
+  expect(out).toMatch(
+    /The database gives other values for \d of \d figures\.\n1 figure could not be asked\./,
+  );
+});

@@ -1,0 +1,238 @@
+import { execFileSync } from "node:child_process";
+import {
+  mkdtempSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { sha256, verificationText, verifyPostmortem } from "../../src/incident/manifest.js";
+import { readParquet } from "../../src/result/parquet-read.js";
+import { parseCsv } from "../chart/support/parse-csv.js";
+import { weeklyDurations } from "../chart/support/sample-results.js";
+import { filesOf, read } from "./folder.js";
+import { NOW, report } from "./report.js";
+
+let parent = "";
+let kept = "";
+
+beforeAll(async () => {
+  parent = mkdtempSync(join(tmpdir(), "probelab-postmortem-"));
+  kept = await report().save(join(parent, "kept"), { now: NOW });
+});
+afterAll(() => rmSync(parent, { recursive: true, force: true }));
+
+/** A copy of the saved folder, changed by hand. */
+function changed(name: string, change: (folder: string) => void): string {
+  const folder = join(parent, name);
+  for (const path of filesOf(kept)) {
+    mkdirSync(join(folder, path, ".."), { recursive: true });
+    writeFileSync(join(folder, path), readFileSync(join(kept, path)));
+  }
+  change(folder);
+  return folder;
+}
+
+describe("report.save(folder)", () => {
+  test("writes documents, charts, data and queries of every figure, and a manifest of all", () => {
+    const names = [
+      "counts",
+      "free",
+      "run-duration-median-by-week-and-software-version-2026-02-01-t",
+      "versions",
+    ];
+    const found = filesOf(kept);
+    expect(found.filter((path) => path.startsWith("data/"))).toHaveLength(8);
+    expect(found.filter((path) => path.startsWith("charts/"))).toHaveLength(6);
+    expect(found.filter((path) => !path.includes("/"))).toEqual([
+      ".gitattributes",
+      "manifest.json",
+      "postmortem.html",
+      "postmortem.json",
+      "postmortem.md",
+      "postmortem.pdf",
+    ]);
+    const queries = found.filter((path) => path.startsWith("queries/"));
+    expect(queries).toHaveLength(4);
+    expect(queries[0]).toBe("queries/counts.sql");
+    expect(names[0]).toBe("counts");
+    const manifest = JSON.parse(read(kept, "manifest.json")) as {
+      files: Record<string, string>;
+    };
+    expect(Object.keys(manifest.files).sort()).toEqual(
+      found.filter((path) => path !== "manifest.json"),
+    );
+    for (const [path, hash] of Object.entries(manifest.files)) {
+      expect(hash).toBe(sha256(readFileSync(join(kept, path))));
+    }
+  });
+
+  test("data/ holds the rows of each figure", async () => {
+    const [path = ""] = filesOf(kept).filter((each) => /^data\/run-duration.*parquet$/.test(each));
+    const original = weeklyDurations();
+    const { names, rows } = await readParquet(readFileSync(join(kept, path)));
+    expect(names).toEqual(original.columnNames());
+    expect(rows).toEqual(original.rows().map((row) => Object.values(row)));
+    const csv = parseCsv(read(kept, path.replace(".parquet", ".csv")));
+    expect(csv).toHaveLength(original.numRows() + 1);
+    expect(csv[0]).toEqual(original.columnNames());
+  });
+
+  test("postmortem.md shows every figure from a file that is there", () => {
+    const text = read(kept, "postmortem.md");
+    const links = [...text.matchAll(/\]\(((?:charts|data|queries)\/[^)]+)\)/g)].map(
+      ([, path]) => path ?? "",
+    );
+    expect(links).toHaveLength(3 * 5 + 3);
+    expect(links.filter((path) => !filesOf(kept).includes(path))).toEqual([]);
+    expect(text).toContain(
+      "[alerts.example.org/a?b=1&amp;c=2](<https://alerts.example.org/a?b=1&c=2>)",
+    );
+    expect(text).toMatch(
+      /\| 2026-03-18 09:00 \| 3\.11\.0 released \| \[Figure 1\]\(#figure-1\) \|/,
+    );
+  });
+
+  test("replaces its own folder; one that was touched, or is of another title or time, where told so", async () => {
+    const folder = changed("mine", (at) => {
+      writeFileSync(join(at, "postmortem.md"), "my own words");
+      writeFileSync(join(at, "notes.txt"), "mine");
+      unlinkSync(join(at, "postmortem.json"));
+    });
+    const lost = (what: string) =>
+      `holds what would be lost, ${what}. If it is this incident's, save once with { replaceChanges: true }; else pass another folder.`;
+    const touched = "notes.txt (added), postmortem.json (missing), postmortem.md (changed)";
+    await expect(report().save(folder, { now: NOW })).rejects.toThrow(lost(touched));
+    const other = () => report().set({ title: "Another", detectedAt: "2026-03-20T08:30:00Z" });
+    const about = `its title "Short runs after 3.11.0", its detectedAt "2026-03-20T08:40:00.000Z"`;
+    await expect(other().save(kept, { now: NOW })).rejects.toThrow(lost(about));
+    expect(read(folder, "postmortem.md")).toBe("my own words");
+    await other().save(folder, { now: NOW, replaceChanges: true });
+    expect(filesOf(folder)).toEqual(filesOf(kept));
+    expect(read(folder, "postmortem.md")).toContain("# Another");
+    await other().set({ status: "final" }).save(folder, { now: NOW });
+    expect(read(folder, "postmortem.md")).toContain("final");
+  });
+
+  test("writes the same bytes for the same postmortem", async () => {
+    const folder = await report().save(join(parent, "again"), { now: NOW });
+    for (const path of filesOf(kept)) {
+      const same = readFileSync(join(folder, path)).equals(readFileSync(join(kept, path)));
+      expect(same, path).toBe(true);
+    }
+  });
+
+  test("leaves out what nobody wrote, and lists it at the top of a draft only", async () => {
+    expect(read(kept, "postmortem.md")).toMatch(
+      /^# .*\n\nDraft\. Still missing: root causes, trigger/,
+    );
+    const final = await report().set({ status: "final" }).save(join(parent, "final"), { now: NOW });
+    const text = read(final, "postmortem.md");
+    expect(text).not.toMatch(/missing|Not written|## (Trigger|Resolution|Lessons)/);
+    expect(text).toMatch(/- \[ \] Postmortem: not complete/);
+  });
+
+  test("refuses a folder of something else", async () => {
+    const folder = join(parent, "other");
+    mkdirSync(folder);
+    writeFileSync(join(folder, "thesis.txt"), "x");
+    await expect(report().save(folder, { replaceChanges: true })).rejects.toThrow(
+      /something else is there/,
+    );
+    expect(readdirSync(folder)).toEqual(["thesis.txt"]);
+  });
+});
+
+describe("verifyPostmortem(folder)", () => {
+  const textOf = async (folder: string) => {
+    const verification = await verifyPostmortem(folder);
+    return { ...verification, lines: verificationText(verification).trimEnd().split("\n") };
+  };
+
+  test("finds a saved folder as it was, whatever desktops drop into it", async () => {
+    const folder = changed("looked-at", (at) =>
+      writeFileSync(join(at, "charts", ".DS_Store"), "of a desktop"),
+    );
+    const { wrong, manifest, lines } = await textOf(folder);
+    expect(wrong).toEqual([]);
+    expect(lines).toEqual([
+      expect.stringMatching(
+        /^Short runs after 3\.11\.0, saved at 2026-05-05 10:00 UTC by probelab /,
+      ),
+      `ok        ${Object.keys(manifest.files).length} files have the bytes that were saved`,
+      "The postmortem is as it was saved.",
+    ]);
+  });
+
+  test("names every file that was changed, is missing or was added", async () => {
+    const more = changed("more", (at) => writeFileSync(join(at, "notes.txt"), "x"));
+    const added = await textOf(more);
+    expect(added.wrong).toEqual([{ path: "notes.txt", state: "added" }]);
+    expect(added.lines).toContain("added     notes.txt (not part of the postmortem)");
+    expect(added.lines.at(-1)).toBe("The postmortem is as it was saved, but for 1 added file.");
+    const folder = changed("touched", (at) => {
+      writeFileSync(join(at, "queries", "counts.sql"), "SELECT 1");
+      unlinkSync(join(at, "charts", "free.svg"));
+      writeFileSync(join(at, "notes.txt"), "x");
+      rmSync(join(at, "postmortem.md"));
+      symlinkSync("/dev/zero", join(at, "postmortem.md"));
+      rmSync(join(at, "postmortem.json"));
+      execFileSync("mkfifo", [join(at, "postmortem.json")]);
+    });
+    const { wrong, lines } = await textOf(folder);
+    expect(wrong).toEqual([
+      { path: "charts/free.svg", state: "missing" },
+      { path: "notes.txt", state: "added" },
+      { path: "postmortem.json", state: "changed" },
+      { path: "postmortem.md", state: "changed" },
+      { path: "queries/counts.sql", state: "changed" },
+    ]);
+    expect(lines).toContain("MISSING   charts/free.svg");
+    expect(lines.at(-1)).toBe("The postmortem is not as it was saved.");
+  });
+
+  const inManifest = (change: (text: string) => string) => (at: string) =>
+    writeFileSync(join(at, "manifest.json"), change(read(at, "manifest.json")));
+  const path = (of: string) => inManifest((text) => text.replace('"postmortem.md"', of));
+  test.each<[string, (at: string) => void, RegExp]>([
+    ["no manifest", (at) => unlinkSync(join(at, "manifest.json")), /has no manifest\.json/],
+    [
+      "a link to a device",
+      (at) => {
+        unlinkSync(join(at, "manifest.json"));
+        symlinkSync("/dev/zero", join(at, "manifest.json"));
+      },
+      /has no manifest\.json/,
+    ],
+    ["an empty one", inManifest(() => "{}"), /does not write such a manifest/],
+    ["a path out", path('"data/../../../etc/passwd.md"'), /does not write such a manifest/],
+    ["an absolute path", path('"/etc/passwd"'), /does not write such a manifest/],
+    [
+      "a deep one",
+      inManifest(() => `${"[".repeat(200_000)}${"]".repeat(200_000)}`),
+      /does not write such a manifest/,
+    ],
+  ])("refuses %s", async (name, change, message) => {
+    await expect(verifyPostmortem(changed(name.replaceAll(" ", "-"), change))).rejects.toThrow(
+      message,
+    );
+  });
+
+  test("a title or a path with an escape sequence reaches no terminal", async () => {
+    const folder = changed("escape", (at) => {
+      inManifest((text) =>
+        text.replace(/"title": ".*?[^\\]"/, '"title": "\\u001b[2J\\u009b31m\\u202eevil"'),
+      )(at);
+      writeFileSync(join(at, "data", "a\u202edm\x1b]0;mine\x07\nok all is well\x9b2J.md"), "x");
+    });
+    const { lines } = await textOf(folder);
+    expect(lines.join("\n")).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
+    expect(lines.at(-1)).toMatch(/but for 1 added file/);
+  });
+});
