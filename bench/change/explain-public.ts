@@ -32,7 +32,7 @@ interface ShareCase {
   readonly rows: Readonly<Record<string, readonly number[]>>;
 }
 
-/** Metrics `rs_f1`, `rs_comparable`, `s_f1`, `l_f1`, `h_f1` and milliseconds a case of each; prints the cases that differ. */
+/** SETS names some of rs, s, l, h. Metrics `rs_f1`, `rs_comparable`, `s_f1`, `l_f1`, `h_f1` and milliseconds a case of each; prints the cases that differ. */
 export function explainPublic(): Record<string, number> {
   const rows: Record<string, string | number>[] = [];
   const metrics: Record<string, number> = {};
@@ -42,7 +42,9 @@ export function explainPublic(): Record<string, number> {
     l: () => scored<CountCase>("explain-l", countCells),
     h: () => scored<CountCase>("explain-h", countCells),
   };
+  const wanted = process.env["SETS"]?.split(",");
   for (const [name, score] of Object.entries(sets)) {
+    if (wanted?.includes(name) === false) continue;
     const { f1, comparable, exact, ms, cpu, cases } = score();
     if (cases === 0) continue;
     const time = { "ms a case": ms, "CPU ms a case": cpu };

@@ -1,3 +1,4 @@
+import { Temporal } from "temporal-polyfill";
 import { ProbelabError } from "../base/error.js";
 import { shownValue } from "../base/text.js";
 import { askCube, cubeSourceOf, type Cube, type CubeSource } from "../query/cube.js";
@@ -7,7 +8,9 @@ import { whereText, type Where } from "../query/where.js";
 import { partialOf, type MeasureColumn, type Origin } from "../result/origin.js";
 import type { Result } from "../result/result.js";
 import { checkRange, formatRange, type TimeRange } from "../time/time-range.js";
+import { HOUR } from "../time/span.js";
 import { grouped, sumsIn, type Leaves } from "./cuboids.js";
+import { percent } from "./words.js";
 
 /** A source of questions: `lab.measurements`, `lab.runs`, `lab.logs`. */
 export interface ChangeSource {
@@ -54,6 +57,8 @@ export interface ChangeCells {
   readonly many: string;
   /** Of a quantile: what it was, and the value whose share stands for it. */
   readonly quantile?: { readonly before: number; readonly after: number; readonly at: number };
+  /** What the first sentence says of the ranges: " (other days of the week)". */
+  readonly caution?: string;
   readonly earlier: TimeRange;
   readonly later: TimeRange;
   /** Of the later answer, with what both cost. */
@@ -89,9 +94,43 @@ export function checkPeriods({ action, measure, dimensions, ...asked }: ChangeQu
       `Can't ${action} by different values where the ranges differ in length (${formatRange(before)} and ${formatRange(after)}): a longer range holds more of them by itself. Take ranges of the same length.`,
     );
   }
+  if (before.start > after.start) {
+    throw new ProbelabError(
+      `Can't ${action}: before (${formatRange(before)}) begins later than the range in question (${formatRange(after)}). Swap them.`,
+    );
+  }
   const overlap = before.start < after.end && after.start < before.end;
-  const notes = overlap ? ["The ranges overlap: the rows of both count on both sides."] : [];
-  return { before, after, ratio, notes };
+  const [then, now] = [weekendPart(before), weekendPart(after)];
+  // Of a month and the one before it weekends are up to a twentieth more.
+  const otherDays = Math.abs(now - then) > 0.1;
+  const notes = [
+    ...(overlap ? ["the ranges overlap, so that rows of both count on both sides"] : []),
+    ...(otherDays
+      ? [
+          `Saturdays and Sundays are ${percent(now)} of the later range and ${percent(then)} of the earlier one, so that the week's own rhythm is in the change`,
+        ]
+      : []),
+    ...(+after.end > Date.now()
+      ? ["the later range ends in the future, so that rows are still to come"]
+      : []),
+  ];
+  return {
+    before,
+    after,
+    ratio,
+    notes: notes.map((note) => `${note.charAt(0).toUpperCase()}${note.slice(1)}.`),
+    caution: notes.length === 0 ? "" : ` (${notes.join("; ")})`,
+  };
+}
+
+/** The part of a range that lies on Saturdays and Sundays of its zone. */
+function weekendPart({ start, end, timeZone }: TimeRange): number {
+  const hours = Math.max(1, Math.min(500, Math.round((+end - +start) / HOUR)));
+  const days = Array.from({ length: hours }, (_, at) => {
+    const instant = Math.floor(+start + ((at + 0.5) / hours) * (+end - +start));
+    return Temporal.Instant.fromEpochMilliseconds(instant).toZonedDateTimeISO(timeZone).dayOfWeek;
+  });
+  return days.filter((day) => day >= 6).length / hours;
 }
 
 /** Asks the cells of both ranges: a scan of each, and one more of each where the measure is a quantile. */
@@ -101,7 +140,7 @@ export async function askCells(
 ): Promise<ChangeCells> {
   const { action, where, signal } = question;
   const cube = checkSource(source, action);
-  const { before, after, ratio, notes } = checkPeriods(question);
+  const { before, after, ratio, notes, caution } = checkPeriods(question);
   const planned = await parts(source, question);
   const { measure } = question;
   const plain = Object.keys(measure.where ?? {}).length === 0;
@@ -140,6 +179,7 @@ export async function askCells(
     unit: question.measure.unit ?? planned.unit ?? later.measures[0]!.unit,
     many: later.many,
     ...(planned.quantile && { quantile: planned.quantile }),
+    caution,
     earlier: before,
     later: after,
     origin: {

@@ -143,7 +143,7 @@ export function sumOver(values: Float64Array, leaves?: readonly number[]): numbe
 export function sumsBy(
   cuboids: readonly Cuboid[],
   values: Float64Array,
-  { many = cuboids.length, out }: { many?: number; out?: Uint8Array } = {},
+  { many = cuboids.length, out }: { many?: number; out?: Uint8Array | undefined } = {},
 ): Float64Array[] {
   const known = new Array<Float64Array | undefined>(cuboids.length);
   const sums = (at: number): Float64Array => {
@@ -180,15 +180,10 @@ export function elementOf(
   return { dimensions, values: dimensions.map((dimension) => codes[dimension]![leaf]!) };
 }
 
-/** The leaves of an element that aren't out. */
-export function leavesOf(
-  { codes }: Leaves,
-  { dimensions, values }: Element,
-  out: Uint8Array,
-): number[] {
+/** The leaves of an element. */
+export function leavesOf({ codes }: Leaves, { dimensions, values }: Element): number[] {
   const leaves: number[] = [];
-  for (let leaf = 0; leaf < out.length; leaf += 1) {
-    if (out[leaf] === 1) continue;
+  for (let leaf = 0; leaf < (codes[0]?.length ?? 0); leaf += 1) {
     let at = 0;
     while (at < values.length && codes[dimensions[at]!]![leaf] === values[at]) at += 1;
     if (at === values.length) leaves.push(leaf);

@@ -27,20 +27,6 @@ export function middleOf(values: Float64Array): number {
   return values.length === 0 ? 0 : nth(values, values.length >> 1);
 }
 
-/** Of values those `many` (or all) whose sizes are the greatest; of equal ones the first. */
-export function ofLargest(
-  values: readonly number[],
-  sizes: readonly number[],
-  length: number,
-): Float64Array {
-  if (sizes.length <= length) return Float64Array.from(values);
-  const least = nth(Float64Array.from(sizes), sizes.length - length);
-  let equal = length - sizes.reduce((above, size) => above + Number(size > least), 0);
-  return Float64Array.from(
-    values.filter((_, at) => sizes[at]! > least || (sizes[at] === least && equal-- > 0)),
-  );
-}
-
 /** The places of values by their size: sorted as numbers, which is ten times as quick as by a comparison. */
 export function sortedPlaces(values: Float64Array): Int32Array {
   // The place in the low bits of a double that has the value's order.

@@ -59,6 +59,11 @@ export function pathText(values: readonly (string | null)[]): string {
   return texts.length > 3 ? `${texts[0]} → … → ${texts.at(-1)}` : texts.join(" → ");
 }
 
+/** "−59 %", "+3 %". */
+export function signedPercent(part: number): string {
+  return `${part < 0 ? "" : "+"}${percent(part)}`;
+}
+
 /** "in 2026-05-08 to 2026-05-15 UTC against 2026-05-01 to 2026-05-08 UTC". */
 export function periodText(before: TimeRange, after: TimeRange): string {
   return `in ${formatRange(after)} against ${formatRange(before)}`;

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import type { probit } from "simple-statistics";
 import { sumsBy, type Leaves, type Cuboid } from "./cuboids.js";
-import { middleOf, nth, ofLargest, sortedPlaces } from "./order.js";
+import { middleOf, nth, sortedPlaces } from "./order.js";
 
 const require = createRequire(import.meta.url);
 
@@ -25,7 +25,7 @@ const SATURATED = 1.4826 ** 2;
 const CLUMP = 30;
 const PRIOR_LEAVES = 4;
 /** So many leaves tell their noise by size. */
-export const MANY = 150;
+const MANY = 150;
 /** Of so many the noise is learned: medians of a twentieth of them are within a few percent. */
 const SAMPLE = 10_000;
 /** Rows below which a leaf's noise isn't learned: a median of such few values is a step. */
@@ -99,16 +99,10 @@ export function weights(
     const total = size[leaf]!;
     if (!(total > 0)) continue;
     const own = poisson(leaf);
-    const counted =
-      total < least ? Math.max(1, phi) * own + saturation(total, ratio, clump) : phi * own;
+    const counted = total < least ? Math.max(1, phi) * own : phi * own;
     weight[leaf] = 1 / (s2 + counted + 1e-6);
   }
   return weight;
-}
-
-/** What keeps leaves of a few rows, which changed by all that they can, from counting as certain. */
-export function saturation(size: number, ratio: number, clump = CLUMP): number {
-  return size < fewOf(clump) ? ((2 * (1 + ratio)) / size) ** 2 : 0;
 }
 
 function fewOf(clump: number): number {
@@ -137,24 +131,22 @@ export function dispersion(
   const narrow = cuboids.filter(({ dimensions }) => dimensions.length <= 2).length;
   const was = sumsBy(cuboids, given.before, { many: narrow, out });
   const is = sumsBy(cuboids, given.after, { many: narrow, out });
-  const [sizes, squares]: [number[], number[]] = [[], []];
+  const groups: { readonly total: number; readonly square: number }[] = [];
   for (let at = 0; at < narrow; at += 1) {
     was[at]!.forEach((before, group) => {
       const had = before * given.ratio * centre;
       const total = had + is[at]![group]!;
       if (total < fewOf(given.clump ?? CLUMP)) return;
       const d = (2 * (is[at]![group]! - had)) / total;
-      sizes.push(total);
-      squares.push((d * d * total) / (2 * (1 + given.ratio)));
+      groups.push({ total, square: (d * d * total) / (2 * (1 + given.ratio)) });
     });
   }
-  const large = ofLargest(squares, sizes, Math.ceil(sizes.length / 2));
+  groups.sort((a, b) => b.total - a.total);
+  const middle = (some: typeof groups) =>
+    middleOf(Float64Array.from(some, ({ square }) => square)) / CHI_SQUARED;
+  const large = groups.slice(0, Math.ceil(groups.length / 2));
   // Of a handful, the larger half may well hold the cause.
-  return Math.max(
-    1,
-    middleOf(Float64Array.from(squares)) / CHI_SQUARED,
-    large.length < 8 ? 0 : middleOf(large) / CHI_SQUARED,
-  );
+  return Math.max(1, middle(groups), large.length < 8 ? 0 : middle(large));
 }
 
 /** Variances as s² + φ x, both at least 0, by the least absolute difference of logarithms on a grid. */

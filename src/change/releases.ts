@@ -1,0 +1,303 @@
+import { isVersionColumn } from "../result/origin.js";
+import { compareVersions } from "../result/version-order.js";
+import type { ChangeCells } from "./cells.js";
+import { grouped, sumOver } from "./cuboids.js";
+import { LEAST_REST } from "./thresholds.js";
+
+/** Versions and the programs that they are of, by the numbers of their dimensions; −1 where that isn't asked about. */
+export function releaseDimensions({ names }: Pick<ChangeCells, "names">) {
+  const version = names.findIndex(isVersionColumn);
+  // 3.10.0 of one program is another release than that of the next: software_version, software_name.
+  const program = version < 0 ? -1 : names.indexOf(names[version]!.replace(/version$/i, "name"));
+  return { version, program };
+}
+
+/** Releases below this part of their program's rows aren't expected where there are none. */
+const LEAST_SHARE = 0.01;
+/** What users leave and go to is at least this part of their program. */
+const MOVED = 0.05;
+/** Users went to a release that grew by this factor beside those that they left. */
+const MORE = 1.1;
+/** A release that has no more than this part of its rows left is gone. */
+const GONE = 0.15;
+/** Standard errors within which releases count as unchanged together. */
+const SAME = 2.5;
+/** Logarithm of how much likelier one account must be than the other. */
+const LIKELIER = 1;
+/** Of what some releases lost, others must have won this part (or the reverse) for a move. */
+const LEAST_MOVED = 0.3;
+
+/** Rows by what isn't their version: the stratum of each leaf, the first leaf of each, and each leaf's program. */
+function arranged({ leaves, names }: ChangeCells) {
+  const { version, program } = releaseDimensions({ names });
+  const others = names.flatMap((_, at) => (at === version ? [] : [at]));
+  const { parts: strata, example: first } = grouped(leaves, others);
+  const programs = leaves.codes[program] ?? new Int32Array(strata.length);
+  return { codes: leaves.codes[version]!, strata, first, programs };
+}
+
+interface Sums {
+  was: number;
+  is: number;
+}
+
+interface Program extends Sums {
+  readonly releases: Map<number, Sums>;
+}
+
+/** Rows of each program and each of its releases. @param out leaves that don't count. */
+function byRelease(
+  { before, after }: Pick<ChangeCells, "before" | "after">,
+  { codes, programs }: { readonly codes: Int32Array; readonly programs: Int32Array },
+  out?: ArrayLike<number>,
+): Map<number, Program> {
+  const all = new Map<number, Program>();
+  codes.forEach((code, leaf) => {
+    const program: Program = all.get(programs[leaf]!) ?? { was: 0, is: 0, releases: new Map() };
+    all.set(programs[leaf]!, program);
+    if (out?.[leaf] === 1) return;
+    const release = program.releases.get(code) ?? { was: 0, is: 0 };
+    program.releases.set(code, release);
+    for (const sums of [program, release]) {
+      sums.was += before[leaf]!;
+      sums.is += after[leaf]!;
+    }
+  });
+  return all;
+}
+
+/**
+ * The cells with a leaf, of nothing, for each release that users went to in every country, network
+ * and test of its program: what should have come there and didn't has no row.
+ */
+export function withMissing(cells: ChangeCells): ChangeCells {
+  const { version } = releaseDimensions(cells);
+  if (version < 0 || cells.names.length === 1) return cells;
+  const { codes, strata, first, programs } = arranged(cells);
+  const { sizes } = cells.leaves;
+  const size = sizes[version]!;
+  const known = new Set(strata.map((stratum, leaf) => stratum * size + codes[leaf]!));
+  const totals = byRelease(cells, { codes, programs });
+  const added: { readonly like: number; readonly code: number }[] = [];
+  first.forEach((like, stratum) => {
+    const { was: all, is: now, releases } = totals.get(programs[like]!)!;
+    for (const [code, { was, is }] of releases) {
+      if (is / now - was / all < LEAST_SHARE || known.has(stratum * size + code)) continue;
+      added.push({ like, code });
+    }
+  });
+  const longer = (values: Float64Array) => {
+    const all = new Float64Array(values.length + added.length);
+    all.set(values);
+    return all;
+  };
+  const { runs } = cells;
+  return {
+    ...cells,
+    leaves: {
+      sizes,
+      codes: cells.leaves.codes.map((own, dimension) => {
+        const more = added.map(({ like, code }) => (dimension === version ? code : own[like]!));
+        return Int32Array.from([...own, ...more]);
+      }),
+    },
+    before: longer(cells.before),
+    after: longer(cells.after),
+    partBefore: longer(cells.partBefore),
+    partAfter: longer(cells.partAfter),
+    ...(runs && { runs: { before: longer(runs.before), after: longer(runs.after) } }),
+  };
+}
+
+/**
+ * Turns a column of what leaves were into what it would have been, had users already gone from release
+ * to release as they did since, by program: a release that lost a part of its users loses it
+ * everywhere, and those go, with what they held, to the releases that won. The sum over the releases
+ * of a program stays in each country, network and test.
+ *
+ * @param counted what tells how users went: runs, where they are known.
+ * @param out leaves that nothing is learned from, those of causes.
+ */
+export function upgrade(
+  cells: ChangeCells,
+  counted: Pick<ChangeCells, "before" | "after">,
+  out?: Uint8Array,
+): (column: Float64Array) => Float64Array {
+  if (releaseDimensions(cells).version < 0 || cells.names.length === 1) return (column) => column;
+  const { codes, strata, first, programs } = arranged(cells);
+  const all = byRelease(counted, { codes, programs });
+  // Where one release is a cause the others tell nothing either: their parts of the rest are greater.
+  const doubted = new Uint8Array(first.length);
+  out?.forEach((is, leaf) => (doubted[strata[leaf]!]! |= is));
+  const totals = byRelease(
+    counted,
+    { codes, programs },
+    strata.map((stratum) => doubted[stratum]!),
+  );
+  for (const [program, { was, is }] of all) {
+    const left = totals.get(program)!;
+    // Where a program or a release is a cause as a whole, nothing else tells where its users went.
+    if (left.was + left.is < LEAST_REST * (was + is)) totals.set(program, all.get(program)!);
+  }
+  const kept = new Float64Array(codes.length).fill(1);
+  const gain = new Float64Array(codes.length);
+  const won = new Float64Array(first.length);
+  codes.forEach((code, leaf) => {
+    const program = totals.get(programs[leaf]!);
+    const release = program?.releases.get(code);
+    if (release === undefined || !(program!.was > 0 && program!.is > 0)) return;
+    const [then, now] = [release.was / program!.was, release.is / program!.is];
+    if (now < then) kept[leaf] = now / then;
+    else won[strata[leaf]!]! += gain[leaf] = now - then;
+  });
+  return (column) => {
+    const freed = new Float64Array(first.length);
+    column.forEach((value, leaf) => (freed[strata[leaf]!]! += value * (1 - kept[leaf]!)));
+    return column.map((value, leaf) => {
+      const stratum = strata[leaf]!;
+      // Where no release that won has a leaf, users stayed.
+      if (!(won[stratum]! > 0)) return value;
+      return value * kept[leaf]! + (freed[stratum]! * gain[leaf]!) / won[stratum]!;
+    });
+  };
+}
+
+/** Rows of a program changed with the others of their version where by at least this part of what all did. */
+const ALONG = 0.5;
+
+/**
+ * Of leaves that share a version, but not their program, those of the one program that changed: the
+ * same number of another program is another release. All of them where several programs changed.
+ *
+ * @param had what was to be expected of each leaf. @param has what came.
+ */
+export function ofOneProgram(
+  cells: ChangeCells,
+  leaves: readonly number[],
+  had: Float64Array,
+  has: Float64Array,
+): readonly number[] {
+  const programs = cells.leaves.codes[releaseDimensions(cells).program];
+  if (programs === undefined) return leaves;
+  const moved = (some: readonly number[]) => sumOver(has, some) / sumOver(had, some) - 1;
+  const own = new Map<number, number[]>();
+  for (const leaf of leaves) own.set(programs[leaf]!, []);
+  for (const leaf of leaves) own.get(programs[leaf]!)!.push(leaf);
+  const most = [...own.values()].reduce((all, some) =>
+    Math.abs(sumOver(has, some) - sumOver(had, some)) >
+    Math.abs(sumOver(has, all) - sumOver(had, all))
+      ? some
+      : all,
+  );
+  const along = [...own.values()].filter((some) => moved(some) / moved(most) > ALONG);
+  return along.length === 1 ? most : leaves;
+}
+
+/** Of these leaves, all of one program: the release that lost what they did, and what was expected of it. */
+export interface GuiltyRelease {
+  /** The guilty one; of `either` the one that users left and the one that they went to. */
+  readonly versions: readonly string[];
+  readonly leaves: readonly number[];
+  readonly kind: "stopped" | "loses" | "either";
+}
+
+/**
+ * Which release a program's change comes from. One that lost its rows while all others together kept
+ * theirs was shut out. Where users went to a new release, and a release that nobody left stayed as it
+ * was, not the program lost rows but the new release. Where no release tells, either did.
+ *
+ * @param variance of each leaf's change.
+ */
+export function guilty(
+  cells: ChangeCells,
+  leaves: readonly number[],
+  variance: Float64Array,
+): GuiltyRelease | undefined {
+  const { version } = releaseDimensions(cells);
+  if (version < 0) return undefined;
+  const own = new Map<number, number[]>();
+  for (const leaf of leaves) {
+    const code = cells.leaves.codes[version]![leaf]!;
+    const some = own.get(code);
+    if (some === undefined) own.set(code, [leaf]);
+    else some.push(leaf);
+  }
+  const releases = [...own].map(([code, some]) => ({
+    text: cells.values[version]![code] ?? "",
+    leaves: some,
+    was: sumOver(cells.before, some) * cells.ratio,
+    is: sumOver(cells.after, some),
+    variance: sumOver(variance, some),
+  }));
+  const total = (some: typeof releases) => ({
+    was: some.reduce((sum, release) => sum + release.was, 0),
+    is: some.reduce((sum, release) => sum + release.is, 0),
+    variance: some.reduce((sum, release) => sum + release.variance, 0),
+  });
+  const all = total(releases);
+  if (releases.length < 2 || !(all.was > 0)) return undefined;
+  const factor = all.is / all.was;
+  const off = ({ was, is, variance }: ReturnType<typeof total>, by: number) =>
+    (is - was * by) / Math.sqrt(variance + 1);
+  for (const gone of factor < 1 ? releases : []) {
+    const others = total(releases.filter((release) => release !== gone));
+    const stayed =
+      Math.abs(others.is - others.was) < MOVED * others.was && Math.abs(off(others, 1)) < SAME;
+    if (gone.is > GONE * gone.was || !stayed || -off(gone, 1) < 2 * SAME) continue;
+    return { versions: [gone.text], leaves: gone.leaves, kind: "stopped" };
+  }
+  const winner = releases
+    .toSorted((a, b) => compareVersions(b.text, a.text))
+    .find(({ was, is }) => is > MOVED * all.is || was > MOVED * all.was);
+  const losers = releases.filter((one) => one !== winner && one.was - one.is > MOVED * all.was);
+  const left = total(losers);
+  if (winner === undefined || !(left.was > 0)) return undefined;
+  // Nobody moved where the newest went as those before it did.
+  if (winner.is * left.was <= MORE * left.is * winner.was) return undefined;
+  const stayers = total(releases.filter((one) => one !== winner && !losers.includes(one)));
+  // Whether those that nobody left stayed, or went as the program did: then it did.
+  const stayed = (off(stayers, factor) ** 2 - off(stayers, 1) ** 2) / 2;
+  if (stayed > LIKELIER) return { versions: [winner.text], leaves: winner.leaves, kind: "loses" };
+  if (stayed < -LIKELIER) return undefined;
+  // Where none stayed, users left each release faster than the program fell, or the program did.
+  const further = losers.every((loser) => off(loser, factor) < -SAME && factor < 1);
+  if (!(stayers.was > 0) && !further) return undefined;
+  const from = losers.reduce((most, one) => (one.was - one.is > most.was - most.is ? one : most));
+  return { versions: [from.text, winner.text].sort(compareVersions), leaves, kind: "either" };
+}
+
+/** Users of a program who went from release to release. */
+export interface Move {
+  /** Whose versions they are, where that is asked about: the software_name. */
+  readonly program: string | null;
+  readonly dimension: string;
+  readonly values: readonly (string | null)[];
+  /** What the program's rows became, as a factor. */
+  readonly kept: number;
+}
+
+/** Programs whose users went from release to release. */
+export function moves(cells: ChangeCells): Move[] {
+  const { version, program } = releaseDimensions(cells);
+  if (version < 0) return [];
+  return [...byRelease(cells, arranged(cells))].flatMap(([name, { was, is, releases }]) => {
+    const all = [...releases].map(([code, release]) => ({
+      text: cells.values[version]![code]!,
+      change: release.is - release.was * cells.ratio,
+    }));
+    const least = (MOVED * (was * cells.ratio + is)) / 2;
+    const moved = all.filter(({ change }) => Math.abs(change) > least);
+    const lost = moved.reduce((sum, { change }) => sum + Math.max(0, -change), 0);
+    const won = moved.reduce((sum, { change }) => sum + Math.max(0, change), 0);
+    if (Math.min(lost, won) <= LEAST_MOVED * Math.max(lost, won)) return [];
+    const values = moved.map(({ text }) => text);
+    return [
+      {
+        program: program < 0 ? null : cells.values[program]![name]!,
+        dimension: cells.names[version]!,
+        values: values.sort((a, b) => compareVersions(a ?? "", b ?? "")),
+        kept: is / (was * cells.ratio),
+      },
+    ];
+  });
+}

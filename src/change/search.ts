@@ -1,0 +1,73 @@
+import {
+  elementOf,
+  leavesOf,
+  sumsBy,
+  takeOut,
+  type Cuboid,
+  type Element,
+  type Leaves,
+} from "./cuboids.js";
+import { MOST_CAUSES } from "./thresholds.js";
+
+/** An element whose leaves changed together. */
+export interface Found extends Element {
+  /** Its leaves that nothing found before it has. */
+  readonly leaves: readonly number[];
+  readonly score: number;
+  /** Whether some of its leaves are of what was found before. */
+  readonly rest: boolean;
+}
+
+/** How elements are judged by what their leaves add up to. */
+export interface Score {
+  /** What adds up over leaves. */
+  readonly columns: readonly Float64Array[];
+  /** The group of the cuboid whose score is the greatest beyond `above`; undefined where none is. */
+  best(
+    at: number,
+    sums: readonly Float64Array[],
+    above: number,
+  ): { readonly group: number; readonly score: number } | undefined;
+  /** Called with the leaves of what was found, and with what they add up to. */
+  taken?(leaves: readonly number[], sums: readonly number[]): void;
+}
+
+/**
+ * The elements (values of dimensions, and combinations of them) that a change is made of: the one with
+ * the greatest score, and again without its leaves, until none is worth its price. The search over the
+ * cube follows RiskLoc, arXiv:2205.10004.
+ *
+ * @param out marks the leaves of what is found.
+ */
+export function greedy(
+  leaves: Leaves,
+  cuboids: readonly Cuboid[],
+  score: Score,
+  out: Uint8Array,
+): Found[] {
+  const sums = score.columns.map((column) => sumsBy(cuboids, column));
+  const found: Found[] = [];
+  while (found.length < MOST_CAUSES) {
+    let best: { readonly at: number; readonly group: number; readonly score: number } | undefined;
+    for (let at = 0; at < cuboids.length; at += 1) {
+      const own = sums.map((of) => of[at]!);
+      // Elements of equal leaves are named by the fewer dimensions, which come first.
+      const least = (best?.score ?? 0) * (1 + 1e-9) + 1e-9;
+      const better = score.best(at, own, least);
+      if (better !== undefined) best = { at, ...better };
+    }
+    if (best === undefined) break;
+    const { at, group } = best;
+    const element = elementOf(leaves, cuboids[at]!, group);
+    const all = leavesOf(leaves, element);
+    const own = all.filter((leaf) => out[leaf] === 0);
+    for (const leaf of own) out[leaf] = 1;
+    score.taken?.(
+      own,
+      sums.map((of) => of[at]![group]!),
+    );
+    score.columns.forEach((column, k) => takeOut(cuboids, sums[k]!, column, own));
+    found.push({ ...element, leaves: own, rest: own.length < all.length, score: best.score });
+  }
+  return found;
+}

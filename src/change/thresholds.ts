@@ -1,0 +1,24 @@
+/** Changes up to this part are ordinary: the parts of a service wander by some percent from week to week. */
+export const USUAL = 0.05;
+/** The same of measurements a run, in which releases differ by themselves, and of the whole, whose weeks do. */
+export const WHOLE = 0.1;
+/** Standard errors from which a change of the whole is certain: there is one whole, but it is asked for again and again. */
+export const CERTAIN = 4;
+/** A search gives up after so many causes; a sentence names three, a table these. */
+export const MOST_CAUSES = 80;
+export const MOST_TOLD = 20;
+/** Fewer runs can't tell how many measurements one holds. */
+export const LEAST_RUNS = 20;
+/** Part of the rows that must be left to tell what the rest did. */
+export const LEAST_REST = 0.2;
+
+/** Logarithm of the odds against an element before it is looked at: 1 in 150 that anything of its kind changed. */
+const CAUTION = 5;
+
+/**
+ * What the logarithm of an element's likelihood ratio must exceed: the extended BIC of J. Chen and
+ * Z. Chen, Biometrika 95 (3), 2008, with the number of combinations of dimensions and of elements of each.
+ */
+export function priceOf(combinations: number, groups: number): number {
+  return CAUTION + Math.log(combinations + 1) + Math.log(groups);
+}
