@@ -11,6 +11,7 @@ import {
   show,
 } from "../../src/index.js";
 import { drawRecipe } from "../../src/chart/chart.js";
+import { forgetLook } from "../../src/chart/look.js";
 import type { VegaLiteSpec } from "../../src/render/theme.js";
 import { compiledSpec } from "../../src/render/svg.js";
 import { isRich, mimeBundles } from "../../src/notebook/mime-bundle.js";
@@ -22,6 +23,8 @@ type Name = keyof typeof findings;
 const NAMES = Object.keys(findings) as Name[];
 let made: Record<Name, Finding>;
 beforeAll(async () => {
+  // Colors are given in the order of charts: here from the first on.
+  forgetLook();
   const all = await Promise.all(NAMES.map(async (name) => [name, await findings[name]()] as const));
   made = Object.fromEntries(all) as Record<Name, Finding>;
 });

@@ -54,7 +54,7 @@ test("a table, CSV and Parquet hold every digit and every element", async () => 
   const shown = table(result);
   expect(shown.model.rows[0]?.map(({ text }) => text)).toEqual([
     "18,446,744,073,709,551,615",
-    "-1,000",
+    "−1,000",
     "[1,2]",
     '["2026-05-01T00:00:00.000Z"]',
     `{"a":"${UUID}"}`,
