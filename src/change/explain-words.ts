@@ -62,11 +62,11 @@ export function runSizeSentence(cause: RunSizeCause, part: number | null, kind: 
   const less = holds < held;
   const [now, before, by] = [perRunText(holds), perRunText(held), signedPercent(holds / held - 1)];
   const moved = runsAfter / runsBefore - 1;
-  const whose = release === undefined ? "" : "of all its releases ";
+  const whose = release === undefined ? "" : " over all its releases";
   const runs =
     Math.abs(moved) < WHOLE
-      ? `Its runs came as before (${whose}${signedPercent(moved)}).`
-      : `Its runs ${moved < 0 ? "fell" : "rose"}, too (${whose}${signedPercent(moved)}).`;
+      ? `Its runs came as before (${signedPercent(moved)}${whose}).`
+      : `Its runs ${moved < 0 ? "fell" : "rose"}, too (${signedPercent(moved)}${whose}).`;
   const all =
     part === null || part < 0.01 || part > 10
       ? ""

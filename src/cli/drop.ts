@@ -14,11 +14,13 @@ import {
   wrapped,
   type Conditions,
 } from "./terminal.js";
+import { addFinding, incidentOption } from "./to-incident.js";
 
 interface Flags {
   readonly last: string;
   readonly where: Conditions;
   readonly json?: true;
+  readonly incident?: string;
 }
 
 const EXIT_CODES: Readonly<Record<AnomaliesVerdict["state"], number>> = {
@@ -36,6 +38,7 @@ export const dropCommand = new Command("drop")
   .option("--last <span>", "the time in question, up to now: 24h, 7 days", "7d")
   .option("--where <column=value>", "only these rows; again for more", condition, {})
   .option("--json", "print the finding as JSON")
+  .addOption(incidentOption())
   .addHelpText(
     "after",
     "\nThe exit code is 0 if all is as usual, 8 while a drop or silence goes on, 10 after a drop that is over, 9 if it can't be told, 1 for an error.",
@@ -90,5 +93,6 @@ export const dropCommand = new Command("drop")
       ];
       process.stdout.write(lines(`${text.filter((part) => part !== "").join("\n\n")}\n`));
     }
+    await addFinding(flags.incident, found);
     process.exitCode = EXIT_CODES[state];
   });

@@ -18,6 +18,7 @@ import {
   wrapped,
   type Conditions,
 } from "./terminal.js";
+import { addFinding, incidentOption } from "./to-incident.js";
 
 const SOURCES = ["measurements", "runs", "logs"] as const;
 
@@ -28,6 +29,7 @@ interface Flags {
   readonly where: Conditions;
   readonly top: number;
   readonly json?: true;
+  readonly incident?: string;
 }
 
 /** `probelab explain` */
@@ -39,6 +41,7 @@ export const explainCommand = new Command("explain")
   .option("--where <column=value>", "only these rows; again for more", condition, {})
   .option("--top <n>", "how many values are listed", wholeNumber, 20)
   .option("--json", "print both findings as JSON")
+  .addOption(incidentOption())
   .addHelpText(
     "after",
     "\nThe exit code is 0 where nothing changed, 8 where something did, 1 for an error.",
@@ -61,6 +64,7 @@ export const explainCommand = new Command("explain")
     const first = compareCells(cells, flags.top);
     const why = explainCells(cells);
     process.stdout.write(flags.json ? explainJson(first, why) : explainText(first, why));
+    await addFinding(flags.incident, why);
     process.exitCode = exitCode(why.found);
   });
 

@@ -15,6 +15,7 @@ import {
   userInterrupt,
   type Conditions,
 } from "./terminal.js";
+import { addFinding, incidentOption } from "./to-incident.js";
 
 interface Flags {
   readonly software?: string;
@@ -22,6 +23,7 @@ interface Flags {
   readonly last: string;
   readonly where: Conditions;
   readonly json?: true;
+  readonly incident?: string;
 }
 
 /** `probelab release` */
@@ -33,6 +35,7 @@ export const releaseCommand = new Command("release")
   .option("--last <span>", "where the two are looked for: 4 weeks, 90d", "3 months")
   .option("--where <column=value>", "only these rows; again for more", condition, {})
   .option("--json", "print the finding as JSON")
+  .addOption(incidentOption())
   .addHelpText("after", EXIT_CODES)
   .action(async (version: string, { software, previous, where, ...flags }: Flags) => {
     using interrupt = userInterrupt();
@@ -49,6 +52,7 @@ export const releaseCommand = new Command("release")
     process.stdout.write(
       flags.json ? `${inertJson({ ...told, notes })}\n` : releaseText(found, notes),
     );
+    await addFinding(flags.incident, found);
     process.exitCode = exitCode(found.found, !found.untold);
   });
 

@@ -25,7 +25,7 @@ export const scheduleCommand = new Command("schedule")
   .option("--out <dir>", "folder of runs, history and status page", "out/schedule")
   .option("--parallel <n>", "most notebooks at the same time", wholeNumber, 2)
   .option("--keep <n>", "runs kept of each notebook", wholeNumber, 48)
-  .option("--keep-size <size>", "and their size, such as 500 MB (default: 2 GB)", size)
+  .option("--keep-size <size>", "and their size, such as 500 MB; default: 2 GB", size)
   .addHelpText(
     "after",
     `

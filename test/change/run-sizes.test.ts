@@ -36,7 +36,7 @@ describe("a release whose runs hold fewer measurements", () => {
         { software_name: "app", software_version: "3.10.0" },
       ]);
       expect(why.sentence).toMatch(
-        /app 3\.10\.0 ends its runs early: 12 measurements a run where 3\.9\.1 held 30 \(−60 %\)\. Its runs came as before \(of all its releases [+−][\d.]+ %\)\. That is (all|9\d %|10\d %|11\d %) of the drop\./,
+        /app 3\.10\.0 ends its runs early: 12 measurements a run where 3\.9\.1 held 30 \(−60 %\)\. Its runs came as before \([+−][\d.]+ % over all its releases\)\. That is (all|9\d %|10\d %|11\d %) of the drop\./,
       );
       // The move that loses is not cleared; the other, which loses nothing, is.
       expect(why.sentence).not.toMatch(/upgraded:[^.]*app/);

@@ -201,6 +201,13 @@ test("probelab logs --incident adds the sentence and the rows to an incident's f
     expect(readFileSync(join(folder, "index.html"), "utf8")).toMatch(
       /1 log message with contains &quot;queue&quot;, [^]*Figure 1[^]*queue is full/,
     );
+    for (const command of [["drop"], ["explain", "--last", "7d"], ["release", "3.10.0"]]) {
+      const answer = await probelab(...command, "--incident", folder);
+      expect(answer.err, command[0]).toBe("");
+      const [said] = answer.out.split(/(?<=\.)\s/);
+      const page = readFileSync(join(folder, "index.html"), "utf8").replace(/\s+/g, " ");
+      expect(page).toContain(said!.replace(/\s+/g, " "));
+    }
     const none = await probelab("logs", "--search", "queue", "--incident", join(out, "nowhere"));
     expect(none.err).toMatch(/^Can't open the incident in .*: it has no entries/);
     expect(none.code).toBe(1);
