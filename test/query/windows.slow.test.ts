@@ -164,7 +164,7 @@ describe("a question that the reader's memory can't hold", () => {
       mask: true,
     });
     expect(result.origin.notes.join("\n")).toMatch(/Asked in \d+ windows of time/);
-    expect(result.rows().map(({ host }) => host)).toEqual(["[IPv4]", "other"]);
+    expect(result.rows().map(({ host }) => host)).toEqual(["[IPv4 1]", "other"]);
   });
 
   it("is refused where parts can't be merged, with what to do", async () => {
