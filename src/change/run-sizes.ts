@@ -76,6 +76,7 @@ export function runSizes(
     const [v0, v1] = [sumOver(columns.spreadBefore, leaves), sumOver(columns.spreadAfter, leaves)];
     const variance = v1 + grown ** 2 * v0;
     if (!(own > 0) || r0 < LEAST_RUNS || r1 < LEAST_RUNS) return [];
+    if (!isRelease && othersDid(columns, leaves)) return [];
     for (const leaf of leaves) {
       if (columns.partAfter[leaf]! > 0) after[leaf] = columns.allAfter[leaf]! * own;
     }
@@ -94,6 +95,22 @@ export function runSizes(
     return [isRelease ? ofRelease(cells, runs, cause) : cause];
   });
   return { causes, after };
+}
+
+/** Whether the runs of all others moved the same way, by half as much or more: then no part of the rows did, but the whole. */
+function othersDid(
+  columns: Readonly<Record<"allBefore" | "partBefore" | "allAfter" | "partAfter", Float64Array>>,
+  leaves: readonly number[],
+): boolean {
+  const own = new Set(leaves);
+  const others = Array.from(columns.allAfter.keys()).filter((leaf) => !own.has(leaf));
+  const moved = (some: readonly number[]) => {
+    const [n0, x0, n1, x1] = (["allBefore", "partBefore", "allAfter", "partAfter"] as const).map(
+      (name) => sumOver(columns[name], some),
+    );
+    return Math.log((x1! * n0!) / (n1! * x0!));
+  };
+  return moved(others) / moved(leaves) >= 0.5;
 }
 
 /** What runs of each kind held before; of a kind that is new, what they hold. */

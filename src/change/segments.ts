@@ -70,7 +70,10 @@ export function segments(values: ArrayLike<number>, error = 0.05): Change[] {
   let found = { cuts: [] as number[], unit: Math.max(variance, least), noise: variance };
   for (let unit = 2 * found.unit; unit > least;) {
     unit = Math.max(least, unit / 1.5);
-    const cuts = partition(fit.costs(unit), n, price);
+    const cost = fit.costs(unit);
+    // A slope of the whole is a change as well: at a slope's price it would hide a step.
+    const whole = fit.squares(0, n, price * unit) / unit;
+    const cuts = partition((a, b) => (b - a === n ? whole : cost(a, b)), n, price);
     const noise = longRun(fit.residuals(cuts, unit));
     if (noise <= unit || cuts.length === 0) found = { cuts, unit, noise };
   }
@@ -136,7 +139,8 @@ interface Line {
 
 /** Least squares of any piece [a, b) in constant time. */
 interface Fits {
-  readonly squares: (a: number, b: number) => number;
+  /** Around the mean, or around the line where its slope saves more than that costs. */
+  readonly squares: (a: number, b: number, slope?: number) => number;
   /** What a piece costs: its squares in units, with a slope where that is worth its price. */
   readonly costs: (unit: number) => (a: number, b: number) => number;
   readonly line: (a: number, b: number, unit: number) => Line;
@@ -271,7 +275,8 @@ function changesOf(
     // A slope that goes over into a level has small jumps at its ends by chance.
     const rise = Math.max(...[k, k + 1].map(riseOf));
     const jumps = rise === 0 || Math.abs(after - before) > Math.max(2 * margin, rise / 2);
-    const p = Math.min(1, error * Math.exp((price - (cost(a, b) - split(cut))) / 2));
+    const unchanged = fit.squares(a, b, price * unit) / unit;
+    const p = Math.min(1, error * Math.exp((price - (unchanged - split(cut))) / 2));
     const place = { at: index[cut]!, from: index[from]!, to: index[to]! };
     return { ...place, p, before, after, margin, jumps };
   });

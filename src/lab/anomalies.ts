@@ -225,7 +225,7 @@ export async function flowAnomalies(
 /** `−47 % in the last 3 hours` */
 function latest({ change, hours }: Recovery): string {
   const sign = change !== null && change > 0 ? "+" : "";
-  return `${sign}${percent(change ?? 0)} in the last ${counted(hours, "hour")}`;
+  return `${sign}${percent(change ?? 0)} in the last ${hours === 1 ? "hour" : counted(hours, "hour")}`;
 }
 
 /** A sentence where all programs that log often enough to be judged have fallen silent. */
