@@ -70,6 +70,8 @@ export interface Lines {
   readonly range: TimeRange;
   readonly filter: LogFilter;
   readonly conditions: readonly Sql[];
+  /** The same without the bounds of the range. */
+  readonly matching: readonly Sql[];
 }
 
 /** Opens the lines of a range. @throws ProbelabError for a filter that the table can't answer. */
@@ -80,8 +82,8 @@ export async function openLines(
 ): Promise<Lines> {
   const table = await database.table("logs");
   const bounds = tableBounds(table, range);
-  const conditions = [...bounds, ...(await filterConditions(database, table, filter, and(bounds)))];
-  return { table, range, filter, conditions };
+  const matching = await filterConditions(database, table, filter, and(bounds));
+  return { table, range, filter, conditions: [...bounds, ...matching], matching };
 }
 
 /**
