@@ -92,7 +92,7 @@ describe("lab.query(sql, { params })", () => {
       /UNKNOWN_DATABASE.*Remedy: check the database's name, in the SQL or/,
     );
     await expect(lab.query("SELECT zzzz FROM fastpath WHERE {range}", { range })).rejects.toThrow(
-      /zzzz.*Remedy: .*probelab types/,
+      /zzzz.*Remedy: .*DESCRIBE TABLE/,
     );
   });
 });
