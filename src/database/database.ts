@@ -455,14 +455,14 @@ function checkRows(rows: number, counted: number | undefined): void {
 export function answerOrigin(
   database: Database,
   { sql, parameters }: Pick<Query, "sql" | "parameters">,
-  range: TimeRange,
+  range: TimeRange | undefined,
   answer: Omit<Answer, "table"> & Partial<Pick<Answer, "table">>,
 ): Omit<Origin, "columns" | "reductions" | "notes"> {
   const { table, rowsRead, bytesRead, seconds, askedAt, retries, partial } = answer;
   return {
     sql,
     parameters,
-    range,
+    ...(range && { range }),
     source: database.source,
     server: database.version,
     rowsRead,

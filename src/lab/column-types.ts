@@ -64,7 +64,6 @@ export function columnTypes(
     return `    ${propertyName(table)}: {\n${lines.join("\n")}\n    };`;
   });
   return [
-    "// Written by probelab types: write it again when the tables change.",
     "export {};",
     "declare global {",
     "  interface ProbelabColumns {",

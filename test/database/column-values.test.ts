@@ -224,5 +224,3 @@ describe("the values of lab.query", () => {
     expect(Object.values(result.origin.columns.kinds ?? {})).toEqual(Object.values(columns));
   });
 });
-
-describe("Database.ask without types", () => {});
