@@ -144,12 +144,6 @@ describe("the values of lab.query", () => {
     expect(result.column("list").flat()).toEqual(texts);
   });
 
-  it("a map's repeated key has its first value, as map[key] in ClickHouse", async () => {
-    const map = "CAST([('a', 1), ('b', 2), ('a', 3)] AS Map(String, UInt8))";
-    const result = await query(`${map} AS v, v['a'] AS first`);
-    expect(result.rows()).toEqual([{ v: { a: 1, b: 2 }, first: 1 }]);
-  });
-
   it("integers of 64 bits are bigint throughout a column where one is beyond 2^53", async () => {
     const rows = "arrayJoin([9007199254740991, 9007199254740992])";
     const columns = `[x, 1] AS list, if(x > 9007199254740991, NULL, x) AS maybe`;
