@@ -1,5 +1,5 @@
 import type { ChangeCells } from "./cells.js";
-import { amountNoise, countCauses } from "./count-causes.js";
+import { countCauses } from "./count-causes.js";
 import { sumOver, type Cuboid } from "./cuboids.js";
 import {
   guilty,
@@ -130,11 +130,4 @@ export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]): Flow
   return release?.kind === undefined
     ? { causes, expected, alike, variance }
     : { causes: [release], expected, alike: false, variance };
-}
-
-/** The variance of each leaf's change, where causes aren't looked for. */
-export function flowNoise(cells: ChangeCells): Float64Array {
-  const { after, ratio } = cells;
-  const before = upgrade(cells, cells)(cells.before);
-  return amountNoise({ ...cells.leaves, before, after, ratio });
 }

@@ -46,27 +46,34 @@ export function recovery(
   const sums = [0];
   for (const count of counts) sums.push(sums.at(-1)! + count);
   const sum = (from: number, to: number) => sums[to]! - sums[from]!;
+  /** The low end of the interval of what windows of so many hours hold, so long after what is known. */
+  const lowEnd = (hours: number, away: number): number | null => {
+    const past: number[] = [];
+    for (let at = drop.from - hours; at >= 0; at--) {
+      const found = forecastError(sum, at, hours, at + hours - away);
+      if (found === null) break;
+      past.push(found);
+    }
+    if (past.length < FEWEST_WINDOWS) return null;
+    return past.sort((a, b) => a - b)[Math.floor(LEVEL * past.length)]!;
+  };
   // Over all hours from the first alarmed one to the last: single hours are alarmed by chance, too.
-  const lost = forecastError(sum, drop.from, drop.to - drop.from, drop.from);
+  const length = drop.to - drop.from;
+  const lost = forecastError(sum, drop.from, length, drop.from);
+  const chance = lowEnd(length, length);
   let longest: Recovery = { state: "unsure", change: null, hours: 0 };
-  if (lost === null) return longest;
-  const visible = Math.max(lost, Math.log(1 - MOST_LOSS)) * VISIBLE_PART;
+  if (lost === null || chance === null) return longest;
+  // An alarm is raised where a loss and chance add up: what is beyond chance is surely lost.
+  const surely = Math.min(0, Math.max(lost, Math.log(1 - MOST_LOSS)) - Math.min(0, chance));
+  const visible = surely * VISIBLE_PART;
   let newest: number | undefined;
   for (const hours of LENGTHS) {
     const start = counts.length - hours;
     if (start < drop.to) break;
     const away = counts.length - drop.from;
-    const error = (at: number) => forecastError(sum, at, hours, at + hours - away);
-    const past: number[] = [];
-    for (let at = drop.from - hours; at >= 0; at--) {
-      const found = error(at);
-      if (found === null) break;
-      past.push(found);
-    }
-    const found = error(start);
-    if (found === null || past.length < FEWEST_WINDOWS) break;
-    past.sort((a, b) => a - b);
-    const bound = past[Math.floor(LEVEL * past.length)]!;
+    const found = forecastError(sum, start, hours, start + hours - away);
+    const bound = lowEnd(hours, away);
+    if (found === null || bound === null) break;
     longest = { state: "unsure", change: Math.expm1(found), hours };
     newest ??= found;
     if (found < bound && found < 0) {

@@ -1,7 +1,7 @@
 import { isVersionColumn } from "../result/origin.js";
 import { compareVersions } from "../result/version-order.js";
 import type { ChangeCells } from "./cells.js";
-import { grouped, sumOver } from "./cuboids.js";
+import { grouped, leavesBy, sumOver } from "./cuboids.js";
 import { LEAST_REST } from "./thresholds.js";
 
 /** Versions and the programs that they are of, by the numbers of their dimensions; −1 where that isn't asked about. */
@@ -180,16 +180,14 @@ export function ofOneProgram(
   const programs = cells.leaves.codes[releaseDimensions(cells).program];
   if (programs === undefined) return leaves;
   const moved = (some: readonly number[]) => sumOver(has, some) / sumOver(had, some) - 1;
-  const own = new Map<number, number[]>();
-  for (const leaf of leaves) own.set(programs[leaf]!, []);
-  for (const leaf of leaves) own.get(programs[leaf]!)!.push(leaf);
-  const most = [...own.values()].reduce((all, some) =>
+  const own = [...leavesBy(programs, leaves).values()];
+  const most = own.reduce((all, some) =>
     Math.abs(sumOver(has, some) - sumOver(had, some)) >
     Math.abs(sumOver(has, all) - sumOver(had, all))
       ? some
       : all,
   );
-  const along = [...own.values()].filter((some) => moved(some) / moved(most) > ALONG);
+  const along = own.filter((some) => moved(some) / moved(most) > ALONG);
   return along.length === 1 ? most : leaves;
 }
 
@@ -215,14 +213,7 @@ export function guilty(
 ): GuiltyRelease | undefined {
   const { version } = releaseDimensions(cells);
   if (version < 0) return undefined;
-  const own = new Map<number, number[]>();
-  for (const leaf of leaves) {
-    const code = cells.leaves.codes[version]![leaf]!;
-    const some = own.get(code);
-    if (some === undefined) own.set(code, [leaf]);
-    else some.push(leaf);
-  }
-  const releases = [...own].map(([code, some]) => ({
+  const releases = [...leavesBy(cells.leaves.codes[version]!, leaves)].map(([code, some]) => ({
     text: cells.values[version]![code] ?? "",
     leaves: some,
     was: sumOver(cells.before, some) * cells.ratio,

@@ -1,10 +1,8 @@
 import { Command } from "commander";
-import { Database } from "../database/database.js";
-import { findLimits, findSource, findTables } from "../database/settings.js";
 import { ProbelabError } from "../base/error.js";
 import { writeWhole } from "../files/write-whole.js";
 import { columnTypes, learnColumns, tablesOf } from "../lab/column-types.js";
-import { sharedDatabase } from "../lab/shared-database.js";
+import { openDatabases } from "../lab/connect.js";
 
 /** `probelab types` */
 export const typesCommand = new Command("types")
@@ -15,11 +13,8 @@ export const typesCommand = new Command("types")
     "\nThe file is for the project's tsconfig.json; a notebook learns the columns with connect().",
   )
   .action(async ({ out }: { readonly out: string }) => {
-    const [source, logSource] = [findSource("measurements"), findSource("logs")];
-    const [limits, tables] = [findLimits(), findTables()];
-    await using database = await Database.open(source, limits, tables);
-    await using logs = sharedDatabase(database, source, logSource, limits, tables);
-    const learned = await learnColumns(tablesOf(database, logs.open));
+    await using databases = await openDatabases();
+    const learned = await learnColumns(tablesOf(databases.database, databases.logs));
     for (const { table, error } of learned.untold) {
       const why = error instanceof Error ? error.message : String(error);
       process.stderr.write(`probelab types: ${table} is left out. ${why}\n`);

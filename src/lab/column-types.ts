@@ -52,15 +52,12 @@ function withFields({ columns }: TableInfo): ReadonlyMap<string, string> {
  * The text of a declaration file: with it an unknown column is a type error, and known ones complete.
  * The same columns give the same text.
  */
-export function columnTypes(
-  tables: ReadonlyMap<string, ReadonlyMap<string, string | ReadonlySet<string>>>,
-): string {
+export function columnTypes(tables: ReadonlyMap<string, ReadonlyMap<string, string>>): string {
   const members = [...tables].map(([table, columns]) => {
-    const lines = [...columns].map(([name, type]) => {
-      const types = typeof type === "string" ? [type] : [...type];
-      const values = [...new Set(types.flatMap(valueTypes))].join(" | ");
-      return `      /** ${comment(types.join(" or "))} */\n      ${propertyName(name)}: ${values};`;
-    });
+    const lines = [...columns].map(
+      ([name, type]) =>
+        `      /** ${comment(type)} */\n      ${propertyName(name)}: ${valueTypes(type)};`,
+    );
     return `    ${propertyName(table)}: {\n${lines.join("\n")}\n    };`;
   });
   return [
@@ -85,38 +82,33 @@ function comment(type: string): string {
 }
 
 /** The TypeScript type of a ClickHouse type in an answer. */
-function valueTypes(type: string): string[] {
+function valueTypes(type: string): string {
   const plain = plainType(type);
-  const missing = /\bNullable\(/.test(type) && !/^(Array|Map|Tuple)\b/.test(plain) ? ["null"] : [];
-  return [...plainValueTypes(plain), ...missing];
-}
-
-function plainValueTypes(plain: string): string[] {
-  if (/^(?:U?Int(?:8|16|32)|Float(?:32|64)|BFloat16)$|^Decimal/.test(plain)) return ["number"];
-  if (/^U?Int(?:64|128|256)$/.test(plain)) return ["number", "bigint"];
-  if (/^Date(?:32|Time(?:64)?)?(?:\(|$)/.test(plain)) return ["Date"];
-  if (/^(?:(?:Fixed)?String|Enum(?:8|16)?|UUID)(?:\(|$)/.test(plain)) return ["string"];
-  return plain === "Bool" ? ["boolean"] : ["unknown"];
+  const isNull = /\bNullable\(/.test(type) && !/^(Array|Map|Tuple)\b/.test(plain);
+  const values = /^(?:U?Int(?:8|16|32)|Float(?:32|64)|BFloat16)$|^Decimal/.test(plain)
+    ? "number"
+    : /^U?Int(?:64|128|256)$/.test(plain)
+      ? "number | bigint"
+      : /^Date(?:32|Time(?:64)?)?(?:\(|$)/.test(plain)
+        ? "Date"
+        : /^(?:(?:Fixed)?String|Enum(?:8|16)?|UUID)(?:\(|$)/.test(plain)
+          ? "string"
+          : plain === "Bool"
+            ? "boolean"
+            : "unknown";
+  return isNull ? `${values} | null` : values;
 }
 
 const TYPES = Symbol.for("probelab.columnTypes");
-const known = new Map<Role, Map<string, Set<string>>>();
 
 /**
  * In a notebook's cell, learns the columns in the background and leaves their types to the next
- * cell; what can't be learned stays open. Two labs of a notebook may have other columns: what either
- * has is known.
+ * cell; what can't be learned stays open. Of two labs of a notebook the last one's columns are known.
  */
 export function offerColumnTypes(tables: ColumnTables): void {
   if (currentSignal() === undefined) return;
-  const before: unknown = Reflect.get(globalThis, TYPES);
-  const learned = Promise.all([before, learnColumns(tables)]).then(([, { tables: found }]) => {
-    for (const [table, columns] of found) {
-      const all = known.get(table) ?? new Map<string, Set<string>>();
-      known.set(table, all);
-      for (const [name, type] of columns) all.set(name, (all.get(name) ?? new Set()).add(type));
-    }
-    const types = known.size === 0 ? "" : columnTypes(known);
+  const learned = learnColumns(tables).then(({ tables: found }) => {
+    const types = found.size === 0 ? "" : columnTypes(found);
     Reflect.set(globalThis, TYPES, types);
     return types;
   });
