@@ -11,14 +11,7 @@ import { cuboidsOf, leavesBy, sumOver } from "./cuboids.js";
 import type { Finding } from "./finding.js";
 import { flowCauses } from "./flow-causes.js";
 import { rateCauses } from "./rate-causes.js";
-import {
-  moves,
-  ofOneProgram,
-  releaseDimensions,
-  upgrade,
-  withMissing,
-  type Move,
-} from "./releases.js";
+import { moves, namedRows, upgrade, withMissing, type Move } from "./releases.js";
 import { runSizes } from "./run-sizes.js";
 import {
   explainSentence,
@@ -270,22 +263,10 @@ function explainRate(given: ChangeCells): Explanation {
     const ends = { before: n0 > 0 ? own.r0 : null, after: n1 > 0 ? own.r1 : null };
     return { ...causeOf(rows, { ...ends, change: mix + rate, half }, whole), rate, mix };
   };
-  const { version, program } = releaseDimensions(cells);
   const asBefore = after.map((n, leaf) =>
     before[leaf]! > 0 ? (n * partBefore[leaf]!) / before[leaf]! : n * all.r0,
   );
-  const named = found.map(({ dimensions, values: codes, leaves: wide, rest }) => {
-    const { names, values } = cells;
-    const where = Object.fromEntries(
-      dimensions.map((dimension, at) => [names[dimension]!, values[dimension]![codes[at]!]!]),
-    );
-    if (!dimensions.includes(version)) return { where, leaves: wide, rest };
-    const leaves = ofOneProgram(cells, wide, asBefore, partAfter);
-    const programs = new Set(leaves.map((leaf) => cells.leaves.codes[program]?.[leaf]));
-    const [own] = programs;
-    if (own === undefined || programs.size > 1) return { where, leaves, rest };
-    return { where: { [names[program]!]: values[program]![own]!, ...where }, leaves, rest };
-  });
+  const named = found.map((each) => namedRows(cells, each, asBefore, partAfter));
   const causes = named.map((rows) =>
     rateCause({
       ...rows,

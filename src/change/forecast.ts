@@ -86,7 +86,9 @@ export function watchFlow(
     usual: known.map(({ usual }) => value(usual)),
     next: known.map(({ next }) => value(next)),
     limit: known.map(({ next, spread }, at) => value(next - (limits[at]! + ALONE) * spread)),
-    least: known.map(({ next, spread }, at) => leastDrop(value(next), spread, limits[at]!, floor)),
+    least: known.map(({ next, spread, two }, at) =>
+      leastDrop(value(next), spread / two, limits[at]!, floor),
+    ),
     alarmed: scores.map((score, at) => at >= learning(season) && (score ?? 0) > limits[at]!),
   };
 }
@@ -96,6 +98,8 @@ interface Expected {
   readonly usual: number;
   readonly next: number;
   readonly spread: number;
+  /** How many spreads two buckets came below together where each came one below. */
+  readonly two: number;
   readonly score: number | null;
 }
 
@@ -133,15 +137,15 @@ function expectations(
     const steady = ofHour * OWN_HOUR + variance * (1 - OWN_HOUR) + poisson;
     const burst = Math.max(0, at0(at - 1), at0(at - 2) / 2);
     const all = steady + BURST * burst ** 2;
+    const carried = Math.max(0, weights[0]! + weights[1]! / 4);
     const error = log - next;
     let score: number | null = null;
     if (!Number.isNaN(error)) {
       score = -error / Math.sqrt(all) - ALONE;
       // Two in a row: the second against what would be expected had the first come as it should.
       if (!Number.isNaN(before.error)) {
-        const carried = weights[0]! + weights[1]! / 4;
-        const both = error + carried * Math.min(0, before.error) + before.error;
-        score = Math.max(score, -both / Math.sqrt(all + before.variance));
+        const both = error + before.error + carried * Math.min(0, before.error);
+        score = Math.max(score, -both / Math.sqrt(all + (1 + carried) ** 2 * before.variance));
       }
       const clipped = clip(error, CLIP * Math.sqrt(steady));
       if (at > week) {
@@ -159,7 +163,8 @@ function expectations(
       if (last.length > 0) level = median(last);
     }
     before = { error, variance: all };
-    return { usual: usual[at]! + level, next, spread: Math.sqrt(all), score };
+    const two = 2 / Math.hypot(1, 1 + carried);
+    return { usual: usual[at]! + level, next, spread: Math.sqrt(all), two, score };
   });
 }
 
@@ -290,11 +295,13 @@ function tail(scores: readonly (number | null)[], perBucket: number, gap: number
 /**
  * The smallest drop of two buckets whose score is above the limit in 99 of 100 cases: 2.33 spreads
  * beyond it, where what is left scatters as counts do, more the fewer there are. 2 if there is none.
+ *
+ * @param spread of two buckets together.
  */
 function leastDrop(expected: number, spread: number, limit: number, floor: number): number {
   for (let drop = 0.01; drop < 1.005; drop += 0.01) {
     const left = expected * Math.max(0, 1 - drop);
-    const below = (Math.SQRT2 * Math.log((expected + floor) / (left + floor))) / spread;
+    const below = Math.log((expected + floor) / (left + floor)) / spread;
     const scatter = Math.sqrt((expected + floor) / (left + floor));
     if (below - limit >= 2.33 * (drop < 0.995 ? scatter : 0)) return Math.min(1, drop);
   }

@@ -23,8 +23,6 @@ const FEWEST_WINDOWS = 30;
 const LEVEL = 0.025;
 /** A loss that goes on is then four standard deviations from the bound. */
 const VISIBLE_PART = 1 / 3;
-/** Half of the loss, in visible parts. */
-const NEARER = 1 / 2 / VISIBLE_PART;
 /** Of a complete stop, whose logarithm has no bound. */
 const MOST_LOSS = 0.95;
 const LENGTHS = [1, 2, 3, 6, 12, 24, 48, 96];
@@ -64,8 +62,8 @@ export function recovery(
   let longest: Recovery = { state: "unsure", change: null, hours: 0 };
   if (lost === null || chance === null) return longest;
   // An alarm is raised where a loss and chance add up: what is beyond chance is surely lost.
-  const surely = Math.min(0, Math.max(lost, Math.log(1 - MOST_LOSS)) - Math.min(0, chance));
-  const visible = surely * VISIBLE_PART;
+  const loss = Math.max(lost, Math.log(1 - MOST_LOSS));
+  const visible = Math.min(0, loss - Math.min(0, chance)) * VISIBLE_PART;
   let newest: number | undefined;
   for (const hours of LENGTHS) {
     const start = counts.length - hours;
@@ -79,7 +77,7 @@ export function recovery(
     if (found < bound && found < 0) {
       // The last alarmed hour may lie before the drop's end: a longer window then holds lost hours,
       // and says nothing of the newest where these are nearer to the expectation than to the loss.
-      return newest < visible * NEARER ? { ...longest, state: "below" } : longest;
+      return newest < loss / 2 ? { ...longest, state: "below" } : longest;
     }
     // A single hour may be back by chance.
     if (bound >= visible && hours > 1) return { ...longest, state: "recovered" };

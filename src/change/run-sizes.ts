@@ -3,7 +3,7 @@ import { compareVersions } from "../result/version-order.js";
 import type { ChangeCells } from "./cells.js";
 import { leavesBy, sumOver, type Cuboid } from "./cuboids.js";
 import { rateCauses } from "./rate-causes.js";
-import { ofOneProgram, releaseDimensions, upgrade } from "./releases.js";
+import { namedRows, releaseDimensions, upgrade } from "./releases.js";
 import { LEAST_RUNS, WHOLE } from "./thresholds.js";
 
 /** Rows whose runs hold more or fewer measurements than was to be expected. */
@@ -44,9 +44,8 @@ export function runSizes(
   cells: ChangeCells,
   cuboids: readonly Cuboid[],
 ): { readonly causes: readonly RunSizeCause[]; readonly after: Float64Array } {
-  const { runs, ratio, names, values } = cells;
+  const { runs, ratio } = cells;
   if (runs === undefined) return { causes: [], after: cells.after };
-  const { version } = releaseDimensions(cells);
   const held = heldBy(cells, runs);
   // Measurements of no run, and runs of a kind that was never seen, tell nothing.
   const known = (column: Float64Array, of: Float64Array) =>
@@ -74,9 +73,9 @@ export function runSizes(
   const after = cells.after.slice();
   const given = { ...cells.leaves, ...columns, usual: WHOLE };
   const { causes: found, noise } = rateCauses(given, cuboids);
-  const causes = found.flatMap(({ dimensions, values: codes, leaves: all }): RunSizeCause[] => {
-    const isRelease = dimensions.includes(version);
-    const leaves = isRelease ? ofOneProgram(cells, all, columns.allAfter, columns.partAfter) : all;
+  const causes = found.flatMap((each): RunSizeCause[] => {
+    const rows = namedRows(cells, each, columns.allAfter, columns.partAfter);
+    const { where, leaves, isRelease } = rows;
     const own = sum("partBefore", leaves) / sum("allBefore", leaves);
     const [r0, r1] = [sumOver(runsBefore, leaves), sumOver(runs.after, leaves)];
     if (!(own > 0) || r0 < LEAST_RUNS || r1 < LEAST_RUNS) return [];
@@ -89,9 +88,6 @@ export function runSizes(
     }
     const grown = sum("allAfter", leaves) / sum("allBefore", leaves);
     const variance = sum("spreadAfter", leaves) + grown ** 2 * sum("spreadBefore", leaves);
-    const where = Object.fromEntries(
-      dimensions.map((dimension, at) => [names[dimension]!, values[dimension]![codes[at]!]!]),
-    );
     const cause = {
       where,
       leaves,
@@ -130,11 +126,11 @@ function ofRelease(cells: ChangeCells, runs: Runs, cause: RunSizeCause): RunSize
   const codes = given.codes[version]!;
   const code = (dimension: number, leaf: number) => given.codes[dimension]?.[leaf] ?? 0;
   const [first = 0] = cause.leaves;
-  const isOne =
-    program >= 0 && cause.leaves.every((leaf) => code(program, leaf) === code(program, first));
   const own = values[version]![codes[first]!]!;
-  const { [names[version]!]: _version, [names[program]!]: _program, ...place } = cause.where;
-  const alike = [...(isOne ? [program] : []), ...Object.keys(place).map((x) => names.indexOf(x))];
+  const { [names[version]!]: _version, [names[program]!]: whose = null, ...place } = cause.where;
+  const alike = Object.keys(cause.where)
+    .map((name) => names.indexOf(name))
+    .filter((dimension) => dimension !== version);
   const all = Array.from(codes.keys()).filter((leaf) =>
     alike.every((dimension) => code(dimension, leaf) === code(dimension, first)),
   );
@@ -147,10 +143,8 @@ function ofRelease(cells: ChangeCells, runs: Runs, cause: RunSizeCause): RunSize
     })
     .sort((a, b) => compareVersions(b.text, a.text));
   const held = previous && heldAlike(cells, runs, cause.leaves, previous.some);
-  const whose = isOne ? values[program]![code(program, first)]! : null;
   return {
     ...cause,
-    where: { ...(isOne && { [names[program]!]: whose }), ...cause.where },
     release: {
       program: whose,
       version: own,

@@ -220,8 +220,9 @@ export async function flowAnomalies(
     if (below !== undefined) {
       return { state: "dropping", verdict: `The drop goes on: ${below.label} ${latest(below)}.` };
     }
+    // A program whose alarm isn't the one shown may have too few rows to judge its end.
     const named = judgements.filter(({ isNamed }) => isNamed);
-    const unsure = [...named, ...judgements].find(({ state }) => state === "unsure");
+    const unsure = named.find(({ state }) => state === "unsure");
     if (unsure !== undefined) {
       const change = unsure.change === null ? "" : ` (${latest(unsure)})`;
       const verdict = `There was a drop; too little came since to tell whether ${unsure.label} recovered${change}.`;

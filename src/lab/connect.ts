@@ -202,20 +202,21 @@ export async function openDatabases(options: ConnectOptions = {}) {
   const forms = checkForms(tables.logs.forms ?? {});
   const database = await Database.open(source, limits, tables);
   let own: Promise<Database> | undefined;
+  /** That of the logs: the same where the sources are equal, else one that is opened on first use. */
+  const logs = () => {
+    if (isSame(source, logSource)) return Promise.resolve(database);
+    own ??= Database.open(logSource, limits, tables).catch((error: unknown) => {
+      // The server may be there when it is asked for again.
+      own = undefined;
+      throw error;
+    });
+    return own;
+  };
   return {
     database,
     source,
     forms,
-    /** That of the logs: the same where the sources are equal, else one that is opened on first use. */
-    logs() {
-      if (isSame(source, logSource)) return Promise.resolve(database);
-      own ??= Database.open(logSource, limits, tables).catch((error: unknown) => {
-        // The server may be there when it is asked for again.
-        own = undefined;
-        throw error;
-      });
-      return own;
-    },
+    logs,
     async [Symbol.asyncDispose]() {
       await (await own?.catch(() => undefined))?.[Symbol.asyncDispose]();
       await database[Symbol.asyncDispose]();
