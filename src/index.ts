@@ -15,8 +15,7 @@ export type { ColumnTable } from "arquero";
 export type { Origin } from "./result/origin.js";
 export { between, last, type TimeRange } from "./time/time-range.js";
 export type { Bucket } from "./time/bucket.js";
-export { prefix, type Prefix } from "./query/prefix.js";
-export type { Where } from "./query/where.js";
+export { prefix, type Prefix, type Where } from "./query/where.js";
 export {
   count,
   countDistinct,
@@ -49,7 +48,7 @@ export type { SubmissionRow } from "./logs/submissions.js";
 export type { LogLine } from "./logs/follow.js";
 export type { Priority } from "./logs/priority.js";
 export { maskAddresses } from "./mask/addresses.js";
-export type { HelperVerdict } from "./test-helpers/verdict.js";
+export type { HelperVerdict } from "./test-helpers/failures.js";
 export type { HelperRow } from "./test-helpers/instances.js";
 export type { InstanceRow, Rotation } from "./test-helpers/rotation.js";
 export { testHelpers, type TestHelpers } from "./test-helpers/test-helpers.js";

@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError } from "commander";
+import { Command } from "commander";
 import { existsSync } from "node:fs";
 import { join, relative } from "node:path";
 import { counted } from "../base/text.js";
@@ -13,17 +13,12 @@ import {
 import { instantText, thisSecond } from "../incident/fields.js";
 import { postmortem } from "../incident/postmortem.js";
 import type { SeverityNumber } from "../incident/severity.js";
-import { line } from "./terminal.js";
+import { line, severity } from "./terminal.js";
 
 /** The exit code for a missed deadline, which no error has. */
 const OVERDUE = 8;
 /** The default folder of incidents. */
 const HOME = "incidents";
-
-const severity = (text: string): SeverityNumber => {
-  if (/^[1-4]$/.test(text)) return Number(text) as SeverityNumber;
-  throw new InvalidArgumentError("Write 1, 2, 3 or 4; 1 is the highest.");
-};
 
 /** A command that writes entries. */
 function writer(name: string, about: string): Command {

@@ -1,51 +1,37 @@
 import type { Database } from "../database/database.js";
-import type { TableInfo } from "../database/table-info.js";
 import { plainType } from "../database/time-column.js";
-import { LOG_COLUMNS } from "../logs/lines.js";
 import { currentSignal } from "../interrupt/current-signal.js";
+import { LOG_COLUMNS } from "../logs/lines.js";
 
-/** The tables whose columns questions name; each is learned, or fails. */
-interface ColumnTables {
-  readonly measurements: () => Promise<TableInfo>;
-  readonly logs: () => Promise<TableInfo>;
-}
+const TYPES = Symbol.for("probelab.columnTypes");
 
-type Role = keyof ColumnTables;
-
-/** The columns of the tables that could be learned, each with its ClickHouse types, and why others couldn't. */
-export interface LearnedColumns {
-  readonly tables: ReadonlyMap<Role, ReadonlyMap<string, string>>;
-  readonly untold: readonly { readonly table: Role; readonly error: unknown }[];
-}
-
-/** The tables of a database each, the second opened when it is asked for. */
-export function tablesOf(measurements: Database, logs: () => Promise<Database>): ColumnTables {
-  return {
-    measurements: () => measurements.table("measurements"),
-    logs: async () => (await logs()).table("logs"),
+/**
+ * In a notebook's cell, learns the columns in the background and leaves their types to the next
+ * cell; what can't be learned stays open. Of two labs of a notebook the last one's columns are known.
+ */
+export function offerColumnTypes(measurements: Database, logs: () => Promise<Database>): void {
+  if (currentSignal() === undefined) return;
+  const offer = async () => {
+    const [measured, logged] = await Promise.allSettled([
+      measurements.table("measurements"),
+      logs().then((database) => database.table("logs")),
+    ]);
+    const tables = new Map<string, ReadonlyMap<string, string>>();
+    if (measured.status === "fulfilled") tables.set("measurements", measured.value.columns);
+    if (logged.status === "fulfilled") {
+      const { columns } = logged.value;
+      // Questions name the fields of a line by short names, too.
+      const fields = Object.entries(LOG_COLUMNS).flatMap(([field, column]) => {
+        const type = columns.get(column);
+        return type === undefined ? [] : [[field, type] as const];
+      });
+      tables.set("logs", new Map([...columns, ...fields]));
+    }
+    const types = tables.size === 0 ? "" : columnTypes(tables);
+    Reflect.set(globalThis, TYPES, types);
+    return types;
   };
-}
-
-/** Learns the columns that questions may name: the tables' own, configured names, and the short names of a log line's fields. */
-export async function learnColumns(tables: ColumnTables): Promise<LearnedColumns> {
-  const roles: readonly Role[] = ["measurements", "logs"];
-  const learned = await Promise.allSettled(roles.map((role) => tables[role]()));
-  const found = new Map<Role, ReadonlyMap<string, string>>();
-  const untold: { table: Role; error: unknown }[] = [];
-  learned.forEach((outcome, index) => {
-    const role = roles[index] as Role;
-    if (outcome.status === "rejected") untold.push({ table: role, error: outcome.reason });
-    else found.set(role, role === "logs" ? withFields(outcome.value) : outcome.value.columns);
-  });
-  return { tables: found, untold };
-}
-
-function withFields({ columns }: TableInfo): ReadonlyMap<string, string> {
-  const fields = Object.entries(LOG_COLUMNS).flatMap(([field, column]) => {
-    const type = columns.get(column);
-    return type === undefined ? [] : [[field, type] as const];
-  });
-  return new Map([...columns, ...fields]);
+  Reflect.set(globalThis, TYPES, offer());
 }
 
 /**
@@ -61,7 +47,6 @@ export function columnTypes(tables: ReadonlyMap<string, ReadonlyMap<string, stri
     return `    ${propertyName(table)}: {\n${lines.join("\n")}\n    };`;
   });
   return [
-    "// Written by probelab types: write it again when the tables change.",
     "export {};",
     "declare global {",
     "  interface ProbelabColumns {",
@@ -97,20 +82,4 @@ function valueTypes(type: string): string {
             ? "boolean"
             : "unknown";
   return isNull ? `${values} | null` : values;
-}
-
-const TYPES = Symbol.for("probelab.columnTypes");
-
-/**
- * In a notebook's cell, learns the columns in the background and leaves their types to the next
- * cell; what can't be learned stays open. Of two labs of a notebook the last one's columns are known.
- */
-export function offerColumnTypes(tables: ColumnTables): void {
-  if (currentSignal() === undefined) return;
-  const learned = learnColumns(tables).then(({ tables: found }) => {
-    const types = found.size === 0 ? "" : columnTypes(found);
-    Reflect.set(globalThis, TYPES, types);
-    return types;
-  });
-  Reflect.set(globalThis, TYPES, learned);
 }

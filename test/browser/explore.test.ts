@@ -305,7 +305,7 @@ for (const frontend of frontends.filter(({ name }) => name !== "the classic Note
     let opened: OpenFrontend | undefined;
     beforeAll(async () => {
       folder = await notebookFolder();
-      await installKernel({ kind: "user" }, environment);
+      await installKernel(environment);
     });
     afterEach(async () => {
       await opened?.close();
