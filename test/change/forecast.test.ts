@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { thresholds, watchFlow } from "../../src/change/forecast.js";
+import { seeded } from "../../bench/change/change-points.js";
 import { serviceSeries } from "../../bench/change/flow-series.js";
 import { serviceCounts } from "./flow-results.js";
 import { median, quantileOf } from "../../src/base/statistics.js";
@@ -42,6 +43,22 @@ describe("watchFlow", () => {
     }
     expect(hits / drops).toBe(1);
     expect((alarms / hours) * 672).toBeLessThan(2);
+  });
+
+  it("alarms at no more than twice the stated rate on large counts with a day, a weekend and growth", () => {
+    let [alarms, hours] = [0, 0];
+    for (let seed = 0; seed < 8; seed++) {
+      const { poisson } = seeded(seed);
+      const values = Array.from({ length: 10 * 168 }, (_, hour) => {
+        const day = 1 + 0.5 * Math.sin((2 * Math.PI * hour) / 24);
+        const weekend = Math.floor(hour / 24) % 7 > 4 ? 0.8 : 1;
+        return poisson(50_000 * day * weekend * 1.05 ** (hour / 168));
+      });
+      const { alarmed } = watchFlow(values, SEASON, OPTIONS);
+      alarms += alarmed.filter((is, at) => is && !alarmed.slice(at - 3, at).includes(true)).length;
+      hours += values.length - 672;
+    }
+    expect((alarms / hours) * 672).toBeLessThanOrEqual(2);
   });
 
   it("takes hours of which nothing is known, and a series of zeros, without an alarm", () => {
