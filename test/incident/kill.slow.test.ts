@@ -129,20 +129,7 @@ describe("a process killed at each of its operations on files", () => {
     expect(seen.lastIndexOf(old.manifest)).toBe(seen.indexOf(fresh.manifest) - 1);
   }, 120_000);
 
-  test("at the first save leaves nothing, or the new folder", async () => {
-    const fresh = filesOf("first");
-    const folder = (at: number) => join(parent, "first", String(at), "report");
-    const all = write(folder(0), fresh.path) ?? 0;
-    const seen: (string | undefined)[] = [];
-    for (let at = 1; at <= all; at++) {
-      expect(write(folder(at), fresh.path, at), `operation ${at}`).toBeUndefined();
-      seen.push(await stateOf(folder(at)));
-    }
-    expect(new Set(seen)).toEqual(new Set([undefined, fresh.manifest]));
-    expect(seen.lastIndexOf(undefined)).toBe(seen.indexOf(fresh.manifest) - 1);
-  }, 120_000);
-
-  test("leaves an entry whole or none", async () => {
+  test("leaves an entry whole or none", () => {
     const fresh = filesOf("entry");
     const path = (at: number) => join(parent, "entries", `${at}.json`);
     mkdirSync(join(parent, "entries"));
