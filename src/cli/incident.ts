@@ -101,6 +101,28 @@ const close = writer("close", "close the incident and write its postmortem")
     process.stdout.write(`${line(relative("", saved))}\n`);
   });
 
+interface ActionFlags {
+  readonly author?: string;
+  readonly type?: string;
+  readonly owner?: string;
+  readonly reference?: string;
+  readonly due?: string;
+}
+
+const action = writer(
+  "action",
+  "add an action item, which prevents the next incident or notices it sooner",
+)
+  .argument("<folder>", "the incident's folder")
+  .argument("<what>", "what is to be done")
+  .option("--type <type>", "prevent, detect, mitigate (default: prevent)")
+  .option("--owner <name>", "who does it")
+  .option("--reference <text>", "an issue's number or address")
+  .option("--due <time>", "until when, in UTC")
+  .action(async (folder: string, what: string, { author, ...flags }: ActionFlags) => {
+    (await openWords(folder, author)).action({ what, ...flags });
+  });
+
 const save = writer("save", "write the postmortem so far, with its charts, into the folder")
   .argument("<folder>", "the incident's folder")
   .action(async (folder: string, { author }: Note) => {
@@ -125,7 +147,7 @@ const status = new Command("status")
 export const incidentCommand = new Command("incident").description(
   "an incident while it goes on: a folder that several people add to, and that becomes the postmortem",
 );
-for (const each of [open, note, set, save, close, status]) incidentCommand.addCommand(each);
+for (const each of [open, note, set, action, save, close, status]) incidentCommand.addCommand(each);
 
 function timeOf(at: string | undefined): string {
   return instantText(at ?? thisSecond(), "time of an entry");
