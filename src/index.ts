@@ -15,8 +15,7 @@ export type { ColumnTable } from "arquero";
 export type { Origin } from "./result/origin.js";
 export { between, last, type TimeRange } from "./time/time-range.js";
 export type { Bucket } from "./time/bucket.js";
-export { prefix, type Prefix } from "./query/prefix.js";
-export type { Where } from "./query/where.js";
+export { prefix, type Prefix, type Where } from "./query/where.js";
 export {
   count,
   countDistinct,

@@ -9,7 +9,7 @@ import { mapTexts, maskOf, versionsOf, type Change } from "../mask/mask.js";
 import { originRecord } from "../render/origin/origin-record.js";
 import { csv } from "../render/save.js";
 import { columnsOf } from "./figure-file.js";
-import { parquet } from "../result/parquet-write.js";
+import { parquet } from "../result/parquet.js";
 import { readInstant } from "../time/instant.js";
 import { documentBlocks, utc } from "./document/document.js";
 import { documentHtml } from "./document/html.js";

@@ -173,7 +173,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Lab> {
       anomalies: (question) => flowAnomalies(measurements, freshnessNow, question),
       funnel: (question) => funnel(askLogs, measurements, freshnessNow, question),
       async snapshot(asked) {
-        const taken = await snapshot(database, source, { measurements, runs }, asked);
+        const taken = await snapshot(database, source, asked);
         snapshots.push(taken);
         return taken;
       },

@@ -72,14 +72,16 @@ export class Lines {
     readonly range: TimeRange,
     readonly filter: LogFilter,
     readonly conditions: readonly Sql[],
+    /** The same without the bounds of the range. */
+    readonly matching: readonly Sql[],
   ) {}
 
   /** Opens the lines of a range. @throws ProbelabError for a filter that the table can't answer. */
   static async open(database: Database, range: TimeRange, filter: LogFilter): Promise<Lines> {
     const table = await database.table("logs");
     const bounds = tableBounds(table, range);
-    const conditions = await filterConditions(database, table, filter, bounds);
-    return new Lines(database, table, range, filter, [...bounds, ...conditions]);
+    const matching = await filterConditions(database, table, filter, bounds);
+    return new Lines(database, table, range, filter, [...bounds, ...matching], matching);
   }
 
   /**

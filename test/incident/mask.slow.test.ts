@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { chart, postmortem, table } from "../../src/index.js";
 import { verifyPostmortem } from "../../src/incident/manifest.js";
-import { readParquet } from "../../src/result/parquet-read.js";
+import { readParquet } from "../support/read-parquet.js";
 import { makeResult, weeklyCounts } from "../chart/support/sample-results.js";
 import { filesOf, read, rowsOf, textOf } from "./folder.js";
 import { logLines, NOW } from "./report.js";

@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sha256, verificationText, verifyPostmortem } from "../../src/incident/manifest.js";
-import { readParquet } from "../../src/result/parquet-read.js";
+import { readParquet } from "../support/read-parquet.js";
 import { parseCsv } from "../chart/support/parse-csv.js";
 import { weeklyDurations } from "../chart/support/sample-results.js";
 import { filesOf, read } from "./folder.js";
