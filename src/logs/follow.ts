@@ -3,7 +3,7 @@ import { refuseUnknown } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
 import type { Database } from "../database/database.js";
 import { currentSignal } from "../interrupt/current-signal.js";
-import { maskAddresses } from "../mask/addresses.js";
+import { maskAddresses } from "../mask/mask.js";
 import { bind, print, raw, sql } from "../query/sql.js";
 import type { Value } from "../result/result.js";
 import { last } from "../time/time-range.js";

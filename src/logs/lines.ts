@@ -4,8 +4,7 @@ import { ProbelabError } from "../base/error.js";
 import { shownValue } from "../base/text.js";
 import { answerOrigin, type Database } from "../database/database.js";
 import { unknownColumn, type TableInfo } from "../database/table-info.js";
-import { numberedMask, type Change } from "../mask/addresses.js";
-import { maskResult } from "../mask/mask-result.js";
+import { maskOf, maskResult, type Change } from "../mask/mask.js";
 import type { ColumnOf } from "../query/columns.js";
 import { tableBounds } from "../query/source.js";
 import { and, bind, print, raw, sql, type Sql } from "../query/sql.js";
@@ -169,7 +168,7 @@ export function fromLines(table: TableInfo, conditions: readonly Sql[]): Sql {
 export function masked(
   result: Result,
   { mask = false }: { readonly mask?: boolean },
-  change: Change = numberedMask(new Set()),
+  change: Change = maskOf({ numbered: true }),
 ): Result {
   return mask ? maskResult(result, change) : result;
 }

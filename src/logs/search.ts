@@ -1,7 +1,7 @@
 import { ProbelabError } from "../base/error.js";
 import { grouped } from "../base/text.js";
 import type { Database } from "../database/database.js";
-import { maskAddresses } from "../mask/addresses.js";
+import { maskAddresses } from "../mask/mask.js";
 import { bind, join, raw, sql } from "../query/sql.js";
 import { Result } from "../result/result.js";
 import { fieldsOf, fieldText, instantSql, Lines, masked, type LogOptions } from "./lines.js";
