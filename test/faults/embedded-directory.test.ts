@@ -1,0 +1,265 @@
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { createServer, type Server } from "node:net";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { Database } from "../../src/database/database.js";
+import { readRecord, type ServerRecord } from "../../src/database/embedded/directory.js";
+import { joinServer } from "../../src/database/embedded/join.js";
+import type { Source } from "../../src/database/source.js";
+import { openWriter } from "../../src/database/writer.js";
+import { connect } from "../../src/index.js";
+import { temporaryDirectory } from "../support/temporary-directory.js";
+
+const source = (directory: string): Source => ({
+  kind: "embedded",
+  directory,
+  label: `embedded:${directory}`,
+});
+
+const COUNT = "SELECT count() AS rows FROM kept";
+
+it("a copied embedded directory is a database of its own, also while the original is open", async () => {
+  await using folder = await temporaryDirectory();
+  const [original, copy] = [join(folder.path, "A"), join(folder.path, "B")];
+  await using first = await openWriter(source(original));
+  await first.command("CREATE TABLE kept (number UInt8) ENGINE = MergeTree ORDER BY number");
+  await first.command("INSERT INTO kept VALUES (1)");
+  execFileSync("cp", ["-a", original, copy]);
+  {
+    await using second = await openWriter(source(copy));
+    await second.command("INSERT INTO kept VALUES (2), (3)");
+    expect(await second.rows(COUNT)).toEqual([{ rows: 3 }]);
+  }
+  expect(await first.rows(COUNT)).toEqual([{ rows: 1 }]);
+  expect(readRecord(original)?.pid).not.toBe(readRecord(copy)?.pid);
+});
+
+it("a renamed embedded directory goes on under its new name, and the old one is not made anew", async () => {
+  await using folder = await temporaryDirectory();
+  const [before, after] = [join(folder.path, "A"), join(folder.path, "B")];
+  await using first = await openWriter(source(before));
+  await first.command("CREATE TABLE kept (number UInt8) ENGINE = MergeTree ORDER BY number");
+  await first.command("INSERT INTO kept VALUES (1)");
+  await using reader = await Database.open(source(before));
+  renameSync(before, after);
+  await expect(first.command("INSERT INTO kept VALUES (2)")).rejects.toThrow(
+    /^Can't use embedded:.*A any more: its directory was renamed or removed meanwhile. Put it back, or connect to where it is now.$/,
+  );
+  await expect(reader.rows(COUNT)).rejects.toThrow(/renamed or removed/);
+  expect(existsSync(before)).toBe(false);
+  await using second = await openWriter(source(after));
+  expect(await second.rows(COUNT)).toEqual([{ rows: 1 }]);
+});
+
+it("one directory under two names has one server", async () => {
+  await using folder = await temporaryDirectory();
+  const [own, link] = [join(folder.path, "own"), join(folder.path, "link")];
+  using lease = await joinServer(own);
+  symlinkSync(own, link);
+  using other = await joinServer(link);
+  expect(other.server.pid).toBe(lease.server.pid);
+});
+
+it("an embedded directory is opened by its layout: an older one is taken over, a newer one refused whole", async () => {
+  await using directory = await temporaryDirectory();
+  const layout = join(directory.path, "layout.json");
+  {
+    await using writer = await openWriter(directory.source);
+    await writer.command("CREATE TABLE kept (n UInt8) ENGINE = MergeTree ORDER BY n");
+    await writer.command("INSERT INTO kept VALUES (17)");
+  }
+  const written = await readFile(layout, "utf8");
+  const { engine, layout: number } = JSON.parse(written) as { engine: string; layout: number };
+  expect(number).toBe(1);
+  expect(engine).toMatch(/^\d+\.\d/);
+
+  const ended = async () => {
+    while ((await readdir(directory.path)).includes("server.json"))
+      await new Promise((resolve) => setTimeout(resolve, 50));
+  };
+  for (const [text, told] of [
+    [
+      '{"layout":2,"engine":"26.7.1"}',
+      /its layout is 2, and this probelab knows 1\. Nothing in it was changed: update probelab, or name another directory/,
+    ],
+    [
+      '{"layout":1,"engine":"99.1.1"}',
+      /ClickHouse 99\.1\.1 has written it, and this one is \d.*update probelab and its package chdb/,
+    ],
+    ["{", /can't read its file .*layout\.json\. .*put it back from a copy, or remove that file/],
+  ] as const) {
+    await ended();
+    await writeFile(layout, text);
+    await expect(connect({ measurements: `embedded:${directory.path}` })).rejects.toThrow(told);
+    expect(await readFile(layout, "utf8")).toBe(text);
+  }
+  // As probelab left them before it wrote layouts.
+  await rm(layout);
+  await using writer = await openWriter(directory.source);
+  expect(await writer.rows("SELECT n FROM kept")).toEqual([{ n: 17 }]);
+  expect(await readFile(layout, "utf8")).toBe(written);
+});
+
+/** Listens on a port of a server that has ended, says yes to everything, and keeps what it hears. */
+async function stranger(port: number): Promise<{ heard: () => string } & AsyncDisposable> {
+  const heard: Buffer[] = [];
+  const listener: Server = createServer((socket) => {
+    socket.write("ok\n");
+    socket.on("data", (part) => {
+      heard.push(part);
+      socket.write("ok\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n1\n");
+    });
+    socket.on("error", () => socket.destroy());
+  });
+  // The system frees the port a moment after the server's end.
+  const listen = () => void listener.listen(port, "127.0.0.1");
+  listener.on("error", () => setTimeout(listen, 5));
+  await new Promise<void>((resolve) => {
+    listener.on("listening", () => resolve());
+    listen();
+  });
+  return {
+    heard: () => Buffer.concat(heard).toString("latin1"),
+    async [Symbol.asyncDispose]() {
+      listener.close();
+      await Promise.resolve();
+    },
+  };
+}
+
+const record = (directory: string): ServerRecord => {
+  const found = readRecord(directory);
+  if (found === null) throw new Error("no server");
+  return found;
+};
+
+it("who listens on a killed server's port hears no SQL and no secret, nor is believed", async () => {
+  await using directory = await temporaryDirectory();
+  await using database = await Database.open(directory.source);
+  await using writer = await openWriter(directory.source);
+  const old = record(directory.path);
+  process.kill(old.pid, "SIGKILL");
+  await using engine = await stranger(old.port);
+  expect(await database.rows("SELECT 'my question' AS said")).toEqual([{ said: "my question" }]);
+  await writer.command("CREATE TABLE mine (number UInt8) ENGINE = MergeTree ORDER BY number");
+  expect(engine.heard()).toBe("");
+  expect(record(directory.path).pid).not.toBe(old.pid);
+});
+
+it("a stranger gets nothing but refusals from the server's only port", async () => {
+  await using directory = await temporaryDirectory();
+  using lease = await joinServer(directory.path);
+  const { pid, port, ...secrets } = lease.server;
+  if (process.platform === "linux") {
+    // ls complains of a file that was closed while it lists the others.
+    const sockets = spawnSync("ls", ["-l", `/proc/${pid}/fd`], { encoding: "utf8" }).stdout;
+    const inodes = new Set([...sockets.matchAll(/socket:\[(\d+)\]/g)].map(([, inode]) => inode));
+    const listening = readFileSync(`/proc/${pid}/net/tcp`, "utf8")
+      .split("\n")
+      .map((line) => line.trim().split(/\s+/))
+      .filter(([, , , state, , , , , , inode]) => state === "0A" && inodes.has(inode));
+    expect(listening.map(([, local]) => local)).toEqual([
+      `0100007F:${port.toString(16).toUpperCase().padStart(4, "0")}`,
+    ]);
+  }
+  for (const path of ["/", "/ping", "/proof?param_nonce=engine", "/play", "/?query=SELECT+1"]) {
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`);
+    const text = await answer.text();
+    expect(answer.status, path).toBe(404);
+    for (const secret of [secrets.token, secrets.writerToken]) expect(text).not.toContain(secret);
+  }
+  for (const name of ["server.json", "server.lock", "users.lock", "server.log"]) {
+    expect(statSync(join(directory.path, name)).mode & 0o777, name).toBe(0o600);
+  }
+});
+
+it("a killed server's record and the files of killed starts go with the next start", async () => {
+  await using directory = await temporaryDirectory();
+  const dead = spawn("true");
+  await once(dead, "exit");
+  for (const name of [`server-${dead.pid}.xml`, `server.json.${dead.pid}`]) {
+    writeFileSync(join(directory.path, name), "secret");
+  }
+  using lease = await joinServer(directory.path);
+  expect(lease.check()).toBe(true);
+  // The new server takes away the files of its own start a moment after it answers.
+  await expect
+    .poll(() => readdirSync(directory.path).sort(), { timeout: 10_000 })
+    .toEqual(["data", "layout.json", "server.json", "server.lock", "server.log", "users.lock"]);
+});
+
+it("server.json that is no record of the directory is none, and is replaced", async () => {
+  await using directory = await temporaryDirectory();
+  const path = join(directory.path, "server.json");
+  for (const text of [
+    ...["", "{ cut", "null", "[1, 2]"],
+    ...[{ port: 65_536 }, { port: "8123" }, { path: null }, { token: "" }].map(shaped),
+  ]) {
+    writeFileSync(path, text);
+    expect(readRecord(directory.path), text).toBeNull();
+  }
+  rmSync(path);
+  execFileSync("mkfifo", [path]);
+  using lease = await joinServer(directory.path);
+  expect(record(directory.path).pid).toBe(lease.server.pid);
+});
+
+function shaped(change: object): string {
+  return JSON.stringify({ pid: 1, port: 9, token: "a", writerToken: "b", path: "/", ...change });
+}
+
+const STARTING = /^server-(\d+)\.xml$/;
+
+/** The process that starts as the directory's server, as soon as there is one. */
+async function startingServer(directory: string): Promise<number> {
+  for (;;) {
+    const name = readdirSync(directory).find((name) => STARTING.test(name));
+    if (name !== undefined) return Number(STARTING.exec(name)?.[1]);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}
+
+function serversOf(directory: string): string {
+  const all = execFileSync("ps", ["ax", "-o", "pid,stat,args"], { encoding: "utf8" });
+  return all
+    .split("\n")
+    .filter((line) => line.includes(`server-process.js ${directory}`) && !/ Z/.test(line))
+    .join("\n");
+}
+
+it("joinServer(directory) joins a server that takes longer than one out of reach may, as do those who wait for it", async () => {
+  await using directory = await temporaryDirectory();
+  const joining = joinServer(directory.path, { others: 1 });
+  const pid = await startingServer(directory.path);
+  process.kill(pid, "SIGSTOP");
+  const waiting = joinServer(directory.path, { others: 1 });
+  setTimeout(() => process.kill(pid, "SIGCONT"), 2_500);
+  using lease = await joining;
+  using other = await waiting;
+  expect([lease.server.pid, other.server.pid]).toEqual([pid, pid]);
+}, 240_000);
+
+it("joinServer(directory) ends a server that never answers, and says so", async () => {
+  await using directory = await temporaryDirectory();
+  const joining = joinServer(directory.path, { start: 3 });
+  process.kill(await startingServer(directory.path), "SIGSTOP");
+  await expect(joining).rejects.toThrow(
+    /^Can't start the embedded database in .*: it did not answer within 3 seconds.* Its log is .*server.log; "npx probelab doctor" checks what it needs.$/,
+  );
+  expect(serversOf(directory.path)).toBe("");
+  expect(readdirSync(directory.path).filter((name) => STARTING.test(name))).toEqual([]);
+  using lease = await joinServer(directory.path);
+  expect(lease.check()).toBe(true);
+});
