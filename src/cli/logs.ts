@@ -75,8 +75,7 @@ async function follow(
   for (const message of printed.filter(({ t }) => t >= since)) {
     known.set(keyOf(message), (known.get(keyOf(message)) ?? 0) + 1);
   }
-  const onOutage = (sentence: string) => void process.stderr.write(`${line(sentence)}\n`);
-  for await (const message of lab.logs.follow({ ...filter, since, onOutage })) {
+  for await (const message of lab.logs.follow({ ...filter, since })) {
     const before = known.get(keyOf(message)) ?? 0;
     if (before > 0) known.set(keyOf(message), before - 1);
     else print(message, flags);

@@ -20,7 +20,7 @@ import { refuseUnknown } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
 import { offerColumnTypes, tablesOf } from "./column-types.js";
 import type { Result, Value } from "../result/result.js";
-import { failedWhere } from "../test-helpers/failure-rate.js";
+import { failedWhere } from "../test-helpers/failures.js";
 import { testHelpersOf, type TestHelpers } from "../test-helpers/test-helpers.js";
 import { snapshot, type Snapshot, type SnapshotOptions } from "../snapshot/snapshot.js";
 import { flowAnomalies, type AnomaliesVerdict, type LabAnomaliesOptions } from "./anomalies.js";
@@ -173,7 +173,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Lab> {
       anomalies: (question) => flowAnomalies(measurements, freshnessNow, question),
       funnel: (question) => funnel(askLogs, measurements, freshnessNow, question),
       async snapshot(asked) {
-        const taken = await snapshot(database, source, { measurements, runs }, asked);
+        const taken = await snapshot(database, source, asked);
         snapshots.push(taken);
         return taken;
       },

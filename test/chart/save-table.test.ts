@@ -4,7 +4,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { readOrigins } from "../../src/render/origin/read-origins.js";
 import { originRecord } from "../../src/render/origin/origin-record.js";
-import { readParquet } from "../../src/result/parquet-read.js";
+import { readParquet } from "../support/read-parquet.js";
 import { table } from "../../src/index.js";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.js";
 import { versionSummary, weeklyCounts } from "./support/sample-results.js";

@@ -10,7 +10,6 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -19,7 +18,6 @@ import { readRecord, type ServerRecord } from "../../src/database/embedded/direc
 import { joinServer } from "../../src/database/embedded/join.js";
 import type { Source } from "../../src/database/source.js";
 import { openWriter } from "../../src/database/writer.js";
-import { connect } from "../../src/index.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
 
 const source = (directory: string): Source => ({
@@ -70,46 +68,6 @@ it("one directory under two names has one server", async () => {
   symlinkSync(own, link);
   using other = await joinServer(link);
   expect(other.server.pid).toBe(lease.server.pid);
-});
-
-it("an embedded directory is opened by its layout: an older one is taken over, a newer one refused whole", async () => {
-  await using directory = await temporaryDirectory();
-  const layout = join(directory.path, "layout.json");
-  {
-    await using writer = await openWriter(directory.source);
-    await writer.command("CREATE TABLE kept (n UInt8) ENGINE = MergeTree ORDER BY n");
-    await writer.command("INSERT INTO kept VALUES (17)");
-  }
-  const written = await readFile(layout, "utf8");
-  const { engine, layout: number } = JSON.parse(written) as { engine: string; layout: number };
-  expect(number).toBe(1);
-  expect(engine).toMatch(/^\d+\.\d/);
-
-  const ended = async () => {
-    while ((await readdir(directory.path)).includes("server.json"))
-      await new Promise((resolve) => setTimeout(resolve, 50));
-  };
-  for (const [text, told] of [
-    [
-      '{"layout":2,"engine":"26.7.1"}',
-      /its layout is 2, and this probelab knows 1\. Nothing in it was changed: update probelab, or name another directory/,
-    ],
-    [
-      '{"layout":1,"engine":"99.1.1"}',
-      /ClickHouse 99\.1\.1 has written it, and this one is \d.*update probelab and its package chdb/,
-    ],
-    ["{", /can't read its file .*layout\.json\. .*put it back from a copy, or remove that file/],
-  ] as const) {
-    await ended();
-    await writeFile(layout, text);
-    await expect(connect({ measurements: `embedded:${directory.path}` })).rejects.toThrow(told);
-    expect(await readFile(layout, "utf8")).toBe(text);
-  }
-  // As probelab left them before it wrote layouts.
-  await rm(layout);
-  await using writer = await openWriter(directory.source);
-  expect(await writer.rows("SELECT n FROM kept")).toEqual([{ n: 17 }]);
-  expect(await readFile(layout, "utf8")).toBe(written);
 });
 
 /** Listens on a port of a server that has ended, says yes to everything, and keeps what it hears. */
@@ -197,7 +155,7 @@ it("a killed server's record and the files of killed starts go with the next sta
   // The new server takes away the files of its own start a moment after it answers.
   await expect
     .poll(() => readdirSync(directory.path).sort(), { timeout: 10_000 })
-    .toEqual(["data", "layout.json", "server.json", "server.lock", "server.log", "users.lock"]);
+    .toEqual(["data", "server.json", "server.lock", "server.log", "users.lock"]);
 });
 
 it("server.json that is no record of the directory is none, and is replaced", async () => {
