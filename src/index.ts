@@ -7,7 +7,7 @@ export { connect, type ConnectOptions, type Lab } from "./lab/connect.js";
 export type { AnomaliesVerdict } from "./lab/anomalies.js";
 export { anomalies, type AnomaliesFinding } from "./change/anomalies.js";
 export type { Finding } from "./change/finding.js";
-export type { ReleaseFinding, ReleaseOptions } from "./change/release-report.js";
+export type { ReleaseFinding, ReleaseOptions } from "./change/release.js";
 export { openSnapshot, type Snapshot } from "./snapshot/snapshot.js";
 export { ProbelabError } from "./base/error.js";
 export { Result, type Value } from "./result/result.js";
