@@ -27,8 +27,7 @@ const verify = new Command("verify")
     await using databases = await openDatabases();
     const { database, logs } = databases;
     const ask = async ({ sql, parameters, source }: Question) => {
-      const other =
-        source === database.source ? undefined : await logs.open().catch(() => undefined);
+      const other = source === database.source ? undefined : await logs().catch(() => undefined);
       const holder = other?.source === source ? other : database;
       const action = "ask again";
       const described = await holder.rows<{ name: string; type: string }>(

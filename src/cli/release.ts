@@ -1,6 +1,5 @@
 import { Command } from "commander";
-import type { ReleaseFinding } from "../change/release-report.js";
-import type { ReleaseValue } from "../change/release-values.js";
+import type { ReleaseFinding, ReleaseValue } from "../change/release.js";
 import { amount, percent } from "../change/words.js";
 import { answering } from "./answering.js";
 import { exitCode, EXIT_CODES, line, textTable } from "./terminal.js";
