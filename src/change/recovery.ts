@@ -65,7 +65,6 @@ export function recovery(
   const loss = Math.max(lost, Math.log(1 - MOST_LOSS));
   const visible = Math.min(0, loss - Math.min(0, chance)) * VISIBLE_PART;
   let newest: number | undefined;
-  let back: Recovery | undefined;
   for (const hours of LENGTHS) {
     const start = counts.length - hours;
     if (start < drop.to) break;
@@ -80,10 +79,10 @@ export function recovery(
       // and says nothing of the newest where these are nearer to the expectation than to the loss.
       return newest < loss / 2 ? { ...longest, state: "below" } : longest;
     }
-    // A single hour may be back by chance; a loss that only many hours show must not be among them.
-    if (bound >= visible && hours > 1) back ??= { ...longest, state: "recovered" };
+    // A single hour may be back by chance.
+    if (bound >= visible && hours > 1) return { ...longest, state: "recovered" };
   }
-  return back ?? longest;
+  return longest;
 }
 
 /**
