@@ -8,7 +8,7 @@ import { verificationText, verifyPostmortem } from "../../src/incident/manifest.
 import { fillSample } from "../../src/sample/fill.js";
 import { gpgTeam, hasGpg } from "../support/gpg-team.js";
 import { newDatabase, type OwnDatabase } from "../support/own-database.js";
-import { examplesOf, PAGES, runDoc } from "./run-doc.js";
+import { examplesOf, objections, PAGES, runDoc, runDocs, type Doc } from "./run-doc.js";
 import { sampleLab } from "./sample-lab.js";
 
 
@@ -53,8 +53,6 @@ const PREPARE: Readonly<Record<string, (folder: string) => Promise<void>>> = {
     await openIncident(fields, join(folder, "incidents"));
   },
 };
-
-type Doc = Awaited<ReturnType<typeof runDoc>>;
 
 /** What the examples of a page show or leave, beside that they run. */
 const SHOWS: Readonly<Record<string, (doc: Doc) => void | Promise<void>>> = {
@@ -139,15 +137,33 @@ const SHOWS: Readonly<Record<string, (doc: Doc) => void | Promise<void>>> = {
   },
 };
 
-it.each(PAGES.filter((page) => examplesOf(readFileSync(page, "utf8")).length > 0))(
+const withExamples = PAGES.filter((page) => examplesOf(readFileSync(page, "utf8")).length > 0);
+// These write files that the test reads, or need another deployment: a notebook each.
+const ALONE = ["docs/exports.md", "docs/postmortem.md", "docs/incidents.md", "docs/deployment.md"];
+const TOGETHER = withExamples.filter((page) => !ALONE.includes(page));
+
+async function expectShown(page: string, doc: Doc): Promise<void> {
+  for (const [at, { output }] of doc.examples.entries()) {
+    if (output !== undefined) expect(doc.shown[at], page).toBe(`result: ${output.trimEnd()}`);
+  }
+  await SHOWS[page]?.(doc);
+}
+
+it("the examples of the other pages stand alone: none needs what another page declares", async () => {
+  for (const page of TOGETHER) expect(await objections(page), page).toEqual([]);
+}, 300_000);
+
+it("the examples of the other pages run as cells, page by page", async () => {
+  await using run = await runDocs(TOGETHER);
+  for (const [at, page] of TOGETHER.entries()) await expectShown(page, run.docs[at]!);
+}, 300_000);
+
+it.each(ALONE)(
   "%s: every example runs as a cell, after what the page says comes before it",
   async (page) => {
     if (page === "docs/deployment.md" && !hasGpg) return;
     await using doc = await runDoc(page, { prepare: PREPARE[page] });
-    for (const [at, { output }] of doc.examples.entries()) {
-      if (output !== undefined) expect(doc.shown[at]).toBe(`result: ${output.trimEnd()}`);
-    }
-    await SHOWS[page]?.(doc);
+    await expectShown(page, doc);
   },
   300_000,
 );
