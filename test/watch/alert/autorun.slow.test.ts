@@ -89,7 +89,7 @@ it.skipIf(!installed)(
         generatorURL: links.notebook,
       });
     }
-    await upTo(9);
+    await upTo(17);
     expect(await run()).toMatch(/There was a drop, and it is over/);
     expect(await manager.active()).toEqual([]);
   },
