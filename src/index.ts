@@ -41,7 +41,7 @@ export type {
   RunOptions,
   RunQuantileOptions,
 } from "./measurements/questions.js";
-export { formatReportId, parseReportId, type ReportId } from "./measurements/report-id.js";
+export { parseReportId, type ReportId } from "./measurements/report-id.js";
 export type { Logs } from "./logs/logs.js";
 export type { LogColumn, LogOptions } from "./logs/lines.js";
 export type { SubmissionRow } from "./logs/submissions.js";
