@@ -136,7 +136,7 @@ export function categoryLabels(drawing: Drawing): Map<number | string, string> {
 /** The vertical channel without its field. */
 export function yChannel(
   drawing: Drawing,
-  { yType, zero = true, yLabel, yFormat, stack }: DrawOptions,
+  { yType, yZero: zero = true, yLabel, yFormat, stack }: DrawOptions,
   height: number,
 ): VegaLiteSpec {
   const values = drawing.points.flatMap(({ y, low, high }) =>

@@ -8,7 +8,7 @@ import type { VegaLiteSpec } from "../render/theme.js";
 import { chartPage } from "../render/page/page.js";
 import { pdfPicture } from "../render/pdf.js";
 import { pngPicture, pngSize } from "../render/png.js";
-import { layOut, svgPicture, svgSize, titleText } from "../render/svg.js";
+import { layOut, svgSize, titleText } from "../render/svg.js";
 import { csv, saveAs, titledParquet, type ChartRows } from "../render/save.js";
 
 /** Pixels per CSS pixel. */
@@ -73,7 +73,7 @@ export class Chart {
    * const document = await chart.area(counts).svg();
    */
   svg(): Promise<string> {
-    return svgPicture(this.spec);
+    return layOut(this.spec);
   }
 
   /**

@@ -1,5 +1,4 @@
-import { intervalLayer } from "./extents.js";
-import { specRow, stepWidth, type ChartKind, type Frame } from "./frame.js";
+import { intervalLayer, specRow, stepWidth, type ChartKind, type Frame } from "./frame.js";
 import type { VegaLiteSpec } from "../render/theme.js";
 
 // Beyond so many, dots are smaller and let others shine through.

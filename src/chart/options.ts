@@ -173,7 +173,7 @@ export interface FlatOptions extends Omit<GivenOptions, "x" | "y"> {
   readonly yLabel?: string;
   readonly yFormat?: string;
   readonly yType?: "linear" | "log";
-  readonly zero?: boolean;
+  readonly yZero?: boolean;
 }
 
 /** Options of one drawing. */
@@ -308,22 +308,14 @@ const OWN: Partial<Record<Taker, Readonly<Record<string, Rule>>>> = {
   explore: { y: column },
 };
 
-/** Names of the axes' options in a drawing. */
-const FLAT: Readonly<Record<string, string>> = {
-  "x.label": "xLabel",
-  "y.label": "yLabel",
-  "y.format": "yFormat",
-  "y.type": "yType",
-  "y.zero": "zero",
-};
-
 /** Whether a kind of chart has an option of its own. */
 export function takes(kind: KindName, option: "band" | "interval"): boolean {
   return OPTIONS[option]!.kinds.includes(kind);
 }
 
 /**
- * Checks the options of a chart, and puts those of its axes beside the others.
+ * Checks the options of a chart, and puts those of its axes beside the others: `{ y: { value: "q50",
+ * label: "Seconds" } }` as `{ y: "q50", yLabel: "Seconds" }`.
  *
  * @throws ProbelabError for an option that this kind of chart doesn't know, or a value that it doesn't take.
  */
@@ -333,24 +325,23 @@ export function checkChartOptions(
   action = "draw a chart",
 ): FlatOptions {
   const rules = Object.entries(OPTIONS).filter(([, { kinds }]) => kinds.includes(kind));
-  const flat = isPlain(given) ? flattened(given) : given;
-  checkOptions(flat, { ...Object.fromEntries(rules), ...OWN[kind] }, action);
+  const flat = isPlain(given)
+    ? Object.entries(given).flatMap(([name, value]: [string, unknown]) =>
+        /^[xy]$/.test(name) && isPlain(value)
+          ? Object.entries(value as object).map(([part, inner]: [string, unknown]) => [
+              part === "value" ? name : `${name}.${part}`,
+              inner,
+            ])
+          : [[name, value]],
+      )
+    : undefined;
+  const checked = (flat ? Object.fromEntries(flat) : given) as Record<string, unknown>;
+  checkOptions(checked, { ...Object.fromEntries(rules), ...OWN[kind] }, action);
   return Object.fromEntries(
-    Object.entries(flat).map(([name, value]) => [FLAT[name] ?? name, value as unknown]),
-  );
-}
-
-/** `{ y: { value: "q50", zero: false } }` as `{ y: "q50", "y.zero": false }`. */
-function flattened(given: object): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(given).flatMap(([name, value]: [string, unknown]) =>
-      /^[xy]$/.test(name) && isPlain(value)
-        ? Object.entries(value as object).map(([part, inner]: [string, unknown]) => [
-            part === "value" ? name : `${name}.${part}`,
-            inner,
-          ])
-        : [[name, value]],
-    ),
+    Object.entries(checked).map(([name, value]) => [
+      name.replace(/\.(.)/, (_, letter: string) => letter.toUpperCase()),
+      value,
+    ]),
   );
 }
 

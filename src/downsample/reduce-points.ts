@@ -8,125 +8,77 @@ import { heightColumn, numericColumn, seriesCodes } from "./series.js";
 /** Finest size of a bin in pixels. */
 const FINEST = 6;
 
-/** An axis of the grid: the values along it, their lowest and their highest. */
-interface GridAxis {
-  readonly values: Float64Array;
-  readonly low: number;
-  readonly high: number;
-}
-
-/** The bins that hold points, in the order of their first one. */
-interface Bins {
-  readonly occupied: readonly { column: number; row: number; series: number }[];
-  readonly counts: readonly number[];
-  readonly columns: number;
-  readonly rows: number;
-}
-
 /** Points: counted in the finest grid of square bins that fits (columns x, y, series and a count). */
 export function reducePoints(result: Result, plan: ChartPlan, maxRows: number): Reduced {
   const { table, origin } = result;
   const log = plan.yType === "log";
-  const x = numericColumn(table, plan.x);
-  const y = heightColumn(table, plan.y, plan.yType);
+  const { values: xs, dates } = numericColumn(table, plan.x);
+  const heights = heightColumn(table, plan.y, plan.yType);
   const { codes, keys } = seriesCodes(table, plan.series);
   const rows = codes
     .map((_, row) => row)
-    .filter((row) => isFinite(x.values[row]!) && isFinite(y[row]!));
-  const along = axisOf(Float64Array.from(rows, (row) => x.values[row]!));
-  const up = axisOf(Float64Array.from(rows, (row) => (log ? Math.log(y[row]!) : y[row]!)));
-  const series = rows.map((row) => codes[row]!);
-  const { occupied, counts, ...grid } = finestBins(along, up, series, plan, maxRows, keys.length);
-  const taken = [plan.x, plan.y, plan.series];
-  const countColumn = ["count", "rows", "rows counted"].find((name) => !taken.includes(name))!;
-  const middles = occupied.map(({ column }) => middle(column, along, grid.columns));
-  const heights = occupied.map(({ row }) => middle(row, up, grid.rows));
-  const bins = newTable(table, [
-    [plan.x, x.dates ? middles.map((at) => new Date(at)) : middles],
-    [plan.y, log ? heights.map(Math.exp) : heights],
-    ...(plan.series === undefined
-      ? []
-      : [[plan.series, occupied.map((bin) => keys[bin.series])] as [string, unknown[]]]),
-    [countColumn, counts],
-  ]);
-  const size = `${Math.round(plan.width / grid.columns)} by ${Math.round((plan.height ?? 400) / grid.rows)} pixels`;
-  const left = result.numRows() - rows.length;
-  const sentences = [
-    `${counted(result.numRows(), "row")} counted in ${counted(occupied.length, "bin")} of ${size}.`,
-    ...(left > 0
-      ? [
-          `${counted(left, "row")} without a finite ${plan.x} or ${plan.y}${log ? " above zero" : ""} left out.`,
-        ]
-      : []),
-  ];
-  const reductions = [...origin.reductions, ...sentences];
-  return { table: bins, sentences, result: result.with(bins, { reductions }), countColumn };
-}
-
-function axisOf(values: Float64Array): GridAxis {
-  let [low, high] = [Infinity, -Infinity];
-  for (let i = 0; i < values.length; i++) {
-    low = Math.min(low, values[i]!);
-    high = Math.max(high, values[i]!);
-  }
-  return { values, low, high };
-}
-
-function finestBins(
-  x: GridAxis,
-  y: GridAxis,
-  series: Int32Array,
-  plan: ChartPlan,
-  maxRows: number,
-  keys: number,
-): Bins {
+    .filter((row) => isFinite(xs[row]!) && isFinite(heights[row]!));
+  const along = Float64Array.from(rows, (row) => xs[row]!);
+  const up = Float64Array.from(rows, (row) => (log ? Math.log(heights[row]!) : heights[row]!));
+  const height = plan.height ?? 400;
   for (let size = FINEST; ; size *= 1.25) {
-    const columns = Math.max(1, Math.floor(plan.width / size));
-    const rows = Math.max(1, Math.floor((plan.height ?? 400) / size));
-    const bins = sortIntoBins(x, y, series, columns, rows);
-    if (bins.counts.length <= maxRows) return bins;
-    if (columns === 1 && rows === 1) break;
-  }
-  throw new ProbelabError(
-    `Can't draw points of ${counted(keys, "series", "series")} in ${counted(maxRows, "row")}: draw them as one series, or fewer of them (top).`,
-  );
-}
-
-function sortIntoBins(
-  x: GridAxis,
-  y: GridAxis,
-  codes: Int32Array,
-  columns: number,
-  rows: number,
-): Bins {
-  const seen = new Map<number, number>();
-  const occupied: { column: number; row: number; series: number }[] = [];
-  const counts: number[] = [];
-  for (let i = 0; i < codes.length; i++) {
-    const column = place(x, i, columns);
-    const row = place(y, i, rows);
-    const series = codes[i]!;
-    const key = (series * rows + row) * columns + column;
-    let bin = seen.get(key);
-    if (bin === undefined) {
-      bin = occupied.push({ column, row, series }) - 1;
-      seen.set(key, bin);
-      counts.push(0);
+    const [columns, lines] = [plan.width, height].map((all) => Math.max(1, Math.floor(all / size)));
+    const [x, y] = [binsOf(along, columns!), binsOf(up, lines!)];
+    const bins = new Map<number, { row: number; count: number }>();
+    rows.forEach((row, at) => {
+      const key = (codes[row]! * lines! + y.places[at]!) * columns! + x.places[at]!;
+      const bin = bins.get(key);
+      if (bin) bin.count++;
+      else bins.set(key, { row: at, count: 1 });
+    });
+    if (bins.size > maxRows) {
+      if (columns! > 1 || lines! > 1) continue;
+      throw new ProbelabError(
+        `Can't draw points of ${counted(keys.length, "series", "series")} in ${counted(maxRows, "row")}: draw them as one series, or fewer of them (top).`,
+      );
     }
-    counts[bin]!++;
+    const taken = [plan.x, plan.y, plan.series];
+    const countColumn = ["count", "rows", "rows counted"].find((name) => !taken.includes(name))!;
+    const drawn = [...bins.values()];
+    const middles = drawn.map(({ row }) => x.middle(row));
+    const levels = drawn.map(({ row }) => y.middle(row));
+    const series = drawn.map(({ row }) => keys[codes[rows[row]!]!]);
+    const binned = newTable(table, [
+      [plan.x, dates ? middles.map((at) => new Date(at)) : middles],
+      [plan.y, log ? levels.map(Math.exp) : levels],
+      ...(plan.series === undefined ? [] : [[plan.series, series] as [string, unknown[]]]),
+      [countColumn, drawn.map(({ count }) => count)],
+    ]);
+    const of = `${Math.round(plan.width / columns!)} by ${Math.round(height / lines!)} pixels`;
+    const left = result.numRows() - rows.length;
+    const sentences = [
+      `${counted(result.numRows(), "row")} counted in ${counted(drawn.length, "bin")} of ${of}.`,
+      ...(left === 0
+        ? []
+        : [
+            `${counted(left, "row")} without a finite ${plan.x} or ${plan.y}${log ? " above zero" : ""} left out.`,
+          ]),
+    ];
+    const reductions = [...origin.reductions, ...sentences];
+    return { table: binned, sentences, result: result.with(binned, { reductions }), countColumn };
   }
-  return { occupied, counts, columns, rows };
 }
 
-function place({ values, low, high }: GridAxis, point: number, bins: number): number {
+/** The bin of each value between the lowest and the highest, and the middle of a value's bin. */
+function binsOf(values: Float64Array, count: number) {
+  let [low, high] = [Infinity, -Infinity];
+  for (const value of values) {
+    low = Math.min(low, value);
+    high = Math.max(high, value);
+  }
   // Halved, so that the whole range of a double fits.
   const span = high / 2 - low / 2;
-  if (!(span > 0)) return 0;
-  return Math.min(Math.floor(((values[point]! / 2 - low / 2) / span) * bins), bins - 1);
-}
-
-/** The middle of a bin along an axis. */
-function middle(bin: number, { low, high }: GridAxis, bins: number): number {
-  const part = (bin + 0.5) / bins;
-  return low * (1 - part) + high * part;
+  const places = values.map((value) =>
+    span > 0 ? Math.min(Math.floor(((value / 2 - low / 2) / span) * count), count - 1) : 0,
+  );
+  const middle = (at: number): number => {
+    const part = (places[at]! + 0.5) / count;
+    return low * (1 - part) + high * part;
+  };
+  return { places, middle };
 }

@@ -4,7 +4,7 @@ import { drawRecipe } from "../chart/chart.js";
 import { Chart } from "../chart/chart-value.js";
 import type { Recipe } from "../chart/options.js";
 import { table, Table } from "../chart/table.js";
-import type { TableOptions } from "../chart/table-model.js";
+import type { TableOptions } from "../chart/table.js";
 import type { Change } from "../mask/addresses.js";
 import { mapTexts, maskResult } from "../mask/mask-result.js";
 import { words } from "../render/label.js";

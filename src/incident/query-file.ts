@@ -3,7 +3,7 @@ import { cleanText, grouped } from "../base/text.js";
 import { originSpan } from "../chart/sentences.js";
 import { maskAddresses } from "../mask/addresses.js";
 import { mapTexts } from "../mask/mask-result.js";
-import { originRecord } from "../render/origin/origin-record.js";
+import { originRecord } from "../render/origin.js";
 import { toTaggedJson, type Json } from "../result/json.js";
 import type { Origin } from "../result/origin.js";
 import { columnsOf } from "./figure-file.js";

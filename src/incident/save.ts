@@ -7,7 +7,7 @@ import { Chart } from "../chart/chart-value.js";
 import { writeFolder } from "../files/write-folder.js";
 import { maskAllBut, numberedMask, type Change } from "../mask/addresses.js";
 import { mapTexts, versionsOf } from "../mask/mask-result.js";
-import { originRecord } from "../render/origin/origin-record.js";
+import { originRecord } from "../render/origin.js";
 import { csv } from "../render/save.js";
 import { columnsOf } from "./figure-file.js";
 import { parquet } from "../result/parquet-write.js";

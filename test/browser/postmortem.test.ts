@@ -74,24 +74,6 @@ describe.skipIf(browserMissing)(`postmortem.html in Chromium${missingNote}`, () 
     expect(seen).toEqual([]);
   });
 
-  test("without JavaScript the pictures show", async () => {
-    const { page, seen } = await open({ javaScriptEnabled: false });
-    const shown = page.locator("#figure-1 .probelab-picture svg");
-    expect((await shown.boundingBox())?.width).toBeGreaterThan(100);
-    await page.screenshot({ path: join(pictures, "postmortem-still.png"), fullPage: true });
-    expect(seen).toEqual([]);
-  });
-
-  test("is light where the reader's system is dark, as its charts are", async () => {
-    const { page } = await open({ colorScheme: "dark" });
-    await drawnFigures(page);
-    const colours = await page.evaluate<string[]>(
-      "[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.documentElement).backgroundColor, getComputedStyle(document.body).color]",
-    );
-    expect(colours).toContain("rgb(255, 255, 255)");
-    await page.screenshot({ path: join(pictures, "postmortem-dark.png"), fullPage: true });
-  });
-
   test("prints every chart whole, and no page beside the paper", async () => {
     const { page, seen } = await open();
     await drawnFigures(page);

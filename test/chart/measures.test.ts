@@ -35,11 +35,6 @@ describe("several measures in one chart", () => {
     expect(values.map(Number).sort()).toEqual(known.map(Number).sort());
   });
 
-  test("one in a list is that one", () => {
-    const alone = chart.line(two, { y: ["q50"] });
-    expect(alone.spec.layer).toEqual(chart.line(two, { y: "q50" }).spec.layer);
-  });
-
   test("of different units have no axis in common", () => {
     expect(() => chart.line(one, { y: ["q50", "runs"] })).toThrow(
       `Can't draw "q50", "runs" along one axis: they are of s and runs; draw a chart of each.`,
@@ -53,12 +48,6 @@ describe("several measures in one chart", () => {
       "low",
       "high",
     ]);
-  });
-
-  test("are kept with the chart, which can be made again", () => {
-    const drawn = chart.line(one, { y: ["q10", "q50"] });
-    expect(drawn.recipe).toMatchObject({ mark: "line", options: { y: ["q10", "q50"] } });
-    expect(drawn.result).toBe(one);
   });
 });
 

@@ -80,15 +80,6 @@ describe("what can't be drawn along a text", () => {
     expect(chart.bar(byCountry).data.rows).toEqual(byCountry.rows().map(Object.values));
     expect(() => chart.bar(byCountry, { x: "probe_cc" })).not.toThrow();
   });
-
-  test.each(NOT_BARS)("chart.%s names the columns that it can be drawn along", (mark) => {
-    const more = makeResult({ cc: ["IT", "GE"], n: [12, 345], seconds: [1, 2], t: [null, null] });
-    expect(refusal(() => chart[mark](more, { x: "cc", y: "n" }))).toMatch(
-      /: pass a column of times or numbers as x, "seconds", or use chart\.bar\.$/,
-    );
-    expect(() => chart[mark](more, { x: "seconds", y: "n" })).not.toThrow();
-    expect(() => chart.bar(more, { x: "cc", y: "n" })).not.toThrow();
-  });
 });
 
 describe("what holds no numbers", () => {
@@ -114,11 +105,5 @@ describe("20,000 rows of free SQL as bars or an area", () => {
       expect(() => chart.dot(raw)).not.toThrow();
       expect(() => chart.line(raw)).not.toThrow();
     }
-  });
-
-  test("bars of texts: the largest", () => {
-    const raw = makeResult({ host: rows.map((at) => `host-${at}`), seconds });
-    expect(refusal(() => chart.bar(raw))).toContain(said("host"));
-    expect(() => chart.bar(raw.with(raw.table.slice(0, 20)))).not.toThrow();
   });
 });

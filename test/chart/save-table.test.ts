@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { readOrigins } from "../../src/render/origin/read-origins.js";
-import { originRecord } from "../../src/render/origin/origin-record.js";
+import { readOrigins } from "../../src/render/origin.js";
+import { originRecord } from "../../src/render/origin.js";
 import { readParquet } from "../../src/result/parquet-read.js";
 import { table } from "../../src/index.js";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.js";
@@ -30,7 +30,7 @@ describe("table(result).save(path)", () => {
     expect(html).not.toContain("<script>");
     expect(html.length).toBeLessThan(40_000);
     expect(readOrigins(Buffer.from(html))).toEqual([
-      { title: "Runs by <version>", origin: originRecord(summary.origin) },
+      originRecord(summary.origin, [], "Runs by <version>"),
     ]);
   });
 

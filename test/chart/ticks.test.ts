@@ -103,7 +103,7 @@ describe("timeTicks", () => {
         expect(ticks.at.length).toBeGreaterThanOrEqual(2);
         expect(ticks.at.length).toBeLessThanOrEqual(most);
         expect(ticks.at.every((tick) => tick >= at && tick <= at + span)).toBe(true);
-        expect(ticks.format).toBe(span <= 2_000 ? "%H:%M:%S.%L" : "%H:%M:%S");
+        expect(ticks.format).toBe(span < 1_000 ? "%H:%M:%S.%L" : "%H:%M:%S");
       }
     }
     const minute = timeTicks([at, at + 60_000], "UTC", 10).at;

@@ -1,4 +1,4 @@
-import { arrowTable, escape, op, table } from "./arrow.js";
+import { arrowTable, escape, table } from "./arrow.js";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { downsample, type DownsampleOptions } from "../../src/index.js";
@@ -139,20 +139,6 @@ describe("downsample(data, options)", () => {
     const rows = small.objects() as { x: number; y: number | null }[];
     const gaps = rows.filter((row) => row.y === null).map((row) => Math.floor(row.x / 5_000));
     expect(new Set(gaps)).toEqual(new Set([1, 2, 3, 4, 5, 6, 7, 8, 9]));
-  });
-
-  test("keeps the lowest and the highest of thousands of short series", () => {
-    const length = 20_000;
-    const data = table({
-      x: long(length).map((i) => Math.floor(i / 2_000)),
-      y: long(length).map((i) => (i * 7_919) % 40_009),
-      s: long(length).map((i) => `s${i % 2_000}`),
-    });
-    const small = downsample(data, { x: "x", y: "y", series: "s" });
-    expect(small.numRows()).toBeLessThan(5_000);
-    const extremes = (from: typeof data): string[] =>
-      rowTexts(from.groupby("s").rollup({ low: op.min("y"), high: op.max("y") })).sort();
-    expect(extremes(small)).toEqual(extremes(data));
   });
 
   test("refuses 10,000 series of one row", () => {

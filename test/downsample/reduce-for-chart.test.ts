@@ -37,27 +37,6 @@ describe("reduceForChart(result, plan)", () => {
     );
   });
 
-  test("merges the smallest series into other where months don't fit", () => {
-    const versions = names(60);
-    const result = countsResult(quarter, "day", versions, (_, version) => version);
-    const {
-      table,
-      sentences,
-      result: told,
-    } = reduceForChart(result, {
-      ...plan,
-      mark: "area",
-      maxRows: 40,
-    });
-    expect(table.numRows()).toBe(3 * 13);
-    expect(sentences[1]).toBe("other: the 48 smallest of 60 series.");
-    expect(told.origin.columns.dimensions[0]).toMatchObject({ other: "other" });
-    expect(told.origin.columns.dimensions[0]!.order).toEqual([...versions.slice(48), "other"]);
-    const sum = (data: typeof table): unknown =>
-      data.rollup({ sum: op.sum("measurements") }).get("sum");
-    expect(sum(table)).toBe(sum(result.table));
-  });
-
   test.each([
     ["15 minutes", "2026-02-01", "2026-03-01", "hour"],
     ["90 minutes", "2026-02-01", "2026-05-01", "3 hours"],
@@ -79,14 +58,6 @@ describe("reduceForChart(result, plan)", () => {
       expect(sum(table)).toBe(sum(result.table));
     },
   );
-
-  test("merges series of weeks, which are no parts of months", () => {
-    const result = countsResult(between("2025-01-01", "2026-01-01"), "week", names(200));
-    const { table, sentences } = reduceForChart(result, { ...plan, mark: "bar" });
-    expect(table.numRows()).toBeLessThan(5_000);
-    expect(sentences).toHaveLength(1);
-    expect(sentences[0]).toMatch(/^other: the 107 smallest of 200 series/);
-  });
 
   test("reduces an area whose missing rows would make it too large", () => {
     const result = countsResult(quarter, "hour", names(6));

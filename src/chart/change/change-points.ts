@@ -7,7 +7,7 @@ import { formatInstantIso, label } from "../../render/label.js";
 import { LINE } from "../line.js";
 import type { ChangeRecord, FindingRow } from "../options.js";
 import type { VegaLiteSpec } from "../../render/theme.js";
-import { titleSentence } from "../sentences.js";
+import { originSpan, titleSentence } from "../sentences.js";
 import { rowKey } from "../work-table.js";
 import { differenceText, numberOf, partText, type Figure } from "./figure.js";
 
@@ -56,7 +56,8 @@ export function changesInLines(
       layers: (frame) => changeLayers(frame, shown, nameOf),
     },
     options: { y: measure },
-    title: (named) => `${titleSentence(named, result.origin)}, changes marked`,
+    title: (named) =>
+      [titleSentence(named), ...originSpan(result.origin), "changes marked"].join(", "),
     told: [
       ...(some.length <= MOST_SERIES
         ? []

@@ -2,7 +2,7 @@ import { ProbelabError } from "../../base/error.js";
 import type { MimeBundle } from "../../base/mime-bundle.js";
 import type { Finding } from "../../change/finding.js";
 import type { Chart } from "../chart-value.js";
-import { tableModel } from "../table-model.js";
+import { tableModel } from "../table.js";
 import { htmlText, tableHtml } from "../../render/table-outputs.js";
 import { changeChart } from "./change.js";
 

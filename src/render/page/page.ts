@@ -3,20 +3,14 @@ import { ProbelabError } from "../../base/error.js";
 import type { MimeBundle } from "../../base/mime-bundle.js";
 import { cleanText, counted, isPromise, shownValue } from "../../base/text.js";
 import { isResult } from "../../result/result.js";
-import { pngSize } from "../png.js";
 import { titleText } from "../svg.js";
 import { escapeXml } from "../../base/xml.js";
 import { saveAs } from "../save.js";
-import { htmlText } from "../table-outputs.js";
 import { THEMES } from "../theme.js";
 import { chartFigure, tableFigure, type Drawable, type Tabular } from "./figures.js";
 import { pageDocument } from "./page-document.js";
 
-interface PageChart extends Drawable {
-  png(options?: { scale?: number }): Promise<Buffer>;
-}
-
-type Content = PageChart | Tabular;
+type Content = Drawable | Tabular;
 
 const SUCH = "chart.page([chart.line(result)])";
 
@@ -73,23 +67,9 @@ export class Page {
     return this.toString();
   }
 
-  /** The outputs of a notebook: the charts' pictures and its tables below each other, and how to save the page. */
-  async [Symbol.for("Jupyter.display")](): Promise<MimeBundle> {
-    const shown: string[] = [];
-    for (const each of this.contents) {
-      if (!isChart(each)) {
-        shown.push(each.html);
-        continue;
-      }
-      const png = await each.png({ scale: 2 });
-      const { width, height } = pngSize(png, 2);
-      shown.push(
-        `<p><img alt="${escapeXml(titleOf(each))}" width="${width}" height="${height}" src="data:image/png;base64,${png.toString("base64")}"/></p>\n`,
-      );
-    }
-    const text = this.toString();
-    const html = `${shown.join("")}<p><small>${htmlText(text)}</small></p>\n`;
-    return { data: { "text/html": html, "text/plain": text }, metadata: {} };
+  /** What a notebook shows: how to save the page. */
+  [Symbol.for("Jupyter.display")](): MimeBundle {
+    return { data: { "text/plain": this.toString() }, metadata: {} };
   }
 }
 
@@ -112,9 +92,9 @@ export function pageContents(given: unknown): readonly Content[] {
 }
 
 /** By its members: it may be of another copy of this library. */
-function isChart(value: unknown): value is PageChart {
-  const { spec, svg, png } = (value ?? {}) as Partial<PageChart>;
-  return typeof spec === "object" && typeof svg === "function" && typeof png === "function";
+function isChart(value: unknown): value is Drawable {
+  const { spec, svg } = (value ?? {}) as Partial<Drawable>;
+  return typeof spec === "object" && typeof svg === "function";
 }
 
 function isTable(value: unknown): value is Tabular {
@@ -127,7 +107,7 @@ function isTable(value: unknown): value is Tabular {
  * are, without charts as the reader's system is. `title` is its heading; default none.
  */
 export async function chartPage(
-  contents: readonly (Drawable | Tabular)[],
+  contents: readonly Content[],
   options: { title?: string } = {},
 ): Promise<string> {
   const figures: string[] = [];
@@ -152,6 +132,6 @@ export async function chartPage(
 }
 
 /** A chart's title, or a table's caption. */
-function titleOf(content: Drawable | Tabular): string {
+function titleOf(content: Content): string {
   return "spec" in content ? titleText(content.spec.title) : content.model.caption;
 }
