@@ -56,14 +56,6 @@ describe("the time that a chart shows", () => {
     expect(drawnMarks(marked("bar", "2026-11-24"))).toEqual([]);
   });
 
-  test("steps take in the whole of their last bucket", () => {
-    const annotations = ["2026-11-18", "2026-11-24"].map((time) => chart.annotation(time, time));
-    const drawn = chart.area(counts, { annotations });
-    expect(drawnMarks(drawn)).toEqual(["2026-11-18"]);
-    const ends = layers(drawn).flatMap(({ data }) => data.values.map(({ t = "" }) => String(t)));
-    expect(ends.sort().at(-1)).toBe("2026-11-23T00:00:00Z");
-  });
-
   test("times that have nothing to do with the range don't stretch to it", () => {
     const births = makeResult(
       { born: [new Date(at("1970-01-01")), new Date(at("1990-01-01"))], n: [1, 2] },

@@ -101,16 +101,6 @@ describe("downsample(data, options)", () => {
     expect(Math.min(...kept)).toBe(0);
   });
 
-  test("draws a table by descending x as it draws the ascending one", () => {
-    const y = long(20_000).map((i) => Math.sin(i / 300) + (i % 997 === 0 ? 3 : 0));
-    const up = table({ x: long(20_000), y });
-    const down = table({ x: long(20_000).reverse(), y: y.toReversed() });
-    const options = { x: "x", y: "y", width: 300 };
-    const a = rowTexts(downsample(up, options));
-    const b = rowTexts(downsample(down, options));
-    expect(b.toReversed()).toEqual(a);
-  });
-
   test("sees filters and orders of the table", () => {
     const data = table({ x: long(30_000), y: long(30_000).map((i) => i % 100) });
     const some = data.filter(escape((row: { x: number }) => row.x >= 10_000)).orderby("y", "x");
@@ -139,27 +129,6 @@ describe("downsample(data, options)", () => {
     const rows = small.objects() as { x: number; y: number | null }[];
     const gaps = rows.filter((row) => row.y === null).map((row) => Math.floor(row.x / 5_000));
     expect(new Set(gaps)).toEqual(new Set([1, 2, 3, 4, 5, 6, 7, 8, 9]));
-  });
-
-  test("refuses 10,000 series of one row", () => {
-    const data = table({ x: long(10_000), y: long(10_000), s: long(10_000).map((i) => `s${i}`) });
-    expect(() => downsample(data, { x: "x", y: "y", series: "s" })).toThrow(
-      /Can't keep a row of each of 10,000 series in 4,999 rows/,
-    );
-  });
-
-  test("gives a flat series' share to the others", () => {
-    const length = 60_000;
-    const random = (i: number): number => ((i * 2_654_435_761) % 4_294_967_296) / 4_294_967_296;
-    const data = table({
-      x: long(length).map((i) => Math.floor(i / 3)),
-      y: long(length).map((i) => (i % 3 === 0 ? random(i) : 2)),
-      s: long(length).map((i) => ["lively", "flat", "also flat"][i % 3]),
-    });
-    const small = downsample(data, { x: "x", y: "y", series: "s", width: 1_000, maxRows: 3_000 });
-    const lively = (small.array("s") as string[]).filter((s) => s === "lively").length;
-    expect(lively).toBeGreaterThan(2_850);
-    expect(small.numRows() - lively).toBeLessThan(10);
   });
 
   test("writes what it did into a Result's origin", () => {
