@@ -189,7 +189,6 @@ export function specRow(point: Point, { drawing, fields, names }: Frame): VegaLi
       roles.xKind === "time" ? formatInstantIso(Number(point.x)) : (names?.get(point.x) ?? point.x),
     ...(fields.series !== undefined && { [fields.series]: series[point.series]?.label ?? "" }),
     [fields.y]: point.y,
-    ...(point.count !== undefined && { rows: point.count }),
     ...(point.from !== undefined && { from: formatInstantIso(point.from) }),
     ...(point.low !== undefined && { [fields.low]: point.low, [fields.high]: point.high ?? null }),
     ...point.beside,
@@ -256,17 +255,6 @@ export function intervalLayer(
       encoding: { ...place, y: { ...y, field: fields.low }, y2: { field: fields.high }, tooltip },
     },
   ];
-}
-
-const WIDEST_STEP = 24;
-
-/** Pixels between two neighbouring places along x, where they are nearest; at most 24. */
-export function stepWidth({ drawing, domain: [start, end], width }: Frame): number {
-  const xs = drawing.xs.map(Number);
-  if (xs.length < 2 || start === end) return WIDEST_STEP;
-  const gaps = xs.slice(1).map((x, index) => x - (xs[index] ?? 0));
-  const narrowest = gaps.reduce((least, gap) => Math.min(least, gap), end - start);
-  return Math.min(WIDEST_STEP, (narrowest / (end - start)) * width);
 }
 
 // Names that the specs add, and that JavaScript objects already have.

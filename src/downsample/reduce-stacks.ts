@@ -26,7 +26,7 @@ export function reduceStacks(result: Result, plan: ChartPlan, maxRows: number): 
     throw refusal(
       plan,
       rows,
-      `only the buckets of a question can be added up, and ${JSON.stringify(plan.x)} has none; group them in the query (toStartOfHour(t) AS hour, count() AS n … GROUP BY hour), ask for the largest (top, in SQL ORDER BY … LIMIT 20), or use chart.dot or chart.line`,
+      `only the buckets of a question can be added up, and ${JSON.stringify(plan.x)} has none; group them in the query (toStartOfHour(t) AS hour, count() AS n … GROUP BY hour), ask for the largest (top, in SQL ORDER BY … LIMIT 20), or use chart.line`,
     );
   }
   const starts = new Set(numericColumn(table, plan.x).values);

@@ -90,10 +90,4 @@ describe("rows of free SQL in the same place", () => {
       "All versions added up.",
     );
   });
-
-  test("points counted in bins hide nothing", () => {
-    const many = Array.from({ length: 6_000 }, (_, index) => index % 50);
-    const drawn = chart.dot(makeResult({ x: many, y: many }));
-    expect(subtitle(drawn)).toMatch(/6,000 rows counted in /);
-  });
 });
