@@ -64,7 +64,6 @@ export type { AlertLinks, AlertMessage } from "./watch/alert/message.js";
 export { downsample, type DownsampleOptions } from "./downsample/downsample.js";
 export { chart } from "./chart/chart.js";
 export type { Chart } from "./chart/chart-value.js";
-export type { Page } from "./render/page/page.js";
 export type {
   Annotation,
   AreaOptions,
@@ -75,7 +74,6 @@ export type {
   HeatmapOptions,
   HistogramChartOptions,
   LineOptions,
-  PageOptions,
 } from "./chart/options.js";
 export { table } from "./chart/table.js";
 export { show } from "./notebook/show.js";

@@ -148,12 +148,6 @@ export type ExploreChartOptions = Pick<ChartOptions, "title" | "subtitle" | "the
   readonly y?: string;
 };
 
-/** Options of `chart.page`. */
-export interface PageOptions {
-  /** The page's heading; default none. */
-  readonly title?: string;
-}
-
 /** Kinds of charts of a Result, as `chart` names them. */
 export type KindName = "line" | "area" | "bar" | "dot" | "heatmap" | "histogram";
 
@@ -231,7 +225,7 @@ const oneOf = (...values: readonly unknown[]): Rule => ({
 });
 const flag = oneOf(true, false);
 
-type Taker = KindName | "explore" | "change" | "page";
+type Taker = KindName | "explore" | "change";
 const PLOTS = ["line", "area", "bar", "dot"] as const;
 const GRAPHS = [...PLOTS, "histogram"] as const;
 const PICTURES = [...GRAPHS, "heatmap", "change"] as const;
@@ -292,7 +286,7 @@ const OPTIONS: Readonly<Record<string, Rule & { readonly kinds: readonly Taker[]
     kinds: PLOTS,
   },
   format: { ...format, kinds: ["heatmap"] },
-  title: { ...text, kinds: [...PICTURES, "explore", "page"] },
+  title: { ...text, kinds: [...PICTURES, "explore"] },
   subtitle: { ...text, kinds: [...PICTURES, "explore"] },
   width: { ...pixels, kinds: PICTURES },
   height: { ...pixels, kinds: PICTURES },

@@ -171,7 +171,7 @@ async function answers(
     value === null
       ? "none"
       : measure.measure === "share"
-        ? `${(100 * value).toFixed(2)}%`
+        ? `${(100 * value).toFixed(2)} %`
         : value.toLocaleString("en-US");
   const ask = async (more: object): Promise<Record<string, unknown>[]> => {
     const span = between(day(from).start, day(until).end, zone);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Page } from "playwright-core";
-import { between, chart, type Chart, table } from "../../src/index.js";
+import { between, chart, type Chart } from "../../src/index.js";
 import { chartPage } from "../../src/render/page/page.js";
 import { versionSummary, weeklyCounts, weeklyDurations } from "../chart/support/sample-results.js";
 import { browserMissing, drawnFigures, missingNote, WatchingBrowser } from "./watched-page.js";
@@ -126,23 +126,5 @@ describe.skipIf(browserMissing)(`a saved page in Chromium${missingNote}`, () => 
     expect(await first.locator(".probelab-picture svg").isVisible()).toBe(true);
     expect(await first.locator(".probelab-drawing").count()).toBe(0);
     expect(seen).toEqual([]);
-  });
-
-  test("shows tables beside charts and on their own, wide ones to be scrolled", async () => {
-    const summary = table(versionSummary(), { bars: ["runs", "q50"], caption: "Runs by version" });
-    const both = await browser.open(await chartPage([summary, CHARTS.area!], { title: "Both" }));
-    expect(await drawnFigures(both.page)).toEqual(["probelab-chart probelab-live"]);
-    await shot(both.page, "table-and-chart");
-    const path = await summary.save(join(browser.folder, "table.html"));
-    const alone = await browser.openFile(path);
-    await alone.page.setViewportSize({ width: 400, height: 700 });
-    expect(await alone.page.locator("tbody tr").count()).toBe(versionSummary().numRows());
-    expect(
-      await alone.page.evaluate<boolean>(
-        "document.documentElement.scrollWidth <= innerWidth && document.querySelector('.probelab-wide').scrollWidth > innerWidth",
-      ),
-    ).toBe(true);
-    await shot(alone.page, "table");
-    expect([both.seen, alone.seen]).toEqual([[], []]);
   });
 });

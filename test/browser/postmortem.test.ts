@@ -58,22 +58,6 @@ describe.skipIf(browserMissing)(`postmortem.html in Chromium${missingNote}`, () 
     await page.screenshot({ path: join(pictures, "postmortem.png"), fullPage: true });
   });
 
-  test.each([390, 320])("is as wide as a phone of %i pixels", async (width) => {
-    const { page, seen } = await open({
-      viewport: { width, height: 844 },
-      isMobile: true,
-      hasTouch: true,
-    });
-    await drawnFigures(page);
-    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
-    const small = await page.evaluate<number>(
-      "Math.min(...[...document.querySelectorAll('main p:not(:has(small)), main li, main td')].filter((one) => one.offsetParent).map((one) => parseFloat(getComputedStyle(one).fontSize)))",
-    );
-    expect(small).toBeGreaterThanOrEqual(12);
-    await page.screenshot({ path: join(pictures, `postmortem-${width}.png`), fullPage: true });
-    expect(seen).toEqual([]);
-  });
-
   test("prints every chart whole, and no page beside the paper", async () => {
     const { page, seen } = await open();
     await drawnFigures(page);

@@ -163,11 +163,6 @@ describe("gaps and zeros", () => {
     expect(values.find((row) => row.v === "b" && row.t === "2026-02-02T00:00:00Z")?.n).toBe(0);
   });
 
-  test("infinite values are left out, and it is said", () => {
-    const infinite = makeResult({ x: [1, 2, 3], y: [1, Infinity, 2] });
-    expect(subtitle(chart.line(infinite))).toContain("1 infinite value left out.");
-  });
-
   test("a Result without rows is a chart that says so, over the range asked for", async () => {
     const counts = weeklyCounts();
     const empty = counts.with(counts.table.slice(0, 0), { notes: [] });
@@ -196,16 +191,6 @@ describe("annotations", () => {
     const rule = layers(marked).find(({ mark }) => mark.type === "rule");
     expect(rule?.data.values).toEqual([{ time: "2026-03-02T09:00:00Z", label: "3.10 out" }]);
     expect(subtitle(marked)).toContain("Outside the chart: old (2025-01-01).");
-  });
-
-  test("labels that would overlap stand on lines of their own", () => {
-    const near = ["2026-03-02", "2026-03-03", "2026-03-04"].map((day) =>
-      chart.annotation(day, `Day ${day}`),
-    );
-    const texts = layers(chart.line(weeklyCounts(), { annotations: near })).filter(
-      ({ mark }) => mark.type === "text",
-    );
-    expect(new Set(texts.map(({ encoding }) => encoding.y?.value)).size).toBe(3);
   });
 });
 
@@ -281,21 +266,5 @@ describe("bars by category", () => {
     expect(layer?.encoding.x?.sort).toEqual(["DE", "US", "(none)", "other"]);
     expect(layer?.data.values.filter(({ other }) => other).map(({ cc }) => cc)).toEqual(["other"]);
     expect(layer?.encoding.color?.condition).toMatchObject({ value: THEMES.light.neutral });
-  });
-
-  test("of values that can't be added up stand side by side", () => {
-    const sides = makeResult(
-      { v: ["a", "a", "b"], w: ["x", "y", "x"], q: [1, 2, 3] },
-      {
-        dimensions: [
-          { name: "v", order: ["a", "b"] },
-          { name: "w", order: ["x", "y"] },
-        ],
-        measures: [{ name: "q", label: "Q", unit: "s", additive: false, missing: "gap" }],
-      },
-    );
-    const [layer] = layers(chart.bar(sides));
-    expect(layer?.encoding.xOffset?.field).toBe("w");
-    expect(layer?.encoding.y?.stack).toBeNull();
   });
 });

@@ -69,13 +69,4 @@ describe("a chart of a free query that finds nothing", () => {
     expect(svg).toContain("No data in this range.");
     expect(svg).toContain(">IT<");
   });
-
-  it("is drawn once the query counts or converts, as the message advises", async () => {
-    const texts = await ask(`SELECT probe_cc, '5' AS text ${from}`, "2026-05-01");
-    expect(() => chart.bar(texts)).toThrow(/\(count\(\) AS n, toFloat64OrNull\(text\) AS n\)/);
-    const sql = `SELECT probe_cc, count() AS n, toFloat64OrNull('5') AS five ${from} GROUP BY probe_cc`;
-    const numbers = await ask(sql, "2026-05-01");
-    expect(chart.bar(numbers).data.rows).toEqual([["IT", 1]]);
-    expect(chart.bar(numbers, { y: "five" }).data.rows).toEqual([["IT", 5]]);
-  });
 });

@@ -9,10 +9,7 @@ type Loose = (...given: unknown[]) => unknown;
 const counts = weeklyCounts();
 const drawn = chart.area(counts, { width: 300, height: 100 });
 const loose = (made: unknown): Loose => made as Loose;
-const plain = chart as unknown as Record<
-  "line" | "area" | "bar" | "dot" | "vegaLite" | "annotation" | "page",
-  Loose
->;
+const plain = chart as unknown as Record<"line" | "vegaLite" | "annotation", Loose>;
 const makers: [string, Loose][] = [
   ["chart.line", plain.line],
   ["chart.vegaLite", (result) => plain.vegaLite(result, { mark: "bar" })],
@@ -145,25 +142,6 @@ test("a chart under another library's word names its own", () => {
   );
   expect(refusal(() => guessed["points"])).toContain("chart.dot");
   expect(Object.keys(chart)).not.toContain("scatter");
-});
-
-describe("chart.page of what are no charts", () => {
-  const page = (...given: unknown[]): string => refusal(() => plain.page(...given));
-
-  test.each([
-    [[], "no charts: pass at least one"],
-    [[Promise.resolve(drawn)], "a Promise on a page: write await"],
-    [[drawn, counts], "a Result on a page: pass charts and tables"],
-    [[drawn, "x"], 'Can\'t put "x" on a page: pass charts and tables'],
-    [[undefined], "Can't put undefined on a page"],
-  ])("%#: said at once", (charts, message) => {
-    expect(page(charts)).toContain(message);
-  });
-
-  test("its options", () => {
-    expect(page([drawn], { title: 3 })).toBe("Can't make a page with title: 3: pass a text.");
-    expect(page([drawn], { Title: "x" })).toContain("did you mean title?");
-  });
 });
 
 describe("save of what is no path", () => {

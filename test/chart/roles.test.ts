@@ -91,18 +91,3 @@ describe("what holds no numbers", () => {
     expect(refusal(() => chart[mark](texts, { y: "s" }))).toMatch(said);
   });
 });
-
-describe("20,000 rows of free SQL as bars or an area", () => {
-  const rows = Array.from({ length: 20_000 }, (_, at) => at);
-  const seconds = rows.map((at) => at % 97);
-  const said = (x: string): string =>
-    `"${x}" has none; group them in the query (toStartOfHour(t) AS hour, count() AS n … GROUP BY hour), ask for the largest (top, in SQL ORDER BY … LIMIT 20), or use chart.line.`;
-
-  test.each(["bar", "area"] as const)("chart.%s along a time or a number", (mark) => {
-    const t = rows.map((at) => new Date(1.77e12 + at * 61_000));
-    for (const raw of [makeResult({ t, seconds }), makeResult({ at: rows, seconds })]) {
-      expect(refusal(() => chart[mark](raw))).toContain(said(raw.columnNames()[0] ?? ""));
-      expect(() => chart.line(raw)).not.toThrow();
-    }
-  });
-});

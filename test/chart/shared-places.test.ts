@@ -33,17 +33,6 @@ describe("rows of free SQL in the same place", () => {
     expect(chart.bar(countries).data.rows).toHaveLength(5);
   });
 
-  test("the columns of the place are named, and the first such place", () => {
-    const twice = makeResult({ t: [week(0), week(0)], n: [1, 2], c: ["IT", "IT"] });
-    expect(message(() => chart.bar(twice))).toMatch(
-      /\(the same "t" and "c", first at .*\) and would hide each other; aggregate in SQL, one row for each "t" and "c", or/,
-    );
-    const same = makeResult({ c: ["IT", "IT"], n: [2, 2] });
-    expect(message(() => chart.bar(same))).toMatch(
-      /first at IT\) and would hide each other; aggregate in SQL, one row for each "c", or/,
-    );
-  });
-
   test("lines say so, points where they hide each other", () => {
     expect(subtitle(chart.line(countries, { color: null }))).toContain(
       "4 rows share a place: the line runs through several values of n at the same t.",

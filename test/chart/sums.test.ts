@@ -315,17 +315,4 @@ describe("what a chart adds up", () => {
     );
     expect(() => chart.bar(derived, { x: "a", y: "twice" })).toThrow(/without "t": nothing says/);
   });
-
-  test("are not the dots of two measures: each is a row", () => {
-    const both = result.with((table) => table.derive({ m: (d: { n: number }) => d.n + 1 }), {
-      columns: {
-        ...result.origin.columns,
-        measures: [
-          ...result.origin.columns.measures,
-          { name: "m", label: "m", unit: "s", additive: false, missing: "gap" },
-        ],
-      },
-    });
-    expect(chart.dot(both, { x: "n", y: "m", color: null }).data.rows).toHaveLength(rows.length);
-  });
 });

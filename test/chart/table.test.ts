@@ -130,11 +130,6 @@ describe("table(result)", () => {
     expect(shown("text", 1, [2n])).toEqual(["text", "1", '["2"]']);
   });
 
-  test("takes the columns asked for, in their order", () => {
-    const { markdown } = table(versionSummary(), { columns: ["single", "software_version"] });
-    expect(markdown).toContain("| Runs of a single measurement | Version |");
-  });
-
   test("says how many rows aren't shown, the range and what was left out", () => {
     const { html } = table(weeklyCounts(), { limit: 10, caption: "Counts" });
     expect(inertHtml(html).filter(({ name }) => name === "tr")).toHaveLength(11);

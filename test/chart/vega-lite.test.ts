@@ -2,7 +2,6 @@ import type { Spec } from "vega";
 import { compile, type TopLevelSpec } from "vega-lite";
 import { describe, expect, test } from "vitest";
 import { chart, ProbelabError } from "../../src/index.js";
-import { THEMES } from "../../src/render/theme.js";
 import { subtitle, title } from "./support/layers.js";
 import { makeResult, weeklyCounts } from "./support/sample-results.js";
 
@@ -55,19 +54,6 @@ describe("chart.vegaLite(result, spec)", () => {
     const { spec } = chart.vegaLite(result, hours);
     const compiled: Spec = compile(structuredClone(spec) as unknown as TopLevelSpec).spec;
     expect(JSON.stringify(compiled)).not.toMatch(/timeFormat/);
-  });
-
-  test("categories have the colors of series; the spec's own win", async () => {
-    const names = Array.from({ length: 13 }, (_, index) => `c${index}`);
-    const pie = makeResult({ cc: names, n: names.map((_, index) => index + 1) });
-    const theta = { field: "n", type: "quantitative" };
-    const spec = { mark: "arc", encoding: { theta, color: { field: "cc", type: "nominal" } } };
-    const svg = await chart.vegaLite(pie, spec).svg();
-    const slices = /<g class="mark-arc.*?<\/g>/s.exec(svg)?.[0] ?? "";
-    const fills = [...slices.matchAll(/fill="(#\w+)"/g)].map(([, fill]) => fill);
-    expect(new Set(fills)).toEqual(new Set(THEMES.light.series.slice(0, 13)));
-    const config = { range: { category: ["#123456"] } };
-    expect(await chart.vegaLite(pie, { ...spec, config }).svg()).toContain("#123456");
   });
 
   test('is as wide as its place with width: "container" too', async () => {

@@ -68,7 +68,7 @@ describe("readOrigins(bytes)", () => {
   test.each<[string, string | Buffer, RegExp]>([
     ["an empty file", "", /no SVG, PNG or HTML page/],
     ["a CSV", "t,runs\r\n1,2\r\n", /no SVG, PNG or HTML page/],
-    ["a PDF", "%PDF-1.7\n", /In a PDF see its attachment origin\.json/],
+    ["a PDF", "%PDF-1.7\n", /In a PDF see its attachments/],
     ["a page whose origin is null", page(null), /no origin in it/],
     ["a page whose origin is a text", page("x"), /isn't a record/],
     ["deep JSON", page([]).replace("[]", "[".repeat(1e5) + "]".repeat(1e5)), /isn't a record/],

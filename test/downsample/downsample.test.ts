@@ -93,14 +93,6 @@ describe("downsample(data, options)", () => {
     expect(downsample(one, { x: "x", y: "y", maxRows: 1 })).toBe(one);
   });
 
-  test("keeps the extremes where all x are equal", () => {
-    const y = long(6_000).map((i) => (i * 7_919) % 6_000);
-    const small = downsample(table({ x: y.map(() => 5), y }), { x: "x", y: "y" });
-    const kept = small.array("y") as number[];
-    expect(Math.max(...kept)).toBe(5_999);
-    expect(Math.min(...kept)).toBe(0);
-  });
-
   test("sees filters and orders of the table", () => {
     const data = table({ x: long(30_000), y: long(30_000).map((i) => i % 100) });
     const some = data.filter(escape((row: { x: number }) => row.x >= 10_000)).orderby("y", "x");

@@ -247,7 +247,6 @@ const places: [place: string, leave: (secret: string) => unknown][] = [
   ["a table, shown", () => mimeBundle(table(result))],
   ["a table as .html", () => saved("table.html", table(result))],
   ["a table as .csv", () => saved("table.csv", table(result))],
-  ["a page of charts", () => saved("page.html", chart.page([bars()], { title: "Page" }))],
   [
     "what origin prints of a stranger's file",
     (p) => {

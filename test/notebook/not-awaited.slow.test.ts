@@ -18,8 +18,7 @@ const run = (cells: readonly CellText[], options?: Omit<RunNotebookOptions, "out
 const saves = `
 const at = ${"`${process.cwd()}/files`"};
 const line = chart.line(result);
-for (const end of ["svg", "png", "pdf", "html", "json", "csv", "parquet"]) line.save(\`\${at}/x.\${end}\`);
-chart.page([line]).save(at + "/page.html");
+for (const end of ["svg", "png", "html", "json", "csv", "parquet"]) line.save(\`\${at}/x.\${end}\`);
 const report = postmortem({ title: "Short runs", severity: 2, detectedAt: "2026-02-01" });
 report.add(line);
 report.save(at + "/pm");
@@ -28,11 +27,10 @@ report.save(at + "/pm");
 async function expectSaved(): Promise<void> {
   const files = join(folder.path, "files");
   expect((await readdir(files)).sort()).toEqual([
-    "page.html",
     "pm",
-    ...["csv", "html", "json", "parquet", "pdf", "png", "svg"].map((end) => `x.${end}`),
+    ...["csv", "html", "json", "parquet", "png", "svg"].map((end) => `x.${end}`),
   ]);
-  for (const name of ["page.html", "x.html", "x.png", "x.svg"]) {
+  for (const name of ["x.html", "x.png", "x.svg"]) {
     expect(readOrigins(await readFile(join(files, name)))).toHaveLength(1);
   }
   expect(await readdir(join(files, "pm"))).toContain("postmortem.md");
@@ -71,12 +69,12 @@ test("what a cell saves without an await is there also where a later cell fails,
     ["await new Promise(() => {});", "timeout", { timeout: 8 }],
   ] as const) {
     const { outcome } = await run(
-      [handMade, `chart.line(result).save(process.cwd() + "/files/${status}.pdf"); 1;`, code],
+      [handMade, `chart.line(result).save(process.cwd() + "/files/${status}.png"); 1;`, code],
       limit,
     );
     expect(outcome.status).toBe(status);
     expect(outcome.message).toMatch(/^Cell 3 of 3 /);
-    expect(await readdir(join(folder.path, "files"))).toContain(`${status}.pdf`);
+    expect(await readdir(join(folder.path, "files"))).toContain(`${status}.png`);
   }
 });
 

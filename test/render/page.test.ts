@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { inspect } from "node:util";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { chart, table } from "../../src/index.js";
@@ -13,7 +12,6 @@ import {
   weeklyCounts,
   weeklyDurations,
 } from "../chart/support/sample-results.js";
-import { show } from "../chart/support/show.js";
 import { xmlElements } from "../chart/support/xml-tree.js";
 
 const small = { width: 300, height: 100 };
@@ -136,15 +134,6 @@ describe("chartFigure(chart, id)", () => {
     }
   });
 
-  test("never holds a password", async () => {
-    const secret = weeklyCounts().with(weeklyCounts().table, {
-      source: "https://user:hunter2@db.example:8443/default",
-      sql: "SELECT * FROM url('https://user:hunter2@db.example/')",
-      parameters: { password: "hunter2" },
-    });
-    expect(await chartFigure(chart.area(secret, small), "a")).not.toContain("hunter2");
-  });
-
   test("follows the pointer in a drawing of its own size only", async () => {
     const free = (params: unknown[], width?: number) =>
       chart.vegaLite(versionSummary(), {
@@ -192,23 +181,5 @@ describe("the runtime", () => {
   test("stands in a page as it is: nothing in it ends the script", () => {
     expect(runtimeSource()).not.toMatch(/<\/script|<!--/i);
     expect(runtimeSource()).toContain("BSD-3-Clause");
-  });
-});
-
-describe("chart.page(charts, { title })", () => {
-  test("shows itself in a notebook as a sentence that says how to save it", async () => {
-    const page = chart.page([counts, table(versionSummary()), counts], { title: "Week <12>" });
-    const said =
-      'Page "Week <12>" of 2 charts and 1 table: page.save("page.html") writes it, interactive.';
-    expect(await show(page)).toMatchObject({ data: { "text/plain": said } });
-    expect(inspect(page)).toBe(said);
-  });
-
-  test("is saved as .html and nothing else, and needs a chart", async () => {
-    expect(() => chart.page([])).toThrow(/page of no charts: pass at least one/);
-    const page = chart.page([chart.area(weeklyCounts())]);
-    await expect(page.save("week.pdf")).rejects.toThrow(
-      /Can't save a page as "week.pdf": end the path with .html/,
-    );
   });
 });
