@@ -7,7 +7,7 @@ export { connect, type ConnectOptions, type Lab } from "./lab/connect.js";
 export type { AnomaliesVerdict } from "./lab/anomalies.js";
 export { anomalies, type AnomaliesFinding } from "./change/anomalies.js";
 export type { Finding } from "./change/finding.js";
-export type { ReleaseFinding, ReleaseOptions } from "./change/release-report.js";
+export type { ReleaseFinding, ReleaseOptions } from "./change/release.js";
 export { openSnapshot, type Snapshot } from "./snapshot/snapshot.js";
 export { ProbelabError } from "./base/error.js";
 export { Result, type Value } from "./result/result.js";
@@ -15,8 +15,7 @@ export type { ColumnTable } from "arquero";
 export type { Origin } from "./result/origin.js";
 export { between, last, type TimeRange } from "./time/time-range.js";
 export type { Bucket } from "./time/bucket.js";
-export { prefix, type Prefix } from "./query/prefix.js";
-export type { Where } from "./query/where.js";
+export { prefix, type Prefix, type Where } from "./query/where.js";
 export {
   count,
   countDistinct,
@@ -48,8 +47,8 @@ export type { LogColumn, LogOptions } from "./logs/lines.js";
 export type { SubmissionRow } from "./logs/submissions.js";
 export type { LogLine } from "./logs/follow.js";
 export type { Priority } from "./logs/priority.js";
-export { maskAddresses } from "./mask/addresses.js";
-export type { HelperVerdict } from "./test-helpers/verdict.js";
+export { maskAddresses } from "./mask/mask.js";
+export type { HelperVerdict } from "./test-helpers/failures.js";
 export type { HelperRow } from "./test-helpers/instances.js";
 export type { InstanceRow, Rotation } from "./test-helpers/rotation.js";
 export { testHelpers, type TestHelpers } from "./test-helpers/test-helpers.js";
@@ -77,7 +76,7 @@ export type {
 } from "./chart/options.js";
 export { table } from "./chart/table.js";
 export { show } from "./notebook/show.js";
-export { severity, type Checklist, type IncidentRecord } from "./incident/severity.js";
+export { severity } from "./incident/severity.js";
 export { postmortem, type Postmortem } from "./incident/postmortem.js";
 export type { PostmortemFields } from "./incident/fields.js";
 export { tiers, type TierGraph, type TierOptions } from "./tiers/tiers.js";

@@ -5,7 +5,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { watchFlow } from "../../src/change/anomalies.js";
+import { watchFlow } from "../../src/change/forecast.js";
 import { KINDS, serviceSeries, syntheticSeries, type Series } from "./flow-series.js";
 
 const SEASON = { day: 24, week: 168 };
@@ -59,12 +59,8 @@ interface Score {
 
 function scoreSeries(series: Series, rate: number): Score {
   const options = { rate, gap: GAP, counts: true, floor: 1 };
-  const alarmed = (values: readonly (number | null)[]): boolean[] => {
-    const watched = watchFlow(values, SEASON, options);
-    // A decline is told when its week ends: with the week's last hour.
-    for (const { to } of watched.declines) watched.alarmed[to - 1] ||= to > series.warmup;
-    return watched.alarmed;
-  };
+  const alarmed = (values: readonly (number | null)[]) =>
+    watchFlow(values, SEASON, options).alarmed;
   const clean = alarmed(series.values);
   let [alarms, hours, last] = [0, 0, -Infinity];
   for (let at = series.warmup; at < clean.length; at++) {

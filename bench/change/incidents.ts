@@ -317,9 +317,12 @@ function isRight(
 /** Whether the move of the guilty program is told as one that lost nothing. */
 function cleared({ sentence }: Explanation, causes: readonly Where[]): boolean {
   const [, moves = ""] = sentence.split("upgraded:");
-  return causes.some(
-    ({ software_name: name, software_version: version }) =>
-      name !== undefined && version !== undefined && moves.includes(`${name} software_version`),
+  return (
+    /\blost\b/.test(moves) &&
+    causes.some(
+      ({ software_name: name, software_version: version }) =>
+        name !== undefined && version !== undefined && moves.includes(`${name} software_version`),
+    )
   );
 }
 

@@ -78,7 +78,8 @@ function searched(asked: CountLeaves, cuboids: readonly Cuboid[], fixed = false)
     );
     if (!fixed) centre = recentred(given, out, centre);
   }
-  const variance = amountVariance(size, weight);
+  // Of what leaves became, by that of their changes.
+  const variance = weight.map((own, leaf) => (own > 0 ? (size[leaf]! / 2) ** 2 / own : 0));
   return { causes, ordinary: centre, expected: given.before, variance };
 }
 
@@ -93,25 +94,6 @@ function strongest(causes: readonly Found[], many: number): Uint8Array {
     if (score >= most / SHADOW) for (const leaf of leaves) marked[leaf] = 1;
   }
   return marked;
-}
-
-/**
- * The noise alone, for those who look for no causes: most leaves went as the whole did, and medians
- * don't mind the others.
- */
-export function amountNoise(given: CountLeaves): Float64Array {
-  const centre = sumOver(given.after) / (sumOver(given.before) * given.ratio);
-  const whole = centre > 0 && centre < Infinity ? centre : 1;
-  const { change, size } = changesOf(given, whole);
-  const none = new Uint8Array(size.length);
-  const coarse = () => dispersion(given, cuboidsOf(given), whole, none);
-  const weight = weights(change, size, given.ratio * whole, none, coarse);
-  return amountVariance(size, weight);
-}
-
-/** Variances of what leaves became, of those of their changes. */
-function amountVariance(size: Float64Array, weight: Float64Array): Float64Array {
-  return weight.map((own, leaf) => (own > 0 ? (size[leaf]! / 2) ** 2 / own : 0));
 }
 
 interface Moved {

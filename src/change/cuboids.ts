@@ -190,3 +190,17 @@ export function leavesOf({ codes }: Leaves, { dimensions, values }: Element): nu
   }
   return leaves;
 }
+
+/** Leaves (all, or these) by their number in a column of codes. */
+export function leavesBy(
+  codes: ArrayLike<number>,
+  leaves: Iterable<number> = Array(codes.length).keys(),
+): Map<number, number[]> {
+  const groups = new Map<number, number[]>();
+  for (const leaf of leaves) {
+    const own = groups.get(codes[leaf]!);
+    if (own === undefined) groups.set(codes[leaf]!, [leaf]);
+    else own.push(leaf);
+  }
+  return groups;
+}

@@ -94,8 +94,7 @@ export function releaseRateSentence(
   all: Rate,
 ): string | undefined {
   const { release, name, inPlace } = releaseOf(cells, where);
-  if (release === undefined || before === null || after === null || cells.quantile)
-    return undefined;
+  if (release === undefined || before === null || after === null) return undefined;
   const value = (rate: number) => amount(rate, cells.unit);
   const as =
     was.n0 > 0 && Math.abs(was.r1 / was.r0 - 1) < WHOLE ? `, as before (${value(was.r0)})` : "";
@@ -151,30 +150,26 @@ export function explainSentence(cells: ChangeCells, explained: Explained): strin
 
 /** "probe_cc IT fell by 12,345 (23 %), from 53,000 to 41,000, 80 % of the change". */
 function causeText(cells: ChangeCells, cause: Cause, several: boolean): string {
-  const { quantile, unit } = cells;
+  const { unit } = cells;
   const { before, after, part } = cause;
   const all = several ? "all other rows alike" : "all rows alike";
   const name = Object.keys(cause.where).length === 0 ? all : cause.text;
-  const above = quantile === undefined ? "" : ` (share above ${amount(quantile.at, unit)})`;
   const share = part === null || Math.abs(part) > 10 ? "" : `, ${percent(part)} of the change`;
-  const own = quantile === undefined ? unit : "share";
   if (cells.kind === "flow" && before === 0) {
-    return `${name} is new, with ${amount(after, own)} ${unit}${share}`;
+    return `${name} is new, with ${amount(after, unit)} ${unit}${share}`;
   }
-  return `${name}${above} ${changeText(before, after, own)}${share}`;
+  return `${name} ${changeText(before, after, unit)}${share}`;
 }
 
-/** Of programs that lost nothing by it. */
+/** Of programs that kept their rows; how well their numbers tell it, the reader sees. */
 function movesText(cells: ChangeCells, moves: Explained["moves"]): string {
   const moved = moves
     .filter(({ kept }) => Math.abs(kept - 1) <= USUAL)
-    .map(({ program, dimension, values }) => {
+    .map(({ program, dimension, values, kept }) => {
       const whose = program === null ? "" : `${cleanText(program, 60)} `;
-      return `${whose}${dimension} ${pathText(values)}`;
+      return `${whose}${dimension} ${pathText(values)} (all its ${cells.unit}: ${signedPercent(kept - 1)})`;
     });
-  return moved.length === 0
-    ? ""
-    : `Users also upgraded: ${moved.slice(0, MOST_MOVES).join("; ")}; no ${cells.unit} were lost by it.`;
+  return moved.length === 0 ? "" : `Users also upgraded: ${moved.slice(0, MOST_MOVES).join("; ")}.`;
 }
 
 function upper(text: string): string {

@@ -1,9 +1,10 @@
 import type { ChangeCells } from "./cells.js";
-import { amountNoise, countCauses } from "./count-causes.js";
+import { countCauses } from "./count-causes.js";
 import { sumOver, type Cuboid } from "./cuboids.js";
 import {
   guilty,
-  ofOneProgram,
+  namedRows,
+  programOf,
   releaseDimensions,
   upgrade,
   type GuiltyRelease,
@@ -45,7 +46,7 @@ const RUNS_CLUMP = 3;
  * release that did.
  */
 export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]): FlowCauses {
-  const { ratio, names, values, runs } = cells;
+  const { ratio, names, runs } = cells;
   const { version, program } = releaseDimensions(cells);
   const counted = { ...cells, ...runs };
   const found = countCauses(
@@ -67,22 +68,13 @@ export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]): Flow
     const [rows, n] = [cells, counted].map((of) => of.before[leaf]! * ratio + of.after[leaf]!);
     return n! > 0 ? own * (rows! / n!) ** 2 : 0;
   });
-  const code = (dimension: number, leaf: number) => cells.leaves.codes[dimension]![leaf]!;
 
-  /** A cause that is all of one program: with the program's name, and the release that it comes from. */
+  /** A cause that is all of one program, by the release that it comes from. */
   function narrowed(cause: FlowCause): FlowCause {
-    const { where } = cause;
-    const isRelease = version >= 0 && names[version]! in where;
-    const scaled = expected.map((n) => n * ratio);
-    const leaves = isRelease
-      ? ofOneProgram(cells, cause.leaves, scaled, cells.after)
-      : cause.leaves;
-    const [first = 0] = leaves;
-    const only =
-      program >= 0 && leaves.every((leaf) => code(program, leaf) === code(program, first));
-    if (version < 0 || !(only || program < 0)) return cause;
-    const whose = only ? { [names[program]!]: values[program]![code(program, first)]! } : {};
-    if (isRelease) return { ...cause, leaves, where: { ...whose, ...where } };
+    const { where, leaves } = cause;
+    const whose = programOf(cells, leaves);
+    const isOne = Object.keys(whose).length > 0 || program < 0;
+    if (version < 0 || names[version]! in where || !isOne) return cause;
     const release = guilty({ ...cells, ...runs }, leaves, found.variance);
     if (release === undefined) return cause;
     const { kind, versions } = release;
@@ -111,15 +103,8 @@ export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]): Flow
     for (const leaf of own) expected[leaf] = (left * weight(leaf)) / total;
   }
 
-  const causes = found.causes.map(({ dimensions, values: codes, leaves, rest }) =>
-    narrowed({
-      rest,
-      where: Object.fromEntries(
-        dimensions.map((dimension, at) => [names[dimension]!, values[dimension]![codes[at]!]!]),
-      ),
-      leaves,
-    }),
-  );
+  const scaled = expected.map((n) => n * ratio);
+  const causes = found.causes.map((each) => narrowed(namedRows(cells, each, scaled, cells.after)));
   const rest = [...expected.keys()].filter((leaf) => out[leaf] === 0);
   const [was, is] = [sumOver(expected, rest) * ratio, sumOver(cells.after, rest)];
   const alike =
@@ -130,11 +115,4 @@ export function flowCauses(cells: ChangeCells, cuboids: readonly Cuboid[]): Flow
   return release?.kind === undefined
     ? { causes, expected, alike, variance }
     : { causes: [release], expected, alike: false, variance };
-}
-
-/** The variance of each leaf's change, where causes aren't looked for. */
-export function flowNoise(cells: ChangeCells): Float64Array {
-  const { after, ratio } = cells;
-  const before = upgrade(cells, cells)(cells.before);
-  return amountNoise({ ...cells.leaves, before, after, ratio });
 }

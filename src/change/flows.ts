@@ -8,7 +8,7 @@ import { buckets, nextBucket, type RangeBucket } from "../time/bucket.js";
 import { usualLength } from "../time/step.js";
 import { between, type TimeRange } from "../time/time-range.js";
 import { zoneOf } from "../result/origin.js";
-import type { Season } from "./expected.js";
+import { learning, type Season } from "./forecast.js";
 import { DAY, WEEK } from "../time/span.js";
 
 /** One group of an answer along its buckets. */
@@ -34,11 +34,6 @@ export interface Flows {
   /** Whether the values are counts; what is added before the logarithm is 1 then. */
   readonly counts: boolean;
   readonly floor: number;
-}
-
-/** How many buckets must be seen before one is judged: four weeks, and 60 buckets. */
-export function learning({ week }: Season): number {
-  return Math.max(4 * week, 60);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import type { probit } from "simple-statistics";
-import { sumsBy, type Leaves, type Cuboid } from "./cuboids.js";
-import { middleOf, nth, sortedPlaces } from "./order.js";
+import { median } from "../base/statistics.js";
+import { sumsBy, type Cuboid, type Leaves } from "./cuboids.js";
 
 const require = createRequire(import.meta.url);
 
@@ -28,23 +28,16 @@ const PRIOR_LEAVES = 4;
 const MANY = 150;
 /** Of so many the noise is learned: medians of a twentieth of them are within a few percent. */
 const SAMPLE = 10_000;
-/** Rows below which a leaf's noise isn't learned: a median of such few values is a step. */
-const FEW = 30;
-/** The same of runs, which scatter less. */
-const FEW_RUNS = 8;
 /** The median of a chi-squared. */
-const CHI_SQUARED = 0.4549;
+export const CHI_SQUARED = 0.4549;
 
 /** What leaves were (as the whole went since) and are, and the change by the mean of both: none where there is nothing. */
 export function changesOf({ before, after, ratio }: CountLeaves, centre: number) {
-  const change = new Float64Array(before.length);
-  const size = new Float64Array(before.length);
-  for (let leaf = 0; leaf < change.length; leaf += 1) {
-    const expected = before[leaf]! * ratio * centre;
-    const total = after[leaf]! + expected;
-    size[leaf] = total;
-    if (total > 0) change[leaf] = (2 * (after[leaf]! - expected)) / total;
-  }
+  const expected = before.map((n) => n * ratio * centre);
+  const size = after.map((n, leaf) => n + expected[leaf]!);
+  const change = after.map((n, leaf) =>
+    size[leaf]! > 0 ? (2 * (n - expected[leaf]!)) / size[leaf]! : 0,
+  );
   return { change, size };
 }
 
@@ -64,57 +57,43 @@ export function weights(
   clump = CLUMP,
 ): Float64Array {
   const least = fewOf(clump);
-  let leaves = new Int32Array(size.length);
-  let elements = 0;
-  for (let leaf = 0; leaf < size.length; leaf += 1) {
-    if (size[leaf]! >= least && out?.[leaf] !== 1) leaves[elements++] = leaf;
-  }
-  const step = Math.max(1, elements / SAMPLE);
-  elements = Math.floor(elements / step);
-  leaves = leaves.slice(0, elements).map((_, at) => leaves[Math.floor(at * step)]!);
-  const order = sortedPlaces(
-    new Float64Array(elements).map((_, at) => Math.log(size[leaves[at]!]!)),
+  const all = Int32Array.from(size.keys()).filter(
+    (leaf) => size[leaf]! >= least && out?.[leaf] !== 1,
   );
+  const step = Math.max(1, all.length / SAMPLE);
+  const leaves = all
+    .subarray(0, Math.floor(all.length / step))
+    .map((_, at) => all[Math.floor(at * step)]!)
+    .sort((a, b) => size[a]! - size[b]! || a - b);
   const poisson = (leaf: number) => (2 * (1 + ratio)) / size[leaf]!;
-  const moved = new Float64Array(elements);
-  const chance = new Float64Array(elements);
-  for (let place = 0; place < elements; place += 1) {
-    const leaf = leaves[order[place]!]!;
-    moved[place] = Math.abs(change[leaf]!);
-    chance[place] = poisson(leaf);
-  }
-  const few = elements < MANY ? ofFew(moved, chance, clump) : undefined;
-  const bins = Math.min(20, Math.floor(elements / 50));
+  const moved = Float64Array.from(leaves, (leaf) => Math.abs(change[leaf]!));
+  const chance = Float64Array.from(leaves, poisson);
+  const few = leaves.length < MANY ? ofFew(moved, chance, clump) : undefined;
+  const bins = Math.min(20, Math.floor(leaves.length / 50));
   const points = Array.from({ length: bins }, (_, bin) => {
-    const ends = [
-      Math.floor((bin * elements) / bins),
-      Math.floor(((bin + 1) * elements) / bins),
-    ] as const;
-    const middle = middleOf(moved.subarray(...ends)) * 1.4826;
-    return { variance: middle * middle, poisson: middleOf(chance.subarray(...ends)) };
+    const [from, to] = [bin, bin + 1].map((at) => Math.floor((at * leaves.length) / bins));
+    const middle = median(moved.subarray(from, to)) * 1.4826;
+    return { variance: middle * middle, poisson: median(chance.subarray(from, to)) };
   });
   const { s2, phi } = fitted(points) ?? { s2: 0, phi: few ?? coarse() };
-  const weight = new Float64Array(size.length);
-  for (let leaf = 0; leaf < size.length; leaf += 1) {
-    const total = size[leaf]!;
-    if (!(total > 0)) continue;
-    const own = poisson(leaf);
-    const counted = total < least ? Math.max(1, phi) * own : phi * own;
-    weight[leaf] = 1 / (s2 + counted + 1e-6);
-  }
-  return weight;
+  return size.map((total, leaf) => {
+    if (!(total > 0)) return 0;
+    const own = (total < least ? Math.max(1, phi) : phi) * poisson(leaf);
+    return 1 / (s2 + own + 1e-6);
+  });
 }
 
+/** Rows (or runs, which scatter less) below which a leaf's noise isn't learned: a median of such few values is a step. */
 function fewOf(clump: number): number {
-  return clump < CLUMP ? FEW_RUNS : FEW;
+  return clump < CLUMP ? 8 : 30;
 }
 
 /** How much more a few large leaves vary than Poisson counts, most of which went as the whole did. */
 function ofFew(moved: Float64Array, poisson: Float64Array, clump: number): number | undefined {
-  const squares = moved.map((change, at) => (change * change) / poisson[at]!);
-  if (middleOf(moved) > 1) return undefined;
-  const own = Math.max(1, middleOf(squares) / CHI_SQUARED);
   const n = moved.length;
+  if (n > 0 && median(moved) > 1) return undefined;
+  const squares = moved.map((change, at) => (change * change) / poisson[at]!);
+  const own = n === 0 ? 1 : Math.max(1, median(squares) / CHI_SQUARED);
   return (n * own + PRIOR_LEAVES * clump) / (n + PRIOR_LEAVES);
 }
 
@@ -128,22 +107,20 @@ export function dispersion(
   centre: number,
   out: Uint8Array,
 ): number {
-  const narrow = cuboids.filter(({ dimensions }) => dimensions.length <= 2).length;
-  const was = sumsBy(cuboids, given.before, { many: narrow, out });
-  const is = sumsBy(cuboids, given.after, { many: narrow, out });
-  const groups: { readonly total: number; readonly square: number }[] = [];
-  for (let at = 0; at < narrow; at += 1) {
-    was[at]!.forEach((before, group) => {
+  const many = cuboids.filter(({ dimensions }) => dimensions.length <= 2).length;
+  const was = sumsBy(cuboids, given.before, { many, out });
+  const is = sumsBy(cuboids, given.after, { many, out });
+  const groups = was.flatMap((sums, at) =>
+    Array.from(sums, (before, group) => {
       const had = before * given.ratio * centre;
       const total = had + is[at]![group]!;
-      if (total < fewOf(given.clump ?? CLUMP)) return;
       const d = (2 * (is[at]![group]! - had)) / total;
-      groups.push({ total, square: (d * d * total) / (2 * (1 + given.ratio)) });
-    });
-  }
+      return { total, square: (d * d * total) / (2 * (1 + given.ratio)) };
+    }).filter(({ total }) => total >= fewOf(given.clump ?? CLUMP)),
+  );
   groups.sort((a, b) => b.total - a.total);
   const middle = (some: typeof groups) =>
-    middleOf(Float64Array.from(some, ({ square }) => square)) / CHI_SQUARED;
+    some.length === 0 ? 0 : median(some.map(({ square }) => square)) / CHI_SQUARED;
   const large = groups.slice(0, Math.ceil(groups.length / 2));
   // Of a handful, the larger half may well hold the cause.
   return Math.max(1, middle(groups), large.length < 8 ? 0 : middle(large));
@@ -162,15 +139,12 @@ function fitted(points: readonly { variance: number; poisson: number }[]) {
     const s2 = i === 0 ? 0 : most * 10 ** (-4 + i / 10);
     for (let j = 0; j <= 50; j += 1) {
       const phi = j === 0 ? 0 : 10 ** (-2 + j / 10);
-      let off = 0;
-      for (const { variance, poisson } of telling) {
-        off += Math.abs(Math.log((variance + 1e-9) / (s2 + phi * poisson + 1e-9)));
-        if (off >= least) break;
-      }
-      if (off < least) {
-        least = off;
-        best = { s2, phi };
-      }
+      const off = telling.reduce(
+        (sum, { variance, poisson }) =>
+          sum + Math.abs(Math.log((variance + 1e-9) / (s2 + phi * poisson + 1e-9))),
+        0,
+      );
+      if (off < least) [least, best] = [off, { s2, phi }];
     }
   }
   return best;
@@ -181,30 +155,22 @@ function fitted(points: readonly { variance: number; poisson: number }[]) {
  * the quantile-quantile line over the outermost hundredth of the leaves that no cause explains.
  */
 export function pullIn(change: Float64Array, weight: Float64Array, out: Uint8Array): void {
-  const z = new Float64Array(change.length);
-  let rest = new Float64Array(change.length);
-  let size = 0;
-  for (let leaf = 0; leaf < change.length; leaf += 1) {
-    z[leaf] = Math.abs(change[leaf]!) * Math.sqrt(weight[leaf]!);
-    if (out[leaf] === 0 && weight[leaf]! > 0) rest[size++] = z[leaf]!;
-  }
+  const z = change.map((by, leaf) => Math.abs(by) * Math.sqrt(weight[leaf]!));
+  const rest = z.filter((_, leaf) => out[leaf] === 0 && weight[leaf]! > 0).sort();
+  const size = rest.length;
   if (size <= 100) return;
-  rest = rest.subarray(0, size);
   const inner = Math.max(20, Math.floor(size * 0.01));
   const outer = Math.max(8, Math.floor(inner / 12));
   // Loaded when it is needed: importing probelab need not.
   const statistics = require("simple-statistics") as { probit: typeof probit };
   const normal = (rank: number) => -statistics.probit((rank + 0.5) / (2 * size));
-  const from = nth(rest, size - 1 - inner);
+  const from = rest[size - 1 - inner]!;
   const bulk = Math.max(1, from / normal(inner));
-  const tail = Math.max(
-    bulk,
-    (nth(rest, size - 1 - outer) - from) / (normal(outer) - normal(inner)),
-  );
-  for (let leaf = 0; leaf < change.length; leaf += 1) {
-    if (!(weight[leaf]! > 0)) continue;
-    const own = z[leaf]!;
+  const slope = (rest[size - 1 - outer]! - from) / (normal(outer) - normal(inner));
+  const tail = Math.max(bulk, slope);
+  z.forEach((own, leaf) => {
+    if (!(weight[leaf]! > 0)) return;
     const pulled = own <= from ? own / bulk : from / bulk + (own - from) / tail;
     change[leaf] = (Math.sign(change[leaf]!) * pulled) / Math.sqrt(weight[leaf]!);
-  }
+  });
 }

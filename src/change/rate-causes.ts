@@ -1,5 +1,6 @@
+import { median } from "../base/statistics.js";
 import { cuboidsOf, sumOver, sumsBy, sumsIn, type Cuboid, type Leaves } from "./cuboids.js";
-import { middleOf } from "./order.js";
+import { CHI_SQUARED } from "./noise.js";
 import { greedy, type Found, type Score } from "./search.js";
 import { priceOf, USUAL } from "./thresholds.js";
 
@@ -30,8 +31,9 @@ const MOVED = 2;
 const LEAST_GROUPS = 12;
 /** Groups as noisy as rows drawn alone that are taken as seen: pairs overlap, so that few tell less than they seem to. */
 const PRIOR_GROUPS = 10;
-/** The median of a chi-squared. */
-const CHI_SQUARED = 0.4549;
+
+/** Sums over rows: all and part before, all and part after, and the parts' variances where they are given. */
+type Sums<Value> = [n0: Value, s0: Value, n1: Value, s1: Value, v0?: Value, v1?: Value];
 
 /**
  * The elements that made a rate change.
@@ -48,75 +50,65 @@ export function rateCauses(
   given: RateLeaves,
   cuboids: readonly Cuboid[] = cuboidsOf(given),
 ): { readonly causes: readonly Found[]; readonly noise: number } {
-  const columns = columnsOf(given);
-  const whole = columns.map((column) => sumOver(column));
-  const [n0, s0, n1, s1] = whole as [number, number, number, number];
+  const { allBefore, partBefore, allAfter, partAfter, spreadBefore, spreadAfter } = given;
+  const spreads = spreadBefore && spreadAfter ? [spreadBefore, spreadAfter] : [];
+  const columns = [allBefore, partBefore, allAfter, partAfter, ...spreads] as Sums<Float64Array>;
+  const whole = columns.map((column) => sumOver(column!)) as Sums<number>;
+  const [n0, s0, n1, s1] = whole;
   const excess = s1 - (n1 * s0) / n0;
   if (!(n0 > 0 && n1 > 0) || excess === 0) return { causes: [], noise: 1 };
-  const test = { given, rate: s0 / n0, noise: 1 };
-  const out = new Uint8Array(given.allBefore.length);
+  const rate = s0 / n0;
+  const out = new Uint8Array(allBefore.length);
   let causes: readonly Found[] = [];
+  let noise = 1;
   // The noise is that of rows that no cause explains, known once causes are found.
   for (const known of [undefined, out]) {
-    test.noise = dispersion(test, cuboids, columns, known);
-    const moved = given.spreadAfter === undefined && Math.abs(standardErrors(test, whole)) >= MOVED;
+    noise = dispersion(given, rate, cuboids, columns, known);
+    const error = standardErrors(whole, rate, noise);
+    const moved = spreads.length === 0 && Math.abs(error) >= MOVED ? excess : undefined;
     out.fill(0);
-    causes = greedy(
-      given,
-      cuboids,
-      rateScore(test, cuboids, columns, moved ? excess : undefined),
-      out,
-    );
+    causes = greedy(given, cuboids, rateScore(given, rate, noise, cuboids, columns, moved), out);
     if (causes.length === 0) break;
   }
-  return { causes, noise: test.noise };
-}
-
-interface Test {
-  readonly given: RateLeaves;
-  /** Of the whole, before. */
-  readonly rate: number;
-  noise: number;
+  return { causes, noise };
 }
 
 /** @param excess what the whole has beyond its rate of before; undefined where that is chance. */
 function rateScore(
-  test: Test,
+  { usual = USUAL, allAfter }: RateLeaves,
+  rate: number,
+  noise: number,
   cuboids: readonly Cuboid[],
-  columns: readonly Float64Array[],
+  columns: Sums<Float64Array>,
   excess: number | undefined,
 ): Score {
-  const { rate, given } = test;
-  const { usual = USUAL } = given;
-  const all = sumOver(given.allAfter);
+  const all = sumOver(allAfter);
+  const beyondOf = ([n0, s0, n1, s1]: Sums<number>) => {
+    const own = (s0 + PRIOR_ROWS * rate) / (n0 + PRIOR_ROWS);
+    return { own, beyond: s1 - n1 * own };
+  };
   let left = excess ?? 1;
   let first = true;
   return {
-    columns,
+    columns: columns as Float64Array[],
     best(at, sums, above) {
       const cuboid = cuboids[at]!;
-      const [n0, s0, n1, s1] = sums as [Float64Array, Float64Array, Float64Array, Float64Array];
       const price = priceOf(cuboids.length, cuboid.groups);
       let [best, score] = [-1, above];
       if (excess !== undefined && Math.abs(left) <= LEAST_LEFT * Math.abs(excess)) return undefined;
       for (let group = 0; group < cuboid.groups; group += 1) {
+        const n1 = sums[2]![group]!;
         // What is left of a group whose leaves are out is rounding.
-        if (n1[group]! < 1e-3) continue;
-        const own = (s0[group]! + PRIOR_ROWS * rate) / (n0[group]! + PRIOR_ROWS);
-        const beyond = s1[group]! - n1[group]! * own;
-        if (Math.abs(beyond) < usual * n1[group]! * Math.abs(own)) continue;
-        let explains = 0;
-        if (excess !== undefined) {
-          const part = beyond / excess;
-          if (!first && part < LEAST_PART) continue;
-          // Of causes after the first also those that are wide for what they explain.
-          explains = part - (BREADTH * n1[group]!) / all + (first ? 0 : 1);
-          if (!(explains > score)) continue;
-        }
-        const z = standardErrors(
-          test,
-          sums.map((of) => of[group]!),
-        );
+        if (n1 < 1e-3) continue;
+        const four = sums.map((of) => of[group]!) as Sums<number>;
+        const { own, beyond } = beyondOf(four);
+        if (Math.abs(beyond) < usual * n1 * Math.abs(own)) continue;
+        const part = excess === undefined ? 0 : beyond / excess;
+        if (excess !== undefined && !first && part < LEAST_PART) continue;
+        // Of causes after the first also those that are wide for what they explain.
+        const explains = part - (BREADTH * n1) / all + (first ? 0 : 1);
+        if (excess !== undefined && !(explains > score)) continue;
+        const z = standardErrors(four, rate, noise);
         // The tail of a normal distribution is thinner than its density.
         const tail = (z * z) / 2 + Math.log(Math.max(1, Math.PI * z * z * 0.5)) / 2;
         const chance = tail - price;
@@ -126,27 +118,19 @@ function rateScore(
       }
       return best < 0 ? undefined : { group: best, score };
     },
-    taken(_, [n0, s0, n1, s1]) {
-      left -= s1! - (n1! * (s0! + PRIOR_ROWS * rate)) / (n0! + PRIOR_ROWS);
+    taken(_, sums) {
+      left -= beyondOf(sums as Sums<number>).beyond;
       first = false;
     },
   };
-}
-
-type Four = [number, number, number, number];
-
-function columnsOf(given: RateLeaves): Float64Array[] {
-  const { allBefore, partBefore, allAfter, partAfter, spreadBefore, spreadAfter } = given;
-  const spreads = spreadBefore && spreadAfter ? [spreadBefore, spreadAfter] : [];
-  return [allBefore, partBefore, allAfter, partAfter, ...spreads];
 }
 
 /**
  * How far a rate moved, in standard errors: of a share the signed root of its deviance, which holds of
  * few rows as well; of other rates by the variances given.
  */
-function standardErrors({ rate, noise }: Test, sums: readonly number[]): number {
-  const [all0, part0, n1, s1, v0, v1] = sums as [number, number, number, number, number?, number?];
+function standardErrors(sums: Sums<number>, rate: number, noise: number): number {
+  const [all0, part0, n1, s1, v0, v1] = sums;
   const n0 = all0 + PRIOR_ROWS;
   const s0 = part0 + PRIOR_ROWS * rate;
   const moved = s1 / n1 - s0 / n0;
@@ -175,51 +159,49 @@ function likelihood(part: number, n: number): number {
  * with most leaves isn't its own noise.
  */
 function dispersion(
-  test: Test,
+  { sizes, codes, spreadBefore }: RateLeaves,
+  rate: number,
   cuboids: readonly Cuboid[],
-  columns: readonly Float64Array[],
+  columns: Sums<Float64Array>,
   out: Uint8Array | undefined,
 ): number {
-  const { given, rate } = test;
-  const sums = columns.map((column) => sumsBy(cuboids, column, { out }));
+  const sums = columns.map((column) => sumsBy(cuboids, column!, { out }));
   const spread = (part: number) => Math.max(1e-6, part * (1 - part));
-  const values = given.sizes.map((size, dimension) =>
-    columns.map((column) => sumsIn(given.codes[dimension]!, column, size)),
+  const values = sizes.map((size, dimension) =>
+    columns.map((column) => sumsIn(codes[dimension]!, column!, size)),
   );
-  const addSquares = (squares: readonly number[][], cuboid: Cuboid, at: number): void => {
-    for (let group = 0; group < cuboid.groups; group += 1) {
-      const own = sums.map((of) => of[at]![group]!);
-      const [n0, s0, n1, s1, v0, v1] = own as [number, number, number, number, number?, number?];
-      const n = Math.min(n0, n1);
-      // Groups where fewer than five are expected aren't nearly normal.
-      if (n < 10 || (v0 === undefined && n * spread(rate) < 5)) continue;
-      squares[0]!.push(standardErrors({ ...test, noise: 1 }, own) ** 2);
-      for (const dimension of out === undefined ? cuboid.dimensions : []) {
-        const code = given.codes[dimension]![cuboid.example[group]!]!;
-        const [N0, S0, N1, S1] = values[dimension]!.map((of) => of[code]!) as Four;
-        // A group that makes up its value tells nothing beside it.
-        if (n1 > N1 / 2) continue;
-        const moved = s1 / n1 - s0 / n0 - (S1 / N1 - S0 / N0);
-        const variance =
-          v0 === undefined
-            ? spread(S0 / N0) / n0 + spread(S1 / N1) / n1
-            : v0 / n0 ** 2 + v1! / n1 ** 2;
-        if (variance > 0) squares[dimension + 1]!.push(moved ** 2 / variance);
-      }
-    }
-  };
   // Leaves tell, where they are large enough; else pairs of values.
-  for (const size of given.spreadBefore ? [given.sizes.length, 2] : [given.sizes.length]) {
-    const squares: number[][] = [[], ...given.sizes.map(() => [])];
-    cuboids.forEach((cuboid, at) => {
-      if (cuboid.dimensions.length === size) addSquares(squares, cuboid, at);
+  for (const size of spreadBefore ? [sizes.length, 2] : [sizes.length]) {
+    const squares: number[][] = [[], ...sizes.map(() => [])];
+    cuboids.forEach(({ dimensions, groups, example }, at) => {
+      for (let group = 0; group < groups && dimensions.length === size; group += 1) {
+        const own = sums.map((of) => of[at]![group]!) as Sums<number>;
+        const [n0, s0, n1, s1, v0, v1] = own;
+        const n = Math.min(n0, n1);
+        // Groups where fewer than five are expected aren't nearly normal.
+        if (n < 10 || (v0 === undefined && n * spread(rate) < 5)) continue;
+        squares[0]!.push(standardErrors(own, rate, 1) ** 2);
+        for (const dimension of out === undefined ? dimensions : []) {
+          const code = codes[dimension]![example[group]!]!;
+          const [N0, S0, N1, S1] = values[dimension]!.map((of) => of[code]!) as Sums<number>;
+          // A group that makes up its value tells nothing beside it.
+          if (n1 > N1 / 2) continue;
+          const moved = s1 / n1 - s0 / n0 - (S1 / N1 - S0 / N0);
+          const variance =
+            v0 === undefined
+              ? spread(S0 / N0) / n0 + spread(S1 / N1) / n1
+              : v0 / n0 ** 2 + v1! / n1 ** 2;
+          if (variance > 0) squares[dimension + 1]!.push(moved ** 2 / variance);
+        }
+      }
     });
-    const known = squares.filter(({ length }) => length >= LEAST_GROUPS);
-    const noises = known.map((some) => {
-      const own = middleOf(Float64Array.from(some)) / CHI_SQUARED;
-      return (some.length * own + PRIOR_GROUPS) / (some.length + PRIOR_GROUPS);
-    });
-    if (noises.length > 0) return Math.max(given.spreadBefore ? 0.01 : 1, Math.min(...noises));
+    const noises = squares
+      .filter(({ length }) => length >= LEAST_GROUPS)
+      .map((some) => {
+        const own = median(some) / CHI_SQUARED;
+        return (some.length * own + PRIOR_GROUPS) / (some.length + PRIOR_GROUPS);
+      });
+    if (noises.length > 0) return Math.max(spreadBefore ? 0.01 : 1, Math.min(...noises));
   }
   return 1;
 }

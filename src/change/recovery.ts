@@ -23,8 +23,6 @@ const FEWEST_WINDOWS = 30;
 const LEVEL = 0.025;
 /** A loss that goes on is then four standard deviations from the bound. */
 const VISIBLE_PART = 1 / 3;
-/** Half of the loss, in visible parts. */
-const NEARER = 1 / 2 / VISIBLE_PART;
 /** Of a complete stop, whose logarithm has no bound. */
 const MOST_LOSS = 0.95;
 const LENGTHS = [1, 2, 3, 6, 12, 24, 48, 96];
@@ -46,33 +44,40 @@ export function recovery(
   const sums = [0];
   for (const count of counts) sums.push(sums.at(-1)! + count);
   const sum = (from: number, to: number) => sums[to]! - sums[from]!;
+  /** The low end of the interval of what windows of so many hours hold, so long after what is known. */
+  const lowEnd = (hours: number, away: number): number | null => {
+    const past: number[] = [];
+    for (let at = drop.from - hours; at >= 0; at--) {
+      const found = forecastError(sum, at, hours, at + hours - away);
+      if (found === null) break;
+      past.push(found);
+    }
+    if (past.length < FEWEST_WINDOWS) return null;
+    return past.sort((a, b) => a - b)[Math.floor(LEVEL * past.length)]!;
+  };
   // Over all hours from the first alarmed one to the last: single hours are alarmed by chance, too.
-  const lost = forecastError(sum, drop.from, drop.to - drop.from, drop.from);
+  const length = drop.to - drop.from;
+  const lost = forecastError(sum, drop.from, length, drop.from);
+  const chance = lowEnd(length, length);
   let longest: Recovery = { state: "unsure", change: null, hours: 0 };
-  if (lost === null) return longest;
-  const visible = Math.max(lost, Math.log(1 - MOST_LOSS)) * VISIBLE_PART;
+  if (lost === null || chance === null) return longest;
+  // An alarm is raised where a loss and chance add up: what is beyond chance is surely lost.
+  const loss = Math.max(lost, Math.log(1 - MOST_LOSS));
+  const visible = Math.min(0, loss - Math.min(0, chance)) * VISIBLE_PART;
   let newest: number | undefined;
   for (const hours of LENGTHS) {
     const start = counts.length - hours;
     if (start < drop.to) break;
     const away = counts.length - drop.from;
-    const error = (at: number) => forecastError(sum, at, hours, at + hours - away);
-    const past: number[] = [];
-    for (let at = drop.from - hours; at >= 0; at--) {
-      const found = error(at);
-      if (found === null) break;
-      past.push(found);
-    }
-    const found = error(start);
-    if (found === null || past.length < FEWEST_WINDOWS) break;
-    past.sort((a, b) => a - b);
-    const bound = past[Math.floor(LEVEL * past.length)]!;
+    const found = forecastError(sum, start, hours, start + hours - away);
+    const bound = lowEnd(hours, away);
+    if (found === null || bound === null) break;
     longest = { state: "unsure", change: Math.expm1(found), hours };
     newest ??= found;
     if (found < bound && found < 0) {
       // The last alarmed hour may lie before the drop's end: a longer window then holds lost hours,
       // and says nothing of the newest where these are nearer to the expectation than to the loss.
-      return newest < visible * NEARER ? { ...longest, state: "below" } : longest;
+      return newest < loss / 2 ? { ...longest, state: "below" } : longest;
     }
     // A single hour may be back by chance.
     if (bound >= visible && hours > 1) return { ...longest, state: "recovered" };

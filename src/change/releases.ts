@@ -1,7 +1,8 @@
 import { isVersionColumn } from "../result/origin.js";
 import { compareVersions } from "../result/version-order.js";
 import type { ChangeCells } from "./cells.js";
-import { grouped, sumOver } from "./cuboids.js";
+import { grouped, leavesBy, sumOver } from "./cuboids.js";
+import type { Found } from "./search.js";
 import { LEAST_REST } from "./thresholds.js";
 
 /** Versions and the programs that they are of, by the numbers of their dimensions; −1 where that isn't asked about. */
@@ -165,32 +166,53 @@ export function upgrade(
 /** Rows of a program changed with the others of their version where by at least this part of what all did. */
 const ALONG = 0.5;
 
+/** What a found element's rows share, by dimension, and which rows they are. */
+export interface NamedRows {
+  readonly where: Readonly<Record<string, string | null>>;
+  readonly leaves: readonly number[];
+  /** Whether some rows of its values are of a cause before it. */
+  readonly rest: boolean;
+  readonly isRelease: boolean;
+}
+
 /**
- * Of leaves that share a version, but not their program, those of the one program that changed: the
- * same number of another program is another release. All of them where several programs changed.
+ * A found element by name. Of a version it is the one program that changed, which is named with it: the
+ * same number of another program is another release. All its rows where several programs changed.
  *
  * @param had what was to be expected of each leaf. @param has what came.
  */
-export function ofOneProgram(
+export function namedRows(
   cells: ChangeCells,
-  leaves: readonly number[],
+  { dimensions, values: codes, leaves, rest }: Found,
   had: Float64Array,
   has: Float64Array,
-): readonly number[] {
-  const programs = cells.leaves.codes[releaseDimensions(cells).program];
-  if (programs === undefined) return leaves;
-  const moved = (some: readonly number[]) => sumOver(has, some) / sumOver(had, some) - 1;
-  const own = new Map<number, number[]>();
-  for (const leaf of leaves) own.set(programs[leaf]!, []);
-  for (const leaf of leaves) own.get(programs[leaf]!)!.push(leaf);
-  const most = [...own.values()].reduce((all, some) =>
-    Math.abs(sumOver(has, some) - sumOver(had, some)) >
-    Math.abs(sumOver(has, all) - sumOver(had, all))
-      ? some
-      : all,
+): NamedRows {
+  const { names, values } = cells;
+  const { version, program } = releaseDimensions(cells);
+  const where = Object.fromEntries(
+    dimensions.map((dimension, at) => [names[dimension]!, values[dimension]![codes[at]!]!]),
   );
-  const along = [...own.values()].filter((some) => moved(some) / moved(most) > ALONG);
-  return along.length === 1 ? most : leaves;
+  if (!dimensions.includes(version)) return { where, leaves, rest, isRelease: false };
+  const programs = cells.leaves.codes[program];
+  const groups = programs === undefined ? [] : [...leavesBy(programs, leaves).values()];
+  const lost = (some: readonly number[]) => sumOver(has, some) - sumOver(had, some);
+  const moved = (some: readonly number[]) => sumOver(has, some) / sumOver(had, some) - 1;
+  const most = groups.reduce((a, b) => (Math.abs(lost(b)) > Math.abs(lost(a)) ? b : a), []);
+  const along = groups.filter((some) => moved(some) / moved(most) > ALONG);
+  const own = along.length === 1 ? most : leaves;
+  return { where: { ...programOf(cells, own), ...where }, leaves: own, rest, isRelease: true };
+}
+
+/** The program that all of these leaves are of, by its dimension; nothing where there are several. */
+export function programOf(
+  { leaves, names, values }: ChangeCells,
+  some: readonly number[],
+): Readonly<Record<string, string | null>> {
+  const { program } = releaseDimensions({ names });
+  const codes = leaves.codes[program];
+  const code = codes?.[some[0] ?? 0];
+  if (codes === undefined || some.some((leaf) => codes[leaf] !== code)) return {};
+  return { [names[program]!]: values[program]![code!]! };
 }
 
 /** Of these leaves, all of one program: the release that lost what they did, and what was expected of it. */
@@ -215,14 +237,7 @@ export function guilty(
 ): GuiltyRelease | undefined {
   const { version } = releaseDimensions(cells);
   if (version < 0) return undefined;
-  const own = new Map<number, number[]>();
-  for (const leaf of leaves) {
-    const code = cells.leaves.codes[version]![leaf]!;
-    const some = own.get(code);
-    if (some === undefined) own.set(code, [leaf]);
-    else some.push(leaf);
-  }
-  const releases = [...own].map(([code, some]) => ({
+  const releases = [...leavesBy(cells.leaves.codes[version]!, leaves)].map(([code, some]) => ({
     text: cells.values[version]![code] ?? "",
     leaves: some,
     was: sumOver(cells.before, some) * cells.ratio,

@@ -1,13 +1,12 @@
-import { Command, InvalidArgumentError } from "commander";
+import { Command } from "commander";
 import { configPath, readConfig } from "../database/config.js";
 import { projectRoot } from "../database/settings.js";
 import { alert } from "../watch/alert/alert.js";
-import type { AlertMessage } from "../watch/alert/message.js";
-import { line } from "./terminal.js";
+import { line, severity } from "./terminal.js";
 
 interface Flags {
   readonly text?: string;
-  readonly severity: AlertMessage["severity"];
+  readonly severity: ReturnType<typeof severity>;
   readonly key?: string;
   readonly page: string;
   readonly notebook?: string;
@@ -52,8 +51,3 @@ export const alertCommand = new Command("alert")
   .description("send an alert from a shell, or resolve it")
   .addCommand(send)
   .addCommand(resolve);
-
-function severity(text: string): AlertMessage["severity"] {
-  if (/^[1-4]$/.test(text)) return Number(text) as AlertMessage["severity"];
-  throw new InvalidArgumentError("Write 1, 2, 3 or 4; 1 is the highest.");
-}

@@ -11,7 +11,6 @@ import { findLimits, findSource, findTables } from "../database/settings.js";
 import { newestRow } from "../database/table-info.js";
 import type { TableRole } from "../database/tables.js";
 import { boundsSql } from "../database/time-column.js";
-import { installedKernels } from "../notebook/kernel/kernelspec.js";
 import { kernelName } from "../notebook/own-package.js";
 import { forTerminal, line } from "./terminal.js";
 
@@ -41,7 +40,7 @@ export const doctorCommand = new Command("doctor")
 
 async function* checks(): AsyncGenerator<Check, void, undefined> {
   yield checkNode();
-  yield checkKernel();
+  yield await checkKernel();
   yield await checkJupyter();
   for (const role of ["measurements", "logs", "testHelpers"] as const) yield await checkTable(role);
 }
@@ -54,26 +53,37 @@ function checkNode(): Check {
   return { name: "Node", state: "failure", found, remedy: "Install Node 20.19 or newer." };
 }
 
-/** Looks for the kernel where Jupyter does, and for the programs that it starts. */
-function checkKernel(): Check {
+/** The output of a command of Jupyter; empty where it has none. */
+async function jupyter(...given: string[]): Promise<string> {
+  const answer = promisify(execFile)("jupyter", given, { timeout: 60_000 });
+  return (await answer.catch(() => ({ stdout: "" }))).stdout;
+}
+
+/** Asks Jupyter for the kernel, and looks for the programs that it starts. */
+async function checkKernel(): Promise<Check> {
   const name = "Kernel";
-  const kernel = installedKernels(process.env).find((each) => each.name === kernelName);
+  type Listed = Record<string, { resource_dir: string; spec: { argv: string[] } } | undefined>;
+  const text = (await jupyter("kernelspec", "list", "--json")) || '{ "kernelspecs": {} }';
+  const kernel = (JSON.parse(text) as { kernelspecs: Listed }).kernelspecs[kernelName];
   if (kernel === undefined) {
     const remedy = "To use it in Jupyter, run npx probelab kernel install.";
     return { name, state: "advice", found: "not installed", remedy };
   }
-  const { argv, folder } = kernel;
-  const missing = argv.find((part) => /[\\/]/.test(part) && !existsSync(part));
-  if (missing === undefined) return { name, state: "ok", found: folder };
+  const found = kernel.resource_dir;
+  const missing = kernel.spec.argv.find((part) => /[\\/]/.test(part) && !existsSync(part));
+  if (missing === undefined) return { name, state: "ok", found };
   const remedy = "Run npx probelab kernel install again; Node or probelab was moved since.";
-  const found = `${folder} starts ${missing}, which is not there`;
-  return { name, state: "failure", found, remedy };
+  return {
+    name,
+    state: "failure",
+    found: `${found} starts ${missing}, which is not there`,
+    remedy,
+  };
 }
 
 async function checkJupyter(): Promise<Check> {
-  const answer = promisify(execFile)("jupyter", ["--version"], { timeout: 60_000 });
-  const { stdout } = await answer.catch(() => ({ stdout: "" }));
-  const frontends = [...stdout.matchAll(/^(jupyterlab|notebook)\s*:\s*(\d\S*)$/gm)];
+  const versions = await jupyter("--version");
+  const frontends = [...versions.matchAll(/^(jupyterlab|notebook)\s*:\s*(\d\S*)$/gm)];
   const found = frontends.map(([, frontend, version]) => `${frontend} ${version}`).join(", ");
   if (found !== "") return { name: "Jupyter", state: "ok", found };
   const remedy = "To edit notebooks, install one: pip install jupyterlab (or use VS Code).";

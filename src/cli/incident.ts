@@ -1,8 +1,7 @@
-import { Command, InvalidArgumentError } from "commander";
+import { Command } from "commander";
 import { existsSync } from "node:fs";
-import { join, relative } from "node:path";
+import { relative } from "node:path";
 import { counted } from "../base/text.js";
-import { demandText } from "../incident/document/document.js";
 import {
   incidentFolders,
   openIncident,
@@ -12,18 +11,13 @@ import {
 } from "../incident/living.js";
 import { instantText, thisSecond } from "../incident/fields.js";
 import { postmortem } from "../incident/postmortem.js";
-import type { SeverityNumber } from "../incident/severity.js";
-import { line } from "./terminal.js";
+import { demandText, type SeverityNumber } from "../incident/severity.js";
+import { line, severity } from "./terminal.js";
 
 /** The exit code for a missed deadline, which no error has. */
 const OVERDUE = 8;
 /** The default folder of incidents. */
 const HOME = "incidents";
-
-const severity = (text: string): SeverityNumber => {
-  if (/^[1-4]$/.test(text)) return Number(text) as SeverityNumber;
-  throw new InvalidArgumentError("Write 1, 2, 3 or 4; 1 is the highest.");
-};
 
 /** A command that writes entries. */
 function writer(name: string, about: string): Command {
@@ -32,7 +26,7 @@ function writer(name: string, about: string): Command {
     .option("--author <name>", "who writes (default: PROBELAB_AUTHOR, else your user name)");
 }
 
-const open = writer("open", "begin an incident's folder, with its page and its first entry")
+const open = writer("open", "begin an incident's folder, with its first entry")
   .argument("<title>", "what happens, in a line")
   .requiredOption("--severity <n>", "1 to 4; in doubt the higher one, the lower number", severity)
   .option("--start <time>", "when it began to do harm, if known; UTC")
@@ -61,7 +55,6 @@ interface Note {
   readonly leader?: string;
   readonly sterile?: true;
   readonly severity?: SeverityNumber;
-  readonly to?: string;
 }
 
 const note = writer("note", "add an entry to the timeline")
@@ -74,9 +67,8 @@ const note = writer("note", "add an entry to the timeline")
   .option("--leader <name>", "who leads the call")
   .option("--sterile", "everything else is postponed from here")
   .option("--severity <n>", "the severity from here on", severity)
-  .option("--to <name>", "hand the incident over: who has it from here on")
   .action(async (folder: string, text: string, flags: Note) => {
-    const { author, link, responded, called, leader, sterile, to } = flags;
+    const { author, link, responded, called, leader, sterile } = flags;
     const report = await openWords(folder, author);
     const time = timeOf(flags.at);
     const fields = {
@@ -87,8 +79,7 @@ const note = writer("note", "add an entry to the timeline")
       ...(flags.severity !== undefined && { severity: flags.severity }),
     };
     if (Object.keys(fields).length > 0) report.set(fields);
-    if (to !== undefined) report.handover(to, text, time);
-    else report.timeline(time, text, ...(link === undefined ? [] : [link]));
+    report.timeline(time, text, ...(link === undefined ? [] : [link]));
   });
 
 const set = writer("set", "write a section of the postmortem")
@@ -110,6 +101,35 @@ const close = writer("close", "close the incident and write its postmortem")
     process.stdout.write(`${line(relative("", saved))}\n`);
   });
 
+interface ActionFlags {
+  readonly author?: string;
+  readonly type?: string;
+  readonly owner?: string;
+  readonly reference?: string;
+  readonly due?: string;
+}
+
+const action = writer(
+  "action",
+  "add an action item, which prevents the next incident or notices it sooner",
+)
+  .argument("<folder>", "the incident's folder")
+  .argument("<what>", "what is to be done")
+  .option("--type <type>", "prevent, detect, mitigate (default: prevent)")
+  .option("--owner <name>", "who does it")
+  .option("--reference <text>", "an issue's number or address")
+  .option("--due <time>", "until when, in UTC")
+  .action(async (folder: string, what: string, { author, ...flags }: ActionFlags) => {
+    (await openWords(folder, author)).action({ what, ...flags });
+  });
+
+const save = writer("save", "write the postmortem so far, with its charts, into the folder")
+  .argument("<folder>", "the incident's folder")
+  .action(async (folder: string, { author }: Note) => {
+    const report = await postmortem.open(folder, author === undefined ? {} : { author });
+    process.stdout.write(`${line(relative("", await report.save()))}\n`);
+  });
+
 const status = new Command("status")
   .description("print the state of incidents, and what is due")
   .argument("[folder]", `an incident's folder, or that of several (default: ${HOME})`)
@@ -127,17 +147,17 @@ const status = new Command("status")
 export const incidentCommand = new Command("incident").description(
   "an incident while it goes on: a folder that several people add to, and that becomes the postmortem",
 );
-for (const each of [open, note, set, close, status]) incidentCommand.addCommand(each);
+for (const each of [open, note, set, action, save, close, status]) incidentCommand.addCommand(each);
 
 function timeOf(at: string | undefined): string {
   return instantText(at ?? thisSecond(), "time of an entry");
 }
 
-function statusText({ folder, draft, demands, now, inCharge, entries, unread }: Incident): string {
-  const state = draft.resolvedAt === null ? `in charge: ${inCharge}` : "closed";
+function statusText({ folder, draft, demands, now, entries, unread }: Incident): string {
+  const state = draft.resolvedAt === null ? "open" : "closed";
   return [
-    `${line(draft.title)} (severity ${draft.severity}, ${line(state)}, ${counted(entries.length, "entry", "entries")})`,
-    `  ${line(join(relative("", folder), "index.html"))}`,
+    `${line(draft.title)} (severity ${draft.severity}, ${state}, ${counted(entries.length, "entry", "entries")})`,
+    `  ${line(relative("", folder) || ".")}`,
     ...demands
       .filter((demand) => demand.state !== "not demanded")
       .map((demand) => `  ${line(demandText(demand, draft, now))}`),

@@ -5,28 +5,16 @@ import { connect, type Lab } from "../lab/connect.js";
 import type { LogLine } from "../logs/follow.js";
 import type { Priority } from "../logs/priority.js";
 import { formatRange, last } from "../time/time-range.js";
-import {
-  condition,
-  exitCode,
-  inertJson,
-  line,
-  userInterrupt,
-  wholeNumber,
-  type Conditions,
-} from "./terminal.js";
-import { addToIncident, incidentOption } from "./to-incident.js";
+import { addToIncident, OPTIONS, type AnswerFlags } from "./answering.js";
+import { exitCode, inertJson, line, userInterrupt, wholeNumber } from "./terminal.js";
 
-interface Flags {
+interface Flags extends AnswerFlags {
   readonly follow?: true;
   readonly program?: string;
   readonly search?: string;
   readonly priority?: Priority;
-  readonly last: string;
   readonly limit: number;
-  readonly where: Conditions;
   readonly mask?: true;
-  readonly json?: true;
-  readonly incident?: string;
 }
 
 /** The lateness that `lab.logs.follow` allows. */
@@ -39,12 +27,12 @@ export const logsCommand = new Command("logs")
   .option("--program <name>", "of this program")
   .option("--search <text>", "whose message holds this text")
   .option("--priority <name>", "of this severity and worse: warning, err")
-  .option("--last <span>", "how far back: 30min, 24h", "1h")
   .option("--limit <n>", "most messages, the newest", wholeNumber, 100)
-  .option("--where <column=value>", "only these lines; again for more", condition, {})
   .option("--mask", "hide e-mail and IP addresses")
+  .addOption(OPTIONS.last("1h"))
+  .addOption(OPTIONS.where())
   .option("--json", "print a JSON object a line")
-  .addOption(incidentOption())
+  .addOption(OPTIONS.incident())
   .addHelpText("after", "\nThe exit code is 0, 9 where no message was found, 1 for an error.")
   .action(async (flags: Flags) => {
     using interrupt = userInterrupt();
@@ -87,8 +75,7 @@ async function follow(
   for (const message of printed.filter(({ t }) => t >= since)) {
     known.set(keyOf(message), (known.get(keyOf(message)) ?? 0) + 1);
   }
-  const onOutage = (sentence: string) => void process.stderr.write(`${line(sentence)}\n`);
-  for await (const message of lab.logs.follow({ ...filter, since, onOutage })) {
+  for await (const message of lab.logs.follow({ ...filter, since })) {
     const before = known.get(keyOf(message)) ?? 0;
     if (before > 0) known.set(keyOf(message), before - 1);
     else print(message, flags);

@@ -21,38 +21,22 @@ for (const stream of [process.stdout, process.stderr]) {
   });
 }
 
-const commands = new Map<string, () => Promise<Command>>(
-  Object.entries({
-    start: async () => (await import("./start.js")).startCommand,
-    example: async () => (await import("./example.js")).exampleCommand,
-    run: async () => (await import("./run.js")).runCommand,
-    sample: async () => (await import("./sample.js")).sampleCommand,
-    load: async () => (await import("./load.js")).loadCommand,
-    watch: async () => (await import("./watch.js")).watchCommand,
-    drop: async () => (await import("./drop.js")).dropCommand,
-    release: async () => (await import("./release.js")).releaseCommand,
-    helpers: async () => (await import("./helpers.js")).helpersCommand,
-    logs: async () => (await import("./logs.js")).logsCommand,
-    explain: async () => (await import("./explain.js")).explainCommand,
-    origin: async () => (await import("./origin.js")).originCommand,
-    kernel: async () => (await import("./kernel.js")).kernelCommand,
-    incident: async () => (await import("./incident.js")).incidentCommand,
-    postmortem: async () => (await import("./postmortem.js")).postmortemCommand,
-    types: async () => (await import("./types.js")).typesCommand,
-    alert: async () => (await import("./alert.js")).alertCommand,
-    schedule: async () => (await import("./schedule.js")).scheduleCommand,
-    doctor: async () => (await import("./doctor.js")).doctorCommand,
-  }),
-);
+const NAMES = [
+  ...["start", "run", "sample", "load", "watch", "drop", "release", "helpers", "logs", "explain"],
+  ...["origin", "kernel", "incident", "postmortem", "alert", "schedule", "doctor"],
+];
 
 const program = new Command("probelab")
   .description("Questions to a network-measurement service, answered in notebooks")
   .version(version);
 // Only the command that is named: loading all of them takes longer than most of them do.
 const [, , first = ""] = process.argv;
-const named = commands.get(first);
-const needed = named ? [named] : /^(-V|--version)$/.test(first) ? [] : commands.values();
-for (const load of needed) program.addCommand(await load());
+const named = NAMES.filter((name) => name === first);
+const isVersion = /^(-V|--version)$/.test(first);
+for (const name of isVersion ? [] : named.length > 0 ? named : NAMES) {
+  const exports = (await import(`./${name}.js`)) as Record<string, Command>;
+  program.addCommand(exports[`${name}Command`]!);
+}
 
 try {
   await program.parseAsync();

@@ -1,6 +1,4 @@
 import { Command } from "commander";
-import { createInterface } from "node:readline/promises";
-import { redact } from "../base/redact.js";
 import { verificationText, verifyPostmortem } from "../incident/manifest.js";
 import { answersText, rerunPostmortem, type Question } from "../incident/rerun.js";
 import { openDatabases } from "../lab/connect.js";
@@ -16,10 +14,10 @@ const verify = new Command("verify")
   .description("check every file of a saved postmortem by its hash")
   .argument("<folder>", "what report.save() wrote")
   .option("--rerun", "ask the SQL of every figure again, and name the cells that differ")
-  .option("--yes", "with --rerun: run the folder's SQL without asking, for folders that you trust")
+  .option("--yes", "with --rerun: run the SQL that is shown, for folders that you trust")
   .addHelpText(
     "after",
-    "\nNeeds no database without --rerun. The SQL of the folder is shown, and runs only after a yes at\nthe terminal or with --yes. Exits with 1 where a file was changed, removed or added, or where the\ndatabase gives other values.",
+    "\nNeeds no database without --rerun. The SQL of the folder is shown, and runs only with --yes. Exits\nwith 1 where a file was changed, removed or added, or where the database gives other values.",
   )
   .action(async (folder: string, { rerun, yes }: Flags) => {
     const verification = await verifyPostmortem(folder);
@@ -29,8 +27,7 @@ const verify = new Command("verify")
     await using databases = await openDatabases();
     const { database, logs } = databases;
     const ask = async ({ sql, parameters, source }: Question) => {
-      const other =
-        source === database.source ? undefined : await logs.open().catch(() => undefined);
+      const other = source === database.source ? undefined : await logs().catch(() => undefined);
       const holder = other?.source === source ? other : database;
       const action = "ask again";
       const described = await holder.rows<{ name: string; type: string }>(
@@ -48,27 +45,14 @@ const verify = new Command("verify")
     }
   });
 
-/** Shows the SQL of a folder, which whoever wrote the folder chose, and asks for a yes. */
-async function mayRun(all: readonly Question[], yes: boolean): Promise<boolean> {
+/** Shows the SQL of a folder, which whoever wrote the folder chose. */
+function mayRun(all: readonly Question[], yes: boolean): boolean {
   for (const { figure, sql, parameters } of all) {
     process.stdout.write(
       `\n${line(figure)}:\n${sqlText(sql)}\nwith ${line(JSON.stringify(parameters))}\n`,
     );
   }
-  if (yes) return true;
-  // Nobody can agree to what a terminal doesn't show whole; save() writes no such SQL.
-  if (all.some(({ sql }) => redact(sql) !== sql)) {
-    process.stdout.write("It holds what looks like a password, which is not shown.\n");
-    return false;
-  }
-  if (!process.stdin.isTTY || !process.stdout.isTTY) return false;
-  const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  try {
-    const answer = await terminal.question("Run all of it on your database? [y/N] ");
-    return /^y(es)?$/i.test(answer.trim());
-  } finally {
-    terminal.close();
-  }
+  return yes;
 }
 
 /** `probelab postmortem` */

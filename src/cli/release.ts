@@ -1,63 +1,43 @@
 import { Command } from "commander";
-import type { ReleaseFinding } from "../change/release-report.js";
-import type { ReleaseValue } from "../change/release-values.js";
+import type { ReleaseFinding, ReleaseValue } from "../change/release.js";
 import { amount, percent } from "../change/words.js";
-import { connect } from "../lab/connect.js";
-import { last } from "../time/time-range.js";
-import {
-  condition,
-  exitCode,
-  EXIT_CODES,
-  inertJson,
-  line,
-  lines,
-  textTable,
-  userInterrupt,
-  type Conditions,
-} from "./terminal.js";
-import { addFinding, incidentOption } from "./to-incident.js";
+import { answering } from "./answering.js";
+import { exitCode, EXIT_CODES, line, textTable } from "./terminal.js";
 
 interface Flags {
   readonly software?: string;
   readonly previous?: string;
-  readonly last: string;
-  readonly where: Conditions;
-  readonly json?: true;
-  readonly incident?: string;
 }
 
 /** `probelab release` */
-export const releaseCommand = new Command("release")
-  .description("compare the runs of a new version with those of the version before it")
-  .argument("<version>", "the new version, as software_version has it")
-  .option("--software <name>", "its software_name, where several have that version")
-  .option("--previous <version>", "the version to compare with; default: the one before it")
-  .option("--last <span>", "where the two are looked for: 4 weeks, 90d", "3 months")
-  .option("--where <column=value>", "only these rows; again for more", condition, {})
-  .option("--json", "print the finding as JSON")
-  .addOption(incidentOption())
-  .addHelpText("after", EXIT_CODES)
-  .action(async (version: string, { software, previous, where, ...flags }: Flags) => {
-    using interrupt = userInterrupt();
-    await using lab = await connect();
-    const found = await lab.release(version, {
-      range: last(flags.last, { now: lab.now }),
-      where,
-      signal: interrupt.signal,
+export const releaseCommand = answering<Flags>(
+  new Command("release")
+    .description("compare the runs of a new version with those of the version before it")
+    .argument("<version>", "the new version, as software_version has it")
+    .option("--software <name>", "its software_name, where several have that version")
+    .option("--previous <version>", "the version to compare with; default: the one before it")
+    .addHelpText("after", EXIT_CODES),
+  "3 months",
+  async (lab, { range, flags, signal }, version) => {
+    const { software, previous, where } = flags;
+    const finding = await lab.release(version, {
+      ...{ range, where, signal },
       ...(software !== undefined && { software }),
       ...(previous !== undefined && { previous }),
     });
-    const { result, kind, ...told } = found;
+    const { result, kind, ...told } = finding;
     const { notes } = result.origin;
-    process.stdout.write(
-      flags.json ? `${inertJson({ ...told, notes })}\n` : releaseText(found, notes),
-    );
-    await addFinding(flags.incident, found);
-    process.exitCode = exitCode(found.found, !found.untold);
-  });
+    return {
+      finding,
+      code: exitCode(finding.found, !finding.untold),
+      json: { ...told, notes },
+      text: [finding.sentence, valuesTable(finding), notes.join("\n")],
+    };
+  },
+);
 
-function releaseText(found: ReleaseFinding, notes: readonly string[]): string {
-  const { previous, version, runs, values } = found;
+function valuesTable({ previous, version, runs, values }: ReleaseFinding): string {
+  if (values.length === 0) return "";
   const short = (value: number | null, unit: string) =>
     value === null ? "" : amount(Number(value.toPrecision(3)), unit);
   const ends = (low: number | null, high: number | null, show: (end: number) => string) =>
@@ -83,14 +63,6 @@ function releaseText(found: ReleaseFinding, notes: readonly string[]): string {
   };
   const was = line(previous ?? "", 30);
   const heads = ["", `${was} before`, was, line(version, 30), "change", "95 % interval", ""];
-  const sizes = [
-    "runs",
-    ...[runs.before, runs.previous, runs.now].map((n) => amount(n, "")),
-    "",
-    "",
-    "",
-  ];
-  const table = values.length === 0 ? "" : textTable(heads, [sizes, ...values.map(row)]);
-  const text = [found.sentence, table, notes.join("\n")];
-  return lines(`${text.filter((part) => part !== "").join("\n\n")}\n`);
+  const counts = [runs.before, runs.previous, runs.now].map((n) => amount(n, ""));
+  return textTable(heads, [["runs", ...counts, "", "", ""], ...values.map(row)]);
 }

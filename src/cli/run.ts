@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError } from "commander";
+import { Command } from "commander";
 import { parseParameter, type ParameterValue } from "../notebook/parameters.js";
 import {
   EXIT_CODES,
@@ -11,7 +11,6 @@ import { line, lines, userInterrupt } from "./terminal.js";
 interface Options {
   out: string;
   param?: Record<string, ParameterValue>;
-  timeout?: number;
   allowErrors?: boolean;
 }
 
@@ -21,11 +20,10 @@ export const runCommand = new Command("run")
   .argument("<notebook...>", "the notebooks, run one after the other")
   .option("--out <dir>", "folder to write to; PROBELAB_OUT in the notebook", "out")
   .option("--param <name=value>", "set a parameter of the notebook; may be repeated", addParameter)
-  .option("--timeout <seconds>", "most time that a cell may take", positive)
   .option("--allow-errors", "keep errors in the output and go on")
   .addHelpText(
     "after",
-    "\nExit codes: 1 a cell failed, 3 timeout, 5 the process died, 130 interrupted.",
+    "\nExit codes: 1 a cell failed, 5 the process died, 130 interrupted.\nFor a limit of time: timeout 10m npx probelab run …",
   )
   .action(async (notebooks: string[], options: Options) => {
     using interrupt = userInterrupt();
@@ -34,7 +32,6 @@ export const runCommand = new Command("run")
       const outcome = await runNotebook(notebook, {
         out: options.out,
         params: options.param ?? {},
-        timeout: options.timeout,
         allowErrors: options.allowErrors ?? false,
         onProgress: printProgress,
         signal: interrupt.signal,
@@ -57,12 +54,6 @@ function addParameter(
 ): Record<string, ParameterValue> {
   const [name, value] = parseParameter(text);
   return { ...before, [name]: value };
-}
-
-function positive(text: string): number {
-  const value = Number(text);
-  if (!(value > 0)) throw new InvalidArgumentError("Write a number above 0.");
-  return value;
 }
 
 /** Prints why a run failed and sets the exit code; the first failure decides. */

@@ -1,6 +1,9 @@
 import { Command } from "commander";
-import { relative } from "node:path";
+import { readdir } from "node:fs/promises";
+import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { ProbelabError } from "../base/error.js";
+import { nearName } from "../base/near-name.js";
 import { openWriter } from "../database/writer.js";
 import { findSource } from "../database/settings.js";
 import type { Writer } from "../database/writer.js";
@@ -15,25 +18,30 @@ import { runNotebook } from "../notebook/run-notebook.js";
 const OLDEST_DAYS = 7;
 
 /** The notebooks that come with the package. */
-export const NOTEBOOKS = new URL("../../notebooks/", import.meta.url);
+const NOTEBOOKS = fileURLToPath(new URL("../../notebooks/", import.meta.url));
 
-/** `probelab start`, which `npm start` calls: the investigation from rows to charts. */
-export const startCommand = new Command("start")
-  .description("fill the embedded database if it is empty and run the example investigation")
-  .option("--out <dir>", "folder for the executed notebook, its page and the charts", "out")
-  .option("--rows <n>", "measurements of a sample that has to be made", wholeNumber, 5_000_000)
-  .action(async (options: SampleRun) => {
-    await runOnSample(fileURLToPath(new URL("measurement-drop.ipynb", NOTEBOOKS)), options);
-  });
-
-/** Folder of a run's results, and measurements of a sample that has to be made. */
-export interface SampleRun {
+interface Flags {
   readonly out: string;
   readonly rows: number;
 }
 
-/** Runs a notebook on the configured database, and says what to open; an embedded one that is empty is filled with the sample service first. */
-export async function runOnSample(path: string, { out, rows }: SampleRun): Promise<void> {
+/** `probelab start`, which `npm start` calls: a notebook of the package, from rows to charts. */
+export const startCommand = new Command("start")
+  .description("run a notebook of the package; an embedded database that is empty is filled first")
+  .argument("[name]", "the notebook", "measurement-drop")
+  .option("--out <dir>", "folder for the executed notebook, its page and the charts", "out")
+  .option("--rows <n>", "measurements of a sample that has to be made", wholeNumber, 5_000_000)
+  .action(start);
+
+async function start(name: string, { out, rows }: Flags): Promise<void> {
+  const names = (await readdir(NOTEBOOKS)).map((file) => file.replace(/\.ipynb$/, ""));
+  if (!names.includes(name)) {
+    const near = nearName(name, names);
+    throw new ProbelabError(
+      `Can't start "${name}": the package has no notebook of that name. ${near ? `Did you mean ${near}?` : `There are ${names.join(", ")}.`}`,
+    );
+  }
+  const path = join(NOTEBOOKS, `${name}.ipynb`);
   using interrupt = userInterrupt();
   const source = findSource("measurements");
   await using writer = source.kind === "embedded" ? await openWriter(source) : null;

@@ -47,6 +47,13 @@ export function wholeNumber(text: string): number {
   return value;
 }
 
+/** Reads a severity of the incident policy. */
+export function severity(text: string): 1 | 2 | 3 | 4 {
+  const found = ([1, 2, 3, 4] as const).find((each) => String(each) === text);
+  if (found !== undefined) return found;
+  throw new InvalidArgumentError("Write 1, 2, 3 or 4; 1 is the highest.");
+}
+
 /** Column to the values that it may have. */
 export type Conditions = Readonly<Record<string, readonly string[]>>;
 
@@ -101,18 +108,14 @@ export function textTable(
 export function userInterrupt(): Disposable & { readonly signal: AbortSignal } {
   const interrupt = new AbortController();
   const stop = () => interrupt.abort();
-  // Whoever read the output has enough: head, a pager.
-  const closed = (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
-    stop();
-  };
   process.once("SIGINT", stop).once("SIGTERM", stop);
-  process.stdout.on("error", closed);
+  // Whoever read the output has enough: head, a pager.
+  process.stdout.on("error", stop);
   return {
     signal: interrupt.signal,
     [Symbol.dispose]: () => {
       process.off("SIGINT", stop).off("SIGTERM", stop);
-      process.stdout.off("error", closed);
+      process.stdout.off("error", stop);
     },
   };
 }

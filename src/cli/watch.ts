@@ -12,7 +12,6 @@ interface Flags {
   readonly every: number;
   readonly baseUrl?: string;
   readonly statsd?: string;
-  readonly timeout: number;
 }
 
 const testList = new Command("test-list")
@@ -21,7 +20,6 @@ const testList = new Command("test-list")
   .option("--every <duration>", "time between polls: 30s, 10m, 1h", duration, 600)
   .option("--base-url <url>", "the API's address (default: PROBELAB_API)")
   .option("--statsd <host:port>", "send gauges there over UDP")
-  .option("--timeout <duration>", "time limit of an attempt", duration, 30)
   .action(watchTestList);
 
 /** `probelab watch test-list`: polls until it is interrupted. */
@@ -55,7 +53,7 @@ async function watchTestList(flags: Flags): Promise<void> {
 async function poll(
   country: string,
   lists: Map<string, TestList>,
-  { every, baseUrl, statsd, timeout }: Flags,
+  { every, baseUrl, statsd }: Flags,
   signal: AbortSignal,
 ): Promise<void> {
   const when = `${new Date().toISOString().slice(0, 19).replace("T", " ")} UTC  ${country}`;
@@ -66,7 +64,6 @@ async function poll(
     const list = await testLists.fetch({
       ...(baseUrl !== undefined && { baseUrl }),
       country,
-      timeoutSeconds: timeout,
       // A poll must end before the next one is due.
       retries: every >= 60 ? 3 : 0,
       signal,

@@ -1,6 +1,6 @@
 import { parseError } from "@clickhouse/client";
 import type { ColumnTable } from "arquero";
-import type { ProbelabError } from "../base/error.js";
+import { ProbelabError } from "../base/error.js";
 import { untilDone } from "../base/pending-work.js";
 import { MOST_ROWS } from "../base/limits.js";
 import { grouped } from "../base/text.js";
@@ -17,7 +17,7 @@ import {
 import { send } from "./request.js";
 import { AnswerError, cutAnswer, serverError, SHARD_DOWN, strangeAnswer } from "./server-error.js";
 import type { Source } from "./source.js";
-import { checkReads } from "./statement.js";
+import { sqlCode } from "./sql-text.js";
 import { learnTable, quotedTable, type TableInfo, tableName, tableVersion } from "./table-info.js";
 import { type AskRows, SEED_TABLES, type TableRole, type Tables } from "./tables.js";
 import { plainType, timeColumn } from "./time-column.js";
@@ -237,20 +237,17 @@ export class Database implements AsyncDisposable {
     type: string,
     signal?: AbortSignal,
   ): Promise<Pick<TableInfo, "time" | "notes">> {
-    const roles = Object.keys(this.tables) as TableRole[];
-    const { here } = this;
-    const role = roles.find(
+    const { here, tables } = this;
+    const role = (Object.keys(tables) as TableRole[]).find(
       (each) =>
-        tableName(this.tables[each].table, here).join(".") === place.join(".") &&
-        this.tables[each].time === name,
+        tableName(tables[each].table, here).join(".") === place.join(".") &&
+        tables[each].time === name,
     );
     // A column of times says itself how it writes an instant, where the table can't be learned, too.
     const time = /^Date/.test(plainType(type)) ? timeColumn(name, type, null) : undefined;
     if (role !== undefined) {
-      const learned = this.#untilStopped(this.table(role), signal);
-      if (time === undefined) return await learned;
-      return await learned.catch((error: ProbelabError) => {
-        if (error.code === "ABORTED") throw error;
+      return this.table(role).catch((error: ProbelabError) => {
+        if (error.code === "ABORTED" || time === undefined) throw error;
         return { time, notes: [] };
       });
     }
@@ -259,21 +256,6 @@ export class Database implements AsyncDisposable {
     const ask: AskRows = (sql, parameters, action) => this.rows(sql, parameters, action, signal);
     const { time: learned } = await learnTable(ask, here, names);
     return { time: learned, notes: [] };
-  }
-
-  /** Waits for what others may wait for, too; who asks after a stop doesn't wait for the same. */
-  async #untilStopped<T>(shared: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-    if (signal === undefined) return shared;
-    let stop = () => {};
-    const stopped = new Promise<never>((_, reject) => {
-      stop = () => {
-        this.#learned.clear();
-        reject(serverError(signal.reason, "run the query", this.source));
-      };
-    });
-    if (signal.aborted) stop();
-    signal.addEventListener("abort", stop, { once: true });
-    return Promise.race([shared, stopped]).finally(() => signal.removeEventListener("abort", stop));
   }
 
   /** Gives the connection back; the embedded server ends with its last user. */
@@ -342,6 +324,22 @@ FROM system.clusters GROUP BY cluster, shard_num HAVING min(errors_count) > 0`,
   }
 }
 
+const READS = /^[\s(]*(SELECT|WITH|FROM|SHOW|DESCRIBE|DESC|EXPLAIN|EXISTS)\b/i;
+const WRITES =
+  /\bINSERT\s+INTO\b|\bINTO\s+OUTFILE\b|^[\s(]*(EXPLAIN\s+)+(\w+\s+){0,2}(ALTER|CREATE|DROP|TRUNCATE|RENAME|EXCHANGE|OPTIMIZE|ATTACH|DETACH|DELETE|UPDATE|KILL|SYSTEM|SET|GRANT|REVOKE|BACKUP|RESTORE)\b/i;
+
+/**
+ * Refuses to send what does not read, whoever wrote it: the last gate before the server, which is
+ * asked with readonly = 1 besides. Strings, quoted names and comments are no part of a statement.
+ */
+export function checkReads(sql: string): void {
+  const code = sqlCode(sql);
+  if (READS.test(code) && !WRITES.test(code)) return;
+  throw new ProbelabError(
+    "Can't run the query: it is no SELECT, SHOW, DESCRIBE or EXPLAIN of one, and questions only read. Leave out what writes.",
+  );
+}
+
 /** Reads an answer's body, of which the server counted so many rows. */
 type Read<T> = (body: Uint8Array, counted: number | undefined) => T | Promise<T>;
 
@@ -404,14 +402,7 @@ FROM system.settings WHERE has({names:Array(String)}, name)\nFORMAT JSONCompact`
   }
   const { body, named } = answer;
   type Bound = string | null;
-  type Row = [
-    name: string,
-    value: string,
-    min: Bound,
-    max: Bound,
-    fixed: boolean,
-    changed: boolean,
-  ];
+  type Row = [string, value: string, min: Bound, max: Bound, fixed: boolean, changed: boolean];
   const read = jsonRows<{ version: string; settings: Row[] }>;
   const [row] = await readWhole(body, undefined, read);
   if (row?.settings === undefined || row.settings.length === 0) {
@@ -464,14 +455,14 @@ function checkRows(rows: number, counted: number | undefined): void {
 export function answerOrigin(
   database: Database,
   { sql, parameters }: Pick<Query, "sql" | "parameters">,
-  range: TimeRange,
+  range: TimeRange | undefined,
   answer: Omit<Answer, "table"> & Partial<Pick<Answer, "table">>,
 ): Omit<Origin, "columns" | "reductions" | "notes"> {
   const { table, rowsRead, bytesRead, seconds, askedAt, retries, partial } = answer;
   return {
     sql,
     parameters,
-    range,
+    ...(range && { range }),
     source: database.source,
     server: database.version,
     rowsRead,

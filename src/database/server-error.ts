@@ -7,8 +7,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   UNKNOWN_DATABASE: "check the database's name, in the SQL or at the end of the URL",
   UNKNOWN_TABLE:
     'check its name and that the URL names the database that holds it; another name of the service\'s own tables goes into connect({ tables: { measurements: { table: "…" } } })',
-  UNKNOWN_IDENTIFIER:
-    'check the name; "npx probelab types" writes down the columns that the tables have',
+  UNKNOWN_IDENTIFIER: "check the name; DESCRIBE TABLE shows the columns",
   TIMEOUT_EXCEEDED:
     "take a shorter range, a coarser bucket or more filters, or raise connect({ limits: { maxSeconds } })",
   TOO_SLOW: "take a shorter range, a coarser bucket or more filters",

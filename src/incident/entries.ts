@@ -24,8 +24,6 @@ export interface Part {
   readonly timeline?: readonly TimelineEntry[];
   readonly actions?: readonly ActionRecord[];
   readonly figures?: readonly EntryFigure[];
-  /** The person in charge from here on. */
-  readonly to?: string;
 }
 
 /** One entry; a postmortem is the sum of its entries. */
@@ -88,7 +86,6 @@ const schema = lazySchemas(({ z }) => {
     timeline: z.array(z.strictObject({ time, event: z.string(), evidence })).exactOptional(),
     actions: z.array(action).exactOptional(),
     figures: z.array(figure).exactOptional(),
-    to: z.string().exactOptional(),
   });
 });
 

@@ -1,8 +1,9 @@
 import type { ColumnTable } from "arquero";
+import type * as Zod from "zod";
 import { ProbelabError } from "../base/error.js";
 import { lazySchemas } from "../base/lazy-schemas.js";
 import { redact } from "../base/redact.js";
-import { mapTexts } from "../mask/mask-result.js";
+import { mapTexts } from "../mask/mask.js";
 import { redactedJson } from "../render/origin.js";
 import { columnValues } from "../result/arquero-table.js";
 import { fromTaggedJson, toTaggedJson } from "../result/json.js";
@@ -37,8 +38,12 @@ export function resultText({ table, origin }: Result): string {
   })}\n`;
 }
 
+/** Reads columns as `columnsOf` gives them. */
+export const columnSchema = (z: typeof Zod.z) =>
+  z.array(z.tuple([z.string(), z.array(z.custom<Value>())]));
+
 const schema = lazySchemas(({ z }) => {
-  const columns = z.array(z.tuple([z.string(), z.array(z.unknown())]));
+  const columns = columnSchema(z);
   const named = z.array(z.looseObject({ name: z.string() }));
   return z.object({
     rows: columns,
@@ -59,11 +64,7 @@ const schema = lazySchemas(({ z }) => {
 /** The Result of such a text. @throws ProbelabError for another text. */
 export async function readResultText(text: string): Promise<Result> {
   const aq = await import("arquero");
-  const tableOf = (columns: readonly [string, unknown[]][]) =>
-    aq.table(
-      columns,
-      columns.map(([name]) => name),
-    );
+  const tableOf = (columns: [string, Value[]][]) => aq.table(columns);
   try {
     const { rows, parameters, origin, span, answer } = schema().parse(fromTaggedJson(text));
     return new Result(tableOf(rows), {

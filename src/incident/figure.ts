@@ -5,11 +5,10 @@ import { Chart } from "../chart/chart-value.js";
 import type { Recipe } from "../chart/options.js";
 import { table, Table } from "../chart/table.js";
 import type { TableOptions } from "../chart/table.js";
-import type { Change } from "../mask/addresses.js";
-import { mapTexts, maskResult } from "../mask/mask-result.js";
+import { mapTexts, maskResult, type Change } from "../mask/mask.js";
 import { words } from "../render/label.js";
 import { fromTaggedJson, toTaggedJson, type Json } from "../result/json.js";
-import type { Result } from "../result/result.js";
+import type { Result, Value } from "../result/result.js";
 
 /** The content of a figure. */
 export type Content = Chart | Table;
@@ -45,11 +44,16 @@ export function figureRecord({ name, caption, content }: Figure): FigureRecord {
 /** The figure again, of its record and its data. @throws ProbelabError where that data can't be drawn so. */
 export function drawFigure({ name, caption, kind, recipe }: FigureRecord, result: Result): Figure {
   const made = fromTaggedJson(JSON.stringify(recipe));
-  const content =
-    kind === "chart"
-      ? drawRecipe(result, made as unknown as Recipe)
-      : table(result, made as TableOptions);
-  return { name, caption, content };
+  if (kind === "table") return { name, caption, content: table(result, made as TableOptions) };
+  if (isRecipe(made)) return { name, caption, content: drawRecipe(result, made) };
+  throw new ProbelabError(
+    `Can't draw the chart ${name}: this probelab knows no chart that is made so.`,
+  );
+}
+
+function isRecipe(value: Value): value is Recipe {
+  const kinds = ["mark", "spec", "explore", "change"];
+  return typeof value === "object" && value !== null && kinds.some((kind) => kind in value);
 }
 
 /**

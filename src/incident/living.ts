@@ -4,26 +4,14 @@ import { mkdir, readdir, stat } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { join, resolve } from "node:path";
 import { ProbelabError } from "../base/error.js";
-import { untilDone } from "../base/pending-work.js";
 import { redact } from "../base/redact.js";
-import { counted } from "../base/text.js";
 import { writeFolder } from "../files/write-folder.js";
-import { writeWhole, writeWholeSync } from "../files/write-whole.js";
-import { mapTexts } from "../mask/mask-result.js";
-import {
-  canAct,
-  demandList,
-  demandsOf,
-  documentBlocks,
-  isDone,
-  paragraph,
-  section,
-  utc,
-} from "./document/document.js";
-import { documentHtml } from "./document/html.js";
+import { writeWholeSync } from "../files/write-whole.js";
+import { mapTexts } from "../mask/mask.js";
 import { entryOf, parseEntry, said, sumOf, type Entry, type EntryFigure } from "./entries.js";
 import {
   inOrder,
+  missingParts,
   readFields,
   readText,
   thisSecond,
@@ -35,10 +23,7 @@ import { changeFigure, drawFigure, figureName, figureRecord, type Content } from
 import { readResultText, resultText } from "./figure-file.js";
 import { readPlainFile } from "./manifest.js";
 import { Postmortem, type Journal } from "./postmortem.js";
-import type { Demand } from "./severity.js";
-
-/** The page of an incident's folder. */
-const PAGE = "index.html";
+import { canAct, demandsOf, isDone, type Demand } from "./severity.js";
 
 /** An incident's folder at a moment. */
 export interface Incident {
@@ -47,13 +32,10 @@ export interface Incident {
   readonly now: Date;
   readonly entries: readonly Entry[];
   readonly draft: Draft;
-  readonly figures: readonly EntryFigure[];
-  /** To whom it was handed over last, else who opened it. */
-  readonly inCharge: string;
   readonly demands: readonly Demand[];
   /** True if the response's deadline was missed and somebody can still act. */
   readonly overdue: boolean;
-  /** Files that this probelab can't read. */
+  /** Entries that this probelab can't read. */
   readonly unread: readonly string[];
 }
 
@@ -72,7 +54,7 @@ function userName(): string {
 }
 
 /**
- * Begins an incident's folder, `DATE-TITLE` below `out`, with its page and its first entry.
+ * Begins an incident's folder, `DATE-TITLE` below `out`, with its first entry.
  *
  * @param fields `detectedAt` defaults to now.
  * @returns the folder's absolute path. @throws ProbelabError if the folder exists.
@@ -93,11 +75,7 @@ export async function openIncident(
   const by = authorOf(author);
   const opened = said(`Opened: ${told.title}`, told.detectedAt, by);
   const entry = entryOf({ told, timeline: [opened] }, by);
-  const files = new Map([
-    [entryPath([]), entryText(entry)],
-    [PAGE, await pageOf(incidentOf(folder, [entry], [], new Date()), new Map())],
-  ]);
-  return writeFolder(folder, files, () => {
+  return writeFolder(folder, new Map([[entryPath([]), entryText(entry)]]), () => {
     throw new ProbelabError(
       `Can't open an incident in ${JSON.stringify(folder)}: the folder is there. If it holds this incident, add to it with "probelab incident note"; else give another title or --out.`,
     );
@@ -135,30 +113,19 @@ export async function incidentFolders(directory: string): Promise<string[]> {
 /** Reads an incident's folder. @throws ProbelabError if it holds no incident. */
 export async function readIncident(directory: string): Promise<Incident> {
   const folder = resolve(directory);
+  const now = new Date();
   const { entries, unread } = await readEntries(folder);
-  return incidentOf(folder, entries, unread, new Date());
-}
-
-/** The incident that entries make at a moment. */
-function incidentOf(
-  folder: string,
-  entries: readonly Entry[],
-  unread: readonly string[],
-  now: Date,
-): Incident {
-  const { draft, figures } = sumOf(entries);
+  const { draft } = sumOf(entries);
   if (draft.title === undefined || draft.detectedAt === undefined) {
     throw new ProbelabError(
       `Can't read the incident in ${JSON.stringify(folder)}: ${unread.length === 0 ? "it has no entries" : `${unread.join(", ")} can't be read`}; pass the folder that "probelab incident open" made.`,
     );
   }
-  const demands = demandsOf(draft, now);
+  const demands = demandsOf(draft, missingParts(draft).length === 0, now);
   const overdue =
     canAct(draft, now) &&
     demands.some((each) => each.deadline && !isDone(each) && now > each.deadline);
-  const inCharge =
-    entries.findLast(({ to }) => to !== undefined)?.to ?? entries[0]?.author ?? "nobody";
-  return { folder, now, entries, draft, figures, inCharge, demands, overdue, unread };
+  return { folder, now, entries, draft, demands, overdue, unread };
 }
 
 const NAME = /^(\d{5,})-[0-9a-f]{12}\.json$/;
@@ -190,9 +157,7 @@ function entryText(entry: Entry): string {
 }
 
 /** All entries in order, and the files that can't be read. */
-async function readEntries(
-  folder: string,
-): Promise<{ readonly entries: readonly Entry[]; readonly unread: readonly string[] }> {
+async function readEntries(folder: string) {
   const entries: Entry[] = [];
   const unread: string[] = [];
   for (const name of entryNames(folder)) {
@@ -204,27 +169,6 @@ async function readEntries(
     }
   }
   return { entries, unread };
-}
-
-/** The figures of entries by id, except those that are known, and the files that can't be read. */
-async function readContents(
-  folder: string,
-  entries: readonly Entry[],
-  known: ReadonlyMap<string, Content> = new Map(),
-): Promise<{ readonly contents: Map<string, Content>; readonly unread: readonly string[] }> {
-  const contents = new Map<string, Content>();
-  const unread = new Set<string>();
-  for (const figure of entries.flatMap(({ figures = [] }) => figures)) {
-    if (known.has(figure.id) || contents.has(figure.id)) continue;
-    const path = dataPath(figure);
-    try {
-      const text = (await readPlainFile(join(folder, path))).toString("utf8");
-      contents.set(figure.id, drawFigure(figure, await readResultText(text)).content);
-    } catch {
-      unread.add(path);
-    }
-  }
-  return { contents, unread: [...unread] };
 }
 
 function dataPath({ id }: EntryFigure): string {
@@ -246,7 +190,6 @@ export async function openJournal(directory: string, author: string | undefined)
   }
   await mkdir(join(folder, "data"), { recursive: true });
   const written = new Set<string>();
-  const writePageSoon = pageWriter(folder);
   return {
     folder,
     author: authorOf(author),
@@ -262,76 +205,27 @@ export async function openJournal(directory: string, author: string | undefined)
       });
       const text = entryText({ ...entry, ...(figures.length > 0 && { figures }) });
       writeWholeSync(join(folder, entryPath(entryNames(folder))), text);
-      writePageSoon();
     },
     async read(known) {
       const { entries, unread } = await readEntries(folder);
-      const { contents, unread: undrawn } = await readContents(folder, entries, known);
-      if (unread.length + undrawn.length > 0) {
+      const contents = new Map<string, Content>();
+      for (const figure of entries.flatMap(({ figures = [] }) => figures)) {
+        if (known.has(figure.id) || contents.has(figure.id)) continue;
+        try {
+          const bytes = await readPlainFile(join(folder, dataPath(figure)));
+          const result = await readResultText(bytes.toString("utf8"));
+          contents.set(figure.id, drawFigure(figure, result).content);
+        } catch {
+          unread.push(dataPath(figure));
+        }
+      }
+      if (unread.length > 0) {
         throw new ProbelabError(
-          `Can't read ${[...unread, ...undrawn].join(", ")} of ${JSON.stringify(folder)}: not as this probelab writes it. Restore it, use the version that wrote it, or move it away.`,
+          `Can't read ${[...new Set(unread)].join(", ")} of ${JSON.stringify(folder)}: not as this probelab writes it. Restore it, use the version that wrote it, or move it away.`,
         );
       }
       for (const id of contents.keys()) written.add(id);
       return { entries, contents };
     },
   };
-}
-
-/** Makes a function that writes the page of a folder soon, once for all that is added in one go. */
-function pageWriter(folder: string): () => void {
-  let [running, again] = [false, false];
-  const write = async () => {
-    for (running = true; again;) {
-      again = false;
-      await new Promise(setImmediate);
-      await writePage(folder).catch((error: Error) => console.warn(error.message));
-    }
-    running = false;
-  };
-  return () => {
-    again = true;
-    if (!running) void untilDone(write);
-  };
-}
-
-/**
- * Writes the page of a folder. Several processes may write it at once, so each looks again when it has
- * written: whoever writes last has seen every entry.
- */
-async function writePage(folder: string): Promise<void> {
-  for (let before = ""; ;) {
-    const names = entryNames(folder).join();
-    if (names === before) return;
-    before = names;
-    const incident = await readIncident(folder);
-    const { contents, unread } = await readContents(folder, incident.entries);
-    const page = await pageOf({ ...incident, unread: [...incident.unread, ...unread] }, contents);
-    await writeWhole(join(folder, PAGE), page);
-  }
-}
-
-/** The page of an incident: what is due and who has it, then the postmortem so far. */
-async function pageOf(
-  { draft, now, entries, unread, ...incident }: Incident,
-  contents: ReadonlyMap<string, Content>,
-): Promise<string> {
-  const figures = incident.figures.flatMap(({ id, name, caption }) => {
-    const content = contents.get(id);
-    return content === undefined ? [] : { name, caption, content };
-  });
-  const state =
-    draft.resolvedAt === null
-      ? `In charge: ${incident.inCharge}.`
-      : `Closed at ${utc(draft.resolvedAt)}.`;
-  const head = [
-    paragraph(state),
-    ...section("What is due", [demandList(draft, now)]),
-    ...(unread.length > 0
-      ? [paragraph(`Can't be read, and is not shown: ${unread.join(", ")}.`)]
-      : []),
-  ];
-  const end = `Written at ${utc(thisSecond().toISOString())}, of ${counted(entries.length, "entry", "entries")}. Addresses are not masked: not for publication.`;
-  const blocks = documentBlocks(draft, figures, { at: now, missing: false, head, end });
-  return documentHtml(draft.title, blocks, false);
 }

@@ -6,8 +6,7 @@ import { ProbelabError } from "../base/error.js";
 import { untilDone } from "../base/pending-work.js";
 import { Chart } from "../chart/chart-value.js";
 import { Table } from "../chart/table.js";
-import { maskAddresses, maskAllBut } from "../mask/addresses.js";
-import { versionsOf } from "../mask/mask-result.js";
+import { maskAddresses, maskOf, versionsOf } from "../mask/mask.js";
 import { documentBlocks } from "./document/document.js";
 import { previewMarkdown } from "./document/markdown.js";
 import { entryOf, said, sumOf, type Entry, type EntryFigure, type Part } from "./entries.js";
@@ -175,19 +174,6 @@ export class Postmortem {
   }
 
   /**
-   * Hands the incident over to somebody else.
-   *
-   * @param text how it stands, what is next. @param time default now; a text is read in UTC.
-   * @example
-   * report.handover("B. Analyst", "The rollback is out.");
-   */
-  handover(to: string, text: string, time: When = thisSecond()): this {
-    const name = readText(to, "the name of somebody");
-    const event = `Handed over to ${name}: ${readText(text, "a handover")}`;
-    return this.#add({ to: name, timeline: [this.#said(event, time)] });
-  }
-
-  /**
    * Says that the incident is over, and what ended it; `save` writes its postmortem.
    *
    * @param time default now; a text is read in UTC.
@@ -267,7 +253,7 @@ export class Postmortem {
   /** The whole text as Markdown, with what the severity demands and what is still missing. */
   toString(): string {
     const { draft, figures } = this;
-    const mask = maskAllBut(versionsOf(figures.map(({ content }) => content.result)));
+    const mask = maskOf({ versions: versionsOf(figures.map(({ content }) => content.result)) });
     return mask(previewMarkdown(documentBlocks(draft, figures, { at: new Date(), missing: true })));
   }
 

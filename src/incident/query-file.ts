@@ -1,8 +1,7 @@
 import { redact } from "../base/redact.js";
 import { cleanText, grouped } from "../base/text.js";
 import { originSpan } from "../chart/sentences.js";
-import { maskAddresses } from "../mask/addresses.js";
-import { mapTexts } from "../mask/mask-result.js";
+import { mapTexts, maskAddresses } from "../mask/mask.js";
 import { originRecord } from "../render/origin.js";
 import { toTaggedJson, type Json } from "../result/json.js";
 import type { Origin } from "../result/origin.js";

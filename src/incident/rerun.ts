@@ -1,11 +1,11 @@
 import type { ColumnTable } from "arquero";
 import { join } from "node:path";
 import { lazySchemas } from "../base/lazy-schemas.js";
-import { cleanText, counted, textOf } from "../base/text.js";
+import { cleanText, counted, grouped, textOf } from "../base/text.js";
 import { fromTaggedJson, type Json } from "../result/json.js";
 import type { Value } from "../result/result.js";
 import { formatInstant } from "../time/time-zone.js";
-import { columnsOf, type Columns } from "./figure-file.js";
+import { columnSchema, columnsOf, type Columns } from "./figure-file.js";
 import { readPlainFile, type Verification } from "./manifest.js";
 import { maskedAnswer } from "./query-file.js";
 
@@ -31,7 +31,7 @@ const schema = lazySchemas(({ z }) =>
     sql: z.string(),
     parameters: z.record(z.string(), z.json()),
     source: z.string(),
-    columns: z.array(z.tuple([z.string(), z.array(z.unknown())])),
+    columns: columnSchema(z),
   }),
 );
 
@@ -44,61 +44,51 @@ const schema = lazySchemas(({ z }) =>
 export async function rerunPostmortem(
   { folder, manifest, wrong }: Verification,
   ask: (question: Question) => Promise<ColumnTable>,
-  mayRun: (all: readonly Question[]) => Promise<boolean> | boolean,
+  mayRun: (all: readonly Question[]) => boolean,
 ): Promise<AnswerNow[]> {
+  const figures = Object.keys(manifest.files).flatMap(
+    (path) => /^queries\/([\w-]+)\.sql$/.exec(path)?.[1] ?? [],
+  );
+  const kept = new Map<string, { readonly question: Question; readonly columns: Columns }>();
   const answers = new Map<string, AnswerNow>();
-  const kept: (Question & { readonly columns: Columns })[] = [];
   const say = (figure: string, state: AnswerNow["state"], ...said: string[]) =>
-    answers.set(figure, { figure, state, said });
-  for (const file of Object.keys(manifest.files)) {
-    const figure = /^queries\/([\w-]+)\.sql$/.exec(file)?.[1];
-    if (figure === undefined) continue;
-    const path = `queries/${figure}.json`;
+    void answers.set(figure, { figure, state, said });
+  const trying = async (figure: string, act: () => Promise<void>) =>
+    act().catch((error: Error) => {
+      say(figure, "failed", error.message.replace(/\s+/g, " ").slice(0, 1_000));
+    });
+  for (const figure of figures) {
     say(
       figure,
       "not asked",
       "its query is masked, or no single query of under 5,000 rows gave its rows",
     );
+    const path = `queries/${figure}.json`;
     if (!Object.hasOwn(manifest.files, path)) continue;
-    try {
-      if (wrong.some((each) => each.path === path)) {
+    await trying(figure, async () => {
+      if (wrong.some((each) => each.path === path))
         throw new Error(`${path} is not what was saved`);
-      }
       const text = (await readPlainFile(join(folder, path))).toString("utf8");
       const { columns, ...question } = schema().parse(fromTaggedJson(text));
-      kept.push({ figure, ...question, columns: columns as unknown as Columns });
-    } catch (error) {
-      say(figure, "failed", messageOf(error));
-    }
+      kept.set(figure, { question: { figure, ...question }, columns });
+    });
   }
-  const questions = kept.map(({ columns: _, ...question }) => question);
-  const allowed = questions.length > 0 && (await mayRun(questions));
-  for (const { columns, ...question } of kept) {
-    const { figure } = question;
+  const questions = [...kept.values()].map(({ question }) => question);
+  const allowed = questions.length > 0 && mayRun(questions);
+  for (const [figure, { question, columns }] of kept) {
     if (!allowed) {
-      say(
-        figure,
-        "not asked",
-        "its SQL was not allowed to run: say yes at the terminal, or pass --yes",
-      );
+      say(figure, "not asked", "its SQL runs only with --yes: read it above first");
       continue;
     }
-    try {
+    await trying(figure, async () => {
       const now = maskedAnswer(columnsOf(await ask(question)), manifest.masked);
       const found = differences(columns, now);
       const rows = counted(columns[0]?.[1].length ?? 0, "row");
       if (found.length === 0) say(figure, "same", `${rows}, every value as it was`);
       else say(figure, "changed", `${counted(found.length, "difference")} in ${rows}`, ...found);
-    } catch (error) {
-      say(figure, "failed", messageOf(error));
-    }
+    });
   }
   return [...answers.values()];
-}
-
-function messageOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  return message.replace(/\s+/g, " ").slice(0, 1_000);
 }
 
 /**
@@ -107,29 +97,31 @@ function messageOf(error: unknown): string {
  * their numbers. The order of the rows is not compared: without `ORDER BY` a server gives any.
  */
 function differences(before: Columns, now: Columns): string[] {
-  const has = (columns: Columns, name: string) => columns.some(([other]) => other === name);
-  const all = [...before, ...now];
-  const names = before.map(([name]) => name).filter((name) => has(now, name));
-  const apart = all.map(([name]) => name).filter((name) => !names.includes(name));
+  const names = before.map(([name]) => name);
+  const others = now.map(([name]) => name);
+  const apart = [
+    ...names.filter((name) => !others.includes(name)),
+    ...others.filter((name) => !names.includes(name)),
+  ];
+  // Other columns name and pair the rows otherwise: cells can't be compared.
+  if (apart.length > 0) {
+    return apart.map((name) => `column ${name} is in only one of the answers`);
+  }
   const keys = names.filter((name) =>
-    all.every(([other, values]) => other !== name || values.every((each) => isName(name, each))),
+    [...before, ...now].every(
+      ([other, values]) => other !== name || values.every((each) => isName(name, each)),
+    ),
   );
   const [earlier, later] = [rowsByKey(before, names, keys), rowsByKey(now, names, keys)];
-  const cells = [...earlier].flatMap(([key, row]) => {
+  const changed = [...earlier].flatMap(([key, { title, cells }]) => {
     const other = later.get(key);
-    if (other === undefined) return [`${row.title}is gone`];
+    if (other === undefined) return [`${title}is gone`];
     return names.flatMap((name, at) =>
-      row.cells[at] === other.cells[at]
-        ? []
-        : [`${row.title}${name} ${row.cells[at]} → ${other.cells[at]}`],
+      cells[at] === other.cells[at] ? [] : [`${title}${name} ${cells[at]} → ${other.cells[at]}`],
     );
   });
   const added = [...later].filter(([key]) => !earlier.has(key));
-  return [
-    ...apart.map((name) => `column ${name} is in only one of the answers`),
-    ...cells,
-    ...added.map(([, { title }]) => `${title}is new`),
-  ];
+  return [...changed, ...added.map(([, { title }]) => `${title}is new`)];
 }
 
 /** True for a value that can name a row: a text, a time, or nothing. */
@@ -143,17 +135,17 @@ const BUCKET = "_t";
 
 /** Rows as texts by their keys; of rows with one key each has a number, in the order of their values. */
 function rowsByKey(columns: Columns, names: readonly string[], keys: readonly string[]) {
-  const values = names.map((name) => columns.find(([other]) => other === name)![1]);
-  const rows = (values[0] ?? []).map((_, row) => {
-    const cells = names.map((name, at) => cellText(name, values[at]![row]));
+  const values = new Map(columns);
+  const rows = (columns[0]?.[1] ?? []).map((_, row) => {
+    const cells = names.map((name) => cellText(name, values.get(name)?.[row]));
     const own = cells.filter((_, at) => keys.includes(names[at]!));
     return { cells, title: own.length === 0 ? "a row " : `${own.join(", ")}: ` };
   });
   const text = ({ cells }: { readonly cells: readonly string[] }) => cells.join("\0");
-  const sorted = rows.sort((a, b) => text(a).localeCompare(text(b), "en", { numeric: true }));
+  rows.sort((a, b) => text(a).localeCompare(text(b), "en", { numeric: true }));
   const counts = new Map<string, number>();
   return new Map(
-    sorted.map((row) => {
+    rows.map((row) => {
       const count = (counts.get(row.title) ?? 0) + 1;
       counts.set(row.title, count);
       return [`${row.title} ${count}`, row] as const;
@@ -169,12 +161,8 @@ function cellText(column: string, value: Value): string {
   if (value === null || value === undefined) return "(none)";
   if (column === BUCKET && typeof value === "number") return cellText("", new Date(value));
   if (value instanceof Date) return formatInstant(value, "UTC");
-  if (typeof value === "number" || typeof value === "bigint") {
-    return Number.isInteger(value) || typeof value === "bigint"
-      ? value.toLocaleString("en-US")
-      : value.toLocaleString("en-US", { maximumSignificantDigits: 9 });
-  }
-  if (typeof value !== "object") return textOf(value);
+  if (typeof value === "bigint") return value.toLocaleString("en-US");
+  if (typeof value === "number" && Number.isInteger(value)) return grouped(value);
   return textOf(value).replace(/-?\d+\.\d+(?:e[+-]?\d+)?/gi, (number) =>
     String(Number(Number(number).toPrecision(9))),
   );

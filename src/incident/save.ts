@@ -5,12 +5,11 @@ import { ProbelabError } from "../base/error.js";
 import { redact } from "../base/redact.js";
 import { Chart } from "../chart/chart-value.js";
 import { writeFolder } from "../files/write-folder.js";
-import { maskAllBut, numberedMask, type Change } from "../mask/addresses.js";
-import { mapTexts, versionsOf } from "../mask/mask-result.js";
+import { mapTexts, maskOf, versionsOf, type Change } from "../mask/mask.js";
 import { originRecord } from "../render/origin.js";
 import { csv } from "../render/save.js";
 import { columnsOf } from "./figure-file.js";
-import { parquet } from "../result/parquet-write.js";
+import { parquet } from "../result/parquet.js";
 import { readInstant } from "../time/instant.js";
 import { documentBlocks, utc } from "./document/document.js";
 import { documentHtml } from "./document/html.js";
@@ -54,9 +53,9 @@ export async function savePostmortem(
 ): Promise<string> {
   const savedAt = readInstant(now ?? new Date(), "UTC", "time of saving");
   const versions = versionsOf(figures.map(({ content }) => content.result));
-  const words = maskAddresses ? maskAllBut(versions) : (text: string) => text;
+  const words = maskAddresses ? maskOf({ versions }) : (text: string) => text;
   const shown = figures.map((figure) => {
-    const mask = maskAddresses ? numberedMask(versions) : (text: string) => text;
+    const mask = maskAddresses ? maskOf({ versions, numbered: true }) : (text: string) => text;
     return changeFigure(figure, (text) => mask(redact(text)));
   });
   const record = recordOf(

@@ -1,8 +1,6 @@
-import { inspect } from "node:util";
-import { checkOptions, type Rule, type Rules } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
 import { shownValue } from "../base/text.js";
-import { readInstant } from "../time/instant.js";
+import { DAY, HOUR } from "../time/span.js";
 import { formatInstant } from "../time/time-zone.js";
 
 /** 1 is the highest severity. */
@@ -55,42 +53,6 @@ const SEVERITIES: readonly Severity[] = Object.freeze(
   ),
 );
 
-/** What is known of an incident; leave out what isn't there yet, or pass null. Texts of times are UTC. */
-export interface IncidentRecord {
-  readonly severity: SeverityNumber;
-  readonly detectedAt: Date | string;
-  /** When the response began. */
-  readonly respondedAt?: Date | string | null | undefined;
-  /** When the conference call was held; or true. */
-  readonly call?: boolean | Date | string | null | undefined;
-  /** The call leader's name; or true. */
-  readonly leader?: boolean | string | null | undefined;
-  /** The postmortem's path or link; or true. */
-  readonly postmortem?: boolean | string | null | undefined;
-  /** True if the incident was the only priority during the investigation. */
-  readonly sterile?: boolean | null | undefined;
-}
-
-/** Options of `severity.checklist`. */
-export interface ChecklistOptions {
-  /** The moment to check at; default the present. */
-  readonly now?: Date | string;
-}
-
-const isTruth = (value: unknown): boolean => value === null || typeof value === "boolean";
-const isText = (value: unknown): boolean => isTruth(value) || typeof value === "string";
-// findSeverity and readInstant check these themselves.
-const read: Rule = { fits: () => true, pass: "" };
-const INCIDENT = {
-  severity: read,
-  detectedAt: read,
-  respondedAt: read,
-  call: read,
-  leader: { fits: isText, pass: "a name or true" },
-  postmortem: { fits: isText, pass: "a path, a link or true" },
-  sterile: { fits: isTruth, pass: "true or false" },
-} satisfies Rules<IncidentRecord>;
-
 /**
  * A demand of a severity, and its state: `done`; `late`, done after its deadline; `overdue`, not done at
  * its deadline; `missing`, demanded and not yet there; `not demanded` by this severity.
@@ -107,27 +69,84 @@ export interface Demand {
   readonly left?: number;
 }
 
-/** The demands of an incident's severity at a moment, in the order of the policy's table. */
-export class Checklist {
-  constructor(
-    readonly severity: Severity,
-    readonly detectedAt: Date,
-    /** The moment of the states. */
-    readonly now: Date,
-    readonly demands: readonly Demand[],
-  ) {}
+/** What is recorded of an incident; times are ISO 8601 in UTC. */
+export interface Recorded {
+  readonly severity: SeverityNumber;
+  readonly detectedAt: string;
+  readonly respondedAt: string | null;
+  readonly resolvedAt: string | null;
+  /** When the conference call was held. */
+  readonly call: string | null;
+  /** The leader of the call. */
+  readonly leader: string | null;
+  /** True where the incident was the only priority while it was investigated. */
+  readonly sterile: boolean | null;
+}
 
-  toString(): string {
-    const { severity, detectedAt, now } = this;
-    return [
-      `Severity ${severity.number}, detected ${formatInstant(detectedAt, "UTC")} UTC, as of ${formatInstant(now, "UTC")} UTC`,
-      ...this.demands.map((each) => `  ${each.demand.padEnd(21)}  ${stateText(each)}`),
-    ].join("\n");
-  }
+/**
+ * The demands of an incident's severity at a moment, in the order of the policy's table (section 1.2).
+ * Only the response has a deadline, and is in time at that very instant. What is dated after `now` isn't
+ * there yet.
+ *
+ * @param written true where the postmortem is complete.
+ */
+export function demandsOf(incident: Recorded, written: boolean, now: Date): readonly Demand[] {
+  const { detectedAt, respondedAt, call, leader, sterile } = incident;
+  const about = findSeverity(incident.severity);
+  const demand = (name: Demand["demand"], isDemanded: boolean, isThere: boolean): Demand => ({
+    demand: name,
+    state: !isDemanded ? "not demanded" : isThere ? "done" : "missing",
+  });
+  const happened = (time: string | null) => time !== null && Date.parse(time) <= +now;
+  const deadline = new Date(Date.parse(detectedAt) + about.responseTime * HOUR);
+  const begun = respondedAt !== null && happened(respondedAt) ? Date.parse(respondedAt) : undefined;
+  const overBy = (begun ?? +now) - +deadline;
+  const response = { demand: "response", deadline } as const;
+  return [
+    overBy > 0
+      ? { ...response, state: begun === undefined ? "overdue" : "late", overBy }
+      : begun === undefined
+        ? { ...response, state: "missing", left: 0 - overBy }
+        : { ...response, state: "done" },
+    demand("conference call", about.conferenceCall, happened(call)),
+    demand("call leader", about.callLeader, leader !== null),
+    demand("postmortem", about.postmortem, written),
+    demand("sterile investigation", about.sterile, sterile === true),
+  ];
+}
 
-  [inspect.custom](): string {
-    return this.toString();
-  }
+/** True for a demand that is met, also late. */
+export function isDone({ state }: Demand): boolean {
+  return state === "done" || state === "late";
+}
+
+/** Days after the detection in which what nobody told can still be done. */
+const ACTING = 30;
+
+/** True while somebody can still meet a deadline. */
+export function canAct({ resolvedAt, detectedAt }: Recorded, now: Date): boolean {
+  return resolvedAt === null && +now - Date.parse(detectedAt) <= ACTING * DAY;
+}
+
+/** A demand in words: `Response: not recorded, due 2026-05-01 20:00 UTC, 3 h left`; after the incident, what is on record. */
+export function demandText(demand: Demand, incident: Recorded, now: Date): string {
+  const { state, deadline, overBy, left } = demand;
+  const name = `${demand.demand.slice(0, 1).toUpperCase()}${demand.demand.slice(1)}`;
+  const due = deadline === undefined ? "" : `${formatInstant(deadline, "UTC")} UTC`;
+  const words = (): string => {
+    if (state === "late") {
+      return `late: it began ${formatDuration(overBy ?? 0)} after it was due, ${due}`;
+    }
+    if (demand.demand === "postmortem" && state === "missing") return "not complete";
+    if (state === "overdue" && canAct(incident, now)) {
+      return `overdue by ${formatDuration(overBy ?? 0)}, due ${due}`;
+    }
+    if (state === "overdue") return `none is on record; it was due ${due}`;
+    if (left !== undefined) return `not recorded, due ${due}, ${formatDuration(left)} left`;
+    if (state === "missing") return "not recorded";
+    return due === "" ? state : `${state}, due ${due}`;
+  };
+  return `${name}: ${words()}`;
 }
 
 function findSeverity(number: SeverityNumber): Severity {
@@ -148,69 +167,7 @@ function findSeverity(number: SeverityNumber): Severity {
 export const severity = Object.assign(findSeverity, {
   /** The four severities, the highest (1) first. */
   all: SEVERITIES,
-
-  /**
-   * Lists what the incident's severity demands (section 1.2), and what of it is there. Only the response
-   * has a deadline, and is in time at that very instant. What is dated after `now` isn't there yet.
-   *
-   * @throws ProbelabError for an unknown field or severity, a time that can't be read, and a response, a
-   *   call or a `now` before the detection.
-   * @example
-   * severity.checklist({ severity: 1, detectedAt: "2026-05-01 12:00", leader: "Ada" }, { now: "2026-05-01 15:00" });
-   */
-  checklist(this: void, incident: IncidentRecord, options: ChecklistOptions = {}): Checklist {
-    checkOptions(incident ?? null, INCIDENT, "check an incident");
-    checkOptions(options, { now: read } satisfies Rules<ChecklistOptions>, "check an incident");
-    const about = findSeverity(incident.severity);
-    const detectedAt = readInstant(incident.detectedAt, "UTC", "time of detection");
-    const now = readInstant(options.now ?? new Date(), "UTC", "time now");
-    const afterDetection = (value: Date | string, role: string): Date => {
-      const at = readInstant(value, "UTC", role);
-      if (at >= detectedAt) return at;
-      throw new ProbelabError(
-        `Can't use ${formatInstant(at, "UTC")} UTC as the ${role}: it is before the detection at ${formatInstant(detectedAt, "UTC")} UTC; correct one of the two.`,
-      );
-    };
-    afterDetection(now, "time now");
-    const { respondedAt, call, leader, postmortem, sterile } = incident;
-    const begun = respondedAt == null ? null : afterDetection(respondedAt, "time of the response");
-    const isHeld =
-      call == null || typeof call === "boolean"
-        ? call
-        : afterDetection(call, "time of the conference call") <= now;
-    const demand = (name: Demand["demand"], isDemanded: boolean, proof: unknown): Demand => {
-      // An empty text proves nothing.
-      const isThere = typeof proof === "string" ? proof.trim() !== "" : proof === true;
-      return { demand: name, state: !isDemanded ? "not demanded" : isThere ? "done" : "missing" };
-    };
-    const deadline = new Date(+detectedAt + about.responseTime * 3_600_000);
-    return new Checklist(about, detectedAt, now, [
-      response(begun, deadline, now),
-      demand("conference call", about.conferenceCall, isHeld),
-      demand("call leader", about.callLeader, leader),
-      demand("postmortem", about.postmortem, postmortem),
-      demand("sterile investigation", about.sterile, sterile),
-    ]);
-  },
 });
-
-function response(begun: Date | null, deadline: Date, now: Date): Demand {
-  const demand = "response";
-  const answered = begun !== null && begun <= now;
-  const overBy = +(answered ? begun : now) - +deadline;
-  if (overBy > 0) return { demand, state: answered ? "late" : "overdue", deadline, overBy };
-  if (answered) return { demand, state: "done", deadline };
-  return { demand, state: "missing", deadline, left: 0 - overBy };
-}
-
-/** The state of a demand in words: `not recorded, due 2026-05-01 20:00 UTC, 3 h left`. */
-export function stateText({ state, deadline, overBy, left }: Demand): string {
-  const due = deadline === undefined ? "" : `, due ${formatInstant(deadline, "UTC")} UTC`;
-  if (overBy !== undefined) return `${state} by ${formatDuration(overBy)}${due}`;
-  if (left !== undefined) return `not recorded${due}, ${formatDuration(left)} left`;
-  if (state === "missing") return "not recorded";
-  return `${state}${state === "done" ? due : ""}`;
-}
 
 /** Milliseconds in their two largest units: `3 d 4 h`, `1 h 30 min`, `20 s`. */
 export function formatDuration(milliseconds: number): string {

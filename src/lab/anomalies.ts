@@ -8,16 +8,17 @@ import type { Finding } from "../change/finding.js";
 import { readFlows } from "../change/flows.js";
 import type { FreshnessRow } from "../change/freshness.js";
 import { recovery, type Recovery } from "../change/recovery.js";
-import { percent } from "../change/words.js";
-import type { Measurements } from "../measurements/measurements.js";
+import { percent, signedPercent } from "../change/words.js";
+import type { Measurements, Runs } from "../measurements/measurements.js";
+import { count } from "../query/measure.js";
 import type { Where } from "../query/where.js";
 import type { Result } from "../result/result.js";
 import { between, checkRange, last, type TimeRange } from "../time/time-range.js";
-import { HOUR, WEEK } from "../time/span.js";
+import { HOUR } from "../time/span.js";
 
 /** Options of `lab.anomalies`. */
 export interface LabAnomaliesOptions {
-  /** The time in question, up to the present: `last("7 days", { now: lab.now })`. The eight weeks before it are learnt from. */
+  /** The time in question, up to the present: `last("7 days", { now: lab.now })`. The eight weeks before it are learned from. */
   readonly range: TimeRange;
   /** Filter of the measurements. */
   readonly where?: Where;
@@ -44,34 +45,41 @@ export interface AnomaliesVerdict extends AnomaliesFinding {
   readonly freshness: Finding;
 }
 
+const ACTION = "judge whether the flow dropped";
 /** Programs that are looked at one by one; the others are one group. */
 const PROGRAMS = 10;
-/** Of the false alarm in four weeks that is accepted, half for the whole and half for all programs. */
-const FALSE_ALARMS = 0.5;
+/** Of one false alarm in four weeks an equal part for measurements and runs, of the whole and of all programs. */
+const FALSE_ALARMS = 0.25;
 
 interface AlarmRow {
   readonly t: Date;
   readonly until: Date;
   readonly kind: string;
-  readonly observed: number;
-  readonly expected: number;
   readonly software_name?: string | null;
 }
 
+/** Hourly counts of what, in which alarms are looked for. */
+interface Looked {
+  readonly counts: (where: Where) => Promise<Result<object>>;
+  readonly noun: "measurements" | "runs";
+  readonly found: AnomaliesFinding;
+  readonly alarms: readonly AlarmRow[];
+}
+
 /**
- * `lab.anomalies({ range })`: did the flow of measurements drop? `anomalies` over the counts of each hour, of
- * the whole and of each program, without the hours for which rows may still be stored (by the
- * lag of the last day); what is behind the drop, against the same hours of the week
- * before; and whether it is over, in the whole and in each part that is named.
+ * `lab.anomalies({ range })`: did the flow of measurements drop? `anomalies` over the measurements and
+ * the runs of each hour, of the whole and of each program, without the hours for which rows may
+ * still be stored (by the lag of the last day); what is behind the drop, against the same hours of the
+ * week before; and whether it is over, in the whole and in each part that is named.
  */
 export async function flowAnomalies(
   measurements: Measurements,
+  runs: Runs,
   freshness: () => Promise<Finding>,
   options: LabAnomaliesOptions,
 ): Promise<AnomaliesVerdict> {
-  const action = "judge whether the flow dropped";
-  refuseUnknown(options, ["range", "where", "signal"], action);
-  const range = checkRange((options as LabAnomaliesOptions | undefined)?.range, action);
+  refuseUnknown(options, ["range", "where", "signal"], ACTION);
+  const range = checkRange((options as LabAnomaliesOptions | undefined)?.range, ACTION);
   const { where = {}, signal } = options;
   const fresh = await freshness();
   const lines = (fresh.result as Result<FreshnessRow>).rows();
@@ -80,48 +88,54 @@ export async function flowAnomalies(
   const present = measured === undefined ? +range.end : +measured.newest + measured.age * 1000;
   const end = new Date(Math.min(+range.end, Math.max(present, +range.start + 1)));
   const { timeZone } = range;
-  const learnt = last("8 weeks", { now: range.start, timeZone });
   const hourly = {
-    range: between(learnt.start, end, { timeZone }),
+    range: between(last("8 weeks", { now: range.start, timeZone }).start, end, { timeZone }),
     every: "hour" as const,
     ...(signal && { signal }),
   };
   const lag = Math.ceil((measured?.lag_q95 ?? 0) / 60);
-  const alarmOptions = {
+  const judging = {
     since: range.start,
     falseAlarms: FALSE_ALARMS,
     ...(lag > 0 && { lag: `${lag} minutes` }),
   };
-  const whole = await anomalies(measurements.counts({ ...hourly, where }), alarmOptions);
-  const programs = await optional(async () =>
-    anomalies(
-      measurements.counts({ ...hourly, where, by: "software_name", top: PROGRAMS }),
-      alarmOptions,
-    ),
-  );
-  const judged = (whole.buckets as Result<{ t: Date; state: string }>)
+  const perHour = [
+    ["measurements", (asked: object) => measurements.counts({ ...hourly, ...asked })],
+    ["runs", (asked: object) => runs.ask({ ...hourly, ...asked, measures: { runs: count() } })],
+  ] as const;
+  const groups = [{}, { by: "software_name", top: PROGRAMS }];
+  const looked: Looked[] = [];
+  for (const [noun, counts] of perHour) {
+    for (const group of groups) {
+      const ask = () => anomalies(counts({ ...group, where }), judging);
+      const found = looked.length === 0 ? await ask() : await optional(ask);
+      if (found === null) continue;
+      const alarms = (found.result as Result<object>).rows() as AlarmRow[];
+      looked.push({ noun, counts: (where) => counts({ where }), found, alarms });
+    }
+  }
+  const [whole, programs] = looked as [Looked, Looked | undefined];
+  const judged = (whole.found.buckets as Result<{ t: Date; state: string }>)
     .rows()
     .filter(({ state }) => !["learning", "late", "incomplete", "unknown"].includes(state));
   const known = judged.length === 0 ? 0 : Number(judged.at(-1)!.t) + HOUR;
-
-  const rowsOf = (found: AnomaliesFinding | null) =>
-    (found === null ? [] : (found.result as Result<object>).rows()) as AlarmRow[];
-  const isOn = ({ kind, until }: AlarmRow) =>
-    Number(until) > known - (kind === "decline" ? WEEK : HOUR);
-  // A program is named only if the whole shows no alarm.
-  const candidates = [whole, programs];
+  const isOn = ({ until }: AlarmRow) => Number(until) > known - HOUR;
+  // A program is named only if the whole shows no alarm, runs only if measurements show none.
   const shownIn =
-    candidates.find((found) => rowsOf(found).some(isOn)) ??
-    candidates.find((found) => rowsOf(found).length > 0) ??
+    looked.find(({ alarms }) => alarms.some(isOn)) ??
+    looked.find(({ alarms }) => alarms.length > 0) ??
     whole;
-  const alarms = rowsOf(shownIn);
-  const shown = alarms.find(isOn) ?? alarms[0];
-  /** Undefined for the group of all other programs, which no filter names. */
-  const programWhere = (name: string | null): Where | undefined =>
-    name === null || name === "other" ? undefined : { ...where, software_name: name };
-  const partWhere =
-    (shown?.software_name === undefined ? undefined : programWhere(shown.software_name)) ?? where;
-  const of = shownIn === programs ? ` of software_name ${shown?.software_name ?? "(none)"}` : "";
+  const shown = shownIn.alarms.find(isOn) ?? shownIn.alarms[0];
+  const partOf = (name: string | null | undefined): Where | undefined =>
+    // No filter names the group of all other programs.
+    name === undefined
+      ? where
+      : name === null || name === "other"
+        ? undefined
+        : { ...where, software_name: name };
+  const ofName = ({ software_name: name }: AlarmRow) =>
+    name === undefined ? "" : ` of software_name ${name ?? "(none)"}`;
+  const partWhere = (shown && partOf(shown.software_name)) ?? where;
 
   // Programs that are silent now say nothing of a range that ended long ago.
   const silence = +range.end > present - HOUR ? silenceOf(lines) : undefined;
@@ -129,72 +143,71 @@ export async function flowAnomalies(
   const why =
     shown === undefined || isSilent
       ? null
-      : await optional(() => explainAlarm(measurements, shown, { ...options, where: partWhere }));
+      : await optional(() => {
+          const after = between(shown.t, shown.until, { timeZone });
+          const asked = { before: weekBefore(after), after, where: partWhere };
+          return explain(measurements, { ...asked, ...(signal && { signal }) });
+        });
   const head = await verdictOf();
-  const verdicts = shownIn === whole ? [whole.sentence] : [shownIn.sentence, whole.sentence];
-  if (shownIn === whole && programs !== null && alarms.length === 0)
-    verdicts.push(programs.sentence);
-  const sentences = [head.verdict, ...verdicts, why?.found ? why.sentence : "", fresh.sentence];
+  const others = shown === undefined ? looked : [shownIn, whole];
+  const told = [
+    head.verdict,
+    ...others.map(({ found }) => found.sentence),
+    ...(why?.found ? [why.sentence] : []),
+    fresh.sentence,
+  ];
   return {
-    ...shownIn,
+    ...shownIn.found,
     ...head,
     why,
     freshness: fresh,
     found: !["usual", "unknown"].includes(head.state),
     since: isSilent ? (measured?.newest ?? shown?.t ?? null) : (shown?.t ?? null),
-    sentence: [...new Set(sentences)].filter((text) => text !== "").join(" "),
+    sentence: [...new Set(told)].join(" "),
   };
 
   async function verdictOf(): Promise<Pick<AnomaliesVerdict, "state" | "verdict">> {
     if (isSilent) return { state: "silent", verdict: "No measurement comes any more." };
     if (shown !== undefined && isOn(shown)) {
-      const verdict = `Fewer measurements${of} come than expected, until now.`;
+      const verdict = `Fewer ${shownIn.noun}${ofName(shown)} come than expected, until now.`;
       return { state: "dropping", verdict };
     }
     if (silence !== undefined) return { state: "silent", verdict: silence };
     if (shown !== undefined) return afterDrop(shown);
-    if (judged.length > 0 && whole.least !== null) {
-      const part =
-        programs?.least == null ? "" : `, or ${percent(programs.least)} fewer of a usual program,`;
-      const verdict = `No drop of measurements seen; two hours with ${percent(whole.least)} fewer${part} would have shown.`;
-      return { state: "usual", verdict };
+    const { least } = whole.found;
+    if (judged.length === 0 || least === null) {
+      return { state: "unknown", verdict: "Can't tell whether measurements dropped." };
     }
-    return { state: "unknown", verdict: "Can't tell whether measurements dropped." };
+    const part = programs?.found.least ?? null;
+    const smaller = part === null ? "" : `, or ${percent(part)} fewer of a usual program,`;
+    const verdict = `No drop of measurements seen; two hours with ${percent(least)} fewer${smaller} would have shown.`;
+    return { state: "usual", verdict };
   }
 
   /** Judges whether each alarmed series and each named part are back. */
   async function afterDrop(
     largest: AlarmRow,
   ): Promise<Pick<AnomaliesVerdict, "state" | "verdict">> {
-    const every = candidates.flatMap(rowsOf);
-    const [from, to] = [
-      Math.min(...every.map(({ t }) => Number(t))),
-      Math.max(...every.map(({ until }) => Number(until))),
-    ];
-    const parts = [
-      ...[...new Set(every.map(({ software_name }) => software_name))].map((name) => ({
-        label:
-          name === undefined ? "measurements" : `measurements of software_name ${name ?? "(none)"}`,
-        where: name === undefined ? where : programWhere(name),
-        isNamed: name === largest.software_name,
-      })),
-      ...(why?.found ? why.causes : [])
-        .filter(({ where, change }) => change < 0 && Object.keys(where).length > 0)
-        .map(({ text, where: values }) => ({
-          label: text,
-          where: { ...partWhere, ...(values as Where) },
-          isNamed: true,
-        })),
-    ];
+    const all = looked.flatMap(({ alarms }) => alarms);
+    const from = Math.min(...all.map(({ t }) => Number(t)));
+    const to = Math.max(...all.map(({ until }) => Number(until)));
+    const parts = new Map<string, { of: Looked; where: Where | undefined; isNamed: boolean }>();
+    for (const of of looked) {
+      for (const row of of.alarms) {
+        const isNamed = of === shownIn && row.software_name === largest.software_name;
+        parts.set(`${of.noun}${ofName(row)}`, { of, where: partOf(row.software_name), isNamed });
+      }
+    }
+    for (const { text, where, change } of why?.found ? why.causes : []) {
+      if (change >= 0 || Object.keys(where).length === 0) continue;
+      const own = { ...partWhere, ...(where as Where) };
+      parts.set(text, { of: shownIn, where: own, isNamed: true });
+    }
     const judgements = await Promise.all(
-      parts.map(async ({ label, where: rows, isNamed }) => {
-        const readAgain =
-          rows &&
-          (() => readFlows(measurements.counts({ ...hourly, where: rows }), undefined, action));
-        const flows = readAgain && (await optional(readAgain));
-        if (!flows?.series[0] || largest.kind === "decline") {
+      [...parts].map(async ([label, { of, where: own, isNamed }]) => {
+        const flows = own && (await optional(() => readFlows(of.counts(own), undefined, ACTION)));
+        if (!flows?.series[0])
           return { label, isNamed, state: "unsure", change: null, hours: 0 } as const;
-        }
         const place = (at: number) => {
           const found = flows.buckets.findIndex(({ start }) => +start >= at);
           return found < 0 ? flows.buckets.length : found;
@@ -205,8 +218,7 @@ export async function flowAnomalies(
     );
     const below = judgements.find(({ state }) => state === "below");
     if (below !== undefined) {
-      const verdict = `The drop goes on: ${below.label} ${latest(below)}.`;
-      return { state: "dropping", verdict };
+      return { state: "dropping", verdict: `The drop goes on: ${below.label} ${latest(below)}.` };
     }
     // A program whose alarm isn't the one shown may have too few rows to judge its end.
     const named = judgements.filter(({ isNamed }) => isNamed);
@@ -217,25 +229,24 @@ export async function flowAnomalies(
       return { state: "unsure", verdict };
     }
     const parted = named.length === 1 ? "" : ", and so is each part named below";
-    const verdict = `There was a drop, and it is over: measurements${of} are back as expected (${latest(named[0]!)})${parted}.`;
+    const verdict = `There was a drop, and it is over: ${named[0]!.label} are back as expected (${latest(named[0]!)})${parted}.`;
     return { state: "recovered", verdict };
   }
 }
 
 /** `−47 % in the last 3 hours` */
 function latest({ change, hours }: Recovery): string {
-  const sign = change !== null && change > 0 ? "+" : "";
-  return `${sign}${percent(change ?? 0)} in the last ${hours === 1 ? "hour" : counted(hours, "hour")}`;
+  return `${signedPercent(change ?? 0)} in the last ${hours === 1 ? "hour" : counted(hours, "hour")}`;
 }
 
 /** A sentence where all programs that log often enough to be judged have fallen silent. */
 function silenceOf(lines: readonly FreshnessRow[]): string | undefined {
   const judged = lines.filter(({ program, silent }) => program !== null && silent !== null);
   if (judged.length === 0 || !judged.every(({ silent }) => silent)) return undefined;
-  const age = Math.min(...judged.map((line) => line.age));
-  const longest = Math.max(...judged.map((line) => line.longest_silence));
   const minutes = (seconds: number) => counted(Math.round(seconds / 60), "minute");
-  return `No log line comes any more: ${counted(judged.length, "program")} silent for ${minutes(age)}, at most ${minutes(longest)} before.`;
+  const age = minutes(Math.min(...judged.map((line) => line.age)));
+  const longest = minutes(Math.max(...judged.map((line) => line.longest_silence)));
+  return `No log line comes any more: ${counted(judged.length, "program")} silent for ${age}, at most ${longest} before.`;
 }
 
 /** Null where the columns, the rights or the memory for it are missing: the rest is still worth knowing. */
@@ -246,18 +257,4 @@ async function optional<T>(ask: () => Promise<T>): Promise<T | null> {
     if (error instanceof ProbelabError && error.code !== "ABORTED") return null;
     throw error;
   }
-}
-
-function explainAlarm(
-  measurements: Measurements,
-  { t, until }: AlarmRow,
-  { range, where, signal }: LabAnomaliesOptions,
-): Promise<Explanation> {
-  const after = between(t, until, { timeZone: range.timeZone });
-  return explain(measurements, {
-    before: weekBefore(after),
-    after,
-    ...(where && { where }),
-    ...(signal && { signal }),
-  });
 }

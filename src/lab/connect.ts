@@ -1,11 +1,12 @@
 import { freshness } from "../change/freshness.js";
 import { funnel, type FunnelFinding, type FunnelOptions } from "../change/funnel.js";
-import { release, type ReleaseFinding, type ReleaseOptions } from "../change/release-report.js";
+import { release, type ReleaseFinding, type ReleaseOptions } from "../change/release.js";
 import { Database } from "../database/database.js";
 import { freeQuery, type QueryOptions } from "../query/free-query.js";
 import type { Limits } from "../database/limits.js";
 import type { TablesOptions } from "../database/config.js";
 import { withPassword } from "../credentials/credentials.js";
+import type { Source } from "../database/source.js";
 import { findLimits, findSource, findTables, type SourceOptions } from "../database/settings.js";
 import { newestRow } from "../database/table-info.js";
 import { checkForms } from "../logs/forms.js";
@@ -18,13 +19,12 @@ import {
 } from "../measurements/measurements.js";
 import { refuseUnknown } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
-import { offerColumnTypes, tablesOf } from "./column-types.js";
+import { offerColumnTypes } from "./column-types.js";
 import type { Result, Value } from "../result/result.js";
-import { failedWhere } from "../test-helpers/failure-rate.js";
+import { failedWhere } from "../test-helpers/failures.js";
 import { testHelpersOf, type TestHelpers } from "../test-helpers/test-helpers.js";
 import { snapshot, type Snapshot, type SnapshotOptions } from "../snapshot/snapshot.js";
 import { flowAnomalies, type AnomaliesVerdict, type LabAnomaliesOptions } from "./anomalies.js";
-import { sharedDatabase } from "./shared-database.js";
 import { DAY } from "../time/span.js";
 
 /** Options of `connect`: the sources, and the limits that each question carries. */
@@ -155,11 +155,11 @@ export async function connect(options: ConnectOptions = {}): Promise<Lab> {
   };
   try {
     const now = await presentOf(database);
-    offerColumnTypes(tablesOf(database, logs.open));
+    offerColumnTypes(database, logs);
     const measurements = measurementsOf(database);
-    const freshnessNow = () => freshness(database, logs.open);
+    const freshnessNow = () => freshness(database, logs);
     const runs = runsOf(database);
-    const askLogs = logsOf(logs.open, database, forms);
+    const askLogs = logsOf(logs, database, forms);
     return {
       measurements,
       runs,
@@ -170,10 +170,10 @@ export async function connect(options: ConnectOptions = {}): Promise<Lab> {
       now,
       query: <Row extends object>(sql: string, options: QueryOptions) =>
         freeQuery<Row>(database, sql, options),
-      anomalies: (question) => flowAnomalies(measurements, freshnessNow, question),
+      anomalies: (question) => flowAnomalies(measurements, runs, freshnessNow, question),
       funnel: (question) => funnel(askLogs, measurements, freshnessNow, question),
       async snapshot(asked) {
-        const taken = await snapshot(database, source, { measurements, runs }, asked);
+        const taken = await snapshot(database, source, asked);
         snapshots.push(taken);
         return taken;
       },
@@ -201,17 +201,36 @@ export async function openDatabases(options: ConnectOptions = {}) {
   const tables = findTables(options.tables);
   const forms = checkForms(tables.logs.forms ?? {});
   const database = await Database.open(source, limits, tables);
-  const logs = sharedDatabase(database, source, logSource, limits, tables);
+  let own: Promise<Database> | undefined;
+  /** That of the logs: the same where the sources are equal, else one that is opened on first use. */
+  const logs = () => {
+    if (isSame(source, logSource)) return Promise.resolve(database);
+    own ??= Database.open(logSource, limits, tables).catch((error: unknown) => {
+      // The server may be there when it is asked for again.
+      own = undefined;
+      throw error;
+    });
+    return own;
+  };
   return {
     database,
-    logs,
     source,
     forms,
+    logs,
     async [Symbol.asyncDispose]() {
-      await logs[Symbol.asyncDispose]();
+      await (await own?.catch(() => undefined))?.[Symbol.asyncDispose]();
       await database[Symbol.asyncDispose]();
     },
   };
+}
+
+function isSame(a: Source, b: Source): boolean {
+  if (a.kind === "embedded" || b.kind === "embedded") {
+    return a.kind === "embedded" && b.kind === "embedded" && a.directory === b.directory;
+  }
+  const key = ({ url, database, username, password }: typeof a) =>
+    JSON.stringify([url, database, username, password]);
+  return key(a) === key(b);
 }
 
 async function presentOf(database: Database): Promise<Date> {

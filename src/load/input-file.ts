@@ -1,7 +1,6 @@
 import { createReadStream } from "node:fs";
-import { mkdtemp, realpath, rm, stat, symlink } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { realpath, stat } from "node:fs/promises";
+import { basename } from "node:path";
 import { createGunzip } from "node:zlib";
 import { ProbelabError } from "../base/error.js";
 
@@ -15,10 +14,10 @@ const FORMATS = {
 } as const;
 
 /** A file that can be loaded: there, whole, and packed as its name says. */
-export interface InputFile extends AsyncDisposable {
+export interface InputFile {
   /** As the user named it, for messages. */
   readonly name: string;
-  /** Absolute, and free of what the engine would take for a pattern. */
+  /** Absolute. */
   readonly path: string;
   /** The engine's name of the format. */
   readonly format: (typeof FORMATS)[keyof typeof FORMATS];
@@ -66,14 +65,13 @@ export async function openInputFile(
   const why = await damageOf(name, extension, compression === "gzip", allowMissingNewline);
   if (why !== undefined) throw refusal(name, why);
   const real = await realpath(name);
-  // The engine's file() takes *, ?, {…} and :: in a path for patterns and knows no quotes.
-  const aside = /[*?{}[\]\\]|::/.test(real)
-    ? await mkdtemp(join(tmpdir(), "probelab-load-"))
-    : undefined;
-  if (aside !== undefined) await symlink(real, join(aside, "file"));
+  // The engine's file() takes these for patterns and knows no quotes.
+  if (/[*?{}[\]\\]|::/.test(real)) {
+    throw refusal(name, `its path ${real} holds one of * ? { } [ ] \\ ::. Rename it`);
+  }
   return {
     name,
-    path: aside === undefined ? real : join(aside, "file"),
+    path: real,
     format: FORMATS[extension as keyof typeof FORMATS],
     compression,
     async checkUnchanged() {
@@ -81,14 +79,8 @@ export async function openInputFile(
       if (now?.size === status.size && now.mtimeMs === status.mtimeMs) return;
       throw refusal(name, "it changed while it was read. Load it again once nothing writes to it");
     },
-    async [Symbol.asyncDispose]() {
-      if (aside !== undefined) await rm(aside, { recursive: true, force: true });
-    },
   };
 }
-
-/** Longer lines would be held in memory whole, by the engine too. */
-const LONGEST_LINE = 64 * 2 ** 20;
 
 /**
  * Why a file isn't whole, or not what its name says. It is read once, unpacked: the engine takes a
@@ -102,9 +94,8 @@ async function damageOf(
   allowMissingNewline: boolean,
 ): Promise<string | undefined> {
   let [head, last] = ["", ""];
-  let [bytes, line, quotes] = [0, 0, 0];
+  let [bytes, quotes] = [0, 0];
   const isParquet = extension === "parquet";
-  const longest = isParquet ? Infinity : extension === "json" ? 2 ** 30 : LONGEST_LINE;
   const file = createReadStream(name, { highWaterMark: 2 ** 18 });
   const content = isPacked
     ? file.on("error", (error) => content.destroy(error)).pipe(createGunzip())
@@ -114,9 +105,6 @@ async function damageOf(
       if (bytes === 0) head = chunk.subarray(0, 4).toString("latin1");
       bytes += chunk.length;
       if (extension === "csv") for (const byte of chunk) if (byte === 34) quotes += 1;
-      const end = chunk.lastIndexOf(10);
-      line = end < 0 ? line + chunk.length : chunk.length - end - 1;
-      if (line > longest) return "it has a line of more than 64 MB. Split it";
       last = (last + chunk.subarray(-4).toString("latin1")).slice(-4);
     }
   } catch (cause) {

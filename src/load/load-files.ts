@@ -78,7 +78,7 @@ export async function loadFile(
   options: LoadOptions = {},
 ): Promise<LoadedFile> {
   const { signal, again = false, replaceSample = false } = options;
-  await using file = await openInputFile(path, options.format, options.allowMissingNewline);
+  const file = await openInputFile(path, options.format, options.allowMissingNewline);
   const work = async (aside: Aside) => {
     const rows = aside.table("rows");
     const load = { writer, table, file, aside, rows, stop: signal ? { signal } : {} };

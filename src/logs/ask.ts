@@ -1,19 +1,18 @@
 import type { Database } from "../database/database.js";
 import { askSource, GROUP_OPTIONS, type By, type GroupOptions } from "../query/ask.js";
 import type { Measure } from "../query/measure.js";
-import { daysOnly, NOTHING, type Source, type SourceColumn } from "../query/source.js";
+import { daysOnly, NOTHING, tableBounds, type Source, type SourceColumn } from "../query/source.js";
 import { and, bind, raw, sql, type Sql } from "../query/sql.js";
 import type { Result } from "../result/result.js";
 import type { TimeRange } from "../time/time-range.js";
 import {
   filterText,
+  Lines,
   LOG_FILTERS,
   logColumn,
   masked,
   messageText,
-  openLines,
   tableNotes,
-  whyNoLines,
   type LogColumn,
   type LogFilter,
   type LogOptions,
@@ -32,11 +31,11 @@ export const GROUPED_OPTIONS = [...new Set([...GROUP_OPTIONS, ...LOG_FILTERS, "m
 /** A narrower kind of lines. */
 export interface LineKind {
   /** More conditions, such as "is a check-in". */
-  readonly only?: readonly Sql[];
+  readonly only: readonly Sql[];
   /** Columns that are computed of a line. */
-  readonly computed?: Readonly<Record<string, SourceColumn>>;
+  readonly computed: Readonly<Record<string, SourceColumn>>;
   /** The name of rows, where they aren't messages. */
-  readonly many?: string;
+  readonly many: string;
 }
 
 /** Asks the lines of a range: a row a line, with its fields and the columns of the table. */
@@ -45,7 +44,7 @@ export async function askLog(
   options: LogGroupOptions,
   measures: Readonly<Record<string, Measure<unknown>>>,
   action: string,
-  kind: LineKind = {},
+  kind?: LineKind,
 ): Promise<Result> {
   // The condition is one of the lines.
   const { where: _, ...grouped } = options;
@@ -64,9 +63,9 @@ export async function lineSource(
   database: Database,
   range: TimeRange,
   filter: LogFilter,
-  { only = [], computed = {}, many = "messages" }: LineKind = {},
+  { only, computed, many }: LineKind = { only: [], computed: {}, many: "messages" },
 ): Promise<Source> {
-  const lines = await openLines(database, range, filter);
+  const lines = await Lines.open(database, range, filter);
   const { table } = lines;
   return {
     many,
@@ -77,11 +76,10 @@ export async function lineSource(
     },
     instant: table.time.dateTime(table.time.sql),
     ...daysOnly(table),
-    plain: true,
-    from: (more = []) =>
-      sql`${raw(table.from)}\nWHERE ${and([...lines.conditions, ...only, ...more])}`,
+    from: (part) =>
+      sql`${raw(table.from)}\nWHERE ${and([...tableBounds(table, part), ...lines.matching, ...only])}`,
     notes: tableNotes(table),
-    whyEmpty: async () => ({ ...NOTHING, notes: [await whyNoLines(database, lines)] }),
+    whyEmpty: async () => ({ ...NOTHING, notes: [await lines.whyNone()] }),
     missingValues: () => Promise.resolve(NOTHING),
   };
 }

@@ -3,18 +3,8 @@ import { counted, grouped } from "../base/text.js";
 import type { Database } from "../database/database.js";
 import { bind, raw, sql } from "../query/sql.js";
 import { Result } from "../result/result.js";
-import {
-  askLines,
-  checkedLines,
-  fieldText,
-  fromLines,
-  hasLines,
-  instantSql,
-  masked,
-  whyNoLines,
-  type LogOptions,
-} from "./lines.js";
 import { MINUTE } from "../time/span.js";
+import { fieldText, instantSql, Lines, masked, type LogOptions } from "./lines.js";
 
 /** Options of `lab.logs.bursts`. */
 export interface BurstOptions extends LogOptions {
@@ -30,7 +20,7 @@ const MOST = 1_000;
 /** `lab.logs.bursts`: see {@link Logs.bursts}. */
 export async function bursts(database: Database, options: BurstOptions): Promise<Result> {
   const action = "find bursts of log messages";
-  const lines = await checkedLines(database, options, action, ["threshold"]);
+  const lines = await Lines.checked(database, options, action, ["threshold"]);
   const { table, range } = lines;
   const { threshold = 6, signal } = options;
   if (!Number.isFinite(threshold) || threshold <= 0) {
@@ -41,7 +31,7 @@ export async function bursts(database: Database, options: BurstOptions): Promise
   const start = Math.floor(range.start.getTime() / MINUTE);
   const minutes = bind("minutes", "UInt64", Math.ceil(range.end.getTime() / MINUTE) - start);
   // The medians are over all minutes of the range: those without a message are zeros.
-  const question = sql`SELECT _program, toDateTime64(_cell.1, 3, 'UTC') AS _t, _cell.2 AS _n, _usual,
+  const question = sql`SELECT toDateTime64(_cell.1, 3, 'UTC') AS _t, _program, _cell.2 AS _n, _usual,
   (_n - _usual) / _spread AS _score, count() OVER () AS _found
 FROM (
   SELECT _program, groupArray((_m, _n)) AS _cells,
@@ -51,8 +41,8 @@ FROM (
     greatest(1.4826 * _deviation, sqrt(_usual), 1) AS _spread
   FROM (
     SELECT ${raw(fieldText("identifier", table))} AS _program,
-      toStartOfMinute(${raw(instantSql(table.time.sql, table))}) AS _m, count() AS _n
-    ${fromLines(lines)}
+      toStartOfMinute(${raw(instantSql(table))}) AS _m, count() AS _n
+    ${lines.from()}
     GROUP BY _program, _m
   )
   GROUP BY _program
@@ -60,27 +50,27 @@ FROM (
 WHERE _score >= ${bind("threshold", "Float64", threshold)} AND _n >= ${raw(String(LEAST))}
 ORDER BY _score DESC, _t, _program
 LIMIT ${raw(String(MOST))}`;
-  const { table: found, origin } = await askLines(database, lines, question, { action, signal });
+  const { table: found, origin } = await lines.ask(question, action, signal);
   const rows = found
     .orderby("_t")
     .select({ _t: "t", _program: "identifier", _n: "messages", _usual: "usual", _score: "score" })
     .reify();
   const shown = found.numRows();
   const total = shown === 0 ? 0 : Number(found.get("_found", 0));
+  const whyNone = async () =>
+    (await lines.any())
+      ? `No minute stands out by ${threshold} spreads from the usual rate.`
+      : lines.whyNone();
   const edges = [range.start, range.end].map(Number).filter((edge) => edge % MINUTE !== 0);
+  const incomplete = edges.map((edge) => new Date(edge - (edge % MINUTE)));
   const measure = (name: string, label: string, unit: string) =>
     ({ name, label, unit, additive: false, missing: "gap" }) as const;
+  const programs = [...new Set(rows.array("identifier") as (string | null)[])];
   const result = new Result(rows, {
     ...origin,
     columns: {
-      time: {
-        name: "t",
-        every: "minute",
-        incomplete: edges.map((edge) => new Date(edge - (edge % MINUTE))),
-      },
-      dimensions: [
-        { name: "identifier", order: [...new Set(rows.array("identifier") as (string | null)[])] },
-      ],
+      time: { name: "t", every: "minute", incomplete },
+      dimensions: [{ name: "identifier", order: programs }],
       measures: [
         measure("messages", "Messages in the minute", "messages"),
         measure("usual", "Usual messages a minute", "messages"),
@@ -94,9 +84,4 @@ LIMIT ${raw(String(MOST))}`;
     notes: [...(shown > 0 ? [] : [await whyNone()]), ...origin.notes],
   });
   return masked(result, options);
-
-  async function whyNone(): Promise<string> {
-    if (!(await hasLines(database, lines))) return whyNoLines(database, lines);
-    return `No minute stands out by ${threshold} spreads from the usual rate.`;
-  }
 }

@@ -1,7 +1,14 @@
 import { refuseUnknown } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
 import { shownValue } from "../base/text.js";
-import { bind, join, sql, type Sql } from "../query/sql.js";
+import type { Database } from "../database/database.js";
+import type { By } from "../query/ask.js";
+import { count, quantile, share } from "../query/measure.js";
+import { bind, join, raw, sql, type Sql } from "../query/sql.js";
+import type { Result } from "../result/result.js";
+import type { Bucket } from "../time/bucket.js";
+import { askLog, GROUPED_OPTIONS, type LogGroup, type LogGroupOptions } from "./ask.js";
+import { messageText } from "./lines.js";
 
 /**
  * Patterns of a deployment's log lines (`tables.logs.forms`), in RE2's syntax: one or a list. They are
@@ -53,9 +60,8 @@ export function checkForms(forms: LogForms): LogForms {
 }
 
 /** The patterns of a kind of line, in the order in which they are tried. */
-export function patternsOf(line: keyof LogForms, forms: LogForms): readonly string[] {
-  const given = forms[line] ?? [];
-  const own = typeof given === "string" ? [given] : given;
+function patternsOf(line: keyof LogForms, forms: LogForms): readonly string[] {
+  const own = [forms[line] ?? []].flat();
   for (const pattern of own) {
     if (typeof pattern === "string" && /(?:^|[^\\])\((?!\?(?!P?<))/.test(pattern)) continue;
     throw new ProbelabError(
@@ -71,12 +77,58 @@ export function patternsOf(line: keyof LogForms, forms: LogForms): readonly stri
  *
  * @param message SQL of a text that is not null.
  */
-export function formSql(patterns: readonly string[], message: Sql): { is: Sql; groups: Sql } {
-  const bound = patterns.map((pattern, at) => bind(`form_${at}`, "String", pattern));
+export function formSql(line: keyof LogForms, forms: LogForms, message: Sql) {
+  const bound = patternsOf(line, forms).map((pattern) => bind("form", "String", pattern));
   const matches = bound.map((pattern) => sql`match(${message}, ${pattern})`);
   const groups = bound.map((pattern) => sql`extractGroups(${message}, ${pattern})`);
   return {
     is: sql`(${join(matches, " OR ")})`,
     groups: sql`arrayFirst(groups -> notEmpty(groups), [${join(groups)}])`,
   };
+}
+
+/** Options of `lab.logs.checkIn`. */
+export interface CheckInOptions<
+  B extends By<LogGroup | "urls"> = By<LogGroup | "urls">,
+> extends Omit<LogGroupOptions, "by"> {
+  /** The bucket of time, as for `rates`; default `"hour"`. */
+  readonly every?: Bucket | "auto" | "all";
+  /** Columns, or `"urls"`, the length of the list. */
+  readonly by?: B;
+}
+
+/** `lab.logs.checkIn`: see {@link Logs.checkIn}. */
+export async function checkIn(
+  database: Database,
+  options: CheckInOptions,
+  forms: LogForms,
+): Promise<Result> {
+  const action = "count check-in lists";
+  refuseUnknown(options, GROUPED_OPTIONS, action);
+  const table = await database.table("logs");
+  const form = formSql("checkIn", forms, raw(messageText(table)));
+  const length = sql`toUInt32OrNull(${form.groups}[1])`;
+  const [label, unit] = ["URLs in a check-in list", "URLs"];
+  const urls = (level: number, name: string) =>
+    quantile(level, "urls", { label: `${label}, ${name}` });
+  const measures = {
+    lists: count({ label: "Check-in lists", unit: "lists" }),
+    hundred: share({ urls: 100 }, { label: "Share of lists with 100 URLs" }),
+    fewest: urls(0, "fewest"),
+    q10: urls(0.1, "10th percentile"),
+    q50: urls(0.5, "median"),
+    q90: urls(0.9, "90th percentile"),
+    most: urls(1, "most"),
+  };
+  const kind = {
+    only: [form.is, sql`isNotNull(${length})`],
+    computed: { urls: { type: "UInt32", label, unit, sql: sql`assumeNotNull(${length})` } },
+    many: "lists",
+  };
+  const asked = { ...options, every: options.every ?? "hour" };
+  const result = await askLog(database, asked, measures, action, kind);
+  if (result.numRows() > 0) return result;
+  const note =
+    "No line has a known form of a check-in list. If yours look otherwise, give their pattern in tables.logs.forms.checkIn.";
+  return result.with(result.table, { notes: [...result.origin.notes, note] });
 }

@@ -1,10 +1,10 @@
+import type { ColumnTable } from "arquero";
 import { refuseUnknown } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
 import { shownValue } from "../base/text.js";
 import { answerOrigin, type Database } from "../database/database.js";
 import { unknownColumn, type TableInfo } from "../database/table-info.js";
-import { numberedMask, type Change } from "../mask/addresses.js";
-import { maskResult } from "../mask/mask-result.js";
+import { maskOf, maskResult, type Change } from "../mask/mask.js";
 import type { ColumnOf } from "../query/columns.js";
 import { tableBounds } from "../query/source.js";
 import { and, bind, print, raw, sql, type Sql } from "../query/sql.js";
@@ -12,7 +12,7 @@ import { whereSql, whereText, type Match, type Where } from "../query/where.js";
 import type { Origin } from "../result/origin.js";
 import type { Result } from "../result/result.js";
 import { checkRange, formatRange, type TimeRange } from "../time/time-range.js";
-import { checkPriorities, priorityNumber, prioritySql, type Priority } from "./priority.js";
+import { prioritySql, type Priority } from "./priority.js";
 
 /** The fields of a line, as options and results name them, and their columns. */
 export const LOG_COLUMNS = {
@@ -44,16 +44,6 @@ export interface LogFilter {
   readonly where?: Where<LogColumn>;
 }
 
-/** Options of every question on the logs. */
-export interface LogOptions extends LogFilter {
-  /** The time to ask about, half-open: `last("1 hour")` or `between(a, b)`. */
-  readonly range: TimeRange;
-  /** True hides e-mail and IP addresses in the answer: `[IPv4]`, and of groups `[IPv4 2]`; default false. */
-  readonly mask?: boolean;
-  /** Stops the query at the server; default: the interrupt of the running cell. */
-  readonly signal?: AbortSignal;
-}
-
 /** Names of the filter's options. */
 export const LOG_FILTERS = Object.keys({
   identifier: true,
@@ -64,118 +54,123 @@ export const LOG_FILTERS = Object.keys({
   where: true,
 } satisfies Record<keyof LogFilter, true>);
 
-/** The lines of a question: a table, bounded on its sort key in its own type, and filtered. */
-export interface Lines {
-  readonly table: TableInfo;
+/** Options of every question on the logs. */
+export interface LogOptions extends LogFilter {
+  /** The time to ask about, half-open: `last("1 hour")` or `between(a, b)`. */
   readonly range: TimeRange;
-  readonly filter: LogFilter;
-  readonly conditions: readonly Sql[];
+  /** True hides e-mail and IP addresses in the answer: `[IPv4]`, and of groups `[IPv4 2]`; default false. */
+  readonly mask?: boolean;
+  /** Stops the query at the server; default: the interrupt of the running cell. */
+  readonly signal?: AbortSignal;
 }
 
-/** Opens the lines of a range. @throws ProbelabError for a filter that the table can't answer. */
-export async function openLines(
-  database: Database,
-  range: TimeRange,
-  filter: LogFilter,
-): Promise<Lines> {
-  const table = await database.table("logs");
-  const bounds = tableBounds(table, range);
-  const conditions = [...bounds, ...(await filterConditions(database, table, filter, and(bounds)))];
-  return { table, range, filter, conditions };
+/** The lines of a question: a table, bounded on its sort key in its own type, and filtered. */
+export class Lines {
+  private constructor(
+    readonly database: Database,
+    readonly table: TableInfo,
+    readonly range: TimeRange,
+    readonly filter: LogFilter,
+    readonly conditions: readonly Sql[],
+    /** The same without the bounds of the range. */
+    readonly matching: readonly Sql[],
+  ) {}
+
+  /** Opens the lines of a range. @throws ProbelabError for a filter that the table can't answer. */
+  static async open(database: Database, range: TimeRange, filter: LogFilter): Promise<Lines> {
+    const table = await database.table("logs");
+    const bounds = tableBounds(table, range);
+    const matching = await filterConditions(database, table, filter, bounds);
+    return new Lines(database, table, range, filter, [...bounds, ...matching], matching);
+  }
+
+  /**
+   * Checks the options of a question and opens its lines.
+   *
+   * @param more names of the options beside those of every question.
+   */
+  static async checked(
+    database: Database,
+    options: LogOptions,
+    action: string,
+    more: readonly string[] = [],
+  ): Promise<Lines> {
+    refuseUnknown(options, ["range", "mask", "signal", ...LOG_FILTERS, ...more], action);
+    const range = checkRange((options as LogOptions | undefined)?.range, action);
+    return Lines.open(database, range, options);
+  }
+
+  /** FROM and WHERE. @param more conditions. */
+  from(...more: readonly Sql[]): Sql {
+    return fromLines(this.table, [...this.conditions, ...more]);
+  }
+
+  /** Asks a question; gives the answer's table and its origin, without the columns' meaning. */
+  async ask(
+    question: Sql,
+    action: string,
+    signal: AbortSignal | undefined,
+  ): Promise<{ readonly table: ColumnTable; readonly origin: Origin }> {
+    const printed = print(question);
+    const answer = await this.database.ask({ ...printed, action, signal });
+    const words = filterText(this.filter);
+    const origin: Origin = {
+      ...answerOrigin(this.database, printed, this.range, answer),
+      ...(words !== "" && { filter: words }),
+      columns: { dimensions: [], measures: [] },
+      reductions: [],
+      notes: tableNotes(this.table),
+    };
+    return { table: answer.table, origin };
+  }
+
+  /** True where a line matches. */
+  async any(): Promise<boolean> {
+    const question = print(sql`SELECT 1 ${this.from()} LIMIT 1`);
+    const found = await this.database.rows(question.sql, question.parameters, LOOK);
+    return found.length > 0;
+  }
+
+  /** Says why an answer is empty: no line in the range, or none that matches, with the programs there are. */
+  async whyNone(): Promise<string> {
+    const { database, table, range } = this;
+    const question = print(sql`SELECT ${raw(fieldText("identifier", table))} AS program
+${fromLines(table, tableBounds(table, range))}
+GROUP BY program
+ORDER BY count() DESC, program
+LIMIT 9`);
+    const programs = await database.rows<{ program: string | null }>(
+      question.sql,
+      question.parameters,
+      LOOK,
+    );
+    const span = formatRange(range);
+    if (programs.length === 0) return `${table.name} holds no line from ${span}.`;
+    const { where = {}, ...fields } = this.filter;
+    const by = [
+      ...LOG_FILTERS.filter((name) => fields[name as keyof typeof fields] !== undefined),
+      ...Object.keys(where),
+    ];
+    const names = programs.slice(0, 8).map(({ program }) => program || "no named program");
+    const more = programs.length > 8 ? " and others" : "";
+    return `No line from ${span} matches ${by.length === 0 ? "the question" : `the filter by ${by.join(", ")}`}; there are lines of ${names.join(", ")}${more}.`;
+  }
 }
 
-/**
- * Checks the options of a question and opens its lines.
- *
- * @param more names of the options beside those of every question.
- */
-export async function checkedLines(
-  database: Database,
-  options: LogOptions,
-  action: string,
-  more: readonly string[],
-): Promise<Lines> {
-  refuseUnknown(options, ["range", "mask", "signal", ...LOG_FILTERS, ...more], action);
-  const range = checkRange((options as LogOptions | undefined)?.range, action);
-  return openLines(database, range, options);
-}
+const LOOK = "look for log lines";
 
-/** FROM and WHERE of the lines. */
-export function fromLines({ table, conditions }: Pick<Lines, "table" | "conditions">): Sql {
+/** FROM and WHERE of lines under conditions. */
+export function fromLines(table: TableInfo, conditions: readonly Sql[]): Sql {
   return sql`FROM ${raw(table.from)}\nWHERE ${and(conditions)}`;
-}
-
-/** Asks a question about lines; gives the answer's table and its origin, without the columns' meaning. */
-export async function askLines(
-  database: Database,
-  { table, range, filter }: Lines,
-  question: Sql,
-  { action, signal }: { readonly action: string; readonly signal: AbortSignal | undefined },
-): Promise<{ table: Awaited<ReturnType<Database["ask"]>>["table"]; origin: Origin }> {
-  const printed = print(question);
-  const answer = await database.ask({ ...printed, action, signal });
-  const words = filterText(filter);
-  const origin: Origin = {
-    ...answerOrigin(database, printed, range, answer),
-    ...(words !== "" && { filter: words }),
-    columns: { dimensions: [], measures: [] },
-    reductions: [],
-    notes: tableNotes(table),
-  };
-  return { table: answer.table, origin };
 }
 
 /** The answer, with its addresses hidden where `mask` is set. @param change default: groups stay apart. */
 export function masked(
   result: Result,
   { mask = false }: { readonly mask?: boolean },
-  change: Change = numberedMask(new Set()),
+  change: Change = maskOf({ numbered: true }),
 ): Result {
   return mask ? maskResult(result, change) : result;
-}
-
-/** LIMIT, a whole number from 1, or nothing for Infinity. @param more rows beyond it. */
-export function limitSql(limit: number, more = 0): Sql {
-  if (limit === Infinity) return raw("");
-  if (Number.isSafeInteger(limit) && limit >= 1) {
-    return sql`\nLIMIT ${bind("limit", "UInt64", limit + more)}`;
-  }
-  throw new ProbelabError(
-    `Can't take a limit of ${String(limit)}: pass limit: 100, another whole number from 1, or Infinity for all.`,
-  );
-}
-
-/** Says why an answer is empty: no line in the range, or none that matches, with the programs there are. */
-export async function whyNoLines(
-  database: Database,
-  { table, range, filter }: Lines,
-): Promise<string> {
-  const question = print(sql`SELECT ${raw(fieldText("identifier", table))} AS program
-${fromLines({ table, conditions: tableBounds(table, range) })}
-GROUP BY program
-ORDER BY count() DESC, program
-LIMIT 9`);
-  const programs = await database.rows<{ program: string | null }>(
-    question.sql,
-    question.parameters,
-    "look for log lines",
-  );
-  const span = formatRange(range);
-  if (programs.length === 0) return `${table.name} holds no line from ${span}.`;
-  const { where = {}, ...fields } = filter;
-  const by = [
-    ...LOG_FILTERS.filter((name) => fields[name as keyof typeof fields] !== undefined),
-    ...Object.keys(where),
-  ];
-  const names = programs.slice(0, 8).map(({ program }) => program || "no named program");
-  const more = programs.length > 8 ? " and others" : "";
-  return `No line from ${span} matches ${by.length === 0 ? "the question" : `the filter by ${by.join(", ")}`}; there are lines of ${names.join(", ")}${more}.`;
-}
-
-/** True where a line matches. */
-export async function hasLines(database: Database, lines: Lines): Promise<boolean> {
-  const { sql: text, parameters } = print(sql`SELECT 1 ${fromLines(lines)} LIMIT 1`);
-  return (await database.rows(text, parameters, "look for log lines")).length > 0;
 }
 
 /**
@@ -214,9 +209,9 @@ export function messageText(table: TableInfo): string {
   return `ifNull(${fieldText("message", table)}, '')`;
 }
 
-/** SQL for an instant, to the millisecond, from SQL for a raw time of the table. */
-export function instantSql(time: string, table: TableInfo): string {
-  return `toDateTime64(${table.time.dateTime(time)}, 3, 'UTC')`;
+/** SQL for the instant of a line, to the millisecond. @param raw SQL of a raw time of the table. */
+export function instantSql({ time }: TableInfo, raw = time.sql): string {
+  return `toDateTime64(${time.dateTime(raw)}, 3, 'UTC')`;
 }
 
 /** The conditions of a filter, its values bound. @param within bounds of the lines in time. */
@@ -224,15 +219,13 @@ export async function filterConditions(
   database: Database,
   table: TableInfo,
   filter: LogFilter,
-  within: Sql,
+  within: readonly Sql[],
 ): Promise<Sql[]> {
   const conditions = whereSql(filterWhere(filter), (name) => logColumn(name, table));
   const { priority, contains, matches } = filter;
   if (priority !== undefined) {
-    const least = bind("priority", "UInt8", priorityNumber(priority));
     const column = columnOf("priority", table);
-    await checkPriorities(database, table, column, within);
-    conditions.push(sql`${raw(prioritySql(table, column))} <= ${least}`);
+    conditions.push(await prioritySql(database, table, { column, priority, within }));
   }
   const message = logColumn("message", table).sql;
   if (contains !== undefined) {
@@ -249,13 +242,14 @@ export async function filterConditions(
 /** The filter in words: `identifier = api, contains "timed out"`; "" for none. */
 export function filterText(filter: LogFilter): string {
   const { priority, contains, matches } = filter;
-  const equal = whereText(filterWhere(filter));
   return [
-    ...(equal === "" ? [] : [equal]),
-    ...(priority === undefined ? [] : [`priority ${priority} and worse`]),
-    ...(contains === undefined ? [] : [`contains ${JSON.stringify(contains)}`]),
-    ...(matches === undefined ? [] : [`matches ${String(matches)}`]),
-  ].join(", ");
+    whereText(filterWhere(filter)),
+    priority === undefined ? "" : `priority ${priority} and worse`,
+    contains === undefined ? "" : `contains ${JSON.stringify(contains)}`,
+    matches === undefined ? "" : `matches ${String(matches)}`,
+  ]
+    .filter((part) => part !== "")
+    .join(", ");
 }
 
 function filterWhere({ identifier, host, where }: LogFilter): Where {

@@ -8,12 +8,11 @@ import type { Result } from "../result/result.js";
 import type { Bucket } from "../time/bucket.js";
 import { askLog, GROUPED_OPTIONS, lineSource, type LogGroup, type LogGroupOptions } from "./ask.js";
 import { bursts, type BurstOptions } from "./bursts.js";
-import { checkIn, type CheckInOptions } from "./check-in.js";
 import { follow, type FollowOptions, type LogLine } from "./follow.js";
-import type { LogForms } from "./forms.js";
-import type { LogColumn } from "./lines.js";
+import { checkIn, type CheckInOptions, type LogForms } from "./forms.js";
+import type { LogColumn, LogOptions } from "./lines.js";
 import { search, type SearchOptions } from "./search.js";
-import { submissions, type SubmissionOptions, type SubmissionRow } from "./submissions.js";
+import { submissions, type SubmissionRow } from "./submissions.js";
 
 type Every = Bucket | "auto" | "all";
 
@@ -104,9 +103,6 @@ export interface Logs {
    * yielded exactly once, also where many share a time or come out of order; those of one question
    * come in the order of their times.
    *
-   * A lost server is asked again, with waits of up to 30 seconds; `onOutage` gets a sentence. Lines
-   * that were stored meanwhile follow, each once. Another fault, such as a missing table, is thrown.
-   *
    * @example
    * for await (const line of lab.logs.follow({ priority: "err" })) console.log(line.t, line.message);
    */
@@ -130,8 +126,7 @@ export interface Logs {
   /**
    * Compares submitted reports with stored ones: the lines that submit a report (see `LogForms`)
    * against the measurements of that report. A row for each report: `t` (its first submission),
-   * `report_id`, `finding`, `measurements` (stored), `claimed_cc`, `stored_cc`, `claimed_asn`,
-   * `stored_asn`, `detail`. Findings: `unreadable` (no report id), `refused` (answered with an error
+   * `report_id`, `finding`, `measurements` (stored), `detail`. Findings: `unreadable` (no report id), `refused` (answered with an error
    * and not stored), `missing` (accepted and not stored), `country` or `network` (stored with another
    * than in the id), `stored`. Where no line has a known form the answer is empty, and a note says so.
    *
@@ -139,7 +134,7 @@ export interface Logs {
    * const reports = await lab.logs.submissions({ range: last("1 day") });
    * reports.rows().filter((row) => row.finding === "missing");
    */
-  submissions(options: SubmissionOptions): Promise<Result<SubmissionRow>>;
+  submissions(options: LogOptions): Promise<Result<SubmissionRow>>;
 }
 
 /**

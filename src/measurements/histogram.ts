@@ -1,9 +1,9 @@
 import { refuseUnknown } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
 import { grouped } from "../base/text.js";
-import type { By, GroupOptions, Preset } from "../query/ask.js";
-import { bins, type Dimension } from "../query/dimension.js";
-import { count, max, min, quantile, type Measure } from "../query/measure.js";
+import { namedBy, type By } from "../query/ask.js";
+import { bins } from "../query/dimension.js";
+import { count, max, min, quantile } from "../query/measure.js";
 import type { GroupedRow } from "../query/row-types.js";
 import { newTable, rowKeys, rowsByKey } from "../result/arquero-table.js";
 import { partialOf } from "../result/origin.js";
@@ -14,7 +14,6 @@ import {
   MEASUREMENT_OPTIONS,
   type Asked,
   type MeasurementOptions,
-  type RunOptions,
 } from "./questions.js";
 
 /** Options of `histogram`. */
@@ -40,36 +39,28 @@ export type HistogramRow<B, M> = { from: number | null; to: number | null } & Gr
   M
 >;
 
-type Ask = (
-  options: GroupOptions<string> & Pick<RunOptions, "dedupe">,
-  measures: Readonly<Record<string, Measure<unknown>>>,
-  preset: Preset,
-) => Promise<Result>;
-
 const BIN = "_bin";
 const MOST_BINS = 200;
 
 /** `lab.runs.histogram`: see {@link Runs.histogram}. */
 export function runHistogram(question: Asked, options: HistogramOptions): Promise<Result> {
-  const ask: Ask = (...given) => askRuns(question, ...given);
-  return histogram(ask, options, "runs", MEASUREMENT_OPTIONS);
+  return histogram(question, options, askRuns, "runs");
 }
 
 /** `lab.measurements.histogram`: see {@link Measurements.histogram}. */
 export function measurementHistogram(question: Asked, options: HistogramOptions): Promise<Result> {
-  const ask: Ask = (...given) => askMeasurements(question, ...given);
-  return histogram(ask, options, "measurements", MEASUREMENT_OPTIONS);
+  return histogram(question, options, askMeasurements, "measurements");
 }
 
 /** Two questions: where the numbers lie, then how many are in each bin. */
 async function histogram(
-  ask: Ask,
+  question: Asked,
   options: HistogramOptions,
+  ask: typeof askRuns,
   many: "runs" | "measurements",
-  known: readonly string[],
 ): Promise<Result> {
   const action = `make a histogram of ${many}`;
-  const own = ["column", "bins", "log", ...known.filter((name) => name !== "every")];
+  const own = ["column", "bins", "log", ...MEASUREMENT_OPTIONS.filter((name) => name !== "every")];
   refuseUnknown(options, own, action);
   const { column, bins: wanted = 40, log, by = [], ...rest } = options;
   if (typeof column !== "string") {
@@ -89,32 +80,17 @@ async function histogram(
     median: quantile(0.5, column),
     positive: min(column, { where: { [column]: { gt: 0 } } }),
   };
-  const lies = await ask({ ...rest, every }, spread, { action });
+  const lies = await ask(question, { ...rest, every }, spread, { action });
   const [where] = lies.rows();
   const edges = typeof wanted === "number" ? binEdges(where, wanted, log, column) : wanted;
-  const bin = bins(column, edges);
   const counts = await ask(
-    { ...rest, by: withBin(by, bin), every },
+    question,
+    { ...rest, by: Object.fromEntries([...namedBy(by), [BIN, bins(column, edges)]]), every },
     { [many]: count() },
     { action, main: many, adds: ["from", "to"] },
   );
   const { label: lowest = column, unit = "" } = lies.origin.columns.measures[0] ?? {};
   return binned(counts, lies, edges, many, { label: lowest.replace(/, min$/, ""), unit });
-}
-
-function withBin(by: By, bin: Dimension): By {
-  if (typeof by === "string") return { [by]: by, [BIN]: bin };
-  if (Array.isArray(by)) {
-    const named = (by as readonly (string | Dimension)[]).map((dimension) => [
-      typeof dimension === "string" ? dimension : dimension.name,
-      dimension,
-    ]);
-    return Object.fromEntries([...named, [BIN, bin]]) as By;
-  }
-  const one = by as Dimension;
-  return typeof one.dimension === "string"
-    ? { [one.name]: one, [BIN]: bin }
-    : { ...(by as Record<string, string | Dimension>), [BIN]: bin };
 }
 
 /** The answer with numbers in place of its bins' names, and a row for each empty bin. */

@@ -23,9 +23,7 @@ export function measurementSource(table: TableInfo, filter: MeasurementFilter): 
     instant: table.time.dateTime(table.time.sql),
     ...daysOnly(table),
     ...onceOverall(table, filter.dedupe),
-    ...together(table),
-    plain: true,
-    from: (only = []) => measurementsFrom(table, filter, filter.range, [...conditions, ...only]),
+    from: (range) => measurementsFrom(table, filter, range, conditions),
     notes: [...dedupeNotes(table, filter.dedupe), ...table.notes],
     ...explained,
   };
@@ -53,8 +51,7 @@ export function measurementOnceSource(
     instant: table.time.dateTime("_first"),
     ...daysOnly(table),
     whole: HELD_TWICE,
-    ...together(table),
-    from: (only = []) =>
+    from: (range) =>
       nested(
         select({
           columns: [
@@ -62,7 +59,7 @@ export function measurementOnceSource(
             ["_first", raw(`min(${table.time.sql})`)],
             ...first.selected,
           ],
-          from: measurementsFrom(table, { dedupe: false }, range, [...conditions, ...only]),
+          from: measurementsFrom(table, { dedupe: false }, range, conditions),
           // A configured name stands beside the table's own.
           groupBy: byUid
             ? identityKeys(table, "measurement_uid")
@@ -132,12 +129,6 @@ const HELD_TWICE = "a measurement may be held twice, in two of them";
 /** Why such measurements can't be asked for in parts of the range. */
 export function onceOverall(table: TableInfo, dedupe: boolean | undefined): Pick<Source, "whole"> {
   return dedupe === true && !table.merges ? { whole: HELD_TWICE } : {};
-}
-
-/** The columns that the rows of one measurement share. */
-function together(table: TableInfo): Pick<Source, "together"> {
-  const uid = "measurement_uid";
-  return table.columns.has(uid) ? { together: tableColumn(table, uid).sql } : {};
 }
 
 /** Says how duplicates are counted, where that isn't each row. */

@@ -299,7 +299,7 @@ export function measurementsAsked(of: Asked): Measurements {
     firstSeen: typed<Measurements["firstSeen"]>(questions.firstSeen),
     explore: typed<Measurements["explore"]>(questions.explore),
     histogram: typed<Measurements["histogram"]>(measurementHistogram),
-    values: typed<Measurements["values"]>(({ database }, options) => values(database, options)),
+    values: typed<Measurements["values"]>(values),
   };
   const { database } = of;
   return cubeSource(measurements, {

@@ -93,27 +93,20 @@ function opener(
     question[source]({ range, where: options.where ?? {}, dedupe: options.dedupe });
 }
 
-/** Asks the measurements. */
-export async function askMeasurements(
+type Asker = (
   question: Asked,
   options: MeasurementOptions<string>,
   measures: Measures,
   preset: Preset,
-): Promise<Result> {
-  const open = opener(question, "measurements", options);
-  return askSource(question.database, open, options, measures, preset);
-}
+) => Promise<Result>;
+
+/** Asks the measurements. */
+export const askMeasurements: Asker = async (question, options, ...rest) =>
+  askSource(question.database, opener(question, "measurements", options), options, ...rest);
 
 /** Asks the runs. */
-export async function askRuns(
-  question: Asked,
-  options: RunOptions<string>,
-  measures: Measures,
-  preset: Preset,
-): Promise<Result> {
-  const open = opener(question, "runs", options);
-  return askSource(question.database, open, options, measures, preset);
-}
+export const askRuns: Asker = async (question, options, ...rest) =>
+  askSource(question.database, opener(question, "runs", options), options, ...rest);
 
 /** `lab.measurements.ask`: see {@link Measurements.ask}. */
 export async function askOwn(

@@ -50,8 +50,6 @@ export function runSource(table: TableInfo, filter: MeasurementFilter): Source {
   const { ofRuns, ofParts } = splitWhere(filter.where);
   const { conditions, explained } = filtered(table, range, ofParts);
   const noReport = withoutReport(table);
-  const start = time.bound(range.start);
-  const end = time.bound(range.end);
   return runsOf({
     table,
     first: new FirstColumns(table),
@@ -61,9 +59,12 @@ export function runSource(table: TableInfo, filter: MeasurementFilter): Source {
       ["_n", raw("count()")],
     ],
     noReport: noReport && ofNoReport(table, noReport),
-    from: measurementsFrom(table, filter, widen(range), conditions),
+    from: (range) => measurementsFrom(table, filter, widen(range), conditions),
     groupBy: identityKeys(table, "report_id"),
-    inRange: sql`_first >= ${bind("start", start.type, start.value)} AND _first < ${bind("end", end.type, end.value)}`,
+    inRange: (range) => {
+      const [start, end] = [time.bound(range.start), time.bound(range.end)];
+      return sql`_first >= ${bind("start", start.type, start.value)} AND _first < ${bind("end", end.type, end.value)}`;
+    },
     where: ofRuns,
     lost: select({
       columns: [["n", raw("count()")]],
@@ -89,6 +90,8 @@ export function splitWhere(where: Where): { readonly ofRuns: Where; readonly ofP
   };
 }
 
+type Span = Pick<TimeRange, "start" | "end">;
+
 /** What runs are made of: measurements, or the pieces of runs that a snapshot holds. */
 interface RunParts {
   /** How the times of runs are written, and what the table is called. */
@@ -98,16 +101,16 @@ interface RunParts {
   readonly columns: readonly Column[];
   /** Over the parts of a run: whether it is the measurements without a report; missing where all have one. */
   readonly noReport: Sql | undefined;
-  readonly from: Sql;
+  readonly from: (range: Span) => Sql;
   readonly groupBy: readonly Sql[];
   /** Whether a run starts in the range. */
-  readonly inRange: Sql;
+  readonly inRange: (range: Span) => Sql;
   /** Conditions on the run. */
   readonly where: Where;
   /** Counts, as `n`, the measurements of the range without a report. */
   readonly lost: Sql;
   /** Runs that are held whole: gives the same columns of each, and those of its first measurement. */
-  readonly whole?: (first: readonly (readonly [name: string, as: string])[]) => Sql;
+  readonly whole?: (range: Span, first: FirstColumns["names"]) => Sql;
   readonly more: Pick<Source, "notes" | "whyEmpty" | "missingValues" | "whole">;
 }
 
@@ -120,19 +123,19 @@ export function runsOf(parts: RunParts): Source {
   /** Measurements without a report are kept as one run, so that they can be counted. */
   const orNoReport = (condition: Sql): Sql =>
     noReport === undefined ? condition : sql`((${condition}) OR _no_report)`;
-  const from = (): Sql => {
+  const from = (range: Span): Sql => {
     const made = select({
       columns: [
         ...parts.columns,
         ...(noReport === undefined ? [] : [["_no_report", noReport] as const]),
         ...first.selected,
       ],
-      from: parts.from,
+      from: parts.from(range),
       groupBy: parts.groupBy,
-      having: [orNoReport(parts.inRange)],
+      having: [orNoReport(parts.inRange(range))],
     });
     const runs = nested(
-      whole === undefined ? made : sql`${whole(first.names)}\nUNION ALL\n${made}`,
+      whole === undefined ? made : sql`${whole(range, first.names)}\nUNION ALL\n${made}`,
     );
     return conditions.length === 0 ? runs : sql`${runs}\nWHERE ${orNoReport(and(conditions))}`;
   };
@@ -220,7 +223,7 @@ export function withoutReport(table: TableInfo): Sql | undefined {
   return raw(isEmpty === undefined ? `isNull(${column})` : `ifNull(${isEmpty}, 1)`);
 }
 
-function widen({ start, end }: TimeRange): { start: Date; end: Date } {
+function widen({ start, end }: Span): Span {
   // A DateTime holds no other instants.
   const [first, last] = [0, Date.UTC(2106, 1, 7)];
   return {

@@ -1,15 +1,15 @@
 import { refuseUnknown } from "../base/check-options.js";
 import { ProbelabError } from "../base/error.js";
 import { MOST_ROWS } from "../base/limits.js";
-import { answerOrigin, type Database } from "../database/database.js";
+import { answerOrigin } from "../database/database.js";
 import { plainType } from "../database/time-column.js";
 import { grouped } from "../base/text.js";
 import { m4Sql } from "../downsample/sql/m4-sql.js";
 import { measurementSource } from "./measurement-source.js";
-import type { MeasurementColumn } from "./questions.js";
+import { askMeasurements, type Asked, type MeasurementColumn } from "./questions.js";
 import { asText } from "../query/dimension.js";
-import type { Source } from "../query/source.js";
-import { bind, print, raw, select, sql, type Sql } from "../query/sql.js";
+import { count } from "../query/measure.js";
+import { bind, print, sql } from "../query/sql.js";
 import { type Where, whereText } from "../query/where.js";
 import { Result, type Value } from "../result/result.js";
 import { checkRange, type TimeRange } from "../time/time-range.js";
@@ -51,11 +51,12 @@ export type ValuesRow<Y extends string, B extends string> = string extends Y | B
 const OPTIONS = ["range", "y", "by", "top", "other", "width", "where", "signal"];
 
 /** `lab.measurements.values`: see there. */
-export async function values(database: Database, options: ValuesOptions): Promise<Result> {
+export async function values(of: Asked, options: ValuesOptions): Promise<Result> {
   const action = "read values";
   refuseUnknown(options, OPTIONS, action);
   const range = checkRange((options as ValuesOptions | undefined)?.range, action);
   const { y, by, top = 6, other = true, width = 1000, where = {}, signal } = options;
+  const { database } = of;
   const table = await database.table("measurements");
   const { time } = table;
   const taken = y === "t" || by === "t" ? "t" : by === y ? y : undefined;
@@ -64,8 +65,8 @@ export async function values(database: Database, options: ValuesOptions): Promis
       `Can't ${action} of a column ${taken} ${taken === "t" ? "along time: that is the answer's column of time" : "by itself"}. Ask lab.measurements.ask, whose by and measures take names of your own.`,
     );
   }
-  const source = measurementSource(table, { range, where });
-  const { type, sql: column } = source.column(y);
+  const all = measurementSource(table, { range, where });
+  const { type, sql: column } = all.column(y);
   if (!/^(U?Int(8|16|32|64)|Float(32|64))$/.test(plainType(type))) {
     throw new ProbelabError(
       `Can't draw ${y} along time: it is a ${type}. Pass a column of numbers, or count with lab.measurements.counts({ by: "${y}" }).`,
@@ -76,31 +77,43 @@ export async function values(database: Database, options: ValuesOptions): Promis
       `Can't keep ${String(top)} series of values: pass top: a whole number from 1 to 200.`,
     );
   }
-  const text = by === undefined ? null : asText(source.column(by).sql);
-  const kept = text && (await largest(database, source, text, top, { action, signal }));
-  const merged = kept !== null && kept.others > 0 && other;
+  const sizes =
+    by === undefined
+      ? undefined
+      : await askMeasurements(
+          of,
+          { range, by, top, other, where, every: "all", ...(signal && { signal }) },
+          { measurements: count() },
+          { action },
+        );
+  const [dimension] = sizes?.origin.columns.dimensions ?? [];
+  const rest = dimension?.other;
+  const names = (dimension?.order ?? []).filter((name) => rest === undefined || name !== rest);
+  const text = by === undefined ? null : asText(all.column(by).sql);
+  const isKept = text && sql`has(${bind("kept", "Array(Nullable(String))", names)}, ${text})`;
+  const series =
+    text && rest !== undefined
+      ? sql`if(${isKept!}, ${text}, ${bind("other", "String", rest)})`
+      : text;
+  const leftOut = !other && (sizes?.origin.reductions.length ?? 0) > 0;
   const columns = Math.max(
     1,
-    Math.min(width, Math.floor(MOST_ROWS / (6 * ((kept?.names.length || 1) + Number(merged))))),
+    Math.min(width, Math.floor(MOST_ROWS / (6 * (dimension?.order.length || 1)))),
   );
-  const names = bind("kept", "Array(Nullable(String))", kept?.names ?? []);
-  const isKept = text && sql`has(${names}, ${text})`;
-  const series =
-    text &&
-    (merged ? sql`if(${isKept!}, ${text}, ${bind("other", "String", kept.otherLabel)})` : text);
-  const leftOut = kept !== null && kept.others > 0 && !other;
-  const from = print(source.from(leftOut ? [isKept!] : []));
+  const rows = all.from(range);
+  const from = print(leftOut ? sql`${rows} AND ${isKept!}` : rows);
   const seriesSql = series === null ? null : print(series);
   const timeType = table.columns.get(table.timeName) ?? "";
   const plain = /^Date(Time(64)?)?\b/.test(timeType);
+  const x = plain
+    ? { sql: time.sql, type: timeType }
+    : {
+        sql: `toDateTime64(${time.dateTime(time.sql)}, 6, 'UTC')`,
+        type: "DateTime64(6, 'UTC')",
+      };
   const m4 = m4Sql({
     from: from.sql,
-    x: plain
-      ? { sql: time.sql, type: timeType }
-      : {
-          sql: `toDateTime64(${time.dateTime(time.sql)}, 6, 'UTC')`,
-          type: "DateTime64(6, 'UTC')",
-        },
+    x,
     y: {
       sql: print(column).sql,
       type: plainType(type) === type ? type : `Nullable(${plainType(type)})`,
@@ -111,82 +124,32 @@ export async function values(database: Database, options: ValuesOptions): Promis
     width: columns,
   });
   const parameters = { ...from.parameters, ...seriesSql?.parameters, ...m4.parameters };
-  const types = new Map([["x", plain ? timeType : "DateTime64(6, 'UTC')"]]);
   const question = { sql: m4.sql, parameters };
-  const answer = await database.ask({ ...question, action, types, signal });
+  const answer = await database.ask({
+    ...question,
+    action,
+    types: new Map([["x", x.type]]),
+    signal,
+  });
   const renamed = answer.table.rename({ x: "t", y, ...(by !== undefined && { series: by }) });
-  const rows = renamed.numRows();
   const cost = answerOrigin(database, question, range, answer);
   const filter = whereText(where);
   return new Result(renamed, {
     ...cost,
-    rowsRead: cost.rowsRead + (kept?.rowsRead ?? 0),
-    bytesRead: cost.bytesRead + (kept?.bytesRead ?? 0),
+    rowsRead: cost.rowsRead + (sizes?.origin.rowsRead ?? 0),
+    bytesRead: cost.bytesRead + (sizes?.origin.bytesRead ?? 0),
     ...(filter !== "" && { filter }),
     columns: {
       dimensions: [],
       measures: [{ name: y, label: y, unit: "", additive: false, missing: "gap", main: true }],
     },
     reductions: [
-      ...(kept === null || by === undefined ? [] : restSentence(by, kept, other)),
-      `${grouped(rows)} values: first, last, lowest and highest of ${grouped(columns)} equal slices of time.`,
+      ...(sizes?.origin.reductions ?? []),
+      `${grouped(renamed.numRows())} values: first, last, lowest and highest of ${grouped(columns)} equal slices of time.`,
     ],
-    notes: [...source.notes, ...(rows === 0 ? ["No measurement matches in the range."] : [])],
-  });
-}
-
-interface Kept {
-  /** The values with the most measurements, null and "" apart. */
-  readonly names: readonly (string | null)[];
-  readonly others: number;
-  readonly otherMeasurements: number;
-  readonly otherLabel: string;
-  readonly rowsRead: number;
-  readonly bytesRead: number;
-}
-
-async function largest(
-  database: Database,
-  source: Source,
-  text: Sql,
-  top: number,
-  call: { readonly action: string; readonly signal: AbortSignal | undefined },
-): Promise<Kept> {
-  const groups = select({
-    columns: [
-      ["name", text],
-      ["n", raw("count()")],
-      ["all", raw("sum(n) OVER ()")],
-      ["groups", raw("count() OVER ()")],
+    notes: [
+      ...all.notes,
+      ...(renamed.numRows() === 0 ? ["No measurement matches in the range."] : []),
     ],
-    from: source.from(),
-    groupBy: ["name"],
-    orderBy: [raw("n DESC"), raw("name")],
   });
-  const answer = await database.ask({
-    ...print(sql`${groups}\nLIMIT ${raw(String(top))}`),
-    ...call,
-  });
-  const found = answer.table.objects() as Record<string, Value>[];
-  const names = found.map((row) => (row["name"] as string | null) ?? null);
-  const [first] = found;
-  const inAll = Number(first?.["all"] ?? 0);
-  return {
-    names,
-    others: Number(first?.["groups"] ?? 0) - names.length,
-    otherMeasurements: inAll - found.reduce((sum, row) => sum + Number(row["n"]), 0),
-    otherLabel: names.includes("other") ? "other (rest)" : "other",
-    rowsRead: answer.rowsRead,
-    bytesRead: answer.bytesRead,
-  };
-}
-
-function restSentence(by: string, kept: Kept, other: boolean): string[] {
-  const { names, others, otherMeasurements, otherLabel } = kept;
-  if (others <= 0) return [];
-  const which = others === 1 ? "one other" : `${grouped(others)} others`;
-  const held = `${which} with ${grouped(otherMeasurements)} measurements`;
-  return [
-    `The ${names.length} series of ${by} with the most measurements; ${other ? `"${otherLabel}" holds ${held}` : `${held} left out`}.`,
-  ];
 }

@@ -15,10 +15,9 @@ import {
 import { cellError, CellScripts, typeError } from "./cell-error.js";
 import { CellImports } from "./cell-imports.js";
 import { asCell, installRuntime, RunningCell, runningCell, type CellBody } from "./cell-runtime.js";
-import { Intrinsics } from "./intrinsics.js";
 import { mimeBundles } from "./mime-bundle.js";
 import {
-  captureStreams,
+  captureStream,
   StreamBatch,
   withSink,
   type CellError,
@@ -57,10 +56,10 @@ export class CellSession {
   readonly #scripts = new CellScripts();
   readonly #imports = new CellImports(process.cwd(), this.#scripts);
   readonly #compiler = new CellCompiler(process.cwd(), this.#scripts);
-  readonly #intrinsics = new Intrinsics();
   /** The variables that cells share. */
   readonly #exports: Record<string, unknown> = {};
   #cell: RunningCell | undefined;
+  #streams: StreamBatch | undefined;
   #columnTypes: unknown;
   #isWarm = false;
   /** Rejected Promises and errors that no cell waits for. */
@@ -80,7 +79,8 @@ export class CellSession {
         if (cell) cell.value = value;
       },
     });
-    captureStreams();
+    captureStream("stdout");
+    captureStream("stderr");
     const note = (of: object, reason: unknown, why: string) => {
       const cell = runningCell();
       if (cell?.interrupted === true) return; // An interrupt ended it.
@@ -114,7 +114,7 @@ export class CellSession {
     const cell = new RunningCell(name);
     this.#cell = cell;
     this.#isWarm = true;
-    const streams = new StreamBatch(sink);
+    const streams = (this.#streams = new StreamBatch(sink));
     const progress = progressLine(streams.put, isHeadless());
     const inCell = <T>(fn: () => T) =>
       withSink(streams.put, () =>
@@ -148,30 +148,12 @@ export class CellSession {
 
   /** Ends the running cell with an error, and with it its queries and awaits. Without a cell it does nothing. */
   interrupt(): void {
-    this.repair();
     this.#cell?.interrupt();
   }
 
-  /** Puts back what a cell replaced in JavaScript itself, and says so; ends the process where it can't. */
-  repair(): void {
-    const { repaired, isLost } = this.#intrinsics.repair();
-    const [first, ...others] = repaired;
-    if (first === undefined) return;
-    const more = others.length > 0 ? ` and ${others.length} more` : "";
-    if (!isLost) {
-      process.stderr.write(
-        `The cell replaced ${first}${more}, which the kernel and all libraries need: the original is back in place.\n`,
-      );
-      return;
-    }
-    try {
-      process.stderr.write(
-        `The cell replaced ${others.at(-1) ?? first} for good, which the kernel and all libraries need: the process ends, and its variables are gone. Run the notebook anew without it.\n`,
-      );
-      StreamBatch.flushLatest();
-    } finally {
-      process.exit(1); // Also where the sentence itself needs what is gone.
-    }
+  /** Sends what the last cell printed after its end. */
+  flush(): void {
+    this.#streams?.flush();
   }
 
   /** Does, once, what the first cell would have to wait for. */
@@ -205,7 +187,6 @@ export class CellSession {
       await cell.guard(this.#imports.preload(compiled.script));
       this.#runScript(compiled.script, cell);
       await cell.ended;
-      this.repair();
       if (cell.value != null) {
         const shown = await cell.guard(mimeBundles(cell.value));
         cell.value = undefined; // What the cell started, a connection, may hold the cell for long.
@@ -217,7 +198,6 @@ export class CellSession {
     } catch (error) {
       thrown = { error };
     }
-    this.repair();
     this.#takeColumnTypes();
     const missing = compiled.namesToSet.filter((name) => !cell.set.has(name));
     this.#compiler.commit(new Set(thrown ? missing : []));
@@ -247,7 +227,6 @@ export class CellSession {
     const cell = this.#cell;
     if (!cell) throw new Error("A cell's code ran outside of its session.");
     const code = body(sharedExports(this.#exports, cell.set), this.#imports.require);
-    this.repair();
     cell.ended = cell.finish(code);
     cell.ended.catch(() => undefined); // Awaited when the script has returned.
     setSynchronous(false);

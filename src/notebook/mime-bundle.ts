@@ -40,7 +40,7 @@ async function bundlesOf(settled: unknown): Promise<readonly MimeBundle[]> {
   const own = await displayed(settled);
   if (own) return [own];
   if (isFinding(settled)) {
-    const { findingBundles } = await import("../chart/change/display.js");
+    const { findingBundles } = await import("../chart/change/change.js");
     return findingBundles(settled, displayed);
   }
   if (!isTable(settled)) return [{ data: { "text/plain": inspect(settled) }, metadata: {} }];

@@ -1,7 +1,6 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { endProcesses, runEnvironment } from "../base/processes.js";
 import { addSecret } from "../base/redact.js";
 import type { NamedCode } from "./cell-compiler.js";
@@ -24,11 +23,8 @@ export type FromWorker =
   | ({ readonly type: "background" } & BackgroundError)
   | { readonly type: "ended"; readonly outcome: CellOutcome; readonly rowsRead: number };
 
-/** The end of a cell's run; after the last two its process is gone. */
-export type CellEnd =
-  | CellOutcome
-  | { readonly status: "timeout"; readonly seconds: number }
-  | { readonly status: "died"; readonly how: string };
+/** The end of a cell's run, or of its process. */
+export type CellEnd = CellOutcome | { readonly status: "died"; readonly how: string };
 
 /** Time after which an interrupted cell also gets a signal: a synchronous loop reads no messages. */
 const signalAfterMilliseconds = 700;
@@ -98,39 +94,31 @@ export class NotebookProcess {
     return typeof answer === "string" ? [] : answer.objections;
   }
 
-  /** Runs a cell to its end. @param timeout in seconds; undefined for none */
-  async run(code: NamedCode, timeout: number | undefined): Promise<CellEnd> {
-    await this.#ready; // Not part of the first cell's time.
+  /** Runs a cell to its end. */
+  async run(code: NamedCode): Promise<CellEnd> {
+    await this.#ready;
     this.#cell = code.name;
     this.#isRunning = true;
-    const ended = this.#answer("ended").then(({ outcome }) => outcome);
+    const end = this.#ended();
     this.#send({ type: "run", code });
-    const end = await this.#within(timeout, ended);
-    if (end.status === "timeout") {
-      this.interrupt();
-      // A cell that ends by itself leaves its process to finish what was started.
-      await Promise.race([ended, this.#gone]);
-    }
-    this.#isRunning = false;
-    return end;
+    return end.finally(() => (this.#isRunning = false));
   }
 
   /**
    * Waits for what the cells started without an await: questions to the database, files that are saved.
    *
-   * @param timeout in seconds; undefined for none
    * @param signal when it is aborted, the wait goes on for 10 s at most
    */
-  async finish(timeout: number | undefined, signal: AbortSignal | undefined): Promise<CellEnd> {
+  async finish(signal: AbortSignal | undefined): Promise<CellEnd> {
     await this.#ready;
     const patience = new Promise<CellOutcome>((resolve) => {
       const wait = () => setTimeout(resolve, patienceMilliseconds, { status: "ok" }).unref();
       if (signal?.aborted === true) wait();
       else signal?.addEventListener("abort", wait, { once: true });
     });
-    const finished = this.#answer("ended").then(({ outcome }) => outcome);
+    const end = this.#ended();
     this.#send({ type: "finish" });
-    return this.#within(timeout, Promise.race([finished, patience]));
+    return Promise.race([end, patience]);
   }
 
   /** Interrupts the running cell, and ends it with its process if it doesn't end by itself. */
@@ -162,20 +150,10 @@ export class NotebookProcess {
     await endProcesses({ id: this.#id });
   }
 
-  /** The end of `work`, of the process, or of the time. */
-  async #within(timeout: number | undefined, work: Promise<CellOutcome>): Promise<CellEnd> {
-    const stop = new AbortController();
-    const ends: Promise<CellEnd>[] = [work, this.#gone.then((how) => ({ status: "died", how }))];
-    if (timeout !== undefined) {
-      const late: CellEnd = { status: "timeout", seconds: timeout };
-      // It is aborted where it was not needed.
-      ends.push(sleep(timeout * 1000, late, stop).catch(() => late));
-    }
-    try {
-      return await Promise.race(ends);
-    } finally {
-      stop.abort();
-    }
+  /** The end of the work that is sent next, or of the process. */
+  #ended(): Promise<CellEnd> {
+    const ended = this.#answer("ended").then(({ outcome }) => outcome);
+    return Promise.race([ended, this.#gone.then((how) => ({ status: "died", how }) as const)]);
   }
 
   /** Takes what native code and child processes print past the capture in the process, until it ends. */

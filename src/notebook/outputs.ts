@@ -2,7 +2,6 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { StringDecoder } from "node:string_decoder";
 import type { MimeBundle } from "../base/mime-bundle.js";
 import { hideSecrets, secretStart } from "../base/redact.js";
-import { captureChildren } from "./child-output.js";
 
 /** An error as Jupyter shows it. */
 export interface CellError {
@@ -59,14 +58,8 @@ export function withSink<T>(sink: OutputSink, fn: () => T): T {
   return context.storage.run(sink, fn);
 }
 
-/** Sends what this process prints from now on to the cell that prints it. */
-export function captureStreams(): void {
-  captureStream("stdout");
-  captureStream("stderr");
-  captureChildren();
-}
-
-function captureStream(name: StreamName): void {
+/** Sends what this process prints to a stream from now on to the cell that prints it. */
+export function captureStream(name: StreamName): void {
   const stream = process[name];
   const write = stream.write.bind(stream);
   const decoder = new StringDecoder();
@@ -88,20 +81,13 @@ const mostPrinted = 20_000_000;
 const everyMilliseconds = 50;
 const mostCharacters = 1_000_000;
 
-/** The end of what each stream has shown, of any cell, if it may be the start of a secret. */
-const shownStart: Record<StreamName, string> = { stdout: "", stderr: "" };
-
-/** Shorter starts of secrets are shown: any word may end like that. */
-const leastHidden = 4;
-
 /**
  * Joins the small pieces that a cell prints: a message for every `console.log` of a loop would flood the
  * frontend. The first piece goes at once, later ones at most 50 ms after they were printed. Secrets are
- * hidden, also in two pieces: the end of a piece that may be the start of one waits for the next piece.
+ * hidden, also in two pieces: the end of a piece that may be the start of one waits for the next piece or
+ * the cell's next output.
  */
 export class StreamBatch {
-  /** The batch that printed last: what it holds back goes before what another prints. */
-  static #latest: StreamBatch | undefined;
   readonly #sink: OutputSink;
   #name: StreamName = "stdout";
   #pieces: string[] = [];
@@ -124,8 +110,6 @@ export class StreamBatch {
   write(name: StreamName, text: string): void {
     if (this.#printed > mostPrinted) return;
     this.#printed += text.length;
-    if (StreamBatch.#latest !== this) StreamBatch.flushLatest();
-    StreamBatch.#latest = this;
     if (name !== this.#name) this.flush();
     this.#name = name;
     this.#pieces.push(text);
@@ -142,11 +126,6 @@ export class StreamBatch {
     else this.#timer ??= setTimeout(() => this.#sendPieces(true), due);
   }
 
-  /** Sends what waits of the cell that printed last, which may have ended. */
-  static flushLatest(): void {
-    this.#latest?.flush();
-  }
-
   /** Sends everything that waits. */
   flush(): void {
     this.#sendPieces(false);
@@ -161,25 +140,13 @@ export class StreamBatch {
     this.#pieces = end < printed.length ? [printed.slice(end)] : [];
     this.#size = printed.length - end;
     this.#last = performance.now();
-    const text = withoutSecrets(this.#name, printed.slice(0, end));
+    const text = hideSecrets(printed.slice(0, end));
     for (let start = 0; start < text.length;) {
       const next = characterEnd(text, start + mostCharacters);
       this.#sink({ type: "stream", name: this.#name, text: text.slice(start, next) });
       start = next;
     }
   }
-}
-
-/** Hides secrets in what a stream prints next: one may have begun in an earlier piece, even of another cell. */
-function withoutSecrets(name: StreamName, text: string): string {
-  const before = shownStart[name];
-  const all = before + text;
-  const start = secretStart(all);
-  shownStart[name] = all.slice(start);
-  const isEndHidden = all.length - start >= leastHidden;
-  const shown = hideSecrets(isEndHidden ? all.slice(0, start) : all);
-  const fresh = shown.startsWith(before) ? shown.slice(before.length) : shown;
-  return isEndHidden ? `${start < before.length ? "" : fresh}***` : fresh;
 }
 
 /** Avoids an end between the halves of a character outside of the basic plane. */

@@ -1,8 +1,11 @@
 import { access, constants, mkdir } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import { ProbelabError } from "../base/error.js";
 import { projectRoot } from "../database/settings.js";
 import { writeWhole } from "../files/write-whole.js";
+import type { NamedCode } from "./cell-compiler.js";
+import type { Objection } from "./cell-session.js";
 import {
   hideSecretsIn,
   OutputCollector,
@@ -15,13 +18,6 @@ import { NotebookProcess, type CellEnd } from "./notebook-process.js";
 import type { CellError } from "./outputs.js";
 import { kernelspecMetadata, languageInfo } from "./own-package.js";
 import { injectParameters, isInjected, type Parameters } from "./parameters.js";
-import {
-  backgroundMessage,
-  endMessage,
-  finishMessage,
-  objectionMessage,
-  type RunCell,
-} from "./run-messages.js";
 
 /** Options of `runNotebook`. */
 export interface RunNotebookOptions {
@@ -29,8 +25,6 @@ export interface RunNotebookOptions {
   readonly out?: string;
   /** Values for the notebook's parameters, by name. */
   readonly params?: Parameters;
-  /** Most seconds that a cell may take. Default: no limit. */
-  readonly timeout?: number | undefined;
   /** Keep errors in the output and go on with the next cell. Default false. */
   readonly allowErrors?: boolean;
   /** Called as each code cell begins and ends. */
@@ -69,7 +63,6 @@ export interface RunOutcome {
 export const EXIT_CODES: Record<RunOutcome["status"], number> = {
   ok: 0,
   error: 1,
-  timeout: 3,
   died: 5,
 };
 
@@ -90,7 +83,7 @@ export async function runNotebook(
   options: RunNotebookOptions = {},
 ): Promise<RunOutcome> {
   const begun = performance.now();
-  const { params = {}, allowErrors = false, timeout, signal } = options;
+  const { params = {}, allowErrors = false, signal } = options;
   const notebook = await readNotebook(path);
   await injectParameters(notebook, params);
   notebook.metadata = { ...kernelspecMetadata(notebook.metadata), language_info: languageInfo() };
@@ -146,7 +139,7 @@ export async function runNotebook(
     cell.execution_count = number;
     started = runCell;
     report("running");
-    const end = await child.run(code, timeout);
+    const end = await child.run(code);
     report(end.status);
     const note =
       signal?.aborted && end.status === "died"
@@ -189,8 +182,7 @@ export async function runNotebook(
         break;
       }
     }
-    const over = end.status === "timeout" ? AbortSignal.abort() : signal;
-    const finish = await child.finish(timeout, over);
+    const finish = await child.finish(signal);
     if (message === undefined) {
       end = judged(finish);
       message =
@@ -207,6 +199,16 @@ export async function runNotebook(
   const seconds = (performance.now() - begun) / 1000;
   const { rowsRead } = child;
   return { status: end.status, message, ...files, cells: done, of, seconds, rowsRead };
+}
+
+/** A code cell of a run. */
+interface RunCell {
+  readonly cell: CodeCell;
+  readonly code: NamedCode;
+  /** Counts the notebook's code cells from 1; the inserted cell has the number of the one before it. */
+  readonly number: number;
+  /** True for the inserted cell that sets the parameters. */
+  readonly isInjected: boolean;
 }
 
 /** The code cells by their numbers in the notebook as it was given. */
@@ -238,4 +240,80 @@ async function outFolder(folder: string, notebook: string): Promise<string> {
     );
   }
   return out;
+}
+
+/** The message for a cell that did not end well. */
+function endMessage(end: CellEnd, cell: number, of: number): string | undefined {
+  const where = `Cell ${cell} of ${of}`;
+  switch (end.status) {
+    case "ok":
+      return undefined;
+    case "error":
+      return `${where} failed.\n${tracebackText(end.error)}`;
+    case "died":
+      return `The notebook's process ended in cell ${cell} of ${of} (${end.how}). The cell itself may have ended it (process.exit), or the system, for want of memory.`;
+  }
+}
+
+/** The message for what the cells started without an await, after the last of them. */
+function finishMessage(end: CellEnd): string | undefined {
+  return end.status === "died"
+    ? `The notebook's process ended after the last cell (${end.how}), before what the cells started and did not await was done. Await it in its cell.`
+    : undefined;
+}
+
+/** The message for an error in the background. @param cell that started it, if known */
+function backgroundMessage(error: CellError, cell: number | undefined, of: number): string {
+  const where = cell === undefined ? `One of the ${of} cells` : `Cell ${cell} of ${of}`;
+  return `${where} started something that failed later.\n${tracebackText(error)}`;
+}
+
+function tracebackText(error: CellError): string {
+  return error.traceback.map(stripVTControlCharacters).join("\n");
+}
+
+const mostObjections = 5;
+
+/** The message for a notebook that was not run because TypeScript objects to some of its cells. */
+function objectionMessage(
+  objections: readonly Objection[],
+  cells: readonly RunCell[],
+  of: number,
+  parameters: Parameters,
+): string {
+  const at = (objection: Objection) => cells[objection.cell - 1];
+  const injected = objections.find((objection) => at(objection)?.isInjected);
+  if (injected) {
+    const lines = injected.faults.map((fault) => parameterFault(fault, parameters));
+    return [...new Set(lines), "Nothing was run."].join("\n");
+  }
+  const [first, ...more] = objections;
+  if (!first) return "";
+  const numbers = objections.map((objection) => at(objection)?.number);
+  const last = numbers.pop();
+  const which =
+    numbers.length === 0
+      ? `Cell ${last} of ${of} has a type error`
+      : `Cells ${numbers.join(", ")} and ${last} of ${of} have type errors`;
+  const list = more.slice(0, mostObjections).map((objection) => {
+    const [fault] = objection.faults;
+    return `Cell ${at(objection)?.number}, line ${fault?.line}: ${objection.error.evalue}`;
+  });
+  if (more.length > mostObjections) list.push(`… and ${more.length - mostObjections} more cells.`);
+  return [`${which}; nothing was run.`, tracebackText(first.error), ...list].join("\n");
+}
+
+/** The message for a faulty line of the inserted cell: a comment, then a line for each parameter. */
+function parameterFault(
+  { line, text }: Objection["faults"][number],
+  parameters: Parameters,
+): string {
+  const [name, value] = Object.entries(parameters)[line - 2] ?? [];
+  if (name === undefined) return `Can't set the parameters: ${text}`;
+  const given = JSON.stringify(value);
+  const remedy =
+    typeof value !== "string" && text.includes("'string'")
+      ? `Write text in quotes where it looks like something else: --param '${name}=${JSON.stringify(given)}'.`
+      : "Give a value of the type that the notebook's parameters cell declares.";
+  return `Can't set the parameter ${name} with --param ${name}=${given}: ${text} ${remedy}`;
 }

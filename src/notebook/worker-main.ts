@@ -4,7 +4,7 @@ import { rowsReadSoFar } from "../progress/query-progress.js";
 import type { NamedCode } from "./cell-compiler.js";
 import { CellSession } from "./cell-session.js";
 import type { FromWorker, ToWorker } from "./notebook-process.js";
-import { StreamBatch, type CellOutcome, type CellOutput } from "./outputs.js";
+import type { CellOutcome, CellOutput } from "./outputs.js";
 import { startWatchThread } from "./watch-thread.js";
 
 /** The process of one headless notebook: runs the cells that the runner sends and reports their outputs. */
@@ -35,7 +35,7 @@ async function main(): Promise<void> {
         return session.interrupt();
       case "finish":
         return void pendingWork().then(() => {
-          StreamBatch.flushLatest();
+          session.flush();
           end({ status: "ok" });
         });
       case "end":

@@ -3,20 +3,19 @@ import { ProbelabError } from "../base/error.js";
 import { MOST_ROWS } from "../base/limits.js";
 import { grouped } from "../base/text.js";
 import { Result } from "../result/result.js";
-import type { MeasureColumn } from "../result/origin.js";
 import { autoBucket, buckets, checkBucket, type Bucket } from "../time/bucket.js";
 import { usualLength } from "../time/step.js";
 import { checkRange, formatRange, type TimeRange } from "../time/time-range.js";
 import { dimensionOf, type AskedDimension, type Dimension } from "./dimension.js";
 import { groupedRows, incompleteNotes, MOST_GROUPED_ROWS } from "./grouped-result.js";
 import type { Measure } from "./measure.js";
-import { fittingTop, mergeRows, mergesAsNumbers } from "./merge-rows.js";
+import { fittingTop, isMerged, mergeRows, placed } from "./merge-rows.js";
 import { Plan, type AnswerRow, type PlannedMeasure } from "./plan.js";
 import { questionSql } from "./question-sql.js";
-import { checkFinest, NOTHING, partOf, type Extra, type Source } from "./source.js";
-import type { Sql } from "./sql.js";
+import { checkFinest, NOTHING, type Extra, type Source } from "./source.js";
+import type { PrintedSql } from "./sql.js";
 import { whereText, type Where } from "./where.js";
-import { askInWindows, isTooMuch } from "./windows.js";
+import { askDividing, isTooMuch } from "./windows.js";
 
 /** Dimensions to group by: a column's name or a dimension, a list of them, or an object that names them. */
 export type By<Name extends string = string> =
@@ -90,7 +89,8 @@ export async function askSource(
   const top = checkTop(options.top ?? preset.top ?? 6);
   const source = await open(whole);
   const taken = [...Object.keys(measures ?? {}), ...(preset.adds ?? [])];
-  const dimensions = askedDimensions(options.by ?? preset.by ?? [], source, whole, taken);
+  const by = options.by ?? preset.by ?? [];
+  const dimensions = askedDimensions(by, source, whole.timeZone, taken);
   const { every, notes } = pickBucket(
     options.every ?? preset.every ?? "auto",
     whole,
@@ -103,30 +103,31 @@ export async function askSource(
   const { aggregates } = plan;
   const steps = every === null ? 1 : buckets(whole, every).length;
   const kept = mostKept(top, dimensions, steps);
-  const question = questionSql(plan, dimensions, { every, range: whole, top: kept });
-  const askWindow = async (range: TimeRange, only?: readonly Sql[]) => {
-    const source = partOf(await open(range), only);
-    const dimensions = askedDimensions(options.by ?? preset.by ?? [], source, range);
-    const plan = new Plan(source);
-    planMeasures(plan, measures, dimensions, preset);
-    const part = questionSql(plan, dimensions, { every, range, top: Infinity, apart: true });
-    return database.ask({ ...part, action, signal });
-  };
-  const asAWhole = async () => {
-    const answer = await database.ask({ ...question, action, signal });
-    const rows = answer.table.objects() as AnswerRow[];
+  const sqlOf = (top: number, range = whole, apart = false) =>
+    questionSql(plan, dimensions, { every, range, top, apart });
+  const ask = (question: PrintedSql) => database.ask({ ...question, action, signal });
+  const question = sqlOf(kept);
+  const asked = async () => {
+    const part = (window: TimeRange) => ask(sqlOf(Infinity, window, true));
+    const divided = { range: whole, source, aggregates, ask: () => ask(question), part };
+    const answer = await askDividing({ ...divided, keep: true });
+    const windowed = answer.table === undefined;
+    const rows = windowed
+      ? placed(answer.windows, dimensions)
+      : (answer.table.objects() as AnswerRow[]);
     const fit = fittingTop(rows, dimensions, { top: kept, buckets: steps });
-    const parts = { ...answer, range: whole, notes: [], reductions: [], fit, question };
-    if (fit.top >= kept) return { ...parts, rows };
-    if (aggregates.every(mergesAsNumbers)) {
-      return { ...parts, rows: mergeRows(rows, dimensions, aggregates, fit.top) };
+    if (!windowed && fit.top >= kept) return { ...answer, fit, question, rows };
+    if (windowed || aggregates.every(isMerged)) {
+      const merged = mergeRows(rows, dimensions, aggregates, fit.top);
+      return { ...answer, fit, question, rows: merged };
     }
     // Quantiles of what is merged are known to the server only.
-    const narrower = questionSql(plan, dimensions, { every, range: whole, top: fit.top });
-    const again = await database.ask({ ...narrower, action, signal });
+    const narrower = sqlOf(fit.top);
+    const again = await ask(narrower);
     return {
-      ...parts,
+      ...answer,
       ...again,
+      fit,
       question: narrower,
       rowsRead: answer.rowsRead + again.rowsRead,
       bytesRead: answer.bytesRead + again.bytesRead,
@@ -134,32 +135,17 @@ export async function askSource(
       rows: again.table.objects() as AnswerRow[],
     };
   };
-  const inWindows = async (failed: unknown) => {
-    let fit = { top: kept, most: Infinity };
-    const fitting = (rows: readonly AnswerRow[]) => {
-      fit = fittingTop(rows, dimensions, { top: kept, buckets: steps });
-      return fit.top;
-    };
-    const divided = { range: whole, top: fitting, source, dimensions, aggregates, ask: askWindow };
-    const answer = await askInWindows(divided, failed);
-    return { ...answer, fit, question, rows: answer.table.objects() as AnswerRow[] };
-  };
   const [answer, missing] = await Promise.all([
-    asAWhole().catch((error: unknown) => {
-      if (!isTooMuch(error)) throw error;
-      return inWindows(error);
-    }),
+    asked(),
     source.missingValues(database, signal).catch((error: unknown) => {
       // Where the question was stopped, the question itself says so.
-      if ((error as { code?: string }).code === "ABORTED") return NOTHING;
-      return untold(error);
+      return (error as { code?: string }).code === "ABORTED" ? NOTHING : untold(error);
     }),
   ]);
   const { range } = answer;
   const stopped = range.start > whole.start;
   const usable = answer.rows.filter((row) => Number(row["_unusable"] ?? 0) === 0);
-  const unusable = usable.length < answer.rows.length;
-  const groups = {
+  const grouped = await groupedRows(usable, {
     action,
     range,
     every,
@@ -169,11 +155,10 @@ export async function askSource(
     other: options.other ?? true,
     measures: planned,
     many: source.many,
-  };
-  const grouped = await groupedRows(usable, groups);
+  });
   const empty = grouped.table.numRows() === 0;
-  const leftOut =
-    unusable && !stopped ? ((await source.unusableNote?.(database, signal)) ?? NOTHING) : NOTHING;
+  const unusable = usable.length < answer.rows.length && !stopped;
+  const leftOut = (unusable && (await source.unusableNote?.(database, signal))) || NOTHING;
   const why = empty && !stopped ? await source.whyEmpty(database, signal).catch(untold) : missing;
   const filter = preset.filterText ?? whereText(options.where ?? {});
   const cost = answerOrigin(database, answer.question, range, answer);
@@ -186,7 +171,7 @@ export async function askSource(
     columns: {
       ...(grouped.time && { time: grouped.time }),
       dimensions: grouped.dimensions,
-      measures: planned.map(meaningOf),
+      measures: planned.map(({ value: _, ...column }) => column),
     },
     reductions: [...grouped.reductions, ...answer.reductions],
     notes: [
@@ -194,7 +179,6 @@ export async function askSource(
       ...answer.notes,
       ...source.notes,
       ...(preset.after ?? []),
-      ...grouped.moved,
       ...leftOut.notes,
       ...why.notes,
       ...(empty ? [] : incompleteNotes(grouped.time, range)),
@@ -213,35 +197,37 @@ function untold(error: unknown): Extra {
 /** Names that a row, a plain object, can't safely have. */
 const UNSAFE = ["__proto__", "constructor", "prototype"];
 
+/** The dimensions of `by`, each with the name of its column. */
+export function namedBy(by: By | undefined): readonly (readonly [string, string | Dimension])[] {
+  if (typeof by === "string") return [[by, by]];
+  if (Array.isArray(by)) {
+    return (by as readonly (string | Dimension)[]).map((one) => [nameOf(one), one] as const);
+  }
+  if (isDimension(by)) return [[by.name, by]];
+  return Object.entries((by ?? {}) as Record<string, string | Dimension>);
+}
+
 /**
  * The dimensions of `by`, each once.
  *
  * @param taken names of the answer's other columns.
  * @throws ProbelabError for unknown columns, and for names that occur twice, are taken or unsafe.
  */
-export function askedDimensions(
+function askedDimensions(
   by: By,
   source: Source,
-  range: TimeRange,
-  taken: readonly string[] = [],
+  timeZone: string,
+  taken: readonly string[],
 ): AskedDimension[] {
-  const named: [string, string | Dimension][] =
-    typeof by === "string"
-      ? [[by, by]]
-      : Array.isArray(by)
-        ? (by as readonly (string | Dimension)[]).map((dimension) => [nameOf(dimension), dimension])
-        : isDimension(by)
-          ? [[by.name, by]]
-          : Object.entries((by ?? {}) as Record<string, string | Dimension>);
+  const named = namedBy(by);
   return named.map(([name, dimension], index) => {
-    const before = named.findIndex(([other]) => other === name);
-    if (before !== index) {
+    if (named.findIndex(([other]) => other === name) !== index) {
       throw new ProbelabError(
         `Can't group by ${name} twice: name each column of by once, or { ${name}: …, ${name}_2: … } for two of one column.`,
       );
     }
     checkDimensionName(name, dimension, taken);
-    return dimensionOf(name, dimension, source, range.timeZone);
+    return dimensionOf(name, dimension, source, timeZone);
   });
 }
 
@@ -366,9 +352,4 @@ function checkTop(top: number): number {
   throw new ProbelabError(
     `Can't keep the top ${String(top)} values: pass top: 6, another whole number from 1, or Infinity for all.`,
   );
-}
-
-/** A column's meaning without the way to compute it. */
-function meaningOf({ value: _, ...column }: PlannedMeasure): MeasureColumn {
-  return column;
 }

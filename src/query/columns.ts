@@ -1,7 +1,7 @@
 declare global {
   /**
-   * The columns of this deployment's tables, by table. Empty until `probelab types`, or `connect()`
-   * in a notebook, declares them: then an unknown column is a type error.
+   * The columns of this deployment's tables, by table. Empty until `connect()` in a notebook
+   * declares them: then an unknown column is a type error.
    */
   // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- declared anew by each deployment
   interface ProbelabColumns {}

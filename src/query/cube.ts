@@ -1,37 +1,25 @@
 import { answerOrigin, type Database } from "../database/database.js";
 import type { Origin } from "../result/origin.js";
 import { checkRange, type TimeRange } from "../time/time-range.js";
-import { dimensionOf, type AskedDimension, type Dimension } from "./dimension.js";
+import { dimensionOf, type Dimension } from "./dimension.js";
 import type { Measure } from "./measure.js";
+import { mergeRows } from "./merge-rows.js";
 import { Plan, ROWS, type AnswerRow, type PlannedMeasure } from "./plan.js";
 import { cellsSql } from "./question-sql.js";
-import { partOf, type Source } from "./source.js";
-import {
-  and,
-  join,
-  nested,
-  print,
-  raw,
-  select,
-  sql,
-  type Column,
-  type PrintedSql,
-  type Sql,
-} from "./sql.js";
+import type { Source } from "./source.js";
+import { and, join, nested, print, raw, select, sql, type Column, type Sql } from "./sql.js";
 import { whereText, type Where } from "./where.js";
-import { askAdding } from "./windows.js";
-
-/** A function that opens a source for one question. */
-export type OpenSource = (
-  range: TimeRange,
-  where: Where,
-) => Promise<{ readonly database: Database; readonly source: Source }>;
+import { askDividing } from "./windows.js";
 
 /** A source and what questions of change take of it by default. */
 export interface CubeSource {
   /** The room of the lab: `measurements`, `runs`, `logs`. */
   readonly room?: string;
-  readonly open: OpenSource;
+  /** Opens the source for one question. */
+  readonly open: (
+    range: TimeRange,
+    where: Where,
+  ) => Promise<{ readonly database: Database; readonly source: Source }>;
   /** Dimensions that are asked about unless others are named; those the table lacks are left out. */
   readonly dimensions: readonly string[];
 }
@@ -99,36 +87,42 @@ export async function askCube(cube: CubeSource, options: CubeQuestion): Promise<
   const { action, where, signal } = options;
   const range = checkRange(options.range, action);
   const { database, source } = await cube.open(range, where);
-  const { by, lacking } =
-    options.by === undefined ? present(cube.dimensions, source) : { by: options.by, lacking: [] };
-  const planned = (source: Source) => {
-    const dimensions = by.map((dimension) => {
-      const name = typeof dimension === "string" ? dimension : dimension.name;
-      return dimensionOf(name, dimension, source, range.timeZone);
-    });
-    const plan = new Plan(source);
-    const measures = options.measures.map((measure, at) => plan.add(`m${at}`, measure, false));
-    const squares = options.squares && squaresOf(plan, options.squares);
-    const different = options.different && differentOf(plan, options.different);
-    return { plan, dimensions, measures, squares, different };
-  };
-  const { plan, dimensions, measures, squares, different } = planned(source);
+  const by = options.by ?? present(cube.dimensions, source);
+  const dimensions = by.map((dimension) => {
+    const name = typeof dimension === "string" ? dimension : dimension.name;
+    return dimensionOf(name, dimension, source, range.timeZone);
+  });
+  const plan = new Plan(source);
+  const measures = options.measures.map((measure, at) => plan.add(`m${at}`, measure, false));
+  const squares = options.squares && squaresOf(plan, options.squares);
+  const different = options.different && differentOf(plan, options.different);
   const [first] = options.measures;
   const entity = first?.measure === "countDistinct" ? first : undefined;
-  const aggregates = entity === undefined ? plan.aggregates.map(({ as }) => as) : ["_shared"];
-  const question = cubeSql(plan, dimensions, entity, aggregates);
-  const answer = await askAdding({
+  const summed = entity === undefined ? plan.aggregates.map(({ as }) => as) : ["_shared"];
+  const keys = dimensions.map(({ key }, at): Column => [`_g${at}`, key]);
+  const questionOf = (window: TimeRange) => {
+    const columns = [
+      ...dimensions.map(({ text }, at): Column => [
+        `_d${at}`,
+        sql`toLowCardinality(${text(raw(`_g${at}`))})`,
+      ]),
+      ...[ROWS, ...summed].map((as): Column => [as, raw(as)]),
+    ];
+    const cells =
+      entity === undefined ? cellsSql(plan, window, keys) : sharedOut(plan, window, entity, keys);
+    const usable = source.unusable !== undefined && { where: [raw("NOT _unusable")] };
+    return print(select({ columns, from: nested(cells), ...usable }));
+  };
+  const ask = (window: TimeRange) => database.ask({ ...questionOf(window), action, signal });
+  const { aggregates } = plan;
+  const answer = await askDividing({
     range,
     source,
-    sums: [ROWS, ...aggregates],
-    ...(entity && { by: source.column(entity.column ?? "").sql }),
-    ask: async (window, only) => {
-      const { plan, dimensions } = planned(partOf((await cube.open(window, where)).source, only));
-      const part = cubeSql(plan, dimensions, entity, aggregates);
-      return database.ask({ ...part, action, signal });
-    },
+    aggregates,
+    ask: () => ask(range),
+    part: ask,
   });
-  const { table } = answer;
+  const table = answer.table ?? (await tableOf(answer.windows, dimensions.length, aggregates));
   const rows = table.numRows();
   const text = dimensions.map(({ label }, at) => {
     const read = table.getter(`_d${at}`);
@@ -137,24 +131,23 @@ export async function askCube(cube: CubeSource, options: CubeQuestion): Promise<
       return value === null ? null : label(value);
     });
   });
-  const getters = [ROWS, ...aggregates].map((as) => [as, table.getter(as)] as const);
+  const getters = [ROWS, ...summed].map((as) => [as, table.getter(as)] as const);
   const minutes = (+range.end - +range.start) / 60_000;
-  const read = [
-    ...measures.map(
-      ({ value }) =>
-        (row: AnswerRow) =>
-          value(row, minutes),
-    ),
-    ...(squares === undefined ? [] : [(row: AnswerRow) => Number(row[squares])]),
-    ...(different === undefined ? [] : [(row: AnswerRow) => Number(row[different])]),
-  ];
+  const valueOf = (as: string) => (row: AnswerRow) => Number(row[as]);
+  const read: ((row: AnswerRow) => unknown)[] =
+    entity === undefined
+      ? measures.map(
+          ({ value }) =>
+            (row) =>
+              value(row, minutes),
+        )
+      : [valueOf("_shared")];
+  for (const as of [squares, different]) if (as !== undefined) read.push(valueOf(as));
   const values = read.map(() => new Float64Array(rows));
   const cell: Record<string, AnswerRow[string]> = {};
   for (let row = 0; row < rows; row += 1) {
-    for (const [as, read] of getters) cell[as] = read(row) as AnswerRow[string];
-    for (const [at, value] of read.entries()) {
-      values[at]![row] = Number((entity === undefined ? value(cell) : cell["_shared"]) ?? 0);
-    }
+    for (const [as, get] of getters) cell[as] = get(row) as AnswerRow[string];
+    for (const [at, value] of read.entries()) values[at]![row] = Number(value(cell) ?? 0);
   }
   const filter = whereText(where);
   return {
@@ -164,38 +157,21 @@ export async function askCube(cube: CubeSource, options: CubeQuestion): Promise<
     values,
     measures,
     names: dimensions.map(({ name }) => name),
-    lacking,
+    lacking: options.by === undefined ? cube.dimensions.filter((name) => !has(source, name)) : [],
     many: source.many,
     origin: {
-      ...answerOrigin(database, question, range, answer),
+      ...answerOrigin(database, questionOf(range), range, answer),
       ...(filter !== "" && { filter }),
       notes: [...answer.notes, ...source.notes],
     },
   };
 }
 
-function cubeSql(
-  plan: Plan,
-  dimensions: readonly AskedDimension[],
-  entity: Measure<unknown> | undefined,
-  aggregates: readonly string[],
-): PrintedSql {
-  const { source } = plan;
-  const keys = dimensions.map(({ key }, at): Column => [`_g${at}`, key]);
-  const cells = entity === undefined ? cellsSql(plan, keys) : sharedOut(plan, entity, keys);
-  return print(
-    select({
-      columns: [
-        ...dimensions.map(({ text }, at): Column => [
-          `_d${at}`,
-          sql`toLowCardinality(${text(raw(`_g${at}`))})`,
-        ]),
-        ...[ROWS, ...aggregates].map((as): Column => [as, raw(as)]),
-      ],
-      from: nested(cells),
-      ...(source.unusable !== undefined && { where: [raw("NOT _unusable")] }),
-    }),
-  );
+/** The cells of windows as the cells of the whole. */
+async function tableOf(rows: readonly AnswerRow[], by: number, aggregates: Plan["aggregates"]) {
+  const aq = await import("arquero");
+  const dimensions = Array.from({ length: by }, () => ({ natural: true }));
+  return aq.from(mergeRows(rows, dimensions, aggregates, Infinity) as object[]);
 }
 
 /** The column of the sum of a column's squares. */
@@ -218,29 +194,26 @@ function differentOf(plan: Plan, column: string): string | undefined {
 }
 
 /** Each different value in equal parts to the cells that have it. */
-function sharedOut(plan: Plan, entity: Measure<unknown>, by: readonly Column[]): Sql {
+function sharedOut(
+  plan: Plan,
+  range: TimeRange,
+  entity: Measure<unknown>,
+  by: readonly Column[],
+): Sql {
   const { source } = plan;
   const unusable: Column[] = source.unusable === undefined ? [] : [["_unusable", source.unusable]];
   const keys = [...by, ...unusable];
   const value = source.column(entity.column ?? "");
   const { conditions } = plan.only(entity);
+  const one = conditions.length === 0 ? value.sql : sql`if(${and(conditions)}, ${value.sql}, NULL)`;
   const names = join(keys.map(([name]) => raw(name)));
-  const rows = select({
-    columns: [
-      ...keys,
-      [
-        "_entity",
-        conditions.length === 0 ? value.sql : sql`if(${and(conditions)}, ${value.sql}, NULL)`,
-      ],
-    ],
-    from: source.from(),
-  });
   const entities = select({
     columns: [
       ["_cells", sql`groupUniqArray((${names}, 0))`],
       ["_part", raw("1 / length(_cells)")],
     ],
-    from: sql`${nested(rows)}\nWHERE isNotNull(_entity)`,
+    from: nested(select({ columns: [...keys, ["_entity", one]], from: source.from(range) })),
+    where: [raw("isNotNull(_entity)")],
     groupBy: ["_entity"],
   });
   return select({
@@ -260,17 +233,11 @@ export async function presentDimensions(
   range: TimeRange,
   where: Where,
 ): Promise<readonly string[]> {
-  return present(dimensions, (await open(range, where)).source).by;
+  return present(dimensions, (await open(range, where)).source);
 }
 
-function present(
-  wanted: readonly string[],
-  source: Source,
-): { by: readonly string[]; lacking: readonly string[] } {
-  return {
-    by: wanted.filter((name) => has(source, name)),
-    lacking: wanted.filter((name) => !has(source, name)),
-  };
+function present(wanted: readonly string[], source: Source): readonly string[] {
+  return wanted.filter((name) => has(source, name));
 }
 
 function has(source: Source, name: string): boolean {

@@ -1,32 +1,14 @@
 import { ProbelabError } from "../base/error.js";
-import { answerOrigin, type Database } from "../database/database.js";
-import { bucketSql } from "../database/bucket-sql.js";
-import { grouped } from "../base/text.js";
-import type { DimensionColumn, MeasureColumn } from "../result/origin.js";
-import { Result, type Value } from "../result/result.js";
-import type { Bucket } from "../time/bucket.js";
-import { checkRange, type TimeRange } from "../time/time-range.js";
-import { askedDimensions, type By, type GroupOptions } from "./ask.js";
-import { candidates, cut as cutCells, merged, readCells, type Ranked } from "./cut-cells.js";
-import { asText, type AskedDimension } from "./dimension.js";
-import { incompleteNotes, movedNote, timeColumn } from "./grouped-result.js";
+import type { Database } from "../database/database.js";
+import { MOST_ROWS } from "../base/limits.js";
+import type { MeasureColumn } from "../result/origin.js";
+import type { Result } from "../result/result.js";
+import { autoBucket, BUCKETS, buckets, checkBucket, type Bucket } from "../time/bucket.js";
+import { usualLength } from "../time/step.js";
+import { checkRange, formatRange, type TimeRange } from "../time/time-range.js";
+import { askSource, namedBy, type By, type GroupOptions } from "./ask.js";
 import { count, type Measure } from "./measure.js";
-import { Plan, ROWS, type AnswerRow, type PlannedMeasure } from "./plan.js";
-import { cellsSql } from "./question-sql.js";
-import { checkFinest, NOTHING, partOf, rowsSql, type Source } from "./source.js";
-import {
-  bind,
-  join,
-  print,
-  raw,
-  select,
-  sql,
-  type Column,
-  type PrintedSql,
-  type Sql,
-} from "./sql.js";
-import { whereText } from "./where.js";
-import { askAdding } from "./windows.js";
+import type { Source } from "./source.js";
 
 /** Options of `explore`; see `lab.measurements.explore`. */
 export interface ExploreOptions<
@@ -47,15 +29,14 @@ export const EXPLORE_OPTIONS = ["range", "by", "where", "measure", "every", "sig
 const MOST_DIMENSIONS = 4;
 /** Values of a dimension that keep their name at most, unless it has few by nature. */
 const MOST_VALUES = 10;
+/** Buckets that a series should have before values are named instead. */
+const FEW_BUCKETS = 12;
+
 /**
  * Cells of a source that add up to it under every choice of values and buckets: fewer than 5,000
- * rows, a row for each bucket and combination of values in which there is anything. The largest
- * values of each dimension keep their name, the rest is "other".
- *
- * Two scans: the first sizes the values of each dimension, the second asks the cells of the largest
- * ones in fine buckets. The cut is then made of those cells, counted and not estimated: values are
- * given up one by one, of the dimension that names the most, until few buckets fit; and with what
- * is named then, the finest buckets that fit are taken.
+ * rows, a row for each bucket and combination of values in which there is anything. They are asked
+ * in few buckets, which says how many combinations of named values there are, and then in the
+ * finest buckets that fit.
  */
 export async function askExplore(
   database: Database,
@@ -64,264 +45,82 @@ export async function askExplore(
   action: string,
 ): Promise<Result> {
   const range = checkRange((options as Partial<ExploreOptions> | undefined)?.range, action);
-  const { signal } = options;
-  const source = await open(range);
-  const dimensions = askedDimensions(options.by ?? [], source, range);
-  if (dimensions.length === 0 || dimensions.length > MOST_DIMENSIONS) {
+  const { by, where, signal, every: wanted = "auto" } = options;
+  const amount = namedBy(by).length;
+  if (amount === 0 || amount > MOST_DIMENSIONS) {
     throw new ProbelabError(
-      `Can't ${action} by ${dimensions.length} dimensions: pass one to ${MOST_DIMENSIONS}, such as by: ["software_version", "probe_cc", "test_name"].`,
+      `Can't ${action} by ${amount} dimensions: pass one to ${MOST_DIMENSIONS}, such as by: ["software_version", "probe_cc", "test_name"].`,
     );
   }
-  const plan = new Plan(source);
-  const { parts, meanings } = measured(plan, options.measure ?? count(), action, dimensions);
-  /** Asks for rows that add up: all at once, or what the server manages. */
-  const askAll = (question: (plan: Plan, dimensions: readonly AskedDimension[]) => PrintedSql) => {
-    const ask = async (window: TimeRange, only?: readonly Sql[]) => {
-      const part = new Plan(partOf(await open(window), only));
-      const own = askedDimensions(options.by, part.source, window);
-      measured(part, options.measure ?? count(), action, own);
-      return database.ask({ ...question(part, own), action, signal });
-    };
-    const sums = [ROWS, ...plan.aggregates.map(({ as }) => as)];
-    return askAdding({ range, source, sums, ask });
-  };
-  const sized = await askAll(sizesSql);
-  const { ranked, unusable } = readSizes(sized.table.objects() as AnswerRow[], dimensions, parts);
-  const named = ranked.map((values, at) => {
-    const { natural, most } = dimensions[at]!;
-    // An "other" of one value would take the row that this value can have.
-    const kept = natural ? most : MOST_VALUES;
-    return values.length <= kept + 1 ? values.length : kept;
-  });
-  const fine = candidates(options.every ?? "auto", range, named, action);
-  const whole = source.hoursOnly ? fine.filter((every) => every !== "minute") : fine;
-  const steps: readonly Bucket[] = whole.length > 0 ? whole : ["hour"];
-  if ((options.every ?? "auto") !== "auto") checkFinest(steps[0]!, source);
-  const cut = { range, every: steps[0]!, ranked, named };
-  const question = placedSql(plan, dimensions, cut);
-  const answer = await askAll((plan, dimensions) => placedSql(plan, dimensions, cut));
-  const cells = readCells(answer.table.objects() as AnswerRow[], named, parts, steps[0]!, range);
-  const { kept, every, keys } = cutCells(cells, ranked, named, steps, { range, action });
-  const meant = dimensions.map((dimension, at) =>
-    dimensionColumn(dimension, ranked[at]!, kept[at]!),
-  );
-  const columns = meant.map(({ column }) => column);
-  const aq = await import("arquero");
-  const rows = merged(cells, keys);
-  const table: Record<string, Value[]> = { t: rows.map(({ start }) => new Date(start)) };
-  meant.forEach(({ text, column }, at) => {
-    table[column.name] = rows.map(({ codes }) => text[codes[at]! <= kept[at]! ? codes[at]! : 0]!);
-  });
-  meanings.forEach(({ name, quotient }, at) => {
-    table[name] = rows.map(({ values: [part = 0, whole = 0] }) =>
-      quotient === undefined ? (at === 0 ? part : whole) : whole === 0 ? null : part / whole,
+  const source = await open(range);
+  const measures = measured(options.measure ?? count(), action, source.many);
+  const main = Object.keys(measures).at(-1)!;
+  const ask = (every: Bucket) =>
+    askSource(
+      database,
+      open,
+      { range, by, every, top: MOST_VALUES, ...(where && { where }), ...(signal && { signal }) },
+      measures,
+      { action, main },
     );
-  });
-  const empty = rows.length === 0;
-  const missing = await source.missingValues(database, signal);
-  const leftOut = unusable ? ((await source.unusableNote?.(database, signal)) ?? NOTHING) : NOTHING;
-  const why = empty ? await source.whyEmpty(database, signal) : NOTHING;
-  const cost = answerOrigin(database, question, range, { ...sized, ...answer });
-  const beside = [sized, missing, leftOut, why];
-  const filter = whereText(options.where ?? {});
-  const time = timeColumn("t", every, range);
-  const auto = (options.every ?? "auto") === "auto";
-  return new Result(aq.table(table), {
-    ...cost,
-    rowsRead: beside.reduce((sum, { rowsRead }) => sum + rowsRead, cost.rowsRead),
-    bytesRead: beside.reduce((sum, { bytesRead }) => sum + bytesRead, cost.bytesRead),
-    ...(filter !== "" && { filter }),
-    columns: { time, dimensions: columns, measures: meanings },
-    reductions: namedSentence(columns, ranked, kept, parts.at(-1)!.label),
-    notes: [
-      ...(answer.notes.length > 0 ? answer : sized).notes,
-      ...(auto && !empty ? [`By ${every}, the finest bucket for fewer than 5,000 rows.`] : []),
-      ...source.notes,
-      ...movedNote(cells.elsewhere, steps[0]!, range),
-      ...leftOut.notes,
-      ...(empty ? why.notes : []),
-      ...missing.notes,
-      ...(empty ? [] : incompleteNotes(time, range)),
-    ],
+  const sizeOf = (every: Bucket) => buckets(range, every).length;
+  const fits = (every: Bucket): boolean =>
+    (+range.end - +range.start) / usualLength(every) <= MOST_ROWS + 1;
+  const finest = source.daysOnly ? "day" : source.hoursOnly ? "hour" : "minute";
+  const steps = BUCKETS.slice(BUCKETS.indexOf(finest)).filter(fits);
+  const few =
+    wanted === "auto"
+      ? (steps.findLast((every) => sizeOf(every) >= FEW_BUCKETS) ?? steps[0] ?? "month")
+      : checkBucket(wanted);
+  const refused = new ProbelabError(
+    `Can't ${action} by ${few} over ${formatRange(range)}: the values of these dimensions make 5,000 rows or more. Take a coarser every ("auto" picks one), a shorter range or fewer dimensions.`,
+  );
+  if (!fits(few)) throw refused;
+  let cells = await ask(few);
+  if (wanted === "auto" && cells.numRows() > 0) {
+    const groups = cells.numRows() / sizeOf(few);
+    const fitting = autoBucket(range, MOST_ROWS, groups);
+    const every = usualLength(fitting) < usualLength(finest) ? finest : fitting;
+    if (every !== few) cells = await ask(every);
+  }
+  if (cells.numRows() > MOST_ROWS) throw refused;
+  return arranged(cells, main, wanted === "auto");
+}
+
+/** Without the cells in which there is nothing, and with what adds up to the main measure told. */
+function arranged(cells: Result, main: string, auto: boolean): Result {
+  const { columns, notes } = cells.origin;
+  const [first, second] = columns.measures.map(({ name }) => name) as [string, string?];
+  const additive = columns.measures.flatMap(({ name, additive }) => (additive ? [name] : []));
+  const measures = columns.measures.map((measure): MeasureColumn =>
+    measure.name === main && second !== undefined
+      ? { ...measure, quotient: [first, second] }
+      : measure,
+  );
+  const every = columns.time?.every;
+  const note = `By ${every}, the finest bucket for fewer than 5,000 rows.`;
+  const filled = cells.filter((row) => additive.some((name) => Number(row[name]) !== 0));
+  return cells.with(filled.table, {
+    columns: { ...columns, measures },
+    notes: auto && cells.numRows() > 0 ? [note, ...notes] : notes,
   });
 }
 
-/** The additive parts of a measure, the part and the whole of a quotient, and what the columns mean. */
+/** The additive parts of a measure, and the quotient of two. */
 function measured(
-  plan: Plan,
   measure: Measure<unknown>,
   action: string,
-  dimensions: readonly AskedDimension[],
-): { parts: readonly PlannedMeasure[]; meanings: readonly MeasureColumn[] } {
-  const { measure: kind, where, of: [first, second] = [], complement } = measure;
-  const taken = new Set(["t", ...dimensions.map(({ name }) => name)]);
-  const free = (name: string): string => (taken.has(name) ? free(`${name}_`) : name);
-  const meaning = ({ name, label, unit, additive, missing }: MeasureColumn): MeasureColumn => ({
-    name,
-    label,
-    unit,
-    additive,
-    missing,
-  });
-  if (kind === "count" || kind === "sum") {
-    const planned = plan.add(free(kind === "count" ? plan.source.many : "sum"), measure, true);
-    return { parts: [planned], meanings: [{ ...meaning(planned), main: true }] };
-  }
-  if ((kind !== "share" && kind !== "ratio") || first === undefined) {
+  many: string,
+): Readonly<Record<string, Measure<unknown>>> {
+  const { measure: kind, where, of: [first, second] = [], complement } = measure ?? {};
+  if (kind === "count") return { [many]: measure };
+  if (kind === "sum") return { sum: measure };
+  if ((kind !== "share" && kind !== "ratio") || first === undefined || complement === true) {
     throw new ProbelabError(
       `Can't ${action} by ${typeof kind === "string" ? kind : JSON.stringify(measure)}: its values don't add up, so no choice in the figure could be told from the cells. Pass count(), sum(column), share(where) or ratio(a, b), or ask each choice by itself: lab.measurements.ask({ …, where }).`,
     );
   }
-  // Planned first: it refuses what is no share or ratio.
-  const whole = plan.add(free(kind), measure, true);
-  const scope = where && { where };
-  const [a, b] =
-    kind === "share"
-      ? [count({ where: { ...first.where, ...where } }), count({ ...scope })]
-      : [first, second!];
-  const [part, all] = [plan.add(free("part"), a, false), plan.add(free("whole"), b, false)];
-  const rest: PlannedMeasure = {
-    ...part,
-    label: complement === true ? `${all.label} without ${part.label.toLowerCase()}` : part.label,
-    value: (row, minutes) =>
-      complement === true
-        ? Number(all.value(row, minutes)) - Number(part.value(row, minutes))
-        : part.value(row, minutes),
-  };
-  const quotient = [rest.name, all.name] as const;
-  return {
-    parts: [rest, all],
-    meanings: [meaning(rest), meaning(all), { ...meaning(whole), quotient, main: true }],
-  };
-}
-
-/** Counts the rows of each value of each dimension, by a hash that holds for any bytes. */
-function sizesSql(plan: Plan, dimensions: readonly AskedDimension[]) {
-  const { source, aggregates } = plan;
-  const unusable = source.unusable === undefined ? [] : ["_unusable"];
-  const sets = dimensions.map((_, at) => raw(`(${[`_d${at}`, ...unusable].join(", ")})`));
-  const columns: Column[] = [
-    ...dimensions.map(({ sql: value }, at): Column => [`_d${at}`, value]),
-    ...(source.unusable === undefined ? [] : [["_unusable", source.unusable] as const]),
-    ...dimensions.map((_, at): Column => [`_away${at}`, raw(`grouping(_d${at})`)]),
-    ...dimensions.map((_, at): Column => [`_hash${at}`, hashOf(raw(`_d${at}`))]),
-    [ROWS, rowsSql(source)],
-    ...aggregates.map(({ as, cell }): Column => [as, cell]),
-  ];
-  const groupBy = [sql`GROUPING SETS (${join(sets)})`];
-  return print(select({ columns, from: source.from(), groupBy }));
-}
-
-function hashOf(text: Sql): Sql {
-  return sql`sipHash64(isNull(${text}), ifNull(${text}, ''))`;
-}
-
-/** The values of each dimension, the largest first; whether there were rows that don't count. */
-function readSizes(
-  rows: readonly AnswerRow[],
-  dimensions: readonly AskedDimension[],
-  parts: readonly PlannedMeasure[],
-): { ranked: readonly (readonly Ranked[])[]; unusable: boolean } {
-  const usable = rows.filter((row) => Number(row["_unusable"] ?? 0) === 0);
-  const ranked = dimensions.map((_, at) =>
-    usable
-      .filter((row) => Number(row[`_away${at}`]) === 0)
-      .map((row): Ranked => {
-        const value = (row[`_d${at}`] as string | null) ?? null;
-        const size = Math.abs(Number(parts.at(-1)!.value(row, 1)));
-        return { value, hash: BigInt(row[`_hash${at}`] as bigint | number), size };
-      })
-      .sort((a, b) => b.size - a.size || (String(a.value) < String(b.value) ? -1 : 1)),
-  );
-  return { ranked, unusable: usable.length < rows.length };
-}
-
-/** The cells of the named values by their place (0: the others). */
-function placedSql(
-  plan: Plan,
-  dimensions: readonly AskedDimension[],
-  {
-    range,
-    every,
-    ranked,
-    named,
-  }: {
-    range: TimeRange;
-    every: Bucket;
-    ranked: readonly (readonly Ranked[])[];
-    named: readonly number[];
-  },
-) {
-  const { source } = plan;
-  const place = ({ sql: value }: AskedDimension, at: number): Sql => {
-    const top = ranked[at]!.slice(0, named[at]).map(({ hash }) => hash);
-    if (top.length === 0) return raw("toUInt64(0)");
-    const [hashes, places] = [
-      bind(`top_${at}`, "Array(UInt64)", top),
-      bind(
-        `place_${at}`,
-        "Array(UInt64)",
-        [...top.keys()].map((index) => index + 1),
-      ),
-    ];
-    return sql`transform(${hashOf(asText(value))}, ${hashes}, ${places}, toUInt64(0))`;
-  };
-  const keys: Column[] = [
-    ["_t", raw(bucketSql(source.instant, every, range))],
-    ...dimensions.map((dimension, at): Column => [`_p${at}`, place(dimension, at)]),
-  ];
-  const cells = cellsSql(plan, keys);
-  return print(source.unusable === undefined ? cells : sql`${cells}\nHAVING NOT _unusable`);
-}
-
-/** A dimension's meaning; the text of each place, "other" first. */
-function dimensionColumn(
-  { name, of, label, compare }: AskedDimension,
-  ranked: readonly Ranked[],
-  kept: number,
-): { text: readonly (string | null)[]; column: DimensionColumn } {
-  const named = ranked.slice(0, kept).map(({ value }) => value);
-  const shown = named.map((value) => (value === null ? null : label(value)));
-  const other =
-    ["other", "other (rest)"].find((text) => !shown.includes(text)) ?? "other (all the rest)";
-  const ordered = named
-    .map((value, at) => ({ value, text: shown[at]! }))
-    .sort((a, b) =>
-      compare === undefined
-        ? 0
-        : a.value === null || b.value === null
-          ? Number(a.value === null) - Number(b.value === null)
-          : compare(a.value, b.value),
-    )
-    .map(({ text }) => text);
-  // Texts of other bytes may read the same.
-  const order = [...new Set(ordered)];
-  const rest = kept < ranked.length;
-  return {
-    text: [other, ...shown],
-    column: {
-      name,
-      order: rest ? [...order, other] : order,
-      ...(of !== undefined && { of }),
-      ...(rest && { other }),
-    },
-  };
-}
-
-/** `Named: the 9 largest of 31 values of software_version, the 8 largest of 60 of probe_cc (by measurements); …` */
-function namedSentence(
-  columns: readonly DimensionColumn[],
-  ranked: readonly (readonly Ranked[])[],
-  kept: readonly number[],
-  by: string,
-): string[] {
-  const cut = columns.flatMap(({ name, other }, at) =>
-    other === undefined
-      ? []
-      : [`${grouped(kept[at]!)} of ${grouped(ranked[at]!.length)} values of ${name}`],
-  );
-  if (cut.length === 0) return [];
-  return [
-    `Named are the largest (by ${by.toLowerCase()}): ${cut.join(", ")}; the others are merged.`,
-  ];
+  const whole = kind === "ratio" ? second! : count(where && { where });
+  const part = kind === "ratio" ? first : count({ where: { ...first.where, ...where } });
+  return { part, whole, [kind]: measure };
 }

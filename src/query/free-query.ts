@@ -96,6 +96,7 @@ export async function freeQuery<Row extends object = Record<string, Value>>(
 }
 
 type Asked = QueryOptions & { readonly database: Database; readonly sql: string };
+type TimeColumn = Pick<TableInfo, "time" | "notes"> & { readonly table: string };
 
 /** The server's description of a question before it is asked. */
 interface Learned {
@@ -104,13 +105,11 @@ interface Learned {
   checked: number;
   /** Of the tables that are bounded: what was learned of an exchanged one isn't true. */
   readonly versions: string;
-  readonly columns: TimeColumns;
+  /** The columns that are bounded, by what stands for them in the SQL: `{range:logs.t}`. */
+  readonly columns: ReadonlyMap<string, TimeColumn>;
   /** The answer's columns: Arrow alone would give DateTime and enums as bare numbers. */
   readonly described: readonly { readonly name: string; readonly type: string }[];
 }
-
-type BoundedColumn = Pick<TableInfo, "time" | "notes"> & { readonly table: string };
-type TimeColumns = ReadonlyMap<string, BoundedColumn>;
 
 /** Milliseconds for which the same question isn't learned again. */
 const REMEMBERED = 60_000;
@@ -126,7 +125,7 @@ function isNothing(answer: Result<object>): boolean {
   return answer.numRows() < 2 && Object.values(first).every((value) => !value);
 }
 
-async function versionsOf(database: Database, columns: TimeColumns): Promise<string> {
+async function versionsOf(database: Database, columns: Learned["columns"]): Promise<string> {
   const tables = [...new Set([...columns.values()].map(({ table }) => table))];
   return (await Promise.all(tables.map((table) => database.tableVersion(table)))).join();
 }
@@ -134,15 +133,27 @@ async function versionsOf(database: Database, columns: TimeColumns): Promise<str
 async function learnQuestion(question: Asked): Promise<Learned> {
   const { database, signal } = question;
   const began = Date.now();
-  const columns = new Map<string, BoundedColumn>();
-  for (const [key, column] of boundColumns(question)) {
-    columns.set(key, await findTimeColumn(question, column));
+  const wanted = new Map<string, readonly [table: string, name: string]>();
+  replaceInCode(question.sql, RANGE, (whole, table = "", name) => {
+    const column = name === undefined ? database.tables.measurements.time : nameOf(name);
+    wanted.set(whole, [nameOf(table), column]);
+    return whole;
+  });
+  if (wanted.size === 0 && endsOf(question.sql).length < 2) {
+    throw new ProbelabError(
+      `Can't run a query that does not use its time range: put {range} into its WHERE, such as ${EXAMPLE}.`,
+    );
   }
+  const columns = new Map<string, TimeColumn>();
+  for (const [key, column] of wanted) columns.set(key, await findTimeColumn(question, column));
   const versions = await versionsOf(database, columns);
   const { sql, parameters } = boundSql(question, columns);
-  type Column = { name: string; type: string };
-  const describe = `DESCRIBE TABLE (${sql}\n)`;
-  const described = await database.rows<Column>(describe, parameters, ACTION, signal);
+  const described = await database.rows<Learned["described"][number]>(
+    `DESCRIBE TABLE (${sql}\n)`,
+    parameters,
+    ACTION,
+    signal,
+  );
   checkNames(described.map(({ name }) => name));
   return { learned: began, checked: began, versions, columns, described };
 }
@@ -153,10 +164,10 @@ async function answerTo<Row extends object>(
 ): Promise<Result<Row>> {
   const { database, range, signal } = call;
   const question = boundSql(call, columns);
-  const roles = checkNamed(call.columns ?? {}, described, range);
+  const named = checkNamed(call.columns ?? {}, described, range);
   const types = new Map(described.map(({ name, type }) => [name, type]));
   const answer = await database.ask({ ...question, action: ACTION, types, signal });
-  const meant = nameColumns(answer.table, roles, range, LEAVES_OUT.test(sqlCode(call.sql)));
+  const meant = nameColumns(answer.table, named, range, LEAVES_OUT.test(sqlCode(call.sql)));
   const dimensions = meant.columns.dimensions.map(({ name }) => name);
   const kinds = Object.fromEntries(
     described.map(({ name, type }) => [name, dimensions.includes(name) ? "text" : valueKind(type)]),
@@ -195,33 +206,6 @@ function checkCode({ tables, here }: Database, code: string): void {
   }
 }
 
-/** A time column that the SQL bounds. */
-interface Bounded {
-  readonly table: string | undefined;
-  readonly name: string;
-}
-
-function readBound({ database }: Asked, table?: string, name?: string): [string, Bounded] {
-  const column = name === undefined ? database.tables.measurements.time : nameOf(name);
-  const bounded = { table: table && nameOf(table), name: column };
-  return [`${bounded.table ?? ""}.${column}`, bounded];
-}
-
-/** The columns that the SQL's `{range}` bound, by table and name. */
-function boundColumns(question: Asked): Map<string, Bounded> {
-  const wanted = new Map<string, Bounded>();
-  replaceInCode(question.sql, RANGE, (whole, table, name) => {
-    wanted.set(...readBound(question, table, name));
-    return whole;
-  });
-  if (wanted.size === 0 && endsOf(question.sql).length < 2) {
-    throw new ProbelabError(
-      `Can't run a query that does not use its time range: put {range} into its WHERE, such as ${EXAMPLE}.`,
-    );
-  }
-  return wanted;
-}
-
 /** The ends of the range that the SQL names itself. */
 function endsOf(sql: string): readonly ("start" | "end")[] {
   const code = sqlCode(sql);
@@ -229,14 +213,13 @@ function endsOf(sql: string): readonly ("start" | "end")[] {
 }
 
 /** The SQL as it is sent: each `{range}` replaced by the bound on its column. */
-function boundSql(question: Asked, columns: TimeColumns) {
+function boundSql(question: Asked, columns: Learned["columns"]) {
   const { range } = question;
   const parameters: Record<string, unknown> = { ...question.params };
   const keys = [...columns.keys()];
-  const sql = replaceInCode(question.sql.replace(/[\s;]+$/, ""), RANGE, (_, table, name) => {
-    const [key] = readBound(question, table, name);
-    const { time } = columns.get(key)!;
-    const at = keys.indexOf(key);
+  const sql = replaceInCode(question.sql.replace(/[\s;]+$/, ""), RANGE, (whole) => {
+    const { time } = columns.get(whole)!;
+    const at = keys.indexOf(whole);
     const bounds = boundsSql(time, range, at === 0 ? "range" : `range${at + 1}`);
     Object.assign(parameters, bounds.parameters);
     return `(${[bounds.sql, ...(time.usable === null ? [] : [time.usable])].join(" AND ")})`;
@@ -260,8 +243,8 @@ function checkNames(names: readonly string[]): void {
 /** The column that bounds the query: of the service's tables first, wherever those are. */
 async function findTimeColumn(
   { database, sql, signal }: Asked,
-  { table, name }: Bounded,
-): Promise<BoundedColumn> {
+  [table, name]: readonly [table: string, name: string],
+): Promise<TimeColumn> {
   const { measurements, logs, testHelpers } = database.tables;
   // `.fastpath` is that of the source's own database.
   const own = [measurements, logs, testHelpers].map((each) => tableName(each.table, "").join("."));
@@ -271,14 +254,14 @@ async function findTimeColumn(
 FROM system.columns
 WHERE name = {name:String} AND ({table:String} = '' OR table = {table:String}) AND (here OR far > 0)
 ORDER BY far = 1 OR near = 1 DESC, table`,
-    { name, table: table ?? "", own },
+    { name, table, own },
     ACTION,
     signal,
   );
   const [first] = found;
   if (first === undefined) {
     throw new ProbelabError(
-      `Can't bound the query by ${table ? `${table}.` : ""}${name}: the database has no such column. Write {range} for ${measurements.time}, or {range:column} with the table's own time column.`,
+      `Can't bound the query by ${table && `${table}.`}${name}: the database has no such column. Write {range} for ${measurements.time}, or {range:column} with the table's own time column.`,
     );
   }
   const others = found.filter((each) => each === first || sql.includes(each.table));

@@ -4,16 +4,16 @@ import { grouped } from "../base/text.js";
 import { columnsPlural } from "../result/column-words.js";
 import { isVersionColumn, type DimensionColumn, type TimeColumn } from "../result/origin.js";
 import type { Value } from "../result/result.js";
-import { buckets, nextBucket, type Bucket } from "../time/bucket.js";
+import { buckets, type Bucket } from "../time/bucket.js";
 import { bucketNoun } from "../time/step.js";
 import type { TimeRange } from "../time/time-range.js";
 import { formatInstant } from "../time/time-zone.js";
 import type { AskedDimension } from "./dimension.js";
 import type { Fit } from "./merge-rows.js";
-import { ROWS, type AnswerRow, type CellValue, type PlannedMeasure } from "./plan.js";
+import { ROWS, type AnswerRow, type PlannedMeasure } from "./plan.js";
 
 /** A grouped question, checked. */
-export interface AskedGroups {
+interface AskedGroups {
   readonly action: string;
   readonly range: TimeRange;
   /** Null where the range is one bucket. */
@@ -30,14 +30,12 @@ export interface AskedGroups {
 }
 
 /** The rows of an answer, and what they mean. */
-export interface GroupedRows {
+interface GroupedRows {
   readonly table: ColumnTable;
   readonly time: TimeColumn | undefined;
   readonly dimensions: readonly DimensionColumn[];
   /** Sentences on groups that were merged or left out. */
   readonly reductions: readonly string[];
-  /** Rows that began where no bucket begins. */
-  readonly moved: readonly string[];
 }
 
 /** More rows than this help nobody and would only fill the notebook's memory. */
@@ -47,31 +45,46 @@ export const MOST_GROUPED_ROWS = 2_000_000;
  * The rows of a grouped answer (SQL of `questionSql`): columns `t`, the dimensions under their own
  * names, the measures; a row for every bucket and group, with zero where nothing happened and null
  * where nothing is known.
+ *
+ * @throws ProbelabError where the server began a bucket elsewhere (`bucketSql` says where they
+ *   begin): no row is ever left out, or counted in another bucket, without a word.
  */
 export async function groupedRows(
   rows: readonly AnswerRow[],
-  cells: AskedGroups,
+  question: AskedGroups,
 ): Promise<GroupedRows> {
   const aq = await import("arquero");
-  const { range, every, dimensions, measures } = cells;
-  const { groups, values } = readGroups(rows, cells);
-  const starts = every === null ? [null] : buckets(range, every).map(({ start }) => start);
-  const { found, moved } = cellsByBucket(rows, cells, starts, (row) => groupKey(row, dimensions));
-  if (found.size > 0 && starts.length * groups.length > MOST_GROUPED_ROWS) {
+  const { action, range, every, dimensions, measures } = question;
+  const { groups, values } = readGroups(rows, question);
+  const spans = every === null ? [{ ...range }] : buckets(range, every);
+  const cellOf = (start: Date, group: string) => `${every === null ? "" : +start} ${group}`;
+  const found = new Map<string, AnswerRow>();
+  const starts = new Set(spans.map(({ start }) => +start));
+  for (const row of rows) {
+    const start = every === null ? range.start : new Date(Number(row["_t"]));
+    if (!starts.has(+start)) {
+      throw new ProbelabError(
+        `Can't ${action} by ${every} in ${range.timeZone}: the database begins a bucket at ${formatInstant(start, range.timeZone)}, where none begins. Take another every, or timeZone "UTC".`,
+      );
+    }
+    found.set(cellOf(start, groupKey(row, dimensions)), row);
+  }
+  if (found.size > 0 && spans.length * groups.length > MOST_GROUPED_ROWS) {
     throw new ProbelabError(
-      `Can't ${cells.action} in ${starts.length} buckets for ${groups.length} groups: take a coarser every, a shorter range or a smaller top.`,
+      `Can't ${action} in ${spans.length} buckets for ${groups.length} groups: take a coarser every, a shorter range or a smaller top.`,
     );
   }
   const columns: Record<string, Value[]> = {};
   if (every !== null) columns["t"] = [];
   for (const { name } of [...dimensions, ...measures]) columns[name] = [];
-  for (const start of found.size === 0 ? [] : starts) {
+  for (const { start, end } of found.size === 0 ? [] : spans) {
+    const covered = Math.min(+end, +range.end) - Math.max(+start, +range.start);
     for (const group of groups) {
-      const own = found.get(cellKey(start, group.key));
+      const row = found.get(cellOf(start, group.key));
       columns["t"]?.push(start);
       dimensions.forEach(({ name }, index) => columns[name]?.push(group.values[index] ?? null));
-      measures.forEach(({ name, missing }, index) => {
-        columns[name]?.push(own ? (own[index] ?? null) : missing === "zero" ? 0 : null);
+      measures.forEach(({ name, missing, value }) => {
+        columns[name]?.push(row ? value(row, covered / 60_000) : missing === "zero" ? 0 : null);
       });
     }
   }
@@ -79,8 +92,7 @@ export async function groupedRows(
     table: aq.table(columns),
     time: every === null ? undefined : timeColumn("t", every, range),
     dimensions: values.map(({ column }) => column),
-    reductions: restSentences(cells, values),
-    moved,
+    reductions: restSentences(question, values),
   };
 }
 
@@ -129,7 +141,7 @@ function groupKey(row: AnswerRow, dimensions: readonly AskedDimension[]): string
 }
 
 function readGroups(rows: readonly AnswerRow[], { dimensions, other }: AskedGroups) {
-  const found = new Map<string, { places: number[]; raw: (string | null)[] }>();
+  const found = new Map<string, Omit<Group, "values">>();
   const totals = dimensions.map(() => 0);
   const restRows = dimensions.map(() => 0);
   for (const row of rows) {
@@ -143,9 +155,9 @@ function readGroups(rows: readonly AnswerRow[], { dimensions, other }: AskedGrou
     const raw = dimensions.map(
       ({ natural }, at) => (row[`${natural ? "_d" : "_k"}${at}`] as string | null) ?? null,
     );
-    found.set(key, { places, raw });
+    found.set(key, { key, places, raw });
   }
-  const all = [...found].map(([key, group]) => ({ key, ...group }));
+  const all = [...found.values()];
   const shown = all.filter(({ places }) => other || !places.includes(0));
   const values = dimensions.map((dimension, at): Values => {
     const { name, of, natural, compare } = dimension;
@@ -175,12 +187,10 @@ function readGroups(rows: readonly AnswerRow[], { dimensions, other }: AskedGrou
     };
   });
   const groups = shown
-    .map(({ key, places, raw }): Group => ({
-      key,
-      places,
-      raw,
-      values: raw.map((value, at) =>
-        places[at] === 0 ? values[at]!.other : labelOf(dimensions[at]!, value),
+    .map((group): Group => ({
+      ...group,
+      values: group.raw.map((value, at) =>
+        group.places[at] === 0 ? values[at]!.other : labelOf(dimensions[at]!, value),
       ),
     }))
     .sort((a, b) => compareGroups(a, b, dimensions));
@@ -225,88 +235,4 @@ function restSentences({ many, other, top, fit }: AskedGroups, values: readonly 
     `The top ${grouped(fit.top)} of each dimension instead of ${grouped(top)}, for at most ${grouped(fit.most)} rows: a coarser every, a shorter range or fewer dimensions keep more.`,
     ...sentences,
   ];
-}
-
-/** The key of a bucket, null for the whole range, and a group. */
-export function cellKey(start: Date | null, group: number | string): string {
-  return `${start === null ? "" : start.getTime()} ${group}`;
-}
-
-/**
- * The measures' values by bucket and group, of an answer with a row for each (`_t`).
- *
- * The server cuts time as `bucketSql` says. Should a row begin elsewhere, since the server
- * knows another history of the zone, it belongs to the bucket that holds its beginning, where
- * measures are added up, and a note says so: no row is ever left out.
- *
- * @param starts of all buckets of the range, in order; `[null]` where the range is one.
- * @throws ProbelabError where a row begins elsewhere and a measure can't be added up.
- */
-export function cellsByBucket(
-  rows: readonly AnswerRow[],
-  groups: Pick<AskedGroups, "action" | "every" | "range" | "measures">,
-  starts: readonly (Date | null)[],
-  groupOf: (row: AnswerRow) => number | string,
-): { found: ReadonlyMap<string, readonly CellValue[]>; moved: readonly string[] } {
-  const { action, every, range, measures } = groups;
-  const shown = (at: number) => formatInstant(new Date(at), range.timeZone);
-  const found = new Map<string, CellValue[]>();
-  const times = Float64Array.from(starts, Number);
-  const elsewhere = new Set<number>();
-  for (const row of rows) {
-    const at = every === null ? 0 : Number(row["_t"]);
-    const index = lastUpTo(times, at);
-    if (times[index] !== at) {
-      elsewhere.add(at);
-      if (!measures.every(({ additive }) => additive)) {
-        throw new ProbelabError(
-          `Can't ${action} by ${every} in ${range.timeZone}: the database begins a bucket at ${shown(at)}, where none begins, and quantiles or shares can't be added up. Take another every, or timeZone "UTC".`,
-        );
-      }
-    }
-    const start = starts[index] ?? null;
-    const key = cellKey(start, groupOf(row));
-    const minutes = coveredMinutes(start, every, range);
-    const before = found.get(key);
-    const values = measures.map(({ value }) => value(row, minutes));
-    found.set(
-      key,
-      before ? values.map((value, i) => Number(before[i] ?? 0) + Number(value ?? 0)) : values,
-    );
-  }
-  return { found, moved: movedNote(elsewhere, every, range) };
-}
-
-/** Says that the database began buckets where none begins; nothing where it began none so. */
-export function movedNote(
-  elsewhere: ReadonlySet<number>,
-  every: Bucket | null,
-  { timeZone }: TimeRange,
-): string[] {
-  if (elsewhere.size === 0) return [];
-  const amount = grouped(elsewhere.size);
-  const first = formatInstant(new Date(Math.min(...elsewhere)), timeZone);
-  return [
-    `The database begins ${amount} of its buckets where none of ${timeZone} by ${every} begins, the first at ${first}: each is counted in the bucket in which it begins; timeZone "UTC" counts exactly.`,
-  ];
-}
-
-/** The last of ascending numbers that is at most `value`; the first where none is. */
-function lastUpTo(ascending: Float64Array, value: number): number {
-  let low = 0;
-  let high = ascending.length;
-  while (high - low > 1) {
-    const middle = (low + high) >> 1;
-    if (ascending[middle]! <= value) low = middle;
-    else high = middle;
-  }
-  return low;
-}
-
-/** Minutes of a bucket, or of all, that the range covers. */
-function coveredMinutes(start: Date | null, every: Bucket | null, range: TimeRange): number {
-  if (every === null || start === null) return (+range.end - +range.start) / 60_000;
-  const from = Math.max(+start, +range.start);
-  const to = Math.min(+nextBucket(start, every, range.timeZone), +range.end);
-  return (to - from) / 60_000;
 }

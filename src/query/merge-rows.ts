@@ -3,7 +3,7 @@ import type { AskedDimension } from "./dimension.js";
 import { ROWS, type Aggregate, type AnswerRow } from "./plan.js";
 
 /** A row of an answer that is being put together. */
-export type Cell = Record<string, AnswerRow[string]>;
+type Cell = Record<string, AnswerRow[string]>;
 
 type Merge = (a: AnswerRow[string], b: AnswerRow[string]) => AnswerRow[string];
 
@@ -15,20 +15,8 @@ const MERGES: Readonly<Record<string, Merge>> = {
 };
 
 /** True where two cells' values make the value of both: not of quantiles and counts of different values. */
-export function mergesAsNumbers({ merge }: Pick<Aggregate, "merge">): boolean {
-  return /^(sum|min|max)\(/.test(merge);
-}
-
-/** Adds to a cell's value that of another row; `merge` is that of the aggregate. */
-export function addTo(cell: Cell, as: string, merge: string, value: AnswerRow[string]): void {
-  if (value === null || value === undefined) return;
-  const together = MERGES[merge.slice(0, 3)] ?? MERGES["sum"]!;
-  cell[as] = cell[as] === null || cell[as] === undefined ? value : together(cell[as], value);
-}
-
-/** Names of the columns of places, of the ranked dimensions. */
-export function placeNames(dimensions: readonly Pick<AskedDimension, "natural">[]): string[] {
-  return dimensions.flatMap(({ natural }, at) => (natural ? [] : [`_p${at}`]));
+export function isMerged({ merge }: Pick<Aggregate, "merge">): boolean {
+  return Object.hasOwn(MERGES, merge);
 }
 
 /** How many values of each dimension may keep their name, and the rows that they may make. */
@@ -49,23 +37,24 @@ export function fittingTop(
   dimensions: readonly AskedDimension[],
   { top, buckets }: { readonly top: number; readonly buckets: number },
 ): Fit {
-  const names = placeNames(dimensions);
   const natural = dimensions.reduce((all, { natural, most }) => (natural ? all * most : all), 1);
   const most = Math.max(Math.floor(MOST_ROWS / buckets), (top + 1) * natural);
-  if (names.length < 2 || !Number.isFinite(top)) return { top, most: Infinity };
-  const columns = dimensions.map((dimension, at) => `${dimension.natural ? "_d" : "_p"}${at}`);
+  const ranked = dimensions.filter((dimension) => !dimension.natural).length;
+  if (ranked < 2 || !Number.isFinite(top)) return { top, most: Infinity };
   const groups = new Map(
     rows.map((row) => {
-      const values = columns.map((name) => row[name] as string | number | bigint | null);
+      const values = dimensions.map(({ natural }, at) =>
+        natural ? String(row[`_d${at}`] as string | null) : Number(row[`_p${at}`]),
+      );
       return [values.join(" "), values];
     }),
   );
-  const isPlace = columns.map((name) => names.includes(name));
   const fits = (kept: number): boolean => {
     const left = new Set<string>();
     for (const values of groups.values()) {
-      const cut = values.map((value, at) => (isPlace[at]! && Number(value) > kept ? 0 : value));
-      left.add(cut.join(" "));
+      left.add(
+        values.map((value) => (typeof value === "number" && value > kept ? 0 : value)).join(" "),
+      );
       if (left.size > most) return false;
     }
     return true;
@@ -79,34 +68,54 @@ export function fittingTop(
   return { top: low, most: most * buckets };
 }
 
+/** Rows of windows with the places of their values over all: the largest is 1, ties by their text, rows without one last. */
+export function placed(
+  rows: readonly AnswerRow[],
+  dimensions: readonly AskedDimension[],
+): AnswerRow[] {
+  const made = rows.map((row): Cell => ({ ...row }));
+  dimensions.forEach(({ natural }, at) => {
+    if (natural) return;
+    const valueOf = (row: AnswerRow) => (row[`_k${at}`] as string | null | undefined) ?? null;
+    const sizes = new Map<string | null, number>();
+    for (const row of rows) {
+      const size = Number(row["_unusable"] ?? 0) === 0 ? Number(row[ROWS]) : 0;
+      sizes.set(valueOf(row), (sizes.get(valueOf(row)) ?? 0) + size);
+    }
+    const byText = (a: string | null, b: string | null): number =>
+      a === null || b === null
+        ? Number(a === null) - Number(b === null)
+        : Buffer.compare(Buffer.from(a), Buffer.from(b));
+    const order = [...sizes].sort(([a, x], [b, y]) => y - x || byText(a, b));
+    const places = new Map(order.map(([value], index) => [value, index + 1]));
+    for (const row of made) row[`_p${at}`] = row[`_h${at}`] = places.get(valueOf(row))!;
+  });
+  return made;
+}
+
 /**
  * Rows of which only the first values of each dimension keep their name: what has the same bucket and
  * names is one row.
- *
- * @param differ called before rows of different values are merged.
  */
 export function mergeRows(
   rows: readonly AnswerRow[],
-  dimensions: readonly AskedDimension[],
-  aggregates: readonly Aggregate[],
+  dimensions: readonly Pick<AskedDimension, "natural">[],
+  aggregates: readonly Pick<Aggregate, "as" | "merge" | "spread">[],
   top: number,
-  differ: () => void = () => undefined,
-): Cell[] {
+): AnswerRow[] {
   const ranked = dimensions.flatMap(({ natural }, at) => (natural ? [] : [at]));
-  const natural = dimensions.flatMap(({ natural }, at) => (natural ? [`_d${at}`] : []));
-  const all = [{ as: ROWS, merge: "sum(", spread: undefined }, ...aggregates];
-  const cells = new Map<string, { cell: Cell; from: string; spreads: Map<string, Spread> }>();
+  const fixed = [
+    ...["_t", "_unusable"],
+    ...dimensions.flatMap(({ natural }, at) => (natural ? [`_d${at}`] : [])),
+  ];
+  const all = [{ as: ROWS, merge: "sum", spread: undefined }, ...aggregates];
+  const cells = new Map<string, { cell: Cell; spreads: Map<string, Spread> }>();
   for (const row of rows) {
-    const places = ranked.map((at) => Number(row[`_p${at}`]));
-    const cut = places.map((place) => (place <= top ? place : 0));
-    const fixed = natural.map((name) => row[name] as string | null);
-    const id = [Number(row["_t"] ?? 0), Number(row["_unusable"] ?? 0), ...fixed, ...cut].join(" ");
-    const from = places.join(" ");
+    const cut = ranked.map((at) => (Number(row[`_p${at}`]) <= top ? Number(row[`_p${at}`]) : 0));
+    const id = JSON.stringify([...fixed.map((name) => row[name] ?? null), ...cut]);
     const before = cells.get(id);
-    if (before !== undefined && before.from !== from) differ();
-    const made = before ?? { cell: { ...row }, from, spreads: new Map<string, Spread>() };
-    const { cell } = made;
-    cells.set(id, made);
+    const { cell, spreads } = before ?? { cell: { ...row }, spreads: new Map<string, Spread>() };
+    cells.set(id, { cell, spreads });
     ranked.forEach((at, index) => {
       cell[`_p${at}`] = cut[index]!;
       if (cut[index] === 0) cell[`_k${at}`] = null;
@@ -114,13 +123,16 @@ export function mergeRows(
     });
     for (const { as, merge, spread } of all) {
       if (spread !== undefined) {
-        const numbers = made.spreads.get(as) ?? new Map<number, number>();
-        made.spreads.set(as, numbers);
+        const numbers = spreads.get(as) ?? new Map<number, number>();
+        spreads.set(as, numbers);
         const [values, times] = [row[`${as}v`], row[`${as}n`]] as ArrayLike<number>[];
         for (let i = 0; i < values!.length; i++) {
           numbers.set(values![i]!, (numbers.get(values![i]!) ?? 0) + times![i]!);
         }
-      } else if (before !== undefined) addTo(cell, as, merge, row[as]);
+      } else if (before !== undefined && row[as] !== null && row[as] !== undefined) {
+        cell[as] =
+          cell[as] === null || cell[as] === undefined ? row[as] : MERGES[merge]!(cell[as], row[as]);
+      }
     }
   }
   return [...cells.values()]
@@ -141,15 +153,7 @@ function quantilesOf(counts: Spread, levels: readonly number[]): number[] {
   const values = Float64Array.from(counts.keys()).sort();
   let all = 0;
   const until = Float64Array.from(values, (value) => (all += counts.get(value)!));
-  const nth = (index: number): number => {
-    let [low, high] = [0, until.length - 1];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (until[middle]! > index) high = middle;
-      else low = middle + 1;
-    }
-    return values[low] ?? NaN;
-  };
+  const nth = (index: number): number => values[until.findIndex((end) => end > index)] ?? NaN;
   // In the engine's own order of operations, so that windows give the same bits as one question.
   return levels.map((level) => {
     const place = level * (all - 1) + 1;

@@ -30,84 +30,80 @@ export interface NamedDimension {
  */
 export type ColumnMeaning = Bucket | "dimension" | "version" | NamedDimension | Measure<unknown>;
 
-/** A column of the answer and ClickHouse's name of its type. */
-interface Described {
-  readonly name: string;
-  readonly type: string;
+/** What columns of an answer are said to hold. */
+interface Named {
+  readonly time?: { readonly name: string; readonly every: Bucket };
+  readonly dimensions: readonly (NamedDimension & { readonly name: string })[];
+  readonly measures: readonly (readonly [name: string, measure: Measure<unknown>])[];
 }
-
-type Role =
-  | { readonly name: string; readonly every: Bucket }
-  | { readonly name: string; readonly dimension: NamedDimension }
-  | { readonly name: string; readonly measure: Measure<unknown> };
 
 const SUCH = 'such as { t: "week", software_version: "version", share: share(), n: count() }';
 
 /**
  * Reads what columns of free SQL are said to hold, before any of it runs.
  *
+ * @param described the columns of the answer and ClickHouse's names of their types.
  * @throws ProbelabError for a column that the answer has not, or whose type doesn't fit.
  */
 export function checkNamed(
   columns: Readonly<Record<string, ColumnMeaning>>,
-  described: readonly Described[],
+  described: readonly { readonly name: string; readonly type: string }[],
   range: TimeRange,
-): Role[] {
+): Named {
   if (typeof columns !== "object" || columns === null || Array.isArray(columns)) {
     throw new ProbelabError(
       `Can't name columns by ${JSON.stringify(columns)}: pass an object, ${SUCH}.`,
     );
   }
   const types = new Map(described.map(({ name, type }) => [name, type]));
-  const roles = Object.entries(columns).map(([name, meaning]): Role => {
+  const times: { name: string; every: Bucket }[] = [];
+  const dimensions: (NamedDimension & { name: string })[] = [];
+  const measures: [string, Measure<unknown>][] = [];
+  for (const [name, meaning] of Object.entries(columns)) {
     const type = types.get(name);
-    if (type !== undefined) return roleOf(name, meaning, type, range);
-    const near = nearName(name, [...types.keys()]);
-    throw new ProbelabError(
-      `Can't find the named column ${JSON.stringify(name)} in the answer${near === undefined ? "." : `: did you mean ${JSON.stringify(near)}?`} It has ${[...types.keys()].join(", ")}.`,
-    );
-  });
-  const [first, second] = roles.filter((role) => "every" in role);
-  if (first !== undefined && second !== undefined) {
-    throw new ProbelabError(
-      `Can't take both ${first.name} and ${second.name} as buckets of time: name one of them "dimension", or leave it out.`,
-    );
-  }
-  return roles;
-}
-
-function roleOf(name: string, meaning: ColumnMeaning, type: string, range: TimeRange): Role {
-  const kind = valueKind(type);
-  const column = JSON.stringify(name);
-  if (meaning === "dimension" || meaning === "version" || isDimension(meaning)) {
-    const dimension = isDimension(meaning)
-      ? meaning
-      : { dimension: meaning === "version" ? ("version" as const) : (true as const) };
-    if (kind !== "time" && !/^(Array|Tuple|Map|JSON|Object|Variant|Dynamic)\b/.test(type)) {
-      return { name, dimension };
+    if (type === undefined) {
+      const near = nearName(name, [...types.keys()]);
+      throw new ProbelabError(
+        `Can't find the named column ${JSON.stringify(name)} in the answer${near === undefined ? "." : `: did you mean ${JSON.stringify(near)}?`} It has ${[...types.keys()].join(", ")}.`,
+      );
     }
+    const kind = valueKind(type);
+    const refuse = (as: string, remedy: string) => {
+      const column = `${JSON.stringify(name)}, a ${type},`;
+      throw new ProbelabError(`Can't take the column ${column} as ${as}: ${remedy}.`);
+    };
+    if (meaning === "dimension" || meaning === "version" || isDimension(meaning)) {
+      if (kind === "time" || /^(Array|Tuple|Map|JSON|Object|Variant|Dynamic)\b/.test(type)) {
+        refuse("a dimension", `give a text, such as toString(${name})`);
+      }
+      const version = { dimension: meaning === "version" ? ("version" as const) : (true as const) };
+      dimensions.push({ name, ...(isDimension(meaning) ? meaning : version) });
+    } else if (typeof meaning === "string" && readSpan(meaning) !== undefined) {
+      const every = checkBucket(meaning);
+      const start = `${bucketSql("measurement_start_time", every, range)} AS ${name}`;
+      if (kind !== "time") {
+        refuse(`the start of ${bucketNoun(every, true)}`, `give a time, such as ${start}`);
+      }
+      times.push({ name, every });
+    } else if (isMeasure(meaning)) {
+      checkMeasure(name, meaning);
+      const wanted = meaning.column === "time" ? "time" : "number";
+      const such = wanted === "number" ? `, such as toFloat64(${name})` : "";
+      if (kind !== wanted) refuse(`${meaning.measure}()`, `it must hold a ${wanted}${such}`);
+      measures.push([name, meaning]);
+    } else {
+      throw new ProbelabError(
+        `Can't take the column ${JSON.stringify(name)} as ${JSON.stringify(meaning) ?? String(meaning)}: pass a span, "dimension", "version", { dimension: true, other: "other" } or a measure, ${SUCH}.`,
+      );
+    }
+  }
+  const [time, second] = times;
+  if (time !== undefined && second !== undefined) {
     throw new ProbelabError(
-      `Can't take the column ${column}, a ${type}, as a dimension: give a text, such as toString(${name}).`,
+      `Can't take both ${time.name} and ${second.name} as buckets of time: name one of them "dimension", or leave it out.`,
     );
   }
-  if (typeof meaning === "string" && readSpan(meaning) !== undefined) {
-    const every = checkBucket(meaning);
-    if (kind === "time") return { name, every };
-    throw new ProbelabError(
-      `Can't take the column ${column}, a ${type}, as the start of ${bucketNoun(every, true)}: give a time, such as ${bucketSql("measurement_start_time", every, range)} AS ${name}.`,
-    );
-  }
-  if (isMeasure(meaning)) {
-    checkMeasure(name, meaning);
-    const wanted = meaning.column === "time" ? "time" : "number";
-    if (kind === wanted) return { name, measure: meaning };
-    throw new ProbelabError(
-      `Can't take the column ${column}, a ${type}, as ${meaning.measure}(): it must hold a ${wanted}${wanted === "number" ? `, such as toFloat64(${name})` : ""}.`,
-    );
-  }
-  throw new ProbelabError(
-    `Can't take the column ${column} as ${JSON.stringify(meaning) ?? String(meaning)}: pass a span, "dimension", "version", { dimension: true, other: "other" } or a measure, ${SUCH}.`,
-  );
+  return { ...(time && { time }), dimensions, measures };
 }
 
 /** A measure only describes what the SQL computed: a condition of its own would do nothing. */
@@ -142,32 +138,29 @@ function isMeasure(meaning: unknown): meaning is Measure<unknown> {
  */
 export function nameColumns(
   answer: ColumnTable,
-  roles: readonly Role[],
+  named: Named,
   range: TimeRange,
   cut: boolean,
 ): { readonly table: ColumnTable; readonly columns: Omit<ResultColumns, "kinds"> } {
   let table = answer;
-  const measures = roles.flatMap((role) =>
-    "measure" in role ? [measureColumn(role.name, role.measure, cut)] : [],
-  );
+  const measures = named.measures.map(([name, measure]) => measureColumn(name, measure, cut));
   for (const { name } of measures.filter(({ unit }) => unit === "share")) {
     checkShares(name, columnValues(answer, name));
   }
   const additive = measures.find((measure) => measure.additive);
   const sizes = additive && columnValues(answer, additive.name);
-  const dimensions = roles.flatMap((role) => {
-    if (!("dimension" in role)) return [];
-    const values = columnValues(answer, role.name).map((value) =>
+  const dimensions = named.dimensions.map((dimension) => {
+    const values = columnValues(answer, dimension.name).map((value) =>
       value === null || value === undefined ? null : String(value as string | number | bigint),
     );
-    table = table.assign({ [role.name]: values });
-    return [dimensionColumn(role.name, role.dimension, values, sizes)];
+    table = table.assign({ [dimension.name]: values });
+    return dimensionColumn(dimension, values, sizes);
   });
-  const timed = roles.find((role) => "every" in role);
-  if (timed !== undefined)
-    checkStarts(timed.name, columnValues(answer, timed.name), timed.every, range);
-  const time = timed && timeColumn(timed.name, timed.every, range);
-  return { table, columns: { ...(time && { time }), dimensions, measures } };
+  const { time } = named;
+  if (time === undefined) return { table, columns: { dimensions, measures } };
+  checkStarts(time.name, columnValues(answer, time.name), time.every, range);
+  const column = timeColumn(time.name, time.every, range);
+  return { table, columns: { time: column, dimensions, measures } };
 }
 
 function measureColumn(name: string, measure: Measure<unknown>, cut: boolean): MeasureColumn {
@@ -177,8 +170,7 @@ function measureColumn(name: string, measure: Measure<unknown>, cut: boolean): M
 }
 
 function dimensionColumn(
-  name: string,
-  { dimension, other }: NamedDimension,
+  { name, dimension, other }: Named["dimensions"][number],
   values: readonly (string | null)[],
   sizes: readonly Value[] | undefined,
 ): DimensionColumn {

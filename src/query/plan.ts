@@ -3,7 +3,7 @@ import { columnsPlural, columnTitle } from "../result/column-words.js";
 import type { MeasureColumn } from "../result/origin.js";
 import type { Value } from "../result/result.js";
 import { quantileLabel, type Measure } from "./measure.js";
-import { NOT_HELD, type Source, type SourceColumn } from "./source.js";
+import type { Source, SourceColumn } from "./source.js";
 import { and, join, print, raw, sql, type Sql } from "./sql.js";
 import { columnKind, whereSql, whereText } from "./where.js";
 import { wilson } from "./wilson.js";
@@ -24,12 +24,10 @@ export interface PlannedMeasure extends MeasureColumn {
 export interface Aggregate {
   readonly as: string;
   readonly cell: Sql;
-  /** Over the cells' column. */
+  /** The function that merges cells, over their column. */
   readonly merge: string;
   /** The condition of the rows that it counts, if it only counts. */
   readonly counted?: Sql;
-  /** The expression whose different values it counts, if it does. */
-  readonly different?: Sql;
   /** Of quantiles: how often each number occurs, a state that can be sent and merged anywhere. */
   readonly spread?: { readonly levels: readonly number[]; readonly cell: Sql };
 }
@@ -99,7 +97,7 @@ export class Plan {
         return {
           as,
           cell: sql`quantilesExactInclusiveState${raw(If)}(${raw(levels.join(", "))})(${number}${last})`,
-          merge: `quantilesExactInclusiveMerge(${levels.join(", ")})(${as})`,
+          merge: `quantilesExactInclusiveMerge(${levels.join(", ")})`,
           spread: {
             levels,
             cell: sql`sumMapIf([assumeNotNull(toFloat64(${number}))], [toFloat64(1)], ${known})`,
@@ -140,12 +138,12 @@ export class Plan {
   }
 
   /** The name of an aggregate's column in the answer; `merge` is the function that merges cells. */
-  aggregate(cell: Sql, merge: string, of: Pick<Aggregate, "counted" | "different"> = {}): string {
+  aggregate(cell: Sql, merge: string, of: Pick<Aggregate, "counted"> = {}): string {
     const key = JSON.stringify(print(cell));
     const before = this.#aggregates.get(key);
     if (before !== undefined) return before.as;
     const as = `_a${this.#aggregates.size}`;
-    this.#aggregates.set(key, { as, cell, merge: `${merge}(${as})`, ...of });
+    this.#aggregates.set(key, { as, cell, merge, ...of });
     return as;
   }
 
@@ -229,8 +227,7 @@ function makeDistinct(measure: AnyMeasure, plan: Plan): Made {
   const { column = "" } = measure;
   const { sql: value, label = columnsPlural([column]) } = plan.source.column(column);
   const { If, last, about } = plan.only(measure);
-  const different = sql`uniqExactState${raw(If)}(${value}${last})`;
-  const as = plan.aggregate(different, "uniqExactMerge", { different: value });
+  const as = plan.aggregate(sql`uniqExactState${raw(If)}(${value}${last})`, "uniqExactMerge");
   return {
     label: `Distinct ${label}${about}`,
     unit: "distinct values",
@@ -295,7 +292,6 @@ function makeQuantile(measure: AnyMeasure, plan: Plan): Made {
   if (plan.source.weight !== undefined) {
     throw new ProbelabError(
       `Can't give quantiles of ${column}: a row stands for several ${plan.source.many} here. Ask the table itself.`,
-      { code: NOT_HELD },
     );
   }
   const { as, at } = plan.quantile(level, number, measure);

@@ -79,7 +79,7 @@ function countedEvenly(
       from: sql`${nested(
         select({
           columns: [...keys, ...counts],
-          from: source.from(),
+          from: source.from(range),
           groupBy: keys.map(([name]) => name),
         }),
       )}\nARRAY JOIN arrayEnumerate(${raw(ROWS)}) AS _step, ${join(counts.map(([name]) => raw(name)))}\nWHERE ${raw(ROWS)} > 0`,
@@ -98,6 +98,7 @@ function greatest(a: number, b: number): number {
  */
 export function cellsSql(
   { source, aggregates }: Plan,
+  range: TimeRange,
   keys: readonly Column[],
   apart = false,
 ): Sql {
@@ -112,7 +113,7 @@ export function cellsSql(
         apart && spread ? spread.cell : cell,
       ]),
     ],
-    from: source.from(),
+    from: source.from(range),
     // Without a key an aggregate over nothing is a row all the same.
     ...(all.length > 0 ? { groupBy: all.map(([name]) => name) } : { having: [raw(`${ROWS} > 0`)] }),
   });
@@ -155,16 +156,16 @@ export function questionSql(
             ...texts,
             ...[...unusable, ...values].map(same),
           ],
-          from: nested(cellsSql(plan, [...start, ...groups], apart)),
+          from: nested(cellsSql(plan, range, [...start, ...groups], apart)),
         });
-  const merged = [{ as: ROWS, merge: `sum(${ROWS})`, spread: undefined }, ...aggregates].flatMap(
+  const merged = [{ as: ROWS, merge: "sum", spread: undefined }, ...aggregates].flatMap(
     ({ as, merge, spread }): Column[] =>
       apart && spread
         ? [
             [`${as}v`, raw(`sumMap(${as}).1`)],
             [`${as}n`, raw(`sumMap(${as}).2`)],
           ]
-        : [[as, raw(merge)]],
+        : [[as, raw(`${merge}(${as})`)]],
   );
   const ranked = dimensions.flatMap(({ natural }, at) => (natural ? [] : [at]));
   const kept = keys.filter((name) => !ranked.some((at) => name === `_d${at}`));

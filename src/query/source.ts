@@ -40,18 +40,10 @@ export interface Source {
   readonly hoursOnly?: string;
   /** Why the rows of parts of the range are not those of the range, a clause; missing where they are. */
   readonly whole?: string;
-  /** The value of a table's row by which they could be asked for in parts nevertheless. */
-  readonly together?: Sql;
-  /** True where a row is a row of the table. */
-  readonly plain?: true;
   /** True (1) for rows that no question counts, such as those of no report; missing where all count. */
   readonly unusable?: Sql;
-  /**
-   * The text after FROM, with its WHERE: the rows of the range that match. Called last.
-   *
-   * @param only more conditions on the table's rows, of sources that are `plain` or have `together`.
-   */
-  from(only?: readonly Sql[]): Sql;
+  /** The text after FROM, with its WHERE: the rows of the range, or of a part of it, that match. Called last. */
+  from(range: Pick<TimeRange, "start" | "end">): Sql;
   /** Sentences on the source for the reader of the answer. */
   readonly notes: readonly string[];
   /** More to say where the answer held unusable rows. */
@@ -60,11 +52,6 @@ export interface Source {
   whyEmpty(database: Database, signal: AbortSignal | undefined): Promise<Extra>;
   /** Names values of the filter's lists that no row of the range has. */
   missingValues(database: Database, signal: AbortSignal | undefined): Promise<Extra>;
-}
-
-/** The rows of a source that fit. */
-export function partOf(source: Source, only: readonly Sql[] | undefined): Source {
-  return only === undefined ? source : { ...source, from: () => source.from(only) };
 }
 
 /** The number of rows: an aggregate over the rows of a source. */
@@ -91,7 +78,6 @@ export function checkFinest(every: Bucket, { daysOnly, hoursOnly }: Source): voi
   if (why === undefined) return;
   throw new ProbelabError(
     `Can't group by ${every}: ${why}. Take every: "${finest}" or a coarser one.`,
-    hoursOnly === undefined ? {} : { code: NOT_HELD },
   );
 }
 
@@ -99,9 +85,6 @@ function isFine(every: Bucket): boolean {
   const unit = readSpan(every)?.unit;
   return unit === "second" || unit === "minute";
 }
-
-/** The code of an error that says what a snapshot doesn't hold: the table itself may be asked. */
-export const NOT_HELD = "NOT_IN_SNAPSHOT";
 
 /** Sentences that took questions of their own, and what those read. */
 export interface Extra {

@@ -5,16 +5,20 @@ import { grouped } from "../base/text.js";
 import type { Value } from "../result/result.js";
 import { formatRange, type TimeRange } from "../time/time-range.js";
 import { formatInstant } from "../time/time-zone.js";
-import { isPrefix, matchesPrefix, prefix, type Prefix } from "./prefix.js";
 import { NOTHING, tableBounds, type Extra } from "./source.js";
-import { print, raw, select, sql, type Column, type Sql } from "./sql.js";
+import { and, join, nested, print, raw, select, sql, type Column, type Sql } from "./sql.js";
 import {
   isComparison,
+  isPrefix,
+  matchesPrefix,
   matchList,
+  prefix,
   whereSql,
   whereText,
   type ColumnSql,
+  type Comparison,
   type FilterValue,
+  type Prefix,
   type Where,
 } from "./where.js";
 
@@ -27,7 +31,9 @@ export interface Filtered {
   readonly find: (name: string) => ColumnSql;
 }
 
-/** More values than these of a filter's list are not explained one by one. */
+/** More values than these of a filter's list are not looked for. */
+const MOST_LOOKED_FOR = 50;
+/** More values than these are not explained one by one. */
 const MOST_EXPLAINED = 3;
 
 /**
@@ -39,22 +45,29 @@ export async function explainEmpty(
   question: Filtered,
   signal?: AbortSignal,
 ): Promise<Extra> {
+  const { where, table, range } = question;
   const reader = new RangeReader(database, question, signal);
-  const span = formatRange(question.range);
-  const sentences = await missingValues(reader, question, 1);
-  if (sentences.length > 0) return reader.said(sentences.slice(0, 1));
-  if (!(await reader.has())) {
+  const lists = wantedValues(where, 1);
+  const compared = Object.entries(where).flatMap(([column, wanted]) =>
+    wanted !== undefined && isComparison(wanted) ? [{ column, wanted }] : [],
+  );
+  const { any, missing } = await reader.missing<Wanted | Comparison>([...lists, ...compared]);
+  const span = formatRange(range);
+  if (!any) {
     const newest = await newestOf(database, question);
-    return reader.said([`${question.table.name} holds no measurement from ${span}${newest}.`]);
+    return reader.said([`${table.name} holds no measurement from ${span}${newest}.`]);
   }
-  for (const [column, wanted] of Object.entries(question.where)) {
-    if (wanted === undefined || !isComparison(wanted)) continue;
-    if (!(await reader.has(whereSql({ [column]: wanted }, question.find)))) {
-      return reader.said([`No measurement from ${span} has ${whereText({ [column]: wanted })}.`]);
-    }
+  const [first] = missing;
+  if (first !== undefined) {
+    const { column, wanted } = first;
+    return reader.said(
+      isComparison(wanted)
+        ? [`No measurement from ${span} has ${whereText({ [column]: wanted })}.`]
+        : await reader.explained([{ column, wanted }]),
+    );
   }
   return reader.said([
-    Object.keys(question.where).length > 1
+    Object.keys(where).length > 1
       ? `No measurement from ${span} matches all filters at once, though each alone matches some.`
       : `No measurement from ${span} matches the question, though the range holds some.`,
   ]);
@@ -62,15 +75,19 @@ export async function explainEmpty(
 
 /**
  * Names the values of filter lists that no measurement of the range has: one of them misspelt would
- * otherwise only make a number smaller. The server stops reading where all values of a list are found.
+ * otherwise only make a number smaller. The server stops reading where a value is found.
  */
 export async function missingFromLists(
   database: Database,
   question: Filtered,
   signal?: AbortSignal,
 ): Promise<Extra> {
+  const lists = wantedValues(question.where, 2);
+  if (lists.length === 0) return NOTHING;
   const reader = new RangeReader(database, question, signal);
-  return reader.said(await missingValues(reader, question, 2));
+  const { any, missing } = await reader.missing(lists);
+  // Of an empty range that alone is said.
+  return reader.said(any ? await reader.explained(missing) : []);
 }
 
 /** The newest row's time as a clause: only an embedded database is asked beyond the range. */
@@ -80,6 +97,23 @@ async function newestOf(database: Database, { table, range }: Filtered): Promise
   if (newest === null) return ": it is empty";
   const shown = formatInstant(newest, range.timeZone);
   return `; its newest is of ${shown}, so last("…", { now: lab.now }) finds some`;
+}
+
+type Wanted = FilterValue | Prefix;
+
+/** What a filter wants of a column. */
+interface Condition<W extends Wanted | Comparison = Wanted | Comparison> {
+  readonly column: string;
+  readonly wanted: W;
+}
+
+/** Each value of the filter's lists of at least so many. */
+function wantedValues(where: Where, atLeast: number): Condition<Wanted>[] {
+  return Object.entries(where).flatMap(([column, match]) => {
+    const list = match === undefined || isComparison(match) ? [] : matchList(match);
+    if (list.length < atLeast) return [];
+    return list.slice(0, MOST_LOOKED_FOR).map((wanted) => ({ column, wanted }));
+  });
 }
 
 /** Asks within the range and counts what was read. */
@@ -97,19 +131,62 @@ class RangeReader {
   }
 
   said(notes: readonly string[]): Extra {
-    if (notes.length === 0 && this.#rowsRead === 0) return NOTHING;
     return { notes, rowsRead: this.#rowsRead, bytesRead: this.#bytesRead };
   }
 
-  async rows(
-    columns: readonly Column[],
-    only: readonly Sql[] = [],
-    rest: Sql = raw(""),
-  ): Promise<Record<string, Value>[]> {
+  /** Whether the range has any row, and which conditions no row of it fits. */
+  async missing<W extends Wanted | Comparison>(
+    conditions: readonly Condition<W>[],
+  ): Promise<{ any: boolean; missing: readonly Condition<W>[] }> {
+    const { find } = this.#asked;
+    const wanted = conditions.map(({ column, wanted }) =>
+      whereSql({ [column]: wanted }, find, "wanted"),
+    );
+    const columns = [[], ...wanted].map((only): Sql => {
+      const one = sql`${this.#rows([["one", raw("1")]], only)}\nLIMIT 1`;
+      return sql`(SELECT count() FROM ${nested(one)})`;
+    });
+    const [row] = await this.#ask(sql`SELECT [${join(columns)}] AS found`);
+    const found = Array.from(row?.["found"] as ArrayLike<unknown>, Number);
+    return { any: found[0] === 1, missing: conditions.filter((_, at) => found[at + 1] === 0) };
+  }
+
+  /** Sentences on wanted values that no row has, with those nearest to them that the range holds. */
+  async explained(missing: readonly Condition<Wanted>[]): Promise<string[]> {
+    const span = formatRange(this.#asked.range);
+    const names = [...new Set(missing.map(({ column }) => column))];
+    const sentences = names.map(async (name) => {
+      const all = missing.filter(({ column }) => column === name);
+      const value: Column = ["value", sql`toString(${this.#asked.find(name).sql})`];
+      const rows = await this.#ask(
+        sql`${this.#rows([value])}\nGROUP BY value\nORDER BY count() DESC, value\nLIMIT 1000`,
+      );
+      const held = rows.map(({ value }) => (value as string | null) ?? null);
+      const more = all.length - MOST_EXPLAINED;
+      const values = more === 1 ? "one more value" : `${grouped(more)} more values`;
+      return [
+        ...all
+          .slice(0, MOST_EXPLAINED)
+          .map(
+            ({ wanted }) => `No measurement from ${span} has ${name} ${heldInstead(wanted, held)}.`,
+          ),
+        ...(more > 0
+          ? [`No measurement from ${span} has ${values} of the list of ${name} either.`]
+          : []),
+      ];
+    });
+    return (await Promise.all(sentences)).flat();
+  }
+
+  #rows(columns: readonly Column[], only: readonly Sql[] = []): Sql {
     const { table, range } = this.#asked;
     const where = [...tableBounds(table, range), ...only];
+    return select({ columns, from: raw(table.from), where: [and(where)] });
+  }
+
+  async #ask(question: Sql): Promise<Record<string, Value>[]> {
     const answer = await this.#database.ask({
-      ...print(sql`${select({ columns, from: raw(table.from), where })}${rest}`),
+      ...print(question),
       action: "find out which values the range holds",
       signal: this.#signal,
     });
@@ -117,72 +194,6 @@ class RangeReader {
     this.#bytesRead += answer.bytesRead;
     return answer.table.objects() as Record<string, Value>[];
   }
-
-  /** True if the range has a row that fits; reads until there is one. */
-  async has(only: readonly Sql[] = []): Promise<boolean> {
-    return (await this.rows([["one", raw("1")]], only, raw("\nLIMIT 1"))).length > 0;
-  }
-}
-
-type Wanted = FilterValue | Prefix;
-
-/** Sentences on wanted values that nothing in the range has, of lists of at least so many. */
-async function missingValues(
-  reader: RangeReader,
-  { where, find, range }: Filtered,
-  atLeast: number,
-): Promise<string[]> {
-  const sentences = Object.entries(where).map(async ([column, match]) => {
-    const list = match === undefined || isComparison(match) ? [] : matchList(match);
-    if (list.length < Math.max(1, atLeast)) return [];
-    const missing = await missingOf(reader, column, list, find);
-    if (missing.length === 0) return [];
-    const span = formatRange(range);
-    const found = await reader.rows(
-      [["value", sql`toString(${find(column).sql})`]],
-      [],
-      raw("\nGROUP BY value\nORDER BY count() DESC, value\nLIMIT 1000"),
-    );
-    if (found.length === 0) return []; // Of an empty range that alone is said.
-    const held = found.map(({ value }) => (value as string | null) ?? null);
-    const sentences = missing
-      .slice(0, MOST_EXPLAINED)
-      .map((value) => `No measurement from ${span} has ${column} ${heldInstead(value, held)}.`);
-    const more = missing.length - MOST_EXPLAINED;
-    if (more <= 0) return sentences;
-    const values = more === 1 ? "one more value" : `${grouped(more)} more values`;
-    return [
-      ...sentences,
-      `No measurement from ${span} has ${values} of the list of ${column} either.`,
-    ];
-  });
-  return (await Promise.all(sentences)).flat();
-}
-
-/** The wanted values that nothing in the range has: null and prefixes each by itself, the others at once. */
-async function missingOf(
-  reader: RangeReader,
-  column: string,
-  list: readonly Wanted[],
-  find: Filtered["find"],
-): Promise<readonly Wanted[]> {
-  const { sql: stored, type } = find(column);
-  const isAlone = (value: Wanted) => value === null || isPrefix(value);
-  const matches = (wanted: Wanted | readonly Wanted[]): Sql[] =>
-    whereSql({ [column]: wanted }, find, "wanted");
-  const values = [...new Set(list.filter((value) => !isAlone(value)))];
-  // 0 and -0 are two texts of one number.
-  const isFloat = /Float/.test(type);
-  const stop = isFloat ? "" : `\nLIMIT ${values.length}`;
-  const found = async () => {
-    if (values.length === 0) return [];
-    const value: Column = ["value", sql`DISTINCT toString(${stored})`];
-    return reader.rows([value], matches(values), raw(stop));
-  };
-  const has = async (value: Wanted) => (isAlone(value) ? reader.has(matches(value)) : undefined);
-  const [rows, alone] = await Promise.all([found(), Promise.all(list.map(has))]);
-  const seen = new Set(rows.map(({ value }) => (isFloat ? String(Number(value)) : value)));
-  return list.filter((value, at) => !(alone[at] ?? seen.has(String(value as FilterValue))));
 }
 
 /** A wanted value, and those nearest to it that the range holds, of its commonest values. */

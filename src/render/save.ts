@@ -67,7 +67,7 @@ export async function titledParquet(
   title: string,
 ): Promise<Buffer> {
   // Loaded when it is needed: every kernel would wait for it at its start.
-  const { parquet } = await import("../result/parquet-write.js");
+  const { parquet } = await import("../result/parquet.js");
   return parquet(names, rows, {
     "probelab.origin": JSON.stringify(origin),
     ...(title !== "" && { "probelab.title": title }),

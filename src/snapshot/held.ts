@@ -5,7 +5,6 @@ import { quoteIdentifier, timeColumn, type TimeForm } from "../database/time-col
 import type { Writer } from "../database/writer.js";
 import { ProbelabError } from "../base/error.js";
 import { fromTaggedJson, toTaggedJson } from "../result/json.js";
-import { NOT_HELD } from "../query/source.js";
 import type { Where } from "../query/where.js";
 import type { TimeRange } from "../time/time-range.js";
 
@@ -134,7 +133,6 @@ export function heldTable(name: string, held: Held, by: "hour" | "first"): Table
       if (columns.has(column)) return columnOf(column);
       throw new ProbelabError(
         `Can't use ${column}: the snapshot ${name} holds ${[...columns.keys()].join(", ")}. Take one with dimensions: [${JSON.stringify(column)}, …] under another name, or ask the table itself.`,
-        { code: NOT_HELD },
       );
     },
   };

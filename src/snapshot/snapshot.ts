@@ -16,8 +16,6 @@ import {
 } from "../measurements/measurements.js";
 import type { MeasurementColumn } from "../measurements/questions.js";
 import { cubeSource, cubeSourceOf } from "../query/cube.js";
-import { NOT_HELD } from "../query/source.js";
-import { Result } from "../result/result.js";
 import type { Where } from "../query/where.js";
 import { between, checkRange, type TimeRange } from "../time/time-range.js";
 import { readAbout, tablesOf, type Held } from "./held.js";
@@ -36,8 +34,6 @@ export interface SnapshotOptions {
   readonly dimensions?: readonly MeasurementColumn[];
   /** The embedded database to put it into; default that of the measurements, `embedded:.probelab` for a server's. */
   readonly into?: string;
-  /** Where a question goes that the snapshot can't answer exactly: `"table"`, or nowhere (default "refuse"). */
-  readonly otherwise?: "refuse" | "table";
   /** Stops the taking: days that were read stay, and the next one goes on from there. */
   readonly signal?: AbortSignal;
 }
@@ -75,29 +71,18 @@ const RULES: Rules<SnapshotOptions> = {
   where: { fits: (value) => typeof value === "object", pass: "columns and their values" },
   dimensions: { fits: Array.isArray, pass: 'columns, such as ["probe_cc", "test_name"]' },
   into: { fits: (value) => typeof value === "string", pass: "embedded:DIR" },
-  otherwise: {
-    fits: (value) => value === "refuse" || value === "table",
-    pass: '"refuse" or "table"',
-  },
   signal: { fits: (value) => value instanceof AbortSignal, pass: "an AbortSignal" },
 };
-
-/** Where the questions of the table itself are asked. */
-interface Tables {
-  readonly measurements: Measurements;
-  readonly runs: Runs;
-}
 
 /** `lab.snapshot`: see {@link Lab.snapshot}. */
 export async function snapshot(
   database: Database,
   source: Source,
-  tables: Tables,
   options: SnapshotOptions,
 ): Promise<Snapshot> {
   const action = "take a snapshot";
   checkOptions(options, RULES, action);
-  const { name = "measurements", where = {}, otherwise = "refuse" } = options;
+  const { name = "measurements", where = {} } = options;
   const range = checkRange(options?.range, action);
   tablesOf(name);
   const into =
@@ -108,31 +93,18 @@ export async function snapshot(
     options.dimensions ?? DIMENSIONS.filter((dimension) => table.columns.has(dimension));
   await using writer = await openWriter(into);
   const signal = options.signal ?? currentSignal();
-  const taken = () =>
-    take({
-      name,
-      range,
-      where,
-      database,
-      table,
-      writer,
-      local,
-      signal,
-      dimensions: [...new Set(dimensions)],
-    });
+  const taking = { name, range, where, database, table, writer, local, signal };
+  const taken = () => take({ ...taking, dimensions: [...new Set(dimensions)] });
   const lock = join(into.directory, `snapshot-${name}.lock`);
   const busy = `Can't ${action} ${name}: it is being taken already. Wait until that has ended, or give this one another name.`;
-  const taking = withLock(lock, taken, 0, busy);
   // Whichever of its steps the interrupt met, what was stopped is the snapshot.
-  const held = await taking.catch((cause: unknown) => {
+  const held = await withLock(lock, taken, 0, busy).catch((cause: unknown) => {
     if (!signal?.aborted) throw cause;
     throw new ProbelabError(`Stopped: ${action}.`, { cause, code: "ABORTED" });
   });
   const reader = local ? database : await Database.open(into);
-  return snapshotOf(reader, name, held, {
-    close: local ? () => Promise.resolve() : () => reader[Symbol.asyncDispose](),
-    ...(otherwise === "table" && { tables }),
-  });
+  const close = local ? () => Promise.resolve() : () => reader[Symbol.asyncDispose]();
+  return snapshotOf(reader, name, held, close);
 }
 
 /**
@@ -161,9 +133,7 @@ export async function openSnapshot(
         `Can't open the snapshot ${name}: ${why}. Take it with lab.snapshot({ name: "${name}", range }).`,
       );
     }
-    return snapshotOf(reader, name, about.held, {
-      close: () => reader[Symbol.asyncDispose](),
-    });
+    return snapshotOf(reader, name, about.held, () => reader[Symbol.asyncDispose]());
   } catch (error) {
     await reader[Symbol.asyncDispose]();
     throw error;
@@ -182,16 +152,13 @@ function snapshotOf(
   reader: Database,
   name: string,
   held: Held,
-  { close, tables }: { close: () => Promise<void>; tables?: Tables },
+  close: () => Promise<void>,
 ): Snapshot {
   const source = askedSnapshot(reader, name, held);
   const all = measurementsAsked(source);
   const some = Object.fromEntries(
     Object.entries(all).filter(([question]) => ASKED.some((method) => method === question)),
-  ) as Pick<Measurements, (typeof ASKED)[number]>;
-  const measurements = cubeSource(some, cubeSourceOf(all)!);
-  const orTable = <Room extends object>(room: Room, table: object | undefined): Room =>
-    table === undefined ? room : withTable(room, table, name, held);
+  ) as SnapshotMeasurements;
   return {
     name,
     range: between(held.start, held.end),
@@ -202,40 +169,9 @@ function snapshotOf(
     get notes() {
       return notesOf(name, held);
     },
-    measurements: orTable(measurements, tables?.measurements),
-    runs: orTable(runsAsked(source), tables?.runs),
+    measurements: cubeSource(some, cubeSourceOf(all)!),
+    runs: runsAsked(source),
     close,
     [Symbol.asyncDispose]: close,
   };
-}
-
-type Ask = (options: { readonly where?: Where }) => Promise<unknown>;
-
-/** Questions that go to the table where the snapshot can't answer them exactly. */
-function withTable<Room extends object>(
-  room: Room,
-  table: object,
-  name: string,
-  { where }: Held,
-): Room {
-  const asks = Object.entries(room).map(([question, ask]): [string, Ask] => [
-    question,
-    async (options) => {
-      try {
-        return await (ask as Ask)(options);
-      } catch (error) {
-        if (!(error instanceof ProbelabError) || error.code !== NOT_HELD) throw error;
-        const both = Object.keys(where).find((column) => options.where?.[column] !== undefined);
-        if (both !== undefined) throw error;
-        const own = (table as Readonly<Record<string, Ask>>)[question]!;
-        const answer = await own({ ...options, where: { ...where, ...options.where } });
-        if (!(answer instanceof Result)) return answer;
-        const note = `Asked of the table: the snapshot ${name} can't answer it. ${error.message.split(". ")[0]}.`;
-        return answer.with(answer.table, { notes: [note, ...answer.origin.notes] });
-      }
-    },
-  ]);
-  const cube = cubeSourceOf(room);
-  const made = Object.fromEntries(asks) as Room;
-  return cube === undefined ? made : cubeSource(made, cube);
 }

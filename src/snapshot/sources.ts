@@ -8,7 +8,7 @@ import {
 } from "../measurements/measurement-source.js";
 import { RUN_MARGIN, runsOf, splitWhere, WHOLE_RUNS } from "../measurements/run-source.js";
 import type { Asked } from "../measurements/questions.js";
-import { daysOnly, NOT_HELD, type Source } from "../query/source.js";
+import { daysOnly, type Source } from "../query/source.js";
 import { and, bind, raw, select, sql, type Column, type Sql } from "../query/sql.js";
 import { whereSql, whereText } from "../query/where.js";
 import { explainEmpty, missingFromLists } from "../query/why-empty.js";
@@ -51,7 +51,7 @@ function countedSource(
     span: { first: "earliest", last: "latest" },
     ...(dayTimes(held) && daysOnly({ ...tells, time: { ...table.time, resolution: "day" } })),
     hoursOnly: `the snapshot ${name} holds hours`,
-    from: () => sql`${raw(table.from)}\nWHERE ${and([...hours(range), ...conditions])}`,
+    from: (range) => sql`${raw(table.from)}\nWHERE ${and([...hours(range), ...conditions])}`,
     notes: notesOf(name, held),
     whyEmpty: (database, signal) => explainEmpty(database, about, signal),
     missingValues: (database, signal) => missingFromLists(database, about, signal),
@@ -69,7 +69,8 @@ function heldRunSource(
   const table = heldTable(name, held, "first");
   const conditions = whereSql(ofParts, (column) => tableColumn(table, column));
   const none: Column[] = held.noReport ? [["_no_report", raw("0")]] : [];
-  const whole = (first: readonly (readonly [name: string, as: string])[]): Sql =>
+  type Span = Pick<TimeRange, "start" | "end">;
+  const whole = (range: Span, first: FirstColumns["names"]): Sql =>
     select({
       columns: [
         ["_first", raw("first")],
@@ -81,10 +82,10 @@ function heldRunSource(
       from: raw(table.from),
       where: [raw("whole"), ...hours(range), ...conditions],
     });
-  const around = {
-    start: new Date(+range.start - RUN_MARGIN),
-    end: new Date(+range.end + RUN_MARGIN),
-  };
+  const around = ({ start, end }: Span) => ({
+    start: new Date(+start - RUN_MARGIN),
+    end: new Date(+end + RUN_MARGIN),
+  });
   const inPieces = raw("NOT whole");
   return runsOf({
     table: {
@@ -100,9 +101,10 @@ function heldRunSource(
       ["_n", raw("sum(measurements)")],
     ],
     noReport: held.noReport ? raw("max(no_report)") : undefined,
-    from: sql`${raw(table.from)}\nWHERE ${and([inPieces, ...hours(around), ...conditions])}`,
+    from: (range) =>
+      sql`${raw(table.from)}\nWHERE ${and([inPieces, ...hours(around(range)), ...conditions])}`,
     groupBy: [raw("run")],
-    inRange: and(hours(range, "min(hour)")),
+    inRange: (range) => and(hours(range, "min(hour)")),
     where: ofRuns,
     lost: select({
       columns: [["n", raw("sum(measurements)")]],
@@ -172,9 +174,7 @@ function checkZone(name: string, { start, end, timeZone }: TimeRange): void {
 }
 
 function refusal(what: string, why: string, remedy = "Leave it out"): ProbelabError {
-  return new ProbelabError(`Can't ask ${what}: ${why}. ${remedy}, or ask the table itself.`, {
-    code: NOT_HELD,
-  });
+  return new ProbelabError(`Can't ask ${what}: ${why}. ${remedy}, or ask the table itself.`);
 }
 
 /** What the reader must know: up to when the snapshot is known to be whole, and the table's own notes. */

@@ -45,11 +45,7 @@ export async function take(taking: Taking): Promise<Held> {
     Math.ceil((end + RUN_MARGIN) / DAY) * DAY,
   ];
   const other = await changedDays(taking, days);
-  await writer.command(`TRUNCATE TABLE ${tablesOf(name).staged}`);
-  const step = { hours: 24 };
-  for (const [from, to] of other) {
-    for (let at = from; at < to;) at = await readPart(taking, at, to, step);
-  }
+  for (const day of other) await readDay(taking, day);
   signal?.throwIfAborted();
   const { held } = before ?? {};
   const same = held !== undefined && +held.start === start && +held.end === end;
@@ -179,11 +175,8 @@ function hourOf(instant: string): string {
   return `toDateTime(intDiv(toUnixTimestamp(${instant}), 3600) * 3600, 'UTC')`;
 }
 
-/** Days that are counted at once. */
-const COUNTED = 31 * DAY;
-
-/** The days of which the table holds another number of measurements than the snapshot, as spans. */
-async function changedDays(taking: Taking, [start, end]: Span): Promise<Span[]> {
+/** The days of which the table holds another number of measurements than the snapshot. */
+async function changedDays(taking: Taking, [start, end]: Span): Promise<number[]> {
   const { name, writer, database, table, signal } = taking;
   const of = (rows: readonly { day: number; n: number }[]) =>
     new Map(rows.map(({ day, n }) => [Number(day) * DAY, Number(n)]));
@@ -192,79 +185,45 @@ async function changedDays(taking: Taking, [start, end]: Span): Promise<Span[]> 
       `SELECT toUInt32(toDate(hour, 'UTC')) AS day, sum(measurements) AS n FROM ${tablesOf(name).pieces} GROUP BY day`,
     ),
   );
-  const spans: [number, number][] = [];
-  for (let from = start; from < end; from += COUNTED) {
-    const range = { start: new Date(from), end: new Date(Math.min(end, from + COUNTED)) };
-    const day = `toUInt32(intDiv(toUnixTimestamp(${table.time.dateTime(table.time.sql)}), 86400))`;
-    const columns: Column[] = [
-      ["day", raw(day)],
-      ["n", raw("count()")],
-    ];
-    const question = print(select({ columns, from: tableFrom(taking, range), groupBy: ["day"] }));
-    const { sql, parameters } = question;
-    const counted = of(await database.rows(sql, { ...parameters }, "take a snapshot", signal));
-    for (let at = from; at < +range.end; at += DAY) {
-      if ((held.get(at) ?? 0) === (counted.get(at) ?? 0)) continue;
-      const before = spans.at(-1);
-      if (before?.[1] === at) before[1] = at + DAY;
-      else spans.push([at, at + DAY]);
-    }
-  }
-  return spans;
+  const day = `toUInt32(intDiv(toUnixTimestamp(${table.time.dateTime(table.time.sql)}), 86400))`;
+  const columns: Column[] = [
+    ["day", raw(day)],
+    ["n", raw("count()")],
+  ];
+  const from = tableFrom(taking, { start: new Date(start), end: new Date(end) });
+  const { sql, parameters } = print(select({ columns, from, groupBy: ["day"] }));
+  const counted = of(await database.rows(sql, { ...parameters }, "take a snapshot", signal));
+  const days = Array.from({ length: (end - start) / DAY }, (_, at) => start + at * DAY);
+  return days.filter((day) => (held.get(day) ?? 0) !== (counted.get(day) ?? 0));
 }
 
-const MOST_HOURS = 24 * 31;
-/** A part that takes less lets the next one be longer, and the other way round. */
-const SECONDS = { short: 2, long: 8 };
-/** Of an answer that crosses the wire. */
-const BYTES = { few: 2 ** 24, many: 2 ** 26 };
 /** What the server says to a question that is too large for it. */
 const TOO_LARGE =
   /^(MEMORY_LIMIT_EXCEEDED|TIMEOUT_EXCEEDED|TOO_SLOW|TOO_MANY_(ROWS|BYTES|ROWS_OR_BYTES))$/;
 
-/**
- * Reads whole days, or some hours of one that is too large: as many as take a few seconds. Days that
- * are whole take the place of what was held of them.
- *
- * @returns where the next part begins.
- */
-async function readPart(taking: Taking, from: number, end: number, step: { hours: number }) {
+/** Reads a day, hour by hour where it is too large for the server, in place of what was held of it. */
+async function readDay(taking: Taking, day: number): Promise<void> {
   const { name, writer, signal } = taking;
-  signal?.throwIfAborted();
-  const whole = from % DAY === 0 && step.hours >= 24;
-  const until = whole
-    ? Math.min(end, from + Math.floor(step.hours / 24) * DAY)
-    : Math.min(from + step.hours * HOUR, Math.floor(from / DAY) * DAY + DAY);
-  const begun = Date.now();
-  let bytes = 0;
-  try {
-    bytes = await stage(taking, { start: new Date(from), end: new Date(until) });
-  } catch (error) {
-    const code = error instanceof ProbelabError ? error.code : undefined;
-    if (step.hours === 1 || code === undefined || !TOO_LARGE.test(code)) throw error;
-    step.hours = Math.max(1, Math.floor(Math.min(step.hours, (until - from) / HOUR) / 4));
-    return from;
-  }
   const { pieces, staged } = tablesOf(name);
-  if (until % DAY === 0) {
-    for (let day = Math.floor(from / DAY) * DAY; day < until; day += DAY) {
-      const partition = new Date(day).toISOString().slice(0, 10);
-      await writer.command(`ALTER TABLE ${pieces} REPLACE PARTITION '${partition}' FROM ${staged}`);
-    }
+  signal?.throwIfAborted();
+  const read = async (length: number) => {
     await writer.command(`TRUNCATE TABLE ${staged}`);
-  }
-  const seconds = (Date.now() - begun) / 1000;
-  if (seconds > SECONDS.long || bytes > BYTES.many) step.hours = Math.ceil(step.hours / 2);
-  else if (seconds < SECONDS.short && bytes < BYTES.few) {
-    step.hours = Math.min(MOST_HOURS, step.hours * 2);
-  }
-  return until;
+    for (let from = day; from < day + DAY; from += length) {
+      await stage(taking, { start: new Date(from), end: new Date(from + length) });
+    }
+  };
+  await read(DAY).catch((error: unknown) => {
+    if (!(error instanceof ProbelabError) || !TOO_LARGE.test(error.code ?? "")) throw error;
+    return read(HOUR);
+  });
+  const partition = new Date(day).toISOString().slice(0, 10);
+  await writer.command(`ALTER TABLE ${pieces} REPLACE PARTITION '${partition}' FROM ${staged}`);
 }
 
 const LOCAL_MEMORY = 2 ** 30;
 
-/** Reads a span's pieces into the staged ones. @returns the bytes that crossed the wire. */
-async function stage(taking: Taking, span: Pick<TimeRange, "start" | "end">): Promise<number> {
+/** Reads a span's pieces into the staged ones. */
+async function stage(taking: Taking, span: Pick<TimeRange, "start" | "end">): Promise<void> {
   const { name, database, writer, dimensions, local, signal } = taking;
   const { staged } = tablesOf(name);
   const names = [...PIECE, ...dimensions.map(columnOf)];
@@ -276,18 +235,16 @@ async function stage(taking: Taking, span: Pick<TimeRange, "start" | "end">): Pr
   const question = { ...pieces, sql: `SELECT ${selected.join(", ")} FROM (${pieces.sql})` };
   const into = `${staged} (${names.join(", ")})`;
   const cancel = signal === undefined ? {} : { signal };
-  const settings = { max_partitions_per_insert_block: 0 };
   if (local) {
-    await writer.command(`INSERT INTO ${into} ${question.sql}`, {
+    return writer.command(`INSERT INTO ${into} ${question.sql}`, {
       ...cancel,
       parameters: question.parameters,
-      settings: { ...settings, max_memory_usage: LOCAL_MEMORY },
+      settings: { max_memory_usage: LOCAL_MEMORY },
     });
-    return 0;
   }
   const answer = await database.native({ ...question, action: "take a snapshot", signal });
   const bytes = answer.body.byteLength;
-  if (bytes > 0) await writer.insert(into, answer.body, { ...cancel, settings });
+  if (bytes > 0) await writer.insert(into, answer.body, cancel);
   // Behind a proxy that drops the server's summary, an answer that was cut may look empty.
   const sent = bytes > 0 ? answer.rows : undefined;
   const wanted = sent ?? (await countOf(taking, question));
@@ -295,7 +252,7 @@ async function stage(taking: Taking, span: Pick<TimeRange, "start" | "end">): Pr
     `SELECT count() AS n FROM ${staged} WHERE hour >= {start:UInt32} AND hour < {end:UInt32}`,
     { parameters: { start: +span.start / 1000, end: +span.end / 1000 } },
   );
-  if (Number(n) === wanted) return bytes;
+  if (Number(n) === wanted) return;
   throw new ProbelabError(
     `Can't take a snapshot: ${n} of ${wanted} rows came, the connection was cut. Take it again, it goes on where it was.`,
   );

@@ -3,11 +3,9 @@ import type { Measure } from "../query/measure.js";
 import type { GroupedRow } from "../query/row-types.js";
 import type { Result } from "../result/result.js";
 import type { Bucket } from "../time/bucket.js";
-import { failureRate, type FailureRateOptions } from "./failure-rate.js";
+import { failureRate, verdict, type FailureRateOptions } from "./failures.js";
 import { list, type HelperRow, type ListOptions } from "./instances.js";
 import { rotation, type Rotation, type RotationOptions } from "./rotation.js";
-import { timeline } from "./timeline.js";
-import { verdict } from "./verdict.js";
 
 type FailureMeasures = Record<"rate" | "rate_low" | "rate_high", Measure> &
   Record<"failed" | "measurements", Measure<number>>;
@@ -38,7 +36,7 @@ export interface TestHelpers {
    * @example
    * const rotation = await lab.testHelpers.rotation({ closestHours: 24 });
    * rotation.findings;
-   * chart.vegaLite(rotation.instances, testHelpers.timeline(rotation));
+   * table(rotation.instances);
    */
   rotation(options?: RotationOptions): Promise<Rotation>;
   /**
@@ -62,7 +60,7 @@ export interface TestHelpers {
 /** Binds the questions to a database. @param now the present of its data. */
 export function testHelpersOf(database: Database, now: Date): TestHelpers {
   return {
-    list: (options) => list(database, now, options),
+    list: (options) => list(database, options),
     rotation: (options) => rotation(database, now, options),
     failureRate: async (options) => (await failureRate(database, options)) as never,
   };
@@ -87,13 +85,4 @@ export const testHelpers = {
    * await alert.when(alarm === true, { key: "test helpers fail", title, text, severity: 2, links: alert.links({ runbook: "https://docs.example.org/helpers" }) });
    */
   verdict,
-  /**
-   * Makes Vega-Lite of a rotation: a lane per name in DNS, a bar per instance from its making until
-   * it drains, and a line at rotations too close to the one before. Times in UTC.
-   *
-   * @example
-   * const rotation = await lab.testHelpers.rotation();
-   * chart.vegaLite(rotation.instances, testHelpers.timeline(rotation));
-   */
-  timeline,
 };

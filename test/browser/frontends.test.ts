@@ -66,7 +66,7 @@ for (const frontend of frontends) {
 
     beforeAll(async () => {
       folder = await notebookFolder();
-      await installKernel({ kind: "user" }, environment);
+      await installKernel(environment);
     });
     afterEach(async () => {
       await opened?.close();

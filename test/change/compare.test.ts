@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { between, compare, count, countDistinct, quantile, share } from "../../src/index.js";
 import { compareCells, weekBefore } from "../../src/change/compare.js";
@@ -62,7 +61,7 @@ describe("compare", () => {
     expect(found.result.origin.notes).toContain("The table has no software_name: not looked at.");
   });
 
-  it("compares shares with an interval, and quantiles and different values without one", async () => {
+  it("compares shares with an interval, and refuses what has no parts", async () => {
     await using lab = await own.open();
     const shares = await compare(lab.measurements, { now, measure: share({ failed: true }) });
     expect(shares.values[0]).toMatchObject({ dimension: "probe_cc", value: "IT" });
@@ -71,18 +70,11 @@ describe("compare", () => {
     expect(high!).toBeGreaterThan(change!);
     expect(shares.sentence).toContain("percentage points");
 
-    const medians = await compare(lab.measurements, {
-      now,
-      measure: quantile(0.5, "runtime"),
-      dimensions: ["probe_cc"],
-    });
-    expect(medians.values.map(({ low }) => low)).toEqual([null, null, null, null]);
-    const networks = await compare(lab.measurements, {
-      now,
-      measure: countDistinct("probe_asn"),
-      dimensions: ["probe_cc"],
-    });
-    expect(networks.values.map(({ before }) => before)).toEqual([20, 20, 20, 20]);
+    for (const measure of [quantile(0.5, "runtime"), countDistinct("probe_asn")]) {
+      await expect(compare(lab.measurements, { now, measure })).rejects.toThrow(
+        /its values don't add up to the whole\. Ask each range/,
+      );
+    }
   });
 
   it("says that nothing can be compared where there are no rows", async () => {
@@ -100,13 +92,6 @@ describe("compare", () => {
     const longer = await compare(lab.measurements, { now, before });
     expect(longer.result.origin.notes.join(" ")).toMatch(/overlap.*differ in length/);
     const dimensions = ["probe_cc"];
-    const many = compare(lab.measurements, {
-      now,
-      before,
-      dimensions,
-      measure: countDistinct("probe_asn"),
-    });
-    await expect(many).rejects.toThrow(/longer range holds more .* same length/);
     const alike = await compare(lab.measurements, { now, dimensions });
     expect(alike.result.origin.notes).toEqual([]);
   });
@@ -152,53 +137,16 @@ it("weekBefore keeps the clock of the zone, and two ranges apart", () => {
 });
 
 it("compareCells: the interval of a quiet value holds no change in 95 of 100", () => {
-  fc.assert(
-    fc.property(fc.integer({ min: 1, max: 1_000 }), (seed) => {
-      let state = seed;
-      const random = () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
-      const poisson = (mean: number) => {
-        let [n, product] = [0, random()];
-        while (product > Math.exp(-mean)) [n, product] = [n + 1, product * random()];
-        return n;
-      };
-      const leaves = 400;
-      const codes = Int32Array.from({ length: leaves }, (_, at) => at % 20);
-      const amounts = () => Float64Array.from({ length: leaves }, () => poisson(40));
-      const [before, after] = [amounts(), amounts()];
-      const names = Array.from({ length: 20 }, (_, at) => String(at));
-      const found = compareCells(
-        {
-          kind: "flow",
-          leaves: { sizes: [20], codes: [codes] },
-          names: ["x"],
-          values: [names],
-          before,
-          after,
-          partBefore: before,
-          partAfter: after,
-          ratio: 1,
-          label: "Rows",
-          unit: "rows",
-          many: "rows",
-          earlier: now,
-          later: now,
-          origin: {
-            sql: "",
-            parameters: {},
-            source: "",
-            server: "",
-            rowsRead: 0,
-            bytesRead: 0,
-            seconds: 0,
-            askedAt: new Date(0),
-            notes: [],
-          },
-        },
-        20,
-      );
-      const holding = found.values.filter(({ low, high }) => low! <= 0 && high! >= 0).length;
-      return holding >= 15 && !found.found;
-    }),
-    { numRuns: 40, seed: 7 },
-  );
+  let [holding, found] = [0, 0];
+  for (let seed = 1; seed <= 40; seed += 1) {
+    const { count: drawn } = seeded(seed);
+    const rows = Array.from({ length: 400 }, (_, at): Row => {
+      return { values: [String(at % 20)], before: drawn(40), after: drawn(40) };
+    });
+    const compared = compareCells(cellsOf(["x"], rows), 20);
+    holding += compared.values.filter(({ low, high }) => low! <= 0 && high! >= 0).length;
+    found += Number(compared.found);
+  }
+  expect(holding / 800).toBeGreaterThan(0.9);
+  expect(found).toBe(0);
 });

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { between, connect } from "../../src/index.js";
+import { between, connect, explain } from "../../src/index.js";
 import { embeddedDatabase } from "../support/embedded-database.js";
 
 const own = embeddedDatabase();
@@ -47,7 +47,7 @@ beforeAll(async () => {
   );
 }, 120_000);
 
-async function drop(table: string, end: number) {
+async function labOf(table: string) {
   const measurements = {
     table,
     time: "at",
@@ -58,11 +58,11 @@ async function drop(table: string, end: number) {
   };
   const logs = { table: "lines", time: "at", identifier: "said_by", message: "text" };
   const source = `embedded:${own.directory.path}`;
-  await using lab = await connect({
-    measurements: source,
-    logs: source,
-    tables: { measurements, logs },
-  });
+  return connect({ measurements: source, logs: source, tables: { measurements, logs } });
+}
+
+async function drop(table: string, end: number) {
+  await using lab = await labOf(table);
   return lab.anomalies({ range: between(new Date(end - 7 * 24 * HOUR), new Date(end)) });
 }
 
@@ -84,6 +84,29 @@ describe("lab.anomalies tells a drop that goes on from one that is over", () => 
         /two hours with \d+ % fewer, or \d+ % fewer of a usual program, would/,
       );
     }
+  });
+
+  test.each(LOSS_NAMES)("%s: drop, explain and funnel, asked at once, agree", async (loss) => {
+    await using lab = await labOf(`large_${LOSS_NAMES.indexOf(loss)}_on`);
+    const end = BEGIN + 26 * HOUR;
+    const day = between(new Date(end - 24 * HOUR), new Date(end));
+    const before = between(
+      new Date(+day.start - 7 * 24 * HOUR),
+      new Date(+day.end - 7 * 24 * HOUR),
+    );
+    const week = between(new Date(end - 7 * 24 * HOUR), new Date(end));
+    const [dropped, why, funnel] = await Promise.all([
+      lab.anomalies({ range: week }),
+      explain(lab.measurements, { before, after: day }),
+      lab.funnel({ range: day }),
+    ]);
+    expect(dropped.found).toBe(true);
+    // What accounts for the alarm is named, or the sentence says why that can't be told.
+    for (const { found, sentence } of [dropped.why!, why]) {
+      expect(found || sentence.includes("can't tell")).toBe(true);
+    }
+    expect(funnel.found).toBe(true);
+    expect(funnel.sentence).not.toMatch(/^No step/);
   });
 
   test.each(LOSS_NAMES)("%s is over within three hours of its end", async (loss) => {

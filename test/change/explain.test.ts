@@ -102,35 +102,6 @@ describe("a count", () => {
     expect(sentence).toContain("All rows alike fell");
   });
 
-  test("users who move from one version to the next are no cause, and are told as a move", () => {
-    const names = ["software_name", "software_version", "probe_cc"];
-    const rows = releases(names, 1);
-    const { found, moves, sentence } = explainCells(cellsOf(names, rows));
-    expect(found).toBe(false);
-    expect(moves).toMatchObject([{ dimension: "software_version", values: ["3.9.0", "3.10.0"] }]);
-    expect(sentence).toContain("3.9.0 → 3.10.0");
-  });
-
-  test("a new release that loses rows is named by what was expected of it, as one that users stay with kept its rows", () => {
-    const names = ["software_name", "software_version", "probe_cc"];
-    const { causes, sentence } = explainCells(cellsOf(names, releases(names, 0.4)));
-    expect(causes.map(({ where }) => where)).toEqual([
-      { software_name: "app", software_version: "3.10.0" },
-    ]);
-    expect(sentence).toMatch(
-      /app 3\.10\.0 loses rows: 114,202 measurements came where 287,839 were to be expected \(−60 %\)/,
-    );
-  });
-
-  test("a single version of a country that others don't follow is named with it", () => {
-    const names = ["software_name", "software_version", "probe_cc"];
-    const rows = releases(names, 1).map((row) =>
-      row.values[1] === "3.8.0" && row.values[2] === "C2" ? { ...row, after: 0 } : row,
-    );
-    const [first] = explainCells(cellsOf(names, rows)).causes;
-    expect(first!.where).toMatchObject({ software_version: "3.8.0", probe_cc: "C2" });
-  });
-
   test("of few rows says what would not show, and names nothing", () => {
     const rows = service(3, NAMES, [2, 3, 2], ([cc]) => (cc === "cc1" ? 0.8 : 1), 30);
     const { found, sentence } = explainCells(cellsOf(NAMES, rows));
@@ -164,31 +135,6 @@ describe("a count", () => {
     expect(first!.text).toBe("cc (none)");
   });
 });
-
-/** A program whose users move from 3.9.0 to 3.10.0, which keeps a part of their rows. */
-function releases(names: readonly string[], kept: number): Row[] {
-  const draw = seeded(12);
-  const versions: readonly (readonly [string, string, number, number])[] = [
-    ["app", "3.8.0", 3_000, 3_000],
-    ["app", "3.9.0", 9_000, 2_000],
-    ["app", "3.10.0", 0, 7_000 * kept],
-    ["cli", "1.0", 6_000, 6_000],
-    ["desktop", "2.0", 9_000, 9_000],
-    ["tv", "1.1", 5_000, 5_000],
-    ["watch", "0.3", 4_000, 4_000],
-  ];
-  expect(names).toHaveLength(3);
-  return versions.flatMap(([name, version, before, after]) =>
-    Array.from({ length: 40 }, (_, country): Row => {
-      const weight = (country + 1) / 20;
-      return {
-        values: [name, version, `C${country + 1}`],
-        before: draw.count(before * weight),
-        after: draw.count(after * weight),
-      };
-    }),
-  );
-}
 
 describe("a share", () => {
   const shares = (seed: number, rate: (values: readonly string[]) => number, weight = 1): Row[] => {

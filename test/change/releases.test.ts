@@ -33,19 +33,44 @@ function rollout(
 }
 
 describe("releases", () => {
-  test("users who move in every program are no cause", () => {
+  test("users who move in every program are no cause, and are told as a move", () => {
     let quiet = 0;
     for (let seed = 0; seed < 40; seed += 1) {
-      quiet += Number(
-        !explainCells(
-          cellsOf(
-            NAMES,
-            rollout(seed, () => 1),
-          ),
-        ).found,
-      );
+      const rows = rollout(seed, () => 1);
+      const { found, moves, sentence } = explainCells(cellsOf(NAMES, rows));
+      quiet += Number(!found);
+      expect(moves).toHaveLength(4);
+      expect(moves[0]).toMatchObject({ dimension: "software_version" });
+      expect(sentence).toMatch(/Users also upgraded: \w+ software_version 2\.9\.0 → /);
     }
     expect(quiet).toBeGreaterThanOrEqual(38);
+  });
+
+  test("a new release that loses rows is named by what was expected of it, as one that users stay with kept its rows", () => {
+    const draw = seeded(12);
+    // Users of app go from 3.9.0 to 3.10.0, which keeps 40 % of their rows; 3.8.0 and others stay.
+    const sizes: [string, string, number, number][] = [
+      ["app", "3.8.0", 3_000, 3_000],
+      ["app", "3.9.0", 9_000, 2_000],
+      ["app", "3.10.0", 0, 2_800],
+      ...["cli", "desktop", "tv", "watch"].map((name): [string, string, number, number] => {
+        return [name, "1.0", 6_000, 6_000];
+      }),
+    ];
+    const rows = sizes.flatMap(([name, version, before, after]) =>
+      Array.from({ length: 40 }, (_, at): Row => {
+        const weight = (at + 1) / 20;
+        const values = [name, version, `C${at + 1}`];
+        return { values, before: draw.count(before * weight), after: draw.count(after * weight) };
+      }),
+    );
+    const { causes, sentence } = explainCells(cellsOf(NAMES.slice(0, 3), rows));
+    expect(causes.map(({ where }) => where)).toEqual([
+      { software_name: "app", software_version: "3.10.0" },
+    ]);
+    expect(sentence).toMatch(
+      /app 3\.10\.0 loses rows: 11\d,\d{3} measurements came where 28\d,\d{3} were to be expected \(−60 %\)/,
+    );
   });
 
   test("a release that loses rows in one country is found, though neither shows it", () => {

@@ -113,30 +113,31 @@ test("changes are rules at their time, between the levels before and after", () 
       expect.objectContaining({ from: iso(row["t"]), start: row["after"] }),
     );
   }
-  expect(texts).toContainEqual(
-    expect.objectContaining({ label: expect.stringContaining("3.10 released") as string }),
-  );
   const many = chart.change(made.manyChanges).spec;
   expect(subtitleOf(many).join(" ")).toContain("Drawn: the 5 of 6 changed series");
 });
 
-test("alarms are the finding's numbers; kinds of alarms are told apart", () => {
+test("alarms are spans of the finding's times in the flow, with a band from limit to expectation", () => {
   const found = made.alarmed as AnomaliesFinding;
-  const alarms = chart.change(found);
-  const [flow] = layersOf(alarms.spec);
-  const kinds = layersOf(flow!).flatMap(valuesOf);
-  const spans = kinds.filter(({ kind }) => kind !== undefined);
-  expect(spans.map(({ kind }) => String(kind).slice(0, 4))).toEqual(["Drop", "Gap:", "Late"]);
-  const [drop] = found.result.rows();
-  expect(new Date(String(spans[0]!["from"]))).toEqual(drop!["t"]);
-  expect(new Date(String(spans[0]!["until"]))).toEqual(drop!["until"]);
-  const limits = new Map(
-    found.buckets.rows().map((row) => [Number(row["t"]), row["limit"] ?? null]),
+  const { spec } = chart.change(found);
+  const values = layersOf(spec).flatMap((layer) => [layer, ...layersOf(layer)].flatMap(valuesOf));
+  const labels = values.map(({ label }) => label).filter((label) => typeof label === "string");
+  expect(new Set(labels.map((label) => label.slice(0, 4)))).toEqual(
+    new Set(["drop", "gap", "not "]),
   );
-  expect(valuesOf(flow).length).toBeGreaterThan(100);
-  for (const row of valuesOf(flow)) {
-    expect(row["_limit"]).toBe(limits.get(Date.parse(String(row["t"]))));
+  const iso = (value: unknown): string => (value as Date).toISOString().replace(".000Z", "Z");
+  for (const row of found.result.rows()) {
+    expect(values).toContainEqual(
+      expect.objectContaining({ time: iso(row["t"]), end: iso(row["until"]) }),
+    );
   }
+  const buckets = new Map(found.buckets.rows().map((row) => [iso(row["t"]), row]));
+  const drawn = values.filter((row) => "limit" in row);
+  expect(drawn.length).toBeGreaterThan(100);
+  for (const row of drawn) {
+    expect(row).toMatchObject({ limit: buckets.get(String(row["t"]))!["limit"] });
+  }
+  expect(subtitleOf(spec).join(" ")).toMatch(/Shaded: Alarm below to Expected/);
   const groups = chart.change(made.alarmedGroups).spec["concat"] as VegaLiteSpec[];
   expect(groups.map(({ title }) => (title as { text: string }).text)).toEqual([
     "Country IT",
@@ -166,6 +167,14 @@ test("a finding in a cell is its live chart, then its sentence and table; in pla
   } finally {
     log.mockRestore();
   }
+});
+
+test("how fresh the data is has no chart: a cell shows its sentence and table", async () => {
+  const fresh = { ...made.funnel, kind: "freshness", sentence: "Data comes as usual." } as const;
+  expect(() => chart.change(fresh)).toThrow(/it has no chart. Show its table, finding.result/);
+  const [told, ...more] = await mimeBundles(fresh);
+  expect(more).toEqual([]);
+  expect(told!.data["text/html"]).toMatch(/^<p>Data comes as usual.*<table>/s);
 });
 
 test("what is no finding is refused, and so are options that it doesn't know", () => {

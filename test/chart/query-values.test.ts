@@ -3,8 +3,6 @@ import { between, chart, table } from "../../src/index.js";
 import { csv } from "../../src/render/save.js";
 import { Database } from "../../src/database/database.js";
 import { freeQuery } from "../../src/query/free-query.js";
-import { readParquet } from "../../src/result/parquet-read.js";
-import { parquet } from "../../src/result/parquet-write.js";
 import { ownDatabase } from "../support/own-database.js";
 import { parseCsv } from "./support/parse-csv.js";
 
@@ -63,5 +61,4 @@ test("a table, CSV and Parquet hold every digit and every element", async () => 
     `{"a":"${UUID}"}`,
     "ab",
   ]);
-  expect((await readParquet(parquet(names, rows))).rows).toEqual(rows);
 });

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { originRecord, readOrigins } from "../../src/render/origin.js";
-import { readParquet } from "../../src/result/parquet-read.js";
+import { readParquet } from "../support/read-parquet.js";
 import { table } from "../../src/index.js";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.js";
 import { versionSummary, weeklyCounts } from "./support/sample-results.js";

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeAll, expect, test } from "vitest";
+import { postmortem } from "../../src/index.js";
 import { ownDatabase } from "../support/own-database.js";
 
 const main = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
@@ -186,27 +187,23 @@ test("probelab logs --incident adds the sentence and the rows to an incident's f
   const out = mkdtempSync(join(tmpdir(), "probelab-answers-"));
   try {
     const opened = await probelab(
-      "incident",
-      "open",
-      "Queue is full",
-      "--severity",
-      "3",
-      "--out",
-      out,
+      ...["incident", "open", "Queue is full", "--severity", "3", "--out", out],
     );
     const folder = join(out, readdirSync(out)[0]!);
     expect(opened.err).toBe("");
     const found = await probelab("logs", "--search", "queue", "--incident", folder);
     expect(found).toMatchObject({ code: 0, err: "" });
-    expect(readFileSync(join(folder, "index.html"), "utf8")).toMatch(
-      /1 log message with contains &quot;queue&quot;, [^]*Figure 1[^]*queue is full/,
-    );
+    const first = await postmortem.open(folder);
+    expect(first.draft.findings[0]?.text).toMatch(/^1 log message with contains "queue", /);
+    expect(first.figures[0]?.content.result.column("message")[0]).toContain("queue is full");
     for (const command of [["drop"], ["explain", "--last", "7d"], ["release", "3.10.0"]]) {
       const answer = await probelab(...command, "--incident", folder);
       expect(answer.err, command[0]).toBe("");
       const [said] = answer.out.split(/(?<=\.)\s/);
-      const page = readFileSync(join(folder, "index.html"), "utf8").replace(/\s+/g, " ");
-      expect(page).toContain(said!.replace(/\s+/g, " "));
+      const { draft } = await postmortem.open(folder);
+      expect(draft.findings.at(-1)?.text.replace(/\s+/g, " ")).toContain(
+        said!.replace(/\s+/g, " "),
+      );
     }
     const none = await probelab("logs", "--search", "queue", "--incident", join(out, "nowhere"));
     expect(none.err).toMatch(/^Can't open the incident in .*: it has no entries/);

@@ -7,22 +7,28 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { entryPath } from "../../src/base/entry-path.js";
 import { parseSource } from "../../src/database/source.js";
 import { openWriter } from "../../src/database/writer.js";
-import { installKernel } from "../../src/notebook/kernel/kernelspec.js";
 
 let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "probelab-doctor-"));
-  const frontends = "echo 'jupyterlab       : 4.2.1'; echo 'notebook         : not installed'";
-  await writeFile(join(folder, "jupyter"), `#!/bin/sh\n${frontends}\n`, { mode: 0o755 });
+  await jupyter({});
 });
 afterEach(() => rm(folder, { recursive: true }));
+
+/** A Jupyter that knows these kernels. */
+function jupyter(kernelspecs: object): Promise<void> {
+  const versions = "echo 'jupyterlab       : 4.2.1'; echo 'notebook         : not installed'";
+  const listed = `echo '${JSON.stringify({ kernelspecs })}'`;
+  const script = `#!/bin/sh\nif [ "$1" = kernelspec ]; then ${listed}; else ${versions}; fi\n`;
+  return writeFile(join(folder, "jupyter"), script, { mode: 0o755 });
+}
 
 const main = entryPath(import.meta.url, "../../src/cli/main.js");
 const at = (name: string) => `embedded:${join(folder, name)}`;
 
 /** What `probelab doctor` prints, with a jupyter of the test's, and its exit code. */
 function doctor(variables: Record<string, string>): Promise<{ code: number; said: string }> {
-  const env = { PATH: folder, JUPYTER_DATA_DIR: folder, JUPYTER_PATH: folder, ...variables };
+  const env = { PATH: folder, ...variables };
   return new Promise((resolve) => {
     execFile(process.execPath, [main, "doctor"], { cwd: folder, env }, (error, out, err) =>
       resolve({ code: Number(error?.code ?? 0), said: out + err }),
@@ -45,13 +51,14 @@ test("doctor advises to fill an embedded database that isn't there, and makes no
 });
 
 test("doctor says why a server can't be reached and what a kernel lacks, and exits with 1", async () => {
-  const kernel = await installKernel({ kind: "user" }, { JUPYTER_DATA_DIR: folder });
-  const argv = ["/nowhere/node", "{connection_file}"];
-  await writeFile(join(kernel, "kernel.json"), JSON.stringify({ argv, display_name: "x" }));
+  const spec = { argv: ["/nowhere/node", "{connection_file}"] };
+  await jupyter({ probelab: { resource_dir: "/kernels/probelab", spec } });
   const { code, said } = await doctor({ PROBELAB_MEASUREMENTS: "http://u:pw@127.0.0.1:9/none" });
   expect(code).toBe(1);
   expect(said).toMatch(/FAILED {2}fastpath .*127\.0\.0\.1:9\/none does not answer/);
-  expect(said).toContain(`FAILED  Kernel    ${kernel} starts /nowhere/node, which is not there`);
+  expect(said).toContain(
+    "FAILED  Kernel    /kernels/probelab starts /nowhere/node, which is not there",
+  );
   expect(said).not.toContain("pw@");
 });
 

@@ -66,5 +66,5 @@ test("probelab explain refuses what it can't ask, with 1", async () => {
   expect(column).toMatchObject({ code: 1, out: "" });
   expect(column.err).toMatch(/Can't find a column "probe_c" in fastpath: did you mean probe_cc\?/);
   expect(rows.code).toBe(1);
-  expect(rows.err).toMatch(/Take one of measurements, runs, logs/);
+  expect(rows.err).toMatch(/Allowed choices are measurements, runs, logs/);
 });

@@ -18,29 +18,19 @@ function kernel(args: readonly string[], environment: NodeJS.ProcessEnv = {}) {
   return spawnSync(process.execPath, [main, "kernel", ...args], { encoding: "utf8", env });
 }
 
-test("kernel install writes kernel.json for the user, into a prefix or an environment; list and uninstall find it", async () => {
+test("kernel install writes kernel.json for the user or into a prefix, or says what to do", async () => {
   const data = { JUPYTER_DATA_DIR: join(folder, "data") };
   const user = join(folder, "data", "kernels", "probelab");
   expect(kernel(["install"], data).stdout).toContain(`The kernel is in ${user}.`);
   expect((await readdir(user)).sort()).toEqual(["kernel.json", "logo-svg.svg"]);
   const spec = JSON.parse(await readFile(join(user, "kernel.json"), "utf8")) as object;
   expect(spec).toMatchObject({ language: "typescript", env: { MALLOC_ARENA_MAX: "1" } });
-  expect(kernel(["list"], data).stdout).toContain(user);
-  expect(kernel(["uninstall"], data).stdout).toContain(`Removed ${user}.`);
-  expect(kernel(["list"], data).stdout).not.toContain(user);
-
   const shared = join(folder, "share", "jupyter", "kernels", "probelab");
   expect(kernel(["install", "--prefix", folder]).stdout).toContain(shared);
-  expect(kernel(["install", "--sys-prefix"], { VIRTUAL_ENV: folder }).stdout).toContain(shared);
-});
-
-test("kernel install says what to do where it can't write", async () => {
-  expect(kernel(["install", "--sys-prefix"]).stderr).toContain("activate it (VIRTUAL_ENV");
-  expect(kernel(["install", "--user", "--prefix", "x"]).stderr).toContain("choose --user");
   const file = join(folder, "file");
   await writeFile(file, "");
   const refused = kernel(["install", "--prefix", file]);
-  expect(refused.stderr).toMatch(/Can't write the kernel to .*Use --user, or --prefix/);
+  expect(refused.stderr).toMatch(/Can't write the kernel to .* with --prefix/);
 });
 
 test("the installed kernel starts the probelab of the notebook's folder, else its own", async () => {

@@ -202,14 +202,6 @@ describe("the values of lab.query", () => {
     ]);
   });
 
-  it("values of several types in one column hold no typed arrays", async () => {
-    const result = await query(
-      "CAST(if(number = 0, [1, 2]::Variant(Array(UInt64), String), 'x'::Variant(Array(UInt64), String)) AS Variant(Array(UInt64), String)) AS v",
-      "numbers(2)",
-    );
-    expect(result.column("v")).toEqual([[1, 2], "x"]);
-  });
-
   it("a column's kind is that of its values", async () => {
     const columns = {
       [UUID]: "text",
@@ -230,16 +222,5 @@ describe("the values of lab.query", () => {
         .join(", "),
     );
     expect(Object.values(result.origin.columns.kinds ?? {})).toEqual(Object.values(columns));
-  });
-});
-
-describe("Database.ask without types", () => {
-  it("gives plain arrays and objects of plain values", async () => {
-    const sql =
-      "SELECT [toUInt8(1)] AS list, [toUInt64(18446744073709551615)] AS big, CAST((1, [2]) AS Tuple(a UInt8, b Array(UInt64))) AS pair, toUInt64(7) AS n";
-    const { table } = await database.ask({ sql, parameters: {}, action: "ask" });
-    expect(table.objects()).toEqual([
-      { list: [1], big: [18446744073709551615n], pair: { a: 1, b: [2] }, n: 7 },
-    ]);
   });
 });

@@ -86,7 +86,7 @@ describe("joinServer(directory)", () => {
     second.child.kill("SIGKILL");
     expect(await gone(own.server.pid)).toBe(true);
     expect(readdirSync(directory.path).sort()).toEqual([
-      ...["data", "layout.json", "server.lock", "server.log", "users.lock"],
+      ...["data", "server.lock", "server.log", "users.lock"],
     ]);
   });
 

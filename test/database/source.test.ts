@@ -1,9 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { findSource, projectRoot } from "../../src/database/settings.js";
+import { findSource } from "../../src/database/settings.js";
 import { parseSource } from "../../src/database/source.js";
 
 const root = mkdtempSync(join(tmpdir(), "probelab-settings-"));
@@ -59,11 +58,6 @@ describe("parseSource(text)", () => {
     );
   });
 
-  it("prefers a user and password that are given apart", () => {
-    const source = parseSource("http://host:8123", { ...options, username: "bob", password: "p" });
-    expect(source).toMatchObject({ username: "bob", password: "p", database: "default" });
-  });
-
   it.each([
     "clickhouse://ann:s3cret@host/db",
     "htp://ann:s3cret/@host/db",
@@ -91,19 +85,6 @@ describe("findSource(name)", () => {
     expect(findSource("logs", {}, env, root).label).toBe("embedded:env");
   });
 
-  it("reads user and password from the environment", () => {
-    const env = {
-      PROBELAB_MEASUREMENTS: "https://host/db",
-      PROBELAB_MEASUREMENTS_USER: "ann",
-      PROBELAB_MEASUREMENTS_PASSWORD: "pw",
-    };
-    expect(findSource("measurements", {}, env, root)).toMatchObject({
-      username: "ann",
-      password: "pw",
-      label: "https://host/db",
-    });
-  });
-
   it("refuses a config file that is cut or holds what it can't use, naming the file", () => {
     const path = join(root, "probelab.config.json");
     writeFileSync(path, '{ "measurements": ');
@@ -117,10 +98,4 @@ describe("findSource(name)", () => {
     expect(() => findSource("measurements", {}, {}, root)).toThrow(/"measurements": 5/);
     rmSync(path);
   });
-});
-
-it("projectRoot(folder) is shared by a project's subfolders", () => {
-  mkdirSync(join(root, "notebooks", "deep"), { recursive: true });
-  mkdirSync(join(root, ".probelab"));
-  expect(projectRoot(join(root, "notebooks", "deep"))).toBe(root);
 });

@@ -1,37 +1,8 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { nameOf, sqlParts } from "../../src/database/sql-text.js";
+import { nameOf } from "../../src/database/sql-text.js";
 import { tableName } from "../../src/database/table-info.js";
 import { quoteIdentifier } from "../../src/database/time-column.js";
-
-it("sqlParts(sql) joined again are the text", () => {
-  const piece = fc.constantFrom(
-    "'",
-    '"',
-    "`",
-    "\\",
-    "--",
-    "/*",
-    "*/",
-    "\n",
-    "$$",
-    "$a$",
-    "# ",
-    "{range}",
-    "x",
-  );
-  fc.assert(
-    fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {
-      const sql = pieces.join("");
-      expect(
-        sqlParts(sql)
-          .map((part) => part.text)
-          .join(""),
-      ).toBe(sql);
-    }),
-    { numRuns: 500, seed: 3 },
-  );
-});
 
 it("nameOf(written) is the name that quoteIdentifier wrote, and that doubled quotes stand for", () => {
   const name = fc.string({ unit: fc.constantFrom("`", '"', "\\", "'", ".", "n", "x", "0", "ö") });

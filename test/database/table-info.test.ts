@@ -1,11 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Database } from "../../src/database/database.js";
-import { findTables } from "../../src/database/settings.js";
 import { learnTable } from "../../src/database/table-info.js";
-import { parseSource } from "../../src/database/source.js";
 import { boundsSql } from "../../src/database/time-column.js";
 import { between } from "../../src/index.js";
-import { restrictedServer } from "../support/restricted-server.js";
 import { embeddedDatabase } from "../support/embedded-database.js";
 
 const own = embeddedDatabase();
@@ -136,67 +133,6 @@ describe("learnTable(rows, database, names, role)", () => {
     await expect(learn("days")).rejects.toThrow(/a Decimal\(18, 3\): a time column is/);
     await make("typed", "at DateTime", "SELECT now()");
     await expect(learn("typed", { unit: "seconds" })).rejects.toThrow(/leave unit out/);
-  });
-
-  it("tells that a Date gives no time of day", async () => {
-    await make("dates", "at Date", "SELECT '2026-05-01'");
-    const { time, notes } = await learn("dates");
-    expect(time.resolution).toBe("day");
-    expect(notes).toEqual(["at of dates is a Date: each row counts at midnight UTC of its day."]);
-  });
-
-  it("knows engines that merge rows, also behind a view", async () => {
-    const engines: [engine: string, merges: boolean][] = [
-      ["MergeTree ORDER BY at", false],
-      ["Memory", false],
-      ["ReplacingMergeTree ORDER BY at", true],
-      ["SummingMergeTree ORDER BY at", true],
-      ["AggregatingMergeTree ORDER BY at", true],
-      ["CollapsingMergeTree(sign) ORDER BY at", true],
-      ["VersionedCollapsingMergeTree(sign, v) ORDER BY at", true],
-    ];
-    for (const [index, [engine, merges]] of engines.entries()) {
-      await make(`e${index}`, "at DateTime, sign Int8, v UInt8", "SELECT now(), 1, 1", engine);
-      expect([engine, (await learn(`e${index}`)).merges]).toEqual([engine, merges]);
-    }
-    await own.writer.command("CREATE VIEW plain AS SELECT * FROM e2");
-    await own.writer.command("CREATE VIEW final AS SELECT * FROM e2 FINAL");
-    expect((await learn("plain")).notes).toEqual([
-      expect.stringMatching(/plain is a view of .*e2, a ReplacingMergeTree, without FINAL/),
-    ]);
-    expect((await learn("final")).notes).toEqual([]);
-  });
-
-  it("takes configured names beside the table's own, and a table of another database", async () => {
-    // The embedded database is one; a server has others.
-    await using server = await restrictedServer();
-    const columns = "(at DateTime, version String) ENGINE = MergeTree ORDER BY at";
-    for (const query of [
-      "CREATE DATABASE named",
-      `CREATE TABLE named.seen ${columns}`,
-      "INSERT INTO named.seen SELECT now(), '3.8'",
-    ]) {
-      await server.admin.command({ query });
-    }
-    const source = parseSource(server.as("ro1"), { root: "/", name: "the server" });
-    await using remote = await Database.open(source);
-    const tables = findTables(
-      { measurements: { table: "named.seen", time: "at", software_version: "version" } },
-      {},
-      "/nowhere",
-    );
-    const info = await learnTable(remote.rows, "probelab", tables.measurements, "measurements");
-    expect([...info.columns.keys()]).toEqual([
-      ...["at", "version", "software_version", "measurement_start_time"],
-    ]);
-    expect(info.column("software_version")).toBe("`version`");
-    expect(info.column("measurement_start_time")).toBe("`at`");
-    const rows = await remote.rows(`SELECT ${info.column("version")} AS v FROM ${info.from}`);
-    expect(rows).toEqual([{ v: "3.8" }]);
-    const wrong = { table: "named.seen", time: "at", columns: { report_id: "rid" } };
-    await expect(learnTable(remote.rows, "probelab", wrong, "measurements")).rejects.toThrow(
-      /column "rid" in seen.*tables\.measurements/,
-    );
   });
 });
 

@@ -24,12 +24,7 @@ const CHOSEN: readonly [is: (one: Deployment) => boolean, also: Partial<Deployme
       time.write(1e12) === "1000000000000" && names === "odd" && dirty === "dirty",
     {},
   ],
-  [({ time }) => time.type.startsWith("DateTime64(3, "), { user: "ro1", optional: "all" }],
-  [
-    ({ time, dirty }) => time.type === "String" && dirty === "dirty",
-    { optional: "none", priority: "missing" },
-  ],
-  [({ time, names }) => time.days === true && names !== "odd", {}],
+  [({ time }) => time.type.startsWith("DateTime64(3, "), { user: "ro1", optional: "none" }],
 ];
 
 /** The notebooks that ask tables; their parameters for few rows of 2025. */
@@ -139,19 +134,6 @@ function isRight(
     [...measured, ...twice(one, measured)].map((row) => ({ row, sign: 1 })),
   ).filter(({ micros }) => micros !== null && micros < END);
   const since = (start: number) => rows.filter(({ micros }) => micros !== null && micros >= start);
-  if (one.time.days && (name === "measurement-drop" || name === "postmortem")) {
-    expect
-      .soft(stop, what)
-      .toMatch(
-        /Can't tell how long runs take: .* Count runs or measurements instead, or configure/,
-      );
-    return;
-  }
-  // A drop within hours can't be told of days.
-  if (one.time.days && name === "autorun-incoming-measurements") {
-    expect.soft(stop, what).toMatch(/has no hours\. Take every: "day"/);
-    return;
-  }
   if (name === "autorun-test-helper-failures" && one.optional !== "all") {
     expect.soft(stop, what).toMatch(/Can't ask for the failure rate.* has no column /s);
     return;

@@ -103,7 +103,7 @@ it("a killed server's record and the files of killed starts go with the next sta
   // The new server takes away the files of its own start a moment after it answers.
   await expect
     .poll(() => readdirSync(directory.path).sort(), { timeout: 10_000 })
-    .toEqual(["data", "layout.json", "server.json", "server.lock", "server.log", "users.lock"]);
+    .toEqual(["data", "server.json", "server.lock", "server.log", "users.lock"]);
 });
 
 it("server.json that is no record of the directory is none, and is replaced", async () => {

@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { mkdir, realpath, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { runNotebook, type RunNotebookOptions } from "../../src/notebook/run-notebook.js";
+import { runNotebook } from "../../src/notebook/run-notebook.js";
 import { notebookFolder, outputTexts, writeCells } from "../notebook/notebook-fixture.js";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -19,39 +19,16 @@ async function ownFolder(): Promise<{ path: string } & AsyncDisposable> {
   return { path, [Symbol.asyncDispose]: remove };
 }
 
-async function run(cells: readonly string[], options: RunNotebookOptions = {}) {
+async function run(cells: readonly string[]) {
   await using folder = await ownFolder();
   const path = await writeCells(folder.path, cells);
-  const outcome = await runNotebook(path, { ...options, out: join(folder.path, "out") });
+  const outcome = await runNotebook(path, { out: join(folder.path, "out") });
   return { outcome, outputs: await outputTexts(outcome.notebook) };
-}
-
-/** The processes whose command line holds `text`. */
-function processesWith(text: string): string[] {
-  return readdirSync("/proc").filter((name) => {
-    try {
-      return /^\d+$/.test(name) && readFileSync(`/proc/${name}/cmdline`, "utf8").includes(text);
-    } catch {
-      return false;
-    }
-  });
 }
 
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 50));
 }
-
-const child = (mark: string) =>
-  `import { spawn } from "node:child_process";
-  const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)", ${JSON.stringify(mark)}], { stdio: "inherit" });
-  await new Promise((resolve) => child.once("exit", resolve));`;
-
-onLinux("--timeout ends what the cell started with it", async () => {
-  const mark = `timeout-${process.pid}`;
-  const { outcome } = await run([child(mark)], { timeout: 4 });
-  expect(outcome.status).toBe("timeout");
-  await until(() => processesWith(mark).length === 0);
-});
 
 onLinux(
   "a million printed lines are kept, and need little memory; no file is watched",
@@ -90,13 +67,7 @@ alongside(
       `import { connect } from "probelab";
      await connect({ measurements: "http://ann:${password}@127.0.0.1:1/db" }).catch(() => 1);
      const [first, second] = ["Zq-pieces", "-5ecret"];`,
-      `process.stdout.write(first!); process.stdout.write(second!); process.stdout.write(" one\\n");
-     for (const letter of first + second!) {
-       process.stdout.write(letter);
-       await new Promise((resolve) => setTimeout(resolve, 60));
-     }`,
-      `process.stdout.write("late " + first);
-     setTimeout(() => process.stdout.write(second! + " end"), 100); 1`,
+      `process.stdout.write(first!); process.stdout.write(second!); process.stdout.write(" one\\n");`,
       `await new Promise((resolve) => setTimeout(resolve, 300));
      const { execSync, spawn } = await import("node:child_process");
      execSync("echo child $A$B; echo error $A$B >&2", { stdio: "inherit", env: { ...process.env, A: first, B: second } });`,
@@ -117,18 +88,6 @@ alongside(
     expect(page.split(password)).toHaveLength(2);
   },
 );
-
-alongside("a cell that prints more than 20 MB keeps the first of it, and says so", async () => {
-  const { outcome, outputs } = await run([
-    "const line = 'x'.repeat(999); for (let turn = 0; turn < 60_000; turn++) console.log(line);",
-    "'next'",
-  ]);
-  expect(outcome.status).toBe("ok");
-  const [printed = "", note] = outputs[0] ?? [];
-  expect(printed.length).toBeLessThan(21e6);
-  expect(note).toBe("stderr: \nPrinted more than 20 MB: the rest is left out.\n");
-  expect(outputs[1]).toEqual(["result: 'next'"]);
-});
 
 /** A project with a package installed in it that holds a notebook. */
 async function projectWithPackage(folder: string, cells: readonly string[]): Promise<string> {
@@ -166,16 +125,16 @@ alongside("a notebook in a package works on the project where the command was ty
   expect(existsSync(join(project, "node_modules", "other", ".probelab"))).toBe(false);
 });
 
-alongside.each(["SIGINT", "SIGTERM"] as const)(
-  "%s ends a run whose cell hears nothing",
-  async (signal) => {
+alongside(
+  "SIGTERM ends a run whose cell hears nothing, with the process that an earlier cell left",
+  async () => {
     await using folder = await ownFolder();
     const project = await projectWithPackage(folder.path, [
       `import { writeFileSync } from "node:fs";\nwriteFileSync("begun", "");\nawait null;\nwhile (/^(a+)+$/.test("a".repeat(60) + "b"));`,
     ]);
     const { running, ended } = probelab(project, "run", notebook);
     await until(() => existsSync(join(project, "node_modules", "other", "notebooks", "begun")));
-    running.kill(signal);
+    running.kill("SIGTERM");
     const { code, stderr } = await ended;
     expect(code).toBe(130);
     expect(stderr).toContain("Interrupted: 0 of 1 cells ran");

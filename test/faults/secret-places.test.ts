@@ -9,7 +9,7 @@ import { format, inspect } from "node:util";
 import { gzipSync, inflateSync } from "node:zlib";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { jsonScript } from "../../src/render/page/figures.js";
-import { readParquetMetadata } from "../../src/result/parquet-read.js";
+import { parquetMetadata } from "hyparquet";
 import { readOrigins } from "../../src/render/origin.js";
 import { originText } from "../../src/cli/origin.js";
 import { inertJson } from "../../src/cli/terminal.js";
@@ -371,7 +371,8 @@ function textsOf(left: unknown): string[] {
 /** The streams of a PDF and the chunks of a picture that are packed, and what Parquet holds of its origin. */
 function unpacked(bytes: Buffer): string[] {
   const head = bytes.toString("latin1", 0, 4);
-  if (head === "PAR1") return [JSON.stringify(readParquetMetadata(bytes))];
+  if (head === "PAR1")
+    return [JSON.stringify(parquetMetadata(new Uint8Array(bytes).buffer).key_value_metadata)];
   if (head !== "%PDF" && head !== "\x89PNG") return [];
   const found: string[] = [];
   for (let at = bytes.indexOf(0x78); at >= 0; at = bytes.indexOf(0x78, at + 1)) {

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { Database } from "../../src/database/database.js";
-import { checkReads } from "../../src/database/statement.js";
+import { checkReads } from "../../src/database/database.js";
 import { between } from "../../src/index.js";
 import { ownDatabase } from "../support/own-database.js";
 

@@ -100,7 +100,7 @@ describe.skipIf(python === undefined)(`one embedded database${skipped}`, () => {
     folder = await notebookFolder();
     files = await mkdtemp(join(tmpdir(), "probelab-files-"));
     const environment = jupyterEnvironment();
-    await installKernel({ kind: "user" }, environment);
+    await installKernel(environment);
     for (let at = 0; at < 2; at++) clients.push(new JupyterClient(environment));
   });
   afterAll(async () => {

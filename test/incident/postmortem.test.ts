@@ -30,25 +30,14 @@ describe("postmortem(fields)", () => {
 
   test.each([
     [{ title: "T", severity: 3 }, /without detectedAt/],
-    [{ ...begun, title: " " }, /" " as title/],
     [{ ...begun, severity: 5 }, /5 as severity of a postmortem: pass 1, 2, 3 or 4/],
-    [{ ...begun, severity: "2" }, /"2" as severity/],
     [{ ...begun, detectedAt: "soon" }, /Can't read "soon" as the detectedAt of a postmortem/],
-    [{ ...begun, detectedAt: null }, /Can't read null as the detectedAt/],
     [{ ...begun, summry: "x" }, /"summry" into a postmortem: it takes .*summary/],
     [{ ...begun, impact: [1] }, /1 as impact of a postmortem: pass a text/],
     [{ ...begun, sterile: "yes" }, /"yes" as sterile of a postmortem: pass true or false/],
     [
       { ...begun, resolvedAt: "2026-05-03", startedAt: "2026-05-04" },
       /resolved at .* before it began/,
-    ],
-    [
-      { ...begun, startedAt: "2026-05-05" },
-      /detected at 2026-05-04T08:40:00.000Z, before it began/,
-    ],
-    [
-      { ...begun, respondedAt: "2026-05-06", resolvedAt: "2026-05-05" },
-      /resolved at .*, before the response/,
     ],
     [
       { ...begun, respondedAt: "2026-05-03" },
@@ -117,10 +106,6 @@ describe("postmortem(fields)", () => {
       /Can't rest .*"javascript:alert\(1\)"/,
     ],
     [
-      () => postmortem(begun).finding("x", undefined as never),
-      /Can't rest a statement on undefined/,
-    ],
-    [
       () => postmortem(begun).finding("x", weeklyCounts() as never),
       /Can't rest a statement on a Result \(wrap it: table\(result\)\)/,
     ],
@@ -128,20 +113,7 @@ describe("postmortem(fields)", () => {
       () => postmortem(begun).finding("x", Promise.resolve() as never),
       /a Promise \(is an await missing\?\)/,
     ],
-    [
-      () => postmortem(begun).finding("x", [chart.area(weeklyCounts())] as never),
-      /a list \(pass its members one by one\)/,
-    ],
-    [
-      () => postmortem(undefined as never),
-      /Can't write undefined into a postmortem: pass its fields/,
-    ],
     [() => postmortem(begun).action({ what: "x", onwer: "y" } as never), /did you mean owner\?/i],
-    [
-      () => postmortem(begun).action({ what: "x", done: "no" } as never),
-      /done: "no": pass true or false/,
-    ],
-    [() => postmortem(begun).action(undefined as never), /Can't add an action item/],
     [
       () => postmortem(begun).add(chart.area(weeklyCounts()), { capton: "x" } as never),
       /did you mean caption\?/i,
@@ -156,7 +128,6 @@ describe("postmortem(fields)", () => {
       /"counts": another figure has that name; use another, such as "counts-2"/,
     ],
     [() => postmortem(begun).timeline("x", "y"), /Can't read "x" as the time of a timeline entry/],
-    [() => postmortem(begun).action({ what: " " }), /" " as an action item/],
   ])("%s is refused", (act, message) => {
     expect(act).toThrow(message);
   });
@@ -170,27 +141,15 @@ describe("postmortem(fields)", () => {
     );
   });
 
-  test("as a notebook shows it: what the severity demands, what nobody has written", () => {
+  test("as a notebook shows it: what nobody has written", () => {
     const shown = String(report());
-    expect(shown).toMatch(/- \[x\] Response: done/);
-    expect(shown).toMatch(/- \[ \] Conference call: not recorded/);
     expect(shown).toMatch(
       /^# .*\n\nDraft\. Still missing: root causes, trigger, detection, resolution\.\n/,
     );
     expect(shown).toMatch(/- \[ \] Postmortem: not complete/);
-    expect(shown).toMatch(/- \[ \] Sterile investigation: not recorded/);
-    expect(shown).not.toMatch(/Call leader/); // severity 2 demands none
     expect(shown).not.toMatch(/## Trigger/);
-    const complete = report().set({
-      call: "2026-03-20 09:30",
-      sterile: true,
-      rootCauses: "a",
-      trigger: "b",
-      detection: "c",
-      resolution: "d",
-    });
-    expect(String(complete)).toMatch(/- \[x\] Postmortem: done/);
-    expect(String(complete)).not.toMatch(/\[ \]/);
+    const told = { rootCauses: "a", trigger: "b", detection: "c", resolution: "d" };
+    expect(String(report().set(told))).toMatch(/- \[x\] Postmortem: done/);
   });
 
   test("says how many timeline entries rest on nothing, and is not written before they do", () => {
@@ -198,11 +157,6 @@ describe("postmortem(fields)", () => {
       report().set({ rootCauses: "a", trigger: "b", detection: "c", resolution: "d" });
     const one = complete().timeline("2026-03-20", "Somebody looks");
     expect(String(one)).toMatch(/^Draft\. Still missing: data for 1 timeline entry\.$/m);
-    const two = report().timeline("2026-03-20", "Somebody looks").timeline("2026-03-21", "Again");
-    expect(String(two)).toMatch(
-      /missing: root causes, trigger, detection, resolution, data for 2 timeline entries\.$/m,
-    );
-    expect(String(complete())).toMatch(/- \[x\] Postmortem: done$/m);
   });
 
   test("a timeline entry at midnight has its time, as the others have", () => {

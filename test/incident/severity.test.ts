@@ -1,5 +1,6 @@
-import { describe, expect, test } from "vitest";
-import { severity, type IncidentRecord } from "../../src/index.js";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import type { PostmortemFields } from "../../src/incident/fields.js";
+import { postmortem, severity } from "../../src/index.js";
 
 // The policy's tables, as they stand in sections 1.1 and 1.2.
 const MEANINGS = `
@@ -36,106 +37,85 @@ test.each([0, 5, 1.5, NaN, "2", "high", undefined, {}, null])(
   },
 );
 
-describe("severity.checklist(incident, { now })", () => {
-  const HOUR = 3_600_000;
-  const detectedAt = "2026-05-01T12:00:00Z";
-  const at = (hours: number, milliseconds = 0): Date =>
-    new Date(Date.parse(detectedAt) + hours * HOUR + milliseconds);
-  const check = (incident: Omit<IncidentRecord, "detectedAt">, now: Date) =>
-    severity.checklist({ detectedAt, ...incident }, { now });
-  const states = (incident: Omit<IncidentRecord, "detectedAt">, now: Date): string =>
-    check(incident, now)
-      .demands.map(
-        ({ state }) => ({ missing: "-", "not demanded": "." })[state as "missing"] ?? state,
-      )
-      .join(" ");
+describe("what an incident's severity demands", () => {
+  afterEach(() => void vi.useRealTimers());
+  const begun = { title: "T", detectedAt: "2026-05-01 12:00" } as const;
 
-  test("lists what each severity demands and what is there", () => {
-    expect(states({ severity: 1 }, at(1))).toBe("- - - - -");
-    expect(states({ severity: 2 }, at(1))).toBe("- - . - -");
-    expect(states({ severity: 3 }, at(1))).toBe("- . . . -");
-    expect(states({ severity: 4 }, at(1))).toBe("- . . . .");
-    const proofs = { respondedAt: at(1), call: true, leader: "Ada", postmortem: "x.md" };
-    expect(states({ severity: 1, ...proofs, sterile: true }, at(3))).toBe(
-      "done done done done done",
-    );
-    for (const none of [null, undefined, false]) {
-      const nothing = { call: none, leader: none, postmortem: none, sterile: none };
-      expect(states({ severity: 1, ...nothing, respondedAt: null }, at(1))).toBe("- - - - -");
-    }
-    expect(states({ severity: 1, leader: " ", postmortem: "" }, at(1))).toBe("- - - - -");
+  /** The list of demands that a notebook shows at a time. */
+  function demands(fields: Partial<PostmortemFields> & { severity: 1 | 2 | 3 | 4 }, now: string) {
+    vi.useFakeTimers({ toFake: ["Date"], now: new Date(now) });
+    const shown = String(postmortem({ ...begun, ...fields }));
+    return [...shown.matchAll(/^- \[(x| )\] (.*)$/gm)].map(([, done, text]) => `${done} ${text}`);
+  }
+  const RESPONSE = "  Response: not recorded, due 2026-05-01";
+
+  test.each<[1 | 2 | 3 | 4, string[]]>([
+    [
+      1,
+      [
+        `${RESPONSE} 14:00 UTC, 1 h 30 min left`,
+        "  Conference call: not recorded",
+        "  Call leader: not recorded",
+        "  Postmortem: not complete",
+        "  Sterile investigation: not recorded",
+      ],
+    ],
+    [
+      2,
+      [
+        `${RESPONSE} 20:00 UTC, 7 h 30 min left`,
+        "  Conference call: not recorded",
+        "  Postmortem: not complete",
+        "  Sterile investigation: not recorded",
+      ],
+    ],
+    [
+      3,
+      [
+        "  Response: not recorded, due 2026-05-02 12:00 UTC, 23 h 30 min left",
+        "  Sterile investigation: not recorded",
+      ],
+    ],
+    [4, ["  Response: not recorded, due 2026-05-08 12:00 UTC, 6 d 23 h left"]],
+  ])("severity %i", (number, wanted) => {
+    expect(demands({ severity: number }, "2026-05-01T12:30Z")).toEqual(wanted);
   });
 
-  test("what is dated after now isn't there yet", () => {
-    const later = { severity: 1, respondedAt: at(9), call: "2026-05-01 21:00" } as const;
-    expect(states(later, at(3))).toBe("overdue - - - -");
-    expect(states(later, at(9))).toBe("late done - - -");
-  });
-
-  test("the response is in time at the very deadline, and overdue a millisecond later", () => {
-    const response = (now: Date, respondedAt?: Date) =>
-      check({ severity: 1, respondedAt }, now).demands[0];
-    const base = { demand: "response", deadline: at(2) };
-    expect(response(at(0))).toEqual({ ...base, state: "missing", left: 2 * HOUR });
-    expect(response(at(2))).toMatchObject({ state: "missing", left: 0 });
-    expect(response(at(2, 1))).toMatchObject({ state: "overdue", overBy: 1 });
-    expect(response(at(9), at(2))).toEqual({ ...base, state: "done" });
-    expect(response(at(9), at(2, 1))).toMatchObject({ state: "late", overBy: 1 });
-    expect(
-      [1, 2, 3, 4].map((number) => check({ severity: number as 1 }, at(0)).demands[0]),
-    ).toEqual(
-      [2, 8, 24, 168].map((hours) => ({
-        demand: "response",
-        state: "missing",
-        deadline: at(hours),
-        left: hours * HOUR,
-      })),
-    );
-  });
-
-  test("times without an offset are UTC, and hours elapse over a change of clocks", () => {
-    // The tests run in New York's zone.
-    const due = (time: string) =>
-      severity.checklist({ severity: 1, detectedAt: time }, { now: "2026-06-01" }).demands[0]
-        ?.deadline;
-    expect(due("2026-03-08 01:30")).toEqual(new Date("2026-03-08T03:30Z"));
-    expect(due("2026-03-08T01:30:00-05:00")).toEqual(new Date("2026-03-08T08:30Z"));
-  });
-
-  test.each([
-    [at(3.5), "overdue by 1 h 30 min, due 2026-05-01 14:00 UTC"],
-    [at(28), "overdue by 1 d 2 h, due 2026-05-01 14:00 UTC"],
-    [at(1.75, 40_000), "not recorded, due 2026-05-01 14:00 UTC, 14 min 20 s left"],
-  ])("prints each demand with its state", (now, response) => {
-    const [, first, call, leader] = check({ severity: 1, call: true }, now).toString().split("\n");
-    expect(first).toBe(`  response               ${response}`);
-    expect([call, leader]).toEqual([
-      "  conference call        done",
-      "  call leader            not recorded",
+  test("what is recorded is done; what is dated after now isn't there yet", () => {
+    const told = { severity: 1, call: "2026-05-01 13:00", leader: "Ada", sterile: true } as const;
+    expect(demands({ ...told, respondedAt: "2026-05-01 14:00" }, "2026-05-01T15:00Z")).toEqual([
+      "x Response: done, due 2026-05-01 14:00 UTC",
+      "x Conference call: done",
+      "x Call leader: done",
+      "  Postmortem: not complete",
+      "x Sterile investigation: done",
+    ]);
+    const early = demands({ ...told, respondedAt: "2026-05-01 14:00" }, "2026-05-01T12:59Z");
+    expect(early.slice(0, 2)).toEqual([
+      `${RESPONSE} 14:00 UTC, 1 h 1 min left`,
+      "  Conference call: not recorded",
     ]);
   });
 
   test.each([
-    [{ severity: 5 }, {}, /^Can't use 5 as a severity/],
-    [{ detectedAt: "yesterday" }, {}, /^Can't read "yesterday" as the time of detection: pass/],
-    [{ detectedAt: undefined }, {}, /^Can't read undefined as the time of detection/],
-    [{ respondedAt: "soon" }, {}, /^Can't read "soon" as the time of the response/],
+    ["2026-05-01T14:00:00.000Z", undefined, `${RESPONSE} 14:00 UTC, 0 s left`],
+    ["2026-05-01T14:00:00.001Z", undefined, "  Response: overdue by less than 1 s, due 2026"],
+    ["2026-05-02T16:00:00Z", undefined, "  Response: overdue by 1 d 2 h, due 2026-05-01 14:00 UTC"],
+    ["2026-06-02T16:00:00Z", undefined, "  Response: none is on record; it was due 2026-05-01"],
+    ["2026-05-02T16:00:00Z", "2026-05-01T14:00:00Z", "x Response: done"],
     [
-      { respondedAt: "2026-05-01T11:59:59Z" },
-      {},
-      /^Can't use 2026-05-01 11:59:59 UTC as the time of the response: it is before the detection at 2026-05-01 12:00 UTC; correct one of the two\.$/,
+      "2026-05-02T16:00:00Z",
+      "2026-05-01T14:00:01Z",
+      "x Response: late: it began 1 s after it was due, 2026-05-01 14:00 UTC",
     ],
-    [{ call: "2020-01-01" }, {}, /^Can't use 2020-01-01 UTC as the time of the conference call/],
-    [{ call: "https://call.example.org" }, {}, /^Can't read "https:.*" as the time of the conf/],
-    [{}, { now: "2026-05-01T11:00:00Z" }, /^Can't use 2026-05-01 11:00 UTC as the time now/],
-    [{}, { now: "later" }, /^Can't read "later" as the time now/],
-    [{ responedAt: "x" }, {}, /the option "responedAt": did you mean respondedAt\?/],
-    [{ sterile: "yes" }, {}, /^Can't check an incident with sterile: "yes": pass true or false\.$/],
-    [{ leader: at(1) }, {}, /^Can't check an incident with leader: 2026-.*: pass a name or true/],
-    [{ postmortem: {} }, {}, /with postmortem: \{\}: pass a path, a link or true/],
-    [{}, null, /^Can't check an incident with null: pass an object of options/],
-  ])("refuses %j %j", (change, options, message) => {
-    const incident = { severity: 1, detectedAt, ...change } as IncidentRecord;
-    expect(() => severity.checklist(incident, options as object)).toThrow(message);
+  ])("at %s the response of %s", (now, respondedAt, wanted) => {
+    expect(demands({ severity: 1, respondedAt: respondedAt ?? null }, now)[0]).toContain(wanted);
+  });
+
+  test("times without an offset are UTC, and hours elapse over a change of clocks", () => {
+    // The tests run in New York's zone.
+    const detectedAt = "2026-03-08 01:30";
+    const [first] = demands({ severity: 1, detectedAt }, "2026-03-08T02:30Z");
+    expect(first).toBe("  Response: not recorded, due 2026-03-08 03:30 UTC, 1 h left");
   });
 });

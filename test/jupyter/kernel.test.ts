@@ -14,16 +14,14 @@ import {
   type Published,
 } from "./jupyter.js";
 
-/** Starts a kernel before the tests of a describe and ends it after them. */
-function kernelForTests(use: (client: JupyterClient, folder: string) => void): NodeJS.ProcessEnv {
+describe.skipIf(python === undefined)(`the kernel under jupyter_client${skipped}`, () => {
   const environment = jupyterEnvironment();
   let client: JupyterClient;
   let folder: Awaited<ReturnType<typeof notebookFolder>>;
   beforeAll(async () => {
     folder = await notebookFolder();
-    await installKernel({ kind: "user" }, environment);
+    await installKernel(environment);
     client = new JupyterClient(environment);
-    use(client, folder.path);
     await client.call("start", { kernel: "probelab", cwd: folder.path });
   });
   afterAll(async () => {
@@ -31,12 +29,6 @@ function kernelForTests(use: (client: JupyterClient, folder: string) => void): N
     client.close();
     await folder.remove();
   });
-  return environment;
-}
-
-describe.skipIf(python === undefined)(`the kernel under jupyter_client${skipped}`, () => {
-  let client: JupyterClient;
-  kernelForTests((started) => (client = started));
 
   test("a cell publishes execute_input, streams, and its value as execute_result", async () => {
     const cell = await client.execute("console.log('one'); console.error('two'); 6 * 7");
@@ -198,13 +190,7 @@ describe.skipIf(python === undefined)(`the kernel under jupyter_client${skipped}
     }
   });
 
-  test("history, comm_info and comm_open are answered as the protocol asks", async () => {
-    await client.execute("'for the history'");
-    const history = await client.call<Published>("request", {
-      type: "history_request",
-      content: { hist_access_type: "tail", n: 1, output: false, raw: true },
-    });
-    expect((history.content["history"] as unknown[][])[0]?.[2]).toBe("'for the history'");
+  test("comm_info, comm_open and unknown messages are answered as the protocol asks", async () => {
     const comms = await client.call<Published>("request", {
       type: "comm_info_request",
       content: {},
@@ -235,10 +221,10 @@ describe.skipIf(python === undefined)(`the kernel under jupyter_client${skipped}
     expect(resultText(await client.execute("'first'"))).toBe("'first'");
   });
 
-  test("300 MB of output: the first 20 MB arrive, one sentence says so, and the kernel stays small", async () => {
+  test("30 MB of output: the first 20 MB arrive, one sentence says so, and the kernel stays small", async () => {
     const held = "Math.round(process.memoryUsage.rss() / 1e6)";
     const before = Number(resultText(await client.execute(held)));
-    const code = `for (let i = 0; i < 300_000; i++) console.log("x".repeat(1023));`;
+    const code = `for (let i = 0; i < 30_000; i++) console.log("x".repeat(1023));`;
     type Printed = { stdout: number; stderr: string; messages: number };
     const got = await client.call<Printed>("execute_printed", { code });
     expect(got.stdout).toBeGreaterThan(19e6);
@@ -249,60 +235,21 @@ describe.skipIf(python === undefined)(`the kernel under jupyter_client${skipped}
     expect(printed(await client.execute("console.log('next')"))).toBe("next\n");
   }, 180_000);
 
-  test("no password is shown in pieces: of one cell, of two, or by a timer", async () => {
+  test("no password is shown, whole or in two pieces", async () => {
     const [first, second] = ["Zq-pieces", "-5ecret"];
-    const connected = `import { connect } from "probelab";
+    await client.execute(`import { connect, show } from "probelab";
       await connect({ measurements: "http://ann:${first}${second}@127.0.0.1:1/db" }).catch(() => 1);
-      const put = (text: string) => void process.stdout.write(text); 1`;
-    await client.execute(connected);
+      const put = (text: string) => void process.stdout.write(text);`);
     const cells = [
-      `put("${first}"); put("${second} one ");`,
+      `put("${first}${second}"); put("${first}"); put("${second} one Zq");`,
       `for (const letter of "${first}${second}") { put(letter); await new Promise((go) => setTimeout(go, 60)); }`,
-      `put(" two "); await show(1); put("${first}"); await show(2); put("${second}");`,
-      `put("three ${first}");`,
-      `put("${second} four Zq");`,
-      `put("${first.slice(2)}${second} five Zq-");`,
-      `put("uiet"); setTimeout(() => put("late ${first}"), 50);`,
-      `await new Promise((go) => setTimeout(go, 300)); put("${second} end");`,
+      `await show("${first}${second}"); throw new Error("${first}${second}")`,
     ];
-    await client.execute("import { show } from 'probelab';");
-    const outputs: Executed[] = [];
-    for (const code of cells) outputs.push(await client.execute(code));
-    const late = await client.call<Published[]>("kept_streams");
-    expect(late.map(({ content }) => content["text"]).join("")).toContain("late ***");
-    const texts = outputs.map((cell) => printed(cell));
-    expect(texts).toEqual([
-      "*** one ",
-      "***",
-      " two ******",
-      "three ***",
-      "*** four Zq",
-      "*** five Zq-",
-      "uiet",
-      "*** end",
-    ]);
-  });
-
-  test("what child processes print to inherited streams is output of the cell, without passwords", async () => {
-    const password = "Zq-childs-5ecret";
-    await client.execute(`import { connect } from "probelab"; import { execSync, spawn, spawnSync } from "node:child_process";
-      import { once } from "node:events"; const say = "echo one ${password} two; echo three ${password} >&2";
-      await connect({ measurements: "http://ann:${password}@127.0.0.1:1/db" }).catch(() => 1);`);
-    for (const code of [
-      `execSync(say, { stdio: "inherit" })`,
-      `spawnSync("sh", ["-c", say], { stdio: ["ignore", 1, process.stderr] }).stdout`,
-      `await once(spawn("sh", ["-c", say], { stdio: ["ignore", "inherit", 2] }), "close"); null`,
-    ]) {
-      const cell = await client.execute(code);
-      expect(cell.reply["status"], code).toBe("ok");
-      expect(printed(cell), code).toBe("one *** two\n");
-      expect(printed(cell, "stderr"), code).toBe("three ***\n");
-      expect(resultText(cell), code).toBeUndefined();
-    }
-    const piped = await client.execute(
-      `String(execSync("echo own")) + spawnSync("echo", ["two"]).stdout`,
-    );
-    expect(resultText(piped)).toBe("'own\\ntwo\\n'");
+    const texts: string[] = [];
+    for (const code of cells) texts.push(printed(await client.execute(code)));
+    expect(texts).toEqual(["****** one Zq", "***", ""]);
+    const { iopub } = await client.execute(cells[2]!);
+    expect(JSON.stringify(iopub.slice(2))).not.toContain(second);
   });
 
   test("errors that TypeScript words badly begin with what to write", async () => {
@@ -395,87 +342,5 @@ describe.skipIf(python === undefined)(`the kernel under jupyter_client${skipped}
     expect(resultText(await client.execute("1 + 1"))).toBe("2");
     const gone = await client.execute("before");
     expect(gone.reply["status"]).toBe("error");
-  });
-});
-
-describe.skipIf(python === undefined)(`a kernel that a cell harms${skipped}`, () => {
-  let client: JupyterClient;
-  let folder: string;
-  const environment = kernelForTests((started, path) => ([client, folder] = [started, path]));
-
-  test("what a cell replaced in JavaScript itself is back for the next, and one sentence says so", async () => {
-    await client.execute("let kept = 1; const world = globalThis as any;");
-    for (const [code, name] of [
-      ["(Array.prototype as any).map = null;", "Array.prototype.map"],
-      ["(Promise as any).race = () => { throw 1; };", "Promise.race"],
-      ["(Promise.prototype as any).then = undefined;", "Promise.prototype.then"],
-      ["world.Promise = class {};", "Promise"],
-      ["delete world.Map;", "Map"],
-      ["(JSON as any).stringify = () => '';", "JSON.stringify"],
-      ["(String.prototype as any).split = 1;", "String.prototype.split"],
-      [
-        "(Object as any).entries = null; (Object as any).assign = null;",
-        "Object.assign and 1 more",
-      ],
-      ["(Array.prototype as any)[Symbol.iterator] = null;", "Array.prototype"],
-      ["(RegExp.prototype as any).exec = () => null;", "RegExp.prototype.exec"],
-      ["(Buffer as any).from = () => null;", "Buffer.from"],
-      ["(Object.prototype as any).get = 'inherited';", "Object.prototype.get"],
-      ["await null; (Function.prototype as any).call = null;", "Function.prototype.call"],
-      ["world.process = undefined;", "process"],
-      [
-        "process.emit = Object.getPrototypeOf(process).emit; (EventTarget.prototype as any).addEventListener = 0;",
-        "EventTarget.prototype",
-      ],
-    ] as const) {
-      const cell = await client.execute(`${code} 1`);
-      expect(printed(cell, "stderr"), code).toMatch(/^The cell replaced .*the original is back/m);
-      expect(printed(cell, "stderr"), code).toContain(name);
-      expect(resultText(await client.execute("[kept].map((one) => one + 1)")), code).toBe("[ 2 ]");
-    }
-  });
-
-  test("what can't be put back ends the kernel with one sentence, and Jupyter starts it anew", async () => {
-    const own = new JupyterClient(environment);
-    await own.call("start", { kernel: "probelab", cwd: folder });
-    const message = await own.call("send", {
-      code: `Object.defineProperty(Map.prototype, "forEach", { value: null, configurable: false }); 1`,
-    });
-    await own.call("wait_for_text", {
-      message,
-      text: "The cell replaced Map.prototype.forEach for good",
-    });
-    while (await own.call<boolean>("is_alive")) {
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-    await own.call("restart");
-    expect(resultText(await own.execute("[1].map((n) => n + 1)"))).toBe("[ 2 ]");
-    await own.call("shutdown");
-    own.close();
-  });
-
-  test("what tests and packages replace stays replaced", async () => {
-    const cell = await client.execute(
-      "Date.now = () => 5; process.cwd = () => '/there'; (Array.prototype as any).own = () => 1; 1",
-    );
-    expect(printed(cell, "stderr")).toBe("");
-    const after = await client.execute("[Date.now(), process.cwd(), ([] as any).own()]");
-    expect(resultText(after)).toBe("[ 5, '/there', 1 ]");
-  });
-
-  test.each([
-    "const turn = (): Promise<void> => Promise.resolve().then(turn); await turn();",
-    "await null; (await import('node:child_process')).execSync('sleep 20');",
-    "await null; for (const text = 'a'.repeat(60) + 'b'; ; ) /^(a+)+$/.test(text);",
-  ])("Jupyter's SIGTERM after an unread shutdown request ends it: %s", async (code) => {
-    const own = new JupyterClient(environment);
-    await own.call("start", { kernel: "probelab", cwd: folder });
-    const message = await own.call("send", { code: `console.log("begun"); ${code}` });
-    await own.call("wait_for_text", { message, text: "begun" });
-    await own.call("terminate");
-    while (await own.call<boolean>("is_alive")) {
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-    own.close();
   });
 });

@@ -31,7 +31,7 @@ describe.skipIf(python === undefined)(`progress of queries${skipped}`, () => {
   beforeAll(async () => {
     folder = await notebookFolder();
     data = join(folder.path, "data");
-    await installKernel({ kind: "user" }, environment);
+    await installKernel(environment);
     client = new JupyterClient(environment);
     await client.call("start", { kernel: "probelab", cwd: folder.path });
     const cell = await client.execute(setup(data), { timeout: 120 });

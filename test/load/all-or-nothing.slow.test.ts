@@ -71,26 +71,13 @@ function loadProcess(...flags: string[]): ChildProcess {
 const rowsThere = async () => Number((await contentOf(db.writer)).split(" ")[0]);
 
 describe("a load that is killed leaves all rows or none", () => {
-  it("when SIGKILL ends it while it reads; the next load drops what it left", async () => {
-    const child = loadProcess();
-    await untilReading();
-    child.kill("SIGKILL");
-    await once(child, "exit");
-    expect(await contentOf(db.writer)).toBe(before);
-    expect(await tableNames(db.writer)).toEqual(["fastpath", "probelab_aside_rows"]);
-
-    await loadFile(db.writer, "fastpath", small);
-    expect(await rowsThere()).toBe(51);
-    expect(await tableNames(db.writer)).toEqual(["fastpath"]);
-  });
-
   it("whenever SIGKILL ends it, from the first read to the last step", async () => {
-    for (let step = 0; step < 8; step += 1) {
+    for (let step = 0; step < 4; step += 1) {
       const there = await rowsThere();
       const child = loadProcess();
       const ended = once(child, "exit");
       await untilReading();
-      await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, step * 150))]);
+      await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, step * 300))]);
       child.kill("SIGKILL");
       await ended;
       expect([there, there + ROWS]).toContain(await rowsThere());

@@ -54,19 +54,6 @@ describe("loadFile(writer, table, file) takes each format and packing", () => {
     }
   });
 
-  it("reads the format that --format names, whatever the file is called", async () => {
-    const path = await put(db.folder, "export.txt", gzipped(csv(rows)));
-    await loadFile(db.writer, "fastpath", path, { format: "csv.gz" });
-    expect(await rowsOf(db.writer)).toEqual(rows);
-  });
-
-  it("reads a name with pattern letters as this one file", async () => {
-    await put(db.folder, "week1.jsonl", jsonl([measurement(7)]));
-    const path = await put(db.folder, "week{1,2}*[a]?'::`.jsonl", jsonl(rows.slice(0, 5)));
-    await loadFile(db.writer, "fastpath", path);
-    expect(await rowsOf(db.writer)).toEqual(rows.slice(0, 5));
-  });
-
   it("reads a byte order mark, CRLF, blank lines between JSON, quotes around all of CSV", async () => {
     const all = csv(rows)
       .replaceAll(/[^,\n]+/g, '"$&"')

@@ -3,7 +3,7 @@ import { last, type Lab } from "../../src/index.js";
 import { ownDatabase } from "../support/own-database.js";
 import { EPOCH, LOG_TIME_TYPES, timeSql } from "./log-rows.js";
 
-const ROWS = 3_000_000;
+const ROWS = 1_500_000;
 /** Lines of 60 days up to EPOCH, evenly: an hour holds 0.07 % of them, less than one granule. */
 const SPAN_MICROS = 60 * 86_400 * 1_000_000;
 

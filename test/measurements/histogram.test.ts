@@ -92,15 +92,6 @@ describe("lab.runs.histogram({ column })", () => {
     ).rejects.toThrow(/it holds -7.5.*leave log out/);
   });
 
-  test("of no rows is empty, and so is its chart", async () => {
-    const empty = await lab.runs.histogram({
-      range: between("2020-01-01", "2020-01-02"),
-      column: "duration",
-    });
-    expect(empty.numRows()).toBe(0);
-    expect(await chart.histogram(empty).svg()).toContain("No data");
-  });
-
   test("refuses what it can't cut", async () => {
     const ask = (options: object) => lab.runs.histogram({ range, column: "duration", ...options });
     await expect(ask({ column: "software_name" })).rejects.toThrow(/software_name/);
@@ -149,15 +140,6 @@ describe("chart.histogram(result)", () => {
       expect(share).toBeCloseTo(held(durations, null, Number(edge)) / durations.length, 12);
     }
     expect(below.recipe).toMatchObject({ mark: "histogram", options: { cumulative: true } });
-  });
-
-  test("counts what is beyond the bins in the whole, and says so", async () => {
-    const bins = [10, 100, 500];
-    const result = await lab.runs.histogram({ range, column: "duration", bins });
-    const drawn = chart.histogram(result, { cumulative: true });
-    const expected = bins.map((edge) => [edge, held(durations, null, edge) / durations.length]);
-    expect(drawn.data.rows).toEqual(expected);
-    expect(JSON.stringify(drawn.spec.title)).toContain("Beyond the bins");
   });
 
   test("needs bins", () => {

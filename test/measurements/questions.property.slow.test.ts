@@ -208,7 +208,7 @@ const PRESETS: Readonly<Record<string, Preset>> = {
 };
 
 // The costs are making a table and learning it, not asking: each is asked many different questions.
-const TABLES = 60;
+const TABLES = 30;
 const EACH = 3;
 
 it("counts, runs, runDurations and summary agree with plain rows in every column type, zone, bucket, filter and top", async () => {

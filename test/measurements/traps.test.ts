@@ -1,6 +1,5 @@
-import { existsSync, readFileSync } from "node:fs";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { between, connect, type Lab, last, prefix } from "../../src/index.js";
+import { between, connect, type Lab, prefix } from "../../src/index.js";
 import { embeddedDatabase } from "../support/embedded-database.js";
 
 const own = embeddedDatabase();
@@ -33,25 +32,6 @@ afterAll(async () => {
 });
 
 describe("runDurations", () => {
-  it("counts a run that crosses midnight of the week's edge once, where it starts", async () => {
-    await given([
-      ["2026-05-10 23:50:00", "r", "3.9"],
-      ["2026-05-11 00:20:00", "r", "3.9"],
-    ]);
-    const range = between("2026-05-04", "2026-05-18");
-    const result = await lab.measurements.runDurations({ range, every: "week", quantiles: [0.5] });
-    expect(result.rows()).toEqual([
-      { t: new Date("2026-05-04T00:00:00Z"), runs: 1, measurements: 2, single_share: 0, q50: 1800 },
-      {
-        t: new Date("2026-05-11T00:00:00Z"),
-        runs: 0,
-        measurements: 0,
-        single_share: null,
-        q50: null,
-      },
-    ]);
-  });
-
   it("reads runs whole over the range's edges, up to a day beyond them", async () => {
     await given([
       ["2026-05-03 23:00:00", "began before", "3.9"],
@@ -63,21 +43,6 @@ describe("runDurations", () => {
     const whole = await lab.measurements.runDurations({ range, every: "all", quantiles: [0.5] });
     expect(whole.rows()).toEqual([{ runs: 1, measurements: 2, single_share: 0, q50: 7200 }]);
     expect(whole.origin.notes[0]).toMatch(/24 hours beyond it/);
-  });
-
-  it("tells the share of single-measurement runs and leaves them out when asked", async () => {
-    await given([
-      ["2026-05-04 10:00:00", "one", "3.9"],
-      ["2026-05-04 10:00:00", "two", "3.9"],
-      ["2026-05-04 10:01:40", "two", "3.9"],
-    ]);
-    const range = between("2026-05-04", "2026-05-05");
-    const options = { range, every: "all", quantiles: [0.5] } as const;
-    const keep = await lab.measurements.runDurations(options);
-    expect(keep.rows()).toEqual([{ runs: 2, measurements: 3, single_share: 0.5, q50: 50 }]);
-    const where = { measurements: { gt: 1 } };
-    const longer = await lab.measurements.runDurations({ ...options, where });
-    expect(longer.rows()).toEqual([{ runs: 1, measurements: 2, single_share: 0, q50: 100 }]);
   });
 
   it("refuses quantiles outside 0 to 1 or given twice", async () => {
@@ -92,30 +57,6 @@ describe("runDurations", () => {
 });
 
 describe("counts", () => {
-  it("marks the incomplete buckets at the range's edges and says so", async () => {
-    await given([["2026-05-12 10:00:00", "r", "3.9"]]);
-    const counts = await lab.measurements.counts({
-      range: between("2026-05-06", "2026-05-20 12:00"),
-      every: "week",
-    });
-    expect(counts.origin.columns.time?.incomplete.map((d) => d.toISOString().slice(0, 10))).toEqual(
-      ["2026-05-04", "2026-05-18"],
-    );
-    expect(counts.origin.notes.at(-1)).toMatch(
-      /weeks of 2026-05-04 and 2026-05-18 are covered only in part/,
-    );
-  });
-
-  it("fills a week in which nothing was counted with zero", async () => {
-    await given([
-      ["2026-05-04 10:00:00", "r", "3.9"],
-      ["2026-05-18 10:00:00", "s", "3.9"],
-    ]);
-    const range = between("2026-05-04", "2026-05-25");
-    const counts = await lab.measurements.counts({ range, every: "week", by: "software_version" });
-    expect(counts.column("measurements")).toEqual([1, 0, 1]);
-  });
-
   it("keeps the total: what is not in the top is in other, which comes last", async () => {
     const rows = ["3.10", "3.10", "3.10", "3.9", "3.9", "3.8", "3.7"].map(
       (version, index) => ["2026-05-04 10:00:00", `r${index}`, version] as const,
@@ -328,56 +269,3 @@ describe("a question on measurements", () => {
     expect(Object.values(counts.origin.parameters)).toContainEqual([hostile, "IT"]);
   });
 });
-
-describe("lab.now", () => {
-  it("is the midnight after the newest row of an embedded database that has grown old", async () => {
-    await given([["2024-01-01 00:00:59", "r", "3.9"]]);
-    expect(lab.now.toISOString()).toBe("2024-01-02T00:00:00.000Z");
-    const counts = await lab.measurements.counts({
-      range: last("3 months", { now: lab.now }),
-      every: "all",
-    });
-    expect(counts.column("measurements")).toEqual([1]);
-  });
-
-  it("is the present where the table is empty", async () => {
-    await given([]);
-    expect(Math.abs(lab.now.getTime() - Date.now())).toBeLessThan(60_000);
-  });
-});
-
-const sample = new URL("../../../shared/data/fastpath-sample.jsonl", import.meta.url);
-
-it.skipIf(!existsSync(sample))(
-  "answers on 243 real rows of a public service as a count by hand does (skipped without ../shared/data)",
-  async () => {
-    const rows = readFileSync(sample, "utf8")
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line) as Record<string, string>);
-    const { loadFile } = await import("../../src/load/load-files.js");
-    await own.writer.command("DROP TABLE fastpath SYNC");
-    await loadFile(own.writer, "fastpath", sample.pathname);
-    lab = await own.open();
-    const range = last("3 months", { now: lab.now });
-    const counts = await lab.measurements.counts({
-      range,
-      every: "all",
-      by: ["software_name", "software_version"],
-      top: Infinity,
-    });
-    const byHand = new Map<string, number>();
-    for (const row of rows) {
-      const key = `${row["software_name"]} ${row["software_version"]}`;
-      byHand.set(key, (byHand.get(key) ?? 0) + 1);
-    }
-    expect(counts.numRows()).toBe(14);
-    for (const row of counts.rows()) {
-      const { software_name: name, software_version: version } = row;
-      const key = `${name} ${version}`;
-      expect(row["measurements"], key).toBe(byHand.get(key));
-    }
-    const runs = await lab.runs.counts({ range, every: "all" });
-    expect(runs.column("runs")).toEqual([63]);
-  },
-);

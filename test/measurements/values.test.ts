@@ -74,9 +74,7 @@ describe("lab.measurements.values({ y })", () => {
     });
     expect(new Set(result.column("test_name"))).toEqual(new Set(["a", "b", "other"]));
     expect(result.numRows()).toBeLessThan(5000);
-    expect(result.origin.reductions[0]).toBe(
-      'The 2 series of test_name with the most measurements; "other" holds one other with 50,000 measurements.',
-    );
+    expect(result.origin.reductions[0]).toBe("Top 2 of 3 tests by measurements; other: 1 more.");
     const left = await lab.measurements.values({
       range,
       y: "test_runtime",
@@ -86,7 +84,7 @@ describe("lab.measurements.values({ y })", () => {
     });
     expect(new Set(left.column("test_name"))).toEqual(new Set(["a", "b"]));
     expect(left.origin.reductions[0]).toBe(
-      "The 2 series of test_name with the most measurements; one other with 50,000 measurements left out.",
+      "Top 2 of 3 tests by measurements; left out: 1 more, with 50,000 measurements.",
     );
     const drawn = chart.line(result);
     expect(JSON.stringify(drawn.spec)).toContain("test_runtime");

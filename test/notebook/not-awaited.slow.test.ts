@@ -63,19 +63,14 @@ test("what cells save, ask and draw without an await is there after the run", as
   expect(root?.["sql"]).toMatch(/^SELECT number AS x/);
 });
 
-test("what a cell saves without an await is there also where a later cell fails, or takes too long", async () => {
-  for (const [code, status, limit] of [
-    ["throw new Error('no');", "error", {}],
-    ["await new Promise(() => {});", "timeout", { timeout: 8 }],
-  ] as const) {
-    const { outcome } = await run(
-      [handMade, `chart.line(result).save(process.cwd() + "/files/${status}.png"); 1;`, code],
-      limit,
-    );
-    expect(outcome.status).toBe(status);
-    expect(outcome.message).toMatch(/^Cell 3 of 3 /);
-    expect(await readdir(join(folder.path, "files"))).toContain(`${status}.png`);
-  }
+test("what a cell saves without an await is there also where a later cell fails", async () => {
+  const { outcome } = await run([
+    handMade,
+    `chart.line(result).save(process.cwd() + "/files/x.png"); 1;`,
+    "throw new Error('no');",
+  ]);
+  expect(outcome.message).toMatch(/^Cell 3 of 3 /);
+  expect(await readdir(join(folder.path, "files"))).toEqual(["x.png"]);
 });
 
 test("a save that fails and that nothing awaits makes the run fail, and names its cell", async () => {

@@ -348,23 +348,6 @@ test("a parameter of the wrong type is a type error, an unknown one is refused",
   );
 });
 
-test("a cell that takes too long is stopped, awaiting or looping, with the processes that it left", async () => {
-  const leaves = `import { spawn } from "node:child_process";
-    console.log(spawn("sleep", ["300"], { detached: true, stdio: "ignore" }).pid);`;
-  for (const code of ["await new Promise(() => {});", "for (;;);"]) {
-    const { outcome, outputs } = await run([leaves, code], { timeout: 1 });
-    expect(outcome.status).toBe("timeout");
-    expect(outcome.message).toBe(
-      "Cell 2 of 2 took longer than 1 s and was stopped. Allow more with --timeout, or ask for a shorter range.",
-    );
-    const [, pid] = /^stdout: (\d+)\n$/.exec(outputs[0]?.[0] ?? "") ?? [];
-    expect(Number(pid)).toBeGreaterThan(0);
-    // Killed, it may stay as a zombie until somebody reaps it.
-    const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "State:\tX");
-    expect(status).toMatch(/State:\s+[XZ]/);
-  }
-});
-
 test("runNotebook(path) says what is wrong with a file that is no notebook", async () => {
   const texts = { "text.ipynb": "# Weeks", "list.ipynb": "[1]", "old.ipynb": '{"nbformat": 3}' };
   for (const [name, text] of Object.entries(texts)) await writeFile(join(folder.path, name), text);

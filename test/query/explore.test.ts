@@ -114,7 +114,6 @@ const MEASURES: Record<string, Measure<unknown>> = {
   share: share({ anomaly: "t" }),
   shareOf: share({ anomaly: "t" }, { of: { bytes: { gt: 3 } } }),
   ratio: ratio(sum("bytes"), count()),
-  left: ratio(count({ where: { anomaly: "t" } }), count(), { complement: true }),
 };
 
 describe("lab.measurements.explore", () => {
@@ -176,13 +175,15 @@ describe("lab.measurements.explore", () => {
       by: ["software_version", "probe_asn", "probe_cc", "test_name"],
     });
     expect(four.numRows()).toBeLessThan(5_000);
-    expect(four.numRows()).toBeGreaterThan(2_500);
-    const [version, asn, country, test] = four.origin.columns.dimensions;
     expect(four.origin.columns.time?.every).toBe("day");
-    expect([country?.other, test?.other]).toEqual([undefined, undefined]);
-    expect(version?.order.at(-1)).toBe("other");
-    expect(four.origin.reductions.join(" ")).toBe(
-      `Named are the largest (by measurements): ${version!.order.length - 1} of 15 values of software_version, ${asn!.order.length - 1} of 40 values of probe_asn; the others are merged.`,
+    const [version, asn] = four.origin.columns.dimensions;
+    expect([version?.other, asn?.other]).toEqual(["other", "other"]);
+    const { reductions } = four.origin;
+    expect(reductions[0]).toMatch(
+      /^The top \d of each dimension instead of 10, for at most 4,9\d\d rows/,
+    );
+    expect(reductions.join(" ")).toMatch(
+      /Top \d of 15 versions by measurements; other: \d+ more\./,
     );
   });
 
@@ -237,7 +238,7 @@ describe("lab.measurements.explore", () => {
       "Can't explore the measurements by countDistinct: its values don't add up",
     );
     await expect(explore({ by: [] })).rejects.toThrow("by 0 dimensions: pass one to 4");
-    await expect(explore({ every: "second" })).rejects.toThrow("take a coarser every");
+    await expect(explore({ every: "second" })).rejects.toThrow("Take a coarser every");
     await expect(explore({ top: 3 })).rejects.toThrow("top");
     const empty = await explore({ where: { probe_cc: "XX" } });
     expect(empty.numRows()).toBe(0);

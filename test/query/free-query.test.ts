@@ -113,50 +113,6 @@ describe("freeQuery(sql, { range, params })", () => {
     expect(String(result)).toMatch(/0 rows, 2026-05-01 to 2026-05-02 UTC\nThe query found no rows/);
   });
 
-  it("tells of each column what it holds, also where no value can", async () => {
-    const values: [sql: string, kind: string][] = [
-      ...["UInt8", "Int16", "UInt32", "Int64", "UInt64", "Float32", "Float64", "Decimal(9, 2)"].map(
-        (type): [string, string] => [`CAST(7 AS ${type})`, "number"],
-      ),
-      ["quantileExact(0.5)(big)", "number"],
-      ["toNullable(7)", "number"],
-      ["toLowCardinality('a')", "text"],
-      ["CAST('a' AS Nullable(String))", "text"],
-      ["max(kind)", "text"],
-      ["max(address)", "text"],
-      ["toUUID('61f0c404-5cb3-11e7-907b-a6006ad3dba0')", "text"],
-      ["[1, 2]", "text"],
-      ["true", "text"],
-      ["toInt128(7)", "number"],
-      ["max(measurement_start_time)", "time"],
-      ["max(maybe)", "time"],
-      ["toDateTime64('2026-05-01', 6, 'UTC')", "time"],
-      ["toDate('2026-05-01')", "time"],
-      ["toDate32('2026-05-01')", "time"],
-    ];
-    const columns = values.map(([sql], at) => `${sql} AS c${at}`).join(", ");
-    const kindOf = (value: unknown): string =>
-      value instanceof Date
-        ? "time"
-        : typeof value === "number" || typeof value === "bigint"
-          ? "number"
-          : "text";
-    for (const cc of ["IT", "XX"]) {
-      const result = await freeQuery(
-        database,
-        `SELECT ${columns} FROM fastpath WHERE {range} AND probe_cc = '${cc}' GROUP BY probe_cc`,
-        { range },
-      );
-      expect(Object.values(result.origin.columns.kinds ?? {})).toEqual(values.map(([, k]) => k));
-      expect(Object.keys(result.origin.columns.kinds ?? {})).toEqual(result.columnNames());
-      // Where there are values, they are what was told.
-      const [row] = result.rows();
-      if (cc === "IT")
-        expect(Object.values(row ?? {}).map(kindOf)).toEqual(values.map(([, k]) => k));
-      else expect(result.numRows()).toBe(0);
-    }
-  });
-
   it.each([
     ["SELECT 1", /does not use its time range: put \{range\} into its WHERE/],
     ["SELECT '{range}' -- {range}", /does not use its time range/],

@@ -11,8 +11,6 @@ import {
   sum,
   type TimeRange,
 } from "../../src/index.js";
-import { drawRows } from "../../src/chart/draw-rows.js";
-import { LINE } from "../../src/chart/line.js";
 import type { ColumnMeaning } from "../../src/query/named-columns.js";
 import { ownDatabase } from "../support/own-database.js";
 
@@ -45,34 +43,6 @@ const ask = (sql: string, columns: Record<string, ColumnMeaning>, within: TimeRa
   lab.query(sql, { range: within, columns });
 
 describe("lab.query(sql, { columns })", () => {
-  it("draws zero, or a gap, where a bucket has no row", async () => {
-    // None of the second week; 3.9 is there again in the third, alone.
-    const holes = WEEKLY.replace(
-      "{range}",
-      `{range} AND (measurement_start_time < '2026-04-06'
-        OR measurement_start_time >= '2026-04-13' AND software_version = '3.9')`,
-    );
-    const result = await ask(holes, NAMED, between("2026-03-30", "2026-04-27"));
-    const drawn = (y: string) => {
-      const [filled, none] = ["3.9", "3.10"].map((version) =>
-        [...drawRows(result, LINE, { y }).points]
-          .filter((point) => drawRows(result, LINE, { y }).series[point.series]?.value === version)
-          .map(({ x, y }) => [new Date(x).toISOString().slice(5, 10), y]),
-      );
-      return { filled, none };
-    };
-    const weeks = ["03-30", "04-06", "04-13", "04-20"];
-    expect(drawn("n")).toEqual({
-      filled: [20, 0, 28, 28].map((n, week) => [weeks[week], n]),
-      none: [
-        [weeks[0], 20],
-        [weeks[1], 0],
-        [weeks[3], 0],
-      ],
-    });
-    expect(drawn("blocked").filled).toEqual([0, null, 0, 0].map((n, week) => [weeks[week], n]));
-  });
-
   it("lets a chart order versions, write shares as percent and mark incomplete weeks", async () => {
     const result = await ask(WEEKLY, NAMED);
     const { time, dimensions, measures, kinds } = result.origin.columns;
@@ -149,12 +119,6 @@ describe("lab.query(sql, { columns })", () => {
     expect(await missing("ORDER BY t -- LIMIT 5")).toBe("zero");
     expect(await missing("HAVING n > 5")).toBe("gap");
     expect(await missing("ORDER BY n LIMIT 5")).toBe("gap");
-  });
-
-  it("is an empty chart with the right axes where nothing was found", async () => {
-    const result = await ask(WEEKLY.replace("{range}", "{range} AND report_id = 'none'"), NAMED);
-    expect(result.origin.notes).toEqual(["The query found no rows in the range."]);
-    expect(await chart.line(result).svg()).toContain("No data: The query found no rows");
   });
 
   const refused: [columns: Record<string, unknown>, message: RegExp][] = [

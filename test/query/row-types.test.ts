@@ -174,7 +174,6 @@ test("a question on test helpers and on logs gives the row's type", () => {
     q90: N;
     most: N;
   }>();
-  expectTypeOf<RowOf<L["submissions"]>["claimed_asn"]>().toEqualTypeOf<N>();
   expectTypeOf<RowOf<L["submissions"]>["finding"]>().toEqualTypeOf<
     "unreadable" | "refused" | "missing" | "country" | "network" | "stored"
   >();

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { chart, ProbelabError, table } from "../../src/index.js";
-import { readParquet } from "../../src/result/parquet-read.js";
+import { readParquet } from "../support/read-parquet.js";
 import { makeResult, weeklyCounts } from "../chart/support/sample-results.js";
 
 const drawn = chart.area(weeklyCounts(), { width: 300, height: 100 });

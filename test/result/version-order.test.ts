@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { compareVersions } from "../../src/result/version-order.js";
 import { prefix } from "../../src/index.js";
-import { matchesPrefix } from "../../src/query/prefix.js";
+import { matchesPrefix } from "../../src/query/where.js";
 
 it("compareVersions(a, b) orders by component, letters before the end and before numbers", () => {
   const ordered = [

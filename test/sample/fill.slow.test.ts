@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Writer } from "../../src/database/writer.js";
 import { fillSample } from "../../src/sample/fill.js";
-import { isLoaded, listTables, sampleInfo } from "../../src/sample/info.js";
+import { sampleInfo } from "../../src/sample/info.js";
 import { contents, numbers, temporaryWriter } from "./temporary-writer.js";
 
 const END = new Date("2026-05-01T00:00:00Z");
@@ -108,19 +108,4 @@ describe("fillSample(writer, options)", () => {
   ])("refuses %o", async (options, message) => {
     await expect(fillSample(writer, options)).rejects.toThrow(message);
   });
-});
-
-it("sampleInfo(writer) tells which sample is there, and isLoaded(table) which rows no sample made", async () => {
-  await using own = await temporaryWriter();
-  const loaded = async () => (await listTables(own)).filter(isLoaded).map(({ name }) => name);
-  expect(await sampleInfo(own)).toBeNull();
-  await fillSample(own, { rows: 1_234, seed: 5, end: END });
-  const start = new Date("2025-10-31T00:00:00Z");
-  expect(await sampleInfo(own)).toMatchObject({ rows: 1_234, seed: 5, start, end: END });
-  expect(await loaded()).toEqual([]);
-  await own.command("DROP TABLE fastpath SYNC");
-  await own.command("CREATE TABLE fastpath (x UInt8) ENGINE = MergeTree ORDER BY x");
-  expect(await loaded()).toEqual([]);
-  await own.command("INSERT INTO fastpath VALUES (1)");
-  expect(await loaded()).toEqual(["fastpath"]);
 });

@@ -192,22 +192,14 @@ test("a strict project that checks libraries too compiles, an unknown column is 
   expect(run(process.execPath, "--input-type=commonjs", "-e", required).printed).toContain(day);
 });
 
-test("npx probelab example NAME writes a notebook into the project, and --run runs it on a sample", () => {
-  const listed = run("npx", "probelab", "example");
-  expect(listed.printed).toMatch(/^measurement-drop +\S+/m);
-  const written = run(
-    "npx",
-    "probelab",
-    "example",
-    "measurement-drop",
-    "--run",
-    "--rows",
-    "300000",
-  );
-  expect(written.status, written.printed).toBe(0);
-  expect(written.printed).toMatch(/filling it with the sample service/);
-  expect(existsSync(join(project, "measurement-drop.ipynb"))).toBe(true);
+test("npx probelab start runs a notebook of the package on a sample", () => {
+  const started = run("npx", "probelab", "start", "measurement-drop", "--rows", "300000");
+  expect(started.status, started.printed).toBe(0);
+  expect(started.printed).toMatch(/filling it with the sample service/);
   expect(existsSync(join(project, "out", "measurement-drop.html"))).toBe(true);
+  expect(run("npx", "probelab", "start", "measurement-dro").printed).toMatch(
+    /Did you mean measurement-drop\?/,
+  );
 });
 
 describe.skipIf(python === undefined)(`in Jupyter${skipped}`, () => {

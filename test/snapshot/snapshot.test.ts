@@ -130,7 +130,7 @@ describe("lab.snapshot", () => {
     );
   });
 
-  it("refuses what it can't tell exactly, with the reason, or asks the table where that is wanted", async () => {
+  it("refuses what it can't tell exactly, with the reason", async () => {
     await using lab = await own.open();
     const where = { test_name: "web" } as const;
     const options = { name: "web", range, where, into: into(), dimensions: ["probe_cc"] };
@@ -168,14 +168,6 @@ describe("lab.snapshot", () => {
     expect((await runs.ask(minutes)).rows()).toEqual(
       (await lab.runs.ask({ ...minutes, where })).rows(),
     );
-    const either = await lab.snapshot({ ...options, otherwise: "table" });
-    const fine = { range, every: "15 minutes", by: "probe_cc" } as const;
-    const answer = await either.measurements.counts(fine);
-    expect(answer.rows()).toEqual((await lab.measurements.counts({ ...fine, where })).rows());
-    expect(answer.origin.notes[0]).toMatch(
-      /^Asked of the table: the snapshot web can't answer it\./,
-    );
-    expect(answer.origin.source).toBe(lab.source);
   });
 
   it("is taken inside the embedded database that holds the measurements", async () => {

@@ -45,7 +45,7 @@ async function execute(path: string, directory: string): Promise<Executed> {
   const before = process.env["PROBELAB_MEASUREMENTS"];
   process.env["PROBELAB_MEASUREMENTS"] = `embedded:${directory}`;
   try {
-    const outcome = await runNotebook(path, { out: join(directory, "out"), timeout: 60 });
+    const outcome = await runNotebook(path, { out: join(directory, "out") });
     const { cells } = JSON.parse(readFileSync(outcome.notebook, "utf8")) as Notebook;
     const outputs = cells.flatMap((cell) => cell.outputs ?? []);
     return {

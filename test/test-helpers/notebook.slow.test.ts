@@ -38,8 +38,6 @@ it("test-helpers.ipynb finds the helper that fails more and the hasty rotation o
   expect(findings.match(/too close for DNS/g)).toHaveLength(1);
   expect(findings).toContain("staggered by 7 ± 3 days");
 
-  for (const name of ["1-timeline", "2-failure-rate"]) {
-    const svg = readFileSync(join(directory.path, "out", `test-helpers-${name}.svg`), "utf8");
-    expect(svg).toContain("<path");
-  }
+  const svg = readFileSync(join(directory.path, "out", "test-helpers-failure-rate.svg"), "utf8");
+  expect(svg).toContain("<path");
 });

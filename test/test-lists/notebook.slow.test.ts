@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { openWriter } from "../../src/database/writer.js";
 import { fillSample } from "../../src/sample/fill.js";
-import { executeExamples, executeNotebook } from "../support/executed-notebook.js";
+import { executeNotebook } from "../support/executed-notebook.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
 
 it("test-lists.ipynb finds the change of sample_truth, and says that its lists are made up", async () => {
@@ -30,12 +30,4 @@ it("test-lists.ipynb finds the change of sample_truth, and says that its lists a
   expect(texts.join("\n")).toContain("Made-up lists of the sample service");
   const svg = readFileSync(join(directory.path, "out", "test-lists-1-churn.svg"), "utf8");
   expect(svg).toContain("Churn of the first 100 URLs by poll");
-});
-
-it("docs/test-lists.md: its examples run and print what they say", async () => {
-  await using directory = await temporaryDirectory();
-  const { outcome, errors, texts } = await executeExamples("test-lists.md", directory.path);
-  expect(outcome.message).toBeUndefined();
-  expect(errors).toBe(0);
-  expect(texts.join("\n")).toContain("1.98");
 });

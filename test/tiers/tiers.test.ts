@@ -192,25 +192,16 @@ test("a notebook shows the review and draws the graph; hostile names stay names"
 
 test.each([
   [{}, /^Can't review tiers without components: pass/],
-  [null, /^Can't review tiers with null/],
   [{ components: [] }, /^Can't review tiers with components: \[\]: pass an object/],
   [{ component: {} }, /with the option "component": did you mean components\?/],
   [{ components: { a: {} } }, /^Can't review the component "a" without a tier: pass 1 to 4/],
-  [{ components: { a: null } }, /^Can't review the component "a" with null/],
   [{ components: { a: { tier: "2" } } }, /with tier: "2": pass 1 to 4 by the highest/],
-  [{ components: { a: { tier: 1.5 } } }, /with tier: 1.5: pass/],
   [{ components: { a: { tier: 1, causes: 5 } } }, /with causes: 5: pass the highest severity/],
-  [{ components: { a: { tier: 1, hards: [] } } }, /the option "hards": did you mean hard\?/],
   [{ components: { a: { tier: 1, hard: "b" } } }, /with hard: "b": pass a list of components'/],
   [{ components: { abc: { tier: 1, hard: ["abd"] } } }, /"abd", which is no component. Did you/],
   [{ components: { a: { tier: 1, soft: ["a"] } } }, /"a": soft names the component itself/],
   [{ components: { a: { tier: 1, stage: "live" } } }, /at the stage "live": pass one of "staging"/],
   [{ components: {}, stages: ["x", "x"] }, /with stages: \["x","x"\]: pass different names/],
-  [
-    { components: { a: { tier: 1, pair: ["b"] } } },
-    /with pair: \["b"\]: pass the names of the act/,
-  ],
-  [{ components: { a: { tier: 1, reliable: "yes" } } }, /with reliable: "yes": pass true or false/],
 ])("tiers(%j) is refused", (options, message) => {
   expect(() => tiers(options as TierOptions)).toThrow(message);
 });

@@ -16,22 +16,6 @@ describe("last(duration)", () => {
     expect(last("3 months", { now }).start.toISOString()).toBe("2025-12-31T12:30:00.000Z");
   });
 
-  it("reads a unit alone as one of it", () => {
-    expect(last("week", { now })).toEqual(last("7 days", { now }));
-  });
-
-  it("keeps the wall clock of a named zone when summer time begins in between", () => {
-    const range = last("2 days", { now: "2026-03-30T10:00:00Z", timeZone: "Europe/Rome" });
-    expect(range.start.toISOString()).toBe("2026-03-28T11:00:00.000Z");
-  });
-
-  it("ends at the present by default", () => {
-    const before = Date.now();
-    const { end } = last("1 hour");
-    expect(end.getTime()).toBeGreaterThanOrEqual(before);
-    expect(end.getTime()).toBeLessThanOrEqual(Date.now());
-  });
-
   it.each([
     ["90d", "90 days"],
     ["36h", "36 hours"],
@@ -98,14 +82,6 @@ describe("between(start, end)", () => {
     expect(() => between(new Date(NaN), new Date())).toThrow(/an invalid Date as the start/);
     expect(() => between("1969-12-31", "2026-01-01")).toThrow(/1970-01-01 to 2106-02-07/);
     expect(() => between("2026-01-01", "2107-01-01")).toThrow(/1970-01-01 to 2106-02-07/);
-  });
-
-  it("can't be changed afterwards", () => {
-    const start = new Date("2026-05-01");
-    const range = between(start, "2026-05-02");
-    start.setUTCFullYear(1999);
-    expect(range.start.toISOString()).toBe("2026-05-01T00:00:00.000Z");
-    expect(Object.isFrozen(range)).toBe(true);
   });
 });
 

@@ -1,30 +1,30 @@
 import { ProbelabError } from "../../base/error.js";
+import type { MimeBundle } from "../../base/mime-bundle.js";
 import { isPromise, shownValue } from "../../base/text.js";
 import { isFinding, type Finding } from "../../change/finding.js";
 import { textWidth } from "../../fonts/shipped-font.js";
+import { specText, wrap } from "../../render/label.js";
+import { htmlText, tableHtml } from "../../render/table-outputs.js";
 import { isResult, type Result } from "../../result/result.js";
 import { BAR } from "../bar.js";
 import { Chart } from "../chart-value.js";
-import { specText, wrap } from "../../render/label.js";
 import { checkChartOptions, type ChangeChartOptions, type ChangeRecord } from "../options.js";
 import { drawnResult, resultChart } from "../result-chart.js";
-import { ages, causes, changedValues, steps } from "./bars.js";
-import { changesInLines } from "./change-points.js";
-import type { Figure } from "./figure.js";
-import { alarms } from "./flow.js";
+import { tableModel } from "../table.js";
+import { causes, changedValues, steps, type Figure } from "./bars.js";
+import { alarms, changesInLines } from "./lines.js";
 
-const FIGURES: Readonly<
-  Record<string, (result: Result, record: ChangeRecord, options: ChangeChartOptions) => Figure>
-> = {
+const FIGURES: Readonly<Record<string, (result: Result, record: ChangeRecord) => Figure>> = {
   explain: causes,
   compare: changedValues,
   "change points": changesInLines,
   anomalies: alarms,
-  freshness: ages,
   funnel: steps,
 };
 
 const MOST_LINES = 2;
+/** Rows of a finding's table in a cell. */
+const MOST_ROWS = 20;
 
 /** The chart of a finding; see `chart.change`. @param withSentence whether its sentence stands in the picture. */
 export function changeChart(
@@ -40,6 +40,11 @@ export function changeChart(
   }
   checkChartOptions(options, "change", "draw a change");
   const { kind, sentence, result } = finding;
+  if (kind === "freshness") {
+    throw new ProbelabError(
+      "Can't draw how fresh the data is: it has no chart. Show its table, finding.result.",
+    );
+  }
   if (kind === "release") {
     return resultChart(result, BAR, {
       x: "measure",
@@ -75,7 +80,7 @@ export function drawChange(
   options: ChangeChartOptions,
   withSentence = true,
 ): Chart {
-  const figure = FIGURES[record.kind]!(result, record, options);
+  const figure = FIGURES[record.kind]!(result, record);
   const { spec, rows, live } = drawnResult(
     figure.result,
     figure.kind,
@@ -114,4 +119,30 @@ function cutLines(sentence: string, width: number): string[] {
     last = last.slice(0, last.lastIndexOf(" "));
   }
   return [...lines.slice(0, MOST_LINES - 1), specText(`${last} …`)];
+}
+
+/**
+ * What a notebook shows of a finding: its chart, and below it its sentence and its table; as text the sentence.
+ * @param show what it shows of a chart.
+ */
+export async function findingBundles(
+  finding: Finding,
+  show: (chart: Chart) => Promise<MimeBundle | undefined>,
+): Promise<readonly MimeBundle[]> {
+  const { kind, sentence, result } = finding;
+  let drawn: MimeBundle | undefined;
+  let reason = "";
+  try {
+    if (kind !== "freshness") drawn = await show(changeChart(finding, {}, false));
+  } catch (error) {
+    if (!(error instanceof ProbelabError)) throw error;
+    reason = `<p><small>${htmlText(error.message)}</small></p>\n`;
+  }
+  const { dimensions, measures } = result.origin.columns;
+  // Of causes without the columns that their names repeat.
+  const columns = [...dimensions, ...measures].map(({ name }) => name);
+  const model = tableModel(result, { limit: MOST_ROWS, ...(kind === "explain" && { columns }) });
+  const html = `<p>${htmlText(sentence)}</p>\n${reason}${tableHtml(model)}`;
+  const text = { data: { "text/html": html, "text/plain": sentence }, metadata: {} };
+  return drawn === undefined ? [text] : [drawn, text];
 }

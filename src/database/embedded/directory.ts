@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from "node:fs";
-import { mkdir, open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, open, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ProbelabError } from "../../base/error.js";
 
@@ -28,8 +28,6 @@ export const EXIT = {
   held: 10,
   /** The engine's packages are not installed. */
   missing: 11,
-  /** The last line of its log is the whole reason, with its remedy. */
-  refused: 12,
 } as const;
 
 /** The files of an embedded database's directory. */
@@ -39,7 +37,6 @@ export function directoryFiles(directory: string) {
     /** Functions in SQL that the engine takes before its own of the same name. */
     functions: join(directory, "data", "user_defined"),
     record: join(directory, "server.json"),
-    layout: join(directory, "layout.json"),
     log: join(directory, "server.log"),
     /** Locked by the server for as long as it lives. */
     serverLock: join(directory, "server.lock"),
@@ -66,54 +63,6 @@ export async function makeDirectory(directory: string): Promise<void> {
   }
 }
 
-/** Version of the directory's layout; raised when an older probelab can't read the new one. */
-const LAYOUT = 1;
-
-/**
- * Checks that this probelab and this engine can open the directory, and notes both in `layout.json`.
- *
- * @param engine version of the engine that is to open it; "" if unknown.
- * @throws ProbelabError for a directory that a newer probelab or engine has written; it stays untouched.
- */
-export async function checkLayout(directory: string, engine: string): Promise<void> {
-  const { layout: path } = directoryFiles(directory);
-  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) =>
-    error.code === "ENOENT" ? JSON.stringify({ layout: LAYOUT, engine: "" }) : "",
-  );
-  const { layout, engine: writer } = fieldsOf(text);
-  const [why, remedy] =
-    typeof layout !== "number" || typeof writer !== "string"
-      ? [`can't read its file ${path}`, "put it back from a copy, or remove that file"]
-      : layout > LAYOUT
-        ? [`its layout is ${layout}, and this probelab knows ${LAYOUT}`, "update probelab"]
-        : engine !== "" && month(writer) > month(engine)
-          ? [
-              `ClickHouse ${writer} has written it, and this one is ${engine}`,
-              "update probelab and its package chdb",
-            ]
-          : [];
-  if (why !== undefined) {
-    throw new ProbelabError(
-      `Can't open the embedded database ${directory}: ${why}. Nothing in it was changed: ${remedy}, or name another directory with PROBELAB_MEASUREMENTS=embedded:DIR.`,
-    );
-  }
-  if (writer !== engine) await writeAside(path, `${JSON.stringify({ layout: LAYOUT, engine })}\n`);
-}
-
-/** The months of a version such as 26.7.3: within one, ClickHouse keeps its files as they are. */
-function month(version: string): number {
-  const [year = 0, month = 0] = version.split(".").map(Number);
-  return year * 12 + month;
-}
-
-function fieldsOf(json: string): Readonly<Record<string, unknown>> {
-  try {
-    return (JSON.parse(json) ?? {}) as Record<string, unknown>;
-  } catch {
-    return {};
-  }
-}
-
 /**
  * The directory's record, or null: also where it is no record, a stranger's, or of another directory,
  * which this one is a copy of or was renamed from.
@@ -125,7 +74,8 @@ export function readRecord(directory: string): ServerRecord | null {
     file = openSync(directoryFiles(directory).record, constants.O_RDONLY | constants.O_NONBLOCK);
     const [status, own] = [fstatSync(file), statSync(directory)];
     if (!status.isFile() || ![process.getuid?.(), own.uid].includes(status.uid)) return null;
-    const { pid, port, token, writerToken, path } = fieldsOf(readFileSync(file, "utf8"));
+    const text = readFileSync(file, "utf8");
+    const { pid, port, token, writerToken, path } = JSON.parse(text) as Record<string, unknown>;
     const isCount = (value: unknown) => Number.isInteger(value) && Number(value) > 0;
     if (!isCount(pid) || !isCount(port) || Number(port) > 65_535) return null;
     if (![token, writerToken, path].every((text) => typeof text === "string" && text !== "")) {
@@ -146,18 +96,15 @@ export function readRecord(directory: string): ServerRecord | null {
 export async function removeLeftovers(directory: string): Promise<void> {
   await rm(directoryFiles(directory).record, { force: true });
   for (const name of await readdir(directory)) {
-    if (/^(server-\d+\.(?:xml|ready)|(?:server|layout)\.json\.\d+)$/.test(name))
+    if (/^(server-\d+\.(?:xml|ready)|server\.json\.\d+)$/.test(name))
       await rm(join(directory, name), { force: true });
   }
 }
 
 /** Writes the record whole and readable by its owner only. */
-export function writeRecord(directory: string, record: ServerRecord): Promise<void> {
-  return writeAside(directoryFiles(directory).record, JSON.stringify(record));
-}
-
-async function writeAside(path: string, text: string): Promise<void> {
+export async function writeRecord(directory: string, record: ServerRecord): Promise<void> {
+  const { record: path } = directoryFiles(directory);
   const aside = `${path}.${process.pid}`;
-  await writeFile(aside, text, { mode: 0o600 });
+  await writeFile(aside, JSON.stringify(record), { mode: 0o600 });
   await rename(aside, path);
 }

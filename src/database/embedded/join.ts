@@ -67,7 +67,6 @@ export async function joinServer(directory: string, limits: JoinLimits = {}): Pr
         const lines = (await child.log()).trim().split("\n");
         await child.kill();
         child = undefined;
-        if (end === EXIT.refused) throw new ProbelabError(lines.at(-1) ?? "");
         if (end === EXIT.missing) throw cantStart(MISSING);
         const errors = lines.filter((line) => /exception|error/i.test(line));
         // Another program may have taken the port in between.

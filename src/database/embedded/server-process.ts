@@ -7,13 +7,11 @@ import { existsSync, openSync, rmSync, statSync } from "node:fs";
 import { mkdir, realpath, rm, writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type * as Ffi from "ffi-rs";
-import { ProbelabError } from "../../base/error.js";
 import { lockFile } from "../../base/system-call.js";
 import {
-  checkLayout,
   directoryFiles,
   EMBEDDED_DATABASE,
   EXIT,
@@ -45,15 +43,9 @@ function leave(): void {
 
 /** Ends before the engine runs, or with it; the log has the reason. */
 function fail(error: unknown): void {
-  const code =
-    error instanceof MissingPackage
-      ? EXIT.missing
-      : error instanceof ProbelabError
-        ? EXIT.refused
-        : undefined;
-  console.error(code === EXIT.refused ? (error as Error).message : error);
-  if (code === undefined) leave();
-  process.exit(code);
+  console.error(error);
+  if (error instanceof MissingPackage) process.exit(EXIT.missing);
+  leave();
 }
 
 class MissingPackage extends Error {}
@@ -125,8 +117,6 @@ async function freePort(): Promise<number> {
 interface Engine {
   readonly ffi: typeof Ffi;
   readonly path: string;
-  /** Such as 26.7.3-stable.1; "" for a library from elsewhere. */
-  readonly version: string;
 }
 
 function findEngine(): Engine {
@@ -134,10 +124,7 @@ function findEngine(): Engine {
   try {
     const ffi = require("ffi-rs") as typeof Ffi;
     const { libchdbPath } = require("chdb/libchdb") as { libchdbPath: () => string };
-    const path = libchdbPath();
-    const about = join(dirname(path), "package.json");
-    const { version } = existsSync(about) ? (require(about) as Partial<Engine>) : {};
-    return { ffi, path, version: version ?? "" };
+    return { ffi, path: libchdbPath() };
   } catch (cause) {
     throw new MissingPackage((cause as Error).message, { cause });
   }
@@ -209,7 +196,6 @@ async function main(): Promise<void> {
   const engine = findEngine();
   if (!(await takeDirectory())) process.exit(EXIT.held);
   await removeLeftovers(directory);
-  await checkLayout(directory, engine.version);
   await writeFile(config, engineConfig(), { mode: 0o600 });
   await mkdir(files.functions, { recursive: true });
   await writeFile(join(files.functions, "function_file.sql"), REFUSED_FILE);

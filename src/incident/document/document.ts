@@ -2,7 +2,7 @@ import { Table } from "../../chart/table.js";
 import { formatInstant } from "../../time/time-zone.js";
 import { missingParts, type Draft, type Evidence } from "../fields.js";
 import { titleOf, webAddress, type Figure } from "../figure.js";
-import { formatDuration, severity, stateText, type Demand } from "../severity.js";
+import { demandsOf, demandText, formatDuration, isDone, severity } from "../severity.js";
 
 /** A run of text: plain, or a link to an address, or to a figure of the same document by its number. */
 export type Span =
@@ -80,8 +80,6 @@ export interface Frame {
   readonly at: Date;
   /** True lists what is still missing, at the top. */
   readonly missing: boolean;
-  /** The blocks before the facts; default: after them, what the severity demands. */
-  readonly head?: readonly Block[];
   /** The last line. */
   readonly end?: string;
 }
@@ -102,9 +100,8 @@ export function documentBlocks(draft: Draft, figures: readonly Figure[], frame: 
     ...(frame.missing && lacks.length > 0
       ? [paragraph(`Draft. Still missing: ${lacks.join(", ")}.`)]
       : []),
-    ...(frame.head ?? []),
     factsOf(draft),
-    ...(frame.head ? [] : section("What the severity demands", [demandList(draft, frame.at)])),
+    ...section("What the severity demands", [demandList(draft, frame.at)]),
   ];
   // One text as paragraphs, several as a list.
   const writeText = (title: string, words: readonly string[]): void => {
@@ -158,12 +155,12 @@ export function documentBlocks(draft: Draft, figures: readonly Figure[], frame: 
 }
 
 /** A heading and what stands below it; nothing where that is empty. */
-export function section(title: string, blocks: readonly Block[]): Block[] {
+function section(title: string, blocks: readonly Block[]): Block[] {
   return blocks.length === 0 ? [] : [{ kind: "heading", level: 2, text: title }, ...blocks];
 }
 
 /** A paragraph without links. */
-export function paragraph(text: string): Block {
+function paragraph(text: string): Block {
   return { kind: "paragraph", spans: plain(text) };
 }
 
@@ -212,54 +209,12 @@ function factsOf(draft: Draft): Block {
 }
 
 /** What the severity demands, and what of it is there. */
-export function demandList(draft: Draft, at: Date): Block {
-  const items = demandsOf(draft, at)
+function demandList(draft: Draft, at: Date): Block {
+  const now = new Date(Math.max(+at, Date.parse(draft.detectedAt)));
+  const items = demandsOf(draft, missingParts(draft).length === 0, now)
     .filter(({ state }) => state !== "not demanded")
     .map((each) => ({ done: isDone(each), spans: plain(demandText(each, draft, at)) }));
   return { kind: "checklist", items };
-}
-
-/** The demands of an incident's severity and their states. */
-export function demandsOf(draft: Draft, at: Date): readonly Demand[] {
-  const { detectedAt, respondedAt, call, leader, sterile } = draft;
-  const postmortem = missingParts(draft).length === 0;
-  const incident = {
-    severity: draft.severity,
-    detectedAt,
-    respondedAt,
-    call,
-    leader,
-    postmortem,
-    sterile,
-  };
-  const now = new Date(Math.max(+at, Date.parse(detectedAt)));
-  return severity.checklist(incident, { now }).demands;
-}
-
-/** True for a demand that is met, also late. */
-export function isDone({ state }: Demand): boolean {
-  return state === "done" || state === "late";
-}
-
-/** Days after the detection in which what nobody told can still be done. */
-const ACTING = 30;
-
-/** True while somebody can still meet a deadline. */
-export function canAct({ resolvedAt, detectedAt }: Draft, now: Date): boolean {
-  return resolvedAt === null && (+now - Date.parse(detectedAt)) / 86_400_000 <= ACTING;
-}
-
-/** The state of a demand in words; after the incident, what is on record. */
-export function demandText(demand: Demand, draft: Draft, now: Date): string {
-  const { state, deadline, overBy } = demand;
-  const name = `${demand.demand.slice(0, 1).toUpperCase()}${demand.demand.slice(1)}`;
-  const due = deadline === undefined ? "" : utc(deadline.toISOString());
-  if (state === "late" && overBy !== undefined) {
-    return `${name}: late: it began ${formatDuration(overBy)} after it was due, ${due}`;
-  }
-  if (demand.demand === "postmortem" && state === "missing") return `${name}: not complete`;
-  const over = state === "overdue" && !canAct(draft, now);
-  return `${name}: ${over ? `none is on record; it was due ${due}` : stateText(demand)}`;
 }
 
 function evidenceSpans(evidence: readonly Evidence[], mentions: Mentions): Span[] {

@@ -30,21 +30,15 @@ main > p:last-child { margin-top: 3rem; padding-top: 0.8rem; border-top: 1px sol
 `;
 
 /**
- * Blocks as one HTML page: charts live, whole in itself, nothing asked of any address.
- *
- * @param beside true if the files of its figures stand beside the page.
+ * Blocks as one HTML page: charts live, whole in itself, nothing asked of any address.; the files of its figures stand beside it.
  */
-export async function documentHtml(
-  title: string,
-  blocks: readonly Block[],
-  beside = true,
-): Promise<string> {
+export async function documentHtml(title: string, blocks: readonly Block[]): Promise<string> {
   const parts: string[] = [];
-  for (const block of blocks) parts.push(await blockHtml(block, beside));
+  for (const block of blocks) parts.push(await blockHtml(block));
   return pageDocument({ title, body: parts.join("\n"), theme: "light", style: STYLE });
 }
 
-async function blockHtml(block: Block, beside: boolean): Promise<string> {
+async function blockHtml(block: Block): Promise<string> {
   switch (block.kind) {
     case "heading":
       return `<h${block.level}>${escapeXml(block.text)}</h${block.level}>`;
@@ -68,7 +62,7 @@ async function blockHtml(block: Block, beside: boolean): Promise<string> {
         .map((row) => `<tr>${row.map((cell) => `<td>${inline(cell)}</td>`).join("")}</tr>`)
         .join("")}</tbody></table></div>`;
     case "figure":
-      return figureHtml(block.number, block.caption, block.figure, beside);
+      return figureHtml(block.number, block.caption, block.figure);
   }
 }
 
@@ -83,7 +77,6 @@ async function figureHtml(
   number: number,
   said: string,
   { name, content }: Figure,
-  beside: boolean,
 ): Promise<string> {
   const shown =
     content instanceof Chart
@@ -96,7 +89,8 @@ async function figureHtml(
   ].map(([text, path]) => `<a href="${path}">${text}</a>`);
   return `<section class="shown" id="figure-${number}">
 <h3>Figure ${number}${said === "" ? "" : `: ${escapeXml(said)}`}</h3>
-${shown}${beside ? `\n<p><small>Files: ${files.join(", ")}</small></p>` : ""}
+${shown}
+<p><small>Files: ${files.join(", ")}</small></p>
 </section>`;
 }
 

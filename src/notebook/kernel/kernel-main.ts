@@ -2,11 +2,11 @@ import { readFileSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 import { pendingWork } from "../../base/pending-work.js";
 import { CellSession } from "../cell-session.js";
+import { ts } from "../cell-language.js";
 import type { CellOutput } from "../outputs.js";
 import { languageInfo, ownPackage } from "../own-package.js";
 import { startWatchThread } from "../watch-thread.js";
 import { Connection, type Channel, type ConnectionInfo, type Message } from "./connection.js";
-import { completeReply, inspectReply } from "./language-answers.js";
 
 /** Time to write what the cells started when the kernel is shut down; Jupyter kills it after 5 s. */
 const patienceMilliseconds = 10_000;
@@ -66,7 +66,6 @@ export class Kernel {
   readonly #shutDown: () => void;
   readonly #waiting: Message[] = [];
   readonly #aborted = new WeakSet<Message>();
-  readonly #history: [session: number, line: number, input: string][] = [];
   #working = false;
   #hasEnded = false;
   #count = 0;
@@ -79,7 +78,6 @@ export class Kernel {
 
   /** Takes a request: those of the shell wait for the running cell, those of the control channel don't. */
   take(channel: Channel, request: Message): void {
-    this.#session.repair();
     if (channel === "control") return void this.#handle(channel, request);
     if (this.#hasEnded) return;
     this.#waiting.push(request);
@@ -135,10 +133,7 @@ export class Kernel {
       case "comm_info_request":
         return reply("comm_info_reply", { status: "ok", comms: {} });
       case "history_request":
-        return reply("history_reply", {
-          status: "ok",
-          history: this.#history.slice(-Number(content["n"] ?? 0)),
-        });
+        return reply("history_reply", { status: "ok", history: [] });
       case "comm_open": // Cells have no widgets: the protocol asks to close it.
         return this.#connection.publish(
           "comm_close",
@@ -168,7 +163,7 @@ export class Kernel {
     const code = String(request.content["code"]);
     const silent = request.content["silent"] === true;
     const stored = !silent && request.content["store_history"] !== false;
-    if (stored) this.#history.push([0, ++this.#count, code]);
+    if (stored) this.#count++;
     const count = this.#count;
     const publish = (type: string, content: object) => {
       if (!silent || type === "error") this.#connection.publish(type, content, request);
@@ -219,4 +214,68 @@ function kernelInfo(): object {
     ],
     debugger: false,
   };
+}
+
+type Content = Readonly<Record<string, unknown>>;
+
+/** Completions at the cursor: those that start with the word there, then those that contain it. */
+function completeReply(session: CellSession, { code, cursor_pos }: Content): object {
+  const text = String(code);
+  const { entries, start, end } = session.completions(text, toUtf16(text, Number(cursor_pos)));
+  const word = text.slice(start, end).toLowerCase();
+  const matches = entries
+    .flatMap(({ name, kind, sortText }) => {
+      const at = name.toLowerCase().indexOf(word);
+      return at < 0 ? [] : [{ name, kind, order: `${Math.min(at, 1)}${sortText}` }];
+    })
+    .sort((a, b) => a.order.localeCompare(b.order));
+  const [from, to] = [toCharacters(text, start), toCharacters(text, end)];
+  const types = matches.map(({ name, kind }) => ({ text: name, type: kind, start: from, end: to }));
+  return {
+    status: "ok",
+    matches: matches.map(({ name }) => name),
+    cursor_start: from,
+    cursor_end: to,
+    metadata: { _jupyter_types_experimental: types },
+  };
+}
+
+/** The signature, documentation and tags of the name at the cursor. */
+function inspectReply(session: CellSession, { code, cursor_pos }: Content): object {
+  const text = String(code);
+  const info = session.inspect(text, toUtf16(text, Number(cursor_pos)));
+  if (!info) return { status: "ok", found: false, data: {}, metadata: {} };
+  const signature = ts.displayPartsToString(info.displayParts);
+  const documentation = ts.displayPartsToString(info.documentation);
+  const tags = (info.tags ?? []).map(({ name, text: parts }) => ({
+    name,
+    text: ts.displayPartsToString(parts),
+  }));
+  const plain = tags.map(({ name, text }) => `@${name} ${text}`.trimEnd()).join("\n");
+  const markdown = tags.map(({ name, text }) =>
+    name === "example" ? `*Example*\n\n\`\`\`typescript\n${text}\n\`\`\`` : `*@${name}* ${text}`,
+  );
+  const joined = (blocks: string[]) => blocks.filter((block) => block !== "").join("\n\n");
+  return {
+    status: "ok",
+    found: true,
+    data: {
+      "text/plain": joined([signature, documentation, plain]),
+      "text/markdown": joined([
+        `\`\`\`typescript\n${signature}\n\`\`\``,
+        documentation,
+        ...markdown,
+      ]),
+    },
+    metadata: {},
+  };
+}
+
+/** Jupyter counts characters, JavaScript counts UTF-16 units. */
+function toUtf16(text: string, characters: number): number {
+  return Array.from(text).slice(0, characters).join("").length;
+}
+
+function toCharacters(text: string, units: number): number {
+  return Array.from(text.slice(0, units)).length;
 }

@@ -115,12 +115,9 @@ export function comparison(): Finding {
   return { kind: "compare", found: true, sentence, result };
 }
 
-/** Counts by the hour that fell by half, with what began then. */
+/** Counts by the hour that fell by half. */
 export function changes(): Promise<Finding> {
-  const seeded = seededCounts(31, "hour", 0.5);
-  const asked = asResult(seeded);
-  const at = new Date(asked.column("t")[seeded.at] as Date);
-  return changePoints(asked, { annotations: [{ time: at, label: "3.10 released" }] });
+  return changePoints(asResult(seededCounts(31, "hour", 0.5)));
 }
 
 /** The same of eight groups, six of which dropped. */
@@ -144,46 +141,12 @@ export function alarmed(): Promise<AnomaliesFinding> {
   return anomalies(hourlyResult({ "": values }), { since: "1 week", lag: "12 hours" });
 }
 
-/** A slow decline over weeks. */
-export function declined(): Promise<AnomaliesFinding> {
-  const values = serviceCounts(WEEKS_8, 3).map((n, at) =>
-    Math.round(n * (1 - (0.35 * at) / WEEKS_8)),
-  );
-  return anomalies(hourlyResult({ "": values }));
-}
-
 /** Of two groups, one that stopped, and both silent at the end. */
 export function alarmedGroups(): Promise<AnomaliesFinding> {
   const it = scaled(serviceCounts(WEEKS_8, 3), 1_270, 1_290, 0);
   const us = serviceCounts(WEEKS_8, 4);
   const silent = (values: number[]) => scaled(values, 1_336, WEEKS_8, 0);
   return anomalies(hourlyResult({ IT: silent(it), US: silent(us) }), { since: "1 week" });
-}
-
-export function freshness(): Finding {
-  const rows: [string, string | null, number, number, boolean][] = [
-    ["fastpath", null, 42, 300, false],
-    ["logs", "nginx", 3, 300, false],
-    ["logs", "fastpath", 11_000, 600, true],
-    ["logs", "rotation", 70_000, 86_400, false],
-    ["logs", "", 0.2, 300, false],
-  ];
-  const result = makeResult(
-    {
-      table: rows.map(([table]) => table),
-      program: rows.map(([, program]) => program),
-      newest: rows.map(([, , age]) => new Date(Date.UTC(2026, 4, 1) - age * 1000)),
-      age: rows.map(([, , age]) => age),
-      longest_silence: rows.map(([, , , silence]) => silence),
-      silent: rows.map(([, , , , silent]) => silent),
-      lag_q50: rows.map((_, at) => (at === 0 ? 4 : null)),
-      lag_q95: rows.map((_, at) => (at === 0 ? 31 : null)),
-    },
-    { dimensions: [], measures: [measure("age", "Age of the newest row", "s")] },
-  );
-  const sentence =
-    "Programs have fallen silent, as of 2026-05-01 UTC: the newest measurement is of 2026-04-30 23:59:18 UTC, 42 s old; silent is fastpath (3 h, never more than 10 min in the week before) of 4 programs.";
-  return { kind: "freshness", found: true, sentence, result };
 }
 
 export function funnel(): Finding {

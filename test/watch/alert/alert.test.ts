@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
-import { mkdir, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { alertCommand } from "../../../src/cli/alert.js";
@@ -224,12 +224,6 @@ describe("an alert that is raised again", () => {
     const severities = chat.texts().map((text) => /Severity \d/.exec(text)?.[0]);
     expect(severities).toEqual(["Severity 3", "Severity 3", "Severity 2"]);
   });
-
-  it("is sent once, whoever raises it at the same time", async () => {
-    const keys = Array.from({ length: 12 }, (_, index) => `k${index % 4}`);
-    await Promise.all(keys.map((key) => alert.send({ ...message, key }, toChat())));
-    expect(chat.received).toHaveLength(4);
-  });
 });
 
 describe("an alert that a channel doesn't take", () => {
@@ -315,14 +309,6 @@ describe("the folder of alerts", () => {
     for (let time = 0; time < 2; time += 1) {
       expect((await alert.send(message, toChat())).outcomes).toMatchObject([{ state: "sent" }]);
     }
-  });
-
-  it("has locks that nobody else can take", async () => {
-    await alert.send(message, toChat());
-    const names = await readdir(join(folder.path, "alerts"));
-    const locks = names.filter((name) => name.endsWith(".lock"));
-    expect(locks).toHaveLength(1);
-    expect((await stat(join(folder.path, "alerts", locks[0]!))).mode & 0o077).toBe(0);
   });
 });
 

@@ -82,112 +82,58 @@ describe("maskAddresses(text)", () => {
     );
   });
 
-  // What is left of a text around a mask must have stood around the address.
-  const onlyAround = (kind: string, [before, address, after]: readonly string[]) => {
-    const shown = maskAddresses(`${before}${address}${after}`);
-    const [, left, right] =
-      new RegExp(`^(.*)\\[${kind}\\](.*)$`, "s").exec(shown) ?? expect.fail(shown);
-    expect([before?.startsWith(left ?? "-"), after?.endsWith(right ?? "-"), shown]).toEqual([
-      true,
-      true,
-      shown,
-    ]);
-  };
+  const octet = fc.nat(255);
+  const dots = fc.constantFrom(".", "\\.");
+  const gaps = fc.oneof(fc.tuple(dots, dots, dots), fc.constant(["-", "-", "-"] as const));
+  const ipv4 = fc
+    .tuple(fc.tuple(octet, octet, octet, octet), gaps)
+    .filter(([numbers]) => numbers.some((number) => number > 9))
+    .map(([[a, b, c, d], [x, y, z]]) => `${a}${x}${b}${y}${c}${z}${d}`);
+  const ipv6 = fc
+    .tuple(fc.ipV6(), fc.constantFrom(":", "%3A", "%3a"))
+    .filter(([value]) => /[0-9a-f]{3}/i.test(value.split(".")[0] ?? ""))
+    .map(([value, colon]) => value.replaceAll(":", colon));
+  const name = fc.stringMatching(/^[a-zé\u0301ि][a-z0-9._+é\u0301\u093f-]{0,10}$/u);
+  const local = fc
+    .tuple(name, fc.constantFrom("_", '"_ doe"', "o'_"))
+    .map(([text, form]) => form.replace("_", () => text));
+  const host = fc.constantFrom("example", "mail_1", "डाटा", "xn--bcher-kva");
+  const email = fc
+    .tuple(local, fc.constantFrom("@", "%40"), host, dots)
+    .map((parts) => `${parts.join("")}org`);
 
-  it("leaves no octet of an IPv4 address in any writing, whatever stands around it", () => {
-    const octet = fc.nat(255);
-    const octets = fc
-      .tuple(octet, octet, octet, octet)
-      .filter((numbers) => numbers.some((number) => number > 9));
-    const dots = fc.constantFrom(".", "\\.");
-    const gaps = fc.oneof(fc.tuple(dots, dots, dots), fc.constant(["-", "-", "-"] as const));
-    const before = fc.constantFrom(
-      ...[
-        "",
-        " ",
-        "from",
-        "pool-1-",
-        "1.",
-        "1_",
-        "10.",
-        "ec2-",
-        "host.",
-        "8:",
-        "a=",
-        "%20",
-        "%5B",
-        "%E9",
-        "\\u0022",
-      ],
-      ...["2026-05-04 08:40:11.123 ", "v3.10.0,", "08:40:11.", "(", '"', "jo ", "\\"],
-    );
-    const after = fc.constantFrom(
-      ...["", " ", ".", ",", ":443", ".443", ".60009", ".80", "-1", "_1", "/24", "/index.html"],
-      ...["%20GET", "%3A443", "-2026-05-04", ".dyn", "-gw", "]", " 3.10.0", "x", "\\"],
-    );
-    fc.assert(
-      fc.property(octets, gaps, before, after, ([a, b, c, d], [x, y, z], left, right) => {
-        // A digit behind a word is of a name: ec2-203-0-113-7.
-        fc.pre(a > 9 || left !== "from");
-        onlyAround("IPv4", [left, `${a}${x}${b}${y}${c}${z}${d}`, right]);
-      }),
-      { numRuns: 6_000, seed: 11 },
-    );
-  });
-
-  it("leaves no group of an IPv6 address in any writing, whatever stands around it", () => {
-    const address = fc.ipV6().filter((value) => /[0-9a-f]{3}/i.test(value.split(".")[0] ?? ""));
-    const colon = fc.constantFrom(":", "%3A", "%3a");
-    const before = fc.constantFrom(
-      ...[
-        "",
-        " ",
-        "[",
-        "client:",
-        "7:",
-        "08:40:11:",
-        "deadbeef:",
-        "%5B",
-        "%20",
-        "host.",
-        "\\n",
-        "=",
-      ],
-      ...["203.0.113.256:", "2026-05-04T08:40:11Z ", "(", '"', "from ", "std::x,"],
-    );
-    const after = fc.constantFrom(
-      ...["", " ", "]:443", ":443", ".443", ".60009", ". ", ",", "/32", "%eth0", "%20GET"],
-      ...["%5D%3A443", ": 100", ")", '"', " 08:40:11", "-", "%2F"],
-    );
-    fc.assert(
-      fc.property(address, colon, before, after, (value, gap, left, right) =>
-        onlyAround("IPv6", [left, value.replaceAll(":", gap), right]),
-      ),
-      { numRuns: 6_000, seed: 12 },
-    );
-  });
-
-  it("leaves no letter of an e-mail address in any writing, whatever stands around it", () => {
-    const name = fc.stringMatching(/^[a-zé\u0301ि][a-z0-9._+é\u0301\u093f-]{0,10}$/u);
-    const local = fc.oneof(
-      name,
-      name.map((text) => `"${text} doe"`),
-      name.map((text) => `o'${text}`),
-    );
-    const at = fc.constantFrom("@", "%40");
-    const dot = fc.constantFrom(".", "\\.");
-    const domain = fc
-      .tuple(fc.constantFrom("example", "mail_1", "डाटा", "xn--bcher-kva"), dot)
-      .map((all) => `${all.join("")}org`);
-    const before = fc.constantFrom("", " ", "<", "(", "mailto:", "a=", ", ", "/", '{"');
-    const after = fc.constantFrom("", " ", ">", ")", ",", ":", "&b=1", "/x", '"}', "?");
-    fc.assert(
-      fc.property(local, at, domain, before, after, (who, sign, host, left, right) =>
-        onlyAround("e-mail", [left, `${who}${sign}${host}`, right]),
-      ),
-      { numRuns: 6_000, seed: 13 },
-    );
-  });
+  it.each<[string, fc.Arbitrary<string>, before: string, after: string]>([
+    [
+      "IPv4",
+      ipv4,
+      '|| |from|pool-1-|1.|1_|10.|ec2-|host.|8:|a=|%20|%5B|%E9|\\u0022|2026-05-04 08:40:11.123 |v3.10.0,|08:40:11.|(|"|jo |\\',
+      "|| |.|,|:443|.443|.60009|.80|-1|_1|/24|/index.html|%20GET|%3A443|-2026-05-04|.dyn|-gw|]| 3.10.0|x|\\",
+    ],
+    [
+      "IPv6",
+      ipv6,
+      '|| |[|client:|7:|08:40:11:|deadbeef:|%5B|%20|host.|\\n|=|203.0.113.256:|2026-05-04T08:40:11Z |(|"|from |std::x,',
+      '|| |]:443|:443|.443|.60009|. |,|/32|%eth0|%20GET|%5D%3A443|: 100|)|"| 08:40:11|-|%2F',
+    ],
+    ["e-mail", email, '|| |<|(|mailto:|a=|, |/|{"', '|| |>|)|,|:|&b=1|/x|"}|?'],
+  ])(
+    "leaves nothing of an %s address, whatever stands around it",
+    (kind, address, before, after) => {
+      const [around, behind] = [before, after].map((list) => fc.constantFrom(...list.split("|")));
+      fc.assert(
+        fc.property(address, around!, behind!, (value, left, right) => {
+          // A digit behind a word is of a name: ec2-203-0-113-7.
+          fc.pre(!(left === "from" && /^\d[^\d]/.test(value)));
+          const shown = maskAddresses(`${left}${value}${right}`);
+          // What is left of a text around a mask must have stood around the address.
+          const [, start = "?", end = "?"] =
+            new RegExp(`^(.*)\\[${kind}\\](.*)$`, "s").exec(shown) ?? [];
+          expect([left.startsWith(start), right.endsWith(end), shown]).toEqual([true, true, shown]);
+        }),
+        { numRuns: 4_000, seed: 11 },
+      );
+    },
+  );
 
   it("is done with 400 kB of anything before anybody waits", () => {
     const pieces =

@@ -1,16 +1,19 @@
 import type { KeyValue, SchemaElement } from "hyparquet";
 import { ByteWriter, ParquetWriter, type ColumnSource } from "hyparquet-writer";
-import { createHash } from "node:crypto";
 import { ProbelabError } from "../base/error.js";
 import { toTaggedJson, type Value } from "./json.js";
-import { COLUMNS_KEY, CREATED_BY, type ColumnKind, type ColumnsRecord } from "./parquet-read.js";
+
+/**
+ * What a column's values are in JavaScript. `json`: objects, arrays, values of several kinds, or
+ * text that is no Unicode, each as tagged JSON; `null`: no value at all.
+ */
+type ColumnKind = "time" | "number" | "bigint" | "boolean" | "text" | "json" | "null";
 
 /** Rows of a group: a chart's rows are one group, a million rows are ten. */
 const GROUP_ROWS = 100_000;
 
 /**
- * Rows as a Parquet file (Snappy), from which `readParquet` makes the same values again. Same rows,
- * same bytes.
+ * Rows as a Parquet file (Snappy). Same rows, same bytes.
  *
  * Times are TIMESTAMP in milliseconds, UTC; numbers INT64 where all are whole and safe, else
  * DOUBLE; bigints INT64, UINT64, or text beyond; booleans BOOLEAN; text STRING. Objects, arrays,
@@ -18,12 +21,11 @@ const GROUP_ROWS = 100_000;
  * undefined and invalid dates become null, as do the cells that a short row has not.
  *
  * @param names the columns, of any characters. In the file itself a name that occurs twice gets a
- * number, an empty one is `column`, and what is no Unicode is replaced; `readParquet` gives them back as they were.
- * @param metadata texts for the file's key-value metadata; `probelab.columns` is added.
+ * number, an empty one is `column`, and what is no Unicode is replaced.
+ * @param metadata texts for the file's key-value metadata.
  * @throws ProbelabError for a value that contains itself.
  * @example
  * const bytes = parquet(["t", "runs"], [[new Date(0), 12]], { note: "written by hand" });
- * (await readParquet(bytes)).rows; // [[1970-01-01T00:00:00.000Z, 12]]
  */
 export function parquet(
   names: readonly string[],
@@ -33,7 +35,7 @@ export function parquet(
   const stored = new Set<string>();
   const schema: SchemaElement[] = [{ name: "root", num_children: names.length }];
   const columnData: ColumnSource[] = [];
-  const columns = names.map((name, index) => {
+  names.forEach((name, index) => {
     const values = rows.map((row) => row[index]);
     const kind = columnKind(values);
     const { type, convert = (value) => value, plain = false } = storage(kind, values, name);
@@ -44,20 +46,11 @@ export function parquet(
       data: values.map((value) => (isMissing(value) ? null : convert(value))),
       ...(plain && { encoding: "PLAIN" }),
     });
-    return { name, kind };
   });
   const kvMetadata: KeyValue[] = Object.entries(metadata).map(([key, value]) => ({ key, value }));
   const writer = new ByteWriter();
-  const file = new ParquetWriter({ writer, schema, createdBy: CREATED_BY, kvMetadata });
+  const file = new ParquetWriter({ writer, schema, createdBy: "probelab", kvMetadata });
   void file.write({ columnData, rowGroupSize: GROUP_ROWS });
-  const record: ColumnsRecord = {
-    version: 1,
-    rows: rows.length,
-    columns,
-    bytes: writer.offset,
-    sha256: createHash("sha256").update(writer.getBytes()).digest("hex"),
-  };
-  kvMetadata.push({ key: COLUMNS_KEY, value: JSON.stringify(record) });
   void file.finish();
   return Buffer.from(writer.getBuffer());
 }

@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { watchFlow } from "../../src/change/anomalies.js";
-import { declines, fallTest, studentBelow } from "../../src/change/decline.js";
-import { thresholds } from "../../src/change/expected.js";
+import { thresholds, watchFlow } from "../../src/change/forecast.js";
+import { seeded } from "../../bench/change/change-points.js";
 import { serviceSeries } from "../../bench/change/flow-series.js";
 import { serviceCounts } from "./flow-results.js";
 import { median, quantileOf } from "../../src/base/statistics.js";
@@ -46,6 +45,22 @@ describe("watchFlow", () => {
     expect((alarms / hours) * 672).toBeLessThan(2);
   });
 
+  it("alarms at no more than twice the stated rate on large counts with a day, a weekend and growth", () => {
+    let [alarms, hours] = [0, 0];
+    for (let seed = 0; seed < 8; seed++) {
+      const { poisson } = seeded(seed);
+      const values = Array.from({ length: 10 * 168 }, (_, hour) => {
+        const day = 1 + 0.5 * Math.sin((2 * Math.PI * hour) / 24);
+        const weekend = Math.floor(hour / 24) % 7 > 4 ? 0.8 : 1;
+        return poisson(50_000 * day * weekend * 1.05 ** (hour / 168));
+      });
+      const { alarmed } = watchFlow(values, SEASON, OPTIONS);
+      alarms += alarmed.filter((is, at) => is && !alarmed.slice(at - 3, at).includes(true)).length;
+      hours += values.length - 672;
+    }
+    expect((alarms / hours) * 672).toBeLessThanOrEqual(2);
+  });
+
   it("takes hours of which nothing is known, and a series of zeros, without an alarm", () => {
     const values = serviceCounts(900).map((n, at) => (at % 50 < 5 ? null : n));
     const { alarmed, next } = watchFlow(values, SEASON, OPTIONS);
@@ -78,43 +93,5 @@ describe("thresholds", () => {
     expect(quantileOf(Float64Array.of(1, 2, 4, 8), 0.5)).toBe(3);
     expect(quantileOf(Float64Array.of(1, 2, 4, 8), 0.9)).toBeCloseTo(6.8, 12);
     expect(median([])).toBeNaN();
-  });
-});
-
-describe("declines", () => {
-  const falling = (weekly: number, weeks = 10) =>
-    serviceCounts(weeks * 168).map((n, at) => Math.log(1 + n * weekly ** (at / 168)));
-
-  it("finds a slow decline, and none where outages and a holiday are all that is missing", () => {
-    const [found] = declines(falling(0.93), SEASON, 0.025);
-    expect(found!.fall).toBeGreaterThan(0.2);
-    const holes = falling(1).map((log, at) => (at > 1300 && at < 1330 ? 0 : log));
-    expect(declines(holes, SEASON, 0.025)).toEqual([]);
-  });
-
-  it("studentBelow(t, freedom) is the integral of the density", () => {
-    for (const freedom of [1, 2, 3, 4, 5, 6]) {
-      for (const t of [-6, -1.3, 0, 0.7, 3]) {
-        const density = (x: number) => (1 + x ** 2 / freedom) ** (-(freedom + 1) / 2);
-        // x = tan(a), so that the whole line is a finite stretch.
-        const area = (to: number) => {
-          const [from, steps] = [-Math.PI / 2, 20_000];
-          const width = (to - from) / steps;
-          let sum = 0;
-          for (let k = 0; k < steps; k++) {
-            const a = from + (k + 0.5) * width;
-            sum += (density(Math.tan(a)) / Math.cos(a) ** 2) * width;
-          }
-          return sum;
-        };
-        expect(studentBelow(t, freedom)).toBeCloseTo(area(Math.atan(t)) / area(Math.PI / 2), 4);
-      }
-    }
-  });
-
-  it("fallTest of a straight line is sure, of a level one is not", () => {
-    expect(fallTest([5, 4, 3, 2])).toEqual({ slope: -1, p: 0 });
-    expect(fallTest([1, 1, 1, 1]).p).toBe(1);
-    expect(fallTest([1, 2, 1, 2, 1]).p).toBeGreaterThan(0.3);
   });
 });

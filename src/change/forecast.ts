@@ -1,0 +1,309 @@
+import { median } from "../base/statistics.js";
+
+/**
+ * What a series is expected to hold next, and how far below that it came; whatever is told of a
+ * bucket depends on it and on buckets before it.
+ *
+ * On the logarithm of the values: the usual value is the mean of the middle half of the same time of
+ * day of the last 28 days plus a weekly deviation (a middle half, too, so that outages and holidays
+ * among the past weeks don't count); what it misses is followed by an autoregression, fitted by
+ * recursive least squares with forgetting (Ljung and Söderström, Theory and Practice of Recursive
+ * Identification, 1983) on errors clipped at three spreads (Huber, 1964). The spread is that of the
+ * time of day, at least that of a Poisson count.
+ */
+
+/** How many buckets a day and a week have; a day of 1 where the buckets are longer. */
+export interface Season {
+  readonly day: number;
+  readonly week: number;
+}
+
+/** What is known of each bucket of a series before and after its value. */
+export interface Watched {
+  /** Expected by past weeks at the level of the last one, and with the latest buckets followed. */
+  readonly usual: number[];
+  readonly next: number[];
+  /** Below it a single bucket is an alarm. */
+  readonly limit: number[];
+  /** The smallest drop, as a share, that this bucket and the one before tell in 99 of 100 cases; above 1: none. */
+  readonly least: number[];
+  readonly alarmed: boolean[];
+}
+
+const WEEKS = 8;
+const DAYS = 28;
+/** With fewer, an hour of the week is told by those around it; squares of standard errors within which it is. */
+const FEWEST_WEEKS = 3;
+const CAUTION = 2;
+/** What the latest errors are taken to tell before anything is learned: of the last bucket, four, a day, the bucket a day ago, a week. */
+const START = [0.4, 0.2, 0.2, 0, 0];
+const RIDGE = 20;
+const FORGET = 0.998;
+const CLIP = 3;
+/** Beyond that a residual is an outage or a burst, and tells nothing of the next one. */
+const MOST_RESIDUAL = 1.5;
+/** The share of the spread of its own hour of the day; the rest is that of all hours. */
+const OWN_HOUR = 0.6;
+/** After a burst nobody knows how quickly it ends: a tenth of its square is added to the variance. */
+const BURST = 0.1;
+/**
+ * A bucket alone must come that many spreads further below: a drop lasts longer than one, and so two
+ * in a row can be told at a lower threshold, at the same rate of false alarms.
+ */
+const ALONE = 0.8;
+/** Weeks from whose scores the threshold is learned, and the quantile from which scores are peaks. */
+const MEMORY = 16;
+const HIGH = 0.93;
+/** So many peaks of this mean excess are taken as seen before: 0.5 spreads, as of a normal law there. */
+const PRIOR = { peaks: 15, mean: 0.5 };
+/** The share of peaks, the highest, that count as no higher than the one below them: outages. */
+const OUTAGES = 0.03;
+
+/** How many buckets must be seen before one is judged: four weeks, and 60 buckets. */
+export function learning({ week }: Season): number {
+  return Math.max(4 * week, 60);
+}
+
+/**
+ * Reads a series forward. Buckets that are learned from are never alarmed.
+ *
+ * @param values null where nothing is known.
+ * @param options `rate`: false alarms in four weeks; `gap`: alarmed buckets at most that many apart
+ *   are one alarm; `counts`: whether the values scatter at least as a Poisson process does; `floor`
+ *   is added before the logarithm, so that 0 has one: 1 for counts.
+ */
+export function watchFlow(
+  values: readonly (number | null)[],
+  season: Season,
+  options: { rate: number; gap: number; counts: boolean; floor: number },
+): Watched {
+  const { floor, counts, rate, gap } = options;
+  const known = expectations(values, season, floor, counts);
+  const scores = known.map(({ score }) => score);
+  const limits = thresholds(scores, season, rate / (4 * season.week), gap);
+  const value = (log: number) => Math.max(0, Math.exp(log) - floor);
+  return {
+    usual: known.map(({ usual }) => value(usual)),
+    next: known.map(({ next }) => value(next)),
+    limit: known.map(({ next, spread }, at) => value(next - (limits[at]! + ALONE) * spread)),
+    least: known.map(({ next, spread, two }, at) =>
+      leastDrop(value(next), spread / two, limits[at]!, floor),
+    ),
+    alarmed: scores.map((score, at) => at >= learning(season) && (score ?? 0) > limits[at]!),
+  };
+}
+
+/** On the log scale, but for `score`: how many spreads the value and the one before together came below, or it alone beyond {@link ALONE}. */
+interface Expected {
+  readonly usual: number;
+  readonly next: number;
+  readonly spread: number;
+  /** How many spreads two buckets came below together where each came one below. */
+  readonly two: number;
+  readonly score: number | null;
+}
+
+function expectations(
+  values: readonly (number | null)[],
+  season: Season,
+  floor: number,
+  counts: boolean,
+): Expected[] {
+  const { day, week } = season;
+  const logs = values.map((value) => (value === null ? NaN : Math.log(value + floor)));
+  const usual = usualValues(logs, season);
+  const residual = logs.map((log, at) => clip(log - usual[at]!, MOST_RESIDUAL));
+  const meanOf = runningMeans(residual);
+  const at0 = (at: number) => residual[at] || 0;
+  const follow = new Regression();
+  const hours = new Float64Array(24).fill(NaN);
+  let [variance, learnt, level] = [0.05, 0, 0];
+  let before = { error: NaN, variance: NaN };
+  return logs.map((log, at) => {
+    const latest = [
+      at0(at - 1),
+      meanOf(at, 4),
+      meanOf(at, Math.max(day, 7)),
+      at0(at - day),
+      meanOf(at, week),
+    ];
+    const weights = at > week + day ? follow.weights : START;
+    const followed = latest.reduce((sum, each, i) => sum + each * weights[i]!, 0);
+    const next = usual[at]! + followed;
+    const hour = Math.floor(((at % day) * 24) / day);
+    const ofHour = Number.isNaN(hours[hour]!) ? variance : hours[hour]!;
+    const expected = Math.max(0.3, Math.exp(next) - floor / 2);
+    const poisson = counts ? 1 / (expected + 0.5) : 0;
+    const steady = ofHour * OWN_HOUR + variance * (1 - OWN_HOUR) + poisson;
+    const burst = Math.max(0, at0(at - 1), at0(at - 2) / 2);
+    const all = steady + BURST * burst ** 2;
+    const carried = Math.max(0, weights[0]! + weights[1]! / 4);
+    const error = log - next;
+    let score: number | null = null;
+    if (!Number.isNaN(error)) {
+      score = -error / Math.sqrt(all) - ALONE;
+      // Two in a row: the second against what would be expected had the first come as it should.
+      if (!Number.isNaN(before.error)) {
+        const both = error + before.error + carried * Math.min(0, before.error);
+        score = Math.max(score, -both / Math.sqrt(all + (1 + carried) ** 2 * before.variance));
+      }
+      const clipped = clip(error, CLIP * Math.sqrt(steady));
+      if (at > week) {
+        follow.learn(latest, clipped, 0.05 / steady);
+        // Clipping takes a tenth of the variance; what a Poisson process explains isn't counted twice.
+        const squared = Math.max(clipped ** 2 - poisson, clipped ** 2 * 0.1) * 1.1;
+        const seen = Number.isNaN(hours[hour]!) ? 0.7 * variance + 0.3 * squared : undefined;
+        hours[hour] = seen ?? hours[hour]! * 0.93 + squared * 0.07;
+        variance += (squared - variance) * Math.max(0.005, 1 / (++learnt + 2));
+      }
+    }
+    // Taken once an hour: an outage of hours doesn't move the median of a week.
+    if (at % Math.max(1, Math.floor(day / 24)) === 0) {
+      const last = residual.slice(Math.max(0, at - Math.max(week, 7)), at).filter(isKnown);
+      if (last.length > 0) level = median(last);
+    }
+    before = { error, variance: all };
+    const two = 2 / Math.hypot(1, 1 + carried);
+    return { usual: usual[at]! + level, next, spread: Math.sqrt(all), two, score };
+  });
+}
+
+/** The usual value of each bucket by those before it: that of its time of day, and how its hour of the week differs. */
+function usualValues(logs: readonly number[], { day, week }: Season): number[] {
+  const reach = day >= 12 ? 2 : 0;
+  const daily = logs.map((log, at) => {
+    const same = Array.from({ length: DAYS }, (_, k) => logs[at - day * (k + 1)]!).filter(isKnown);
+    return same.length > 0 ? middleHalf(same) : isKnown(log) ? log : 0;
+  });
+  return daily.map((value, at) => {
+    if (week === day) return value;
+    const [near, own]: [number[], number[]] = [[], []];
+    for (let place = at - week; place >= Math.max(day, at - WEEKS * week); place -= week) {
+      for (let by = -reach; by <= reach; by++) {
+        const deviation = logs[place + by]! - daily[place + by]!;
+        if (place + by < day || !isKnown(deviation)) continue;
+        near.push(deviation);
+        if (by === 0) own.push(deviation);
+      }
+    }
+    if (near.length === 0) return value;
+    const wide = (middleHalf(near) * near.length) / (near.length + 2);
+    if (own.length < FEWEST_WEEKS || reach === 0) return value + wide;
+    // The hours around tell more where counts are few, and the wrong thing where a weekend begins:
+    // the hour itself is followed as far as it differs by more than its weeks scatter.
+    const [middle, mean] = [middleHalf(own), own.reduce((sum, each) => sum + each, 0) / own.length];
+    const scatter = own.reduce((sum, each) => sum + (each - mean) ** 2, 0) / (own.length - 1);
+    const off = middle - wide;
+    const trusted = Math.max(0, 1 - (CAUTION * scatter) / own.length / off ** 2);
+    return value + wide + (off === 0 ? 0 : off * trusted);
+  });
+}
+
+const isKnown = (value: number | undefined) => value !== undefined && !Number.isNaN(value);
+
+const clip = (value: number, most: number) => Math.max(-most, Math.min(most, value));
+
+/** The mean of the known values of so many before a place; 0 without any. */
+function runningMeans(values: readonly number[]): (at: number, count: number) => number {
+  const [sums, known] = [[0], [0]];
+  values.forEach((value, at) => {
+    sums.push(sums[at]! + (value || 0));
+    known.push(known[at]! + Number(isKnown(value)));
+  });
+  return (at, count) => {
+    const from = Math.max(0, at - count);
+    return (sums[at]! - sums[from]!) / Math.max(1, known[at]! - known[from]!);
+  };
+}
+
+/** The mean of the middle half. */
+function middleHalf(values: readonly number[]): number {
+  const quarter = Math.floor(values.length / 4);
+  const sorted = Float64Array.from(values).sort();
+  const middle = sorted.subarray(quarter, values.length - quarter);
+  return middle.reduce((sum, value) => sum + value, 0) / middle.length;
+}
+
+/** Recursive least squares with forgetting, drawn towards {@link START}. */
+class Regression {
+  readonly weights = START.slice();
+  /** The inverse of the features' products. */
+  #inverse = START.map((_, i) => START.map((_, j) => (i === j ? 1 / RIDGE : 0)));
+
+  learn(features: readonly number[], error: number, weight: number): void {
+    const along = this.#inverse.map((row) => row.reduce((sum, x, j) => sum + x * features[j]!, 0));
+    const square = features.reduce((sum, x, i) => sum + x * along[i]!, 0);
+    const gain = along.map((x) => (x * weight) / (FORGET + weight * square));
+    this.weights.forEach((_, i) => (this.weights[i]! += gain[i]! * error));
+    // Where nothing varies, nothing is forgotten.
+    const kept = Math.max(...this.#inverse.map((row, i) => row[i]!)) < 1 / RIDGE ? FORGET : 1;
+    this.#inverse = this.#inverse.map((row, i) =>
+      row.map((x, j) => (x - gain[i]! * along[j]!) / kept),
+    );
+  }
+}
+
+/**
+ * The threshold that scores exceed at a stated rate, for each bucket from the scores before it: the
+ * largest of each cluster of scores above a high quantile follow an exponential law
+ * (peaks over threshold; Siffer et al., Anomaly Detection in Streams with Extreme Value Theory, KDD
+ * 2017, with the shape 0 that a log scale of light-tailed errors has), whose mean is drawn towards
+ * that of a normal law where there are few. Infinite until enough is known.
+ *
+ * @param perBucket how many clusters a bucket may begin: the stated rate.
+ * @param gap scores at most that many buckets apart are of one cluster.
+ */
+export function thresholds(
+  scores: readonly (number | null)[],
+  { day, week }: Season,
+  perBucket: number,
+  gap: number,
+): Float64Array {
+  const result = new Float64Array(scores.length);
+  // The scores of the first week come from a model that knows no week.
+  const first = week + day;
+  const fewest = Math.max(first + 30, 2 * week - 36);
+  let threshold = Infinity;
+  for (let at = 0; at < scores.length; at++) {
+    if (at >= fewest && (at % day === 0 || threshold === Infinity)) {
+      threshold = tail(scores.slice(Math.max(first, at - MEMORY * week), at), perBucket, gap);
+    }
+    result[at] = threshold;
+  }
+  return result;
+}
+
+function tail(scores: readonly (number | null)[], perBucket: number, gap: number): number {
+  const known = Float64Array.from(scores.filter((score) => score !== null)).sort();
+  if (known.length === 0) return Infinity;
+  const high = known[Math.floor(HIGH * known.length)]!;
+  const peaks: number[] = [];
+  let last = -Infinity;
+  scores.forEach((score, at) => {
+    if (score === null || score <= high) return;
+    if (at - last > gap) peaks.push(score - high);
+    else peaks[peaks.length - 1] = Math.max(peaks.at(-1)!, score - high);
+    last = at;
+  });
+  peaks.sort((a, b) => a - b);
+  const most = peaks[Math.max(0, peaks.length - 1 - Math.ceil(peaks.length * OUTAGES))] ?? 0;
+  const sum = peaks.reduce((all, peak) => all + Math.min(peak, most), 0);
+  const mean = (sum + PRIOR.peaks * PRIOR.mean) / (peaks.length + PRIOR.peaks);
+  return high + mean * Math.log(Math.max(1.01, peaks.length / known.length / perBucket));
+}
+
+/**
+ * The smallest drop of two buckets whose score is above the limit in 99 of 100 cases: 2.33 spreads
+ * beyond it, where what is left scatters as counts do, more the fewer there are. 2 if there is none.
+ *
+ * @param spread of two buckets together.
+ */
+function leastDrop(expected: number, spread: number, limit: number, floor: number): number {
+  for (let drop = 0.01; drop < 1.005; drop += 0.01) {
+    const left = expected * Math.max(0, 1 - drop);
+    const below = Math.log((expected + floor) / (left + floor)) / spread;
+    const scatter = Math.sqrt((expected + floor) / (left + floor));
+    if (below - limit >= 2.33 * (drop < 0.995 ? scatter : 0)) return Math.min(1, drop);
+  }
+  return 2;
+}

@@ -1,0 +1,175 @@
+import type { Result } from "../result/result.js";
+
+type AddressKind = "e-mail" | "IPv4" | "IPv6";
+
+/** Changes a text. */
+export type Change = (text: string) => string;
+
+// A letter, also one with accents of their own (\p{M}) or the joiners of Indic scripts.
+const LETTER = String.raw`\p{L}\p{M}\p{N}\u200c\u200d`;
+const LOCAL = `${LETTER}.!#$%&*+?^_\`{|}~\\\\\\-`;
+/** A dot, also as patterns escape it. */
+const DOT = String.raw`\\{0,4}\.`;
+const COLON = "(?::|%3a)";
+const OCTET = String.raw`(?:25[0-5]|2[0-4]\d|[01]?\d?\d)`;
+/** Behind `%20`, `\x20` or `\u0020` an address begins, though a digit or a letter stands before it. */
+const ESCAPED = String.raw`(?<=%[0-9a-f]{2}|\\x[0-9a-f]{2}|\\u[0-9a-f]{4})`;
+
+// Each begins where a run of its characters begins: the search of a long text stays linear.
+const EMAIL = new RegExp(
+  String.raw`(?:"[^"\n]{1,64}"|(?<![${LOCAL}])[${LOCAL}]+(?:['’][${LOCAL}]+)?)(?:@|%40)[${LETTER}_\-]+(?:${DOT}[${LETTER}_\-]+)+`,
+  "giu",
+);
+// More than four numbers go as well: nobody knows which of them are the address.
+const IPV4 = new RegExp(
+  String.raw`(?:(?<!\d)|${ESCAPED})(?:${OCTET}(?:${DOT}${OCTET}){3,}|(?<!\d-)${OCTET}(?:-${OCTET}){3,})(?!\d)`,
+  "gi",
+);
+/** A section, an entry of a list: 1.2.3.4.5. */
+const NUMBERING = /^\d(?:[.-]\d){4,}$/;
+const IPV6 = new RegExp(
+  String.raw`(?:(?<![0-9a-z]|\d\.)|(?<=\\[nrt])|${ESCAPED})((?:[0-9a-f]{0,4}${COLON}){2,}(?:${OCTET}(?:${DOT}${OCTET}){3}|[0-9a-f]{0,4}))(%(?:25)?(?![0-9a-f]{2})[\w-]+(?:\.[\w-]+)*)?`,
+  "gi",
+);
+
+/**
+ * Replaces the addresses in a text by what `write` returns for each; undefined leaves one as it is.
+ *
+ * @param write gets the address without escapes.
+ */
+function replaceAddresses(
+  text: string,
+  write: (kind: AddressKind, address: string) => string | undefined,
+): string {
+  const plain = (address: string): string => address.replace(/\\/g, "").replace(/%3a/gi, ":");
+  return text
+    .replace(EMAIL, (found) => write("e-mail", plain(found).replace(/%40/, "@")) ?? found)
+    .replace(IPV6, (found, run: string, zone = "") => {
+      // A colon alone at an end is of the text: `client:2001:db8::1: 100 URLs`.
+      const [, before = "", address = "", after = ""] =
+        /^((?::|%3a)(?!:|%3a))?(.*?)((?<!:|%3a)(?::|%3a))?$/is.exec(run) ?? [];
+      if (!isIPv6(plain(address))) return found;
+      const written = write("IPv6", plain(address));
+      return written === undefined ? found : `${before}${written}${after}${after && zone}`;
+    })
+    .replace(IPV4, (found) =>
+      NUMBERING.test(found) ? found : (write("IPv4", plain(found).replaceAll("-", ".")) ?? found),
+    );
+}
+
+/** Groups with `::` between them, or eight and more that are not the bytes of a fingerprint. */
+function isIPv6(address: string): boolean {
+  const groups = address.split(":").filter((group) => group !== "");
+  const count = groups.length + (address.includes(".") ? 1 : 0);
+  if (address.includes("::")) return groups.length > 0;
+  return count >= 8 && !(count > 8 && groups.every((group) => group.length === 2));
+}
+
+/**
+ * Masks the addresses in a text that leaves the team: e-mail by `[e-mail]`, IPv6 by `[IPv6]` (with its
+ * zone), IPv4 by `[IPv4]` (also with hyphens, as in host names). In doubt it masks, so a version of four
+ * numbers goes as well. Ports, prefix lengths, dates, times, MAC addresses and fingerprints stay; a part
+ * of an address (`203.0.113.`) is none.
+ *
+ * @example
+ * maskAddresses("POST from 203.0.113.7 by jo@example.org via [2001:db8::1]:443");
+ * // "POST from [IPv4] by [e-mail] via [[IPv6]]:443"
+ */
+export function maskAddresses(text: string): string {
+  return maskOf()(text);
+}
+
+/**
+ * Makes a mask.
+ *
+ * @param options `versions`: texts that are no addresses, as `versionsOf` finds them; `numbered`: each
+ *   address has a number, `[IPv4 2]`, the same in all texts that the mask is given.
+ */
+export function maskOf(
+  options: { readonly versions?: ReadonlySet<string>; readonly numbered?: boolean } = {},
+): Change {
+  const { versions = new Set(), numbered = false } = options;
+  const numbers = new Map<string, number>();
+  const counts = { "e-mail": 0, IPv4: 0, IPv6: 0 };
+  return (text) =>
+    replaceAddresses(text, (kind, address) => {
+      if (versions.has(address)) return undefined;
+      if (!numbered) return `[${kind}]`;
+      const number = numbers.get(address) ?? ++counts[kind];
+      numbers.set(address, number);
+      return `[${kind} ${number}]`;
+    });
+}
+
+/** The note on masked addresses. */
+const MASKED = "E-mail and IP addresses are masked.";
+
+const VERSION = /(?:^|_)version(?:_\d+)?$/i;
+/** The texts like addresses in columns of versions (`software_version`), such as `2.1.0.1`. */
+export function versionsOf(results: readonly Result[]): ReadonlySet<string> {
+  const versions = new Set<string>();
+  for (const result of results) {
+    const { dimensions } = result.origin.columns;
+    const texts: readonly unknown[] = [
+      ...result.columnNames().flatMap((name) => (VERSION.test(name) ? result.column(name) : [])),
+      ...dimensions.flatMap(({ name, order }) => (VERSION.test(name) ? order : [])),
+    ];
+    for (const text of texts.filter((each) => typeof each === "string")) {
+      replaceAddresses(text, (_, address) => void versions.add(address));
+    }
+  }
+  return versions;
+}
+
+/** The value with every text in it changed, also keys. */
+export function mapTexts<T>(value: T, change: Change): T {
+  const map = (inner: unknown): unknown => {
+    if (typeof inner === "string") return change(inner);
+    if (typeof inner !== "object" || inner === null || inner instanceof Date) return inner;
+    if (Array.isArray(inner)) return inner.map(map);
+    if (inner instanceof Set) return new Set(Array.from(inner, map));
+    if (inner instanceof Map) {
+      return new Map(Array.from(inner, ([key, each]) => [map(key), map(each)] as const));
+    }
+    if (ArrayBuffer.isView(inner) && !(inner instanceof DataView)) {
+      return Array.from(inner as Uint8Array);
+    }
+    return Object.fromEntries(
+      Object.entries(inner).map(([name, each]) => [change(name), map(each)]),
+    );
+  };
+  return map(value) as T;
+}
+
+/**
+ * The Result with every text changed: values, names of columns and what they mean, SQL, parameters,
+ * filter and notes. If an address was masked, a note says so.
+ *
+ * @returns the Result itself if no text changes.
+ */
+export function maskResult(result: Result, change: Change): Result {
+  let [changed, masked] = [false, false];
+  const mask: Change = (text) => {
+    const now = change(text);
+    changed ||= now !== text;
+    masked ||= now !== text && /\[(?:IPv[46]|e-mail)\b/.test(now);
+    return now;
+  };
+  const { sql, parameters, filter, columns, reductions, notes, ...origin } = result.origin;
+  const texts = mapTexts({ sql, parameters, columns, reductions, notes }, mask);
+  const data = result
+    .columnNames()
+    .map((name) => [mask(name), mapTexts(result.column(name), mask)] as const);
+  const newFilter = filter === undefined ? {} : { filter: mask(filter) };
+  if (!changed) return result;
+  const table = result.table.create({
+    data: Object.fromEntries(data),
+    names: data.map(([name]) => name),
+  });
+  return result.with(table.ungroup().unorder(), {
+    ...origin,
+    ...texts,
+    ...newFilter,
+    notes: masked ? [...texts.notes, MASKED] : texts.notes,
+  });
+}
