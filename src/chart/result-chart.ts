@@ -132,7 +132,7 @@ function withLegend(spec: VegaLiteSpec, series: string | undefined): VegaLiteSpe
     if (layer["layer"]) return { ...layer, layer: (layer["layer"] as VegaLiteSpec[]).map(fading) };
     if (color?.["field"] !== series) return layer;
     const { opacity = 1 } = layer["mark"] as { opacity?: number };
-    const select = { type: "point", fields: [series] };
+    const select = { type: "point", fields: [series], toggle: "true" };
     const params = bound ? {} : { params: [{ name: param, select, bind: "legend" }] };
     bound = true;
     const faded = { condition: { param, value: opacity }, value: 0.15 * opacity };

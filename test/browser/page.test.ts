@@ -48,7 +48,7 @@ const drawn = (
     const said = ["d", "transform", "fill", "stroke", "opacity", "fill-opacity", "x2", "y2", "stroke-dasharray"];
     const texts = [...root.querySelectorAll("text")].filter((text) => text.getAttribute("opacity") !== "0");
     return {
-      marks: marks.map((mark) => said.map((name) => mark.getAttribute(name)).join(" ").replace(/-?\\d+\\.\\d+/g, (number) => String(Math.round(number * 100) / 100))),
+      marks: marks.map((mark) => said.map((name) => name === "opacity" ? mark.getAttribute(name) ?? "1" : mark.getAttribute(name)).join(" ").replace(/-?\\d+\\.\\d+/g, (number) => String(Math.round(number * 100) / 100))),
       texts: texts.flatMap((text) => text.querySelector("tspan") ? [...text.children].map((line) => line.textContent) : [text.textContent]).filter((text) => text !== ""),
     };
   })()`);
