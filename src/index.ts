@@ -41,7 +41,7 @@ export type {
   RunOptions,
   RunQuantileOptions,
 } from "./measurements/questions.js";
-export { formatReportId, parseReportId, type ReportId } from "./measurements/report-id.js";
+export { parseReportId, type ReportId } from "./measurements/report-id.js";
 export type { Logs } from "./logs/logs.js";
 export type { LogColumn, LogOptions } from "./logs/lines.js";
 export type { SubmissionRow } from "./logs/submissions.js";
@@ -59,7 +59,7 @@ export type { QueryOptions } from "./query/free-query.js";
 export type { Limits } from "./database/limits.js";
 export { credentials } from "./credentials/credentials.js";
 export { alert, type AlertReport } from "./watch/alert/alert.js";
-export type { AlertLinks, AlertMessage } from "./watch/alert/message.js";
+export type { AlertLinks, AlertMessage } from "./watch/alert/channels.js";
 export { downsample, type DownsampleOptions } from "./downsample/downsample.js";
 export { chart } from "./chart/chart.js";
 export type { Chart } from "./chart/chart-value.js";

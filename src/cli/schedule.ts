@@ -33,7 +33,7 @@ A notebook has a schedule where its first code cell holds such a comment:
   // schedule: { "every": "30 minutes", "memory": "1 GB", "timeout": "10 minutes" }
 
 Exit codes with --once: 1 a run failed or something else is wrong.
-Exit codes without: 2 a notebook fails or is late, 1 one never ran or its history is damaged.`,
+Exit codes without: 2 a notebook fails or is late, 1 one never ran.`,
   )
   .action(async (folder: string, options: Options) => {
     if (options.parallel < 1 || options.keep < 1) {
@@ -67,14 +67,12 @@ function show(status: readonly NotebookStatus[]): void {
   const errors = status.flatMap(({ name, error }) =>
     error === null ? [] : ["", wrapped(line(`${name}: ${error.split("\n").join(" ")}`, 500))],
   );
-  const damaged = status.flatMap((each) => each.damaged);
   const summary = status.length === 0 ? "No notebook has a schedule" : countedStates(status);
-  for (const sentence of damaged) process.stderr.write(`${wrapped(line(sentence))}\n`);
   const text = [textTable(heads, rows, heads.length), ...errors, "", `${summary}.`];
   process.stdout.write(`${text.join("\n").trimStart()}\n`);
   const isBad = status.some(({ state }) => state === "fails" || state === "late");
   const isOdd = status.some(({ state }) => state === "never ran") || status.length === 0;
-  process.exitCode = isBad ? 2 : isOdd || damaged.length > 0 ? 1 : 0;
+  process.exitCode = isBad ? 2 : isOdd ? 1 : 0;
 }
 
 function size(text: string): number {

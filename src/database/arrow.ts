@@ -5,7 +5,6 @@ import { plainType } from "./column-type.js";
 import { decodeLz4 } from "./lz4.js";
 import { cutAnswer, strangeAnswer } from "./server-error.js";
 import type { Value } from "../result/result.js";
-import { toTaggedJson } from "../result/json.js";
 import { grouped } from "../base/text.js";
 
 /**
@@ -16,8 +15,7 @@ import { grouped } from "../base/text.js";
  * types: `types` (column name to ClickHouse type) gives them, also inside arrays, tuples
  * and maps. DateTime is a Date; enums, UUID, IPv4, IPv6 and Time text as ClickHouse's toString
  * writes it; FixedString text without the zero bytes at its end; integers of 128 and 256 bits
- * bigint; arrays and tuples arrays, maps and tuples with names objects. Rows of equal arrays or
- * objects share one, frozen: what groups rows by value finds them equal.
+ * bigint; arrays and tuples arrays, maps and tuples with names objects, all frozen.
  *
  * @throws AnswerError where the stream ends before its mark of the end.
  */
@@ -54,7 +52,7 @@ export async function arrowTable(
     }
     if (dates.has(typeId)) return [name, values()];
     if (plain.has(typeId)) return [name, type === undefined ? values() : read(values(), type)];
-    return [name, lazy(() => shared(read(values(), type)))];
+    return [name, lazy(() => read(values(), type))];
   });
   return aq.table(entries as [string, unknown[]][]);
 }
@@ -78,18 +76,6 @@ function read(values: ArrayLike<Value>, type: string | undefined): ArrayLike<Val
   const numbers = Array.from(values, reader);
   const exact = beyond ? valueReader(type, (value) => value) : undefined;
   return exact ? Array.from(values, exact) : numbers;
-}
-
-/** The first of equal arrays or objects for all of them. */
-function shared(values: ArrayLike<Value>): ArrayLike<Value> {
-  const first = new Map<string, Value>();
-  return Array.from(values, (value) => {
-    if (typeof value !== "object" || value === null || value instanceof Date) return value;
-    const key = toTaggedJson(value);
-    const seen = first.get(key);
-    if (seen === undefined) first.set(key, value);
-    return seen ?? value;
-  });
 }
 
 /**

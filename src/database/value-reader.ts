@@ -11,7 +11,7 @@ const AS_IT_IS = /^(?:U?Int(?:8|16|32)|Float(?:32|64)|Decimal\d*|Bool|DateTime64
 
 /**
  * Makes a reader for values of a ClickHouse type; undefined if Arrow's own value is right.
- * Arrays, tuples and maps are frozen, since rows of equal values share one.
+ * Arrays, tuples and maps are frozen.
  *
  * @param type as the server names it; undefined where it isn't known.
  * @param integer makes a value of a whole number of 64 bits inside an array, tuple or map.

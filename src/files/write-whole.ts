@@ -11,15 +11,7 @@ import { ProbelabError } from "../base/error.js";
  *
  * @returns the absolute path. @throws ProbelabError where it can't be written.
  */
-export function writeWhole(path: string, content: string | Buffer): Promise<string> {
-  return writeStreamed(path, (temporary) => writeFlushed(temporary, content));
-}
-
-/** As `writeWhole`, of a content that is too large to be held: `write` writes it to the path that it is given. */
-async function writeStreamed(
-  path: string,
-  write: (temporary: string) => Promise<void>,
-): Promise<string> {
+export async function writeWhole(path: string, content: string | Buffer): Promise<string> {
   const target = resolve(path);
   const folder = dirname(target);
   const temporary = besidePath(target, ".tmp");
@@ -27,7 +19,7 @@ async function writeStreamed(
     await mkdir(folder, { recursive: true });
     // A folder that may be written but not listed is fine to write into.
     await removeAbandoned(target, ".tmp").catch(() => undefined);
-    await write(temporary);
+    await writeFlushed(temporary, content);
     await rename(temporary, target);
     await flushFolder(folder);
     return target;

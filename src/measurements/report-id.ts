@@ -15,7 +15,7 @@ export interface ReportId {
   readonly random: string;
 }
 
-/** A part's form, strict: what `formatReportId` writes and nothing else. */
+/** A part's form. */
 const PARTS = [
   ["timestamp", /^\d{8}T\d{6}Z$/, "a UTC instant such as 20231231T221448Z"],
   ["test name", /^[a-z0-9]+$/, "lower-case letters and digits, such as webconnectivity"],
@@ -29,7 +29,7 @@ const EXAMPLE = "20231231T221448Z_webconnectivity_TW_18182_n1_zBswL4awQc3qUCnU";
 
 /**
  * Reads a report id: timestamp, test name, probe country code, probe ASN, collector and random
- * suffix, joined by `_`. Strict: `formatReportId` of what it gives is the same text again.
+ * suffix, joined by `_`. Strict: a test name has no underscores, a number no zero before it.
  *
  * @throws ProbelabError that names the part which can't be read.
  * @example
@@ -56,35 +56,6 @@ export function parseReportId(text: string): ReportId {
   const probeAsn = Number(asn);
   if (probeAsn > 0xffffffff) throw wrongPart(text, PARTS[3][0], asn, PARTS[3][2]);
   return { timestamp, testName, probeCc, probeAsn, collector, random };
-}
-
-/**
- * Writes a report id from its parts. A test name's underscores are dropped, as in all report ids:
- * `web_connectivity` is written `webconnectivity`.
- *
- * @throws ProbelabError that names the part which can't be written.
- * @example
- * formatReportId({ ...parseReportId(id), probeCc: "IT" });
- */
-export function formatReportId(id: ReportId): string {
-  const time = id.timestamp.getTime();
-  const year = id.timestamp.getUTCFullYear();
-  if (Number.isNaN(time) || time % 1000 !== 0 || year < 0 || year > 9999) {
-    const shown = Number.isNaN(time) ? "an invalid Date" : id.timestamp.toISOString();
-    throw new ProbelabError(
-      `Can't write a report id with the timestamp ${shown}: pass a Date of whole seconds from the years 0 to 9999.`,
-    );
-  }
-  const text = [
-    formatTimestamp(id.timestamp),
-    id.testName.replaceAll("_", ""),
-    id.probeCc,
-    String(id.probeAsn),
-    id.collector,
-    id.random,
-  ].join("_");
-  parseReportId(text);
-  return text;
 }
 
 function formatTimestamp(instant: Date): string {

@@ -3,9 +3,8 @@ import { ProbelabError } from "../base/error.js";
 import { readAccepted, writeAccepted, type TypeNames } from "./accepted.js";
 import { namesIn, runtimeName, tailOf, transpileCell, typedHead } from "./cell-code.js";
 import type { Declaration } from "./cell-code.js";
-import type { CellScripts } from "./cell-error.js";
+import { typeFault, type CellScripts, type TypeFault } from "./cell-error.js";
 import { CellLanguage, ts } from "./cell-language.js";
-import { typeFault, type TypeFault } from "./type-fault.js";
 
 /** The code of a cell, and the name of the cell in tracebacks, such as `cell-3`. */
 export interface NamedCode {

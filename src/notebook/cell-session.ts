@@ -18,6 +18,7 @@ import { asCell, installRuntime, RunningCell, runningCell, type CellBody } from 
 import { mimeBundles } from "./mime-bundle.js";
 import {
   captureStream,
+  progressLine,
   StreamBatch,
   withSink,
   type CellError,
@@ -25,7 +26,6 @@ import {
   type OutputSink,
 } from "./outputs.js";
 import { isHeadless } from "./own-package.js";
-import { progressLine } from "./progress-line.js";
 import { callInterruptListeners, setSynchronous } from "./watch-thread.js";
 
 /** Memory that a cell's compilation counts as: V8 collects after some ten cells, not at 300 MB. */

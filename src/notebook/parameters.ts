@@ -66,17 +66,10 @@ function refuseUnknown(names: readonly string[], declared: readonly string[] | u
   throw new ProbelabError(`Can't set the parameter "${unknown}": ${why}.`);
 }
 
-async function declaredVariables(code: string): Promise<Map<string, "let" | "const">> {
+/** The variables that a cell declares. */
+async function declaredVariables(code: string): Promise<Map<string, string>> {
   // Loaded only here: every command would wait for it.
   const { ts } = await import("./cell-language.js");
-  const file = ts.createSourceFile("parameters.ts", code, ts.ScriptTarget.Latest);
-  const found = new Map<string, "let" | "const">();
-  for (const statement of file.statements) {
-    if (!ts.isVariableStatement(statement)) continue;
-    const isConst = (statement.declarationList.flags & ts.NodeFlags.Const) !== 0;
-    for (const { name } of statement.declarationList.declarations) {
-      if (ts.isIdentifier(name)) found.set(name.text, isConst ? "const" : "let");
-    }
-  }
-  return found;
+  const { namesIn } = await import("./cell-code.js");
+  return namesIn(ts.createSourceFile("parameters.ts", code, ts.ScriptTarget.Latest).statements);
 }

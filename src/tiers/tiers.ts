@@ -117,8 +117,6 @@ export interface TierRule {
   readonly number: number;
   /** The policy's own words. */
   readonly text: string;
-  /** What `review` can't see in the data; empty where it sees all of it. */
-  readonly unseen: string;
 }
 
 /** Says what of a component breaks the rule: the sentence goes on after its name and tier. */
@@ -129,7 +127,6 @@ const RULES: readonly (TierRule & { readonly check?: (graph: Graph, say: Say) =>
   {
     number: 1,
     text: "Tier N is assigned to anything that can cause a severity N event (or a less severe one) but no event of a lower severity number. Tier 1 is anything that can cause severity 1.",
-    unseen: "what a component without causes can cause, and why a tier number is low",
     check(graph, say) {
       for (const { name, tier, causes = tier } of graph.components.values()) {
         if (tier > causes) say(name, `can cause severity ${causes}: put it in tier ${causes}`);
@@ -139,12 +136,10 @@ const RULES: readonly (TierRule & { readonly check?: (graph: Graph, say: Say) =>
   {
     number: 2,
     text: "A low tier number marks a liability, not importance.",
-    unseen: "all of it",
   },
   {
     number: 3,
     text: "Pre-production stages have tier >= 5.",
-    unseen: "",
     check({ components, stages }, say) {
       for (const { name, tier, stage } of components.values()) {
         if (stage === stages.at(-1) || tier >= 5) continue;
@@ -155,12 +150,10 @@ const RULES: readonly (TierRule & { readonly check?: (graph: Graph, say: Say) =>
   {
     number: 4,
     text: "A component is a service, a process, a host, a device and so on, and may contain other components.",
-    unseen: "whether all components and their parts are named",
   },
   {
     number: 5,
     text: "Component A hard-depends on B when an outage of B causes an outage of A. It soft-depends on B when an outage of B causes only a subsystem failure, an ancillary-feature failure or a short downtime.",
-    unseen: "whether an outage of one really causes an outage of the other",
     check(graph, say) {
       for (const { name, hard, soft } of graph.components.values()) {
         for (const other of hard.filter((each) => soft.includes(each))) {
@@ -172,7 +165,6 @@ const RULES: readonly (TierRule & { readonly check?: (graph: Graph, say: Say) =>
   {
     number: 6,
     text: "A component may hard-depend only on components of the same or a lower tier number. A component found to hard-depend on a lower-numbered tier is reclassified at once to that tier.",
-    unseen: "dependencies that nobody named",
     check(graph, say) {
       for (const { name, tier, stage, hard } of graph.components.values()) {
         for (const other of hard.filter((each) => tierOf(graph, each) > tier)) {
@@ -197,7 +189,6 @@ const RULES: readonly (TierRule & { readonly check?: (graph: Graph, say: Say) =>
   {
     number: 7,
     text: "A component at a higher stage (for example production) must not depend on, or receive data from, a lower stage. The reverse is allowed.",
-    unseen: "dependencies and ways of data that nobody named",
     check({ components, stages }, say) {
       for (const { name, stage, hard, soft, receives } of components.values()) {
         for (const [others, verb] of [
@@ -220,7 +211,6 @@ const RULES: readonly (TierRule & { readonly check?: (graph: Graph, say: Say) =>
   {
     number: 8,
     text: "Failover machinery is in the same tier (or a lower number) as the service it protects. Both members of an active/standby pair share the tier of the service.",
-    unseen: "",
     check(graph, say) {
       for (const { name, tier, protects, pair } of graph.components.values()) {
         for (const service of protects.filter((each) => tierOf(graph, each) < tier)) {
@@ -239,7 +229,6 @@ const RULES: readonly (TierRule & { readonly check?: (graph: Graph, say: Say) =>
   {
     number: 9,
     text: "Redundant components: the test helper service as a whole is at least tier 2. Its individual processes and VMs may be tier 3 or 4 if a load balancer reliably moves traffic away from a failing host with no significant downtime.",
-    unseen: "whether a balancer is as reliable as the data says",
     check(graph, say) {
       const components = [...graph.components.values()];
       for (const { name, tier, members, reliable, testHelpers } of components) {
@@ -468,8 +457,8 @@ function hasTwice(texts: readonly string[]): boolean {
 }
 
 export const tiers = Object.assign(readTiers, {
-  /** The rules of section 1.3 in the policy's words, each with what a review can't see. */
-  rules: RULES.map(({ number, text, unseen }): TierRule => ({ number, text, unseen })),
+  /** The rules of section 1.3 in the policy's words. */
+  rules: RULES.map(({ number, text }): TierRule => ({ number, text })),
   /**
    * What section 1.4 demands of a tier, 1 to 4; null from 5.
    *

@@ -67,37 +67,22 @@ describe("readOrigins(bytes)", () => {
     text(Buffer.concat([Buffer.from("probelab\0\x01\0\0\0", "latin1"), data]));
   test.each<[string, string | Buffer, RegExp]>([
     ["an empty file", "", /no SVG, PNG or HTML page/],
-    ["a CSV", "t,runs\r\n1,2\r\n", /no SVG, PNG or HTML page/],
     ["a PDF", "%PDF-1.7\n", /In a PDF see its attachments/],
     ["a page whose origin is null", page(null), /no origin in it/],
-    ["a page whose origin is a text", page("x"), /isn't a record/],
     ["deep JSON", page([]).replace("[]", "[".repeat(1e5) + "]".repeat(1e5)), /isn't a record/],
-    [
-      "half a record",
-      '<svg><origin xmlns="urn:probelab:origin">{"</origin></svg>',
-      /isn't a record/,
-    ],
-    ["a deep SVG", `<svg>${"<g>".repeat(20_000)}<origin xmlns="x">`, /no origin in it/],
     [
       "a PNG cut short",
       Buffer.from("\x89PNG\r\n\x1a\n\0\0\0\xffIHDR", "latin1"),
       /no origin in it/,
     ],
     ["a PNG that unpacks to 17 MiB", packed(deflateSync(wide)), /isn't a record/],
-    ["a PNG whose text isn't packed", packed(Buffer.from("abc")), /isn't a record/],
   ])("refuses %s in one sentence", (_, content, message) => {
     expect(() => readOrigins(Buffer.from(content))).toThrow(message);
   });
 
-  test.each([
-    ["scripts", '<html><script class="probelab-origin" '],
-    ["figures", "<html><figure aria-label="],
-    ["comments", "<html><!--"],
-    ["origins", '<svg><origin xmlns="urn:probelab:origin">'],
-    ["prefixes", `<svg xmlns:${"a".repeat(99)}`],
-  ])(
-    "markup of 20 MB of %s is read in one pass",
-    (_, part) => {
+  test.each(["<html><figure aria-label=", '<svg><origin xmlns="urn:probelab:origin">'])(
+    "20 MB of %s are read in one pass",
+    (part) => {
       const bytes = Buffer.from(part.repeat(20_000_000 / part.length));
       expect(() => readOrigins(bytes)).toThrow(/origin/);
     },

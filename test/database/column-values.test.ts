@@ -86,16 +86,6 @@ describe("the values of lab.query", () => {
     expect(typeof values[0]).not.toBe("object");
   });
 
-  it("an address of any zero groups is written as ClickHouse writes it", async () => {
-    const groups = (digits: string): string =>
-      `toIPv6(IPv6NumToString(toFixedString(unhex(arrayStringConcat(arrayMap(i -> if(bitTest(number, i), ${digits}, '0000'), range(8)))), 16)))`;
-    for (const digits of ["'000a'", "if(i = 5, 'ffff', '0a0b')", "'ffff'"]) {
-      const [values, written] = await both(groups(digits), "toString", "numbers(256)");
-      expect(new Set(values).size).toBe(256);
-      expect(values).toEqual(written);
-    }
-  });
-
   it.each([
     "[toUInt8(1), 2]",
     "CAST([1, NULL] AS Array(Nullable(Int16)))",
@@ -154,12 +144,6 @@ describe("the values of lab.query", () => {
     expect(result.column("list").flat()).toEqual(texts);
   });
 
-  it("a map's repeated key has its first value, as map[key] in ClickHouse", async () => {
-    const map = "CAST([('a', 1), ('b', 2), ('a', 3)] AS Map(String, UInt8))";
-    const result = await query(`${map} AS v, v['a'] AS first`);
-    expect(result.rows()).toEqual([{ v: { a: 1, b: 2 }, first: 1 }]);
-  });
-
   it("integers of 64 bits are bigint throughout a column where one is beyond 2^53", async () => {
     const rows = "arrayJoin([9007199254740991, 9007199254740992])";
     const columns = `[x, 1] AS list, if(x > 9007199254740991, NULL, x) AS maybe`;
@@ -169,37 +153,6 @@ describe("the values of lab.query", () => {
       [9007199254740992n, 1n],
     ]);
     expect(result.column("maybe")).toEqual([9007199254740991, null]);
-  });
-
-  it("random integers of 64 bits keep every digit, as numbers where all are within 2^53", async () => {
-    for (const type of ["Int64", "UInt64", "Nullable(Int64)"]) {
-      const from = `(SELECT v FROM generateRandom('v ${type}', 11) LIMIT 2000)`;
-      for (const [value, kind] of [
-        ["v", "bigint"],
-        ["intDiv(v, 2048)", "number"],
-      ] as const) {
-        const [values, written] = await both(value, "toString", from);
-        expect(values.map((each) => (each === null ? null : json(each)))).toEqual(written);
-        const kinds = new Set(values.map((each) => (each === null ? "null" : typeof each)));
-        expect([...kinds].sort()).toEqual(type.startsWith("N") ? [kind, "null"].sort() : [kind]);
-      }
-    }
-  });
-
-  it("rows of equal arrays and objects share one, which can't be changed", async () => {
-    const result = await query(
-      "[number % 2, 7] AS list, map('a', [number % 3]) AS keyed",
-      "numbers(12)",
-    );
-    const lists = result.column("list") as number[][];
-    expect(new Set(lists)).toEqual(new Set([lists[0], lists[1]]));
-    expect(new Set(result.column("keyed")).size).toBe(3);
-    expect(() => lists[0]?.push(1)).toThrow(TypeError);
-    const grouped = result.table.groupby("list").count().objects();
-    expect(grouped).toEqual([
-      { list: [0, 7], count: 6 },
-      { list: [1, 7], count: 6 },
-    ]);
   });
 
   it("a column's kind is that of its values", async () => {

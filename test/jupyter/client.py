@@ -7,7 +7,6 @@ import time
 
 import zmq
 from jupyter_client import BlockingKernelClient, KernelManager
-from jupyter_client.kernelspec import KernelSpecManager
 
 manager = None
 clients = []
@@ -94,11 +93,6 @@ def send(code, client=0, **options):
 
 def execute(code, client=0, timeout=60, **options):
     return collect(send(code, client, **options), client, timeout)
-
-
-def kept_streams():
-    """What was printed for cells after they had ended."""
-    return [one for all in kept.values() for one in all if one["type"] == "stream"]
 
 
 def kept_displays():
@@ -202,10 +196,6 @@ def heartbeat(timeout=30):
             return False
         time.sleep(0.1)
     return True
-
-
-def kernels():
-    return sorted(KernelSpecManager().find_kernel_specs())
 
 
 commands = dict(globals())

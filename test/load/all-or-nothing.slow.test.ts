@@ -4,7 +4,6 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { entryPath } from "../../src/base/entry-path.js";
 import type { Writer } from "../../src/database/writer.js";
 import { loadFile } from "../../src/load/load-files.js";
 import { measurement, measurements } from "./measurement.js";
@@ -151,24 +150,6 @@ describe("loads at the same time", () => {
       if (load.status === "rejected")
         expect(String(load.reason)).toMatch(/another process is filling it/);
     }
-    expect(await tableNames(db.writer)).toEqual(["fastpath"]);
-  });
-
-  it("give way to another process that loads, not to one that has ended", async () => {
-    const lock = entryPath(import.meta.url, "../../src/base/system-call.js");
-    const script = `import { openSync } from "node:fs";
-      import { lockFile } from ${JSON.stringify(lock)};
-      console.log(lockFile(openSync(process.argv[1], "a")));
-      setInterval(() => undefined, 1000);`;
-    const path = join(db.directory, `probelab_aside_${db.writer.database}.lock`);
-    const child = spawn(process.execPath, ["--input-type=module", "-e", script, path]);
-    expect(String((await once(child.stdout, "data"))[0])).toBe("true\n");
-    await expect(loadFile(db.writer, "fastpath", small)).rejects.toThrow(
-      "Can't write to embedded:database now: another process is filling it. Try again when it is done.",
-    );
-    child.kill("SIGKILL");
-    await once(child, "exit");
-    await loadFile(db.writer, "fastpath", small);
     expect(await tableNames(db.writer)).toEqual(["fastpath"]);
   });
 });

@@ -116,20 +116,6 @@ describe("a row that can't be parsed is refused in the engine's words, with its 
       ),
     );
   });
-
-  it("an only row, and a quote that is never closed", async () => {
-    for (const [name, text] of [
-      ["word.jsonl", "{bad}\n"],
-      ["key.jsonl", '{"report_id"}\n'],
-      ["number.jsonl", "\n\n42\n"],
-      ["empty.jsonl", "{}\n"],
-      ["quote.jsonl", jsonl(rows.slice(0, 1)).replace('"', "")],
-      ["open.csv", replaceLine(csv(rows), 301, (line) => line.replace(/[^,]*$/, '"https'))],
-      ["middle.csv", replaceLine(csv(rows), 99, (line) => line.replace(/[^,]*$/, '"https'))],
-    ] as const) {
-      expect(await refusal(name, text)).toMatch(new RegExp(`^Can't load ${name}: .+\\.$`));
-    }
-  });
 });
 
 describe("a file that is cut is refused", () => {

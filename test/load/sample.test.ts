@@ -2,7 +2,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { loadFile } from "../../src/load/load-files.js";
 import { fillSample } from "../../src/sample/fill.js";
 import { sampleInfo } from "../../src/sample/info.js";
-import { SCHEMAS } from "../../src/sample/tables.js";
 import { measurements } from "./measurement.js";
 import { empty, openDatabase, tableNames, type TestDatabase } from "./open-database.js";
 import { contentOf, rowsOf } from "./table-content.js";
@@ -51,14 +50,5 @@ describe("loading into a database that holds the sample service", () => {
     const more = await put(db.folder, "more.jsonl", jsonl(measurements(31).slice(30)));
     await loadFile(db.writer, "fastpath", more, { replaceSample: true });
     expect(await rowsOf(db.writer)).toEqual(measurements(31));
-  });
-
-  it("drops the rest of a sample whose replacement was killed half-way", async () => {
-    await db.writer.command("DROP TABLE fastpath SYNC");
-    await db.writer.command(`CREATE TABLE fastpath ${SCHEMAS.fastpath}`);
-    await db.writer.command("INSERT INTO fastpath (measurement_uid) VALUES ('real')");
-    await loadFile(db.writer, "fastpath", path);
-    expect(await tableNames(db.writer)).toEqual(["fastpath"]);
-    expect(await rowsOf(db.writer)).toHaveLength(31);
   });
 });

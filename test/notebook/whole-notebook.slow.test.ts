@@ -45,15 +45,3 @@ test("cells that are judged as one text share their variables, functions, classe
   expect(message).toContain("Cell 2 of 3 has a type error; nothing was run.");
   expect(message).toContain("has no exported member 'given'");
 });
-
-test("a name that two cells declare is the later one's below it", async () => {
-  const { last } = await run(["const a = 1; const n = a + 1;", `const a = "two"; a.length + n`]);
-  expect(last).toBe("result: 5");
-});
-
-test("what no cell may say for itself, the notebook may not either", async () => {
-  const above = (await run(["const later = () => below;", "const below = 1;"])).outcome;
-  expect(above.message).toMatch(/^Cell 1 of 2 has a type error.*\n.*Cannot find name 'below'/);
-  const brace = (await run(["const a = 1; }", "a"])).outcome;
-  expect(brace.message).toMatch(/^Cell 1 of 2 has a type error.*\n.*Declaration or statement/);
-});

@@ -95,9 +95,6 @@ const SHOWS: Readonly<Record<string, (doc: Doc) => void | Promise<void>>> = {
   "docs/logs.md"({ output }) {
     expect(output("logs.rates")).toMatch(/Line chart/);
     expect(output("logs.bursts")).toMatch(/fastpath/);
-    expect(output("formatReportId({")).toMatch(
-      /20231231T221448Z_webconnectivity_IT_18182_n1_zBswL4awQc3qUCnU/,
-    );
     expect(output("logs.submissions")).toMatch(/submitted reports: .*stored/);
     expect(output("measurements.duplicates")).toMatch(/Rows of one measurement.*_uid/);
   },

@@ -200,18 +200,6 @@ describe("lab.measurements.explore", () => {
     expect(cube.origin.columns.time?.incomplete).toHaveLength(2);
   });
 
-  it("and the counts of a column under another name tell whose values they are", async () => {
-    await writeTable(300, 5);
-    const options = { range, every: "week", by: { network: "probe_asn" } } as const;
-    const cube = await lab.measurements.explore(options);
-    const counts = await lab.measurements.counts({ ...options, top: 2 });
-    for (const result of [cube, counts]) {
-      expect(result.origin.columns.dimensions).toMatchObject([
-        { name: "network", of: "probe_asn", other: "other" },
-      ]);
-    }
-  });
-
   it("asks runs, whose rows of no report don't count", async () => {
     await writeTable(3_000, 3);
     await own.writer.command(

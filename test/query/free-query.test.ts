@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Database } from "../../src/database/database.js";
 import { freeQuery } from "../../src/query/free-query.js";
 import { openWriter } from "../../src/database/writer.js";
-import { between, connect } from "../../src/index.js";
-import { restrictedServer } from "../support/restricted-server.js";
+import { between } from "../../src/index.js";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.js";
 
 let directory: TemporaryDirectory;
@@ -146,42 +145,5 @@ describe("freeQuery(sql, { range, params })", () => {
     await expect(freeQuery(database, "SELECT 1", options)).rejects.toThrow(
       /Can't run a query without a time range: pass \{ range: last\("3 months"\) \}/,
     );
-  });
-});
-
-describe("names that the deployment configures", () => {
-  it("{range} is the time column of the configured table, of another database too", async () => {
-    await using server = await restrictedServer();
-    const run = (query: string) => server.admin.command({ query });
-    await run("CREATE DATABASE named");
-    await run("CREATE TABLE named.seen (at Int64, version String) ENGINE = MergeTree ORDER BY at");
-    await run(
-      "CREATE TABLE named.lines (stamp DateTime64(3, 'UTC'), message String) ENGINE = MergeTree ORDER BY stamp",
-    );
-    // Microseconds: one hour before the range, then 48 in it.
-    await run(
-      "INSERT INTO named.seen SELECT 1777590000000000 + number * 3600000000, '3.8' FROM numbers(49)",
-    );
-    await run(
-      "INSERT INTO named.lines VALUES ('2026-05-01 12:00:00', 'in'), ('2026-05-09', 'out')",
-    );
-    for (const user of ["ro1", "ro2"]) {
-      await using lab = await connect({
-        measurements: server.as(user),
-        tables: {
-          measurements: { table: "named.seen", time: "at" },
-          logs: { table: "named.lines", time: "stamp" },
-        },
-      });
-      const within = { range: between("2026-05-01", "2026-05-02") };
-      const seen = await lab.query("SELECT count() AS n FROM named.seen WHERE {range}", within);
-      expect(seen.rows()).toEqual([{ n: 24 }]);
-      expect(seen.origin.parameters).toMatchObject({ range_start: "1777593600000000" });
-      const lines = await lab.query("SELECT message FROM named.lines WHERE {range:stamp}", within);
-      expect(lines.column("message")).toEqual(["in"]);
-      await expect(
-        lab.query("SELECT count() FROM named.seen WHERE {range:measurement_start_time}", within),
-      ).rejects.toThrow(/no such column. Write \{range\} for at/);
-    }
   });
 });

@@ -1,16 +1,6 @@
 import { writeFileSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from "vitest";
-import {
-  between,
-  chart,
-  count,
-  type Lab,
-  mean,
-  type Result,
-  share,
-  sum,
-  type TimeRange,
-} from "../../src/index.js";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { between, chart, count, type Lab, share, sum, type TimeRange } from "../../src/index.js";
 import type { ColumnMeaning } from "../../src/query/named-columns.js";
 import { ownDatabase } from "../support/own-database.js";
 
@@ -93,24 +83,6 @@ describe("lab.query(sql, { columns })", () => {
     expect(JSON.stringify(spec)).toMatch(/\["64501",("\d+",){3}"rest"\]/);
   });
 
-  it("takes any span, in the zone of the range, and leaves unnamed columns as they are", async () => {
-    const rome = between("2026-04-02T10:00", "2026-04-04", { timeZone: "Europe/Rome" });
-    const result = await ask(
-      `SELECT toStartOfInterval(measurement_start_time, INTERVAL 90 MINUTE) AS t, count() AS n, any(report_id) AS id FROM fastpath WHERE {range} GROUP BY t`,
-      { t: "90 minutes", n: count() },
-      between("2026-04-02T10:00", "2026-04-04"),
-    );
-    expect(result.origin.columns.time?.incomplete).toEqual([new Date("2026-04-02T09:00:00Z")]);
-    expect(result.origin.columns.kinds?.["id"]).toBe("text");
-    const day =
-      "SELECT toStartOfDay(measurement_start_time ZONE) AS t, count() AS n FROM fastpath WHERE {range} GROUP BY t";
-    const days = await ask(day.replace("ZONE", ", 'Europe/Rome'"), { t: "day", n: count() }, rome);
-    expect(days.origin.columns.time?.incomplete).toEqual([new Date("2026-04-01T22:00:00Z")]);
-    await expect(ask(day.replace("ZONE", ""), { t: "day" }, rome)).rejects.toThrow(
-      /"t" as the start of days: it holds 2026-04-0\d 02:00.* Europe\/Rome, where none begins\. Group by toDateTime64\(toStartOfDay\(/,
-    );
-  });
-
   it("says that a missing row is zero, but that nothing is known where the SQL leaves out groups", async () => {
     const sql =
       "SELECT toStartOfDay(measurement_start_time) AS t, count() AS n FROM fastpath WHERE {range} GROUP BY t";
@@ -155,22 +127,5 @@ describe("lab.query(sql, { columns })", () => {
     await expect(ask(WEEKLY, "week" as unknown as Record<string, ColumnMeaning>)).rejects.toThrow(
       /name columns by "week"/,
     );
-  });
-
-  it("gives rows of the type that is told", async () => {
-    interface Row {
-      software_version: string;
-      n: number;
-    }
-    const result = await lab.query<Row>(
-      "SELECT software_version, count() AS n FROM fastpath WHERE {range} GROUP BY software_version",
-      { range, columns: { n: mean("n") } },
-    );
-    expectTypeOf(result).toEqualTypeOf<Result<Row>>();
-    expectTypeOf(result.column("n")).toEqualTypeOf<number[]>();
-    expect(result.rows()[0]?.n).toBe(100);
-    expectTypeOf(
-      await lab.query("SELECT 1", { range }).catch(() => null),
-    ).toEqualTypeOf<Result | null>();
   });
 });

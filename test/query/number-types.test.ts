@@ -1,16 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import {
-  between,
-  connect,
-  count,
-  type Lab,
-  max,
-  mean,
-  min,
-  quantile,
-  share,
-  sum,
-} from "../../src/index.js";
+import { between, count, type Lab, max, mean, min, quantile, share, sum } from "../../src/index.js";
 import { ownDatabase } from "../support/own-database.js";
 
 const own = ownDatabase();
@@ -103,22 +92,5 @@ it.each(TYPES.map((type, at) => [type, `x${at}`]))(
     // A number to JavaScript, and none to look for.
     const none = lab.measurements.counts({ range, every: "all", where: { [x]: "NaN" } });
     await expect(none).rejects.toThrow(/with "NaN": pass a/);
-  },
-);
-
-it.each(["UInt64", "Int64", "Nullable(UInt64)"])(
-  "a sum of %s goes beyond 64 bits",
-  async (type) => {
-    const table = `large_${type.replace(/\W/g, "")}`;
-    await own.writer.command(
-      `CREATE TABLE ${table} ENGINE = Memory AS SELECT toDateTime('2026-05-04 12:00:00', 'UTC') AS measurement_start_time, CAST(9e18 AS ${type}) AS x FROM numbers(10)`,
-    );
-    await using lab = await connect({
-      measurements: own.url,
-      tables: { measurements: { table } },
-    });
-    const measures = { sum: sum("x" as never), mean: mean("x" as never) };
-    const answer = await lab.measurements.ask({ range, every: "all", measures });
-    expect(answer.rows()).toEqual([{ sum: 9e19, mean: 9e18 }]);
   },
 );

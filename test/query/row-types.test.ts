@@ -40,13 +40,8 @@ const measurements = (lab: Lab) => ({
     },
   }),
   runsAsked: lab.runs.ask({ range, every: "all", measures: { p90: quantile(0.9, "duration") } }),
-  failureRate: lab.testHelpers.failureRate({ range, every: "day" }),
-  failureTotal: lab.testHelpers.failureRate({ range }),
   values: lab.measurements.values({ range, y: "test_runtime", by: "test_name" }),
   oneLine: lab.measurements.values({ range, y: "test_runtime" }),
-  helpers: lab.testHelpers.list(),
-  instances: lab.testHelpers.rotation().then(({ instances }) => instances),
-  rotations: lab.testHelpers.rotation().then(({ rotations }) => rotations),
   bins: lab.runs.ask({
     range,
     every: "all",
@@ -55,17 +50,7 @@ const measurements = (lab: Lab) => ({
   }),
 });
 
-const logs = (lab: Lab) => ({
-  rates: lab.logs.rates({ range, by: "identifier" }),
-  ask: lab.logs.ask({ range, every: "all", measures: { lines: count() } }),
-  bursts: lab.logs.bursts({ range }),
-  checkIn: lab.logs.checkIn({ range }),
-  lengths: lab.logs.checkIn({ range, every: "all", by: "urls" }),
-  submissions: lab.logs.submissions({ range }),
-});
-
 type M = ReturnType<typeof measurements>;
-type L = ReturnType<typeof logs>;
 type Runs = { runs: number; measurements: number; single_share: N };
 
 test("a question on measurements gives the row's type", () => {
@@ -124,60 +109,6 @@ test("a question on measurements gives the row's type", () => {
     duration_bin: string | null;
     n: number;
   }>();
-});
-
-test("a question on test helpers and on logs gives the row's type", () => {
-  type Rate = {
-    test_helper_address: string | null;
-    rate: N;
-    rate_low: N;
-    rate_high: N;
-    failed: number;
-    measurements: number;
-  };
-  expectTypeOf<RowOf<M["failureRate"]>>().branded.toEqualTypeOf<{ t: Date } & Rate>();
-  expectTypeOf<RowOf<M["failureTotal"]>>().toEqualTypeOf<Rate>();
-  expectTypeOf<RowOf<M["helpers"]>["draining_at"]>().toEqualTypeOf<Date | null>();
-  expectTypeOf<RowOf<M["instances"]>>().toEqualTypeOf<{
-    name: string;
-    host: string;
-    region: string;
-    state: "live" | "draining" | "destroyed";
-    made_at: Date | null;
-    until: Date;
-    age_days: N;
-    next: boolean;
-  }>();
-  expectTypeOf<RowOf<M["rotations"]>>().toEqualTypeOf<{
-    t: Date;
-    host: string;
-    name: string;
-    hours: N;
-    too_close: boolean;
-  }>();
-  expectTypeOf<RowOf<L["rates"]>>().toEqualTypeOf<{
-    t: Date;
-    identifier: string | null;
-    messages: number;
-    per_minute: number;
-  }>();
-  expectTypeOf<RowOf<L["ask"]>>().branded.toEqualTypeOf<{ lines: number }>();
-  type Burst = { t: Date; messages: number; usual: number; score: number };
-  expectTypeOf<RowOf<L["bursts"]>["identifier"]>().toEqualTypeOf<string | null>();
-  expectTypeOf<RowOf<L["checkIn"]>>().toEqualTypeOf<{
-    t: Date;
-    lists: number;
-    hundred: N;
-    fewest: N;
-    q10: N;
-    q50: N;
-    q90: N;
-    most: N;
-  }>();
-  expectTypeOf<RowOf<L["submissions"]>["finding"]>().toEqualTypeOf<
-    "unreadable" | "refused" | "missing" | "country" | "network" | "stored"
-  >();
-  expectTypeOf<RowOf<L["lengths"]>["urls"]>().toEqualTypeOf<string | null>();
 });
 
 test("names that only the question knows give a row of any columns", () => {

@@ -10,7 +10,6 @@ import {
 } from "../../src/progress/query-progress.js";
 import {
   between,
-  connect,
   count,
   countDistinct,
   max,
@@ -142,25 +141,6 @@ describe("a question that the reader's memory can't hold", () => {
     await using whole = await Database.open(own.source);
     const expected = await measurementsOf(whole).runDurations({ range: asked, every: "day" });
     expect(result.rows()).toEqual(expected.rows());
-  });
-
-  it("masks logs that are asked in windows, where the answer is", async () => {
-    await own.writer
-      .command(`CREATE TABLE logs (__REALTIME_TIMESTAMP Int64, SYSLOG_IDENTIFIER String, host String,
-      PRIORITY String, message String) ENGINE = MergeTree ORDER BY __REALTIME_TIMESTAMP`);
-    await own.writer
-      .command(`INSERT INTO logs SELECT 1767225600000000 + number * 1440000, 'api', IPv4NumToString(toUInt32(number)), '6', ''
-      FROM numbers(200000)`);
-    await using lab = await connect({ measurements: own.url, logs: own.url, limits: SMALL });
-    const result = await lab.logs.rates({
-      range: between("2026-01-01", "2026-01-04T08:00:00Z"),
-      every: "all",
-      by: "host",
-      top: 1,
-      mask: true,
-    });
-    expect(result.origin.notes.join("\n")).toMatch(/Asked in \d+ windows of time/);
-    expect(result.rows().map(({ host }) => host)).toEqual(["[IPv4 1]", "other"]);
   });
 
   it("is refused where parts can't be merged, with what to do", async () => {

@@ -1,8 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { compareVersions } from "../../src/result/version-order.js";
-import { prefix } from "../../src/index.js";
-import { matchesPrefix } from "../../src/query/where.js";
 
 it("compareVersions(a, b) orders by component, letters before the end and before numbers", () => {
   const ordered = [
@@ -39,24 +37,4 @@ it("compareVersions(a, b) is a total order", () => {
     }),
     { numRuns: 1000, seed: 5 },
   );
-});
-
-it.each([
-  ["3.8", true],
-  ["3.8.1", true],
-  ["3.8-beta", true],
-  ["3.8rc1", true],
-  ["3.80", false],
-  ["3.81.1", false],
-  ["13.8", false],
-])("prefix('3.8') on %s is %s", (version, matches) => {
-  expect(matchesPrefix(version, prefix("3.8"))).toBe(matches);
-});
-
-it("prefix(text, { edge: false }) matches any continuation", () => {
-  expect(matchesPrefix("3.80", prefix("3.8", { edge: false }))).toBe(true);
-});
-
-it("prefix('') is refused, since it would match everything", () => {
-  expect(() => prefix("")).toThrow(/prefix\("3\.8"\)/);
 });

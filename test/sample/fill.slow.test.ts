@@ -86,19 +86,6 @@ describe("fillSample(writer, options)", () => {
     expect(await tables()).toEqual([...TABLES, "sample_info"].sort());
   });
 
-  it("keeps two fills at the same time apart; without an end it is the last midnight UTC", async () => {
-    const before = Math.floor(Date.now() / 86_400_000);
-    const both = await Promise.all([
-      fillSample(writer, { rows: 6_000 }),
-      fillSample(writer, { rows: 6_000 }),
-    ]);
-    const days = [before, Math.floor(Date.now() / 86_400_000)];
-    for (const { end } of both) expect(days).toContain(end.getTime() / 86_400_000);
-    expect(both.map((info) => info.rows)).toEqual([6_000, 6_000]);
-    expect(await numbers(writer, "SELECT count() AS rows FROM fastpath")).toEqual({ rows: 6_000 });
-    expect(await tables()).toEqual([...TABLES, "sample_info"].sort());
-  });
-
   it.each([
     [{ rows: 0 }, /sample of 0 rows: take a whole number from 1/],
     [{ rows: 1.5 }, /sample of 1.5 rows/],

@@ -1,5 +1,3 @@
-import { readdirSync, utimesSync } from "node:fs";
-import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import {
   between,
@@ -201,23 +199,6 @@ describe("lab.snapshot", () => {
       expect((await taking.value.measurements.counts(by)).rows()).toEqual(wanted.rows());
     }
     for (const lab of labs) await lab[Symbol.asyncDispose]();
-  });
-
-  it("drops its own old tables only, not those of a snapshot whose name ends like an edition", async () => {
-    await using lab = await own.open();
-    await lab.snapshot({ name: "v_e2", range, into: into() });
-    await lab.snapshot({ name: "v", range, into: into() });
-    const store = join(kept.directory.path, "data", "store");
-    const longAgo = new Date(Date.now() - 7_200_000);
-    for (const path of readdirSync(store, { recursive: true, encoding: "utf8" })) {
-      if (path.endsWith(".sql")) utimesSync(join(store, path), longAgo, longAgo);
-    }
-    const wider = between("2026-05-01", "2026-05-06");
-    await lab.snapshot({ name: "v", range: wider, into: into() });
-    const again = await lab.snapshot({ name: "v_e2", range: wider, into: into() });
-    const asked = { ...by, range: wider };
-    const wanted = await lab.measurements.counts(asked);
-    expect((await again.measurements.counts(asked)).rows()).toEqual(wanted.rows());
   });
 
   it("takes no empty answer of a proxy for hours without measurements", async () => {

@@ -6,8 +6,11 @@ import { sendGauge } from "../../base/statsd.js";
 import { shownValue } from "../../base/text.js";
 import { configPath, readConfig } from "../../database/config.js";
 import { projectRoot } from "../../database/settings.js";
-import { channel, configuredChannels, type Channel, type ChannelOptions } from "./channels.js";
 import {
+  channel,
+  configuredChannels,
+  type Channel,
+  type ChannelOptions,
   body,
   checkMessage,
   headline,
@@ -16,7 +19,7 @@ import {
   linksOf,
   type AlertLinks,
   type AlertMessage,
-} from "./message.js";
+} from "./channels.js";
 import { raise, resolve, type AlertOutcome, type Delivery } from "./sent-alerts.js";
 
 /** Options of sending: the channels, and whether to send. */

@@ -4,8 +4,15 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { readPlain } from "../../files/read-plain.js";
 import { writeWhole } from "../../files/write-whole.js";
-import { channelId, labelsOf, post, type Channel } from "./channels.js";
-import { keyOf, utc, type AlertMessage } from "./message.js";
+import {
+  channelId,
+  keyOf,
+  labelsOf,
+  post,
+  utc,
+  type AlertMessage,
+  type Channel,
+} from "./channels.js";
 
 /** The outcome of an alert at a channel. */
 export interface AlertOutcome {

@@ -31,12 +31,6 @@ export interface Run {
   readonly page: string | null;
 }
 
-/** The runs of a notebook, the newest first, and a sentence for each that can't be read. */
-export interface History {
-  readonly runs: readonly Run[];
-  readonly damaged: readonly string[];
-}
-
 const ID = /^\d{8}T\d{6}Z-[0-9a-f]{8}$/;
 
 const schemas = lazySchemas(({ z }) => {
@@ -70,24 +64,22 @@ export function newId(at: Date, random: string): string {
   return `${at.toISOString().replace(/[-:]|\.\d+/g, "")}-${random}`;
 }
 
-export async function readHistory(folder: string): Promise<History> {
-  const runs: Run[] = [];
-  const damaged: string[] = [];
-  for (const id of (await runFolders(folder)).reverse()) {
-    const path = join(folder, id, "run.json");
-    try {
-      const { period, started, ...rest } = schemas().run.parse(
-        JSON.parse((await readPlain(path))!),
-      );
-      if (rest.id !== id) throw new Error("it is of another run");
-      runs.push({ ...rest, period: new Date(period), started: new Date(started) });
-    } catch (error) {
-      const isShape = !(error instanceof Error) || /^(Zod|Syntax)/.test(error.name);
-      const why = isShape ? "it holds something else" : error.message;
-      damaged.push(`Can't read the run ${path}: ${why}. Remove its folder.`);
-    }
-  }
-  return { runs, damaged };
+/** The runs of a notebook, the newest first; one whose file can't be read is none. */
+export async function readHistory(folder: string): Promise<Run[]> {
+  const names = await readdir(folder).catch((): string[] => []);
+  const ids = names.filter((name) => ID.test(name)).sort();
+  const runs = await Promise.all(
+    ids.reverse().map(async (id): Promise<Run[]> => {
+      try {
+        const text = await readPlain(join(folder, id, "run.json"));
+        const { period, started, ...rest } = schemas().run.parse(JSON.parse(text!));
+        return [{ ...rest, id, period: new Date(period), started: new Date(started) }];
+      } catch {
+        return [];
+      }
+    }),
+  );
+  return runs.flat();
 }
 
 /** @throws ProbelabError where it can't be written. */
@@ -97,7 +89,7 @@ export async function writeRun(folder: string, run: Run): Promise<void> {
 
 /** Removes all but the last runs, so many and of so many bytes; the newest and the last good one stay. */
 export async function removeOld(folder: string, keep: number, keepBytes: number): Promise<void> {
-  const { runs } = await readHistory(folder);
+  const runs = await readHistory(folder);
   const good = runs.find(({ state }) => state === "ok");
   let bytes = 0;
   for (const [at, run] of runs.entries()) {
@@ -118,9 +110,4 @@ async function sizeOf(folder: string): Promise<number> {
 export async function notebookFolders(out: string): Promise<string[]> {
   const names = await readdir(out).catch((): string[] => []);
   return names.filter((name) => /-[0-9a-f]{8}$/.test(name)).map((name) => join(out, name));
-}
-
-async function runFolders(folder: string): Promise<string[]> {
-  const names = await readdir(folder).catch((): string[] => []);
-  return names.filter((name) => ID.test(name)).sort();
 }

@@ -5,8 +5,7 @@ import { cleanText } from "../../base/text.js";
 import type { Config } from "../../database/config.js";
 import { withLock } from "../../files/with-lock.js";
 import { alert } from "../alert/alert.js";
-import { configuredChannels, post } from "../alert/channels.js";
-import type { AlertMessage } from "../alert/message.js";
+import { configuredChannels, post, type AlertMessage } from "../alert/channels.js";
 import { folderOf, readHistory, removeOld, writeRun, type Run } from "./history.js";
 import { runOnce } from "./run.js";
 import { endProcesses } from "../../base/processes.js";
@@ -56,8 +55,6 @@ export async function runDue(options: OnceOptions): Promise<void> {
   };
   await Promise.all(Array.from({ length: parallel }, work));
   const status = await pulse.beat();
-  for (const { name, damaged } of status)
-    for (const each of damaged) onNews(`${name}: ${each}`, false);
   if (!signal.aborted) await callFor(status, options);
 }
 
@@ -106,7 +103,7 @@ async function runWhereDue(
   const folder = folderOf(out, name);
   const busy = "another process runs it at the moment.";
   const locked = async () => {
-    const { runs } = await readHistory(folder);
+    const runs = await readHistory(folder);
     const settled = await Promise.all(runs.map((run) => settle(folder, run)));
     const period = periodAt(new Date(), schedule).start;
     const tries = settled.filter((run) => +run.period === +period);

@@ -35,10 +35,7 @@ ${status.map((each) => section(out, each)).join("\n")}`;
   });
 }
 
-function section(
-  out: string,
-  { name, state, schedule, error, runs, damaged, next }: NotebookStatus,
-) {
+function section(out: string, { name, state, schedule, error, runs, next }: NotebookStatus) {
   const link = (run: Run, text: string) => {
     const path = [basename(folderOf(out, name)), run.id, run.page ?? ""].map(encodeURIComponent);
     return run.page === null ? text : `<a href="${escapeXml(path.join("/"))}">${text}</a>`;
@@ -67,7 +64,6 @@ ${
           .join("\n"),
       )}</pre>`
 }
-${damaged.map((each) => `<p>${escapeXml(cleanText(each))}</p>`).join("")}
 <p>${facts.map(([label, text]) => `${label}: ${text}`).join(" · ")}</p>
 ${rows.length === 0 ? "" : `<table><thead><tr>${heads.map((head) => `<th scope="col">${head}</th>`).join("")}</tr></thead><tbody>${rows.join("")}</tbody></table>`}
 </section>`;

@@ -16,8 +16,6 @@ export interface NotebookStatus {
   readonly schedule: Schedule | undefined;
   /** The newest first. */
   readonly runs: readonly Run[];
-  /** A sentence for each run that can't be read. */
-  readonly damaged: readonly string[];
   /** When it is due next. */
   readonly next: Date | undefined;
 }
@@ -34,24 +32,24 @@ export async function readStatus(
   const notebooks = await findScheduled(folder, out);
   const all = await Promise.all(
     notebooks.map(async ({ name, schedule }): Promise<NotebookStatus> => {
-      const { runs, damaged } = await readHistory(folderOf(out, name));
+      const runs = await readHistory(folderOf(out, name));
       if (schedule instanceof ProbelabError) {
         const error = schedule.message;
-        return { name, state: "fails", error, schedule: undefined, runs, damaged, next: undefined };
+        return { name, state: "fails", error, schedule: undefined, runs, next: undefined };
       }
-      return { name, schedule, damaged, ...judged(runs, schedule, now) };
+      return { name, schedule, ...judged(runs, schedule, now) };
     }),
   );
   const known = new Set(notebooks.map(({ name }) => folderOf(out, name)));
   for (const path of await notebookFolders(out)) {
     if (known.has(path)) continue;
-    const { runs, damaged } = await readHistory(path);
+    const runs = await readHistory(path);
     const last = runs.find(({ state }) => state !== "running");
     if (last === undefined || last.state === "ok") continue;
     // Deleting or renaming what fails doesn't mend it.
     const name = last.notebook;
     const error = `It failed when it was deleted, renamed or lost its schedule (${last.error ?? last.state}). If that is meant, remove ${path} and run npx probelab alert resolve ${JSON.stringify(alertKey(name))}.`;
-    all.push({ name, state: "fails", error, schedule: undefined, runs, damaged, next: undefined });
+    all.push({ name, state: "fails", error, schedule: undefined, runs, next: undefined });
   }
   const rank = ({ state }: NotebookStatus) => NOTEBOOK_STATES.indexOf(state);
   return all.sort((a, b) => rank(a) - rank(b));

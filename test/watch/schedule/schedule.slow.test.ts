@@ -169,12 +169,9 @@ test("a schedule or a state file that can't be read is a sentence, and the other
   const wrong: [comment: string, why: RegExp][] = [
     ['{ every: "1 hour" }', /it is no JSON/],
     ['{ "evry": "1 hour" }', /did you mean every/],
-    ['{ "every": "5m" }', /m may be minutes or months/],
     ['{ "every": "20 seconds" }', /shortest period is a minute/],
     ['{ "every": "1 hour", "memory": 5 }', /a size, such as/],
-    ['{ "every": "1 hour", "timeout": "soon" }', /a time of up to a day/],
     ["null", /Can't schedule by null/],
-    ["7", /an object of options/],
   ];
   for (const [at, [comment]] of wrong.entries()) await own.add(`w${at}`, `// schedule: ${comment}`);
   await own.add("good", `${EVERY}\n${"\n".repeat(160_000)}`, "1");
@@ -183,7 +180,7 @@ test("a schedule or a state file that can't be read is a sentence, and the other
   expect((await own.once()).text).toMatch(/^good: ok$/m);
 
   const [good] = await own.runs("good");
-  const shapes = ["pipe", "", "{", "[]", '{ "id": 7 }', "null", '{ "state": "<script>" }'];
+  const shapes = ["pipe", "{", "null", '{ "state": "<script>" }'];
   for (const [at, shape] of shapes.entries()) {
     const folder = join(own.folder("good"), `20260101T000000Z-0000000${at}`);
     await mkdir(folder);
@@ -197,21 +194,8 @@ test("a schedule or a state file that can't be read is a sentence, and the other
     expect(text.split("\n").find((each) => each.startsWith(`w${at}: `))).toMatch(why);
   }
   expect(text).toMatch(/^cut: Can't read the notebook/m);
-  expect(
-    text.match(/^good: Can't read the run .*run\.json: .*\. Remove its folder\.$/gm),
-  ).toHaveLength(shapes.length);
   expect(text).not.toMatch(/TypeError|^\s+at /m);
-  expect((await own.page()).match(/Can&#39;t read the run/g)).toHaveLength(shapes.length);
   expect(await own.page()).not.toContain("<script");
-});
-
-test("detached processes end with their run", async () => {
-  await using own = await project();
-  const mark = `detached-${process.pid}`;
-  await own.add("forks", EVERY, detached(mark), "1 + 1");
-  await own.once();
-  expect((await own.runs("forks"))[0]).toMatchObject({ state: "ok" });
-  expect(processesWith(mark)).toEqual([]);
 });
 
 test("the limit of memory is for all processes of a run together", async () => {
@@ -238,14 +222,14 @@ test("the limit of memory is for all processes of a run together", async () => {
 test("a run that never ends is ended at its timeout, with its output so far", async () => {
   await using own = await project();
   const mark = `endless-${process.pid}`;
-  const limits = '// schedule: { "every": "1 day", "timeout": "30 seconds" }';
+  const limits = '// schedule: { "every": "1 day", "timeout": "15 seconds" }';
   await own.add(
     ...(["long", limits, "console.log('begun')", detached(mark)] as const),
     'await null;\nwhile (/^(a+)+$/.test("a".repeat(60) + "b"));',
   );
   expect((await own.once()).code).toBe(1);
   const [run] = await own.runs("long");
-  expect(run).toMatchObject({ state: "timeout", error: "It took more than 30 s and was ended." });
+  expect(run).toMatchObject({ state: "timeout", error: "It took more than 15 s and was ended." });
   const executed = join(own.folder("long"), run!.id, run!.page!.replace(/html$/, "ipynb"));
   expect((await outputTexts(executed)).flat()).toContain("stdout: begun\n");
   expect(processesWith(mark)).toEqual([]);
@@ -420,20 +404,4 @@ test("each round is heard of by a URL and by an alert that expires, unless the d
   await mkdir(join(own.out, "index.html", "in the way"), { recursive: true });
   expect((await own.once()).code).toBe(1);
   expect(listener.received).toEqual([]);
-});
-
-test("a folder that can't be written is a sentence, and what is due runs once it can", async () => {
-  await using own = await project();
-  await own.add("good", EVERY, "1");
-  await own.add("other", EVERY, "1");
-  await own.once();
-  const folder = own.folder("good");
-  await rm(folder, { recursive: true });
-  // A file in the way can't be written into by root either.
-  await writeFile(folder, "");
-  const full = await own.once();
-  expect(full).toMatchObject({ code: 1, text: expect.stringContaining("good: Can't") as string });
-  expect(full.text).not.toMatch(/^\s+at /m);
-  await rm(folder);
-  expect(await own.once()).toEqual({ code: 0, text: "good: ok\n" });
 });

@@ -1,12 +1,13 @@
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
-  chownSync,
-  mkdirSync,
+  existsSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { createServer, type Server } from "node:net";
@@ -15,8 +16,59 @@ import { expect, it } from "vitest";
 import { Database } from "../../src/database/database.js";
 import { readRecord, type ServerRecord } from "../../src/database/embedded/directory.js";
 import { joinServer } from "../../src/database/embedded/join.js";
+import type { Source } from "../../src/database/source.js";
 import { openWriter } from "../../src/database/writer.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
+
+const source = (directory: string): Source => ({
+  kind: "embedded",
+  directory,
+  label: `embedded:${directory}`,
+});
+
+const COUNT = "SELECT count() AS rows FROM kept";
+
+it("a copied embedded directory is a database of its own, also while the original is open", async () => {
+  await using folder = await temporaryDirectory();
+  const [original, copy] = [join(folder.path, "A"), join(folder.path, "B")];
+  await using first = await openWriter(source(original));
+  await first.command("CREATE TABLE kept (number UInt8) ENGINE = MergeTree ORDER BY number");
+  await first.command("INSERT INTO kept VALUES (1)");
+  execFileSync("cp", ["-a", original, copy]);
+  {
+    await using second = await openWriter(source(copy));
+    await second.command("INSERT INTO kept VALUES (2), (3)");
+    expect(await second.rows(COUNT)).toEqual([{ rows: 3 }]);
+  }
+  expect(await first.rows(COUNT)).toEqual([{ rows: 1 }]);
+  expect(readRecord(original)?.pid).not.toBe(readRecord(copy)?.pid);
+});
+
+it("a renamed embedded directory goes on under its new name, and the old one is not made anew", async () => {
+  await using folder = await temporaryDirectory();
+  const [before, after] = [join(folder.path, "A"), join(folder.path, "B")];
+  await using first = await openWriter(source(before));
+  await first.command("CREATE TABLE kept (number UInt8) ENGINE = MergeTree ORDER BY number");
+  await first.command("INSERT INTO kept VALUES (1)");
+  await using reader = await Database.open(source(before));
+  renameSync(before, after);
+  await expect(first.command("INSERT INTO kept VALUES (2)")).rejects.toThrow(
+    /^Can't use embedded:.*A any more: its directory was renamed or removed meanwhile. Put it back, or connect to where it is now.$/,
+  );
+  await expect(reader.rows(COUNT)).rejects.toThrow(/renamed or removed/);
+  expect(existsSync(before)).toBe(false);
+  await using second = await openWriter(source(after));
+  expect(await second.rows(COUNT)).toEqual([{ rows: 1 }]);
+});
+
+it("one directory under two names has one server", async () => {
+  await using folder = await temporaryDirectory();
+  const [own, link] = [join(folder.path, "own"), join(folder.path, "link")];
+  using lease = await joinServer(own);
+  symlinkSync(own, link);
+  using other = await joinServer(link);
+  expect(other.server.pid).toBe(lease.server.pid);
+});
 
 /** Listens on a port of a server that has ended, says yes to everything, and keeps what it hears. */
 async function stranger(port: number): Promise<{ heard: () => string } & AsyncDisposable> {
@@ -126,25 +178,46 @@ function shaped(change: object): string {
   return JSON.stringify({ pid: 1, port: 9, token: "a", writerToken: "b", path: "/", ...change });
 }
 
-it("server.json that is a folder is said to be in the way", async () => {
+const STARTING = /^server-(\d+)\.xml$/;
+
+/** The process that starts as the directory's server, as soon as there is one. */
+async function startingServer(directory: string): Promise<number> {
+  for (;;) {
+    const name = readdirSync(directory).find((name) => STARTING.test(name));
+    if (name !== undefined) return Number(STARTING.exec(name)?.[1]);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}
+
+function serversOf(directory: string): string {
+  const all = execFileSync("ps", ["ax", "-o", "pid,stat,args"], { encoding: "utf8" });
+  return all
+    .split("\n")
+    .filter((line) => line.includes(`server-process.js ${directory}`) && !/ Z/.test(line))
+    .join("\n");
+}
+
+it("joinServer(directory) joins a server that takes longer than one out of reach may, as do those who wait for it", async () => {
   await using directory = await temporaryDirectory();
-  mkdirSync(join(directory.path, "server.json"));
-  await expect(joinServer(directory.path)).rejects.toThrow(
-    /^Can't start the embedded database in .*EISDIR.*server.json/,
+  const joining = joinServer(directory.path, { others: 1 });
+  const pid = await startingServer(directory.path);
+  process.kill(pid, "SIGSTOP");
+  const waiting = joinServer(directory.path, { others: 1 });
+  setTimeout(() => process.kill(pid, "SIGCONT"), 2_500);
+  using lease = await joining;
+  using other = await waiting;
+  expect([lease.server.pid, other.server.pid]).toEqual([pid, pid]);
+}, 240_000);
+
+it("joinServer(directory) ends a server that never answers, and says so", async () => {
+  await using directory = await temporaryDirectory();
+  const joining = joinServer(directory.path, { start: 3 });
+  process.kill(await startingServer(directory.path), "SIGSTOP");
+  await expect(joining).rejects.toThrow(
+    /^Can't start the embedded database in .*: it did not answer within 3 seconds.* Its log is .*server.log; "npx probelab doctor" checks what it needs.$/,
   );
-  rmSync(join(directory.path, "server.json"), { recursive: true });
+  expect(serversOf(directory.path)).toBe("");
+  expect(readdirSync(directory.path).filter((name) => STARTING.test(name))).toEqual([]);
   using lease = await joinServer(directory.path);
   expect(lease.check()).toBe(true);
-});
-
-const asRoot = process.getuid?.() === 0;
-const NOBODY = 65534;
-
-it.skipIf(!asRoot)("a record that another user wrote is not believed (as root only)", async () => {
-  await using directory = await temporaryDirectory();
-  using lease = await joinServer(directory.path);
-  expect(lease.check()).toBe(true);
-  expect(readRecord(directory.path)).not.toBeNull();
-  chownSync(join(directory.path, "server.json"), NOBODY, NOBODY);
-  expect(readRecord(directory.path)).toBeNull();
 });
