@@ -3,11 +3,10 @@
  * `runDurations` against a scan that only reads their columns, of counting each measurement once
  * against counting rows; what they take under a limit of memory (`LIMIT`, bytes); and the memory that
  * a billion rows would take, from the cost of a row. SKIP, a regular expression, leaves out questions
- * under the limit: those that are asked in parts scan the range once for each.
+ * under the limit.
  */
 import { Database } from "../src/database/database.js";
 import { parseSource } from "../src/database/source.js";
-import { countDistinct } from "../src/query/measure.js";
 import { measurementsOf, runsOf } from "../src/measurements/measurements.js";
 import type { Result } from "../src/result/result.js";
 import { between } from "../src/time/time-range.js";
@@ -54,7 +53,6 @@ const cost = await costs(
       return measurements.counts({ ...question, where });
     },
     duplicates: () => measurements.duplicates({ range }),
-    "duplicates of half": () => measurements.duplicates({ range: half }),
     "reads time, version and report": reads("software_version", "report_id"),
     runDurations: () => measurements.runDurations(question),
     "runDurations of half": () => measurements.runDurations({ ...question, range: half }),
@@ -78,11 +76,6 @@ const fitted = await costs(
   Object.fromEntries(
     [
       underLimit("counts", () => small.counts(question)),
-      underLimit("counts, each once", () => small.counts({ ...question, dedupe: true })),
-      underLimit("duplicates", () => small.duplicates({ range })),
-      underLimit("different reports", () =>
-        small.ask({ range, every: "all", measures: { reports: countDistinct("report_id") } }),
-      ),
       underLimit("runDurations", () => small.runDurations(question)),
       underLimit("summary", () => runs.summary({ range })),
       underLimit("histogram of runs", () => runs.histogram({ range, column: "duration" })),
@@ -94,15 +87,12 @@ const fitted = await costs(
   1,
 );
 const { runDurations, "runDurations of half": part } = cost;
-const { duplicates, "duplicates of half": partTwice } = cost;
 const bytes = (all: Cost, half: Cost) =>
   (all.memory - half.memory) / (all.rowsRead - half.rowsRead);
 const bytesPerRow = bytes(runDurations, part);
-const bytesPerUid = bytes(duplicates, partTwice);
 const billion = 1_000_000_000;
-// The shortest window is an hour, read with a day on each side; the smallest part one of 1,024.
-const rowsOfWindow = (49 * 3_600_000 * billion) / (+range.end - +range.start);
-const least = Math.max(bytesPerRow * rowsOfWindow, (bytesPerUid * billion) / 1_024);
+// The shortest window is an hour, read with a day on each side.
+const least = (bytesPerRow * 49 * 3_600_000 * billion) / (+range.end - +range.start);
 report(
   "scale",
   Object.entries({ ...cost, ...fitted }).map(([name, { cpu, memory, rowsRead, queries }]) => ({
@@ -120,7 +110,6 @@ report(
     distinct_ratio: cost["counts, each once"].cpu / cost.counts.cpu,
     distinct_floor_ratio: cost["counts, each once"].cpu / cost["reads time, version and uid"].cpu,
     runs_bytes_per_row: bytesPerRow,
-    duplicates_bytes_per_row: bytesPerUid,
     // Bytes a row are GB a billion rows.
     runs_billion_gb_as_a_whole: bytesPerRow,
     window_memory_share: least / billion,

@@ -152,9 +152,10 @@ function expectations(
         follow.learn(latest, clipped, 0.05 / steady);
         // Clipping takes a tenth of the variance; what a Poisson process explains isn't counted twice.
         const squared = Math.max(clipped ** 2 - poisson, clipped ** 2 * 0.1) * 1.1;
-        const seen = Number.isNaN(hours[hour]!) ? 0.7 * variance + 0.3 * squared : undefined;
-        hours[hour] = seen ?? hours[hour]! * 0.93 + squared * 0.07;
-        variance += (squared - variance) * Math.max(0.005, 1 / (++learnt + 2));
+        // The first error is all that is known: what was assumed before would last for weeks.
+        variance += (squared - variance) * Math.max(0.005, 1 / ++learnt);
+        const known = Number.isNaN(hours[hour]!) ? variance : hours[hour]!;
+        hours[hour] = known * 0.93 + squared * 0.07;
       }
     }
     // Taken once an hour: an outage of hours doesn't move the median of a week.

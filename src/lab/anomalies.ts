@@ -114,16 +114,18 @@ export async function flowAnomalies(
       looked.push({ noun, counts: (where) => counts({ where }), found, alarms });
     }
   }
-  const [whole, programs] = looked as [Looked, Looked | undefined];
+  const ofMeasurements = looked.filter(({ noun }) => noun === "measurements");
+  const [whole, programs] = ofMeasurements as [Looked, Looked | undefined];
   const judged = (whole.found.buckets as Result<{ t: Date; state: string }>)
     .rows()
     .filter(({ state }) => !["learning", "late", "incomplete", "unknown"].includes(state));
   const known = judged.length === 0 ? 0 : Number(judged.at(-1)!.t) + HOUR;
   const isOn = ({ until }: AlarmRow) => Number(until) > known - HOUR;
-  // A program is named only if the whole shows no alarm, runs only if measurements show none.
+  // A program is named only if the whole shows no alarm, runs only if measurements show none and
+  // while it lasts: of so few a single hour is alarmed by chance, and its end is no all-clear.
   const shownIn =
     looked.find(({ alarms }) => alarms.some(isOn)) ??
-    looked.find(({ alarms }) => alarms.length > 0) ??
+    ofMeasurements.find(({ alarms }) => alarms.length > 0) ??
     whole;
   const shown = shownIn.alarms.find(isOn) ?? shownIn.alarms[0];
   const partOf = (name: string | null | undefined): Where | undefined =>
@@ -149,7 +151,7 @@ export async function flowAnomalies(
           return explain(measurements, { ...asked, ...(signal && { signal }) });
         });
   const head = await verdictOf();
-  const others = shown === undefined ? looked : [shownIn, whole];
+  const others = shown === undefined ? ofMeasurements : [shownIn, whole];
   const told = [
     head.verdict,
     ...others.map(({ found }) => found.sentence),
@@ -188,11 +190,11 @@ export async function flowAnomalies(
   async function afterDrop(
     largest: AlarmRow,
   ): Promise<Pick<AnomaliesVerdict, "state" | "verdict">> {
-    const all = looked.flatMap(({ alarms }) => alarms);
+    const all = ofMeasurements.flatMap(({ alarms }) => alarms);
     const from = Math.min(...all.map(({ t }) => Number(t)));
     const to = Math.max(...all.map(({ until }) => Number(until)));
     const parts = new Map<string, { of: Looked; where: Where | undefined; isNamed: boolean }>();
-    for (const of of looked) {
+    for (const of of ofMeasurements) {
       for (const row of of.alarms) {
         const isNamed = of === shownIn && row.software_name === largest.software_name;
         parts.set(`${of.noun}${ofName(row)}`, { of, where: partOf(row.software_name), isNamed });

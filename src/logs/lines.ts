@@ -5,7 +5,7 @@ import { shownValue } from "../base/text.js";
 import { answerOrigin, type Database } from "../database/database.js";
 import { unknownColumn, type TableInfo } from "../database/table-info.js";
 import { maskOf, maskResult, type Change } from "../mask/mask.js";
-import type { ColumnOf } from "../query/columns.js";
+import type { ColumnOf } from "../query/row-types.js";
 import { tableBounds } from "../query/source.js";
 import { and, bind, print, raw, sql, type Sql } from "../query/sql.js";
 import { whereSql, whereText, type Match, type Where } from "../query/where.js";

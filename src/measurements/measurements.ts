@@ -292,12 +292,12 @@ export function measurementsAsked(of: Asked): Measurements {
   const typed = <F>(ask: (of: Asked, options: never) => Promise<Result>) =>
     ((options: never) => ask(of, options)) as AskedAs<F> as F;
   const measurements: Measurements = {
-    ask: typed<Measurements["ask"]>(questions.askOwn),
+    ask: typed<Measurements["ask"]>(questions.askOwn("measurements")),
     counts: typed<Measurements["counts"]>(questions.counts),
     runDurations: typed<Runs["durations"]>(questions.runDurations),
     duplicates: typed<Measurements["duplicates"]>(questions.duplicates),
     firstSeen: typed<Measurements["firstSeen"]>(questions.firstSeen),
-    explore: typed<Measurements["explore"]>(questions.explore),
+    explore: typed<Measurements["explore"]>(questions.explore("measurements")),
     histogram: typed<Measurements["histogram"]>(measurementHistogram),
     values: typed<Measurements["values"]>(values),
   };
@@ -318,11 +318,11 @@ export function runsAsked(of: Asked): Runs {
   const typed = <F>(ask: (of: Asked, options: never) => Promise<Result>) =>
     ((options: never) => ask(of, options)) as AskedAs<F> as F;
   const runs: Runs = {
-    ask: typed<Runs["ask"]>(questions.askOwnRuns),
+    ask: typed<Runs["ask"]>(questions.askOwn("runs")),
     counts: typed<Runs["counts"]>(questions.runCounts),
     durations: typed<Runs["durations"]>(questions.runDurations),
     summary: typed<Runs["summary"]>(questions.summary),
-    explore: typed<Runs["explore"]>(questions.exploreRuns),
+    explore: typed<Runs["explore"]>(questions.explore("runs")),
     histogram: typed<Runs["histogram"]>(runHistogram),
   };
   const { database } = of;

@@ -2,7 +2,7 @@ import { refuseUnknown } from "../base/check-options.js";
 import type { Database } from "../database/database.js";
 import { ProbelabError } from "../base/error.js";
 import { askSource, GROUP_OPTIONS, type By, type GroupOptions, type Preset } from "../query/ask.js";
-import type { ColumnOf } from "../query/columns.js";
+import type { ColumnOf } from "../query/row-types.js";
 import { askExplore, EXPLORE_OPTIONS, type ExploreOptions } from "../query/explore.js";
 import { count, min, quantile, ratio, share, sum, type Measure } from "../query/measure.js";
 import type { Result } from "../result/result.js";
@@ -108,46 +108,26 @@ export const askMeasurements: Asker = async (question, options, ...rest) =>
 export const askRuns: Asker = async (question, options, ...rest) =>
   askSource(question.database, opener(question, "runs", options), options, ...rest);
 
-/** `lab.measurements.ask`: see {@link Measurements.ask}. */
-export async function askOwn(
-  question: Asked,
-  options: MeasurementOptions & { readonly measures: Measures },
-): Promise<Result> {
-  const action = "ask the measurements";
-  refuseUnknown(options, [...MEASUREMENT_OPTIONS, "measures"], action);
-  return askMeasurements(question, options, options.measures, { action });
+/** `lab.measurements.ask` and `lab.runs.ask`: see {@link Measurements.ask}. */
+export function askOwn(room: "measurements" | "runs") {
+  const ask = room === "runs" ? askRuns : askMeasurements;
+  return async (question: Asked, options: RunOptions & { readonly measures: Measures }) => {
+    const action = `ask the ${room}`;
+    refuseUnknown(options, [...MEASUREMENT_OPTIONS, "measures"], action);
+    return ask(question, options, options.measures, { action });
+  };
 }
 
-/** `lab.runs.ask`: see {@link Runs.ask}. */
-export async function askOwnRuns(
-  question: Asked,
-  options: RunOptions & { readonly measures: Measures },
-): Promise<Result> {
-  const action = "ask the runs";
-  refuseUnknown(options, [...MEASUREMENT_OPTIONS, "measures"], action);
-  return askRuns(question, options, options.measures, { action });
-}
-
-/** `lab.measurements.explore`: see {@link Measurements.explore}. */
-export async function explore(
-  question: Asked,
-  options: ExploreOptions & Pick<MeasurementOptions, "dedupe">,
-): Promise<Result> {
-  const action = "explore the measurements";
-  refuseUnknown(options, [...EXPLORE_OPTIONS, "dedupe"], action);
-  const open = opener(question, "measurements", options);
-  return askExplore(question.database, open, options, action);
-}
-
-/** `lab.runs.explore`: see {@link Runs.explore}. */
-export async function exploreRuns(
-  question: Asked,
-  options: ExploreOptions & Pick<RunOptions, "dedupe">,
-): Promise<Result> {
-  const action = "explore the runs";
-  refuseUnknown(options, [...EXPLORE_OPTIONS, "dedupe"], action);
-  const open = opener(question, "runs", options);
-  return askExplore(question.database, open, options, action);
+/** `lab.measurements.explore` and `lab.runs.explore`: see {@link Measurements.explore}. */
+export function explore(room: "measurements" | "runs") {
+  return async (
+    question: Asked,
+    options: ExploreOptions & Pick<RunOptions, "dedupe">,
+  ): Promise<Result> => {
+    const action = `explore the ${room}`;
+    refuseUnknown(options, [...EXPLORE_OPTIONS, "dedupe"], action);
+    return askExplore(question.database, opener(question, room, options), options, action);
+  };
 }
 
 /** `lab.measurements.counts`: see {@link Measurements.counts}. */

@@ -203,15 +203,8 @@ function binsOf(name: string, wanted: Dimension, source: Source): AskedDimension
     const label = (text: string) =>
       `${tidy(Number(text) * width)} to ${tidy((Number(text) + 1) * width)}${unit}`;
     const bin = known(sql`floor(${number} / ${raw(String(width))})`);
-    return {
-      name,
-      ...asItIs(bin),
-      few: false,
-      label,
-      compare: numeric,
-      natural: false,
-      most: Infinity,
-    };
+    const many = { few: false, natural: false, most: Infinity };
+    return { name, ...asItIs(bin), label, compare: numeric, ...many };
   }
   const list = raw(`[${edges.join(", ")}]`);
   const bin = known(sql`arrayCount(edge -> ifNull(${number}, nan) >= edge, ${list})`);
@@ -221,15 +214,8 @@ function binsOf(name: string, wanted: Dimension, source: Source): AskedDimension
     if (low === undefined) return `< ${high}${unit}`;
     return high === undefined ? `≥ ${low}${unit}` : `${low} to ${high}${unit}`;
   };
-  return {
-    name,
-    ...asItIs(bin),
-    few: true,
-    label,
-    compare: numeric,
-    natural: true,
-    most: edges.length + 1,
-  };
+  const few = { few: true, natural: true, most: edges.length + 1 };
+  return { name, ...asItIs(bin), label, compare: numeric, ...few };
 }
 
 /** Without the noise of floating point: 0.3, not 0.30000000000000004. */

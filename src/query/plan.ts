@@ -176,9 +176,10 @@ export class Plan {
     return weight === undefined ? number : sql`${number} * ${weight}`;
   }
 
-  /** A column of numbers, those that are none (NaN, infinite) as null. */
-  number(column: string, action: string): SourceColumn {
-    const found = this.source.column(column);
+  /** A column of numbers, those that are none (NaN, infinite) as null, and what they are called. */
+  number(column: string, action: string): SourceColumn & { label: string; unit: string } {
+    const { label = columnTitle(column), unit = "", ...own } = this.source.column(column);
+    const found = { ...own, label, unit };
     if (columnKind(found.type) !== "number") {
       throw new ProbelabError(
         `Can't ${action} ${column}, a ${found.type}: pass a column of numbers, or count with count() or countDistinct(${JSON.stringify(column)}).`,
@@ -215,7 +216,7 @@ function makeCount(measure: AnyMeasure, plan: Plan): Made {
 
 function makeSum(measure: AnyMeasure, plan: Plan): Made {
   const { column = "" } = measure;
-  const { sql: stored, type, label = columnTitle(column), unit = "" } = plan.number(column, "sum");
+  const { sql: stored, type, label, unit } = plan.number(column, "sum");
   // The server's sums of 64 bits begin again at the end of theirs.
   const number = /Int64/.test(type) ? sql`toFloat64(${stored})` : stored;
   const { If, last, about } = plan.only(measure);
@@ -237,7 +238,7 @@ function makeDistinct(measure: AnyMeasure, plan: Plan): Made {
 
 function makeMean(measure: AnyMeasure, plan: Plan): Made {
   const { column = "" } = measure;
-  const { sql: number, label = columnTitle(column), unit = "" } = plan.number(column, "average");
+  const { sql: number, label, unit } = plan.number(column, "average");
   const { If, last, about } = plan.only(measure);
   const total = plan.aggregate(
     sql`sum${raw(If)}(${plan.times(sql`toFloat64(${number})`)}${last})`,
@@ -259,11 +260,7 @@ function makeMean(measure: AnyMeasure, plan: Plan): Made {
 function makeExtreme(measure: AnyMeasure, plan: Plan): Made {
   const { column = "", measure: kind } = measure;
   if (column === "time") return makeInstant(measure, plan);
-  const {
-    sql: number,
-    label = columnTitle(column),
-    unit = "",
-  } = plan.number(column, `find the ${kind} of`);
+  const { sql: number, label, unit } = plan.number(column, `find the ${kind} of`);
   const { If, last, about } = plan.only(measure);
   const as = plan.aggregate(sql`${raw(kind)}OrNull${raw(If)}(${number}${last})`, kind);
   return {
@@ -275,12 +272,7 @@ function makeExtreme(measure: AnyMeasure, plan: Plan): Made {
 
 function makeQuantile(measure: AnyMeasure, plan: Plan): Made {
   const { column = "", level = NaN } = measure;
-  const {
-    sql: stored,
-    type,
-    label = columnTitle(column),
-    unit = "",
-  } = plan.number(column, "give quantiles of");
+  const { sql: stored, type, label, unit } = plan.number(column, "give quantiles of");
   // The server's quantiles know no decimals.
   const number = type.includes("Decimal") ? sql`toFloat64(${stored})` : stored;
   if (!(level >= 0 && level <= 1)) {

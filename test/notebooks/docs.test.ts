@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";
-import { readOrigins } from "../../src/render/origin/read-origins.js";
+import { readOrigins } from "../../src/render/origin.js";
 import { originText } from "../../src/cli/origin.js";
 import { openIncident } from "../../src/incident/living.js";
 import { verificationText, verifyPostmortem } from "../../src/incident/manifest.js";
@@ -68,13 +68,13 @@ const SHOWS: Readonly<Record<string, (doc: Doc) => void | Promise<void>>> = {
   },
   "docs/exports.md"({ folder, text }) {
     const [table] = readOrigins(readFileSync(join(folder, "out", "versions.html")));
-    expect(table?.origin["sql"]).toMatch(/^SELECT/);
+    expect(table?.["sql"]).toMatch(/^SELECT/);
     const origins = ["svg", "png", "html"].flatMap((format) =>
       readOrigins(readFileSync(join(folder, "out", `counts.${format}`))),
     );
     expect(origins).toHaveLength(3);
-    for (const { origin } of origins) {
-      expect(origin).toEqual(origins[0]?.origin);
+    for (const origin of origins) {
+      expect(origin).toEqual(origins[0]);
       expect(origin["sql"]).toMatch(/fastpath/);
     }
     // What the page shows of it, but for the numbers, the sample's place and the SQL.
